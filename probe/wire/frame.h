@@ -1,0 +1,150 @@
+#pragma once
+// What travels between an agent (or the simulator) and a monitor. One msgpack map per message; see docs/wire-format.md.
+//
+// Sequenced frames (Roster, Events, Outcome, End) are the stream: every consumer of a sender sees the same frames with the same numbers,
+// and they are what a recording holds. Attach, Credit and EndAck are the conversation about the stream and carry no number.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "probe/wire/result.h"
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::wire {
+
+inline constexpr int kWireVersion = 1;
+inline constexpr std::size_t kMaxFrameBytes = 16u << 20;  ///< ZMQ_MAXMSGSIZE, and the limit of a frame in a recording.
+inline constexpr Rank kMaxRanks = 1 << 22;                ///< A roster that announces more is refused.
+
+struct RankInfo {
+  Rank rank = 0;
+  std::int32_t pid = 0;
+  DomainId domain = kNoDomain;
+  friend bool operator==(const RankInfo&, const RankInfo&) = default;
+};
+
+struct DomainInfo {
+  DomainId id = 0;
+  std::string label;                  ///< "socket 0", "virtual socket 3", "NUMA 1".
+  double core_bandwidth = 0;          ///< b(1), bytes per second; 0: not known.
+  double saturated_bandwidth = 0;     ///< b_sat, bytes per second; 0: not known.
+  BandwidthSource source = BandwidthSource::kNone;
+  std::string note;                   ///< Why the source is not a better one, and what to ask for; empty if there is nothing to say.
+  friend bool operator==(const DomainInfo&, const DomainInfo&) = default;
+};
+
+struct PhaseInfo {
+  Phase phase = Phase::kNone;      ///< At least kFirstUserPhase.
+  Phase category = Phase::kNone;   ///< kCompute, kWait or kCommunicate.
+  std::string name;
+  friend bool operator==(const PhaseInfo&, const PhaseInfo&) = default;
+};
+
+/// Everything about a node that changes slowly. Sent first, again whenever something in it changed, and again when a consumer attaches;
+/// the latest replaces all before it.
+struct Roster {
+  Rank world_size = 0;              ///< Ranks of the whole program, also those on other nodes. Rank numbers are below it.
+  std::int32_t agent_pid = 0;       ///< 0 for the simulator.
+  std::int64_t unix_time_ns = 0;    ///< Wall clock at `node_time`.
+  Nanoseconds node_time{};          ///< The node's clock when this roster was made.
+  std::string machine;              ///< Processor and number of cores, for the record.
+  std::string program;              ///< Command line of the lowest local rank.
+  std::vector<RankInfo> ranks;      ///< Local ranks, ascending.
+  std::vector<DomainInfo> domains;  ///< Ascending by id.
+  std::vector<PhaseInfo> phases;    ///< User-named phases, ascending.
+  friend bool operator==(const Roster&, const Roster&) = default;
+};
+
+/// Events of many lanes since the frame before. `up_to`: every event of this node with time < up_to has been sent.
+struct Events {
+  Nanoseconds up_to{};
+  std::vector<std::byte> blob;  ///< See codec.h.
+  friend bool operator==(const Events&, const Events&) = default;
+};
+
+enum class NoiseKind : std::uint8_t { kExponential = 0, kPeriodic = 1 };
+
+struct DelayOrder {
+  Nanoseconds duration{};
+  Step at_step = kNoStep;  ///< kNoStep: the next step that begins.
+  friend bool operator==(const DelayOrder&, const DelayOrder&) = default;
+};
+struct NoiseOrder {
+  NoiseKind kind = NoiseKind::kExponential;
+  Nanoseconds amount{};   ///< Mean of the exponential, or duration of each periodic interruption.
+  double frequency = 0;   ///< Hz, periodic only.
+  friend bool operator==(const NoiseOrder&, const NoiseOrder&) = default;
+};
+/// Ends all noise and every delay that has not begun.
+struct ClearOrder {
+  friend bool operator==(const ClearOrder&, const ClearOrder&) = default;
+};
+
+/// What an operator asks of some ranks. `ranks` empty: all of them.
+struct Command {
+  CommandId id = 0;
+  std::vector<Rank> ranks;
+  std::variant<DelayOrder, NoiseOrder, ClearOrder> order;
+  friend bool operator==(const Command&, const Command&) = default;
+};
+
+/// The sender's answer to a command: armed, or why not. That it took effect is told by kDelayBegin and kDelayEnd events with its id.
+struct Outcome {
+  Command command;
+  Nanoseconds time{};  ///< Node's clock, when it was armed or refused.
+  bool accepted = false;
+  std::string reason;  ///< One line, when refused.
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+/// The stream is complete: nothing follows. Every consumer answers EndAck once it has all frames up to and including this one.
+struct End {
+  friend bool operator==(const End&, const End&) = default;
+};
+
+enum class Role : std::uint8_t { kOperator = 0, kSpectator = 1 };
+
+/// First message of a consumer, and repeated after a reconnection. A wrong session or version is answered by a Refusal.
+struct Attach {
+  Role role = Role::kOperator;
+  std::uint32_t credits = 0;  ///< Frames that the sender may send before it hears a Credit.
+  friend bool operator==(const Attach&, const Attach&) = default;
+};
+struct Credit {
+  std::uint32_t frames = 0;
+  friend bool operator==(const Credit&, const Credit&) = default;
+};
+struct EndAck {
+  friend bool operator==(const EndAck&, const EndAck&) = default;
+};
+struct Refusal {
+  std::string reason;
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+/// First message of a sender that connects to a listening monitor; the monitor answers Attach.
+struct Hello {
+  friend bool operator==(const Hello&, const Hello&) = default;
+};
+
+struct Frame {
+  std::string session;       ///< Both sides drop what belongs to another session.
+  std::string node;          ///< Host name of the sender; empty in messages from a consumer.
+  std::uint64_t sequence = 0;  ///< From 1, without gaps, for the sequenced kinds; 0 for the others.
+  std::variant<Roster, Events, Outcome, End, Attach, Credit, EndAck, Refusal, Hello, Command> body;
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+/// True for the kinds that carry a number and belong into a recording.
+bool is_sequenced(const Frame& frame);
+
+std::vector<std::byte> encode(const Frame& frame);
+
+/// Never trusts a byte: limits on nesting, counts and sizes apply before anything is allocated. The error says what is wrong
+/// ("frame of wire version 9; this program reads 1").
+Result<Frame> decode(std::span<const std::byte> bytes);
+
+}  // namespace idlewave::wire

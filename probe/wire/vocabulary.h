@@ -1,0 +1,81 @@
+#pragma once
+// The words that every part of idlewave shares: what a rank can report, and how it is held in memory. Header only; no dependency.
+
+#include <chrono>
+#include <cstdint>
+#include <type_traits>
+
+namespace idlewave::wire {
+
+/// A moment or a span on one node's clock. Every event of a node carries the same clock (CLOCK_MONOTONIC as the probe reads it through
+/// the invariant TSC); two nodes' clocks are related only by a clock model, which readers apply and writers never do.
+using Nanoseconds = std::chrono::nanoseconds;
+
+using Rank = std::int32_t;          ///< Place in MPI_COMM_WORLD, from 0.
+using Step = std::int64_t;          ///< Iteration of the bulk-synchronous program, from 0; kNoStep before the first.
+using DomainId = std::int32_t;      ///< A memory contention domain (socket, NUMA node, virtual socket), unique within its node.
+using CommandId = std::uint32_t;    ///< Chosen by whoever sends a command; 0 stands for "the program itself".
+
+inline constexpr Step kNoStep = -1;
+inline constexpr DomainId kNoDomain = -1;
+
+/// What a rank is doing. Values from kFirstUserPhase are named by the program and belong to one of the categories before it.
+enum class Phase : std::uint8_t {
+  kNone = 0,         ///< Between phases: running, but nothing was declared.
+  kCompute = 1,      ///< Work; counts as active on its contention domain.
+  kWait = 2,         ///< Blocked until a partner is ready.
+  kCommunicate = 3,  ///< Moving data.
+  kDelay = 4,        ///< Held by an ordered or programmed one-off delay; idle, draws no bandwidth.
+  kNoise = 5,        ///< Held by injected noise; idle like a delay, but small and repeated.
+};
+inline constexpr std::uint8_t kFirstUserPhase = 8;
+inline constexpr std::uint8_t kPhaseLimit = 64;  ///< Phase values are below this.
+
+enum class EventKind : std::uint8_t {
+  kStart = 0,       ///< The rank joined the session. phase: kNone.
+  kEnter = 1,       ///< A phase began inside the one before. phase: the new one.
+  kLeave = 2,       ///< The innermost phase ended. phase: the one that goes on.
+  kSwitch = 3,      ///< The innermost phase was replaced by another of the same depth. phase: the new one.
+  kStep = 4,        ///< value: number of the step that begins. phase: the one that goes on.
+  kTraffic = 5,     ///< value: bytes that the phase that goes on moves to and from memory.
+  kThreads = 6,     ///< value: threads active in this rank from now on.
+  kDelayBegin = 7,  ///< phase: kDelay or kNoise. value: CommandId.
+  kDelayEnd = 8,    ///< phase: the one that goes on. value: CommandId.
+  kDropped = 9,     ///< value: events lost between the event before this one and this one's time. phase: the one that goes on.
+  kStop = 10,       ///< The rank left the session properly. phase: kNone.
+  kLost = 11,       ///< Written by the agent: the rank's process ended without kStop. phase: kNone.
+  kBandwidth = 12,  ///< On a domain's lane. value: bytes moved since the previous kBandwidth (or kStart) of that lane.
+};
+inline constexpr std::uint8_t kEventKindLimit = 13;
+
+/// The one event, from its birth in the probe's ring to the analysis. `phase` is always the phase that goes on after the event, so a
+/// reader needs no stack and is right again one event after a loss.
+struct Event {
+  Nanoseconds time{};            ///< Node's clock. Never decreases within a lane.
+  std::uint64_t value : 48 = 0;  ///< By kind; bytes, steps and ids all fit into 48 bits.
+  EventKind kind : 8 = EventKind::kStart;
+  Phase phase : 8 = Phase::kNone;
+
+  friend bool operator==(const Event&, const Event&) = default;
+};
+static_assert(sizeof(Event) == 16 && std::is_trivially_copyable_v<Event>);
+inline constexpr std::uint64_t kMaxEventValue = (std::uint64_t{1} << 48) - 1;
+
+/// True for the kinds after which `phase` may differ from what it was.
+constexpr bool changes_phase(EventKind kind) {
+  return kind <= EventKind::kSwitch || kind == EventKind::kDelayBegin || kind == EventKind::kDelayEnd || kind == EventKind::kDropped ||
+         kind == EventKind::kStop || kind == EventKind::kLost;
+}
+
+/// Whose events: a rank's, or a contention domain's (bandwidth samples).
+struct LaneId {
+  enum class Kind : std::uint8_t { kRank = 0, kDomain = 1 };
+  Kind kind = Kind::kRank;
+  std::int32_t index = 0;  ///< Rank or DomainId.
+  friend auto operator<=>(const LaneId&, const LaneId&) = default;
+};
+
+/// Where a bandwidth figure comes from; never shown without it.
+enum class BandwidthSource : std::uint8_t { kNone = 0, kLikwid = 1, kDeclared = 2, kVirtual = 3 };
+
+}  // namespace idlewave::wire
