@@ -1,6 +1,7 @@
 #pragma once
-// The recording container: frames byte for byte with their time of receipt, in independent compressed blocks with checksums, an index at
-// the end, readable without it. See docs/recording-format.md. The one place that knows a session file's bytes.
+// The recording container: frames byte for byte with their time of receipt, in independent compressed blocks with
+// checksums, an index at the end, readable without it. See docs/recording-format.md. The one place that knows a session
+// file's bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +18,11 @@ namespace idlewave::wire {
 inline constexpr int kFrameLogVersion = 1;
 
 struct FrameLogHeader {
-  std::string program_version;   ///< Of idlewave.
+  std::string program_version;  ///< Of idlewave.
   std::string session;
-  std::string machine;           ///< Host name, processor.
-  std::string command_line;      ///< Of the monitor that recorded.
-  std::int64_t unix_time_ns = 0; ///< Wall clock at received_at = 0.
+  std::string machine;            ///< Host name, processor.
+  std::string command_line;       ///< Of the monitor that recorded.
+  std::int64_t unix_time_ns = 0;  ///< Wall clock at received_at = 0.
   friend bool operator==(const FrameLogHeader&, const FrameLogHeader&) = default;
 };
 
@@ -34,16 +35,21 @@ struct FrameLogEntry {
   friend bool operator==(const FrameLogEntry&, const FrameLogEntry&) = default;
 };
 
-/// Writes one session file. One thread. A block is written when it is full or `flush` is called, so a crash loses at most the last block.
+/// Writes one session file. One thread. A block is written when it is full or `flush` is called, so a crash loses at
+/// most the last block. After a failure (disk full, file too large, broken disk) the file is cut back to its last
+/// complete block, so that it stays readable, and every later call gives the same error, which says until when the
+/// recording is safe.
 class FrameLogWriter {
  public:
   /// Fails if the file exists and is not empty, or can't be made.
   static Result<std::unique_ptr<FrameLogWriter>> create(const std::string& path, const FrameLogHeader& header);
   ~FrameLogWriter();  ///< Closes; prefer close(), which can say what went wrong.
 
+  /// Refuses more than kMaxFrameBytes (frame.h). Times may go back, but seeking is by the first block that is late
+  /// enough.
   Status append(Nanoseconds received_at, Direction direction, std::span<const std::byte> bytes);
-  Status flush();                 ///< Ends the block and hands it to the system.
-  Status close();                 ///< Last block, index, trailer.
+  Status flush();                       ///< Ends the block and hands it to the system.
+  Status close();                       ///< Last block, index, trailer.
   std::uint64_t bytes_written() const;  ///< On disk so far.
 
  private:
@@ -56,14 +62,15 @@ class FrameLogWriter {
 struct FrameLogDamage {
   std::uint64_t blocks_skipped = 0;
   std::uint64_t bytes_skipped = 0;
-  bool cut = false;         ///< The file ends without its index: it was not closed, or was cut.
-  std::string first;        ///< One line about the first damage; empty if there is none.
+  bool cut = false;   ///< The file ends without its index: it was not closed, or was cut.
+  std::string first;  ///< One line about the first damage; empty if there is none.
 };
 
 /// Reads one session file from start to end, skipping what is damaged. One thread.
 class FrameLogReader {
  public:
-  /// Fails with one clear line on: no such file, not a session file, a newer version.
+  /// Fails with one clear line on: no such file, not a file, empty, not a session file, another version. Damage behind
+  /// the first sixteen bytes is no failure: what is sound is read.
   static Result<std::unique_ptr<FrameLogReader>> open(const std::string& path);
   ~FrameLogReader();
 
@@ -72,6 +79,8 @@ class FrameLogReader {
   bool next(FrameLogEntry& entry);
   /// Continues at the first block that may hold entries received at or after `time`.
   void seek(Nanoseconds time);
+  /// When the last entry was received, as far as that can be told without reading the blocks; 0 if there is none.
+  Nanoseconds duration() const;
   const FrameLogDamage& damage() const;  ///< Of what was read so far.
 
  private:

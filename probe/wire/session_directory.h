@@ -1,11 +1,13 @@
 #pragma once
-// Where the parts of a session find each other on one node: /tmp/idlewave-<uid>/<session>/ (IDLEWAVE_DIR replaces the first part), mode 0700.
+// Where the parts of a session find each other on one node: /tmp/idlewave-<uid>/<session>/ (IDLEWAVE_DIR replaces the
+// first part), mode 0700.
 //   lock         flock'ed by whoever starts or ends the agent of this session
-//   agent        text, one "key value" line each: pid, start (of that process, see process_start_time), memory (file descriptor number of
-//                the shared segment inside that process), endpoint (where the agent listens)
+//   agent        text, one "key value" line each: pid, start (of that process, see process_start_time), memory (file
+//                descriptor number of the shared segment inside that process), endpoint (where the agent listens)
 //   agent.sock   the agent's ZeroMQ ipc socket        monitor.sock   the monitor's
-// The shared segment is a memfd that ranks open through /proc/<pid>/fd/<memory>: it has no name, so it is gone when its last user is,
-// whatever killed them. C library only, no exceptions, no allocation after return: this is linked into users' programs.
+// The shared segment is a memfd that ranks open through /proc/<pid>/fd/<memory>: it has no name, so it is gone when its
+// last user is, whatever killed them. C library only, no exceptions, no allocation after return: this is linked into
+// users' programs.
 
 #include <sys/types.h>
 
@@ -14,15 +16,21 @@
 namespace idlewave::wire {
 
 inline constexpr int kSessionNameLimit = 48;  ///< Letters, digits, '-', '_', '.'; not starting with '.'.
-inline constexpr int kSessionPathLimit = 96;  ///< Whole path of the folder with its NUL; leaves room for a socket name in 108 bytes.
+/// Whole path of the folder with its NUL; leaves room for a socket name in 108 bytes.
+inline constexpr int kSessionPathLimit = 96;
 
 bool valid_session_name(const char* name);
 
 /// Writes "<root>/<session>" to `out`. False if the name is not valid or the path too long.
 bool session_path(const char* session, char (&out)[kSessionPathLimit]);
 
-/// Makes the session's folder (and the root) if missing. False if it can't be made, or the root belongs to another user or is open to others.
+/// Makes the session's folder (and the root) if missing. False if it can't be made, or either is no folder, belongs to
+/// another user or can be written by others.
 bool make_session_directory(const char* session);
+
+/// Makes the folder if missing and takes its lock; gives up after `patience_ms`. Returns a descriptor whose close()
+/// frees the lock, or -1.
+int lock_session(const char* session, int patience_ms);
 
 struct AgentRecord {
   pid_t pid = 0;
@@ -33,12 +41,16 @@ struct AgentRecord {
 
 bool write_agent_record(const char* session, const AgentRecord& record);  ///< Atomically, by rename.
 bool read_agent_record(const char* session, AgentRecord& record);         ///< False if there is none or it is damaged.
+/// Unless another agent's has taken its place. Hold the lock.
+void remove_agent_record(const char* session, const AgentRecord& record);
 bool is_alive(const AgentRecord& record);
 
 /// Field 22 of /proc/<pid>/stat; 0 if there is no such process, or only a zombie is left of it.
 std::uint64_t process_start_time(pid_t pid);
 
-/// Removes the folders of all sessions of this user that have no living agent and whose lock is free, except `keep` (may be null).
+/// Removes the folders of all sessions of this user that nobody lives in, except `keep` (may be null): no living agent,
+/// lock free, nobody listening at a socket (a monitor that waits for its agent), and not made within the last minute
+/// without an agent having been there yet.
 void sweep_dead_sessions(const char* keep);
 
 /// Removes one session's folder.

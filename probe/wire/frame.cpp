@@ -1,0 +1,384 @@
+#include "probe/wire/frame.h"
+
+#include <array>
+#include <limits>
+#include <string_view>
+
+#include "probe/wire/packed.h"
+#include "probe/wire/varint.h"
+
+namespace idlewave::wire {
+namespace {
+
+constexpr std::size_t kMaxName = 255;
+constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kMaxDomains = 1u << 18;
+constexpr double kMaxBandwidth = 1e18;
+constexpr double kMaxFrequency = 1e12;
+constexpr std::int64_t kMaxTime = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMinTime = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
+
+// In the order of Frame::body.
+constexpr std::array<std::string_view, std::variant_size_v<decltype(Frame::body)>> kKinds = {
+    "roster", "events", "outcome", "end", "attach", "credit", "endack", "refusal", "hello", "command"};
+// In the order of Command::order.
+constexpr std::array<std::string_view, std::variant_size_v<decltype(Command::order)>> kOrders = {"delay", "noise",
+                                                                                                 "clear"};
+
+// ---- writing
+
+// Rank numbers as differences: a million ranks in a row take a megabyte, whatever they are called.
+std::vector<std::byte> pack_ranks(std::span<const Rank> ranks) {
+  std::vector<std::byte> out;
+  std::int64_t previous = -1;
+  for (const Rank rank : ranks) {
+    append_varint(out, zigzag(static_cast<std::uint64_t>(rank - previous)));
+    previous = rank;
+  }
+  return out;
+}
+
+// Three columns: ranks, processes, domains.
+std::vector<std::byte> pack_rank_table(std::span<const RankInfo> ranks) {
+  std::vector<std::byte> out;
+  const auto column = [&](auto RankInfo::*field) {
+    std::int64_t previous = -1;
+    for (const RankInfo& info : ranks) {
+      append_varint(out, zigzag(static_cast<std::uint64_t>(info.*field - previous)));
+      previous = info.*field;
+    }
+  };
+  column(&RankInfo::rank);
+  column(&RankInfo::pid);
+  column(&RankInfo::domain);
+  return out;
+}
+
+void write(PackWriter& out, const DomainInfo& domain) {
+  out.map(6);
+  out.integer("id", domain.id);
+  out.text("label", domain.label, kMaxName);
+  out.number("core", domain.core_bandwidth);
+  out.number("full", domain.saturated_bandwidth);
+  out.integer("source", static_cast<int>(domain.source));
+  out.text("note", domain.note, kMaxText);
+}
+
+void write(PackWriter& out, const PhaseInfo& phase) {
+  out.map(3);
+  out.integer("phase", static_cast<int>(phase.phase));
+  out.integer("category", static_cast<int>(phase.category));
+  out.text("name", phase.name, kMaxName);
+}
+
+template <class T>
+void write_array(PackWriter& out, std::string_view key, const std::vector<T>& items) {
+  out.key(key);
+  out.array(static_cast<std::uint32_t>(items.size()));
+  for (const T& item : items) write(out, item);
+}
+
+void write(PackWriter& out, const Roster& roster) {
+  out.map(10);
+  out.integer("world", roster.world_size);
+  out.integer("agent", roster.agent_pid);
+  out.integer("unix", roster.unix_time_ns);
+  out.integer("time", roster.node_time.count());
+  out.text("machine", roster.machine, kMaxText);
+  out.text("program", roster.program, kMaxText);
+  out.unsigned_integer("count", roster.ranks.size());
+  out.bytes("ranks", pack_rank_table(roster.ranks));
+  write_array(out, "domains", roster.domains);
+  write_array(out, "phases", roster.phases);
+}
+
+void write(PackWriter& out, const Events& events) {
+  out.map(2);
+  out.integer("to", events.up_to.count());
+  out.bytes("blob", events.blob);
+}
+
+void write(PackWriter& out, const DelayOrder& delay) {
+  out.map(2);
+  out.integer("duration", delay.duration.count());
+  out.integer("step", delay.at_step);
+}
+
+void write(PackWriter& out, const NoiseOrder& noise) {
+  out.map(3);
+  out.integer("kind", static_cast<int>(noise.kind));
+  out.integer("amount", noise.amount.count());
+  out.number("frequency", noise.frequency);
+}
+
+void write(PackWriter& out, const ClearOrder&) { out.map(0); }
+
+void write(PackWriter& out, const Command& command) {
+  out.map(3);
+  out.integer("id", command.id);
+  out.bytes("ranks", pack_ranks(command.ranks));
+  out.key(kOrders[command.order.index()]);
+  std::visit([&](const auto& order) { write(out, order); }, command.order);
+}
+
+void write(PackWriter& out, const Outcome& outcome) {
+  out.map(4);
+  out.key("command");
+  write(out, outcome.command);
+  out.integer("time", outcome.time.count());
+  out.boolean("accepted", outcome.accepted);
+  out.text("reason", outcome.reason, kMaxText);
+}
+
+void write(PackWriter& out, const Attach& attach) {
+  out.map(2);
+  out.integer("role", static_cast<int>(attach.role));
+  out.integer("credits", attach.credits);
+}
+
+void write(PackWriter& out, const Credit& credit) {
+  out.map(1);
+  out.integer("frames", credit.frames);
+}
+
+void write(PackWriter& out, const Refusal& refusal) {
+  out.map(1);
+  out.text("reason", refusal.reason, kMaxText);
+}
+
+void write(PackWriter& out, const End&) { out.map(0); }
+void write(PackWriter& out, const EndAck&) { out.map(0); }
+void write(PackWriter& out, const Hello&) { out.map(0); }
+
+// ---- reading
+
+using Value = msgpack::object;
+
+std::vector<Rank> unpack_ranks(MapReader& in, std::string_view key) {
+  ByteReader bytes(in.bytes(key, kMaxFrameBytes));
+  std::vector<Rank> ranks;
+  std::int64_t rank = -1;
+  while (bytes.remaining() != 0 && ranks.size() <= static_cast<std::size_t>(kMaxRanks)) {
+    rank = static_cast<std::int64_t>(static_cast<std::uint64_t>(rank) + unzigzag(bytes.varint()));
+    if (!bytes.ok() || rank < 0 || rank >= kMaxRanks) return in.refuse(key, "holds an impossible rank"), ranks;
+    ranks.push_back(static_cast<Rank>(rank));
+  }
+  if (bytes.remaining() != 0) in.refuse(key, "has too many ranks");
+  return ranks;
+}
+
+std::vector<RankInfo> unpack_rank_table(MapReader& in) {
+  const auto count = static_cast<std::size_t>(in.integer("count", 0, kMaxRanks));
+  ByteReader bytes(in.bytes("ranks", kMaxFrameBytes));
+  if (count > bytes.remaining() / 3) return in.refuse("ranks", "is too short"), std::vector<RankInfo>();
+  std::vector<RankInfo> ranks(count);
+  bool fits = true;
+  const auto column = [&](auto RankInfo::*field, std::int64_t low) {
+    std::uint64_t value = static_cast<std::uint64_t>(-1);
+    for (RankInfo& info : ranks) {
+      value += unzigzag(bytes.varint());
+      const auto number = static_cast<std::int64_t>(value);
+      fits = fits && number >= low && number <= kMaxInt32;
+      info.*field = static_cast<std::int32_t>(number);
+    }
+  };
+  column(&RankInfo::rank, 0);
+  column(&RankInfo::pid, 0);
+  column(&RankInfo::domain, kNoDomain);
+  if (!fits || !bytes.ok() || bytes.remaining() != 0) in.refuse("ranks", "is damaged");
+  return ranks;
+}
+
+DomainInfo read_domain(const Value& value, std::string& error) {
+  MapReader in(value, "domain", error);
+  DomainInfo domain;
+  domain.id = static_cast<DomainId>(in.integer("id", 0, kMaxInt32));
+  domain.label = in.text("label", kMaxName);
+  domain.core_bandwidth = in.number("core", 0, kMaxBandwidth);
+  domain.saturated_bandwidth = in.number("full", 0, kMaxBandwidth);
+  domain.source = static_cast<BandwidthSource>(in.integer("source", 0, static_cast<int>(BandwidthSource::kVirtual)));
+  domain.note = in.text("note", kMaxText);
+  return domain;
+}
+
+PhaseInfo read_phase(const Value& value, std::string& error) {
+  MapReader in(value, "phase", error);
+  PhaseInfo phase;
+  phase.phase = static_cast<Phase>(in.integer("phase", kFirstUserPhase, kPhaseLimit - 1));
+  phase.category = static_cast<Phase>(
+      in.integer("category", static_cast<int>(Phase::kCompute), static_cast<int>(Phase::kCommunicate)));
+  phase.name = in.text("name", kMaxName);
+  return phase;
+}
+
+template <class T>
+std::vector<T> read_array(MapReader& in, std::string_view key, std::size_t limit, T (*read)(const Value&, std::string&),
+                          std::string& error) {
+  std::vector<T> items;
+  for (const Value& value : in.array(key, limit)) {
+    items.push_back(read(value, error));
+    if (!in.ok()) break;
+  }
+  return items;
+}
+
+template <class T, class Field>
+void require_ascending(MapReader& in, std::string_view key, const std::vector<T>& items, Field T::*field) {
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    if (!(items[i - 1].*field < items[i].*field)) return in.refuse(key, "are not in ascending order");
+  }
+}
+
+Roster read_roster(const Value& value, std::string& error) {
+  MapReader in(value, "roster", error);
+  Roster roster;
+  roster.world_size = static_cast<Rank>(in.integer("world", 0, kMaxRanks));
+  roster.agent_pid = static_cast<std::int32_t>(in.integer("agent", 0, kMaxInt32));
+  roster.unix_time_ns = in.integer("unix", kMinTime, kMaxTime);
+  roster.node_time = Nanoseconds(in.integer("time", kMinTime, kMaxTime));
+  roster.machine = in.text("machine", kMaxText);
+  roster.program = in.text("program", kMaxText);
+  roster.ranks = unpack_rank_table(in);
+  roster.domains = read_array(in, "domains", kMaxDomains, read_domain, error);
+  roster.phases = read_array(in, "phases", kPhaseLimit, read_phase, error);
+  require_ascending(in, "ranks", roster.ranks, &RankInfo::rank);
+  require_ascending(in, "domains", roster.domains, &DomainInfo::id);
+  require_ascending(in, "phases", roster.phases, &PhaseInfo::phase);
+  if (!roster.ranks.empty() && roster.ranks.back().rank >= roster.world_size) in.refuse("ranks", "go beyond 'world'");
+  return roster;
+}
+
+Events read_events(const Value& value, std::string& error) {
+  MapReader in(value, "events", error);
+  const Nanoseconds up_to(in.integer("to", kMinTime, kMaxTime));
+  const std::span<const std::byte> blob = in.bytes("blob", kMaxFrameBytes);
+  return {up_to, {blob.begin(), blob.end()}};
+}
+
+DelayOrder read_delay(const Value& value, std::string& error) {
+  MapReader in(value, "delay", error);
+  const Nanoseconds duration(in.integer("duration", 0, kMaxTime));
+  return {duration, in.integer("step", kNoStep, kMaxTime)};
+}
+
+NoiseOrder read_noise(const Value& value, std::string& error) {
+  MapReader in(value, "noise", error);
+  NoiseOrder noise;
+  noise.kind = static_cast<NoiseKind>(in.integer("kind", 0, static_cast<int>(NoiseKind::kPeriodic)));
+  noise.amount = Nanoseconds(in.integer("amount", 0, kMaxTime));
+  noise.frequency = in.number("frequency", 0, kMaxFrequency);
+  return noise;
+}
+
+Command read_command(const Value& value, std::string& error) {
+  MapReader in(value, "command", error);
+  Command command;
+  command.id = static_cast<CommandId>(in.integer("id", 0, std::numeric_limits<CommandId>::max()));
+  command.ranks = unpack_ranks(in, "ranks");
+  if (in.has("delay")) {
+    command.order = read_delay(in.map("delay"), error);
+  } else if (in.has("noise")) {
+    command.order = read_noise(in.map("noise"), error);
+  } else {
+    in.map("clear");
+    command.order = ClearOrder{};
+  }
+  return command;
+}
+
+Outcome read_outcome(const Value& value, std::string& error) {
+  MapReader in(value, "outcome", error);
+  Outcome outcome;
+  outcome.command = read_command(in.map("command"), error);
+  outcome.time = Nanoseconds(in.integer("time", kMinTime, kMaxTime));
+  outcome.accepted = in.boolean("accepted");
+  outcome.reason = in.text("reason", kMaxText);
+  return outcome;
+}
+
+Attach read_attach(const Value& value, std::string& error) {
+  MapReader in(value, "attach", error);
+  const auto role = static_cast<Role>(in.integer("role", 0, static_cast<int>(Role::kSpectator)));
+  return {role, static_cast<std::uint32_t>(in.integer("credits", 0, std::numeric_limits<std::uint32_t>::max()))};
+}
+
+Credit read_credit(const Value& value, std::string& error) {
+  MapReader in(value, "credit", error);
+  return {static_cast<std::uint32_t>(in.integer("frames", 0, std::numeric_limits<std::uint32_t>::max()))};
+}
+
+Refusal read_refusal(const Value& value, std::string& error) {
+  return {MapReader(value, "refusal", error).text("reason", kMaxText)};
+}
+
+void read_body(decltype(Frame::body)& body, std::string_view kind, const Value& value, std::string& error) {
+  if (kind == "roster")
+    body = read_roster(value, error);
+  else if (kind == "events")
+    body = read_events(value, error);
+  else if (kind == "outcome")
+    body = read_outcome(value, error);
+  else if (kind == "end")
+    body = End{};
+  else if (kind == "attach")
+    body = read_attach(value, error);
+  else if (kind == "credit")
+    body = read_credit(value, error);
+  else if (kind == "endack")
+    body = EndAck{};
+  else if (kind == "refusal")
+    body = read_refusal(value, error);
+  else if (kind == "hello")
+    body = Hello{};
+  else if (kind == "command")
+    body = read_command(value, error);
+  else
+    error = "frame of an unknown kind";
+}
+
+}  // namespace
+
+bool is_sequenced(const Frame& frame) {
+  return std::holds_alternative<Events>(frame.body) || std::holds_alternative<Roster>(frame.body) ||
+         std::holds_alternative<Outcome>(frame.body) || std::holds_alternative<End>(frame.body);
+}
+
+std::vector<std::byte> encode(const Frame& frame) {
+  std::vector<std::byte> bytes;
+  PackWriter out(bytes);
+  out.map(6);
+  out.integer("v", kWireVersion);
+  out.text("k", kKinds[frame.body.index()], kMaxName);
+  out.text("s", frame.session, kMaxName);
+  out.text("n", frame.node, kMaxName);
+  out.unsigned_integer("q", frame.sequence);
+  out.key("b");
+  std::visit([&](const auto& body) { write(out, body); }, frame.body);
+  return bytes;
+}
+
+Result<Frame> decode(std::span<const std::byte> bytes) {
+  if (bytes.size() > kMaxFrameBytes)
+    return Error{"frame of " + std::to_string(bytes.size()) + " bytes; the limit is " + std::to_string(kMaxFrameBytes)};
+  Packed packed;
+  if (!packed.parse(bytes)) return Error{"frame is not one whole msgpack map"};
+  std::string error;
+  MapReader in(packed.root(), "frame", error);
+  const std::int64_t version = in.integer("v", 1, kMaxInt32);
+  if (in.ok() && version != kWireVersion) {
+    return Error{"frame of wire version " + std::to_string(version) + "; this program reads " +
+                 std::to_string(kWireVersion)};
+  }
+  Frame frame;
+  const std::string kind = in.text("k", kMaxName);
+  frame.session = in.text("s", kMaxName);
+  frame.node = in.text("n", kMaxName);
+  frame.sequence = in.unsigned_integer("q");
+  const Value& body = in.map("b");
+  if (in.ok()) read_body(frame.body, kind, body, error);
+  if (!error.empty()) return Error{error};
+  return frame;
+}
+
+}  // namespace idlewave::wire

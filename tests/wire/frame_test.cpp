@@ -1,0 +1,196 @@
+#include "probe/wire/frame.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/wire/random_frames.h"
+
+namespace idlewave::wire {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(std::span<const std::byte> bytes) {
+  const auto result = decode(bytes);
+  return result ? "no error" : result.error().message;
+}
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+// A frame with one text in it replaced by another of the same length: enough to spoil a key or a name.
+std::vector<std::byte> spoilt(const Frame& frame, std::string_view from, std::string_view to) {
+  std::vector<std::byte> bytes = encode(frame);
+  const std::vector<std::byte> wanted = bytes_of(from), put = bytes_of(to);
+  const auto found = std::search(bytes.begin(), bytes.end(), wanted.begin(), wanted.end());
+  EXPECT_NE(found, bytes.end());
+  std::copy(put.begin(), put.end(), found);
+  return bytes;
+}
+
+Frame frame_of(decltype(Frame::body) body) { return {"session", "node", 1, std::move(body)}; }
+
+Roster two_ranks() {
+  Roster roster;
+  roster.world_size = 4;
+  roster.ranks = {{1, 100, 0}, {3, 101, kNoDomain}};
+  roster.domains = {{0, "socket 0", 1e10, 5e10, BandwidthSource::kLikwid, ""}};
+  roster.phases = {{static_cast<Phase>(9), Phase::kCompute, "matrix"}};
+  return roster;
+}
+
+TEST(Frame, ComesBackAsItWasForRandomContent) {
+  for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Frame frame = random_frame(random);
+    const auto back = decode(encode(frame));
+    ASSERT_TRUE(back) << back.error().message;
+    ASSERT_EQ(*back, frame);
+  }
+}
+
+TEST(Frame, HoldsAMillionRanks) {
+  Roster roster;
+  roster.world_size = 1'000'000;
+  for (Rank rank = 0; rank < roster.world_size; ++rank) roster.ranks.push_back({rank, 0, rank / 10});
+  const std::vector<std::byte> bytes = encode(frame_of(roster));
+  EXPECT_LT(bytes.size(), kMaxFrameBytes);
+  const auto back = decode(bytes);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(std::get<Roster>(back->body), roster);
+}
+
+TEST(Frame, OfAnotherVersionIsRefusedByItsNumber) {
+  std::vector<std::byte> bytes = encode(frame_of(End{}));
+  ASSERT_EQ(bytes[3], std::byte{kWireVersion});  // map, text of one byte, "v", version
+  bytes[3] = std::byte{9};
+  EXPECT_EQ(error_of(bytes), "frame of wire version 9; this program reads 1");
+}
+
+TEST(Frame, WithAnUnknownKeyIsRead) {
+  std::vector<std::byte> bytes = encode(frame_of(End{}));
+  ASSERT_EQ(bytes[0], std::byte{0x86});  // a map of six
+  bytes[0] = std::byte{0x87};
+  const std::vector<std::byte> more = bytes_of(
+      "\xa6"
+      "colour"
+      "\x93\x01\xc0\xa3"
+      "red");
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  const auto frame = decode(bytes);
+  ASSERT_TRUE(frame) << frame.error().message;
+  EXPECT_EQ(*frame, frame_of(End{}));
+}
+
+TEST(Frame, WithoutAKeyIsRefusedByItsName) {
+  EXPECT_EQ(error_of(spoilt(frame_of(two_ranks()), "world", "wurld")), "roster: 'world' is missing");
+}
+
+TEST(Frame, WithAKeyOfAnotherTypeIsRefusedByItsName) {
+  std::vector<std::byte> bytes = encode(frame_of(Credit{5}));
+  ASSERT_EQ(bytes.back(), std::byte{5});
+  bytes.back() = std::byte{0xc0};  // nil
+  EXPECT_EQ(error_of(bytes), "credit: 'frames' is not a whole number");
+}
+
+TEST(Frame, OfAnUnknownKindIsRefused) {
+  EXPECT_EQ(error_of(spoilt(frame_of(Hello{}), "hello", "howdy")), "frame of an unknown kind");
+}
+
+TEST(Frame, ThatIsNoMapIsRefused) {
+  EXPECT_EQ(error_of(bytes_of("\x93\x01\x02\x03")), "frame is not a map");
+  EXPECT_EQ(error_of(bytes_of("hello")), "frame is not one whole msgpack map");
+  EXPECT_EQ(error_of({}), "frame is not one whole msgpack map");
+}
+
+TEST(Frame, CutAnywhereIsRefused) {
+  const std::vector<std::byte> bytes = encode(frame_of(two_ranks()));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const std::vector<std::byte> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_FALSE(decode(cut)) << size;
+  }
+}
+
+TEST(Frame, WithBytesBehindItIsRefused) {
+  std::vector<std::byte> bytes = encode(frame_of(End{}));
+  bytes.push_back(std::byte{0xc0});
+  EXPECT_FALSE(decode(bytes));
+}
+
+TEST(Frame, ThatAnnouncesBillionsOfItemsCostsNothing) {
+  EXPECT_FALSE(decode(bytes_of("\xdd\xff\xff\xff\xff")));                 // array
+  EXPECT_FALSE(decode(bytes_of("\xdf\xff\xff\xff\xff")));                 // map
+  EXPECT_FALSE(decode(bytes_of("\xdb\xff\xff\xff\xff")));                 // text
+  EXPECT_FALSE(decode(bytes_of("\xc6\xff\xff\xff\xff")));                 // binary
+  EXPECT_FALSE(decode(bytes_of(std::string(100'000, '\x91') + "\xc0")));  // nesting
+}
+
+TEST(Frame, RefusesARankBeyondTheWorld) {
+  Roster roster = two_ranks();
+  roster.world_size = 3;
+  EXPECT_EQ(error_of(encode(frame_of(roster))), "roster: 'ranks' go beyond 'world'");
+}
+
+TEST(Frame, RefusesRanksOutOfOrder) {
+  Roster roster = two_ranks();
+  roster.ranks[1].rank = 1;
+  EXPECT_EQ(error_of(encode(frame_of(roster))), "roster: 'ranks' are not in ascending order");
+}
+
+TEST(Frame, RefusesMoreRanksThanAnyoneHas) {
+  Roster roster = two_ranks();
+  roster.world_size = kMaxRanks + 1;
+  EXPECT_EQ(error_of(encode(frame_of(roster))), "roster: 'world' is out of range");
+}
+
+TEST(Frame, RefusesBandwidthsThatAreNone) {
+  for (const double nonsense : {std::nan(""), -1.0, std::numeric_limits<double>::infinity(), 1e30}) {
+    Roster roster = two_ranks();
+    roster.domains[0].saturated_bandwidth = nonsense;
+    EXPECT_EQ(error_of(encode(frame_of(roster))), "domain: 'full' is out of range") << nonsense;
+  }
+}
+
+TEST(Frame, RefusesAPhaseThatIsNotTheUsers) {
+  Roster roster = two_ranks();
+  roster.phases[0].phase = Phase::kWait;
+  EXPECT_EQ(error_of(encode(frame_of(roster))), "phase: 'phase' is out of range");
+}
+
+TEST(Frame, RefusesADelayOfNegativeLength) {
+  EXPECT_EQ(error_of(encode(frame_of(Command{1, {}, DelayOrder{Nanoseconds(-1), kNoStep}}))),
+            "delay: 'duration' is out of range");
+}
+
+TEST(Frame, RefusesATextBeyondItsLimit) {
+  Frame frame = frame_of(Refusal{"no"});
+  std::vector<std::byte> bytes = encode(frame);
+  bytes.erase(bytes.end() - 3, bytes.end());  // the text "no"
+  const std::vector<std::byte> longer = bytes_of("\xda\x10\x01" + std::string(4097, 'x'));
+  bytes.insert(bytes.end(), longer.begin(), longer.end());
+  EXPECT_EQ(error_of(bytes), "refusal: 'reason' is too long");
+}
+
+TEST(Frame, CutsATextBeyondItsLimitWhenWriting) {
+  const auto back = decode(encode(frame_of(Refusal{std::string(5000, 'x')})));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(std::get<Refusal>(back->body).reason, std::string(4096, 'x'));
+}
+
+TEST(Frame, TellsWhatBelongsIntoARecording) {
+  EXPECT_TRUE(is_sequenced(frame_of(Roster{})));
+  EXPECT_TRUE(is_sequenced(frame_of(Events{})));
+  EXPECT_TRUE(is_sequenced(frame_of(Outcome{})));
+  EXPECT_TRUE(is_sequenced(frame_of(End{})));
+  EXPECT_FALSE(is_sequenced(frame_of(Attach{})));
+  EXPECT_FALSE(is_sequenced(frame_of(Command{})));
+}
+
+}  // namespace
+}  // namespace idlewave::wire

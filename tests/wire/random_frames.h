@@ -1,0 +1,164 @@
+#pragma once
+// Random but valid things to put on the wire. A test prints its seed: `SCOPED_TRACE(seed)` shows which input failed.
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "probe/wire/codec.h"
+#include "probe/wire/frame.h"
+
+namespace idlewave::wire {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+  std::uint64_t bits(int count) { return count == 0 ? 0 : engine_() >> (64 - count); }
+  /// All magnitudes are equally likely, so that short and long encodings are.
+  std::uint64_t any(int most_bits) { return bits(static_cast<int>(below(static_cast<std::uint64_t>(most_bits) + 1))); }
+  std::uint64_t below(std::uint64_t limit) { return engine_() % limit; }
+  bool once_in(std::uint64_t n) { return below(n) == 0; }
+
+  std::string text(std::size_t most) {
+    std::string made(below(most + 1), ' ');
+    for (char& c : made) c = static_cast<char>(bits(8));
+    return made;
+  }
+  Nanoseconds time() { return Nanoseconds(static_cast<std::int64_t>(any(64))); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+inline Event random_event(Random& random, std::int64_t time) {
+  return {Nanoseconds(time), random.any(48), static_cast<EventKind>(random.below(kEventKindLimit)),
+          static_cast<Phase>(random.below(kPhaseLimit))};
+}
+
+struct OwnedBatch {
+  LaneId lane;
+  std::vector<Event> events;
+  friend bool operator==(const OwnedBatch&, const OwnedBatch&) = default;
+};
+
+inline OwnedBatch random_lane(Random& random, std::size_t most_events) {
+  OwnedBatch batch{
+      {random.once_in(4) ? LaneId::Kind::kDomain : LaneId::Kind::kRank, static_cast<std::int32_t>(random.any(31))}, {}};
+  const std::uint64_t count = random.below(most_events + 1);
+  auto time = random.time().count();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    batch.events.push_back(random_event(random, time));
+    const std::uint64_t left = static_cast<std::uint64_t>(INT64_MAX) - static_cast<std::uint64_t>(time);
+    const std::uint64_t gap = random.once_in(3) ? 0 : random.any(64);
+    time = static_cast<std::int64_t>(static_cast<std::uint64_t>(time) + (gap <= left ? gap : 0));
+  }
+  return batch;
+}
+
+inline std::vector<OwnedBatch> random_batches(Random& random, std::size_t most_lanes, std::size_t most_events) {
+  std::vector<OwnedBatch> made(random.below(most_lanes + 1));
+  for (OwnedBatch& batch : made) batch = random_lane(random, most_events);
+  return made;
+}
+
+inline std::vector<LaneBatch> borrow(const std::vector<OwnedBatch>& owned) {
+  std::vector<LaneBatch> borrowed;
+  for (const OwnedBatch& batch : owned) borrowed.push_back({batch.lane, batch.events});
+  return borrowed;
+}
+inline std::vector<OwnedBatch> own(std::span<const LaneBatch> borrowed) {
+  std::vector<OwnedBatch> owned;
+  for (const LaneBatch& batch : borrowed) owned.push_back({batch.lane, {batch.events.begin(), batch.events.end()}});
+  return owned;
+}
+inline std::vector<std::byte> encoded(const std::vector<OwnedBatch>& batches) {
+  std::vector<std::byte> blob;
+  encode_events(borrow(batches), blob);
+  return blob;
+}
+
+inline std::vector<std::byte> random_bytes(Random& random, std::size_t size) {
+  std::vector<std::byte> made(size);
+  for (std::byte& byte : made) byte = static_cast<std::byte>(random.bits(8));
+  return made;
+}
+
+inline Roster random_roster(Random& random) {
+  Roster roster;
+  roster.agent_pid = static_cast<std::int32_t>(random.any(31));
+  roster.unix_time_ns = random.time().count();
+  roster.node_time = random.time();
+  roster.machine = random.text(100);
+  roster.program = random.text(100);
+  Rank rank = -1;
+  for (std::uint64_t i = random.below(50); i > 0; --i) {
+    rank += 1 + static_cast<Rank>(random.any(6));
+    roster.ranks.push_back(
+        {rank, static_cast<std::int32_t>(random.any(31)), static_cast<DomainId>(random.any(31)) - 1});
+  }
+  roster.world_size = rank + 1 + static_cast<Rank>(random.any(10));
+  DomainId domain = -1;
+  for (std::uint64_t i = random.below(10); i > 0; --i) {
+    domain += 1 + static_cast<DomainId>(random.any(4));
+    roster.domains.push_back({domain, random.text(30), static_cast<double>(random.any(40)),
+                              static_cast<double>(random.any(40)) / 7, static_cast<BandwidthSource>(random.below(4)),
+                              random.text(60)});
+  }
+  for (std::uint8_t phase = kFirstUserPhase; phase < kPhaseLimit; ++phase) {
+    if (!random.once_in(8)) continue;
+    roster.phases.push_back({static_cast<Phase>(phase), static_cast<Phase>(1 + random.below(3)), random.text(31)});
+  }
+  return roster;
+}
+
+inline Command random_command(Random& random) {
+  Command command{static_cast<CommandId>(random.any(32)), {}, ClearOrder{}};
+  for (std::uint64_t i = random.below(5); i > 0; --i) command.ranks.push_back(static_cast<Rank>(random.any(21)));
+  const auto span = Nanoseconds(static_cast<std::int64_t>(random.any(63)));
+  if (random.once_in(2))
+    command.order = DelayOrder{span, static_cast<Step>(random.any(48)) - 1};
+  else if (random.once_in(2))
+    command.order = NoiseOrder{NoiseKind::kPeriodic, span, static_cast<double>(random.any(20)) / 3};
+  return command;
+}
+
+inline Frame random_frame(Random& random) {
+  Frame frame{random.text(48), random.text(64), random.any(64), {}};
+  switch (random.below(10)) {
+    case 0:
+      frame.body = random_roster(random);
+      break;
+    case 1:
+      frame.body = Events{random.time(), random_bytes(random, random.below(300))};
+      break;
+    case 2:
+      frame.body = Outcome{random_command(random), random.time(), random.once_in(2), random.text(80)};
+      break;
+    case 3:
+      frame.body = End{};
+      break;
+    case 4:
+      frame.body = Attach{static_cast<Role>(random.below(2)), static_cast<std::uint32_t>(random.any(32))};
+      break;
+    case 5:
+      frame.body = Credit{static_cast<std::uint32_t>(random.any(32))};
+      break;
+    case 6:
+      frame.body = EndAck{};
+      break;
+    case 7:
+      frame.body = Refusal{random.text(80)};
+      break;
+    case 8:
+      frame.body = Hello{};
+      break;
+    default:
+      frame.body = random_command(random);
+      break;
+  }
+  return frame;
+}
+
+}  // namespace idlewave::wire
