@@ -1,7 +1,8 @@
 #pragma once
-// The memory that the ranks of a node share with their agent: one header, then one slot per rank, then one ring per slot. Made by the agent as
-// a memfd (see probe/wire/session_directory.h); pages that no rank uses are never touched. Header only, lock-free, no dependency but the
-// vocabulary; both sides check magic, version and sizes.
+// The memory that the ranks of a node share with their agent: one header, then one slot per rank, then one ring per
+// slot. Made by the agent as a memfd (see probe/wire/session_directory.h); pages that no rank uses are never touched.
+// Header only, lock-free, no dependency but the vocabulary; both sides check magic, version and sizes. clock.h reads
+// the clock; gate.h is how both sides use the gates.
 
 #include <atomic>
 #include <cstddef>
@@ -13,13 +14,15 @@ namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
 inline constexpr std::uint32_t kLayoutVersion = 1;
-inline constexpr std::uint32_t kDefaultSlots = 1024;         ///< Ranks per node.
-inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14; ///< Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
-inline constexpr int kNameLimit = 32;                        ///< User phase names, with NUL.
+inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
+/// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
+inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
+inline constexpr int kNameLimit = 32;  ///< User phase names, with NUL.
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// How a rank turns its counter into the node's clock: ns = ns_base + (((counter - counter_base) * multiplier) >> 32), with 128-bit product.
+/// How a rank turns its counter into the node's clock: ns = ns_base + (((counter - counter_base) * multiplier) >> 32),
+/// with 128-bit product.
 struct Clock {
   std::uint32_t use_tsc = 0;  ///< 0: clock_gettime(CLOCK_MONOTONIC), and the other fields are unused.
   std::uint32_t reserved = 0;
@@ -35,12 +38,17 @@ struct alignas(64) Header {
   std::uint32_t ring_events = 0;
   std::atomic<std::int32_t> agent_pid{0};
   Clock clock;
-  std::atomic<std::uint32_t> open{0};  ///< 1: ranks may join. 0: not ready yet, or the agent is ending.
+  /// 1: ranks may join. 0: not ready yet, or the agent is ending. Sequentially consistent on both sides: a rank claims
+  /// its slot, then looks at `open` once more and gives the slot back (kFree) if it is 0; an agent that wants to end
+  /// stores 0, then looks at all slots once more and stores 1 again if one was taken. So no rank joins an agent that
+  /// leaves.
+  std::atomic<std::uint32_t> open{0};
 };
 
-/// One order for one rank. The agent fills the fields while armed is 0, then stores armed = 1 (release); the rank obeys at the first
-/// step that begins (number >= at_step), or, in a program without steps, the first compute phase; it stores armed = 0 (release) at the
-/// delay's end. The agent may take an order back by exchanging armed 1 -> 0; the rank takes it by exchanging 1 -> 2, so that just one wins.
+/// One order for one rank; see gate.h. The agent fills the fields while armed is 0, then stores armed = 1 (release);
+/// the rank obeys at the first step that begins (number >= at_step), or, in a program without steps, the first compute
+/// phase; it stores armed = 0 (release) at the delay's end. The agent may take an order back by exchanging armed 1 ->
+/// 0; the rank takes it by exchanging 1 -> 2, so that just one wins.
 struct DelayGate {
   std::atomic<std::uint32_t> armed{0};
   wire::CommandId command = 0;
@@ -48,26 +56,28 @@ struct DelayGate {
   wire::Step at_step = wire::kNoStep;
 };
 
-/// Noise for one rank. The agent writes the fields, then bumps generation (release) to a new even number; odd while it writes.
+/// Noise for one rank; see gate.h. The agent writes the fields, then bumps generation (release) to a new even number;
+/// odd while it writes. A periodic order that would never let the rank go on (amount x frequency >= 1) is the agent's
+/// to refuse; the rank ignores it.
 struct NoiseGate {
   std::atomic<std::uint32_t> generation{0};
   std::uint32_t enabled = 0;
   wire::CommandId command = 0;
-  std::uint32_t kind = 0;        ///< wire::NoiseKind.
+  std::uint32_t kind = 0;  ///< wire::NoiseKind.
   std::int64_t amount_ns = 0;
   double frequency = 0;
   std::uint64_t seed = 0;
 };
 
 enum class SlotState : std::uint32_t {
-  kFree = 0,
+  kFree = 0,     ///< The agent frees a slot when its ring is drained and its gates are reset. head and tail grow on.
   kClaimed = 1,  ///< A rank took it (compare-exchange from kFree) and is filling it in.
   kLive = 2,     ///< The rank's fields are complete; stored with release.
   kStopped = 3,  ///< The rank called stop; its ring may still hold events.
 };
 
 struct UserPhase {
-  std::uint32_t category = 0;  ///< wire::Phase; 0: not defined.
+  std::uint32_t category = 0;  ///< wire::Phase; 0: not defined. Written last (std::atomic_ref, release).
   char name[kNameLimit] = {};
 };
 
@@ -79,7 +89,7 @@ struct alignas(64) Slot {
   wire::Rank rank = 0;
   wire::Rank world_size = 0;
   // Written by the rank now and then; the agent looks at `revision` to learn of a change.
-  std::atomic<std::uint32_t> revision{0};     ///< Bumped (release) after a change below.
+  std::atomic<std::uint32_t> revision{0};               ///< Bumped (release) after a change below.
   std::atomic<wire::DomainId> domain{wire::kNoDomain};  ///< kNoDomain: the agent asks hwloc by the rank's affinity.
   std::atomic<std::uint32_t> domain_virtual{0};         ///< 1: the domain is a virtual socket.
   std::atomic<double> core_bandwidth{0};                ///< b(1), bytes/s; 0: not known.
@@ -87,16 +97,24 @@ struct alignas(64) Slot {
   UserPhase user_phases[wire::kPhaseLimit] = {};        ///< By phase value.
   char command_line[256] = {};
 
-  /// Total bytes that the rank's virtual socket has moved since it was made, as its model says. The agent takes the largest of a domain.
+  /// Total bytes that the rank's virtual socket has moved since it was made, as its model says. The agent takes the
+  /// largest of a domain.
   alignas(64) std::atomic<std::uint64_t> domain_bytes{0};
 
   // The agent writes, the rank looks.
   alignas(64) DelayGate delay;
   NoiseGate noise;
-  std::atomic<std::uint32_t> attention{0};  ///< Not 0: look at the gates. The one load in the rank's hot path.
+  /// Not 0: look at the gates. The one load in the rank's hot path. The agent stores 1 after every change of a gate;
+  /// the rank exchanges it for 0 before it looks, and stores 1 again while a gate still needs it (an order for a later
+  /// step, noise that is on).
+  std::atomic<std::uint32_t> attention{0};
 
   // Single-producer single-consumer ring; positions only grow, index = position & (ring_events - 1).
-  alignas(64) std::atomic<std::uint64_t> head{0};  ///< Rank: next position to write. Stored with release after the event.
+  // The rank leaves the last two places free for kDropped and kStop, so that what was lost is always told.
+  /// Rank: next position to write. Stored with release after the event.
+  alignas(64) std::atomic<std::uint64_t> head{0};
+  /// Rank: events lost and not yet told by a kDropped, for the agent to tell when the rank dies so.
+  std::atomic<std::uint64_t> dropped{0};
   alignas(64) std::atomic<std::uint64_t> tail{0};  ///< Agent: next position to read.
 };
 
@@ -106,7 +124,9 @@ inline constexpr std::size_t kPage = 4096;
 constexpr std::size_t slots_offset() { return round_up(sizeof(Header), kPage); }
 constexpr std::size_t slot_stride() { return round_up(sizeof(Slot), kPage); }
 constexpr std::size_t rings_offset(std::uint32_t slots) { return slots_offset() + slots * slot_stride(); }
-constexpr std::size_t ring_stride(std::uint32_t ring_events) { return round_up(ring_events * sizeof(wire::Event), kPage); }
+constexpr std::size_t ring_stride(std::uint32_t ring_events) {
+  return round_up(ring_events * sizeof(wire::Event), kPage);
+}
 constexpr std::size_t segment_bytes(std::uint32_t slots, std::uint32_t ring_events) {
   return rings_offset(slots) + slots * ring_stride(ring_events);
 }
@@ -115,7 +135,8 @@ inline Slot& slot_at(void* segment, std::uint32_t index) {
   return *reinterpret_cast<Slot*>(static_cast<std::byte*>(segment) + slots_offset() + index * slot_stride());
 }
 inline wire::Event* ring_at(void* segment, const Header& header, std::uint32_t index) {
-  return reinterpret_cast<wire::Event*>(static_cast<std::byte*>(segment) + rings_offset(header.slots) + index * ring_stride(header.ring_events));
+  return reinterpret_cast<wire::Event*>(static_cast<std::byte*>(segment) + rings_offset(header.slots) +
+                                        index * ring_stride(header.ring_events));
 }
 
 }  // namespace idlewave::shm

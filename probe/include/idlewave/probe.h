@@ -9,7 +9,7 @@
  *   }
  *   idlewave_stop();
  *
- * Threads: only the thread that called idlewave_start reports; calls from any other thread do nothing.
+ * Threads: only the thread that called idlewave_start reports; calls from any other thread do nothing. A fork()ed child does not report.
  * Errors: none reach the program. Without a session (IDLEWAVE_SESSION unset, IDLEWAVE_DISABLE=1, or no agent could be started) every
  * call is one branch. When the agent can't keep up, events are counted as dropped, and the count is reported where it happened.
  * Cost: after start, no thread, lock, allocation or system call, apart from a delay that an operator ordered.
@@ -62,8 +62,9 @@ static inline void idlewave_step(int64_t step);       /* step `step` begins; an 
 static inline void idlewave_traffic(uint64_t bytes);  /* the phase that runs now moves `bytes` to and from memory */
 static inline void idlewave_threads(int active);      /* so many threads of this rank work from now on */
 
-/* What follows is not part of the interface. The switched-off test is inlined, so that it costs one branch; the rest is a call. */
-extern int idlewave_is_on_;
+/* The switched-off test is inlined, so that it costs one branch; the rest is a call. C and C++ programs use the calls above; the functions
+ * with an underscore are the same calls for languages that link to symbols (Fortran's bind(C), Python's ctypes), and test for themselves. */
+extern int idlewave_is_on_; /* not part of the interface */
 void idlewave_begin_(int phase);
 void idlewave_end_(void);
 void idlewave_switch_(int phase);

@@ -1,0 +1,120 @@
+#include "probe/client/gate_keeper.h"
+
+#include <errno.h>
+#include <math.h>
+#include <time.h>
+
+#include "probe/shm/clock.h"
+
+namespace idlewave::client {
+namespace {
+
+constexpr std::int64_t kShortestSleep =
+    100'000;  ///< ns. What is shorter is spun: a sleep ends tens of microseconds late.
+constexpr std::int64_t kLongestHold = std::int64_t{1} << 61;
+// The values of wire::NoiseKind, whose header needs the C++ library.
+constexpr std::uint32_t kExponential = 0;
+constexpr std::uint32_t kPeriodic = 1;
+
+void spin_until(const LaneWriter& lane, std::int64_t end_ns) {
+  while (lane.now().count() < end_ns) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
+
+void sleep_until_monotonic(std::int64_t end_ns) {
+  const timespec end{end_ns / 1'000'000'000, end_ns % 1'000'000'000};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr) == EINTR) {
+  }
+}
+
+bool is_possible(const shm::Noise& noise) {
+  if (noise.amount_ns <= 0) return false;
+  if (noise.kind == kExponential) return true;
+  return noise.kind == kPeriodic && noise.frequency > 1e-9 &&
+         static_cast<double>(noise.amount_ns) * noise.frequency < 1e9;
+}
+
+}  // namespace
+
+std::uint64_t Random::next() {
+  state_ += 0x9e3779b97f4a7c15;
+  std::uint64_t mixed = state_;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  return mixed ^ mixed >> 31;
+}
+
+double Random::unit() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
+
+void GateKeeper::attach(shm::Slot& slot, LaneWriter& lane) {
+  slot_ = &slot;
+  lane_ = &lane;
+  noise_generation_ = 0;
+  noise_ = {};
+}
+
+void GateKeeper::obey(wire::Step step) {
+  // Set back before the look: what the agent changes after it asks for attention again.
+  slot_->attention.exchange(0, std::memory_order_acq_rel);
+  const bool delay_is_later = obey_delay(step);
+  const bool noise_is_on = obey_noise();
+  if (delay_is_later || noise_is_on) slot_->attention.store(1, std::memory_order_relaxed);
+}
+
+/// True if an order for a later step stands.
+bool GateKeeper::obey_delay(wire::Step step) {
+  shm::Delay delay;
+  const shm::DelayAnswer answer = shm::take_delay(*slot_, step, delay);
+  if (answer != shm::DelayAnswer::kTaken) return answer == shm::DelayAnswer::kLater;
+  hold(wire::Phase::kDelay, delay.command, delay.duration_ns);
+  shm::finish_delay(*slot_);
+  return false;
+}
+
+/// True while noise is on.
+bool GateKeeper::obey_noise() {
+  if (shm::read_noise(*slot_, noise_generation_, noise_)) begin_noise();
+  if (!noise_.enabled) return false;
+  const std::int64_t duration_ns = noise_.kind == kPeriodic ? draw_periodic() : draw_exponential();
+  if (duration_ns > 0) hold(wire::Phase::kNoise, noise_.command, duration_ns);
+  return true;
+}
+
+void GateKeeper::begin_noise() {
+  if (!is_possible(noise_)) noise_.enabled = 0;
+  if (!noise_.enabled) return;
+  random_ = Random(Random(noise_.seed).next() ^ static_cast<std::uint64_t>(slot_->rank));
+  if (noise_.kind != kPeriodic) return;
+  period_ns_ = static_cast<std::int64_t>(1e9 / noise_.frequency);
+  next_interruption_ns_ =
+      lane_->now().count() + static_cast<std::int64_t>(random_.unit() * static_cast<double>(period_ns_));
+}
+
+std::int64_t GateKeeper::draw_exponential() {
+  const double drawn = -static_cast<double>(noise_.amount_ns) * log(random_.unit());
+  return static_cast<std::int64_t>(fmin(drawn, static_cast<double>(kLongestHold)));
+}
+
+/// One interruption for each period that has passed, those included in which the rank was held or waited.
+std::int64_t GateKeeper::draw_periodic() {
+  const std::int64_t late = lane_->now().count() - next_interruption_ns_;
+  if (late < 0) return 0;
+  const std::int64_t interruptions = late / period_ns_ + 1;
+  next_interruption_ns_ += interruptions * period_ns_;
+  return interruptions * noise_.amount_ns;
+}
+
+void GateKeeper::hold(wire::Phase phase, wire::CommandId command, std::int64_t duration_ns) {
+  lane_->begin_hold(phase, command);
+  if (duration_ns > kLongestHold) duration_ns = kLongestHold;
+  if (duration_ns < kShortestSleep)
+    spin_until(*lane_, lane_->now().count() + duration_ns);
+  else
+    sleep_until_monotonic(shm::monotonic_now().count() + duration_ns);
+  lane_->end_hold(phase, command);
+}
+
+}  // namespace idlewave::client

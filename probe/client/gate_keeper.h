@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "probe/client/lane_writer.h"
+#include "probe/shm/gate.h"
+#include "probe/shm/layout.h"
+
+namespace idlewave::client {
+
+/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+class Random {
+ public:
+  explicit constexpr Random(std::uint64_t seed = 0) : state_(seed) {}
+  std::uint64_t next();
+  double unit();  ///< In (0, 1].
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Obeys what the agent orders through a slot's gates: holds the rank, and tells it as events. One thread, the rank's.
+class GateKeeper {
+ public:
+  void attach(shm::Slot& slot, LaneWriter& lane);
+
+  /// One load; obey has something to look at.
+  bool is_called() const { return slot_->attention.load(std::memory_order_relaxed) != 0; }
+
+  /// Before work begins: holds the rank for a delay that is due at `step` (kNoStep in a program without steps), then
+  /// for the noise that falls on this work.
+  void obey(wire::Step step);
+
+ private:
+  bool obey_delay(wire::Step step);
+  bool obey_noise();
+  void begin_noise();
+  std::int64_t draw_exponential();
+  std::int64_t draw_periodic();
+  void hold(wire::Phase phase, wire::CommandId command, std::int64_t duration_ns);
+
+  shm::Slot* slot_ = nullptr;
+  LaneWriter* lane_ = nullptr;
+  std::uint32_t noise_generation_ = 0;
+  shm::Noise noise_;
+  Random random_;
+  std::int64_t period_ns_ = 0;
+  std::int64_t next_interruption_ns_ = 0;
+};
+
+}  // namespace idlewave::client

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "probe/client/ring_writer.h"
+#include "probe/shm/clock.h"
+#include "probe/shm/layout.h"
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::client {
+
+/// Turns what a rank says about itself into events of its lane: stamps them, keeps the nesting, and writes them to the
+/// ring. One thread. Each call costs one reading of the counter (traffic none) and one store.
+class LaneWriter {
+ public:
+  static constexpr int kMaxDepth = 8;
+
+  void attach(shm::Slot& slot, wire::Event* ring, std::uint32_t ring_events, const shm::Clock& clock) {
+    ring_.attach(slot, ring, ring_events);
+    clock_ = clock;
+    last_ = wire::Nanoseconds{};
+    stack_ = 0;
+    depth_ = 0;
+  }
+
+  void start() { put(wire::EventKind::kStart, 0, wire::Phase::kNone); }
+  void stop() { ring_.push_last({stamp(), 0, wire::EventKind::kStop, wire::Phase::kNone}, current()); }
+
+  void begin(wire::Phase phase) {
+    if (depth_ >= kMaxDepth) [[unlikely]] {
+      ++depth_;
+      return;
+    }
+    const wire::Phase before = current();
+    ++depth_;
+    stack_ = stack_ << 8 | static_cast<std::uint8_t>(phase);
+    ring_.push({stamp(), 0, wire::EventKind::kEnter, phase}, before);
+  }
+
+  void end() {
+    if (depth_ == 0 || depth_ > kMaxDepth) [[unlikely]] {
+      depth_ -= depth_ > 0;
+      return;
+    }
+    const wire::Phase before = current();
+    --depth_;
+    stack_ >>= 8;
+    ring_.push({stamp(), 0, wire::EventKind::kLeave, current()}, before);
+  }
+
+  void switch_to(wire::Phase phase) {
+    if (depth_ == 0) [[unlikely]]
+      return begin(phase);
+    if (depth_ > kMaxDepth) [[unlikely]]
+      return;
+    const wire::Phase before = current();
+    stack_ = (stack_ & ~std::uint64_t{0xff}) | static_cast<std::uint8_t>(phase);
+    ring_.push({stamp(), 0, wire::EventKind::kSwitch, phase}, before);
+  }
+
+  void step(wire::Step number) { put(wire::EventKind::kStep, clamp(static_cast<std::uint64_t>(number)), current()); }
+  void threads(std::uint64_t active) { put(wire::EventKind::kThreads, active, current()); }
+
+  /// Belongs to the event before it and takes its time: a stamp less to read, and a byte on the wire.
+  void traffic(std::uint64_t bytes) {
+    ring_.push({last_, clamp(bytes), wire::EventKind::kTraffic, current()}, current());
+  }
+
+  /// `held`: kDelay or kNoise. Until end_hold the rank says nothing else.
+  void begin_hold(wire::Phase held, wire::CommandId command) { put(wire::EventKind::kDelayBegin, command, held); }
+  void end_hold(wire::Phase held, wire::CommandId command) {
+    ring_.push({stamp(), command, wire::EventKind::kDelayEnd, current()}, held);
+  }
+
+  /// The phase that goes on; kNone outside of all.
+  wire::Phase current() const { return static_cast<wire::Phase>(stack_ & 0xff); }
+
+  /// The clock of the events; never behind the last of them.
+  wire::Nanoseconds now() const { return std::max(last_, shm::now(clock_)); }
+
+ private:
+  static std::uint64_t clamp(std::uint64_t value) { return std::min(value, wire::kMaxEventValue); }
+
+  /// Two cores' counters may differ by a little when a rank is moved.
+  wire::Nanoseconds stamp() { return last_ = now(); }
+
+  void put(wire::EventKind kind, std::uint64_t value, wire::Phase phase) {
+    ring_.push({stamp(), value, kind, phase}, current());
+  }
+
+  RingWriter ring_;
+  shm::Clock clock_;
+  wire::Nanoseconds last_{};
+  std::uint64_t stack_ = 0;  ///< One byte a level, the innermost lowest; levels beyond kMaxDepth are only counted.
+  int depth_ = 0;
+};
+
+}  // namespace idlewave::client

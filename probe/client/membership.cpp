@@ -1,0 +1,192 @@
+#include "probe/client/membership.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "probe/client/agent_start.h"
+#include "probe/client/deadline.h"
+#include "probe/wire/session_directory.h"
+
+namespace idlewave::client {
+namespace {
+
+constexpr std::int64_t kPatienceMs = 5000;
+constexpr std::int64_t kClosedPatienceMs =
+    500;  ///< An agent that does not open in this time is taken for one that ends.
+constexpr std::uint32_t kMostSlots = 1 << 20;
+constexpr std::uint32_t kMostRingEvents = 1 << 24;
+
+bool find_agent(const char* session, wire::AgentRecord& agent) {
+  return wire::read_agent_record(session, agent) && wire::is_alive(agent);
+}
+
+/// Starts an agent unless somebody else just did, while holding the lock, and waits for its record.
+bool start_agent_locked(const Settings& settings, const Deadline& deadline, wire::AgentRecord& agent) {
+  if (find_agent(settings.session, agent)) return true;
+  if (!start_agent(settings, deadline)) return false;
+  while (!find_agent(settings.session, agent)) {
+    if (!deadline.wait_a_little()) return false;
+  }
+  return true;
+}
+
+/// One rank of the node starts the agent, the others wait for its record.
+bool find_or_start_agent(const Settings& settings, const Deadline& deadline, wire::AgentRecord& agent) {
+  do {
+    if (find_agent(settings.session, agent)) return true;
+    const int lock = wire::lock_session(settings.session, 0);
+    if (lock < 0) continue;
+    const bool found = start_agent_locked(settings, deadline, agent);
+    close(lock);
+    return found;
+  } while (deadline.wait_a_little());
+  return false;
+}
+
+/// Makes room for a new agent. Without the lock the record stays, and the next try finds it again.
+void drop_record(const char* session, const wire::AgentRecord& agent) {
+  const int lock = wire::lock_session(session, static_cast<int>(kClosedPatienceMs));
+  if (lock < 0) return;
+  wire::remove_agent_record(session, agent);
+  close(lock);
+}
+
+int open_memory(const wire::AgentRecord& agent) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", agent.pid, agent.memory_fd);
+  return open(path, O_RDWR | O_CLOEXEC);
+}
+
+bool is_ours(const shm::Header& header, std::size_t bytes) {
+  if (header.magic != shm::kMagic || header.version != shm::kLayoutVersion) return false;
+  if (header.slots == 0 || header.slots > kMostSlots || header.ring_events < 8 || header.ring_events > kMostRingEvents)
+    return false;
+  const bool is_power_of_two = (header.ring_events & (header.ring_events - 1)) == 0;
+  return is_power_of_two && shm::segment_bytes(header.slots, header.ring_events) <= bytes;
+}
+
+/// The words of the command line with blanks between them, cut where the room ends.
+template <std::size_t size>
+void read_command_line(char (&out)[size]) {
+  out[0] = '\0';
+  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  ssize_t length = read(file, out, size - 1);
+  close(file);
+  while (length > 0 && out[length - 1] == '\0') --length;
+  for (ssize_t i = 0; i < length; ++i) {
+    const auto byte = static_cast<unsigned char>(out[i]);
+    if (byte < 0x20 || byte == 0x7f) out[i] = ' ';
+  }
+  out[length > 0 ? length : 0] = '\0';
+}
+
+}  // namespace
+
+bool Membership::join(const Settings& settings, wire::Rank rank, wire::Rank world_size) {
+  const Deadline deadline(kPatienceMs);
+  if (!wire::make_session_directory(settings.session)) return false;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    wire::AgentRecord agent;
+    if (!find_or_start_agent(settings, deadline, agent)) return false;
+    const Answer answer = knock(agent, rank, world_size);
+    if (answer != Answer::kClosed) return answer == Answer::kJoined;
+    drop_record(settings.session, agent);
+  }
+  return false;
+}
+
+/// Tries while a living agent keeps its door closed: it may be about to open.
+Membership::Answer Membership::knock(const wire::AgentRecord& agent, wire::Rank rank, wire::Rank world_size) {
+  const Deadline deadline(kClosedPatienceMs);
+  do {
+    const int memory = open_memory(agent);
+    if (memory < 0) return wire::is_alive(agent) ? Answer::kRefused : Answer::kClosed;
+    const Answer answer = enter(memory, rank, world_size);
+    close(memory);
+    if (answer != Answer::kClosed) return answer;
+  } while (wire::is_alive(agent) && deadline.wait_a_little());
+  return Answer::kClosed;
+}
+
+Membership::Answer Membership::enter(int memory_fd, wire::Rank rank, wire::Rank world_size) {
+  if (!map(memory_fd)) return Answer::kRefused;
+  Answer answer = Answer::kClosed;
+  if (header().open.load() == 1) answer = claim_slot() ? Answer::kJoined : Answer::kRefused;
+  if (answer == Answer::kJoined && header().open.load() != 1) {
+    slot_->state.store(shm::SlotState::kFree);
+    answer = Answer::kClosed;
+  }
+  if (answer != Answer::kJoined) {
+    unmap();
+    return answer;
+  }
+  touch_ring();
+  fill_slot(rank, world_size);
+  return answer;
+}
+
+bool Membership::map(int memory_fd) {
+  struct stat status;
+  if (fstat(memory_fd, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(shm::Header))) return false;
+  bytes_ = static_cast<std::size_t>(status.st_size);
+  memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
+  if (memory_ == MAP_FAILED) return false;
+  if (is_ours(header(), bytes_)) {
+    madvise(memory_, bytes_, MADV_DONTDUMP);  // A core file of the host need not hold the rings of the whole node.
+    return true;
+  }
+  unmap();
+  return false;
+}
+
+void Membership::unmap() {
+  munmap(memory_, bytes_);
+  memory_ = nullptr;
+  slot_ = nullptr;
+}
+
+bool Membership::claim_slot() {
+  for (std::uint32_t i = 0; i < header().slots; ++i) {
+    shm::Slot& slot = shm::slot_at(memory_, i);
+    shm::SlotState free = shm::SlotState::kFree;
+    if (!slot.state.compare_exchange_strong(free, shm::SlotState::kClaimed)) continue;
+    slot_ = &slot;
+    index_ = i;
+    return true;
+  }
+  return false;
+}
+
+/// So that no event meets a page fault.
+void Membership::touch_ring() {
+  auto* bytes = reinterpret_cast<volatile std::byte*>(ring());
+  for (std::size_t i = 0; i < shm::ring_stride(header().ring_events); i += shm::kPage) bytes[i] = std::byte{0};
+}
+
+void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
+  shm::Slot& slot = *slot_;
+  slot.pid = getpid();
+  slot.process_start = wire::process_start_time(slot.pid);
+  slot.rank = rank;
+  slot.world_size = world_size;
+  slot.domain.store(wire::kNoDomain, std::memory_order_relaxed);
+  slot.domain_virtual.store(0, std::memory_order_relaxed);
+  slot.core_bandwidth.store(0, std::memory_order_relaxed);
+  slot.saturated_bandwidth.store(0, std::memory_order_relaxed);
+  slot.domain_bytes.store(0, std::memory_order_relaxed);
+  for (shm::UserPhase& phase : slot.user_phases) phase = {};
+  read_command_line(slot.command_line);
+  slot.revision.fetch_add(1, std::memory_order_release);
+  slot.state.store(shm::SlotState::kLive, std::memory_order_release);
+}
+
+void Membership::leave() {
+  slot_->state.store(shm::SlotState::kStopped, std::memory_order_release);
+  unmap();
+}
+
+}  // namespace idlewave::client

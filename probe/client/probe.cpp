@@ -1,0 +1,188 @@
+// The calls of idlewave/probe.h for the one rank that a process is.
+
+#pragma GCC visibility push(default)
+#include <idlewave/probe.h>
+#pragma GCC visibility pop
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "probe/client/gate_keeper.h"
+#include "probe/client/lane_writer.h"
+#include "probe/client/membership.h"
+#include "probe/client/phase_table.h"
+#include "probe/client/settings.h"
+
+int idlewave_is_on_ = 0;
+
+namespace idlewave::client {
+namespace {
+
+static_assert(IDLEWAVE_NONE == static_cast<int>(wire::Phase::kNone) &&
+              IDLEWAVE_COMPUTE == static_cast<int>(wire::Phase::kCompute));
+static_assert(IDLEWAVE_WAIT == static_cast<int>(wire::Phase::kWait) &&
+              IDLEWAVE_DELAY == static_cast<int>(wire::Phase::kDelay));
+static_assert(IDLEWAVE_COMMUNICATE == static_cast<int>(wire::Phase::kCommunicate));
+
+/// The rank. Only the thread that started it uses it, once `reporter` names that thread.
+struct Probe {
+  std::atomic<void*> reporter{nullptr};  ///< Thread pointer; null while off.
+  std::atomic<bool> was_started{false};
+  pid_t pid = 0;
+  wire::Step step = wire::kNoStep;
+  Membership membership;
+  PhaseTable phases;
+  LaneWriter lane;
+  GateKeeper gates;
+};
+
+constinit Probe probe;
+
+bool is_reporter() { return probe.reporter.load(std::memory_order_relaxed) == __builtin_thread_pointer(); }
+
+void switch_off() {
+  probe.reporter.store(nullptr, std::memory_order_relaxed);
+  __atomic_store_n(&idlewave_is_on_, 0, __ATOMIC_RELAXED);
+}
+
+void switch_on() {
+  probe.reporter.store(__builtin_thread_pointer(), std::memory_order_relaxed);
+  __atomic_store_n(&idlewave_is_on_, 1, __ATOMIC_RELAXED);
+}
+
+const char* environment_text(const char* name) {
+  const char* text = getenv(name);
+  return text != nullptr && text[0] != '\0' ? text : nullptr;
+}
+
+Settings read_settings() {
+  const char* disable = environment_text("IDLEWAVE_DISABLE");
+  if (disable != nullptr && strcmp(disable, "0") != 0) return {};
+  return {environment_text("IDLEWAVE_SESSION"), environment_text("IDLEWAVE_ENDPOINT"),
+          environment_text("IDLEWAVE_KEY")};
+}
+
+void attach_parts() {
+  shm::Slot& slot = probe.membership.slot();
+  probe.pid = getpid();
+  probe.phases.attach(slot);
+  probe.lane.attach(slot, probe.membership.ring(), probe.membership.header().ring_events,
+                    probe.membership.header().clock);
+  probe.gates.attach(slot, probe.lane);
+}
+
+/// The host's errno survives.
+class KeptErrno {
+ public:
+  KeptErrno() : value_(errno) {}
+  ~KeptErrno() { errno = value_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  int value_;
+};
+
+bool start(int rank, int size) {
+  const Settings settings = read_settings();
+  if (settings.session == nullptr || rank < 0 || rank >= size) return false;
+  const KeptErrno kept;
+  if (!probe.membership.join(settings, rank, size)) return false;
+  attach_parts();
+  pthread_atfork(nullptr, nullptr, switch_off);
+  atexit(idlewave_stop);
+  probe.lane.start();
+  switch_on();
+  return true;
+}
+
+void stop() {
+  const KeptErrno kept;
+  switch_off();
+  if (probe.pid != getpid()) return;  // A copy of the rank, made behind fork's back.
+  probe.lane.stop();
+  probe.membership.leave();
+}
+
+/// In a program without steps each piece of work takes the place of a step.
+void pass_gates(wire::Phase phase) {
+  if (probe.step == wire::kNoStep && probe.phases.is_work(phase) && probe.gates.is_called()) [[unlikely]]
+    probe.gates.obey(wire::kNoStep);
+}
+
+double bandwidth_or_none(double bytes_per_second) { return bytes_per_second > 0 ? bytes_per_second : 0; }
+
+}  // namespace
+}  // namespace idlewave::client
+
+using idlewave::client::probe;
+namespace client = idlewave::client;
+namespace wire = idlewave::wire;
+
+int idlewave_start(int rank, int size) {
+  if (!probe.was_started.exchange(true)) client::start(rank, size);
+  return idlewave_is_on_;
+}
+
+void idlewave_stop(void) {
+  if (client::is_reporter()) client::stop();
+}
+
+int idlewave_define_phase(const char* name, int category) {
+  return client::is_reporter() ? probe.phases.define(name, category) : category;
+}
+
+void idlewave_set_domain(int domain, int is_virtual, double core_bandwidth, double saturated_bandwidth) {
+  if (!client::is_reporter()) return;
+  idlewave::shm::Slot& slot = probe.membership.slot();
+  slot.domain.store(domain < 0 ? wire::kNoDomain : domain, std::memory_order_relaxed);
+  slot.domain_virtual.store(is_virtual != 0, std::memory_order_relaxed);
+  slot.core_bandwidth.store(client::bandwidth_or_none(core_bandwidth), std::memory_order_relaxed);
+  slot.saturated_bandwidth.store(client::bandwidth_or_none(saturated_bandwidth), std::memory_order_relaxed);
+  slot.revision.fetch_add(1, std::memory_order_release);
+}
+
+void idlewave_domain_bytes(uint64_t total) {
+  if (client::is_reporter()) probe.membership.slot().domain_bytes.store(total, std::memory_order_relaxed);
+}
+
+double idlewave_now(void) { return client::is_reporter() ? static_cast<double>(probe.lane.now().count()) * 1e-9 : 0; }
+
+void idlewave_begin_(int phase) {
+  if (!client::is_reporter()) return;
+  const wire::Phase checked = probe.phases.checked(phase);
+  client::pass_gates(checked);
+  probe.lane.begin(checked);
+}
+
+void idlewave_end_(void) {
+  if (client::is_reporter()) probe.lane.end();
+}
+
+void idlewave_switch_(int phase) {
+  if (!client::is_reporter()) return;
+  const wire::Phase checked = probe.phases.checked(phase);
+  client::pass_gates(checked);
+  probe.lane.switch_to(checked);
+}
+
+void idlewave_step_(int64_t step) {
+  if (!client::is_reporter() || step < 0) return;
+  probe.step = step;
+  probe.lane.step(step);
+  if (probe.gates.is_called()) [[unlikely]]
+    probe.gates.obey(step);
+}
+
+void idlewave_traffic_(uint64_t bytes) {
+  if (client::is_reporter()) probe.lane.traffic(bytes);
+}
+
+void idlewave_threads_(int active) {
+  if (client::is_reporter()) probe.lane.threads(active > 0 ? static_cast<std::uint64_t>(active) : 0);
+}

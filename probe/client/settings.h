@@ -1,0 +1,13 @@
+#pragma once
+
+namespace idlewave::client {
+
+/// What a rank's environment asks for. The texts belong to the environment.
+struct Settings {
+  const char* session =
+      nullptr;  ///< IDLEWAVE_SESSION; null: no session, the probe stays off (also with IDLEWAVE_DISABLE=1).
+  const char* endpoint = nullptr;  ///< IDLEWAVE_ENDPOINT: a monitor that the agent connects to; may be null.
+  const char* key = nullptr;       ///< IDLEWAVE_KEY: path of a key file; may be null.
+};
+
+}  // namespace idlewave::client

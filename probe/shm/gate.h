@@ -1,0 +1,117 @@
+#pragma once
+// How an agent gives orders to a rank and how the rank takes them: the only code that touches the gates of a slot, for
+// both sides. One agent thread, one rank thread; no call blocks.
+
+#include <atomic>
+#include <cstdint>
+
+#include "probe/shm/layout.h"
+
+namespace idlewave::shm {
+
+struct Delay {
+  wire::CommandId command = 0;
+  std::int64_t duration_ns = 0;
+  wire::Step at_step = wire::kNoStep;  ///< kNoStep: the next step that begins.
+};
+
+struct Noise {
+  std::uint32_t enabled = 0;
+  wire::CommandId command = 0;
+  std::uint32_t kind = 0;  ///< wire::NoiseKind.
+  std::int64_t amount_ns = 0;
+  double frequency = 0;  ///< Hz, periodic only.
+  std::uint64_t seed = 0;
+};
+
+namespace detail {
+// The fields of a gate may be read while the other side writes them; what was read so is thrown away by the protocol,
+// but has to be whole. Release and acquire keep each access between the two looks at the word that guards it.
+template <class T>
+void put(T& field, T value) {
+  std::atomic_ref<T>(field).store(value, std::memory_order_release);
+}
+template <class T>
+T get(const T& field) {
+  return std::atomic_ref<T>(const_cast<T&>(field)).load(std::memory_order_acquire);
+}
+}  // namespace detail
+
+// ---- agent ----
+
+/// False if an order is armed or obeyed now; nothing changes then.
+inline bool arm_delay(Slot& slot, const Delay& delay) {
+  DelayGate& gate = slot.delay;
+  if (gate.armed.load(std::memory_order_acquire) != 0) return false;
+  detail::put(gate.command, delay.command);
+  detail::put(gate.duration_ns, delay.duration_ns);
+  detail::put(gate.at_step, delay.at_step);
+  gate.armed.store(1, std::memory_order_release);
+  slot.attention.store(1, std::memory_order_release);
+  return true;
+}
+
+/// Takes an order back that has not begun. False if there is none, or the rank was faster.
+inline bool disarm_delay(Slot& slot) {
+  std::uint32_t armed = 1;
+  return slot.delay.armed.compare_exchange_strong(armed, 0, std::memory_order_acq_rel);
+}
+
+/// Replaces the noise of a rank; `enabled` 0 ends it.
+inline void set_noise(Slot& slot, const Noise& noise) {
+  NoiseGate& gate = slot.noise;
+  const std::uint32_t generation = gate.generation.load(std::memory_order_relaxed);
+  gate.generation.store(generation + 1, std::memory_order_relaxed);
+  detail::put(gate.enabled, noise.enabled);
+  detail::put(gate.command, noise.command);
+  detail::put(gate.kind, noise.kind);
+  detail::put(gate.amount_ns, noise.amount_ns);
+  detail::put(gate.frequency, noise.frequency);
+  detail::put(gate.seed, noise.seed);
+  gate.generation.store(generation + 2, std::memory_order_release);
+  slot.attention.store(1, std::memory_order_release);
+}
+
+/// For a slot that is about to be freed, whose rank is gone.
+inline void reset_gates(Slot& slot) {
+  slot.delay.armed.store(0, std::memory_order_release);
+  set_noise(slot, {});
+  slot.attention.store(0, std::memory_order_release);
+}
+
+// ---- rank ----
+
+enum class DelayAnswer { kNone, kLater, kTaken };
+
+/// Takes the armed order if it is due at `step`. kTaken: `delay` is filled, and the agent can't take it back; call
+/// finish_delay at its end.
+inline DelayAnswer take_delay(Slot& slot, wire::Step step, Delay& delay) {
+  DelayGate& gate = slot.delay;
+  std::uint32_t armed = gate.armed.load(std::memory_order_acquire);
+  if (armed != 1) return DelayAnswer::kNone;
+  if (detail::get(gate.at_step) > step) return DelayAnswer::kLater;
+  if (!gate.armed.compare_exchange_strong(armed, 2, std::memory_order_acq_rel)) return DelayAnswer::kNone;
+  delay = {detail::get(gate.command), detail::get(gate.duration_ns), detail::get(gate.at_step)};
+  if (delay.at_step <= step) return DelayAnswer::kTaken;
+  // Between the look and the exchange the agent took the order back and armed another one.
+  gate.armed.store(1, std::memory_order_release);
+  return DelayAnswer::kLater;
+}
+
+inline void finish_delay(Slot& slot) { slot.delay.armed.store(0, std::memory_order_release); }
+
+/// Reads the noise order into `noise` and its number into `generation`. False, and nothing is touched, if the order is
+/// still the one of that number, or is being written: its writer asks for attention again when it is done.
+inline bool read_noise(Slot& slot, std::uint32_t& generation, Noise& noise) {
+  const NoiseGate& gate = slot.noise;
+  const std::uint32_t before = gate.generation.load(std::memory_order_acquire);
+  if (before == generation || before % 2 != 0) return false;
+  const Noise seen{detail::get(gate.enabled),   detail::get(gate.command),   detail::get(gate.kind),
+                   detail::get(gate.amount_ns), detail::get(gate.frequency), detail::get(gate.seed)};
+  if (gate.generation.load(std::memory_order_relaxed) != before) return false;
+  generation = before;
+  noise = seen;
+  return true;
+}
+
+}  // namespace idlewave::shm

@@ -1,0 +1,268 @@
+#include "probe/client/gate_keeper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "probe/wire/frame.h"
+#include "tests/probe/node.h"
+
+namespace idlewave::client {
+namespace {
+
+using test::describe;
+using test::Segment;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using wire::Event;
+using wire::EventKind;
+using wire::Phase;
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr auto kExponential = static_cast<std::uint32_t>(wire::NoiseKind::kExponential);
+constexpr auto kPeriodic = static_cast<std::uint32_t>(wire::NoiseKind::kPeriodic);
+
+/// A rank that makes steps, on a segment of its own.
+class SteppingRank {
+ public:
+  explicit SteppingRank(wire::Rank rank = 0) : segment_(1, 1 << 14) {
+    slot().rank = rank;
+    lane_.attach(slot(), segment_.ring(), segment_.header().ring_events, segment_.header().clock);
+    gates_.attach(slot(), lane_);
+  }
+  shm::Slot& slot() { return segment_.slot(); }
+
+  void begin_step(wire::Step step) {
+    if (gates_.is_called()) gates_.obey(step);
+  }
+  void begin_steps(wire::Step from, wire::Step to) {
+    for (wire::Step step = from; step < to; ++step) begin_step(step);
+  }
+  bool is_called() const { return gates_.is_called(); }
+  std::vector<Event> told() { return segment_.drain(); }
+
+ private:
+  Segment segment_;
+  LaneWriter lane_;
+  GateKeeper gates_;
+};
+
+std::vector<std::int64_t> hold_lengths(const std::vector<Event>& events) {
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i + 1 < events.size(); i += 2) out.push_back((events[i + 1].time - events[i].time).count());
+  return out;
+}
+
+TEST(DelayGate, HoldsTheRankOnceAndAtLeastAsLongAsOrdered) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, 3 * kMs, wire::kNoStep});
+  const wire::Nanoseconds before = shm::monotonic_now();
+  rank.begin_step(0);
+  EXPECT_GE((shm::monotonic_now() - before).count(), 3 * kMs);
+  rank.begin_step(1);
+  EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 7 delay", "delay_end 7 none"));
+  EXPECT_EQ(rank.slot().delay.armed.load(), 0u);
+  EXPECT_FALSE(rank.is_called());
+}
+
+TEST(DelayGate, SpinsAShortDelay) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, 20'000, wire::kNoStep});
+  rank.begin_step(0);
+  const std::vector<Event> events = rank.told();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_GE((events[1].time - events[0].time).count(), 20'000);
+}
+
+TEST(DelayGate, WaitsForItsStep) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, 1000, 5});
+  rank.begin_steps(0, 5);
+  EXPECT_THAT(rank.told(), IsEmpty());
+  EXPECT_TRUE(rank.is_called());
+  rank.begin_step(6);
+  EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 7 delay", "delay_end 7 none"))
+      << "also if the program skips the step";
+}
+
+TEST(DelayGate, TakesOneOrderAtATime) {
+  SteppingRank rank;
+  EXPECT_TRUE(shm::arm_delay(rank.slot(), {7, 1000, 5}));
+  EXPECT_FALSE(shm::arm_delay(rank.slot(), {8, 1000, 5}));
+  rank.begin_step(5);
+  EXPECT_TRUE(shm::arm_delay(rank.slot(), {8, 1000, 5}));
+}
+
+TEST(DelayGate, ForgetsAnOrderThatWasTakenBack) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, 1000, 5});
+  rank.begin_step(0);
+  EXPECT_TRUE(shm::disarm_delay(rank.slot()));
+  rank.begin_steps(1, 10);
+  EXPECT_THAT(rank.told(), IsEmpty());
+  EXPECT_FALSE(rank.is_called());
+  EXPECT_FALSE(shm::disarm_delay(rank.slot()));
+}
+
+TEST(DelayGate, CannotBeTakenBackOnceItHasBegun) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, 1000, wire::kNoStep});
+  shm::Delay delay;
+  ASSERT_EQ(shm::take_delay(rank.slot(), 0, delay), shm::DelayAnswer::kTaken);
+  EXPECT_FALSE(shm::disarm_delay(rank.slot()));
+  EXPECT_FALSE(shm::arm_delay(rank.slot(), {8, 1000, wire::kNoStep}));
+}
+
+TEST(DelayGate, IsObeyedOrTakenBackButNeverBothNorNeither) {
+  constexpr int kOrders = 20'000;
+  SteppingRank rank;
+  std::atomic<bool> done{false};
+  std::vector<bool> taken_back(kOrders);
+  std::vector<int> obeyed(kOrders);
+  std::thread agent([&] {
+    for (int i = 0; i < kOrders; ++i) {
+      while (!shm::arm_delay(rank.slot(),
+                             {static_cast<wire::CommandId>(i), 0, i % 3 == 0 ? 1'000'000'000 : wire::kNoStep})) {
+      }
+      if (i % 2 == 0 || i % 3 == 0) taken_back[i] = shm::disarm_delay(rank.slot());
+    }
+    while (rank.slot().delay.armed.load() != 0) {
+    }
+    done.store(true);
+  });
+  for (wire::Step step = 0; !done.load(); ++step) {
+    rank.begin_step(step % 1000);
+    for (const Event& event : rank.told()) {
+      if (event.kind == EventKind::kDelayBegin) ++obeyed[event.value];
+    }
+  }
+  agent.join();
+  for (int i = 0; i < kOrders; ++i) {
+    ASSERT_EQ(obeyed[i] + taken_back[i], 1) << "order " << i;
+    ASSERT_TRUE(obeyed[i] == 0 || i % 3 != 0) << "order " << i << " was not due";
+  }
+}
+
+TEST(NoiseGate, ComesBeforeEachStepUntilItIsEnded) {
+  SteppingRank rank;
+  shm::set_noise(rank.slot(), {1, 9, kExponential, 2000, 0, 1});
+  rank.begin_steps(0, 3);
+  shm::set_noise(rank.slot(), {});
+  rank.begin_steps(3, 6);
+  EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 9 noise", "delay_end 9 none", "delay_begin 9 noise",
+                                                 "delay_end 9 none", "delay_begin 9 noise", "delay_end 9 none"));
+  EXPECT_FALSE(rank.is_called());
+}
+
+TEST(NoiseGate, TakesANewOrderAtOnce) {
+  SteppingRank rank;
+  shm::set_noise(rank.slot(), {1, 9, kExponential, 2000, 0, 1});
+  rank.begin_step(0);
+  shm::set_noise(rank.slot(), {1, 10, kExponential, 2000, 0, 1});
+  rank.begin_step(1);
+  EXPECT_EQ(rank.told().back().value, 10u);
+}
+
+TEST(NoiseGate, DrawsAnExponentialWithTheOrderedMean) {
+  constexpr int kDraws = 200'000;
+  Random random(42);
+  double sum = 0, above_twice = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const double drawn = -std::log(random.unit());
+    sum += drawn;
+    above_twice += drawn > 2;
+  }
+  EXPECT_NEAR(sum / kDraws, 1, 0.01);
+  EXPECT_NEAR(above_twice / kDraws, std::exp(-2), 0.005);
+}
+
+TEST(NoiseGate, HoldsAtLeastAsLongAsDrawnOnAverage) {
+  SteppingRank rank;
+  shm::set_noise(rank.slot(), {1, 9, kExponential, 5000, 0, 1});
+  rank.begin_steps(0, 1000);
+  double sum = 0;
+  for (const std::int64_t length : hold_lengths(rank.told())) sum += static_cast<double>(length);
+  EXPECT_GT(sum / 1000, 0.8 * 5000);
+}
+
+TEST(NoiseGate, RepeatsItselfWithItsSeedAndDiffersByRank) {
+  const auto draws = [](std::uint64_t seed) {
+    Random random(seed);
+    return std::vector<std::uint64_t>{random.next(), random.next(), random.next()};
+  };
+  EXPECT_EQ(draws(5), draws(5));
+  EXPECT_NE(draws(5), draws(6));
+}
+
+TEST(NoiseGate, InterruptsOncePerPeriodHoweverFewStepsThereAre) {
+  SteppingRank rank;
+  shm::set_noise(rank.slot(), {1, 9, kPeriodic, 10'000, 1000, 1});  // 10 us every ms.
+  rank.begin_step(0);
+  const wire::Nanoseconds begin = shm::monotonic_now();
+  while (shm::monotonic_now() - begin < wire::Nanoseconds{20 * kMs}) {
+  }
+  rank.begin_step(1);
+  const std::vector<std::int64_t> lengths = hold_lengths(rank.told());
+  ASSERT_FALSE(lengths.empty());
+  EXPECT_GE(lengths.back(), 19 * 10'000);
+}
+
+TEST(NoiseGate, DoesNotInterruptWithinAPeriod) {
+  SteppingRank rank;
+  shm::set_noise(rank.slot(), {1, 9, kPeriodic, 10'000, 1e-3, 1});  // Every 1000 s.
+  rank.begin_steps(0, 1000);
+  EXPECT_THAT(rank.told(), IsEmpty());
+  EXPECT_TRUE(rank.is_called());
+}
+
+TEST(NoiseGate, IgnoresWhatWouldNeverLetTheRankGoOn) {
+  const std::vector<shm::Noise> impossible = {{1, 9, kPeriodic, kMs, 1000, 1}, {1, 9, kPeriodic, 1000, 0, 1},
+                                              {1, 9, kPeriodic, 1000, -5, 1},  {1, 9, kPeriodic, 1000, NAN, 1},
+                                              {1, 9, kExponential, 0, 0, 1},   {1, 9, kExponential, -5, 0, 1},
+                                              {1, 9, 99, 1000, 10, 1}};
+  for (const shm::Noise& noise : impossible) {
+    SteppingRank rank;
+    shm::set_noise(rank.slot(), noise);
+    rank.begin_steps(0, 100);
+    EXPECT_THAT(rank.told(), IsEmpty()) << noise.kind << " " << noise.amount_ns << " " << noise.frequency;
+    EXPECT_FALSE(rank.is_called());
+  }
+}
+
+TEST(NoiseGate, IsReadWholeWhileItsWriterChangesIt) {
+  const Segment segment;
+  shm::Slot& slot = segment.slot();
+  std::atomic<bool> done{false};
+  std::thread agent([&] {
+    for (std::uint32_t i = 1; i < 100'000; ++i) shm::set_noise(slot, {1, i, i, i, static_cast<double>(i), i});
+    done.store(true);
+  });
+  std::uint32_t generation = 0;
+  shm::Noise noise;
+  while (!done.load()) {
+    if (!shm::read_noise(slot, generation, noise)) continue;
+    ASSERT_EQ(noise.kind, noise.command);
+    ASSERT_EQ(noise.amount_ns, noise.command);
+    ASSERT_EQ(noise.seed, noise.command);
+  }
+  agent.join();
+}
+
+TEST(Gates, OfAFreedSlotAreOff) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, 1000, 5});
+  shm::set_noise(rank.slot(), {1, 9, kExponential, 1000, 0, 1});
+  shm::reset_gates(rank.slot());
+  EXPECT_FALSE(rank.is_called());
+  rank.slot().attention.store(1);
+  rank.begin_step(10);
+  EXPECT_THAT(rank.told(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace idlewave::client

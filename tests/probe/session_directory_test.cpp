@@ -1,0 +1,313 @@
+#include "probe/wire/session_directory.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/probe/node.h"
+
+namespace idlewave::wire {
+namespace {
+
+namespace fs = std::filesystem;
+using test::SessionRoot;
+using testing::ElementsAre;
+
+AgentRecord record_of(pid_t pid) {
+  AgentRecord record;
+  record.pid = pid;
+  record.start = process_start_time(pid);
+  record.memory_fd = 7;
+  strcpy(record.endpoint, "ipc:///tmp/x/agent.sock");
+  return record;
+}
+
+AgentRecord record_of_the_dead() {
+  AgentRecord record = record_of(getpid());
+  record.start += 1;  // This pid, but another process.
+  return record;
+}
+
+void make_session(const char* name, const AgentRecord& record) {
+  ASSERT_TRUE(make_session_directory(name));
+  ASSERT_TRUE(write_agent_record(name, record));
+}
+
+void write_text(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+class Listener {
+ public:
+  explicit Listener(const fs::path& path) : fd_(socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    strcpy(address.sun_path, path.c_str());
+    if (bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || listen(fd_, 1) != 0) std::abort();
+  }
+  ~Listener() { close(fd_); }
+
+ private:
+  int fd_;
+};
+
+TEST(SessionName, TakesLettersDigitsAndThreeSigns) {
+  for (const char* name : {"a", "Run-7_b.2", "0"}) EXPECT_TRUE(valid_session_name(name)) << name;
+  EXPECT_TRUE(valid_session_name(std::string(48, 'x').c_str()));
+}
+
+TEST(SessionName, RefusesWhatCouldLeaveTheFolder) {
+  for (const char* name : {"", ".", "..", ".hidden", "a/b", "../x", "a b", "a\n", "\xc3\xa4", "a;b"}) {
+    EXPECT_FALSE(valid_session_name(name)) << name;
+  }
+  EXPECT_FALSE(valid_session_name(nullptr));
+  EXPECT_FALSE(valid_session_name(std::string(49, 'x').c_str()));
+}
+
+TEST(SessionDirectory, IsMadeForItsUserAlone) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  EXPECT_EQ(fs::status(root.path() / "s").permissions(), fs::perms::owner_all);
+  EXPECT_TRUE(make_session_directory("s")) << "a second time";
+}
+
+TEST(SessionDirectory, IsRefusedInARootThatOthersCanWrite) {
+  const SessionRoot root;
+  fs::permissions(root.path(), fs::perms::all);
+  EXPECT_FALSE(make_session_directory("s"));
+}
+
+TEST(SessionDirectory, IsRefusedInARootOfAnotherUser) {
+  const SessionRoot root;
+  if (geteuid() != 0) {
+    setenv("IDLEWAVE_DIR", "/usr", 1);
+  } else {
+    ASSERT_EQ(chown(root.path().c_str(), 12345, 12345), 0);
+  }
+  EXPECT_FALSE(make_session_directory("s"));
+}
+
+TEST(SessionDirectory, IsRefusedThroughALink) {
+  const SessionRoot root;
+  fs::create_directory(root.path() / "real");
+  fs::create_directory_symlink(root.path() / "real", root.path() / "link");
+  setenv("IDLEWAVE_DIR", (root.path() / "link").c_str(), 1);
+  EXPECT_FALSE(make_session_directory("s"));
+}
+
+TEST(SessionDirectory, IsRefusedUnderARelativeRoot) {
+  const SessionRoot root;
+  setenv("IDLEWAVE_DIR", "somewhere", 1);
+  char path[kSessionPathLimit];
+  EXPECT_FALSE(session_path("s", path));
+}
+
+TEST(SessionDirectory, IsRefusedWhenItsPathLeavesNoRoomForASocket) {
+  const SessionRoot root;
+  setenv("IDLEWAVE_DIR", ("/tmp/" + std::string(60, 'd')).c_str(), 1);
+  char path[kSessionPathLimit];
+  EXPECT_TRUE(session_path("s", path));
+  EXPECT_FALSE(session_path(std::string(40, 's').c_str(), path));
+}
+
+TEST(AgentRecord, ComesBackAsItWasWritten) {
+  const SessionRoot root;
+  const AgentRecord written = record_of(getpid());
+  make_session("s", written);
+  AgentRecord read;
+  ASSERT_TRUE(read_agent_record("s", read));
+  EXPECT_EQ(read.pid, written.pid);
+  EXPECT_EQ(read.start, written.start);
+  EXPECT_EQ(read.memory_fd, written.memory_fd);
+  EXPECT_STREQ(read.endpoint, written.endpoint);
+}
+
+TEST(AgentRecord, LeavesNoDraftBehind) {
+  const SessionRoot root;
+  make_session("s", record_of(getpid()));
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(root.path() / "s")) names.push_back(entry.path().filename());
+  EXPECT_THAT(names, ElementsAre("agent"));
+}
+
+TEST(AgentRecord, IsNotReadWhenDamaged) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  for (const char* text : {"", "pid 12\n", "pid 12\nstart 34\nmemory 5", "pid x\nstart 34\nmemory 5\n",
+                           "pid -1\nstart 34\nmemory 5\n", "pid\n", "pid 12\nstart 0\nmemory 5\n",
+                           "pid 12\nstart 34\nmemory -5\n", "pid 99999999999\nstart 34\nmemory 5\n", "\n\n\n"}) {
+    write_text(root.path() / "s" / "agent", text);
+    AgentRecord read;
+    EXPECT_FALSE(read_agent_record("s", read)) << text;
+  }
+  write_text(root.path() / "s" / "agent", std::string(100'000, 'x') + "\n");
+  AgentRecord read;
+  EXPECT_FALSE(read_agent_record("s", read)) << "a large file";
+}
+
+TEST(AgentRecord, MayHoldKeysOfALaterVersion) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  write_text(root.path() / "s" / "agent", "pid 12\ncolour blue\nstart 34\nmemory 5\nendpoint \n");
+  AgentRecord read;
+  EXPECT_TRUE(read_agent_record("s", read));
+}
+
+TEST(AgentRecord, OfALivingProcessIsAlive) { EXPECT_TRUE(is_alive(record_of(getpid()))); }
+
+TEST(AgentRecord, WithAReusedPidIsNotAlive) { EXPECT_FALSE(is_alive(record_of_the_dead())); }
+
+TEST(AgentRecord, OfAZombieIsNotAlive) {
+  const pid_t child = fork();
+  if (child == 0) pause();
+  const AgentRecord record = record_of(child);
+  EXPECT_TRUE(is_alive(record));
+  kill(child, SIGKILL);
+  siginfo_t info;
+  waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  EXPECT_FALSE(is_alive(record));
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(is_alive(record));
+}
+
+TEST(AgentRecord, IsRemovedOnlyByItsOwner) {
+  const SessionRoot root;
+  make_session("s", record_of(getpid()));
+  remove_agent_record("s", record_of_the_dead());
+  EXPECT_TRUE(fs::exists(root.path() / "s" / "agent"));
+  remove_agent_record("s", record_of(getpid()));
+  EXPECT_FALSE(fs::exists(root.path() / "s" / "agent"));
+}
+
+TEST(SessionLock, IsHeldByOneAtATime) {
+  const SessionRoot root;
+  const int lock = lock_session("s", 0);
+  ASSERT_GE(lock, 0);
+  EXPECT_LT(lock_session("s", 5), 0);
+  close(lock);
+  const int again = lock_session("s", 0);
+  EXPECT_GE(again, 0);
+  close(again);
+}
+
+TEST(SessionLock, OfARemovedFolderIsNotTakenForTheNewOne) {
+  const SessionRoot root;
+  const int old_lock = lock_session("s", 0);
+  remove_session_directory("s");
+  const int new_lock = lock_session("s", 0);
+  EXPECT_GE(new_lock, 0);
+  close(old_lock);
+  EXPECT_LT(lock_session("s", 0), 0);
+  close(new_lock);
+}
+
+TEST(Sweep, RemovesASessionWhoseAgentDied) {
+  const SessionRoot root;
+  make_session("dead", record_of_the_dead());
+  write_text(root.path() / "dead" / "agent.sock", "");
+  sweep_dead_sessions(nullptr);
+  EXPECT_FALSE(fs::exists(root.path() / "dead"));
+}
+
+TEST(Sweep, SparesTheLivingAndTheOneToKeep) {
+  const SessionRoot root;
+  make_session("alive", record_of(getpid()));
+  make_session("kept", record_of_the_dead());
+  sweep_dead_sessions("kept");
+  EXPECT_TRUE(fs::exists(root.path() / "alive"));
+  EXPECT_TRUE(fs::exists(root.path() / "kept"));
+}
+
+TEST(Sweep, SparesASessionThatIsBeingStarted) {
+  const SessionRoot root;
+  make_session("locked", record_of_the_dead());
+  const int lock = lock_session("locked", 0);
+  sweep_dead_sessions(nullptr);
+  EXPECT_TRUE(fs::exists(root.path() / "locked"));
+  close(lock);
+}
+
+TEST(Sweep, SparesAMonitorThatWaitsForItsAgent) {
+  const SessionRoot root;
+  make_session("s", record_of_the_dead());
+  const Listener monitor(root.path() / "s" / "monitor.sock");
+  sweep_dead_sessions(nullptr);
+  EXPECT_TRUE(fs::exists(root.path() / "s"));
+}
+
+TEST(Sweep, SparesAFolderThatWasJustMade) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("young"));
+  sweep_dead_sessions(nullptr);
+  EXPECT_TRUE(fs::exists(root.path() / "young"));
+}
+
+TEST(Sweep, RemovesAnOldFolderThatNeverHadAnAgent) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("old"));
+  fs::last_write_time(root.path() / "old", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  sweep_dead_sessions(nullptr);
+  EXPECT_FALSE(fs::exists(root.path() / "old"));
+}
+
+TEST(Sweep, LeavesAloneWhatIsNoSession) {
+  const SessionRoot root;
+  write_text(root.path() / "file", "text");
+  fs::create_directory(root.path() / ".hidden");
+  sweep_dead_sessions(nullptr);
+  EXPECT_TRUE(fs::exists(root.path() / "file"));
+  EXPECT_TRUE(fs::exists(root.path() / ".hidden"));
+}
+
+TEST(Sweep, RemovesTheFolderOfAKilledAgent) {
+  const SessionRoot root;
+  const pid_t agent = fork();
+  if (agent == 0) pause();
+  make_session("s", record_of(agent));
+  sweep_dead_sessions(nullptr);
+  EXPECT_TRUE(fs::exists(root.path() / "s"));
+  kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);
+  sweep_dead_sessions(nullptr);
+  EXPECT_FALSE(fs::exists(root.path() / "s"));
+}
+
+TEST(LiveSessions, AreThoseWithALivingAgent) {
+  const SessionRoot root;
+  make_session("alive", record_of(getpid()));
+  make_session("dead", record_of_the_dead());
+  std::vector<std::string> found;
+  for_each_live_session([](const char* session, const AgentRecord&,
+                           void* names) { static_cast<std::vector<std::string>*>(names)->push_back(session); },
+                        &found);
+  EXPECT_THAT(found, ElementsAre("alive"));
+}
+
+TEST(ProcessStartTime, SurvivesABracketInTheProgramsName) {
+  const SessionRoot root;
+  const fs::path program = root.path() / "a) Z 1 (b";
+  fs::copy_file("/bin/sleep", program);
+  const pid_t child = fork();
+  if (child == 0) {
+    execl(program.c_str(), "sleep", "60", nullptr);
+    _exit(127);
+  }
+  while (fs::read_symlink("/proc/" + std::to_string(child) + "/exe") != program) usleep(1000);
+  const std::uint64_t own = process_start_time(getpid());
+  const std::uint64_t theirs = process_start_time(child);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_GE(theirs, own);
+}
+
+}  // namespace
+}  // namespace idlewave::wire
