@@ -19,7 +19,8 @@ using wire::Nanoseconds;
 /// A frame as it came, byte for byte, undecoded.
 struct Delivery {
   Nanoseconds received_at{};  ///< Monitor's clock since the monitor (or the recording) began.
-  wire::Direction direction = wire::Direction::kReceived;  ///< kSent: a command of this monitor's operator (in replay and after send()).
+  /// kSent: a command of this monitor's operator (in replay and after send()).
+  wire::Direction direction = wire::Direction::kReceived;
   std::vector<std::byte> bytes;
 };
 
@@ -33,51 +34,58 @@ enum class LinkState {
 
 struct LinkStatus {
   LinkState state = LinkState::kWaiting;
-  std::string detail;       ///< One line, for kLost and kRefused.
+  /// One line: what is waited for, why it was lost or refused; while live, which other node was lost.
+  std::string detail{};
   bool can_command = false;
   bool replay = false;
-  Nanoseconds position{};   ///< Replay: how far it has been played, on the recording's received_at axis.
-  Nanoseconds duration{};   ///< Replay: of the whole recording.
+  Nanoseconds position{};  ///< Replay: how far it has been played, on the recording's received_at axis.
+  Nanoseconds duration{};  ///< Replay: of the whole recording.
 };
 
-/// One thread. Whatever one call of receive() has delivered is acknowledged to the sender (credit, end of stream) by the next one, so that
-/// a recorder around the link has it on disk before the sender forgets it.
+/// One thread. Whatever one call of receive() has delivered is acknowledged to the sender (credit, end of stream) by
+/// the next one, so that a recorder around the link has it on disk before the sender forgets it.
 class Link {
  public:
   virtual ~Link() = default;
-  /// Appends what has arrived until `now` (monitor's clock). Does not block.
+  /// Appends what has arrived until `now` (monitor's clock). Does not block; leaves the rest of a flood to the next
+  /// call. Live, it must be called at least every few seconds: this is what keeps the senders sure that somebody is
+  /// there.
   virtual void receive(Nanoseconds now, std::vector<Delivery>& out) = 0;
   /// Hands a command on. Its outcome comes back as a frame.
   virtual wire::Status send(Nanoseconds now, const wire::Command& command) = 0;
-  /// Sleeps until something may have arrived, `extra_fd` (-1: none) is readable, or `timeout` has passed.
+  /// Sleeps until something may have arrived or needs to be said, `extra_fd` (-1: none) is readable, a signal came, or
+  /// `timeout` has passed.
   virtual void wait(Nanoseconds timeout, int extra_fd) = 0;
   virtual LinkStatus status() const = 0;
 };
 
 struct LiveOptions {
-  std::string session;   ///< Empty: that of the first sender.
-  std::string endpoint;
-  bool listen = false;   ///< true: bind a ROUTER, agents connect to it. false: connect a DEALER to an agent that listens.
+  std::string session{};  ///< Empty: that of the first sender.
+  std::string endpoint{};
+  /// true: bind a ROUTER, agents connect to it. false: connect a DEALER to an agent that listens.
+  bool listen = false;
   wire::Role role = wire::Role::kOperator;
-  std::uint32_t credits = 256;              ///< Frames under way.
-  Nanoseconds patience = std::chrono::seconds(5);  ///< Without an answer for so long, the peer counts as lost.
+  std::uint32_t credits = 256;  ///< Frames under way.
+  /// Without an answer for so long, the peer counts as lost. At least 2 s: a quiet peer answers once a second.
+  Nanoseconds patience = std::chrono::seconds(5);
 };
-/// Fails with one line if the endpoint is malformed, or (listening) taken.
+/// Fails with one line if the endpoint is malformed, or (listening) taken. Destroying the link tells the senders that
+/// it leaves.
 wire::Result<std::unique_ptr<Link>> open_live(const LiveOptions& options);
-/// The endpoint a listening link was bound to, with the port that was given for tcp://*:0.
+/// The endpoint a listening link was bound to, with the port that was given for tcp://*:0; also through a Recorder.
 std::string bound_endpoint(const Link& live);
 
 struct ReplayOptions {
-  std::string path;
-  double speed = 1;       ///< Infinity: everything at once.
-  Nanoseconds from{};     ///< Everything received before this is delivered at once, at its recorded time.
+  std::string path{};
+  double speed = 1;    ///< Above 0. Infinity: everything as fast as receive() is called.
+  Nanoseconds from{};  ///< Everything received before this is delivered at once, at its recorded time.
 };
 wire::Result<std::unique_ptr<Link>> open_replay(const ReplayOptions& options);
-/// Extra calls of a replay; null if `link` is none.
+/// Extra calls of a replay; null if `link` is none. Also through a Recorder.
 class ReplayControl {
  public:
   virtual ~ReplayControl() = default;
-  virtual void set_speed(double speed, Nanoseconds now) = 0;
+  virtual void set_speed(double speed, Nanoseconds now) = 0;  ///< Above 0, may be infinite.
   virtual void pause(bool paused, Nanoseconds now) = 0;
   virtual const wire::FrameLogHeader& header() const = 0;
   virtual const wire::FrameLogDamage& damage() const = 0;
@@ -90,19 +98,22 @@ class Recorder : public Link {
   explicit Recorder(std::unique_ptr<Link> inner);
   ~Recorder() override;
 
-  /// Recording may begin and end at any time; it begins with the latest Roster of every node, so that it can be understood alone.
+  /// Recording may begin and end at any time; it begins with the latest Roster of every node, so that it can be
+  /// understood alone.
   wire::Status start(const std::string& path, const wire::FrameLogHeader& header, Nanoseconds now);
   wire::Status stop();
   bool recording() const;
   const std::string& path() const;
   std::uint64_t bytes_written() const;
-  const std::string& failure() const;  ///< One line once writing has failed ("no space left: recorded until 12.3 s"); else empty.
+  /// One line once writing has failed: why, and until when the file holds everything; else empty.
+  const std::string& failure() const;
 
   void receive(Nanoseconds now, std::vector<Delivery>& out) override;
   wire::Status send(Nanoseconds now, const wire::Command& command) override;
   void wait(Nanoseconds timeout, int extra_fd) override;
   LinkStatus status() const override;
   Link& inner() { return *inner_; }
+  const Link& inner() const { return *inner_; }
 
  private:
   struct Impl;

@@ -1,9 +1,9 @@
 #pragma once
-// The sending end of a stream: what an agent or the simulator has to say goes in as message bodies, and reaches every attached monitor in
-// order, numbered, at the pace that monitor grants; commands come out. Owns all ZeroMQ of the sending side.
+// The sending end of a stream: what an agent or the simulator has to say goes in as message bodies, and reaches every
+// attached monitor in order, numbered, at the pace that monitor grants; commands come out. Owns all ZeroMQ of the
+// sending side.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,35 +15,42 @@
 namespace idlewave::outlet {
 
 struct Options {
-  std::string session;
-  std::string node;
-  std::string listen;   ///< ZeroMQ endpoint to bind a ROUTER to, for monitors that attach; empty: none.
-  std::string connect;  ///< ZeroMQ endpoint of a listening monitor, reached by a DEALER; empty: none.
-  std::uint64_t buffer_bytes = 256u << 20;  ///< Frames kept for slow consumers. Beyond it the oldest go; the consumer sees the gap in the numbers.
+  std::string session{};
+  std::string node{};
+  std::string listen{};   ///< ZeroMQ endpoint to bind a ROUTER to, for monitors that attach; empty: none.
+  std::string connect{};  ///< ZeroMQ endpoint of a listening monitor, reached by a DEALER; empty: none.
+  /// Frames kept for slow consumers. Beyond it the oldest go; the consumer sees the gap in the numbers.
+  std::uint64_t buffer_bytes = 256u << 20;
 };
 
-/// One thread. The stream is kept from its start (within buffer_bytes) for the first consumer; a later one begins with a new Roster.
+/// One thread. The stream is kept from its start (within buffer_bytes) for the first consumer; a later one begins with
+/// a new Roster.
 class Outlet {
  public:
   /// Fails with one line if an endpoint is malformed or taken.
   static wire::Result<std::unique_ptr<Outlet>> open(const Options& options);
   ~Outlet();  ///< Closes without waiting.
 
-  /// Numbers the body and appends it to the stream. Never blocks. The latest Roster is kept and sent again when a consumer attaches.
+  /// Numbers the body and appends it to the stream. Never blocks. The latest Roster is kept and sent again when a
+  /// consumer attaches.
   void send(wire::Roster roster);
   void send(wire::Events events);
   void send(wire::Outcome outcome);
 
-  /// Serves consumers and waits at most `timeout` for news. Returns the commands of operators; those of spectators are refused here.
+  /// Serves consumers for `timeout`; returns earlier if a command or a signal arrives. Returns the commands of
+  /// operators; those of spectators are refused here.
   std::vector<wire::Command> serve(wire::Nanoseconds timeout);
 
-  /// Sends End, then serves until every consumer has acknowledged it or is gone (no heartbeat answered), or, where there is none, until
-  /// `patience` has passed. Returns true if every consumer that was attached has acknowledged.
+  /// Sends End, then serves until every consumer has acknowledged it or is gone (no sign of progress for 10 s), or,
+  /// where there never was one, until `patience` has passed. Returns true if every consumer that was attached has
+  /// acknowledged or left by itself. Nothing may be sent after.
   bool finish(wire::Nanoseconds patience);
 
-  int consumers() const;                 ///< Attached now.
+  int consumers() const;  ///< Attached now.
   std::uint64_t bytes_sent() const;
-  std::string listen_endpoint() const;   ///< With the port that was given for tcp://*:0.
+  std::string listen_endpoint() const;     ///< With the port that was given for tcp://*:0.
+  const std::string& refusal() const;      ///< Why the listening monitor does not want us; empty if it never said so.
+  std::uint64_t strange_messages() const;  ///< Dropped: not decodable, of another session, or not allowed.
 
  private:
   struct Impl;

@@ -1,0 +1,291 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "monitor/link/link.h"
+#include "probe/outlet/mailbox/mailbox.h"
+
+namespace idlewave::link {
+namespace {
+
+using mailbox::Mailbox;
+using mailbox::Message;
+using mailbox::Peer;
+using mailbox::Sent;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Nanoseconds kAttachAgain = milliseconds(500);  // Until the sender answers.
+constexpr Nanoseconds kAttachPause = seconds(2);         // A Hello that comes sooner has crossed our Attach on the way.
+constexpr Nanoseconds kKeepalive = seconds(1);           // A sender hears from us at least so often.
+constexpr Nanoseconds kLook = milliseconds(50);          // Sleep at most so long while nobody has answered.
+constexpr Nanoseconds kLinger = milliseconds(500);
+constexpr int kQueueMargin = 64;  // Beyond the credits: greetings and signs of life.
+constexpr std::size_t kMaxSenders = 4096;
+constexpr std::size_t kMessagesAtOnce = 10'000;  // What one receive() takes, so that a flood can't hold it.
+constexpr std::size_t kBytesAtOnce = 64u << 20;
+
+struct Sender {
+  std::string node;
+  std::string refusal;          // Why it does not want us.
+  std::uint32_t delivered = 0;  // By the last receive(): acknowledged by the next one.
+  std::uint32_t owed = 0;       // Credits that it is to get back.
+  bool answered = false;
+  bool streamed = false;  // At least one frame of its stream has come.
+  bool ended = false;
+  bool acknowledged = false;  // ... and it knows that we have its end.
+  std::optional<Nanoseconds> attached_at;
+  Nanoseconds credited_at{};
+  Nanoseconds silence{};
+};
+
+/// Attach, EndAck and Command are what consumers say; who says that to a monitor is confused.
+bool is_from_sender(const wire::Frame& frame) {
+  return wire::is_sequenced(frame) || std::holds_alternative<wire::Hello>(frame.body) ||
+         std::holds_alternative<wire::Credit>(frame.body);
+}
+
+class Live final : public Link {
+ public:
+  Live(const LiveOptions& options, std::unique_ptr<Mailbox> mailbox);
+  ~Live() override;
+
+  void receive(Nanoseconds now, std::vector<Delivery>& out) override;
+  wire::Status send(Nanoseconds now, const wire::Command& command) override;
+  void wait(Nanoseconds timeout, int extra_fd) override;
+  LinkStatus status() const override;
+  const std::string& bound_endpoint() const { return mailbox_->listen_endpoint(); }
+
+ private:
+  std::vector<std::byte> encode(decltype(wire::Frame::body) body) const {
+    return wire::encode({session_, "", 0, std::move(body)});
+  }
+  Sent say(const Peer& peer, decltype(wire::Frame::body) body) { return mailbox_->send(peer, encode(std::move(body))); }
+
+  void acknowledge(const Peer& peer, Sender& sender, Nanoseconds now);
+  void return_credits(const Peer& peer, Sender& sender, Nanoseconds now);
+  void attach(const Peer& peer, Sender& sender, Nanoseconds now);
+  void drain(Nanoseconds now, std::vector<Delivery>& out);
+  void handle(Message& message, Nanoseconds now, std::vector<Delivery>& out);
+  void handle(Sender& sender, const wire::Frame& frame, Message& message, Nanoseconds now, std::vector<Delivery>& out);
+  void handle_stranger(Message& message, const std::string& error, Nanoseconds now, std::vector<Delivery>& out);
+  Sender* sender_of(const Message& message, const wire::Frame& frame);
+  void tend(const Peer& peer, Sender& sender, Nanoseconds now);
+  void forget_replaced();
+  bool is_lost(const Sender& sender) const { return !sender.ended && sender.silence > options_.patience; }
+  bool is_live(const Sender& sender) const;
+  std::string describe_loss(const Sender& sender) const;
+
+  LiveOptions options_;
+  std::unique_ptr<Mailbox> mailbox_;
+  std::string session_;
+  std::map<Peer, Sender> senders_;
+  std::vector<Delivery> sent_;           // Commands, for the next receive().
+  std::string stranger_;                 // What was wrong with the first message, if it was no frame.
+  std::optional<Nanoseconds> previous_;  // receive()
+};
+
+Live::Live(const LiveOptions& options, std::unique_ptr<Mailbox> mailbox)
+    : options_(options), mailbox_(std::move(mailbox)), session_(options.session) {
+  if (!options.listen) senders_[Peer()] = {};
+}
+
+Live::~Live() {
+  for (auto& [peer, sender] : senders_)
+    if (sender.answered && !sender.acknowledged) say(peer, wire::EndAck{});
+}
+
+void Live::receive(Nanoseconds now, std::vector<Delivery>& out) {
+  // While this process itself was stopped it could not hear anybody: that is nobody's silence.
+  const Nanoseconds elapsed = std::clamp<Nanoseconds>(now - previous_.value_or(now), Nanoseconds(0), kKeepalive);
+  previous_ = now;
+  for (auto& [peer, sender] : senders_) {
+    sender.silence += elapsed;
+    acknowledge(peer, sender, now);
+  }
+  std::move(sent_.begin(), sent_.end(), std::back_inserter(out));
+  sent_.clear();
+  drain(now, out);
+  for (auto& [peer, sender] : senders_) tend(peer, sender, now);
+  forget_replaced();
+}
+
+void Live::acknowledge(const Peer& peer, Sender& sender, Nanoseconds now) {
+  sender.owed += std::exchange(sender.delivered, 0);
+  if (sender.ended && !sender.acknowledged) sender.acknowledged = say(peer, wire::EndAck{}) == Sent::kYes;
+  if (!sender.ended && sender.owed > options_.credits / 8) return_credits(peer, sender, now);
+}
+
+void Live::return_credits(const Peer& peer, Sender& sender, Nanoseconds now) {
+  if (say(peer, wire::Credit{sender.owed}) == Sent::kYes) sender.owed = 0;
+  sender.credited_at = now;
+}
+
+void Live::attach(const Peer& peer, Sender& sender, Nanoseconds now) {
+  if (say(peer, wire::Attach{options_.role, options_.credits}) != Sent::kYes) return;
+  sender.attached_at = sender.credited_at = now;
+  sender.owed = sender.delivered = 0;
+}
+
+void Live::drain(Nanoseconds now, std::vector<Delivery>& out) {
+  Message message;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < kMessagesAtOnce && bytes < kBytesAtOnce && mailbox_->receive(message); ++i) {
+    bytes += message.bytes.size();
+    handle(message, now, out);
+  }
+}
+
+void Live::handle(Message& message, Nanoseconds now, std::vector<Delivery>& out) {
+  auto frame = wire::decode(message.bytes);
+  if (!frame) return handle_stranger(message, frame.error().message, now, out);
+  if (Sender* sender = sender_of(message, *frame)) handle(*sender, *frame, message, now, out);
+}
+
+void Live::handle_stranger(Message& message, const std::string& error, Nanoseconds now, std::vector<Delivery>& out) {
+  if (stranger_.empty()) stranger_ = error;
+  const auto known = senders_.find(message.peer);
+  if (known == senders_.end())
+    say(message.peer, wire::Refusal{error});
+  else
+    ++known->second.delivered;  // It took a credit, whatever it was.
+  out.push_back({now, wire::Direction::kReceived, std::move(message.bytes)});
+}
+
+/// The sender that this frame counts for; null if it is refused.
+Sender* Live::sender_of(const Message& message, const wire::Frame& frame) {
+  const auto known = senders_.find(message.peer);
+  const bool is_known = known != senders_.end();
+  if (std::holds_alternative<wire::Refusal>(frame.body)) return is_known ? &known->second : nullptr;
+  if (!is_from_sender(frame)) return nullptr;
+  if (session_.empty()) session_ = frame.session;
+  if (frame.session != session_) {
+    const std::string reason = "this monitor watches session '" + session_ + "', not '" + frame.session + "'";
+    if (!options_.listen) known->second.refusal = reason;
+    return say(message.peer, wire::Refusal{reason}), nullptr;
+  }
+  if (is_known) return &known->second;
+  if (senders_.size() >= kMaxSenders) return say(message.peer, wire::Refusal{"too many senders"}), nullptr;
+  return &senders_[message.peer];
+}
+
+void Live::handle(Sender& sender, const wire::Frame& frame, Message& message, Nanoseconds now,
+                  std::vector<Delivery>& out) {
+  sender.answered = true;
+  sender.silence = Nanoseconds(0);
+  if (const auto* no = std::get_if<wire::Refusal>(&frame.body)) {
+    if (!options_.listen) sender.refusal = no->reason;  // Of many who came to us one can't refuse the session.
+    return;
+  }
+  sender.node = frame.node;
+  if (!sender.attached_at) return attach(message.peer, sender, now);
+  // We said Attach and it says Hello: it does not know us (any longer), unless the two have crossed on the way.
+  if (std::holds_alternative<wire::Hello>(frame.body) && (!options_.listen || now - *sender.attached_at > kAttachPause))
+    return attach(message.peer, sender, now);
+  if (!wire::is_sequenced(frame)) return;
+  sender.refusal.clear();
+  sender.streamed = true;
+  sender.ended = std::holds_alternative<wire::End>(frame.body);
+  ++sender.delivered;
+  out.push_back({now, wire::Direction::kReceived, std::move(message.bytes)});
+}
+
+void Live::tend(const Peer& peer, Sender& sender, Nanoseconds now) {
+  if (sender.ended) return;
+  if (!sender.attached_at || (!sender.answered && now - *sender.attached_at >= kAttachAgain))
+    return attach(peer, sender, now);
+  if (sender.answered && now - sender.credited_at >= kKeepalive) return_credits(peer, sender, now);
+}
+
+/// Forgets those who came to us, fell silent, and either never streamed or came again over a new connection.
+void Live::forget_replaced() {
+  if (!options_.listen) return;
+  const auto came_again = [this](const Sender& lost) {
+    return std::ranges::any_of(
+        senders_, [&](const auto& entry) { return !is_lost(entry.second) && entry.second.node == lost.node; });
+  };
+  std::erase_if(senders_, [&](const auto& entry) {
+    return is_lost(entry.second) && (!entry.second.streamed || came_again(entry.second));
+  });
+}
+
+wire::Status Live::send(Nanoseconds now, const wire::Command& command) {
+  if (options_.role == wire::Role::kSpectator)
+    return wire::Error{"a spectator can't change the session; attach without --view"};
+  std::vector<std::byte> bytes = encode(command);
+  bool sent = false;
+  for (const auto& [peer, sender] : senders_)
+    if (is_live(sender)) sent = mailbox_->send(peer, bytes) == Sent::kYes || sent;
+  if (!sent) return wire::Error{"nobody is there to take the command: " + status().detail};
+  sent_.push_back({now, wire::Direction::kSent, std::move(bytes)});
+  return wire::ok();
+}
+
+void Live::wait(Nanoseconds timeout, int extra_fd) {
+  timeout = std::min(timeout, kKeepalive);
+  for (const auto& [peer, sender] : senders_) {
+    if (!sender.answered || (sender.ended && !sender.acknowledged)) timeout = std::min(timeout, kLook);
+    // It may stand still for want of the credits that the next receive() returns.
+    if (sender.delivered > options_.credits / 2) timeout = Nanoseconds(0);
+  }
+  mailbox_->wait(timeout, extra_fd);
+}
+
+bool Live::is_live(const Sender& sender) const {
+  return sender.answered && sender.refusal.empty() && !sender.ended && !is_lost(sender);
+}
+
+std::string Live::describe_loss(const Sender& sender) const {
+  if (!sender.answered) return "nobody answers at " + options_.endpoint + ": is the program running there?";
+  const auto silent = std::chrono::duration_cast<seconds>(sender.silence).count();
+  return "node " + sender.node + " has not answered for " + std::to_string(silent) +
+         " s: it was ended, or its network is down";
+}
+
+LinkStatus Live::status() const {
+  std::string loss, refusal;
+  bool live = false, ended = false;
+  for (const auto& [peer, sender] : senders_) {
+    live = live || is_live(sender);
+    ended = ended || sender.ended;
+    if (!sender.refusal.empty())
+      refusal = sender.refusal;
+    else if (!sender.answered && !stranger_.empty())
+      refusal = options_.endpoint + " is no idlewave session: " + stranger_;
+    else if (is_lost(sender))
+      loss = describe_loss(sender);
+  }
+  LinkStatus status;
+  if (live)
+    status = {.state = LinkState::kLive, .detail = loss};
+  else if (!refusal.empty())
+    status = {.state = LinkState::kRefused, .detail = refusal};
+  else if (!loss.empty())
+    status = {.state = LinkState::kLost, .detail = loss};
+  else if (ended)
+    status = {.state = LinkState::kEnded, .detail = "the program has ended"};
+  else
+    status = {.state = LinkState::kWaiting, .detail = "waiting for " + options_.endpoint};
+  status.can_command = live && options_.role == wire::Role::kOperator;
+  return status;
+}
+
+}  // namespace
+
+wire::Result<std::unique_ptr<Link>> open_live(const LiveOptions& options) {
+  auto mailbox = Mailbox::open({.listen = options.listen ? options.endpoint : "",
+                                .connect = options.listen ? "" : options.endpoint,
+                                .queue_messages = static_cast<int>(options.credits) + kQueueMargin,
+                                .linger = kLinger});
+  if (!mailbox) return mailbox.error();
+  return std::unique_ptr<Link>(new Live(options, std::move(*mailbox)));
+}
+
+std::string bound_endpoint(const Link& live) {
+  if (const auto* recorder = dynamic_cast<const Recorder*>(&live)) return bound_endpoint(recorder->inner());
+  const auto* link = dynamic_cast<const Live*>(&live);
+  return link == nullptr ? std::string() : link->bound_endpoint();
+}
+
+}  // namespace idlewave::link

@@ -1,0 +1,138 @@
+#include <poll.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "monitor/link/link.h"
+
+namespace idlewave::link {
+namespace {
+
+constexpr std::size_t kBytesAtOnce =
+    64u << 20;  // What one receive() hands out, so that a long recording does not fill the memory.
+constexpr Nanoseconds kForever = Nanoseconds::max();
+
+/// What time of the recording it is, given the monitor's.
+class Playhead {
+ public:
+  Playhead(Nanoseconds from, double speed) : position_(from), speed_(speed) {}
+
+  Nanoseconds at(Nanoseconds now) const {
+    if (!since_ || paused_ || now <= *since_) return position_;
+    const double gone = static_cast<double>((now - *since_).count()) * speed_;
+    return gone < static_cast<double>((kForever - position_).count()) ? position_ + Nanoseconds(std::llround(gone))
+                                                                      : kForever;
+  }
+  /// The monitor's time that passes from `now` until the recording reaches `moment`.
+  Nanoseconds time_until(Nanoseconds moment, Nanoseconds now) const {
+    if (paused_) return kForever;
+    const double left = static_cast<double>((moment - at(now)).count()) / speed_;
+    return left < static_cast<double>(kForever.count()) ? Nanoseconds(std::llround(std::max(left, 0.0))) : kForever;
+  }
+  void start(Nanoseconds now) { since_ = since_.value_or(now); }
+  void set_speed(double speed, Nanoseconds now) { rest(now), speed_ = speed; }
+  void pause(bool paused, Nanoseconds now) { rest(now), paused_ = paused; }
+
+ private:
+  void rest(Nanoseconds now) {
+    position_ = at(now);
+    if (since_) since_ = now;
+  }
+
+  Nanoseconds position_;  // At since_.
+  double speed_;
+  bool paused_ = false;
+  std::optional<Nanoseconds> since_;  // Nothing until the first receive().
+};
+
+class Replay final : public Link, public ReplayControl {
+ public:
+  Replay(std::unique_ptr<wire::FrameLogReader> reader, Nanoseconds duration, const ReplayOptions& options);
+
+  void receive(Nanoseconds now, std::vector<Delivery>& out) override;
+  wire::Status send(Nanoseconds, const wire::Command&) override { return wire::Error{"a recording can't be changed"}; }
+  void wait(Nanoseconds timeout, int extra_fd) override;
+  LinkStatus status() const override;
+
+  void set_speed(double speed, Nanoseconds now) override;
+  void pause(bool paused, Nanoseconds now) override { playhead_.pause(paused, now); }
+  const wire::FrameLogHeader& header() const override { return reader_->header(); }
+  const wire::FrameLogDamage& damage() const override { return reader_->damage(); }
+
+ private:
+  bool is_due(Nanoseconds position) const {
+    return has_next_ && (next_.received_at < from_ || next_.received_at <= position);
+  }
+
+  std::unique_ptr<wire::FrameLogReader> reader_;
+  Nanoseconds duration_;
+  Nanoseconds from_;
+  Playhead playhead_;
+  wire::FrameLogEntry next_;
+  bool has_next_;
+  Nanoseconds now_{};  // Of the last receive().
+};
+
+Replay::Replay(std::unique_ptr<wire::FrameLogReader> reader, Nanoseconds duration, const ReplayOptions& options)
+    : reader_(std::move(reader)), duration_(duration), from_(options.from), playhead_(options.from, options.speed) {
+  has_next_ = reader_->next(next_);
+}
+
+void Replay::receive(Nanoseconds now, std::vector<Delivery>& out) {
+  playhead_.start(now);
+  now_ = now;
+  const Nanoseconds position = playhead_.at(now);
+  for (std::size_t bytes = 0; is_due(position) && bytes < kBytesAtOnce; has_next_ = reader_->next(next_)) {
+    bytes += next_.bytes.size();
+    out.push_back({next_.received_at, next_.direction, std::move(next_.bytes)});
+  }
+}
+
+void Replay::wait(Nanoseconds timeout, int extra_fd) {
+  if (has_next_) timeout = std::min(timeout, playhead_.time_until(next_.received_at, now_));
+  pollfd extra{extra_fd, POLLIN, 0};
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
+  poll(&extra, 1, static_cast<int>(std::clamp<std::int64_t>(ms, 0, std::numeric_limits<int>::max())));
+}
+
+LinkStatus Replay::status() const {
+  LinkStatus status;
+  status.state = has_next_ ? LinkState::kLive : LinkState::kEnded;
+  status.replay = true;
+  status.duration = duration_;
+  status.position = has_next_ ? std::min(playhead_.at(now_), duration_) : duration_;
+  return status;
+}
+
+void Replay::set_speed(double speed, Nanoseconds now) {
+  assert(speed > 0);
+  playhead_.set_speed(speed, now);
+}
+
+/// When the last entry of the recording was received. Reads all of it: a file that was cut has no index to ask.
+Nanoseconds duration_of(wire::FrameLogReader& reader) {
+  Nanoseconds last{};
+  for (wire::FrameLogEntry entry; reader.next(entry);) last = std::max(last, entry.received_at);
+  return last;
+}
+
+}  // namespace
+
+wire::Result<std::unique_ptr<Link>> open_replay(const ReplayOptions& options) {
+  assert(options.speed > 0);
+  auto scout = wire::FrameLogReader::open(options.path);
+  if (!scout) return scout.error();
+  auto reader = wire::FrameLogReader::open(options.path);
+  if (!reader) return reader.error();
+  return std::unique_ptr<Link>(new Replay(std::move(*reader), duration_of(**scout), options));
+}
+
+ReplayControl* replay_control(Link& link) {
+  if (auto* recorder = dynamic_cast<Recorder*>(&link)) return replay_control(recorder->inner());
+  return dynamic_cast<Replay*>(&link);
+}
+
+}  // namespace idlewave::link

@@ -1,0 +1,254 @@
+#include "probe/outlet/outlet.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "probe/outlet/backlog.h"
+#include "probe/outlet/mailbox/mailbox.h"
+
+namespace idlewave::outlet {
+namespace {
+
+using mailbox::Mailbox;
+using mailbox::Peer;
+using mailbox::Sent;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using wire::Nanoseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr Nanoseconds kTick = milliseconds(500);  // Greetings and checks of who is still there.
+constexpr Nanoseconds kRetry = milliseconds(20);  // Until the connection stands over which the first greeting can go.
+constexpr Nanoseconds kAskAfter = seconds(2);     // A consumer that is silent for so long is asked for a sign of life.
+constexpr Nanoseconds kGoneAfter = seconds(10);   // ... and is gone after so long.
+constexpr std::uint32_t kMaxCredits = 4096;       // What a consumer may grant at once.
+constexpr int kQueue = static_cast<int>(kMaxCredits) + 64;  // Credits are the limit, never the queue.
+constexpr std::size_t kMaxConsumers = 256;
+constexpr int kMessagesAtOnce = 1000;  // Then the consumers get their frames, whoever floods us.
+
+struct Consumer {
+  wire::Role role = wire::Role::kOperator;
+  std::uint32_t credits = 0;
+  std::uint64_t next = 1;  // Number of the frame it gets next.
+  Nanoseconds silence{};
+  bool gone = false;
+};
+
+}  // namespace
+
+struct Outlet::Impl {
+  Impl(const Options& o, std::unique_ptr<Mailbox> box) : options(o), mailbox(std::move(box)), backlog(o.buffer_bytes) {}
+
+  std::vector<std::byte> encode(std::uint64_t sequence, decltype(wire::Frame::body) body) const {
+    return wire::encode({options.session, options.node, sequence, std::move(body)});
+  }
+  Sent say(const Peer& peer, decltype(wire::Frame::body) body) {
+    return mailbox->send(peer, encode(0, std::move(body)));
+  }
+
+  void append(decltype(wire::Frame::body) body);
+  void greet();
+  void attach(const Peer& peer, const wire::Attach& wish);
+  void credit(const Peer& peer, Consumer& consumer, std::uint32_t frames);
+  void refuse(const Peer& peer, const std::string& reason);
+  void handle(const mailbox::Message& message);
+  void handle(const Peer& peer, Consumer& consumer, wire::Frame& frame);
+  void drain();
+  void deliver();
+  bool deliver(const Peer& peer, Consumer& consumer);
+  bool still_there(const Peer& peer, Consumer& consumer, Nanoseconds elapsed);
+  void tick();
+  bool turn(Nanoseconds timeout);
+  void drop_gone();
+
+  Options options;
+  std::unique_ptr<Mailbox> mailbox;
+  Backlog backlog;
+  std::optional<wire::Roster> roster;
+  std::map<Peer, Consumer> consumers;
+  std::vector<wire::Command> commands;
+  bool ever_attached = false;
+  bool ended = false;         // End is in the backlog.
+  bool lost_someone = false;  // A consumer went without having acknowledged the end.
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t strange = 0;
+  std::string refusal;
+  bool greeted = false;  // Since the last tick.
+  Clock::time_point last_tick = Clock::now();
+};
+
+void Outlet::Impl::append(decltype(wire::Frame::body) body) {
+  std::vector<std::byte> frame = encode(backlog.next(), std::move(body));
+  if (frame.size() > wire::kMaxFrameBytes) frame.clear();
+  backlog.append(std::move(frame));
+}
+
+/// Asks the monitor that listens for us, if there is one, to attach.
+void Outlet::Impl::greet() {
+  if (greeted || options.connect.empty() || consumers.contains(Peer())) return;
+  greeted = say(Peer(), wire::Hello{}) == Sent::kYes;
+}
+
+void Outlet::Impl::refuse(const Peer& peer, const std::string& reason) {
+  ++strange;
+  say(peer, wire::Refusal{reason});
+}
+
+void Outlet::Impl::attach(const Peer& peer, const wire::Attach& wish) {
+  const bool starts_at_the_beginning = !std::exchange(ever_attached, true);
+  if (!starts_at_the_beginning && ended) return refuse(peer, "the program has ended");
+  Consumer consumer{wish.role, std::min(wish.credits, kMaxCredits), backlog.first(), {}, false};
+  if (!starts_at_the_beginning) {
+    consumer.next = backlog.next();
+    if (roster) append(*roster);
+  }
+  consumers[peer] = consumer;
+  say(peer, wire::Credit{0});
+}
+
+/// A consumer that says something is always answered: by the frames that follow or, where none can, by a sign of life.
+void Outlet::Impl::credit(const Peer& peer, Consumer& consumer, std::uint32_t frames) {
+  consumer.credits = std::min(kMaxCredits, consumer.credits + std::min(frames, kMaxCredits));
+  if (consumer.credits == 0 || consumer.next == backlog.next()) say(peer, wire::Credit{0});
+}
+
+void Outlet::Impl::handle(const mailbox::Message& message) {
+  auto frame = wire::decode(message.bytes);
+  if (!frame) return refuse(message.peer, frame.error().message);
+  if (const auto* no = std::get_if<wire::Refusal>(&frame->body)) {
+    if (message.peer.empty()) refusal = no->reason;
+    return;
+  }
+  const auto* wish = std::get_if<wire::Attach>(&frame->body);
+  const bool any_session = wish != nullptr && frame->session.empty();
+  if (frame->session != options.session && !any_session)
+    return refuse(message.peer, "this is session '" + options.session + "', not '" + frame->session + "'");
+  const auto known = consumers.find(message.peer);
+  // Over the connection that we made, a second Attach is another monitor, or the same one after a break. Of those who
+  // came to us every connection has a name of its own, and a second Attach under the same name only means that our
+  // answer was not there yet.
+  if (wish != nullptr && (known == consumers.end() || message.peer.empty())) {
+    if (known == consumers.end() && consumers.size() >= kMaxConsumers) return refuse(message.peer, "too many monitors");
+    return attach(message.peer, *wish);
+  }
+  if (known != consumers.end()) return handle(message.peer, known->second, *frame);
+  if (!ended) say(message.peer, wire::Hello{});
+}
+
+void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& frame) {
+  const auto* credits = std::get_if<wire::Credit>(&frame.body);
+  // Once the end is on its way, only progress counts as life: nobody may hold up the sender by just being there.
+  if (!ended || credits == nullptr || credits->frames > 0) consumer.silence = Nanoseconds(0);
+  if (credits != nullptr) return credit(peer, consumer, credits->frames);
+  if (std::holds_alternative<wire::Attach>(frame.body)) return credit(peer, consumer, 0);
+  if (std::holds_alternative<wire::EndAck>(frame.body)) return static_cast<void>(consumers.erase(peer));
+  auto* command = std::get_if<wire::Command>(&frame.body);
+  if (command == nullptr) return static_cast<void>(++strange);
+  if (consumer.role == wire::Role::kSpectator) return refuse(peer, "a spectator can't change the session");
+  commands.push_back(std::move(*command));
+}
+
+void Outlet::Impl::drain() {
+  mailbox::Message message;
+  for (int i = 0; i < kMessagesAtOnce && mailbox->receive(message); ++i) handle(message);
+}
+
+void Outlet::Impl::drop_gone() {
+  const auto dropped = std::erase_if(consumers, [](const auto& entry) { return entry.second.gone; });
+  lost_someone = lost_someone || (ended && dropped > 0);
+}
+
+/// False if the consumer is gone.
+bool Outlet::Impl::deliver(const Peer& peer, Consumer& consumer) {
+  consumer.next = std::max(consumer.next, backlog.first());
+  for (; consumer.credits > 0 && consumer.next < backlog.next(); ++consumer.next) {
+    const auto frame = backlog.frame(consumer.next);
+    if (frame.empty()) continue;
+    const Sent sent = mailbox->send(peer, frame);
+    if (sent != Sent::kYes) return sent == Sent::kFull;
+    --consumer.credits;
+    bytes_sent += frame.size();
+  }
+  return true;
+}
+
+void Outlet::Impl::deliver() {
+  for (auto& [peer, consumer] : consumers) consumer.gone = !deliver(peer, consumer);
+  drop_gone();
+  if (!ever_attached) return;
+  std::uint64_t needed = backlog.next();
+  for (const auto& [peer, consumer] : consumers) needed = std::min(needed, consumer.next);
+  backlog.drop_below(needed);
+}
+
+bool Outlet::Impl::still_there(const Peer& peer, Consumer& consumer, Nanoseconds elapsed) {
+  consumer.silence += elapsed;
+  if (consumer.silence > kGoneAfter) return false;
+  // Its queue has room for all its credits and more: what can't even be asked has no connection any longer.
+  return consumer.silence < kAskAfter || say(peer, wire::Credit{0}) == Sent::kYes;
+}
+
+void Outlet::Impl::tick() {
+  const Clock::time_point now = Clock::now();
+  if (now - last_tick < kTick) return;
+  // While this process itself was stopped it could not hear anybody: that is nobody's silence.
+  const Nanoseconds elapsed = std::min<Nanoseconds>(now - last_tick, 2 * kTick);
+  last_tick = now;
+  greeted = false;
+  for (auto& [peer, consumer] : consumers) consumer.gone = !still_there(peer, consumer, elapsed);
+  drop_gone();
+}
+
+/// Once round: deliver, sleep, listen. False if a signal ended the sleep.
+bool Outlet::Impl::turn(Nanoseconds timeout) {
+  greet();
+  deliver();
+  const bool undisturbed = mailbox->wait(std::clamp(timeout, Nanoseconds(0), greeted ? kTick : kRetry), -1);
+  drain();
+  deliver();
+  tick();
+  return undisturbed;
+}
+
+wire::Result<std::unique_ptr<Outlet>> Outlet::open(const Options& options) {
+  auto mailbox = Mailbox::open({options.listen, options.connect, kQueue, Nanoseconds(0)});
+  if (!mailbox) return mailbox.error();
+  return std::unique_ptr<Outlet>(new Outlet(std::make_unique<Impl>(options, std::move(*mailbox))));
+}
+
+Outlet::Outlet(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Outlet::~Outlet() = default;
+
+void Outlet::send(wire::Roster roster) {
+  impl_->roster = roster;
+  impl_->append(std::move(roster));
+}
+void Outlet::send(wire::Events events) { impl_->append(std::move(events)); }
+void Outlet::send(wire::Outcome outcome) { impl_->append(std::move(outcome)); }
+
+std::vector<wire::Command> Outlet::serve(Nanoseconds timeout) {
+  const Clock::time_point until = Clock::now() + timeout;
+  Nanoseconds left = timeout;
+  while (impl_->turn(left) && impl_->commands.empty() && left > Nanoseconds(0)) left = until - Clock::now();
+  return std::exchange(impl_->commands, {});
+}
+
+bool Outlet::finish(Nanoseconds patience) {
+  const Clock::time_point until = Clock::now() + patience;
+  impl_->append(wire::End{});
+  impl_->ended = true;
+  while (!impl_->consumers.empty() || (!impl_->ever_attached && Clock::now() < until)) impl_->turn(kTick);
+  return !impl_->lost_someone;
+}
+
+int Outlet::consumers() const { return static_cast<int>(impl_->consumers.size()); }
+std::uint64_t Outlet::bytes_sent() const { return impl_->bytes_sent; }
+std::string Outlet::listen_endpoint() const { return impl_->mailbox->listen_endpoint(); }
+const std::string& Outlet::refusal() const { return impl_->refusal; }
+std::uint64_t Outlet::strange_messages() const { return impl_->strange; }
+
+}  // namespace idlewave::outlet

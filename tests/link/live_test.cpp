@@ -1,0 +1,414 @@
+// Both ends of the stream against each other over real sockets, in one process and one thread.
+
+#include <algorithm>
+#include <map>
+
+#include "monitor/link/link.h"
+#include "probe/outlet/mailbox/mailbox.h"
+#include "tests/link/stage.h"
+
+namespace idlewave::link {
+namespace {
+
+using mailbox::Mailbox;
+using mailbox::Message;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class LiveTest : public ::testing::Test {
+ protected:
+  void turn() {
+    for (auto& outlet : outlets_)
+      for (auto& command : outlet->serve(milliseconds(0))) commands_.push_back(command);
+    if (link_) link_->wait(milliseconds(1), -1), link_->receive(clock_now(), got_);
+  }
+  template <class Done>
+  void turn_until(Done done) {
+    EXPECT_TRUE(run_until([this] { turn(); }, done));
+  }
+  void turn_until(LinkState state) {
+    turn_until([&] { return link_->status().state == state; });
+  }
+  outlet::Outlet& sender(const outlet::Options& options) { return *outlets_.emplace_back(open_outlet(options)); }
+  outlet::Outlet& sender() { return *outlets_.emplace_back(outlet_at(endpoint_)); }
+  void connect(LiveOptions options = {}) {
+    options.endpoint = endpoint_;
+    link_ = link_to(options);
+  }
+
+  const Scratch scratch_;
+  const std::string endpoint_ = scratch_.ipc("s");
+  std::vector<std::unique_ptr<outlet::Outlet>> outlets_;
+  std::unique_ptr<Link> link_;
+  std::vector<Delivery> got_;
+  std::vector<wire::Command> commands_;
+};
+
+TEST_F(LiveTest, DeliversEveryFrameInOrderFromTheFirstOne) {
+  auto& outlet = sender();
+  outlet.send(roster_of(4));
+  for (int i = 2; i <= 50; ++i) outlet.send(events(i));
+  connect();
+  turn_until([&] { return got_.size() >= 50; });
+  outlet.send(events(51));
+  turn_until([&] { return got_.size() >= 51; });
+  EXPECT_EQ(numbers_of(got_), up_to(51));
+}
+
+TEST_F(LiveTest, DeliversMoreFramesThanItGivesCredits) {
+  auto& outlet = sender();
+  for (int i = 1; i <= 1000; ++i) outlet.send(events(i));
+  connect({.credits = 3});
+  turn_until([&] { return got_.size() >= 1000; });
+  EXPECT_EQ(numbers_of(got_), up_to(1000));
+}
+
+TEST_F(LiveTest, DeliversFramesByteForByteWithTheTimeOfTheCall) {
+  auto& outlet = sender();
+  outlet.send(events(7, 100));
+  connect();
+  std::vector<Delivery> got;
+  ASSERT_TRUE(run_until([&] { outlet.serve(milliseconds(1)), link_->receive(seconds(123), got); },
+                        [&] { return !got.empty(); }));
+  EXPECT_EQ(got[0].bytes, wire::encode({kSession, "n1", 1, events(7, 100)}));
+  EXPECT_EQ(got[0].received_at, seconds(123));
+  EXPECT_EQ(got[0].direction, wire::Direction::kReceived);
+}
+
+TEST_F(LiveTest, IsLiveAsSoonAsTheSenderAnswersEvenIfItHasNothingToSay) {
+  sender();
+  connect();
+  EXPECT_EQ(link_->status().state, LinkState::kWaiting);
+  turn_until(LinkState::kLive);
+  EXPECT_THAT(got_, IsEmpty());
+}
+
+TEST_F(LiveTest, StaysLiveWhileAnIdleSenderIsThere) {
+  sender();
+  connect({.patience = seconds(3)});
+  turn_until(LinkState::kLive);
+  const Nanoseconds start = clock_now();
+  bool always_live = true;
+  turn_until([&] {
+    always_live = always_live && link_->status().state == LinkState::kLive;
+    return clock_now() - start > seconds(5);
+  });
+  EXPECT_TRUE(always_live);
+}
+
+TEST_F(LiveTest, HandsCommandsToTheSenderAndEchoesThem) {
+  sender();
+  connect();
+  turn_until(LinkState::kLive);
+  ASSERT_TRUE(link_->status().can_command);
+  ASSERT_TRUE(link_->send(clock_now(), a_delay()));
+  turn_until([&] { return !commands_.empty() && !got_.empty(); });
+  EXPECT_THAT(commands_, ElementsAre(a_delay()));
+  ASSERT_THAT(got_, SizeIs(1));
+  EXPECT_EQ(got_[0].direction, wire::Direction::kSent);
+  EXPECT_EQ(got_[0].bytes, wire::encode({kSession, "", 0, a_delay()}));
+}
+
+TEST_F(LiveTest, RefusesToSendCommandsOfASpectator) {
+  sender();
+  connect({.role = wire::Role::kSpectator});
+  turn_until(LinkState::kLive);
+  EXPECT_FALSE(link_->status().can_command);
+  const auto sent = link_->send(clock_now(), a_delay());
+  ASSERT_FALSE(sent);
+  EXPECT_THAT(sent.error().message, HasSubstr("spectator"));
+}
+
+TEST_F(LiveTest, SaysThatNobodyIsThereToTakeACommand) {
+  connect();
+  const auto sent = link_->send(clock_now(), a_delay());
+  ASSERT_FALSE(sent);
+  EXPECT_THAT(sent.error().message, HasSubstr("waiting for " + endpoint_));
+}
+
+TEST_F(LiveTest, LetsASpectatorSeeEverything) {
+  auto& outlet = sender();
+  for (int i = 1; i <= 20; ++i) outlet.send(events(i));
+  connect({.role = wire::Role::kSpectator});
+  turn_until([&] { return got_.size() >= 20; });
+  EXPECT_EQ(numbers_of(got_), up_to(20));
+}
+
+TEST_F(LiveTest, IsRefusedByAnotherSession) {
+  sender();
+  connect({.session = "wine"});
+  turn_until(LinkState::kRefused);
+  EXPECT_EQ(link_->status().detail, "this is session 'water', not 'wine'");
+}
+
+TEST_F(LiveTest, SaysWhenNobodyAnswers) {
+  connect({.patience = seconds(2)});
+  turn();
+  EXPECT_EQ(link_->status().state, LinkState::kWaiting);
+  turn_until(LinkState::kLost);
+  EXPECT_THAT(link_->status().detail,
+              AllOf(HasSubstr("nobody answers at " + endpoint_), HasSubstr("is the program running")));
+}
+
+TEST_F(LiveTest, DoesNotCountTimeInWhichItDidNotLookAsSilence) {
+  sender();
+  connect();
+  turn_until(LinkState::kLive);
+  link_->receive(clock_now() + std::chrono::hours(1), got_);
+  EXPECT_EQ(link_->status().state, LinkState::kLive);
+}
+
+TEST_F(LiveTest, GoesOnWithASenderThatComesBack) {
+  connect({.patience = seconds(2)});
+  sender().send(events(1));
+  turn_until([&] { return got_.size() == 1; });
+  outlets_.clear();
+  turn_until(LinkState::kLost);
+  EXPECT_THAT(link_->status().detail, HasSubstr("node n1"));
+  auto& again = sender();
+  again.send(roster_of(4));
+  again.send(events(2));
+  turn_until([&] { return got_.size() == 3; });
+  EXPECT_EQ(link_->status().state, LinkState::kLive);
+  EXPECT_THAT(numbers_of(got_), ElementsAre(1, 1, 2));
+}
+
+TEST_F(LiveTest, ServesTwoMonitorsAtTheirOwnSpeed) {
+  auto& outlet = sender();
+  for (int i = 1; i <= 300; ++i) outlet.send(events(i));
+  connect({.credits = 100});
+  turn_until([&] { return got_.size() >= 300; });
+  auto slow = link_to({.endpoint = endpoint_, .credits = 2});
+  std::vector<Delivery> slow_got;
+  const auto slow_turn = [&] { turn(), slow->receive(clock_now(), slow_got); };
+  ASSERT_TRUE(run_until(slow_turn, [&] { return slow->status().state == LinkState::kLive; }));
+  for (int i = 301; i <= 600; ++i) outlet.send(events(i));
+  turn_until([&] { return got_.size() >= 600; });
+  EXPECT_LT(slow_got.size(), 10u);
+  ASSERT_TRUE(run_until(slow_turn, [&] { return slow_got.size() >= 300; }));
+  EXPECT_EQ(numbers_of(got_), up_to(600));
+  auto expected = up_to(600);
+  expected.erase(expected.begin(), expected.begin() + 300);
+  EXPECT_EQ(numbers_of(slow_got), expected);
+}
+
+TEST_F(LiveTest, GivesALateMonitorAFreshRosterFirst) {
+  auto& outlet = sender();
+  outlet.send(roster_of(4));
+  outlet.send(events(2));
+  connect();
+  turn_until([&] { return got_.size() >= 2; });
+  outlet.send(events(3));
+  auto late = link_to({.endpoint = endpoint_});
+  std::vector<Delivery> late_got;
+  ASSERT_TRUE(run_until([&] { turn(), late->receive(clock_now(), late_got); }, [&] { return !late_got.empty(); }));
+  const auto frames = frames_of(late_got);
+  ASSERT_THAT(frames, SizeIs(1));
+  EXPECT_EQ(frames[0].sequence, 4u);
+  EXPECT_EQ(std::get<wire::Roster>(frames[0].body).world_size, 4);
+}
+
+TEST_F(LiveTest, TellsTheSenderWhenItLeaves) {
+  auto& outlet = sender();
+  connect();
+  turn_until([&] { return outlet.consumers() == 1 && link_->status().state == LinkState::kLive; });
+  link_.reset();
+  turn_until([&] { return outlet.consumers() == 0; });
+}
+
+TEST_F(LiveTest, SurvivesAProgramThatSpeaksSomethingElse) {
+  auto stranger = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
+  connect({.patience = seconds(2)});
+  Message attach;
+  turn_until([&] { return stranger->receive(attach); });
+  stranger->send(attach.peer, std::vector<std::byte>(100, std::byte{0xc1}));
+  turn_until(LinkState::kRefused);
+  EXPECT_THAT(link_->status().detail, HasSubstr(endpoint_ + " is no idlewave session"));
+  EXPECT_THAT(got_, SizeIs(1));
+}
+
+TEST_F(LiveTest, SaysWhichWireVersionASenderHas) {
+  auto stranger = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
+  connect();
+  Message attach;
+  turn_until([&] { return stranger->receive(attach); });
+  auto newer = wire::encode({kSession, "n1", 0, wire::Hello{}});
+  const auto version = std::search_n(newer.begin(), newer.end(), 1, std::byte{'v'}) + 1;
+  ASSERT_EQ(*version, std::byte{wire::kWireVersion});
+  *version = std::byte{9};
+  stranger->send(attach.peer, newer);
+  turn_until(LinkState::kRefused);
+  EXPECT_THAT(link_->status().detail, HasSubstr("frame of wire version 9; this program reads 1"));
+}
+
+TEST_F(LiveTest, ReturnsTheCreditsOfFramesThatDoNotDecode) {
+  auto sender = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
+  connect({.credits = 8});
+  Message message;
+  turn_until([&] { return sender->receive(message); });
+  sender->send(message.peer, wire::encode({kSession, "n1", 0, wire::Credit{0}}));
+  for (int i = 0; i < 8; ++i) sender->send(message.peer, std::vector<std::byte>(10, std::byte{0xc1}));
+  std::uint32_t returned = 0;
+  turn_until([&] {
+    while (sender->receive(message)) {
+      const auto frame = wire::decode(message.bytes);
+      if (const auto* credit = std::get_if<wire::Credit>(&frame->body)) returned += credit->frames;
+    }
+    return returned >= 8;
+  });
+  EXPECT_EQ(returned, 8u);
+}
+
+TEST_F(LiveTest, SleepsWhenTheSenderIsGoneThatItOwesCredits) {
+  auto& outlet = sender();
+  for (int i = 1; i <= 7; ++i) outlet.send(events(i));
+  connect({.credits = 8, .patience = seconds(2)});
+  turn_until([&] { return got_.size() == 7; });
+  outlets_.clear();
+  int rounds = 0;
+  const auto turn_slowly = [&] { ++rounds, link_->wait(milliseconds(20), -1), link_->receive(clock_now(), got_); };
+  EXPECT_TRUE(run_until(turn_slowly, [&] { return link_->status().state == LinkState::kLost; }));
+  EXPECT_LT(rounds, 1000);
+}
+
+// ---- listening
+
+class ListeningTest : public LiveTest {
+ protected:
+  void listen(LiveOptions options = {}) {
+    options.listen = true;
+    connect(options);
+  }
+  outlet::Outlet& sender_on(const std::string& node, const std::string& session = kSession) {
+    return sender({.session = session, .node = node, .connect = endpoint_});
+  }
+};
+
+TEST_F(ListeningTest, TakesSeveralSendersEachFromItsFirstFrame) {
+  listen();
+  for (const char* node : {"n1", "n2", "n3"}) {
+    auto& outlet = sender_on(node);
+    for (int i = 1; i <= 100; ++i) outlet.send(events(i));
+  }
+  turn_until([&] { return got_.size() >= 300; });
+  std::map<std::string, std::vector<std::uint64_t>> numbers;
+  for (const auto& frame : frames_of(got_)) numbers[frame.node].push_back(frame.sequence);
+  ASSERT_THAT(numbers, SizeIs(3));
+  for (const auto& [node, of_node] : numbers) EXPECT_EQ(of_node, up_to(100)) << node;
+}
+
+TEST_F(ListeningTest, SendsCommandsToEverySender) {
+  listen();
+  sender_on("n1"), sender_on("n2");
+  turn_until([&] { return outlets_[0]->consumers() + outlets_[1]->consumers() == 2; });
+  ASSERT_TRUE(link_->send(clock_now(), a_delay()));
+  turn_until([&] { return commands_.size() == 2; });
+}
+
+TEST_F(ListeningTest, WaitsAsLongAsItTakesForTheFirstSender) {
+  listen({.patience = seconds(2)});
+  for (int s = 0; s < 100; ++s) link_->receive(seconds(s), got_);
+  EXPECT_EQ(link_->status().state, LinkState::kWaiting);
+}
+
+TEST_F(ListeningTest, TakesTheSessionOfTheFirstSenderAndRefusesOthers) {
+  listen();
+  sender_on("n1");
+  turn_until(LinkState::kLive);
+  auto& other = sender_on("n2", "wine");
+  other.send(events(1));
+  turn_until([&] { return !other.refusal().empty(); });
+  EXPECT_THAT(other.refusal(), AllOf(HasSubstr("'water'"), HasSubstr("'wine'")));
+  EXPECT_EQ(link_->status().state, LinkState::kLive);
+  EXPECT_THAT(got_, IsEmpty());
+}
+
+TEST_F(ListeningTest, SaysWhichNodeWasLostWhileOthersGoOn) {
+  listen({.patience = seconds(2)});
+  sender_on("n1").send(events(1)), sender_on("n2").send(events(1));
+  turn_until([&] { return got_.size() == 2; });
+  outlets_.pop_back();
+  turn_until([&] { return !link_->status().detail.empty(); });
+  EXPECT_EQ(link_->status().state, LinkState::kLive);
+  EXPECT_THAT(link_->status().detail, HasSubstr("node n2"));
+}
+
+TEST_F(ListeningTest, ForgetsALostNodeThatCameAgain) {
+  listen({.patience = seconds(2)});
+  sender_on("n1").send(events(1));
+  turn_until([&] { return got_.size() == 1; });
+  outlets_.clear();
+  turn_until(LinkState::kLost);
+  sender_on("n1").send(events(1));
+  turn_until([&] { return got_.size() == 2; });
+  EXPECT_EQ(link_->status().state, LinkState::kLive);
+  EXPECT_EQ(link_->status().detail, "");
+}
+
+TEST_F(ListeningTest, GoesOnAfterTheMonitorWasReplaced) {
+  listen();
+  auto& outlet = sender_on("n1");
+  outlet.send(roster_of(4));
+  turn_until([&] { return got_.size() == 1; });
+  link_.reset();
+  outlet.send(events(2));
+  turn_until([&] { return outlet.consumers() == 0; });
+  got_.clear();
+  listen();
+  turn_until([&] { return !got_.empty(); });
+  const auto frames = frames_of(got_);
+  EXPECT_TRUE(std::holds_alternative<wire::Roster>(frames[0].body));
+}
+
+TEST_F(ListeningTest, DeliversWhatIsNoFrameForOthersToCount) {
+  listen();
+  auto stranger = std::move(*Mailbox::open({.connect = endpoint_, .queue_messages = 100}));
+  const std::vector<std::byte> junk(100, std::byte{0xc1});
+  turn_until([&] { return stranger->send("", junk) == mailbox::Sent::kYes; });
+  turn_until([&] { return !got_.empty(); });
+  EXPECT_EQ(got_[0].bytes, junk);
+  EXPECT_EQ(link_->status().state, LinkState::kWaiting);
+}
+
+TEST_F(ListeningTest, ForgetsStrangersThatSayHelloAndNothingElse) {
+  listen({.patience = seconds(2)});
+  auto stranger = std::move(*Mailbox::open({.connect = endpoint_, .queue_messages = 100}));
+  const auto hello = wire::encode({kSession, "x", 0, wire::Hello{}});
+  turn_until([&] { return stranger->send("", hello) == mailbox::Sent::kYes; });
+  turn_until(LinkState::kLive);
+  turn_until(LinkState::kWaiting);
+}
+
+TEST_F(ListeningTest, IsNotImpressedByAStrangerThatRefusesAndCommands) {
+  listen();
+  auto stranger = std::move(*Mailbox::open({.connect = endpoint_, .queue_messages = 100}));
+  const auto hello = wire::encode({kSession, "x", 0, wire::Hello{}});
+  turn_until([&] { return stranger->send("", hello) == mailbox::Sent::kYes; });
+  turn_until(LinkState::kLive);
+  stranger->send("", wire::encode({kSession, "x", 0, wire::Refusal{"go away"}}));
+  stranger->send("", wire::encode({kSession, "x", 0, a_delay()}));
+  stranger->send("", wire::encode({"wine", "x", 0, wire::Hello{}}));
+  sender_on("n1").send(events(1));
+  turn_until([&] { return got_.size() == 1; });
+  outlets_.clear();
+  turn_until([&] { return link_->status().state != LinkState::kLive; });
+  EXPECT_EQ(link_->status().state, LinkState::kLost);
+}
+
+TEST_F(ListeningTest, SaysWhenItsEndpointIsTaken) {
+  listen();
+  const auto second = open_live({.endpoint = endpoint_, .listen = true});
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("is taken by another program"));
+}
+
+TEST(Listening, NamesThePortThatWasFree) {
+  const auto link = link_to({.endpoint = "tcp://127.0.0.1:*", .listen = true});
+  EXPECT_THAT(bound_endpoint(*link), ::testing::MatchesRegex("tcp://127.0.0.1:[0-9]+"));
+}
+
+}  // namespace
+}  // namespace idlewave::link

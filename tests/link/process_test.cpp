@@ -1,0 +1,183 @@
+// The stream between processes that are slow, stopped and killed.
+
+#include "monitor/link/link.h"
+#include "tests/link/child.h"
+#include "tests/link/stage.h"
+
+namespace idlewave::link {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Receives until the stream has ended properly and the sender knows it; every `nap_every`th round it sleeps.
+std::vector<Delivery> read_to_the_end(Link& link, int nap_every) {
+  std::vector<Delivery> got;
+  int round = 0;
+  const auto step = [&] {
+    link.wait(milliseconds(20), -1);
+    if (++round % nap_every == 0) usleep(3000);
+    link.receive(clock_now(), got);
+  };
+  EXPECT_TRUE(run_until(step, [&] { return link.status().state == LinkState::kEnded; })) << "after " << got.size();
+  link.receive(clock_now(), got);
+  return got;
+}
+
+int send_many(const outlet::Options& options, std::uint64_t frames, const LinePipe* tell) {
+  auto outlet = open_outlet(options);
+  if (tell != nullptr) tell->write(outlet->listen_endpoint());
+  for (std::uint64_t i = 1; i < frames; ++i) {
+    outlet->send(events(i));
+    if (i % 100 == 0) outlet->serve(Nanoseconds(0));
+  }
+  return outlet->finish(seconds(30)) ? 0 : 1;
+}
+
+constexpr std::uint64_t kFrames = 1000;  // With the End.
+constexpr int kRuns = 100;
+
+/// The monitor connects to a sender that listens.
+void every_frame_arrives_from(const std::string& listen) {
+  const LinePipe endpoint;
+  Child sender([&] { return send_many({.session = kSession, .node = "n1", .listen = listen}, kFrames, &endpoint); });
+  auto link = link_to({.endpoint = endpoint.read(), .credits = 64});
+  ASSERT_EQ(numbers_of(read_to_the_end(*link, 3)), up_to(kFrames));
+  ASSERT_EQ(sender.wait(), 0);
+}
+
+/// The sender connects to a monitor that listens.
+void every_frame_arrives_at(const std::string& listen) {
+  const LinePipe endpoint;
+  Child sender(
+      [&] { return send_many({.session = kSession, .node = "n1", .connect = endpoint.read()}, kFrames, nullptr); });
+  auto link = link_to({.endpoint = listen, .listen = true, .credits = 64});
+  endpoint.write(bound_endpoint(*link));
+  ASSERT_EQ(numbers_of(read_to_the_end(*link, 3)), up_to(kFrames));
+  ASSERT_EQ(sender.wait(), 0);
+}
+
+class EveryFrame : public ::testing::TestWithParam<bool> {
+ protected:
+  std::string listen() const { return GetParam() ? scratch_.ipc("s") : "tcp://127.0.0.1:*"; }
+  const Scratch scratch_;
+};
+INSTANTIATE_TEST_SUITE_P(Over, EveryFrame, ::testing::Bool(),
+                         [](const auto& over) { return over.param ? "ipc" : "tcp"; });
+
+TEST_P(EveryFrame, ArrivesInAHundredRunsAtASlowMonitorThatConnects) {
+  for (int run = 0; run < kRuns && !HasFatalFailure(); ++run) every_frame_arrives_from(listen());
+}
+
+TEST_P(EveryFrame, ArrivesInAHundredRunsAtASlowMonitorThatListens) {
+  for (int run = 0; run < kRuns && !HasFatalFailure(); ++run) every_frame_arrives_at(listen());
+}
+
+class ProcessTest : public ::testing::Test {
+ protected:
+  const Scratch scratch_;
+  const std::string endpoint_ = scratch_.ipc("s");
+};
+
+TEST_F(ProcessTest, TheSenderStaysUntilItsEndIsAcknowledged) {
+  const LinePipe endpoint;
+  Child sender([&] { return send_many({.session = kSession, .node = "n1", .listen = endpoint_}, 10, &endpoint); });
+  auto link = link_to({.endpoint = endpoint.read()});
+  std::vector<Delivery> got;
+  ASSERT_TRUE(run_until([&] { link->wait(milliseconds(1), -1), link->receive(clock_now(), got); },
+                        [&] { return link->status().state == LinkState::kEnded; }));
+  usleep(300'000);
+  EXPECT_TRUE(sender.running());
+  link->receive(clock_now(), got);
+  EXPECT_EQ(sender.wait(), 0);
+}
+
+TEST_F(ProcessTest, TheSenderLeavesWhenTheMonitorThatHasTheEndIsDestroyed) {
+  const LinePipe endpoint;
+  Child sender([&] { return send_many({.session = kSession, .node = "n1", .listen = endpoint_}, 10, &endpoint); });
+  auto link = link_to({.endpoint = endpoint.read()});
+  std::vector<Delivery> got;
+  ASSERT_TRUE(run_until([&] { link->wait(milliseconds(1), -1), link->receive(clock_now(), got); },
+                        [&] { return link->status().state == LinkState::kEnded; }));
+  link.reset();
+  EXPECT_EQ(sender.wait(), 0);
+}
+
+TEST_F(ProcessTest, AKilledMonitorDoesNotHoldUpTheSender) {
+  Child monitor([&] {
+    auto link = link_to({.endpoint = endpoint_});
+    std::vector<Delivery> got;
+    for (;;) link->wait(seconds(1), -1), link->receive(clock_now(), got);
+    return 0;
+  });
+  auto outlet = outlet_at(endpoint_);
+  std::uint64_t number = 0;
+  const auto send_one = [&] { outlet->send(events(++number)), outlet->serve(milliseconds(1)); };
+  ASSERT_TRUE(run_until(send_one, [&] { return outlet->consumers() == 1 && number > 100; }));
+  monitor.kill(SIGKILL);
+  ASSERT_TRUE(run_until(send_one, [&] { return outlet->consumers() == 0; }));
+  EXPECT_TRUE(outlet->finish(std::chrono::hours(1)));
+}
+
+TEST_F(ProcessTest, AMonitorKilledDuringTheEndIsReportedByTheSender) {
+  Child monitor([&] {
+    auto link = link_to({.endpoint = endpoint_, .credits = 4});
+    std::vector<Delivery> got;
+    while (got.size() < 4) link->wait(seconds(1), -1), link->receive(clock_now(), got);
+    return raise(SIGKILL);
+  });
+  auto outlet = outlet_at(endpoint_);
+  for (int i = 0; i < 100; ++i) outlet->send(events(1));
+  ASSERT_TRUE(run_until([&] { outlet->serve(Nanoseconds(0)); }, [&] { return outlet->consumers() == 1; }));
+  EXPECT_FALSE(outlet->finish(std::chrono::hours(1)));
+}
+
+TEST_F(ProcessTest, TheLinkSaysWhichNodeWasLostWhenTheSenderIsKilled) {
+  const LinePipe endpoint;
+  Child sender([&] {
+    auto outlet = outlet_at(endpoint_);
+    endpoint.write(outlet->listen_endpoint());
+    for (std::uint64_t i = 1;; ++i) outlet->send(events(i)), outlet->serve(milliseconds(5));
+    return 0;
+  });
+  auto link = link_to({.endpoint = endpoint.read(), .patience = seconds(2)});
+  std::vector<Delivery> got;
+  const auto turn = [&] { link->wait(milliseconds(10), -1), link->receive(clock_now(), got); };
+  ASSERT_TRUE(run_until(turn, [&] { return got.size() > 10; }));
+  sender.kill(SIGKILL);
+  ASSERT_TRUE(run_until(turn, [&] { return link->status().state == LinkState::kLost; }));
+  EXPECT_THAT(link->status().detail, HasSubstr("node n1 has not answered"));
+}
+
+std::size_t resident_bytes() {
+  std::size_t total = 0, resident = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  const bool read = fscanf(file, "%zu %zu", &total, &resident) == 2;
+  fclose(file);
+  return read ? resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+TEST_F(ProcessTest, AStoppedMonitorCostsTheSenderABoundedAmountOfMemoryAndSeesTheGap) {
+  constexpr std::uint64_t kBuffer = 1u << 20;
+  constexpr std::uint64_t kStream = 200'000;  // Times 1000 bytes.
+  Child monitor([&] {
+    auto link = link_to({.endpoint = endpoint_, .credits = 64});
+    const auto numbers = numbers_of(read_to_the_end(*link, 1'000'000));
+    return numbers.front() == 1 && numbers.back() == kStream + 1 && numbers.size() < kStream ? 0 : 1;
+  });
+  auto outlet = outlet_at(endpoint_, kBuffer);
+  outlet->send(events(1, 1000));
+  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->bytes_sent() > 1000; }));
+  monitor.kill(SIGSTOP);
+  const std::size_t before = resident_bytes();
+  for (std::uint64_t i = 2; i <= kStream; ++i) {
+    outlet->send(events(i, 1000));
+    if (i % 1000 == 0) outlet->serve(Nanoseconds(0));
+  }
+  EXPECT_LT(resident_bytes() - before, 16 * kBuffer);
+  monitor.kill(SIGCONT);
+  EXPECT_TRUE(outlet->finish(seconds(1)));
+  EXPECT_EQ(monitor.wait(), 0);
+}
+
+}  // namespace
+}  // namespace idlewave::link

@@ -1,0 +1,322 @@
+// The sending end against a consumer that is spoken by hand, message for message.
+
+#include "probe/outlet/outlet.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "probe/outlet/mailbox/mailbox.h"
+#include "tests/outlet/scratch.h"
+
+namespace idlewave::outlet {
+namespace {
+
+using mailbox::Mailbox;
+using mailbox::Message;
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kSession = "water";
+
+wire::Events events(int number, std::size_t bytes = 10) {
+  return {wire::Nanoseconds(number), std::vector<std::byte>(bytes, std::byte(number))};
+}
+
+wire::Roster roster_of(wire::Rank ranks) {
+  wire::Roster roster;
+  roster.world_size = ranks;
+  return roster;
+}
+
+std::unique_ptr<Outlet> outlet_at(const std::string& endpoint, std::uint64_t buffer_bytes = 1u << 20) {
+  auto outlet = Outlet::open(
+      {.session = kSession, .node = "n1", .listen = endpoint, .connect = "", .buffer_bytes = buffer_bytes});
+  EXPECT_TRUE(outlet) << outlet.error().message;
+  return std::move(*outlet);
+}
+
+/// A consumer that does exactly what it is told.
+class Consumer {
+ public:
+  Consumer(Outlet& outlet, const std::string& endpoint)
+      : outlet_(outlet), mailbox_(std::move(*Mailbox::open({.connect = endpoint, .queue_messages = 10'000}))) {}
+
+  void say_bytes(const std::vector<std::byte>& bytes) {
+    EXPECT_TRUE(run_until([&] { outlet_.serve(milliseconds(1)); },
+                          [&] { return mailbox_->send("", bytes) == mailbox::Sent::kYes; }));
+  }
+  void say(decltype(wire::Frame::body) body, const std::string& session = kSession) {
+    say_bytes(wire::encode({session, "", 0, std::move(body)}));
+  }
+  /// Serves until frame number `sequence` has come.
+  void hear_up_to(std::uint64_t sequence) {
+    EXPECT_TRUE(run_until([&] { turn(); }, [&] { return !numbers().empty() && numbers().back() >= sequence; }));
+  }
+  template <class Body>
+  Body hear() {
+    const auto is_it = [](const wire::Frame& frame) { return std::holds_alternative<Body>(frame.body); };
+    EXPECT_TRUE(run_until([&] { turn(); }, [&] { return std::ranges::any_of(heard, is_it); }));
+    const auto found = std::ranges::find_if(heard, is_it);
+    if (found == heard.end()) return {};
+    const Body body = std::get<Body>(found->body);
+    heard.erase(found);
+    return body;
+  }
+  void turn() {
+    for (auto& command : outlet_.serve(milliseconds(1))) commands.push_back(command);
+    for (Message message; mailbox_->receive(message);) heard.push_back(*wire::decode(message.bytes));
+  }
+  std::vector<std::uint64_t> numbers() const {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& frame : heard)
+      if (wire::is_sequenced(frame)) numbers.push_back(frame.sequence);
+    return numbers;
+  }
+
+  std::vector<wire::Frame> heard;
+  std::vector<wire::Command> commands;
+
+ private:
+  Outlet& outlet_;
+  std::unique_ptr<Mailbox> mailbox_;
+};
+
+class OutletTest : public ::testing::Test {
+ protected:
+  const Scratch scratch_;
+  const std::string endpoint_ = scratch_.ipc("s");
+};
+
+TEST_F(OutletTest, SendsNothingWithoutCredit) {
+  auto outlet = outlet_at(endpoint_);
+  for (int i = 1; i <= 5; ++i) outlet->send(events(i));
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 2});
+  consumer.hear_up_to(2);
+  consumer.say(wire::Credit{0});  // Its answer comes after all that could have been sent.
+  consumer.hear<wire::Credit>();
+  consumer.hear<wire::Credit>();
+  EXPECT_THAT(consumer.numbers(), ElementsAre(1, 2));
+  consumer.say(wire::Credit{3});
+  consumer.hear_up_to(5);
+  EXPECT_THAT(consumer.numbers(), ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST_F(OutletTest, NamesItselfInEveryFrame) {
+  auto outlet = outlet_at(endpoint_);
+  outlet->send(events(1));
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 2});
+  consumer.hear_up_to(1);
+  for (const auto& frame : consumer.heard) {
+    EXPECT_EQ(frame.session, kSession);
+    EXPECT_EQ(frame.node, "n1");
+  }
+}
+
+TEST_F(OutletTest, TakesASecondAttachOfTheSameConnectionForARepetition) {
+  auto outlet = outlet_at(endpoint_);
+  outlet->send(roster_of(4));
+  Consumer consumer(*outlet, endpoint_);
+  for (int i = 0; i < 3; ++i) consumer.say(wire::Attach{wire::Role::kOperator, 100});
+  consumer.hear_up_to(1);
+  outlet->send(events(2));
+  consumer.hear_up_to(2);
+  EXPECT_THAT(consumer.numbers(), ElementsAre(1, 2));
+  EXPECT_EQ(outlet->consumers(), 1);
+}
+
+TEST_F(OutletTest, GivesALateConsumerAFreshRosterFirst) {
+  auto outlet = outlet_at(endpoint_);
+  outlet->send(roster_of(4));
+  Consumer first(*outlet, endpoint_);
+  first.say(wire::Attach{wire::Role::kOperator, 100});
+  first.hear_up_to(1);
+  for (int i = 2; i <= 10; ++i) outlet->send(events(i));
+  first.hear_up_to(10);
+  Consumer late(*outlet, endpoint_);
+  late.say(wire::Attach{wire::Role::kOperator, 100});
+  late.hear_up_to(11);
+  EXPECT_THAT(late.numbers(), ElementsAre(11));
+  EXPECT_EQ(late.hear<wire::Roster>().world_size, 4);
+}
+
+TEST_F(OutletTest, LeavesAHoleInTheNumbersWhereASlowConsumerLostFrames) {
+  auto outlet = outlet_at(endpoint_, 1000);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 1});
+  outlet->send(events(1));
+  consumer.hear_up_to(1);
+  for (int i = 2; i <= 100; ++i) outlet->send(events(i, 200));
+  consumer.say(wire::Credit{200});
+  consumer.hear_up_to(100);
+  const auto numbers = consumer.numbers();
+  ASSERT_GE(numbers.size(), 3u);
+  EXPECT_EQ(numbers[0], 1u);
+  EXPECT_GT(numbers[1], 90u);
+  EXPECT_EQ(numbers.back(), 100u);
+}
+
+TEST_F(OutletTest, LeavesOutAFrameThatNoPeerWouldAccept) {
+  auto outlet = outlet_at(endpoint_, 100u << 20);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 100});
+  outlet->send(events(1));
+  outlet->send(events(2, wire::kMaxFrameBytes + 1));
+  outlet->send(events(3));
+  consumer.hear_up_to(3);
+  EXPECT_THAT(consumer.numbers(), ElementsAre(1, 3));
+}
+
+TEST_F(OutletTest, HandsOnTheCommandsOfOperators) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 100});
+  const wire::Command command{7, {5}, wire::DelayOrder{milliseconds(250), 3}};
+  consumer.say(command);
+  EXPECT_TRUE(run_until([&] { consumer.turn(); }, [&] { return !consumer.commands.empty(); }));
+  EXPECT_THAT(consumer.commands, ElementsAre(command));
+}
+
+TEST_F(OutletTest, RefusesTheCommandsOfSpectators) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kSpectator, 100});
+  consumer.say(wire::Command{7, {}, wire::ClearOrder{}});
+  EXPECT_THAT(consumer.hear<wire::Refusal>().reason, HasSubstr("spectator"));
+  EXPECT_THAT(consumer.commands, IsEmpty());
+}
+
+TEST_F(OutletTest, TakesNoCommandFromWhoHasNotAttached) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Command{7, {}, wire::ClearOrder{}});
+  consumer.hear<wire::Hello>();
+  EXPECT_THAT(consumer.commands, IsEmpty());
+}
+
+TEST_F(OutletTest, RefusesAnotherSessionAndNamesItsOwn) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 100}, "wine");
+  EXPECT_EQ(consumer.hear<wire::Refusal>().reason, "this is session 'water', not 'wine'");
+  EXPECT_EQ(outlet->consumers(), 0);
+}
+
+TEST_F(OutletTest, AcceptsAConsumerThatDoesNotKnowTheSession) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 100}, "");
+  consumer.hear<wire::Credit>();
+  EXPECT_EQ(outlet->consumers(), 1);
+}
+
+TEST_F(OutletTest, DropsAndCountsWhatIsNoFrame) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say_bytes(std::vector<std::byte>(1000, std::byte{0xc1}));
+  consumer.hear<wire::Refusal>();
+  EXPECT_EQ(outlet->strange_messages(), 1u);
+  EXPECT_EQ(outlet->consumers(), 0);
+}
+
+TEST_F(OutletTest, CountsFramesThatOnlySendersSay) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 100});
+  consumer.say(roster_of(1'000'000));
+  consumer.say(wire::End{});
+  consumer.say(wire::Credit{0});
+  consumer.hear<wire::Credit>();
+  consumer.hear<wire::Credit>();
+  EXPECT_EQ(outlet->strange_messages(), 2u);
+}
+
+TEST_F(OutletTest, SurvivesAConsumerThatGrantsAllTheCreditThereIs) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 0xffffffff});
+  for (int i = 0; i < 3; ++i) consumer.say(wire::Credit{0xffffffff});
+  for (int i = 1; i <= 9000; ++i) outlet->send(events(i, 1));
+  consumer.hear_up_to(4096);
+  EXPECT_EQ(outlet->consumers(), 1);
+}
+
+TEST_F(OutletTest, TakesAnEndAckBeforeTheEndForAFarewell) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 100});
+  consumer.hear<wire::Credit>();
+  ASSERT_EQ(outlet->consumers(), 1);
+  consumer.say(wire::EndAck{});
+  EXPECT_TRUE(run_until([&] { consumer.turn(); }, [&] { return outlet->consumers() == 0; }));
+}
+
+TEST_F(OutletTest, NoticesAConsumerThatIsNoLongerConnected) {
+  auto outlet = outlet_at(endpoint_);
+  {
+    Consumer consumer(*outlet, endpoint_);
+    consumer.say(wire::Attach{wire::Role::kOperator, 100});
+    consumer.hear<wire::Credit>();
+    ASSERT_EQ(outlet->consumers(), 1);
+  }
+  EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return outlet->consumers() == 0; }));
+}
+
+TEST_F(OutletTest, FinishesWithoutAConsumerOnceItsPatienceIsOver) {
+  auto outlet = outlet_at(endpoint_);
+  outlet->send(events(1));
+  EXPECT_TRUE(outlet->finish(milliseconds(50)));
+}
+
+TEST_F(OutletTest, FinishesAtOnceWhenEveryConsumerHasLeft) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 100});
+  consumer.say(wire::EndAck{});
+  EXPECT_TRUE(run_until([&] { consumer.turn(); }, [&] { return outlet->consumers() == 0; }));
+  EXPECT_TRUE(outlet->finish(std::chrono::hours(1)));
+}
+
+TEST_F(OutletTest, DoesNotWaitForeverForAConsumerThatIsOnlyThere) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 0});
+  consumer.hear<wire::Credit>();
+  for (int i = 0; i < 1000; ++i) consumer.say(wire::Credit{0});
+  EXPECT_FALSE(outlet->finish(milliseconds(0)));
+}
+
+TEST_F(OutletTest, ReportsAMalformedEndpoint) {
+  const auto outlet = Outlet::open({.session = kSession, .node = "n1", .listen = "nonsense", .connect = ""});
+  ASSERT_FALSE(outlet);
+  EXPECT_THAT(outlet.error().message, HasSubstr("'nonsense' is no endpoint"));
+}
+
+TEST_F(OutletTest, GreetsAMonitorThatListensUntilItAttaches) {
+  auto monitor = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
+  auto outlet = std::move(*Outlet::open({.session = kSession, .node = "n1", .listen = "", .connect = endpoint_}));
+  Message hello;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return monitor->receive(hello); }));
+    EXPECT_TRUE(std::holds_alternative<wire::Hello>(wire::decode(hello.bytes)->body));
+  }
+  monitor->send(hello.peer, wire::encode({kSession, "", 0, wire::Attach{wire::Role::kOperator, 10}}));
+  EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->consumers() == 1; }));
+}
+
+TEST_F(OutletTest, RemembersWhyAMonitorRefusedIt) {
+  auto monitor = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
+  auto outlet = std::move(*Outlet::open({.session = kSession, .node = "n1", .listen = "", .connect = endpoint_}));
+  Message hello;
+  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return monitor->receive(hello); }));
+  monitor->send(hello.peer, wire::encode({"wine", "", 0, wire::Refusal{"no water here"}}));
+  EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->refusal() == "no water here"; }));
+}
+
+}  // namespace
+}  // namespace idlewave::outlet
