@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "probe/agent/claim.h"
+#include "probe/agent/domains.h"
+#include "probe/agent/event_frames.h"
+#include "probe/agent/phase_names.h"
+#include "probe/agent/resident.h"
+#include "probe/agent/segment.h"
+#include "probe/outlet/outlet.h"
+#include "probe/wire/frame.h"
+#include "probe/wire/result.h"
+
+namespace idlewave::agent {
+
+struct Options {
+  std::string session;
+  std::string listen;         ///< Empty: a socket in the session's folder.
+  std::string connect;        ///< Empty: no monitor is looked for.
+  std::string likwid_reader;  ///< Path of idlewave-likwid-reader; need not exist.
+  std::uint32_t slots = shm::kDefaultSlots;
+  std::uint32_t ring_events = shm::kDefaultRingEvents;
+  std::uint64_t buffer_bytes = 256u << 20;
+  wire::Nanoseconds patience = std::chrono::seconds(60);  ///< For the first rank.
+};
+
+/// Collects what the ranks of one node say, sends it on, and gives them what operators order. One thread.
+class Agent {
+ public:
+  /// When this returns, ranks can join. Null if the session has an agent already.
+  static wire::Result<std::unique_ptr<Agent>> open(const Options& options);
+
+  /// Until all ranks have left and every attached monitor has everything, or `stop` is set (by a signal handler).
+  void run(const std::atomic<bool>& stop);
+
+ private:
+  struct Known {
+    wire::RankInfo info;
+    wire::Rank world_size = 0;
+    std::string command_line;
+    wire::Nanoseconds last{};  ///< Of its lane, when its process had left.
+  };
+
+  Agent(const Options& options, std::unique_ptr<Claim> claim, std::unique_ptr<Segment> segment,
+        std::unique_ptr<outlet::Outlet> outlet);
+
+  wire::Nanoseconds now() const;
+  void serve_until(wire::Nanoseconds next_sweep, const std::atomic<bool>& stop);
+  void sweep();
+  void admit_newcomers(wire::Nanoseconds now);
+  void admit(std::uint32_t index, wire::Nanoseconds now);
+  void free_if_abandoned(std::uint32_t index, wire::Nanoseconds now);
+  void watch_processes(wire::Nanoseconds now);
+  void drain(Resident& resident, wire::Nanoseconds began);
+  bool drain_some(Resident& resident, std::uint64_t end);
+  void note_news(Resident& resident, wire::Nanoseconds now);
+  void send_frames(wire::Nanoseconds now);
+  void send_roster(wire::Nanoseconds now);
+  void dismiss_ended();
+  bool somebody_is_in();
+  bool may_end(wire::Nanoseconds now);
+
+  Options options_;
+  std::unique_ptr<Claim> claim_;  ///< Outlives the outlet, whose socket lies in its folder.
+  std::unique_ptr<Segment> segment_;
+  std::unique_ptr<outlet::Outlet> outlet_;
+  Domains domains_;
+  PhaseNames phases_;
+  EventFrames frames_;
+  std::vector<wire::Event> read_;
+  std::map<wire::Rank, std::unique_ptr<Resident>> residents_;
+  std::map<wire::Rank, Known> known_;
+  std::vector<Resident*> in_slot_;  ///< Null: not admitted.
+  std::uint32_t slots_used_ = 0;    ///< Slots from here on were never seen taken; ranks take the first free one.
+  std::vector<wire::Rank> ended_;   ///< In this sweep; their slots are freed when everything is on its way.
+  std::map<std::uint32_t, wire::Nanoseconds> claimed_since_;
+  wire::Roster roster_;  ///< As sent last.
+  bool roster_changed_ = true;
+  wire::Nanoseconds frame_sent_at_{};
+  wire::Nanoseconds processes_checked_at_{};
+  wire::Nanoseconds busy_at_{};  ///< When somebody was in last.
+};
+
+}  // namespace idlewave::agent

@@ -1,0 +1,140 @@
+#include "probe/agent/claim.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace idlewave::agent {
+
+namespace {
+
+constexpr int kTries = 3;
+constexpr int kLockPatience = 6000;  // ms; longer than a starter takes
+
+void close_if_open(int& fd) {
+  if (fd >= 0) close(std::exchange(fd, -1));
+}
+
+bool is_same_file(int fd, const std::string& path) {
+  struct stat held {};
+  struct stat found {};
+  return fstat(fd, &held) == 0 && stat(path.c_str(), &found) == 0 && held.st_ino == found.st_ino &&
+         held.st_dev == found.st_dev;
+}
+
+bool somebody_answers(const std::string& socket_path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path.c_str());
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const bool answers = fd >= 0 && connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  if (fd >= 0) close(fd);
+  return answers;
+}
+
+bool holds_only_lock(const std::string& folder) {
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return false;
+  int others = 0;
+  while (const dirent* entry = readdir(entries)) {
+    const std::string name = entry->d_name;
+    others += name != "." && name != ".." && name != "lock";
+  }
+  closedir(entries);
+  return others == 0;
+}
+
+}  // namespace
+
+wire::Result<std::unique_ptr<Claim>> Claim::take(const std::string& session) {
+  char folder[wire::kSessionPathLimit];
+  if (!wire::session_path(session.c_str(), folder)) {
+    return wire::Error{"session name \"" + session + "\": 1 to " + std::to_string(wire::kSessionNameLimit) +
+                       " letters, digits, '-', '_' or '.', not beginning with '.'; or IDLEWAVE_DIR is too long"};
+  }
+  wire::sweep_dead_sessions(session.c_str());
+  // More than one try, since a folder may be swept away between its making and its locking.
+  for (int i = 0; i < kTries; ++i) {
+    if (!wire::make_session_directory(session.c_str())) break;
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      close(fd);
+      return std::unique_ptr<Claim>();
+    }
+    const int start_lock = wire::lock_session(session.c_str(), 0);
+    if (is_same_file(fd, folder)) return std::unique_ptr<Claim>(new Claim(session, folder, fd, start_lock));
+    close(fd);
+    if (start_lock >= 0) close(start_lock);
+  }
+  return wire::Error{
+      std::string(folder) +
+      " can't be made, or belongs to another user or can be written by others; remove it or set IDLEWAVE_DIR"};
+}
+
+std::string Claim::default_endpoint() {
+  socket_ = folder_ + "/agent.sock";
+  if (somebody_answers(socket_)) socket_ = folder_ + "/agent." + std::to_string(getpid()) + ".sock";
+  return "ipc://" + socket_;
+}
+
+wire::Status Claim::publish(const std::string& endpoint, int memory_fd) {
+  record_.pid = getpid();
+  record_.start = wire::process_start_time(record_.pid);
+  record_.memory_fd = memory_fd;
+  if (endpoint.size() >= sizeof record_.endpoint) return wire::Error{"endpoint " + endpoint + " is too long"};
+  std::memcpy(record_.endpoint, endpoint.c_str(), endpoint.size() + 1);
+  const bool written = wire::write_agent_record(session_.c_str(), record_);
+  close_if_open(start_lock_);
+  return written ? wire::ok() : wire::Status(wire::Error{"can't write to " + folder_ + ": is the disk full?"});
+}
+
+bool Claim::retire(shm::Header& header, const std::function<bool()>& somebody_is_in) {
+  int lock = wire::lock_session(session_.c_str(), 0);
+  if (lock < 0) return false;
+  header.open.store(0);
+  const bool empty = !somebody_is_in();
+  if (empty) {
+    wire::remove_agent_record(session_.c_str(), record_);
+    close_if_open(folder_fd_);
+  } else {
+    header.open.store(1);
+  }
+  close_if_open(lock);
+  return empty;
+}
+
+Claim::~Claim() {
+  close_if_open(start_lock_);
+  // An agent that failed to start has a starter that holds the lock and waits for us.
+  const bool was_published = record_.pid != 0;
+  int lock = wire::lock_session(session_.c_str(), was_published ? kLockPatience : 0);
+  wire::remove_agent_record(session_.c_str(), record_);
+  // ZeroMQ leaves its sockets behind. The next agent may have taken the name already.
+  if (!socket_.empty() && !somebody_answers(socket_)) unlink(socket_.c_str());
+  close_if_open(folder_fd_);
+  // The lock goes only with the folder, and the folder only when nothing else is in it: a monitor's socket may be, or
+  // another agent's. Whoever waits for a lock that was removed notices that and takes the new one.
+  if (lock >= 0 && holds_only_lock(folder_)) {
+    unlink((folder_ + "/lock").c_str());
+    rmdir(folder_.c_str());
+  }
+  close_if_open(lock);
+}
+
+void Claim::log(const std::string& line) const {
+  if (std::FILE* file = std::fopen((folder_ + "/agent.log").c_str(), "a")) {
+    std::fprintf(file, "%s\n", line.c_str());
+    std::fclose(file);
+  }
+}
+
+}  // namespace idlewave::agent

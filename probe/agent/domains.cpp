@@ -1,0 +1,136 @@
+#include "probe/agent/domains.h"
+
+#include <algorithm>
+
+namespace idlewave::agent {
+
+using wire::BandwidthSource;
+using wire::DomainId;
+using wire::Nanoseconds;
+
+namespace {
+
+/// A program that places its ranks itself does so right after it has joined.
+constexpr Nanoseconds kTimeToSay = std::chrono::milliseconds(200);
+
+void raise_to(double& figure, double other) { figure = std::max(figure, other); }
+
+}  // namespace
+
+const Topology& Domains::topology(Nanoseconds now) {
+  if (!topology_) {
+    topology_ = std::make_unique<Topology>();
+    std::vector<sampler::CounterPlace> places;
+    for (const MachineDomain& domain : topology_->domains()) places.push_back({domain.id, domain.first_processor});
+    if (!places.empty()) likwid_ = std::make_unique<sampler::Likwid>(likwid_reader_, places, now);
+  }
+  return *topology_;
+}
+
+Domains::Placement Domains::find_place(const Resident& resident, Nanoseconds now) {
+  const DomainId said = resident.slot().domain.load(std::memory_order_relaxed);
+  const bool is_virtual = resident.slot().domain_virtual.load(std::memory_order_relaxed) != 0;
+  if (said >= 0 && is_virtual) return {said, false, true};
+  const auto known = places_.find(resident.rank());
+  if (said < 0 && known != places_.end() && known->second.domain >= 0) return known->second;
+  if (said < 0 && now - resident.joined_at() < kTimeToSay) return {};
+  const Topology& machine = topology(now);
+  if (said >= 0) return {said, false, false};
+  const Topology::Place found = machine.place_of(resident.pid());
+  return {found.domain, !found.bound, false};
+}
+
+bool Domains::place(const Resident& resident, Nanoseconds now) {
+  const Placement found = find_place(resident, now);
+  if (found.domain < 0) return false;
+  Placement& known = places_[resident.rank()];
+  const bool moved = !(known == found);
+  known = found;
+  declared_.place(resident.rank(), found.domain);
+  Domain& domain = domains_[found.domain];
+  const wire::DomainInfo before = domain.info;
+  domain.is_virtual = found.virtual_socket;
+  domain.info.id = found.domain;
+  domain.info.label = label_of(found.domain, found.virtual_socket);
+  raise_to(domain.info.core_bandwidth, resident.slot().core_bandwidth.load(std::memory_order_relaxed));
+  raise_to(domain.info.saturated_bandwidth, resident.slot().saturated_bandwidth.load(std::memory_order_relaxed));
+  return moved || !(before == domain.info);
+}
+
+DomainId Domains::of(wire::Rank rank) const {
+  const auto known = places_.find(rank);
+  return known == places_.end() ? wire::kNoDomain : known->second.domain;
+}
+
+std::string Domains::label_of(DomainId id, bool is_virtual) const {
+  if (is_virtual) return "virtual socket " + std::to_string(id);
+  if (topology_ && std::size_t(id) < topology_->domains().size()) return topology_->domains()[std::size_t(id)].label;
+  return "domain " + std::to_string(id);
+}
+
+void Domains::observe(wire::Rank rank, const std::vector<wire::Event>& events) {
+  for (const wire::Event& event : events) declared_.observe(rank, event);
+}
+
+void Domains::observe_model(const Resident& resident) {
+  const auto found = domains_.find(of(resident.rank()));
+  if (found == domains_.end() || !found->second.is_virtual) return;
+  std::uint64_t& most = found->second.model_bytes;
+  most = std::max(most, resident.slot().domain_bytes.load(std::memory_order_relaxed));
+}
+
+sampler::Sampler* Domains::best_source(const Domain& domain) {
+  if (domain.is_virtual) return &virtual_;
+  if (likwid_ && likwid_->covers(domain.info.id)) return likwid_.get();
+  return declared_.covers(domain.info.id) ? &declared_ : nullptr;
+}
+
+std::string Domains::note_for(const Domain& domain) const {
+  std::string note;
+  if (!domain.is_virtual && likwid_ && !likwid_->failure().empty()) note = "LIKWID: " + likwid_->failure();
+  const auto guessed = std::count_if(places_.begin(), places_.end(), [&](const auto& place) {
+    return place.second.guessed && place.second.domain == domain.info.id;
+  });
+  if (guessed == 0) return note;
+  if (!note.empty()) note += "; ";
+  return note + std::to_string(guessed) + (guessed == 1 ? " rank is" : " ranks are") +
+         " not bound to one domain and shown where last seen";
+}
+
+bool Domains::sample(Nanoseconds now, EventFrames& frames) {
+  if (likwid_) likwid_->poll(now);
+  bool changed = false;
+  for (auto& [id, domain] : domains_) {
+    if (domain.is_virtual) virtual_.observe(id, std::exchange(domain.model_bytes, 0));
+    const wire::DomainInfo before = domain.info;
+    tell(domain, now, frames);
+    domain.info.note = note_for(domain);
+    changed = changed || !(before == domain.info);
+  }
+  return changed;
+}
+
+void Domains::tell(Domain& domain, Nanoseconds now, EventFrames& frames) {
+  const wire::LaneId lane{wire::LaneId::Kind::kDomain, domain.info.id};
+  sampler::Sampler* source = best_source(domain);
+  if (source == nullptr) {
+    domain.from = nullptr;
+    domain.info.source = BandwidthSource::kNone;
+  } else if (source != domain.from) {
+    source->begin(domain.info.id, now);
+    domain.from = source;
+    domain.info.source = source->source();
+    frames.append(lane, domain.last, {now, 0, wire::EventKind::kStart, wire::Phase::kNone});
+  } else if (const auto bytes = source->sample(domain.info.id, now)) {
+    frames.append(lane, domain.last,
+                  {now, std::min(*bytes, wire::kMaxEventValue), wire::EventKind::kBandwidth, wire::Phase::kNone});
+  }
+}
+
+std::vector<wire::DomainInfo> Domains::describe() const {
+  std::vector<wire::DomainInfo> all;
+  for (const auto& [id, domain] : domains_) all.push_back(domain.info);
+  return all;
+}
+
+}  // namespace idlewave::agent

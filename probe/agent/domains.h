@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "probe/agent/resident.h"
+#include "probe/agent/topology.h"
+#include "probe/sampler/declared.h"
+#include "probe/sampler/likwid.h"
+#include "probe/sampler/virtual_sockets.h"
+#include "probe/wire/frame.h"
+
+namespace idlewave::agent {
+
+/// The memory contention domains that ranks of this node run on: which rank is where, and how much memory traffic each
+/// domain has, from the best source there is for it. The agent's thread.
+class Domains {
+ public:
+  explicit Domains(std::string likwid_reader) : likwid_reader_(std::move(likwid_reader)) {}
+
+  /// Where `resident` runs: as it said itself, else, once it had the time to say so, by the processors it is bound to.
+  /// True if that changed.
+  bool place(const Resident& resident, wire::Nanoseconds now);
+  wire::DomainId of(wire::Rank rank) const;
+  /// Another process joins as `rank`; where the one before it ran means nothing.
+  void forget(wire::Rank rank) { places_.erase(rank); }
+  /// What `rank` said, in order: declared traffic is among it.
+  void observe(wire::Rank rank, const std::vector<wire::Event>& events);
+  /// What the model of the rank's virtual socket says.
+  void observe_model(const Resident& resident);
+  /// Appends bandwidth events that are due. True if a domain's source or its note changed.
+  bool sample(wire::Nanoseconds now, EventFrames& frames);
+  std::vector<wire::DomainInfo> describe() const;
+
+ private:
+  struct Domain {
+    wire::DomainInfo info;
+    bool is_virtual = false;
+    std::uint64_t model_bytes = 0;  ///< Largest total of its ranks in this sweep.
+    const sampler::Sampler* from = nullptr;
+    wire::Nanoseconds last{};  ///< Time of the last event on its lane.
+  };
+  struct Placement {
+    wire::DomainId domain = wire::kNoDomain;
+    bool guessed = false;  ///< The rank is bound to no one domain.
+    bool virtual_socket = false;
+    friend bool operator==(const Placement&, const Placement&) = default;
+  };
+
+  Placement find_place(const Resident& resident, wire::Nanoseconds now);
+  const Topology& topology(wire::Nanoseconds now);
+  std::string label_of(wire::DomainId id, bool is_virtual) const;
+  sampler::Sampler* best_source(const Domain& domain);
+  std::string note_for(const Domain& domain) const;
+  void tell(Domain& domain, wire::Nanoseconds now, EventFrames& frames);
+
+  std::string likwid_reader_;
+  std::unique_ptr<Topology> topology_;       ///< Loaded for the first rank that is not on a virtual socket.
+  std::unique_ptr<sampler::Likwid> likwid_;  ///< Started with it.
+  sampler::Declared declared_;
+  sampler::VirtualSockets virtual_;
+  std::map<wire::DomainId, Domain> domains_;
+  std::map<wire::Rank, Placement> places_;
+};
+
+}  // namespace idlewave::agent

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "probe/wire/codec.h"
+#include "probe/wire/frame.h"
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::agent {
+
+/// Collects events of many lanes into the next Events frame, and keeps what the frames promise: after a frame with
+/// `up_to` no event with an earlier time follows, and within a lane times do not decrease.
+class EventFrames {
+ public:
+  /// In order within each lane. A time that would break the promise is raised to the earliest one that keeps it; see
+  /// Agent::sweep for when that happens.
+  void append(wire::LaneId lane, wire::Nanoseconds& lane_last, wire::Event event);
+
+  bool empty() const { return events_.empty(); }
+  bool full() const { return events_.size() >= kFull; }
+  /// What was collected, with the promise that nothing older than `up_to` follows (an older promise stays).
+  wire::Events take(wire::Nanoseconds up_to);
+  wire::Nanoseconds promised() const { return promised_; }
+
+ private:
+  /// With what one drain adds (Resident::kAtOnce), a frame stays below 1 MB even if no two events are alike.
+  static constexpr std::size_t kFull = 1 << 14;
+  struct Run {
+    wire::LaneId lane;
+    std::size_t begin = 0;
+  };
+  std::vector<wire::Event> events_;
+  std::vector<Run> runs_;
+  std::vector<wire::LaneBatch> batches_;
+  wire::Nanoseconds promised_{};
+};
+
+}  // namespace idlewave::agent

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "probe/shm/gate.h"
+#include "probe/shm/layout.h"
+
+namespace idlewave::agent {
+
+/// The delays ordered for one rank, whose gate holds one at a time: earliest step first, then in order of arrival.
+class OrderQueue {
+ public:
+  void add(const shm::Delay& delay);
+  /// Hands the next order to the rank if its gate is free, or holds a later one that has not begun.
+  void pump(shm::Slot& slot);
+  /// Takes back all that have not begun.
+  void clear(shm::Slot& slot);
+
+ private:
+  std::vector<shm::Delay> waiting_;
+  std::optional<shm::Delay> armed_;  ///< The last one handed over; the rank may have finished it.
+};
+
+}  // namespace idlewave::agent

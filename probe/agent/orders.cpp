@@ -1,0 +1,117 @@
+#include "probe/agent/orders.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "probe/shm/gate.h"
+
+namespace idlewave::agent {
+
+using wire::ClearOrder;
+using wire::Command;
+using wire::DelayOrder;
+using wire::Nanoseconds;
+using wire::NoiseOrder;
+using wire::Rank;
+
+namespace {
+
+constexpr Nanoseconds kLongest = std::chrono::hours(1);
+
+double seconds(Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+
+std::string objection_to_span(const char* what, Nanoseconds span) {
+  if (span.count() > 0 && span <= kLongest) return {};
+  return fmt::format("{} of {:.9g} s: must be above 0 s and at most 3600 s", what, seconds(span));
+}
+
+struct ObjectionToOrder {
+  std::string operator()(const DelayOrder& order) const {
+    if (order.at_step < wire::kNoStep) return fmt::format("step {}: the first step is 0", order.at_step);
+    return objection_to_span("a delay", order.duration);
+  }
+  std::string operator()(const NoiseOrder& order) const {
+    if (order.kind == wire::NoiseKind::kExponential) return objection_to_span("noise with a mean", order.amount);
+    const std::string reason = objection_to_span("noise with interruptions", order.amount);
+    if (!reason.empty()) return reason;
+    if (!std::isfinite(order.frequency) || order.frequency < 1e-6) {
+      return fmt::format("noise at {} Hz: the frequency must be at least 1e-06 Hz", order.frequency);
+    }
+    if (seconds(order.amount) * order.frequency < 1) return {};
+    return fmt::format("noise of {:.9g} s at {:.9g} Hz leaves no time to work", seconds(order.amount), order.frequency);
+  }
+  std::string operator()(const ClearOrder&) const { return {}; }
+};
+
+bool knows(const Crew& crew, Rank rank) {
+  return std::any_of(crew.known.begin(), crew.known.end(),
+                     [&](const wire::RankInfo& info) { return info.rank == rank; });
+}
+
+std::string objection_to_ranks(const Command& command, const Crew& crew) {
+  for (const Rank rank : command.ranks) {
+    if (rank < 0 || rank >= crew.world_size) {
+      return crew.world_size == 0 ? fmt::format("rank {}: no rank has joined yet", rank)
+                                  : fmt::format("rank {}: the program has ranks 0 to {}", rank, crew.world_size - 1);
+    }
+    if (knows(crew, rank) && !crew.present.contains(rank)) return fmt::format("rank {} has ended", rank);
+  }
+  return command.ranks.empty() && crew.present.empty() ? "no rank is running" : std::string();
+}
+
+std::string objection(const Command& command, const Crew& crew) {
+  if (command.id == 0) return "command number 0 stands for the program itself";
+  const std::string reason = std::visit(ObjectionToOrder{}, command.order);
+  return reason.empty() ? objection_to_ranks(command, crew) : reason;
+}
+
+/// Every rank draws its own noise, the same in every run with the same commands.
+std::uint64_t noise_seed(wire::CommandId command, Rank rank) {
+  return std::uint64_t{command} << 32 | std::uint32_t(rank);
+}
+
+struct GiveOrder {
+  const Command& command;
+  Resident& rank;
+
+  void operator()(const DelayOrder& order) const {
+    rank.orders().add({command.id, order.duration.count(), order.at_step});
+    rank.orders().pump(rank.slot());
+  }
+  void operator()(const NoiseOrder& order) const {
+    shm::set_noise(rank.slot(), {1, command.id, std::uint32_t(order.kind), order.amount.count(), order.frequency,
+                                 noise_seed(command.id, rank.rank())});
+  }
+  void operator()(const ClearOrder&) const {
+    rank.orders().clear(rank.slot());
+    shm::set_noise(rank.slot(), {});
+  }
+};
+
+bool is_addressed(const Command& command, Rank rank) {
+  return command.ranks.empty() || std::find(command.ranks.begin(), command.ranks.end(), rank) != command.ranks.end();
+}
+
+/// No rank of this node is named, and there is nothing else to say about it.
+bool concerns_others(const Command& command, const Crew& crew) {
+  return !command.ranks.empty() && std::all_of(command.ranks.begin(), command.ranks.end(), [&](Rank rank) {
+    return rank >= 0 && rank < crew.world_size && !knows(crew, rank);
+  });
+}
+
+}  // namespace
+
+std::optional<wire::Outcome> obey(const Command& command, const Crew& crew, Nanoseconds now) {
+  if (concerns_others(command, crew)) return std::nullopt;
+  wire::Outcome outcome{command, now, false, objection(command, crew)};
+  outcome.accepted = outcome.reason.empty();
+  if (!outcome.accepted) return outcome;
+  for (const auto& [number, rank] : crew.present) {
+    if (is_addressed(command, number)) std::visit(GiveOrder{command, *rank}, command.order);
+  }
+  return outcome;
+}
+
+}  // namespace idlewave::agent

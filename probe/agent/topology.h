@@ -1,0 +1,41 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::agent {
+
+/// A memory contention domain of this machine: the processors of a NUMA node.
+struct MachineDomain {
+  wire::DomainId id = wire::kNoDomain;
+  std::string label;        ///< "socket 0" where a socket is one domain, else "NUMA 3".
+  int first_processor = 0;  ///< The system's number.
+};
+
+/// The machine as hwloc knows it, without what this process may not use. The only file that knows hwloc.
+class Topology {
+ public:
+  Topology();  ///< Some 10 ms. Without any domain if hwloc fails.
+  ~Topology();
+  Topology(const Topology&) = delete;
+  Topology& operator=(const Topology&) = delete;
+
+  const std::vector<MachineDomain>& domains() const;
+
+  struct Place {
+    wire::DomainId domain = wire::kNoDomain;
+    bool bound = false;  ///< All processors that the process may use are of this domain. Else: it last ran there.
+  };
+  Place place_of(pid_t pid) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace idlewave::agent

@@ -1,0 +1,100 @@
+// An operator's orders on their way through the real agent to a real rank and back.
+
+#include <gmock/gmock.h>
+
+#include "tests/agent/stage.h"
+
+namespace idlewave::test {
+namespace {
+
+wire::Command order(wire::CommandId id, std::vector<Rank> ranks, decltype(wire::Command::order) order) {
+  return {id, std::move(ranks), order};
+}
+
+TEST(Agent, ObeysADelayAndTheRankTellsIt) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  monitor.command(order(7, {0}, wire::DelayOrder{std::chrono::milliseconds(30)}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 1; }));
+  ASSERT_EQ(monitor.outcomes().size(), 1u);
+  EXPECT_TRUE(monitor.outcomes()[0].accepted);
+  EXPECT_EQ(monitor.outcomes()[0].command.id, 7u);
+  const auto& lane = monitor.lane(0);
+  const auto begin =
+      std::find_if(lane.begin(), lane.end(), [](const Event& e) { return e.kind == EventKind::kDelayBegin; });
+  const auto end =
+      std::find_if(lane.begin(), lane.end(), [](const Event& e) { return e.kind == EventKind::kDelayEnd; });
+  EXPECT_EQ(begin->value, 7u);
+  EXPECT_GE(end->time - begin->time, std::chrono::milliseconds(30));
+}
+
+TEST(Agent, KeepsDelaysInStoreWhileOneIsObeyed) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  for (const wire::CommandId id : {1, 2, 3})
+    monitor.command(order(id, {}, wire::DelayOrder{std::chrono::milliseconds(50)}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 3; }));
+  std::vector<std::uint64_t> ids;
+  for (const Event& event : monitor.lane(0)) {
+    if (event.kind == EventKind::kDelayBegin) ids.push_back(event.value);
+  }
+  EXPECT_THAT(ids, testing::ElementsAre(1, 2, 3));
+}
+
+TEST(Agent, TakesBackADelayThatHasNotBegun) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1), 1'000'000'000}));
+  monitor.command(order(2, {0}, wire::ClearOrder{}));
+  monitor.command(order(3, {0}, wire::DelayOrder{std::chrono::milliseconds(1)}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 1; }));
+  ASSERT_EQ(monitor.outcomes().size(), 3u);
+  for (const wire::Outcome& outcome : monitor.outcomes()) EXPECT_TRUE(outcome.accepted) << outcome.reason;
+}
+
+TEST(Agent, MakesNoiseUntilItIsCleared) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  monitor.command(order(1, {}, wire::NoiseOrder{wire::NoiseKind::kExponential, std::chrono::microseconds(300)}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) >= 20; }));
+  monitor.command(order(2, {}, wire::ClearOrder{}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.outcomes().size() == 2; }));
+  const Nanoseconds cleared = monitor.outcomes()[1].time;
+  const std::size_t enough = monitor.lane(0).size() + 100;
+  ASSERT_TRUE(monitor.until([&] { return monitor.lane(0).size() >= enough; }));
+  // At most the one interruption that had begun.
+  const auto& lane = monitor.lane(0);
+  EXPECT_LE(std::count_if(lane.begin(), lane.end(),
+                          [&](const Event& e) { return e.kind == EventKind::kDelayBegin && e.time > cleared; }),
+            1);
+}
+
+TEST(Agent, RefusesAnOrderForARankThatHasEnded) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank stays("stay", 0, 2);
+  PlayedRank ends("stay", 1, 2);
+  ends.leave();
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(1, EventKind::kStop) == 1; }));
+  ASSERT_TRUE(monitor.until([&, frames = monitor.frames()] { return monitor.frames() > frames + 1; }));
+  monitor.command(order(1, {0, 1}, wire::DelayOrder{std::chrono::milliseconds(1)}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.outcomes().size() == 1; }));
+  EXPECT_FALSE(monitor.outcomes()[0].accepted);
+  EXPECT_EQ(monitor.outcomes()[0].reason, "rank 1 has ended");
+}
+
+}  // namespace
+}  // namespace idlewave::test

@@ -1,0 +1,180 @@
+// The life of a real agent among real ranks, monitors and other agents.
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "probe/agent/agent.h"
+#include "probe/agent/calibration.h"
+#include "probe/shm/clock.h"
+#include "tests/agent/stage.h"
+
+namespace idlewave::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Agent, LeavesOnlyAFolderWhenKilledAndTheNextStartSweepsIt) {
+  const SessionRoot root;
+  {
+    AgentProcess agent;
+    agent.kill(SIGKILL);
+    agent.exit_code();
+  }
+  ASSERT_TRUE(exists(root.folder()));
+  Process next({IDLEWAVE_AGENT_PROGRAM, "--session", "other"});
+  ASSERT_TRUE(eventually([&] { return exists(root.folder("other") / "agent"); }));
+  EXPECT_FALSE(exists(root.folder()));
+}
+
+TEST(Agent, TakesOverTheFolderOfAKilledOne) {
+  const SessionRoot root;
+  {
+    AgentProcess killed;
+    killed.kill(SIGKILL);
+    killed.exit_code();
+  }
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("stay", 0, 1);
+  EXPECT_TRUE(rank.joined());
+  rank.leave();
+  EXPECT_TRUE(monitor.until_end());
+}
+
+TEST(Agent, IsTheOnlyOneOfItsSession) {
+  const SessionRoot root;
+  std::vector<std::unique_ptr<Process>> racers;
+  for (int i = 0; i < 8; ++i) {
+    racers.push_back(std::make_unique<Process>(std::vector<std::string>{IDLEWAVE_AGENT_PROGRAM, "--session", "play"}));
+  }
+  const auto running = [&] {
+    return std::count_if(racers.begin(), racers.end(), [](auto& racer) { return racer->running(); });
+  };
+  ASSERT_TRUE(eventually([&] { return running() <= 1; }));
+  EXPECT_EQ(running(), 1);
+  for (auto& racer : racers) {
+    if (racer->running()) continue;
+    EXPECT_EQ(racer->exit_code(), 0);
+    EXPECT_THAT(racer->line(), HasSubstr("session play has an agent already"));
+  }
+}
+
+TEST(Agent, IsStartedByTheFirstRankAndEndsAfterTheLast) {
+  const SessionRoot root;
+  PlayedRank first("stay", 0, 2);
+  ASSERT_TRUE(first.joined());
+  PlayedRank second("stay", 1, 2);
+  ASSERT_TRUE(second.joined());
+  wire::AgentRecord record;
+  ASSERT_TRUE(wire::read_agent_record("play", record));
+  Monitor monitor;
+  first.leave();
+  second.leave();
+  EXPECT_TRUE(monitor.until_end());
+  EXPECT_TRUE(eventually([&] { return !wire::is_alive(record); }));
+  EXPECT_FALSE(exists(root.folder()));
+}
+
+TEST(Agent, IsSucceededByAnotherWhenARankComesAfterItsEnd) {
+  const SessionRoot root;
+  AgentProcess agent;
+  PlayedRank first("stay", 0, 1);
+  first.leave();
+  // It has closed its door, and waits two seconds for a monitor.
+  wire::AgentRecord record;
+  ASSERT_TRUE(eventually([&] { return !wire::read_agent_record("play", record); }));
+  PlayedRank late("count", 0, 1, {"100", "1"});
+  ASSERT_TRUE(late.joined());
+  ASSERT_TRUE(wire::read_agent_record("play", record));
+  EXPECT_NE(record.pid, agent.pid());
+  Monitor monitor;
+  EXPECT_EQ(agent.exit_code(), 0);
+  late.leave();
+  ASSERT_TRUE(monitor.until_end());
+  EXPECT_EQ(numbers_of(monitor.lane(0)).size(), 100u);
+  EXPECT_TRUE(eventually([&] { return !exists(root.folder()); }));
+}
+
+TEST(Agent, LeavesTheFolderToAMonitorThatHasItsSocketThere) {
+  const SessionRoot root;
+  AgentProcess agent;
+  std::ofstream(root.folder() / "monitor.sock").close();
+  PlayedRank rank("stay", 0, 1);
+  rank.leave();
+  EXPECT_EQ(agent.exit_code(), 0);
+  EXPECT_TRUE(exists(root.folder() / "monitor.sock"));
+  EXPECT_FALSE(exists(root.folder() / "agent.sock"));
+  EXPECT_FALSE(exists(root.folder() / "agent"));
+}
+
+TEST(Agent, EndsTheStreamProperlyOnSigterm) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("count", 0, 1, {"1000", "1"});
+  rank.wait_until_done();
+  agent.kill(SIGTERM);
+  ASSERT_TRUE(monitor.until_end());
+  EXPECT_EQ(numbers_of(monitor.lane(0)).size(), 1000u);
+  EXPECT_EQ(agent.exit_code(), 0);
+  EXPECT_FALSE(exists(root.folder()));
+}
+
+TEST(Agent, IgnoresWhatATerminalSends) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("stay", 0, 1);
+  for (const int number : {SIGINT, SIGHUP, SIGPIPE}) agent.kill(number);
+  rank.leave();
+  EXPECT_TRUE(monitor.until_end());
+}
+
+TEST(Agent, GoesAwayWhenNoRankComes) {
+  const SessionRoot root;
+  agent::Options options;
+  options.session = "play";
+  options.patience = std::chrono::milliseconds(100);
+  auto agent = agent::Agent::open(options);
+  ASSERT_TRUE(agent);
+  const std::atomic<bool> stop{false};
+  (*agent)->run(stop);
+  agent->reset();
+  EXPECT_FALSE(exists(root.folder()));
+}
+
+TEST(Agent, SaysWhatIsWrongWithItsArguments) {
+  const SessionRoot root;
+  const auto complains = [](std::vector<std::string> words, int code) {
+    words.insert(words.begin(), IDLEWAVE_AGENT_PROGRAM);
+    Process agent(words);
+    EXPECT_EQ(agent.exit_code(), code) << agent.line();
+    return agent.line();
+  };
+  EXPECT_THAT(complains({}, 2), HasSubstr("--session"));
+  EXPECT_THAT(complains({"--session", "a/b"}, 1), HasSubstr("session name \"a/b\""));
+  EXPECT_THAT(complains({"--session", "s", "--key", "file"}, 2), HasSubstr("keys are not supported"));
+  EXPECT_THAT(complains({"--session", "s", "--ring-events", "100"}, 2), HasSubstr("power of two"));
+  EXPECT_THAT(complains({"--session", "s", "--buffer", "256"}, 2), HasSubstr("unit"));
+  EXPECT_THAT(complains({"--session", "s", "--slots", "0"}, 2), HasSubstr("--slots"));
+  EXPECT_THAT(complains({"--session", "s", "--listen", "nonsense"}, 1), HasSubstr("nonsense"));
+  EXPECT_THAT(complains({"--session", "s", "--detach", "--listen", "nonsense"}, 1), HasSubstr("nonsense"));
+}
+
+TEST(NodeClock, FollowsTheMonotonicClock) {
+  const shm::Clock clock = agent::calibrate_clock();
+  const auto apart = [&] {
+    // The tightest of many, since this thread may lose its processor between the two readings.
+    auto least = Nanoseconds::max();
+    for (int i = 0; i < 1000; ++i)
+      least = std::min(least, Nanoseconds(std::abs((shm::now(clock) - shm::monotonic_now()).count())));
+    return least;
+  };
+  EXPECT_LT(apart(), std::chrono::microseconds(5));
+  usleep(300'000);
+  EXPECT_LT(apart(), std::chrono::microseconds(30));
+}
+
+}  // namespace
+}  // namespace idlewave::test

@@ -1,0 +1,341 @@
+// The parts of the agent that need no other process.
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "probe/agent/event_frames.h"
+#include "probe/agent/order_queue.h"
+#include "probe/agent/orders.h"
+#include "probe/agent/phase_names.h"
+#include "probe/agent/resident.h"
+#include "probe/agent/segment.h"
+#include "probe/agent/topology.h"
+#include "probe/shm/clock.h"
+#include "probe/wire/session_directory.h"
+
+namespace idlewave::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using wire::Event;
+using wire::EventKind;
+using wire::LaneId;
+using wire::Nanoseconds;
+using wire::Phase;
+using wire::Rank;
+
+Nanoseconds ns(std::int64_t count) { return Nanoseconds(count); }
+Event event_at(std::int64_t time) { return {ns(time), 0, EventKind::kSwitch, Phase::kCompute}; }
+
+std::vector<Event> decode(const wire::Events& frame) {
+  wire::EventDecoder decoder;
+  auto batches = decoder.decode(frame.blob);
+  EXPECT_TRUE(batches);
+  std::vector<Event> events;
+  for (const wire::LaneBatch& batch : *batches) events.insert(events.end(), batch.events.begin(), batch.events.end());
+  return events;
+}
+
+TEST(EventFrames, NeverSendAnEventOlderThanTheyPromised) {
+  EventFrames frames;
+  Nanoseconds last{};
+  frames.append({}, last, event_at(50));
+  EXPECT_EQ(frames.take(ns(100)).up_to, ns(100));
+  frames.append({}, last, event_at(99));  // published late
+  frames.append({}, last, event_at(120));
+  const auto events = decode(frames.take(ns(200)));
+  EXPECT_EQ(events.at(0).time, ns(100));
+  EXPECT_EQ(events.at(1).time, ns(120));
+}
+
+TEST(EventFrames, NeverPromiseLessThanBefore) {
+  EventFrames frames;
+  EXPECT_EQ(frames.take(ns(100)).up_to, ns(100));
+  EXPECT_EQ(frames.take(ns(90)).up_to, ns(100));
+}
+
+TEST(EventFrames, KeepTheOrderOfALane) {
+  EventFrames frames;
+  Nanoseconds last{};
+  for (const int time : {10, 30, 20}) frames.append({}, last, event_at(time));
+  const auto events = decode(frames.take(ns(0)));
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[2].time, ns(30));
+}
+
+TEST(EventFrames, StayBelowAMegabyteWhateverIsInThem) {
+  EventFrames frames;
+  std::mt19937_64 random(1);
+  std::map<int, Nanoseconds> last;
+  for (std::uint64_t more = Resident::kAtOnce; !frames.full() || more > 0; more -= frames.full()) {
+    const int lane = int(random() % 100'000);
+    const Event wild{ns(std::int64_t(random() >> 2)), random() & wire::kMaxEventValue, EventKind(random() % 11),
+                     Phase(random() % 64)};
+    frames.append({LaneId::Kind::kRank, lane}, last[lane], wild);
+  }
+  EXPECT_LT(frames.take(ns(0)).blob.size(), 1u << 20);
+}
+
+TEST(PhaseNames, GiveEachNameANumber) {
+  PhaseNames names;
+  const Phase fft = names.number_of("fft", Phase::kCompute);
+  EXPECT_EQ(std::uint8_t(fft), wire::kFirstUserPhase);
+  EXPECT_NE(names.number_of("halo", Phase::kCommunicate), fft);
+  EXPECT_EQ(names.number_of("fft", Phase::kCompute), fft);
+}
+
+TEST(PhaseNames, FallBackToTheCategoryWhenNumbersRunOut) {
+  PhaseNames names;
+  for (int i = wire::kFirstUserPhase; i < wire::kPhaseLimit; ++i) names.number_of(std::to_string(i), Phase::kCompute);
+  EXPECT_EQ(names.number_of("one more", Phase::kWait), Phase::kWait);
+  EXPECT_EQ(names.all().size(), std::size_t(wire::kPhaseLimit - wire::kFirstUserPhase));
+}
+
+shm::Delay delay(wire::CommandId id, wire::Step step = wire::kNoStep) { return {id, 1000, step}; }
+
+/// What the rank takes when it begins `step`; 0: nothing.
+wire::CommandId begin_step(shm::Slot& slot, OrderQueue& queue, wire::Step step) {
+  queue.pump(slot);
+  shm::Delay taken;
+  if (shm::take_delay(slot, step, taken) != shm::DelayAnswer::kTaken) return 0;
+  shm::finish_delay(slot);
+  return taken.command;
+}
+
+TEST(OrderQueue, HandsOutDelaysInTheOrderOfTheirSteps) {
+  shm::Slot slot;
+  OrderQueue queue;
+  queue.add(delay(1, 30));
+  queue.pump(slot);
+  queue.add(delay(2, 10));
+  queue.add(delay(3));
+  queue.add(delay(4, 10));
+  EXPECT_EQ(begin_step(slot, queue, 5), 3u);
+  EXPECT_EQ(begin_step(slot, queue, 6), 0u);
+  EXPECT_EQ(begin_step(slot, queue, 10), 2u);
+  EXPECT_EQ(begin_step(slot, queue, 11), 4u);
+  EXPECT_EQ(begin_step(slot, queue, 29), 0u);
+  EXPECT_EQ(begin_step(slot, queue, 30), 1u);
+  EXPECT_EQ(begin_step(slot, queue, 31), 0u);
+}
+
+TEST(OrderQueue, LeavesADelayThatHasBegunAlone) {
+  shm::Slot slot;
+  OrderQueue queue;
+  queue.add(delay(1, 10));
+  queue.pump(slot);
+  shm::Delay taken;
+  ASSERT_EQ(shm::take_delay(slot, 10, taken), shm::DelayAnswer::kTaken);
+  queue.add(delay(2, 5));
+  queue.pump(slot);
+  queue.clear(slot);
+  EXPECT_EQ(slot.delay.armed, 2u);
+  shm::finish_delay(slot);
+  EXPECT_EQ(begin_step(slot, queue, 20), 0u);
+}
+
+/// Slots of a segment whose ranks are this process.
+class Ranks {
+ public:
+  explicit Ranks(std::uint32_t count, Rank world_size, std::uint32_t ring_events = 64) : world_size_(world_size) {
+    auto made = Segment::make(count, ring_events, {});
+    EXPECT_TRUE(made);
+    segment_ = std::move(*made);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      shm::Slot& slot = segment_->slot(i);
+      slot.pid = getpid();
+      slot.process_start = wire::process_start_time(getpid());
+      slot.rank = Rank(i);
+      slot.world_size = world_size;
+      slot.state = shm::SlotState::kLive;
+      present_[Rank(i)] = std::make_unique<Resident>(slot, segment_->ring(i), segment_->header(), ns(0), ns(0));
+      known_.push_back({Rank(i), slot.pid, wire::kNoDomain});
+    }
+  }
+  void end(Rank rank) { present_.erase(rank); }
+  shm::Slot& slot(std::uint32_t index = 0) { return segment_->slot(index); }
+  wire::Event& at(std::uint64_t position) { return const_cast<Event&>(segment_->ring(0)[position]); }
+  Resident& resident(Rank rank = 0) { return *present_.at(rank); }
+  std::optional<wire::Outcome> order(wire::Command command) {
+    return obey(command, {present_, known_, world_size_}, ns(1));
+  }
+
+ private:
+  std::unique_ptr<Segment> segment_;
+  std::map<Rank, std::unique_ptr<Resident>> present_;
+  std::vector<wire::RankInfo> known_;
+  Rank world_size_;
+};
+
+std::string reason_of(Ranks& ranks, std::vector<Rank> addressed, decltype(wire::Command::order) order) {
+  const auto outcome = ranks.order({1, std::move(addressed), order});
+  if (!outcome) return "no answer";
+  EXPECT_EQ(outcome->accepted, outcome->reason.empty());
+  return outcome->reason;
+}
+
+const wire::DelayOrder kSomeDelay{milliseconds(250)};
+
+TEST(Orders, ReachTheRanksTheyName) {
+  Ranks ranks(3, 3);
+  EXPECT_EQ(reason_of(ranks, {0, 2}, kSomeDelay), "");
+  EXPECT_EQ(ranks.slot(0).delay.armed, 1u);
+  EXPECT_EQ(ranks.slot(1).delay.armed, 0u);
+  EXPECT_EQ(ranks.slot(2).delay.armed, 1u);
+}
+
+TEST(Orders, ReachAllWhenTheyNameNone) {
+  Ranks ranks(2, 2);
+  EXPECT_EQ(reason_of(ranks, {}, kSomeDelay), "");
+  EXPECT_EQ(ranks.slot(0).delay.armed + ranks.slot(1).delay.armed, 2u);
+}
+
+TEST(Orders, AreRefusedWholeWhenOneRankCantObey) {
+  Ranks ranks(2, 2);
+  ranks.end(1);
+  EXPECT_EQ(reason_of(ranks, {0, 1}, kSomeDelay), "rank 1 has ended");
+  EXPECT_EQ(ranks.slot(0).delay.armed, 0u);
+}
+
+TEST(Orders, ForRanksThatTheProgramDoesNotHaveAreRefused) {
+  Ranks ranks(2, 40);
+  EXPECT_EQ(reason_of(ranks, {0, 40}, kSomeDelay), "rank 40: the program has ranks 0 to 39");
+  EXPECT_EQ(reason_of(ranks, {-1}, kSomeDelay), "rank -1: the program has ranks 0 to 39");
+}
+
+TEST(Orders, ForRanksOfOtherNodesAreLeftToTheirAgents) {
+  Ranks ranks(2, 40);
+  EXPECT_EQ(reason_of(ranks, {7, 39}, kSomeDelay), "no answer");
+  EXPECT_EQ(reason_of(ranks, {1, 39}, kSomeDelay), "");
+  EXPECT_EQ(ranks.slot(1).delay.armed, 1u);
+}
+
+TEST(Orders, BeforeAnyRankHasJoinedAreRefused) {
+  Ranks ranks(0, 0);
+  EXPECT_EQ(reason_of(ranks, {3}, kSomeDelay), "rank 3: no rank has joined yet");
+  EXPECT_EQ(reason_of(ranks, {}, kSomeDelay), "no rank is running");
+}
+
+TEST(Orders, OfAbsurdSizeAreRefused) {
+  using std::chrono::hours;
+  using wire::NoiseKind;
+  Ranks ranks(1, 1);
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{ns(0)}), HasSubstr("a delay of 0 s"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{ns(-5)}), HasSubstr("above 0 s"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{hours(2)}),
+              HasSubstr("a delay of 7200 s: must be above 0 s and at most 3600 s"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{milliseconds(1), -2}), HasSubstr("step -2"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{NoiseKind::kExponential, ns(0), 0}),
+              HasSubstr("noise with a mean of 0 s"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{NoiseKind::kPeriodic, milliseconds(1), 0}),
+              HasSubstr("frequency"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{NoiseKind::kPeriodic, milliseconds(1), std::nan("")}),
+              HasSubstr("frequency"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{NoiseKind::kPeriodic, milliseconds(3), 400}),
+              HasSubstr("leaves no time to work"));
+  EXPECT_EQ(ranks.slot(0).attention, 0u);
+}
+
+TEST(Orders, WithTheNumberOfTheProgramItselfAreRefused) {
+  Ranks ranks(1, 1);
+  const auto outcome = ranks.order({0, {0}, kSomeDelay});
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->reason, HasSubstr("command number 0"));
+}
+
+std::vector<Event> drain(Ranks& ranks) {
+  PhaseNames names;
+  EventFrames frames;
+  std::vector<Event> read;
+  EXPECT_TRUE(ranks.resident().drain(ranks.resident().published(), names, frames, read));
+  return decode(frames.take(ns(0)));
+}
+
+TEST(Resident, ReadsARingThatHasTurnedAround) {
+  Ranks ranks(1, 1);
+  ranks.slot().tail = ranks.slot().head = 1000 * 64 + 60;
+  for (int i = 0; i < 10; ++i)
+    ranks.at((60 + std::uint64_t(i)) % 64) = {ns(i), std::uint64_t(i), EventKind::kStep, Phase::kNone};
+  ranks.slot().head += 10;
+  const auto events = drain(ranks);
+  ASSERT_EQ(events.size(), 10u);
+  for (std::size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].value, i);
+  EXPECT_EQ(ranks.slot().tail, ranks.slot().head);
+}
+
+TEST(Resident, TellsARingWhosePositionsCantBeAsALoss) {
+  Ranks ranks(1, 1);
+  ranks.slot().head = 1'000'000'000;
+  const auto events = drain(ranks);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, EventKind::kDropped);
+  EXPECT_TRUE(drain(ranks).empty());
+}
+
+TEST(Resident, NeverPassesOnWhatNoRankMaySay) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  Ranks ranks(1, 1);
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const std::uint64_t words[2] = {random(), random()};
+    std::memcpy(static_cast<void*>(&ranks.at(i)), words, sizeof words);
+  }
+  ranks.slot().head = 64;
+  const Nanoseconds began = shm::now({});
+  for (const Event& event : drain(ranks)) {
+    EXPECT_LT(std::uint8_t(event.kind), wire::kEventKindLimit);
+    EXPECT_LT(std::uint8_t(event.phase), wire::kPhaseLimit);
+    EXPECT_NE(event.kind, EventKind::kBandwidth);
+    EXPECT_NE(event.kind, EventKind::kLost);
+    EXPECT_LE(event.time, began + std::chrono::minutes(1));
+  }
+}
+
+TEST(Resident, TellsEventsThatADeadRankCouldNotTellAsDropped) {
+  Ranks ranks(1, 1);
+  ranks.slot().dropped = 12;
+  EventFrames frames;
+  std::vector<Event> read;
+  ranks.resident().append_end(ns(5), frames, read);
+  const auto events = decode(frames.take(ns(0)));
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, EventKind::kDropped);
+  EXPECT_EQ(events[0].value, 12u);
+  EXPECT_EQ(events[1].kind, EventKind::kLost);
+}
+
+TEST(Resident, IsNotLostAfterItSaidStop) {
+  Ranks ranks(1, 1);
+  ranks.at(0) = {ns(1), 0, EventKind::kStop, Phase::kNone};
+  ranks.slot().head = 1;
+  drain(ranks);
+  EventFrames frames;
+  std::vector<Event> read;
+  ranks.resident().append_end(ns(5), frames, read);
+  EXPECT_TRUE(frames.empty());
+}
+
+TEST(Segment, RefusesWhatTheMachineCantHold) { EXPECT_FALSE(Segment::make(1u << 20, 1u << 31, {})); }
+
+TEST(Topology, PlacesThisProcessOnADomainOfTheMachine) {
+  const Topology topology;
+  ASSERT_FALSE(topology.domains().empty());
+  const auto place = topology.place_of(getpid());
+  ASSERT_GE(place.domain, 0);
+  EXPECT_LT(std::size_t(place.domain), topology.domains().size());
+  if (topology.domains().size() == 1) {
+    EXPECT_TRUE(place.bound);
+  }
+}
+
+TEST(Topology, KnowsNoPlaceOfAProcessThatIsNot) { EXPECT_EQ(Topology().place_of(1 << 22).domain, wire::kNoDomain); }
+
+}  // namespace
+}  // namespace idlewave::agent

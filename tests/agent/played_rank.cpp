@@ -1,0 +1,94 @@
+// A rank for the tests of the agent: joins by the real probe, does what its first argument names, and obeys its
+// standard input: it goes on at each line, and leaves at its end.
+//
+//   played_rank BEHAVIOUR RANK SIZE [NUMBER...]       prints 1 when it has joined, 0 when it could not
+
+#include <idlewave/probe.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+namespace {
+
+bool wait_for_line() {
+  for (char c = 0; read(STDIN_FILENO, &c, 1) == 1;) {
+    if (c == '\n') return true;
+  }
+  return false;
+}
+
+/// `count` numbered traffic events in random phases at a random pace.
+void count_up(unsigned long count, unsigned seed) {
+  std::mt19937 random(seed);
+  for (unsigned long i = 1; i <= count; ++i) {
+    if (random() % 3 == 0) idlewave_switch(random() % 2 != 0 ? IDLEWAVE_COMPUTE : IDLEWAVE_WAIT);
+    idlewave_traffic(i);
+    if (random() % 2000 == 0) usleep(random() % 3000);
+  }
+}
+
+void step_until_told() {
+  usleep(1000);
+  for (long step = 0;; ++step) {
+    idlewave_step(step);
+    idlewave_switch(IDLEWAVE_COMPUTE);
+    usleep(500);
+    idlewave_switch(IDLEWAVE_WAIT);
+    fd_set input;
+    FD_ZERO(&input);
+    FD_SET(STDIN_FILENO, &input);
+    timeval no_time{0, 500};
+    if (select(1, &input, nullptr, nullptr, &no_time) > 0) return;
+  }
+}
+
+void compute_on_virtual_socket(int domain) {
+  idlewave_set_domain(domain, 1, 10e9, 50e9);
+  for (unsigned long total = 0; total < 100'000'000'000; total += 10'000'000) {
+    idlewave_domain_bytes(total);
+    usleep(1000);
+  }
+}
+
+void name_phases(const char* first, const char* second) {
+  idlewave_define_phase(first, IDLEWAVE_COMPUTE);
+  const int phase = idlewave_define_phase(second, IDLEWAVE_COMPUTE);
+  idlewave_switch(phase);
+  idlewave_traffic(1);
+}
+
+/// As an MPI program does: 10,000 events a second.
+void work_steadily(int milliseconds) {
+  idlewave_set_domain(0, 1, 10e9, 50e9);
+  for (int i = 0; i < milliseconds; ++i) {
+    idlewave_step(i);
+    for (int k = 0; k < 4; ++k) {
+      idlewave_switch(IDLEWAVE_COMPUTE);
+      idlewave_switch(IDLEWAVE_WAIT);
+    }
+    usleep(900);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  const char* behaviour = argv[1];
+  const bool joined = idlewave_start(std::atoi(argv[2]), std::atoi(argv[3])) != 0;
+  std::printf("%d\n", joined ? 1 : 0);
+  std::fflush(stdout);
+  if (std::strcmp(behaviour, "count") == 0) count_up(std::strtoul(argv[4], nullptr, 10), unsigned(std::atoi(argv[5])));
+  if (std::strcmp(behaviour, "step") == 0) step_until_told();
+  if (std::strcmp(behaviour, "virtual") == 0) compute_on_virtual_socket(std::atoi(argv[4]));
+  if (std::strcmp(behaviour, "name") == 0) name_phases(argv[4], argv[5]);
+  if (std::strcmp(behaviour, "work") == 0) work_steadily(std::atoi(argv[4]));
+  std::printf("done\n");
+  std::fflush(stdout);
+  while (wait_for_line()) continue;
+  idlewave_stop();
+  return 0;
+}

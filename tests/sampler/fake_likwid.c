@@ -1,0 +1,148 @@
+/* Stands in for liblikwid.so under the real idlewave-likwid-reader: the same functions, with the behaviour that
+ * FAKE_LIKWID names. Without a name it counts 1000 MByte/s on the first domain, 2000 on the second, and so on. */
+#define _GNU_SOURCE
+#include <likwid.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define PROCESSORS 1024
+
+static HWThread threads[PROCESSORS];
+static CpuTopology topology = {.numHWThreads = PROCESSORS, .activeHWThreads = PROCESSORS, .threadPool = threads};
+static CpuInfo info = {.name = "Pretended processor", .short_name = "pretended"};
+static const char *group_of[8];
+static int groups = 0;
+static int active = 0;
+static double started = 0;
+static double last_time = 0;
+static int readings = 0;
+
+static int is(const char *behaviour) {
+  const char *chosen = getenv("FAKE_LIKWID");
+  return chosen != NULL && strcmp(chosen, behaviour) == 0;
+}
+
+static int number_after(const char *beginning, int otherwise) {
+  const char *chosen = getenv("FAKE_LIKWID");
+  if (chosen == NULL || strncmp(chosen, beginning, strlen(beginning)) != 0) return otherwise;
+  return atoi(chosen + strlen(beginning));
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+EXPORT int topology_init(void) {
+  for (unsigned i = 0; i < PROCESSORS; ++i)
+    threads[i] = (HWThread){.apicId = i, .packageId = is("one socket") ? 0 : i / 2, .inCpuSet = 1};
+  if (is("garbage")) {
+    puts("sample 0 0.2 666");
+    fprintf(stderr, "ERROR - something [src/x.c:1]\n");
+    fflush(stdout);
+  }
+  return number_after("topology ", 0);
+}
+EXPORT int numa_init(void) { return number_after("numa ", 0); }
+EXPORT void affinity_init(void) {}
+EXPORT CpuTopology_t get_cpuTopology(void) { return &topology; }
+EXPORT CpuInfo_t get_cpuInfo(void) { return &info; }
+
+EXPORT int perfmon_init(int count, const int *processors) {
+  (void)count, (void)processors;
+  if (is("hang")) pause();
+  if (is("hang stubbornly")) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    for (;;) sleep(1);
+  }
+  if (is("crash")) abort();
+  if (is("exit")) exit(EXIT_FAILURE);
+  if (is("daemon")) {
+    /* A child that outlives nothing, as an access daemon that has no right. */
+    if (fork() == 0) _exit(1);
+    usleep(50000);
+    return -13;
+  }
+  return number_after("init ", 0);
+}
+EXPORT void perfmon_finalize(void) {}
+
+static char *standard_groups[] = {"L2", "MEM_DP", "MEM", "FLOPS_DP"};
+static char *zen3_groups[] = {"L3", "MEM2", "MEM1"};
+static char *other_groups[] = {"L2", "FLOPS_DP"};
+
+EXPORT int perfmon_getGroups(char ***names, char ***shorts, char ***longs) {
+  if (is("groups fail")) return -2;
+  *names = is("two groups") ? zen3_groups : is("no group") ? other_groups : standard_groups;
+  *shorts = *longs = *names;
+  return is("two groups") ? 3 : is("no group") ? 2 : 4;
+}
+EXPORT void perfmon_returnGroups(int count, char **names, char **shorts, char **longs) {
+  (void)count, (void)names, (void)shorts, (void)longs;
+}
+
+EXPORT int perfmon_addEventSet(const char *name) {
+  const int code = number_after("add ", 0);
+  if (code < 0) return code;
+  group_of[groups] = strcmp(name, "MEM1") == 0 ? "MEM1" : strcmp(name, "MEM2") == 0 ? "MEM2" : "MEM";
+  return groups++;
+}
+EXPORT int perfmon_getNumberOfMetrics(int group) {
+  (void)group;
+  return 2;
+}
+EXPORT char *perfmon_getMetricName(int group, int metric) {
+  if (metric == 0) return "Runtime (RDTSC) [s]";
+  if (strcmp(group_of[group], "MEM") != 0) return "Memory bandwidth (channels 0-3) [MBytes/s]";
+  return is("no metric") ? "L2 bandwidth [MBytes/s]" : "Memory bandwidth [MBytes/s]";
+}
+
+EXPORT int perfmon_setupCounters(int group) {
+  active = group;
+  return number_after("setup ", 0);
+}
+EXPORT int perfmon_startCounters(void) {
+  started = now();
+  return number_after("start ", 0);
+}
+static void end_interval(void) {
+  last_time = now() - started;
+  started = now();
+  ++readings;
+}
+EXPORT int perfmon_stopCounters(void) {
+  end_interval();
+  return 0;
+}
+EXPORT int perfmon_readCounters(void) {
+  end_interval();
+  if (is("fail later") && readings == 3) return -4;
+  if (is("crash later") && readings == 3) raise(SIGSEGV);
+  if (is("hang later") && readings == 3) pause();
+  return number_after("read ", 0);
+}
+EXPORT double perfmon_getLastTimeOfGroup(int group) {
+  (void)group;
+  return is("no time") ? 0 : is("wrong time") ? 1000 : last_time;
+}
+EXPORT double perfmon_getLastMetric(int group, int metric, int thread) {
+  (void)metric;
+  if (group != active) return NAN; /* asked for a group that did not run */
+  if (is("nan")) return NAN;
+  if (is("infinite")) return INFINITY;
+  if (is("negative")) return -5;
+  if (is("absurd")) return 20e6;
+  if (is("zero")) return 0;
+  if (is("one bad reading") && readings == 2) return NAN;
+  return 1000.0 * (thread + 1);
+}

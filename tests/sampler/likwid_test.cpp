@@ -1,0 +1,256 @@
+// The real reader program over a stand-in for liblikwid, and over the real one.
+
+#include "probe/sampler/likwid.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace idlewave::sampler {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+
+Nanoseconds now() {
+  return std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+/// Which library the reader loads, and how the stand-in behaves; for the life of this object.
+class Library {
+ public:
+  explicit Library(const char* behaviour) {
+    setenv("LD_LIBRARY_PATH", FAKE_LIKWID_FOLDER, 1);
+    setenv("FAKE_LIKWID", behaviour, 1);
+  }
+  Library() = default;  ///< The real one.
+  ~Library() {
+    unsetenv("LD_LIBRARY_PATH");
+    unsetenv("FAKE_LIKWID");
+  }
+};
+
+std::vector<std::string> lines_of_reader(const std::string& arguments, std::size_t count) {
+  std::vector<std::string> lines;
+  FILE* output = popen((std::string(LIKWID_READER) + " " + arguments + " 2>&1").c_str(), "r");
+  char line[1024];
+  while (lines.size() < count && fgets(line, sizeof line, output) != nullptr)
+    lines.emplace_back(line, strcspn(line, "\n"));
+  pclose(output);
+  return lines;
+}
+
+/// Looks until it has failed; the test's own time limit is the guard against a hang.
+std::string failure_of(Likwid& likwid) {
+  while (likwid.failure().empty()) {
+    likwid.poll(now());
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return likwid.failure();
+}
+
+std::string failure_with(const char* behaviour) {
+  const Library library(behaviour);
+  Likwid likwid(LIKWID_READER, {{0, 0}, {1, 2}}, now());
+  return failure_of(likwid);
+}
+
+TEST(LikwidReader, PrintsWhatTheCountersSay) {
+  const Library library("");
+  const auto lines = lines_of_reader("7:0 9:2", 5);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0], "group MEM");
+  EXPECT_THAT(lines[1], MatchesRegex("sample 7 0\\.[0-9]* [0-9]*"));
+  EXPECT_THAT(lines[2], MatchesRegex("sample 9 0\\.[0-9]* [0-9]*"));
+}
+
+TEST(LikwidReader, ScalesBytesByItsTime) {
+  const Library library("");
+  const auto lines = lines_of_reader("0:0 1:2", 3);
+  ASSERT_EQ(lines.size(), 3u);
+  int domain = 0;
+  double time = 0;
+  double bytes = 0;
+  ASSERT_EQ(sscanf(lines[2].c_str(), "sample %d %lf %lf", &domain, &time, &bytes), 3);
+  EXPECT_NEAR(bytes / time, 2000e6, 2000e6 * 1e-4);
+}
+
+TEST(LikwidReader, LetsTwoGroupsTakeTurnsWhereOneCountsHalfTheChannels) {
+  const Library library("two groups");
+  const auto lines = lines_of_reader("0:0", 3);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0], "group MEM1+MEM2");
+  double time = 0;
+  double bytes = 0;
+  ASSERT_EQ(sscanf(lines[1].c_str(), "sample 0 %lf %lf", &time, &bytes), 2);
+  EXPECT_NEAR(bytes / time, 2000e6, 2000e6 * 1e-4);
+}
+
+TEST(LikwidReader, KeepsTheLibrarysOwnOutputAway) {
+  const Library library("garbage");
+  const auto lines = lines_of_reader("0:0", 2);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], "group MEM");
+}
+
+TEST(LikwidReader, LeavesOneBadReadingOut) {
+  const Library library("one bad reading");
+  for (const std::string& line : lines_of_reader("0:0", 4)) EXPECT_THAT(line, testing::Not(HasSubstr("error")));
+}
+
+TEST(LikwidReader, SaysHowItIsCalled) {
+  for (const char* arguments : {"", "x", "0", "0:", "0:1x", "-1:0", "0:0 1"}) {
+    EXPECT_THAT(lines_of_reader(arguments, 1), testing::ElementsAre(HasSubstr("usage:"))) << arguments;
+  }
+}
+
+struct Diagnosis {
+  const char* behaviour;
+  std::vector<const char*> words;
+};
+class LikwidDiagnosis : public testing::TestWithParam<Diagnosis> {};
+
+TEST_P(LikwidDiagnosis, NamesTheReason) {
+  const std::string failure = failure_with(GetParam().behaviour);
+  for (const char* word : GetParam().words) EXPECT_THAT(failure, HasSubstr(word));
+}
+
+const Diagnosis kDiagnoses[] = {
+    {"init -13", {"perfmon_init -13", "Permission denied", "administrator", "likwid-accessD", "perf_event_paranoid"}},
+    {"init -1", {"perfmon_init -1", "administrator", "likwid-accessD"}},
+    {"init -19", {"perfmon_init -19", "No such device"}},
+    {"daemon", {"perfmon_init -13", "administrator"}},
+    {"topology -22", {"processor not supported", "topology_init -22"}},
+    {"numa -1", {"memory domains", "numa_init -1"}},
+    {"no group", {"no group of events for memory bandwidth", "Pretended processor"}},
+    {"groups fail", {"no group of events for memory bandwidth"}},
+    {"no metric", {"no group of events for memory bandwidth"}},
+    {"add -22", {"perfmon_addEventSet -22", "administrator"}},
+    {"setup -2", {"perfmon_setupCounters -2"}},
+    {"start -5", {"perfmon_startCounters -5"}},
+    {"read -3", {"perfmon_readCounters -3"}},
+    {"nan", {"group MEM", "no number"}},
+    {"infinite", {"no number"}},
+    {"negative", {"run backwards"}},
+    {"absurd", {"more than any memory"}},
+    {"zero", {"stand still", "not accessible"}},
+    {"no time", {"time does not advance"}},
+    {"wrong time", {"time does not advance"}},
+    {"one socket", {"socket 0 as a whole", "domains 0 and 1"}},
+    {"exit", {"ended its process in perfmon_init", "likwid-accessD"}},
+    {"crash", {"signal 6"}},
+    {"crash later", {"signal 11"}},
+    {"fail later", {"perfmon_readCounters -4"}},
+    {"hang", {"no answer for 5 s"}},
+    {"hang stubbornly", {"no answer for 5 s"}},
+    {"hang later", {"no answer for 5 s"}},
+};
+INSTANTIATE_TEST_SUITE_P(, LikwidDiagnosis, testing::ValuesIn(kDiagnoses), [](const auto& chosen) {
+  std::string name = chosen.param.behaviour;
+  for (char& c : name) c = isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+TEST(Likwid, TellsTheMeasuredRateWheneverTheReaderHasAFigure) {
+  const Library library("");
+  Likwid likwid(LIKWID_READER, {{0, 0}, {1, 2}}, now());
+  while (!likwid.covers(1)) likwid.poll(now());
+  const Nanoseconds began = now();
+  likwid.begin(1, began);
+  std::optional<std::uint64_t> bytes;
+  Nanoseconds told{};
+  while (!bytes) {
+    likwid.poll(now());
+    told = now();
+    bytes = likwid.sample(1, told);
+  }
+  const double rate = double(*bytes) / std::chrono::duration<double>(told - began).count();
+  EXPECT_NEAR(rate, 2000e6, 2000e6 * 1e-3);
+}
+
+TEST(Likwid, CoversOnlyDomainsThatWereRead) {
+  const Library library("");
+  Likwid likwid(LIKWID_READER, {{0, 0}}, now());
+  EXPECT_FALSE(likwid.covers(0));
+  while (!likwid.covers(0)) likwid.poll(now());
+  EXPECT_FALSE(likwid.covers(1));
+}
+
+TEST(Likwid, CeasesToCoverWhenTheReaderFails) {
+  const Library library("fail later");
+  Likwid likwid(LIKWID_READER, {{0, 0}}, now());
+  failure_of(likwid);
+  EXPECT_FALSE(likwid.covers(0));
+}
+
+TEST(Likwid, SaysSoWhenItWasBuiltWithout) {
+  Likwid likwid("/nonexistent/idlewave-likwid-reader", {{0, 0}}, now());
+  EXPECT_THAT(likwid.failure(), HasSubstr("built without LIKWID"));
+}
+
+TEST(Likwid, LeavesNoProcessBehind) {
+  const Library library("");
+  {
+    Likwid likwid(LIKWID_READER, {{0, 0}}, now());
+    while (!likwid.covers(0)) likwid.poll(now());
+  }
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(Likwid, ReaderDiesWithTheProcessThatStartedIt) {
+  const Library library("");
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t agent = fork();
+  if (agent == 0) {
+    Likwid likwid(LIKWID_READER, {{0, 0}}, now());
+    while (!likwid.covers(0)) likwid.poll(now());
+    std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    pid_t reader = 0;
+    children >> reader;
+    if (write(ends[1], &reader, sizeof reader) != sizeof reader) _exit(1);
+    for (;;) pause();
+  }
+  pid_t reader = 0;
+  ASSERT_EQ(read(ends[0], &reader, sizeof reader), ssize_t(sizeof reader));
+  close(ends[0]);
+  close(ends[1]);
+  ASSERT_GT(reader, 0);
+  ASSERT_EQ(kill(reader, 0), 0);
+  kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);
+  const auto is_gone = [&] {
+    std::ifstream stat("/proc/" + std::to_string(reader) + "/stat");
+    std::string text;
+    return !std::getline(stat, text) || text.find(") Z ") != std::string::npos;
+  };
+  while (!is_gone()) std::this_thread::sleep_for(milliseconds(5));
+}
+
+TEST(Likwid, WorksOrSaysWhyWithTheRealLibrary) {
+  const Library library;
+  Likwid likwid(LIKWID_READER, {{0, 0}}, now());
+  while (likwid.failure().empty() && !likwid.covers(0)) likwid.poll(now());
+  if (likwid.failure().empty()) GTEST_SKIP() << "this machine lets its memory counters be read";
+  EXPECT_THAT(likwid.failure(),
+              testing::AnyOf(HasSubstr("administrator"), HasSubstr("no group of events"), HasSubstr("not accessible")));
+  std::cout << "LIKWID: " << likwid.failure() << '\n';
+}
+
+}  // namespace
+}  // namespace idlewave::sampler
