@@ -1,23 +1,23 @@
 #pragma once
-// The history of one rank: its events while the budget allows, shares of time at several resolutions for longer, and a record per step.
+// The history of one rank: its events while the budget allows, shares of time at several resolutions for longer, and a
+// record per step.
 
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
-#include <vector>
+#include <utility>
 
+#include "monitor/timeline/event_store.h"
+#include "monitor/timeline/node_clock.h"
+#include "monitor/timeline/pyramid.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::timeline {
 
 using wire::Nanoseconds;
 using wire::Rank;
-
-/// What a picture tells apart. kWait holds waiting and communicating (time inside MPI); kDelay holds delays and noise; kOther is running
-/// outside any phase. What is missing to 1 is "no data".
-enum class Category : std::uint8_t { kCompute = 0, kWait = 1, kDelay = 2, kOther = 3 };
-inline constexpr int kCategories = 4;
 
 /// Shares of a slice of time, each in [0, 1], their sum at most 1; the rest is time of which nothing is known.
 struct Shares {
@@ -31,43 +31,132 @@ struct StepRecord {
   wire::Step step = wire::kNoStep;
   Nanoseconds begin{};
   Nanoseconds compute{};
-  Nanoseconds wait{};         ///< Phase wait alone.
+  Nanoseconds wait{};  ///< Phase wait alone.
   Nanoseconds communicate{};
-  Nanoseconds delay{};        ///< Delays and noise.
-  Nanoseconds end{};          ///< 0 while the step goes on.
+  Nanoseconds delay{};  ///< Delays and noise.
+  Nanoseconds end{};    ///< 0 while the step goes on. The last step of a lane ends with the lane.
 };
 
 enum class LaneState : std::uint8_t { kAnnounced, kLive, kStopped, kLost };
 
+/// How much of its past a lane keeps; follows from the timeline's budget and the number of lanes.
+struct LaneLimits {
+  std::uint32_t block_events = 256;  ///< Events are kept and forgotten in blocks of so many.
+  std::uint32_t buckets = 65536;     ///< For each resolution; a power of two.
+  std::uint32_t steps = 65536;
+};
+
 /// Owned by Timeline; main thread only. All times in and out are session time.
 class Lane {
  public:
-  LaneState state() const;
-  wire::Phase phase() const;     ///< That goes on since the last event.
-  Nanoseconds first() const;     ///< Time of the first event.
-  Nanoseconds last() const;      ///< Time of the last event.
-  Nanoseconds known_until() const;  ///< The last phase is known to have lasted until here (the node's up_to, or the end of the lane).
-  int threads() const;           ///< Active threads, 1 unless told otherwise.
+  explicit Lane(const NodeClock& clock) : clock_(&clock) {}
 
-  /// Exact time in `category` within [from, to) where events are kept; before that, from the buckets (error at most 1/255 of a bucket
-  /// per bucket). O(log events + events within one block) for each end of the window.
+  LaneState state() const { return state_; }
+  wire::Phase phase() const { return phase_; }  ///< That goes on since the last event.
+  Nanoseconds first() const;                    ///< Time of the first event.
+  Nanoseconds last() const;                     ///< Time of the last event.
+  Nanoseconds known_until()
+      const;  ///< The last phase is known to have lasted until here (the node's up_to, or the end of the lane).
+  int threads() const { return threads_; }          ///< Active threads, 1 unless told otherwise.
+  std::uint64_t events() const { return events_; }  ///< In all, also those whose detail is gone.
+
+  /// Exact time in `category` within [from, to) where events are kept; before that, from the buckets (error at most
+  /// 1/255 of a bucket per bucket). O(log events + events within one block) for each end of the window.
   Nanoseconds time_in(Category category, Nanoseconds from, Nanoseconds to) const;
   /// Shares for each of out.size() equal slices of [from, to), by the same rule.
   void shares(Nanoseconds from, Nanoseconds to, std::span<Shares> out) const;
 
   /// Records of the steps that are kept, oldest first. The last one may be going on.
   const std::deque<StepRecord>& steps() const;
-  /// The record of step `k`, or null. O(1) when steps are numbered without gaps.
+  /// The latest record of step `k`, or null. O(1) when steps are numbered without gaps.
   const StepRecord* step(wire::Step k) const;
 
-  /// Oldest time from which every event is kept.
+  /// Oldest time from which every event is kept; known_until() if none is.
   Nanoseconds events_from() const;
   /// Calls visit(const wire::Event&) (session time) for each kept event with from <= time < to, in order.
   template <class Visit>
-  void for_each_event(Nanoseconds from, Nanoseconds to, Visit visit) const;
+  void for_each_event(Nanoseconds from, Nanoseconds to, Visit visit) const {
+    if (!history_) return;
+    history_->events.for_each(clock_->lane_time(from), clock_->lane_time(to), [&](wire::Event event) {
+      event.time = clock_->session_time(event.time);
+      visit(std::as_const(event));
+    });
+  }
 
  private:
-  // (implementation)
+  friend class Timeline;
+  friend class RowSum;
+
+  /// Everything that a lane needs once it has events; a million announced ranks that never speak cost little.
+  struct History {
+    EventStore events;
+    Pyramid pyramid;
+    std::deque<StepRecord> steps;
+    bool steps_ascend = true;
+    bool in_step = false;  ///< The last step goes on.
+    Times times{};         ///< In each category since the first event.
+  };
+
+  /// Takes one event whose time, lane time, is not before the last one's. Returns true if it began a block of events.
+  bool append(const wire::Event& event, const LaneLimits& limits);
+  void account(const wire::Event& event, const LaneLimits& limits);
+  void account_part(int category, Nanoseconds until, const LaneLimits& limits);
+  void account_step(std::int64_t length);
+  void begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits);
+  void end_step(Nanoseconds at);
+  void follow(const wire::Event& event, const LaneLimits& limits);
+  void interrupt(Nanoseconds from);  ///< What the lane does from there to its next event is not known.
+  void forget_oldest_events() { history_->events.forget_oldest_block(); }
+  void trim(const LaneLimits& limits);
+  void shift_steps(Nanoseconds by);  ///< After the clock's correction has changed.
+  std::size_t bytes() const;
+
+  bool has_events_kept() const { return history_ && !history_->events.empty(); }
+  Nanoseconds known_until_in_lane_time() const;
+  Times times_until(Nanoseconds lane_time) const;
+  Times times_from_buckets(Nanoseconds from, Nanoseconds to) const;
+  Times times_in(Nanoseconds from, Nanoseconds to) const;  ///< Lane time.
+  Nanoseconds exact_from() const { return has_events_kept() ? history_->events.from() : last_; }
+  /// Calls emit(Piece), lane time, for what is known of [from, to): from events where they are kept, before them from
+  /// buckets of `level`, or of wider ones where those are forgotten.
+  template <class Emit>
+  void for_each_exact_piece(Nanoseconds from, Nanoseconds to, int level, Emit emit) const;
+  /// The same for the phase that goes on since the last event.
+  template <class Emit>
+  void emit_ongoing(Nanoseconds from, Nanoseconds to, Emit& emit) const;
+  wire::Phase basic_phase() const { return clock_->basic[std::size_t(phase_)]; }
+
+  const NodeClock* clock_;
+  std::unique_ptr<History> history_;
+  Nanoseconds first_{};  ///< Lane time, as everything below.
+  Nanoseconds last_{};
+  Nanoseconds known_limit_ = Nanoseconds::max();  ///< The phase that goes on is not known to last longer.
+  std::uint64_t events_ = 0;
+  int threads_ = 1;
+  LaneState state_ = LaneState::kAnnounced;
+  wire::Phase phase_ = wire::Phase::kNone;
+  std::size_t counted_bytes_ = 0;  ///< bytes() as Timeline last saw it.
 };
+
+template <class Emit>
+void Lane::for_each_exact_piece(Nanoseconds from, Nanoseconds to, int level, Emit emit) const {
+  if (!history_) return;
+  const Nanoseconds exact = exact_from();
+  if (from < exact) history_->pyramid.for_each_piece(from.count(), std::min(to, exact).count(), {level, level}, emit);
+  history_->events.for_each_phase(from, to, clock_->basic, [&](Nanoseconds begin, Nanoseconds end, int category) {
+    Piece piece{std::max(begin, from).count(), std::min(end, to).count(), {}};
+    piece.shares[std::size_t(category)] = 1;
+    emit(piece);
+  });
+  emit_ongoing(from, to, emit);
+}
+
+template <class Emit>
+void Lane::emit_ongoing(Nanoseconds from, Nanoseconds to, Emit& emit) const {
+  if (state_ != LaneState::kLive) return;
+  Piece piece{std::max(last_, from).count(), std::min(known_until_in_lane_time(), to).count(), {}};
+  piece.shares[std::size_t(category_of(basic_phase()))] = 1;
+  if (piece.from < piece.to) emit(piece);
+}
 
 }  // namespace idlewave::timeline

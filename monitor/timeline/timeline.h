@@ -1,7 +1,8 @@
 #pragma once
-// What happened, per rank and per domain, at several time resolutions, within a memory budget. Filled by ingest, read by analysis and view.
-// Main thread only. No clock, no I/O.
+// What happened, per rank and per domain, at several time resolutions, within a memory budget. Filled by ingest, read
+// by analysis and view. Main thread only. No clock, no I/O.
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -9,117 +10,143 @@
 #include <string>
 #include <vector>
 
+#include "monitor/timeline/command_log.h"
+#include "monitor/timeline/delay_log.h"
 #include "monitor/timeline/lane.h"
+#include "monitor/timeline/loss_log.h"
+#include "monitor/timeline/records.h"
 #include "probe/wire/frame.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::timeline {
 
-/// A contention domain of some node, with its dense index in the session.
-struct Domain {
-  std::string node;
-  wire::DomainInfo info;
-  std::vector<Rank> ranks;  ///< Ascending.
-  /// Bandwidth samples, oldest first: `bytes` moved in (previous end, end].
-  struct Sample {
-    Nanoseconds begin{};
-    Nanoseconds end{};
-    std::uint64_t bytes = 0;
-  };
-  std::deque<Sample> samples;
-};
-
-enum class LossKind : std::uint8_t {
-  kRingFull,     ///< A rank was faster than its agent. count: events.
-  kSequenceGap,  ///< Frames of a node are missing. count: frames.
-  kBadFrame,     ///< A frame that could not be read. count: frames.
-  kTimeStep,     ///< A lane's time went back; the events were left out. count: events.
-  kStranger,     ///< Events of a rank that was never announced. count: events.
-  kRankLost,     ///< A rank's process died. count: 1.
-  kDetail,       ///< A damaged part of a recording. count: blocks.
-};
-/// Where and how much is missing.
-struct Loss {
-  LossKind kind = LossKind::kBadFrame;
-  std::string node;
-  Rank rank = -1;  ///< -1: not of one rank.
-  Nanoseconds from{};
-  Nanoseconds to{};
-  std::uint64_t count = 0;
-  std::string detail;  ///< One line; may be empty.
-};
-
-/// An ordered or programmed hold of one rank, as the rank reported it.
-struct Delay {
-  Rank rank = 0;
-  wire::CommandId command = 0;  ///< 0: the program's own.
-  wire::Phase phase = wire::Phase::kDelay;
-  wire::Step step = wire::kNoStep;  ///< Before whose work it was.
-  Nanoseconds begin{};
-  Nanoseconds end{};
-  bool ended = false;
-};
-
-/// What an operator asked for, and what became of it.
-struct CommandRecord {
-  wire::Command command;
-  Nanoseconds sent{};       ///< Session time when the answer (or, if sooner, the sent command) was seen.
-  bool answered = false;
-  bool accepted = false;
-  std::string reason;
-  Nanoseconds began{};      ///< Of the first rank's kDelayBegin with this id; valid if in_effect.
-  Nanoseconds ended{};
-  bool in_effect = false;
-  bool over = false;
-};
-
-/// Times given and returned are session time: a node's clock minus that node's offset (see set_clock_offset), 0 at the first event.
+/// Times given and returned are session time: a node's clock minus that node's offset (see set_clock_offset), 0 at the
+/// first event.
 class Timeline {
  public:
   explicit Timeline(std::uint64_t memory_budget_bytes = 512u << 20);
+  Timeline(Timeline&&) = default;
+  Timeline& operator=(Timeline&&) = default;
 
-  // --- filled by ingest -------------------------------------------------------------------------------------------------------------
-  /// Replaces what is known of a node. Ranks that were there keep their lanes. False (and no change) if it contradicts itself: a rank outside
-  /// world_size or twice, an unknown domain, more than wire::kMaxRanks.
+  // --- filled by ingest ---
+  /// Replaces what is known of a node. Ranks that were there keep their lanes. False (and no change) if it contradicts
+  /// itself or another node: a rank outside world_size, twice, or of another node; an unknown domain; a phase that is
+  /// none of the user's; more than wire::kMaxRanks.
   bool apply_roster(const std::string& node, const wire::Roster& roster);
+  /// Makes `time` (that node's clock) session time 0, unless an event has come already. Without it the first event
+  /// appended is at 0.
+  void begin_at(const std::string& node, Nanoseconds time);
+  /// Events of one lane, in order of time. What can't belong (a rank never announced by this node, times that go back)
+  /// is left out and becomes a Loss.
   void append(const std::string& node, wire::LaneId lane, std::span<const wire::Event> events);
-  void advance(const std::string& node, Nanoseconds up_to);  ///< Node's clock. No event of that node will come with a smaller time.
-  void add_loss(Loss loss);
-  void add_command(const wire::Command& command, Nanoseconds at);  ///< One that this monitor sent.
+  void advance(const std::string& node,
+               Nanoseconds up_to);  ///< Node's clock. No event of that node will come with a smaller time.
+  /// Something of this node is missing from `from` (its clock) on: each of its lanes has no data from there to its next
+  /// event.
+  void interrupt(const std::string& node, Nanoseconds from);
+  void add_loss(Loss loss);  ///< A run of losses of one kind and place becomes one.
+  void add_command(const wire::Command& command,
+                   Nanoseconds at);  ///< One that this monitor sent, at session time `at`.
   void add_outcome(const std::string& node, const wire::Outcome& outcome);
   void mark_ended(const std::string& node);  ///< Its stream is complete.
+  /// How far this node's clock is ahead of the session's; 0 unless set. Holds for what has been appended as well.
+  void set_clock_offset(const std::string& node, Nanoseconds offset);
+  /// Session time of a moment on a node's clock; 0 for a node without a roster, and before the first event.
+  Nanoseconds session_time(const std::string& node, Nanoseconds time) const;
 
-  // --- read by all ------------------------------------------------------------------------------------------------------------------
-  bool empty() const;                ///< No event yet.
-  Nanoseconds now() const;           ///< Live edge: every node has told everything before this.
-  Nanoseconds begin() const;         ///< Oldest time of which anything is kept; at first 0.
-  bool ended() const;                ///< Every node's stream is complete.
+  // --- read by all ---
+  bool empty() const { return !has_origin_; }   ///< No event yet.
+  Nanoseconds now() const;                      ///< Live edge: every node has told everything before this.
+  Nanoseconds begin() const { return begin_; }  ///< Oldest time of which anything is kept; at first 0.
+  bool ended() const;                           ///< Every node's stream is complete.
 
-  Rank ranks() const;                ///< world_size announced.
-  const Lane* lane(Rank rank) const; ///< Null for a rank that has not been announced by its node.
-  const std::vector<Domain>& domains() const;
-  int domain_of(Rank rank) const;    ///< Dense index into domains(); -1: not known.
+  Rank ranks() const { return world_size_; }  ///< world_size announced.
+  const Lane* lane(Rank rank) const;          ///< Null for a rank that has not been announced by its node.
+  const std::vector<Domain>& domains() const { return domains_; }
+  int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.
   std::string phase_name(wire::Phase phase) const;
-  const std::string& program() const;
-  const std::string& machine() const;
+  const std::string& program() const { return program_; }
+  const std::string& machine() const { return machine_; }
 
-  const std::deque<Loss>& losses() const;
-  const std::deque<Delay>& delays() const;
-  const std::deque<CommandRecord>& commands() const;
+  const std::deque<Loss>& losses() const { return losses_.all(); }
+  const std::deque<Delay>& delays() const { return delays_.all(); }
+  const std::deque<CommandRecord>& commands() const { return commands_.all(); }
 
-  std::uint64_t events() const;      ///< Received in all, also those whose detail is gone.
-  std::uint64_t dropped() const;     ///< Sum of the events counted in losses (ring, time step, stranger), with the frames of gaps as at least 1 each.
-  wire::Step latest_step() const;    ///< Largest step that any rank has begun.
+  std::uint64_t events() const { return events_; }  ///< Received in all, also those whose detail is gone.
+  /// Sum of the events counted in losses (ring, time step, stranger), with the frames of gaps as at least 1 each.
+  std::uint64_t dropped() const { return losses_.dropped(); }
+  wire::Step latest_step() const { return latest_step_; }  ///< Largest step that any rank has begun.
   std::uint64_t bytes_used() const;  ///< At most the budget, plus what the announced ranks need at least.
 
   /// Shares of time in each category for a picture: `rows` are ranges of ranks, `columns` equal slices of [from, to).
-  /// out[row * columns + column]. Costs in proportion to ranks covered times columns, whatever the number of events. Resolution: a slice is
-  /// exact to the bucket of the level used, which is at most one slice wide.
-  struct RankRange { Rank first = 0; Rank last = 0; };  ///< [first, last)
-  void picture(std::span<const RankRange> rows, Nanoseconds from, Nanoseconds to, int columns, std::span<Shares> out) const;
+  /// out[row * columns + column]. Costs in proportion to ranks covered times columns, whatever the number of events.
+  /// Resolution: a slice is exact to the bucket of the level used, which is at most one slice wide.
+  struct RankRange {
+    Rank first = 0;
+    Rank last = 0;
+  };  ///< [first, last)
+  void picture(std::span<const RankRange> rows, Nanoseconds from, Nanoseconds to, int columns,
+               std::span<Shares> out) const;
 
  private:
-  // (implementation)
+  struct Node {
+    NodeClock clock;
+    Nanoseconds offset{};
+    bool ended = false;
+    bool has_events = false;
+  };
+  struct RankPlace {
+    Lane* lane = nullptr;
+    const Node* node = nullptr;
+    std::int32_t domain = -1;
+    DelayLog::Number open_delay = DelayLog::kNone;
+  };
+
+  bool consistent(const std::string& node, const wire::Roster& roster) const;
+  bool ranks_consistent(const std::string& node, const wire::Roster& roster) const;
+  void apply_phases(Node& node, const wire::Roster& roster);
+  void apply_domains(const std::string& name, const wire::Roster& roster);
+  void apply_ranks(const std::string& name, Node& node, const wire::Roster& roster);
+  int domain_index(const std::string& node, wire::DomainId id) const;
+  void share_out_budget();
+  void set_base(Node& node);
+
+  void append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events);
+  void append_to_domain(const std::string& name, const Node& node, wire::DomainId id,
+                        std::span<const wire::Event> events);
+  void add_sample(std::size_t domain, Nanoseconds at, const wire::Event& event);
+  void take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
+  void begin_hold(RankPlace& place, Rank rank, const wire::Event& event, Nanoseconds at);
+  void end_hold(RankPlace& place, const wire::Event& event, Nanoseconds at);
+  void settle(Lane& lane);
+  void keep_budget();
+
+  std::uint64_t budget_;
+  LaneLimits limits_;
+  std::map<std::string, Node> nodes_;
+  std::deque<Lane> lanes_;
+  std::vector<RankPlace> places_;  ///< By rank, as far as ranks were announced.
+  std::deque<Lane*> block_order_;  ///< Whose block of events is the oldest, the next one and so on.
+  std::vector<Domain> domains_;
+  std::map<std::pair<std::string, wire::DomainId>, int> domain_index_;
+  std::vector<Nanoseconds> domain_known_;  ///< End of the latest sample of each domain; min() before the first event.
+  std::array<std::string, wire::kPhaseLimit> phase_names_;
+  std::string program_;
+  std::string machine_;
+  Rank program_rank_ = wire::kMaxRanks;  ///< Whose command line program_ is.
+  Rank world_size_ = 0;
+  bool has_origin_ = false;
+  Nanoseconds origin_{};  ///< Session time 0 on a clock without offset.
+  Nanoseconds begin_{};
+
+  LossLog losses_;
+  DelayLog delays_;
+  CommandLog commands_;
+
+  std::uint64_t events_ = 0;
+  wire::Step latest_step_ = wire::kNoStep;
+  std::size_t lane_bytes_ = 0;
+  std::size_t samples_ = 0;  ///< Of all domains.
 };
 
 }  // namespace idlewave::timeline

@@ -1,0 +1,76 @@
+#pragma once
+// Bytes to events, in one place: decodes frames, checks that they belong, notices what is missing, and fills the
+// timeline.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "monitor/timeline/timeline.h"
+#include "probe/wire/codec.h"
+#include "probe/wire/frame.h"
+#include "probe/wire/frame_log.h"
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::ingest {
+
+using wire::Nanoseconds;
+
+struct Stats {
+  std::uint64_t frames = 0;     ///< Taken: well-formed, of this session, not seen before.
+  std::uint64_t bad = 0;        ///< Refused: unreadable, of another version, or contradicting what is known.
+  std::uint64_t foreign = 0;    ///< Of another session.
+  std::uint64_t repeated = 0;   ///< Numbers that had come already.
+  std::uint64_t missing = 0;    ///< Numbers that never came.
+  Nanoseconds last_received{};  ///< When the latest frame was taken; monitor's clock.
+};
+
+/// One thread. What it makes of frames depends on their bytes and order alone, so a replay is told like the session it
+/// recorded. Frames may come from anybody: whatever can't be used becomes a Loss with its place, number and reason, and
+/// costs no more memory than the timeline's budget and one frame.
+class Ingest {
+ public:
+  /// `timeline` is borrowed. `session` empty: that of the first readable frame.
+  explicit Ingest(timeline::Timeline& timeline, std::string session = {})
+      : timeline_(timeline), session_(std::move(session)) {}
+
+  /// `received_at`: monitor's clock. Sent frames are this monitor's own commands.
+  void accept(std::span<const std::byte> bytes, Nanoseconds received_at, wire::Direction direction);
+
+  const Stats& stats() const { return stats_; }
+  const std::string& session() const { return session_; }
+
+ private:
+  /// What is known of a node's stream. Kept from its first Roster on.
+  struct Stream {
+    std::uint64_t sequence = 0;  ///< Of its latest frame.
+    std::int32_t agent_pid = 0;
+    Nanoseconds up_to{};      ///< Node's clock.
+    bool has_events = false;  ///< Some Events frame has come.
+    bool ended = false;
+  };
+
+  void take(const wire::Frame& frame);
+  void take_roster(const wire::Frame& frame, const wire::Roster& roster);
+  void take_events(const std::string& node, Stream& stream, const wire::Events& events);
+  void take_from_stranger(const wire::Frame& frame);
+  void fill(const std::string& node, std::span<const wire::LaneBatch> batches);
+  bool is_announced(wire::LaneId lane) const;
+  bool in_turn(const wire::Frame& frame, Stream& stream);
+  void note_gap(const wire::Frame& frame, const Stream& stream);
+  void align_clock(const std::string& node, const wire::Roster& roster);
+  void refuse(const std::string& node, std::string reason);
+  void add_bad_frame(const std::string& node, std::string reason);
+
+  timeline::Timeline& timeline_;
+  std::string session_;
+  std::map<std::string, Stream> streams_;
+  std::optional<Nanoseconds> clock_minus_wall_;  ///< Of the first node that told its wall clock.
+  wire::EventDecoder decoder_;
+  Stats stats_;
+};
+
+}  // namespace idlewave::ingest

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "monitor/timeline/records.h"
+
+namespace idlewave::timeline {
+
+/// Delays in the order in which they were told; the latest few ten thousand.
+class DelayLog {
+ public:
+  using Number = std::int64_t;  ///< Counted from the first delay of the session.
+  static constexpr Number kNone = -1;
+
+  Number begin(const Delay& delay) {
+    delays_.push_back(delay);
+    if (delays_.size() > kKept) {
+      delays_.pop_front();
+      ++forgotten_;
+    }
+    return forgotten_ + Number(delays_.size()) - 1;
+  }
+  void end(Number number, Nanoseconds at) {
+    if (number < forgotten_) return;
+    Delay& delay = delays_[std::size_t(number - forgotten_)];
+    delay.end = at;
+    delay.ended = true;
+  }
+  template <class Change>
+  void for_each(Change change) {
+    for (Delay& delay : delays_) change(delay);
+  }
+  const std::deque<Delay>& all() const { return delays_; }
+  std::size_t bytes() const { return delays_.size() * sizeof(Delay); }
+
+ private:
+  static constexpr std::size_t kKept = 65536;
+  std::deque<Delay> delays_;
+  Number forgotten_ = 0;
+};
+
+}  // namespace idlewave::timeline

@@ -1,0 +1,60 @@
+#include "monitor/timeline/event_store.h"
+
+#include <algorithm>
+
+namespace idlewave::timeline {
+
+bool EventStore::push(const wire::Event& event, const Times& before, std::uint32_t block_events) {
+  const bool full = empty() || blocks_.back().count == blocks_.back().capacity;
+  if (full) {
+    blocks_.push_back({std::make_unique_for_overwrite<wire::Event[]>(block_events), 0, block_events, before});
+    bytes_ += block_events * sizeof(wire::Event);
+  }
+  Block& block = blocks_.back();
+  block.events[block.count++] = event;
+  return full;
+}
+
+void EventStore::add_hole(Nanoseconds from, Nanoseconds to) {
+  if (!empty() && from < to) holes_.push_back({from, to});
+}
+
+void EventStore::forget_oldest_block() {
+  Block& oldest = blocks_[head_++];
+  bytes_ -= oldest.capacity * sizeof(wire::Event);
+  oldest.events.reset();
+  while (!holes_.empty() && (empty() || holes_.front().to <= from())) holes_.pop_front();
+  if (head_ * 2 < blocks_.size()) return;
+  blocks_.erase(blocks_.begin(), blocks_.begin() + std::ptrdiff_t(head_));
+  head_ = 0;
+}
+
+std::size_t EventStore::block_at(Nanoseconds time) const {
+  const auto begin = blocks_.begin() + std::ptrdiff_t(head_);
+  const auto after =
+      std::partition_point(begin, blocks_.end(), [&](const Block& block) { return block.begin() < time; });
+  return head_ + std::size_t(after == begin ? 0 : after - begin - 1);
+}
+
+Nanoseconds EventStore::known_end(Nanoseconds from, Nanoseconds to) const {
+  const auto hole = std::partition_point(holes_.begin(), holes_.end(), [&](const Hole& each) { return each.to < to; });
+  return hole != holes_.end() && hole->to == to && hole->from >= from ? hole->from : to;
+}
+
+Times EventStore::times_until(Nanoseconds time, const BasicPhases& basic) const {
+  const std::size_t b = block_at(time);
+  Times times = blocks_[b].before;
+  auto add = [&](Nanoseconds begin, Nanoseconds end, int category) {
+    times[std::size_t(category)] += (std::min(end, time) - begin).count();
+  };
+  for_each_phase_in(b, Nanoseconds::min(), time, basic, add);
+  return times;
+}
+
+std::size_t EventStore::count_about(Nanoseconds from, Nanoseconds to) const {
+  std::size_t count = 0;
+  for (std::size_t b = block_at(from); b < blocks_.size() && blocks_[b].begin() < to; ++b) count += blocks_[b].count;
+  return count;
+}
+
+}  // namespace idlewave::timeline

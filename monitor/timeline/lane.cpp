@@ -1,0 +1,205 @@
+#include "monitor/timeline/lane.h"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+
+namespace idlewave::timeline {
+namespace {
+
+using wire::EventKind;
+using wire::Phase;
+
+/// Time of a step that a basic phase counts as; null for what a step has no figure for.
+Nanoseconds* part_of(StepRecord& step, Phase basic) {
+  switch (basic) {
+    case Phase::kCompute:
+      return &step.compute;
+    case Phase::kWait:
+      return &step.wait;
+    case Phase::kCommunicate:
+      return &step.communicate;
+    case Phase::kDelay:
+    case Phase::kNoise:
+      return &step.delay;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Nanoseconds Lane::first() const { return clock_->session_time(first_); }
+Nanoseconds Lane::last() const { return clock_->session_time(last_); }
+Nanoseconds Lane::known_until() const { return clock_->session_time(known_until_in_lane_time()); }
+
+Nanoseconds Lane::known_until_in_lane_time() const {
+  if (state_ != LaneState::kLive || !clock_->told) return last_;
+  return std::max(last_, std::min(clock_->up_to, known_limit_));
+}
+
+Nanoseconds Lane::events_from() const {
+  return has_events_kept() ? clock_->session_time(history_->events.from()) : known_until();
+}
+
+const std::deque<StepRecord>& Lane::steps() const {
+  static const std::deque<StepRecord> none;
+  return history_ ? history_->steps : none;
+}
+
+const StepRecord* Lane::step(wire::Step k) const {
+  const auto& all = steps();
+  if (all.empty()) return nullptr;
+  const wire::Step guess = wire::Step(all.size()) - 1 - (all.back().step - k);
+  if (guess >= 0 && guess < wire::Step(all.size()) && all[std::size_t(guess)].step == k)
+    return &all[std::size_t(guess)];
+  if (!history_->steps_ascend) {
+    const auto found =
+        std::find_if(all.rbegin(), all.rend(), [&](const StepRecord& record) { return record.step == k; });
+    return found == all.rend() ? nullptr : &*found;
+  }
+  const auto found =
+      std::partition_point(all.begin(), all.end(), [&](const StepRecord& record) { return record.step < k; });
+  return found == all.end() || found->step != k ? nullptr : &*found;
+}
+
+// --- filling ---
+
+bool Lane::append(const wire::Event& event, const LaneLimits& limits) {
+  if (!history_) {
+    history_ = std::make_unique<History>();
+    history_->pyramid.start(event.time.count());
+    first_ = last_ = event.time;
+  }
+  account(event, limits);
+  follow(event, limits);
+  last_ = event.time;
+  known_limit_ = Nanoseconds::max();
+  ++events_;
+  return history_->events.push(event, history_->times, limits.block_events);
+}
+
+void Lane::account(const wire::Event& event, const LaneLimits& limits) {
+  Nanoseconds known_end = std::min(event.time, known_limit_);
+  if (state_ != LaneState::kLive || event.kind == EventKind::kDropped) known_end = last_;
+  if (known_end > last_) account_part(category_of(basic_phase()), known_end, limits);
+  if (event.time == known_end) return;
+  if (state_ == LaneState::kLive) history_->events.add_hole(known_end, event.time);
+  account_part(kNoData, event.time, limits);
+}
+
+void Lane::account_part(int category, Nanoseconds until, const LaneLimits& limits) {
+  const std::int64_t length = (until - last_).count();
+  history_->times[std::size_t(category)] += length;
+  history_->pyramid.add(category, until.count(), limits.buckets);
+  if (category != kNoData) account_step(length);
+  last_ = until;
+}
+
+void Lane::interrupt(Nanoseconds from) {
+  if (history_) known_limit_ = std::min(known_limit_, std::max(from, last_));
+}
+
+void Lane::account_step(std::int64_t length) {
+  if (!history_->in_step) return;
+  if (Nanoseconds* part = part_of(history_->steps.back(), basic_phase())) *part += Nanoseconds(length);
+}
+
+void Lane::follow(const wire::Event& event, const LaneLimits& limits) {
+  if (ends_lane(event.kind)) {
+    end_step(event.time);
+    state_ = event.kind == EventKind::kStop ? LaneState::kStopped : LaneState::kLost;
+    phase_ = Phase::kNone;
+    return;
+  }
+  state_ = LaneState::kLive;
+  phase_ = event.phase;
+  if (event.kind == EventKind::kStep) begin_step(wire::Step(event.value), event.time, limits);
+  if (event.kind == EventKind::kThreads) threads_ = int(std::min<std::uint64_t>(event.value, INT_MAX));
+}
+
+void Lane::begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits) {
+  end_step(at);
+  auto& steps = history_->steps;
+  if (!steps.empty() && step <= steps.back().step) history_->steps_ascend = false;
+  steps.push_back({.step = step, .begin = clock_->session_time(at)});
+  history_->in_step = true;
+  while (steps.size() > limits.steps) steps.pop_front();
+}
+
+void Lane::end_step(Nanoseconds at) {
+  if (history_->in_step) history_->steps.back().end = clock_->session_time(at);
+  history_->in_step = false;
+}
+
+void Lane::trim(const LaneLimits& limits) {
+  if (!history_) return;
+  history_->pyramid.trim(limits.buckets);
+  while (history_->steps.size() > limits.steps) history_->steps.pop_front();
+}
+
+void Lane::shift_steps(Nanoseconds by) {
+  if (!history_) return;
+  for (StepRecord& step : history_->steps) {
+    step.begin += by;
+    if (step.end != Nanoseconds{}) step.end += by;
+  }
+}
+
+std::size_t Lane::bytes() const {
+  if (!history_) return sizeof(Lane);
+  return sizeof(Lane) + sizeof(History) + history_->events.bytes() + history_->pyramid.bytes() +
+         history_->steps.size() * sizeof(StepRecord);
+}
+
+// --- reading ---
+
+Times Lane::times_until(Nanoseconds time) const {
+  if (time < last_) return history_->events.times_until(time, clock_->basic);
+  Times times = history_->times;
+  if (state_ == LaneState::kLive)
+    times[std::size_t(category_of(basic_phase()))] += (std::min(time, known_until_in_lane_time()) - last_).count();
+  return times;
+}
+
+Times Lane::times_from_buckets(Nanoseconds from, Nanoseconds to) const {
+  std::array<double, kCategories> sums{};
+  history_->pyramid.for_each_piece(from.count(), to.count(), {}, [&](const Piece& piece) {
+    for (std::size_t c = 0; c < kCategories; ++c) sums[c] += double(piece.shares[c]) * double(piece.to - piece.from);
+  });
+  Times times{};
+  for (std::size_t c = 0; c < kCategories; ++c) times[c] = std::llround(sums[c]);
+  return times;
+}
+
+Times Lane::times_in(Nanoseconds from, Nanoseconds to) const {
+  Times times{};
+  if (!history_ || from >= to) return times;
+  const Nanoseconds exact = exact_from();
+  if (from < exact) times = times_from_buckets(from, std::min(to, exact));
+  from = std::max(from, exact);
+  if (from >= to) return times;
+  const Times before = times_until(from);
+  const Times after = times_until(to);
+  // A user phase that was given another category in between can make a difference negative.
+  for (std::size_t c = 0; c < kCategories; ++c) times[c] += std::max<std::int64_t>(0, after[c] - before[c]);
+  return times;
+}
+
+Nanoseconds Lane::time_in(Category category, Nanoseconds from, Nanoseconds to) const {
+  return Nanoseconds(times_in(clock_->lane_time(from), clock_->lane_time(to))[std::size_t(category)]);
+}
+
+void Lane::shares(Nanoseconds from, Nanoseconds to, std::span<Shares> out) const {
+  const double width = double((to - from).count()) / double(out.size());
+  const auto edge = [&](std::size_t i) {
+    return clock_->lane_time(from) + Nanoseconds(std::llround(width * double(i)));
+  };
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Times times = times_in(edge(i), edge(i + 1));
+    const double length = double(std::max<std::int64_t>((edge(i + 1) - edge(i)).count(), 1));
+    for (std::size_t c = 0; c < kCategories; ++c) out[i].of[c] = float(double(times[c]) / length);
+  }
+}
+
+}  // namespace idlewave::timeline

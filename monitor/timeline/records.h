@@ -1,0 +1,79 @@
+#pragma once
+// What a timeline keeps beside the lanes: domains, losses, delays and commands. Plain values; times are session time.
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "probe/wire/frame.h"
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::timeline {
+
+using wire::Nanoseconds;
+using wire::Rank;
+
+/// A contention domain of some node, with its dense index in the session.
+struct Domain {
+  std::string node;
+  wire::DomainInfo info;
+  std::vector<Rank> ranks;  ///< Ascending.
+  /// Bandwidth samples, oldest first: `bytes` moved in (previous end, end].
+  struct Sample {
+    Nanoseconds begin{};
+    Nanoseconds end{};
+    std::uint64_t bytes = 0;
+  };
+  std::deque<Sample> samples;
+};
+
+enum class LossKind : std::uint8_t {
+  kRingFull,     ///< A rank was faster than its agent. count: events.
+  kSequenceGap,  ///< Frames of a node are missing. count: frames.
+  kBadFrame,     ///< A frame that could not be read. count: frames.
+  kTimeStep,     ///< A lane's time went back; the events were left out. count: events.
+  kStranger,     ///< Events of a rank that was never announced. count: events.
+  kRankLost,     ///< A rank's process died. count: 1.
+  kDetail,       ///< A damaged part of a recording. count: blocks.
+  kBeforeStart,  ///< What a node had told before this monitor (or this recording) began to listen. count: frames.
+};
+/// Where and how much is missing.
+struct Loss {
+  LossKind kind = LossKind::kBadFrame;
+  std::string node;
+  Rank rank = -1;  ///< -1: not of one rank.
+  Nanoseconds from{};
+  Nanoseconds to{};
+  std::uint64_t count = 0;
+  std::string detail;  ///< One line; may be empty.
+};
+
+/// An ordered or programmed one-off hold of one rank, as the rank reported it. Noise comes with every phase and is told
+/// by shares, step records and its command instead.
+struct Delay {
+  Rank rank = 0;
+  wire::CommandId command = 0;  ///< 0: the program's own.
+  wire::Phase phase = wire::Phase::kDelay;
+  wire::Step step = wire::kNoStep;  ///< Before whose work it was.
+  Nanoseconds begin{};
+  Nanoseconds end{};
+  bool ended = false;
+};
+
+/// What an operator asked for, and what became of it.
+struct CommandRecord {
+  wire::Command command;
+  Nanoseconds sent{};  ///< Session time when the answer (or, if sooner, the sent command) was seen.
+  bool answered = false;
+  bool accepted = false;
+  std::string reason;
+  Nanoseconds began{};  ///< Of the first rank's kDelayBegin with this id; valid if in_effect.
+  Nanoseconds ended{};  ///< Of the latest kDelayEnd with this id, or of the order that ended the noise.
+  bool in_effect = false;
+  bool over = false;     ///< Every rank that was named has been held and released; noise: it was cleared or replaced.
+  Rank first_rank = -1;  ///< Whose kDelayBegin came first; valid if in_effect.
+  Rank released = 0;     ///< Ranks whose delay has ended.
+};
+
+}  // namespace idlewave::timeline

@@ -1,0 +1,138 @@
+// What nodes announce: the part of Timeline that takes rosters.
+
+#include <algorithm>
+#include <bit>
+
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::timeline {
+namespace {
+
+using wire::Phase;
+
+constexpr std::size_t kMostNodes = 1 << 16;
+
+BasicPhases basic_phases(const wire::Roster& roster) {
+  BasicPhases basic{};
+  for (std::uint8_t p = 0; p < wire::kFirstUserPhase; ++p) basic[p] = Phase(p);
+  for (const wire::PhaseInfo& info : roster.phases) basic[std::size_t(info.phase)] = info.category;
+  return basic;
+}
+
+bool phases_consistent(const wire::Roster& roster) {
+  return std::all_of(roster.phases.begin(), roster.phases.end(), [](const wire::PhaseInfo& info) {
+    const auto value = std::uint8_t(info.phase);
+    return value >= wire::kFirstUserPhase && value < wire::kPhaseLimit && info.category >= Phase::kCompute &&
+           info.category <= Phase::kCommunicate;
+  });
+}
+
+}  // namespace
+
+bool Timeline::apply_roster(const std::string& name, const wire::Roster& roster) {
+  if (!consistent(name, roster)) return false;
+  const bool fresh = !nodes_.contains(name);
+  Node& node = nodes_[name];
+  if (fresh) set_base(node);
+  node.ended = false;
+  world_size_ = std::max(world_size_, roster.world_size);
+  apply_phases(node, roster);
+  apply_domains(name, roster);
+  apply_ranks(name, node, roster);
+  share_out_budget();
+  return true;
+}
+
+bool Timeline::consistent(const std::string& name, const wire::Roster& roster) const {
+  if (roster.world_size < 0 || roster.world_size > wire::kMaxRanks) return false;
+  if (!nodes_.contains(name) && nodes_.size() >= kMostNodes) return false;
+  return phases_consistent(roster) && ranks_consistent(name, roster);
+}
+
+bool Timeline::ranks_consistent(const std::string& name, const wire::Roster& roster) const {
+  const auto known = nodes_.find(name);
+  const Node* node = known == nodes_.end() ? nullptr : &known->second;
+  std::vector<Rank> ranks;
+  std::vector<wire::DomainId> domains;
+  for (const wire::DomainInfo& info : roster.domains) domains.push_back(info.id);
+  std::sort(domains.begin(), domains.end());
+  for (const wire::RankInfo& info : roster.ranks) {
+    if (info.rank < 0 || info.rank >= roster.world_size) return false;
+    if (info.domain != wire::kNoDomain && !std::binary_search(domains.begin(), domains.end(), info.domain))
+      return false;
+    if (const auto place = std::size_t(info.rank);
+        place < places_.size() && places_[place].lane && places_[place].node != node)
+      return false;
+    ranks.push_back(info.rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end() &&
+         std::adjacent_find(domains.begin(), domains.end()) == domains.end();
+}
+
+void Timeline::apply_phases(Node& node, const wire::Roster& roster) {
+  node.clock.basic = basic_phases(roster);
+  for (const wire::PhaseInfo& info : roster.phases) phase_names_[std::size_t(info.phase)] = info.name;
+}
+
+void Timeline::apply_domains(const std::string& name, const wire::Roster& roster) {
+  for (const wire::DomainInfo& info : roster.domains) {
+    const int known = domain_index(name, info.id);
+    if (known < 0) {
+      domain_index_[{name, info.id}] = int(domains_.size());
+      domains_.push_back({name, info, {}, {}});
+      domain_known_.push_back(Nanoseconds::min());
+    } else {
+      domains_[std::size_t(known)].info = info;
+    }
+  }
+  for (Domain& domain : domains_)
+    if (domain.node == name) domain.ranks.clear();
+}
+
+void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Roster& roster) {
+  for (const wire::RankInfo& info : roster.ranks) {
+    const auto index = std::size_t(info.rank);
+    if (index >= places_.size()) places_.resize(index + 1);
+    RankPlace& place = places_[index];
+    if (place.lane == nullptr) {
+      place.lane = &lanes_.emplace_back(node.clock);
+      place.node = &node;
+      settle(*place.lane);
+    }
+    place.domain = info.domain == wire::kNoDomain ? -1 : domain_index(name, info.domain);
+    if (place.domain >= 0) domains_[std::size_t(place.domain)].ranks.push_back(info.rank);
+    if (info.rank > program_rank_) continue;
+    program_rank_ = info.rank;
+    program_ = roster.program;
+    machine_ = roster.machine;
+  }
+  for (Domain& domain : domains_)
+    if (domain.node == name) std::sort(domain.ranks.begin(), domain.ranks.end());
+}
+
+int Timeline::domain_index(const std::string& node, wire::DomainId id) const {
+  const auto found = domain_index_.find({node, id});
+  return found == domain_index_.end() ? -1 : found->second;
+}
+
+/// Half of the budget goes to buckets at most, a sixth to step records; events take what is left.
+void Timeline::share_out_budget() {
+  constexpr std::uint64_t kFullLevels = 16;  // after a day about so many levels are full
+  const std::uint64_t lanes = std::max<std::uint64_t>(lanes_.size(), 1);
+  const std::uint64_t bucket_share = budget_ / 2 / lanes / (kFullLevels * sizeof(Bucket));
+  const std::uint64_t step_share = budget_ / 6 / lanes / sizeof(StepRecord);
+  const std::uint64_t block_share = budget_ / 4 / lanes / (16 * sizeof(wire::Event));
+  const LaneLimits limits{.block_events = std::uint32_t(std::bit_floor(std::clamp<std::uint64_t>(block_share, 8, 256))),
+                          .buckets = std::uint32_t(std::bit_floor(std::clamp<std::uint64_t>(bucket_share, 32, 65536))),
+                          .steps = std::uint32_t(std::clamp<std::uint64_t>(step_share, 16, 1 << 20))};
+  const bool tighter = limits.buckets < limits_.buckets || limits.steps < limits_.steps;
+  limits_ = limits;
+  if (!tighter) return;
+  for (Lane& lane : lanes_) {
+    lane.trim(limits_);
+    settle(lane);
+  }
+}
+
+}  // namespace idlewave::timeline

@@ -1,0 +1,283 @@
+#include "monitor/timeline/timeline.h"
+
+#include <algorithm>
+
+namespace idlewave::timeline {
+namespace {
+
+using wire::EventKind;
+using wire::Phase;
+
+/// Moments beyond this (73 years) are nonsense, and sums of a few that are not can't overflow.
+constexpr Nanoseconds kFarthest{std::int64_t{1} << 61};
+constexpr bool plausible(Nanoseconds time) { return -kFarthest < time && time < kFarthest; }
+
+constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
+
+}  // namespace
+
+Timeline::Timeline(std::uint64_t memory_budget_bytes) : budget_(memory_budget_bytes) {
+  phase_names_ = {"none", "compute", "wait", "communicate", "delay", "noise"};
+  share_out_budget();
+}
+
+// --- time ---
+
+void Timeline::set_base(Node& node) {
+  if (!has_origin_) return;
+  if (!node.has_events) node.clock.base = origin_ + node.offset;
+  node.clock.correction = origin_ + node.offset - node.clock.base;
+}
+
+void Timeline::begin_at(const std::string& node, Nanoseconds time) {
+  const auto found = nodes_.find(node);
+  if (has_origin_ || found == nodes_.end() || !plausible(time)) return;
+  has_origin_ = true;
+  origin_ = time - found->second.offset;
+  for (auto& [name, each] : nodes_) set_base(each);
+}
+
+void Timeline::set_clock_offset(const std::string& node, Nanoseconds offset) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || !plausible(offset)) return;
+  Node& changed = found->second;
+  const Nanoseconds later = changed.offset - offset;
+  changed.offset = offset;
+  set_base(changed);
+  const auto is_there = [&](Rank rank) { return rank >= 0 && places_[std::size_t(rank)].node == &changed; };
+  for (const RankPlace& place : places_)
+    if (place.node == &changed) place.lane->shift_steps(later);
+  delays_.for_each([&](Delay& delay) {
+    if (is_there(delay.rank)) delay.begin += later, delay.end += delay.ended ? later : Nanoseconds{};
+  });
+  commands_.for_each([&](CommandRecord& record) {
+    if (is_there(record.first_rank)) record.began += later, record.ended += later;
+  });
+  losses_.shift(node, later);
+  for (std::size_t d = 0; d < domains_.size(); ++d) {
+    if (domains_[d].node != node) continue;
+    for (Domain::Sample& sample : domains_[d].samples) sample.begin += later, sample.end += later;
+    if (domain_known_[d] != Nanoseconds::min()) domain_known_[d] += later;
+  }
+}
+
+Nanoseconds Timeline::session_time(const std::string& node, Nanoseconds time) const {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || !has_origin_ || !plausible(time)) return {};
+  return time - origin_ - found->second.offset;
+}
+
+void Timeline::advance(const std::string& node, Nanoseconds up_to) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || !has_origin_ || !plausible(up_to)) return;
+  NodeClock& clock = found->second.clock;
+  const Nanoseconds moment = up_to - clock.base;
+  clock.up_to = clock.told ? std::max(clock.up_to, moment) : moment;
+  clock.told = true;
+}
+
+void Timeline::interrupt(const std::string& node, Nanoseconds from) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || !has_origin_ || !plausible(from)) return;
+  for (const RankPlace& place : places_)
+    if (place.node == &found->second) place.lane->interrupt(from - found->second.clock.base);
+  for (std::size_t d = 0; d < domains_.size(); ++d)
+    if (domains_[d].node == node) domain_known_[d] = Nanoseconds::min();
+}
+
+Nanoseconds Timeline::now() const {
+  bool any = false;
+  Nanoseconds live = Nanoseconds::max();
+  Nanoseconds all{};
+  for (const auto& [name, node] : nodes_) {
+    if (!node.clock.told) continue;
+    const Nanoseconds up_to = node.clock.session_time(node.clock.up_to);
+    all = std::max(all, up_to);
+    if (node.ended) continue;
+    any = true;
+    live = std::min(live, up_to);
+  }
+  return any ? live : all;
+}
+
+void Timeline::add_loss(Loss loss) { losses_.add(std::move(loss)); }
+
+void Timeline::add_command(const wire::Command& command, Nanoseconds at) { commands_.add_sent(command, at); }
+
+void Timeline::add_outcome(const std::string& node, const wire::Outcome& outcome) {
+  commands_.add_outcome(outcome, session_time(node, outcome.time));
+}
+
+void Timeline::mark_ended(const std::string& node) {
+  const auto found = nodes_.find(node);
+  if (found != nodes_.end()) found->second.ended = true;
+}
+
+bool Timeline::ended() const {
+  return !nodes_.empty() &&
+         std::all_of(nodes_.begin(), nodes_.end(), [](const auto& entry) { return entry.second.ended; });
+}
+
+// --- events ---
+
+void Timeline::append(const std::string& name, wire::LaneId lane, std::span<const wire::Event> events) {
+  if (events.empty()) return;
+  const auto found = nodes_.find(name);
+  const bool known = found != nodes_.end();
+  if (known && lane.kind == wire::LaneId::Kind::kDomain)
+    return append_to_domain(name, found->second, lane.index, events);
+  const auto rank = std::size_t(lane.index);
+  if (known && lane.index >= 0 && rank < places_.size() && places_[rank].node == &found->second)
+    return append_to_rank(name, found->second, lane.index, events);
+  const Nanoseconds at = session_time(name, events.front().time);
+  add_loss({LossKind::kStranger, name, lane.kind == wire::LaneId::Kind::kRank ? lane.index : -1, at,
+            session_time(name, events.back().time), events.size(), "its node has not announced this rank"});
+}
+
+void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events) {
+  begin_at(name, events.front().time);
+  RankPlace& place = places_[std::size_t(rank)];
+  Lane& lane = *place.lane;
+  const Nanoseconds base = node.clock.base;
+  std::uint64_t left_out = 0;
+  for (wire::Event event : events) {
+    if (!plausible(event.time)) {
+      ++left_out;
+      continue;
+    }
+    event.time -= base;
+    if (lane.events_ != 0 && event.time < lane.last_) {
+      ++left_out;
+      continue;
+    }
+    if (event.kind >= EventKind::kStep && event.kind != EventKind::kTraffic) take_note(name, place, rank, event);
+    if (!lane.append(event, limits_)) continue;
+    block_order_.push_back(&lane);
+    settle(lane);
+    keep_budget();
+  }
+  node.has_events = true;
+  events_ += events.size() - left_out;
+  if (lane.events_ != 0) begin_ = std::min(begin_, lane.first());
+  settle(lane);
+  keep_budget();
+  if (left_out != 0)
+    add_loss({LossKind::kTimeStep, name, rank, lane.last(), lane.last(), left_out, "its time went back"});
+}
+
+void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event) {
+  const Nanoseconds at = place.lane->clock_->session_time(event.time);
+  switch (event.kind) {
+    case EventKind::kStep:
+      latest_step_ = std::max(latest_step_, wire::Step(event.value));
+      break;
+    case EventKind::kDelayBegin:
+      begin_hold(place, rank, event, at);
+      break;
+    case EventKind::kDelayEnd:
+      end_hold(place, event, at);
+      break;
+    case EventKind::kDropped: {
+      const Nanoseconds from = place.lane->events_ != 0 ? place.lane->last() : at;
+      add_loss({LossKind::kRingFull, node, rank, from, at, event.value, {}});
+      break;
+    }
+    case EventKind::kLost:
+      add_loss({LossKind::kRankLost, node, rank, at, at, 1, {}});
+      break;
+    default:
+      break;
+  }
+}
+
+void Timeline::begin_hold(RankPlace& place, Rank rank, const wire::Event& event, Nanoseconds at) {
+  const auto id = wire::CommandId(event.value);
+  if (id != 0) commands_.hold_began(id, rank, at);
+  if (event.phase != Phase::kDelay) return;
+  const auto& steps = place.lane->steps();
+  const wire::Step step = steps.empty() ? wire::kNoStep : steps.back().step;
+  place.open_delay = delays_.begin({.rank = rank, .command = id, .step = step, .begin = at});
+}
+
+void Timeline::end_hold(RankPlace& place, const wire::Event& event, Nanoseconds at) {
+  const auto id = wire::CommandId(event.value);
+  if (id != 0) commands_.hold_ended(id, at, world_size_);
+  delays_.end(place.open_delay, at);
+  place.open_delay = DelayLog::kNone;
+}
+
+void Timeline::append_to_domain(const std::string& name, const Node& node, wire::DomainId id,
+                                std::span<const wire::Event> events) {
+  const int domain = domain_index(name, id);
+  if (domain < 0) {
+    const Nanoseconds at = session_time(name, events.front().time);
+    return add_loss({LossKind::kStranger, name, -1, at, session_time(name, events.back().time), events.size(),
+                     "its node has not announced domain " + std::to_string(id)});
+  }
+  begin_at(name, events.front().time);
+  std::uint64_t left_out = 0;
+  for (const wire::Event& event : events) {
+    const Nanoseconds at = event.time - node.clock.base - node.clock.correction;
+    if (!plausible(event.time) || at < domain_known_[std::size_t(domain)])
+      ++left_out;
+    else
+      add_sample(std::size_t(domain), at, event);
+  }
+  events_ += events.size() - left_out;
+  if (left_out != 0)
+    add_loss({LossKind::kTimeStep, name, -1, domain_known_[std::size_t(domain)], domain_known_[std::size_t(domain)],
+              left_out, "the time of a domain's samples went back"});
+}
+
+void Timeline::add_sample(std::size_t domain, Nanoseconds at, const wire::Event& event) {
+  Nanoseconds& known = domain_known_[domain];
+  if (event.kind == EventKind::kBandwidth && known != Nanoseconds::min()) {
+    domains_[domain].samples.push_back({known, at, event.value});
+    ++samples_;
+    if (domains_[domain].samples.size() * domains_.size() > kSamplesKept) {
+      domains_[domain].samples.pop_front();
+      --samples_;
+    }
+  }
+  known = at;
+}
+
+// --- memory ---
+
+void Timeline::settle(Lane& lane) {
+  const std::size_t bytes = lane.bytes();
+  lane_bytes_ += bytes - lane.counted_bytes_;
+  lane.counted_bytes_ = bytes;
+}
+
+void Timeline::keep_budget() {
+  while (bytes_used() > budget_ && !block_order_.empty()) {
+    Lane& oldest = *block_order_.front();
+    block_order_.pop_front();
+    oldest.forget_oldest_events();
+    settle(oldest);
+  }
+}
+
+std::uint64_t Timeline::bytes_used() const {
+  return lane_bytes_ + places_.size() * sizeof(RankPlace) + block_order_.size() * sizeof(Lane*) +
+         samples_ * sizeof(Domain::Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes();
+}
+
+// --- reading ---
+
+const Lane* Timeline::lane(Rank rank) const {
+  return rank >= 0 && std::size_t(rank) < places_.size() ? places_[std::size_t(rank)].lane : nullptr;
+}
+
+int Timeline::domain_of(Rank rank) const {
+  return rank >= 0 && std::size_t(rank) < places_.size() ? places_[std::size_t(rank)].domain : -1;
+}
+
+std::string Timeline::phase_name(Phase phase) const {
+  const auto value = std::size_t(phase);
+  if (value < phase_names_.size() && !phase_names_[value].empty()) return phase_names_[value];
+  return "phase " + std::to_string(value);
+}
+
+}  // namespace idlewave::timeline

@@ -1,0 +1,345 @@
+#include "monitor/ingest/ingest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/timeline/builders.h"
+
+namespace idlewave::ingest {
+namespace {
+
+using timeline::Category;
+using timeline::enter;
+using timeline::LaneState;
+using timeline::Loss;
+using timeline::LossKind;
+using timeline::ms;
+using timeline::rank_lane;
+using timeline::roster;
+using timeline::start;
+using timeline::stop;
+using timeline::Timeline;
+using wire::Direction;
+using wire::Event;
+using wire::Phase;
+using wire::Rank;
+
+using Bytes = std::vector<std::byte>;
+using Batches = std::vector<std::pair<wire::LaneId, std::vector<Event>>>;
+
+/// One sender's stream, numbered as an outlet numbers it.
+class Sender {
+ public:
+  explicit Sender(std::string node = "n", std::string session = "s")
+      : node_(std::move(node)), session_(std::move(session)) {}
+
+  Bytes frame(decltype(wire::Frame::body) body) {
+    return wire::encode({session_, node_, ++sequence_, std::move(body)});
+  }
+  Bytes events(const Batches& batches, Nanoseconds up_to) {
+    std::vector<wire::LaneBatch> borrowed;
+    for (const auto& [lane, events] : batches) borrowed.push_back({lane, events});
+    wire::Events body{up_to, {}};
+    wire::encode_events(borrowed, body.blob);
+    return frame(std::move(body));
+  }
+  Bytes computes(Rank rank, Nanoseconds from, Nanoseconds up_to) {
+    return events({{rank_lane(rank), {enter(from, Phase::kCompute)}}}, up_to);
+  }
+  void lose(std::uint64_t frames) { sequence_ += frames; }
+  void begin_again() { sequence_ = 0; }
+
+ private:
+  std::string node_;
+  std::string session_;
+  std::uint64_t sequence_ = 0;
+};
+
+class IngestTest : public testing::Test {
+ protected:
+  void take(const Bytes& bytes) { ingest_.accept(bytes, Nanoseconds{}, Direction::kReceived); }
+  /// Roster of ranks [0, 4) and their starts at 0, told until 10 ms.
+  void open() {
+    take(sender_.frame(roster(4)));
+    Batches starts;
+    for (Rank rank = 0; rank < 4; ++rank) starts.push_back({rank_lane(rank), {start(ms(0))}});
+    take(sender_.events(starts, ms(10)));
+  }
+  std::vector<LossKind> losses() const {
+    std::vector<LossKind> kinds;
+    for (const Loss& loss : timeline_.losses()) kinds.push_back(loss.kind);
+    return kinds;
+  }
+
+  Timeline timeline_;
+  Ingest ingest_{timeline_};
+  Sender sender_;
+};
+
+TEST_F(IngestTest, FillsLanesFromFrames) {
+  open();
+  take(sender_.computes(2, ms(20), ms(50)));
+  EXPECT_EQ(timeline_.lane(2)->time_in(Category::kCompute, ms(0), ms(100)), ms(30));
+  EXPECT_EQ(timeline_.now(), ms(50));
+  EXPECT_EQ(ingest_.stats().frames, 3u);
+  EXPECT_THAT(losses(), testing::IsEmpty());
+}
+
+TEST_F(IngestTest, BeginsAtTheEarliestEventOfTheFirstFrame) {
+  take(sender_.frame(roster(4)));
+  take(sender_.events({{rank_lane(0), {start(ms(107))}}, {rank_lane(1), {start(ms(100))}}}, ms(110)));
+  EXPECT_EQ(timeline_.lane(1)->first(), ms(0));
+  EXPECT_EQ(timeline_.lane(0)->first(), ms(7));
+}
+
+TEST_F(IngestTest, PlacesAGapAndCountsItsFrames) {
+  open();
+  sender_.lose(3);
+  take(sender_.computes(0, ms(50), ms(60)));
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kSequenceGap));
+  EXPECT_EQ(timeline_.losses()[0].count, 3u);
+  EXPECT_EQ(timeline_.losses()[0].from, ms(10));
+  EXPECT_EQ(timeline_.losses()[0].to, ms(60));
+  EXPECT_EQ(timeline_.dropped(), 3u);
+  EXPECT_EQ(ingest_.stats().missing, 3u);
+}
+
+TEST_F(IngestTest, DoesNotTakePhasesToLastThroughAGap) {
+  open();
+  take(sender_.computes(0, ms(10), ms(20)));
+  sender_.lose(1);
+  take(sender_.computes(1, ms(50), ms(60)));
+  EXPECT_EQ(timeline_.lane(0)->known_until(), ms(20));
+  take(sender_.events({{rank_lane(0), {enter(ms(70), Phase::kWait)}}}, ms(80)));
+  EXPECT_EQ(timeline_.lane(0)->time_in(Category::kCompute, ms(0), ms(80)), ms(10));
+}
+
+TEST_F(IngestTest, IgnoresFramesThatCameAlready) {
+  open();
+  const Bytes frame = sender_.computes(0, ms(20), ms(30));
+  take(frame);
+  take(frame);
+  EXPECT_EQ(timeline_.lane(0)->events(), 2u);
+  EXPECT_EQ(ingest_.stats().repeated, 1u);
+  EXPECT_EQ(timeline_.dropped(), 0u);
+}
+
+TEST_F(IngestTest, TakesALateStartForNoLoss) {
+  sender_.lose(99);
+  take(sender_.frame(roster(4)));
+  take(sender_.computes(0, ms(20), ms(30)));
+  EXPECT_THAT(losses(), testing::IsEmpty());
+}
+
+TEST_F(IngestTest, TellsFramesBeforeALateRecordingFromLostOnes) {
+  take(sender_.frame(roster(4)));
+  sender_.lose(500);
+  take(sender_.computes(0, ms(20), ms(30)));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kBeforeStart));
+  EXPECT_EQ(timeline_.dropped(), 0u);
+}
+
+TEST_F(IngestTest, FollowsAnAgentThatWasStartedAgain) {
+  open();
+  take(sender_.computes(0, ms(10), ms(20)));
+  sender_.begin_again();
+  wire::Roster again = roster(4);
+  again.agent_pid = 4711;
+  take(sender_.frame(again));
+  take(sender_.computes(0, ms(40), ms(50)));
+  EXPECT_EQ(timeline_.lane(0)->time_in(Category::kCompute, ms(0), ms(50)), ms(20));
+  EXPECT_EQ(ingest_.stats().repeated, 0u);
+}
+
+TEST_F(IngestTest, CountsEventsBeforeAnyRosterAsStrangers) {
+  take(sender_.computes(0, ms(20), ms(30)));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kStranger));
+  EXPECT_TRUE(timeline_.empty());
+}
+
+TEST_F(IngestTest, CountsEventsOfRanksBeyondTheRosterAsStrangers) {
+  open();
+  take(sender_.computes(4, ms(20), ms(30)));
+  take(sender_.computes(1 << 30, ms(20), ms(30)));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kStranger, LossKind::kStranger));
+}
+
+TEST_F(IngestTest, SaysWhyAFrameIsBad) {
+  open();
+  Bytes newer = sender_.frame(roster(4));
+  const auto version = std::find(newer.begin(), newer.end(), std::byte{'v'}) + 1;
+  *version = std::byte{9};
+  take(newer);
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kBadFrame));
+  EXPECT_THAT(timeline_.losses()[0].detail, testing::HasSubstr("version 9"));
+}
+
+TEST_F(IngestTest, LeavesOutFramesOfAnotherSession) {
+  open();
+  Sender other("n", "other");
+  take(other.frame(roster(400)));
+  EXPECT_EQ(timeline_.ranks(), 4);
+  EXPECT_EQ(ingest_.stats().foreign, 1u);
+  EXPECT_THAT(timeline_.losses()[0].detail, testing::HasSubstr("other"));
+}
+
+TEST_F(IngestTest, TakesTheSessionItWasGivenAndNotTheFirstThatComes) {
+  Ingest given(timeline_, "wanted");
+  given.accept(sender_.frame(roster(4)), Nanoseconds{}, Direction::kReceived);
+  EXPECT_EQ(timeline_.ranks(), 0);
+}
+
+TEST_F(IngestTest, RefusesARosterThatTakesARankFromAnotherNode) {
+  open();
+  Sender thief("thief");
+  take(thief.frame(roster(3, 8, 8)));
+  EXPECT_EQ(timeline_.ranks(), 4);
+  EXPECT_EQ(ingest_.stats().bad, 1u);
+  take(thief.computes(3, ms(20), ms(30)));
+  EXPECT_EQ(timeline_.lane(3)->events(), 1u);
+}
+
+TEST_F(IngestTest, ShowsARankThatDied) {
+  open();
+  take(sender_.events({{rank_lane(1), {timeline::lost(ms(15))}}}, ms(90)));
+  EXPECT_EQ(timeline_.lane(1)->state(), LaneState::kLost);
+  EXPECT_EQ(timeline_.lane(1)->known_until(), ms(15));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kRankLost));
+  EXPECT_EQ(timeline_.dropped(), 0u);
+}
+
+TEST_F(IngestTest, InterruptsLanesWhereABlobIsDamaged) {
+  open();
+  take(sender_.computes(0, ms(10), ms(20)));
+  take(sender_.frame(wire::Events{ms(60), Bytes(7, std::byte{0xff})}));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kBadFrame));
+  EXPECT_EQ(timeline_.lane(0)->known_until(), ms(20));
+  EXPECT_EQ(timeline_.now(), ms(60));
+}
+
+TEST_F(IngestTest, AlignsTheClocksOfTwoMachinesByTheirWallClocks) {
+  Sender second("m");
+  wire::Roster of_first = roster(0, 10, 20);
+  of_first.agent_pid = 1;
+  of_first.node_time = ms(1000);
+  of_first.unix_time_ns = ms(50'000).count();
+  wire::Roster of_second = roster(10, 20, 20);
+  of_second.agent_pid = 1;
+  of_second.node_time = ms(900'000);
+  of_second.unix_time_ns = ms(50'500).count();
+  take(sender_.frame(of_first));
+  take(second.frame(of_second));
+  take(sender_.events({{rank_lane(0), {start(ms(1000))}}}, ms(2000)));
+  take(second.events({{rank_lane(10), {start(ms(900'000))}}}, ms(900'600)));
+  EXPECT_EQ(timeline_.lane(10)->first(), ms(500));
+  EXPECT_EQ(timeline_.now(), ms(1000));
+}
+
+TEST_F(IngestTest, LeavesClocksAloneThatAreOneClock) {
+  Sender second("m");
+  wire::Roster of_first = roster(0, 10, 20);
+  wire::Roster of_second = roster(10, 20, 20);
+  of_first.agent_pid = of_second.agent_pid = 1;
+  of_second.node_time = std::chrono::microseconds(300);
+  take(sender_.frame(of_first));
+  take(second.frame(of_second));
+  take(sender_.events({{rank_lane(0), {start(ms(5))}}}, ms(6)));
+  take(second.events({{rank_lane(10), {start(ms(5))}}}, ms(6)));
+  EXPECT_EQ(timeline_.lane(10)->first(), ms(0));
+}
+
+TEST_F(IngestTest, SurvivesClocksAtTheEndsOfTheirRange) {
+  constexpr Nanoseconds kEnds[] = {Nanoseconds::max(), Nanoseconds::min()};
+  for (const int end : {0, 1}) {
+    Sender sender(end == 0 ? "n" : "m");
+    wire::Roster extreme = roster(0);
+    extreme.agent_pid = 1;
+    extreme.node_time = kEnds[end];
+    extreme.unix_time_ns = kEnds[1 - end].count();
+    take(sender.frame(extreme));
+    take(sender.events({}, kEnds[end]));
+    sender.lose(5);
+    take(sender.events({}, kEnds[1 - end]));
+  }
+  EXPECT_EQ(timeline_.now(), ms(0));
+}
+
+TEST_F(IngestTest, RemembersTheCommandsThatWereSent) {
+  open();
+  const wire::Command command{5, {2}, wire::DelayOrder{ms(250)}};
+  ingest_.accept(wire::encode({"s", "", 0, command}), Nanoseconds{}, Direction::kSent);
+  take(sender_.frame(wire::Outcome{command, ms(12), true, ""}));
+  ASSERT_EQ(timeline_.commands().size(), 1u);
+  EXPECT_EQ(timeline_.commands()[0].sent, ms(10));
+  EXPECT_TRUE(timeline_.commands()[0].accepted);
+}
+
+TEST_F(IngestTest, EndsWithTheStream) {
+  open();
+  EXPECT_FALSE(timeline_.ended());
+  take(sender_.frame(wire::End{}));
+  EXPECT_TRUE(timeline_.ended());
+}
+
+/// Frames of a small session.
+std::vector<Bytes> some_frames() {
+  Sender sender;
+  std::vector<Bytes> frames{sender.frame(roster(4))};
+  for (int i = 0; i < 20; ++i) frames.push_back(sender.computes(Rank(i % 4), ms(i), ms(i + 1)));
+  frames.push_back(sender.frame(wire::Outcome{{3, {1}, wire::NoiseOrder{}}, ms(3), true, ""}));
+  frames.push_back(sender.frame(wire::End{}));
+  return frames;
+}
+
+TEST(IngestOfNonsense, SurvivesRandomBytesAndCountsEachFrame) {
+  const std::uint64_t seed = timeline::new_seed();
+  std::mt19937_64 random(seed);
+  Timeline timeline;
+  Ingest ingest(timeline);
+  constexpr std::uint64_t kFrames = 20000;
+  for (std::uint64_t i = 0; i < kFrames; ++i) {
+    Bytes bytes(random() % 200);
+    for (std::byte& byte : bytes) byte = std::byte(random());
+    ingest.accept(bytes, Nanoseconds{}, Direction::kReceived);
+  }
+  EXPECT_EQ(ingest.stats().bad, kFrames) << "seed " << seed;
+  EXPECT_LT(timeline.bytes_used(), 10u << 20) << "seed " << seed;
+}
+
+TEST(IngestOfNonsense, SurvivesMutatedFrames) {
+  const std::uint64_t seed = timeline::new_seed();
+  std::mt19937_64 random(seed);
+  const std::vector<Bytes> frames = some_frames();
+  for (int round = 0; round < 300; ++round) {
+    Timeline timeline(4 << 20);
+    Ingest ingest(timeline, "s");
+    for (Bytes bytes : frames) {
+      for (std::uint64_t flips = random() % 3; flips > 0; --flips) bytes[random() % bytes.size()] = std::byte(random());
+      if (random() % 10 == 0) bytes.resize(random() % bytes.size());
+      ingest.accept(bytes, Nanoseconds{}, Direction::kReceived);
+    }
+    std::vector<timeline::Shares> screen(4 * 50);
+    const std::array<Timeline::RankRange, 4> rows{{{0, 1}, {1, 2}, {2, 3}, {3, 4}}};
+    timeline.picture(rows, timeline.begin(), timeline.now(), 50, screen);
+    for (const timeline::Shares& shares : screen) ASSERT_LE(shares.known(), 1.001f) << "seed " << seed;
+    ASSERT_LE(timeline.bytes_used(), 4u << 20) << "seed " << seed;
+  }
+}
+
+TEST(IngestOfAReplay, TellsTheSameAsTheSession) {
+  Timeline live, replayed;
+  Ingest from_live(live), from_recording(replayed);
+  std::int64_t at = 0;
+  for (const Bytes& bytes : some_frames()) {
+    from_live.accept(bytes, Nanoseconds(at += 977), Direction::kReceived);
+    from_recording.accept(bytes, Nanoseconds{}, Direction::kReceived);
+  }
+  EXPECT_EQ(live.events(), replayed.events());
+  EXPECT_EQ(live.now(), replayed.now());
+  for (Rank rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(live.lane(rank)->time_in(Category::kCompute, ms(0), ms(99)),
+              replayed.lane(rank)->time_in(Category::kCompute, ms(0), ms(99)));
+}
+
+}  // namespace
+}  // namespace idlewave::ingest

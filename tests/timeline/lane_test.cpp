@@ -1,0 +1,133 @@
+#include "monitor/timeline/lane.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/timeline/builders.h"
+
+namespace idlewave::timeline {
+namespace {
+
+TEST(Lane, ShowsAPhaseThatBeganBeforeTheWindow) {
+  const Timeline timeline =
+      timeline_of({start(ms(0)), enter(ms(10), Phase::kWait), enter(ms(90), Phase::kCompute)}, ms(99));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kWait, ms(50), ms(70)), ms(20));
+}
+
+TEST(Lane, KnowsThatTheLastPhaseLastsUntilItsNodeHasToldEverything) {
+  const Timeline timeline = timeline_of({start(ms(0)), enter(ms(10), Phase::kWait)}, ms(40));
+  EXPECT_EQ(timeline.lane(0)->known_until(), ms(40));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kWait, ms(0), ms(100)), ms(30));
+}
+
+TEST(Lane, HasNoDataBeforeItsFirstEvent) {
+  Timeline timeline;
+  timeline.apply_roster("n", roster(2));
+  timeline.append("n", rank_lane(0), std::vector{start(ms(0))});
+  timeline.append("n", rank_lane(1), std::vector{start(ms(500)), enter(ms(500), Phase::kCompute)});
+  timeline.advance("n", ms(1000));
+  std::array<Shares, 2> halves;
+  timeline.lane(1)->shares(ms(0), ms(1000), halves);
+  EXPECT_FLOAT_EQ(halves[0].known(), 0);
+  EXPECT_FLOAT_EQ(halves[1][Category::kCompute], 1);
+}
+
+TEST(Lane, HasNoDataBetweenTheEventBeforeADropAndTheDrop) {
+  const Timeline timeline = timeline_of(
+      {start(ms(0)), enter(ms(10), Phase::kCompute), dropped(ms(50), 7, Phase::kWait), enter(ms(60), Phase::kCompute)},
+      ms(70));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kCompute, ms(0), ms(70)), ms(10));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kWait, ms(0), ms(70)), ms(10));
+}
+
+TEST(Lane, HasNoDataAfterItStopped) {
+  const Timeline timeline = timeline_of({start(ms(0)), enter(ms(0), Phase::kCompute), stop(ms(30))}, ms(90));
+  EXPECT_EQ(timeline.lane(0)->state(), LaneState::kStopped);
+  EXPECT_EQ(timeline.lane(0)->known_until(), ms(30));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kOther, ms(30), ms(90)), ms(0));
+}
+
+TEST(Lane, ThatWasLostDiffersFromOneThatIsSilentAndOneThatIsIdle) {
+  Timeline timeline;
+  timeline.apply_roster("n", roster(4));
+  timeline.append("n", rank_lane(0), std::vector{start(ms(0)), lost(ms(20))});
+  timeline.append("n", rank_lane(1), std::vector{start(ms(0)), enter(ms(10), Phase::kWait)});
+  timeline.append("n", rank_lane(2), std::vector{start(ms(0))});
+  timeline.advance("n", ms(100));
+  EXPECT_EQ(timeline.lane(0)->state(), LaneState::kLost);
+  EXPECT_EQ(timeline.lane(0)->known_until(), ms(20));
+  EXPECT_EQ(timeline.lane(1)->state(), LaneState::kLive);
+  EXPECT_EQ(timeline.lane(1)->time_in(Category::kWait, ms(0), ms(100)), ms(90));
+  EXPECT_EQ(timeline.lane(2)->time_in(Category::kOther, ms(0), ms(100)), ms(100));
+  EXPECT_EQ(timeline.lane(3)->state(), LaneState::kAnnounced);
+}
+
+TEST(Lane, GoesOnWhenItsRankStartsAgain) {
+  const Timeline timeline = timeline_of(
+      {start(ms(0)), enter(ms(0), Phase::kCompute), stop(ms(30)), start(ms(60)), enter(ms(60), Phase::kCompute)},
+      ms(90));
+  EXPECT_EQ(timeline.lane(0)->state(), LaneState::kLive);
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kCompute, ms(0), ms(90)), ms(60));
+}
+
+TEST(Lane, HasNoDataFromAnInterruptionToItsNextEvent) {
+  Timeline timeline = timeline_of({start(ms(0)), enter(ms(0), Phase::kCompute)}, ms(20));
+  timeline.interrupt("n", ms(20));
+  timeline.advance("n", ms(60));
+  EXPECT_EQ(timeline.lane(0)->known_until(), ms(20));
+  timeline.append("n", rank_lane(0), std::vector{enter(ms(70), Phase::kWait)});
+  timeline.advance("n", ms(80));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kCompute, ms(0), ms(80)), ms(20));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kWait, ms(0), ms(80)), ms(10));
+}
+
+TEST(Lane, CountsAUserPhaseInItsCategory) {
+  Timeline timeline;
+  wire::Roster with_phase = roster(1);
+  with_phase.phases = {{Phase{8}, Phase::kCompute, "assembly"}};
+  timeline.apply_roster("n", with_phase);
+  timeline.append("n", rank_lane(0), std::vector{start(ms(0)), step(ms(0), 0), enter(ms(0), Phase{8})});
+  timeline.advance("n", ms(40));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kCompute, ms(0), ms(40)), ms(40));
+  EXPECT_EQ(timeline.phase_name(Phase{8}), "assembly");
+}
+
+TEST(Lane, SumsUpEachStepByPhase) {
+  const Timeline timeline = timeline_of(
+      {start(ms(0)), step(ms(10), 4), enter(ms(11), Phase::kDelay), enter(ms(13), Phase::kCompute),
+       enter(ms(20), Phase::kWait), enter(ms(22), Phase::kCommunicate), enter(ms(25), Phase::kNone), step(ms(27), 5)},
+      ms(30));
+  const StepRecord& record = *timeline.lane(0)->step(4);
+  EXPECT_EQ(record.begin, ms(10));
+  EXPECT_EQ(record.delay, ms(2));
+  EXPECT_EQ(record.compute, ms(7));
+  EXPECT_EQ(record.wait, ms(2));
+  EXPECT_EQ(record.communicate, ms(3));
+  EXPECT_EQ(record.end, ms(27));
+  EXPECT_EQ(timeline.lane(0)->step(5)->end, ms(0));
+}
+
+TEST(Lane, FindsStepsWhoseNumbersHaveGapsOrBeginAgain) {
+  std::vector<Event> events{start(ms(0))};
+  for (const std::uint64_t number : {0, 1, 5, 9, 0, 1}) events.push_back(step(events.back().time + ms(1), number));
+  const Timeline timeline = timeline_of(events, ms(20));
+  EXPECT_EQ(timeline.lane(0)->step(5)->begin, ms(3));
+  EXPECT_EQ(timeline.lane(0)->step(0)->begin, ms(5)) << "the latest one of that number";
+  EXPECT_EQ(timeline.lane(0)->step(7), nullptr);
+}
+
+TEST(Lane, GivesItsEventsInSessionTime) {
+  Timeline timeline =
+      timeline_of({start(ms(1000)), enter(ms(1010), Phase::kWait), enter(ms(1020), Phase::kCompute)}, ms(1030));
+  std::vector<Nanoseconds> times;
+  timeline.lane(0)->for_each_event(ms(5), ms(20), [&](const Event& event) { times.push_back(event.time); });
+  EXPECT_THAT(times, testing::ElementsAre(ms(10)));
+}
+
+TEST(Lane, CountsActiveThreads) {
+  const Timeline timeline = timeline_of({start(ms(0)), {ms(1), 12, EventKind::kThreads, Phase::kNone}}, ms(2));
+  EXPECT_EQ(timeline.lane(0)->threads(), 12);
+}
+
+}  // namespace
+}  // namespace idlewave::timeline

@@ -1,0 +1,265 @@
+#include "monitor/timeline/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include "tests/timeline/builders.h"
+
+namespace idlewave::timeline {
+namespace {
+
+Event delay_begin(Nanoseconds at, std::uint64_t id) { return {at, id, EventKind::kDelayBegin, Phase::kDelay}; }
+Event delay_end(Nanoseconds at, std::uint64_t id) { return {at, id, EventKind::kDelayEnd, Phase::kNone}; }
+Event bandwidth(Nanoseconds at, std::uint64_t bytes) { return {at, bytes, EventKind::kBandwidth, Phase::kNone}; }
+
+TEST(Timeline, IsEmptyAtFirst) {
+  const Timeline timeline;
+  EXPECT_TRUE(timeline.empty());
+  EXPECT_EQ(timeline.now(), ms(0));
+  EXPECT_FALSE(timeline.ended());
+  EXPECT_EQ(timeline.lane(0), nullptr);
+}
+
+TEST(Timeline, BeginsAtTheFirstEvent) {
+  const Timeline timeline = timeline_of({start(ms(7000)), enter(ms(7005), Phase::kWait)}, ms(7010));
+  EXPECT_EQ(timeline.lane(0)->first(), ms(0));
+  EXPECT_EQ(timeline.lane(0)->last(), ms(5));
+  EXPECT_EQ(timeline.now(), ms(10));
+}
+
+TEST(Timeline, IsLiveUntilWhereItsSlowestNodeHasTold) {
+  Timeline timeline;
+  timeline.apply_roster("a", roster(0, 10, 20));
+  timeline.apply_roster("b", roster(10, 20, 20));
+  timeline.append("a", rank_lane(0), std::vector{start(ms(0))});
+  timeline.advance("a", ms(50));
+  timeline.advance("b", ms(30));
+  EXPECT_EQ(timeline.now(), ms(30));
+  timeline.mark_ended("b");
+  EXPECT_EQ(timeline.now(), ms(50));
+  timeline.mark_ended("a");
+  EXPECT_TRUE(timeline.ended());
+}
+
+TEST(Timeline, AppliesABetterClockOffsetToWhatIsThere) {
+  Timeline timeline;
+  timeline.apply_roster("a", roster(0, 10, 20));
+  timeline.apply_roster("b", roster(10, 20, 20));
+  timeline.append("a", rank_lane(0), std::vector{start(ms(100))});
+  timeline.append("b", rank_lane(10),
+                  std::vector{start(ms(1100)), step(ms(1110), 0, Phase::kCompute), delay_begin(ms(1120), 0)});
+  timeline.advance("b", ms(1130));
+  timeline.set_clock_offset("b", ms(1000));
+  EXPECT_EQ(timeline.lane(10)->first(), ms(0));
+  EXPECT_EQ(timeline.lane(10)->steps().front().begin, ms(10));
+  EXPECT_EQ(timeline.delays().front().begin, ms(20));
+  EXPECT_EQ(timeline.lane(10)->known_until(), ms(30));
+}
+
+TEST(Timeline, RefusesARosterThatContradictsItself) {
+  Timeline timeline;
+  wire::Roster outside = roster(4);
+  outside.world_size = 3;
+  wire::Roster twice = roster(4);
+  twice.ranks[1].rank = 0;
+  wire::Roster homeless = roster(4);
+  homeless.ranks[2].domain = 99;
+  wire::Roster renamed = roster(4);
+  renamed.phases = {{Phase::kWait, Phase::kCompute, "wait"}};
+  for (const wire::Roster& each : {outside, twice, homeless, renamed}) EXPECT_FALSE(timeline.apply_roster("n", each));
+  EXPECT_EQ(timeline.ranks(), 0);
+  EXPECT_TRUE(timeline.domains().empty());
+}
+
+TEST(Timeline, RefusesARosterWithARankOfAnotherNode) {
+  Timeline timeline;
+  EXPECT_TRUE(timeline.apply_roster("a", roster(4)));
+  EXPECT_FALSE(timeline.apply_roster("b", roster(3, 8, 8)));
+}
+
+TEST(Timeline, KeepsLanesWhenARosterComesAgain) {
+  Timeline timeline = timeline_of({start(ms(0)), enter(ms(1), Phase::kWait)}, ms(2), 4);
+  EXPECT_TRUE(timeline.apply_roster("n", roster(8)));
+  EXPECT_EQ(timeline.lane(0)->events(), 2u);
+  EXPECT_NE(timeline.lane(7), nullptr);
+  EXPECT_THAT(timeline.domains()[0].ranks, testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+TEST(Timeline, NumbersTheDomainsOfAllNodes) {
+  Timeline timeline;
+  wire::Roster second = roster(0, 10, 20);
+  for (wire::RankInfo& info : second.ranks) info.rank += 10;
+  timeline.apply_roster("a", roster(0, 10, 20));
+  timeline.apply_roster("b", second);
+  EXPECT_EQ(timeline.domain_of(3), 0);
+  EXPECT_EQ(timeline.domain_of(13), 1);
+  EXPECT_EQ(timeline.domain_of(25), -1);
+}
+
+TEST(Timeline, KeepsBandwidthSamplesOfADomain) {
+  Timeline timeline = timeline_of({start(ms(0))}, ms(1), 20);
+  timeline.append("n", domain_lane(1), std::vector{start(ms(100)), bandwidth(ms(300), 8000), bandwidth(ms(500), 9000)});
+  ASSERT_EQ(timeline.domains()[1].samples.size(), 2u);
+  EXPECT_EQ(timeline.domains()[1].samples[1].begin, ms(300));
+  EXPECT_EQ(timeline.domains()[1].samples[1].end, ms(500));
+  EXPECT_EQ(timeline.domains()[1].samples[1].bytes, 9000u);
+}
+
+TEST(Timeline, CountsAndPlacesWhatARankDropped) {
+  const Timeline timeline =
+      timeline_of({start(ms(0)), enter(ms(10), Phase::kWait), dropped(ms(30), 500, Phase::kWait)}, ms(40));
+  ASSERT_EQ(timeline.losses().size(), 1u);
+  EXPECT_EQ(timeline.losses()[0].kind, LossKind::kRingFull);
+  EXPECT_EQ(timeline.losses()[0].from, ms(10));
+  EXPECT_EQ(timeline.losses()[0].to, ms(30));
+  EXPECT_EQ(timeline.dropped(), 500u);
+}
+
+TEST(Timeline, LeavesOutEventsWhoseTimeGoesBack) {
+  Timeline timeline = timeline_of({start(ms(0)), enter(ms(50), Phase::kWait)}, ms(60));
+  timeline.append("n", rank_lane(0), std::vector{enter(ms(40), Phase::kCompute), enter(ms(70), Phase::kCompute)});
+  EXPECT_EQ(timeline.lane(0)->events(), 3u);
+  EXPECT_EQ(timeline.losses().back().kind, LossKind::kTimeStep);
+  EXPECT_EQ(timeline.losses().back().count, 1u);
+}
+
+TEST(Timeline, SurvivesTimesAtTheEndsOfTheirRange) {
+  Timeline timeline = timeline_of({start(ms(0))}, ms(1));
+  timeline.append("n", rank_lane(0),
+                  std::vector{enter(Nanoseconds::min(), Phase::kWait), enter(Nanoseconds::max(), Phase::kWait),
+                              enter(Nanoseconds(std::int64_t{1} << 60), Phase::kCompute)});
+  timeline.advance("n", Nanoseconds::max());
+  EXPECT_EQ(timeline.dropped(), 2u);
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kOther, ms(0), ms(5)), ms(5));
+}
+
+TEST(Timeline, CountsEventsOfRanksThatWereNeverAnnounced) {
+  Timeline timeline = timeline_of({start(ms(0))}, ms(1), 2);
+  for (const Rank rank : {-1, 2, 4'000'000})
+    timeline.append("n", rank_lane(rank), std::vector{start(ms(5)), stop(ms(6))});
+  timeline.append("nobody", rank_lane(0), std::vector{start(ms(5))});
+  timeline.append("n", domain_lane(77), std::vector{bandwidth(ms(5), 1)});
+  EXPECT_EQ(timeline.dropped(), 8u);
+  for (const Loss& loss : timeline.losses()) EXPECT_EQ(loss.kind, LossKind::kStranger);
+}
+
+TEST(Timeline, TellsOfADelayWhenItsRankTells) {
+  const Timeline timeline =
+      timeline_of({start(ms(0)), step(ms(5), 3), delay_begin(ms(5), 0), delay_end(ms(25), 0)}, ms(30));
+  ASSERT_EQ(timeline.delays().size(), 1u);
+  EXPECT_EQ(timeline.delays()[0].step, 3);
+  EXPECT_EQ(timeline.delays()[0].begin, ms(5));
+  EXPECT_EQ(timeline.delays()[0].end, ms(25));
+  EXPECT_TRUE(timeline.delays()[0].ended);
+}
+
+TEST(Timeline, FollowsACommandFromSendingToItsEnd) {
+  Timeline timeline = timeline_of({start(ms(0)), step(ms(1), 0)}, ms(2));
+  const wire::Command command{42, {0}, wire::DelayOrder{ms(20)}};
+  timeline.add_command(command, ms(2));
+  EXPECT_FALSE(timeline.commands().back().answered);
+  timeline.add_outcome("n", {command, ms(3), true, ""});
+  EXPECT_TRUE(timeline.commands().back().accepted);
+  timeline.append("n", rank_lane(0), std::vector{step(ms(5), 1), delay_begin(ms(5), 42)});
+  EXPECT_TRUE(timeline.commands().back().in_effect);
+  EXPECT_FALSE(timeline.commands().back().over);
+  timeline.append("n", rank_lane(0), std::vector{delay_end(ms(25), 42)});
+  ASSERT_EQ(timeline.commands().size(), 1u);
+  EXPECT_EQ(timeline.commands()[0].sent, ms(2));
+  EXPECT_EQ(timeline.commands()[0].began, ms(5));
+  EXPECT_EQ(timeline.commands()[0].ended, ms(25));
+  EXPECT_TRUE(timeline.commands()[0].over);
+}
+
+TEST(Timeline, KeepsWhyACommandWasRefused) {
+  Timeline timeline = timeline_of({start(ms(0))}, ms(2));
+  timeline.add_outcome("n", {{7, {99}, wire::DelayOrder{ms(1)}}, ms(1), false, "no rank 99"});
+  EXPECT_FALSE(timeline.commands()[0].accepted);
+  EXPECT_EQ(timeline.commands()[0].reason, "no rank 99");
+}
+
+TEST(Timeline, EndsNoiseWhenItIsCleared) {
+  Timeline timeline = timeline_of({start(ms(0))}, ms(2));
+  timeline.add_outcome("n", {{7, {}, wire::NoiseOrder{}}, ms(1), true, ""});
+  timeline.add_outcome("n", {{8, {}, wire::ClearOrder{}}, ms(9), true, ""});
+  EXPECT_TRUE(timeline.commands()[0].over);
+  EXPECT_EQ(timeline.commands()[0].ended, ms(9));
+}
+
+TEST(Timeline, MakesARunOfLossesOneEntry) {
+  Timeline timeline;
+  for (int i = 0; i < 1'000'000; ++i) timeline.add_loss({LossKind::kBadFrame, "n", -1, ms(i), ms(i), 1, "not msgpack"});
+  ASSERT_EQ(timeline.losses().size(), 1u);
+  EXPECT_EQ(timeline.losses()[0].count, 1'000'000u);
+  EXPECT_EQ(timeline.losses()[0].to, ms(999'999));
+}
+
+TEST(Timeline, NeedsLittleForRanksThatNeverSpeak) {
+  Timeline timeline;
+  wire::Roster many;
+  many.world_size = 1'000'000;
+  for (Rank rank = 0; rank < many.world_size; ++rank) many.ranks.push_back({rank, 1, wire::kNoDomain});
+  ASSERT_TRUE(timeline.apply_roster("n", many));
+  EXPECT_LT(timeline.bytes_used(), 200u * 1'000'000);
+}
+
+TEST(Timeline, AllocatesNothingForRanksThatAreNotAnnounced) {
+  Timeline timeline;
+  ASSERT_TRUE(timeline.apply_roster("n", roster(0, 4, wire::kMaxRanks)));
+  EXPECT_EQ(timeline.ranks(), wire::kMaxRanks);
+  EXPECT_LT(timeline.bytes_used(), 10'000u);
+}
+
+/// Long lives of many ranks, told a second at a time, all in turn.
+void tell(Timeline& timeline, Rank ranks, int rounds) {
+  std::vector<Event> events;
+  for (int round = 0; round < rounds; ++round) {
+    events.clear();
+    for (int i = 0; i < 200; ++i)
+      events.push_back(i % 10 == 0 ? step(ms(round * 1000 + i * 5), std::uint64_t(round * 20 + i / 10))
+                                   : enter(ms(round * 1000 + i * 5), i % 2 ? Phase::kCompute : Phase::kWait));
+    for (Rank rank = 0; rank < ranks; ++rank) timeline.append("n", rank_lane(rank), events);
+    timeline.advance("n", ms((round + 1) * 1000));
+  }
+}
+
+TEST(Timeline, StaysWithinItsBudgetAndIsHonestAboutIt) {
+  for (const Rank ranks : {4, 400}) {
+    malloc_trim(0);
+    const std::size_t before = mallinfo2().uordblks;
+    constexpr std::uint64_t kBudget = 24 << 20;
+    Timeline timeline(kBudget);
+    timeline.apply_roster("n", roster(ranks));
+    tell(timeline, ranks, 4'000'000 / 200 / ranks);
+    const auto grown = double(mallinfo2().uordblks - before);
+    EXPECT_LE(timeline.bytes_used(), kBudget) << ranks << " ranks";
+    EXPECT_GT(double(timeline.bytes_used()), 0.6 * grown) << ranks << " ranks";
+    EXPECT_LT(double(timeline.bytes_used()), 1.4 * grown) << ranks << " ranks";
+  }
+}
+
+TEST(Timeline, ForgetsTheOldestEventsOfAllRanksFirst) {
+  Timeline timeline(8 << 20);
+  timeline.apply_roster("n", roster(20));
+  tell(timeline, 20, 400);
+  Nanoseconds oldest = Nanoseconds::max();
+  Nanoseconds youngest = Nanoseconds::min();
+  for (Rank rank = 0; rank < 20; ++rank) {
+    oldest = std::min(oldest, timeline.lane(rank)->events_from());
+    youngest = std::max(youngest, timeline.lane(rank)->events_from());
+  }
+  EXPECT_GT(oldest, ms(1000));
+  EXPECT_LE(youngest - oldest, ms(2000));
+}
+
+TEST(Timeline, KeepsWhatItForgotInCoarserBuckets) {
+  Timeline timeline(8 << 20);
+  timeline.apply_roster("n", roster(20));
+  tell(timeline, 20, 400);
+  const double compute = double(timeline.lane(5)->time_in(Category::kCompute, ms(0), ms(100'000)).count());
+  EXPECT_NEAR(compute / double(ms(100'000).count()), 0.5, 0.01);
+}
+
+}  // namespace
+}  // namespace idlewave::timeline
