@@ -1,0 +1,16 @@
+#include "monitor/analysis/findings.h"
+
+namespace idlewave::analysis {
+
+Findings analyse(const timeline::Timeline& timeline, Window window) {
+  Findings findings;
+  findings.window = window;
+  findings.domains = domain_activity(timeline, window);
+  findings.steps = step_times(timeline, window);
+  findings.skew = skew(timeline, window.to);
+  findings.waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  findings.efficiency = efficiency(timeline, window);
+  return findings;
+}
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,68 @@
+#pragma once
+// Everything that the screen says beside the picture, computed a few times a second; and what changed, in words.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "monitor/analysis/activity.h"
+#include "monitor/analysis/efficiency.h"
+#include "monitor/analysis/steps.h"
+#include "monitor/analysis/waves.h"
+
+namespace idlewave::analysis {
+
+/// A sentence for the event list, with its place on the map.
+struct Remark {
+  enum class Kind : std::uint8_t { kDelay, kWave, kDomain, kLoss, kCommand, kRank };
+  Kind kind = Kind::kDelay;
+  Nanoseconds at{};
+  Rank rank = -1;        ///< -1: of no single rank.
+  wire::Step step = wire::kNoStep;
+  std::string text;      ///< "idle wave from rank 5 reached rank 12 and met its other front"
+};
+
+struct Findings {
+  Window window;
+  std::vector<DomainActivity> domains;
+  StepTimes steps;
+  Skew skew;
+  std::vector<Wave> waves;        ///< Of the whole session, as far as its detail is kept; oldest first.
+  Efficiency efficiency;
+};
+
+/// `window`: for the averages. Waves are searched in all that is kept.
+Findings analyse(const timeline::Timeline& timeline, Window window);
+
+/// Turns findings over time into remarks. Owned by whoever calls analyse repeatedly; one thread.
+class Narrator {
+ public:
+  /// Compares with what was told before and appends what is new.
+  void observe(const timeline::Timeline& timeline, const Findings& findings);
+  const std::vector<Remark>& remarks() const { return remarks_; }  ///< Oldest first; the last few hundred.
+
+ private:
+  /// What was last said of a domain, and how often something else has been seen since.
+  struct DomainStory {
+    DomainState told = DomainState::kUnknown;
+    DomainState seen = DomainState::kUnknown;
+    int times = 0;
+  };
+  void tell(Remark remark);
+  void tell_delays(const timeline::Timeline& timeline);
+  void tell_commands(const timeline::Timeline& timeline);
+  void tell_losses(const timeline::Timeline& timeline);
+  void tell_waves(const Findings& findings);
+  void tell_domain(const timeline::Timeline& timeline, const DomainActivity& activity, Nanoseconds at);
+
+  std::vector<Remark> remarks_;
+  std::vector<DomainStory> domains_;
+  std::map<std::pair<Nanoseconds, Rank>, bool> delays_;  ///< By begin and rank: told of its end?
+  std::map<std::pair<Nanoseconds, Rank>, bool> waves_;   ///< By start and origin: told of its end?
+  std::set<wire::CommandId> commands_;                   ///< Refusals that were told.
+  std::size_t losses_seen_ = 0;    ///< Entries of Timeline::losses() when last looked at,
+  std::uint64_t losses_told_ = 0;  ///< and the sum of their counts.
+};
+
+}  // namespace idlewave::analysis

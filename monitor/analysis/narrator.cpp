@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "monitor/analysis/findings.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using timeline::Loss;
+using timeline::LossKind;
+using timeline::Timeline;
+
+constexpr std::size_t kRemarksKept = 500;
+constexpr std::size_t kLossesAtOnce = 16;
+/// A domain must be seen in a new state so often, in a row, before it is told: refreshes come four times a second.
+constexpr int kTimesBeforeTelling = 3;
+
+std::string duration_text(Nanoseconds duration) {
+  const double seconds = double(duration.count()) * 1e-9;
+  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} us", seconds * 1e6);
+}
+
+std::string delay_text(const timeline::Delay& delay) {
+  const std::string where = delay.step == wire::kNoStep ? std::string() : fmt::format(", step {}", delay.step);
+  if (!delay.ended) return fmt::format("delay began on rank {}{}", delay.rank, where);
+  return fmt::format("delay of {} on rank {} is over", duration_text(delay.end - delay.begin), delay.rank);
+}
+
+std::string direction_text(const WaveDirection& direction, const char* name) {
+  switch (direction.end) {
+    case WaveEnd::kRunning: return fmt::format("{} it still runs", name);
+    case WaveEnd::kAnnihilated: return fmt::format("{} it met another front after {} ranks", name, direction.reach_ranks);
+    case WaveEnd::kBoundary: return fmt::format("{} it left at the end of the chain after {} ranks", name, direction.reach_ranks);
+    case WaveEnd::kDecayed: return fmt::format("{} it decayed after {} ranks", name, direction.reach_ranks);
+  }
+  return {};
+}
+
+bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
+
+std::string wave_text(const Wave& wave) {
+  return fmt::format("idle wave from rank {}: {}, {}", wave.origin_rank, direction_text(wave.up, "up"), direction_text(wave.down, "down"));
+}
+
+Nanoseconds last_arrival(const Wave& wave) {
+  Nanoseconds last = wave.start + wave.delay;
+  if (!wave.up.front.empty()) last = std::max(last, wave.up.front.back().departure);
+  if (!wave.down.front.empty()) last = std::max(last, wave.down.front.back().departure);
+  return last;
+}
+
+std::string plural(std::uint64_t count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+std::string loss_text(const Loss& loss) {
+  const std::string whose = loss.rank >= 0 ? fmt::format("rank {}", loss.rank) : loss.node.empty() ? "the stream" : loss.node;
+  switch (loss.kind) {
+    case LossKind::kRingFull: return fmt::format("{} of {} dropped: its ring was full", plural(loss.count, "event"), whose);
+    case LossKind::kSequenceGap: return fmt::format("{} from {} missing", plural(loss.count, "frame"), whose);
+    case LossKind::kBadFrame: return fmt::format("{} from {} could not be read: {}", plural(loss.count, "frame"), whose, loss.detail);
+    case LossKind::kTimeStep: return fmt::format("{} of {} left out: time went back", plural(loss.count, "event"), whose);
+    case LossKind::kStranger: return fmt::format("{} of {} left out: nobody announced it", plural(loss.count, "event"), whose);
+    case LossKind::kRankLost: return fmt::format("{} is lost: its process ended without saying so", whose);
+    case LossKind::kBeforeStart: return fmt::format("{} from {} came before we listened", plural(loss.count, "frame"), whose);
+    case LossKind::kDetail: return fmt::format("{} of the recording damaged", plural(loss.count, "block"));
+  }
+  return {};
+}
+
+std::string domain_text(const Timeline& timeline, const DomainActivity& activity) {
+  const std::string& label = timeline.domains()[std::size_t(activity.domain)].info.label;
+  switch (activity.state) {
+    case DomainState::kLockstep: return fmt::format("{} runs in lockstep: {:.1f} of {} active", label, activity.active_now, activity.ranks);
+    case DomainState::kComputational:
+      return fmt::format("{} is desynchronised: {:.1f} of {} active", label, activity.active_now, activity.ranks);
+    case DomainState::kDisturbed: return fmt::format("an idle wave has entered {}", label);
+    case DomainState::kNotActive: return fmt::format("{} is no longer active", label);
+    case DomainState::kUnknown: break;
+  }
+  return {};
+}
+
+}  // namespace
+
+void Narrator::tell(Remark remark) {
+  const auto after = std::upper_bound(remarks_.begin(), remarks_.end(), remark.at, [](Nanoseconds at, const Remark& other) { return at < other.at; });
+  remarks_.insert(after, std::move(remark));
+  if (remarks_.size() > kRemarksKept) remarks_.erase(remarks_.begin());
+}
+
+void Narrator::tell_delays(const Timeline& timeline) {
+  for (const timeline::Delay& delay : timeline.delays()) {
+    if (delay.phase != wire::Phase::kDelay) continue;
+    const auto [told, is_new] = delays_.try_emplace({delay.begin, delay.rank}, false);
+    timeline::Delay began = delay;
+    began.ended = false;
+    if (is_new) tell({Remark::Kind::kDelay, delay.begin, delay.rank, delay.step, delay_text(began)});
+    if (delay.ended && !told->second) {
+      told->second = true;
+      tell({Remark::Kind::kDelay, delay.end, delay.rank, delay.step, delay_text(delay)});
+    }
+  }
+}
+
+void Narrator::tell_commands(const Timeline& timeline) {
+  for (const timeline::CommandRecord& record : timeline.commands()) {
+    if (!record.answered || record.accepted || !commands_.insert(record.command.id).second) continue;
+    tell({Remark::Kind::kCommand, record.sent, -1, wire::kNoStep, "command refused: " + record.reason});
+  }
+}
+
+void Narrator::tell_losses(const Timeline& timeline) {
+  const auto& losses = timeline.losses();
+  std::uint64_t total = 0;
+  for (const Loss& loss : losses) total += loss.count;
+  const bool grew = total != losses_told_;
+  // The list is bounded and merges what continues, so that growth may show in the newest entry alone.
+  const std::size_t fresh = losses.size() > losses_seen_ ? losses.size() - losses_seen_ : grew && !losses.empty() ? 1 : 0;
+  losses_told_ = total;
+  losses_seen_ = losses.size();
+  for (std::size_t i = losses.size() - std::min(fresh, kLossesAtOnce); i < losses.size(); ++i) {
+    const auto kind = losses[i].kind == LossKind::kRankLost ? Remark::Kind::kRank : Remark::Kind::kLoss;
+    tell({kind, losses[i].to, losses[i].rank, wire::kNoStep, loss_text(losses[i])});
+  }
+}
+
+void Narrator::tell_waves(const Findings& findings) {
+  for (const Wave& wave : findings.waves) {
+    const auto [told, is_new] = waves_.try_emplace({wave.start, wave.origin_rank}, false);
+    if (!is_over(wave) || told->second) continue;
+    told->second = true;
+    tell({Remark::Kind::kWave, last_arrival(wave), wave.origin_rank, wave.origin_step, wave_text(wave)});
+  }
+}
+
+void Narrator::tell_domain(const Timeline& timeline, const DomainActivity& activity, Nanoseconds at) {
+  DomainStory& story = domains_[std::size_t(activity.domain)];
+  story.times = activity.state == story.seen ? story.times + 1 : 1;
+  story.seen = activity.state;
+  if (story.seen == story.told || story.times < kTimesBeforeTelling) return;
+  story.told = story.seen;
+  const std::string text = domain_text(timeline, activity);
+  if (!text.empty()) tell({Remark::Kind::kDomain, at, -1, wire::kNoStep, text});
+}
+
+void Narrator::observe(const Timeline& timeline, const Findings& findings) {
+  tell_delays(timeline);
+  tell_commands(timeline);
+  tell_losses(timeline);
+  tell_waves(findings);
+  domains_.resize(findings.domains.size());
+  for (const DomainActivity& activity : findings.domains) tell_domain(timeline, activity, findings.window.to);
+}
+
+}  // namespace idlewave::analysis

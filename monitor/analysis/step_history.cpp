@@ -1,0 +1,111 @@
+#include "monitor/analysis/step_history.h"
+
+#include <algorithm>
+
+namespace idlewave::analysis {
+
+using timeline::Lane;
+using timeline::LaneState;
+using timeline::Timeline;
+using wire::Nanoseconds;
+using wire::Rank;
+using wire::Step;
+
+namespace {
+
+constexpr std::size_t kStepsForTypical = 8;   ///< Per rank.
+constexpr Rank kRanksForTypical = 256;        ///< A median needs no more.
+
+/// The step that went on at `at`; null before the first.
+const timeline::StepRecord* step_at(const Lane& lane, Nanoseconds at) {
+  const auto& steps = lane.steps();
+  const auto after = std::partition_point(steps.begin(), steps.end(), [&](const timeline::StepRecord& record) { return record.begin < at; });
+  return after == steps.begin() ? nullptr : &*std::prev(after);
+}
+
+void collect_lengths(const Lane& lane, std::vector<Nanoseconds>& lengths) {
+  std::size_t taken = 0;
+  for (auto record = lane.steps().rbegin(); record != lane.steps().rend() && taken < kStepsForTypical; ++record) {
+    if (record->end == Nanoseconds{0}) continue;
+    lengths.push_back(record->end - record->begin);
+    ++taken;
+  }
+}
+
+}  // namespace
+
+Nanoseconds median(std::vector<Nanoseconds> values) {
+  if (values.empty()) return Nanoseconds{0};
+  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Nanoseconds typical_step_length(const Timeline& timeline) {
+  std::vector<Nanoseconds> lengths;
+  const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksForTypical);
+  for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
+    if (const Lane* lane = timeline.lane(rank)) collect_lengths(*lane, lengths);
+  }
+  return median(std::move(lengths));
+}
+
+bool was_silent(const Lane& lane, Nanoseconds at) {
+  const bool ended = lane.state() == LaneState::kStopped || lane.state() == LaneState::kLost;
+  return ended && lane.last() <= at;
+}
+
+Step common_step(const Timeline& timeline, std::span<const Rank> ranks, Nanoseconds at) {
+  Step common = wire::kNoStep;
+  bool first = true;
+  for (const Rank rank : ranks) {
+    const Lane* lane = timeline.lane(rank);
+    const timeline::StepRecord* record = lane && !was_silent(*lane, at) ? step_at(*lane, at) : nullptr;
+    if (!record) continue;
+    common = first ? record->step : std::min(common, record->step);
+    first = false;
+  }
+  return common;
+}
+
+std::optional<Nanoseconds> begin_spread(const Timeline& timeline, std::span<const Rank> ranks, Step step) {
+  Nanoseconds earliest = Nanoseconds::max(), latest = Nanoseconds::min();
+  int found = 0;
+  for (const Rank rank : ranks) {
+    const Lane* lane = timeline.lane(rank);
+    const timeline::StepRecord* record = lane ? lane->step(step) : nullptr;
+    if (!record) continue;
+    earliest = std::min(earliest, record->begin);
+    latest = std::max(latest, record->begin);
+    ++found;
+  }
+  if (found < 2) return std::nullopt;
+  return latest - earliest;
+}
+
+std::optional<Nanoseconds> typical_spread(const Timeline& timeline, std::span<const Rank> ranks, int count, Nanoseconds at) {
+  const Step common = common_step(timeline, ranks, at);
+  std::vector<Nanoseconds> spreads;
+  for (Step step = common; step >= 0 && step > common - count; --step) {
+    if (const auto spread = begin_spread(timeline, ranks, step)) spreads.push_back(*spread);
+  }
+  if (spreads.empty()) return std::nullopt;
+  return median(std::move(spreads));
+}
+
+Nanoseconds idle_in_step(const Lane& lane, Nanoseconds at) {
+  const timeline::StepRecord* record = was_silent(lane, at) ? nullptr : step_at(lane, at);
+  if (!record) return Nanoseconds{0};
+  return lane.time_in(timeline::Category::kWait, record->begin, at) + lane.time_in(timeline::Category::kDelay, record->begin, at);
+}
+
+std::vector<Rank> heard_ranks(const Timeline& timeline) {
+  std::vector<Rank> ranks;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const Lane* lane = timeline.lane(rank);
+    if (lane && lane->state() != LaneState::kAnnounced) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,26 @@
+#include "monitor/theory/contention.h"
+
+#include <algorithm>
+
+namespace idlewave::theory {
+
+double domain_bandwidth(double active, double core_bandwidth, double saturated_bandwidth) {
+  return std::min(active * core_bandwidth, saturated_bandwidth);
+}
+
+double saturation_point(double core_bandwidth, double saturated_bandwidth) {
+  return core_bandwidth > 0 && saturated_bandwidth > 0 ? saturated_bandwidth / core_bandwidth : 0;
+}
+
+double phase_time(double active, double volume, double core_bandwidth, double saturated_bandwidth) {
+  return active * volume / domain_bandwidth(active, core_bandwidth, saturated_bandwidth);
+}
+
+double wave_speed(double sigma, double distance, double phase_seconds, double communication_seconds) {
+  const double step = phase_seconds + communication_seconds;
+  return step > 0 ? sigma * distance / step : 0;
+}
+
+int ring_distance(int from, int to, int sign, int ranks) { return (((to - from) * sign) % ranks + ranks) % ranks; }
+
+}  // namespace idlewave::theory

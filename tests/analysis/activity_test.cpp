@@ -1,0 +1,145 @@
+#include "monitor/analysis/activity.h"
+
+#include <gmock/gmock.h>
+
+#include "monitor/analysis/efficiency.h"
+#include "monitor/analysis/steps.h"
+#include "monitor/analysis/waves.h"
+#include "tests/analysis/ring_model.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using test::ms;
+using test::RingModel;
+
+/// Ten ranks that compute three quarters of each step and wait for one quarter, the second half of them shifted by half a step.
+void fill_alternating(timeline::Timeline& timeline, bool shifted) {
+  RingModel model;
+  model.ranks = 10;
+  model.steps = 50;
+  model.run();
+  for (int step = 0; step < model.steps; ++step) {
+    for (Rank rank = 0; rank < model.ranks; ++rank) {
+      auto& t = model.times[std::size_t(step)][std::size_t(rank)];
+      t.begin = t.delay_end = step * 20e6 + (shifted && rank >= 5 ? 10e6 : 0);
+      t.work_end = t.begin + 15e6;
+      t.wait_end = t.begin + 20e6;
+    }
+  }
+  model.fill(timeline);
+}
+
+TEST(Activity, MeanActiveIsTheIntegralOfComputeOverTheWindow) {
+  timeline::Timeline timeline;
+  fill_alternating(timeline, false);
+  const auto ranks = timeline.domains()[0].ranks;
+  EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(200), ms(400)}), 7.5);
+  EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(200), ms(215)}), 10);
+  EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(215), ms(220)}), 0);
+}
+
+TEST(Activity, RanksThatBeginTogetherAreInLockstep) {
+  timeline::Timeline timeline;
+  fill_alternating(timeline, false);
+  EXPECT_EQ(domain_activity(timeline, {ms(500), ms(900)})[0].state, DomainState::kLockstep);
+}
+
+TEST(Activity, RanksThatAreHalfAStepApartAreNot) {
+  timeline::Timeline timeline;
+  fill_alternating(timeline, true);
+  EXPECT_EQ(domain_activity(timeline, {ms(500), ms(900)})[0].state, DomainState::kComputational);
+}
+
+TEST(Activity, ADomainWhoseRanksHaveStoppedIsNotActive) {
+  timeline::Timeline timeline;
+  fill_alternating(timeline, false);
+  EXPECT_EQ(domain_activity(timeline, {ms(500), ms(2000)})[0].state, DomainState::kNotActive);
+}
+
+TEST(Activity, ALongWaitIsAnIdleWave) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline, ms(350));
+  const auto domains = domain_activity(timeline, {ms(100), ms(350)});
+  EXPECT_EQ(domains[0].state, DomainState::kDisturbed);
+  EXPECT_EQ(domains[2].state, DomainState::kLockstep);
+}
+
+TEST(Activity, SaturationPointIsKnownOnlyWithBothBandwidths) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  EXPECT_DOUBLE_EQ(domain_activity(timeline, {ms(0), ms(100)})[0].saturation_point, 5);
+}
+
+TEST(Activity, BandwidthIsBytesOverTheTimeTheSamplesCover) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline, ms(900));
+  std::vector<wire::Event> samples(4);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i].kind = i == 0 ? wire::EventKind::kStart : wire::EventKind::kBandwidth;
+    samples[i].time = ms(200.0 * double(i));
+    samples[i].value = i == 0 ? 0 : 8'000'000'000;
+  }
+  timeline.append("n1", {wire::LaneId::Kind::kDomain, 0}, samples);
+  const auto activity = domain_activity(timeline, {ms(0), ms(600)})[0];
+  EXPECT_NEAR(activity.bandwidth, 40e9, 1);
+  EXPECT_NEAR(activity.bandwidth_mean, 40e9, 1);
+}
+
+TEST(Steps, MeansAreThoseOfTheStepsThatEndedInTheWindow) {
+  timeline::Timeline timeline;
+  fill_alternating(timeline, false);
+  const StepTimes times = step_times(timeline, {ms(200), ms(400)});
+  EXPECT_EQ(times.steps, 100);
+  EXPECT_EQ(times.mean, ms(20));
+  EXPECT_EQ(times.compute_mean, ms(15));
+  EXPECT_EQ(times.wait_mean, ms(5));
+  EXPECT_DOUBLE_EQ(times.wait_share(), 0.25);
+}
+
+TEST(Efficiency, ParallelIsLoadBalanceTimesCommunication) {
+  timeline::Timeline timeline;
+  fill_alternating(timeline, false);
+  const Efficiency result = efficiency(timeline, {ms(0), ms(1000)});
+  EXPECT_NEAR(result.parallel, 0.75, 1e-6);
+  EXPECT_NEAR(result.load_balance, 1, 1e-6);
+  EXPECT_NEAR(result.parallel, result.load_balance * result.communication, 1e-9);
+}
+
+TEST(Wavefront, ASlopeOfOneMillisecondARankIsAThousandRanksPerSecond) {
+  RingModel model;
+  model.run();
+  for (auto& row : model.times) {
+    for (Rank rank = 0; rank < model.ranks; ++rank) {
+      auto& t = row[std::size_t(rank)];
+      for (double* time : {&t.begin, &t.delay_end, &t.work_end, &t.wait_end}) *time += rank * 1e6;
+    }
+  }
+  timeline::Timeline timeline;
+  model.fill(timeline, ms(900));
+  const auto front = find_wavefront(timeline, {ms(0), ms(900)});
+  ASSERT_TRUE(front);
+  EXPECT_EQ(front->amplitude, ms(39));
+  ASSERT_EQ(front->slopes_ranks_per_s.size(), 4u);
+  EXPECT_NEAR(front->slopes_ranks_per_s[1], 1000, 1);
+}
+
+TEST(Wavefront, RanksThatBeginTogetherHaveNoSlope) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline, ms(900));
+  const auto front = find_wavefront(timeline, {ms(0), ms(900)});
+  ASSERT_TRUE(front);
+  EXPECT_EQ(front->slopes_ranks_per_s, std::vector<double>(4, 0.0));
+}
+
+}  // namespace
+}  // namespace idlewave::analysis

@@ -1,0 +1,67 @@
+#include <gmock/gmock.h>
+
+#include "monitor/analysis/findings.h"
+#include "tests/analysis/ring_model.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using test::ms;
+using test::RingModel;
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+
+std::vector<std::string> texts(const Narrator& narrator) {
+  std::vector<std::string> result;
+  for (const Remark& remark : narrator.remarks()) result.push_back(remark.text);
+  return result;
+}
+
+/// Observes the session four times a second, as the monitor does.
+Narrator narrate(RingModel model, timeline::Timeline& timeline) {
+  model.run();
+  model.fill(timeline);
+  Narrator narrator;
+  for (int i = 0; i < 4; ++i) narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()}));
+  return narrator;
+}
+
+TEST(Narrator, TellsOfADelayOnceWhenItBeginsAndOnceWhenItIsOver) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  timeline::Timeline timeline;
+  const auto said = texts(narrate(model, timeline));
+  EXPECT_EQ(std::count(said.begin(), said.end(), "delay began on rank 5, step 20"), 1);
+  EXPECT_EQ(std::count(said.begin(), said.end(), "delay of 300 ms on rank 5 is over"), 1);
+}
+
+TEST(Narrator, TellsHowAWaveEnded) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  timeline::Timeline timeline;
+  EXPECT_THAT(texts(narrate(model, timeline)), Contains(AllOf(HasSubstr("idle wave from rank 5"), HasSubstr("met another front"))));
+}
+
+TEST(Narrator, TellsOfARankThatWasLost) {
+  RingModel model;
+  timeline::Timeline timeline;
+  model.run();
+  model.fill(timeline, ms(300));
+  timeline.add_loss({timeline::LossKind::kRankLost, "n1", 12, ms(300), ms(300), 1, ""});
+  Narrator narrator;
+  narrator.observe(timeline, analyse(timeline, {ms(0), ms(300)}));
+  EXPECT_THAT(narrator.remarks(), Contains(AllOf(Field(&Remark::kind, Remark::Kind::kRank), Field(&Remark::rank, 12))));
+}
+
+TEST(Narrator, RemarksAreInOrderOfTime) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}, {25, 40, ms(200)}};
+  timeline::Timeline timeline;
+  const Narrator narrator = narrate(model, timeline);
+  EXPECT_TRUE(std::is_sorted(narrator.remarks().begin(), narrator.remarks().end(), [](const auto& a, const auto& b) { return a.at < b.at; }));
+}
+
+}  // namespace
+}  // namespace idlewave::analysis

@@ -1,0 +1,139 @@
+#pragma once
+// A core-bound bulk-synchronous program as a table of times, by the rules of the scenario files (eager: a receive ends when the sender has posted, a
+// send when it is posted; rendezvous: both end when both have posted; T = 0), turned into the events that its ranks would report.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::test {
+
+using wire::Nanoseconds;
+using wire::Rank;
+
+constexpr Nanoseconds ms(double value) { return Nanoseconds(std::int64_t(value * 1e6)); }
+
+struct RingModel {
+  Rank ranks = 40;
+  int steps = 100;
+  bool ring = true;
+  std::vector<int> distances = {-1, 1};
+  bool rendezvous = false;
+  bool split = false;
+  Nanoseconds work = ms(10);
+  double noise_mean_ms = 0;  ///< Exponential, added to each work phase.
+  unsigned seed = 1;
+  struct Delay { Rank rank; int step; Nanoseconds length; };
+  std::vector<Delay> delays;
+  Rank ranks_per_domain = 10;
+
+  /// Times in ns: when rank r began step k, ended its work, and ended its waiting.
+  struct Times { double begin = 0, delay_end = 0, work_end = 0, wait_end = 0; };
+  std::vector<std::vector<Times>> times;  ///< [step][rank]
+
+  int partner(Rank rank, int distance) const {
+    const int other = rank + distance;
+    const int wrapped = (other % ranks + ranks) % ranks;
+    return wrapped == rank || (!ring && other != wrapped) ? -1 : wrapped;
+  }
+
+  void run() {
+    std::mt19937 random(seed);
+    std::exponential_distribution<double> noise(noise_mean_ms > 0 ? 1 / (noise_mean_ms * 1e6) : 1);
+    times.assign(std::size_t(steps), std::vector<Times>(std::size_t(ranks)));
+    for (int step = 0; step < steps; ++step) {
+      auto& row = times[std::size_t(step)];
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        Times& t = row[std::size_t(rank)];
+        t.begin = step == 0 ? 0 : times[std::size_t(step - 1)][std::size_t(rank)].wait_end;
+        t.delay_end = t.begin;
+        for (const Delay& delay : delays) if (delay.rank == rank && delay.step == step) t.delay_end += double(delay.length.count());
+        t.work_end = t.delay_end + double(work.count()) + (noise_mean_ms > 0 ? noise(random) : 0);
+      }
+      exchange(row);
+    }
+  }
+
+  void exchange(std::vector<Times>& row) const {
+    std::vector<double> post(row.size());
+    for (std::size_t r = 0; r < row.size(); ++r) post[r] = row[r].work_end;
+    const std::size_t rounds = split ? distances.size() : 1;
+    for (std::size_t round = 0; round < rounds; ++round) {
+      std::vector<double> done = post;
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        for (std::size_t i = 0; i < distances.size(); ++i) {
+          if (split && i != round) continue;
+          const int from = partner(rank, -distances[i]), to = partner(rank, distances[i]);
+          double& end = done[std::size_t(rank)];
+          if (from >= 0) end = std::max(end, post[std::size_t(from)]);
+          if (to >= 0 && rendezvous) end = std::max(end, post[std::size_t(to)]);
+        }
+      }
+      post = done;
+    }
+    for (std::size_t r = 0; r < row.size(); ++r) row[r].wait_end = post[r];
+  }
+
+  wire::Roster roster() const {
+    wire::Roster roster;
+    roster.world_size = ranks;
+    for (Rank rank = 0; rank < ranks; ++rank) roster.ranks.push_back({rank, 1000 + rank, rank / ranks_per_domain});
+    for (Rank domain = 0; domain <= (ranks - 1) / ranks_per_domain; ++domain) {
+      wire::DomainInfo info;
+      info.id = domain;
+      info.label = "socket " + std::to_string(domain);
+      info.core_bandwidth = 10e9;
+      info.saturated_bandwidth = 50e9;
+      info.source = wire::BandwidthSource::kVirtual;
+      roster.domains.push_back(info);
+    }
+    return roster;
+  }
+
+  std::vector<wire::Event> events_of(Rank rank) const {
+    using wire::EventKind;
+    using wire::Phase;
+    std::vector<wire::Event> events;
+    const auto add = [&](double at, EventKind kind, Phase phase, std::uint64_t value = 0) {
+      wire::Event event;
+      event.time = Nanoseconds(std::llround(at));
+      event.kind = kind;
+      event.phase = phase;
+      event.value = value & wire::kMaxEventValue;
+      events.push_back(event);
+    };
+    add(0, EventKind::kStart, Phase::kNone);
+    for (int step = 0; step < steps; ++step) {
+      const Times& t = times[std::size_t(step)][std::size_t(rank)];
+      const Phase before = step == 0 ? Phase::kNone : Phase::kWait;
+      add(t.begin, EventKind::kStep, before, std::uint64_t(step));
+      if (t.delay_end > t.begin) {
+        add(t.begin, EventKind::kDelayBegin, Phase::kDelay, 7);
+        add(t.delay_end, EventKind::kDelayEnd, before, 7);
+      }
+      add(t.delay_end, step == 0 ? EventKind::kEnter : EventKind::kSwitch, Phase::kCompute);
+      add(t.work_end, EventKind::kSwitch, Phase::kWait);
+    }
+    add(times.back()[std::size_t(rank)].wait_end, EventKind::kStop, Phase::kNone);
+    return events;
+  }
+
+  /// Fills `timeline` with everything before `until`.
+  void fill(timeline::Timeline& timeline, Nanoseconds until = Nanoseconds::max()) const {
+    timeline.apply_roster("n1", roster());
+    Nanoseconds last{};
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      std::vector<wire::Event> events = events_of(rank);
+      std::erase_if(events, [&](const wire::Event& event) { return event.time >= until; });
+      if (!events.empty()) last = std::max(last, events.back().time);
+      timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+    }
+    timeline.advance("n1", std::min(until, last));
+  }
+};
+
+}  // namespace idlewave::test

@@ -1,0 +1,141 @@
+#include "monitor/analysis/waves.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/analysis/ring_model.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using test::ms;
+using test::RingModel;
+using testing::DoubleNear;
+using testing::SizeIs;
+
+constexpr Window kAll{Nanoseconds{0}, Nanoseconds::max()};
+
+RingModel one_delay(Nanoseconds length = ms(300)) {
+  RingModel model;
+  model.delays = {{5, 20, length}};
+  return model;
+}
+
+std::vector<Wave> waves_of(RingModel model, Nanoseconds until = Nanoseconds::max()) {
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline, until);
+  return find_waves(timeline, kAll);
+}
+
+TEST(Waves, NamesTheDelayedRankAndItsStepAsTheOrigin) {
+  const auto waves = waves_of(one_delay());
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].origin_rank, 5);
+  EXPECT_EQ(waves[0].origin_step, 20);
+  EXPECT_EQ(waves[0].command, 7u);
+  EXPECT_EQ(waves[0].delay, ms(300));
+  EXPECT_EQ(waves[0].start, ms(200));
+}
+
+TEST(Waves, RunsHalfRoundAClosedRingAndAnnihilates) {
+  const auto waves = waves_of(one_delay());
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].up.end, WaveEnd::kAnnihilated);
+  EXPECT_EQ(waves[0].down.end, WaveEnd::kAnnihilated);
+  EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 39);
+  EXPECT_NEAR(waves[0].up.reach_ranks, 20, 1);
+}
+
+TEST(Waves, DiesAtTheEndsOfAnOpenChain) {
+  RingModel model = one_delay();
+  model.ring = false;
+  const auto waves = waves_of(model);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].up.end, WaveEnd::kBoundary);
+  EXPECT_EQ(waves[0].up.reach_ranks, 34);
+  EXPECT_EQ(waves[0].down.end, WaveEnd::kBoundary);
+  EXPECT_EQ(waves[0].down.reach_ranks, 5);
+}
+
+TEST(Waves, DoesNotDecayInACoreBoundProgramWithoutNoise) {
+  const auto waves = waves_of(one_delay());
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_NEAR(waves[0].up.decay_s_per_rank, 0, 1e-9);
+  for (const FrontPoint& point : waves[0].up.front) EXPECT_EQ(point.idle, ms(300)) << "rank " << point.rank;
+}
+
+TEST(Waves, StillRunsWhenTheDataEndsBeforeTheFrontsMeet) {
+  const auto waves = waves_of(one_delay(ms(100)), ms(200 + 55));
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].up.end, WaveEnd::kRunning);
+  EXPECT_EQ(waves[0].down.end, WaveEnd::kRunning);
+}
+
+TEST(Waves, TwoDelaysMakeTwoWavesThatAnnihilateBetweenThem) {
+  RingModel model = one_delay();
+  model.delays.push_back({25, 20, ms(300)});
+  const auto waves = waves_of(model);
+  ASSERT_THAT(waves, SizeIs(2));
+  EXPECT_EQ(waves[0].up.end, WaveEnd::kAnnihilated);
+  EXPECT_EQ(waves[1].down.end, WaveEnd::kAnnihilated);
+  EXPECT_NEAR(waves[0].up.reach_ranks, 10, 1);
+}
+
+TEST(Waves, ADelayShorterThanHalfAStepMakesNone) { EXPECT_THAT(waves_of(one_delay(ms(3))), SizeIs(0)); }
+
+/// physics.md: exponential noise takes mu from the idle period per rank, so a delay D reaches about D / mu ranks.
+TEST(Waves, NoiseOfMeanMuTakesMuPerRank) {
+  RingModel model = one_delay(ms(60));
+  model.ranks = 400;
+  model.steps = 200;
+  model.delays[0].rank = 5;
+  model.distances = {1};
+  model.noise_mean_ms = 0.5;
+  model.seed = 12345;
+  const auto waves = waves_of(model);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_THAT(waves[0].up.decay_s_per_rank, DoubleNear(0.5e-3, 0.15e-3)) << "seed " << model.seed;
+  EXPECT_THAT(waves[0].up.reach_ranks, testing::AllOf(testing::Gt(70), testing::Lt(140))) << "seed " << model.seed;
+}
+
+struct SpeedCase {
+  const char* name;
+  std::vector<int> distances;
+  bool rendezvous, split;
+  double down, up;
+};
+void PrintTo(const SpeedCase& c, std::ostream* out) { *out << c.name; }
+
+class WaveSpeed : public testing::TestWithParam<SpeedCase> {};
+
+/// physics.md, "Speed in ranks per step". A chain, so that a fast front does not come round and meet its slow sibling.
+TEST_P(WaveSpeed, IsThatOfTheDependencyModel) {
+  RingModel model = one_delay();
+  model.ring = false;
+  model.ranks = 120;
+  model.delays[0].rank = 60;
+  model.distances = GetParam().distances;
+  model.rendezvous = GetParam().rendezvous;
+  model.split = GetParam().split;
+  const auto waves = waves_of(model);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_NEAR(waves[0].down.ranks_per_step, GetParam().down, 0.05);
+  EXPECT_NEAR(waves[0].up.ranks_per_step, GetParam().up, 0.05);
+  if (GetParam().up == 0) return;
+  EXPECT_NEAR(waves[0].up.speed_ranks_per_s, GetParam().up / 0.010, 0.15 * GetParam().up / 0.010);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    PatternsOfTheLiterature, WaveSpeed,
+    testing::Values(SpeedCase{"one direction, eager", {1}, false, false, 0, 1}, SpeedCase{"one direction, rendezvous", {1}, true, false, 1, 1},
+                    SpeedCase{"both, one wait, eager", {-1, 1}, false, false, 1, 1},
+                    SpeedCase{"both, one wait, rendezvous", {-1, 1}, true, false, 1, 1},
+                    SpeedCase{"both, split, eager", {-1, 1}, false, true, 1, 1},
+                    SpeedCase{"both, split, rendezvous", {-1, 1}, true, true, 2, 2},
+                    SpeedCase{"two each, eager", {-2, -1, 1, 2}, false, false, 2, 2},
+                    SpeedCase{"two each, rendezvous", {-2, -1, 1, 2}, true, false, 2, 2},
+                    SpeedCase{"lopsided, split, eager", {1, -1, -2}, false, true, 3, 1},
+                    SpeedCase{"lopsided, split, rendezvous", {1, -1, -2}, true, true, 4, 4}));
+
+}  // namespace
+}  // namespace idlewave::analysis

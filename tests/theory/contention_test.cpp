@@ -1,0 +1,42 @@
+#include "monitor/theory/contention.h"
+
+#include <gtest/gtest.h>
+
+namespace idlewave::theory {
+namespace {
+
+constexpr double kGB = 1e9;
+
+TEST(Contention, BandwidthRisesToTheSaturatedValueAndStays) {
+  EXPECT_DOUBLE_EQ(domain_bandwidth(1, 10 * kGB, 50 * kGB), 10 * kGB);
+  EXPECT_DOUBLE_EQ(domain_bandwidth(5, 10 * kGB, 50 * kGB), 50 * kGB);
+  EXPECT_DOUBLE_EQ(domain_bandwidth(10, 10 * kGB, 50 * kGB), 50 * kGB);
+}
+
+TEST(Contention, SaturationPointIsTheRatioOfTheBandwidths) {
+  EXPECT_DOUBLE_EQ(saturation_point(10 * kGB, 50 * kGB), 5);
+  EXPECT_DOUBLE_EQ(saturation_point(0, 50 * kGB), 0);
+  EXPECT_DOUBLE_EQ(saturation_point(10 * kGB, 0), 0);
+}
+
+TEST(Contention, TenRanksInLockstepTakeTwiceTheTimeOfFive) {
+  EXPECT_DOUBLE_EQ(phase_time(10, 50e6, 10 * kGB, 50 * kGB), 0.010);
+  EXPECT_DOUBLE_EQ(phase_time(5, 50e6, 10 * kGB, 50 * kGB), 0.005);
+  EXPECT_DOUBLE_EQ(phase_time(2, 50e6, 10 * kGB, 50 * kGB), 0.005);
+}
+
+TEST(WaveSpeed, IsSigmaTimesDistancePerStep) {
+  EXPECT_DOUBLE_EQ(wave_speed(1, 1, 0.010, 0), 100);
+  EXPECT_DOUBLE_EQ(wave_speed(2, 2, 0.010, 0.010), 200);
+  EXPECT_DOUBLE_EQ(wave_speed(1, 1, 0, 0), 0);
+}
+
+TEST(RingDistance, GoesRoundInTheGivenDirection) {
+  EXPECT_EQ(ring_distance(5, 25, +1, 40), 20);
+  EXPECT_EQ(ring_distance(5, 25, -1, 40), 20);
+  EXPECT_EQ(ring_distance(5, 4, +1, 40), 39);
+  EXPECT_EQ(ring_distance(5, 4, -1, 40), 1);
+}
+
+}  // namespace
+}  // namespace idlewave::theory
