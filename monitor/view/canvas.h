@@ -1,6 +1,6 @@
 #pragma once
-// A picture made of cells, each a glyph with meanings instead of colours. Written by view, read by term (which owns the colours), by golden
-// tests and by exports. Plain values, no I/O.
+// A picture made of cells, each a glyph with meanings instead of colours. Written by view, read by term (which owns the
+// colours), by golden tests and by exports. Plain values, no I/O.
 
 #include <cstdint>
 #include <string>
@@ -11,26 +11,33 @@ namespace idlewave::view {
 
 /// What a piece of foreground or background means. Terminals decide how it looks.
 enum class Ink : std::uint8_t {
-  kDefault,      ///< The terminal's own foreground or background.
-  kText,         ///< Ordinary text.
-  kDim,          ///< Frames, units, things of second rank.
-  kStrong,       ///< What must be read first.
-  kTitle,        ///< Title line.
-  kKeyHint,      ///< A key in a hint line.
-  kCursor,       ///< The cell, rank or line that the operator is on.
-  kWarning,      ///< Something was lost or is degraded.
-  kError,        ///< Something failed.
-  kGood,         ///< Live, recording, connected.
-  kCompute,      ///< Calm.
-  kWait0, kWait1, kWait2, kWait3, kWait4, kWait5, kWait6, kWait7,  ///< Share of waiting, from little to all. Lightness rises monotonically.
-  kDelay,        ///< Injected or programmed delay.
-  kOther,        ///< Running outside any phase.
-  kNoData,       ///< Nothing is known.
-  kActive,       ///< Bar of active processes.
-  kSaturation,   ///< Mark of the saturation point.
-  kBandwidth,    ///< Bar of bandwidth.
-  kWaveMark,     ///< A wave's origin, front or end on the map.
-  kLesson,       ///< The lesson's text.
+  kDefault,  ///< The terminal's own foreground or background.
+  kText,     ///< Ordinary text.
+  kDim,      ///< Frames, units, things of second rank.
+  kStrong,   ///< What must be read first.
+  kTitle,    ///< Title line.
+  kKeyHint,  ///< A key in a hint line.
+  kCursor,   ///< The cell, rank or line that the operator is on.
+  kWarning,  ///< Something was lost or is degraded.
+  kError,    ///< Something failed.
+  kGood,     ///< Live, recording, connected.
+  kCompute,  ///< Calm.
+  kWait0,
+  kWait1,
+  kWait2,
+  kWait3,
+  kWait4,
+  kWait5,
+  kWait6,
+  kWait7,       ///< Share of waiting, from little to all. Lightness rises monotonically.
+  kDelay,       ///< Injected or programmed delay.
+  kOther,       ///< Running outside any phase.
+  kNoData,      ///< Nothing is known.
+  kActive,      ///< Bar of active processes.
+  kSaturation,  ///< Mark of the saturation point.
+  kBandwidth,   ///< Bar of bandwidth.
+  kWaveMark,    ///< A wave's origin, front or end on the map.
+  kLesson,      ///< The lesson's text.
 };
 inline constexpr int kInks = static_cast<int>(Ink::kLesson) + 1;
 
@@ -56,8 +63,10 @@ class Canvas {
   Size size() const { return size_; }
   const Cell& at(int x, int y) const;
   void put(int x, int y, const Cell& cell);
-  /// Text from (x, y) to the right, clipped at `max_columns` (-1: the edge). UTF-8; each code point takes one column. Returns the next x.
-  int text(int x, int y, std::string_view utf8, Ink fg, Ink bg = Ink::kDefault, bool bold = false, int max_columns = -1);
+  /// Text from (x, y) to the right, clipped at `max_columns` (-1: the edge). UTF-8; each code point takes one column.
+  /// Returns the next x.
+  int text(int x, int y, std::string_view utf8, Ink fg, Ink bg = Ink::kDefault, bool bold = false,
+           int max_columns = -1);
   void fill(int x, int y, int width, int height, const Cell& cell);
 
   friend bool operator==(const Canvas&, const Canvas&) = default;

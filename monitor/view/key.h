@@ -7,11 +7,24 @@ namespace idlewave::view {
 
 enum class KeyCode : std::uint8_t {
   kCharacter,  ///< `character` holds it.
-  kEnter, kEscape, kTab, kBackTab, kBackspace, kDelete,
-  kUp, kDown, kLeft, kRight, kPageUp, kPageDown, kHome, kEnd,
+  kEnter,
+  kEscape,
+  kTab,
+  kBackTab,
+  kBackspace,
+  kDelete,
+  kUp,
+  kDown,
+  kLeft,
+  kRight,
+  kPageUp,
+  kPageDown,
+  kHome,
+  kEnd,
   kMousePress,  ///< Left button, at (x, y).
-  kWheelUp, kWheelDown,
-  kResize,      ///< The terminal has a new size.
+  kWheelUp,
+  kWheelDown,
+  kResize,  ///< The terminal has a new size.
 };
 
 struct Key {

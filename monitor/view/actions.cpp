@@ -1,0 +1,163 @@
+#include "monitor/view/actions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "monitor/view/figures.h"
+#include "monitor/view/forms.h"
+#include "monitor/view/movement.h"
+#include "monitor/view/screen.h"
+
+namespace idlewave::view::actions {
+
+namespace {
+
+constexpr std::int64_t kPanels = 4;
+
+/// Whether the operator may send commands; says why not.
+bool may_command(Turn& turn) {
+  const SessionInfo& session = turn.model.session;
+  if (session.can_command) return true;
+  const char* otherwise =
+      session.replay ? "a recording can't be changed; inject into a live session" : "this session takes no commands";
+  turn.say(session.why_no_command.empty() ? otherwise : session.why_no_command, Tone::kWarning);
+  return false;
+}
+
+/// Up and down in the panel that has the focus.
+void scroll(Turn& turn, int lines) {
+  State& state = turn.state;
+  const int sockets = static_cast<int>(turn.model.timeline.domains().size());
+  const int remarks = static_cast<int>(turn.model.remarks.size());
+  switch (state.focus) {
+    case Panel::kMap:
+      move_in_ranks(turn, lines);
+      break;
+    case Panel::kSockets:
+      state.first_socket = std::clamp(state.first_socket + lines, 0, std::max(sockets - 1, 0));
+      break;
+    case Panel::kEvents:
+      state.events_back = std::clamp(state.events_back - lines, 0, std::max(remarks - 1, 0));
+      break;
+    case Panel::kLesson:
+      turn_page(turn, lines);
+      break;
+  }
+}
+
+void focus_next(Turn& turn, std::int64_t direction) {
+  auto panel = static_cast<std::int64_t>(turn.state.focus);
+  do {
+    panel = (panel + direction + kPanels) % kPanels;
+  } while (!turn.layout.shows(static_cast<Panel>(panel)));
+  turn.state.focus = static_cast<Panel>(panel);
+}
+
+}  // namespace
+
+void quit(Turn& turn) { turn.effects.emplace_back(Quit{}); }
+
+void help(Turn& turn) {
+  turn.state.help = true;
+  turn.state.help_scroll = 0;
+}
+
+void pause(Turn& turn) {
+  State& state = turn.state;
+  state.paused_at = shown_until(state, turn.model);
+  state.paused = !state.paused;
+  if (turn.model.session.replay) turn.effects.emplace_back(ReplayPause{state.paused});
+}
+
+void earlier(Turn& turn) { move_in_time(turn, -1); }
+void later(Turn& turn) { move_in_time(turn, 1); }
+void up(Turn& turn) { scroll(turn, -1); }
+void down(Turn& turn) { scroll(turn, 1); }
+void page_earlier(Turn& turn) { move_window(turn, -std::max(turn.layout.window.columns / 2, 1)); }
+void page_later(Turn& turn) { move_window(turn, std::max(turn.layout.window.columns / 2, 1)); }
+void oldest(Turn& turn) { visit_time(turn, turn.model.timeline.begin()); }
+
+void follow(Turn& turn) {
+  turn.state.follow = true;
+  turn.state.cursor_time.reset();
+}
+
+void finer(Turn& turn) { change_zoom(turn, -1); }
+void coarser(Turn& turn) { change_zoom(turn, 1); }
+void more_ranks(Turn& turn) { change_rank_zoom(turn, false); }
+void fewer_ranks(Turn& turn) { change_rank_zoom(turn, true); }
+
+void next_wave(Turn& turn) {
+  std::vector<timeline::Delay> delays;
+  const auto& all = turn.model.timeline.delays();
+  std::copy_if(all.begin(), all.end(), std::back_inserter(delays),
+               [](const timeline::Delay& d) { return d.phase == wire::Phase::kDelay; });
+  if (delays.empty()) return turn.say("no delay has been seen yet: i injects one");
+  std::sort(delays.begin(), delays.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  const Nanoseconds column = turn.layout.window.column;
+  auto next = std::prev(delays.end());
+  if (const auto here = turn.state.cursor_time) {
+    next = std::find_if(delays.begin(), delays.end(), [&](const auto& d) { return d.begin >= *here + column; });
+    if (next == delays.end()) next = delays.begin();
+  }
+  visit_rank(turn.state, next->rank, turn.model.timeline.ranks());
+  visit_time(turn, next->begin);
+  turn.say(fmt::format("delay on rank {} at {}", next->rank, to_moment(next->begin, column)));
+}
+
+void go_to(Turn& turn) { turn.state.form = Form{.kind = FormKind::kGoto}; }
+void filter(Turn& turn) { turn.state.form = filter_form(turn.state); }
+void next_panel(Turn& turn) { focus_next(turn, 1); }
+void previous_panel(Turn& turn) { focus_next(turn, -1); }
+void next_page(Turn& turn) { turn_page(turn, 1); }
+
+void inject(Turn& turn) {
+  if (!may_command(turn)) return;
+  const Rank rank = turn.state.cursor_rank;
+  if (turn.model.timeline.lane(rank) == nullptr)
+    return turn.say(fmt::format("rank {} has not been heard of yet", rank), Tone::kWarning);
+  turn.state.form = inject_form(rank, turn.model);
+}
+
+void noise(Turn& turn) {
+  if (may_command(turn)) turn.state.form = Form{.kind = FormKind::kNoise, .text = "exp:0.5ms"};
+}
+
+void clear(Turn& turn) {
+  if (!may_command(turn)) return;
+  turn.effects.emplace_back(SendCommand{{.ranks = {}, .order = wire::ClearOrder{}}});
+  turn.say("asked all ranks to end noise and to forget delays that have not begun");
+}
+
+void mark(Turn& turn) {
+  State& state = turn.state;
+  const Nanoseconds at =
+      state.cursor_time.value_or(std::max(shown_until(state, turn.model) - Nanoseconds(1), Nanoseconds::zero()));
+  state.marks.push_back({at, state.cursor_rank});
+  turn.say(fmt::format("marked {} on the time axis", to_moment(at, turn.layout.window.column)), Tone::kGood);
+}
+
+void record(Turn& turn) {
+  if (turn.model.session.replay) return turn.say("this is a recording already", Tone::kWarning);
+  if (turn.model.session.recording.on) {
+    turn.effects.emplace_back(StopRecording{});
+  } else {
+    turn.effects.emplace_back(StartRecording{});
+  }
+}
+
+void save(Turn& turn) { turn.effects.emplace_back(SaveScreen{}); }
+
+void click(Turn& turn) {
+  const Box& map = turn.layout.map;
+  if (!map.holds(turn.key.x, turn.key.y)) return;
+  const auto line = static_cast<std::size_t>(turn.key.y - map.y);
+  if (line >= turn.layout.rows.lines.size() || turn.layout.rows.lines[line].label_of >= 0) return;
+  const auto group = static_cast<std::size_t>(turn.layout.rows.lines[line].top);
+  turn.state.focus = Panel::kMap;
+  visit_rank(turn.state, turn.layout.rows.groups[group].first, turn.model.timeline.ranks());
+  visit_time(turn, turn.layout.window.begin_of(turn.key.x - map.x));
+}
+
+}  // namespace idlewave::view::actions

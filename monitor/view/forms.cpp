@@ -1,0 +1,219 @@
+#include "monitor/view/forms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "monitor/theory/contention.h"
+#include "monitor/view/figures.h"
+#include "monitor/view/input.h"
+#include "monitor/view/movement.h"
+#include "monitor/view/sockets_panel.h"
+#include "monitor/view/text.h"
+
+namespace idlewave::view {
+
+namespace {
+
+constexpr std::size_t kLongestInput = 64;
+constexpr Nanoseconds kUsualDelay = std::chrono::milliseconds(250);
+
+std::string in_words(const wire::Command& command, Rank ranks) {
+  if (const auto* delay = std::get_if<wire::DelayOrder>(&command.order)) {
+    return fmt::format("inject {} into rank {}?", to_duration(delay->duration), ranks_in_words(command.ranks));
+  }
+  if (const auto* noise = std::get_if<wire::NoiseOrder>(&command.order))
+    return fmt::format("noise {} into all {} ranks?", to_words(*noise), ranks);
+  return "clear?";
+}
+
+/// Replaces the form by one that shows the command and waits for y or n.
+void ask_to_confirm(State& state, wire::Command command) {
+  state.form = Form{.kind = FormKind::kConfirm, .command = std::move(command)};
+}
+
+void complain(State& state, const wire::Error& error) { state.form->complaint = error.message; }
+
+void submit_duration(Turn& turn) {
+  const auto duration = parse_duration(turn.state.form->text);
+  if (!duration) return complain(turn.state, duration.error());
+  ask_to_confirm(turn.state, {.ranks = {turn.state.form->rank}, .order = wire::DelayOrder{.duration = *duration}});
+}
+
+void submit_noise(Turn& turn) {
+  const auto noise = parse_noise(turn.state.form->text);
+  if (!noise) return complain(turn.state, noise.error());
+  ask_to_confirm(turn.state, {.ranks = {}, .order = *noise});
+}
+
+void submit_filter(Turn& turn) {
+  State& state = turn.state;
+  const Rank ranks = turn.model.timeline.ranks();
+  const auto ranges = parse_ranks(state.form->text, ranks);
+  if (!ranges) return complain(state, ranges.error());
+  state.form.reset();
+  state.filter = *ranges;
+  state.first_rank = state.ranks_shown = 0;
+  move_in_ranks(turn, 0);
+}
+
+void go(Turn& turn, Nanoseconds at) {
+  if (turn.model.session.replay && at > turn.model.timeline.now()) turn.effects.emplace_back(ReplaySeek{at});
+  turn.state.form.reset();
+  visit_time(turn, at);
+}
+
+void go(Turn& turn, Rank rank) {
+  turn.state.form.reset();
+  visit_rank(turn.state, rank, turn.model.timeline.ranks());
+}
+
+void go(Turn& turn, wire::Step step) {
+  const timeline::Lane* lane = turn.model.timeline.lane(turn.state.cursor_rank);
+  const timeline::StepRecord* record = lane == nullptr ? nullptr : lane->step(step);
+  if (record == nullptr)
+    return complain(turn.state, {fmt::format("step {} of rank {} is not kept", step, turn.state.cursor_rank)});
+  go(turn, record->begin);
+}
+
+void submit_goto(Turn& turn) {
+  const auto place = parse_place(turn.state.form->text, turn.model.timeline.ranks());
+  if (!place) return complain(turn.state, place.error());
+  std::visit([&turn](const auto& where) { go(turn, where); }, *place);
+}
+
+void send(Turn& turn) {
+  wire::Command command = std::move(turn.state.form->command);
+  turn.state.form.reset();
+  turn.say("sent; it is on the map once it took effect");
+  turn.effects.emplace_back(SendCommand{std::move(command)});
+}
+
+void submit(Turn& turn) {
+  switch (turn.state.form->kind) {
+    case FormKind::kInject:
+      return submit_duration(turn);
+    case FormKind::kNoise:
+      return submit_noise(turn);
+    case FormKind::kConfirm:
+      return send(turn);
+    case FormKind::kGoto:
+      return submit_goto(turn);
+    case FormKind::kFilter:
+      return submit_filter(turn);
+  }
+}
+
+void answer(Turn& turn) {
+  const char32_t c = turn.key.character;
+  if (c == U'y' || c == U'Y') return send(turn);
+  if (c == U'n' || c == U'N') turn.state.form.reset(), turn.say("nothing was sent");
+}
+
+void type(Form& form, const Key& key) {
+  if (key.control || key.character < U' ' || key.character > U'~') return;
+  if (form.untouched) form.text.clear();
+  if (form.text.size() < kLongestInput) form.text += static_cast<char>(key.character);
+  form.untouched = false;
+  form.complaint.clear();
+}
+
+void erase(Form& form) {
+  if (!form.text.empty()) form.text.pop_back();
+  form.untouched = false;
+  form.complaint.clear();
+}
+
+std::string expected(FormKind kind) {
+  switch (kind) {
+    case FormKind::kNoise:
+      return "exp:MEAN or periodic:DURATION@FREQUENCY";
+    case FormKind::kGoto:
+      return "3.2s, rank 12, step 400";
+    case FormKind::kFilter:
+      return "0-9,20; empty shows all";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+Form inject_form(Rank rank, const Model& model) {
+  const Nanoseconds step = model.findings.steps.mean;
+  const Nanoseconds proposed =
+      step > Nanoseconds::zero() ? std::min<Nanoseconds>(10 * step, std::chrono::seconds(60)) : kUsualDelay;
+  const std::string shown = to_duration(proposed);
+  std::string text;
+  for (std::string_view rest = shown; !rest.empty();) text += static_cast<char>(ascii_of(take_code_point(rest)));
+  return {.kind = FormKind::kInject, .rank = rank, .text = std::move(text)};
+}
+
+Form filter_form(const State& state) {
+  std::string text;
+  for (const RankRange& range : state.filter) {
+    const std::string last = range.last - range.first > 1 ? fmt::format("-{}", range.last - 1) : "";
+    text += fmt::format("{}{}{}", text.empty() ? "" : ",", range.first, last);
+  }
+  return {.kind = FormKind::kFilter, .text = std::move(text)};
+}
+
+void key_in_form(Turn& turn) {
+  Form& form = *turn.state.form;
+  switch (turn.key.code) {
+    case KeyCode::kEscape:
+      turn.state.form.reset();
+      return;
+    case KeyCode::kEnter:
+      return submit(turn);
+    case KeyCode::kBackspace:
+    case KeyCode::kDelete:
+      return erase(form);
+    case KeyCode::kCharacter:
+      return form.kind == FormKind::kConfirm ? answer(turn) : type(form, turn.key);
+    default:
+      return;
+  }
+}
+
+void turn_page(Turn& turn, int pages) {
+  if (!turn.model.session.lesson) return;
+  const int last = static_cast<int>(turn.model.session.lesson->pages.size()) - 1;
+  turn.state.lesson_page = std::clamp(turn.state.lesson_page + pages, 0, std::max(last, 0));
+}
+
+std::string predicted_reach(Rank rank, const Model& model) {
+  const Rank ranks = model.timeline.ranks();
+  const double step = std::chrono::duration<double>(model.findings.steps.mean).count();
+  if (ranks < 2 || step <= 0) return {};
+  double ranks_per_step = 1;
+  if (!model.findings.waves.empty()) {
+    const analysis::Wave& last = model.findings.waves.back();
+    const double measured = std::max(last.up.ranks_per_step, last.down.ranks_per_step);
+    if (measured > 0) ranks_per_step = measured;
+  }
+  const Rank far = (rank + ranks / 2) % ranks;
+  const double speed = theory::wave_speed(1, ranks_per_step, step, 0);
+  const Nanoseconds time(static_cast<std::int64_t>(std::abs(far - rank) / speed * 1e9));
+  return fmt::format("reaches rank {} in {} at {} rank{} a step", far, to_duration(time), to_limit(ranks_per_step),
+                     ranks_per_step == 1 ? "" : "s");
+}
+
+FormWords words_of(const Form& form, const Model& model) {
+  switch (form.kind) {
+    case FormKind::kInject:
+      return {fmt::format("inject into rank {}: ", form.rank),
+              form.complaint.empty() ? predicted_reach(form.rank, model) : form.complaint};
+    case FormKind::kConfirm:
+      return {in_words(form.command, model.timeline.ranks()) + " y/n", ""};
+    case FormKind::kNoise:
+      return {"noise in all ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
+    case FormKind::kGoto:
+      return {"go to ", form.complaint.empty() ? expected(form.kind) : form.complaint};
+    case FormKind::kFilter:
+      return {"show ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
+  }
+  return {};
+}
+
+}  // namespace idlewave::view

@@ -1,0 +1,209 @@
+#include "monitor/view/map_axes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "monitor/view/figures.h"
+#include "monitor/view/heat_map.h"
+#include "monitor/view/pieces.h"
+#include "monitor/view/screen.h"
+#include "monitor/view/text.h"
+
+namespace idlewave::view {
+
+namespace {
+
+using timeline::Category;
+using timeline::Lane;
+using timeline::LaneState;
+
+RankRange ranks_of(const RankRows& rows, const MapLine& line) {
+  const RankRange& top = rows.groups[static_cast<std::size_t>(line.top)];
+  return {top.first, line.bottom < 0 ? top.last : rows.groups[static_cast<std::size_t>(line.bottom)].last};
+}
+
+/// 1, 2 or 5 times a power of ten, so that labels stand at most on every second line.
+Rank label_step(const RankRows& rows) {
+  const Rank ranks_per_line = 2 * rows.ranks_per_group;
+  for (Rank power = 1;; power *= 10) {
+    for (const Rank digit : {1, 2, 5}) {
+      if (digit * power >= 2 * ranks_per_line || digit * power > wire::kMaxRanks) return digit * power;
+    }
+  }
+}
+
+/// The rank that a line's label names, -1 for none.
+Rank labelled_rank(const RankRows& rows, const MapLine& line, Rank step) {
+  const RankRange ranks = ranks_of(rows, line);
+  if (line.domain_begins) return ranks.first;
+  const Rank round = (ranks.first + step - 1) / step * step;
+  return round < ranks.last ? round : -1;
+}
+
+const char* doing(wire::Phase phase) {
+  switch (phase) {
+    case wire::Phase::kCompute:
+      return "computes";
+    case wire::Phase::kWait:
+      return "waits";
+    case wire::Phase::kCommunicate:
+      return "communicates";
+    case wire::Phase::kDelay:
+      return "is delayed";
+    case wire::Phase::kNoise:
+      return "is disturbed";
+    default:
+      return "runs";
+  }
+}
+
+std::string state_now(const Lane& lane, const timeline::Timeline& timeline) {
+  switch (lane.state()) {
+    case LaneState::kAnnounced:
+      return "has told nothing yet";
+    case LaneState::kStopped:
+      return "has ended";
+    case LaneState::kLost:
+      return "was lost";
+    case LaneState::kLive:
+      break;
+  }
+  const auto phase = lane.phase();
+  return static_cast<std::uint8_t>(phase) < wire::kFirstUserPhase ? doing(phase)
+                                                                  : "is in " + timeline.phase_name(phase);
+}
+
+/// "waits 82 %, computes 18 %" within a column.
+std::string state_at(const Lane& lane, const TimeWindow& window, Nanoseconds at) {
+  const Nanoseconds from = window.column * (at / window.column);
+  std::array<timeline::Shares, 1> shares;
+  lane.shares(from, from + window.column, shares);
+  const timeline::Shares& s = shares.front();
+  if (s.known() < 0.01f) return "no data";
+  std::string out;
+  const std::pair<Category, const char*> words[] = {{Category::kDelay, "delayed"},
+                                                    {Category::kWait, "waits"},
+                                                    {Category::kCompute, "computes"},
+                                                    {Category::kOther, "runs"}};
+  for (const auto& [category, word] : words) {
+    if (s[category] / s.known() >= 0.005f)
+      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", word, to_percent(s[category] / s.known()));
+  }
+  return out;
+}
+
+wire::Step step_at(const Lane& lane, Nanoseconds at) {
+  const auto& steps = lane.steps();
+  const auto after = std::upper_bound(steps.begin(), steps.end(), at,
+                                      [](Nanoseconds t, const timeline::StepRecord& r) { return t < r.begin; });
+  return after == steps.begin() ? wire::kNoStep : std::prev(after)->step;
+}
+
+/// What is under the cursor, in words; longest first.
+std::vector<std::string> cursor_words(const Layout& layout, const State& state, const Model& model) {
+  const Lane* lane = model.timeline.lane(state.cursor_rank);
+  const std::string rank = fmt::format("rank {}", state.cursor_rank);
+  if (lane == nullptr) return {rank + ": not heard of yet", rank};
+  const int domain = model.timeline.domain_of(state.cursor_rank);
+  const std::string place =
+      domain < 0 ? rank
+                 : rank + " · " + shortened(model.timeline.domains()[static_cast<std::size_t>(domain)].info.label, 20);
+  if (!state.cursor_time) {
+    const std::string now = state_now(*lane, model.timeline);
+    return {place + " · " + now, rank + " " + now, rank};
+  }
+  const std::string at = to_moment(*state.cursor_time, layout.window.column);
+  const std::string what = state_at(*lane, layout.window, *state.cursor_time);
+  const wire::Step step = step_at(*lane, *state.cursor_time);
+  const std::string with_step = step == wire::kNoStep ? at : fmt::format("{} · step {}", at, step);
+  return {place + " · " + with_step + " · " + what, rank + " · " + with_step + " · " + what,
+          rank + " · " + at + " · " + what, rank + " · " + at, rank};
+}
+
+class LegendWriter {
+ public:
+  LegendWriter(Canvas& canvas, const Look& look, int y)
+      : canvas_(canvas), coloured_(look.colours != ColourDepth::kNone), unicode_(look.unicode), y_(y) {}
+
+  /// Nothing if it does not fit.
+  void entry(Ink first, Ink last, std::string_view words) {
+    const int swatches = static_cast<int>(last) - static_cast<int>(first) + 1;
+    if (x_ + swatches + 1 + columns_of(words) > canvas_.size().columns) return;
+    for (int ink = static_cast<int>(first); ink <= static_cast<int>(last); ++ink) swatch(static_cast<Ink>(ink));
+    x_ = canvas_.text(x_ + 1, y_, words, Ink::kText) + 2;
+  }
+  int x() const { return x_; }
+
+ private:
+  void swatch(Ink ink) {
+    if (!coloured_)
+      canvas_.put(x_++, y_, {.glyph = ink == Ink::kCompute ? U'_' : glyph_of(ink), .fg = ink});
+    else if (ink == Ink::kNoData)
+      canvas_.put(x_++, y_, {.glyph = unicode_ ? U'·' : U'?', .fg = ink});
+    else
+      canvas_.put(x_++, y_, {.glyph = U' ', .fg = Ink::kDefault, .bg = ink});
+  }
+
+  Canvas& canvas_;
+  bool coloured_, unicode_;
+  int x_ = 1, y_;
+};
+
+}  // namespace
+
+void draw_rank_axis(Canvas& canvas, const Layout& layout, const State& state) {
+  const Rank step = label_step(layout.rows);
+  const int digits = layout.labels.width - 2;
+  Rank written = -1;
+  for (std::size_t i = 0; i < layout.rows.lines.size(); ++i) {
+    const MapLine& line = layout.rows.lines[i];
+    const int y = layout.labels.y + static_cast<int>(i);
+    if (line.label_of >= 0) continue;
+    const RankRange ranks = ranks_of(layout.rows, line);
+    const bool under_cursor = state.cursor_rank >= ranks.first && state.cursor_rank < ranks.last;
+    const Rank rank = under_cursor ? state.cursor_rank : labelled_rank(layout.rows, line, step);
+    if (under_cursor && rank != written) canvas.text(0, y, "▸", Ink::kCursor, Ink::kDefault, true);
+    if (rank >= 0 && rank != written)
+      canvas.text(1, y, fmt::format("{:>{}}", rank, digits), under_cursor ? Ink::kCursor : Ink::kDim, Ink::kDefault,
+                  under_cursor);
+    if (line.domain_begins) canvas.text(1 + digits, y, "┤", Ink::kDim);
+    written = rank;
+  }
+}
+
+void draw_time_axis(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
+  if (layout.axis < 0) return;
+  canvas.text(0, layout.axis, "rank", Ink::kDim, Ink::kDefault, false, layout.labels.width - 1);
+  for (const Tick& tick : ticks(layout.window)) {
+    const int x = canvas.text(layout.map.x + tick.x, layout.axis, "╵", Ink::kDim);
+    canvas.text(x, layout.axis, tick.label, Ink::kText);
+  }
+  const auto mark = [&](Nanoseconds at, std::string_view glyph, Ink ink) {
+    if (layout.window.shows(at))
+      canvas.text(layout.map.x + static_cast<int>(layout.window.x_of(at)), layout.axis, glyph, ink, Ink::kDefault,
+                  true);
+  };
+  for (const timeline::Loss& loss : model.timeline.losses()) {
+    if (loss.rank < 0) mark(loss.from, "!", Ink::kWarning);
+  }
+  for (const Mark& m : state.marks) mark(m.at, "▾", Ink::kGood);
+  if (state.cursor_time) mark(*state.cursor_time, "▴", Ink::kCursor);
+}
+
+void draw_legend(Canvas& canvas, const Layout& layout, const State& state, const Model& model, const Look& look) {
+  if (layout.legend < 0) return;
+  const int columns = canvas.size().columns;
+  LegendWriter legend(canvas, look, layout.legend);
+  legend.entry(Ink::kCompute, Ink::kCompute, "compute");
+  legend.entry(columns >= 40 ? Ink::kWait0 : Ink::kWait7, Ink::kWait7, "wait");
+  legend.entry(Ink::kDelay, Ink::kDelay, "delay");
+  legend.entry(Ink::kNoData, Ink::kNoData, "no data");
+  if (columns >= 100) legend.entry(Ink::kOther, Ink::kOther, "other");
+  const int room = columns - legend.x() - 1;
+  const std::string words = longest_fitting(cursor_words(layout, state, model), room);
+  canvas.text(columns - 1 - columns_of(words), layout.legend, words, Ink::kCursor);
+}
+
+}  // namespace idlewave::view

@@ -1,0 +1,67 @@
+#pragma once
+// Everything that a screen is drawn from, beside the operator's own state. Filled by the monitor's loop, read here.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "monitor/analysis/findings.h"
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::view {
+
+using wire::Nanoseconds;
+using wire::Rank;
+
+/// How the session reaches us.
+enum class LinkCondition : std::uint8_t { kWaiting, kLive, kEnded, kLost, kRefused };
+
+/// What to look for and what to press, one page at a time.
+struct LessonPage {
+  std::string text;    ///< One paragraph; wrapped by the screen.
+  std::string hint;    ///< Which key to press: "i inject". May be empty.
+  std::string figure;  ///< Which figure of which paper: "Fig. 4b, Afzal et al. 2020". May be empty.
+};
+struct Lesson {
+  std::string title;
+  std::vector<LessonPage> pages;
+};
+
+struct Recording {
+  bool on = false;
+  std::uint64_t bytes = 0;
+  std::string failure;  ///< One line once writing has failed; else empty.
+};
+
+struct Replay {
+  Nanoseconds position{};
+  Nanoseconds duration{};
+  double speed = 1;
+  bool paused = false;
+};
+
+struct SessionInfo {
+  std::string name;
+  std::string label;  ///< Program or lesson.
+  LinkCondition link = LinkCondition::kWaiting;
+  std::string link_detail;  ///< Why lost or refused; what is being waited for. One line; may be empty.
+  Nanoseconds lag{};        ///< How far timeline.now() lies behind the senders' present. Live only.
+  double events_per_second = 0;
+  Recording recording;
+  std::optional<Replay> replay;  ///< Set if this is one.
+  bool can_command = false;
+  std::string why_no_command;  ///< "a spectator can't inject"; one line, if can_command is false.
+  std::optional<Lesson> lesson;
+};
+
+/// References are to live at least as long as the call that gets the model.
+struct Model {
+  const timeline::Timeline& timeline;
+  const analysis::Findings& findings;         ///< May be older than the timeline: numbers sit still between refreshes.
+  std::span<const analysis::Remark> remarks;  ///< Narrator::remarks(), oldest first.
+  const SessionInfo& session;
+};
+
+}  // namespace idlewave::view

@@ -1,0 +1,29 @@
+#pragma once
+// Moving the cursor and what the map shows, so that the cursor stays in sight.
+
+#include "monitor/view/bindings.h"
+
+namespace idlewave::view {
+
+/// Puts the cursor on a rank, undoing a filter that hides it and scrolling to it.
+void visit_rank(State& state, Rank rank, Rank ranks);
+
+/// Puts the cursor on the column that holds `at`, moving the window if it does not show it.
+void visit_time(Turn& turn, Nanoseconds at);
+
+/// Moves the cursor by whole columns; beyond the newest one it stays there with the data.
+void move_in_time(Turn& turn, std::int64_t columns);
+
+/// Moves the cursor by places among the ranks that pass the filter.
+void move_in_ranks(Turn& turn, Rank places);
+
+/// Moves the window by whole columns and stops following.
+void move_window(Turn& turn, std::int64_t columns);
+
+/// Makes columns 2^steps times as wide, keeping the place under the cursor where it is.
+void change_zoom(Turn& turn, int steps);
+
+/// Halves (positive) or doubles the number of ranks on the map, around the cursor.
+void change_rank_zoom(Turn& turn, bool fewer);
+
+}  // namespace idlewave::view

@@ -1,0 +1,126 @@
+#include "monitor/view/screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "monitor/view/figures.h"
+#include "monitor/view/heat_map.h"
+#include "monitor/view/layout.h"
+#include "monitor/view/map_axes.h"
+#include "monitor/view/sockets_panel.h"
+#include "monitor/view/status_lines.h"
+#include "monitor/view/text.h"
+#include "monitor/view/text_panels.h"
+
+namespace idlewave::view {
+
+namespace {
+
+constexpr int kStepColumns = 26;  // Step time and share of waiting.
+
+void draw_one_line(Canvas& canvas, const State& state, const Model& model) {
+  const int columns = canvas.size().columns;
+  const wire::Step step = model.timeline.latest_step();
+  const Fit line = fit({{.text = active_in_words(model, columns), .ink = Ink::kStrong, .weight = 9, .bold = true},
+                        {.text = step == wire::kNoStep ? "" : fmt::format("step {}", step), .weight = 3},
+                        {.text = to_moment(shown_until(state, model), std::chrono::milliseconds(100)), .weight = 4},
+                        carrier_piece(state, model)},
+                       columns);
+  // The count outlives the state of the link, whatever their weights are elsewhere.
+  const bool counts = std::any_of(line.shown.begin(), line.shown.end(), [](const Piece& p) { return p.weight == 9; });
+  if (counts || model.timeline.ranks() == 0) return draw_pieces(canvas, 0, 0, columns, line.shown);
+  canvas.text(0, 0, active_in_words(model, columns), Ink::kStrong, Ink::kDefault, true);
+}
+
+void draw_waiting(Canvas& canvas, const Box& map, const SessionInfo& session) {
+  std::string words = "waiting for the first event";
+  if (!session.link_detail.empty()) words += ": " + session.link_detail;
+  const auto lines = wrapped(words, std::max(map.width - 2, 1));
+  const int shown = std::min(static_cast<int>(lines.size()), map.height);
+  for (int i = 0; i < shown; ++i) {
+    const std::string& line = lines[static_cast<std::size_t>(i)];
+    canvas.text(map.x + (map.width - columns_of(line)) / 2, map.y + (map.height - shown) / 2 + i, line, Ink::kDim);
+  }
+}
+
+/// What the title has no room for stands at the end of the line about steps.
+void draw_status(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
+  const int columns = canvas.size().columns - 2;
+  const Fit title = fit(title_pieces(layout, state, model), columns);
+  if (layout.title >= 0) draw_pieces(canvas, 1, layout.title, columns, title.shown);
+  const std::string trouble = alert(model);
+  if (!trouble.empty()) {
+    const int y = layout.step >= 0 ? layout.step : canvas.size().rows - 1;
+    canvas.fill(0, y, canvas.size().columns, 1, Cell{});
+    canvas.text(1, y, shortened(trouble, columns), Ink::kError, Ink::kDefault, true);
+    return;
+  }
+  if (layout.step < 0) return;
+  std::vector<Piece> homeless;
+  int room = columns;
+  for (Piece piece : title.left_out) {
+    if (piece.weight < kAskedFor) continue;
+    piece.right = true;
+    room -= columns_of(piece.text) + 2;
+    homeless.push_back(std::move(piece));
+  }
+  auto pieces = step_pieces(model, std::max(room, std::min(columns, kStepColumns)));
+  pieces.insert(pieces.end(), homeless.begin(), homeless.end());
+  draw_pieces(canvas, 1, layout.step, columns, fit(std::move(pieces), columns).shown);
+}
+
+void draw_lines(Canvas& canvas, const Layout& layout) {
+  if (layout.rule >= 0) canvas.fill(0, layout.rule, canvas.size().columns, 1, {.glyph = U'─', .fg = Ink::kDim});
+  const bool beside = layout.sockets.y == layout.map.y && !layout.sockets.empty();
+  if (beside)
+    canvas.fill(layout.sockets.x - 2, layout.sockets.y, 1, layout.sockets.height, {.glyph = U'│', .fg = Ink::kDim});
+}
+
+void draw_all(Canvas& canvas, const Layout& layout, const State& state, const Model& model, const Look& look) {
+  draw_lines(canvas, layout);
+  draw_heat_map(canvas, layout, state, model, look);
+  draw_rank_axis(canvas, layout, state);
+  draw_time_axis(canvas, layout, state, model);
+  draw_legend(canvas, layout, state, model, look);
+  if (model.timeline.empty()) draw_waiting(canvas, layout.map, model.session);
+  draw_sockets(canvas, layout, state, model);
+  draw_events(canvas, layout, state, model);
+  draw_lesson(canvas, layout, state, model);
+  draw_key_line(canvas, layout.keys);
+  draw_status(canvas, layout, state, model);
+}
+
+Canvas in_ascii(Canvas canvas) {
+  for (int y = 0; y < canvas.size().rows; ++y) {
+    for (int x = 0; x < canvas.size().columns; ++x) {
+      Cell cell = canvas.at(x, y);
+      cell.glyph = ascii_of(cell.glyph);
+      canvas.put(x, y, cell);
+    }
+  }
+  return canvas;
+}
+
+}  // namespace
+
+Nanoseconds shown_until(const State& state, const Model& model) {
+  return state.paused ? std::min(state.paused_at, model.timeline.now()) : model.timeline.now();
+}
+
+Canvas draw(const State& state, const Model& model, Size size, const Look& look) {
+  Canvas canvas(size);
+  const Layout layout = lay_out(state, model, size, look);
+  if (state.help) {
+    draw_help(canvas, state);
+  } else {
+    if (layout.tiny)
+      draw_one_line(canvas, state, model);
+    else
+      draw_all(canvas, layout, state, model, look);
+    draw_dialogue(canvas, state, model);
+  }
+  return look.unicode ? canvas : in_ascii(std::move(canvas));
+}
+
+}  // namespace idlewave::view

@@ -1,0 +1,278 @@
+#include "monitor/view/sockets_panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "monitor/view/figures.h"
+#include "monitor/view/pieces.h"
+#include "monitor/view/text.h"
+
+namespace idlewave::view {
+
+namespace {
+
+using analysis::DomainActivity;
+using timeline::Domain;
+
+constexpr double kGiga = 1e9;
+
+/// A domain with what is known of its activity.
+struct Socket {
+  const Domain& domain;
+  const DomainActivity& activity;
+  int ranks() const { return static_cast<int>(domain.ranks.size()); }
+  bool measured() const { return activity.source != wire::BandwidthSource::kNone; }
+  std::string gigabytes() const { return to_figure(activity.bandwidth / kGiga); }
+};
+
+Socket socket(const Model& model, int index) {
+  static const DomainActivity kNothing;
+  const auto i = static_cast<std::size_t>(index);
+  return {model.timeline.domains()[i], i < model.findings.domains.size() ? model.findings.domains[i] : kNothing};
+}
+
+struct Bar {
+  double value = 0;
+  double full = 1;
+  double mark = 0;  ///< 0: none.
+  Ink ink = Ink::kActive;
+};
+
+/// Takes `columns` columns, frame included. Returns the next x.
+int draw_bar(Canvas& canvas, int x, int y, int columns, const Bar& bar) {
+  const int inside = columns - 2;
+  const auto cells = [&](double v) {
+    return bar.full > 0 ? static_cast<int>(std::lround(std::clamp(v / bar.full, 0.0, 1.0) * inside)) : 0;
+  };
+  canvas.text(x, y, "▕", Ink::kDim);
+  canvas.fill(x + 1, y, cells(bar.value), 1, {.glyph = U'█', .fg = bar.ink});
+  if (bar.mark > 0 && bar.mark < bar.full) {
+    const Ink ground = cells(bar.value) > cells(bar.mark) ? bar.ink : Ink::kDefault;
+    canvas.put(x + 1 + cells(bar.mark), y, {.glyph = U'┊', .fg = Ink::kSaturation, .bg = ground, .bold = true});
+  }
+  return canvas.text(x + 1 + inside, y, "▏", Ink::kDim);
+}
+
+std::string saturation(const DomainActivity& activity) {
+  return activity.saturation_point > 0 ? "saturates at " + to_limit(activity.saturation_point) : "saturation unknown";
+}
+
+/// Writes one socket from a given row on. Columns are shared by all its lines.
+class SocketWriter {
+ public:
+  SocketWriter(Canvas& canvas, const Box& box, const Socket& socket)
+      : canvas_(canvas), box_(box), socket_(socket), y_(box.y) {}
+
+  void heading(bool focused) {
+    const std::string where = socket_.domain.node.empty() ? "" : socket_.domain.node + " · ";
+    const std::string ranks = shortened(where + "ranks " + ranks_in_words(socket_.domain.ranks), box_.width - 12);
+    const std::string label = shortened(socket_.domain.info.label, box_.width - columns_of(ranks) - 2);
+    canvas_.text(box_.x, y_, label, focused ? Ink::kCursor : Ink::kStrong, Ink::kDefault, true);
+    canvas_.text(box_.x + box_.width - columns_of(ranks), y_++, ranks, Ink::kDim);
+  }
+
+  void active_now() { active_bar("active", socket_.activity.active_now, fmt::format("of {}", socket_.ranks())); }
+  void active_mean() { active_bar("mean", socket_.activity.active_mean, saturation(socket_.activity)); }
+  void active_with_mean() {
+    active_bar("active", socket_.activity.active_now, "mean " + to_active(socket_.activity.active_mean));
+  }
+
+  void bandwidth() {
+    if (!socket_.measured()) return not_measured();
+    const double full = socket_.activity.saturated_bandwidth;
+    const std::string unit = full > 0 ? fmt::format("of {} GB/s", to_limit(full / kGiga)) : "GB/s";
+    const std::string source = to_words(socket_.activity.source);
+    int x = figure(bandwidth_label(), socket_.gigabytes());
+    const std::string tail = unit + " " + source;
+    if (full > 0 && bar_columns() >= 6 && tail_columns() >= columns_of(tail)) {
+      x = draw_bar(canvas_, x, y_, bar_columns(),
+                   {.value = socket_.activity.bandwidth, .full = full, .ink = Ink::kBandwidth}) +
+          1;
+    }
+    x = canvas_.text(x, y_, unit + " ", Ink::kText);
+    canvas_.text(x, y_++, source, Ink::kDim);
+  }
+
+  void state(bool with_saturation) {
+    int x = canvas_.text(box_.x + 1, y_, fmt::format("{:<{}}", "state", label_columns()), Ink::kDim);
+    x = canvas_.text(x, y_, to_words(socket_.activity.state), Ink::kText);
+    const double point = socket_.activity.saturation_point;
+    std::vector<std::string> tails = {" · " + saturation(socket_.activity)};
+    if (point > 0) tails.push_back(" · ┊ " + to_limit(point));
+    if (with_saturation) canvas_.text(x, y_, longest_fitting(tails, box_.x + box_.width - x), Ink::kDim);
+    ++y_;
+  }
+
+ private:
+  int label_columns() const { return box_.width >= 44 ? 10 : 7; }
+  const char* bandwidth_label() const { return box_.width >= 44 ? "bandwidth" : "memory"; }
+  static constexpr int kFigure = 4;
+
+  int tail_columns() const { return box_.width >= 52 ? 21 : box_.width >= 44 ? 18 : 9; }
+  int bar_columns() const { return std::min(box_.width - 1 - label_columns() - kFigure - 1 - tail_columns() - 1, 22); }
+
+  int figure(const char* label, const std::string& value) {
+    const int x = canvas_.text(box_.x + 1, y_, fmt::format("{:<{}}", label, label_columns()), Ink::kDim);
+    return canvas_.text(x, y_, fmt::format("{:>{}} ", value, kFigure), Ink::kStrong, Ink::kDefault, true);
+  }
+
+  void active_bar(const char* label, double value, const std::string& tail) {
+    int x = figure(label, to_active(value));
+    x = draw_bar(canvas_, x, y_, bar_columns(),
+                 {.value = value, .full = double(socket_.ranks()), .mark = socket_.activity.saturation_point});
+    if (columns_of(tail) < box_.x + box_.width - x) canvas_.text(x + 1, y_, tail, Ink::kDim);
+    ++y_;
+  }
+
+  void not_measured() {
+    int x = canvas_.text(box_.x + 1, y_, fmt::format("{:<{}}", bandwidth_label(), label_columns()), Ink::kDim);
+    x = canvas_.text(x, y_, "not measured", Ink::kWarning);
+    const int room = box_.x + box_.width - x - 2;
+    if (!socket_.activity.note.empty() && room >= 8)
+      canvas_.text(x, y_, ": " + shortened(socket_.activity.note, room), Ink::kDim);
+    ++y_;
+  }
+
+  Canvas& canvas_;
+  const Box& box_;
+  const Socket& socket_;
+  int y_;
+};
+
+void draw_one(Canvas& canvas, const Box& box, SocketForm form, const Socket& socket, bool focused) {
+  SocketWriter writer(canvas, box, socket);
+  writer.heading(focused);
+  if (form == SocketForm::kCompact) {
+    writer.active_with_mean();
+  } else {
+    writer.active_now();
+    writer.active_mean();
+  }
+  writer.bandwidth();
+  writer.state(form == SocketForm::kCompact);
+}
+
+std::string bandwidth_in_words(const Socket& socket) {
+  return socket.measured() ? fmt::format("{:>4} GB/s {}", socket.gigabytes(), to_words(socket.activity.source))
+                           : "not measured";
+}
+
+/// Columns of a table with a line for each socket. What has none is left out.
+struct TableColumns {
+  int label = 1;
+  int bar = 0;
+  int of = 0;
+  int bandwidth = 0;
+  int state = 0;
+};
+
+TableColumns table_columns(const Model& model, int columns) {
+  TableColumns widest;
+  for (int i = 0; i < static_cast<int>(model.timeline.domains().size()); ++i) {
+    const Socket s = socket(model, i);
+    widest.label = std::max(widest.label, columns_of(s.domain.info.label));
+    widest.of = std::max(widest.of, static_cast<int>(fmt::formatted_size(" of {}", s.ranks())));
+    widest.bandwidth = std::max(widest.bandwidth, columns_of(bandwidth_in_words(s)) + 2);
+    widest.state = std::max(widest.state, columns_of(to_words(s.activity.state)) + 2);
+  }
+  TableColumns table{.label = std::clamp(widest.label, 1, std::max(columns / 3, 1)), .of = widest.of};
+  constexpr int kCount = 6, kShortestBar = 8, kLongestBar = 22;
+  int room = columns - table.label - kCount - table.of;
+  for (const auto column : {&TableColumns::bandwidth, &TableColumns::state}) {
+    if (room - widest.*column < kShortestBar) continue;
+    table.*column = widest.*column;
+    room -= widest.*column;
+  }
+  table.bar = room < kShortestBar ? 0 : std::min(room, kLongestBar);
+  return table;
+}
+
+void draw_line(Canvas& canvas, int x, int y, const TableColumns& table, const Socket& socket, bool focused) {
+  canvas.text(x, y, shortened(socket.domain.info.label, table.label), focused ? Ink::kCursor : Ink::kText);
+  x = canvas.text(x + table.label, y, fmt::format(" {:>4} ", to_active(socket.activity.active_now)), Ink::kStrong,
+                  Ink::kDefault, true);
+  const Bar bar{
+      .value = socket.activity.active_now, .full = double(socket.ranks()), .mark = socket.activity.saturation_point};
+  if (table.bar > 0) x = draw_bar(canvas, x, y, table.bar, bar);
+  canvas.text(x, y, fmt::format(" of {}", socket.ranks()), Ink::kDim);
+  if (table.bandwidth > 0)
+    canvas.text(x + table.of + 2, y, bandwidth_in_words(socket), socket.measured() ? Ink::kText : Ink::kWarning);
+  if (table.state > 0) canvas.text(x + table.of + table.bandwidth + 2, y, to_words(socket.activity.state), Ink::kText);
+}
+
+/// First socket of a list that can't show all, so that the cursor's is among them.
+int first_shown(const State& state, const Model& model, int room) {
+  const int sockets = static_cast<int>(model.timeline.domains().size());
+  if (state.focus == Panel::kSockets) return std::clamp(state.first_socket, 0, std::max(sockets - room, 0));
+  return std::clamp(model.timeline.domain_of(state.cursor_rank) - room / 2, 0, std::max(sockets - room, 0));
+}
+
+void draw_lines(Canvas& canvas, const Box& box, const State& state, const Model& model) {
+  const int sockets = static_cast<int>(model.timeline.domains().size());
+  int y = box.y;
+  if (sockets > box.height)
+    canvas.text(box.x, y++, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
+  const int room = box.y + box.height - y;
+  const int first = first_shown(state, model, room);
+  const TableColumns table = table_columns(model, box.width);
+  for (int i = first; i < std::min(first + room, sockets); ++i) {
+    draw_line(canvas, box.x, y++, table, socket(model, i), model.timeline.domain_of(state.cursor_rank) == i);
+  }
+}
+
+}  // namespace
+
+std::string ranks_in_words(std::span<const Rank> ranks) {
+  std::string out;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    if (!out.empty()) out += ',';
+    out += end - i == 1 ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[end - 1]);
+    i = end;
+    if (out.size() > 64) return out + "…";
+  }
+  return out;
+}
+
+std::string active_in_words(const Model& model, int columns) {
+  const auto& domains = model.timeline.domains();
+  std::string each;
+  double sum = 0;
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    const double active = socket(model, static_cast<int>(i)).activity.active_now;
+    sum += active;
+    if (domains.size() <= 32) each += " " + to_active(active);
+  }
+  const Rank ranks = model.timeline.ranks();
+  std::vector<std::string> variants = {fmt::format("active {} of {} ranks", to_active(sum), ranks),
+                                       fmt::format("active {} of {}", to_active(sum), ranks),
+                                       fmt::format("{} of {}", to_active(sum), ranks),
+                                       fmt::format("{:.0f}/{}", sum, ranks), fmt::format("{:.0f}", sum)};
+  const auto same_size = [&](const Domain& d) { return d.ranks.size() == domains.front().ranks.size(); };
+  if (domains.size() > 1 && !each.empty() && std::all_of(domains.begin(), domains.end(), same_size)) {
+    variants.push_back(fmt::format("active{} of {} each", each, domains.front().ranks.size()));
+  }
+  return longest_fitting(variants, columns);
+}
+
+void draw_sockets(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
+  const Box& box = layout.sockets;
+  if (box.empty()) return;
+  if (layout.socket_form == SocketForm::kSum || model.timeline.domains().empty()) {
+    canvas.text(box.x, box.y, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
+    return;
+  }
+  if (layout.socket_form == SocketForm::kLines) return draw_lines(canvas, box, state, model);
+  const int here = model.timeline.domain_of(state.cursor_rank);
+  for (int i = 0; i < static_cast<int>(model.timeline.domains().size()); ++i) {
+    const Box own{box.x, box.y + i * lines_per_socket(layout.socket_form), box.width,
+                  lines_per_socket(layout.socket_form)};
+    draw_one(canvas, own, layout.socket_form, socket(model, i), i == here);
+  }
+}
+
+}  // namespace idlewave::view

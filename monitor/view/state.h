@@ -1,0 +1,83 @@
+#pragma once
+// What the operator has chosen to look at and is typing. A plain value: update() makes the next one, draw() reads it.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/timeline/timeline.h"
+#include "probe/wire/frame.h"
+
+namespace idlewave::view {
+
+using wire::Nanoseconds;
+using wire::Rank;
+
+enum class Panel : std::uint8_t { kMap, kSockets, kEvents, kLesson };
+
+enum class FormKind : std::uint8_t {
+  kInject,   ///< Asks for a duration.
+  kNoise,    ///< Asks for a kind of noise.
+  kConfirm,  ///< Shows `command` in words and waits for y or n.
+  kGoto,     ///< Asks for a time, rank or step.
+  kFilter,   ///< Asks for ranks.
+};
+
+/// One line at the bottom that takes the keys while it is open.
+struct Form {
+  FormKind kind = FormKind::kInject;
+  Rank rank = 0;            ///< kInject: the rank to be held.
+  std::string text{};       ///< What has been typed; ASCII.
+  bool untouched = true;    ///< `text` is our proposal: the first character typed replaces it.
+  std::string complaint{};  ///< What would be accepted, after input that was not.
+  wire::Command command{};  ///< kConfirm: to be sent; its id is 0.
+  friend bool operator==(const Form&, const Form&) = default;
+};
+
+/// A place that the operator wants to find again.
+struct Mark {
+  Nanoseconds at{};
+  Rank rank = 0;
+  friend bool operator==(const Mark&, const Mark&) = default;
+};
+
+/// Ranks [first, last) that the map shows.
+using RankRange = timeline::Timeline::RankRange;
+
+enum class Tone : std::uint8_t { kPlain, kGood, kWarning, kError };
+
+/// One line that answers the last key, or tells what the monitor did; stays until the next key.
+struct Message {
+  std::string text;
+  Tone tone = Tone::kPlain;
+  friend bool operator==(const Message&, const Message&) = default;
+};
+
+struct State {
+  Rank cursor_rank = 0;
+  std::optional<Nanoseconds> cursor_time;  ///< Unset: at the newest column.
+
+  bool follow = true;          ///< The map's right edge keeps up with the data.
+  Nanoseconds window_begin{};  ///< Left edge of the map while not following; drawn from the start of its column.
+  std::optional<int>
+      zoom;  ///< A column is kFinestColumn * 2^zoom wide (time_window.h). Unset: fits the screen's width.
+  bool paused = false;
+  Nanoseconds paused_at{};  ///< While paused, nothing later than this is shown.
+
+  Rank first_rank = 0;            ///< Place, among the ranks that pass the filter, of the topmost on the map.
+  Rank ranks_shown = 0;           ///< 0: all.
+  std::vector<RankRange> filter;  ///< Ascending, disjoint. Empty: all ranks.
+
+  Panel focus = Panel::kMap;
+  int events_back = 0;   ///< Remarks scrolled back from the newest.
+  int first_socket = 0;  ///< Topmost in the panel, where not all fit.
+  int lesson_page = 0;
+  bool help = false;
+  int help_scroll = 0;
+
+  std::optional<Form> form;
+  Message message;
+  std::vector<Mark> marks;
+};
+
+}  // namespace idlewave::view

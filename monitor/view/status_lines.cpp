@@ -1,0 +1,137 @@
+#include "monitor/view/status_lines.h"
+
+#include <fmt/format.h>
+
+#include "monitor/view/figures.h"
+#include "monitor/view/screen.h"
+#include "monitor/view/text.h"
+
+namespace idlewave::view {
+
+namespace {
+
+constexpr int kLongestName = 24;
+
+Piece recording_piece(const Recording& recording) {
+  if (!recording.failure.empty())
+    return {.text = "● rec FAILED", .ink = Ink::kError, .weight = 9, .right = true, .bold = true};
+  if (!recording.on) return {.text = "not recorded", .ink = Ink::kDim, .weight = 3, .right = true};
+  return {.text = "● rec " + to_bytes(recording.bytes), .ink = Ink::kGood, .weight = 7, .right = true};
+}
+
+std::string lag_in_words(Nanoseconds lag) {
+  const double s = std::chrono::duration<double>(lag).count();
+  return s < 9.995 ? fmt::format("+{:.2f} s", s) : "+" + to_duration(lag);
+}
+
+Piece replay_piece(const Replay& replay) {
+  const std::string at = fmt::format("{} of {}", to_moment(replay.position, std::chrono::milliseconds(100)),
+                                     to_moment(replay.duration, std::chrono::milliseconds(100)));
+  return {.text = fmt::format("REPLAY ×{} {}", to_figure(replay.speed), at),
+          .ink = Ink::kGood,
+          .weight = 10,
+          .right = true,
+          .bold = true};
+}
+
+Piece link_piece(const SessionInfo& session) {
+  const auto piece = [](std::string text, Ink ink) {
+    return Piece{.text = std::move(text), .ink = ink, .weight = 10, .right = true, .bold = true};
+  };
+  switch (session.link) {
+    case LinkCondition::kWaiting:
+      return piece("WAITING", Ink::kWarning);
+    case LinkCondition::kLive:
+      return piece("LIVE " + lag_in_words(session.lag), Ink::kGood);
+    case LinkCondition::kEnded:
+      return piece("ENDED", Ink::kStrong);
+    case LinkCondition::kLost:
+      return piece("LOST", Ink::kError);
+    case LinkCondition::kRefused:
+      return piece("REFUSED", Ink::kError);
+  }
+  return {};
+}
+
+std::string signed_speed(const analysis::WaveDirection& direction) {
+  return direction.ranks_per_step > 0 ? to_figure(direction.ranks_per_step) + " ranks/step" : "–";
+}
+
+std::string wave_in_words(const analysis::Wave& wave) {
+  std::string out = fmt::format("last wave: rank {}, step {}, up {}, down {}", wave.origin_rank, wave.origin_step,
+                                signed_speed(wave.up), signed_speed(wave.down));
+  return out + ", " +
+         (wave.up.end == wave.down.end ? to_words(wave.up.end)
+                                       : to_words(wave.up.end) + " / " + to_words(wave.down.end));
+}
+
+std::vector<std::string> step_in_words(const analysis::StepTimes& times) {
+  if (times.steps == 0) return {"no step has ended yet"};
+  const std::string step = "step " + to_duration(times.mean), share = to_percent(times.wait_share());
+  const std::string compute = to_duration_like(times.compute_mean, times.mean),
+                    wait = to_duration_like(times.wait_mean, times.mean);
+  return {fmt::format("{} = {} compute + {} wait ({})", step, compute, wait, share),
+          fmt::format("{} = {} + {} wait ({})", step, compute, wait, share), fmt::format("{}, wait {}", step, share),
+          step};
+}
+
+}  // namespace
+
+Piece carrier_piece(const State& state, const Model& model) {
+  if (state.paused)
+    return {.text = "PAUSED at " + to_moment(state.paused_at, std::chrono::milliseconds(100)),
+            .ink = Ink::kWarning,
+            .weight = 10,
+            .right = true,
+            .bold = true};
+  return model.session.replay ? replay_piece(*model.session.replay) : link_piece(model.session);
+}
+
+std::vector<Piece> title_pieces(const Layout& layout, const State& state, const Model& model) {
+  const SessionInfo& session = model.session;
+  const auto& timeline = model.timeline;
+  const std::string label = shortened(session.label.empty() ? timeline.program() : session.label, kLongestName);
+  const std::string name = session.name == label ? "" : shortened(session.name, kLongestName);
+  const std::size_t sockets = timeline.domains().size();
+  const std::uint64_t dropped = timeline.dropped();
+  const wire::Step step = timeline.latest_step();
+  std::vector<Piece> pieces = {
+      {.text = "idlewave", .ink = Ink::kStrong, .weight = 2, .bold = true},
+      {.text = label, .ink = Ink::kTitle, .weight = 8, .bold = true},
+      {.text = name, .ink = Ink::kDim, .weight = 5},
+      {.text = fmt::format("{} ranks", timeline.ranks()), .weight = 7},
+      {.text = fmt::format("{} socket{}", sockets, sockets == 1 ? "" : "s"), .weight = 3},
+      {.text = step == wire::kNoStep ? "" : fmt::format("step {:<4}", step), .weight = 6},
+      {.text = to_moment(shown_until(state, model), std::chrono::milliseconds(100)), .weight = 6},
+      {.text = session.replay ? "" : fmt::format("{:>6} ev/s", to_count(session.events_per_second)),
+       .ink = Ink::kDim,
+       .weight = 4,
+       .right = true},
+      {.text = to_count(static_cast<double>(dropped)) + " dropped",
+       .ink = dropped > 0 ? Ink::kWarning : Ink::kDim,
+       .weight = dropped > 0 ? 9 : 4,
+       .right = true},
+      recording_piece(session.recording)};
+  if (!state.follow && !layout.window.shows(shown_until(state, model))) {
+    pieces.push_back({.text = "◂ past, f follows", .ink = Ink::kWarning, .weight = 6, .right = true});
+  }
+  pieces.push_back(carrier_piece(state, model));
+  return pieces;
+}
+
+std::vector<Piece> step_pieces(const Model& model, int columns) {
+  std::vector<Piece> pieces = {{.text = longest_fitting(step_in_words(model.findings.steps), columns), .weight = 9}};
+  if (model.findings.skew.step != wire::kNoStep)
+    pieces.push_back({.text = "skew " + to_duration(model.findings.skew.spread), .weight = 2});
+  if (!model.findings.waves.empty())
+    pieces.push_back({.text = wave_in_words(model.findings.waves.back()), .weight = 1});
+  return pieces;
+}
+
+std::string alert(const Model& model) {
+  const SessionInfo& session = model.session;
+  if (session.link == LinkCondition::kLost || session.link == LinkCondition::kRefused) return session.link_detail;
+  return session.recording.failure.empty() ? "" : "recording: " + session.recording.failure;
+}
+
+}  // namespace idlewave::view

@@ -1,0 +1,25 @@
+#pragma once
+// The title and the line about steps: where the session stands.
+
+#include "monitor/view/canvas.h"
+#include "monitor/view/layout.h"
+#include "monitor/view/model.h"
+#include "monitor/view/pieces.h"
+#include "monitor/view/state.h"
+
+namespace idlewave::view {
+
+inline constexpr int kAskedFor =
+    4;  ///< Weight from which a piece is to be seen somewhere, if need be on the line about steps.
+/// What the title says.
+std::vector<Piece> title_pieces(const Layout& layout, const State& state, const Model& model);
+/// `columns`: room for the figures of a step.
+std::vector<Piece> step_pieces(const Model& model, int columns);
+
+/// "LIVE +0.06 s", "REPLAY x2 3.2 s of 14.1 s", "PAUSED", "LOST".
+Piece carrier_piece(const State& state, const Model& model);
+
+/// One line about what is wrong with the session, or nothing.
+std::string alert(const Model& model);
+
+}  // namespace idlewave::view

@@ -1,0 +1,190 @@
+#include "monitor/view/text.h"
+
+#include <algorithm>
+#include <array>
+
+namespace idlewave::view {
+
+namespace {
+
+struct Range {
+  char32_t first, last;
+};
+// Blocks without control, combining, bidirectional or double-width characters. What is outside them may be drawn in two
+// columns or in none.
+constexpr std::array<Range, 13> kSafe = {{{0x20, 0x7e},
+                                          {0xa1, 0xac},
+                                          {0xae, 0x2ff},
+                                          {0x370, 0x377},
+                                          {0x37a, 0x37f},
+                                          {0x384, 0x38a},
+                                          {0x38e, 0x3a1},
+                                          {0x3a3, 0x482},
+                                          {0x48a, 0x52f},
+                                          {0x2010, 0x2027},
+                                          {0x2030, 0x205e},
+                                          {0x2190, 0x22ff},
+                                          {0x2500, 0x25fc}}};
+
+constexpr char32_t kNoBreakSpace = 0xa0;
+
+constexpr bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
+
+int length_of(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return 2;
+  if (lead >= 0xe0 && lead <= 0xef) return 3;
+  if (lead >= 0xf0 && lead <= 0xf4) return 4;
+  return 0;
+}
+
+constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+
+bool is_scalar(char32_t c) { return c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdfff); }
+
+}  // namespace
+
+char32_t one_column(char32_t glyph) {
+  const auto holds = [glyph](const Range& r) { return glyph >= r.first && glyph <= r.last; };
+  return std::any_of(kSafe.begin(), kSafe.end(), holds) ? glyph : kUnprintable;
+}
+
+char32_t take_code_point(std::string_view& utf8) {
+  const auto lead = static_cast<unsigned char>(utf8.front());
+  const auto length = static_cast<std::size_t>(length_of(lead));
+  if (length == 1) return utf8.remove_prefix(1), lead;
+  std::size_t read = 1;
+  char32_t code = length == 0 ? 0 : lead & (0x7fu >> length);
+  while (read < length && read < utf8.size() && is_continuation(static_cast<unsigned char>(utf8[read]))) {
+    code = (code << 6) | (static_cast<unsigned char>(utf8[read++]) & 0x3fu);
+  }
+  utf8.remove_prefix(read);
+  const bool complete = length != 0 && read == length && code >= kSmallest[length] && is_scalar(code);
+  return complete ? code : kUnprintable;
+}
+
+void append_utf8(std::string& out, char32_t c) {
+  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((c >> shift) & 0x3f)); };
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | (c >> 6));
+    tail(0);
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xe0 | (c >> 12));
+    tail(6), tail(0);
+  } else {
+    out += static_cast<char>(0xf0 | (c >> 18));
+    tail(12), tail(6), tail(0);
+  }
+}
+
+int columns_of(std::string_view utf8) {
+  int columns = 0;
+  for (; !utf8.empty(); ++columns) take_code_point(utf8);
+  return columns;
+}
+
+std::string shortened(std::string_view utf8, int columns) {
+  if (columns <= 0) return {};
+  if (columns_of(utf8) <= columns) return std::string(utf8);
+  std::string out;
+  for (int i = 0; i + 1 < columns; ++i) append_utf8(out, take_code_point(utf8));
+  return out + "…";
+}
+
+std::string unbroken(std::string_view utf8) {
+  std::string out;
+  while (!utf8.empty()) {
+    const char32_t c = take_code_point(utf8);
+    append_utf8(out, c == U' ' ? kNoBreakSpace : c);
+  }
+  return out;
+}
+
+std::vector<std::string> wrapped(std::string_view utf8, int columns) {
+  std::vector<std::string> lines;
+  if (columns <= 0) return lines;
+  std::string line, word;
+  int line_columns = 0, word_columns = 0;
+  const auto end_line = [&] {
+    lines.push_back(std::move(line));
+    line.clear();
+    line_columns = 0;
+  };
+  const auto end_word = [&] {
+    if (word.empty()) return;
+    if (line_columns > 0 && line_columns + 1 + word_columns > columns) end_line();
+    if (line_columns > 0) line += ' ', ++line_columns;
+    line += word;
+    line_columns += word_columns;
+    word.clear();
+    word_columns = 0;
+  };
+  while (!utf8.empty()) {
+    const char32_t c = take_code_point(utf8);
+    if (c == U' ' || c == U'\n') {
+      end_word();
+      continue;
+    }
+    if (word_columns == columns) end_word();
+    append_utf8(word, c == kNoBreakSpace ? U' ' : c);
+    ++word_columns;
+  }
+  end_word();
+  if (line_columns > 0) end_line();
+  return lines;
+}
+
+char32_t ascii_of(char32_t glyph) {
+  if (glyph < 0x80) return glyph;
+  switch (glyph) {
+    case U'─':
+      return U'-';
+    case U'│':
+    case U'┊':
+    case U'┼':
+    case U'┤':
+    case U'├':
+      return U'|';
+    case U'▕':
+      return U'[';
+    case U'▏':
+      return U']';
+    case U'█':
+    case U'▓':
+      return U'#';
+    case U'·':
+      return U'.';
+    case U'…':
+      return U'~';
+    case U'●':
+      return U'*';
+    case U'◆':
+      return U'@';
+    case U'×':
+      return U'x';
+    case U'╵':
+      return U'\'';
+    case U'▴':
+    case U'↑':
+      return U'^';
+    case U'↓':
+    case U'▾':
+      return U'v';
+    case U'←':
+    case U'◂':
+      return U'<';
+    case U'→':
+    case U'▸':
+      return U'>';
+    case U'–':
+      return U'-';
+    case U'µ':
+      return U'u';
+    default:
+      return kUnprintable;
+  }
+}
+
+}  // namespace idlewave::view

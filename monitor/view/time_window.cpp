@@ -1,0 +1,74 @@
+#include "monitor/view/time_window.h"
+
+#include <algorithm>
+
+#include "monitor/view/figures.h"
+#include "monitor/view/text.h"
+
+namespace idlewave::view {
+
+namespace {
+
+constexpr Nanoseconds kComfortable = std::chrono::seconds(5);
+
+Nanoseconds column_width(int zoom) { return Nanoseconds(kFinestColumn.count() << std::clamp(zoom, 0, kLargestZoom)); }
+
+/// Slot of the last instant before `edge`.
+std::int64_t newest_slot(Nanoseconds edge, Nanoseconds column) {
+  return std::max<std::int64_t>(edge.count() - 1, 0) / column.count();
+}
+
+std::int64_t first_slot_in_jumps(std::int64_t newest, int columns) {
+  const std::int64_t quarter = std::max(columns / 4, 1);
+  const std::int64_t beyond = newest + 1 - columns;
+  return beyond <= 0 ? 0 : (beyond + quarter - 1) / quarter * quarter;
+}
+
+/// 1, 2 or 5 times a power of ten nanoseconds, at least `least`.
+Nanoseconds round_step(Nanoseconds least) {
+  for (std::int64_t power = 1; power < 1'000'000'000'000'000; power *= 10) {
+    for (const std::int64_t digit : {1, 2, 5}) {
+      if (digit * power >= least.count()) return Nanoseconds(digit * power);
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+int fitting_zoom(int columns) {
+  int zoom = 0;
+  while (zoom < kLargestZoom && column_width(zoom) * columns < kComfortable) ++zoom;
+  return zoom;
+}
+
+TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth) {
+  TimeWindow window{.column = column_width(state.zoom.value_or(fitting_zoom(columns))), .columns = columns};
+  const std::int64_t newest = newest_slot(edge, window.column);
+  if (!state.follow) {
+    window.first = std::max<std::int64_t>(state.window_begin / window.column, 0);
+  } else if (smooth) {
+    window.first = std::max<std::int64_t>(newest + 1 - columns, 0);
+  } else {
+    window.first = first_slot_in_jumps(newest, columns);
+  }
+  return window;
+}
+
+std::vector<Tick> ticks(const TimeWindow& window) {
+  Nanoseconds step = round_step(window.column);
+  int needed = 0;
+  do {
+    needed = columns_of(to_moment(window.to(), step)) + 3;
+    if (window.column * needed > step) step = round_step(step + Nanoseconds(1));
+  } while (window.column * needed > step);
+  std::vector<Tick> out;
+  for (std::int64_t n = (window.from().count() + step.count() - 1) / step.count(); step * n < window.to(); ++n) {
+    const auto x = static_cast<int>(window.x_of(step * n));
+    std::string label = to_moment(step * n, step);
+    if (x + 1 + columns_of(label) <= window.columns) out.push_back({x, std::move(label)});
+  }
+  return out;
+}
+
+}  // namespace idlewave::view

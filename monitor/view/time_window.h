@@ -1,0 +1,42 @@
+#pragma once
+// Which stretch of time the map's columns show. A column is a slot of absolute time: what it holds never depends on
+// where it is drawn.
+
+#include <string>
+#include <vector>
+
+#include "monitor/view/state.h"
+
+namespace idlewave::view {
+
+inline constexpr Nanoseconds kFinestColumn{1 << 10};
+inline constexpr int kLargestZoom = 30;  ///< A column of 1100 s.
+
+struct TimeWindow {
+  Nanoseconds column = kFinestColumn;  ///< kFinestColumn times a power of two: the timeline's own grid.
+  std::int64_t first = 0;              ///< Slot of the leftmost column; slot 0 begins at session time 0.
+  int columns = 1;
+
+  Nanoseconds begin_of(int x) const { return column * (first + x); }
+  Nanoseconds from() const { return begin_of(0); }
+  Nanoseconds to() const { return begin_of(columns); }
+  /// May lie outside [0, columns).
+  std::int64_t x_of(Nanoseconds at) const { return at / column - first; }
+  bool shows(Nanoseconds at) const { return at >= from() && at < to(); }
+};
+
+/// The zoom at which five to ten seconds fit.
+int fitting_zoom(int columns);
+
+/// `edge`: the newest moment there is. While following, it lies in the window: `smooth`, always in the last column once
+/// the window is full; else the window moves on by a quarter of its width whenever the edge reaches its end.
+TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth);
+
+struct Tick {
+  int x = 0;
+  std::string label;
+};
+/// At round times, with units, far enough apart for their labels; none that would not fit whole.
+std::vector<Tick> ticks(const TimeWindow& window);
+
+}  // namespace idlewave::view

@@ -1,0 +1,271 @@
+// The small parts that a screen is made of.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "monitor/view/canvas.h"
+#include "monitor/view/figures.h"
+#include "monitor/view/input.h"
+#include "monitor/view/pieces.h"
+#include "monitor/view/rank_rows.h"
+#include "monitor/view/text.h"
+#include "monitor/view/time_window.h"
+#include "tests/view/synthetic_session.h"
+
+namespace idlewave::view {
+
+namespace {
+
+using std::chrono::microseconds, std::chrono::milliseconds, std::chrono::seconds;
+using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::Pair;
+
+/// As pairs of the first rank and the one after the last.
+std::vector<std::pair<Rank, Rank>> ranges_in(std::string_view text) {
+  std::vector<std::pair<Rank, Rank>> out;
+  const auto ranges = parse_ranks(text, 40);
+  for (const RankRange& range : *ranges) out.emplace_back(range.first, range.last);
+  return out;
+}
+
+TEST(Canvas, IgnoresWhatLiesOutside) {
+  Canvas canvas({3, 2});
+  canvas.put(-1, 0, {.glyph = U'x'});
+  canvas.put(3, 1, {.glyph = U'x'});
+  canvas.fill(-5, -5, 50, 50, {.glyph = U'.'});
+  canvas.text(1, 1, "abcdef", Ink::kText);
+  EXPECT_EQ(to_text(canvas), "...\n.ab\n");
+}
+
+TEST(Canvas, CountsCodePointsAndClips) {
+  Canvas canvas({10, 1});
+  EXPECT_EQ(canvas.text(0, 0, "µ·█x", Ink::kText, Ink::kDefault, false, 3), 3);
+  EXPECT_EQ(to_text(canvas), "µ·█\n");
+}
+
+TEST(Canvas, OfNoSizeIsHarmless) {
+  Canvas canvas({0, -3});
+  canvas.text(0, 0, "x", Ink::kText);
+  EXPECT_EQ(to_text(canvas), "");
+}
+
+TEST(Text, PutsAMarkForWhatATerminalMayNotDrawInOneColumn) {
+  for (const char32_t bad :
+       {U'\x1b', U'\a', U'\u009b', U'\u0301', U'\u202e', U'\u4e2d', U'\U0001f600', U'\u00ad', U'\ufeff', U'\u200b'})
+    EXPECT_EQ(one_column(bad), U'?');
+  for (const char32_t good : std::u32string_view(U"aZ~é│█▀·µ×◆")) EXPECT_EQ(one_column(good), good);
+}
+
+TEST(Text, ReadsAnyBytesToTheirEnd) {
+  const unsigned seed = std::random_device{}();
+  std::mt19937 random(seed);
+  for (int round = 0; round < 1000; ++round) {
+    std::string bytes(random() % 20 + 1, '\0');
+    for (char& c : bytes) c = static_cast<char>(random());
+    std::string_view rest = bytes;
+    while (!rest.empty()) {
+      const auto before = rest.size();
+      const char32_t c = take_code_point(rest);
+      ASSERT_LT(rest.size(), before) << "seed " << seed;
+      ASSERT_LE(c, 0x10ffffu) << "seed " << seed;
+    }
+  }
+}
+
+TEST(Text, RefusesOverlongAndSurrogateForms) {
+  for (std::string_view bytes : {"\xc0\xaf", "\xe0\x80\x9b", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x9b"})
+    EXPECT_EQ(take_code_point(bytes), kUnprintable);
+}
+
+TEST(Text, IsWrappedAtSpacesAndBrokenWhereItMust) {
+  EXPECT_THAT(wrapped("to be or not", 5), ElementsAre("to be", "or", "not"));
+  EXPECT_THAT(wrapped("abcdefgh ij", 3), ElementsAre("abc", "def", "gh", "ij"));
+  EXPECT_THAT(wrapped("", 5), ElementsAre());
+}
+
+TEST(Text, IsShortenedWithADotsGlyph) {
+  EXPECT_EQ(shortened("socket 0", 8), "socket 0");
+  EXPECT_EQ(shortened("socket 0", 5), "sock…");
+}
+
+TEST(Figures, HaveAtMostThreeDigitsAndAUnit) {
+  EXPECT_EQ(to_duration(microseconds(24900)), "24.9 ms");
+  EXPECT_EQ(to_duration(milliseconds(1200)), "1.20 s");
+  EXPECT_EQ(to_duration(milliseconds(1000)), "1.00 s");
+  EXPECT_EQ(to_duration(Nanoseconds(999'600)), "1.00 ms");
+  EXPECT_EQ(to_duration(Nanoseconds(500)), "500 ns");
+  EXPECT_EQ(to_duration(Nanoseconds(0)), "0 s");
+  EXPECT_EQ(to_duration(seconds(125)), "2 min 5 s");
+  EXPECT_EQ(to_duration(seconds(3720)), "1 h 2 min");
+  EXPECT_EQ(to_bytes(1'100'000), "1.10 MB");
+  EXPECT_EQ(to_bytes(999'999), "1.00 MB");
+  EXPECT_EQ(to_bytes(7), "7 B");
+  EXPECT_EQ(to_count(12400), "12.4 k");
+  EXPECT_EQ(to_count(412), "412");
+  EXPECT_EQ(to_percent(0.27), "27 %");
+}
+
+TEST(Figures, OfAMomentTellTwoColumnsApart) {
+  EXPECT_EQ(to_moment(milliseconds(12432), milliseconds(100)), "12.4 s");
+  EXPECT_EQ(to_moment(milliseconds(12432), milliseconds(1)), "12.432 s");
+}
+
+TEST(Figures, OfNoiseAreWhatTheFormReads) {
+  for (const char* words : {"exp:0.5ms", "periodic:2.5ms@10Hz"}) EXPECT_EQ(to_words(*parse_noise(words)), words);
+}
+
+TEST(Input, ReadsDurationsWithUnits) {
+  EXPECT_EQ(*parse_duration("250ms"), milliseconds(250));
+  EXPECT_EQ(*parse_duration(" 1.2 s "), milliseconds(1200));
+  EXPECT_EQ(*parse_duration("500 us"), microseconds(500));
+}
+
+TEST(Input, RefusesDurationsWithoutUnitOrSense) {
+  for (const char* wrong :
+       {"", "250", "ms", "-1 s", "0 s", "1e99 s", "nan s", "inf s", "2 h", "250 ms x", "1,2 s", "250 MS"}) {
+    const auto result = parse_duration(wrong);
+    ASSERT_FALSE(result) << wrong;
+    EXPECT_THAT(result.error().message, HasSubstr("duration"));
+  }
+}
+
+TEST(Input, ReadsRanks) {
+  EXPECT_THAT(ranges_in("20, 0-9"), ElementsAre(Pair(0, 10), Pair(20, 21)));
+  EXPECT_THAT(ranges_in("0-5,3-8"), ElementsAre(Pair(0, 9)));
+  EXPECT_THAT(ranges_in(""), ElementsAre());
+}
+
+TEST(Input, RefusesRanksThatAreNotThere) {
+  for (const char* wrong : {"40", "-1", "5-3", "0-40", "a", "1-", "99999999999", "2147483647", "1 2"})
+    EXPECT_FALSE(parse_ranks(wrong, 40)) << wrong;
+}
+
+TEST(Input, RefusesNoiseThatMakesNoSense) {
+  for (const char* wrong : {"", "exp", "exp:", "exp:0.5", "periodic:2ms", "periodic:200ms@10Hz", "periodic:2ms@0Hz",
+                            "periodic:2ms@10", "gauss:1ms"}) {
+    EXPECT_FALSE(parse_noise(wrong)) << wrong;
+  }
+}
+
+TEST(Input, ReadsPlaces) {
+  EXPECT_EQ(std::get<Nanoseconds>(*parse_place("3.2s", 40)), milliseconds(3200));
+  EXPECT_EQ(std::get<Rank>(*parse_place("rank 12", 40)), 12);
+  EXPECT_EQ(std::get<wire::Step>(*parse_place("step 400", 40)), 400);
+  for (const char* wrong : {"", "12", "rank 40", "rank", "step -1", "step x", "-3s"})
+    EXPECT_FALSE(parse_place(wrong, 40)) << wrong;
+}
+
+TEST(Pieces, LeaveTheLightestOutAndKeepTheirOrder) {
+  const Fit fitted = fit({{.text = "aaaa", .weight = 1}, {.text = "bb", .weight = 3}, {.text = "cc", .weight = 2}}, 6);
+  ASSERT_EQ(fitted.shown.size(), 2u);
+  EXPECT_EQ(fitted.shown[0].text, "bb");
+  EXPECT_EQ(fitted.left_out[0].text, "aaaa");
+}
+
+// --- time
+// -------------------------------------------------------------------------------------------------------------------------------
+
+TEST(TimeWindow, KeepsTheNewestColumnLastWhenItScrollsSmoothly) {
+  State state;
+  state.zoom = 10;  // About a millisecond a column.
+  for (Nanoseconds edge = seconds(3); edge < seconds(4); edge += milliseconds(7)) {
+    const TimeWindow window = time_window(state, edge, 80, true);
+    EXPECT_EQ(window.x_of(edge - Nanoseconds(1)), 79);
+  }
+}
+
+TEST(TimeWindow, JumpsByAQuarterElsewhere) {
+  State state;
+  state.zoom = 10;  // About a millisecond a column.
+  std::int64_t before = 0;
+  for (Nanoseconds edge = seconds(0); edge < seconds(4); edge += milliseconds(7)) {
+    const TimeWindow window = time_window(state, edge, 80, false);
+    EXPECT_TRUE(window.first == before || window.first == before + 20 || edge == Nanoseconds::zero());
+    EXPECT_TRUE(edge == Nanoseconds::zero() || window.shows(edge - Nanoseconds(1)));
+    before = window.first;
+  }
+  EXPECT_GT(before, 0);
+}
+
+TEST(TimeWindow, FitsFiveToTenSecondsUnlessToldOtherwise) {
+  for (int columns = 3; columns < 400; ++columns) {
+    const Nanoseconds length = time_window({}, seconds(100), columns, true).column * columns;
+    EXPECT_GE(length, seconds(5)) << columns;
+    EXPECT_LE(length, seconds(10)) << columns;
+  }
+}
+
+TEST(TimeAxis, HasRoundLabelsThatDoNotTouch) {
+  const unsigned seed = std::random_device{}();
+  std::mt19937 random(seed);
+  for (int round = 0; round < 2000; ++round) {
+    State state;
+    state.follow = false;
+    state.zoom = static_cast<int>(random() % (kLargestZoom + 1));
+    state.window_begin = Nanoseconds(random() % 3'600'000'000'000);
+    const TimeWindow window = time_window(state, seconds(3600), static_cast<int>(random() % 398) + 3, true);
+    int free_from = 0;
+    for (const Tick& tick : ticks(window)) {
+      ASSERT_GE(tick.x, free_from) << "seed " << seed;
+      free_from = tick.x + 1 + columns_of(tick.label) + 1;
+      ASSERT_LE(free_from - 1, window.columns) << "seed " << seed;
+      ASSERT_THAT(tick.label, HasSubstr(" s")) << "seed " << seed;
+    }
+  }
+}
+
+// --- ranks
+// ------------------------------------------------------------------------------------------------------------------------------
+
+std::vector<RankSegment> sockets(Rank ranks, Rank each) {
+  std::vector<RankSegment> out;
+  for (Rank first = 0; first < ranks; first += each)
+    out.push_back({{first, std::min(first + each, ranks)}, static_cast<int>(out.size())});
+  return out;
+}
+
+TEST(RankRows, ShowEveryRankOnceInOrderWithinTheRoom) {
+  for (const Rank ranks : {1, 2, 7, 40, 41, 1000, 10000}) {
+    for (const Rank each : {1, 10, 64}) {
+      for (int rows = 1; rows < 60; rows += 3) {
+        for (const int halves : {1, 2}) {
+          const RankRows laid = arrange_ranks(sockets(ranks, each), rows, halves);
+          ASSERT_LE(static_cast<int>(laid.lines.size()), rows);
+          Rank next = 0;
+          for (const RankRange& group : laid.groups) {
+            ASSERT_EQ(group.first, next);
+            next = group.last;
+          }
+          ASSERT_EQ(next, ranks);
+          int shown = -1;
+          for (const MapLine& line : laid.lines) shown = std::max({shown, line.top, line.bottom});
+          ASSERT_EQ(shown, static_cast<int>(laid.groups.size()) - 1)
+              << ranks << " ranks, " << each << " each, " << rows << " rows";
+        }
+      }
+    }
+  }
+}
+
+TEST(RankRows, PutTwoRanksIntoALineWhereTheyAreMoreThanLines) {
+  const RankRows rows = arrange_ranks(sockets(40, 10), 24, 2);
+  EXPECT_EQ(rows.ranks_per_group, 1);
+  EXPECT_EQ(rows.lines.size(), 24u);  // 20 of cells, 4 labels.
+  EXPECT_EQ(rows.lines[0].label_of, 0);
+}
+
+TEST(RankRows, GiveARankSeveralLinesWhereThereIsRoom) {
+  const RankRows rows = arrange_ranks(sockets(4, 4), 20, 2);
+  EXPECT_EQ(rows.lines.size(), 20u);
+  EXPECT_EQ(rows.lines[0].top, rows.lines[0].bottom);
+}
+
+TEST(RankRows, DropLabelsBeforeResolution) {
+  const RankRows rows = arrange_ranks(sockets(40, 10), 21, 2);
+  EXPECT_EQ(rows.ranks_per_group, 1);
+  for (const MapLine& line : rows.lines) EXPECT_EQ(line.label_of, -1);
+}
+
+}  // namespace
+}  // namespace idlewave::view

@@ -1,0 +1,335 @@
+// What holds for every screen, whatever its size and whatever it shows.
+
+#include "monitor/view/screen.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "monitor/view/bindings.h"
+#include "monitor/view/heat_map.h"
+#include "monitor/view/layout.h"
+#include "monitor/view/text.h"
+#include "tests/view/synthetic_session.h"
+
+namespace idlewave::view {
+namespace {
+
+using std::chrono::milliseconds, std::chrono::seconds;
+using ::testing::HasSubstr, ::testing::Not;
+using testing::ProgramPlan, testing::SyntheticSession;
+
+constexpr Look kColour{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
+constexpr Look kMonochrome{.colours = ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
+constexpr Look kAscii{.colours = ColourDepth::kNone, .unicode = false, .cheap_scroll = true};
+
+const SyntheticSession& usual_session() {
+  static const SyntheticSession kSession;
+  return kSession;
+}
+
+/// Every size that matters: all small ones, then steps.
+std::vector<Size> sizes() {
+  std::vector<Size> out;
+  for (int columns = 1; columns <= 400; columns += columns < 24 ? 1 : columns < 90 ? 7 : 41) {
+    for (int rows = 1; rows <= 120; rows += rows < 14 ? 1 : rows < 30 ? 4 : 15) out.push_back({columns, rows});
+  }
+  out.push_back({400, 120});
+  return out;
+}
+
+std::string text(const State& state, const Model& model, Size size, const Look& look) {
+  return to_text(draw(state, model, size, look));
+}
+std::string text(Size size, const Look& look = kMonochrome) { return text({}, usual_session().model(), size, look); }
+
+std::vector<Box> boxes(const Layout& layout, int columns) {
+  std::vector<Box> out;
+  for (const Box& box : {layout.labels, layout.map, layout.sockets, layout.events, layout.lesson}) {
+    if (!box.empty()) out.push_back(box);
+  }
+  const int beside = layout.sockets.y == layout.map.y ? layout.map.x + layout.map.width : columns;
+  if (layout.axis >= 0) out.push_back({0, layout.axis, beside, 1});
+  for (const int row : {layout.title, layout.legend, layout.rule, layout.step, layout.keys}) {
+    if (row >= 0) out.push_back({0, row, columns, 1});
+  }
+  return out;
+}
+
+bool overlap(const Box& a, const Box& b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+TEST(Screen, HasNoOverlapAtAnySize) {
+  for (const Size size : sizes()) {
+    const auto all = boxes(lay_out({}, usual_session().model(), size, kColour), size.columns);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j)
+        ASSERT_FALSE(overlap(all[i], all[j])) << size.columns << 'x' << size.rows << ": " << i << " and " << j;
+    }
+  }
+}
+
+TEST(Screen, StaysInsideAtAnySize) {
+  for (const Size size : sizes()) {
+    for (const Box& box : boxes(lay_out({}, usual_session().model(), size, kColour), size.columns)) {
+      ASSERT_TRUE(box.x >= 0 && box.y >= 0 && box.x + box.width <= size.columns && box.y + box.height <= size.rows)
+          << size.columns << 'x' << size.rows;
+    }
+  }
+}
+
+TEST(Screen, KeepsThreeRowsOfTheMapFrom20x5On) {
+  for (const Size size : sizes()) {
+    if (size.columns < 20 || size.rows < 5) continue;
+    const Layout layout = lay_out({}, usual_session().model(), size, kColour);
+    ASSERT_GE(layout.map.height, 3) << size.columns << 'x' << size.rows;
+    ASSERT_GE(layout.rows.lines.size(), 3u) << size.columns << 'x' << size.rows;
+  }
+}
+
+TEST(Screen, KeepsTheLiveCountToTheLast) {
+  for (const Size size : sizes()) {
+    if (size.columns < 2) continue;
+    const std::string shown = text(size);
+    const bool counts = shown.find("26") != std::string::npos || shown.find("10.0") != std::string::npos;
+    ASSERT_TRUE(counts) << size.columns << 'x' << size.rows << '\n' << shown;
+  }
+}
+
+TEST(Screen, GivesUpPartsInTheAgreedOrder) {
+  const auto parts = [](const Layout& l) {
+    const bool all_sockets = !l.tiny && l.socket_form != SocketForm::kSum;
+    return std::array{!l.lesson.empty(), l.step >= 0, l.keys >= 0, all_sockets, l.title >= 0};
+  };
+  for (int columns : {60, 80, 160}) {
+    for (int rows = 5; rows <= 60; ++rows) {
+      const auto shown = parts(lay_out({}, usual_session().model(), {columns, rows}, kColour));
+      EXPECT_TRUE(std::is_sorted(shown.begin(), shown.end())) << columns << 'x' << rows;
+    }
+  }
+}
+
+TEST(Screen, ShowsFiguresWithWholeUnits) {
+  for (const Size size : sizes()) {
+    const std::string shown = text(size);
+    for (const char* cut : {"G\n", "GB/\n", "ev/\n", "ev\n", "+0.06\n"})
+      ASSERT_THAT(shown, Not(HasSubstr(cut))) << size.columns << 'x' << size.rows;
+  }
+}
+
+TEST(Screen, BelowTwentyByFiveIsOneLine) {
+  const std::string shown = text({60, 4});
+  EXPECT_THAT(shown, HasSubstr("active 10.0 5.0 6.0 5.0 of 10 each"));
+  EXPECT_EQ(shown.substr(shown.find('\n')), "\n\n\n\n");
+}
+
+TEST(Screen, TellsEverythingThatIsAskedForAt80x24) {
+  const std::string shown = text({80, 24});
+  for (const char* word :
+       {"memory-bound", "demo-4711",   "40 ranks",   "ev/s",      "0 dropped",      "rec 1.10 MB", "LIVE +0.06 s",
+        "step 20.0 ms", "wait (35 %)", "compute",    "wait",      "delay",          "no data",     "socket 0",
+        "socket 3",     "virtual",     "of 50 GB/s", "mean 10.0", "saturates at 5", "lockstep",    "computational wave",
+        "LESSON",       "i inject",    "Fig. 4",     "q quit",    "? help"}) {
+    EXPECT_THAT(shown, HasSubstr(word));
+  }
+}
+
+TEST(Screen, IsTheSameForTheSameArguments) {
+  EXPECT_EQ(draw({}, usual_session().model(), {160, 48}, kColour),
+            draw({}, usual_session().model(), {160, 48}, kColour));
+}
+
+TEST(Screen, UsesAsciiAloneWithoutUnicode) {
+  State help;
+  help.help = true;
+  for (const Size size : sizes()) {
+    for (const State& state : {State{}, help}) {
+      for (const char c : text(state, usual_session().model(), size, kAscii))
+        ASSERT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << int(c);
+    }
+  }
+}
+
+TEST(Screen, HasAnAsciiStandInForEveryGlyphItUses) {
+  for (const char32_t glyph : std::u32string_view(U"─│┊┤▕▏█·…●◆×╵▴▾▸◂←→↑↓–µ"))
+    EXPECT_NE(ascii_of(glyph), kUnprintable) << static_cast<unsigned>(glyph);
+}
+
+TEST(Screen, LetsNoControlCharacterOfANameThrough) {
+  ProgramPlan plan{.length = milliseconds(300)};
+  plan.program =
+      "a\x1b[31mred\x1b]0;title\x07\n\t\x9b"
+      "31m";
+  plan.label = "s\x1b[2J{}\xff\xc0\xaf\xe4\xb8\xad\xcc\x81\xe2\x80\xae";  // Escape, bytes that are no UTF-8, double
+                                                                          // width, combining, right-to-left.
+  plan.node = "n\x1b[H";
+  SyntheticSession hostile(plan);
+  hostile.session.name = hostile.session.label = plan.program;
+  hostile.session.link_detail = hostile.session.recording.failure = plan.program;
+  hostile.session.lesson->pages[0].text = plan.program;
+  hostile.remarks[0].text = plan.program;
+  State state;
+  state.message.text = plan.program;
+  for (const Size size : {Size{160, 48}, Size{80, 24}, Size{60, 20}, Size{10, 2}}) {
+    const Canvas canvas = draw(state, hostile.model(), size, kColour);
+    for (int y = 0; y < size.rows; ++y) {
+      for (int x = 0; x < size.columns; ++x) ASSERT_EQ(canvas.at(x, y).glyph, one_column(canvas.at(x, y).glyph));
+    }
+    EXPECT_THAT(to_text(canvas), Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST(Screen, SaysWhatItWaitsForBeforeTheFirstEvent) {
+  const timeline::Timeline nothing;
+  const analysis::Findings none;
+  SessionInfo session;
+  session.link_detail = "start ranks with IDLEWAVE_SESSION=x";
+  for (const Size size : sizes()) draw({}, {nothing, none, {}, session}, size, kColour);
+  EXPECT_THAT(text({}, {nothing, none, {}, session}, {120, 30}, kMonochrome),
+              HasSubstr("waiting for the first event: start ranks"));
+}
+
+TEST(Screen, SaysWhyTheLinkIsLost) {
+  SyntheticSession lost({.length = milliseconds(300)});
+  lost.session.link = LinkCondition::kLost;
+  lost.session.link_detail = "n1 has not answered for 5 s";
+  const std::string shown = text({}, lost.model(), {100, 30}, kMonochrome);
+  EXPECT_THAT(shown, HasSubstr("LOST"));
+  EXPECT_THAT(shown, HasSubstr("n1 has not answered for 5 s"));
+}
+
+TEST(Screen, SaysThatAReplayIsOne) {
+  SyntheticSession replay({.length = milliseconds(300)});
+  replay.session.replay = Replay{.position = seconds(3), .duration = seconds(14), .speed = 2};
+  EXPECT_THAT(text({}, replay.model(), {100, 30}, kMonochrome), HasSubstr("REPLAY ×2.00 3.0 s of 14.0 s"));
+}
+
+TEST(Screen, SaysWhereBandwidthComesFromOrThatItIsNotMeasured) {
+  SyntheticSession blind({.length = milliseconds(300), .source = wire::BandwidthSource::kNone});
+  EXPECT_THAT(text({}, blind.model(), {160, 48}, kMonochrome), HasSubstr("not measured: no access to counters"));
+}
+
+TEST(Screen, MarksTheSaturationPointInTheBar) {
+  const std::string shown = text({160, 48});
+  EXPECT_THAT(shown, HasSubstr("┊██"));       // Ten of ten pass it.
+  EXPECT_THAT(shown, HasSubstr("█┊      "));  // Five of ten reach it.
+}
+
+TEST(Screen, KeepsACountForManySockets) {
+  const SyntheticSession many({.ranks = 400, .length = milliseconds(200)});
+  for (const Size size : sizes()) draw({}, many.model(), size, kColour);
+  EXPECT_THAT(text({}, many.model(), {160, 30}, kMonochrome), HasSubstr("of 400 ranks"));
+}
+
+TEST(Screen, ShowsTheCursorWhereverItIs) {
+  State state;
+  state.cursor_rank = 17;
+  state.cursor_time = milliseconds(1500);
+  EXPECT_THAT(text(state, usual_session().model(), {160, 48}, kMonochrome),
+              HasSubstr("rank 17 · socket 1 · 1.50 s · step 51 · waits 100 %"));
+}
+
+TEST(Screen, DrawsNothingLaterThanThePause) {
+  State state;
+  state.paused = true;
+  state.paused_at = seconds(1);
+  const std::string shown = text(state, usual_session().model(), {160, 48}, kMonochrome);
+  EXPECT_THAT(shown, HasSubstr("PAUSED at 1.0 s"));
+  EXPECT_THAT(shown, Not(HasSubstr("####")));
+}
+
+// --- the map
+// ----------------------------------------------------------------------------------------------------------------------------
+
+timeline::Shares shares(float compute, float wait, float delay = 0, float other = 0) {
+  timeline::Shares out;
+  out.of = {compute, wait, delay, other};
+  return out;
+}
+
+TEST(Cell, RisesWithTheShareOfWaiting) {
+  Ink before = ink_of(shares(1, 0), 1);
+  EXPECT_EQ(before, Ink::kCompute);
+  for (float wait = 0.05f; wait <= 1; wait += 0.05f) {
+    const Ink now = ink_of(shares(1 - wait, wait), 1);
+    EXPECT_GE(now, before);
+    before = now;
+  }
+  EXPECT_EQ(before, Ink::kWait7);
+}
+
+TEST(Cell, TellsWhatIsNotKnownFromWhatIsIdle) {
+  EXPECT_EQ(ink_of(shares(0, 0), 1), Ink::kNoData);
+  EXPECT_EQ(ink_of(shares(0, 1), 1), Ink::kWait7);
+  EXPECT_EQ(ink_of(shares(0, 0.2f), 1), Ink::kNoData);
+}
+
+TEST(Cell, OfTheNewestColumnIsJudgedByWhatIsPastOfIt) { EXPECT_EQ(ink_of(shares(0, 0.2f), 0.2f), Ink::kWait7); }
+
+TEST(Cell, ShowsADelayThatFillsAnEighth) { EXPECT_EQ(ink_of(shares(0.8f, 0, 0.2f), 1), Ink::kDelay); }
+
+TEST(HeatMap, NeverAveragesADelayAway) {
+  const SyntheticSession session({.ranks = 400, .delay = milliseconds(30), .length = seconds(2)});
+  State coarse;
+  coarse.zoom = 21;  // One column holds the whole session.
+  const std::string shown = text(coarse, session.model(), {80, 12}, kMonochrome);
+  EXPECT_THAT(shown, ::testing::AnyOf(HasSubstr("D"), HasSubstr("◆")));
+}
+
+TEST(HeatMap, TellsComputeWaitDelayAndFutureApartWithoutColour) {
+  const Canvas canvas = draw({}, usual_session().model(), {160, 48}, kMonochrome);
+  const Layout layout = lay_out({}, usual_session().model(), {160, 48}, kMonochrome);
+  std::set<Ink> inks;
+  for (int y = layout.map.y; y < layout.map.y + layout.map.height; ++y) {
+    for (int x = layout.map.x; x < layout.map.x + layout.map.width; ++x) inks.insert(canvas.at(x, y).fg);
+  }
+  for (const Ink ink : {Ink::kCompute, Ink::kWait7, Ink::kDelay, Ink::kDefault}) EXPECT_TRUE(inks.contains(ink));
+  EXPECT_NE(glyph_of(Ink::kCompute), glyph_of(Ink::kWait7));
+  EXPECT_EQ(glyph_of(Ink::kDelay), U'D');
+  EXPECT_EQ(glyph_of(Ink::kNoData), U'?');
+}
+
+TEST(HeatMap, ShowsALostRankUnlikeOneThatEnded) {
+  SyntheticSession session({.ranks = 4, .ranks_per_socket = 4, .length = seconds(1)});
+  const auto end = [&](Rank rank, wire::EventKind kind) {
+    const wire::Event event{.time = seconds(1), .kind = kind, .phase = wire::Phase::kNone};
+    session.timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, {&event, 1});
+  };
+  end(0, wire::EventKind::kStop);
+  end(1, wire::EventKind::kLost);
+  session.timeline.advance("n1", seconds(4));
+  const Canvas canvas = draw({}, session.model(), {100, 30}, kMonochrome);
+  const Layout layout = lay_out({}, session.model(), {100, 30}, kMonochrome);
+  const int lines = static_cast<int>(layout.rows.lines.size()) / 4;
+  const int x = layout.map.x + static_cast<int>(layout.window.x_of(seconds(3)));
+  EXPECT_EQ(canvas.at(x, layout.map.y).fg, Ink::kDefault);
+  EXPECT_EQ(canvas.at(x, layout.map.y + lines).fg, Ink::kNoData);
+  EXPECT_THAT(to_text(canvas), HasSubstr("×"));
+}
+
+TEST(HeatMap, ShowsTheSameColumnForTheSameSlotWhileItScrolls) {
+  State early, late;
+  early.paused = late.paused = true;
+  early.zoom = late.zoom = 14;
+  early.paused_at = milliseconds(3600);
+  late.paused_at = milliseconds(4400);
+  const Size size{160, 48};
+  const Layout before = lay_out(early, usual_session().model(), size, kColour),
+               after = lay_out(late, usual_session().model(), size, kColour);
+  const Canvas first = draw(early, usual_session().model(), size, kColour),
+               second = draw(late, usual_session().model(), size, kColour);
+  const auto shift = static_cast<int>(after.window.first - before.window.first);
+  ASSERT_GT(shift, 0);
+  for (int y = before.map.y; y < before.map.y + before.map.height; ++y) {
+    if (before.rows.lines.size() <= static_cast<std::size_t>(y - before.map.y) ||
+        before.rows.lines[static_cast<std::size_t>(y - before.map.y)].label_of >= 0)
+      continue;
+    for (int x = before.map.x + shift; x < before.map.x + before.map.width - 1; ++x)
+      ASSERT_EQ(first.at(x, y), second.at(x - shift, y)) << x << ',' << y;
+  }
+}
+
+}  // namespace
+}  // namespace idlewave::view

@@ -1,0 +1,217 @@
+#include "tests/view/synthetic_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace idlewave::view::testing {
+
+namespace {
+
+using wire::Event;
+using wire::EventKind;
+using wire::Phase;
+
+constexpr Nanoseconds kTick = std::chrono::microseconds(250);
+constexpr Nanoseconds kSample = std::chrono::milliseconds(200);
+
+struct Process {
+  Phase phase = Phase::kCompute;
+  wire::Step step = 0;
+  double bytes_left = 0;
+  Nanoseconds held_until{};
+  std::vector<Event> events;
+};
+
+class Machine {
+ public:
+  Machine(const ProgramPlan& plan)
+      : plan_(plan), processes_(static_cast<std::size_t>(plan.ranks)), moved_(static_cast<std::size_t>(sockets())) {}
+
+  void run(timeline::Timeline& timeline) {
+    timeline.apply_roster(plan_.node, roster());
+    for (Rank rank = 0; rank < plan_.ranks; ++rank) {
+      tell(rank, EventKind::kStart, Phase::kNone, 0);
+      begin_step(rank, 0);
+    }
+    for (; now_ < plan_.length; now_ += kTick) tick();
+    for (Rank rank = 0; rank < plan_.ranks; ++rank)
+      timeline.append(plan_.node, {wire::LaneId::Kind::kRank, rank}, of(rank).events);
+    for (int i = 0; i < sockets(); ++i)
+      timeline.append(plan_.node, {wire::LaneId::Kind::kDomain, i}, samples_[static_cast<std::size_t>(i)]);
+    timeline.advance(plan_.node, now_);
+  }
+
+ private:
+  int sockets() const { return (plan_.ranks + plan_.ranks_per_socket - 1) / plan_.ranks_per_socket; }
+  Process& of(Rank rank) { return processes_[static_cast<std::size_t>((rank + plan_.ranks) % plan_.ranks)]; }
+
+  wire::Roster roster() const {
+    wire::Roster roster{.world_size = plan_.ranks,
+                        .machine = "synthetic",
+                        .program = plan_.program,
+                        .ranks = {},
+                        .domains = {},
+                        .phases = {}};
+    for (Rank rank = 0; rank < plan_.ranks; ++rank)
+      roster.ranks.push_back({rank, 1000 + rank, rank / plan_.ranks_per_socket});
+    for (int i = 0; i < sockets(); ++i) {
+      std::string label = plan_.label;
+      if (const auto at = label.find("{}"); at != std::string::npos)
+        label = label.substr(0, at) + fmt::format("{}", i) + label.substr(at + 2);
+      const bool known = plan_.source != wire::BandwidthSource::kNone;
+      roster.domains.push_back({i, label, plan_.core_bandwidth, plan_.saturated_bandwidth, plan_.source,
+                                known ? "" : "no access to counters: load the msr module"});
+    }
+    return roster;
+  }
+
+  void tell(Rank rank, EventKind kind, Phase phase, std::uint64_t value) {
+    of(rank).events.push_back({.time = now_, .value = value, .kind = kind, .phase = phase});
+    of(rank).phase = phase;
+  }
+
+  void begin_step(Rank rank, wire::Step step) {
+    of(rank).step = step;
+    tell(rank, EventKind::kStep, of(rank).phase, static_cast<std::uint64_t>(step));
+    if (rank == plan_.delayed_rank && step == plan_.delayed_step) {
+      of(rank).held_until = now_ + plan_.delay;
+      tell(rank, EventKind::kDelayBegin, Phase::kDelay, 1);
+    } else {
+      begin_work(rank);
+    }
+  }
+
+  void begin_work(Rank rank) {
+    of(rank).bytes_left = plan_.bytes_per_step;
+    tell(rank, EventKind::kSwitch, Phase::kCompute, 0);
+  }
+
+  /// Whether a neighbour has posted its message of this step.
+  bool has_posted(Rank rank, wire::Step step) {
+    return of(rank).step > step || (of(rank).step == step && of(rank).phase == Phase::kWait);
+  }
+
+  double bandwidth_each(int socket) {
+    int active = 0;
+    for (Rank rank = socket * plan_.ranks_per_socket;
+         rank < std::min((socket + 1) * plan_.ranks_per_socket, plan_.ranks); ++rank) {
+      active += of(rank).phase == Phase::kCompute ? 1 : 0;
+    }
+    return active == 0 ? 0 : std::min(plan_.core_bandwidth, plan_.saturated_bandwidth / active);
+  }
+
+  void tick() {
+    std::vector<double> each;
+    for (int i = 0; i < sockets(); ++i) each.push_back(bandwidth_each(i));
+    for (Rank rank = 0; rank < plan_.ranks; ++rank)
+      work(rank, each[static_cast<std::size_t>(rank / plan_.ranks_per_socket)]);
+    std::vector<Rank> ready;
+    for (Rank rank = 0; rank < plan_.ranks; ++rank) {
+      const wire::Step step = of(rank).step;
+      if (of(rank).phase == Phase::kWait && has_posted(rank - 1, step) && has_posted(rank + 1, step))
+        ready.push_back(rank);
+    }
+    for (const Rank rank : ready) begin_step(rank, of(rank).step + 1);
+    if (now_ % kSample == Nanoseconds::zero()) sample();
+  }
+
+  void work(Rank rank, double bandwidth) {
+    Process& process = of(rank);
+    if (process.phase == Phase::kDelay && now_ >= process.held_until) {
+      tell(rank, EventKind::kDelayEnd, Phase::kNone, 1);
+      begin_work(rank);
+    } else if (process.phase == Phase::kCompute) {
+      const double bytes = bandwidth * std::chrono::duration<double>(kTick).count();
+      process.bytes_left -= bytes;
+      moved_[static_cast<std::size_t>(rank / plan_.ranks_per_socket)] += bytes;
+      if (process.bytes_left < bytes / 2) tell(rank, EventKind::kSwitch, Phase::kWait, 0);
+    }
+  }
+
+  void sample() {
+    if (plan_.source == wire::BandwidthSource::kNone) return;
+    samples_.resize(moved_.size());
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      samples_[i].push_back({.time = now_,
+                             .value = static_cast<std::uint64_t>(moved_[i]),
+                             .kind = samples_[i].empty() ? EventKind::kStart : EventKind::kBandwidth});
+      moved_[i] = 0;
+    }
+  }
+
+  const ProgramPlan& plan_;
+  std::vector<Process> processes_;
+  std::vector<double> moved_;
+  std::vector<std::vector<Event>> samples_ = std::vector<std::vector<Event>>(static_cast<std::size_t>(sockets()));
+  Nanoseconds now_{};
+};
+
+analysis::Findings findings_of(const timeline::Timeline& timeline, const ProgramPlan& plan) {
+  using analysis::DomainState;
+  using std::chrono::microseconds, std::chrono::milliseconds;
+  analysis::Findings out;
+  out.window = {milliseconds(3000), milliseconds(5000)};
+  constexpr double kActive[] = {10, 5, 6, 5};
+  for (std::size_t i = 0; i < timeline.domains().size(); ++i) {
+    analysis::DomainActivity& domain = out.domains.emplace_back();
+    domain.domain = static_cast<int>(i);
+    domain.ranks = static_cast<int>(timeline.domains()[i].ranks.size());
+    domain.active_now = domain.active_mean = std::min<double>(kActive[i % 4], domain.ranks);
+    domain.saturation_point = plan.saturated_bandwidth / plan.core_bandwidth;
+    domain.saturated_bandwidth = plan.saturated_bandwidth;
+    domain.source = plan.source;
+    domain.bandwidth = plan.source == wire::BandwidthSource::kNone ? 0 : 49.6e9;
+    domain.note = timeline.domains()[i].info.note;
+    domain.state = i % 4 == 0 ? DomainState::kLockstep : DomainState::kComputational;
+  }
+  out.steps = {
+      .steps = 4000, .mean = microseconds(20000), .compute_mean = microseconds(13000), .wait_mean = microseconds(7000)};
+  out.skew = {.step = 180, .spread = milliseconds(132)};
+  analysis::Wave& wave = out.waves.emplace_back();
+  wave.origin_rank = plan.delayed_rank;
+  wave.origin_step = plan.delayed_step;
+  wave.start = milliseconds(800);
+  wave.delay = plan.delay;
+  for (analysis::WaveDirection* direction : {&wave.up, &wave.down}) {
+    direction->sign = direction == &wave.up ? 1 : -1;
+    direction->ranks_per_step = 1;
+    direction->end = analysis::WaveEnd::kAnnihilated;
+    direction->front = {{.rank = 25,
+                         .step = 60,
+                         .arrival = milliseconds(1180),
+                         .departure = milliseconds(2200),
+                         .idle = milliseconds(1000)}};
+  }
+  return out;
+}
+
+}  // namespace
+
+void run(const ProgramPlan& plan, timeline::Timeline& timeline) { Machine(plan).run(timeline); }
+
+SyntheticSession::SyntheticSession(const ProgramPlan& plan) {
+  run(plan, timeline);
+  findings = findings_of(timeline, plan);
+  remarks = {{analysis::Remark::Kind::kDelay, std::chrono::milliseconds(800), 5, 40, "delay began on rank 5, step 40"},
+             {analysis::Remark::Kind::kWave, std::chrono::milliseconds(2000), 5, 40,
+              "idle wave from rank 5 met its other front at rank 25"},
+             {analysis::Remark::Kind::kDomain, std::chrono::milliseconds(2400), -1, wire::kNoStep,
+              "socket 2 left lockstep: 6.0 of 10 ranks are active"}};
+  session.name = "demo-4711";
+  session.label = "memory-bound";
+  session.link = LinkCondition::kLive;
+  session.lag = std::chrono::milliseconds(60);
+  session.events_per_second = 12400;
+  session.recording = {.on = true, .bytes = 1'100'000, .failure = ""};
+  session.can_command = true;
+  session.lesson = Lesson{"memory-bound",
+                          {{"All forty ranks compute in lockstep. Put the cursor on a rank and hold it for a while: "
+                            "what will the others do?",
+                            "i inject", "Fig. 4, Afzal et al. 2020"},
+                           {"The socket you hit stays in lockstep; the others do not. How many of ten are active "
+                            "there? Predict, then look right.",
+                            "w next wave", "Fig. 4b, Afzal et al. 2020"}}};
+}
+
+}  // namespace idlewave::view::testing

@@ -1,0 +1,403 @@
+// Each key, each form.
+
+#include "monitor/view/update.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "monitor/view/bindings.h"
+#include "monitor/view/forms.h"
+#include "monitor/view/layout.h"
+#include "monitor/view/screen.h"
+#include "tests/view/synthetic_session.h"
+
+namespace idlewave::view {
+namespace {
+
+using std::chrono::milliseconds, std::chrono::seconds;
+using ::testing::HasSubstr;
+using testing::SyntheticSession;
+
+constexpr Size kSize{160, 48};
+constexpr Look kLook{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
+
+/// An operator in front of a session.
+class Operator {
+ public:
+  explicit Operator(const SyntheticSession& watched = usual()) : session_(watched) {}
+
+  Operator& press(const Key& key) {
+    Update next = update(std::move(state), key, session_.model(), kSize, kLook);
+    state = std::move(next.state);
+    effects.insert(effects.end(), next.effects.begin(), next.effects.end());
+    return *this;
+  }
+  Operator& press(char32_t c) { return press(key_of(c)); }
+  Operator& press(KeyCode code) { return press(key_of(code)); }
+  Operator& type(std::u32string_view characters) {
+    for (const char32_t c : characters) press(c);
+    return *this;
+  }
+  std::string screen() const { return to_text(draw(state, session_.model(), kSize, kLook)); }
+  Layout layout() const { return lay_out(state, session_.model(), kSize, kLook); }
+  template <class Kind>
+  const Kind* last() const {
+    return effects.empty() ? nullptr : std::get_if<Kind>(&effects.back());
+  }
+
+  State state;
+  std::vector<Effect> effects;
+
+ private:
+  static const SyntheticSession& usual() {
+    static const SyntheticSession kSession;
+    return kSession;
+  }
+  const SyntheticSession& session_;
+};
+
+TEST(Keys, EveryBindingIsListedByHelp) {
+  Operator op;
+  op.press(U'?');
+  for (const Size size : {Size{80, 24}, Size{160, 48}}) {
+    const std::string help =
+        to_text(draw(op.state, SyntheticSession({.length = milliseconds(50)}).model(), size, kLook));
+    for (const Binding& binding : bindings()) {
+      EXPECT_THAT(help, HasSubstr(std::string(binding.shown) + " "));
+      EXPECT_THAT(help, HasSubstr(std::string(binding.does)));
+    }
+  }
+}
+
+TEST(Keys, EveryKeyHasOneMeaning) {
+  for (const Binding& binding : bindings()) {
+    for (const Key& key : binding.keys) EXPECT_EQ(binding_of(key), &binding) << binding.shown;
+  }
+}
+
+TEST(Keys, EveryKeyIsTakenInEveryState) {
+  const SyntheticSession session({.length = milliseconds(500)});
+  for (const Binding& first : bindings()) {
+    for (const Binding& second : bindings()) {
+      Operator op(session);
+      op.press(first.keys.front()).press(second.keys.front());
+      for (const Size size : {kSize, Size{20, 5}, Size{3, 2}}) draw(op.state, session.model(), size, kLook);
+    }
+  }
+}
+
+TEST(Keys, WorkBeforeTheFirstEvent) {
+  const timeline::Timeline nothing;
+  const analysis::Findings none;
+  SessionInfo session;
+  session.can_command = true;
+  for (const Binding& binding : bindings())
+    update({}, binding.keys.front(), {nothing, none, {}, session}, kSize, kLook);
+}
+
+TEST(Keys, QQuits) { EXPECT_NE(Operator().press(U'q').last<Quit>(), nullptr); }
+
+TEST(Keys, AnyKeyClosesHelpWithoutActing) {
+  Operator op;
+  op.press(U'?').press(U'q');
+  EXPECT_FALSE(op.state.help);
+  EXPECT_TRUE(op.effects.empty());
+}
+
+TEST(Keys, SpacePausesAndResumes) {
+  Operator op;
+  EXPECT_TRUE(op.press(U' ').state.paused);
+  EXPECT_THAT(op.screen(), HasSubstr("PAUSED"));
+  EXPECT_FALSE(op.press(U' ').state.paused);
+}
+
+TEST(Keys, SpacePausesAReplayItself) {
+  SyntheticSession replay({.length = milliseconds(300)});
+  replay.session.replay.emplace();
+  Operator op(replay);
+  op.press(U' ');
+  ASSERT_NE(op.last<ReplayPause>(), nullptr);
+  EXPECT_TRUE(op.last<ReplayPause>()->paused);
+}
+
+TEST(Keys, ArrowsAndLettersMoveOverRanksAndStopAtTheEnds) {
+  Operator op;
+  EXPECT_EQ(op.press(KeyCode::kDown).press(U'j').state.cursor_rank, 2);
+  EXPECT_EQ(op.press(KeyCode::kUp).press(U'k').press(U'k').state.cursor_rank, 0);
+  for (int i = 0; i < 50; ++i) op.press(U'j');
+  EXPECT_EQ(op.state.cursor_rank, 39);
+}
+
+TEST(Keys, ArrowsMoveOverTimeColumnByColumnAndBackToTheNewest) {
+  Operator op;
+  op.press(KeyCode::kLeft).press(U'h');
+  ASSERT_TRUE(op.state.cursor_time);
+  const Nanoseconds column = op.layout().window.column;
+  EXPECT_EQ(*op.state.cursor_time % column, Nanoseconds::zero());
+  op.press(KeyCode::kRight).press(U'l').press(U'l');
+  EXPECT_FALSE(op.state.cursor_time);
+}
+
+TEST(Keys, LeavingTheWindowScrollsItAndEndsFollowing) {
+  Operator op;
+  op.state.zoom = 10;  // About a millisecond a column: most of the session lies before the window.
+  for (int i = 0; i < op.layout().window.columns + 3; ++i) op.press(U'h');
+  EXPECT_FALSE(op.state.follow);
+  EXPECT_TRUE(op.layout().window.shows(*op.state.cursor_time));
+  EXPECT_TRUE(op.press(KeyCode::kEnd).state.follow);
+}
+
+TEST(Keys, PlusAndMinusZoomInTimeByTwo) {
+  Operator op;
+  const Nanoseconds before = op.layout().window.column;
+  EXPECT_EQ(op.press(U'+').layout().window.column * 2, before);
+  EXPECT_EQ(op.press(U'-').press(U'-').layout().window.column, before * 2);
+}
+
+TEST(Keys, ZoomKeepsTheCursorInSight) {
+  Operator op;
+  op.press(U'w');
+  for (int i = 0; i < 12; ++i)
+    EXPECT_TRUE(op.press(U'+').layout().window.shows(*op.state.cursor_time) || op.state.follow);
+}
+
+TEST(Keys, BracketsZoomInRanksAroundTheCursor) {
+  Operator op;
+  op.state.cursor_rank = 30;
+  EXPECT_EQ(op.press(U']').state.ranks_shown, 20);
+  EXPECT_GE(30, op.state.first_rank);
+  EXPECT_LT(30, op.state.first_rank + op.state.ranks_shown);
+  EXPECT_EQ(op.press(U'[').state.ranks_shown, 0);
+}
+
+TEST(Keys, MovingOutOfAZoomScrollsIt) {
+  Operator op;
+  op.press(U']').press(U']');
+  for (int i = 0; i < 25; ++i) op.press(U'j');
+  const auto& groups = op.layout().rows.groups;
+  EXPECT_LE(groups.front().first, 25);
+  EXPECT_GT(groups.back().last, 25);
+}
+
+TEST(Keys, WGoesToTheNextDelayAndRoundAgain) {
+  Operator op;
+  op.press(U'w');
+  EXPECT_EQ(op.state.cursor_rank, 5);
+  ASSERT_TRUE(op.state.cursor_time);
+  EXPECT_LE(*op.state.cursor_time, milliseconds(800));
+  EXPECT_GT(*op.state.cursor_time + op.layout().window.column, milliseconds(800));
+  EXPECT_EQ(op.press(U'w').state.cursor_rank, 5);
+}
+
+TEST(Keys, TabGoesRoundThePanelsThatAreShown) {
+  Operator op;
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kSockets);
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kEvents);
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kLesson);
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kMap);
+  EXPECT_EQ(op.press(KeyCode::kBackTab).state.focus, Panel::kLesson);
+}
+
+TEST(Keys, EnterTurnsThePageOfTheLessonAndStopsAtTheLast) {
+  Operator op;
+  op.press(KeyCode::kEnter).press(KeyCode::kEnter);
+  EXPECT_EQ(op.state.lesson_page, 1);
+  EXPECT_THAT(op.screen(), HasSubstr("LESSON 2 of 2"));
+}
+
+TEST(Keys, MMarksThePlaceOfTheCursor) {
+  Operator op;
+  op.state.cursor_time = seconds(2);
+  op.press(U'm');
+  ASSERT_EQ(op.state.marks.size(), 1u);
+  EXPECT_EQ(op.state.marks[0].at, seconds(2));
+}
+
+TEST(Keys, RStopsARecordingThatIsOnAndStartsOneThatIsNot) {
+  EXPECT_NE(Operator().press(U'r').last<StopRecording>(), nullptr);
+  SyntheticSession idle({.length = milliseconds(100)});
+  idle.session.recording.on = false;
+  EXPECT_NE(Operator(idle).press(U'r').last<StartRecording>(), nullptr);
+}
+
+TEST(Keys, SSavesTheScreen) { EXPECT_NE(Operator().press(U's').last<SaveScreen>(), nullptr); }
+
+TEST(Keys, CClears) {
+  Operator op;
+  op.press(U'c');
+  ASSERT_NE(op.last<SendCommand>(), nullptr);
+  EXPECT_TRUE(std::holds_alternative<wire::ClearOrder>(op.last<SendCommand>()->command.order));
+}
+
+TEST(Keys, AClickMovesTheCursorToWhatWasSeenThere) {
+  Operator op;
+  const Layout layout = op.layout();
+  const auto line = layout.rows.lines.size() - 1;
+  const Rank rank = layout.rows.groups[static_cast<std::size_t>(layout.rows.lines[line].top)].first;
+  op.press({.code = KeyCode::kMousePress, .x = layout.map.x + 10, .y = layout.map.y + static_cast<int>(line)});
+  EXPECT_EQ(op.state.cursor_rank, rank);
+  EXPECT_EQ(op.state.cursor_time, layout.window.begin_of(10));
+}
+
+TEST(Keys, AClickOutsideTheMapChangesNothing) {
+  Operator op;
+  op.press({.code = KeyCode::kMousePress, .x = 159, .y = 47});
+  EXPECT_EQ(op.state.cursor_rank, 0);
+}
+
+TEST(Keys, TheWheelZooms) {
+  Operator op;
+  const Nanoseconds before = op.layout().window.column;
+  EXPECT_LT(op.press(KeyCode::kWheelUp).layout().window.column, before);
+}
+
+TEST(Keys, UnknownOnesChangeNothing) {
+  Operator op;
+  op.press(U'Z').press(KeyCode::kDelete).press({.character = U'q', .control = true});
+  EXPECT_TRUE(op.effects.empty());
+}
+
+// --- forms
+// ------------------------------------------------------------------------------------------------------------------------------
+
+TEST(InjectForm, ProposesTenStepsAndPredictsTheReach) {
+  Operator op;
+  op.state.cursor_rank = 5;
+  op.press(U'i');
+  EXPECT_THAT(op.screen(), HasSubstr("inject into rank 5: 200 ms_"));
+  EXPECT_THAT(op.screen(), HasSubstr("reaches rank 25 in 400 ms at 1 rank a step"));
+}
+
+TEST(InjectForm, SendsOnlyAfterTheConfirmingLine) {
+  Operator op;
+  op.state.cursor_rank = 5;
+  op.press(U'i').type(U"250ms").press(KeyCode::kEnter);
+  EXPECT_TRUE(op.effects.empty());
+  EXPECT_THAT(op.screen(), HasSubstr("inject 250 ms into rank 5? y/n"));
+  op.press(U'y');
+  ASSERT_NE(op.last<SendCommand>(), nullptr);
+  const wire::Command& command = op.last<SendCommand>()->command;
+  EXPECT_EQ(command.id, 0u);
+  EXPECT_EQ(command.ranks, std::vector<Rank>{5});
+  EXPECT_EQ(std::get<wire::DelayOrder>(command.order).duration, milliseconds(250));
+  EXPECT_FALSE(op.state.form);
+}
+
+TEST(InjectForm, ConfirmsByEnterToo) {
+  EXPECT_NE(Operator().press(U'i').press(KeyCode::kEnter).press(KeyCode::kEnter).last<SendCommand>(), nullptr);
+}
+
+TEST(InjectForm, SendsNothingAfterEscapeOrNo) {
+  for (const Key& refusal : {key_of(KeyCode::kEscape), key_of(U'n')}) {
+    Operator op;
+    op.press(U'i').press(KeyCode::kEnter).press(refusal);
+    EXPECT_TRUE(op.effects.empty());
+    EXPECT_FALSE(op.state.form);
+  }
+}
+
+TEST(InjectForm, StaysOpenAfterWrongInputAndSaysWhatIsAccepted) {
+  Operator op;
+  op.press(U'i').type(U"250").press(KeyCode::kEnter);
+  ASSERT_TRUE(op.state.form);
+  EXPECT_EQ(op.state.form->text, "250");
+  EXPECT_THAT(op.screen(), HasSubstr("a duration has a unit: 250ms"));
+}
+
+TEST(InjectForm, ReplacesItsProposalByTheFirstCharacterButEditsItAfterBackspace) {
+  Operator op;
+  EXPECT_EQ(op.press(U'i').press(U'7').state.form->text, "7");
+  op.press(KeyCode::kEscape).press(U'i').press(KeyCode::kBackspace);
+  EXPECT_EQ(op.state.form->text, "200 m");
+}
+
+TEST(InjectForm, TakesKeysThatMeanSomethingElseOutside) {
+  EXPECT_TRUE(Operator().press(U'i').press(U'q').effects.empty());
+}
+
+TEST(InjectForm, IsRefusedWhereNothingCanBeSent) {
+  SyntheticSession spectator({.length = milliseconds(100)});
+  spectator.session.can_command = false;
+  spectator.session.why_no_command = "a spectator can't inject";
+  Operator op(spectator);
+  op.press(U'i');
+  EXPECT_FALSE(op.state.form);
+  EXPECT_THAT(op.screen(), HasSubstr("a spectator can't inject"));
+}
+
+TEST(InjectForm, FitsIntoASmallScreen) {
+  const SyntheticSession session({.length = milliseconds(500)});
+  Operator op(session);
+  op.press(U'i').type(U"250ms").press(KeyCode::kEnter);
+  EXPECT_THAT(to_text(draw(op.state, session.model(), {20, 5}, kLook)), HasSubstr("rank 0? y/n"));
+}
+
+TEST(NoiseForm, SendsNoiseToAllRanks) {
+  Operator op;
+  op.press(U'n').type(U"periodic:2.5ms@10Hz").press(KeyCode::kEnter);
+  EXPECT_THAT(op.screen(), HasSubstr("noise periodic:2.5ms@10Hz into all 40 ranks? y/n"));
+  op.press(KeyCode::kEnter);
+  ASSERT_NE(op.last<SendCommand>(), nullptr);
+  EXPECT_TRUE(op.last<SendCommand>()->command.ranks.empty());
+  const auto& noise = std::get<wire::NoiseOrder>(op.last<SendCommand>()->command.order);
+  EXPECT_EQ(noise, (wire::NoiseOrder{wire::NoiseKind::kPeriodic, std::chrono::microseconds(2500), 10}));
+}
+
+TEST(GotoForm, GoesToATime) {
+  Operator op;
+  op.state.zoom = 10;
+  op.press(U'g').type(U"1.2 s").press(KeyCode::kEnter);
+  EXPECT_FALSE(op.state.form);
+  EXPECT_TRUE(op.layout().window.shows(milliseconds(1200)));
+}
+
+TEST(GotoForm, GoesToARankThatTheFilterHides) {
+  Operator op;
+  op.press(U'/').type(U"0-9").press(KeyCode::kEnter).press(U'g').type(U"rank 12").press(KeyCode::kEnter);
+  EXPECT_EQ(op.state.cursor_rank, 12);
+  EXPECT_TRUE(op.state.filter.empty());
+}
+
+TEST(GotoForm, GoesToAStepOfTheCursorsRank) {
+  Operator op;
+  op.press(U'g').type(U"step 40").press(KeyCode::kEnter);
+  ASSERT_TRUE(op.state.cursor_time);
+  EXPECT_NEAR(static_cast<double>(op.state.cursor_time->count()), 0.8e9, 0.1e9);
+}
+
+TEST(GotoForm, SeeksInAReplayThatHasNotComeSoFar) {
+  SyntheticSession replay({.length = milliseconds(300)});
+  replay.session.replay.emplace();
+  Operator op(replay);
+  op.press(U'g').type(U"9s").press(KeyCode::kEnter);
+  ASSERT_NE(op.last<ReplaySeek>(), nullptr);
+  EXPECT_EQ(op.last<ReplaySeek>()->to, seconds(9));
+}
+
+TEST(GotoForm, ComplainsAboutAStepThatIsNotKept) {
+  Operator op;
+  op.press(U'g').type(U"step 99999").press(KeyCode::kEnter);
+  ASSERT_TRUE(op.state.form);
+  EXPECT_THAT(op.screen(), HasSubstr("step 99999 of rank 0 is not kept"));
+}
+
+TEST(FilterForm, ShowsOnlyTheRanksThatPass) {
+  Operator op;
+  op.press(U'/').type(U"3-5,20").press(KeyCode::kEnter);
+  EXPECT_EQ(op.state.cursor_rank, 3);
+  std::vector<Rank> shown;
+  for (const RankRange& group : op.layout().rows.groups) shown.push_back(group.first);
+  EXPECT_EQ(shown, (std::vector<Rank>{3, 4, 5, 20}));
+  EXPECT_EQ(op.press(U'j').press(U'j').press(U'j').state.cursor_rank, 20);
+}
+
+TEST(FilterForm, ShowsAllAgainWhenLeftEmpty) {
+  Operator op;
+  op.press(U'/').type(U"3").press(KeyCode::kEnter).press(U'/');
+  EXPECT_EQ(op.state.form->text, "3");
+  op.press(KeyCode::kBackspace).press(KeyCode::kEnter);
+  EXPECT_TRUE(op.state.filter.empty());
+}
+
+}  // namespace
+}  // namespace idlewave::view
