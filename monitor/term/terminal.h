@@ -1,5 +1,6 @@
 #pragma once
-// The terminal as the monitor's loop sees it. Two implementations: ncurses (the only user of it in the project), and text for one-shot output.
+// The terminal as the monitor's loop sees it. Two implementations: ncurses (the only user of it in the project), and
+// text for one-shot output.
 
 #include <cstdint>
 #include <memory>
@@ -13,21 +14,25 @@
 
 namespace idlewave::term {
 
-/// One thread. The terminal is put back as it was by the destructor, and by the guard (guard.h) when the process does not live to run it.
+/// One thread. The terminal is put back as it was by the destructor, and by the guard (guard.h) when the process does
+/// not live to run it.
 class Terminal {
  public:
   virtual ~Terminal() = default;
   virtual view::Size size() const = 0;
   virtual view::Look look() const = 0;
-  virtual int input_fd() const = 0;                ///< Readable when keys() has something.
-  virtual std::vector<view::Key> keys() = 0;       ///< What was pressed since the last call; does not block. Includes kResize.
-  virtual bool hung_up() const = 0;                ///< Input has ended: nobody is there any more.
-  /// Brings the picture to the screen: one buffer, one write. Skipped (false) when the terminal is still busy with the one before.
+  virtual int input_fd() const = 0;  ///< Readable when keys() has something.
+  virtual std::vector<view::Key>
+  keys() = 0;                        ///< What was pressed since the last call; does not block. Includes kResize.
+  virtual bool hung_up() const = 0;  ///< Input has ended: nobody is there any more.
+  /// Brings the picture to the screen: one buffer, one write. Skipped (false) when the terminal is still busy with the
+  /// one before.
   virtual bool show(const view::Canvas& canvas) = 0;
   virtual std::uint64_t bytes_written() const = 0;
 };
 
-/// Opens the controlling terminal through ncurses. The error says what to do: no terminal (use --headless or --once), unknown TERM, too dumb.
+/// Opens the controlling terminal through ncurses. The error says what to do: no terminal (use --headless or --once),
+/// unknown TERM, too dumb.
 wire::Result<std::unique_ptr<Terminal>> open_ncurses();
 
 }  // namespace idlewave::term

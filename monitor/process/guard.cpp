@@ -1,0 +1,181 @@
+#include "monitor/process/guard.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "monitor/process/groups.h"
+#include "monitor/process/job_terminal.h"
+#include "monitor/process/stop_signals.h"
+
+namespace idlewave::process {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(3);  ///< Between asking programs to end and ending them.
+
+sigset_t every_signal() {
+  sigset_t all;
+  sigfillset(&all);
+  return all;
+}
+
+sigset_t signals_of_interest() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGCHLD, SIGCONT, SIGTSTP, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH})
+    sigaddset(&set, signal);
+  return set;
+}
+
+/// Processes whose parent died below us and that did not become daemons. As the subreaper we have inherited them.
+std::vector<pid_t> orphans_in_our_session() {
+  std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+  std::vector<pid_t> orphans;
+  for (pid_t pid = 0; children >> pid;)
+    if (::getsid(pid) == ::getsid(0)) orphans.push_back(pid);
+  return orphans;
+}
+
+class Guard {
+ public:
+  Guard(const GuardOptions& options, JobTerminal& terminal, const GroupTable* groups, pid_t child)
+      : options_(options), terminal_(terminal), groups_(groups), child_(child) {}
+
+  int watch();
+
+ private:
+  void collect();
+  void stop_with_child(int signal);
+  void continue_child();
+  void take_terminal_back();
+  void report_signal(int signal) const;
+  void end_what_is_left();
+  int finish();
+
+  const GuardOptions& options_;
+  JobTerminal& terminal_;
+  const GroupTable* groups_;
+  pid_t child_;
+  std::optional<int> ended_;  ///< Wait status of the child.
+  bool reset_ = false;        ///< The terminal had to be put back.
+};
+
+int Guard::watch() {
+  const sigset_t waited_for = signals_of_interest();
+  while (!ended_) {
+    const int signal = ::sigwaitinfo(&waited_for, nullptr);
+    if (signal == SIGCHLD)
+      collect();
+    else if (signal == SIGCONT)
+      continue_child();
+    else if (signal > 0)
+      ::kill(child_, signal);
+  }
+  return finish();
+}
+
+void Guard::collect() {
+  int status = 0;
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
+    if (pid != child_) continue;
+    if (WIFSTOPPED(status))
+      stop_with_child(WSTOPSIG(status));
+    else
+      ended_ = status;
+  }
+}
+
+/// SIGSTOP is not passed on: in a group that nobody can continue, the kernel would honour it and discard the others.
+void Guard::stop_with_child(int signal) {
+  take_terminal_back();
+  const int how = signal == SIGSTOP ? SIGTSTP : signal;
+  sigset_t stopping;
+  sigemptyset(&stopping);
+  sigaddset(&stopping, how);
+  ::kill(0, how);
+  ::sigprocmask(SIG_UNBLOCK, &stopping, nullptr);  // here we stop
+  ::sigprocmask(SIG_BLOCK, &stopping, nullptr);
+  terminal_.remember_modes();
+  continue_child();
+}
+
+void Guard::continue_child() {
+  if (terminal_.in_foreground(::getpgrp())) terminal_.give_to(child_);
+  ::kill(-child_, SIGCONT);
+}
+
+void Guard::take_terminal_back() {
+  if (terminal_.in_foreground(child_)) terminal_.give_to(::getpgrp());
+  reset_ = !terminal_.is_somebody_elses() && terminal_.restore_modes();
+  if (reset_) terminal_.write(options_.terminal_reset);
+}
+
+void Guard::report_signal(int signal) const {
+  std::fprintf(stderr, "%s was ended by signal %d (%s)%s\n", options_.program.c_str(), signal, ::strsignal(signal),
+               reset_ ? "; the terminal has been restored" : "");
+}
+
+void Guard::end_what_is_left() {
+  std::vector<pid_t> groups = groups_ == nullptr ? std::vector<pid_t>{} : groups_->all();
+  for (pid_t& group : groups) group = -group;
+  const auto collecting = [this] { collect(); };
+  end_all(groups, kPatience, collecting);
+  end_all(orphans_in_our_session(), kPatience, collecting);
+}
+
+int Guard::finish() {
+  take_terminal_back();
+  const bool by_signal = WIFSIGNALED(*ended_);
+  if (by_signal) report_signal(WTERMSIG(*ended_));
+  end_what_is_left();
+  return by_signal ? exit_code_of(WTERMSIG(*ended_)) : WEXITSTATUS(*ended_);
+}
+
+/// The child's life. Signals are still blocked when it begins.
+[[noreturn]] void live_guarded(pid_t guard, JobTerminal& terminal, const sigset_t& signals,
+                               const std::function<int()>& body) {
+  const pid_t guards_group = ::getpgrp();
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != guard) std::_Exit(exit_code_of(SIGTERM));  // it died before the kernel knew that we care
+  if (terminal.in_foreground(guards_group)) terminal.give_to(::getpid());
+  ::sigprocmask(SIG_SETMASK, &signals, nullptr);
+  const int code = body();
+  const sigset_t all = every_signal();
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  if (::getppid() != guard && terminal.in_foreground(::getpid()))
+    terminal.give_to(guards_group);  // nobody else is left to do it
+  std::exit(code);
+}
+
+}  // namespace
+
+int run_guarded(const GuardOptions& options, const std::function<int()>& body) {
+  std::fflush(nullptr);
+  const sigset_t all = every_signal();
+  sigset_t before;
+  ::sigprocmask(SIG_SETMASK, &all, &before);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  JobTerminal terminal;
+  const GroupTable* groups = share_group_table();
+  const pid_t guard = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) live_guarded(guard, terminal, before, body);
+  if (child < 0) {
+    std::fprintf(stderr, "%s: can't start a process: %s\n", options.program.c_str(), std::strerror(errno));
+    return 1;
+  }
+  ::prctl(PR_SET_NAME, "iw-guard");
+  return Guard(options, terminal, groups, child).watch();
+}
+
+}  // namespace idlewave::process

@@ -1,0 +1,49 @@
+#pragma once
+// Starts programs that end with us.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "probe/wire/result.h"
+
+namespace idlewave::process {
+
+struct LaunchOptions {
+  std::vector<std::string> environment;  ///< "NAME=value", on top of ours; a name that is there already is replaced.
+  std::string directory;                 ///< To start in; empty: ours.
+  int output_fd = -1;  ///< Where its standard output and error go, for example a log file; -1: where ours go.
+};
+
+/// A program in a process group of its own, without a terminal to read from. Ends with its owner: by the destructor, by
+/// the guard if the owner dies first, and by the kernel if both do. One thread, the one that launched it.
+class Launched {
+ public:
+  Launched(Launched&& other) noexcept;
+  Launched& operator=(Launched&& other) noexcept;
+  ~Launched();
+
+  pid_t pid() const { return pid_; }  ///< Also the number of its group.
+  /// Exit code, 128 + signal if one has ended it, nothing while it runs. Other processes of its group may still live.
+  std::optional<int> exit_code();
+  /// SIGTERM to its group, SIGKILL after `patience` to what still lives. Returns when all of it is gone.
+  void end(std::chrono::milliseconds patience = std::chrono::seconds(3));
+
+ private:
+  friend wire::Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOptions& options);
+  explicit Launched(pid_t pid) : pid_(pid), gone_(false) {}
+  void be_gone();
+
+  pid_t pid_ = 0;
+  std::optional<int> exit_code_;
+  bool gone_ = true;  ///< The number of an empty group may belong to a stranger tomorrow.
+};
+
+/// Looks for argv[0] as a shell would. The error names the program, why it can't be started, and the package to install
+/// if we know one. From the thread that lives as long as the program is to: the kernel ends it with that thread.
+wire::Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOptions& options = {});
+
+}  // namespace idlewave::process

@@ -1,0 +1,50 @@
+#pragma once
+// Turns one picture into the bytes that make a terminal show it, given what it shows already: ncurses does that, into
+// memory.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "monitor/term/palette.h"
+#include "monitor/term/screen_memory.h"
+#include "monitor/term/terminfo.h"
+#include "monitor/view/canvas.h"
+#include "monitor/view/look.h"
+
+struct screen;  // ncurses' SCREEN
+
+namespace idlewave::term {
+
+/// At most one at a time in a process (ncurses keeps its state in globals), one thread.
+class NcursesScreen {
+ public:
+  NcursesScreen(const TerminalInfo& terminal, const view::Look& look, view::Size size);
+  NcursesScreen(const NcursesScreen&) = delete;
+  NcursesScreen& operator=(const NcursesScreen&) = delete;
+  ~NcursesScreen();
+
+  bool usable() const { return screen_ != nullptr; }
+  /// The terminal shows `canvas`, clipped at its size, once it has taken these bytes; all of them must reach it, in
+  /// order.
+  std::string draw(const view::Canvas& canvas);
+  /// The size has changed, or the terminal may show anything: the next draw() begins with an empty screen.
+  void start_over(view::Size size);
+
+ private:
+  std::string shift_rows(const view::Canvas& canvas);
+  void put_row(const view::Canvas& canvas, int y);
+  int pair_of(int fg, int bg);
+  int colour_number(int index) const;
+
+  TerminalInfo terminal_;
+  view::Look look_;
+  ScreenMemory memory_;
+  std::FILE* no_input_;
+  screen* screen_ = nullptr;
+  std::optional<view::Canvas> shown_;
+  std::map<std::pair<int, int>, int> pairs_;
+};
+
+}  // namespace idlewave::term

@@ -1,0 +1,162 @@
+// The real `idlewave demo` on a real terminal, with real MPI ranks: what a user sees, presses and kills.
+
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+#include "tmux_session.h"
+
+namespace idlewave::tty {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string file_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A small lesson in a terminal of its own; its processes are known by a variable in their environment.
+class Demo {
+ public:
+  explicit Demo(TmuxSession& session) : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions"), before_(session.state()) {
+    session_.run(tag_ + " " IDLEWAVE_PROGRAM " demo memory-bound --ranks 4 --ranks-per-domain 2; echo code $?");
+    EXPECT_TRUE(session_.shows("LIVE")) << session_.screen();
+    EXPECT_TRUE(eventually([&] { return pids("iw-ring").size() == 4; }));
+  }
+
+  std::vector<pid_t> pids(const std::string& name) const {
+    std::vector<pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string number = entry.path().filename();
+      if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+      if (file_text(entry.path() / "environ").find(tag_) == std::string::npos) continue;
+      if (name.empty() || file_text(entry.path() / "comm") == name + "\n") found.push_back(std::stoi(number));
+    }
+    return found;
+  }
+
+  void expect_a_clean_end(int code) {
+    EXPECT_TRUE(session_.shows("code " + std::to_string(code))) << session_.screen();
+    EXPECT_EQ(session_.state(), before_);
+    EXPECT_TRUE(eventually([&] { return pids("").empty(); })) << "processes are left";
+  }
+
+ private:
+  TmuxSession& session_;
+  std::string tag_;
+  std::string before_;
+};
+
+class TheMonitor : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!tmux_is_installed()) GTEST_SKIP() << "tmux is not installed (apt-get install tmux)";
+  }
+};
+
+TEST_F(TheMonitor, EndsEverythingWithQ) {
+  TmuxSession session;
+  Demo demo(session);
+  session.press("q");
+  demo.expect_a_clean_end(0);
+}
+
+TEST_F(TheMonitor, InjectsADelayAndShowsItOnceItTookEffect) {
+  TmuxSession session(120, 40);
+  Demo demo(session);
+  session.press("Down");
+  session.press("i");
+  ASSERT_TRUE(session.shows("inject into rank 1")) << session.screen();
+  session.type("soon");
+  session.press("Enter");
+  ASSERT_TRUE(session.shows("250")) << "what is accepted is not said\n" << session.screen();
+  session.press("Escape");
+  session.press("i");
+  session.type("300ms");
+  session.press("Enter");
+  ASSERT_TRUE(session.shows("300 ms into rank 1")) << session.screen();
+  session.press("y");
+  EXPECT_TRUE(session.shows("delay began on rank 1")) << session.screen();
+  EXPECT_TRUE(session.shows("ms on rank 1 is over")) << session.screen();
+  session.press("q");
+  demo.expect_a_clean_end(0);
+}
+
+TEST_F(TheMonitor, ListsItsKeysAndFitsEveryWindow) {
+  TmuxSession session;
+  Demo demo(session);
+  session.press("?");
+  EXPECT_TRUE(session.shows("start, stop recording")) << session.screen();
+  session.press("?");
+  for (const auto& [columns, rows] : {std::pair{20, 5}, std::pair{12, 2}, std::pair{400, 120}, std::pair{80, 24}}) {
+    session.resize(columns, rows);
+    EXPECT_TRUE(session.shows("of 4")) << columns << "x" << rows << "\n" << session.screen();
+  }
+  session.press("q");
+  demo.expect_a_clean_end(0);
+}
+
+TEST_F(TheMonitor, RecordsByAKey) {
+  TmuxSession session(120, 40);
+  session.run("cd " + session.folder());
+  Demo demo(session);
+  session.press("r");
+  ASSERT_TRUE(session.shows("rec ")) << session.screen();
+  session.press("r");
+  ASSERT_TRUE(session.shows("recorded")) << session.screen();
+  session.press("q");
+  demo.expect_a_clean_end(0);
+  EXPECT_THAT(session.output_of("ls"), HasSubstr(".iw"));
+}
+
+struct Ending {
+  const char* victim;
+  int signal;
+  int code;
+};
+void PrintTo(const Ending& ending, std::ostream* out) { *out << ending.victim << " by " << strsignal(ending.signal); }
+
+class TheMonitorEnds : public TheMonitor, public testing::WithParamInterface<Ending> {};
+
+TEST_P(TheMonitorEnds, AndTheTerminalIsAsBefore) {
+  TmuxSession session;
+  Demo demo(session);
+  for (const pid_t pid : demo.pids(GetParam().victim)) kill(pid, GetParam().signal);
+  demo.expect_a_clean_end(GetParam().code);
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, TheMonitorEnds,
+                         testing::Values(Ending{"idlewave", SIGTERM, 143}, Ending{"idlewave", SIGINT, 130}, Ending{"idlewave", SIGHUP, 129},
+                                         Ending{"idlewave", SIGSEGV, 139}, Ending{"idlewave", SIGKILL, 137}, Ending{"iw-guard", SIGTERM, 143},
+                                         Ending{"iw-guard", SIGKILL, 137}));
+
+TEST_F(TheMonitor, StopsAndGoesOn) {
+  TmuxSession session;
+  Demo demo(session);
+  session.press("C-z");
+  ASSERT_TRUE(session.shows("Stopped")) << session.screen();
+  session.run("fg");
+  ASSERT_TRUE(session.shows("LIVE")) << session.screen();
+  session.press("q");
+  EXPECT_TRUE(eventually([&] { return demo.pids("").empty(); })) << "processes are left";
+}
+
+TEST_F(TheMonitor, WorksWithoutColoursAndUnicode) {
+  TmuxSession session(80, 24, {"NO_COLOR=1", "LC_ALL=C"});
+  Demo demo(session);
+  const std::string screen = session.screen();
+  EXPECT_TRUE(std::all_of(screen.begin(), screen.end(), [](unsigned char c) { return c < 128; })) << screen;
+  EXPECT_FALSE(std::regex_search(session.coloured_screen(), std::regex("[;[][34][0-8][;m]")));
+  session.press("q");
+  demo.expect_a_clean_end(0);
+}
+
+}  // namespace
+}  // namespace idlewave::tty
