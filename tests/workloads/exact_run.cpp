@@ -1,0 +1,203 @@
+#include "tests/workloads/exact_run.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <optional>
+
+#include "workloads/support/neighbour.h"
+
+namespace idlewave::tests {
+namespace {
+
+using support::neighbour;
+using support::Protocol;
+using support::Rank;
+using support::WaitFlavour;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// A rank works, or holds still until a moment (delay, noise, transfer), or waits for what others have yet to do.
+struct RankState {
+  enum class Doing { kHolding, kWorking, kNoise, kWaiting, kFinished };
+  Doing doing = Doing::kHolding;
+  int step = 0;
+  int stage = 0;     // split waits: one for each distance
+  double until = 0;  // kHolding, kNoise
+  double left = 0;   // kWorking: bytes, or seconds if core-bound
+};
+
+class Simulation {
+ public:
+  explicit Simulation(const ExactProgram& program) : p_(program), ranks_(static_cast<std::size_t>(program.ranks)) {
+    const auto n = static_cast<std::size_t>(p_.ranks);
+    const int stages =
+        p_.communication.wait == WaitFlavour::kSplit ? static_cast<int>(p_.communication.distances.size()) : 1;
+    stages_ = stages;
+    posted_.assign(n, std::vector<double>(static_cast<std::size_t>(p_.steps * stages), kNever));
+    run_.step_start.assign(n, std::vector<double>(static_cast<std::size_t>(p_.steps), 0));
+    run_.work.assign(n, std::vector<WorkSpan>(static_cast<std::size_t>(p_.steps)));
+    run_.domain_bytes.assign(
+        (n + static_cast<std::size_t>(p_.ranks_per_domain) - 1) / static_cast<std::size_t>(p_.ranks_per_domain), 0);
+    for (int rank = 0; rank < p_.ranks; ++rank) begin_step(rank);
+  }
+
+  ExactRun take() && {
+    while (std::ranges::any_of(ranks_, [](const RankState& r) { return r.doing != RankState::Doing::kFinished; }))
+      advance();
+    run_.makespan = now_;
+    return std::move(run_);
+  }
+
+ private:
+  using Doing = RankState::Doing;
+  RankState& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  double& posted(int rank, int step, int stage) {
+    return posted_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(step * stages_ + stage)];
+  }
+
+  int active_on(int domain) {
+    int active = 0;
+    for (int rank = domain * p_.ranks_per_domain; rank < std::min(p_.ranks, (domain + 1) * p_.ranks_per_domain);
+         ++rank) {
+      active += at(rank).doing == Doing::kWorking;
+    }
+    return active;
+  }
+
+  /// Work per second of a rank that works now.
+  double rate(int rank) {
+    if (!p_.bandwidth) return 1;
+    const int active = active_on(rank / p_.ranks_per_domain);
+    return p_.bandwidth(active) / active;
+  }
+
+  /// To the next moment at which anything happens.
+  void advance() {
+    std::vector<double> rates(ranks_.size(), 0);
+    std::vector<double> ends(ranks_.size(), kNever);
+    for (int rank = 0; rank < p_.ranks; ++rank) {
+      const auto i = static_cast<std::size_t>(rank);
+      RankState& r = at(rank);
+      if (r.doing == Doing::kWorking) ends[i] = now_ + r.left / (rates[i] = rate(rank));
+      if (r.doing == Doing::kHolding || r.doing == Doing::kNoise) ends[i] = r.until;
+      if (r.doing == Doing::kWaiting) ends[i] = wait_ends(rank);
+    }
+    const double next = std::max(now_, std::ranges::min(ends));
+    assert(next < kNever && "deadlock");
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      if (ranks_[i].doing != Doing::kWorking) continue;
+      ranks_[i].left -= rates[i] * (next - now_);
+      if (p_.bandwidth)
+        run_.domain_bytes[i / static_cast<std::size_t>(p_.ranks_per_domain)] += rates[i] * (next - now_);
+    }
+    now_ = next;
+    for (int rank = 0; rank < p_.ranks; ++rank) {
+      const double end = ends[static_cast<std::size_t>(rank)];
+      if (end <= now_ + 1e-13) go_on(rank);
+    }
+  }
+
+  void go_on(int rank) {
+    RankState& r = at(rank);
+    switch (r.doing) {
+      case Doing::kHolding:
+        return begin_work(rank);
+      case Doing::kWorking:
+        return end_work(rank);
+      case Doing::kNoise:
+        return begin_wait(rank, 0);
+      case Doing::kWaiting:
+        return end_wait(rank);
+      case Doing::kFinished:
+        return;
+    }
+  }
+
+  void begin_step(int rank) {
+    RankState& r = at(rank);
+    run_.step_start[static_cast<std::size_t>(rank)][static_cast<std::size_t>(r.step)] = now_;
+    r.doing = Doing::kHolding;
+    r.until = now_;
+    for (const Delay& delay : p_.delays) {
+      if (delay.rank == rank && delay.step == r.step) r.until += std::chrono::duration<double>(delay.duration).count();
+    }
+  }
+
+  void begin_work(int rank) {
+    RankState& r = at(rank);
+    r.doing = Doing::kWorking;
+    r.left = p_.bandwidth ? p_.volume : p_.time;
+    work_span(rank).from = now_;
+  }
+
+  void end_work(int rank) {
+    RankState& r = at(rank);
+    work_span(rank).to = now_;
+    r.doing = Doing::kNoise;
+    r.until = now_ + (p_.noise ? p_.noise(rank, r.step) : 0);
+  }
+
+  WorkSpan& work_span(int rank) {
+    return run_.work[static_cast<std::size_t>(rank)][static_cast<std::size_t>(at(rank).step)];
+  }
+
+  void begin_wait(int rank, int stage) {
+    RankState& r = at(rank);
+    r.doing = Doing::kWaiting;
+    r.stage = stage;
+    posted(rank, r.step, stage) = now_;
+  }
+
+  void end_wait(int rank) {
+    RankState& r = at(rank);
+    if (r.stage + 1 < stages_) return begin_wait(rank, r.stage + 1);
+    r.doing = Doing::kFinished;
+    if (++r.step < p_.steps) begin_step(rank);
+  }
+
+  /// Eager: a receive ends at max(own post, sender's post + T), a send at its post. Rendezvous: both at max(both posts)
+  /// + T.
+  double wait_ends(int rank) {
+    const RankState& r = at(rank);
+    const Communication& c = p_.communication;
+    const double transfer = std::chrono::duration<double>(c.time).count();
+    const bool rendezvous = c.protocol == Protocol::kRendezvous;
+    const double own = posted(rank, r.step, r.stage);
+    double end = own;
+    for (std::size_t i = 0; i < c.distances.size(); ++i) {
+      if (stages_ > 1 && static_cast<int>(i) != r.stage) continue;
+      const auto sender = neighbour(c.topology, p_.ranks, rank, -c.distances[i]);
+      const auto receiver = neighbour(c.topology, p_.ranks, rank, c.distances[i]);
+      if (sender)
+        end = std::max(
+            end, (rendezvous ? std::max(own, posted(*sender, r.step, r.stage)) : posted(*sender, r.step, r.stage)) +
+                     transfer);
+      if (receiver && rendezvous) end = std::max(end, std::max(own, posted(*receiver, r.step, r.stage)) + transfer);
+    }
+    return end;
+  }
+
+  const ExactProgram& p_;
+  int stages_ = 1;
+  double now_ = 0;
+  std::vector<RankState> ranks_;
+  std::vector<std::vector<double>> posted_;  // [rank][step * stages + stage]
+  ExactRun run_;
+};
+
+}  // namespace
+
+double ExactRun::active_mean(int domain, int ranks_per_domain, double from, double to) const {
+  double active = 0;
+  for (int rank = domain * ranks_per_domain; rank < (domain + 1) * ranks_per_domain; ++rank) {
+    for (const WorkSpan& span : work[static_cast<std::size_t>(rank)]) {
+      active += std::max(0.0, std::min(span.to, to * makespan) - std::max(span.from, from * makespan));
+    }
+  }
+  return active / ((to - from) * makespan);
+}
+
+ExactRun simulate(const ExactProgram& program) { return Simulation{program}.take(); }
+
+}  // namespace idlewave::tests

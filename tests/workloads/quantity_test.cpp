@@ -1,0 +1,133 @@
+#include "workloads/support/quantity.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+namespace idlewave::support {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using wire::Nanoseconds;
+
+Nanoseconds nanoseconds(std::string_view text) { return *parse_duration(text); }
+std::string complaint(std::string_view text) {
+  const auto parsed = parse_duration(text);
+  return parsed ? "" : parsed.error().message;
+}
+
+TEST(Quantity, ReadsEveryUnitOfTime) {
+  EXPECT_EQ(nanoseconds("7ns"), 7ns);
+  EXPECT_EQ(nanoseconds("5 us"), 5us);
+  EXPECT_EQ(nanoseconds("250ms"), 250ms);
+  EXPECT_EQ(nanoseconds("1.2 s"), 1200ms);
+  EXPECT_EQ(nanoseconds("1.5min"), 90s);
+  EXPECT_EQ(nanoseconds("2h"), 2h);
+}
+
+TEST(Quantity, RoundsToTheNearestNanosecond) {
+  EXPECT_EQ(nanoseconds("1.6ns"), 2ns);
+  EXPECT_EQ(nanoseconds("0.1us"), 100ns);
+}
+
+TEST(Quantity, AllowsSpacesAroundNumberAndUnit) { EXPECT_EQ(nanoseconds("  12   s  "), 12s); }
+
+TEST(Quantity, TellsDecimalFromBinaryPrefixes) {
+  EXPECT_EQ(*parse_bytes("50 MB"), 50'000'000u);
+  EXPECT_EQ(*parse_bytes("64 KiB"), 65'536u);
+  EXPECT_EQ(*parse_bytes("65535B"), 65'535u);
+}
+
+TEST(Quantity, ReadsBandwidthsFrequenciesAndTimesPerByte) {
+  EXPECT_DOUBLE_EQ(*parse_bandwidth("10 GB/s"), 10e9);
+  EXPECT_DOUBLE_EQ(*parse_bandwidth("1e3 MiB/s"), 1e3 * 1048576);
+  EXPECT_DOUBLE_EQ(*parse_frequency("10Hz"), 10);
+  EXPECT_DOUBLE_EQ(*parse_time_per_byte("6ns/B"), 6e-9);
+}
+
+TEST(Quantity, RefusesANumberWithoutItsUnitAndSaysWhatItWouldAccept) {
+  EXPECT_THAT(complaint("250"),
+              AllOf(HasSubstr("\"250\" has no unit"), HasSubstr("250ms or 1.2 s"), HasSubstr("ns, us, ms, s, min, h")));
+}
+
+TEST(Quantity, RefusesAUnitOfAnotherKind) {
+  EXPECT_THAT(complaint("5 MB"), HasSubstr("unit \"MB\""));
+  EXPECT_FALSE(parse_bandwidth("10 GB"));
+  EXPECT_FALSE(parse_bytes("10 GB/s"));
+  EXPECT_FALSE(parse_bytes("50 KB"));
+}
+
+TEST(Quantity, RefusesNegativeInfiniteAndUndefinedNumbers) {
+  EXPECT_THAT(complaint("-5ms"), HasSubstr("negative"));
+  EXPECT_THAT(complaint("inf s"), HasSubstr("finite"));
+  EXPECT_THAT(complaint("nan s"), HasSubstr("finite"));
+}
+
+TEST(Quantity, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(complaint("1e400 s"), HasSubstr("out of range"));
+  EXPECT_THAT(complaint("300000000 h"), HasSubstr("too large"));
+  EXPECT_FALSE(parse_bytes("300 TB"));
+}
+
+TEST(Quantity, RefusesAZeroBandwidthButNotAZeroDuration) {
+  EXPECT_FALSE(parse_bandwidth("0 GB/s"));
+  EXPECT_EQ(nanoseconds("0 us"), 0ns);
+}
+
+TEST(Quantity, RefusesWhatIsNoNumber) {
+  for (const char* text : {"", " ", "ms", "0x10ms", "1,5 s", "--3s", "1 s s", "1.2.3s", "+1s"}) {
+    EXPECT_FALSE(parse_duration(text)) << '"' << text << '"';
+  }
+}
+
+TEST(Quantity, SurvivesRandomBytes) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random{seed};
+  const std::string letters = "0123456789.eE+-nusmhinafGMkKiBHz/ \t";
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text(random() % 12, ' ');
+    for (char& letter : text) letter = letters[random() % letters.size()];
+    const auto duration = parse_duration(text);
+    const auto bytes = parse_bytes(text);
+    EXPECT_TRUE(!duration || duration->count() >= 0) << text;
+    EXPECT_TRUE(!bytes || *bytes <= kMaxBytes) << text;
+  }
+}
+
+TEST(Quantity, ShowsAtMostThreeDigits) {
+  EXPECT_EQ(format_duration(1234567ns), "1.23 ms");
+  EXPECT_EQ(format_duration(250ms), "250 ms");
+  EXPECT_EQ(format_duration(1200ms), "1.2 s");
+  EXPECT_EQ(format_bytes(50'000'000), "50 MB");
+  EXPECT_EQ(format_bandwidth(50e9), "50 GB/s");
+  EXPECT_EQ(format_frequency(2500), "2.5 kHz");
+}
+
+TEST(Quantity, TakesTheNextUnitWhenRoundingReachesIt) {
+  EXPECT_EQ(format_duration(999'499us), "999 ms");
+  EXPECT_EQ(format_duration(999'600us), "1 s");
+  EXPECT_EQ(format_duration(59'999ms), "1 min");
+}
+
+TEST(Quantity, ShowsZeroAndNegativeDurations) {
+  EXPECT_EQ(format_duration(0ns), "0 s");
+  EXPECT_EQ(format_duration(-3us), "-3 us");
+}
+
+TEST(Quantity, ReadsBackWhatItShowsToThreeDigits) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random{seed};
+  for (int i = 0; i < 10'000; ++i) {
+    const auto value = static_cast<std::int64_t>(random() >> (2 + random() % 61));
+    const auto back = parse_duration(format_duration(Nanoseconds{value}));
+    ASSERT_TRUE(back) << value;
+    EXPECT_NEAR(static_cast<double>(back->count()), static_cast<double>(value), 0.0051 * static_cast<double>(value))
+        << value;
+  }
+}
+
+}  // namespace
+}  // namespace idlewave::support

@@ -1,0 +1,144 @@
+#include "workloads/ring/options.h"
+
+#include <gmock/gmock.h>
+
+namespace idlewave::ring {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+using Parsed = wire::Result<std::variant<Options, Text>>;
+
+Parsed parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "iw-ring");
+  return parse_options(static_cast<int>(arguments.size()), arguments.data(), 40);
+}
+
+Options options(const std::vector<const char*>& arguments) {
+  const Parsed parsed = parse(arguments);
+  EXPECT_TRUE(parsed) << (parsed ? "" : parsed.error().message);
+  return parsed ? std::get<Options>(*parsed) : Options{};
+}
+
+std::string complaint(const std::vector<const char*>& arguments) {
+  const Parsed parsed = parse(arguments);
+  return parsed ? "" : parsed.error().message;
+}
+
+TEST(RingOptions, RunTheMemoryBoundReferenceMachineByDefault) {
+  const Options o = options({});
+  EXPECT_EQ(o.kernel, Kernel::kVirtual);
+  EXPECT_EQ(o.volume, 100'000'000u);
+  EXPECT_EQ(o.steps, 200);
+  EXPECT_EQ(o.ranks_per_domain, 10);
+  EXPECT_THAT(o.distances, ElementsAre(-1, 1));
+}
+
+TEST(RingOptions, ATimePerStepMakesAVirtualStepCoreBound) {
+  const Options o = options({"--time", "20ms"});
+  EXPECT_EQ(o.volume, 0u);
+  EXPECT_EQ(o.time, 20ms);
+}
+
+TEST(RingOptions, ADurationLiftsTheLimitOfSteps) {
+  EXPECT_EQ(options({"--duration", "12s"}).steps, 0);
+  EXPECT_EQ(options({"--duration", "12s", "--steps", "7"}).steps, 7);
+  EXPECT_EQ(options({"--steps", "0"}).steps, 0);
+}
+
+TEST(RingOptions, TakeNegativeDistances) {
+  EXPECT_THAT(options({"--distances", "-1,1"}).distances, ElementsAre(-1, 1));
+  EXPECT_THAT(options({"--distances=1,-1,-2"}).distances, ElementsAre(1, -1, -2));
+  EXPECT_THAT(options({"--distances", "3"}).distances, ElementsAre(3));
+}
+
+TEST(RingOptions, TakeSeveralDelays) {
+  const Options o = options({"--delay", "5:100:2.4s", "--delay", "7:3:250ms"});
+  ASSERT_EQ(o.delays.size(), 2u);
+  EXPECT_EQ(o.delays[0].rank, 5);
+  EXPECT_EQ(o.delays[0].step, 100);
+  EXPECT_EQ(o.delays[0].duration, 2400ms);
+  EXPECT_EQ(o.delays[1].rank, 7);
+}
+
+TEST(RingOptions, TakeNoiseWindowAndWords) {
+  const Options o =
+      options({"--noise", "exp:0.5ms", "--seed", "9", "--window", "0.6:0.9", "--wait", "split", "--protocol",
+               "rendezvous", "--topology", "chain", "--message-size", "64 KiB", "--no-pin", "--json"});
+  EXPECT_EQ(o.noise_mean, 500us);
+  EXPECT_EQ(o.seed, 9u);
+  EXPECT_DOUBLE_EQ(o.window.from, 0.6);
+  EXPECT_DOUBLE_EQ(o.window.to, 0.9);
+  EXPECT_EQ(o.wait, WaitFlavour::kSplit);
+  EXPECT_EQ(o.protocol, Protocol::kRendezvous);
+  EXPECT_EQ(o.topology, Topology::kChain);
+  EXPECT_EQ(o.message_size, 65536);
+  EXPECT_FALSE(o.pin);
+  EXPECT_TRUE(o.json);
+}
+
+TEST(RingOptions, RefuseBadInputInOneLineThatNamesTheFlag) {
+  const std::vector<std::vector<const char*>> bad = {{"--volume", "100"},
+                                                     {"--volume", "0 B"},
+                                                     {"--steps", "-1"},
+                                                     {"--steps", "1.5"},
+                                                     {"--duration", "12"},
+                                                     {"--kernel", "quad"},
+                                                     {"--distances", "1,,2"},
+                                                     {"--distances", "x"},
+                                                     {"--delay", "5:100"},
+                                                     {"--delay", "5:100:2"},
+                                                     {"--delay", "40:1:1s"},
+                                                     {"--delay", "-1:1:1s"},
+                                                     {"--noise", "0.5ms"},
+                                                     {"--noise", "exp:1"},
+                                                     {"--window", "0.9:0.6"},
+                                                     {"--window", "0:2"},
+                                                     {"--window", "nan:1"},
+                                                     {"--protocol", "fast"},
+                                                     {"--message-size", "3GB"},
+                                                     {"--ranks-per-domain", "0"},
+                                                     {"--core-bandwidth", "10GB"},
+                                                     {"--domain-bandwidth", "-1 B/s"},
+                                                     {"--time", "0 s"},
+                                                     {"--seed", "-1"},
+                                                     {"--wait", "never"},
+                                                     {"--topology", "torus"},
+                                                     {"--warmup", "x"},
+                                                     {"--waiting", "badly"}};
+  for (const auto& arguments : bad) {
+    const std::string message = complaint(arguments);
+    EXPECT_THAT(message, HasSubstr(arguments[0])) << arguments[1];
+    EXPECT_THAT(message, Not(HasSubstr("\n")));
+  }
+}
+
+TEST(RingOptions, RefuseUnknownFlagsAndWordsWithoutOne) {
+  EXPECT_THAT(complaint({"--volumes", "1 MB"}), HasSubstr("--volumes"));
+  EXPECT_THAT(complaint({"hello"}), HasSubstr("hello"));
+  EXPECT_THAT(complaint({"--volume"}), HasSubstr("--volume"));
+}
+
+TEST(RingOptions, RefuseWhatDoesNotGoTogether) {
+  EXPECT_THAT(complaint({"--kernel", "triad", "--time", "10ms"}), HasSubstr("--time"));
+  EXPECT_THAT(complaint({"--kernel", "divide", "--volume", "1 MB"}), HasSubstr("--volume"));
+  EXPECT_THAT(complaint({"--time", "10ms", "--volume", "1 MB"}), HasSubstr("--volume"));
+  EXPECT_THAT(complaint({"--kernel", "triad", "--ranks-per-domain", "4"}), HasSubstr("--ranks-per-domain"));
+}
+
+TEST(RingOptions, HelpExplainsEachFlagWithItsSource) {
+  const Parsed parsed = parse({"--help"});
+  ASSERT_TRUE(parsed);
+  const std::string& help = std::get<Text>(*parsed).text;
+  for (const char* flag :
+       {"--kernel", "--volume", "--distances", "--protocol", "--wait ", "--warmup", "--delay", "--noise", "--pin"}) {
+    EXPECT_THAT(help, HasSubstr(flag));
+  }
+  EXPECT_THAT(help, HasSubstr("AHW20 eq. 2"));
+}
+
+}  // namespace
+}  // namespace idlewave::ring

@@ -1,0 +1,274 @@
+#include "workloads/support/scenario.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace idlewave::support {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kGood = R"([machine]
+ranks = 40
+ranks_per_domain = 10
+core_bandwidth = "10 GB/s"
+domain_bandwidth = "50 GB/s"
+
+[program]
+steps = 200
+kernel = "memory"
+volume = "50 MB"
+
+[communication]
+topology = "chain"
+distances = [1, -1, -2]
+protocol = "rendezvous"
+wait = "split"
+time = "5 us"
+
+[[delay]]
+rank = 5
+step = 7
+duration = "1.2 s"
+
+[[delay]]
+rank = 6
+step = 8
+duration = "3 ms"
+
+[noise]
+distribution = "exponential"
+mean = "0.5 ms"
+seed = 3
+)";
+
+Scenario read(const std::string& text, std::vector<std::string> overrides = {}) {
+  const auto scenario = parse_scenario(text, "test.toml", overrides);
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message);
+  return scenario ? *scenario : Scenario{};
+}
+
+std::string complaint(const std::string& text, std::vector<std::string> overrides = {}) {
+  const auto scenario = parse_scenario(text, "test.toml", overrides);
+  return scenario ? "" : scenario.error().message;
+}
+
+/// kGood with one piece of text replaced.
+std::string with(const std::string& before, const std::string& after) {
+  std::string text = kGood;
+  return text.replace(text.find(before), before.size(), after);
+}
+
+TEST(Scenario, ReadsMachineAndProgram) {
+  const Scenario scenario = read(kGood);
+  EXPECT_EQ(scenario.machine.ranks, 40);
+  EXPECT_EQ(scenario.machine.ranks_per_domain, 10);
+  EXPECT_DOUBLE_EQ(scenario.machine.core_bandwidth, 10e9);
+  EXPECT_DOUBLE_EQ(scenario.machine.domain_bandwidth, 50e9);
+  EXPECT_EQ(scenario.program.steps, 200);
+  EXPECT_EQ(scenario.program.kernel, Kernel::kMemory);
+  EXPECT_EQ(scenario.program.volume, 50'000'000u);
+}
+
+TEST(Scenario, ReadsCommunication) {
+  const Communication communication = read(kGood).communication;
+  EXPECT_EQ(communication.topology, Topology::kChain);
+  EXPECT_THAT(communication.distances, ElementsAre(1, -1, -2));
+  EXPECT_EQ(communication.protocol, Protocol::kRendezvous);
+  EXPECT_EQ(communication.wait, WaitFlavour::kSplit);
+  EXPECT_EQ(communication.time, 5us);
+  EXPECT_FALSE(communication.loggops);
+}
+
+TEST(Scenario, ReadsEveryDelay) {
+  const Scenario scenario = read(kGood);
+  ASSERT_EQ(scenario.delays.size(), 2u);
+  EXPECT_EQ(scenario.delays[0].rank, 5);
+  EXPECT_EQ(scenario.delays[0].step, 7);
+  EXPECT_EQ(scenario.delays[0].duration, 1200ms);
+  EXPECT_EQ(scenario.delays[1].rank, 6);
+}
+
+TEST(Scenario, ReadsEachKindOfNoise) {
+  const Noise exponential = read(kGood).noise;
+  EXPECT_EQ(std::get<ExponentialNoise>(exponential.distribution).mean, 500us);
+  EXPECT_EQ(exponential.seed, 3u);
+  const Noise periodic =
+      read(with("\"exponential\"\nmean = \"0.5 ms\"", "\"periodic\"\nduration = \"2.5 ms\"\nfrequency = \"10 Hz\""))
+          .noise;
+  EXPECT_EQ(std::get<PeriodicNoise>(periodic.distribution).duration, 2500us);
+  EXPECT_DOUBLE_EQ(std::get<PeriodicNoise>(periodic.distribution).frequency, 10);
+  const Noise trace = read(with("\"exponential\"\nmean = \"0.5 ms\"", "\"trace\"\nfile = \"noise.csv\"")).noise;
+  EXPECT_EQ(std::get<TraceNoise>(trace.distribution).file, "noise.csv");
+}
+
+TEST(Scenario, IsSilentWithoutNoise) {
+  const Scenario scenario = read(kGood.substr(0, kGood.find("[noise]")));
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(scenario.noise.distribution));
+}
+
+TEST(Scenario, ReadsLogGopsParameters) {
+  const Communication communication = read(with("time = \"5 us\"", R"(L = "2500 ns"
+o = "1 us"
+G = "6ns/B"
+S = "65535 B"
+message_size = "8 B")"))
+                                          .communication;
+  ASSERT_TRUE(communication.loggops);
+  EXPECT_EQ(communication.loggops->latency, 2500ns);
+  EXPECT_EQ(communication.loggops->overhead, 1us);
+  EXPECT_DOUBLE_EQ(communication.loggops->gap_per_byte, 6e-9);
+  EXPECT_EQ(communication.loggops->rendezvous_size, 65535u);
+  EXPECT_EQ(communication.message_size, 8u);
+}
+
+TEST(Scenario, AcceptsACurveInsteadOfTwoBandwidths) {
+  const Machine machine = read(with("core_bandwidth = \"10 GB/s\"\ndomain_bandwidth = \"50 GB/s\"",
+                                    "curve = [\"10 GB/s\", \"19 GB/s\", \"24 GB/s\"]"))
+                              .machine;
+  EXPECT_THAT(machine.curve, ElementsAre(10e9, 19e9, 24e9));
+  EXPECT_DOUBLE_EQ(machine.core_bandwidth, 10e9);
+  EXPECT_DOUBLE_EQ(machine.domain_bandwidth, 24e9);
+}
+
+TEST(Scenario, AcceptsRanksThatDoNotFillTheLastDomain) {
+  EXPECT_EQ(read(with("ranks = 40", "ranks = 37")).machine.ranks, 37);
+}
+
+TEST(Scenario, NamesFileLineAndKeyOfAnUnknownKey) {
+  EXPECT_THAT(complaint(with("ranks = 40", "rank = 40")),
+              AllOf(StartsWith("test.toml:2: machine.rank: is not known"), HasSubstr("ranks_per_domain")));
+}
+
+TEST(Scenario, RefusesAnUnknownTable) {
+  EXPECT_THAT(complaint(kGood + "[nosie]\nmean = 1\n"), AllOf(StartsWith("test.toml:33: nosie: is not known"),
+                                                              HasSubstr("known: machine, program, communication")));
+}
+
+TEST(Scenario, RefusesANumberWithoutItsUnit) {
+  EXPECT_THAT(complaint(with("\"50 MB\"", "50")),
+              AllOf(StartsWith("test.toml:10: program.volume: "), HasSubstr("\"50\" has no unit")));
+}
+
+TEST(Scenario, RefusesValuesOutOfRange) {
+  EXPECT_THAT(complaint(with("ranks = 40", "ranks = 0")),
+              StartsWith("test.toml:2: machine.ranks: must be a whole number from 1"));
+  EXPECT_THAT(complaint(with("steps = 200", "steps = -1")), StartsWith("test.toml:8: program.steps"));
+  EXPECT_THAT(complaint(with("ranks = 40", "ranks = 1e3")), StartsWith("test.toml:2: machine.ranks"));
+  EXPECT_THAT(complaint(with("ranks = 40", "ranks = 99999999999")), StartsWith("test.toml:2: machine.ranks"));
+  EXPECT_THAT(complaint(with("[1, -1, -2]", "[]")), StartsWith("test.toml:14: communication.distances"));
+  EXPECT_THAT(complaint(with("\"50 MB\"", "\"0 B\"")), StartsWith("test.toml:10: program.volume: must be above zero"));
+}
+
+TEST(Scenario, RefusesADelayOutsideTheRun) {
+  EXPECT_THAT(complaint(with("rank = 5", "rank = 40")),
+              StartsWith("test.toml:20: delay.rank: must be a whole number from 0 to 39"));
+  EXPECT_THAT(complaint(with("step = 7", "step = 200")), StartsWith("test.toml:21: delay.step"));
+}
+
+TEST(Scenario, RefusesAWordThatIsNoChoice) {
+  EXPECT_THAT(complaint(with("\"chain\"", "\"torus\"")),
+              StartsWith("test.toml:13: communication.topology: \"torus\" is not one of ring, chain"));
+}
+
+TEST(Scenario, NamesAMissingKeyWithAnExample) {
+  EXPECT_THAT(complaint(with("volume = \"50 MB\"", "")),
+              AllOf(HasSubstr("program.volume: is missing"), HasSubstr("volume = \"50 MB\"")));
+  EXPECT_THAT(complaint(with("core_bandwidth = \"10 GB/s\"", "")), HasSubstr("machine.core_bandwidth: is missing"));
+  EXPECT_THAT(complaint(""), HasSubstr("is missing"));
+}
+
+TEST(Scenario, RefusesTwoWaysOfSayingTheSame) {
+  EXPECT_THAT(complaint(with("ranks_per_domain = 10", "ranks_per_domain = 10\ncurve = [\"1 GB/s\"]")),
+              HasSubstr("either the curve"));
+  EXPECT_THAT(complaint(with("wait = \"split\"", "wait = \"split\"\nL = \"1 us\"")), HasSubstr("exclude each other"));
+}
+
+TEST(Scenario, RefusesNoiseThatLeavesNoTimeForWork) {
+  EXPECT_THAT(
+      complaint(with("\"exponential\"\nmean = \"0.5 ms\"", "\"periodic\"\nduration = \"2 s\"\nfrequency = \"1 Hz\"")),
+      HasSubstr("longer than the period"));
+}
+
+TEST(Scenario, NamesTheLineOfASyntaxError) {
+  EXPECT_THAT(complaint("[machine]\nranks = = 4\n"), StartsWith("test.toml:2: "));
+}
+
+TEST(Scenario, RefusesATableWhereAValueBelongsAndTheReverse) {
+  EXPECT_THAT(complaint("machine = 3\n"), HasSubstr("machine: must be a table"));
+  EXPECT_THAT(complaint("delay = 3\n" + kGood.substr(0, kGood.find("[[delay]]"))),
+              HasSubstr("delay: must be a list of tables"));
+  EXPECT_THAT(complaint(with("ranks = 40", "ranks = [40]")), StartsWith("test.toml:2: machine.ranks"));
+}
+
+TEST(ScenarioOverride, TakesNumbersQuantitiesWordsAndLists) {
+  const Scenario scenario = read(kGood, {"machine.ranks=4000", "program.volume=2 GB", "communication.topology=ring",
+                                         "communication.distances=[-1, 1]", "delay.1.rank=39", "noise.seed = 9"});
+  EXPECT_EQ(scenario.machine.ranks, 4000);
+  EXPECT_EQ(scenario.program.volume, 2'000'000'000u);
+  EXPECT_EQ(scenario.communication.topology, Topology::kRing);
+  EXPECT_THAT(scenario.communication.distances, ElementsAre(-1, 1));
+  ASSERT_EQ(scenario.delays.size(), 2u);
+  EXPECT_EQ(scenario.delays[1].rank, 39);
+  EXPECT_EQ(scenario.noise.seed, 9u);
+}
+
+TEST(ScenarioOverride, TheLastOneWins) {
+  EXPECT_EQ(read(kGood, {"machine.ranks=50", "machine.ranks=60"}).machine.ranks, 60);
+}
+
+TEST(ScenarioOverride, KnowsTheNetworkByItsOwnName) {
+  const std::string no_time = with("time = \"5 us\"", "");
+  EXPECT_EQ(read(no_time, {"loggops.L=2500ns"}).communication.loggops->latency, 2500ns);
+}
+
+TEST(ScenarioOverride, CanTurnAMemoryBoundProgramIntoACoreBoundOne) {
+  const Scenario scenario = read(kGood, {"program.kernel=core", "program.time=10ms"});
+  EXPECT_EQ(scenario.program.kernel, Kernel::kCore);
+  EXPECT_EQ(scenario.program.time, 10ms);
+}
+
+TEST(ScenarioOverride, IsNamedWhenItIsWrong) {
+  EXPECT_THAT(complaint(kGood, {"machine.ranks=0"}),
+              StartsWith("--set machine.ranks=0: machine.ranks: must be a whole number"));
+  EXPECT_THAT(complaint(kGood, {"machine.rnks=4"}), StartsWith("--set machine.rnks=4: machine.rnks: is not known"));
+  EXPECT_THAT(complaint(kGood, {"program.volume=50"}),
+              AllOf(StartsWith("--set program.volume=50: "), HasSubstr("no unit")));
+}
+
+TEST(ScenarioOverride, RefusesWhatIsNoAssignment) {
+  for (const char* text : {"machine.ranks", "ranks=4", "=4", "", "delay.7.rank=1", "machine.ranks.x=1", "machine.=4",
+                           "program.volume=\"\n"}) {
+    EXPECT_NE(complaint(kGood, {text}), "") << text;
+  }
+}
+
+TEST(ScenarioFile, ThatDoesNotExistIsNamed) {
+  const auto scenario = load_scenario("/nonexistent/x.toml");
+  ASSERT_FALSE(scenario);
+  EXPECT_THAT(scenario.error().message, StartsWith("/nonexistent/x.toml: can't be read"));
+}
+
+TEST(ScenarioFile, EachLessonThatIsShippedIsCompleteAndFitsItsList) {
+  int lessons = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(IDLEWAVE_SCENARIOS)) {
+    if (entry.path().extension() != ".toml") continue;
+    const auto scenario = load_scenario(entry.path());
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    ASSERT_TRUE(scenario->lesson) << entry.path();
+    EXPECT_LE(scenario->lesson->summary.size(), 90u) << entry.path();
+    EXPECT_FALSE(scenario->lesson->text.empty() || scenario->lesson->keys.empty() || scenario->lesson->figure.empty())
+        << entry.path();
+    EXPECT_FALSE(scenario->delays.empty()) << entry.path();
+    ++lessons;
+  }
+  EXPECT_GE(lessons, 3);
+}
+
+}  // namespace
+}  // namespace idlewave::support

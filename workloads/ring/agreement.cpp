@@ -1,0 +1,21 @@
+#include "workloads/ring/agreement.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <limits>
+
+namespace idlewave::ring {
+
+bool all_succeeded(MPI_Comm ranks, const wire::Status& own) {
+  constexpr int kNobody = std::numeric_limits<int>::max();
+  int rank = 0;
+  MPI_Comm_rank(ranks, &rank);
+  const int failed = own ? kNobody : rank;
+  int first_failed = kNobody;
+  MPI_Allreduce(&failed, &first_failed, 1, MPI_INT, MPI_MIN, ranks);
+  if (rank == first_failed) fmt::print(stderr, "iw-ring: {}\n", own.error().message);
+  return first_failed == kNobody;
+}
+
+}  // namespace idlewave::ring

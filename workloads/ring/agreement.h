@@ -1,0 +1,14 @@
+#pragma once
+// Failures of one rank that all ranks have to hear of, so that the program ends instead of hanging.
+
+#include <mpi.h>
+
+#include "probe/wire/result.h"
+
+namespace idlewave::ring {
+
+/// True on every rank if `own` is success on every rank; else false on every rank, and the first that failed has said
+/// why on stderr. Collective.
+bool all_succeeded(MPI_Comm ranks, const wire::Status& own);
+
+}  // namespace idlewave::ring

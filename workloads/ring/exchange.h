@@ -1,0 +1,60 @@
+#pragma once
+// What the ranks tell each other in a step.
+
+#include <mpi.h>
+
+#include <optional>
+#include <vector>
+
+#include "workloads/ring/doorbell.h"
+#include "workloads/ring/options.h"
+#include "workloads/ring/place.h"
+
+namespace idlewave::ring {
+
+/// A message to rank + d and one from rank - d, for each distance d. The content does not matter.
+class Exchange {
+ public:
+  /// Finds out by trying whether MPI sends such messages eagerly. `bells`: one for each rank of the node, or none to
+  /// wait as MPI does, by polling. Collective.
+  Exchange(const Options& options, MPI_Comm ranks, const Group& node, std::optional<Doorbells> bells);
+
+  /// Once a step by every rank. Returns when the sends and receives of this rank have completed.
+  void run();
+
+  /// Does MPI complete a send before anybody receives it?
+  bool is_eager() const { return eager_; }
+
+ private:
+  struct Partners {
+    int send_to;       ///< or MPI_PROC_NULL
+    int receive_from;  ///< or MPI_PROC_NULL
+    int tag;
+    std::vector<char> sent;
+    std::vector<char> received;
+  };
+
+  bool try_eager();
+  void post_send(Partners& partners);
+  void post_receive(Partners& partners);
+  void complete();
+  void complete_asleep();
+  void wake(int rank);
+  void wake_partners();
+  void note_neighbours(const Group& node);
+
+  MPI_Comm ranks_;
+  bool synchronous_;
+  bool split_waits_;
+  bool eager_ = false;
+  std::vector<Partners> partners_;     ///< One per distance, in the order given.
+  std::vector<MPI_Request> requests_;  ///< Those under way; empty between steps.
+  std::vector<int> completed_;         ///< Room for the indices of those that just ended.
+
+  std::optional<Doorbells> bells_;
+  int own_bell_;
+  std::vector<int> bell_of_rank_;  ///< MPI_UNDEFINED for a rank on another node.
+  wire::Nanoseconds look_again_after_{};
+};
+
+}  // namespace idlewave::ring

@@ -1,0 +1,104 @@
+// iw-ring: ranks that work and talk to their neighbours, step by step. See `iw-ring --help`.
+
+#include <fmt/format.h>
+#include <idlewave/probe.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <optional>
+#include <thread>
+#include <variant>
+
+#include "workloads/ring/agreement.h"
+#include "workloads/ring/exchange.h"
+#include "workloads/ring/options.h"
+#include "workloads/ring/place.h"
+#include "workloads/ring/report.h"
+#include "workloads/ring/run.h"
+#include "workloads/ring/sharing.h"
+#include "workloads/ring/work.h"
+
+namespace idlewave::ring {
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+void tell_probe_about(const Options& options, const Work& work) {
+  const bool is_virtual = options.kernel == Kernel::kVirtual;
+  const wire::DomainId domain =
+      is_virtual ? work.domain.id : wire::kNoDomain;  // the agent finds out where a real rank runs
+  idlewave_set_domain(domain, is_virtual, work.bandwidths.core, work.bandwidths.saturated);
+}
+
+bool waits_asleep(const Options& options, const Group& node) {
+  if (options.waiting != Waiting::kAuto) return options.waiting == Waiting::kAsleep;
+  return options.kernel == Kernel::kVirtual || node.size > static_cast<int>(std::thread::hardware_concurrency());
+}
+
+/// Nothing after a failure, which has been reported. Collective.
+std::optional<Exchange> make_exchange(const Options& options, MPI_Comm ranks, const Group& node) {
+  std::optional<Doorbells> bells;
+  if (waits_asleep(options, node)) {
+    auto shared = share<Doorbells>(node, node.size);
+    if (!all_succeeded(ranks, shared ? wire::ok() : wire::Status{shared.error()})) return std::nullopt;
+    bells = std::move(*shared);
+  }
+  return Exchange{options, ranks, node, std::move(bells)};
+}
+
+wire::Status check_protocol(const Options& options, bool eager) {
+  if (options.protocol != Protocol::kEager || eager) return wire::ok();
+  return wire::Error{fmt::format(
+      "--protocol eager: this MPI sends messages of {} B by rendezvous; give a smaller --message-size or raise its "
+      "eager limit (Open MPI: mpirun --mca btl_vader_eager_limit BYTES)",
+      options.message_size)};
+}
+
+int run_ring(const Options& options, MPI_Comm ranks, const Group& world) {
+  const Group node = node_of(ranks);
+  idlewave_start(world.rank, world.size);
+  const std::optional<Work> work = prepare_work(options, ranks, node);
+  if (!work) return kFailed;
+  tell_probe_about(options, *work);
+  std::optional<Exchange> exchange = make_exchange(options, ranks, node);
+  if (!exchange) return kFailed;
+  if (const auto possible = check_protocol(options, exchange->is_eager()); !possible) {
+    if (world.rank == 0) fmt::print(stderr, "iw-ring: {}\n", possible.error().message);
+    return kBadInput;
+  }
+  warm_up(options, ranks, *work, *exchange);
+  const RunResult result = run(options, ranks, *work, *exchange, start_together(ranks, node));
+  idlewave_stop();
+  if (options.json) {
+    const std::string text = report(options, ranks, *work, result, exchange->is_eager());
+    if (world.rank == 0) fmt::print("{}\n", text);
+  }
+  return kSuccess;
+}
+
+int run_program(int argc, char** argv) {
+  const Group world = group_of(MPI_COMM_WORLD);
+  const auto parsed = parse_options(argc, argv, world.size);
+  if (!parsed) {
+    if (world.rank == 0) fmt::print(stderr, "iw-ring: {}\n", parsed.error().message);
+    MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
+    return kBadInput;
+  }
+  if (const auto* text = std::get_if<Text>(&*parsed)) {
+    if (world.rank == 0) fmt::print("{}", text->text);
+    return kSuccess;
+  }
+  return run_ring(std::get<Options>(*parsed), MPI_COMM_WORLD, world);
+}
+
+}  // namespace
+}  // namespace idlewave::ring
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int status = idlewave::ring::run_program(argc, argv);
+  MPI_Finalize();
+  return status;
+}

@@ -1,0 +1,330 @@
+#include "workloads/ring/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "workloads/support/quantity.h"
+
+namespace idlewave::ring {
+namespace {
+
+using support::parse_bandwidth;
+using support::parse_bytes;
+using support::parse_duration;
+using wire::Error;
+using wire::Result;
+
+constexpr const char* kAbout =
+    "iw-ring: a bulk-synchronous MPI program to watch with idlewave. In each step every rank works and then exchanges "
+    "a message with its\nneighbours. Start it with mpirun. Papers: AHW20 = Afzal, Hager, Wellein: Desynchronization "
+    "and wave pattern formation in MPI-parallel\nand hybrid memory-bound programs, ISC 2020. AHW19 = the same: "
+    "Propagation and decay of injected one-off delays, CLUSTER 2019.";
+
+constexpr Step kMaxSteps = Step{1} << 47;
+
+/// Text below its option, in lines that fit a terminal.
+class WrappedHelp : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool) const override {
+    constexpr std::size_t kWidth = 110;
+    constexpr std::string_view kIndent = "      ";
+    std::string lines = "  " + names_of(option) + make_option_opts(option);
+    std::size_t column = kWidth;
+    for (const std::string& word : CLI::detail::split(option->get_description(), ' ')) {
+      if (column + 1 + word.size() > kWidth) {
+        lines += fmt::format("\n{}{}", kIndent, word);
+        column = kIndent.size() + word.size();
+      } else {
+        lines += " " + word;
+        column += 1 + word.size();
+      }
+    }
+    return lines + "\n";
+  }
+
+ private:
+  /// Without the mark that CLI11 sets at a flag which means no.
+  static std::string names_of(const CLI::Option* option) {
+    constexpr std::string_view kMark = "{false}";
+    std::string names = option->get_name(false, true);
+    if (const auto mark = names.find(kMark); mark != std::string::npos) names.erase(mark, kMark.size());
+    return names;
+  }
+};
+
+/// Reads an argument with one of our own parsers.
+template <class T>
+CLI::Option* add(CLI::App& app, const char* flag, T& out, Result<T> (*parse)(std::string_view),
+                 const std::string& help) {
+  return app.add_option_function<std::string>(
+      flag,
+      [&out, parse, flag](const std::string& text) {
+        auto value = parse(text);
+        if (!value) throw CLI::ValidationError(flag, value.error().message);
+        out = std::move(*value);
+      },
+      help);
+}
+
+template <class T>
+Result<T> parse_whole(std::string_view text, T least, T most) {
+  T value{};
+  const auto [end, status] = std::from_chars(text.begin(), text.end(), value);
+  if (status != std::errc{} || end != text.end() || value < least || value > most) {
+    return Error{fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most)};
+  }
+  return value;
+}
+
+template <class T, T least, T most>
+Result<T> whole(std::string_view text) {
+  return parse_whole(text, least, most);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (auto at = text.find(separator); at != std::string_view::npos; at = text.find(separator)) {
+    parts.push_back(text.substr(0, at));
+    text.remove_prefix(at + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+Result<std::vector<Rank>> parse_distances(std::string_view text) {
+  constexpr Rank kFarthest = 100'000'000;
+  std::vector<Rank> distances;
+  for (const std::string_view part : split(text, ',')) {
+    const auto distance = parse_whole<Rank>(part, -kFarthest, kFarthest);
+    if (!distance) return Error{fmt::format("{}; write distances such as -1,1", distance.error().message)};
+    distances.push_back(*distance);
+  }
+  return distances;
+}
+
+Result<Delay> parse_delay(std::string_view text) {
+  const auto parts = split(text, ':');
+  if (parts.size() != 3) return Error{fmt::format("\"{}\" is not RANK:STEP:DURATION, such as 5:100:2.4s", text)};
+  const auto rank = parse_whole<Rank>(parts[0], 0, std::numeric_limits<Rank>::max());
+  const auto step = parse_whole<Step>(parts[1], 0, kMaxSteps);
+  const auto duration = parse_duration(parts[2]);
+  if (!rank) return rank.error();
+  if (!step) return step.error();
+  if (!duration) return duration.error();
+  return Delay{*rank, *step, *duration};
+}
+
+Result<Nanoseconds> parse_noise(std::string_view text) {
+  constexpr std::string_view kExponential = "exp:";
+  if (!text.starts_with(kExponential)) return Error{fmt::format("\"{}\" is not exp:MEAN, such as exp:0.5ms", text)};
+  return parse_duration(text.substr(kExponential.size()));
+}
+
+Result<Fractions> parse_window(std::string_view text) {
+  Fractions window;
+  const auto parts = split(text, ':');
+  const auto read = [](std::string_view part, double& out) {
+    const auto [end, status] = std::from_chars(part.begin(), part.end(), out);
+    return status == std::errc{} && end == part.end();
+  };
+  const bool good = parts.size() == 2 && read(parts[0], window.from) && read(parts[1], window.to);
+  if (!good || !(window.from >= 0 && window.from < window.to && window.to <= 1)) {
+    return Error{fmt::format("\"{}\" is not FROM:TO with 0 <= FROM < TO <= 1, such as 0.6:0.9", text)};
+  }
+  return window;
+}
+
+template <class E>
+CLI::Option* add_choice(CLI::App& app, const char* flag, E& out, std::vector<std::pair<std::string, E>> choices,
+                        const std::string& help) {
+  std::string words;
+  for (const auto& choice : choices) words += (words.empty() ? "" : ", ") + choice.first;
+  const auto pick = [&out, choices = std::move(choices), words, flag](const std::string& text) {
+    const auto found = std::ranges::find(choices, text, [](const auto& choice) { return choice.first; });
+    if (found == choices.end()) throw CLI::ValidationError(flag, fmt::format("\"{}\" is not one of {}", text, words));
+    out = found->second;
+  };
+  return app.add_option_function<std::string>(flag, pick, help);
+}
+
+void add_work(CLI::App& app, Options& o) {
+  add_choice<Kernel>(app, "--kernel", o.kernel,
+                     {{"virtual", Kernel::kVirtual},
+                      {"triad", Kernel::kTriad},
+                      {"triad-nt", Kernel::kTriadNt},
+                      {"slow-triad", Kernel::kSlowTriad},
+                      {"divide", Kernel::kDivide}},
+                     "The work of a step. virtual: wait as long as the work would take on a virtual socket, so that "
+                     "any number of ranks fits on any machine. triad: A = B + s C; triad-nt: with non-temporal stores "
+                     "(AHW20 sec. 4.1); slow-triad: A = B + cos(C / D), which saturates later (AHW20 sec. 4.2); "
+                     "divide: dependent divisions, core-bound (AHW20 sec. 2.2). [virtual]")
+      ->type_name("NAME");
+  add(app, "--volume", o.volume, parse_bytes,
+      "Bytes that a rank moves to and from memory in a step: V of AHW20 eq. 1. Makes the work memory-bound. [100 MB]")
+      ->type_name("SIZE");
+  add(app, "--time", o.time, parse_duration,
+      "How long the work of a step takes instead, for the kernels divide and virtual: core-bound work (AHW20 sec. "
+      "3.1). [10 ms]")
+      ->type_name("DURATION");
+  add(app, "--steps", o.steps, whole<Step, 0, kMaxSteps>,
+      "Number of steps; 0: until it is stopped. [200, or no limit with --duration]")
+      ->type_name("N");
+  add(app, "--warmup", o.warm_up, whole<Step, 0, kMaxSteps>,
+      "Steps with a barrier before those that count (AHW20 sec. 2.2). [2]")
+      ->type_name("N");
+}
+
+void add_machine(CLI::App& app, Options& o) {
+  add(app, "--ranks-per-domain", o.ranks_per_domain, whole<int, 1, 1'000'000>,
+      "kernel virtual: ranks on a virtual socket, which is a contention domain (AHW20 sec. 1). [10]")
+      ->type_name("N");
+  add(app, "--core-bandwidth", o.core_bandwidth, parse_bandwidth,
+      "kernel virtual: memory bandwidth of a rank that is alone, b(1). [10 GB/s]")
+      ->type_name("RATE");
+  add(app, "--domain-bandwidth", o.domain_bandwidth, parse_bandwidth,
+      "kernel virtual: saturated bandwidth of a socket; b(n) = min(n b(1), this), saturation point this / b(1) (AHW20 "
+      "eq. 1). [50 GB/s]")
+      ->type_name("RATE");
+  app.add_flag("--pin,!--no-pin", o.pin,
+               "Other kernels: pin ranks to cores in turn, unless the launcher has bound them already (AHW20 sec. "
+               "2.2). [--pin]");
+}
+
+void add_communication(CLI::App& app, Options& o) {
+  add_choice<Topology>(app, "--topology", o.topology, {{"ring", Topology::kRing}, {"chain", Topology::kChain}},
+                       "ring: periodic boundary; chain: open (AHW20 sec. 4.3). [ring]")
+      ->type_name("NAME");
+  add(app, "--distances", o.distances, parse_distances,
+      "For each d: send to rank + d, receive from rank - d; d of AHW20 eq. 2. One that leads outside the chain or to "
+      "the rank itself is skipped. [-1,1]")
+      ->type_name("D,...");
+  add(
+      app, "--message-size", o.message_size,
+      +[](std::string_view text) -> Result<int> {
+        const auto bytes = parse_bytes(text);
+        if (!bytes) return bytes.error();
+        if (*bytes > std::numeric_limits<int>::max())
+          return Error{fmt::format("\"{}\" is too large; at most 2147483647 B", text)};
+        return static_cast<int>(*bytes);
+      },
+      "Size of a message. MPI sends small ones eagerly, large ones by rendezvous (AHW20 sec. 1, 3.1). [1 kB]")
+      ->type_name("SIZE");
+  add_choice<Protocol>(app, "--protocol", o.protocol,
+                       {{"auto", Protocol::kAuto}, {"eager", Protocol::kEager}, {"rendezvous", Protocol::kRendezvous}},
+                       "auto: MPI decides by size. rendezvous: by MPI_Issend. eager: refused for a size that this MPI "
+                       "does not send eagerly; decides sigma in AHW20 eq. 2. [auto]")
+      ->type_name("NAME");
+  add_choice<WaitFlavour>(app, "--wait", o.wait, {{"all", WaitFlavour::kAll}, {"split", WaitFlavour::kSplit}},
+                          "all: post everything, one MPI_Waitall. split: one distance after the other, each with a "
+                          "wait of its own; decides sigma in AHW20 eq. 2. [all]")
+      ->type_name("NAME");
+  add_choice<Waiting>(app, "--waiting", o.waiting,
+                      {{"auto", Waiting::kAuto}, {"polling", Waiting::kPolling}, {"asleep", Waiting::kAsleep}},
+                      "polling: inside MPI_Waitall, as any MPI program. asleep: off the core until a neighbour rings a "
+                      "bell in shared memory, then MPI_Testsome; else the ranks that wait take the cores from those "
+                      "that work. auto: asleep with kernel virtual and with more ranks than cores. [auto]")
+      ->type_name("NAME");
+}
+
+void add_disturbance(CLI::App& app, Options& o) {
+  app.add_option_function<std::vector<std::string>>(
+         "--delay",
+         [&o](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             const auto delay = parse_delay(text);
+             if (!delay) throw CLI::ValidationError("--delay", delay.error().message);
+             o.delays.push_back(*delay);
+           }
+         },
+         "Idle time of one rank before its work in one step, which starts an idle wave (AHW19; AHW20 sec. 2.2). May be "
+         "repeated.")
+      ->type_name("RANK:STEP:DURATION")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add(app, "--noise", o.noise_mean, parse_noise,
+      "Idle time after the work of each step, exponentially distributed; makes idle waves decay (AHW19; AHW20 sec. "
+      "3.2). [none]")
+      ->type_name("exp:MEAN");
+  add(app, "--seed", o.seed, whole<std::uint64_t, 0, std::numeric_limits<std::uint64_t>::max()>,
+      "Of the noise; each rank draws its own. [1]")
+      ->type_name("N");
+}
+
+void add_output(CLI::App& app, Options& o) {
+  app.add_flag("--json", o.json, "At the end print what happened as one JSON object on stdout.");
+  add(app, "--window", o.window, parse_window,
+      "Fractions of the run over which --json averages the number of ranks that compute (AHW20 Fig. 4a). [0.5:0.95]")
+      ->type_name("FROM:TO");
+}
+
+bool is_core_bound(const Options& o, const CLI::App& app) {
+  return o.kernel == Kernel::kDivide || (o.kernel == Kernel::kVirtual && app.count("--time") > 0);
+}
+
+/// What the arguments mean together.
+wire::Status settle(Options& o, const CLI::App& app, Rank ranks) {
+  const bool core_bound = is_core_bound(o, app);
+  if (app.count(core_bound ? "--volume" : "--time") > 0) {
+    return Error{core_bound
+                     ? "--volume: this work is core-bound and moves nothing; give --time alone, or another kernel"
+                     : "--time: this kernel lasts as long as its memory traffic takes; give --volume"};
+  }
+  for (const char* flag : {"--ranks-per-domain", "--core-bandwidth", "--domain-bandwidth"}) {
+    if (app.count(flag) > 0 && o.kernel != Kernel::kVirtual)
+      return Error{fmt::format("{}: goes with --kernel virtual only", flag)};
+  }
+  if (core_bound && app.count("--time") == 0) o.time = std::chrono::milliseconds{10};
+  if (!core_bound && app.count("--volume") == 0) o.volume = 100'000'000;
+  if (core_bound ? o.time.count() == 0 : o.volume == 0)
+    return Error{core_bound ? "--time: must be above zero" : "--volume: must be above zero"};
+  if (app.count("--steps") == 0 && !o.duration) o.steps = 200;
+  for (const Delay& delay : o.delays) {
+    if (delay.rank >= ranks)
+      return Error{fmt::format("--delay: there is no rank {}; ranks go from 0 to {}", delay.rank, ranks - 1)};
+  }
+  return wire::ok();
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, Rank ranks) {
+  Options options;
+  CLI::App app{kAbout, "iw-ring"};
+  app.formatter(std::make_shared<WrappedHelp>());
+  app.set_version_flag("--version", "iw-ring " IDLEWAVE_VERSION);
+  add_work(app, options);
+  app.add_option_function<std::string>(
+         "--duration",
+         [&options](const std::string& text) {
+           const auto duration = parse_duration(text);
+           if (!duration) throw CLI::ValidationError("--duration", duration.error().message);
+           options.duration = *duration;
+         },
+         "Stop after this time, all ranks after the same step.")
+      ->type_name("DURATION");
+  add_machine(app, options);
+  add_communication(app, options);
+  add_disturbance(app, options);
+  add_output(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return std::variant<Options, Text>{Text{app.help()}};
+  } catch (const CLI::CallForVersion& version) {
+    return std::variant<Options, Text>{Text{std::string{version.what()} + "\n"}};
+  } catch (const CLI::ParseError& error) {
+    return Error{first_line(error.what()) + " (iw-ring --help lists what is accepted)"};
+  }
+  if (const auto settled = settle(options, app, ranks); !settled) return settled.error();
+  return std::variant<Options, Text>{std::move(options)};
+}
+
+}  // namespace idlewave::ring

@@ -1,0 +1,72 @@
+#pragma once
+// The command line of iw-ring.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "probe/wire/result.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::ring {
+
+using support::Delay;
+using support::Protocol;
+using support::Topology;
+using support::WaitFlavour;
+using wire::Nanoseconds;
+using wire::Rank;
+using wire::Step;
+
+enum class Kernel { kVirtual, kTriad, kTriadNt, kSlowTriad, kDivide };
+
+/// How a rank waits for messages: as MPI does, by polling; or asleep, until a neighbour says that it has done
+/// something.
+enum class Waiting { kAuto, kPolling, kAsleep };
+
+/// A part of the run, as fractions of its makespan.
+struct Fractions {
+  double from = 0.5;
+  double to = 0.95;
+};
+
+struct Options {
+  Kernel kernel = Kernel::kVirtual;
+  std::uint64_t volume = 0;  ///< Bytes per rank and step; 0: the work is core-bound and lasts `time`.
+  Nanoseconds time{};        ///< Per step, if core-bound.
+  Step steps = 0;            ///< 0: no limit.
+  std::optional<Nanoseconds> duration;
+  Step warm_up = 2;
+
+  int ranks_per_domain = 10;       ///< These three: kVirtual only.
+  double core_bandwidth = 10e9;    ///< bytes/s
+  double domain_bandwidth = 50e9;  ///< bytes/s
+  bool pin = true;                 ///< All but kVirtual.
+
+  Topology topology = Topology::kRing;
+  std::vector<Rank> distances = {-1, 1};
+  int message_size = 1000;  ///< Bytes.
+  Protocol protocol = Protocol::kAuto;
+  WaitFlavour wait = WaitFlavour::kAll;
+  Waiting waiting = Waiting::kAuto;
+
+  std::vector<Delay> delays;
+  Nanoseconds noise_mean{};  ///< 0: none.
+  std::uint64_t seed = 1;
+
+  bool json = false;
+  Fractions window;
+};
+
+/// What `--help` or `--version` prints.
+struct Text {
+  std::string text;
+};
+
+/// `ranks` is the size of the job, against which delays are checked. Error: the first argument that can't be used, and
+/// what could.
+wire::Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, Rank ranks);
+
+}  // namespace idlewave::ring

@@ -1,0 +1,76 @@
+#include "workloads/ring/place.h"
+
+#include <sched.h>
+
+#include <vector>
+
+#include "workloads/support/pause.h"
+
+namespace idlewave::ring {
+namespace {
+
+Group split(MPI_Comm ranks, int colour) {
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(ranks, colour, 0, &part);
+  return group_of(part);
+}
+
+bool all_have(const Group& group, const cpu_set_t& cores) {
+  cpu_set_t in_all = cores;
+  cpu_set_t in_any = cores;
+  MPI_Allreduce(&cores, &in_all, sizeof cores, MPI_BYTE, MPI_BAND, group.ranks);
+  MPI_Allreduce(&cores, &in_any, sizeof cores, MPI_BYTE, MPI_BOR, group.ranks);
+  return CPU_EQUAL(&in_all, &in_any);
+}
+
+}  // namespace
+
+Group group_of(MPI_Comm ranks) {
+  Group group{ranks};
+  MPI_Comm_rank(ranks, &group.rank);
+  MPI_Comm_size(ranks, &group.size);
+  return group;
+}
+
+Group node_of(MPI_Comm ranks) {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  return group_of(node);
+}
+
+Domain virtual_domain(MPI_Comm ranks, const Group& node, int ranks_per_domain) {
+  const int id = group_of(ranks).rank / ranks_per_domain;
+  return {id, split(node.ranks, id)};
+}
+
+Domain numa_domain(const Group& node) {
+  unsigned core = 0;
+  unsigned numa_node = 0;
+  getcpu(&core, &numa_node);
+  const int id = static_cast<int>(numa_node);
+  return {id, split(node.ranks, id)};
+}
+
+void pin_in_turn(const Group& node) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || !all_have(node, allowed)) return;
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+  }
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  CPU_SET(cores[static_cast<std::size_t>(node.rank) % cores.size()], &own);
+  sched_setaffinity(0, sizeof own, &own);
+}
+
+wire::Nanoseconds start_together(MPI_Comm ranks, const Group& node) {
+  constexpr auto kForAllToHear = std::chrono::milliseconds{50};
+  MPI_Barrier(ranks);
+  std::int64_t start = (support::monotonic_now() + kForAllToHear).count();
+  MPI_Bcast(&start, 1, MPI_INT64_T, 0, node.ranks);
+  support::sleep_until(wire::Nanoseconds{start});
+  return wire::Nanoseconds{start};
+}
+
+}  // namespace idlewave::ring

@@ -1,0 +1,33 @@
+#pragma once
+// The work of one rank in one step.
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "probe/wire/result.h"
+#include "workloads/kernels/virtual_socket.h"
+#include "workloads/ring/options.h"
+#include "workloads/ring/place.h"
+
+namespace idlewave::ring {
+
+/// Bytes per second of a contention domain; 0: not known.
+struct Bandwidths {
+  double core = 0;       ///< b(1)
+  double saturated = 0;  ///< b(all ranks that run on it)
+};
+
+struct Work {
+  Domain domain;
+  std::function<void()> do_step;
+  std::uint64_t traffic = 0;  ///< Bytes that a step moves; 0: core-bound.
+  Bandwidths bandwidths;
+  std::shared_ptr<kernels::VirtualSocket> socket;  ///< Null unless the work moves bytes on a virtual socket.
+};
+
+/// Gets ready what `options.kernel` needs: pins, allocates, calibrates, measures. Collective over `ranks`; an Error on
+/// any rank is reported by that rank, and then every rank gets nothing.
+std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const Group& node);
+
+}  // namespace idlewave::ring

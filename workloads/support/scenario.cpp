@@ -1,0 +1,220 @@
+#include "workloads/support/scenario.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "workloads/support/quantity.h"
+#include "workloads/support/toml_document.h"
+
+namespace idlewave::support {
+namespace {
+
+using wire::Error;
+using wire::Result;
+
+constexpr std::array<std::pair<std::string_view, Kernel>, 6> kKernels{{{"memory", Kernel::kMemory},
+                                                                       {"core", Kernel::kCore},
+                                                                       {"triad", Kernel::kTriad},
+                                                                       {"triad-nt", Kernel::kTriadNt},
+                                                                       {"slow-triad", Kernel::kSlowTriad},
+                                                                       {"divide", Kernel::kDivide}}};
+constexpr std::array<std::pair<std::string_view, Topology>, 2> kTopologies{
+    {{"ring", Topology::kRing}, {"chain", Topology::kChain}}};
+constexpr std::array<std::pair<std::string_view, Protocol>, 3> kProtocols{
+    {{"auto", Protocol::kAuto}, {"eager", Protocol::kEager}, {"rendezvous", Protocol::kRendezvous}}};
+constexpr std::array<std::pair<std::string_view, WaitFlavour>, 2> kWaits{
+    {{"all", WaitFlavour::kAll}, {"split", WaitFlavour::kSplit}}};
+
+constexpr Rank kMaxRanks = 100'000'000;
+constexpr Step kMaxSteps = Step{1} << 47;  // what an event can carry, with a bit to spare
+
+Machine read_machine(Section section) {
+  Machine machine;
+  section.whole<Rank>("ranks", machine.ranks, 1, kMaxRanks);
+  section.whole<Rank>("ranks_per_domain", machine.ranks_per_domain, 1, kMaxRanks);
+  section.quantity("core_bandwidth", machine.core_bandwidth, parse_bandwidth);
+  section.quantity("domain_bandwidth", machine.domain_bandwidth, parse_bandwidth);
+  section.quantities("curve", machine.curve, parse_bandwidth);
+  section.refuse_other_keys();
+  if (machine.curve.empty()) return machine;
+  if (machine.core_bandwidth > 0 || machine.domain_bandwidth > 0) {
+    section.complain("curve", "says what core_bandwidth and domain_bandwidth say; give either the curve or those two");
+  }
+  machine.core_bandwidth = machine.curve.front();
+  machine.domain_bandwidth = std::ranges::max(machine.curve);
+  return machine;
+}
+
+void require_machine_of_model(Section section, const Machine& machine, Kernel kernel) {
+  section.require("ranks", "40");
+  section.require("ranks_per_domain", "10");
+  if (kernel == Kernel::kMemory && machine.curve.empty()) {
+    section.require("core_bandwidth", "\"10 GB/s\"");
+    section.require("domain_bandwidth", "\"50 GB/s\"");
+  }
+}
+
+Program read_program(Section section) {
+  Program program;
+  section.require("steps", "200");
+  section.require("kernel", "\"memory\"");
+  section.whole<Step>("steps", program.steps, 1, kMaxSteps);
+  section.choice<Kernel>("kernel", program.kernel, kKernels);
+  section.quantity("volume", program.volume, parse_bytes);
+  section.quantity("time", program.time, parse_duration);
+  section.refuse_other_keys();
+  const bool timed = program.kernel == Kernel::kCore || program.kernel == Kernel::kDivide;
+  section.require(timed ? "time" : "volume", timed ? "\"10 ms\"" : "\"50 MB\"");
+  if (!timed && program.volume == 0) section.complain("volume", "must be above zero");
+  if (timed && program.time <= Nanoseconds::zero()) section.complain("time", "must be above zero");
+  return program;
+}
+
+void read_network(Section& section, Communication& communication) {
+  LogGops network;
+  network.rendezvous_size = kMaxBytes;
+  section.quantity("L", network.latency, parse_duration);
+  section.quantity("o", network.overhead, parse_duration);
+  section.quantity("g", network.gap, parse_duration);
+  section.quantity("G", network.gap_per_byte, parse_time_per_byte);
+  section.quantity("O", network.overhead_per_byte, parse_time_per_byte);
+  section.quantity("S", network.rendezvous_size, parse_bytes);
+  for (const std::string_view key : {"L", "o", "g", "G", "O", "S"}) {
+    if (!section.has(key)) continue;
+    if (section.has("time")) section.complain("time", "and LogGOPS parameters exclude each other; give one of both");
+    communication.loggops = network;
+  }
+}
+
+Communication read_communication(Section section) {
+  Communication communication;
+  constexpr Rank kFarthest = kMaxRanks;
+  section.choice<Topology>("topology", communication.topology, kTopologies);
+  section.wholes<Rank>("distances", communication.distances, -kFarthest, kFarthest);
+  section.choice<Protocol>("protocol", communication.protocol, kProtocols);
+  section.choice<WaitFlavour>("wait", communication.wait, kWaits);
+  section.quantity("message_size", communication.message_size, parse_bytes);
+  section.quantity("time", communication.time, parse_duration);
+  read_network(section, communication);
+  section.refuse_other_keys();
+  return communication;
+}
+
+Delay read_delay(Section section, Rank ranks, Step steps) {
+  Delay delay;
+  section.require("rank", "5");
+  section.require("step", "5");
+  section.require("duration", "\"1.2 s\"");
+  section.whole<Rank>("rank", delay.rank, 0, (ranks > 0 ? ranks : kMaxRanks) - 1);
+  section.whole<Step>("step", delay.step, 0, std::max<Step>(steps, 1) - 1);
+  section.quantity("duration", delay.duration, parse_duration);
+  section.refuse_other_keys();
+  return delay;
+}
+
+PeriodicNoise read_periodic_noise(Section& section) {
+  PeriodicNoise noise;
+  section.require("duration", "\"2.5 ms\"");
+  section.require("frequency", "\"10 Hz\"");
+  section.quantity("duration", noise.duration, parse_duration);
+  section.quantity("frequency", noise.frequency, parse_frequency);
+  if (static_cast<double>(noise.duration.count()) * 1e-9 * noise.frequency >= 1) {
+    section.complain("duration",
+                     "is longer than the period, so no time would be left for work; shorten it or lower the frequency");
+  }
+  return noise;
+}
+
+Noise read_noise(Section section) {
+  enum class Distribution { kExponential, kPeriodic, kTrace };
+  constexpr std::array<std::pair<std::string_view, Distribution>, 3> kDistributions{
+      {{"exponential", Distribution::kExponential},
+       {"periodic", Distribution::kPeriodic},
+       {"trace", Distribution::kTrace}}};
+  Noise noise;
+  Distribution distribution = Distribution::kExponential;
+  section.require("distribution", "\"exponential\"");
+  section.choice<Distribution>("distribution", distribution, kDistributions);
+  section.whole<std::uint64_t>("seed", noise.seed, 0, std::numeric_limits<std::int64_t>::max());
+  if (distribution == Distribution::kExponential) {
+    ExponentialNoise exponential;
+    section.require("mean", "\"0.5 ms\"");
+    section.quantity("mean", exponential.mean, parse_duration);
+    noise.distribution = exponential;
+  } else if (distribution == Distribution::kPeriodic) {
+    noise.distribution = read_periodic_noise(section);
+  } else {
+    std::string file;
+    section.require("file", "\"noise.csv\"");
+    section.text("file", file);
+    noise.distribution = TraceNoise{file};
+  }
+  section.refuse_other_keys();
+  return noise;
+}
+
+Lesson read_lesson(Section section) {
+  Lesson lesson;
+  section.require("title", "\"A title\"");
+  section.require("summary", "\"One line\"");
+  section.text("title", lesson.title);
+  section.text("summary", lesson.summary);
+  section.texts("text", lesson.text);
+  section.text("keys", lesson.keys);
+  section.text("figure", lesson.figure);
+  section.text("source", lesson.source);
+  section.refuse_other_keys();
+  return lesson;
+}
+
+Scenario read_scenario(TomlDocument& document) {
+  Scenario scenario;
+  scenario.machine = read_machine(document.table("machine"));
+  scenario.program = read_program(document.table("program"));
+  if (is_model(scenario.program.kernel)) {
+    require_machine_of_model(document.table("machine"), scenario.machine, scenario.program.kernel);
+  }
+  scenario.communication = read_communication(document.table("communication"));
+  for (Section& delay : document.tables("delay")) {
+    scenario.delays.push_back(read_delay(std::move(delay), scenario.machine.ranks, scenario.program.steps));
+  }
+  Section noise = document.table("noise");
+  if (document.has("noise")) scenario.noise = read_noise(std::move(noise));
+  Section lesson = document.table("lesson");
+  if (document.has("lesson")) scenario.lesson = read_lesson(std::move(lesson));
+  document.refuse_other_tables();
+  return scenario;
+}
+
+}  // namespace
+
+std::string_view name_of(Kernel kernel) {
+  return std::ranges::find(kKernels, kernel, [](const auto& choice) { return choice.second; })->first;
+}
+
+bool is_model(Kernel kernel) { return kernel == Kernel::kMemory || kernel == Kernel::kCore; }
+
+Result<Scenario> parse_scenario(std::string_view text, std::string_view name, std::span<const std::string> overrides) {
+  auto document = TomlDocument::parse(text, name, overrides);
+  if (!document) return document.error();
+  Scenario scenario = read_scenario(*document);
+  if (document->complaint()) return *document->complaint();
+  return scenario;
+}
+
+Result<Scenario> load_scenario(const std::filesystem::path& path, std::span<const std::string> overrides) {
+  std::ifstream file{path, std::ios::binary};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  if (!file.good() && !file.eof()) {
+    return Error{fmt::format("{}: can't be read; give the path of a scenario file (.toml)", path.string())};
+  }
+  return parse_scenario(text, path.string(), overrides);
+}
+
+}  // namespace idlewave::support

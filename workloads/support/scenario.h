@@ -1,0 +1,121 @@
+#pragma once
+// A scenario file: machine, program, communication, delays, noise, and the lesson that goes with them. The keys are
+// listed and explained in docs and in the files under workloads/scenarios/. The simulator runs a scenario; `idlewave
+// demo` runs it with real MPI ranks.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "probe/wire/result.h"
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::support {
+
+using wire::Nanoseconds;
+using wire::Rank;
+using wire::Step;
+
+/// What one step of the program works on. The first two are models; the others are real loops and run on real cores
+/// only.
+enum class Kernel { kMemory, kCore, kTriad, kTriadNt, kSlowTriad, kDivide };
+std::string_view name_of(Kernel kernel);  ///< As in the file: "memory", "core", "triad", ...
+bool is_model(Kernel kernel);             ///< kMemory, kCore: run on virtual sockets and in the simulator.
+
+struct Machine {
+  Rank ranks = 0;               ///< 0: as many as there are cores (not for a model).
+  Rank ranks_per_domain = 0;    ///< 0: the hardware's (not for a model). The last domain may have fewer.
+  double core_bandwidth = 0;    ///< b(1), bytes/s; 0: not given (not with kMemory).
+  double domain_bandwidth = 0;  ///< b(n) = min(n * core_bandwidth, domain_bandwidth), bytes/s.
+  std::vector<double> curve;    ///< b(1), b(2), ... instead, bytes/s; beyond its end the last one holds.
+};
+
+struct Program {
+  Step steps = 0;  ///< At least 1.
+  Kernel kernel = Kernel::kMemory;
+  std::uint64_t volume = 0;  ///< Bytes per rank and step; for all but kCore and kDivide.
+  Nanoseconds time{};        ///< Per step; for kCore and kDivide.
+};
+
+enum class Topology { kRing, kChain };
+enum class Protocol { kAuto, kEager, kRendezvous };
+enum class WaitFlavour { kAll, kSplit };
+
+/// Parameters of the LogGOPS model of a network.
+struct LogGops {
+  Nanoseconds latency{};              ///< L
+  Nanoseconds overhead{};             ///< o, per message, at either side
+  Nanoseconds gap{};                  ///< g, between two messages of a rank
+  double gap_per_byte = 0;            ///< G, s/B
+  double overhead_per_byte = 0;       ///< O, s/B
+  std::uint64_t rendezvous_size = 0;  ///< S: larger messages go by rendezvous
+};
+
+struct Communication {
+  Topology topology = Topology::kRing;
+  std::vector<Rank> distances = {-1, 1};  ///< Send to rank + d, receive from rank - d, for each d.
+  Protocol protocol = Protocol::kAuto;
+  WaitFlavour wait = WaitFlavour::kAll;
+  std::uint64_t message_size = 1000;  ///< Bytes.
+  Nanoseconds time{};                 ///< Transfer time of a message; unused with `loggops`.
+  std::optional<LogGops> loggops;
+};
+
+/// Idle time before the step's work; draws no bandwidth.
+struct Delay {
+  Rank rank = 0;
+  Step step = 0;
+  Nanoseconds duration{};
+};
+
+struct ExponentialNoise {
+  Nanoseconds mean{};
+};
+struct PeriodicNoise {
+  Nanoseconds duration{};
+  double frequency = 0;  ///< Hz; duration * frequency < 1.
+};
+struct TraceNoise {
+  std::filesystem::path
+      file;  ///< Of start, duration. As written in the scenario: relative to the scenario file's folder.
+};
+struct Noise {
+  std::variant<std::monostate, ExponentialNoise, PeriodicNoise, TraceNoise> distribution;  ///< monostate: silent.
+  std::uint64_t seed = 1;
+};
+
+/// What a demo tells its user.
+struct Lesson {
+  std::string title;
+  std::string summary;            ///< One line, for a list of lessons.
+  std::vector<std::string> text;  ///< What to look for: paragraphs, to be wrapped by whoever shows them.
+  std::string keys;               ///< Which key to press.
+  std::string figure;             ///< "Fig. 4 of Afzal, Hager, Wellein 2020"
+  std::string source;             ///< The paper, in full.
+};
+
+struct Scenario {
+  Machine machine;
+  Program program;
+  Communication communication;
+  std::vector<Delay> delays;
+  Noise noise;
+  std::optional<Lesson> lesson;
+};
+
+/// Reads a scenario. `name` stands before each complaint (`name:line: key: ...`). Each override is `table.key=value`,
+/// applied in order: `machine.ranks=4000`, `program.volume=50 MB`, `communication.distances=[-1, 1]`, `delay.0.rank=7`,
+/// `loggops.L=2500ns`. Error: the first unknown key, missing unit, missing key or value out of range, in the file or in
+/// an override.
+wire::Result<Scenario> parse_scenario(std::string_view text, std::string_view name,
+                                      std::span<const std::string> overrides = {});
+
+/// The same from a file.
+wire::Result<Scenario> load_scenario(const std::filesystem::path& path, std::span<const std::string> overrides = {});
+
+}  // namespace idlewave::support
