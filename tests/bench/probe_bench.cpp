@@ -1,0 +1,199 @@
+// What a call of the probe costs, beside a pair of rdtsc, which is the floor for two stamps. This process is the agent
+// too: it makes the segment and takes the events out, so that the rings never fill. The tables are Google Benchmark's;
+// --json prints the figures of scripts/bench: of many short, shuffled repetitions the fastest, since on a shared
+// machine everything else is somebody else's time.
+
+#include <benchmark/benchmark.h>
+#include <idlewave/probe.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "probe/shm/clock.h"
+#include "probe/shm/layout.h"
+#include "probe/wire/session_directory.h"
+
+namespace {
+
+namespace shm = idlewave::shm;
+namespace wire = idlewave::wire;
+
+constexpr int kBatch = 4096;  // Two events each, and the ring holds 16384.
+
+/// The agent's side, as far as the probe sees it.
+class Node {
+ public:
+  bool open() {
+    if (mkdtemp(folder_) == nullptr) return false;
+    setenv("IDLEWAVE_DIR", folder_, 1);
+    setenv("IDLEWAVE_SESSION", "bench", 1);
+    unsetenv("IDLEWAVE_DISABLE");
+    const std::size_t bytes = shm::segment_bytes(1, shm::kDefaultRingEvents);
+    const int memory = memfd_create("idlewave-bench", MFD_CLOEXEC);
+    if (memory < 0 || ftruncate(memory, static_cast<off_t>(bytes)) != 0) return false;
+    segment_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (segment_ == MAP_FAILED) return false;
+    write_header();
+    wire::AgentRecord record;
+    record.pid = getpid();
+    record.start = wire::process_start_time(record.pid);
+    record.memory_fd = memory;
+    return wire::make_session_directory("bench") && wire::write_agent_record("bench", record);
+  }
+  ~Node() {
+    wire::remove_session_directory("bench");
+    rmdir(folder_);
+  }
+
+  void drain() {
+    shm::Slot& slot = shm::slot_at(segment_, 0);
+    slot.tail.store(slot.head.load(std::memory_order_relaxed), std::memory_order_release);
+  }
+  bool has_lost() const { return shm::slot_at(segment_, 0).dropped.load() != 0; }
+
+ private:
+  void write_header() {
+    auto* header = new (segment_) shm::Header;
+    header->magic = shm::kMagic;
+    header->version = shm::kLayoutVersion;
+    header->slots = 1;
+    header->ring_events = shm::kDefaultRingEvents;
+    header->clock = {shm::kHasCounter, 0, shm::read_counter(), 1'756'234'567, shm::monotonic_now().count()};
+    header->open.store(1);
+  }
+
+  char folder_[32] = "/tmp/iw-bench-XXXXXX";
+  void* segment_ = nullptr;
+};
+
+Node node;
+
+void rdtsc_pair(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < kBatch; ++i) {
+      const std::uint64_t begin = shm::read_counter();
+      const std::uint64_t end = shm::read_counter();
+      benchmark::DoNotOptimize(begin);
+      benchmark::DoNotOptimize(end);
+    }
+  }
+}
+
+void off(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < kBatch; ++i) {
+      idlewave_begin(IDLEWAVE_COMPUTE);
+      idlewave_end();
+    }
+  }
+}
+
+void begin_and_end(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < kBatch; ++i) {
+      idlewave_begin(IDLEWAVE_COMPUTE);
+      idlewave_end();
+    }
+    node.drain();
+  }
+}
+
+void switch_phase(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < kBatch; ++i) idlewave_switch(1 + i % 2);
+    node.drain();
+  }
+}
+
+void traffic(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < kBatch; ++i) idlewave_traffic(1000);
+    node.drain();
+  }
+}
+
+void step(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < kBatch; ++i) idlewave_step(i);
+    node.drain();
+  }
+}
+
+/// Keeps the best repetition of each benchmark, in ns a call.
+class Best : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type != Run::RT_Iteration) continue;  // Means and deviations.
+      const double ns = run.real_accumulated_time * 1e9 / static_cast<double>(run.iterations) / kBatch;
+      auto& best = ns_.try_emplace(run.run_name.function_name, std::numeric_limits<double>::infinity()).first->second;
+      best = std::min(best, ns);
+    }
+  }
+  double operator[](const char* name) const { return ns_.at(name); }
+
+ private:
+  std::map<std::string, double> ns_;
+};
+
+/// A batch takes some 0.1 ms: most fall between two interruptions by others, the best of many is nobody's but ours.
+void add(const char* name, benchmark::internal::Function* function, bool as_single_batches) {
+  auto* added = benchmark::RegisterBenchmark(name, function);
+  if (as_single_batches) added->Iterations(1)->Repetitions(1000);
+}
+
+/// Both states of the probe within one process: off comes first.
+bool run(benchmark::BenchmarkReporter& reporter, bool as_single_batches) {
+  add("off", off, as_single_batches);
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  benchmark::ClearRegisteredBenchmarks();
+  if (!node.open() || !idlewave_start(0, 1)) return false;
+  add("rdtsc_pair", rdtsc_pair, as_single_batches);
+  add("begin_and_end", begin_and_end, as_single_batches);
+  add("switch", switch_phase, as_single_batches);
+  add("traffic", traffic, as_single_batches);
+  add("step", step, as_single_batches);
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  return !node.has_lost();
+}
+
+int print_json() {
+  Best best;
+  if (!run(best, true)) return 1;
+  const double floor = best["rdtsc_pair"];
+  std::printf(
+      "{\"rdtsc_pair_ns\": %.2f, \"probe_pair_over_rdtsc_pair\": %.3f, \"probe_switch_over_rdtsc_pair\": %.3f, "
+      "\"probe_off_ns\": %.2f, \"probe_traffic_ns\": %.2f, \"probe_step_ns\": %.2f}\n",
+      floor, best["begin_and_end"] / floor, best["switch"] / floor, best["off"], best["traffic"], best["step"]);
+  return 0;
+}
+
+int print_tables() {
+  benchmark::ConsoleReporter tables(benchmark::ConsoleReporter::OO_Tabular);
+  return run(tables, false) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  unsetenv("IDLEWAVE_SESSION");
+  const bool json = argc > 1 && std::strcmp(argv[1], "--json") == 0;
+  std::vector<std::string> texts(argv, argv + argc);
+  if (json) texts = {argv[0], "--benchmark_enable_random_interleaving=true"};
+  std::vector<char*> arguments;
+  for (std::string& text : texts) arguments.push_back(text.data());
+  int count = static_cast<int>(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
+  return json ? print_json() : print_tables();
+}
