@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "monitor/cli/lesson.h"
+#include "monitor/cli/paths.h"
+#include "monitor/cli/session.h"
+#include "monitor/cli/verbs.h"
+
+namespace idlewave::cli {
+namespace {
+
+int list_lessons() {
+  for (const auto& path : all_lessons()) {
+    const auto scenario = support::load_scenario(path);
+    if (!scenario) return fail(scenario.error().message, 1);
+    std::printf("%-16s %s\n", path.stem().c_str(), scenario->lesson ? scenario->lesson->summary.c_str() : "");
+  }
+  return 0;
+}
+
+/// Delays of a lesson that is played with fewer ranks or steps than it was written for.
+void move_delays_inside(const support::Scenario& written, const DemoOptions& options, std::vector<std::string>& overrides) {
+  for (std::size_t i = 0; i < written.delays.size(); ++i) {
+    const support::Delay& delay = written.delays[i];
+    if (options.ranks && delay.rank >= *options.ranks) overrides.push_back(fmt::format("delay.{}.rank={}", i, delay.rank % *options.ranks));
+    if (options.steps && delay.step >= *options.steps) overrides.push_back(fmt::format("delay.{}.step={}", i, *options.steps / 2));
+  }
+}
+
+wire::Result<support::Scenario> load(const DemoOptions& options) {
+  const auto path = find_lesson(options.lesson);
+  if (!path) return path.error();
+  const auto written = support::load_scenario(*path);
+  if (!written) return written.error();
+  std::vector<std::string> overrides;
+  if (options.ranks) overrides.push_back(fmt::format("machine.ranks={}", *options.ranks));
+  if (options.ranks_per_domain) overrides.push_back(fmt::format("machine.ranks_per_domain={}", *options.ranks_per_domain));
+  if (options.steps) overrides.push_back(fmt::format("program.steps={}", *options.steps));
+  move_delays_inside(*written, options, overrides);
+  auto scenario = support::load_scenario(*path, overrides);
+  if (scenario && scenario->machine.ranks == 0) scenario->machine.ranks = ranks_for_this_machine();
+  return scenario;
+}
+
+/// What an operator would do with `i`: without one, the scenario's delays are ordered as soon as all ranks have joined, each for its step.
+class LessonDelays {
+ public:
+  LessonDelays(Monitor& monitor, const support::Scenario& scenario) : monitor_(monitor), scenario_(scenario) {}
+
+  void order_when_ready(Nanoseconds now) {
+    if (ordered_ || !all_have_stepped()) return;
+    ordered_ = true;
+    for (const support::Delay& delay : scenario_.delays) {
+      wire::Command command;
+      command.ranks = {delay.rank};
+      command.order = wire::DelayOrder{delay.duration, std::max(delay.step, monitor_.observer().timeline().latest_step() + 1)};
+      const wire::Status sent = monitor_.send(std::move(command), now);
+      if (!sent) fail("the lesson's delay could not be sent: " + sent.error().message, 0);
+    }
+  }
+
+ private:
+  bool all_have_stepped() const {
+    const timeline::Timeline& timeline = monitor_.observer().timeline();
+    for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+      const timeline::Lane* lane = timeline.lane(rank);
+      if (!lane || lane->steps().empty()) return false;
+    }
+    return timeline.ranks() > 0;
+  }
+
+  Monitor& monitor_;
+  const support::Scenario& scenario_;
+  bool ordered_ = false;
+};
+
+int watch(Session& session, const DemoOptions& options, const support::Scenario& scenario, const std::vector<std::string>& command) {
+  Monitor::Options monitor_options{.session = session.name(), .label = options.lesson, .memory = options.memory};
+  if (scenario.lesson) monitor_options.lesson = lesson_panel(*scenario.lesson);
+  Monitor monitor(session.take_link(), monitor_options);
+  if (!options.record.empty()) {
+    const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
+    if (!recording) return fail(recording.error().message, 2);
+  }
+  const bool headless = options.headless.has_value();
+  const wire::Status started = session.start(command, launcher_kind(command.front(), MpiChoice::kAuto), !headless);
+  if (!started) return fail(started.error().message, 1);
+  LessonDelays delays(monitor, scenario);
+  const auto each_round = [&](Nanoseconds now) {
+    if (headless) delays.order_when_ready(now);
+    return false;
+  };
+  const int code = finish_recording(monitor, watch_program(session, monitor, headless, each_round));
+  if (headless) print_result(monitor, options);
+  return code;
+}
+
+}  // namespace
+
+int demo(const DemoOptions& options) {
+  if (options.list) return list_lessons();
+  const auto scenario = load(options);
+  if (!scenario) return fail(scenario.error().message, 2);
+  auto command = launcher_command(scenario->machine.ranks);
+  if (!command) return fail(command.error().message, 1);
+  const bool endless = !options.headless && !options.steps;
+  for (std::string& word : ring_command(*scenario, options.steps ? std::nullopt : options.headless, endless)) command->push_back(std::move(word));
+  const auto body = [&] {
+    auto session = Session::open(new_session_name(options.lesson), "");
+    if (!session) return fail(session.error().message, 1);
+    return watch(*session, options, *scenario, *command);
+  };
+  return options.headless ? body() : guarded(body);
+}
+
+}  // namespace idlewave::cli

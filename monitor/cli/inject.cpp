@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "monitor/cli/monitor.h"
+#include "monitor/cli/paths.h"
+#include "monitor/cli/verbs.h"
+
+namespace idlewave::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr Nanoseconds kPatience = std::chrono::seconds(5);
+
+/// Works until `done` or patience is over; false in the second case.
+template <class Condition>
+bool work_until(Monitor& monitor, Clock::time_point start, Condition done) {
+  const Nanoseconds deadline = Clock::now() - start + kPatience;
+  while (!done()) {
+    const Nanoseconds now = Clock::now() - start;
+    if (now > deadline) return false;
+    monitor.work(now);
+    monitor.wait(std::chrono::milliseconds(20), -1);
+  }
+  return true;
+}
+
+const timeline::CommandRecord* answer(const Monitor& monitor) {
+  const auto& commands = monitor.observer().timeline().commands();
+  const auto found = std::find_if(commands.begin(), commands.end(), [](const auto& record) { return record.answered; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+int inject(const InjectOptions& options) {
+  const auto endpoint = endpoint_of(options.session);
+  if (!endpoint) return fail(endpoint.error().message, 2);
+  auto link = link::open_live({.endpoint = *endpoint});
+  if (!link) return fail(link.error().message, 2);
+  Monitor monitor(std::move(*link), {});
+  const Clock::time_point start = Clock::now();
+  const auto settled = [&] { return monitor.link_status().state != link::LinkState::kWaiting; };
+  if (!work_until(monitor, start, settled) || !monitor.link_status().can_command) {
+    const std::string detail = monitor.link_status().detail;
+    return fail(detail.empty() ? "nobody answers at " + *endpoint : detail, 1);
+  }
+  const wire::Status sent = monitor.send(options.command, Clock::now() - start);
+  if (!sent) return fail(sent.error().message, 1);
+  if (!work_until(monitor, start, [&] { return answer(monitor) != nullptr; })) return fail("the command was sent, but not answered within 5 s", 1);
+  return answer(monitor)->accepted ? 0 : fail("refused: " + answer(monitor)->reason, 1);
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,91 @@
+#include "monitor/cli/lesson.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "monitor/cli/mpi_launcher.h"
+#include "monitor/cli/paths.h"
+#include "workloads/support/quantity.h"
+
+namespace idlewave::cli {
+namespace {
+
+using support::Scenario;
+using Words = std::vector<std::string>;
+
+void add(Words& words, const std::string& flag, const std::string& value) {
+  words.push_back(flag);
+  words.push_back(value);
+}
+
+/// Exact, where format_* rounds to three digits.
+std::string exact_duration(wire::Nanoseconds time) { return fmt::format("{}ns", time.count()); }
+std::string exact_bytes(std::uint64_t bytes) { return fmt::format("{}B", bytes); }
+std::string exact_bandwidth(double bytes_per_second) { return fmt::format("{}B/s", bytes_per_second); }
+
+void add_machine(Words& words, const Scenario& scenario) {
+  if (!support::is_model(scenario.program.kernel)) return;
+  add(words, "--ranks-per-domain", std::to_string(scenario.machine.ranks_per_domain));
+  if (scenario.program.kernel != support::Kernel::kMemory) return;
+  add(words, "--core-bandwidth", exact_bandwidth(scenario.machine.core_bandwidth));
+  add(words, "--domain-bandwidth", exact_bandwidth(scenario.machine.domain_bandwidth));
+}
+
+void add_program(Words& words, const Scenario& scenario) {
+  const auto& program = scenario.program;
+  add(words, "--kernel", support::is_model(program.kernel) ? "virtual" : std::string(support::name_of(program.kernel)));
+  const bool timed = program.kernel == support::Kernel::kCore || program.kernel == support::Kernel::kDivide;
+  if (timed) add(words, "--time", exact_duration(program.time));
+  else add(words, "--volume", exact_bytes(program.volume));
+}
+
+void add_communication(Words& words, const Scenario& scenario) {
+  const auto& communication = scenario.communication;
+  add(words, "--topology", communication.topology == support::Topology::kRing ? "ring" : "chain");
+  words.push_back(fmt::format("--distances={}", fmt::join(communication.distances, ",")));
+  constexpr const char* kProtocols[] = {"auto", "eager", "rendezvous"};
+  add(words, "--protocol", kProtocols[int(communication.protocol)]);
+  add(words, "--wait", communication.wait == support::WaitFlavour::kAll ? "all" : "split");
+  add(words, "--message-size", exact_bytes(communication.message_size));
+}
+
+}  // namespace
+
+view::Lesson lesson_panel(const support::Lesson& lesson) {
+  view::Lesson panel;
+  panel.title = lesson.title;
+  for (const std::string& text : lesson.text) panel.pages.push_back({text, lesson.keys, lesson.figure});
+  return panel;
+}
+
+std::vector<std::string> ring_command(const Scenario& scenario, std::optional<wire::Nanoseconds> duration, bool endless) {
+  Words words = {program_folder() / "iw-ring"};
+  add_program(words, scenario);
+  add_machine(words, scenario);
+  add_communication(words, scenario);
+  if (duration) add(words, "--duration", exact_duration(*duration));
+  add(words, "--steps", std::to_string(duration || endless ? 0 : scenario.program.steps));
+  return words;
+}
+
+wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks) {
+  if (!find_program(program_folder() / "iw-ring")) {
+    return wire::Error{"this idlewave was built without MPI, so there is no iw-ring; run scripts/setup and build again"};
+  }
+  for (const char* name : {"mpirun.openmpi", "mpirun"}) {
+    const auto launcher = find_program(name);
+    if (!launcher) continue;
+    Words words = {*launcher, "-n", std::to_string(ranks)};
+    // On one node shared memory is all that is needed; looking for networks takes seconds on some machines.
+    if (launcher_kind(*launcher, MpiChoice::kAuto) == LauncherKind::kOpenMpi) words.insert(words.end(), {"--mca", "btl", "vader,self"});
+    return words;
+  }
+  return wire::Error{"MPI is not installed (no mpirun in PATH): install it with 'apt-get install openmpi-bin', or run scripts/setup"};
+}
+
+wire::Rank ranks_for_this_machine() { return std::max<wire::Rank>(2, wire::Rank(std::thread::hardware_concurrency())); }
+
+}  // namespace idlewave::cli

@@ -1,0 +1,24 @@
+#pragma once
+// A scenario as a lesson: the command line that plays it with real MPI ranks, and what the panel says.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/view/model.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::cli {
+
+view::Lesson lesson_panel(const support::Lesson& lesson);
+
+/// `iw-ring` and its flags for `scenario`. `duration`: end properly after so long; unset: after the scenario's steps, or never when `endless`.
+std::vector<std::string> ring_command(const support::Scenario& scenario, std::optional<wire::Nanoseconds> duration, bool endless);
+
+/// The launcher for `ranks` ranks on this node; the error says how to install one.
+wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks);
+
+/// Ranks when the scenario leaves them to the machine: one a core, at least two.
+wire::Rank ranks_for_this_machine();
+
+}  // namespace idlewave::cli

@@ -1,0 +1,163 @@
+#include "monitor/cli/monitor.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <random>
+
+#include "monitor/cli/paths.h"
+#include "monitor/cli/provenance.h"
+
+namespace idlewave::cli {
+namespace {
+
+constexpr Nanoseconds kRefreshPeriod = std::chrono::milliseconds(250);
+constexpr Nanoseconds kAveragingWindow = std::chrono::seconds(5);
+
+view::LinkCondition condition_of(link::LinkState state) {
+  switch (state) {
+    case link::LinkState::kWaiting: return view::LinkCondition::kWaiting;
+    case link::LinkState::kLive: return view::LinkCondition::kLive;
+    case link::LinkState::kEnded: return view::LinkCondition::kEnded;
+    case link::LinkState::kLost: return view::LinkCondition::kLost;
+    case link::LinkState::kRefused: return view::LinkCondition::kRefused;
+  }
+  return view::LinkCondition::kWaiting;
+}
+
+wire::CommandId new_command_id() {
+  std::random_device random;
+  return 1 + random() % 0x7ffffffeu;
+}
+
+std::string why_no_command(const link::LinkStatus& status) {
+  if (status.can_command) return {};
+  if (status.replay) return "a recording can't be changed";
+  if (status.state == link::LinkState::kEnded) return "the program has ended";
+  if (status.state == link::LinkState::kLive) return "a spectator can't inject";
+  return "nobody is there to be commanded";
+}
+
+}  // namespace
+
+Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
+    : options_(std::move(options)),
+      link_(std::make_unique<link::Recorder>(std::move(link))),
+      observer_(std::make_unique<Observer>(options_.session, options_.memory)) {
+  info_.name = options_.session;
+  info_.label = options_.label;
+  info_.lesson = options_.lesson;
+}
+
+view::Model Monitor::model() const { return {observer_->timeline(), observer_->findings(), observer_->narrator().remarks(), info_}; }
+
+bool Monitor::has_ended() const { return link_->status().state == link::LinkState::kEnded; }
+
+void Monitor::work(Nanoseconds now) {
+  deliveries_.clear();
+  link_->receive(now, deliveries_);
+  for (const link::Delivery& delivery : deliveries_) {
+    observer_->accept(delivery);
+    if (!first_heard_ && !observer_->timeline().empty()) first_heard_ = delivery.received_at;
+  }
+  if (now >= next_refresh_) refresh(now);
+}
+
+void Monitor::refresh(Nanoseconds now) {
+  next_refresh_ = now + kRefreshPeriod;
+  observer_->refresh(now, view::shown_until(state_, model()), kAveragingWindow);
+  describe_link(now);
+}
+
+void Monitor::describe_link(Nanoseconds now) {
+  const link::LinkStatus status = link_->status();
+  info_.link = condition_of(status.state);
+  info_.link_detail = status.detail;
+  info_.lag = observer_->lag(now);
+  info_.events_per_second = observer_->events_per_second();
+  info_.recording = {link_->recording(), link_->bytes_written(), link_->failure()};
+  info_.can_command = status.can_command;
+  info_.why_no_command = why_no_command(status);
+  if (status.replay) info_.replay = view::Replay{status.position, status.duration, options_.replay_speed, info_.replay && info_.replay->paused};
+}
+
+void Monitor::press(const view::Key& key, view::Size size, const view::Look& look, Nanoseconds now) {
+  view::Update update = view::update(std::move(state_), key, model(), size, look);
+  state_ = std::move(update.state);
+  for (const view::Effect& effect : update.effects) carry_out(effect, size, look, now);
+}
+
+view::Canvas Monitor::screen(view::Size size, const view::Look& look) const { return view::draw(state_, model(), size, look); }
+
+void Monitor::say(std::string text, view::Tone tone) { state_.message = {std::move(text), tone}; }
+
+wire::Status Monitor::send(wire::Command command, Nanoseconds now) {
+  command.id = new_command_id();
+  return link_->send(now, command);
+}
+
+wire::Status Monitor::start_recording(const std::string& path, Nanoseconds now) {
+  wire::FrameLogHeader header;
+  header.program_version = IDLEWAVE_VERSION;
+  header.session = info_.name;
+  header.machine = machine_description();
+  header.command_line = own_command_line();
+  header.unix_time_ns = std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch() - now).count();
+  return link_->start(path, header, now);
+}
+
+wire::Status Monitor::stop_recording() { return link_->stop(); }
+
+void Monitor::toggle_recording(bool on, Nanoseconds now) {
+  const std::string path = on ? free_file_name(info_.name.empty() ? "session" : info_.name, ".iw") : link_->path();
+  const wire::Status done = on ? start_recording(path, now) : stop_recording();
+  if (!done) return say(done.error().message, view::Tone::kError);
+  say(fmt::format("{} {}", on ? "recording to" : "recorded", path), view::Tone::kGood);
+}
+
+void Monitor::save_screen(view::Size size, const view::Look& look) {
+  const std::string path = free_file_name((info_.name.empty() ? "session" : info_.name) + "-screen", ".txt");
+  std::ofstream file(path);
+  file << view::to_text(screen(size, look));
+  file.close();
+  if (file.fail()) return say(fmt::format("the screen could not be saved to {}", path), view::Tone::kError);
+  say(fmt::format("screen saved to {}", path), view::Tone::kGood);
+}
+
+/// A recording is played from its start up to the new place at once: what is seen there is what was seen live.
+void Monitor::seek(Nanoseconds session_time) {
+  if (!options_.reopen) return;
+  auto link = options_.reopen(std::max(Nanoseconds{0}, session_time + first_heard()));
+  if (!link) return say(link.error().message, view::Tone::kError);
+  link_ = std::make_unique<link::Recorder>(std::move(*link));
+  observer_ = std::make_unique<Observer>(options_.session, options_.memory);
+  next_refresh_ = Nanoseconds{0};
+}
+
+void Monitor::carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now) {
+  struct Do {
+    Monitor& monitor;
+    view::Size size;
+    const view::Look& look;
+    Nanoseconds now;
+    void operator()(const view::Quit&) const { monitor.quit_ = true; }
+    void operator()(const view::SendCommand& order) const {
+      const wire::Status sent = monitor.send(order.command, now);
+      if (!sent) monitor.say(sent.error().message, view::Tone::kError);
+    }
+    void operator()(const view::StartRecording&) const { monitor.toggle_recording(true, now); }
+    void operator()(const view::StopRecording&) const { monitor.toggle_recording(false, now); }
+    void operator()(const view::SaveScreen&) const { monitor.save_screen(size, look); }
+    void operator()(const view::ReplayPause& order) const {
+      link::ReplayControl* replay = link::replay_control(monitor.link_->inner());
+      if (!replay) return;
+      replay->pause(order.paused, now);
+      monitor.info_.replay->paused = order.paused;
+    }
+    void operator()(const view::ReplaySeek& order) const { monitor.seek(order.to); }
+  };
+  std::visit(Do{*this, size, look, now}, effect);
+  describe_link(now);
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,76 @@
+#pragma once
+// One watched session: a link, what it has brought, and what the operator does with it. The loops around it (screen, headless, once) own the
+// clock and the terminal.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "monitor/cli/observer.h"
+#include "monitor/link/link.h"
+#include "monitor/view/screen.h"
+#include "monitor/view/update.h"
+
+namespace idlewave::cli {
+
+/// One thread.
+class Monitor {
+ public:
+  using OpenLink = std::function<wire::Result<std::unique_ptr<link::Link>>(Nanoseconds from)>;
+
+  struct Options {
+    std::string session;                ///< Empty: that of the first sender.
+    std::string label;                  ///< Program or lesson, for the title.
+    std::optional<view::Lesson> lesson;
+    std::uint64_t memory = 512u << 20;
+    double replay_speed = 1;
+    OpenLink reopen;                    ///< Replays: opens the recording anew, for going back. `from` as in link::ReplayOptions.
+  };
+
+  Monitor(std::unique_ptr<link::Link> link, Options options);
+
+  /// Takes what has arrived; refreshes findings at most four times a second.
+  void work(Nanoseconds now);
+  void refresh(Nanoseconds now);
+  void wait(Nanoseconds timeout, int extra_fd) { link_->wait(timeout, extra_fd); }
+
+  /// `size` and `look` are those of the screen on which the key was pressed.
+  void press(const view::Key& key, view::Size size, const view::Look& look, Nanoseconds now);
+  view::Canvas screen(view::Size size, const view::Look& look) const;
+
+  wire::Status start_recording(const std::string& path, Nanoseconds now);
+  wire::Status stop_recording();
+  /// Chooses the id. The error says why it could not be sent.
+  wire::Status send(wire::Command command, Nanoseconds now);
+
+  bool wants_to_quit() const { return quit_; }
+  bool has_ended() const;       ///< The stream or the recording is complete.
+  link::LinkStatus link_status() const { return link_->status(); }
+  const link::Recorder& recorder() const { return *link_; }
+  Observer& observer() { return *observer_; }
+  const Observer& observer() const { return *observer_; }
+  /// Received-at time at which session time 0 came: turns session time into a recording's time.
+  Nanoseconds first_heard() const { return first_heard_.value_or(Nanoseconds{0}); }
+
+ private:
+  view::Model model() const;
+  void describe_link(Nanoseconds now);
+  void say(std::string text, view::Tone tone);
+  void toggle_recording(bool on, Nanoseconds now);
+  void save_screen(view::Size size, const view::Look& look);
+  void seek(Nanoseconds session_time);
+  void carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now);
+
+  Options options_;
+  std::unique_ptr<link::Recorder> link_;
+  std::unique_ptr<Observer> observer_;
+  std::vector<link::Delivery> deliveries_;  ///< Kept between calls for its memory.
+  view::State state_;
+  view::SessionInfo info_;
+  std::optional<Nanoseconds> first_heard_;
+  Nanoseconds next_refresh_{};
+  bool quit_ = false;
+};
+
+}  // namespace idlewave::cli

@@ -1,0 +1,60 @@
+#include "monitor/cli/mpi_launcher.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "monitor/cli/paths.h"
+
+namespace idlewave::cli {
+namespace {
+
+bool mentions(const std::string& text, std::initializer_list<const char*> words) {
+  for (const char* word : words) {
+    if (text.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice) {
+  if (choice == MpiChoice::kOpenMpi) return LauncherKind::kOpenMpi;
+  if (choice == MpiChoice::kMpich) return LauncherKind::kMpich;
+  const auto program = find_program(launcher);
+  std::error_code ignored;
+  const std::string target = program ? std::filesystem::canonical(*program, ignored).filename().string() : launcher;
+  if (mentions(target, {"orterun", "prterun", "openmpi"})) return LauncherKind::kOpenMpi;
+  if (mentions(target, {"hydra", "mpich"})) return LauncherKind::kMpich;
+  if (mentions(target, {"srun"})) return LauncherKind::kSlurm;
+  return LauncherKind::kOther;
+}
+
+Environment session_environment(const std::string& session, const std::string& endpoint) {
+  return {{"IDLEWAVE_SESSION", session}, {"IDLEWAVE_ENDPOINT", endpoint}, {"IDLEWAVE_AGENT", program_folder() / "idlewave-agent"}};
+}
+
+Environment launcher_environment(LauncherKind kind) {
+  if (kind != LauncherKind::kOpenMpi) return {};
+  Environment wanted = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"}, {"OMPI_MCA_mpi_yield_when_idle", "1"}};
+  if (geteuid() == 0) {
+    wanted["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
+    wanted["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
+  }
+  std::erase_if(wanted, [](const auto& variable) { return std::getenv(variable.first.c_str()) != nullptr; });
+  return wanted;
+}
+
+std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind, const Environment& environment) {
+  if (kind != LauncherKind::kOpenMpi) return command;  // Hydra and srun hand on their own environment.
+  std::vector<std::string> flags;
+  for (const auto& [name, value] : environment) {
+    flags.push_back("-x");
+    flags.push_back(name);
+  }
+  command.insert(command.begin() + 1, flags.begin(), flags.end());
+  return command;
+}
+
+}  // namespace idlewave::cli

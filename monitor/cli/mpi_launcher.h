@@ -1,0 +1,29 @@
+#pragma once
+// What must be added to the command line of an MPI launcher so that its ranks report to a session.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "monitor/cli/options.h"
+
+namespace idlewave::cli {
+
+enum class LauncherKind { kOpenMpi, kMpich, kSlurm, kOther };
+
+/// By the program that the name leads to, links followed (mpirun is orterun in Open MPI, mpiexec.hydra in MPICH).
+LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice);
+
+using Environment = std::map<std::string, std::string>;
+
+/// What the ranks of `session` need; they connect to `endpoint`.
+Environment session_environment(const std::string& session, const std::string& endpoint);
+
+/// What the launcher itself needs so that a program starts on a small machine as it would on a large one: Open MPI is allowed more ranks than
+/// cores, to yield while it waits, and to run as root. Never replaces what the user has set.
+Environment launcher_environment(LauncherKind kind);
+
+/// `command` with what makes the launcher hand `environment` to the ranks on every node.
+std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind, const Environment& environment);
+
+}  // namespace idlewave::cli

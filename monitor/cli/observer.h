@@ -1,0 +1,47 @@
+#pragma once
+// The monitor without its carriers: frames in, model out. What `run`, `replay --once` and `report` share, whether anybody looks or not.
+
+#include <deque>
+#include <string>
+
+#include "monitor/analysis/findings.h"
+#include "monitor/ingest/ingest.h"
+#include "monitor/link/link.h"
+#include "monitor/timeline/timeline.h"
+#include "monitor/view/model.h"
+
+namespace idlewave::cli {
+
+using wire::Nanoseconds;
+
+/// One thread. No clock: `now` is the monitor's time, as given to the link.
+class Observer {
+ public:
+  Observer(std::string session, std::uint64_t memory_budget);
+
+  void accept(const link::Delivery& delivery);
+  /// Findings and remarks for the `window` before `until` (session time); the rate of events at `now`.
+  void refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window);
+
+  timeline::Timeline& timeline() { return timeline_; }
+  const timeline::Timeline& timeline() const { return timeline_; }
+  const analysis::Findings& findings() const { return findings_; }
+  const analysis::Narrator& narrator() const { return narrator_; }
+  double events_per_second() const { return events_per_second_; }
+  /// How much later than at best the newest data came: independent of what the two clocks say.
+  Nanoseconds lag(Nanoseconds now) const;
+
+ private:
+  Nanoseconds last_in_full(Nanoseconds until) const;
+  void measure_rate(Nanoseconds now);
+
+  timeline::Timeline timeline_;
+  ingest::Ingest ingest_;
+  analysis::Findings findings_;
+  analysis::Narrator narrator_;
+  std::deque<std::pair<Nanoseconds, std::uint64_t>> counts_;  ///< Events known at some moments of the last second.
+  double events_per_second_ = 0;
+  Nanoseconds least_transit_ = Nanoseconds::max();  ///< Smallest (received at - session time) seen.
+};
+
+}  // namespace idlewave::cli

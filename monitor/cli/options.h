@@ -1,0 +1,70 @@
+#pragma once
+// What each verb was asked to do. Plain values, filled by arguments.cpp.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/cli/report.h"
+#include "monitor/view/canvas.h"
+#include "probe/wire/frame.h"
+
+namespace idlewave::cli {
+
+using wire::Nanoseconds;
+using wire::Rank;
+
+/// Shared by the verbs that watch a session.
+struct WatchOptions {
+  std::uint64_t memory = 512u << 20;    ///< Bytes for the timeline.
+  std::string record;                   ///< Path; empty: don't.
+  bool json = false;                    ///< Print the report when it is over.
+  WindowFractions window;               ///< Of the report.
+  view::Size size{120, 40};             ///< Of the last screen when there is no terminal.
+};
+
+struct DemoOptions : WatchOptions {
+  std::string lesson = "memory-bound";
+  bool list = false;
+  std::optional<Nanoseconds> headless;  ///< Run so long without a terminal.
+  std::optional<Rank> ranks;
+  std::optional<Rank> ranks_per_domain;
+  std::optional<std::int64_t> steps;
+};
+
+enum class MpiChoice { kAuto, kOpenMpi, kMpich };
+
+struct RunOptions : WatchOptions {
+  std::vector<std::string> command;     ///< Launcher and program.
+  bool headless = false;
+  MpiChoice mpi = MpiChoice::kAuto;
+  std::string listen;                   ///< Endpoint for the agents; empty: a socket of this node.
+  std::string session;                  ///< Empty: made up.
+};
+
+struct AttachOptions : WatchOptions {
+  std::string endpoint;                 ///< An endpoint, or the name of a session on this node.
+  bool view_only = false;
+  bool headless = false;
+};
+
+struct ReplayOptions : WatchOptions {
+  std::string path;
+  double speed = 1;
+  Nanoseconds from{};                   ///< Session time.
+  bool once = false;
+  std::optional<Nanoseconds> at;        ///< Session time, with once; unset: the end.
+  bool colour = false;                  ///< With once: escape sequences for 256 colours.
+};
+
+struct InjectOptions {
+  std::string session;                  ///< Name or endpoint; empty: the only one on this node.
+  wire::Command command;                ///< Without id.
+};
+
+struct FileOptions : WatchOptions {
+  std::string path;
+};
+
+}  // namespace idlewave::cli

@@ -1,0 +1,123 @@
+#include "monitor/cli/paths.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "monitor/cli/verbs.h"
+#include "probe/wire/session_directory.h"
+
+namespace idlewave::cli {
+namespace fs = std::filesystem;
+namespace {
+
+bool can_run(const fs::path& path) { return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0; }
+
+fs::path lessons_folder() {
+  std::error_code ignored;
+  return fs::weakly_canonical(program_folder() / "../share/idlewave/scenarios", ignored);
+}
+
+std::vector<std::string> lesson_names() {
+  std::vector<std::string> names;
+  for (const fs::path& path : all_lessons()) names.push_back(path.stem());
+  return names;
+}
+
+struct Running {
+  std::vector<std::string> names;
+  std::vector<std::string> endpoints;
+};
+
+Running running_sessions() {
+  Running running;
+  wire::for_each_live_session(
+      [](const char* name, const wire::AgentRecord& record, void* context) {
+        static_cast<Running*>(context)->names.emplace_back(name);
+        static_cast<Running*>(context)->endpoints.emplace_back(record.endpoint);
+      },
+      &running);
+  return running;
+}
+
+}  // namespace
+
+fs::path program_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+bool is_companion(const std::string& verb) {
+  return !verb.empty() && verb.find('/') == std::string::npos && can_run(program_folder() / ("idlewave-" + verb));
+}
+
+int run_companion(char** argv) {
+  const std::string path = program_folder() / (std::string("idlewave-") + argv[0]);
+  execv(path.c_str(), argv);
+  return fail(fmt::format("{} could not be started: {}", path, std::strerror(errno)), 1);
+}
+
+std::vector<fs::path> all_lessons() {
+  std::vector<fs::path> paths;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(lessons_folder(), ignored)) {
+    if (entry.path().extension() == ".toml") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+wire::Result<fs::path> find_lesson(const std::string& name) {
+  for (const fs::path& path : all_lessons()) {
+    if (path.stem() == name) return path;
+  }
+  return wire::Error{fmt::format("there is no lesson '{}'; there are: {}", name, fmt::join(lesson_names(), ", "))};
+}
+
+std::optional<fs::path> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return can_run(name) ? std::optional<fs::path>(name) : std::nullopt;
+  const char* path = std::getenv("PATH");
+  std::string rest = path ? path : "/usr/local/bin:/usr/bin:/bin";
+  while (!rest.empty()) {
+    const std::size_t colon = rest.find(':');
+    const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
+    if (can_run(candidate)) return candidate;
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  return std::nullopt;
+}
+
+wire::Result<std::string> endpoint_of(const std::string& session) {
+  if (session.find("://") != std::string::npos) return session;
+  const Running running = running_sessions();
+  if (running.names.empty()) return wire::Error{"no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint"};
+  if (session.empty()) {
+    if (running.names.size() == 1) return running.endpoints.front();
+    return wire::Error{fmt::format("several sessions run on this node; say which: {}", fmt::join(running.names, ", "))};
+  }
+  const auto found = std::find(running.names.begin(), running.names.end(), session);
+  if (found != running.names.end()) return running.endpoints[std::size_t(found - running.names.begin())];
+  return wire::Error{fmt::format("no session '{}' runs on this node; there are: {}", session, fmt::join(running.names, ", "))};
+}
+
+std::string new_session_name(const std::string& stem) {
+  std::string name;
+  for (const char c : stem) name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
+  while (!name.empty() && name.front() == '.') name.erase(0, 1);
+  const std::string suffix = fmt::format("-{}", getpid());
+  name.resize(std::min(name.size(), std::size_t(wire::kSessionNameLimit) - 1 - suffix.size()));
+  return name + suffix;
+}
+
+std::string free_file_name(const std::string& stem, const std::string& extension) {
+  std::string name = stem + extension;
+  for (int number = 2; fs::exists(name); ++number) name = fmt::format("{}-{}{}", stem, number, extension);
+  return name;
+}
+
+}  // namespace idlewave::cli

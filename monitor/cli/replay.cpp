@@ -1,0 +1,76 @@
+#include <cstdio>
+
+#include "monitor/cli/verbs.h"
+#include "monitor/cli/watching.h"
+#include "monitor/term/ansi.h"
+
+namespace idlewave::cli {
+namespace {
+
+/// A recording is read in steps of its own time, so that what is said on the way does not depend on how fast this machine is.
+constexpr Nanoseconds kReadingStep = std::chrono::milliseconds(50);
+
+wire::Result<std::unique_ptr<link::Link>> open(const std::string& path, double speed, Nanoseconds from) {
+  return link::open_replay({.path = path, .speed = speed, .from = from});
+}
+
+/// Plays with a clock of its own until the session has reached `until`, or its end.
+void read_until(Monitor& monitor, std::optional<Nanoseconds> until) {
+  for (Nanoseconds now{}; !monitor.has_ended(); now += kReadingStep) {
+    monitor.work(now);
+    if (until && monitor.observer().timeline().now() >= *until) break;
+  }
+  monitor.refresh(monitor.link_status().position);
+}
+
+/// Turns session time into the recording's: looks for the moment at which the first events came.
+Nanoseconds first_heard(const std::string& path) {
+  auto link = open(path, 1, {});
+  if (!link) return Nanoseconds{0};
+  Monitor monitor(std::move(*link), {});
+  read_until(monitor, Nanoseconds{1});
+  return monitor.first_heard();
+}
+
+void warn_of_damage(Monitor& monitor, const std::string& path) {
+  const link::ReplayControl* replay = link::replay_control(const_cast<link::Recorder&>(monitor.recorder()).inner());
+  if (replay && !replay->damage().first.empty()) fail(path + ": " + replay->damage().first, 0);
+}
+
+int print_once(Monitor& monitor, const ReplayOptions& options) {
+  read_until(monitor, options.at);
+  const view::Look look{.colours = options.colour ? view::ColourDepth::kIndexed256 : view::ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
+  const view::Canvas screen = monitor.screen(options.size, look);
+  std::fputs(options.colour ? term::to_ansi(screen, look).c_str() : view::to_text(screen).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+int replay(const ReplayOptions& options) {
+  auto link = open(options.path, options.once ? 1 : options.speed, options.from > Nanoseconds{0} ? options.from + first_heard(options.path) : Nanoseconds{0});
+  if (!link) return fail(link.error().message, 2);
+  const link::ReplayControl* replay = link::replay_control(**link);
+  Monitor::Options monitor_options{.session = replay->header().session, .label = "recording", .memory = options.memory, .replay_speed = options.speed};
+  monitor_options.reopen = [&options](Nanoseconds from) { return open(options.path, options.speed, from); };
+  const auto body = [&] {
+    Monitor monitor(std::move(*link), monitor_options);
+    const int code = options.once ? print_once(monitor, options) : watch_on_screen(monitor, never);
+    warn_of_damage(monitor, options.path);
+    return code;
+  };
+  return options.once ? body() : guarded(body);
+}
+
+int report(const FileOptions& options) {
+  auto link = open(options.path, 1, {});
+  if (!link) return fail(link.error().message, 2);
+  Monitor monitor(std::move(*link), {.memory = options.memory});
+  read_until(monitor, std::nullopt);
+  const auto& timeline = monitor.observer().timeline();
+  std::fputs((options.json ? report_json(timeline, options.window) : report_text(timeline, options.window)).c_str(), stdout);
+  warn_of_damage(monitor, options.path);
+  return 0;
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,191 @@
+#include "monitor/cli/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <nlohmann/json.hpp>
+
+#include "monitor/analysis/efficiency.h"
+#include "monitor/analysis/steps.h"
+#include "monitor/analysis/waves.h"
+
+namespace idlewave::cli {
+namespace {
+
+using analysis::Window;
+using json = nlohmann::ordered_json;
+using timeline::CommandRecord;
+using timeline::Timeline;
+using wire::Nanoseconds;
+
+double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
+
+const char* source_name(wire::BandwidthSource source) {
+  constexpr std::array kNames = {"none", "LIKWID", "declared", "virtual"};
+  return kNames[std::size_t(source)];
+}
+
+json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity) {
+  const timeline::Domain& domain = timeline.domains()[std::size_t(activity.domain)];
+  json object;
+  object["id"] = activity.domain;
+  object["label"] = domain.info.label;
+  object["node"] = domain.node;
+  object["ranks"] = domain.ranks.size();
+  object["rank_list"] = domain.ranks;
+  object["active_mean"] = activity.active_mean;
+  object["saturation_point"] = activity.saturation_point > 0 ? json(activity.saturation_point) : json();
+  object["bandwidth_gbs"] = activity.source == wire::BandwidthSource::kNone ? json() : json(activity.bandwidth_mean * 1e-9);
+  object["bandwidth_source"] = source_name(activity.source);
+  if (!activity.note.empty()) object["bandwidth_note"] = activity.note;
+  return object;
+}
+
+json domains_json(const Timeline& timeline, Window window) {
+  json list = json::array();
+  for (const auto& activity : analysis::domain_activity(timeline, window)) list.push_back(domain_json(timeline, activity));
+  return list;
+}
+
+json direction_json(const analysis::WaveDirection& direction) {
+  return {{"speed_ranks_per_s", direction.speed_ranks_per_s},
+          {"ranks_per_step", direction.ranks_per_step},
+          {"decay_s_per_rank", direction.decay_s_per_rank},
+          {"reach_ranks", direction.reach_ranks},
+          {"end", analysis::to_words(direction.end)}};
+}
+
+json waves_json(const Timeline& timeline) {
+  json list = json::array();
+  for (const analysis::Wave& wave : analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()})) {
+    list.push_back({{"origin_rank", wave.origin_rank},
+                    {"origin_step", wave.origin_step},
+                    {"start_s", seconds(wave.start)},
+                    {"delay_s", seconds(wave.delay)},
+                    {"command", wave.command},
+                    {"up", direction_json(wave.up)},
+                    {"down", direction_json(wave.down)}});
+  }
+  return list;
+}
+
+json wavefront_json(const Timeline& timeline, Window window) {
+  const auto front = analysis::find_wavefront(timeline, window);
+  if (!front) return {};
+  return {{"step", front->step}, {"amplitude_s", seconds(front->amplitude)}, {"slopes_ranks_per_s", front->slopes_ranks_per_s}};
+}
+
+json step_time_json(const Timeline& timeline) {
+  constexpr int kQuarters = 4;
+  json list = json::array();
+  for (int quarter = 0; quarter < kQuarters; ++quarter) {
+    const Window window = window_of(timeline, {double(quarter) / kQuarters, double(quarter + 1) / kQuarters});
+    const analysis::StepTimes times = analysis::step_times(timeline, window);
+    list.push_back({{"from_s", seconds(window.from)},
+                    {"to_s", seconds(window.to)},
+                    {"rank_steps", times.steps},
+                    {"mean_s", seconds(times.mean)},
+                    {"compute_mean_s", seconds(times.compute_mean)},
+                    {"wait_mean_s", seconds(times.wait_mean)},
+                    {"delay_mean_s", seconds(times.delay_mean)}});
+  }
+  return list;
+}
+
+json efficiency_json(const Timeline& timeline, Window window) {
+  const analysis::Efficiency result = analysis::efficiency(timeline, window);
+  return {{"parallel", result.parallel}, {"load_balance", result.load_balance}, {"communication", result.communication}};
+}
+
+struct OrderJson {
+  json operator()(const wire::DelayOrder& order) const {
+    json object = {{"kind", "delay"}, {"duration_s", seconds(order.duration)}};
+    if (order.at_step != wire::kNoStep) object["at_step"] = order.at_step;
+    return object;
+  }
+  json operator()(const wire::NoiseOrder& order) const {
+    if (order.kind == wire::NoiseKind::kExponential) return {{"kind", "noise"}, {"distribution", "exponential"}, {"mean_s", seconds(order.amount)}};
+    return {{"kind", "noise"}, {"distribution", "periodic"}, {"duration_s", seconds(order.amount)}, {"frequency_hz", order.frequency}};
+  }
+  json operator()(const wire::ClearOrder&) const { return {{"kind", "clear"}}; }
+};
+
+json command_json(const CommandRecord& record) {
+  json object = std::visit(OrderJson{}, record.command.order);
+  object["id"] = record.command.id;
+  object["ranks"] = record.command.ranks;
+  object["sent_s"] = seconds(record.sent);
+  object["outcome"] = !record.answered ? "unanswered" : record.accepted ? "accepted" : "refused";
+  if (!record.reason.empty()) object["reason"] = record.reason;
+  object["took_effect_s"] = record.in_effect ? json(seconds(record.began)) : json();
+  object["ended_s"] = record.over ? json(seconds(record.ended)) : json();
+  return object;
+}
+
+const char* loss_name(timeline::LossKind kind) {
+  constexpr std::array kNames = {"ring_full", "sequence_gap", "bad_frame", "time_step", "stranger", "rank_lost", "damaged_recording", "before_start"};
+  return kNames[std::size_t(kind)];
+}
+
+json losses_json(const Timeline& timeline) {
+  json list = json::array();
+  for (const timeline::Loss& loss : timeline.losses()) {
+    json object = {{"kind", loss_name(loss.kind)}, {"node", loss.node}, {"from_s", seconds(loss.from)}, {"to_s", seconds(loss.to)}, {"count", loss.count}};
+    if (loss.rank >= 0) object["rank"] = loss.rank;
+    if (!loss.detail.empty()) object["detail"] = loss.detail;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+std::optional<double> parse_fraction(const std::string& text) {
+  try {
+    std::size_t used = 0;
+    const double value = std::stod(text, &used);
+    if (used == text.size() && value >= 0 && value <= 1) return value;
+  } catch (const std::exception&) {
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+wire::Result<WindowFractions> parse_window(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const auto from = parse_fraction(text.substr(0, colon));
+  const auto to = parse_fraction(colon == std::string::npos ? std::string() : text.substr(colon + 1));
+  if (!from || !to || *from >= *to) {
+    return wire::Error{fmt::format("window '{}': accepted are two fractions of the run, the smaller one first, as in 0.6:0.9", text)};
+  }
+  return WindowFractions{*from, *to};
+}
+
+Window window_of(const Timeline& timeline, WindowFractions fractions) {
+  const double length = double(timeline.now().count());
+  return {Nanoseconds(std::int64_t(fractions.from * length)), Nanoseconds(std::int64_t(fractions.to * length))};
+}
+
+std::string report_json(const Timeline& timeline, WindowFractions fractions) {
+  const Window window = window_of(timeline, fractions);
+  json object;
+  object["ranks"] = timeline.ranks();
+  object["steps"] = timeline.latest_step() + 1;
+  object["duration_s"] = seconds(timeline.now());
+  object["events"] = timeline.events();
+  object["dropped"] = timeline.dropped();
+  object["complete"] = timeline.ended();
+  object["window_s"] = {seconds(window.from), seconds(window.to)};
+  object["domains"] = domains_json(timeline, window);
+  object["waves"] = waves_json(timeline);
+  object["wavefront"] = wavefront_json(timeline, window);
+  object["step_time"] = step_time_json(timeline);
+  object["efficiency"] = efficiency_json(timeline, window);
+  object["commands"] = json::array();
+  for (const CommandRecord& record : timeline.commands()) object["commands"].push_back(command_json(record));
+  object["losses"] = losses_json(timeline);
+  return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace idlewave::cli

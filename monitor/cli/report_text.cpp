@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include "monitor/analysis/efficiency.h"
+#include "monitor/analysis/steps.h"
+#include "monitor/analysis/waves.h"
+#include "monitor/cli/report.h"
+#include "workloads/support/quantity.h"
+
+namespace idlewave::cli {
+namespace {
+
+using wire::Nanoseconds;
+
+using analysis::Window;
+using support::format_duration;
+using timeline::Timeline;
+
+std::string run_text(const Timeline& timeline) {
+  return fmt::format("{} ranks, {} steps, {}, {} events, {} dropped{}\n", timeline.ranks(), timeline.latest_step() + 1, format_duration(timeline.now()),
+                     timeline.events(), timeline.dropped(), timeline.ended() ? "" : " (the session did not end properly)");
+}
+
+std::string domain_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
+  constexpr const char* kSources[] = {"", "LIKWID", "declared", "virtual"};
+  std::string text = fmt::format("  {:<18} {:5.2f} of {} active", timeline.domains()[std::size_t(activity.domain)].info.label, activity.active_mean, activity.ranks);
+  if (activity.saturation_point > 0) text += fmt::format(", saturates at {:.3g}", activity.saturation_point);
+  if (activity.source != wire::BandwidthSource::kNone) {
+    text += fmt::format(", {} ({})", support::format_bandwidth(activity.bandwidth_mean), kSources[int(activity.source)]);
+  }
+  if (!activity.note.empty()) text += "; " + activity.note;
+  return text + "\n";
+}
+
+std::string direction_text(const char* name, const analysis::WaveDirection& direction) {
+  return fmt::format("    {:<4} {} ranks at {:.3g} ranks/step, {:.3g} ranks/s; loses {} per rank; {}\n", name, direction.reach_ranks, direction.ranks_per_step,
+                     direction.speed_ranks_per_s, format_duration(Nanoseconds(std::int64_t(direction.decay_s_per_rank * 1e9))),
+                     analysis::to_words(direction.end));
+}
+
+std::string wave_text(const analysis::Wave& wave) {
+  return fmt::format("  from rank {}, step {}, at {}, delay {}\n", wave.origin_rank, wave.origin_step, format_duration(wave.start), format_duration(wave.delay)) +
+         direction_text("up", wave.up) + direction_text("down", wave.down);
+}
+
+std::string steps_text(const Timeline& timeline, Window window) {
+  const analysis::StepTimes times = analysis::step_times(timeline, window);
+  return fmt::format("  step {} = compute {} + wait {} + delay {}\n", format_duration(times.mean), format_duration(times.compute_mean),
+                     format_duration(times.wait_mean), format_duration(times.delay_mean));
+}
+
+}  // namespace
+
+std::string report_text(const Timeline& timeline, WindowFractions fractions) {
+  const Window window = window_of(timeline, fractions);
+  std::string text = run_text(timeline);
+  text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));
+  for (const auto& activity : analysis::domain_activity(timeline, window)) text += domain_text(timeline, activity);
+  text += steps_text(timeline, window);
+  const analysis::Efficiency efficiency = analysis::efficiency(timeline, window);
+  text += fmt::format("  parallel efficiency {:.0f} % = load balance {:.0f} % x communication {:.0f} %\n", efficiency.parallel * 100, efficiency.load_balance * 100,
+                      efficiency.communication * 100);
+  const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
+  for (const analysis::Wave& wave : waves) text += wave_text(wave);
+  return text;
+}
+
+}  // namespace idlewave::cli

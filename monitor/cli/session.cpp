@@ -1,0 +1,132 @@
+#include "monitor/cli/session.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "monitor/cli/paths.h"
+#include "monitor/cli/verbs.h"
+#include "probe/wire/session_directory.h"
+
+namespace idlewave::cli {
+namespace {
+
+constexpr std::size_t kLinesOfEpitaph = 8;
+/// After the launcher has ended, its agents may still have something to say.
+constexpr Nanoseconds kPatienceForAgents = std::chrono::seconds(3);
+
+std::string session_folder(const std::string& name) {
+  char path[wire::kSessionPathLimit];
+  return wire::session_path(name.c_str(), path) ? path : std::string();
+}
+
+std::string last_lines(const std::string& path) {
+  std::ifstream file(path);
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty()) continue;
+    lines.push_back(line);
+    if (lines.size() > kLinesOfEpitaph) lines.pop_front();
+  }
+  std::string text;
+  for (const std::string& line : lines) text += "\n  " + line;
+  return text;
+}
+
+}  // namespace
+
+wire::Result<Session> Session::open(const std::string& name, const std::string& listen) {
+  if (!wire::valid_session_name(name.c_str())) {
+    return wire::Error{fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.'", name, wire::kSessionNameLimit)};
+  }
+  if (!wire::make_session_directory(name.c_str())) {
+    return wire::Error{fmt::format("the session's folder {} can't be made, or is not ours alone (mode 0700); IDLEWAVE_DIR names another place", session_folder(name))};
+  }
+  Session session;
+  session.name_ = name;
+  link::LiveOptions options;
+  options.session = name;
+  options.endpoint = listen.empty() ? fmt::format("ipc://{}/monitor.sock", session_folder(name)) : listen;
+  options.listen = true;
+  auto link = link::open_live(options);
+  if (!link) return link.error();
+  session.endpoint_ = link::bound_endpoint(**link);
+  session.link_ = std::move(*link);
+  return session;
+}
+
+Session::Session(Session&& other) noexcept
+    : name_(std::exchange(other.name_, {})),
+      endpoint_(std::move(other.endpoint_)),
+      link_(std::move(other.link_)),
+      program_(std::move(other.program_)),
+      program_name_(std::move(other.program_name_)),
+      quiet_(other.quiet_) {}
+
+Session::~Session() {
+  if (name_.empty()) return;
+  end_program();
+  link_.reset();
+  wire::AgentRecord agent;
+  if (!wire::read_agent_record(name_.c_str(), agent) || !wire::is_alive(agent)) wire::remove_session_directory(name_.c_str());
+}
+
+std::string Session::log_path() const { return session_folder(name_) + "/program.log"; }
+
+wire::Status Session::start(std::vector<std::string> command, LauncherKind kind, bool quiet) {
+  program_name_ = command.front();
+  quiet_ = quiet;
+  Environment environment = session_environment(name_, endpoint_);
+  command = with_environment(std::move(command), kind, environment);
+  environment.merge(launcher_environment(kind));
+  process::LaunchOptions options;
+  for (const auto& [variable, value] : environment) options.environment.push_back(variable + "=" + value);
+  options.output_fd = quiet ? ::open(log_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : dup(STDERR_FILENO);
+  auto launched = process::launch(command, options);
+  if (options.output_fd >= 0) close(options.output_fd);
+  if (!launched) return launched.error();
+  program_.emplace(std::move(*launched));
+  return wire::ok();
+}
+
+std::optional<int> Session::exit_code() { return program_ ? program_->exit_code() : std::optional<int>(0); }
+
+std::string Session::epitaph() {
+  const int code = exit_code().value_or(0);
+  const std::string how = code > 128 ? fmt::format("was ended by signal {}", code - 128) : fmt::format("ended with code {}", code);
+  return fmt::format("{} {}{}", program_name_, how, quiet_ ? last_lines(log_path()) : "");
+}
+
+void Session::end_program() {
+  if (program_ && !program_->exit_code()) program_->end();
+}
+
+int watch_program(Session& session, Monitor& monitor, bool headless, const Done& each_round) {
+  std::optional<Nanoseconds> ended_at;
+  const auto nothing_will_come = [&](Nanoseconds now) {
+    if (monitor.has_ended() || !session.exit_code()) return false;
+    if (!ended_at) ended_at = now;
+    return now - *ended_at > kPatienceForAgents;
+  };
+  const auto done = [&](Nanoseconds now) {
+    if (each_round(now)) return true;
+    if (headless && monitor.has_ended()) return true;
+    // On a terminal what was seen stays on the screen until the operator leaves; if nothing was, there is no reason to stay.
+    return nothing_will_come(now) && (headless || monitor.observer().timeline().empty());
+  };
+  const int code = headless ? watch_headless(monitor, done) : watch_on_screen(monitor, done);
+  const std::optional<int> program_code = session.exit_code();
+  if (code != 0) return code;
+  if (program_code.value_or(0) != 0) return fail(session.epitaph(), 1);
+  if (monitor.observer().timeline().empty() && program_code) {
+    return fail("the program ended without reporting anything: is it linked with libidlewave-probe, and does it call idlewave_start?", 1);
+  }
+  return 0;
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,47 @@
+#pragma once
+// A session that this process holds: its name, the link that its agents connect to, and the program that reports to it.
+
+#include <memory>
+#include <string>
+
+#include "monitor/cli/mpi_launcher.h"
+#include "monitor/cli/watching.h"
+#include "monitor/process/launch.h"
+
+namespace idlewave::cli {
+
+/// One thread. Ends its program and removes what it has made when it goes.
+class Session {
+ public:
+  /// `listen` empty: a socket in the session's folder.
+  static wire::Result<Session> open(const std::string& name, const std::string& listen);
+  Session(Session&& other) noexcept;
+  ~Session();
+
+  const std::string& name() const { return name_; }
+  std::unique_ptr<link::Link> take_link() { return std::move(link_); }
+
+  /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our stderr.
+  wire::Status start(std::vector<std::string> command, LauncherKind kind, bool quiet);
+  /// Exit code of the launcher once it has ended.
+  std::optional<int> exit_code();
+  /// One line about how the program ended, with the last lines that it wrote if they were kept.
+  std::string epitaph();
+  void end_program();
+
+ private:
+  Session() = default;
+  std::string log_path() const;
+
+  std::string name_;
+  std::string endpoint_;
+  std::unique_ptr<link::Link> link_;
+  std::optional<process::Launched> program_;
+  std::string program_name_;
+  bool quiet_ = false;
+};
+
+/// Watches `monitor` while the session's program runs, on a terminal unless `headless`, and says how it ended. `each_round` may act with time.
+int watch_program(Session& session, Monitor& monitor, bool headless, const Done& each_round);
+
+}  // namespace idlewave::cli

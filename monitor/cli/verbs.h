@@ -1,0 +1,26 @@
+#pragma once
+// The verbs of `idlewave`, one file each. All return the exit code: 0, 1 for a run that failed, 2 for a wrong call or bad input.
+
+#include <functional>
+
+#include "monitor/cli/options.h"
+
+namespace idlewave::cli {
+
+int demo(const DemoOptions& options);
+int run(const RunOptions& options);
+int attach(const AttachOptions& options);
+int replay(const ReplayOptions& options);
+int inject(const InjectOptions& options);
+int info(const FileOptions& options);
+int report(const FileOptions& options);
+int doctor();
+
+/// Runs the body of a verb that uses the terminal under a guard (monitor/process/guard.h): in a child process, and the terminal is put back
+/// whatever happens to it.
+int guarded(const std::function<int()>& body);
+
+/// Prints "idlewave: <message>" to stderr and returns `code`.
+int fail(const std::string& message, int code);
+
+}  // namespace idlewave::cli

@@ -1,0 +1,82 @@
+#include "monitor/cli/watching.h"
+
+#include <cstdio>
+
+#include "monitor/cli/report.h"
+#include "monitor/cli/verbs.h"
+#include "monitor/process/stop_signals.h"
+
+namespace idlewave::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr Nanoseconds kFramePeriod = milliseconds(50);
+
+class Stopwatch {
+ public:
+  Nanoseconds now() const { return Clock::now() - start_; }
+
+ private:
+  Clock::time_point start_ = Clock::now();
+};
+
+/// One look at the keyboard; true if something was pressed.
+bool read_keys(Monitor& monitor, term::Terminal& terminal, Nanoseconds now) {
+  const std::vector<view::Key> keys = terminal.keys();
+  for (const view::Key& key : keys) monitor.press(key, terminal.size(), terminal.look(), now);
+  return !keys.empty();
+}
+
+}  // namespace
+
+void watch_on(Monitor& monitor, term::Terminal& terminal, const Done& done) {
+  const Stopwatch watch;
+  Nanoseconds next_frame{};
+  while (!monitor.wants_to_quit() && !terminal.hung_up() && !done(watch.now())) {
+    const Nanoseconds now = watch.now();
+    monitor.work(now);
+    const bool pressed = read_keys(monitor, terminal, now);
+    if (pressed || now >= next_frame) {
+      terminal.show(monitor.screen(terminal.size(), terminal.look()));
+      next_frame = now + kFramePeriod;
+    }
+    monitor.wait(std::max(Nanoseconds{0}, next_frame - watch.now()), terminal.input_fd());
+  }
+}
+
+int watch_on_screen(Monitor& monitor, const Done& done) {
+  const process::StopSignals signals;
+  auto terminal = term::open_ncurses();
+  if (!terminal) return fail(terminal.error().message, 1);
+  watch_on(monitor, **terminal, [&](Nanoseconds now) { return signals.received() || done(now); });
+  return signals.received() ? process::exit_code_of(*signals.received()) : 0;
+}
+
+int watch_headless(Monitor& monitor, const Done& done) {
+  const process::StopSignals signals;
+  const Stopwatch watch;
+  while (!signals.received() && !done(watch.now())) {
+    monitor.work(watch.now());
+    monitor.wait(kFramePeriod, signals.fd());
+  }
+  monitor.work(watch.now());
+  monitor.refresh(watch.now());
+  return signals.received() ? process::exit_code_of(*signals.received()) : 0;
+}
+
+int finish_recording(Monitor& monitor, int code) {
+  if (!monitor.recorder().failure().empty()) return fail(monitor.recorder().failure(), 1);
+  if (!monitor.recorder().recording()) return code;
+  const wire::Status stopped = monitor.stop_recording();
+  return stopped ? code : fail(stopped.error().message, 1);
+}
+
+void print_result(Monitor& monitor, const WatchOptions& options) {
+  const view::Look plain{.colours = view::ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
+  std::fputs(view::to_text(monitor.screen(options.size, plain)).c_str(), stderr);
+  if (options.json) std::fputs(report_json(monitor.observer().timeline(), options.window).c_str(), stdout);
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Calls `idlewave` as users and scripts do: exit codes, one clear line on stderr, nothing but results on stdout. Usage: command_line_test.py PROGRAM GOLDEN"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = GOLDEN = None
+
+
+def call(*arguments, **options):
+    return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, **options)
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def refuses(self, *arguments, code=2, says=""):
+        done = call(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("idlewave: "), done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_unknown_verbs_flags_and_lessons_are_refused(self):
+        self.refuses("frobnicate")
+        self.refuses("report", "--frobnicate", str(GOLDEN))
+        self.refuses("demo", "frobnicate", says="memory-bound")
+        self.refuses()
+
+    def test_a_number_without_its_unit_is_refused(self):
+        self.refuses("replay", str(GOLDEN), "--once", "--at", "5", says="5")
+        self.refuses("inject", "--ranks", "5", "--delay", "250")
+        self.refuses("demo", "--headless", "12")
+
+    def test_values_out_of_range_are_refused(self):
+        self.refuses("replay", str(GOLDEN), "--once", "--size", "0x0", says="COLUMNSxROWS")
+        self.refuses("replay", str(GOLDEN), "--once", "--size", "160", says="160x48")
+        self.refuses("report", str(GOLDEN), "--window", "0.9:0.1", says="0.6:0.9")
+        self.refuses("replay", str(GOLDEN), "--speed", "-1")
+        self.refuses("inject", "--delay", "1s", says="--ranks")
+        self.refuses("inject", "--ranks", "5", says="--delay")
+        self.refuses("inject", "--noise", "pink:1ms", says="exp:")
+
+    def test_what_is_no_session_file_is_named(self):
+        other = self.path / "notes.txt"
+        other.write_text("dear diary")
+        empty = self.path / "empty.iw"
+        empty.touch()
+        for path in (other, empty, self.path / "missing.iw", self.path):
+            for verb in ("report", "info"):
+                self.refuses(verb, str(path), says=str(path))
+            self.refuses("replay", str(path), "--once", says=str(path))
+
+    def test_help_and_version_go_to_stdout(self):
+        for arguments in (["--help"], ["--version"], ["demo", "--help"]):
+            done = call(*arguments)
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(done.stderr, "")
+            self.assertIn("idlewave" if "demo" not in arguments else "--headless", done.stdout)
+
+    def test_lessons_are_listed(self):
+        done = call("demo", "--list")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("memory-bound", "core-bound", "triad"):
+            self.assertIn(name, done.stdout)
+
+    def test_info_and_report_are_json_and_nothing_else(self):
+        info = json.loads(call("info", str(GOLDEN), "--json").stdout)
+        self.assertEqual(info["format_version"], 1)
+        report = json.loads(call("report", str(GOLDEN), "--json").stdout)
+        self.assertIn("domains", report)
+
+    def test_once_prints_the_same_screen_every_time(self):
+        screens = {call("replay", str(GOLDEN), "--once", "--size", "160x48").stdout for _ in range(3)}
+        self.assertEqual(len(screens), 1)
+        lines = screens.pop().splitlines()
+        self.assertEqual(len(lines), 48)
+        self.assertTrue(all(len(line) <= 160 for line in lines))
+
+    def test_without_a_terminal_the_screen_says_what_to_do(self):
+        for term in ("dumb", "", "no-such-terminal", "xterm-256color"):
+            done = call("replay", str(GOLDEN), env={**os.environ, "TERM": term})
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+
+    def test_nobody_at_an_endpoint_is_told(self):
+        done = call("attach", "--headless", f"ipc://{self.path}/nobody.sock")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nobody", done.stderr)
+
+    def test_a_session_that_does_not_run_is_told(self):
+        done = call("inject", "--session", "no-such-session", "--ranks", "5", "--delay", "1s", env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("session", done.stderr)
+
+    def test_a_missing_launcher_is_named(self):
+        done = call("run", "--headless", "--", "no-such-mpirun", "-n", "4", "true", env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no-such-mpirun", done.stderr)
+
+    def test_a_program_that_knows_nothing_of_the_probe_is_told(self):
+        done = call("run", "--headless", "--", "true", env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("without reporting", done.stderr)
+        self.assertEqual(list((self.path / "d").glob("*")) if (self.path / "d").exists() else [], [], "nothing is left behind")
+
+    def test_recording_over_a_file_that_exists_is_refused(self):
+        taken = self.path / "taken.iw"
+        taken.write_bytes(b"precious")
+        done = call("run", "--headless", "--record", str(taken), "--", "true", env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(taken.read_bytes(), b"precious")
+
+    def test_doctor_looks_at_everything(self):
+        done = call("doctor")
+        for word in ("terminal", "MPI", "LIKWID", "shared memory", "ports"):
+            self.assertIn(word, done.stdout)
+
+
+if __name__ == "__main__":
+    PROGRAM, GOLDEN = sys.argv[1], pathlib.Path(sys.argv[2])
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,59 @@
+#include "monitor/cli/mpi_launcher.h"
+
+#include <gmock/gmock.h>
+
+#include "monitor/cli/lesson.h"
+#include "monitor/cli/paths.h"
+
+namespace idlewave::cli {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Key;
+using testing::Not;
+
+TEST(Launcher, OpenMpiIsToldWhichVariablesTheRanksNeed) {
+  const auto command = with_environment({"mpirun", "-n", "4", "./a.out"}, LauncherKind::kOpenMpi, {{"IDLEWAVE_SESSION", "s"}});
+  EXPECT_THAT(command, ElementsAre("mpirun", "-x", "IDLEWAVE_SESSION", "-n", "4", "./a.out"));
+}
+
+TEST(Launcher, OthersHandOnTheirOwnEnvironment) {
+  const auto command = with_environment({"srun", "./a.out"}, LauncherKind::kSlurm, {{"IDLEWAVE_SESSION", "s"}});
+  EXPECT_THAT(command, ElementsAre("srun", "./a.out"));
+}
+
+TEST(Launcher, ThePreloadOfTheUserNeverEntersTheLauncherThroughUs) {
+  EXPECT_THAT(session_environment("s", "ipc:///x"), Not(Contains(Key("LD_PRELOAD"))));
+}
+
+TEST(Launcher, WhatTheUserHasSetIsLeftAlone) {
+  setenv("OMPI_MCA_rmaps_base_oversubscribe", "0", 1);
+  EXPECT_THAT(launcher_environment(LauncherKind::kOpenMpi), Not(Contains(Key("OMPI_MCA_rmaps_base_oversubscribe"))));
+  unsetenv("OMPI_MCA_rmaps_base_oversubscribe");
+  EXPECT_THAT(launcher_environment(LauncherKind::kOpenMpi), Contains(Key("OMPI_MCA_rmaps_base_oversubscribe")));
+}
+
+TEST(Launcher, TheChoiceOfTheUserCountsMoreThanTheName) {
+  EXPECT_EQ(launcher_kind("my-own-launcher", MpiChoice::kMpich), LauncherKind::kMpich);
+  EXPECT_EQ(launcher_kind("my-own-launcher", MpiChoice::kAuto), LauncherKind::kOther);
+}
+
+TEST(RingCommand, CarriesTheScenarioExactly) {
+  support::Scenario scenario;
+  scenario.machine = {.ranks = 40, .ranks_per_domain = 10, .core_bandwidth = 10e9, .domain_bandwidth = 50e9};
+  scenario.program = {.steps = 200, .kernel = support::Kernel::kMemory, .volume = 50'000'001};
+  const auto words = ring_command(scenario, std::nullopt, false);
+  EXPECT_THAT(words, Contains("50000001B"));
+  EXPECT_THAT(words, Contains("--distances=-1,1"));
+  EXPECT_THAT(words, Contains("200"));
+}
+
+TEST(Names, ASessionIsNamedAfterItsProgramWithNothingThatAPathMayNotHold) {
+  const std::string name = new_session_name("a b/c:d");
+  EXPECT_TRUE(name.starts_with("a-b-c-d-")) << name;
+  EXPECT_LE(new_session_name(std::string(200, 'x')).size(), 48u);
+}
+
+}  // namespace
+}  // namespace idlewave::cli

@@ -1,0 +1,95 @@
+#include "monitor/cli/report.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/analysis/ring_model.h"
+
+namespace idlewave::cli {
+namespace {
+
+using test::ms;
+using test::RingModel;
+
+TEST(Window, IsTwoFractionsInOrder) {
+  const auto window = parse_window("0.6:0.9");
+  ASSERT_TRUE(window);
+  EXPECT_DOUBLE_EQ(window->from, 0.6);
+  EXPECT_DOUBLE_EQ(window->to, 0.9);
+}
+
+class BadWindow : public testing::TestWithParam<const char*> {};
+TEST_P(BadWindow, IsRefusedWithAnExample) {
+  const auto window = parse_window(GetParam());
+  ASSERT_FALSE(window);
+  EXPECT_THAT(window.error().message, testing::HasSubstr("0.6:0.9"));
+}
+INSTANTIATE_TEST_SUITE_P(Words, BadWindow, testing::Values("", "0.5", "0.9:0.6", "0.5:0.5", "-0.1:0.5", "0.5:1.1", "a:b", "0.1:0.2x", "nan:1", "0.1:0.2:0.3"));
+
+nlohmann::json report_of(const RingModel& model) {
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  return nlohmann::json::parse(report_json(timeline, {0.5, 0.95}));
+}
+
+TEST(Report, HasTheKeysThatOtherProgramsRead) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  model.run();
+  const auto report = report_of(model);
+  for (const char* key : {"ranks", "steps", "duration_s", "events", "dropped", "domains", "waves", "wavefront", "step_time", "efficiency", "commands"}) {
+    EXPECT_TRUE(report.contains(key)) << key;
+  }
+  EXPECT_EQ(report["ranks"], 40);
+  EXPECT_EQ(report["steps"], 100);
+  EXPECT_EQ(report["domains"].size(), 4u);
+  EXPECT_EQ(report["domains"][1]["ranks"], 10);
+  EXPECT_EQ(report["domains"][1]["saturation_point"], 5);
+  EXPECT_EQ(report["domains"][1]["bandwidth_source"], "virtual");
+  EXPECT_EQ(report["step_time"].size(), 4u);
+}
+
+TEST(Report, TellsOfTheWaveInBothDirections) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  model.run();
+  const auto wave = report_of(model)["waves"].at(0);
+  EXPECT_EQ(wave["origin_rank"], 5);
+  EXPECT_EQ(wave["origin_step"], 20);
+  EXPECT_NEAR(wave["delay_s"].get<double>(), 0.3, 1e-9);
+  for (const char* direction : {"up", "down"}) {
+    EXPECT_EQ(wave[direction]["end"], "annihilated") << direction;
+    EXPECT_NEAR(wave[direction]["ranks_per_step"].get<double>(), 1, 0.05) << direction;
+    for (const char* key : {"speed_ranks_per_s", "decay_s_per_rank", "reach_ranks"}) EXPECT_TRUE(wave[direction].contains(key)) << key;
+  }
+}
+
+TEST(Report, TellsWhenACommandTookEffect) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  model.run();
+  wire::Outcome outcome;
+  outcome.command = {7, {5}, wire::DelayOrder{ms(300), 20}};
+  outcome.accepted = true;
+  outcome.time = ms(150);
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", model.roster());
+  timeline.add_outcome("n1", outcome);
+  model.fill(timeline);
+  const auto command = nlohmann::json::parse(report_json(timeline, {0, 1}))["commands"].at(0);
+  EXPECT_EQ(command["kind"], "delay");
+  EXPECT_EQ(command["outcome"], "accepted");
+  EXPECT_EQ(command["ranks"], std::vector<int>{5});
+  EXPECT_NEAR(command["took_effect_s"].get<double>(), 0.2, 1e-9);
+}
+
+TEST(Report, OfAnEmptyTimelineIsStillAnObject) {
+  timeline::Timeline timeline;
+  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  EXPECT_EQ(report["events"], 0);
+  EXPECT_TRUE(report["domains"].empty());
+}
+
+}  // namespace
+}  // namespace idlewave::cli
