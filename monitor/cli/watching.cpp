@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr Nanoseconds kFramePeriod = milliseconds(50);
+constexpr Nanoseconds kFramePeriod = milliseconds(33);
 
 class Stopwatch {
  public:

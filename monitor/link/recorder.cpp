@@ -6,7 +6,7 @@
 namespace idlewave::link {
 namespace {
 
-constexpr Nanoseconds kFlushEvery = std::chrono::seconds(1);
+constexpr Nanoseconds kFlushEvery = std::chrono::seconds(2);
 constexpr std::size_t kMaxNodes =
     1u << 16;  // Whatever node names are made up, the memory for their rosters is bounded.
 

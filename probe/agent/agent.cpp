@@ -23,7 +23,7 @@ using wire::Rank;
 
 namespace {
 
-constexpr Nanoseconds kSweepInterval = milliseconds(20);
+constexpr Nanoseconds kSweepInterval = milliseconds(30);  // a screen shows some 30 pictures a second; each frame costs some 100 B
 constexpr Nanoseconds kFrameInterval = milliseconds(100);    // at least so often, for the live edge moves by frames
 constexpr Nanoseconds kProcessInterval = milliseconds(200);  // where a process has no descriptor to watch
 constexpr Nanoseconds kAfterLastRank = milliseconds(500);

@@ -16,7 +16,7 @@
 namespace idlewave::wire {
 namespace {
 
-constexpr int kCompressionLevel = 3;
+constexpr int kCompressionLevel = 9;
 
 // 0, or the error number that ended it. Short writes go on; so do interrupted ones.
 int write_all(int fd, std::span<const std::byte> bytes) {

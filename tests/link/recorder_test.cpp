@@ -141,10 +141,10 @@ TEST_F(RecorderTest, DoesNotOverwriteARecording) {
   EXPECT_THAT(play(path_), SizeIs(1));
 }
 
-TEST_F(RecorderTest, IsOnDiskAfterASecondWithoutBeingStopped) {
+TEST_F(RecorderTest, IsOnDiskAfterTwoSecondsWithoutBeingStopped) {
   ASSERT_TRUE(recorder_->start(path_, kHeader, now_));
   stream(1, 3);
-  now_ += seconds(1);
+  now_ += seconds(2);
   turn();
   EXPECT_EQ(numbers_of(play(path_)), up_to(3));
 }

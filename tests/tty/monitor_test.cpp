@@ -25,7 +25,8 @@ std::string file_text(const fs::path& path) {
 /// A small lesson in a terminal of its own; its processes are known by a variable in their environment.
 class Demo {
  public:
-  explicit Demo(TmuxSession& session) : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions"), before_(session.state()) {
+  explicit Demo(TmuxSession& session)
+      : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions"), before_(session.state()) {
     session_.run(tag_ + " " IDLEWAVE_PROGRAM " demo memory-bound --ranks 4 --ranks-per-domain 2; echo code $?");
     EXPECT_TRUE(session_.shows("LIVE")) << session_.screen();
     EXPECT_TRUE(eventually([&] { return pids("iw-ring").size() == 4; }));
@@ -133,8 +134,9 @@ TEST_P(TheMonitorEnds, AndTheTerminalIsAsBefore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, TheMonitorEnds,
-                         testing::Values(Ending{"idlewave", SIGTERM, 143}, Ending{"idlewave", SIGINT, 130}, Ending{"idlewave", SIGHUP, 129},
-                                         Ending{"idlewave", SIGSEGV, 139}, Ending{"idlewave", SIGKILL, 137}, Ending{"iw-guard", SIGTERM, 143},
+                         testing::Values(Ending{"idlewave", SIGTERM, 143}, Ending{"idlewave", SIGINT, 130},
+                                         Ending{"idlewave", SIGHUP, 129}, Ending{"idlewave", SIGSEGV, 139},
+                                         Ending{"idlewave", SIGKILL, 137}, Ending{"iw-guard", SIGTERM, 143},
                                          Ending{"iw-guard", SIGKILL, 137}));
 
 TEST_F(TheMonitor, StopsAndGoesOn) {

@@ -82,7 +82,7 @@ TmuxSession::TmuxSession(int columns, int rows, const std::vector<std::string>& 
 }
 
 TmuxSession::~TmuxSession() {
-  tmux("kill-server");
+  close();
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
 }
@@ -102,6 +102,8 @@ void TmuxSession::run(const std::string& command) const {
 void TmuxSession::resize(int columns, int rows) const {
   tmux("resize-window -x " + std::to_string(columns) + " -y " + std::to_string(rows));
 }
+
+void TmuxSession::close() const { tmux("kill-server"); }
 
 std::string TmuxSession::screen() const { return tmux("capture-pane -p"); }
 std::string TmuxSession::coloured_screen() const { return tmux("capture-pane -p -e"); }

@@ -33,9 +33,10 @@ class TmuxSession {
   void press(const std::string& key) const;              ///< A key by tmux' name: Enter, Up, C-c.
   void run(const std::string& command) const;            ///< Types a line and Enter.
   void resize(int columns, int rows) const;
-  std::string screen() const;                             ///< As text, one line a row.
-  std::string coloured_screen() const;                    ///< With SGR sequences.
-  bool shows(const std::string& text) const;              ///< Now or soon.
+  void close() const;                         ///< As a person closes the window; nothing else works afterwards.
+  std::string screen() const;                 ///< As text, one line a row.
+  std::string coloured_screen() const;        ///< With SGR sequences.
+  bool shows(const std::string& text) const;  ///< Now or soon.
   std::string format(const std::string& variable) const;  ///< A tmux variable of the pane, such as "alternate_on".
   /// Runs the command in the shell of the terminal and returns its output; the shell has to be at its prompt.
   std::string output_of(const std::string& command);
