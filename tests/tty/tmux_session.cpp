@@ -67,6 +67,7 @@ TmuxSession::TmuxSession(int columns, int rows, const std::vector<std::string>& 
     : folder_(new_folder()), socket_(folder_ + "/tmux") {
   std::string unset = "env -u NO_COLOR -u LC_ALL";
   std::string set = " LANG=C.UTF-8 PS1='ready> ' HISTFILE=";
+  set += " ASAN_OPTIONS=handle_segv=0";  // a sanitizer would turn the signal into an exit code of its own
   for (const std::string& change : environment)
     if (change.rfind("-u ", 0) == 0)
       unset += " " + change;

@@ -1,0 +1,101 @@
+// iw-bench-screen: one whole screen of 200x60 from 10,000 ranks after 100 million events, timeline to cells; and the bytes that bring a screen
+// to a terminal without bce (as tmux): all of it, and one new column. Prints JSON.
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <clocale>
+#include <vector>
+
+#include "monitor/term/ncurses_screen.h"
+#include "monitor/term/terminfo.h"
+#include "monitor/view/screen.h"
+
+namespace {
+
+using namespace idlewave;
+using wire::Event;
+using wire::EventKind;
+using wire::Nanoseconds;
+using wire::Phase;
+using wire::Rank;
+
+constexpr Rank kRanks = 10'000;
+constexpr int kSteps = 3'334;  // three events each: 100 million in all
+constexpr Nanoseconds kStep = std::chrono::milliseconds(10);
+constexpr view::Size kSize{200, 60};
+constexpr int kRounds = 24;
+
+double processor_ms() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return double(time.tv_sec) * 1e3 + double(time.tv_nsec) * 1e-6;
+}
+
+void live(Rank rank, int first, int last, std::vector<Event>& events) {
+  events.clear();
+  for (int step = first; step < last; ++step) {
+    const Nanoseconds begin = step * kStep + Nanoseconds((std::int64_t(rank) * 7919 + step * 104729) % 1'000'000);
+    events.push_back({begin, std::uint64_t(step), EventKind::kStep, Phase::kWait});
+    events.push_back({begin, 0, EventKind::kSwitch, Phase::kCompute});
+    events.push_back({begin + kStep * (50 + rank % 40) / 100, 0, EventKind::kSwitch, Phase::kWait});
+  }
+}
+
+void fill(timeline::Timeline& timeline) {
+  wire::Roster roster;
+  roster.world_size = kRanks;
+  for (wire::DomainId domain = 0; domain < kRanks / 10; ++domain) roster.domains.push_back({domain, fmt::format("socket {}", domain), 1e10, 5e10, wire::BandwidthSource::kDeclared, ""});
+  for (Rank rank = 0; rank < kRanks; ++rank) roster.ranks.push_back({rank, 1, rank / 10});
+  timeline.apply_roster("node", roster);
+  constexpr int kStepsAtOnce = 50;
+  std::vector<Event> events;
+  for (int first = 0; first < kSteps; first += kStepsAtOnce) {
+    const int last = std::min(kSteps, first + kStepsAtOnce);
+    for (Rank rank = 0; rank < kRanks; ++rank) {
+      live(rank, first, last, events);
+      timeline.append("node", {wire::LaneId::Kind::kRank, rank}, events);
+    }
+    timeline.advance("node", last * kStep);
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  timeline::Timeline timeline;
+  fill(timeline);
+  const analysis::Findings findings = analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()});
+  view::SessionInfo session;
+  session.name = "bench";
+  session.link = view::LinkCondition::kLive;
+  const view::Model model{timeline, findings, {}, session};
+  const view::Look look{};
+  std::vector<double> times;
+  view::State state;
+  for (int round = 0; round < kRounds; ++round) {
+    state.zoom = 14 + round % 4;  // columns of 17 to 134 ms: from the newest seconds to nearly all of the 33 s
+    const double begin = processor_ms();
+    const view::Canvas canvas = view::draw(state, model, kSize, look);
+    times.push_back(processor_ms() - begin);
+  }
+  std::sort(times.begin(), times.end());
+
+  const auto terminal = term::read_terminfo("tmux-256color");
+  if (!terminal) return 1;
+  term::NcursesScreen screen(*terminal, look, kSize);
+  const view::Canvas whole = view::draw(state, model, kSize, look);
+  const std::size_t all = screen.draw(whole).size();
+  view::Canvas next = whole;
+  for (int y = 2; y < kSize.rows - 8; ++y) {
+    view::Cell cell = next.at(100, y);
+    cell.fg = cell.fg == view::Ink::kWait3 ? view::Ink::kWait5 : view::Ink::kWait3;
+    next.put(100, y, cell);
+  }
+  const std::size_t column = screen.draw(next).size();
+  fmt::print("{{\"screen_ms\": {:.2f}, \"screen_worst_ms\": {:.2f}, \"screen_bytes\": {}, \"screen_column_bytes\": {}, \"screen_events\": {}, \"screen_memory_mb\": {:.0f}}}\n", times[times.size() / 2], times.back(), all,
+             column, timeline.events(), double(timeline.bytes_used()) / (1 << 20));
+  return 0;
+}
