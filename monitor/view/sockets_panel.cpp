@@ -48,10 +48,9 @@ int draw_bar(Canvas& canvas, int x, int y, int columns, const Bar& bar) {
     return bar.full > 0 ? static_cast<int>(std::lround(std::clamp(v / bar.full, 0.0, 1.0) * inside)) : 0;
   };
   canvas.text(x, y, "▕", Ink::kDim);
-  canvas.fill(x + 1, y, cells(bar.value), 1, {.glyph = U'█', .fg = bar.ink});
+  canvas.fill(x + 1, y, cells(bar.value), 1, {.glyph = U'▆', .fg = bar.ink});  // a gap above, so that bars below each other stay two
   if (bar.mark > 0 && bar.mark < bar.full) {
-    const Ink ground = cells(bar.value) > cells(bar.mark) ? bar.ink : Ink::kDefault;
-    canvas.put(x + 1 + cells(bar.mark), y, {.glyph = U'┊', .fg = Ink::kSaturation, .bg = ground, .bold = true});
+    canvas.put(x + 1 + cells(bar.mark), y, {.glyph = U'┊', .fg = Ink::kSaturation, .bold = true});
   }
   return canvas.text(x + 1 + inside, y, "▏", Ink::kDim);
 }

@@ -152,6 +152,7 @@ char32_t ascii_of(char32_t glyph) {
     case U'▏':
       return U']';
     case U'█':
+    case U'▆':
     case U'▓':
       return U'#';
     case U'·':

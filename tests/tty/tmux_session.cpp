@@ -79,7 +79,16 @@ TmuxSession::TmuxSession(int columns, int rows, const std::vector<std::string>& 
   ::setenv("LC_ALL", "C.UTF-8", 1);  // for the tmux client and server, whatever the test is run in
   tmux("-f " + shell_word(folder_ + "/tmux.conf") + " new-session -d -x " + std::to_string(columns) + " -y " +
        std::to_string(rows) + " " + shell_word(shell));
+  end_with_this_process();
   if (!shows("ready>")) throw std::runtime_error("no shell in tmux");
+}
+
+/// A test that is killed runs no destructor; nor does a constructor that throws.
+void TmuxSession::end_with_this_process() const {
+  const std::string server = "env -u TMUX " IDLEWAVE_TMUX " -S " + shell_word(socket_) + " kill-server";
+  tmux("run-shell -b " +
+       shell_word("while [ -d " + shell_word(folder_) + " ] && kill -0 " + std::to_string(::getpid()) +
+                  "; do sleep 1; done 2>/dev/null; rm -rf " + shell_word(folder_) + "; " + server));
 }
 
 TmuxSession::~TmuxSession() {

@@ -44,6 +44,7 @@ class TmuxSession {
   std::string state();
 
  private:
+  void end_with_this_process() const;
   std::string tmux(const std::string& arguments) const;
 
   std::string folder_;
