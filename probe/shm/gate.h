@@ -37,24 +37,29 @@ T get(const T& field) {
 }
 }  // namespace detail
 
+/// The word that guards a delay: its lowest two bits say kIdle, kArmed or kHeld, the others number the orders, so that an exchange never
+/// takes one order for another.
+inline constexpr std::uint32_t kIdle = 0, kArmed = 1, kHeld = 2, kStateBits = 3;
+
 // ---- agent ----
 
 /// False if an order is armed or obeyed now; nothing changes then.
 inline bool arm_delay(Slot& slot, const Delay& delay) {
   DelayGate& gate = slot.delay;
-  if (gate.armed.load(std::memory_order_acquire) != 0) return false;
+  const std::uint32_t word = gate.armed.load(std::memory_order_acquire);
+  if ((word & kStateBits) != kIdle) return false;
   detail::put(gate.command, delay.command);
   detail::put(gate.duration_ns, delay.duration_ns);
   detail::put(gate.at_step, delay.at_step);
-  gate.armed.store(1, std::memory_order_release);
+  gate.armed.store((word + kStateBits + 1) | kArmed, std::memory_order_release);
   slot.attention.store(1, std::memory_order_release);
   return true;
 }
 
 /// Takes an order back that has not begun. False if there is none, or the rank was faster.
 inline bool disarm_delay(Slot& slot) {
-  std::uint32_t armed = 1;
-  return slot.delay.armed.compare_exchange_strong(armed, 0, std::memory_order_acq_rel);
+  std::uint32_t word = slot.delay.armed.load(std::memory_order_acquire);
+  return (word & kStateBits) == kArmed && slot.delay.armed.compare_exchange_strong(word, word & ~kStateBits, std::memory_order_acq_rel);
 }
 
 /// Replaces the noise of a rank; `enabled` 0 ends it.
@@ -87,18 +92,19 @@ enum class DelayAnswer { kNone, kLater, kTaken };
 /// finish_delay at its end.
 inline DelayAnswer take_delay(Slot& slot, wire::Step step, Delay& delay) {
   DelayGate& gate = slot.delay;
-  std::uint32_t armed = gate.armed.load(std::memory_order_acquire);
-  if (armed != 1) return DelayAnswer::kNone;
-  if (detail::get(gate.at_step) > step) return DelayAnswer::kLater;
-  if (!gate.armed.compare_exchange_strong(armed, 2, std::memory_order_acq_rel)) return DelayAnswer::kNone;
-  delay = {detail::get(gate.command), detail::get(gate.duration_ns), detail::get(gate.at_step)};
-  if (delay.at_step <= step) return DelayAnswer::kTaken;
-  // Between the look and the exchange the agent took the order back and armed another one.
-  gate.armed.store(1, std::memory_order_release);
-  return DelayAnswer::kLater;
+  std::uint32_t word = gate.armed.load(std::memory_order_acquire);
+  if ((word & kStateBits) != kArmed) return DelayAnswer::kNone;
+  const Delay seen{detail::get(gate.command), detail::get(gate.duration_ns), detail::get(gate.at_step)};
+  if (seen.at_step > step) return DelayAnswer::kLater;
+  // Fails if the agent has taken the order back, also when it has armed another one since: that one asks for attention itself.
+  if (!gate.armed.compare_exchange_strong(word, (word & ~kStateBits) | kHeld, std::memory_order_acq_rel)) return DelayAnswer::kNone;
+  delay = seen;
+  return DelayAnswer::kTaken;
 }
 
-inline void finish_delay(Slot& slot) { slot.delay.armed.store(0, std::memory_order_release); }
+inline void finish_delay(Slot& slot) {
+  slot.delay.armed.store(slot.delay.armed.load(std::memory_order_relaxed) & ~kStateBits, std::memory_order_release);
+}
 
 /// Reads the noise order into `noise` and its number into `generation`. False, and nothing is touched, if the order is
 /// still the one of that number, or is being written: its writer asks for attention again when it is done.

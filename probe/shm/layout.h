@@ -45,10 +45,10 @@ struct alignas(64) Header {
   std::atomic<std::uint32_t> open{0};
 };
 
-/// One order for one rank; see gate.h. The agent fills the fields while armed is 0, then stores armed = 1 (release);
+/// One order for one rank; see gate.h. The agent fills the fields while armed says idle, then stores it armed under a new number (release);
 /// the rank obeys at the first step that begins (number >= at_step), or, in a program without steps, the first compute
-/// phase; it stores armed = 0 (release) at the delay's end. The agent may take an order back by exchanging armed 1 ->
-/// 0; the rank takes it by exchanging 1 -> 2, so that just one wins.
+/// phase; it stores idle (release) at the delay's end. The agent may take an order back by exchanging armed for
+/// idle; the rank takes it by exchanging armed for held, so that just one wins.
 struct DelayGate {
   std::atomic<std::uint32_t> armed{0};
   wire::CommandId command = 0;

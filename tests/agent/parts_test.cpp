@@ -135,7 +135,7 @@ TEST(OrderQueue, LeavesADelayThatHasBegunAlone) {
   queue.add(delay(2, 5));
   queue.pump(slot);
   queue.clear(slot);
-  EXPECT_EQ(slot.delay.armed, 2u);
+  EXPECT_EQ(slot.delay.armed & shm::kStateBits, shm::kHeld);
   shm::finish_delay(slot);
   EXPECT_EQ(begin_step(slot, queue, 20), 0u);
 }
@@ -185,22 +185,22 @@ const wire::DelayOrder kSomeDelay{milliseconds(250)};
 TEST(Orders, ReachTheRanksTheyName) {
   Ranks ranks(3, 3);
   EXPECT_EQ(reason_of(ranks, {0, 2}, kSomeDelay), "");
-  EXPECT_EQ(ranks.slot(0).delay.armed, 1u);
-  EXPECT_EQ(ranks.slot(1).delay.armed, 0u);
-  EXPECT_EQ(ranks.slot(2).delay.armed, 1u);
+  EXPECT_EQ(ranks.slot(0).delay.armed & shm::kStateBits, 1u);
+  EXPECT_EQ(ranks.slot(1).delay.armed & shm::kStateBits, 0u);
+  EXPECT_EQ(ranks.slot(2).delay.armed & shm::kStateBits, 1u);
 }
 
 TEST(Orders, ReachAllWhenTheyNameNone) {
   Ranks ranks(2, 2);
   EXPECT_EQ(reason_of(ranks, {}, kSomeDelay), "");
-  EXPECT_EQ(ranks.slot(0).delay.armed + ranks.slot(1).delay.armed, 2u);
+  EXPECT_EQ((ranks.slot(0).delay.armed & shm::kStateBits) + (ranks.slot(1).delay.armed & shm::kStateBits), 2u);
 }
 
 TEST(Orders, AreRefusedWholeWhenOneRankCantObey) {
   Ranks ranks(2, 2);
   ranks.end(1);
   EXPECT_EQ(reason_of(ranks, {0, 1}, kSomeDelay), "rank 1 has ended");
-  EXPECT_EQ(ranks.slot(0).delay.armed, 0u);
+  EXPECT_EQ(ranks.slot(0).delay.armed & shm::kStateBits, 0u);
 }
 
 TEST(Orders, ForRanksThatTheProgramDoesNotHaveAreRefused) {
@@ -213,7 +213,7 @@ TEST(Orders, ForRanksOfOtherNodesAreLeftToTheirAgents) {
   Ranks ranks(2, 40);
   EXPECT_EQ(reason_of(ranks, {7, 39}, kSomeDelay), "no answer");
   EXPECT_EQ(reason_of(ranks, {1, 39}, kSomeDelay), "");
-  EXPECT_EQ(ranks.slot(1).delay.armed, 1u);
+  EXPECT_EQ(ranks.slot(1).delay.armed & shm::kStateBits, 1u);
 }
 
 TEST(Orders, BeforeAnyRankHasJoinedAreRefused) {

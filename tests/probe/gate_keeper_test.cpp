@@ -66,7 +66,7 @@ TEST(DelayGate, HoldsTheRankOnceAndAtLeastAsLongAsOrdered) {
   EXPECT_GE((shm::monotonic_now() - before).count(), 3 * kMs);
   rank.begin_step(1);
   EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 7 delay", "delay_end 7 none"));
-  EXPECT_EQ(rank.slot().delay.armed.load(), 0u);
+  EXPECT_EQ(rank.slot().delay.armed.load() & shm::kStateBits, shm::kIdle);
   EXPECT_FALSE(rank.is_called());
 }
 
@@ -131,7 +131,7 @@ TEST(DelayGate, IsObeyedOrTakenBackButNeverBothNorNeither) {
       }
       if (i % 2 == 0 || i % 3 == 0) taken_back[i] = shm::disarm_delay(rank.slot());
     }
-    while (rank.slot().delay.armed.load() != 0) {
+    while ((rank.slot().delay.armed.load() & shm::kStateBits) != shm::kIdle) {
     }
     done.store(true);
   });

@@ -83,12 +83,13 @@ TmuxSession::TmuxSession(int columns, int rows, const std::vector<std::string>& 
   if (!shows("ready>")) throw std::runtime_error("no shell in tmux");
 }
 
-/// A test that is killed runs no destructor; nor does a constructor that throws.
+/// A test that is killed runs no destructor; nor does a constructor that throws. A zombie has no /proc/PID/exe.
 void TmuxSession::end_with_this_process() const {
+  const std::string folder = shell_word(folder_);
   const std::string server = "env -u TMUX " IDLEWAVE_TMUX " -S " + shell_word(socket_) + " kill-server";
+  const std::string alive = "[ -d " + folder + " ] && [ -e /proc/" + std::to_string(::getpid()) + "/exe ]";
   tmux("run-shell -b " +
-       shell_word("while [ -d " + shell_word(folder_) + " ] && kill -0 " + std::to_string(::getpid()) +
-                  "; do sleep 1; done 2>/dev/null; rm -rf " + shell_word(folder_) + "; " + server));
+       shell_word("trap '' HUP TERM; while " + alive + "; do sleep 1; done; " + server + "; rm -rf " + folder));
 }
 
 TmuxSession::~TmuxSession() {
