@@ -53,14 +53,16 @@ view::Model Monitor::model() const { return {observer_->timeline(), observer_->f
 
 bool Monitor::has_ended() const { return link_->status().state == link::LinkState::kEnded; }
 
-void Monitor::work(Nanoseconds now) {
+bool Monitor::work(Nanoseconds now) {
   deliveries_.clear();
   link_->receive(now, deliveries_);
   for (const link::Delivery& delivery : deliveries_) {
     observer_->accept(delivery);
     if (!first_heard_ && !observer_->timeline().empty()) first_heard_ = delivery.received_at;
   }
-  if (now >= next_refresh_) refresh(now);
+  const bool due = now >= next_refresh_;
+  if (due) refresh(now);
+  return due || !deliveries_.empty();
 }
 
 void Monitor::refresh(Nanoseconds now) {
@@ -72,7 +74,8 @@ void Monitor::refresh(Nanoseconds now) {
 void Monitor::describe_link(Nanoseconds now) {
   const link::LinkStatus status = link_->status();
   info_.link = condition_of(status.state);
-  info_.link_detail = status.detail;
+  const bool starts = info_.link == view::LinkCondition::kWaiting && !options_.starting.empty();
+  info_.link_detail = starts ? options_.starting : status.detail;
   info_.lag = observer_->lag(now);
   info_.events_per_second = observer_->events_per_second();
   info_.recording = {link_->recording(), link_->bytes_written(), link_->failure()};

@@ -22,6 +22,7 @@ class Monitor {
   struct Options {
     std::string session;                ///< Empty: that of the first sender.
     std::string label;                  ///< Program or lesson, for the title.
+    std::string starting;               ///< What is being started and has yet to report, for the empty screen.
     std::optional<view::Lesson> lesson;
     std::uint64_t memory = 512u << 20;
     double replay_speed = 1;
@@ -30,8 +31,8 @@ class Monitor {
 
   Monitor(std::unique_ptr<link::Link> link, Options options);
 
-  /// Takes what has arrived; refreshes findings at most four times a second.
-  void work(Nanoseconds now);
+  /// Takes what has arrived; refreshes findings at most four times a second. True if the screen may have changed.
+  bool work(Nanoseconds now);
   void refresh(Nanoseconds now);
   void wait(Nanoseconds timeout, int extra_fd) { link_->wait(timeout, extra_fd); }
 

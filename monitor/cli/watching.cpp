@@ -12,7 +12,9 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr Nanoseconds kFramePeriod = milliseconds(33);
+/// A picture is drawn as soon as there is news, so that an event waits for its agent only, but no more often than this.
+constexpr Nanoseconds kLeastFramePeriod = milliseconds(25);
+constexpr Nanoseconds kIdlePeriod = milliseconds(100);
 
 class Stopwatch {
  public:
@@ -34,15 +36,17 @@ bool read_keys(Monitor& monitor, term::Terminal& terminal, Nanoseconds now) {
 void watch_on(Monitor& monitor, term::Terminal& terminal, const Done& done) {
   const Stopwatch watch;
   Nanoseconds next_frame{};
+  bool news = true;
   while (!monitor.wants_to_quit() && !terminal.hung_up() && !done(watch.now())) {
     const Nanoseconds now = watch.now();
-    monitor.work(now);
+    news = monitor.work(now) || news;
     const bool pressed = read_keys(monitor, terminal, now);
-    if (pressed || now >= next_frame) {
-      terminal.show(monitor.screen(terminal.size(), terminal.look()));
-      next_frame = now + kFramePeriod;
+    if (pressed || (news && now >= next_frame)) {
+      news = !terminal.show(monitor.screen(terminal.size(), terminal.look()));
+      next_frame = now + kLeastFramePeriod;
     }
-    monitor.wait(std::max(Nanoseconds{0}, next_frame - watch.now()), terminal.input_fd());
+    const Nanoseconds nap = news ? next_frame - watch.now() : kIdlePeriod;
+    monitor.wait(std::max(Nanoseconds{0}, nap), terminal.input_fd());
   }
 }
 
@@ -59,7 +63,7 @@ int watch_headless(Monitor& monitor, const Done& done) {
   const Stopwatch watch;
   while (!signals.received() && !done(watch.now())) {
     monitor.work(watch.now());
-    monitor.wait(kFramePeriod, signals.fd());
+    monitor.wait(kIdlePeriod, signals.fd());
   }
   monitor.work(watch.now());
   monitor.refresh(watch.now());
