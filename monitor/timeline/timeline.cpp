@@ -12,6 +12,7 @@ using wire::Phase;
 constexpr Nanoseconds kFarthest{std::int64_t{1} << 61};
 constexpr bool plausible(Nanoseconds time) { return -kFarthest < time && time < kFarthest; }
 
+constexpr Nanoseconds kSilence = std::chrono::seconds(2);  ///< A node that is so far behind the others is not waited for.
 constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
 
 }  // namespace
@@ -86,18 +87,15 @@ void Timeline::interrupt(const std::string& node, Nanoseconds from) {
 }
 
 Nanoseconds Timeline::now() const {
-  bool any = false;
-  Nanoseconds live = Nanoseconds::max();
-  Nanoseconds all{};
-  for (const auto& [name, node] : nodes_) {
-    if (!node.clock.told) continue;
-    const Nanoseconds up_to = node.clock.session_time(node.clock.up_to);
-    all = std::max(all, up_to);
-    if (node.ended) continue;
-    any = true;
-    live = std::min(live, up_to);
-  }
-  return any ? live : all;
+  const auto told_until = [](const Node& node) { return node.clock.session_time(node.clock.up_to); };
+  Nanoseconds farthest = Nanoseconds::min();
+  for (const auto& [name, node] : nodes_)
+    if (node.clock.told) farthest = std::max(farthest, told_until(node));
+  if (farthest == Nanoseconds::min()) return {};
+  Nanoseconds live = farthest;
+  for (const auto& [name, node] : nodes_)
+    if (node.clock.told && !node.ended && farthest - told_until(node) <= kSilence) live = std::min(live, told_until(node));
+  return live;
 }
 
 void Timeline::add_loss(Loss loss) { losses_.add(std::move(loss)); }

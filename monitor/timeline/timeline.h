@@ -56,7 +56,7 @@ class Timeline {
 
   // --- read by all ---
   bool empty() const { return !has_origin_; }   ///< No event yet.
-  Nanoseconds now() const;                      ///< Live edge: every node has told everything before this.
+  Nanoseconds now() const;                      ///< Live edge: every node that keeps up (to 2 s) has told everything before this.
   Nanoseconds begin() const { return begin_; }  ///< Oldest time of which anything is kept; at first 0.
   bool ended() const;                           ///< Every node's stream is complete.
 

@@ -42,6 +42,20 @@ TEST(Timeline, IsLiveUntilWhereItsSlowestNodeHasTold) {
   EXPECT_TRUE(timeline.ended());
 }
 
+TEST(Timeline, DoesNotWaitForANodeThatFellSilent) {
+  Timeline timeline;
+  timeline.apply_roster("a", roster(0, 10, 20));
+  timeline.apply_roster("b", roster(10, 20, 20));
+  timeline.append("a", rank_lane(0), std::vector{start(ms(0))});
+  timeline.advance("b", ms(30));
+  timeline.advance("a", ms(2030));
+  EXPECT_EQ(timeline.now(), ms(30));
+  timeline.advance("a", ms(2031));
+  EXPECT_EQ(timeline.now(), ms(2031));
+  timeline.advance("b", ms(2029));
+  EXPECT_EQ(timeline.now(), ms(2029));
+}
+
 TEST(Timeline, AppliesABetterClockOffsetToWhatIsThere) {
   Timeline timeline;
   timeline.apply_roster("a", roster(0, 10, 20));
