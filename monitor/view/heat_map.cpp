@@ -15,7 +15,7 @@ using timeline::LaneState;
 
 constexpr std::string_view kRamp = " .:-=+*#";
 constexpr float kDelayShows = 1.0f / 8;  // Injected noise of a few per cent stays below.
-constexpr float kWaitShows = 1.0f / 32;  // The exchange itself, with nobody late.
+constexpr float kWaitShows = 0.08f;  // The exchange itself and its jitter, with nobody late: lockstep stays calm.
 constexpr float kKnownEnough = 0.5f;
 
 /// What the cells mean, before half blocks and glyphs.
