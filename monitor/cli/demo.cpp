@@ -76,8 +76,11 @@ class LessonDelays {
 };
 
 int watch(Session& session, const DemoOptions& options, const support::Scenario& scenario, const std::vector<std::string>& command) {
-  Monitor::Options monitor_options{.session = session.name(), .label = options.lesson, .memory = options.memory};
-  if (scenario.lesson) monitor_options.lesson = lesson_panel(*scenario.lesson);
+  const Monitor::Options monitor_options{.session = session.name(),
+                                   .label = options.lesson,
+                                   .starting = fmt::format("{} MPI ranks are starting", scenario.machine.ranks),
+                                   .lesson = lesson_panel(scenario),
+                                   .memory = options.memory};
   Monitor monitor(session.take_link(), monitor_options);
   if (!options.record.empty()) {
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});

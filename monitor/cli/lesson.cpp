@@ -54,9 +54,11 @@ void add_communication(Words& words, const Scenario& scenario) {
 
 }  // namespace
 
-view::Lesson lesson_panel(const support::Lesson& lesson) {
-  view::Lesson panel;
-  panel.title = lesson.title;
+std::optional<view::Lesson> lesson_panel(const Scenario& scenario) {
+  if (!scenario.lesson) return std::nullopt;
+  const support::Lesson& lesson = *scenario.lesson;
+  view::Lesson panel{.title = lesson.title, .pages = {}, .delay = {}};
+  if (!scenario.delays.empty()) panel.delay = scenario.delays.front().duration;
   for (const std::string& text : lesson.text) panel.pages.push_back({text, lesson.keys, lesson.figure});
   return panel;
 }

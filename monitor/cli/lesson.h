@@ -10,7 +10,8 @@
 
 namespace idlewave::cli {
 
-view::Lesson lesson_panel(const support::Lesson& lesson);
+/// Nothing for a scenario that teaches nothing.
+std::optional<view::Lesson> lesson_panel(const support::Scenario& scenario);
 
 /// `iw-ring` and its flags for `scenario`. `duration`: end properly after so long; unset: after the scenario's steps, or never when `endless`.
 std::vector<std::string> ring_command(const support::Scenario& scenario, std::optional<wire::Nanoseconds> duration, bool endless);

@@ -16,7 +16,10 @@ std::string program_label(const std::vector<std::string>& command) {
 }
 
 int watch(Session& session, const RunOptions& options, LauncherKind kind) {
-  Monitor monitor(session.take_link(), {.session = session.name(), .label = program_label(options.command), .memory = options.memory});
+  Monitor monitor(session.take_link(), {.session = session.name(),
+                                          .label = program_label(options.command),
+                                          .starting = options.command.front() + " is starting; its ranks are seen once they call idlewave_start",
+                                          .memory = options.memory});
   if (!options.record.empty()) {
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
     if (!recording) return fail(recording.error().message, 2);

@@ -137,13 +137,16 @@ std::string expected(FormKind kind) {
   }
 }
 
+Nanoseconds proposed_delay(const Model& model) {
+  if (model.session.lesson && model.session.lesson->delay > Nanoseconds::zero()) return model.session.lesson->delay;
+  const Nanoseconds step = model.findings.steps.mean;
+  return step > Nanoseconds::zero() ? std::min<Nanoseconds>(10 * step, std::chrono::seconds(60)) : kUsualDelay;
+}
+
 }  // namespace
 
 Form inject_form(Rank rank, const Model& model) {
-  const Nanoseconds step = model.findings.steps.mean;
-  const Nanoseconds proposed =
-      step > Nanoseconds::zero() ? std::min<Nanoseconds>(10 * step, std::chrono::seconds(60)) : kUsualDelay;
-  const std::string shown = to_duration(proposed);
+  const std::string shown = to_duration(proposed_delay(model));
   std::string text;
   for (std::string_view rest = shown; !rest.empty();) text += static_cast<char>(ascii_of(take_code_point(rest)));
   return {.kind = FormKind::kInject, .rank = rank, .text = std::move(text)};

@@ -27,6 +27,7 @@ struct LessonPage {
 struct Lesson {
   std::string title;
   std::vector<LessonPage> pages;
+  Nanoseconds delay{};  ///< What the form for an injection proposes; 0: ten steps.
 };
 
 struct Recording {

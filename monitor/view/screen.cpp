@@ -34,7 +34,7 @@ void draw_one_line(Canvas& canvas, const State& state, const Model& model) {
 }
 
 void draw_waiting(Canvas& canvas, const Box& map, const SessionInfo& session) {
-  std::string words = "waiting for the first event";
+  std::string words = "no event yet";
   if (!session.link_detail.empty()) words += ": " + session.link_detail;
   const auto lines = wrapped(words, std::max(map.width - 2, 1));
   const int shown = std::min(static_cast<int>(lines.size()), map.height);

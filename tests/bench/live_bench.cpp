@@ -115,7 +115,7 @@ int measure(Nanoseconds length, std::string& result) {
   auto session = Session::open(new_session_name("bench"), "");
   if (!session) return fail(session.error().message, 1);
   const std::string recording = fmt::format("{}/idlewave-bench-{}.iw", std::filesystem::temp_directory_path().string(), getpid());
-  Monitor monitor(session->take_link(), {.session = session->name(), .label = "bench", .lesson = lesson_panel(*scenario->lesson)});
+  Monitor monitor(session->take_link(), {.session = session->name(), .label = "bench", .lesson = lesson_panel(*scenario)});
   if (const auto started = monitor.start_recording(recording, Nanoseconds{0}); !started) return fail(started.error().message, 1);
   if (const auto started = session->start(*command, launcher_kind(command->front(), MpiChoice::kAuto), true); !started) return fail(started.error().message, 1);
   auto terminal = term::open_ncurses();

@@ -188,7 +188,7 @@ TEST(Screen, SaysWhatItWaitsForBeforeTheFirstEvent) {
   session.link_detail = "start ranks with IDLEWAVE_SESSION=x";
   for (const Size size : sizes()) draw({}, {nothing, none, {}, session}, size, kColour);
   EXPECT_THAT(text({}, {nothing, none, {}, session}, {120, 30}, kMonochrome),
-              HasSubstr("waiting for the first event: start ranks"));
+              HasSubstr("no event yet: start ranks"));
 }
 
 TEST(Screen, SaysWhyTheLinkIsLost) {

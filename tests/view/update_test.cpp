@@ -268,6 +268,15 @@ TEST(InjectForm, ProposesTenStepsAndPredictsTheReach) {
   EXPECT_THAT(op.screen(), HasSubstr("reaches rank 25 in 400 ms at 1 rank a step"));
 }
 
+TEST(InjectForm, ProposesTheDelayOfTheLesson) {
+  SyntheticSession taught;
+  taught.session.lesson = Lesson{.title = "a pause", .pages = {}, .delay = seconds(2)};
+  Operator op(taught);
+  op.press(U'i');
+  ASSERT_TRUE(op.state.form.has_value());
+  EXPECT_EQ(op.state.form->text, "2.00 s");
+}
+
 TEST(InjectForm, SendsOnlyAfterTheConfirmingLine) {
   Operator op;
   op.state.cursor_rank = 5;
