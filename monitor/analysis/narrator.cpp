@@ -75,7 +75,7 @@ std::string domain_text(const Timeline& timeline, const DomainActivity& activity
     case DomainState::kLockstep: return fmt::format("{} runs in lockstep: {:.1f} of {} active", label, activity.active_now, activity.ranks);
     case DomainState::kComputational:
       return fmt::format("{} is desynchronised: {:.1f} of {} active", label, activity.active_now, activity.ranks);
-    case DomainState::kDisturbed: return fmt::format("an idle wave has entered {}", label);
+    case DomainState::kDisturbed: return fmt::format("an idle wave is in {}", label);
     case DomainState::kNotActive: return fmt::format("{} is no longer active", label);
     case DomainState::kUnknown: break;
   }
