@@ -56,10 +56,7 @@ bool Monitor::has_ended() const { return link_->status().state == link::LinkStat
 bool Monitor::work(Nanoseconds now) {
   deliveries_.clear();
   link_->receive(now, deliveries_);
-  for (const link::Delivery& delivery : deliveries_) {
-    observer_->accept(delivery);
-    if (!first_heard_ && !observer_->timeline().empty()) first_heard_ = delivery.received_at;
-  }
+  for (const link::Delivery& delivery : deliveries_) observer_->accept(delivery);
   const bool due = now >= next_refresh_;
   if (due) refresh(now);
   return due || !deliveries_.empty();
@@ -81,7 +78,14 @@ void Monitor::describe_link(Nanoseconds now) {
   info_.recording = {link_->recording(), link_->bytes_written(), link_->failure()};
   info_.can_command = status.can_command;
   info_.why_no_command = why_no_command(status);
-  if (status.replay) info_.replay = view::Replay{status.position, status.duration, options_.replay_speed, info_.replay && info_.replay->paused};
+  if (!status.replay) return;
+  const auto in_session = [&](Nanoseconds received) { return std::max(Nanoseconds{0}, received - observer_->transit()); };
+  info_.replay = view::Replay{in_session(status.position), in_session(status.duration), options_.replay_speed, info_.replay && info_.replay->paused};
+}
+
+void Monitor::stop_at(Nanoseconds session_time) {
+  state_.paused = true;
+  state_.paused_at = session_time;
 }
 
 void Monitor::press(const view::Key& key, view::Size size, const view::Look& look, Nanoseconds now) {
@@ -130,7 +134,7 @@ void Monitor::save_screen(view::Size size, const view::Look& look) {
 /// A recording is played from its start up to the new place at once: what is seen there is what was seen live.
 void Monitor::seek(Nanoseconds session_time) {
   if (!options_.reopen) return;
-  auto link = options_.reopen(std::max(Nanoseconds{0}, session_time + first_heard()));
+  auto link = options_.reopen(std::max(Nanoseconds{0}, session_time + observer_->transit()));
   if (!link) return say(link.error().message, view::Tone::kError);
   link_ = std::make_unique<link::Recorder>(std::move(*link));
   observer_ = std::make_unique<Observer>(options_.session, options_.memory);

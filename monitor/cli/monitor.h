@@ -34,6 +34,7 @@ class Monitor {
   /// Takes what has arrived; refreshes findings at most four times a second. True if the screen may have changed.
   bool work(Nanoseconds now);
   void refresh(Nanoseconds now);
+  void stop_at(Nanoseconds session_time);  ///< What comes after it is not shown, as after the pause key.
   void wait(Nanoseconds timeout, int extra_fd) { link_->wait(timeout, extra_fd); }
 
   /// `size` and `look` are those of the screen on which the key was pressed.
@@ -51,8 +52,6 @@ class Monitor {
   const link::Recorder& recorder() const { return *link_; }
   Observer& observer() { return *observer_; }
   const Observer& observer() const { return *observer_; }
-  /// Received-at time at which session time 0 came: turns session time into a recording's time.
-  Nanoseconds first_heard() const { return first_heard_.value_or(Nanoseconds{0}); }
 
  private:
   view::Model model() const;
@@ -69,7 +68,6 @@ class Monitor {
   std::vector<link::Delivery> deliveries_;  ///< Kept between calls for its memory.
   view::State state_;
   view::SessionInfo info_;
-  std::optional<Nanoseconds> first_heard_;
   Nanoseconds next_refresh_{};
   bool quit_ = false;
 };

@@ -28,6 +28,8 @@ class Observer {
   const analysis::Findings& findings() const { return findings_; }
   const analysis::Narrator& narrator() const { return narrator_; }
   double events_per_second() const { return events_per_second_; }
+  /// Session time plus this is when its events were received at best; 0 before the first event.
+  Nanoseconds transit() const { return timeline_.empty() ? Nanoseconds{0} : least_transit_; }
   /// How much later than at best the newest data came: independent of what the two clocks say.
   Nanoseconds lag(Nanoseconds now) const;
 

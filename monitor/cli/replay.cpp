@@ -23,13 +23,14 @@ void read_until(Monitor& monitor, std::optional<Nanoseconds> until) {
   monitor.refresh(monitor.link_status().position);
 }
 
-/// Turns session time into the recording's: looks for the moment at which the first events came.
-Nanoseconds first_heard(const std::string& path) {
+/// When everything up to `session_time` had been received, on the recording's clock. A program that was slow to start, or an agent that was kept
+/// from its work, has events that came late: only reading tells.
+Nanoseconds received_by(const std::string& path, Nanoseconds session_time) {
   auto link = open(path, 1, {});
   if (!link) return Nanoseconds{0};
   Monitor monitor(std::move(*link), {});
-  read_until(monitor, Nanoseconds{1});
-  return monitor.first_heard();
+  read_until(monitor, session_time);
+  return monitor.link_status().position;
 }
 
 void warn_of_damage(Monitor& monitor, const std::string& path) {
@@ -38,6 +39,7 @@ void warn_of_damage(Monitor& monitor, const std::string& path) {
 }
 
 int print_once(Monitor& monitor, const ReplayOptions& options) {
+  if (options.at) monitor.stop_at(*options.at);
   read_until(monitor, options.at);
   const view::Look look{.colours = options.colour ? view::ColourDepth::kIndexed256 : view::ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
   const view::Canvas screen = monitor.screen(options.size, look);
@@ -48,7 +50,7 @@ int print_once(Monitor& monitor, const ReplayOptions& options) {
 }  // namespace
 
 int replay(const ReplayOptions& options) {
-  auto link = open(options.path, options.once ? 1 : options.speed, options.from > Nanoseconds{0} ? options.from + first_heard(options.path) : Nanoseconds{0});
+  auto link = open(options.path, options.once ? 1 : options.speed, options.from > Nanoseconds{0} ? received_by(options.path, options.from) : Nanoseconds{0});
   if (!link) return fail(link.error().message, 2);
   const link::ReplayControl* replay = link::replay_control(**link);
   Monitor::Options monitor_options{.session = replay->header().session, .label = "recording", .memory = options.memory, .replay_speed = options.speed};

@@ -67,8 +67,10 @@ class SocketWriter {
 
   void heading(bool focused) {
     const std::string where = socket_.domain.node.empty() ? "" : socket_.domain.node + " · ";
-    const std::string ranks = shortened(where + "ranks " + ranks_in_words(socket_.domain.ranks), box_.width - 12);
-    const std::string label = shortened(socket_.domain.info.label, box_.width - columns_of(ranks) - 2);
+    const std::string which = "ranks " + ranks_in_words(socket_.domain.ranks);
+    const int room = std::max(box_.width - columns_of(socket_.domain.info.label) - 2, 12);
+    const std::string ranks = shortened(longest_fitting({where + which, which}, room), room);
+    const std::string label = shortened_inside(socket_.domain.info.label, box_.width - columns_of(ranks) - 2);
     canvas_.text(box_.x, y_, label, focused ? Ink::kCursor : Ink::kStrong, Ink::kDefault, true);
     canvas_.text(box_.x + box_.width - columns_of(ranks), y_++, ranks, Ink::kDim);
   }
@@ -190,7 +192,7 @@ TableColumns table_columns(const Model& model, int columns) {
 }
 
 void draw_line(Canvas& canvas, int x, int y, const TableColumns& table, const Socket& socket, bool focused) {
-  canvas.text(x, y, shortened(socket.domain.info.label, table.label), focused ? Ink::kCursor : Ink::kText);
+  canvas.text(x, y, shortened_inside(socket.domain.info.label, table.label), focused ? Ink::kCursor : Ink::kText);
   x = canvas.text(x + table.label, y, fmt::format(" {:>4} ", to_active(socket.activity.active_now)), Ink::kStrong,
                   Ink::kDefault, true);
   const Bar bar{

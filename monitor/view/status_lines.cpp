@@ -79,7 +79,7 @@ std::vector<std::string> step_in_words(const analysis::StepTimes& times) {
 
 Piece carrier_piece(const State& state, const Model& model) {
   if (state.paused)
-    return {.text = "PAUSED at " + to_moment(state.paused_at, std::chrono::milliseconds(100)),
+    return {.text = "PAUSED at " + to_moment(shown_until(state, model), std::chrono::milliseconds(100)),
             .ink = Ink::kWarning,
             .weight = 10,
             .right = true,
@@ -101,7 +101,7 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
       {.text = name, .ink = Ink::kDim, .weight = 5},
       {.text = timeline.ranks() == 0 ? "" : fmt::format("{} ranks", timeline.ranks()), .weight = 7},
       {.text = sockets == 0 ? "" : fmt::format("{} socket{}", sockets, sockets == 1 ? "" : "s"), .weight = 3},
-      {.text = step == wire::kNoStep ? "" : fmt::format("step {:<4}", step), .weight = 6},
+      {.text = step == wire::kNoStep || state.paused ? "" : fmt::format("step {:<4}", step), .weight = 6},
       {.text = timeline.empty() ? "" : to_moment(shown_until(state, model), std::chrono::milliseconds(100)), .weight = 6},
       {.text = session.replay || timeline.empty() ? "" : fmt::format("{:>6} ev/s", to_count(session.events_per_second)),
        .ink = Ink::kDim,

@@ -93,6 +93,14 @@ std::string shortened(std::string_view utf8, int columns) {
   return out + "…";
 }
 
+std::string shortened_inside(std::string_view utf8, int columns) {
+  const std::size_t space = utf8.rfind(' ');
+  if (columns_of(utf8) <= columns || space == std::string_view::npos) return shortened(utf8, columns);
+  const std::string_view last = utf8.substr(space);
+  const int room = columns - columns_of(last);
+  return room < 2 ? shortened(utf8, columns) : shortened(utf8.substr(0, space), room) + std::string(last);
+}
+
 std::string unbroken(std::string_view utf8) {
   std::string out;
   while (!utf8.empty()) {

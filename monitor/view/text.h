@@ -23,6 +23,8 @@ int columns_of(std::string_view utf8);
 
 /// At most `columns` columns: the text, or its beginning and "…".
 std::string shortened(std::string_view utf8, int columns);
+/// The same, but keeps the last word if it can: "virtual… 1" and "virtual… 2" are two sockets.
+std::string shortened_inside(std::string_view utf8, int columns);
 
 /// With spaces at which wrapped() does not break.
 std::string unbroken(std::string_view utf8);

@@ -89,6 +89,14 @@ TEST(Text, IsShortenedWithADotsGlyph) {
   EXPECT_EQ(shortened("socket 0", 5), "sock…");
 }
 
+TEST(Text, IsShortenedInsideSoThatItsNumberStays) {
+  EXPECT_EQ(shortened_inside("virtual socket 12", 17), "virtual socket 12");
+  EXPECT_EQ(shortened_inside("virtual socket 12", 11), "virtual… 12");
+  EXPECT_EQ(shortened_inside("virtual socket 12", 5), "v… 12");
+  EXPECT_EQ(shortened_inside("virtual socket 12", 4), "vir…");
+  EXPECT_EQ(shortened_inside("socket", 5), "sock…");
+}
+
 TEST(Figures, HaveAtMostThreeDigitsAndAUnit) {
   EXPECT_EQ(to_duration(microseconds(24900)), "24.9 ms");
   EXPECT_EQ(to_duration(milliseconds(1200)), "1.20 s");
