@@ -45,8 +45,12 @@ class Demo {
 
   void expect_a_clean_end(int code) {
     EXPECT_TRUE(session_.shows("code " + std::to_string(code))) << session_.screen();
-    EXPECT_EQ(session_.state(), before_);
+    expect_everything_as_before();
+  }
+
+  void expect_everything_as_before() {
     EXPECT_TRUE(eventually([&] { return pids("").empty(); })) << "processes are left";
+    EXPECT_EQ(session_.state(), before_);
   }
 
  private:
@@ -136,8 +140,16 @@ TEST_P(TheMonitorEnds, AndTheTerminalIsAsBefore) {
 INSTANTIATE_TEST_SUITE_P(Signals, TheMonitorEnds,
                          testing::Values(Ending{"idlewave", SIGTERM, 143}, Ending{"idlewave", SIGINT, 130},
                                          Ending{"idlewave", SIGHUP, 129}, Ending{"idlewave", SIGSEGV, 139},
-                                         Ending{"idlewave", SIGKILL, 137}, Ending{"iw-guard", SIGTERM, 143},
-                                         Ending{"iw-guard", SIGKILL, 137}));
+                                         Ending{"idlewave", SIGKILL, 137}, Ending{"iw-guard", SIGTERM, 143}));
+
+/// The shell goes on before the monitor has left the screen, so that what it says of the end may be lost with it.
+TEST_F(TheMonitor, PutsTheTerminalBackWhenItsGuardIsKilled) {
+  TmuxSession session;
+  Demo demo(session);
+  for (const pid_t pid : demo.pids("iw-guard")) kill(pid, SIGKILL);
+  demo.expect_everything_as_before();
+  EXPECT_EQ(session.output_of("echo still here"), "still here\n");
+}
 
 TEST_F(TheMonitor, StopsAndGoesOn) {
   TmuxSession session;
