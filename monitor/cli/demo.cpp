@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "monitor/cli/lesson.h"
+#include "monitor/cli/mpi_launcher.h"
 #include "monitor/cli/paths.h"
 #include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
@@ -75,6 +76,9 @@ class LessonDelays {
   bool ordered_ = false;
 };
 
+/// MPI can hang while it starts; a machine with few cores takes long for many ranks.
+Nanoseconds latest_end(Nanoseconds duration, Rank ranks) { return 2 * duration + std::chrono::seconds(60) + ranks * std::chrono::milliseconds(500); }
+
 int watch(Session& session, const DemoOptions& options, const support::Scenario& scenario, const std::vector<std::string>& command) {
   const Monitor::Options monitor_options{.session = session.name(),
                                    .label = options.lesson,
@@ -90,11 +94,14 @@ int watch(Session& session, const DemoOptions& options, const support::Scenario&
   const wire::Status started = session.start(command, launcher_kind(command.front(), MpiChoice::kAuto), !headless);
   if (!started) return fail(started.error().message, 1);
   LessonDelays delays(monitor, scenario);
+  bool overdue = false;
   const auto each_round = [&](Nanoseconds now) {
     if (headless) delays.order_when_ready(now);
-    return false;
+    overdue = headless && !options.steps && now > latest_end(*options.headless, scenario.machine.ranks);
+    return overdue;
   };
   const int code = finish_recording(monitor, watch_program(session, monitor, headless, each_round));
+  if (overdue) return fail(fmt::format("the {} ranks did not come to their end in time: try fewer (--ranks)", scenario.machine.ranks), 1);
   if (headless) print_result(monitor, options);
   return code;
 }
@@ -107,6 +114,7 @@ int demo(const DemoOptions& options) {
   if (!scenario) return fail(scenario.error().message, 2);
   auto command = launcher_command(scenario->machine.ranks);
   if (!command) return fail(command.error().message, 1);
+  if (const wire::Status room = make_room_for(scenario->machine.ranks); !room) return fail(room.error().message, 2);
   const bool endless = !options.headless && !options.steps;
   for (std::string& word : ring_command(*scenario, options.steps ? std::nullopt : options.headless, endless)) command->push_back(std::move(word));
   const auto body = [&] {

@@ -1,7 +1,10 @@
 #include "monitor/cli/mpi_launcher.h"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -17,7 +20,28 @@ bool mentions(const std::string& text, std::initializer_list<const char*> words)
   return false;
 }
 
+/// What mpirun.openmpi 4.1 opens for each rank, and a rank itself starts, measured and rounded up.
+constexpr rlim_t kFilesPerRank = 5, kFilesBesides = 100;
+constexpr rlim_t kThreadsPerRank = 3, kThreadsBesides = 50;
+
+wire::Status raise_limit(wire::Rank ranks, int resource, rlim_t per_rank, rlim_t besides, const char* of_what) {
+  rlimit limit{};
+  const rlim_t needed = per_rank * rlim_t(ranks) + besides;
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur >= needed) return wire::ok();
+  limit.rlim_cur = std::min(needed, limit.rlim_max);
+  setrlimit(resource, &limit);
+  if (limit.rlim_max >= needed) return wire::ok();
+  const rlim_t fitting = limit.rlim_max > besides ? (limit.rlim_max - besides) / per_rank : 0;
+  return wire::Error{fmt::format("{} ranks need some {} {}, and this account may have {}: use --ranks {} or fewer", ranks, needed, of_what, limit.rlim_max, fitting)};
+}
+
 }  // namespace
+
+wire::Status make_room_for(wire::Rank ranks) {
+  if (const wire::Status files = raise_limit(ranks, RLIMIT_NOFILE, kFilesPerRank, kFilesBesides, "open files (ulimit -n)"); !files) return files;
+  if (geteuid() == 0) return wire::ok();
+  return raise_limit(ranks, RLIMIT_NPROC, kThreadsPerRank, kThreadsBesides, "processes and threads (ulimit -u)");
+}
 
 LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice) {
   if (choice == MpiChoice::kOpenMpi) return LauncherKind::kOpenMpi;

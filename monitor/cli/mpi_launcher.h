@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "monitor/cli/options.h"
+#include "probe/wire/result.h"
+#include "probe/wire/vocabulary.h"
 
 namespace idlewave::cli {
 
@@ -13,6 +15,10 @@ enum class LauncherKind { kOpenMpi, kMpich, kSlurm, kOther };
 
 /// By the program that the name leads to, links followed (mpirun is orterun in Open MPI, mpiexec.hydra in MPICH).
 LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice);
+
+/// Raises our limits, which the launcher inherits, to what it needs for `ranks` ranks on this node. Open MPI that runs out of files hangs instead of
+/// ending. The error says how many ranks this account may start.
+wire::Status make_room_for(wire::Rank ranks);
 
 using Environment = std::map<std::string, std::string>;
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -21,8 +22,8 @@ class CommandLine(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.path = pathlib.Path(self.folder.name)
 
-    def refuses(self, *arguments, code=2, says=""):
-        done = call(*arguments)
+    def refuses(self, *arguments, code=2, says="", **options):
+        done = call(*arguments, **options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertEqual(done.stdout, "")
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
@@ -100,6 +101,10 @@ class CommandLine(unittest.TestCase):
         done = call("inject", "--session", "no-such-session", "--ranks", "5", "--delay", "1s", env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
         self.assertEqual(done.returncode, 2)
         self.assertIn("session", done.stderr)
+
+    def test_more_ranks_than_this_account_may_start_are_refused(self):
+        few_files = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
+        self.refuses("demo", "--ranks", "400", "--headless", "5s", says="use --ranks 20 or fewer", preexec_fn=few_files)
 
     def test_a_missing_launcher_is_named(self):
         done = call("run", "--headless", "--", "no-such-mpirun", "-n", "4", "true", env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
