@@ -20,12 +20,7 @@
 #include <vector>
 
 #include "tests/probe/node.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
+#include "tests/sanitized.h"
 
 namespace idlewave::client {
 namespace {
@@ -34,6 +29,7 @@ using test::describe;
 using test::in_child;
 using test::Node;
 using test::SessionRoot;
+using tests::kSanitized;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::StartsWith;
