@@ -94,7 +94,7 @@ class Simulation {
     now_ = next;
     for (int rank = 0; rank < p_.ranks; ++rank) {
       const double end = ends[static_cast<std::size_t>(rank)];
-      if (end <= now_ + 1e-13) go_on(rank);
+      if (end <= now_ + 1e-15) go_on(rank);
     }
   }
 

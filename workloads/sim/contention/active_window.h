@@ -1,0 +1,35 @@
+#pragma once
+// How many ranks of each domain were at work, on average, in a part of the run.
+
+#include <vector>
+
+#include "workloads/sim/contention/recorder.h"
+
+namespace idlewave::sim {
+
+/// Seconds of simulated time.
+struct Window {
+  double from = 0;
+  double to = 0;
+};
+
+/// Adds up the part of all work that lies in the window; exact. Delays and noise are no work.
+class ActiveWindow final : public Recorder {
+ public:
+  ActiveWindow(Rank ranks, Rank ranks_per_domain, Window window);
+  void step_begins(Rank, Step, double) override {}
+  void enters(Rank rank, Step step, Phase phase, double time) override;
+
+  /// Per domain; work that goes on counts up to the end of the window.
+  std::vector<double> means();
+
+ private:
+  void add(Rank rank, double end);
+
+  Rank ranks_per_domain_;
+  Window window_;
+  std::vector<double> work_begun_;  // per rank; never if it is not at work
+  std::vector<double> seconds_;     // per domain
+};
+
+}  // namespace idlewave::sim

@@ -1,0 +1,96 @@
+#include "workloads/sim/contention/run.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "workloads/sim/contention/active_window.h"
+#include "workloads/sim/contention/event_engine.h"
+#include "workloads/sim/contention/model.h"
+#include "workloads/sim/contention/sweep.h"
+
+namespace idlewave::sim {
+namespace {
+
+using wire::Error;
+using wire::Result;
+
+constexpr double kToItsEnd = std::numeric_limits<double>::max();
+
+/// Not owned: the caller keeps it for the run.
+std::shared_ptr<const PhaseNoise> borrowed(const PhaseNoise* noise) {
+  return {std::shared_ptr<const PhaseNoise>{}, noise};
+}
+
+Run run_swept(const Model& model, const RunOptions& options) {
+  Sweep sweep{model, options.noise, options.recorder, options.starts_of};
+  sweep.run(options.stop);
+  const auto rank_steps = static_cast<std::uint64_t>(sweep.steps()) * static_cast<std::uint64_t>(model.ranks);
+  return {.makespan = sweep.makespan(),
+          .rank_steps = rank_steps,
+          .events = rank_steps * static_cast<std::uint64_t>(model.partners.stages()),
+          .stopped = sweep.steps() < model.steps,
+          .starts = {sweep.starts().begin(), sweep.starts().end()}};
+}
+
+template <class Observer>
+Run run_events(const Model& model, const RunOptions& options, Observer observer, double until) {
+  EventEngine<Observer> engine{model, observer, borrowed(options.noise), options.starts_of};
+  engine.advance_until(until, options.stop);
+  return {.makespan = engine.time(),
+          .rank_steps = engine.rank_steps(),
+          .events = engine.events(),
+          .stopped = !engine.finished(),
+          .starts = {engine.starts().begin(), engine.starts().end()}};
+}
+
+Run run_model(const Model& model, const RunOptions& options, double until) {
+  if (model.core_bound) return run_swept(model, options);
+  if (options.recorder) return run_events(model, options, Observed{options.recorder}, until);
+  return run_events(model, options, Unobserved{}, until);
+}
+
+/// Not stopped, even if the first run was: it ends where that one did.
+std::vector<double> active_means(Model model, const PhaseNoise* noise, const Run& first, Fractions fractions) {
+  const Window window{fractions.from * first.makespan, fractions.to * first.makespan};
+  ActiveWindow recorder{model.ranks, model.ranks_per_domain, window};
+  if (model.core_bound) model.steps = static_cast<Step>(first.rank_steps / static_cast<std::uint64_t>(model.ranks));
+  run_model(model, {.noise = noise, .recorder = &recorder}, window.to);
+  return recorder.means();
+}
+
+wire::Status check(const RunOptions& options, const Model& model) {
+  if (const auto step = options.starts_of; step && (*step < 0 || *step >= model.steps)) {
+    return Error{fmt::format("step-start: {}; from 0 to {}", *step, model.steps - 1)};
+  }
+  const auto window = options.active_means_of;
+  if (window && !(0 <= window->from && window->from < window->to && window->to <= 1)) {
+    return Error{fmt::format("window: {}:{}; two fractions of the run, the first below the second, from 0 to 1",
+                             window->from, window->to)};
+  }
+  return wire::ok();
+}
+
+}  // namespace
+
+Result<Run> run(const support::Scenario& scenario, const RunOptions& options) {
+  const auto model = model_of(scenario);
+  if (!model) return model.error();
+  if (const auto checked = check(options, *model); !checked) return checked.error();
+  Run run = run_model(*model, options, kToItsEnd);
+  if (options.active_means_of && run.makespan > 0) {
+    run.active_means = active_means(*model, options.noise, run, *options.active_means_of);
+  }
+  return run;
+}
+
+Result<std::size_t> bytes_needed(const support::Scenario& scenario, const RunOptions& options) {
+  const auto model = model_of(scenario);
+  if (!model) return model.error();
+  const bool starts = options.starts_of.has_value();
+  const std::size_t active = options.active_means_of ? static_cast<std::size_t>(model->ranks) * sizeof(double) : 0;
+  if (model->core_bound) return Sweep::bytes_for(*model, starts) + active;
+  return EventEngine<Unobserved>::bytes_for(*model, options.noise != nullptr, starts) + active;
+}
+
+}  // namespace idlewave::sim
