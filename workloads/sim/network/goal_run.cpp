@@ -132,6 +132,8 @@ class Engine {
   }
 
   void perform(const NetworkEvent& event, OpId op, const GoalOp& what) {
+    schedule_.prefetch_behind(op);
+    __builtin_prefetch(&waits_[std::min<std::size_t>(op + 16, waits_.size() - 1)], 1);
     switch (what.kind) {
       case OpKind::kSend:
         return send(event, op, what);
