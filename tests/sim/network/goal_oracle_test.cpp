@@ -1,0 +1,124 @@
+// The fast engine against the slow one.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "tests/sim/network/goal_oracle.h"
+#include "workloads/sim/network/goal_run.h"
+
+namespace idlewave::tests {
+namespace {
+
+using sim::GoalOp;
+using sim::OpKind;
+
+class RandomCase {
+ public:
+  explicit RandomCase(unsigned seed) : random_(seed), programs_(std::size_t(from(1, 9))) {
+    cpus_ = from(0, 3) == 0 ? 3 : 1;
+    nics_ = from(0, 3) == 0 ? 2 : 1;
+    wildcards_ = from(0, 3) == 0;
+    network = {from(0, 30), from(0, 12), from(0, 12), from(0, 3), from(0, 3), std::uint64_t(from(0, 1) ? 8 : 1000)};
+    const auto pairs = from(0, 40);
+    for (std::int64_t i = 0; i < pairs; ++i) add_pair();
+    const auto calcs = from(0, 40);
+    for (std::int64_t i = 0; i < calcs; ++i) add(rank(), {std::uint64_t(from(0, 50)), 0, 0, 0, OpKind::kCalc, units()});
+    if (from(0, 9) == 0) add_receive(rank(), rank(), 5, 1);
+    for (auto& program : programs_) std::shuffle(program.begin(), program.end(), random_);
+    for (auto& program : programs_) link(program);
+  }
+
+  const OraclePrograms& programs() const { return programs_; }
+  WholeLogGops network;
+
+  sim::GoalSchedule schedule() const {
+    sim::GoalBuilder builder(Rank(programs_.size()));
+    for (const auto& program : programs_) append(program, builder);
+    return *std::move(builder).build();
+  }
+
+ private:
+  using Rank = sim::Rank;
+
+  std::int64_t from(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution(low, high)(random_); }
+  Rank rank() { return Rank(from(0, std::int64_t(programs_.size()) - 1)); }
+  sim::Units units() { return {std::uint8_t(from(0, cpus_ - 1)), std::uint8_t(from(0, nics_ - 1))}; }
+
+  void add(Rank rank, GoalOp op) {
+    op.rank = rank;
+    programs_[std::size_t(rank)].push_back({op, {}, {}});
+  }
+
+  void add_receive(Rank at, Rank source, sim::Tag tag, std::uint64_t bytes) {
+    if (wildcards_ && from(0, 2) == 0) source = sim::kAnySource;
+    if (wildcards_ && from(0, 2) == 0) tag = sim::kAnyTag;
+    add(at, {bytes, 0, source, tag, OpKind::kRecv, units()});
+  }
+
+  /// All messages between two ranks with one tag are of one size: which of them a receive gets may be left to the run.
+  void add_pair() {
+    const Rank source = rank(), target = rank();
+    const auto tag = sim::Tag(from(0, 2));
+    const std::uint64_t bytes = 1 + (std::uint64_t(source) * 7 + std::uint64_t(target) * 3 + tag * 5) % 16;
+    add(source, {bytes, 0, target, tag, OpKind::kSend, units()});
+    add_receive(target, source, tag, bytes);
+  }
+
+  void link(std::vector<OracleOp>& program) {
+    for (std::size_t later = 1; later < program.size(); ++later)
+      for (auto count = from(0, 2); count > 0; --count) {
+        const auto earlier =
+            std::size_t(from(std::max<std::int64_t>(0, std::int64_t(later) - 6), std::int64_t(later) - 1));
+        auto& needs = from(0, 3) == 0 ? program[later].starts : program[later].ends;
+        if (std::count(needs.begin(), needs.end(), earlier) == 0) needs.push_back(earlier);
+      }
+  }
+
+  static void append(const std::vector<OracleOp>& program, sim::GoalBuilder& builder) {
+    const auto first = sim::OpId(builder.size());
+    for (const auto& it : program) {
+      if (it.op.kind == OpKind::kCalc) builder.calc(it.op.rank, it.op.amount, it.op.units);
+      if (it.op.kind == OpKind::kSend) builder.send(it.op.rank, it.op.amount, it.op.peer, it.op.tag, it.op.units);
+      if (it.op.kind == OpKind::kRecv) builder.recv(it.op.rank, it.op.amount, it.op.peer, it.op.tag, it.op.units);
+    }
+    for (std::size_t later = 0; later < program.size(); ++later) {
+      for (const auto earlier : program[later].ends)
+        builder.after(first + sim::OpId(later), first + sim::OpId(earlier));
+      for (const auto earlier : program[later].starts)
+        builder.after_start(first + sim::OpId(later), first + sim::OpId(earlier));
+    }
+  }
+
+  std::mt19937 random_;
+  OraclePrograms programs_;
+  int cpus_ = 1;
+  int nics_ = 1;
+  bool wildcards_ = false;
+};
+
+support::LogGops loggops(const WholeLogGops& n) {
+  using support::Nanoseconds;
+  return {Nanoseconds(n.L), Nanoseconds(n.o), Nanoseconds(n.g), double(n.G) * 1e-9, double(n.O) * 1e-9, n.S};
+}
+
+TEST(GoalOracle, EveryRankFinishesAtTheSameNanosecond) {
+  const unsigned first = std::random_device{}();
+  std::size_t complete = 0;
+  for (unsigned seed = first; seed != first + 4000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomCase it(seed);
+    const OracleRun slow = simulate(it.programs(), it.network);
+    const auto fast = sim::run(it.schedule(), loggops(it.network));
+    ASSERT_TRUE(fast) << fast.error().message;
+    ASSERT_EQ(fast->finish_ns, slow.finish_ns);
+    ASSERT_EQ(fast->stuck.size(), slow.stuck);
+    complete += fast->complete();
+  }
+  EXPECT_GT(complete, 200u) << "from seed " << first << ": nearly all of the cases are deadlocks";
+}
+
+}  // namespace
+}  // namespace idlewave::tests

@@ -1,0 +1,206 @@
+// LogGOPS by hand: each time stands beside its closed form.
+
+#include "workloads/sim/network/goal_run.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workloads/sim/network/event_queue.h"
+#include "workloads/sim/network/goal_reader.h"
+#include "workloads/sim/network/match_queue.h"
+
+namespace idlewave::sim {
+namespace {
+
+using support::LogGops;
+using support::Nanoseconds;
+using testing::ElementsAre;
+
+/// L = 1000, o = 100, g = 40, G = 2, O = 1, S = 100.
+const LogGops kNetwork{Nanoseconds(1000), Nanoseconds(100), Nanoseconds(40), 2e-9, 1e-9, 100};
+/// LogGOPSim's defaults (its simulator.ggo).
+const LogGops kDefault{Nanoseconds(2500), Nanoseconds(1500), Nanoseconds(1000), 6e-9, 0, 65535};
+
+GoalRun run_text(const std::string& text, const LogGops& network = kNetwork) {
+  auto schedule = read_goal(text, "test");
+  EXPECT_TRUE(schedule) << (schedule ? "" : schedule.error().message);
+  auto result = run(*schedule, network);
+  EXPECT_TRUE(result) << (result ? "" : result.error().message);
+  return std::move(*result);
+}
+
+TEST(GoalRun, AnEagerPingPongTakesTwoMessages) {
+  const auto run = run_text(
+      "num_ranks 2\nrank 0 {\na: send 11b to 1\nb: recv 11b from 1\n}\n"
+      "rank 1 {\na: recv 11b from 0\nb: send 11b to 0\nb requires a\n}\n");
+  // There: o + L + o + 10 max(O, G) = 1220, until the receiver's cpu is free. Back the same. Rank 1 has sent at
+  // 1220 + o + 10 O = 1330.
+  EXPECT_THAT(run.finish_ns, ElementsAre(2440, 1330));
+  EXPECT_EQ(run.messages, 2u);
+  EXPECT_EQ(run.ops, 4u);
+  EXPECT_TRUE(run.complete());
+}
+
+TEST(GoalRun, AnEagerSendDoesNotWaitForItsReceive) {
+  const auto run = run_text(
+      "num_ranks 2\nrank 0 {\na: send 100b to 1\nb: calc 50\nb requires a\n}\n"
+      "rank 1 {\na: calc 9000\nb: recv 100b from 0\nb requires a\n}\n");
+  // o + 99 O + 50. The message finds the receiver's cpu busy until 9000, then takes o + 99 G.
+  EXPECT_THAT(run.finish_ns, ElementsAre(100 + 99 + 50, 9000 + 100 + 198));
+}
+
+TEST(GoalRun, ARendezvousSendWaitsForItsReceive) {
+  const auto run = run_text(
+      "num_ranks 2\nrank 0 {\na: send 101b to 1\nb: calc 50\nb requires a\n}\n"
+      "rank 1 {\na: calc 9000\nb: recv 101b from 0\nb requires a\n}\n");
+  // The first byte is there at 1100, but the receiver's cpu is busy until 9000. Then the message takes o + 100 G of it,
+  // the receive is posted, and the sender goes on.
+  EXPECT_THAT(run.finish_ns, ElementsAre(9000 + 50, 9000 + 100 + 200));
+}
+
+TEST(GoalRun, TheGapKeepsTwoMessagesOfARankApart) {
+  const LogGops network{Nanoseconds(1000), Nanoseconds(10), Nanoseconds(400), 0, 0, 100};
+  const auto run = run_text(
+      "num_ranks 3\nrank 0 {\nsend 1b to 1\nsend 1b to 2\n}\nrank 1 {\nrecv 1b from 0\n}\nrank 2 {\nrecv 1b from "
+      "0\n}\n",
+      network);
+  // The second leaves at g: o + L + o later it has arrived.
+  EXPECT_THAT(run.finish_ns, ElementsAre(400 + 10, 1020, 400 + 1020));
+}
+
+TEST(GoalRun, MessagesThatArriveTogetherAreReceivedAGapApart) {
+  const LogGops network{Nanoseconds(1000), Nanoseconds(10), Nanoseconds(400), 0, 0, 100};
+  const auto run = run_text(
+      "num_ranks 3\nrank 0 {\nrecv 1b from 1\nrecv 1b from 2\n}\nrank 1 {\nsend 1b to 0\n}\nrank 2 {\nsend 1b to "
+      "0\n}\n",
+      network);
+  EXPECT_THAT(run.finish_ns, ElementsAre(1010 + 400 + 10, 10, 10));
+}
+
+TEST(GoalRun, TheGapPerByteBelongsToTheReceiverAndTheOverheadPerByteToTheSender) {
+  const LogGops network{Nanoseconds(1000), Nanoseconds(10), Nanoseconds(0), 5e-9, 3e-9, 1000};
+  const auto run = run_text("num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\nrecv 101b from 0\n}\n", network);
+  EXPECT_THAT(run.finish_ns, ElementsAre(10 + 100 * 3, 10 + 1000 + 10 + 100 * 5));
+}
+
+TEST(GoalRun, AFractionOfANanosecondAByteIsRoundedDown) {
+  const LogGops network{Nanoseconds(0), Nanoseconds(0), Nanoseconds(0), 0.04e-9, 0, 1 << 20};
+  const auto run = run_text("num_ranks 2\nrank 0 {\nsend 100b to 1\n}\nrank 1 {\nrecv 100b from 0\n}\n", network);
+  EXPECT_EQ(run.finish_ns[1], 3);  // floor(99 * 0.04)
+}
+
+TEST(GoalRun, AStartDependenceDoesNotWaitForARendezvous) {
+  const std::string tail = "\n}\nrank 1 {\na: calc 9000\nb: recv 101b from 0\nb requires a\n}\n";
+  const auto run = run_text("num_ranks 2\nrank 0 {\na: send 101b to 1\nb: calc 50\nb irequires a" + tail);
+  EXPECT_EQ(run.finish_ns[0], 9000);  // the calc is over at 250; the send holds the cpu's clock until its receive
+}
+
+TEST(GoalRun, ProcessorsOfARankWorkSideBySide) {
+  const auto run = run_text("num_ranks 1\nrank 0 {\ncalc 100 cpu 0\ncalc 70 cpu 1\n}\n");
+  EXPECT_THAT(run.finish_ns, ElementsAre(100));
+}
+
+TEST(GoalRun, AnyReceiveTakesWhatCameFirst) {
+  const auto run = run_text(
+      "num_ranks 3\nrank 0 {\na: recv 1b from -1 tag -1\nb: send 1b to 1 tag 9\nb requires a\n}\n"
+      "rank 1 {\na: calc 500\nb: send 1b to 0 tag 4\nb requires a\nrecv 1b from 0 tag 9\n}\n"
+      "rank 2 {\na: calc 90000\nb: send 1b to 0 tag 3\nb requires a\n}\n");
+  EXPECT_EQ(run.finish_ns[1], 500 + 2 * (100 + 1000 + 100));
+  ASSERT_EQ(run.stuck.size(), 1u);
+  EXPECT_EQ(describe(run.stuck[0]), "rank 2 sent 1 B to rank 0, tag 3, and no receive takes them");
+}
+
+/// The schedule of LogGOPSim's example dissemination_16.goal; its README gives 22000 ns with default parameters.
+std::string dissemination(int ranks) {
+  std::string text = "num_ranks " + std::to_string(ranks) + "\n";
+  for (int rank = 0; rank < ranks; ++rank) {
+    text += "rank " + std::to_string(rank) + " {\n";
+    for (int distance = 1, l = 1; distance < ranks; distance *= 2, l += 2) {
+      const auto label = [](int number) { return "l" + std::to_string(number); };
+      text += label(l) + ": send 1b to " + std::to_string((rank + distance) % ranks) + " tag 0\n";
+      text += label(l + 1) + ": recv 1b from " + std::to_string((rank - distance + ranks) % ranks) + " tag 0\n";
+      if (l > 1) text += label(l) + " requires " + label(l - 1) + "\n";
+    }
+    text += "}\n";
+  }
+  return text;
+}
+
+TEST(GoalRun, GivesTheTimeOfLogGOPSimsDisseminationExample) {
+  EXPECT_THAT(run_text(dissemination(16), kDefault).finish_ns, testing::Each(22000));
+}
+
+TEST(GoalRun, NamesWhoWaitsForWhomInADeadlock) {
+  const auto run = run_text(
+      "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 7\nb: send 8b to 1 tag 7\nb requires a\n}\n"
+      "rank 1 {\na: recv 8b from 0 tag 7\nb: send 8b to 0 tag 7\nb requires a\n}\n");
+  ASSERT_EQ(run.stuck.size(), 2u);
+  EXPECT_EQ(describe(run.stuck[0]), "rank 0 waits for 8 B from rank 1, tag 7, and no such message comes");
+  EXPECT_EQ(describe(run.stuck[1]), "rank 1 waits for 8 B from rank 0, tag 7, and no such message comes");
+}
+
+TEST(GoalRun, NamesASenderThatWaitsForARendezvousForEver) {
+  const auto run = run_text("num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\ncalc 1\n}\n");
+  ASSERT_EQ(run.stuck.size(), 1u);
+  EXPECT_EQ(describe(run.stuck[0]),
+            "rank 0 sent 101 B to rank 1, tag 0, and no receive takes them: it waits in this send");
+}
+
+TEST(GoalRun, ALateStartMovesEverythingBehindIt) {
+  const auto schedule = read_goal("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n", "test");
+  const std::vector<std::int64_t> start = {500, 0};
+  EXPECT_THAT(run(*schedule, kNetwork, {start})->finish_ns, ElementsAre(600, 500 + 1200));
+}
+
+TEST(GoalRun, RefusesParametersThatMeanNothing) {
+  const auto schedule = read_goal("num_ranks 1\nrank 0 { calc 1 }\n", "test");
+  LogGops network = kNetwork;
+  network.gap_per_byte = -1e-9;
+  EXPECT_EQ(run(*schedule, network).error().message, "loggops: G and O must lie between 0 and 1 s/B");
+  network = kNetwork;
+  network.latency = Nanoseconds(-1);
+  EXPECT_EQ(run(*schedule, network).error().message, "loggops: L, o and g must not be negative");
+  const std::vector<std::int64_t> start = {1, 2};
+  EXPECT_EQ(run(*schedule, kNetwork, {start}).error().message, "start times: 2 given for 1 ranks");
+}
+
+TEST(GoalRun, RefusesARunThatNoClockCanHold) {
+  GoalBuilder builder(1);
+  for (int i = 0; i < 1000; ++i) builder.calc(0, kMaxCalcNs);
+  const auto schedule = std::move(builder).build();
+  EXPECT_THAT(run(*schedule, kNetwork).error().message, testing::HasSubstr("2^62 ns"));
+}
+
+TEST(MatchQueue, KeepsItsOrderWhenItIsEmptiedFromTheMiddle) {
+  MatchQueue queue;
+  for (Rank source = 0; source < 1000; ++source) queue.add({source, 1, OpId(source)});
+  for (Rank source = 999; source >= 500; --source) EXPECT_EQ(queue.take(source, 1), OpId(source));
+  EXPECT_EQ(queue.take(700, 1), std::nullopt);
+  for (OpId first = 0; first < 500; ++first) EXPECT_EQ(queue.take(kAnySource, kAnyTag), first);
+  EXPECT_EQ(queue.take(kAnySource, kAnyTag), std::nullopt);
+}
+
+TEST(EventQueue, GivesEventsByTimeThenNumberAlsoThoseThatLieBack) {
+  EventQueue queue;
+  std::vector<NetworkEvent> held;
+  std::uint64_t mix = 1;
+  std::int64_t now = 0;
+  for (std::uint32_t number = 0; number < 20000; ++number) {
+    mix = mix * 6364136223846793005u + 1442695040888963407u;
+    const std::int64_t ahead = std::int64_t(mix >> (44 + mix % 20)) - 50;
+    held.push_back({now + ahead, number, 0});
+    queue.push(held.back());
+    if (mix >> 62 == 0) continue;
+    const auto first = std::min_element(held.begin(), held.end());
+    const NetworkEvent event = queue.pop();
+    ASSERT_EQ(event.number, first->number);
+    now = event.time;
+    held.erase(first);
+  }
+}
+
+}  // namespace
+}  // namespace idlewave::sim

@@ -1,0 +1,62 @@
+#pragma once
+// Collective operations as schedules of messages, and programs made of calculations and collectives.
+
+#include <cstdint>
+#include <vector>
+
+#include "workloads/sim/network/goal_schedule.h"
+
+namespace idlewave::sim {
+
+/// The algorithms of R. Thakur, R. Rabenseifner, W. Gropp: "Optimization of Collective Communication Operations in
+/// MPICH", IJHPCA 19, 2005, for any number p of ranks. Rounds and messages for p a power of two:
+enum class Collective : std::uint8_t {
+  kBarrier,                     ///< Dissemination: ceil(log2 p) rounds, p messages each (for any p).
+  kAllreduceDissemination,      ///< The same with data.
+  kAllreduceRecursiveDoubling,  ///< log2 p rounds; else two more, in which the ranks beyond a power of two fold in and
+                                ///< out.
+  kAllreduceRing,               ///< 2 (p - 1) rounds of a p-th of the data, rounded up to whole bytes (for any p).
+  kAllgatherRing,               ///< p - 1 rounds (for any p).
+  kAllgatherRecursiveDoubling,  ///< log2 p rounds, messages that double; folds like kAllreduceRecursiveDoubling.
+  kBroadcast,                   ///< Binomial tree from the root: p - 1 messages (for any p), as the next three.
+  kReduce,                      ///< Binomial tree towards the root.
+  kGather,                      ///< The same; a message holds the blocks of the sender's subtree.
+  kScatter,                     ///< Binomial tree from the root; a message holds the blocks of the receiver's subtree.
+};
+
+/// `bytes`: of the vector that is reduced or broadcast; of one rank's block for gather, scatter and allgather; a
+/// barrier sends 1 B.
+struct CollectiveCall {
+  Collective algorithm = Collective::kBarrier;
+  std::uint64_t bytes = 1;
+  Rank root = 0;
+};
+
+/// Puts the ranks' programs together, statement by statement. What a rank does next waits for what it did before.
+class RankPrograms {
+ public:
+  explicit RankPrograms(Rank ranks, Tag first_tag = 0);  ///< Each collective takes one tag, from first_tag on.
+
+  void calc(Rank rank, std::uint64_t nanoseconds);
+  void calc_all(std::uint64_t nanoseconds);
+  void call(const CollectiveCall& call);  ///< Blocking.
+
+  /// A collective under way: begins where each rank stands, which goes on without it.
+  class Pending {
+    friend class RankPrograms;
+    std::vector<std::vector<OpId>> last_;  ///< Of each rank.
+  };
+  Pending start(const CollectiveCall& call);  ///< Nonblocking.
+  void wait(const Pending& pending);          ///< What comes next waits for it as well.
+
+  wire::Result<GoalSchedule> build() && { return std::move(builder_).build(); }
+
+ private:
+  OpId follow(OpId op, const std::vector<OpId>& before);
+
+  GoalBuilder builder_;
+  std::vector<std::vector<OpId>> last_;  ///< Of each rank: what its next operation waits for.
+  Tag next_tag_;
+};
+
+}  // namespace idlewave::sim

@@ -1,0 +1,342 @@
+#include "workloads/sim/network/goal_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "workloads/sim/network/event_queue.h"
+#include "workloads/sim/network/match_queue.h"
+
+namespace idlewave::sim {
+
+namespace {
+
+/// Nanoseconds for all bytes of a message but the first.
+class ByteCharge {
+ public:
+  explicit ByteCharge(double seconds_per_byte)
+      : exact_(seconds_per_byte * 1e9),
+        whole_(std::llround(exact_)),
+        is_whole_(std::abs(exact_ - double(whole_)) <= 1e-6) {}
+
+  std::int64_t of(std::uint64_t bytes) const {
+    const std::int64_t charged = std::int64_t(bytes) - 1;
+    return is_whole_ ? charged * whole_ : std::int64_t(std::floor(double(charged) * exact_));
+  }
+
+ private:
+  double exact_;
+  std::int64_t whole_;
+  bool is_whole_;
+};
+
+class Costs {
+ public:
+  explicit Costs(const support::LogGops& network)
+      : latency_(network.latency.count()),
+        overhead_(network.overhead.count()),
+        gap_(network.gap.count()),
+        eager_(network.rendezvous_size),
+        per_byte_gap_(network.gap_per_byte),
+        per_byte_overhead_(network.overhead_per_byte) {}
+
+  bool is_eager(std::uint64_t bytes) const { return bytes <= eager_; }
+  std::int64_t flight() const { return overhead_ + latency_; }
+  std::int64_t nic(std::uint64_t bytes) const { return gap_ + per_byte_gap_.of(bytes); }
+  std::int64_t send_cpu(std::uint64_t bytes) const { return overhead_ + per_byte_overhead_.of(bytes); }
+
+  /// The larger as numbers without a sign, which makes a difference for 0 bytes.
+  std::int64_t receive_cpu(std::uint64_t bytes) const {
+    return overhead_ +
+           std::int64_t(std::max(std::uint64_t(per_byte_overhead_.of(bytes)), std::uint64_t(per_byte_gap_.of(bytes))));
+  }
+
+ private:
+  std::int64_t latency_;
+  std::int64_t overhead_;
+  std::int64_t gap_;
+  std::uint64_t eager_;
+  ByteCharge per_byte_gap_;
+  ByteCharge per_byte_overhead_;
+};
+
+/// When each rank's processors and interfaces are free.
+class Clocks {
+ public:
+  Clocks(const GoalSchedule& schedule, std::span<const std::int64_t> start)
+      : cpus_(std::size_t(schedule.cpus())),
+        stride_(cpus_ + 2 * std::size_t(schedule.nics())),
+        free_(stride_ * std::size_t(schedule.ranks())) {
+    for (std::size_t rank = 0; rank < start.size(); ++rank)
+      std::fill_n(free_.begin() + std::ptrdiff_t(rank * stride_), stride_, start[rank]);
+  }
+
+  std::int64_t& cpu(Rank rank, Units units) { return free_[std::size_t(rank) * stride_ + units.cpu]; }
+  std::int64_t& sending(Rank rank, Units units) { return free_[std::size_t(rank) * stride_ + cpus_ + 2u * units.nic]; }
+  std::int64_t& receiving(Rank rank, Units units) {
+    return free_[std::size_t(rank) * stride_ + cpus_ + 2u * units.nic + 1];
+  }
+
+  std::int64_t last_cpu(Rank rank) const {
+    const auto first = free_.begin() + std::ptrdiff_t(std::size_t(rank) * stride_);
+    return std::max(std::int64_t{0}, *std::max_element(first, first + std::ptrdiff_t(cpus_)));
+  }
+
+ private:
+  std::size_t cpus_;
+  std::size_t stride_;
+  std::vector<std::int64_t> free_;
+};
+
+class Engine {
+ public:
+  Engine(const GoalSchedule& schedule, const Costs& costs, std::span<const std::int64_t> start)
+      : schedule_(schedule),
+        ops_(schedule.ops()),
+        costs_(costs),
+        clocks_(schedule, start),
+        receives_(std::size_t(schedule.ranks())),
+        unexpected_(std::size_t(schedule.ranks())),
+        waits_(ops_.size()) {
+    for (OpId op = 0; op < ops_.size(); ++op)
+      for (const OpId dependent : schedule_.dependents(op)) ++waits_[dependent & ~kFlag];
+  }
+
+  GoalRun run() {
+    begin();
+    while (!events_.empty()) {
+      const NetworkEvent event = events_.pop();
+      const OpId op = event.what & ~kFlag;
+      if (event.what & kFlag)
+        arrive(event, op, ops_[op]);
+      else
+        perform(event, op, ops_[op]);
+    }
+    return result();
+  }
+
+ private:
+  static constexpr OpId kFlag =
+      OpId{1} << 31;  ///< In NetworkEvent::what: the message of a send. In a dependent: kWaitsForStart.
+  static_assert(kFlag == GoalSchedule::kWaitsForStart);
+
+  void begin() {
+    for (OpId op = 0; op < ops_.size();) {
+      const Rank rank = ops_[op].rank;
+      for (; op < ops_.size() && ops_[op].rank == rank; ++op)
+        if (waits_[op] == 0) ready_.push_back(op);
+      issue(rank, ready_);
+    }
+  }
+
+  void perform(const NetworkEvent& event, OpId op, const GoalOp& what) {
+    schedule_.prefetch_behind(op);
+    __builtin_prefetch(&waits_[std::min<std::size_t>(op + 16, waits_.size() - 1)], 1);
+    switch (what.kind) {
+      case OpKind::kSend:
+        return send(event, op, what);
+      case OpKind::kRecv:
+        return post(event.time, op, what);
+      case OpKind::kCalc:
+        return calculate(event, op, what);
+    }
+  }
+
+  void calculate(const NetworkEvent& event, OpId op, const GoalOp& what) {
+    std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
+    if (cpu > event.time) return again(event, cpu);
+    cpu = event.time + std::int64_t(what.amount);
+    ++run_.ops;
+    end(start(op, ready_), op, ready_);
+    issue(what.rank, ready_);
+  }
+
+  void send(const NetworkEvent& event, OpId op, const GoalOp& what) {
+    std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
+    std::int64_t& nic = clocks_.sending(what.rank, what.units);
+    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free);
+    cpu = event.time + costs_.send_cpu(what.amount);
+    nic = event.time + costs_.nic(what.amount);
+    ++run_.ops;
+    events_.push({event.time + costs_.flight(), number_++, op | kFlag});
+    const OpId* const rest = start(op, ready_);
+    if (costs_.is_eager(what.amount)) end(rest, op, ready_);
+    issue(what.rank, ready_);
+  }
+
+  void post(std::int64_t time, OpId op, const GoalOp& what) {
+    ++run_.ops;
+    const OpId* const rest = start(op, ready_);
+    const auto message = unexpected_[std::size_t(what.rank)].take(what.peer, what.tag);
+    if (message) {
+      release_sender(time, *message, what.units, what.rank);
+      end(rest, op, ready_);
+    } else {
+      receives_[std::size_t(what.rank)].add({what.peer, what.tag, op});
+    }
+    issue_both(what.rank, message ? ops_[*message].rank : what.rank);
+  }
+
+  void arrive(const NetworkEvent& event, OpId op, const GoalOp& sent) {
+    std::int64_t& cpu = clocks_.cpu(sent.peer, sent.units);
+    std::int64_t& nic = clocks_.receiving(sent.peer, sent.units);
+    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free);
+    cpu = event.time + costs_.receive_cpu(sent.amount);
+    nic = event.time + costs_.nic(sent.amount);
+    ++run_.messages;
+    const auto receive = receives_[std::size_t(sent.peer)].take(sent.rank, sent.tag);
+    if (!receive) return unexpected_[std::size_t(sent.peer)].add({sent.rank, sent.tag, op});
+    release_sender(event.time, op, sent.units, sent.peer);
+    end(*receive, ready_);
+    issue_both(sent.peer, sent.rank);
+  }
+
+  /// `units`: of whichever came last, the receive or the message.
+  void release_sender(std::int64_t time, OpId message, Units units, Rank receiver) {
+    const GoalOp& sent = ops_[message];
+    if (costs_.is_eager(sent.amount)) return;
+    end(message, sent.rank == receiver ? ready_ : ready_at_sender_);
+    std::int64_t& cpu = clocks_.cpu(sent.rank, units);
+    std::int64_t& nic = clocks_.sending(sent.rank, units);
+    cpu = std::max(cpu, time);
+    nic = std::max(nic, time);
+  }
+
+  /// The same event, with its number, when what it needs is free.
+  void again(NetworkEvent event, std::int64_t time) {
+    event.time = time;
+    events_.push(event);
+  }
+
+  /// Returns where the dependents begin that wait for the end.
+  const OpId* start(OpId op, std::vector<OpId>& ready) {
+    const auto dependents = schedule_.dependents(op);
+    const OpId* next = dependents.data();
+    for (const OpId* const stop = next + dependents.size(); next != stop && (*next & kFlag); ++next)
+      satisfy(*next & ~kFlag, ready);
+    return next;
+  }
+
+  void end(const OpId* rest, OpId op, std::vector<OpId>& ready) {
+    const auto dependents = schedule_.dependents(op);
+    for (const OpId* const stop = dependents.data() + dependents.size(); rest != stop; ++rest) satisfy(*rest, ready);
+  }
+
+  void end(OpId op, std::vector<OpId>& ready) {
+    for (const OpId dependent : schedule_.dependents(op))
+      if (!(dependent & kFlag)) satisfy(dependent, ready);
+  }
+
+  void satisfy(OpId op, std::vector<OpId>& ready) {
+    if (--waits_[op] == 0) ready.push_back(op);
+  }
+
+  /// Numbers are given in the order of ranks.
+  void issue_both(Rank receiver, Rank sender) {
+    if (receiver < sender) issue(receiver, ready_);
+    if (!ready_at_sender_.empty()) issue(sender, ready_at_sender_);
+    issue(receiver, ready_);
+  }
+
+  void issue(Rank rank, std::vector<OpId>& ready) {
+    // The order of many that are of one kind is that of std::sort, as in LogGOPSim: it is not stable.
+    if (ready.size() > 1)
+      std::sort(ready.begin(), ready.end(), [&](OpId a, OpId b) { return ops_[a].kind < ops_[b].kind; });
+    for (const OpId op : ready) events_.push({earliest(rank, ops_[op]), number_++, op});
+    ready.clear();
+  }
+
+  std::int64_t earliest(Rank rank, const GoalOp& op) {
+    const std::int64_t cpu = clocks_.cpu(rank, op.units);
+    return op.kind == OpKind::kSend ? std::max(cpu, clocks_.sending(rank, op.units)) : cpu;
+  }
+
+  GoalRun result() {
+    for (Rank rank = 0; rank < schedule_.ranks(); ++rank) run_.finish_ns.push_back(clocks_.last_cpu(rank));
+    for (std::size_t rank = 0; rank < receives_.size(); ++rank) {
+      report_left(receives_[rank].entries());
+      report_left(unexpected_[rank].entries());
+    }
+    return std::move(run_);
+  }
+
+  void report_left(std::span<const MatchQueue::Entry> entries) {
+    for (const auto& entry : entries) {
+      if (entry.op == MatchQueue::kTaken) continue;
+      const GoalOp& op = ops_[entry.op];
+      const bool receive = op.kind == OpKind::kRecv;
+      run_.stuck.push_back({receive ? Stuck::Kind::kReceive : Stuck::Kind::kMessage, op.rank, op.peer, op.tag,
+                            op.amount, !receive && !costs_.is_eager(op.amount)});
+    }
+  }
+
+  const GoalSchedule& schedule_;
+  std::span<const GoalOp> ops_;
+  Costs costs_;
+  Clocks clocks_;
+  EventQueue events_;
+  std::vector<MatchQueue> receives_;    ///< By rank: posted, no message yet.
+  std::vector<MatchQueue> unexpected_;  ///< By rank: messages that arrived before their receive; by their send.
+  std::vector<std::uint32_t> waits_;    ///< By operation: for how many others.
+  std::vector<OpId> ready_;             ///< Of the rank at hand; empty between events.
+  std::vector<OpId> ready_at_sender_;   ///< Of the sender whose rendezvous succeeded; empty between events.
+  std::uint32_t number_ = 0;
+  GoalRun run_;
+};
+
+bool is_cost(double value) { return std::isfinite(value) && value >= 0; }
+
+wire::Status check(const support::LogGops& network) {
+  if (network.latency.count() < 0 || network.overhead.count() < 0 || network.gap.count() < 0)
+    return wire::Error{"loggops: L, o and g must not be negative"};
+  if (!is_cost(network.gap_per_byte) || !is_cost(network.overhead_per_byte) || network.gap_per_byte > 1 ||
+      network.overhead_per_byte > 1)
+    return wire::Error{"loggops: G and O must lie between 0 and 1 s/B"};
+  return wire::ok();
+}
+
+/// No run is longer than all of its operations one after another.
+double longest(const GoalSchedule& schedule, const support::LogGops& network) {
+  const double message = double(network.latency.count()) + 2 * double(network.overhead.count() + network.gap.count());
+  const double byte = 2e9 * (network.gap_per_byte + network.overhead_per_byte);
+  double sum = 0;
+  for (const GoalOp& op : schedule.ops())
+    if (op.kind != OpKind::kRecv)
+      sum += op.kind == OpKind::kCalc ? double(op.amount) : message + byte * double(op.amount);
+  return sum;
+}
+
+wire::Status check(const GoalSchedule& schedule, const support::LogGops& network, std::span<const std::int64_t> start) {
+  if (auto status = check(network); !status) return status;
+  if (!start.empty() && start.size() != std::size_t(schedule.ranks()))
+    return wire::Error{fmt::format("start times: {} given for {} ranks", start.size(), schedule.ranks())};
+  const auto [first, last] = std::minmax_element(start.begin(), start.end());
+  if (!start.empty() && *first < 0) return wire::Error{"start times: they must not be negative"};
+  if (longest(schedule, network) + (start.empty() ? 0.0 : double(*last)) > double(std::int64_t{1} << 62))
+    return wire::Error{
+        "schedule: it may run for more than 2^62 ns (146 years); make its calculations or messages smaller"};
+  return wire::ok();
+}
+
+std::string name_of(Rank rank) { return rank == kAnySource ? "any rank" : fmt::format("rank {}", rank); }
+
+std::string name_of_tag(Tag tag) { return tag == kAnyTag ? "any tag" : fmt::format("tag {}", tag); }
+
+}  // namespace
+
+std::string describe(const Stuck& stuck) {
+  if (stuck.kind == Stuck::Kind::kReceive)
+    return fmt::format("rank {} waits for {} B from {}, {}, and no such message comes", stuck.rank, stuck.bytes,
+                       name_of(stuck.peer), name_of_tag(stuck.tag));
+  return fmt::format("rank {} sent {} B to {}, {}, and no receive takes them{}", stuck.rank, stuck.bytes,
+                     name_of(stuck.peer), name_of_tag(stuck.tag), stuck.blocks_sender ? ": it waits in this send" : "");
+}
+
+wire::Result<GoalRun> run(const GoalSchedule& schedule, const support::LogGops& network, const GoalOptions& options) {
+  if (auto status = check(schedule, network, options.start_ns); !status) return wire::Error{status.error()};
+  return Engine(schedule, Costs(network), options.start_ns).run();
+}
+
+}  // namespace idlewave::sim

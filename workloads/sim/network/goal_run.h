@@ -1,0 +1,61 @@
+#pragma once
+// Runs a GOAL schedule on a LogGOPS network.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "probe/wire/result.h"
+#include "workloads/sim/network/goal_schedule.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::sim {
+
+/// Something that was still waiting when nothing could happen any more.
+struct Stuck {
+  enum class Kind { kReceive, kMessage };
+  Kind kind = Kind::kReceive;
+  Rank rank = 0;  ///< Who waits: the receiver of kReceive, the sender of kMessage.
+  Rank peer = 0;  ///< For whom: source (or kAnySource) of kReceive, destination of kMessage.
+  Tag tag = 0;    ///< kAnyTag: any.
+  std::uint64_t bytes = 0;
+  bool blocks_sender = false;  ///< kMessage by rendezvous: its send never ends.
+};
+
+/// "rank 3 waits for 8 B from rank 1, tag 7, and no such message comes": one line.
+std::string describe(const Stuck& stuck);
+
+struct GoalRun {
+  std::vector<std::int64_t> finish_ns;  ///< For each rank: when the last of its processors becomes free.
+  std::uint64_t ops = 0;                ///< Operations that ran: calculations and sends begun, receives posted.
+  std::uint64_t messages = 0;           ///< That arrived.
+  std::vector<Stuck> stuck;             ///< A deadlock, or messages that nobody received; in order of ranks.
+
+  bool complete() const { return stuck.empty(); }
+};
+
+struct GoalOptions {
+  std::span<const std::int64_t> start_ns;  ///< When each rank may begin, not negative; empty: all at 0.
+};
+
+/// Each rank finishes at the same nanosecond as in LogGOPSim (https://github.com/spcl/LogGOPSim; Hoefler, Schneider,
+/// Lumsdaine: "LogGOPSim - Simulating Large-Scale Applications in the LogGOPS Model", LSAP 2010), whose rules are, with
+/// a message of s bytes and all of it in whole nanoseconds:
+///   send:    begins when its cpu and its nic's sending side are free, at t. Occupies the cpu until t + o + (s-1) O and
+///            the nic until t + g + (s-1) G. Its first byte arrives at t + o + L.
+///   arrival: begins when the receiver's cpu and its nic's receiving side, of the numbers that the *send* gives, are
+///            free, at t. Occupies the cpu until t + o + (s-1) max(O, G) and the nic until t + g + (s-1) G.
+///   receive: costs nothing; ends at its post or at the message's arrival, whichever is later.
+///   s <= S:  the send ends as it begins. s > S: when the receive is posted and the message has arrived, and the
+///            sender's cpu and nic are not free before.
+/// What waits for an operation becomes ready as it begins (a receive: as it ends) and then waits for its own cpu and
+/// nic; it does not wait for the *other* cpus of its rank. A message of 0 bytes is charged -1 bytes, as there.
+/// G and O are rounded to whole nanoseconds a byte when they are within a millionth of that; otherwise (s-1) G and
+/// (s-1) O are rounded down. Of a receive whose size is not the message's, the message's decides on the protocol.
+/// Cost: 4 bytes an operation beyond the schedule, 88 a rank, and what is under way: 16 an event, 12 a message.
+/// Error: parameters that are negative or not finite; a run that may last longer than 2^62 ns; start_ns of wrong size.
+wire::Result<GoalRun> run(const GoalSchedule& schedule, const support::LogGops& network,
+                          const GoalOptions& options = {});
+
+}  // namespace idlewave::sim
