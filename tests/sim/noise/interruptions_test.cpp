@@ -88,6 +88,20 @@ TEST(PeriodicNoise, CountsWhatComesWithinItsOwnExtension) {
   EXPECT_EQ(noise.after(0, 0, start, start + 0.5), 1.5);
 }
 
+TEST(PeriodicNoise, KnowsToTheLastBitWhereAnInterruptionBegins) {
+  std::mt19937_64 random{6};
+  for (int i = 0; i < 20'000; ++i) {
+    const double period = std::uniform_real_distribution<double>{1e-3, 1}(random);
+    const Phases phases{random(), NoisePhase::kSame};
+    const PeriodicNoise noise{period / 4, period, phases};
+    const double start = (phases.of(0) + static_cast<double>(random() % 100'000)) * period;
+    const double later = start + period / 8;
+    ASSERT_EQ(noise.after(0, 0, start, later), period / 4) << "seed 6, case " << i;
+    ASSERT_EQ(noise.after(0, 0, std::nextafter(start, 1e9), later), 0) << "seed 6, case " << i;
+    ASSERT_EQ(noise.after(0, 0, std::nextafter(start, 0), start), 0) << "seed 6, case " << i;
+  }
+}
+
 TEST(PeriodicNoise, TakesNoLongerForLongWork) {
   const PeriodicNoise noise{1e-9, 2e-9, Phases{1, NoisePhase::kOwn}};
   EXPECT_NEAR(noise.after(0, 0, 0, 1e6), 1e6, 1);
