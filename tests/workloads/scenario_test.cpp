@@ -107,6 +107,66 @@ TEST(Scenario, ReadsEachKindOfNoise) {
   EXPECT_EQ(std::get<TraceNoise>(trace.distribution).file, "noise.csv");
 }
 
+Noise noise_of(const std::string& keys) {
+  return read(with("distribution = \"exponential\"\nmean = \"0.5 ms\"", keys)).noise;
+}
+std::string noise_complaint(const std::string& keys) {
+  return complaint(with("distribution = \"exponential\"\nmean = \"0.5 ms\"", keys));
+}
+
+TEST(Scenario, ReadsNoiseThatIsDrawnForEachPhase) {
+  const Noise uniform = noise_of("distribution = \"uniform\"\nmean = \"2 ms\"");
+  EXPECT_EQ(std::get<UniformNoise>(uniform.distribution).mean, 2ms);
+  const Noise gamma = noise_of("distribution = \"gamma\"\nshape = 2.5\nmean = \"3 ms\"");
+  EXPECT_DOUBLE_EQ(std::get<GammaNoise>(gamma.distribution).shape, 2.5);
+  EXPECT_EQ(std::get<GammaNoise>(gamma.distribution).mean, 3ms);
+  const Noise rare = noise_of("distribution = \"rare\"\nprobability = 0.001\nduration = \"20 ms\"");
+  EXPECT_DOUBLE_EQ(std::get<RareNoise>(rare.distribution).probability, 0.001);
+  EXPECT_EQ(std::get<RareNoise>(rare.distribution).duration, 20ms);
+}
+
+TEST(Scenario, KnowsTheNoiseProfilesOfTheLiteratureByName) {
+  const auto daemon = std::get<PeriodicNoise>(noise_of("distribution = \"daemon\"").distribution);
+  EXPECT_EQ(daemon.duration, 2500us);
+  EXPECT_DOUBLE_EQ(daemon.frequency, 10);
+  const auto checkpoint = std::get<PeriodicNoise>(noise_of("distribution = \"checkpoint\"").distribution);
+  EXPECT_EQ(checkpoint.duration, 1s);
+  EXPECT_DOUBLE_EQ(checkpoint.frequency, 1.0 / 120);
+  EXPECT_EQ(checkpoint.phase, NoisePhase::kOwn);
+  EXPECT_TRUE(std::holds_alternative<SystemNoise>(noise_of("distribution = \"system\"").distribution));
+}
+
+TEST(Scenario, LetsInterruptionsComeOnAllRanksAtTheSameMoment) {
+  const std::string same = "\nphase = \"same\"";
+  EXPECT_EQ(std::get<PeriodicNoise>(noise_of("distribution = \"checkpoint\"" + same).distribution).phase,
+            NoisePhase::kSame);
+  EXPECT_EQ(std::get<SystemNoise>(noise_of("distribution = \"system\"" + same).distribution).phase, NoisePhase::kSame);
+  EXPECT_EQ(
+      std::get<TraceNoise>(noise_of("distribution = \"trace\"\nfile = \"a\"" + same).distribution).phase,
+      NoisePhase::kSame);
+  EXPECT_THAT(noise_complaint("distribution = \"daemon\"\nphase = \"mine\""),
+              HasSubstr("noise.phase: \"mine\" is not one of own, same"));
+}
+
+TEST(Scenario, RefusesNoiseOutOfRange) {
+  EXPECT_THAT(noise_complaint("distribution = \"rare\"\nprobability = 1.5\nduration = \"20 ms\""),
+              StartsWith("test.toml:31: noise.probability: must be a number from 0 to 1"));
+  EXPECT_THAT(noise_complaint("distribution = \"rare\"\nprobability = \"1 %\"\nduration = \"20 ms\""),
+              HasSubstr("without a unit"));
+  EXPECT_THAT(noise_complaint("distribution = \"gamma\"\nshape = 0\nmean = \"1 ms\""),
+              HasSubstr("noise.shape: must be a number from 0.01"));
+  EXPECT_THAT(noise_complaint("distribution = \"gamma\"\nshape = nan\nmean = \"1 ms\""),
+              HasSubstr("noise.shape: must be a number"));
+  EXPECT_THAT(noise_complaint("distribution = \"uniform\"\nmean = 1"), HasSubstr("has no unit"));
+}
+
+TEST(Scenario, RefusesAKeyOfAnotherKindOfNoise) {
+  EXPECT_THAT(noise_complaint("distribution = \"daemon\"\nmean = \"1 ms\""), HasSubstr("noise.mean: is not known here"));
+  EXPECT_THAT(noise_complaint("distribution = \"rare\"\nduration = \"1 ms\""),
+              HasSubstr("noise.probability: is missing; write probability = 0.001"));
+  EXPECT_THAT(noise_complaint("distribution = \"pink\""), HasSubstr("\"pink\" is not one of exponential, uniform, gamma"));
+}
+
 TEST(Scenario, IsSilentWithoutNoise) {
   const Scenario scenario = read(kGood.substr(0, kGood.find("[noise]")));
   EXPECT_TRUE(std::holds_alternative<std::monostate>(scenario.noise.distribution));

@@ -118,12 +118,47 @@ Delay read_delay(Section section, Rank ranks, Step steps) {
   return delay;
 }
 
+void read_phase(Section& section, NoisePhase& phase) {
+  constexpr std::array<std::pair<std::string_view, NoisePhase>, 2> kPhases{
+      {{"own", NoisePhase::kOwn}, {"same", NoisePhase::kSame}}};
+  section.choice<NoisePhase>("phase", phase, kPhases);
+}
+
+template <class Distribution>
+Distribution with_phase(Section& section, Distribution noise) {
+  read_phase(section, noise.phase);
+  return noise;
+}
+
+void read_mean(Section& section, Nanoseconds& mean) {
+  section.require("mean", "\"0.5 ms\"");
+  section.quantity("mean", mean, parse_duration);
+}
+
+GammaNoise read_gamma_noise(Section& section) {
+  GammaNoise noise;
+  section.require("shape", "2.5");
+  section.real("shape", noise.shape, kLeastShape, kMostShape);
+  read_mean(section, noise.mean);
+  return noise;
+}
+
+RareNoise read_rare_noise(Section& section) {
+  RareNoise noise;
+  section.require("probability", "0.001");
+  section.require("duration", "\"20 ms\"");
+  section.real("probability", noise.probability, 0, 1);
+  section.quantity("duration", noise.duration, parse_duration);
+  return noise;
+}
+
 PeriodicNoise read_periodic_noise(Section& section) {
   PeriodicNoise noise;
   section.require("duration", "\"2.5 ms\"");
   section.require("frequency", "\"10 Hz\"");
   section.quantity("duration", noise.duration, parse_duration);
   section.quantity("frequency", noise.frequency, parse_frequency);
+  read_phase(section, noise.phase);
   if (static_cast<double>(noise.duration.count()) * 1e-9 * noise.frequency >= 1) {
     section.complain("duration",
                      "is longer than the period, so no time would be left for work; shorten it or lower the frequency");
@@ -131,30 +166,37 @@ PeriodicNoise read_periodic_noise(Section& section) {
   return noise;
 }
 
+TraceNoise read_trace_noise(Section& section) {
+  std::string file;
+  section.require("file", "\"noise.csv\"");
+  section.text("file", file);
+  return with_phase(section, TraceNoise{file});
+}
+
+using ReadDistribution = void (*)(Section&, Noise&);
+
+constexpr std::array<std::pair<std::string_view, ReadDistribution>, 9> kDistributions{{
+    {"exponential",
+     [](Section& section, Noise& noise) { read_mean(section, noise.distribution.emplace<ExponentialNoise>().mean); }},
+    {"uniform",
+     [](Section& section, Noise& noise) { read_mean(section, noise.distribution.emplace<UniformNoise>().mean); }},
+    {"gamma", [](Section& section, Noise& noise) { noise.distribution = read_gamma_noise(section); }},
+    {"rare", [](Section& section, Noise& noise) { noise.distribution = read_rare_noise(section); }},
+    {"periodic", [](Section& section, Noise& noise) { noise.distribution = read_periodic_noise(section); }},
+    {"trace", [](Section& section, Noise& noise) { noise.distribution = read_trace_noise(section); }},
+    {"system", [](Section& section, Noise& noise) { noise.distribution = with_phase(section, SystemNoise{}); }},
+    {"daemon", [](Section& section, Noise& noise) { noise.distribution = with_phase(section, kDaemonNoise); }},
+    {"checkpoint", [](Section& section, Noise& noise) { noise.distribution = with_phase(section, kCheckpointNoise); }},
+}};
+
 Noise read_noise(Section section) {
-  enum class Distribution { kExponential, kPeriodic, kTrace };
-  constexpr std::array<std::pair<std::string_view, Distribution>, 3> kDistributions{
-      {{"exponential", Distribution::kExponential},
-       {"periodic", Distribution::kPeriodic},
-       {"trace", Distribution::kTrace}}};
   Noise noise;
-  Distribution distribution = Distribution::kExponential;
+  ReadDistribution read = nullptr;
   section.require("distribution", "\"exponential\"");
-  section.choice<Distribution>("distribution", distribution, kDistributions);
+  section.choice<ReadDistribution>("distribution", read, kDistributions);
   section.whole<std::uint64_t>("seed", noise.seed, 0, std::numeric_limits<std::int64_t>::max());
-  if (distribution == Distribution::kExponential) {
-    ExponentialNoise exponential;
-    section.require("mean", "\"0.5 ms\"");
-    section.quantity("mean", exponential.mean, parse_duration);
-    noise.distribution = exponential;
-  } else if (distribution == Distribution::kPeriodic) {
-    noise.distribution = read_periodic_noise(section);
-  } else {
-    std::string file;
-    section.require("file", "\"noise.csv\"");
-    section.text("file", file);
-    noise.distribution = TraceNoise{file};
-  }
+  if (read == nullptr) return noise;
+  read(section, noise);
   section.refuse_other_keys();
   return noise;
 }

@@ -3,6 +3,7 @@
 // listed and explained in docs and in the files under workloads/scenarios/. The simulator runs a scenario; `idlewave
 // demo` runs it with real MPI ranks.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -73,19 +74,57 @@ struct Delay {
   Nanoseconds duration{};
 };
 
+// Noise is idle time after the work of a step. The first four kinds draw it anew for each rank and step, however long
+// the work was; the others interrupt the work at moments of simulated time (workloads/sim/noise says how exactly).
+
 struct ExponentialNoise {
   Nanoseconds mean{};
 };
+/// Anything from 0 to twice the mean is equally likely.
+struct UniformNoise {
+  Nanoseconds mean{};
+};
+/// Gamma distribution: standard deviation = mean / sqrt(shape). shape 1 is exponential, a large one nearly normal.
+struct GammaNoise {
+  double shape = 1;  ///< From kLeastShape to kMostShape.
+  Nanoseconds mean{};
+};
+inline constexpr double kLeastShape = 0.01;
+inline constexpr double kMostShape = 1e6;
+/// With this probability a phase is hit by an interruption of this length.
+struct RareNoise {
+  double probability = 0;  ///< [0, 1]
+  Nanoseconds duration{};
+};
+
+/// When the interruptions of a rank begin: at a moment of its own, or at the same moment on all ranks. Both are drawn
+/// from the seed.
+enum class NoisePhase { kOwn, kSame };
+
 struct PeriodicNoise {
   Nanoseconds duration{};
   double frequency = 0;  ///< Hz; duration * frequency < 1.
+  NoisePhase phase = NoisePhase::kOwn;
+};
+/// Interruptions by an operating system, none longer than 35 us.
+struct SystemNoise {
+  NoisePhase phase = NoisePhase::kOwn;
 };
 struct TraceNoise {
-  std::filesystem::path
-      file;  ///< Of start, duration. As written in the scenario: relative to the scenario file's folder.
+  std::filesystem::path file;  ///< As written in the scenario: relative to its folder. See noise_trace.h.
+  NoisePhase phase = NoisePhase::kOwn;
 };
+
+/// The synthetic profiles of Widener et al., On noise and the performance benefit of nonblocking collectives,
+/// section 3.2: a daemon, and checkpoints that each rank takes when it likes. SystemNoise stands for their third.
+inline constexpr PeriodicNoise kDaemonNoise{std::chrono::microseconds{2500}, 10};
+inline constexpr PeriodicNoise kCheckpointNoise{std::chrono::seconds{1}, 1.0 / 120};
+
 struct Noise {
-  std::variant<std::monostate, ExponentialNoise, PeriodicNoise, TraceNoise> distribution;  ///< monostate: silent.
+  /// monostate: silent.
+  std::variant<std::monostate, ExponentialNoise, UniformNoise, GammaNoise, RareNoise, PeriodicNoise, SystemNoise,
+               TraceNoise>
+      distribution;
   std::uint64_t seed = 1;
 };
 

@@ -99,6 +99,17 @@ std::string Section::path(std::string_view key) const {
   return title_.empty() ? std::string{key} : fmt::format("{}.{}", title_, key);
 }
 
+void Section::real(std::string_view key, double& out, double least, double most) {
+  const toml::node* node = find(key);
+  if (node == nullptr) return;
+  const auto value = node->is_number() ? node->value<double>() : std::nullopt;
+  if (value && *value >= least && *value <= most) {
+    out = *value;
+  } else {
+    complaints_.add(*node, path(key), fmt::format("must be a number from {} to {}, without a unit", least, most));
+  }
+}
+
 /// A quantity is a text; a bare number is handed on as one, so that its parser can say what is missing.
 std::string Section::written_value(const toml::node& node) {
   if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());

@@ -66,6 +66,9 @@ class Section {
     for_each_in_list(key, out, [&](const toml::node& item, T& value) { whole_from(item, key, value, least, most); });
   }
 
+  /// A number that has no unit: a probability, a shape.
+  void real(std::string_view key, double& out, double least, double most);
+
   void text(std::string_view key, std::string& out) {
     if (const toml::node* node = find(key)) text_from(*node, key, out);
   }

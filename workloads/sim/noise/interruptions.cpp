@@ -1,0 +1,116 @@
+#include "workloads/sim/noise/interruptions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "workloads/sim/noise/counter_random.h"
+#include "workloads/sim/noise/portable_math.h"
+
+namespace idlewave::sim {
+namespace {
+
+// Rows of random numbers for what is no (rank, step): far from any rank.
+constexpr std::uint64_t kPhaseRow = std::uint64_t{1} << 40;
+
+double seconds(wire::Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+
+/// The moments (phase + k) * period. Each k has one moment, rounded once, so that no two intervals which share a border
+/// count the same one.
+struct Beat {
+  double phase;
+  double period;
+
+  double at(double k) const { return (phase + k) * period; }
+
+  /// The first k that is no earlier than `time`. The quotient may be one off by rounding.
+  double first_from(double time) const {
+    const double k = std::ceil(time / period - phase);
+    if (at(k) < time) return k + 1;
+    return at(k - 1) >= time ? k - 1 : k;
+  }
+};
+
+}  // namespace
+
+Phases::Phases(std::uint64_t seed, support::NoisePhase phase) : key_(key_of(seed)), phase_(phase) {}
+
+double Phases::of(Rank rank) const {
+  const Rank column = phase_ == support::NoisePhase::kOwn ? rank : 0;
+  return unit_of(bits_at(key_, kPhaseRow, static_cast<std::uint64_t>(column)));
+}
+
+PeriodicNoise::PeriodicNoise(double duration, double period, Phases phases)
+    : duration_(duration), period_(period), phases_(phases) {}
+
+double PeriodicNoise::after(Rank rank, Step /*step*/, double begin, double end) const {
+  const Beat beat{phases_.of(rank), period_};
+  const double first = beat.first_from(begin);
+  // The n-th one is the first that does not count if it begins at end + n durations or later.
+  const auto counts = [&](double n) { return beat.at(first + n) < end + n * duration_; };
+  if (!counts(0)) return 0;
+  double n = std::max(1.0, std::ceil((end - beat.at(first)) / (period_ - duration_)));
+  if (counts(n)) {
+    ++n;
+  } else if (!counts(n - 1)) {
+    --n;
+  }
+  return n * duration_;
+}
+
+SystemNoise::SystemNoise(std::uint64_t seed, Phases phases)
+    : key_(mixed(key_of(seed))), cut_(1 - portable_exp(-kLongest / kScale)), phases_(phases) {}
+
+double SystemNoise::duration(Rank rank, std::int64_t tick) const {
+  const double u = unit_of(bits_at(key_, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(tick)));
+  return std::clamp(-kScale * portable_log(1 - cut_ * u), 0.0, kLongest);
+}
+
+double SystemNoise::after(Rank rank, Step /*step*/, double begin, double end) const {
+  const Beat beat{phases_.of(rank), kPeriod};
+  double idle = 0;
+  for (double k = beat.first_from(begin); beat.at(k) < end + idle; ++k) {
+    idle += duration(rank, static_cast<std::int64_t>(k));
+  }
+  return idle;
+}
+
+TraceNoise::TraceNoise(const support::NoiseTrace& trace, Phases phases) : phases_(phases) {
+  for (const support::Detour& detour : trace) {
+    round_.push_back({seconds(detour.start), seconds(detour.duration)});
+    busy_ += seconds(detour.duration);
+  }
+  length_ = round_.back().start + round_.back().duration;
+}
+
+TraceNoise::Place TraceNoise::next(Place place) const {
+  return place.index + 1 < round_.size() ? Place{place.round, place.index + 1} : Place{place.round + 1, 0};
+}
+
+TraceNoise::Place TraceNoise::previous(Place place) const {
+  return place.index > 0 ? Place{place.round, place.index - 1} : Place{place.round - 1, round_.size() - 1};
+}
+
+TraceNoise::Place TraceNoise::first_from(double time, double offset) const {
+  const double round = std::floor((time + offset) / length_);
+  const double within = time + offset - round * length_;
+  const auto found = std::ranges::lower_bound(round_, within, {}, &Interruption::start);
+  Place place =
+      found == round_.end() ? Place{round + 1, 0} : Place{round, static_cast<std::size_t>(found - round_.begin())};
+  // What was found may be off by rounding.
+  while (at(previous(place), offset) >= time) place = previous(place);
+  while (at(place, offset) < time) place = next(place);
+  return place;
+}
+
+double TraceNoise::after(Rank rank, Step /*step*/, double begin, double end) const {
+  const double offset = phases_.of(rank) * length_;
+  Place place = first_from(begin, offset);
+  // Work that is longer by a round than what some rounds leave for it takes at least those rounds.
+  const double whole = std::max(0.0, std::floor((end - begin - length_) / (length_ - busy_)));
+  place.round += whole;
+  double idle = whole * busy_;
+  for (; at(place, offset) < end + idle; place = next(place)) idle += round_[place.index].duration;
+  return idle;
+}
+
+}  // namespace idlewave::sim
