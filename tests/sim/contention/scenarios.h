@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "tests/workloads/exact_run.h"
-#include "workloads/sim/contention/noise.h"
+#include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/contention/recorder.h"
 
 namespace idlewave::tests {

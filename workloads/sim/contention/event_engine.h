@@ -11,7 +11,7 @@
 #include "probe/wire/result.h"
 #include "workloads/sim/contention/min_tree.h"
 #include "workloads/sim/contention/model.h"
-#include "workloads/sim/contention/noise.h"
+#include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/contention/post_times.h"
 #include "workloads/sim/contention/recorder.h"
 

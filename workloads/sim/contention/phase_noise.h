@@ -1,4 +1,5 @@
 #pragma once
+// What an engine asks of noise.
 
 #include "probe/wire/vocabulary.h"
 
@@ -7,6 +8,7 @@ namespace idlewave::sim {
 using wire::Rank;
 using wire::Step;
 
+/// Idle time that is added to compute phases. Immutable while a run uses it; any thread.
 struct PhaseNoise {
   virtual ~PhaseNoise() = default;
   /// Idle time in seconds after the work of (rank, step) that ran from begin to end (seconds of simulated time). A pure

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "probe/wire/result.h"
-#include "workloads/sim/contention/noise.h"
+#include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/contention/recorder.h"
 #include "workloads/support/scenario.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "probe/wire/result.h"
-#include "workloads/sim/contention/noise.h"
+#include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/contention/recorder.h"
 #include "workloads/support/scenario.h"
 

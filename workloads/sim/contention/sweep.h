@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "workloads/sim/contention/model.h"
-#include "workloads/sim/contention/noise.h"
+#include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/contention/recorder.h"
 
 namespace idlewave::sim {
