@@ -93,6 +93,7 @@ void add_demo(CLI::App& app, DemoOptions& o, Parsed& parsed) {
   CLI::App* verb = app.add_subcommand("demo", "Start a lesson: real MPI ranks, the live monitor, and what to look for");
   verb->add_option("lesson", o.lesson, "Name of the lesson (memory-bound)")->type_name("NAME");
   verb->add_flag("--list", o.list, "Name the lessons");
+  verb->add_flag("--simulated", o.simulated, "With simulated ranks instead of MPI ranks: thousands of them, and no MPI is needed");
   verb->add_option_function<Rank>("--ranks", [&o](Rank n) { o.ranks = n; }, "Number of MPI ranks")->check(CLI::Range(1, 100000));
   verb->add_option_function<Rank>("--ranks-per-domain", [&o](Rank n) { o.ranks_per_domain = n; }, "Ranks on each virtual socket")
       ->check(CLI::Range(1, 100000));

@@ -11,6 +11,8 @@
 namespace idlewave::cli {
 namespace {
 
+constexpr const char* kNoEndInSight = "program.steps=1000000";
+
 int list_lessons() {
   for (const auto& path : all_lessons()) {
     const auto scenario = support::load_scenario(path);
@@ -29,7 +31,14 @@ void move_delays_inside(const support::Scenario& written, const DemoOptions& opt
   }
 }
 
-wire::Result<support::Scenario> load(const DemoOptions& options) {
+/// A lesson as it is to be played.
+struct Play {
+  std::filesystem::path path;
+  std::vector<std::string> overrides;
+  support::Scenario scenario;
+};
+
+wire::Result<Play> load(const DemoOptions& options) {
   const auto path = find_lesson(options.lesson);
   if (!path) return path.error();
   const auto written = support::load_scenario(*path);
@@ -40,8 +49,12 @@ wire::Result<support::Scenario> load(const DemoOptions& options) {
   if (options.steps) overrides.push_back(fmt::format("program.steps={}", *options.steps));
   move_delays_inside(*written, options, overrides);
   auto scenario = support::load_scenario(*path, overrides);
-  if (scenario && scenario->machine.ranks == 0) scenario->machine.ranks = ranks_for_this_machine();
-  return scenario;
+  if (!scenario) return scenario.error();
+  if (options.simulated && !support::is_model(scenario->program.kernel)) {
+    return wire::Error{fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound", options.lesson)};
+  }
+  if (scenario->machine.ranks == 0) scenario->machine.ranks = ranks_for_this_machine();
+  return Play{*path, std::move(overrides), std::move(*scenario)};
 }
 
 /// What an operator would do with `i`: without one, the scenario's delays are ordered as soon as all ranks have joined, each for its step.
@@ -82,7 +95,7 @@ Nanoseconds latest_end(Nanoseconds duration, Rank ranks) { return 2 * duration +
 int watch(Session& session, const DemoOptions& options, const support::Scenario& scenario, const std::vector<std::string>& command) {
   const Monitor::Options monitor_options{.session = session.name(),
                                    .label = options.lesson,
-                                   .starting = fmt::format("{} MPI ranks are starting", scenario.machine.ranks),
+                                   .starting = fmt::format("{} {} ranks are starting", scenario.machine.ranks, options.simulated ? "simulated" : "MPI"),
                                    .lesson = lesson_panel(scenario),
                                    .memory = options.memory};
   Monitor monitor(session.take_link(), monitor_options);
@@ -91,7 +104,7 @@ int watch(Session& session, const DemoOptions& options, const support::Scenario&
     if (!recording) return fail(recording.error().message, 2);
   }
   const bool headless = options.headless.has_value();
-  const wire::Status started = session.start(command, launcher_kind(command.front(), MpiChoice::kAuto), !headless);
+  const wire::Status started = session.start(command, options.simulated ? LauncherKind::kOther : launcher_kind(command.front(), MpiChoice::kAuto), !headless);
   if (!started) return fail(started.error().message, 1);
   LessonDelays delays(monitor, scenario);
   bool overdue = false;
@@ -106,21 +119,38 @@ int watch(Session& session, const DemoOptions& options, const support::Scenario&
   return code;
 }
 
+wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoOptions& options) {
+  auto command = launcher_command(play.scenario.machine.ranks);
+  if (!command) return command;
+  if (const wire::Status room = make_room_for(play.scenario.machine.ranks); !room) return room.error();
+  const bool endless = !options.headless && !options.steps;
+  for (std::string& word : ring_command(play.scenario, options.steps ? std::nullopt : options.headless, endless)) command->push_back(std::move(word));
+  return command;
+}
+
+/// The delays of the lesson are ordered through the session, as with MPI.
+std::vector<std::string> simulation_command(const Play& play, const DemoOptions& options, const Session& session) {
+  std::vector<std::string> command = {program_folder() / "idlewave-sim", play.path, "--realtime", "--without-delays", "--session", session.name(), "--connect", session.endpoint()};
+  for (const std::string& setting : play.overrides) command.insert(command.end(), {"--set", setting});
+  if (!options.steps) command.insert(command.end(), {"--set", kNoEndInSight});
+  if (!options.steps && options.headless) command.insert(command.end(), {"--duration", fmt::format("{}ns", options.headless->count())});
+  return command;
+}
+
 }  // namespace
 
 int demo(const DemoOptions& options) {
   if (options.list) return list_lessons();
-  const auto scenario = load(options);
-  if (!scenario) return fail(scenario.error().message, 2);
-  auto command = launcher_command(scenario->machine.ranks);
+  const auto play = load(options);
+  if (!play) return fail(play.error().message, 2);
+  wire::Result<std::vector<std::string>> command = std::vector<std::string>();
+  if (!options.simulated) command = mpi_command(*play, options);
   if (!command) return fail(command.error().message, 1);
-  if (const wire::Status room = make_room_for(scenario->machine.ranks); !room) return fail(room.error().message, 2);
-  const bool endless = !options.headless && !options.steps;
-  for (std::string& word : ring_command(*scenario, options.steps ? std::nullopt : options.headless, endless)) command->push_back(std::move(word));
   const auto body = [&] {
     auto session = Session::open(new_session_name(options.lesson), "");
     if (!session) return fail(session.error().message, 1);
-    return watch(*session, options, *scenario, *command);
+    if (options.simulated) command = simulation_command(*play, options, *session);
+    return watch(*session, options, play->scenario, *command);
   };
   return options.headless ? body() : guarded(body);
 }

@@ -27,6 +27,7 @@ struct WatchOptions {
 struct DemoOptions : WatchOptions {
   std::string lesson = "memory-bound";
   bool list = false;
+  bool simulated = false;               ///< Ranks of `idlewave sim` instead of MPI ranks.
   std::optional<Nanoseconds> headless;  ///< Run so long without a terminal.
   std::optional<Rank> ranks;
   std::optional<Rank> ranks_per_domain;

@@ -19,6 +19,7 @@ class Session {
   ~Session();
 
   const std::string& name() const { return name_; }
+  const std::string& endpoint() const { return endpoint_; }  ///< Where senders of this node connect to.
   std::unique_ptr<link::Link> take_link() { return std::move(link_); }
 
   /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our stderr.

@@ -1,0 +1,138 @@
+#include "workloads/sim/main/emitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "probe/wire/codec.h"
+
+namespace idlewave::sim {
+namespace {
+
+using wire::Event;
+using wire::EventKind;
+using wire::LaneBatch;
+using wire::LaneId;
+
+wire::Nanoseconds to_clock(double seconds) { return wire::Nanoseconds(std::llround(seconds * 1e9)); }
+
+bool is_held(Phase phase) { return phase == Phase::kDelay || phase == Phase::kNoise; }
+
+std::vector<double> bandwidths(const support::Scenario& scenario, const Model& model) {
+  if (model.core_bound) return {};
+  std::vector<double> b{0};
+  for (std::size_t n = 1; n < model.seconds.size(); ++n) b.push_back(double(n) * double(scenario.program.volume) / model.seconds[n]);
+  return b;
+}
+
+}  // namespace
+
+Emitter::Emitter(const support::Scenario& scenario, const Model& model, const std::string& program, Stream& stream)
+    : stream_(stream),
+      ranks_per_domain_(model.ranks_per_domain),
+      bandwidth_(bandwidths(scenario, model)),
+      ranks_(std::size_t(model.ranks)),
+      domains_(std::size_t(model.domains())) {
+  send_roster(scenario, model, program);
+  for (Rank rank = 0; rank < model.ranks; ++rank) add(rank, 0, EventKind::kStart, Phase::kNone);
+  if (bandwidth_.empty()) return;
+  for (DomainState& domain : domains_) domain.events.push_back({{}, 0, EventKind::kStart, Phase::kNone});
+}
+
+void Emitter::send_roster(const support::Scenario& scenario, const Model& model, const std::string& program) {
+  wire::Roster roster;
+  roster.world_size = model.ranks;
+  roster.unix_time_ns = std::chrono::duration_cast<wire::Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  roster.machine = fmt::format("simulated: {} ranks on {} contention domains", model.ranks, model.domains());
+  roster.program = program;
+  const auto& curve = scenario.machine.curve;
+  const bool bound = !model.core_bound;
+  for (Rank rank = 0; rank < model.ranks; ++rank) roster.ranks.push_back({rank, 0, rank / model.ranks_per_domain});
+  for (Rank domain = 0; domain < model.domains(); ++domain) {
+    roster.domains.push_back({.id = domain,
+                              .label = fmt::format("virtual socket {}", domain),
+                              .core_bandwidth = !bound ? 0 : curve.empty() ? scenario.machine.core_bandwidth : curve.front(),
+                              .saturated_bandwidth = !bound ? 0 : curve.empty() ? scenario.machine.domain_bandwidth : *std::ranges::max_element(curve),
+                              .source = bound ? wire::BandwidthSource::kVirtual : wire::BandwidthSource::kNone,
+                              .note = bound ? "" : "the simulated program is core-bound"});
+  }
+  stream_.send(std::move(roster));
+}
+
+void Emitter::step_begins(Rank rank, Step step, double time) {
+  go_to(time);
+  add(rank, time, EventKind::kStep, ranks_[std::size_t(rank)].phase, std::uint64_t(step));
+}
+
+/// Delays and noise are told as those of a real rank are: as something that holds it, by whose order.
+void Emitter::enters(Rank rank, Step step, Phase phase, double time) {
+  go_to(time);
+  RankState& state = ranks_[std::size_t(rank)];
+  const Phase before = std::exchange(state.phase, phase);
+  count_active(rank, before, phase, time);
+  if (is_held(before)) add(rank, time, EventKind::kDelayEnd, phase, state.held_by);
+  if (is_held(phase)) {
+    const auto ordered = phase == Phase::kDelay ? ordered_.find({rank, step}) : ordered_.end();
+    state.held_by = ordered == ordered_.end() ? 0 : ordered->second;
+    add(rank, time, EventKind::kDelayBegin, phase, state.held_by);
+  } else if (phase == Phase::kNone) {
+    add(rank, time, EventKind::kStop, phase);
+  } else if (!is_held(before)) {
+    add(rank, time, EventKind::kSwitch, phase);
+  }
+}
+
+void Emitter::count_active(Rank rank, Phase before, Phase now, double time) {
+  if (bandwidth_.empty() || (before == Phase::kCompute) == (now == Phase::kCompute)) return;
+  DomainState& domain = domains_[std::size_t(rank / ranks_per_domain_)];
+  move_bytes(domain, time);
+  domain.active += now == Phase::kCompute ? 1 : -1;
+}
+
+void Emitter::move_bytes(DomainState& domain, double time) {
+  domain.bytes += bandwidth_[std::size_t(domain.active)] * (time - domain.since);
+  domain.since = time;
+}
+
+void Emitter::go_to(double time) {
+  while (std::min(next_frame_, next_sample_) <= time) {
+    if (next_sample_ <= next_frame_) {
+      sample_bandwidth(next_sample_);
+      next_sample_ += kBandwidthSpan;
+    } else {
+      flush(next_frame_);
+    }
+  }
+}
+
+void Emitter::sample_bandwidth(double time) {
+  if (bandwidth_.empty()) return;
+  for (DomainState& domain : domains_) {
+    move_bytes(domain, time);
+    const auto bytes = std::uint64_t(std::llround(std::exchange(domain.bytes, 0)));
+    domain.events.push_back({to_clock(time), std::min(bytes, wire::kMaxEventValue), EventKind::kBandwidth, Phase::kNone});
+  }
+}
+
+void Emitter::add(Rank rank, double time, EventKind kind, Phase phase, std::uint64_t value) {
+  ranks_[std::size_t(rank)].events.push_back({to_clock(time), value, kind, phase});
+}
+
+void Emitter::flush(double time) {
+  next_frame_ = std::max(next_frame_, time + kFrameSpan);
+  std::vector<LaneBatch> batches;
+  const auto take = [&](LaneId::Kind kind, std::size_t index, const std::vector<Event>& events) {
+    if (!events.empty()) batches.push_back({{kind, std::int32_t(index)}, events});
+  };
+  for (std::size_t i = 0; i < ranks_.size(); ++i) take(LaneId::Kind::kRank, i, ranks_[i].events);
+  for (std::size_t i = 0; i < domains_.size(); ++i) take(LaneId::Kind::kDomain, i, domains_[i].events);
+  wire::Events frame{.up_to = to_clock(time), .blob = {}};
+  wire::encode_events(batches, frame.blob);
+  stream_.send(std::move(frame));
+  for (RankState& rank : ranks_) rank.events.clear();
+  for (DomainState& domain : domains_) domain.events.clear();
+}
+
+}  // namespace idlewave::sim

@@ -1,0 +1,73 @@
+#pragma once
+// What the ranks of a simulation do, as the frames of a node: to a monitor it is one more source.
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "probe/wire/frame.h"
+#include "workloads/sim/contention/model.h"
+#include "workloads/sim/contention/recorder.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::sim {
+
+/// Where frames go: a file, or monitors.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  virtual void send(wire::Roster roster) = 0;
+  virtual void send(wire::Events events) = 0;
+};
+
+inline constexpr const char* kNode = "simulator";
+
+/// Takes the calls of the event engine, which come in the order of time. A frame is sent for every `kFrameSpan` of simulated time. One thread.
+class Emitter final : public Recorder {
+ public:
+  static constexpr double kFrameSpan = 0.1;      ///< Seconds.
+  static constexpr double kBandwidthSpan = 0.2;  ///< Seconds, between two bandwidth samples of a domain.
+
+  /// Sends the roster. `stream` outlives the emitter. `model` is that of `scenario`.
+  Emitter(const support::Scenario& scenario, const Model& model, const std::string& program, Stream& stream);
+
+  void step_begins(Rank rank, Step step, double time) override;
+  void enters(Rank rank, Step step, Phase phase, double time) override;
+
+  /// The delay of `rank` before this step was ordered by a command, under whose number it is to appear.
+  void name_delay(Rank rank, Step step, wire::CommandId command) { ordered_[{rank, step}] = command; }
+  /// Nothing before `time` will come any more: sends what there is.
+  void flush(double time);
+
+ private:
+  struct RankState {
+    Phase phase = Phase::kNone;
+    wire::CommandId held_by = 0;
+    std::vector<wire::Event> events;
+  };
+  struct DomainState {
+    int active = 0;
+    double bytes = 0;  ///< Moved since the last sample.
+    double since = 0;  ///< Up to when `bytes` counts.
+    std::vector<wire::Event> events;
+  };
+
+  void send_roster(const support::Scenario& scenario, const Model& model, const std::string& program);
+  void go_to(double time);
+  void sample_bandwidth(double time);
+  void move_bytes(DomainState& domain, double time);
+  void count_active(Rank rank, Phase before, Phase now, double time);
+  void add(Rank rank, double time, wire::EventKind kind, Phase phase, std::uint64_t value = 0);
+
+  Stream& stream_;
+  Rank ranks_per_domain_;
+  std::vector<double> bandwidth_;  ///< [n]: b(n), bytes/s; empty if core-bound.
+  std::vector<RankState> ranks_;
+  std::vector<DomainState> domains_;
+  std::map<std::pair<Rank, Step>, wire::CommandId> ordered_;
+  double next_frame_ = kFrameSpan;
+  double next_sample_ = kBandwidthSpan;
+};
+
+}  // namespace idlewave::sim

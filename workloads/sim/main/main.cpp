@@ -1,0 +1,19 @@
+// idlewave-sim: started by `idlewave sim`. See `idlewave sim --help`.
+#include "workloads/sim/main/batch.h"
+#include "workloads/sim/main/goal.h"
+#include "workloads/sim/main/live.h"
+#include "workloads/sim/main/options.h"
+#include "workloads/sim/main/parts.h"
+#include "workloads/sim/main/sweep.h"
+
+int main(int argc, char** argv) {
+  using namespace idlewave::sim;
+  const Parsed parsed = parse(argc, argv);
+  if (!parsed.options) return parsed.exit_code;
+  const Options& options = *parsed.options;
+  if (!options.goal.empty()) return run_goal(options);
+  if (!options.sweep.empty()) return run_sweep(options);
+  const auto prepared = prepare(options);
+  if (!prepared) return complain(prepared.error().message, kBadInput);
+  return options.streams() ? run_live(*prepared, options) : run_batch(*prepared, options);
+}

@@ -1,0 +1,121 @@
+#include "workloads/sim/main/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+
+#include "workloads/support/quantity.h"
+
+namespace idlewave::sim {
+namespace {
+
+constexpr std::int64_t kMostValues = 100'000;
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "1..10": every whole number from one to the other.
+std::optional<std::vector<std::string>> range_of(const std::string& text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) return std::nullopt;
+  const auto first = whole(std::string_view(text).substr(0, dots)), last = whole(std::string_view(text).substr(dots + 2));
+  if (!first || !last || *last < *first || *last - *first >= kMostValues) return std::nullopt;
+  std::vector<std::string> values;
+  for (std::int64_t value = *first; value <= *last; ++value) values.push_back(std::to_string(value));
+  return values;
+}
+
+Fractions parse_window(const std::string& text) {
+  Fractions window;
+  int used = 0;
+  const bool read = std::sscanf(text.c_str(), "%lf:%lf%n", &window.from, &window.to, &used) == 2 && std::size_t(used) == text.size();
+  if (!read || !(0 <= window.from && window.from < window.to && window.to <= 1)) {
+    throw CLI::ValidationError("--window", fmt::format("'{}': accepted is FROM:TO within 0 and 1, as in 0.6:0.85", text));
+  }
+  return window;
+}
+
+void add_options(CLI::App& app, Options& o) {
+  app.add_option("scenario", o.scenario, "Scenario file (TOML)")->type_name("FILE");
+  app.add_option("--set", o.settings, "Another value for a key of the scenario, as in machine.ranks=4000")->type_name("KEY=VALUE")->allow_extra_args(false);
+  app.add_option_function<std::vector<std::string>>(
+         "--sweep",
+         [&o](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             auto key = parse_sweep(text);
+             if (!key) throw CLI::ValidationError("--sweep", key.error().message);
+             o.sweep.push_back(std::move(*key));
+           }
+         },
+         "One run for each value, on all cores: machine.ranks_per_domain=1..10 or delay.0.duration=0.6s,1.2s; several make all combinations")
+      ->type_name("KEY=VALUES")
+      ->allow_extra_args(false);
+  app.add_option("--goal", o.goal, "A GOAL schedule on the scenario's LogGOPS network; without a scenario --set loggops.L=2500ns and so on say all")->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--window", [&o](const std::string& text) { o.window = parse_window(text); }, "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
+      ->type_name("FROM:TO");
+  app.add_option_function<Step>("--step-start", [&o](Step step) { o.step_start = step; }, "Also tell when each rank began this step")->check(CLI::NonNegativeNumber);
+  app.add_option("--record", o.record, "Write a session file for `idlewave replay` and `report`")->type_name("FILE");
+  app.add_option("--stream", o.listen, "Be watched: monitors attach to this endpoint, as in tcp://*:5555")->type_name("ENDPOINT");
+  app.add_option("--connect", o.connect, "Be watched by the monitor that listens there")->type_name("ENDPOINT");
+  app.add_option("--session", o.session, "Name of the session (simulation)")->type_name("NAME");
+  app.add_flag("--realtime", o.realtime, "As fast as the simulated program would run");
+  app.add_option_function<std::string>(
+         "--duration",
+         [&o](const std::string& text) {
+           const auto duration = support::parse_duration(text);
+           if (!duration) throw CLI::ValidationError("--duration", duration.error().message);
+           o.duration = *duration;
+         },
+         "With --realtime: end after so long")
+      ->type_name("TIME");
+  app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
+  app.add_flag("--json", o.json, "Print the result as JSON");
+}
+
+void check(const Options& o) {
+  if (o.scenario.empty() && o.goal.empty()) throw CLI::ValidationError("scenario", "name a scenario file, or a schedule with --goal");
+  if (o.streams() && !o.realtime) throw CLI::ValidationError("--stream", "goes with --realtime; to simulate as fast as possible, --record a file");
+  if (o.realtime && !o.streams()) throw CLI::ValidationError("--realtime", "goes with --stream ENDPOINT or --connect ENDPOINT");
+  if (!o.sweep.empty() && (o.streams() || !o.record.empty() || !o.goal.empty())) throw CLI::ValidationError("--sweep", "goes without --record, --stream and --goal");
+}
+
+}  // namespace
+
+wire::Result<SweptKey> parse_sweep(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+    return wire::Error{fmt::format("'{}': accepted are KEY=FIRST..LAST and KEY=VALUE,VALUE,...", text)};
+  }
+  SweptKey key{text.substr(0, equals), {}};
+  const std::string values = text.substr(equals + 1);
+  if (auto range = range_of(values)) key.values = std::move(*range);
+  else if (values.find("..") != std::string::npos) return wire::Error{fmt::format("'{}': a range is FIRST..LAST of whole numbers, at most {} of them", text, kMostValues)};
+  else key.values = CLI::detail::split(values, ',');
+  return key;
+}
+
+Parsed parse(int argc, char** argv) {
+  CLI::App app{"Simulates bulk-synchronous programs on shared memory interfaces, and message schedules on a network, exactly and reproducibly", "idlewave sim"};
+  app.set_version_flag("--version", std::string("idlewave ") + IDLEWAVE_VERSION);
+  Options options;
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+    check(options);
+  } catch (const CLI::Success& done) {
+    return {std::nullopt, app.exit(done)};
+  } catch (const CLI::Error& error) {
+    std::fputs(fmt::format("idlewave: {}\n", error.what()).c_str(), stderr);
+    return {std::nullopt, 2};
+  }
+  return {std::move(options), 0};
+}
+
+}  // namespace idlewave::sim

@@ -1,0 +1,49 @@
+#pragma once
+// The command line of `idlewave sim`.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "probe/wire/result.h"
+#include "workloads/sim/contention/run.h"
+
+namespace idlewave::sim {
+
+/// One key of a scenario and the values that it takes in turn, as they stand behind `--set`.
+struct SweptKey {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+struct Options {
+  std::filesystem::path scenario;
+  std::vector<std::string> settings;  ///< table.key=value, in order.
+  std::vector<SweptKey> sweep;        ///< Each combination is a run; the last key changes fastest.
+  std::filesystem::path goal;         ///< A GOAL schedule instead of a scenario's program.
+  Fractions window;
+  std::optional<Step> step_start;
+  std::string record;                 ///< Session file; empty: none.
+  std::string listen;                 ///< Endpoint for monitors that attach; empty: none.
+  std::string connect;                ///< Endpoint of a monitor that listens; empty: none.
+  std::string session = "simulation";
+  bool realtime = false;
+  std::optional<wire::Nanoseconds> duration;  ///< With realtime: ends after so long.
+  bool without_delays = false;                ///< Those of the scenario are left to an operator.
+  bool json = false;
+
+  bool streams() const { return !listen.empty() || !connect.empty(); }
+};
+
+/// Exit code instead of options: 0 after --help and --version, 2 (with one line on stderr) if the line can't be taken.
+struct Parsed {
+  std::optional<Options> options;
+  int exit_code = 0;
+};
+Parsed parse(int argc, char** argv);
+
+/// "machine.ranks_per_domain=1..10" or "delay.duration=0.6s,1.2s".
+wire::Result<SweptKey> parse_sweep(const std::string& text);
+
+}  // namespace idlewave::sim

@@ -1,0 +1,56 @@
+#include "workloads/sim/main/parts.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "workloads/sim/noise/make_noise.h"
+#include "workloads/support/noise_trace.h"
+#include "workloads/support/quantity.h"
+
+namespace idlewave::sim {
+namespace {
+
+std::atomic<bool> g_interrupted{false};
+
+void set_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_interrupted = true; };
+  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+}
+
+}  // namespace
+
+int complain(const std::string& message, int code) {
+  std::fputs(fmt::format("idlewave: {}\n", message).c_str(), stderr);
+  return code;
+}
+
+const std::atomic<bool>& interrupted() {
+  static const bool ready = (set_signals(), true);
+  (void)ready;
+  return g_interrupted;
+}
+
+wire::Result<Prepared> prepare(const Options& options, const std::vector<std::string>& more) {
+  std::vector<std::string> settings = options.settings;
+  settings.insert(settings.end(), more.begin(), more.end());
+  auto scenario = support::load_scenario(options.scenario, settings);
+  if (!scenario) return scenario.error();
+  const auto trace = support::load_noise_trace(scenario->noise, options.scenario.parent_path());
+  if (!trace) return trace.error();
+  auto noise = make_noise(scenario->noise, *trace);
+  if (!noise) return noise.error();
+  if (options.without_delays) scenario->delays.clear();
+  return Prepared{std::move(*scenario), std::move(*noise)};
+}
+
+wire::Status check_memory(std::size_t bytes) {
+  const auto there = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+  if (bytes <= there) return wire::ok();
+  return wire::Error{fmt::format("this run needs {} of memory, and the machine has {}: take fewer ranks", support::format_bytes(bytes), support::format_bytes(there))};
+}
+
+}  // namespace idlewave::sim

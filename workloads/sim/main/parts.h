@@ -1,0 +1,36 @@
+#pragma once
+// What the ways to run a scenario share: reading it, its noise, an end by Ctrl-C, complaints.
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "probe/wire/result.h"
+#include "workloads/sim/contention/phase_noise.h"
+#include "workloads/sim/main/options.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::sim {
+
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kBadInput = 2;
+
+/// One line on stderr; returns `code`.
+int complain(const std::string& message, int code);
+
+/// Set once SIGINT or SIGTERM has come; from the first call on, they end a run with what it has.
+const std::atomic<bool>& interrupted();
+
+struct Prepared {
+  support::Scenario scenario;
+  std::shared_ptr<const PhaseNoise> noise;  ///< Null: silent.
+};
+/// Reads the scenario with `more` settings behind those of the command line.
+wire::Result<Prepared> prepare(const Options& options, const std::vector<std::string>& more = {});
+
+/// Fails if the machine has less memory than `bytes`.
+wire::Status check_memory(std::size_t bytes);
+
+}  // namespace idlewave::sim

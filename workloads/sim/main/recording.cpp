@@ -1,0 +1,60 @@
+#include "workloads/sim/main/recording.h"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "probe/wire/frame_log.h"
+#include "workloads/sim/contention/simulation.h"
+#include "workloads/sim/main/emitter.h"
+
+namespace idlewave::sim {
+namespace {
+
+/// Frames into a file, as if a monitor had received each at the simulated moment up to which it tells.
+class RecordingStream final : public Stream {
+ public:
+  RecordingStream(std::unique_ptr<wire::FrameLogWriter> file, std::string session) : file_(std::move(file)), session_(std::move(session)) {}
+
+  void send(wire::Roster roster) override { append(std::move(roster), {}); }
+  void send(wire::Events events) override {
+    last_ = events.up_to;
+    append(std::move(events), last_);
+  }
+  wire::Status close() {
+    append(wire::End{}, last_);
+    return status_ ? file_->close() : status_;
+  }
+  bool failed() const { return !status_; }
+
+ private:
+  template <class Body>
+  void append(Body body, wire::Nanoseconds at) {
+    if (!status_) return;
+    status_ = file_->append(at, wire::Direction::kReceived, wire::encode({session_, kNode, ++sequence_, std::move(body)}));
+  }
+
+  std::unique_ptr<wire::FrameLogWriter> file_;
+  std::string session_;
+  std::uint64_t sequence_ = 0;
+  wire::Nanoseconds last_{};
+  wire::Status status_ = wire::ok();
+};
+
+}  // namespace
+
+wire::Status record(const Prepared& prepared, const Options& options, const std::string& path) {
+  const auto model = model_of(prepared.scenario);
+  if (!model) return model.error();
+  auto file = wire::FrameLogWriter::create(path, {.program_version = IDLEWAVE_VERSION, .session = options.session, .machine = "simulated", .command_line = "idlewave sim " + options.scenario.string()});
+  if (!file) return file.error();
+  RecordingStream stream(std::move(*file), options.session);
+  Emitter emitter(prepared.scenario, *model, options.scenario.stem(), stream);
+  auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);
+  if (!simulation) return simulation.error();
+  while (!simulation->finished() && !interrupted() && !stream.failed()) simulation->advance_until(simulation->next_event() + Emitter::kFrameSpan);
+  emitter.flush(std::nextafter(simulation->time(), INFINITY) + 1e-9);
+  return stream.close();
+}
+
+}  // namespace idlewave::sim

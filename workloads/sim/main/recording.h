@@ -1,0 +1,14 @@
+#pragma once
+// A simulated run as a session file.
+
+#include <string>
+
+#include "probe/wire/result.h"
+#include "workloads/sim/main/parts.h"
+
+namespace idlewave::sim {
+
+/// Runs the scenario from its beginning to its end, or until interrupted, and writes what its ranks do. Error: one line.
+wire::Status record(const Prepared& prepared, const Options& options, const std::string& path);
+
+}  // namespace idlewave::sim

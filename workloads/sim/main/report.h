@@ -1,0 +1,24 @@
+#pragma once
+// The result of a run, for people and for programs.
+
+#include <string>
+
+#include "workloads/sim/contention/run.h"
+#include "workloads/sim/main/options.h"
+#include "workloads/sim/network/goal_run.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::sim {
+
+struct Timed {
+  Run run;
+  double wall_s = 0;  ///< Of the run alone, without the second one that averages need.
+};
+
+/// `findings`: what `idlewave report --json` says of the recorded run; empty: nothing. Its keys stand behind those of the run.
+std::string run_json(const support::Scenario& scenario, const Options& options, const Timed& timed, const std::string& findings);
+std::string run_text(const support::Scenario& scenario, const Options& options, const Timed& timed);
+std::string goal_json(const GoalRun& run, double wall_s);
+std::string goal_text(const GoalRun& run, double wall_s);
+
+}  // namespace idlewave::sim
