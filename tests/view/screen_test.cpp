@@ -191,6 +191,14 @@ TEST(Screen, SaysWhatItWaitsForBeforeTheFirstEvent) {
               HasSubstr("no event yet: start ranks"));
 }
 
+TEST(Screen, SaysOnceWhyBandwidthHasNoBetterSource) {
+  const SyntheticSession declared({.ranks = 20, .length = seconds(1), .source = wire::BandwidthSource::kDeclared});
+  const std::string shown = text({}, declared.model(), {160, 48}, kMonochrome);
+  const std::string note = "bandwidth is declared: no access to counters";
+  EXPECT_THAT(shown, HasSubstr(note));
+  EXPECT_EQ(shown.find(note), shown.rfind(note));
+}
+
 TEST(Screen, SaysWhyTheLinkIsLost) {
   SyntheticSession lost({.length = milliseconds(300)});
   lost.session.link = LinkCondition::kLost;
