@@ -75,7 +75,7 @@ int run_from_session(const Options& options) {
   const auto history = read_history(options.from);
   if (!history) return complain(history.error().message, kBadInput);
   const Pattern pattern = pattern_of(*history);
-  if (!pattern.certain) complain(options.from + ": its ranks were never out of step, so that nobody can tell who waits for whom; inject a delay, or say it with --set communication.distances=[-1,1]", kSuccess);
+  if (!pattern.certain) complain(options.from + ": its ranks were never out of step, so that nobody can tell who waits for whom: distances -1 and 1 are assumed; inject a delay, or say it with --set communication.distances=[1]", kSuccess);
   const std::string text = scenario_of(*history, pattern, options.from);
   const auto scenario = support::parse_scenario(text, options.from, options.settings);
   if (!scenario) return complain(scenario.error().message, kBadInput);

@@ -12,9 +12,9 @@ namespace idlewave::sim {
 namespace {
 
 constexpr Rank kFarthest = 6;           ///< Partners are looked for up to this distance.
-constexpr double kViolations = 0.01;    ///< Share of steps in which jitter may make a partner look like none.
+constexpr double kViolations = 0.1;     ///< Share of telling steps in which jitter may make a partner look like none.
 constexpr double kTolerance = 0.02;     ///< Of a step: how much earlier than its partner's post a wait may seem to end.
-constexpr double kLate = 0.5;           ///< Of a step: a rank that is so much later than another tells who waits for whom.
+constexpr double kLate = 0.25;          ///< Of a step: a rank that posts so much later than another tells whether that one waits for it.
 constexpr double kLeastDelay = 1e-4;    ///< Seconds.
 
 double median(std::vector<double> values) {
@@ -32,15 +32,14 @@ double typical_step(const SessionHistory& history) {
   return median(std::move(lengths));
 }
 
-/// How often a rank went on before the one at -distance had posted, of all steps in which that one was early or late enough to tell.
+/// Steps in which a rank posted so late that whoever waits for it must have noticed, and how many of them another went through unmoved.
 struct Evidence {
   std::uint64_t told = 0;
   std::uint64_t violated = 0;
-  std::uint64_t of = 0;
 
-  bool allows() const { return double(violated) <= kViolations * double(of); }
+  bool speaks_for_it() const { return told > 0 && double(violated) <= kViolations * double(told); }
   Evidence& operator+=(const Evidence& more) {
-    told += more.told, violated += more.violated, of += more.of;
+    told += more.told, violated += more.violated;
     return *this;
   }
 };
@@ -50,9 +49,9 @@ Evidence evidence(const SessionHistory& history, Rank receiver, Rank sender, dou
   const auto& mine = history.ranks[std::size_t(receiver)];
   const auto& its = history.ranks[std::size_t(sender)];
   for (std::size_t k = 0; k < mine.size(); ++k) {
-    ++sum.of;
+    if (its[k].post < mine[k].post + kLate * step) continue;
+    ++sum.told;
     sum.violated += mine[k].end < its[k].post - kTolerance * step;
-    sum.told += its[k].post > mine[k].post + kLate * step;
   }
   return sum;
 }
@@ -134,19 +133,17 @@ std::string delays_of(const SessionHistory& history) {
 
 Pattern pattern_of(const SessionHistory& history) {
   const double step = typical_step(history);
-  const Rank ranks = Rank(history.ranks.size());
+  const Rank farthest = std::min(kFarthest, Rank(history.ranks.size()) - 1);
   Pattern pattern;
-  Evidence across, all;
-  for (Rank distance = -std::min(kFarthest, ranks - 1); distance <= std::min(kFarthest, ranks - 1); ++distance) {
-    if (distance == 0) continue;
-    const Evidence inside = evidence_at(history, distance, false, step);
-    all += inside;
-    if (!inside.allows()) continue;
+  Evidence across;
+  for (Rank distance = -farthest; distance <= farthest; ++distance) {
+    if (distance == 0 || !evidence_at(history, distance, false, step).speaks_for_it()) continue;
     pattern.distances.push_back(distance);
     across += evidence_at(history, distance, true, step);
   }
-  pattern.ring = ranks > 2 && across.allows();
-  pattern.certain = all.told > 0;
+  pattern.certain = !pattern.distances.empty();
+  if (!pattern.certain) pattern.distances = {-1, 1};
+  pattern.ring = across.told == 0 || across.speaks_for_it();
   pattern.transfer = transfer_time(history, pattern);
   return pattern;
 }
