@@ -1,5 +1,6 @@
 #include "workloads/sim/main/batch.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,12 +26,19 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
+/// One word of a shell's command line, whatever it holds.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 /// What `idlewave report` says of a session file. The monitor's program lies beside this one; without it there are no findings.
 std::string findings_of(const std::filesystem::path& recording, const Fractions& window) {
   std::error_code unknown;
   const auto monitor = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path() / "idlewave";
   if (unknown || access(monitor.c_str(), X_OK) != 0) return {};
-  return output_of("'" + monitor.string() + "' report '" + recording.string() + "' --json --window " + std::to_string(window.from) + ":" + std::to_string(window.to) + " 2>/dev/null");
+  return output_of(fmt::format("{} report {} --json --window {}:{} 2>/dev/null", quoted(monitor), quoted(recording), window.from, window.to));
 }
 
 /// Findings of a run that was not asked to be recorded: by a file that is gone afterwards.
@@ -48,28 +56,36 @@ std::string findings(const Prepared& prepared, const Options& options, const Run
 
 wire::Result<Timed> simulate(const Prepared& prepared, const Options& options) {
   const RunOptions plain{.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start};
-  const auto needed = bytes_needed(prepared.scenario, plain);
-  if (!needed) return needed.error();
-  if (const wire::Status room = check_memory(*needed); !room) return room.error();
+  if (const wire::Status room = check_memory(prepared.scenario, plain); !room) return room.error();
   const auto begin = std::chrono::steady_clock::now();
   auto result = run(prepared.scenario, plain);
   if (!result) return result.error();
   Timed timed{std::move(*result), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
   if (timed.run.stopped) return timed;
-  auto averaged = run(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .active_means_of = options.window});
+  auto averaged = run(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start, .active_means_of = options.window});
   if (!averaged) return averaged.error();
+  if (averaged->stopped) return Timed{std::move(*averaged), timed.wall_s};
   timed.run.active_means = std::move(averaged->active_means);
   return timed;
+}
+
+/// After the run, so that a run that can't be leaves no file.
+int record_as_asked(const Prepared& prepared, const Options& options, const Run& run) {
+  if (options.record.empty()) return kSuccess;
+  if (run.stopped) return complain(options.record + ": not written, since the run was interrupted", kSuccess);
+  const wire::Status recorded = record(prepared, options, options.record);
+  return recorded ? kSuccess : complain(recorded.error().message, kFailed);
 }
 
 }  // namespace
 
 int run_batch(const Prepared& prepared, const Options& options) {
+  if (!options.record.empty()) {
+    if (const wire::Status free = check_recording(prepared, options.record); !free) return complain(free.error().message, kBadInput);
+  }
   const auto timed = simulate(prepared, options);
   if (!timed) return complain(timed.error().message, kBadInput);
-  if (!options.record.empty() && !timed->run.stopped) {
-    if (const wire::Status recorded = record(prepared, options, options.record); !recorded) return complain(recorded.error().message, kFailed);
-  }
+  if (const int code = record_as_asked(prepared, options, timed->run); code != kSuccess) return code;
   const std::string text = options.json ? run_json(prepared.scenario, options, *timed, findings(prepared, options, timed->run)) : run_text(prepared.scenario, options, *timed);
   std::fputs(text.c_str(), stdout);
   return kSuccess;

@@ -27,21 +27,7 @@ std::vector<double> bandwidths(const support::Scenario& scenario, const Model& m
   return b;
 }
 
-}  // namespace
-
-Emitter::Emitter(const support::Scenario& scenario, const Model& model, const std::string& program, Stream& stream)
-    : stream_(stream),
-      ranks_per_domain_(model.ranks_per_domain),
-      bandwidth_(bandwidths(scenario, model)),
-      ranks_(std::size_t(model.ranks)),
-      domains_(std::size_t(model.domains())) {
-  send_roster(scenario, model, program);
-  for (Rank rank = 0; rank < model.ranks; ++rank) add(rank, 0, EventKind::kStart, Phase::kNone);
-  if (bandwidth_.empty()) return;
-  for (DomainState& domain : domains_) domain.events.push_back({{}, 0, EventKind::kStart, Phase::kNone});
-}
-
-void Emitter::send_roster(const support::Scenario& scenario, const Model& model, const std::string& program) {
+wire::Roster roster_of(const support::Scenario& scenario, const Model& model, const std::string& program) {
   wire::Roster roster;
   roster.world_size = model.ranks;
   roster.unix_time_ns = std::chrono::duration_cast<wire::Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -58,7 +44,29 @@ void Emitter::send_roster(const support::Scenario& scenario, const Model& model,
                               .source = bound ? wire::BandwidthSource::kVirtual : wire::BandwidthSource::kNone,
                               .note = bound ? "" : "the simulated program is core-bound"});
   }
-  stream_.send(std::move(roster));
+  return roster;
+}
+
+}  // namespace
+
+wire::Status check_session(const support::Scenario& scenario, const Model& model) {
+  constexpr std::size_t kNames = 4096;  // of program and session
+  if (model.ranks > wire::kMaxRanks) return wire::Error{fmt::format("a session holds at most {} ranks, and the scenario has {}", wire::kMaxRanks, model.ranks)};
+  const std::size_t bytes = wire::encode({"", kNode, 1, roster_of(scenario, model, "")}).size();
+  if (bytes + kNames <= wire::kMaxFrameBytes) return wire::ok();
+  return wire::Error{fmt::format("{} ranks on {} domains are too many for a session: take fewer ranks, or more on a domain", model.ranks, model.domains())};
+}
+
+Emitter::Emitter(const support::Scenario& scenario, const Model& model, const std::string& program, Stream& stream)
+    : stream_(stream),
+      ranks_per_domain_(model.ranks_per_domain),
+      bandwidth_(bandwidths(scenario, model)),
+      ranks_(std::size_t(model.ranks)),
+      domains_(std::size_t(model.domains())) {
+  stream_.send(roster_of(scenario, model, program));
+  for (Rank rank = 0; rank < model.ranks; ++rank) add(rank, 0, EventKind::kStart, Phase::kNone);
+  if (bandwidth_.empty()) return;
+  for (DomainState& domain : domains_) domain.events.push_back({{}, 0, EventKind::kStart, Phase::kNone});
 }
 
 void Emitter::step_begins(Rank rank, Step step, double time) {
@@ -97,14 +105,13 @@ void Emitter::move_bytes(DomainState& domain, double time) {
 }
 
 void Emitter::go_to(double time) {
-  while (std::min(next_frame_, next_sample_) <= time) {
-    if (next_sample_ <= next_frame_) {
-      sample_bandwidth(next_sample_);
-      next_sample_ += kBandwidthSpan;
-    } else {
-      flush(next_frame_);
-    }
-  }
+  while (next_frame_ <= time) flush(next_frame_);
+  if (waiting_ >= kFrameEvents) flush(time);
+  sample_until(time);
+}
+
+void Emitter::sample_until(double time) {
+  for (; next_sample_ <= time; next_sample_ += kBandwidthSpan) sample_bandwidth(next_sample_);
 }
 
 void Emitter::sample_bandwidth(double time) {
@@ -114,25 +121,39 @@ void Emitter::sample_bandwidth(double time) {
     const auto bytes = std::uint64_t(std::llround(std::exchange(domain.bytes, 0)));
     domain.events.push_back({to_clock(time), std::min(bytes, wire::kMaxEventValue), EventKind::kBandwidth, Phase::kNone});
   }
+  waiting_ += domains_.size();
 }
 
 void Emitter::add(Rank rank, double time, EventKind kind, Phase phase, std::uint64_t value) {
   ranks_[std::size_t(rank)].events.push_back({to_clock(time), value, kind, phase});
+  ++waiting_;
 }
 
 void Emitter::flush(double time) {
   next_frame_ = std::max(next_frame_, time + kFrameSpan);
+  sample_until(time);
+  send_events(to_clock(time));
+}
+
+void Emitter::finish(double time) {
+  sample_until(time);
+  if (to_clock(time) > to_clock(next_sample_ - kBandwidthSpan)) sample_bandwidth(time);
+  send_events(to_clock(time) + wire::Nanoseconds(1));
+}
+
+void Emitter::send_events(wire::Nanoseconds up_to) {
   std::vector<LaneBatch> batches;
   const auto take = [&](LaneId::Kind kind, std::size_t index, const std::vector<Event>& events) {
     if (!events.empty()) batches.push_back({{kind, std::int32_t(index)}, events});
   };
   for (std::size_t i = 0; i < ranks_.size(); ++i) take(LaneId::Kind::kRank, i, ranks_[i].events);
   for (std::size_t i = 0; i < domains_.size(); ++i) take(LaneId::Kind::kDomain, i, domains_[i].events);
-  wire::Events frame{.up_to = to_clock(time), .blob = {}};
+  wire::Events frame{.up_to = up_to, .blob = {}};
   wire::encode_events(batches, frame.blob);
   stream_.send(std::move(frame));
   for (RankState& rank : ranks_) rank.events.clear();
   for (DomainState& domain : domains_) domain.events.clear();
+  waiting_ = 0;
 }
 
 }  // namespace idlewave::sim

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probe/wire/frame.h"
+#include "probe/wire/result.h"
 #include "workloads/sim/contention/model.h"
 #include "workloads/sim/contention/recorder.h"
 #include "workloads/support/scenario.h"
@@ -23,11 +24,17 @@ class Stream {
 
 inline constexpr const char* kNode = "simulator";
 
-/// Takes the calls of the event engine, which come in the order of time. A frame is sent for every `kFrameSpan` of simulated time. One thread.
+/// Error: more ranks or domains than one roster can name.
+wire::Status check_session(const support::Scenario& scenario, const Model& model);
+
+/// Takes the calls of the event engine, which come in the order of time. A frame is sent for every `kFrameSpan` of simulated time, or for
+/// `kFrameEvents` where that is less. One thread.
 class Emitter final : public Recorder {
  public:
   static constexpr double kFrameSpan = 0.1;      ///< Seconds.
   static constexpr double kBandwidthSpan = 0.2;  ///< Seconds, between two bandwidth samples of a domain.
+  /// Of at most 24 bytes each, about what one takes at its worst as the only one of its lane: below wire::kMaxFrameBytes.
+  static constexpr std::size_t kFrameEvents = 500'000;
 
   /// Sends the roster. `stream` outlives the emitter. `model` is that of `scenario`.
   Emitter(const support::Scenario& scenario, const Model& model, const std::string& program, Stream& stream);
@@ -37,8 +44,10 @@ class Emitter final : public Recorder {
 
   /// The delay of `rank` before this step was ordered by a command, under whose number it is to appear.
   void name_delay(Rank rank, Step step, wire::CommandId command) { ordered_[{rank, step}] = command; }
-  /// Nothing before `time` will come any more: sends what there is.
+  /// Nothing before `time` will come any more: sends what there is. Times may not decrease.
   void flush(double time);
+  /// Nothing will come any more: sends what there is, with what the domains have moved since their last samples.
+  void finish(double time);
 
  private:
   struct RankState {
@@ -53,9 +62,10 @@ class Emitter final : public Recorder {
     std::vector<wire::Event> events;
   };
 
-  void send_roster(const support::Scenario& scenario, const Model& model, const std::string& program);
   void go_to(double time);
+  void sample_until(double time);
   void sample_bandwidth(double time);
+  void send_events(wire::Nanoseconds up_to);
   void move_bytes(DomainState& domain, double time);
   void count_active(Rank rank, Phase before, Phase now, double time);
   void add(Rank rank, double time, wire::EventKind kind, Phase phase, std::uint64_t value = 0);
@@ -68,6 +78,7 @@ class Emitter final : public Recorder {
   std::map<std::pair<Rank, Step>, wire::CommandId> ordered_;
   double next_frame_ = kFrameSpan;
   double next_sample_ = kBandwidthSpan;
+  std::size_t waiting_ = 0;  ///< Events to be sent.
 };
 
 }  // namespace idlewave::sim

@@ -122,14 +122,15 @@ void serve(outlet::Outlet& outlet, Operator& op, wire::Nanoseconds now) {
 int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, const Prepared& prepared, double end) {
   Operator op(simulation, emitter, prepared);
   Schedule schedule;
-  for (double target = 0; target < end && !simulation.finished() && !interrupted() && outlet.refusal().empty();) {
+  double target = 0;
+  for (; target < end && !simulation.finished() && !interrupted() && outlet.refusal().empty();) {
     target = std::min(schedule.due(), end);
     simulation.advance_until(target);
     schedule.check(target);
     emitter.flush(target);
     serve(outlet, op, wire::Nanoseconds(std::int64_t(target * 1e9)));
   }
-  emitter.flush(simulation.time() + 1e-9);
+  emitter.finish(std::max(target, simulation.time()));
   if (!outlet.refusal().empty()) return complain("the monitor does not want this session: " + outlet.refusal(), kFailed);
   return outlet.finish(std::chrono::seconds(2)) ? kSuccess : complain("a monitor went away before it had received everything", kFailed);
 }
@@ -139,6 +140,7 @@ int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, const
 int run_live(const Prepared& prepared, const Options& options) {
   const auto model = model_of(prepared.scenario);
   if (!model) return complain(model.error().message, kBadInput);
+  if (const wire::Status fits = check_session(prepared.scenario, *model); !fits) return complain(fits.error().message, kBadInput);
   auto outlet = outlet::Outlet::open({.session = options.session, .node = kNode, .listen = options.listen, .connect = options.connect});
   if (!outlet) return complain(outlet.error().message, kBadInput);
   OutletStream stream(**outlet);

@@ -11,7 +11,7 @@
 namespace idlewave::sim {
 namespace {
 
-constexpr std::int64_t kMostValues = 100'000;
+constexpr std::uint64_t kMostValues = 100'000;
 
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t value = 0;
@@ -25,7 +25,7 @@ std::optional<std::vector<std::string>> range_of(const std::string& text) {
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos) return std::nullopt;
   const auto first = whole(std::string_view(text).substr(0, dots)), last = whole(std::string_view(text).substr(dots + 2));
-  if (!first || !last || *last < *first || *last - *first >= kMostValues) return std::nullopt;
+  if (!first || !last || *last < *first || std::uint64_t(*last) - std::uint64_t(*first) >= kMostValues) return std::nullopt;
   std::vector<std::string> values;
   for (std::int64_t value = *first; value <= *last; ++value) values.push_back(std::to_string(value));
   return values;
@@ -86,6 +86,9 @@ void check(const Options& o) {
   if (!o.from.empty() && (o.streams() || !o.record.empty() || !o.sweep.empty() || o.step_start)) throw CLI::ValidationError("--from", "goes with --set, --window and --json");
   if (o.streams() && !o.realtime) throw CLI::ValidationError("--stream", "goes with --realtime; to simulate as fast as possible, --record a file");
   if (o.realtime && !o.streams()) throw CLI::ValidationError("--realtime", "goes with --stream ENDPOINT or --connect ENDPOINT");
+  if (o.duration && !o.realtime) throw CLI::ValidationError("--duration", "goes with --realtime; fewer steps end a run that is as fast as possible");
+  if (o.streams() && !o.record.empty()) throw CLI::ValidationError("--record", "goes without --stream and --connect; the monitor that watches can record");
+  if (!o.goal.empty() && (o.streams() || !o.record.empty() || o.step_start)) throw CLI::ValidationError("--goal", "goes without --record, --stream, --connect and --step-start");
   if (!o.sweep.empty() && (o.streams() || !o.record.empty() || !o.goal.empty())) throw CLI::ValidationError("--sweep", "goes without --record, --stream and --goal");
 }
 

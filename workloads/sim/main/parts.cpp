@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "workloads/sim/noise/make_noise.h"
@@ -47,10 +49,14 @@ wire::Result<Prepared> prepare(const Options& options, const std::vector<std::st
   return Prepared{std::move(*scenario), std::move(*noise)};
 }
 
-wire::Status check_memory(std::size_t bytes) {
-  const auto there = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
-  if (bytes <= there) return wire::ok();
-  return wire::Error{fmt::format("this run needs {} of memory, and the machine has {}: take fewer ranks", support::format_bytes(bytes), support::format_bytes(there))};
+wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options) {
+  const auto needed = bytes_needed(scenario, options);
+  if (!needed) return needed.error();
+  auto there = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+  rlimit allowed{};
+  if (getrlimit(RLIMIT_AS, &allowed) == 0) there = std::min<std::size_t>(there, allowed.rlim_cur);
+  if (*needed <= there) return wire::ok();
+  return wire::Error{fmt::format("this run needs {} of memory, and there are {}: take fewer ranks", support::format_bytes(*needed), support::format_bytes(there))};
 }
 
 }  // namespace idlewave::sim

@@ -8,6 +8,7 @@
 
 #include "probe/wire/result.h"
 #include "workloads/sim/contention/phase_noise.h"
+#include "workloads/sim/contention/run.h"
 #include "workloads/sim/main/options.h"
 #include "workloads/support/scenario.h"
 
@@ -30,7 +31,7 @@ struct Prepared {
 /// Reads the scenario with `more` settings behind those of the command line.
 wire::Result<Prepared> prepare(const Options& options, const std::vector<std::string>& more = {});
 
-/// Fails if the machine has less memory than `bytes`.
-wire::Status check_memory(std::size_t bytes);
+/// Fails if the run needs more memory than there is in the machine, or than this process may use. Error: also what bytes_needed refuses.
+wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options);
 
 }  // namespace idlewave::sim

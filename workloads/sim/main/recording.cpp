@@ -1,6 +1,6 @@
 #include "workloads/sim/main/recording.h"
 
-#include <cmath>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -41,7 +41,20 @@ class RecordingStream final : public Stream {
   wire::Status status_ = wire::ok();
 };
 
+/// As the writer of recordings has it: an empty file may be written over.
+bool is_taken(const std::string& path) {
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(path, missing);
+  return !missing && size > 0;
+}
+
 }  // namespace
+
+wire::Status check_recording(const Prepared& prepared, const std::string& path) {
+  if (is_taken(path)) return wire::Error{path + " exists; choose another name"};
+  const auto model = model_of(prepared.scenario);
+  return model ? check_session(prepared.scenario, *model) : model.error();
+}
 
 wire::Status record(const Prepared& prepared, const Options& options, const std::string& path) {
   const auto model = model_of(prepared.scenario);
@@ -53,7 +66,7 @@ wire::Status record(const Prepared& prepared, const Options& options, const std:
   auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);
   if (!simulation) return simulation.error();
   while (!simulation->finished() && !interrupted() && !stream.failed()) simulation->advance_until(simulation->next_event() + Emitter::kFrameSpan);
-  emitter.flush(std::nextafter(simulation->time(), INFINITY) + 1e-9);
+  emitter.finish(simulation->time());
   return stream.close();
 }
 

@@ -8,6 +8,9 @@
 
 namespace idlewave::sim {
 
+/// Before a run that is to be recorded. Error: the file exists, or the scenario is larger than a session can be.
+wire::Status check_recording(const Prepared& prepared, const std::string& path);
+
 /// Runs the scenario from its beginning to its end, or until interrupted, and writes what its ranks do. Error: one line.
 wire::Status record(const Prepared& prepared, const Options& options, const std::string& path);
 

@@ -15,6 +15,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+constexpr std::size_t kMostRuns = 1'000'000;
+
 /// Settings of run `number`: the last key changes fastest.
 std::vector<std::string> settings_of(const std::vector<SweptKey>& keys, std::size_t number) {
   std::vector<std::string> settings(keys.size());
@@ -22,16 +24,22 @@ std::vector<std::string> settings_of(const std::vector<SweptKey>& keys, std::siz
   return settings;
 }
 
-std::size_t number_of_runs(const std::vector<SweptKey>& keys) {
+/// None: more than kMostRuns.
+std::optional<std::size_t> number_of_runs(const std::vector<SweptKey>& keys) {
   std::size_t runs = 1;
-  for (const SweptKey& key : keys) runs *= key.values.size();
+  for (const SweptKey& key : keys) {
+    runs *= key.values.size();
+    if (runs > kMostRuns) return std::nullopt;
+  }
   return runs;
 }
 
 wire::Result<Run> run_with(const Options& options, const std::vector<std::string>& settings) {
   const auto prepared = prepare(options, settings);
   if (!prepared) return prepared.error();
-  return run(prepared->scenario, {.noise = prepared->noise.get(), .stop = &interrupted(), .active_means_of = options.window});
+  const RunOptions asked{.noise = prepared->noise.get(), .stop = &interrupted(), .active_means_of = options.window};
+  if (const wire::Status room = check_memory(prepared->scenario, asked); !room) return room.error();
+  return run(prepared->scenario, asked);
 }
 
 /// Runs are handed out one by one, so that a long one keeps no core waiting; each is a function of its settings alone.
@@ -74,14 +82,15 @@ json row(const Options& options, std::size_t number, const Run& run) {
 }  // namespace
 
 int run_sweep(const Options& options) {
-  const std::size_t runs = number_of_runs(options.sweep);
+  const auto runs = number_of_runs(options.sweep);
+  if (!runs) return complain(fmt::format("--sweep: all combinations are more than {} runs; give fewer values", kMostRuns), kBadInput);
   if (const auto first = prepare(options, settings_of(options.sweep, 0)); !first) return complain(first.error().message, kBadInput);
   (void)interrupted();
-  const auto results = run_all(options, runs);
+  const auto results = run_all(options, *runs);
   json rows = json::array();
-  for (std::size_t i = 0; i < runs; ++i) {
-    if (!results[i]) return complain(fmt::format("interrupted after {} of {} runs", i, runs), kFailed);
-    if (!*results[i]) return complain(results[i]->error().message, kBadInput);
+  for (std::size_t i = 0; i < *runs; ++i) {
+    if (results[i] && !*results[i]) return complain(results[i]->error().message, kBadInput);
+    if (!results[i] || (*results[i])->stopped) return complain(fmt::format("interrupted after {} of {} runs", i, *runs), kFailed);
     if (options.json) rows.push_back(row(options, i, **results[i]));
     else print_text(options, i, **results[i]);
   }
