@@ -122,7 +122,6 @@ int watch(Session& session, const DemoOptions& options, const support::Scenario&
 wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoOptions& options) {
   auto command = launcher_command(play.scenario.machine.ranks);
   if (!command) return command;
-  if (const wire::Status room = make_room_for(play.scenario.machine.ranks); !room) return room.error();
   const bool endless = !options.headless && !options.steps;
   for (std::string& word : ring_command(play.scenario, options.steps ? std::nullopt : options.headless, endless)) command->push_back(std::move(word));
   return command;
@@ -146,6 +145,8 @@ int demo(const DemoOptions& options) {
   wire::Result<std::vector<std::string>> command = std::vector<std::string>();
   if (!options.simulated) command = mpi_command(*play, options);
   if (!command) return fail(command.error().message, 1);
+  const wire::Status room = options.simulated ? wire::ok() : make_room_for(play->scenario.machine.ranks);
+  if (!room) return fail(room.error().message, 2);
   const auto body = [&] {
     auto session = Session::open(new_session_name(options.lesson), "");
     if (!session) return fail(session.error().message, 1);

@@ -85,7 +85,7 @@ wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks) {
     if (launcher_kind(*launcher, MpiChoice::kAuto) == LauncherKind::kOpenMpi) words.insert(words.end(), {"--mca", "btl", "vader,self"});
     return words;
   }
-  return wire::Error{"MPI is not installed (no mpirun in PATH): install it with 'apt-get install openmpi-bin', or run scripts/setup"};
+  return wire::Error{"MPI is not installed (no mpirun in PATH): install it with 'apt-get install openmpi-bin', or play the lesson with --simulated"};
 }
 
 wire::Rank ranks_for_this_machine() { return std::max<wire::Rank>(2, wire::Rank(std::thread::hardware_concurrency())); }

@@ -57,7 +57,7 @@ int events_wished(Size size) { return size.rows >= 40 ? 5 : size.rows >= 30 ? 3 
 
 Rows wished(const State& state, const Model& model, Size size) {
   Rows rows;
-  const int most = size.rows >= 30 ? kMostLessonLines : 2;
+  const int most = state.focus == Panel::kLesson ? size.rows / 3 : size.rows >= 30 ? kMostLessonLines : 2;
   rows.lesson = std::min(static_cast<int>(lesson_lines(state, model, {size.columns - 2, most}).size()), most);
   rows.events = events_wished(size);
   rows.rule = size.rows >= 30 ? 1 : 0;
@@ -92,11 +92,15 @@ int spare_rows(const Layout& layout, const Model& model, int body) {
   return std::max(body - used, 0);
 }
 
-/// " (Fig. 4) ▸ i inject" in at most `columns` columns, else the key alone.
+/// " (Fig. 4) ▸ i: inject; w: next wave" in at most `columns` columns, else the keys alone, or the first of them.
 std::string ending_of(const LessonPage& page, int columns) {
-  const std::string hint = page.hint.empty() ? "" : " ▸ " + page.hint;
+  if (page.hint.empty()) return "";
+  const std::string hint = " ▸ " + page.hint, first = hint.substr(0, hint.find(';'));
   const std::string figure = page.figure.empty() ? "" : " (" + page.figure + ")";
-  return columns_of(hint + figure) <= columns ? figure + hint : columns_of(hint) <= columns ? hint : "";
+  for (const std::string& ending : {figure + hint, hint, first}) {
+    if (columns_of(ending) <= columns) return ending;
+  }
+  return "";
 }
 
 /// Ends the last line with `ending`, at the cost of its own words.

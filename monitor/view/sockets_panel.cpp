@@ -224,6 +224,28 @@ void draw_lines(Canvas& canvas, const Box& box, const State& state, const Model&
   }
 }
 
+/// Why bandwidth does not come from a better source, once for all sockets of which that is true.
+std::vector<std::string> notes(const Model& model) {
+  std::vector<std::string> notes;
+  for (int i = 0; i < static_cast<int>(model.timeline.domains().size()); ++i) {
+    const Socket here = socket(model, i);
+    if (!here.measured() || here.activity.note.empty()) continue;
+    const std::string note = fmt::format("bandwidth is {}: {}", to_words(here.activity.source), here.activity.note);
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+  return notes;
+}
+
+void draw_notes(Canvas& canvas, const Box& box, const Model& model) {
+  int y = box.y;
+  for (const std::string& note : notes(model)) {
+    for (const std::string& line : wrapped(note, box.width)) {
+      if (y >= box.y + box.height) return;
+      canvas.text(box.x, y++, line, Ink::kDim);
+    }
+  }
+}
+
 }  // namespace
 
 std::string ranks_in_words(std::span<const Rank> ranks) {
@@ -269,11 +291,13 @@ void draw_sockets(Canvas& canvas, const Layout& layout, const State& state, cons
   }
   if (layout.socket_form == SocketForm::kLines) return draw_lines(canvas, box, state, model);
   const int here = model.timeline.domain_of(state.cursor_rank);
-  for (int i = 0; i < static_cast<int>(model.timeline.domains().size()); ++i) {
-    const Box own{box.x, box.y + i * lines_per_socket(layout.socket_form), box.width,
-                  lines_per_socket(layout.socket_form)};
+  const int sockets = static_cast<int>(model.timeline.domains().size()), lines = lines_per_socket(layout.socket_form);
+  for (int i = 0; i < sockets; ++i) {
+    const Box own{box.x, box.y + i * lines, box.width, lines};
     draw_one(canvas, own, layout.socket_form, socket(model, i), i == here);
   }
+  const int used = sockets * lines + 1;
+  draw_notes(canvas, {box.x + 1, box.y + used, box.width - 1, box.height - used}, model);
 }
 
 }  // namespace idlewave::view

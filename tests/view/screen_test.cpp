@@ -2,6 +2,7 @@
 
 #include "monitor/view/screen.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -189,6 +190,26 @@ TEST(Screen, SaysWhatItWaitsForBeforeTheFirstEvent) {
   for (const Size size : sizes()) draw({}, {nothing, none, {}, session}, size, kColour);
   EXPECT_THAT(text({}, {nothing, none, {}, session}, {120, 30}, kMonochrome),
               HasSubstr("no event yet: start ranks"));
+}
+
+TEST(Screen, KeepsTheKeyOfALessonThatIsCutAndShowsAllOfItWhereTheFocusIs) {
+  SyntheticSession taught({.length = seconds(1)});
+  std::string words;
+  for (int i = 0; i < 60; ++i) words += fmt::format("word{} ", i);
+  taught.session.lesson = Lesson{.title = "t", .pages = {{words + "last", "i: stop the rank under the cursor; Enter confirms, after this there is more", "Fig. 4"}}, .delay = {}};
+  const std::string cut = text({}, taught.model(), {80, 24}, kMonochrome);
+  EXPECT_THAT(cut, HasSubstr("▸ i: stop the rank under the cursor"));
+  EXPECT_THAT(cut, Not(HasSubstr("last")));
+  const std::string whole = text({.focus = Panel::kLesson}, taught.model(), {80, 24}, kMonochrome);
+  EXPECT_THAT(whole, HasSubstr("last (Fig. 4)"));
+}
+
+TEST(Screen, SaysOnceWhyBandwidthHasNoBetterSource) {
+  const SyntheticSession declared({.ranks = 20, .length = seconds(1), .source = wire::BandwidthSource::kDeclared});
+  const std::string shown = text({}, declared.model(), {160, 48}, kMonochrome);
+  const std::string note = "bandwidth is declared: no access to counters";
+  EXPECT_THAT(shown, HasSubstr(note));
+  EXPECT_EQ(shown.find(note), shown.rfind(note));
 }
 
 TEST(Screen, SaysWhyTheLinkIsLost) {

@@ -103,6 +103,19 @@ TEST(GoalRun, ProcessorsOfARankWorkSideBySide) {
   EXPECT_THAT(run.finish_ns, ElementsAre(100));
 }
 
+TEST(GoalRun, AReceiveOfAProcessorFreeBeforeIsPostedBetweenTwoThatBecameReadyAtOnce) {
+  GoalBuilder builder(2);
+  const OpId calc = builder.calc(0, 100), send = builder.send(0, 1, 1, 1), late = builder.recv(0, 1, 1, 7);
+  const OpId early = builder.recv(0, 1, 1, 7, {1, 0});
+  builder.after(send, calc), builder.after(late, calc), builder.after(early, send);
+  builder.after(builder.calc(0, 1000), early), builder.after(builder.calc(0, 10), late);
+  const OpId first = builder.calc(1, 200), sent = builder.send(1, 1, 0, 7), second = builder.calc(1, 5000);
+  builder.recv(1, 1, 0, 1);
+  builder.after(sent, first), builder.after(second, sent), builder.after(builder.send(1, 1, 0, 7), second);
+  const auto run = sim::run(*std::move(builder).build(), {Nanoseconds(10), {}, {}, 0, 0, 65535});
+  EXPECT_EQ(run->finish_ns[0], 5220);
+}
+
 TEST(GoalRun, AnyReceiveTakesWhatCameFirst) {
   const auto run = run_text(
       "num_ranks 3\nrank 0 {\na: recv 1b from -1 tag -1\nb: send 1b to 1 tag 9\nb requires a\n}\n"

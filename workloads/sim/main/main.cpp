@@ -1,5 +1,6 @@
 // idlewave-sim: started by `idlewave sim`. See `idlewave sim --help`.
 #include "workloads/sim/main/batch.h"
+#include "workloads/sim/main/from_session.h"
 #include "workloads/sim/main/goal.h"
 #include "workloads/sim/main/live.h"
 #include "workloads/sim/main/options.h"
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
   const Parsed parsed = parse(argc, argv);
   if (!parsed.options) return parsed.exit_code;
   const Options& options = *parsed.options;
+  if (!options.from.empty()) return run_from_session(options);
   if (!options.goal.empty()) return run_goal(options);
   if (!options.sweep.empty()) return run_sweep(options);
   const auto prepared = prepare(options);

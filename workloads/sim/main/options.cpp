@@ -57,6 +57,7 @@ void add_options(CLI::App& app, Options& o) {
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false);
   app.add_option("--goal", o.goal, "A GOAL schedule on the scenario's LogGOPS network; without a scenario --set loggops.L=2500ns and so on say all")->type_name("FILE");
+  app.add_option("--from", o.from, "A recorded session: derives ranks, domains, work, partners and delays from it, simulates the same program, and prints both side by side")->type_name("FILE");
   app.add_option_function<std::string>(
          "--window", [&o](const std::string& text) { o.window = parse_window(text); }, "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
       ->type_name("FROM:TO");
@@ -80,7 +81,9 @@ void add_options(CLI::App& app, Options& o) {
 }
 
 void check(const Options& o) {
-  if (o.scenario.empty() && o.goal.empty()) throw CLI::ValidationError("scenario", "name a scenario file, or a schedule with --goal");
+  const int inputs = int(!o.scenario.empty() && o.goal.empty()) + int(!o.goal.empty()) + int(!o.from.empty());
+  if (inputs != 1) throw CLI::ValidationError("scenario", "name a scenario file, or a schedule with --goal, or a recording with --from");
+  if (!o.from.empty() && (o.streams() || !o.record.empty() || !o.sweep.empty() || o.step_start)) throw CLI::ValidationError("--from", "goes with --set, --window and --json");
   if (o.streams() && !o.realtime) throw CLI::ValidationError("--stream", "goes with --realtime; to simulate as fast as possible, --record a file");
   if (o.realtime && !o.streams()) throw CLI::ValidationError("--realtime", "goes with --stream ENDPOINT or --connect ENDPOINT");
   if (o.duration && !o.realtime) throw CLI::ValidationError("--duration", "goes with --realtime; fewer steps end a run that is as fast as possible");

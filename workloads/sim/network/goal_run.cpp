@@ -13,6 +13,13 @@ namespace idlewave::sim {
 
 namespace {
 
+/// Brings what stands there into the cache. The empty statement keeps GCC from taking callers for functions without
+/// effect and leaving out their calls.
+inline void fetch(const void* memory) {
+  __builtin_prefetch(memory);
+  asm volatile("");
+}
+
 /// Nanoseconds for all bytes of a message but the first.
 class ByteCharge {
  public:
@@ -99,20 +106,19 @@ class Engine {
         clocks_(schedule, start),
         receives_(std::size_t(schedule.ranks())),
         unexpected_(std::size_t(schedule.ranks())),
-        waits_(ops_.size()) {
-    for (OpId op = 0; op < ops_.size(); ++op)
-      for (const OpId dependent : schedule_.dependents(op)) ++waits_[dependent & ~kFlag];
-  }
+        waits_(schedule.waits()) {}
 
   GoalRun run() {
     begin();
     while (!events_.empty()) {
-      const NetworkEvent event = events_.pop();
-      const OpId op = event.what & ~kFlag;
+      const NetworkEvent event =
+          events_.pop([this](const NetworkEvent& coming, EventQueue::Soon soon) { expect(coming, soon); });
       if (event.what & kFlag)
-        arrive(event, op, ops_[op]);
+        arrive(event, event.what & ~kFlag);
+      else if (event.what & kPair)
+        perform_both(event, event.what & ~kPair);
       else
-        perform(event, op, ops_[op]);
+        perform(event, event.what);
     }
     return result();
   }
@@ -120,20 +126,60 @@ class Engine {
  private:
   static constexpr OpId kFlag =
       OpId{1} << 31;  ///< In NetworkEvent::what: the message of a send. In a dependent: kWaitsForStart.
+  static constexpr OpId kPair = OpId{1} << 30;  ///< In NetworkEvent::what: this operation, then the next, at one time.
+  static_assert(kMaxOps < kPair);
   static_assert(kFlag == GoalSchedule::kWaitsForStart);
 
+  /// From afar the operation, and when that has come, what it leads to.
+  void expect(const NetworkEvent& event, EventQueue::Soon soon) {
+    const OpId op = event.what & ~(kFlag | kPair);
+    soon == EventQueue::Soon::kFar ? fetch_op(op) : fetch_rank(event, ops_[op]);
+  }
+
+  /// What waits for it is often the next one or the one after that.
+  void fetch_op(OpId op) {
+    fetch(&ops_[op]);
+    fetch(&ops_[std::min<std::size_t>(op + 2, ops_.size() - 1)]);
+    fetch(&waits_[op]);
+  }
+
+  void fetch_rank(const NetworkEvent& event, const PlacedOp& what) {
+    const Rank rank = event.what & kFlag ? what.peer : what.rank;
+    fetch(&clocks_.cpu(rank, {}));
+    fetch(&receives_[std::size_t(rank)]);
+    fetch(&unexpected_[std::size_t(rank)]);
+  }
+
   void begin() {
-    for (OpId op = 0; op < ops_.size();) {
-      const Rank rank = ops_[op].rank;
-      for (; op < ops_.size() && ops_[op].rank == rank; ++op)
-        if (waits_[op] == 0) ready_.push_back(op);
+    const auto roots = schedule_.roots();
+    for (std::size_t i = 0; i < roots.size();) {
+      const Rank rank = ops_[roots[i]].rank;
+      for (; i < roots.size() && ops_[roots[i]].rank == rank; ++i) ready_.push_back(roots[i]);
       issue(rank, ready_);
     }
   }
 
-  void perform(const NetworkEvent& event, OpId op, const GoalOp& what) {
-    schedule_.prefetch_behind(op);
-    __builtin_prefetch(&waits_[std::min<std::size_t>(op + 16, waits_.size() - 1)], 1);
+  /// A run goes through the ranks' operations side by side, each in order: more streams than the processor follows.
+  void fetch_behind(OpId op) {
+    const std::size_t last = ops_.size() - 1;
+    fetch(&ops_[std::min<std::size_t>(op + 8, last)]);
+    fetch(&waits_[std::min<std::size_t>(op + 16, last)]);
+  }
+
+  /// Nothing comes between the two, but what the first lets begin on another processor that was free before.
+  void perform_both(NetworkEvent event, OpId op) {
+    event.what = op;
+    perform(event, op);
+    ++event.what, ++event.number;
+    if (events_.is_overtaken())
+      events_.push(event);
+    else
+      perform(event, op + 1);
+  }
+
+  void perform(const NetworkEvent& event, OpId op) {
+    const PlacedOp& what = ops_[op];
+    fetch_behind(op);
     switch (what.kind) {
       case OpKind::kSend:
         return send(event, op, what);
@@ -179,7 +225,8 @@ class Engine {
     issue_both(what.rank, message ? ops_[*message].rank : what.rank);
   }
 
-  void arrive(const NetworkEvent& event, OpId op, const GoalOp& sent) {
+  void arrive(const NetworkEvent& event, OpId op) {
+    const PlacedOp& sent = ops_[op];
     std::int64_t& cpu = clocks_.cpu(sent.peer, sent.units);
     std::int64_t& nic = clocks_.receiving(sent.peer, sent.units);
     if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free);
@@ -244,7 +291,14 @@ class Engine {
     // The order of many that are of one kind is that of std::sort, as in LogGOPSim: it is not stable.
     if (ready.size() > 1)
       std::sort(ready.begin(), ready.end(), [&](OpId a, OpId b) { return ops_[a].kind < ops_[b].kind; });
-    for (const OpId op : ready) events_.push({earliest(rank, ops_[op]), number_++, op});
+    for (std::size_t i = 0; i < ready.size(); ++i) {
+      const std::int64_t time = earliest(rank, ops_[ready[i]]);
+      const bool pair =
+          i + 1 < ready.size() && ready[i + 1] == ready[i] + 1 && earliest(rank, ops_[ready[i + 1]]) == time;
+      events_.push({time, number_, pair ? ready[i] | kPair : ready[i]});
+      number_ += 1 + pair;
+      i += pair;
+    }
     ready.clear();
   }
 
@@ -273,13 +327,13 @@ class Engine {
   }
 
   const GoalSchedule& schedule_;
-  std::span<const GoalOp> ops_;
+  std::span<const PlacedOp> ops_;
   Costs costs_;
   Clocks clocks_;
   EventQueue events_;
   std::vector<MatchQueue> receives_;    ///< By rank: posted, no message yet.
   std::vector<MatchQueue> unexpected_;  ///< By rank: messages that arrived before their receive; by their send.
-  std::vector<std::uint32_t> waits_;    ///< By operation: for how many others.
+  GoalSchedule::Waits waits_;           ///< By operation: for how many others.
   std::vector<OpId> ready_;             ///< Of the rank at hand; empty between events.
   std::vector<OpId> ready_at_sender_;   ///< Of the sender whose rendezvous succeeded; empty between events.
   std::uint32_t number_ = 0;
@@ -301,11 +355,8 @@ wire::Status check(const support::LogGops& network) {
 double longest(const GoalSchedule& schedule, const support::LogGops& network) {
   const double message = double(network.latency.count()) + 2 * double(network.overhead.count() + network.gap.count());
   const double byte = 2e9 * (network.gap_per_byte + network.overhead_per_byte);
-  double sum = 0;
-  for (const GoalOp& op : schedule.ops())
-    if (op.kind != OpKind::kRecv)
-      sum += op.kind == OpKind::kCalc ? double(op.amount) : message + byte * double(op.amount);
-  return sum;
+  const auto& sums = schedule.amounts();
+  return sums.calc_ns + message * sums.messages + byte * sums.bytes;
 }
 
 wire::Status check(const GoalSchedule& schedule, const support::LogGops& network, std::span<const std::int64_t> start) {

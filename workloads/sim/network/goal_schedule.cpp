@@ -96,7 +96,7 @@ OpId GoalBuilder::add(const GoalOp& op) {
   sorted_ = sorted_ && (ops.empty() || ops.back().rank <= op.rank);
   schedule_.cpus_ = std::max(schedule_.cpus_, op.units.cpu + 1);
   schedule_.nics_ = std::max(schedule_.nics_, op.units.nic + 1);
-  ops.push_back(op);
+  ops.emplace_back(op);
   return OpId(ops.size() - 1);
 }
 
@@ -113,6 +113,7 @@ wire::Result<GoalSchedule> GoalBuilder::build() && {
                                    schedule_.ops_[cycle.front()].rank, cycle.size())};
   if (!sorted_) sort_by_rank();
   list_dependents();
+  sum_up();
   return std::move(schedule_);
 }
 
@@ -122,22 +123,51 @@ void GoalBuilder::sort_by_rank() {
   std::vector<OpId> next(std::size_t(ranks()) + 1), place(ops.size());
   for (const GoalOp& op : ops) ++next[std::size_t(op.rank) + 1];
   for (std::size_t rank = 1; rank < next.size(); ++rank) next[rank] += next[rank - 1];
-  std::vector<GoalOp> sorted(ops.size());
+  GoalSchedule::Ops sorted(ops.size());
   for (OpId op = 0; op < ops.size(); ++op) sorted[place[op] = next[std::size_t(ops[op].rank)]++] = ops[op];
   ops = std::move(sorted);
   for (Dependence& d : dependences_) d = {place[d.earlier], place[later_of(d)] | (d.later & kStart)};
 }
 
 void GoalBuilder::list_dependents() {
-  auto& first = schedule_.first_dependent_;
-  first.assign(size() + 1, 0);
-  for (const Dependence& d : dependences_) ++first[d.earlier + 1];
-  for (std::size_t op = 1; op < first.size(); ++op) first[op] += first[op - 1];
-  schedule_.dependents_.resize(dependences_.size());
-  std::vector<std::uint32_t> next(first.begin(), std::prev(first.end()));
+  schedule_.waits_.assign(size(), 0);
+  for (const Dependence& d : dependences_) ++schedule_.waits_[later_of(d)];
+  make_lists();
   for (const OpId kind : {kStart, OpId{0}})
     for (const Dependence& d : dependences_)
-      if ((d.later & kStart) == kind) schedule_.dependents_[next[d.earlier]++] = d.later;
+      if ((d.later & kStart) == kind) list(d);
+}
+
+void GoalBuilder::sum_up() {
+  auto& sums = schedule_.amounts_;
+  for (OpId op = 0; op < size(); ++op) {
+    const GoalOp& what = schedule_.ops_[op];
+    if (schedule_.waits_[op] == 0) schedule_.roots_.push_back(op);
+    if (what.kind == OpKind::kCalc) sums.calc_ns += double(what.amount);
+    if (what.kind == OpKind::kSend) sums.messages += 1, sums.bytes += double(what.amount);
+  }
+}
+
+/// Empty ones, for the operations whose dependents need one.
+void GoalBuilder::make_lists() {
+  std::vector<std::uint32_t> dependents(size());
+  for (const Dependence& d : dependences_) ++dependents[d.earlier];
+  for (OpId op = 0; op < size(); ++op) {
+    if (dependents[op] <= 2) continue;
+    schedule_.ops_[op].first = OpId(schedule_.lists_.size());
+    schedule_.ops_[op].second = PlacedOp::kListed;
+    schedule_.lists_.resize(schedule_.lists_.size() + 1 + dependents[op]);
+  }
+}
+
+void GoalBuilder::list(const Dependence& dependence) {
+  PlacedOp& op = schedule_.ops_[dependence.earlier];
+  if (op.second == PlacedOp::kListed) {
+    OpId* const listed = &schedule_.lists_[op.first];
+    listed[++listed[0]] = dependence.later;
+  } else {
+    (op.first == PlacedOp::kNone ? op.first : op.second) = dependence.later;
+  }
 }
 
 }  // namespace idlewave::sim

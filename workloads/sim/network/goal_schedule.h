@@ -10,6 +10,7 @@
 
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
+#include "workloads/support/huge_pages.h"
 
 namespace idlewave::sim {
 
@@ -21,7 +22,7 @@ inline constexpr Rank kAnySource = -1;
 inline constexpr Tag kAnyTag = ~Tag{0};
 inline constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kMaxCalcNs = std::uint64_t{1} << 53;
-inline constexpr std::size_t kMaxOps = (std::size_t{1} << 31) - 1;
+inline constexpr std::size_t kMaxOps = (std::size_t{1} << 30) - 1;
 
 /// Their order is the one in which operations of a rank start that became ready at once.
 enum class OpKind : std::uint8_t { kSend = 1, kRecv = 2, kCalc = 3 };
@@ -42,29 +43,47 @@ struct GoalOp {
 };
 static_assert(sizeof(GoalOp) == 24);
 
+/// An operation with up to two that wait for it, or with the place of their list: half a cache line.
+struct alignas(32) PlacedOp : GoalOp {
+  static constexpr OpId kNone = kMaxOps;
+  static constexpr OpId kListed = ~OpId{0};
+
+  PlacedOp() = default;
+  explicit PlacedOp(const GoalOp& op) : GoalOp(op) {}
+
+  OpId first = kNone;   ///< kListed in `second`: where the list begins.
+  OpId second = kNone;  ///< Not without a first.
+};
+static_assert(sizeof(PlacedOp) == 32);
+
 /// Operations in the order of their ranks, and for each the ones that wait for it: first those that wait for its start,
-/// then those that wait for its end, either in the order in which they were declared. 24 bytes an operation, 4 more for
-/// its place in the list of dependents, 4 a dependence. Immutable; built by GoalBuilder or read_goal.
+/// then those that wait for its end, either in the order in which they were declared. 36 bytes an operation, and of
+/// those that more than two wait for 4 more and 4 a dependence. Immutable; built by GoalBuilder or read_goal.
 class GoalSchedule {
  public:
+  /// Sums over all operations.
+  struct Amounts {
+    double calc_ns = 0;
+    double messages = 0;
+    double bytes = 0;
+  };
+  using Ops = support::HugeVector<PlacedOp>;
+  using Waits = support::HugeVector<std::uint32_t>;
+
   Rank ranks() const { return ranks_; }
   int cpus() const { return cpus_; }  ///< Of each rank: the largest number in use and one.
   int nics() const { return nics_; }
-  std::span<const GoalOp> ops() const { return ops_; }
+  std::span<const PlacedOp> ops() const { return ops_; }
+  const Waits& waits() const { return waits_; }           ///< By operation: on how many others it depends.
+  std::span<const OpId> roots() const { return roots_; }  ///< Those that depend on none, ascending.
+  const Amounts& amounts() const { return amounts_; }
 
   static constexpr OpId kWaitsForStart = OpId{1} << 31;  ///< Flag beside the number of a dependent.
-  std::span<const OpId> dependents(OpId op) const {
-    return {dependents_.data() + first_dependent_[op], dependents_.data() + first_dependent_[op + 1]};
-  }
-
-  /// Brings what stands behind `op` into the cache: a run goes through the ranks' operations side by side, each in
-  /// order, more streams than the processor follows by itself.
-  void prefetch_behind(OpId op) const {
-    const std::size_t last = ops_.size() - 1;
-    __builtin_prefetch(&ops_[std::min<std::size_t>(op + 6, last)]);
-    __builtin_prefetch(&first_dependent_[std::min<std::size_t>(op + 16, last)]);
-    if (!dependents_.empty())
-      __builtin_prefetch(&dependents_[std::min<std::size_t>(first_dependent_[op] + 16, dependents_.size() - 1)]);
+  std::span<const OpId> dependents(OpId op) const { return dependents(ops_[op]); }
+  std::span<const OpId> dependents(const PlacedOp& op) const {
+    if (op.second != PlacedOp::kListed)
+      return {&op.first, (op.first != PlacedOp::kNone) + std::size_t(op.second != PlacedOp::kNone)};
+    return {&lists_[op.first + 1], lists_[op.first]};
   }
 
  private:
@@ -72,9 +91,11 @@ class GoalSchedule {
   Rank ranks_ = 0;
   int cpus_ = 1;
   int nics_ = 1;
-  std::vector<GoalOp> ops_;
-  std::vector<std::uint32_t> first_dependent_;
-  std::vector<OpId> dependents_;
+  Ops ops_;
+  Waits waits_;
+  std::vector<OpId> roots_;
+  Amounts amounts_;
+  std::vector<OpId> lists_;  ///< The number of dependents, then they; one after another.
 };
 
 /// `later` waits for `earlier`.
@@ -110,7 +131,10 @@ class GoalBuilder {
   OpId add(const GoalOp& op);
   void depend(Dependence dependence);
   void sort_by_rank();
+  void sum_up();
   void list_dependents();
+  void make_lists();
+  void list(const Dependence& dependence);
 
   GoalSchedule schedule_;
   std::vector<Dependence> dependences_;
