@@ -6,9 +6,12 @@
 namespace idlewave::link {
 namespace {
 
-constexpr Nanoseconds kFlushEvery = std::chrono::seconds(2);
+constexpr Nanoseconds kFlushEvery = std::chrono::seconds(4);
 constexpr std::size_t kMaxNodes =
     1u << 16;  // Whatever node names are made up, the memory for their rosters is bounded.
+
+/// The rest is chance, and would cost a byte or two for every frame.
+Nanoseconds to_microseconds(Nanoseconds time) { return std::chrono::duration_cast<std::chrono::microseconds>(time); }
 
 }  // namespace
 
@@ -66,7 +69,7 @@ void Recorder::Impl::record(Nanoseconds now, std::span<const Delivery> deliverie
   for (const Delivery& delivery : deliveries) {
     flush_now = learn(delivery) || flush_now;
     if (!writer) continue;
-    if (auto written = writer->append(now - started, delivery.direction, delivery.bytes); !written)
+    if (auto written = writer->append(to_microseconds(now - started), delivery.direction, delivery.bytes); !written)
       fail(written.error());
   }
   if (!writer || !flush_now) return;

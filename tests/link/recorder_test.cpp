@@ -141,10 +141,10 @@ TEST_F(RecorderTest, DoesNotOverwriteARecording) {
   EXPECT_THAT(play(path_), SizeIs(1));
 }
 
-TEST_F(RecorderTest, IsOnDiskAfterTwoSecondsWithoutBeingStopped) {
+TEST_F(RecorderTest, IsOnDiskAfterFourSecondsWithoutBeingStopped) {
   ASSERT_TRUE(recorder_->start(path_, kHeader, now_));
   stream(1, 3);
-  now_ += seconds(2);
+  now_ += seconds(4);
   turn();
   EXPECT_EQ(numbers_of(play(path_)), up_to(3));
 }
