@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include "probe/wire/crc32c.h"
 #include "probe/wire/frame_log.h"
@@ -39,6 +40,29 @@ struct CompressorDeleter {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
 };
 
+/// An entry of the block under construction; its bytes lie in the block's data, one behind the other.
+struct Pending {
+  std::int64_t time = 0;
+  std::size_t size = 0;
+  Direction direction = Direction::kReceived;
+};
+
+constexpr std::size_t kTableBytesAnEntry = 5;  // About: two short numbers.
+
+/// The table with two numbers for each entry.
+std::vector<std::byte> encode_table(std::span<const Pending> entries) {
+  std::vector<std::byte> table;
+  std::uint64_t previous = 0;
+  for (const Pending& entry : entries) {
+    const auto time = static_cast<std::uint64_t>(entry.time);
+    append_varint(table, zigzag(time - std::exchange(previous, time)));
+    append_varint(table, entry.size << 1 | static_cast<std::uint64_t>(entry.direction));
+  }
+  return table;
+}
+
+bool is_lack_of_space(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
 }  // namespace
 
 struct FrameLogWriter::Impl {
@@ -47,7 +71,9 @@ struct FrameLogWriter::Impl {
     if (fd >= 0) ::close(fd);
   }
 
-  Status write_safely(std::span<const std::byte> head, std::span<const std::byte> tail);
+  int write_whole(std::span<const std::byte> head, std::span<const std::byte> tail);
+  int write_block(std::span<const Pending> block, std::span<const std::byte> block_data);
+  int write_blocks(std::span<const Pending> block, std::span<const std::byte> block_data);
   Status fail(int error);
   Status end_block();
   Status finish();
@@ -55,61 +81,86 @@ struct FrameLogWriter::Impl {
   std::string path;
   int fd = -1;
   std::uint64_t safe_bytes = 0;  // End of the last complete part of the file.
+  bool ragged = false;           // A part that was not written whole could not be taken back.
   std::optional<Error> failure;  // Once set, nothing is written any more.
   std::vector<IndexEntry> index;
 
-  // The block under construction: a table with two numbers per entry, and the entries' bytes.
-  std::vector<std::byte> table;
+  // The block under construction.
+  std::vector<Pending> entries;
   std::vector<std::byte> data;
-  std::vector<std::byte> payload;
-  BlockHeader block;
-  std::int64_t previous_time = 0;
   std::unique_ptr<ZSTD_CCtx, CompressorDeleter> compressor;
+  std::vector<std::byte> payload;
 };
 
 Status FrameLogWriter::Impl::fail(int error) {
-  // What was written in part goes, so that the file ends with its last complete block.
-  const bool truncated = ::ftruncate(fd, static_cast<off_t>(safe_bytes)) == 0;
   std::string message = "can't write " + system_error(path, error);
   message += index.empty() ? "; nothing was recorded" : "; recorded until " + seconds(index.back().last);
-  if (!truncated) message += " (the file ends with a damaged block, which readers skip)";
+  if (ragged) message += " (the file ends with a damaged block, which readers skip)";
   failure = Error{message};
   return *failure;
 }
 
-Status FrameLogWriter::Impl::write_safely(std::span<const std::byte> head, std::span<const std::byte> tail) {
-  if (const int error = write_all(fd, head)) return fail(error);
-  if (const int error = write_all(fd, tail)) return fail(error);
-  safe_bytes += head.size() + tail.size();
-  return ok();
+/// Both parts or none: the file always ends with its last complete part. 0, or the error number.
+int FrameLogWriter::Impl::write_whole(std::span<const std::byte> head, std::span<const std::byte> tail) {
+  int error = write_all(fd, head);
+  if (error == 0) error = write_all(fd, tail);
+  if (error == 0) {
+    safe_bytes += head.size() + tail.size();
+  } else {
+    const auto end = static_cast<off_t>(safe_bytes);
+    ragged = ::ftruncate(fd, end) != 0 || ::lseek(fd, end, SEEK_SET) != end;
+  }
+  return error;
+}
+
+int FrameLogWriter::Impl::write_block(std::span<const Pending> block, std::span<const std::byte> block_data) {
+  std::vector<std::byte> content = encode_table(block);
+  content.insert(content.end(), block_data.begin(), block_data.end());
+  payload.resize(ZSTD_compressBound(content.size()));
+  const std::size_t size = ZSTD_compressCCtx(compressor.get(), payload.data(), payload.size(), content.data(),
+                                             content.size(), kCompressionLevel);
+  if (ZSTD_isError(size)) return ENOMEM;
+  const std::span<const std::byte> packed(payload.data(), size);
+  const auto [first, last] = std::ranges::minmax(block, {}, &Pending::time);
+  const BlockHeader header = {.number = static_cast<std::uint32_t>(index.size()),
+                              .content_bytes = static_cast<std::uint32_t>(content.size()),
+                              .payload_bytes = static_cast<std::uint32_t>(size),
+                              .entries = static_cast<std::uint32_t>(block.size()),
+                              .first = first.time,
+                              .last = last.time,
+                              .payload_checksum = crc32c(packed)};
+  const std::uint64_t offset = safe_bytes;
+  if (const int error = write_whole(encode_block_header(header), packed)) return error;
+  index.push_back({offset, header.first, header.last});
+  return 0;
+}
+
+/// Where the disk has no room for the whole, as much from the front as fits.
+int FrameLogWriter::Impl::write_blocks(std::span<const Pending> block, std::span<const std::byte> block_data) {
+  const int error = write_block(block, block_data);
+  if (!is_lack_of_space(error) || ragged || block.size() == 1) return error;
+  const auto front = block.first(block.size() / 2);
+  std::size_t front_bytes = 0;
+  for (const Pending& entry : front) front_bytes += entry.size;
+  if (const int still = write_blocks(front, block_data.first(front_bytes))) return still;
+  return write_blocks(block.subspan(front.size()), block_data.subspan(front_bytes));
 }
 
 Status FrameLogWriter::Impl::end_block() {
   if (failure) return *failure;
-  if (block.entries == 0) return ok();
-  table.insert(table.end(), data.begin(), data.end());
-  payload.resize(ZSTD_compressBound(table.size()));
-  const std::size_t size = ZSTD_compressCCtx(compressor.get(), payload.data(), payload.size(), table.data(),
-                                             table.size(), kCompressionLevel);
-  if (ZSTD_isError(size)) return fail(ENOMEM);
-  block.content_bytes = static_cast<std::uint32_t>(table.size());
-  block.payload_bytes = static_cast<std::uint32_t>(size);
-  const std::span<const std::byte> packed(payload.data(), size);
-  block.payload_checksum = crc32c(packed);
-  const std::uint64_t offset = safe_bytes;
-  if (Status status = write_safely(encode_block_header(block), packed); !status) return status;
-  index.push_back({offset, block.first, block.last});
-  block = {.number = block.number + 1};
-  table.clear();
+  if (entries.empty()) return ok();
+  if (const int error = write_blocks(entries, data)) return fail(error);
+  entries.clear();
   data.clear();
-  previous_time = 0;
   return ok();
 }
 
 Status FrameLogWriter::Impl::finish() {
   if (fd < 0) return failure ? Status(*failure) : ok();
   Status status = end_block();
-  if (status) status = write_safely(encode_index(index, safe_bytes), {});
+  if (status) {
+    if (const int error = write_whole(encode_index(index, safe_bytes), {})) status = fail(error);
+  }
   const int closed = ::close(std::exchange(fd, -1));
   if (status && closed != 0) failure = Error{"can't finish " + system_error(path, errno)};
   return failure ? Status(*failure) : ok();
@@ -128,9 +179,9 @@ Result<std::unique_ptr<FrameLogWriter>> FrameLogWriter::create(const std::string
   struct stat info = {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return Error{path + " is not a regular file"};
   if (info.st_size != 0) return Error{path + " exists; choose another name"};
-  if (Status status = impl->write_safely(encode_file_header(header), {}); !status) {
+  if (const int error = impl->write_whole(encode_file_header(header), {})) {
     if (made) ::unlink(path.c_str());
-    return status.error();
+    return impl->fail(error).error();
   }
   return std::unique_ptr<FrameLogWriter>(new FrameLogWriter(std::move(impl)));
 }
@@ -140,17 +191,10 @@ Status FrameLogWriter::append(Nanoseconds received_at, Direction direction, std:
   assert(impl_->fd >= 0 && "append after close");
   if (bytes.size() > kMaxFrameBytes)
     return Error{"a frame of " + std::to_string(bytes.size()) + " bytes is too large to record"};
-  const std::int64_t time = received_at.count();
-  BlockHeader& block = impl_->block;
-  block.first = block.entries == 0 ? time : std::min(block.first, time);
-  block.last = block.entries == 0 ? time : std::max(block.last, time);
-  append_varint(impl_->table,
-                zigzag(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(impl_->previous_time)));
-  append_varint(impl_->table, bytes.size() << 1 | static_cast<std::uint64_t>(direction));
+  impl_->entries.push_back({received_at.count(), bytes.size(), direction});
   impl_->data.insert(impl_->data.end(), bytes.begin(), bytes.end());
-  impl_->previous_time = time;
-  ++block.entries;
-  return impl_->table.size() + impl_->data.size() >= kBlockTarget ? impl_->end_block() : ok();
+  const std::size_t content = impl_->data.size() + impl_->entries.size() * kTableBytesAnEntry;
+  return content >= kBlockTarget ? impl_->end_block() : ok();
 }
 
 Status FrameLogWriter::flush() { return impl_->end_block(); }
