@@ -170,9 +170,10 @@ struct TableColumns {
   int state = 0;
 };
 
-TableColumns table_columns(const Model& model, int columns) {
+/// For the sockets [first, last), those that are shown: there may be thousands.
+TableColumns table_columns(const Model& model, int first, int last, int columns) {
   TableColumns widest;
-  for (int i = 0; i < static_cast<int>(model.timeline.domains().size()); ++i) {
+  for (int i = first; i < last; ++i) {
     const Socket s = socket(model, i);
     widest.label = std::max(widest.label, columns_of(s.domain.info.label));
     widest.of = std::max(widest.of, static_cast<int>(fmt::formatted_size(" of {}", s.ranks())));
@@ -218,8 +219,9 @@ void draw_lines(Canvas& canvas, const Box& box, const State& state, const Model&
     canvas.text(box.x, y++, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
   const int room = box.y + box.height - y;
   const int first = first_shown(state, model, room);
-  const TableColumns table = table_columns(model, box.width);
-  for (int i = first; i < std::min(first + room, sockets); ++i) {
+  const int last = std::min(first + room, sockets);
+  const TableColumns table = table_columns(model, first, last, box.width);
+  for (int i = first; i < last; ++i) {
     draw_line(canvas, box.x, y++, table, socket(model, i), model.timeline.domain_of(state.cursor_rank) == i);
   }
 }
