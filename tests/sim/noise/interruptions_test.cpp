@@ -35,6 +35,15 @@ double idle_by_definition(const std::vector<Interruption>& all, double begin, do
   }
 }
 
+/// What began before `time` occupies the processor one after another, each from its start on or when the others are over.
+double free_by_definition(std::vector<Interruption> all, double time) {
+  double free = -1e9;
+  for (const Interruption& i : all) {
+    if (i.start < time) free = std::max(free, i.start) + i.duration;
+  }
+  return std::max(free, time);
+}
+
 std::vector<Interruption> beats(double phase, double period, double duration, double until) {
   std::vector<Interruption> all;
   for (int k = -1; (phase + k) * period < until; ++k) all.push_back({(phase + k) * period, duration});
@@ -55,6 +64,8 @@ TEST(PeriodicNoise, IsWhatItsDefinitionSays) {
     const double expected = idle_by_definition(beats(phases.of(rank), period, duration, until), begin, end);
     const PeriodicNoise noise{duration, period, phases};
     ASSERT_NEAR(noise.after(rank, i, begin, end), expected, 1e-9 * duration) << "seed 3, case " << i;
+    const double free = free_by_definition(beats(phases.of(rank), period, duration, until), begin);
+    ASSERT_NEAR(noise.free_from(rank, begin), free, 1e-9 * duration) << "seed 3, case " << i;
   }
 }
 
@@ -174,6 +185,9 @@ TEST(SystemNoise, IsWhatTheDefinitionSaysOfItsTicks) {
     for (std::size_t k = 0; k < ticks.size(); ++k)
       ticks[k].duration = noise.duration(rank, static_cast<std::int64_t>(k) - 1);
     ASSERT_NEAR(noise.after(rank, i, begin, end), idle_by_definition(ticks, begin, end), 1e-15) << "seed 4, case " << i;
+    const auto tick = static_cast<std::size_t>(random() % ticks.size());
+    const double within = ticks[tick].start + 2e-6;
+    ASSERT_NEAR(noise.free_from(rank, within), free_by_definition(ticks, within), 1e-12) << "seed 4, case " << i;
   }
 }
 
@@ -212,6 +226,7 @@ TEST(TraceNoise, IsWhatItsDefinitionSays) {
     const double idle = noise.after(9, i, begin, end);
     const auto all = over_and_over(trace, phases.of(9), end + 2 * idle + 2 * length);
     ASSERT_NEAR(idle, idle_by_definition(all, begin, end), 1e-12) << "seed 5, case " << i;
+    ASSERT_NEAR(noise.free_from(9, end), free_by_definition(all, end), 1e-12) << "seed 5, case " << i;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "workloads/sim/noise/counter_random.h"
 #include "workloads/sim/noise/portable_math.h"
@@ -57,6 +58,11 @@ double PeriodicNoise::after(Rank rank, Step /*step*/, double begin, double end) 
   return n * duration_;
 }
 
+double PeriodicNoise::free_from(Rank rank, double time) const {
+  const Beat beat{phases_.of(rank), period_};
+  return std::max(time, beat.at(beat.first_from(time) - 1) + duration_);
+}
+
 SystemNoise::SystemNoise(std::uint64_t seed, Phases phases)
     : key_(mixed(key_of(seed))), cut_(1 - portable_exp(-kLongest / kScale)), phases_(phases) {}
 
@@ -74,12 +80,39 @@ double SystemNoise::after(Rank rank, Step /*step*/, double begin, double end) co
   return idle;
 }
 
+double SystemNoise::free_from(Rank rank, double time) const {
+  const Beat beat{phases_.of(rank), kPeriod};
+  const double k = beat.first_from(time) - 1;
+  return std::max(time, beat.at(k) + duration(rank, static_cast<std::int64_t>(k)));
+}
+
 TraceNoise::TraceNoise(const support::NoiseTrace& trace, Phases phases) : phases_(phases) {
   for (const support::Detour& detour : trace) {
     round_.push_back({seconds(detour.start), seconds(detour.duration)});
     busy_ += seconds(detour.duration);
   }
   length_ = round_.back().start + round_.back().duration;
+  stretch_ = longest_stretch();
+}
+
+double TraceNoise::longest_stretch() const {
+  // Two rounds, since a stretch may go on from one into the next.
+  double longest = 0, begin = 0, end = 0;
+  for (Place place{0, 0}; place.round < 2; place = next(place)) {
+    const double start = at(place, 0);
+    if (start > end) begin = end = start;
+    end += round_[place.index].duration;
+    longest = std::max(longest, end - begin);
+  }
+  return longest;
+}
+
+double TraceNoise::free_from(Rank rank, double time) const {
+  const double offset = phases_.of(rank) * length_;
+  double free = -std::numeric_limits<double>::infinity();
+  for (Place place = first_from(time - stretch_, offset); at(place, offset) < time; place = next(place))
+    free = std::max(free, at(place, offset)) + round_[place.index].duration;
+  return std::max(time, free);
 }
 
 TraceNoise::Place TraceNoise::next(Place place) const {

@@ -6,7 +6,7 @@
 //     e - t = w + (sum of the durations of the interruptions that begin within [t, e))
 //
 // so an interruption may come within the time that another one took, and counts too; one that begins while a rank waits
-// or communicates costs it nothing. (LogGOPSim, whose traces can be read here, counts neither the former nor whatever
+// or communicates costs it nothing, unless the engine asks what is left of it when the rank goes on (free_from). (LogGOPSim, whose traces can be read here, counts neither the former nor whatever
 // else begins after t + w, but does count what is left at t of an interruption that began before.) Where a phase of
 // work begins no earlier than the noise of the last one ended, each interruption counts for one of them at most.
 
@@ -38,6 +38,7 @@ class PeriodicNoise final : public PhaseNoise {
   /// Seconds; duration < period.
   PeriodicNoise(double duration, double period, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
+  double free_from(Rank rank, double time) const override;
 
  private:
   double duration_;
@@ -57,6 +58,7 @@ class SystemNoise final : public PhaseNoise {
 
   SystemNoise(std::uint64_t seed, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
+  double free_from(Rank rank, double time) const override;
   double duration(Rank rank, std::int64_t tick) const;  ///< Seconds, below kLongest.
 
  private:
@@ -72,6 +74,7 @@ class TraceNoise final : public PhaseNoise {
   /// As parse_noise_trace returns it: not empty, sorted, with time left for work.
   TraceNoise(const support::NoiseTrace& trace, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
+  double free_from(Rank rank, double time) const override;
 
  private:
   struct Interruption {
@@ -84,6 +87,7 @@ class TraceNoise final : public PhaseNoise {
   };
   /// Moments of one rank, whose run begins at `offset` of a round. Each place has one, rounded once.
   double at(Place place, double offset) const { return (place.round * length_ - offset) + round_[place.index].start; }
+  double longest_stretch() const;
   Place next(Place place) const;
   Place previous(Place place) const;
   Place first_from(double time, double offset) const;
@@ -91,6 +95,7 @@ class TraceNoise final : public PhaseNoise {
   std::vector<Interruption> round_;
   double length_ = 0;  ///< Of a round.
   double busy_ = 0;    ///< All durations of a round.
+  double stretch_ = 0;  ///< The longest time without a moment for work.
   Phases phases_;
 };
 
