@@ -76,7 +76,7 @@ bool Lane::append(const wire::Event& event, const LaneLimits& limits) {
   last_ = event.time;
   known_limit_ = Nanoseconds::max();
   ++events_;
-  return history_->events.push(event, history_->times, limits.block_events);
+  return history_->events.push(event, history_->pyramid.times(), limits.block_events);
 }
 
 void Lane::account(const wire::Event& event, const LaneLimits& limits) {
@@ -90,7 +90,6 @@ void Lane::account(const wire::Event& event, const LaneLimits& limits) {
 
 void Lane::account_part(int category, Nanoseconds until, const LaneLimits& limits) {
   const std::int64_t length = (until - last_).count();
-  history_->times[std::size_t(category)] += length;
   history_->pyramid.add(category, until.count(), limits.buckets);
   if (category != kNoData) account_step(length);
   last_ = until;
@@ -156,7 +155,7 @@ std::size_t Lane::bytes() const {
 
 Times Lane::times_until(Nanoseconds time) const {
   if (time < last_) return history_->events.times_until(time, clock_->basic);
-  Times times = history_->times;
+  Times times = history_->pyramid.times();
   if (state_ == LaneState::kLive)
     times[std::size_t(category_of(basic_phase()))] += (std::min(time, known_until_in_lane_time()) - last_).count();
   return times;

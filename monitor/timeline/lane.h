@@ -94,7 +94,6 @@ class Lane {
     std::deque<StepRecord> steps;
     bool steps_ascend = true;
     bool in_step = false;  ///< The last step goes on.
-    Times times{};         ///< In each category since the first event.
   };
 
   /// Takes one event whose time, lane time, is not before the last one's. Returns true if it began a block of events.

@@ -68,7 +68,7 @@ void RowSum::prefetch(const Lane& lane, int hop) const {
   if (!lane.history_) return;
   const Pyramid& pyramid = lane.history_->pyramid;
   if (hop == 1) return __builtin_prefetch(&pyramid);
-  if (hop == 2) return pyramid.prefetch_levels(level_);
+  if (hop == 2) return pyramid.prefetch_level(level_);
   pyramid.prefetch_buckets(level_, grid_.first, grid_.end);
 }
 
@@ -89,9 +89,9 @@ void RowSum::add_buckets(const Lane& lane, Nanoseconds from, Nanoseconds to) {
       pyramid.for_each_piece(from.count(), std::min(kept << Pyramid::shift(level_), to.count()), {level_, level_},
                              sum_piece);
     add_complete(pyramid, std::max(kept, grid_.first), std::min(open, grid_.end));
-    if (open < grid_.end) pyramid.for_each_open_piece(level_, sum_piece);
+    if (open < grid_.end) add_piece(pyramid.open_piece(level_));
   } else {
-    pyramid.for_each_open_piece(pyramid.levels() - 1, sum_piece);
+    add_piece(pyramid.open_piece(pyramid.levels() - 1));
   }
   lane.emit_ongoing(from, to, sum_piece);
 }

@@ -8,12 +8,12 @@ namespace {
 constexpr std::uint32_t kFirstCapacity = 8;
 
 /// Rounds the running sum, not each share, so that the shares never exceed 255 together.
-Bucket quantise(const Times& times, int shift) {
+Bucket quantise(const Times& before, const Times& until, int shift) {
   Bucket bucket{};
   std::int64_t sum = 0;
   std::int64_t rounded = 0;
   for (std::size_t c = 0; c < kCategories; ++c) {
-    sum += times[c];
+    sum += until[c] - before[c];
     const std::int64_t next = (sum * 255 + (std::int64_t{1} << (shift - 1))) >> shift;
     bucket[c] = std::uint8_t(next - rounded);
     rounded = next;
@@ -33,37 +33,29 @@ void Pyramid::start(std::int64_t time) {
   levels_.resize(1);
   levels_[0].open = time >> kBaseShift;
   start_ = end_ = time;
+  border_ = (levels_[0].open + 1) << kBaseShift;
 }
 
-void Pyramid::fill(int level, int category, std::int64_t from, std::int64_t to, std::uint32_t limit) {
-  const auto c = std::size_t(category);
-  const std::int64_t border = (levels_[std::size_t(level)].open + 1) << shift(level);
-  if (to < border) {
-    levels_[std::size_t(level)].times[c] += to - from;
-    return;
+/// Completes the buckets that end until `to`, of each level as many as there are, and begins the next ones.
+void Pyramid::pass_borders(int category, std::int64_t to, std::uint32_t limit) {
+  const auto at = [&](std::int64_t time) {
+    Times times = times_;
+    times[std::size_t(category)] += time - end_;
+    return times;
+  };
+  for (int level = 0; level < levels() && to >> shift(level) != levels_[std::size_t(level)].open; ++level) {
+    close(level, at((levels_[std::size_t(level)].open + 1) << shift(level)), limit);
+    Level& l = levels_[std::size_t(level)];
+    if (const std::int64_t whole = (to >> shift(level)) - l.open; whole > 0) push_run(l, all_of(category), whole, limit);
+    l.before = at(l.open << shift(level));
   }
-  levels_[std::size_t(level)].times[c] += border - from;
-  close(level, limit);
-  const std::int64_t whole = (to - border) >> shift(level);
-  const std::int64_t whole_end = border + (whole << shift(level));
-  if (whole > 0) {
-    push_run(levels_[std::size_t(level)], all_of(category), whole, limit);
-    if (level + 1 < levels()) fill(level + 1, category, border, whole_end, limit);
-  }
-  levels_[std::size_t(level)].times[c] = to - whole_end;
+  border_ = (levels_[0].open + 1) << kBaseShift;
 }
 
-void Pyramid::close(int level, std::uint32_t limit) {
+void Pyramid::close(int level, const Times& until, std::uint32_t limit) {
   if (level + 1 == levels() && level + 1 < kLevels) levels_.emplace_back().open = levels_[std::size_t(level)].open >> 1;
   Level& closed = levels_[std::size_t(level)];
-  const std::int64_t index = closed.open;
-  push_run(closed, quantise(closed.times, shift(level)), 1, limit);
-  if (level + 1 < levels()) {
-    Level& above = levels_[std::size_t(level) + 1];
-    for (std::size_t c = 0; c < above.times.size(); ++c) above.times[c] += closed.times[c];
-    if (index & 1) close(level + 1, limit);
-  }
-  levels_[std::size_t(level)].times = {};
+  push_run(closed, quantise(closed.before, until, shift(level)), 1, limit);
 }
 
 void Pyramid::push_run(Level& level, const Bucket& bucket, std::int64_t count, std::uint32_t limit) {
@@ -78,7 +70,7 @@ void Pyramid::push_run(Level& level, const Bucket& bucket, std::int64_t count, s
 void Pyramid::resize(Level& level, std::uint32_t capacity) {
   Level old = std::move(level);
   level = {std::make_unique_for_overwrite<Bucket[]>(capacity), old.open, capacity, std::min(old.kept, capacity),
-           old.times};
+           old.before};
   for (std::int64_t i = level.open - level.kept; i < level.open; ++i) level.at(i) = old.at(i);
   bytes_ += (std::size_t{capacity} - old.capacity) * sizeof(Bucket);
 }
@@ -108,9 +100,9 @@ Piece Pyramid::complete_piece(int level, std::int64_t index) const {
 
 Piece Pyramid::open_piece(int level) const {
   const Level& l = levels_[std::size_t(level)];
-  Piece piece{std::max(l.open << shift(level), start_), level > 0 ? open(level - 1) << shift(level - 1) : end_, {}};
+  Piece piece{std::max(l.open << shift(level), start_), end_, {}};
   const float scale = 1 / float(std::max<std::int64_t>(piece.to - piece.from, 1));
-  for (std::size_t c = 0; c < kCategories; ++c) piece.shares[c] = float(l.times[c]) * scale;
+  for (std::size_t c = 0; c < kCategories; ++c) piece.shares[c] = float(times_[c] - l.before[c]) * scale;
   return piece;
 }
 

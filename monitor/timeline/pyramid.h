@@ -34,16 +34,13 @@ class Pyramid {
   /// The lane was in `category` (or kNoData) from where the last call ended until `to`. Keeps at most `limit` buckets
   /// of each width, a power of two. Amortised O(1) for each bucket passed, and O(limit) for each width at most.
   void add(int category, std::int64_t to, std::uint32_t limit) {
-    Level& base = levels_[0];
-    if (to >> kBaseShift == base.open) {
-      base.times[std::size_t(category)] += to - end_;
-    } else {
-      fill(0, category, end_, to, limit);
-    }
+    if (to >= border_) pass_borders(category, to, limit);
+    times_[std::size_t(category)] += to - end_;
     end_ = to;
   }
   void trim(std::uint32_t limit);  ///< Forgets what is beyond `limit` buckets a level.
 
+  const Times& times() const { return times_; }  ///< In each category since the start.
   int levels() const { return int(levels_.size()); }
   std::size_t bytes() const { return bytes_ + levels_.capacity() * sizeof(Level); }
 
@@ -56,16 +53,11 @@ class Pyramid {
   template <class Visit>
   void for_each_run(int level, std::int64_t from, std::int64_t to, Visit visit) const;
 
-  /// Calls emit(Piece) for all that was added after the last complete bucket of `level`, in order, without touching a
-  /// ring.
-  template <class Emit>
-  void for_each_open_piece(int level, Emit emit) const {
-    for (int l = level; l >= 0; --l)
-      if (const Piece piece = open_piece(l); piece.from < piece.to) emit(piece);
-  }
+  /// All that was added after the last complete bucket of `level`, without touching a ring.
+  Piece open_piece(int level) const;
 
-  void prefetch_levels(int level) const {
-    for (int l = 0; l <= std::min(level, levels() - 1); ++l) __builtin_prefetch(&levels_[std::size_t(l)]);
+  void prefetch_level(int level) const {
+    if (!levels_.empty()) __builtin_prefetch(&levels_[std::size_t(std::min(level, levels() - 1))]);
   }
   void prefetch_buckets(int level, std::int64_t from, std::int64_t to) const;
 
@@ -86,17 +78,19 @@ class Pyramid {
   }
 
  private:
-  struct Level {
+  /// A cache line: a picture reads one of each lane.
+  struct alignas(64) Level {
     std::unique_ptr<Bucket[]> ring;  ///< Bucket i at i & (capacity - 1).
     std::int64_t open = 0;           ///< Index of the bucket that is not complete.
     std::uint32_t capacity = 0;
     std::uint32_t kept = 0;  ///< Complete ones.
-    Times times{};           ///< In the open bucket, as far as buckets of the level below are complete.
+    Times before{};          ///< times() when the open bucket began.
     Bucket& at(std::int64_t index) const { return ring[std::size_t(index & (std::int64_t(capacity) - 1))]; }
   };
+  static_assert(sizeof(Level) == 64);
 
-  void fill(int level, int category, std::int64_t from, std::int64_t to, std::uint32_t limit);
-  void close(int level, std::uint32_t limit);
+  void pass_borders(int category, std::int64_t to, std::uint32_t limit);
+  void close(int level, const Times& until, std::uint32_t limit);
   void push_run(Level& level, const Bucket& bucket, std::int64_t count, std::uint32_t limit);
   void resize(Level& level, std::uint32_t capacity);
   /// Nothing of bucket `index` of this level would be missing in the buckets of the level below.
@@ -106,12 +100,12 @@ class Pyramid {
   template <class Emit>
   void descend(int level, std::int64_t index, std::int64_t from, std::int64_t to, Detail detail, Emit& emit) const;
   Piece complete_piece(int level, std::int64_t index) const;
-  /// Of the open bucket of a level, what complete buckets of the level below tell of it; of the lowest, what was added.
-  Piece open_piece(int level) const;
 
   std::vector<Level> levels_;  ///< One more as soon as the widest has a complete bucket.
+  Times times_{};
   std::int64_t start_ = 0;
   std::int64_t end_ = 0;
+  std::int64_t border_ = 0;  ///< Where the open bucket of level 0 ends.
   std::size_t bytes_ = 0;  ///< Of the rings.
 };
 
