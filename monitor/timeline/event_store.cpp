@@ -51,9 +51,15 @@ Times EventStore::times_until(Nanoseconds time, const BasicPhases& basic) const 
   return times;
 }
 
-std::size_t EventStore::count_about(Nanoseconds from, Nanoseconds to) const {
+std::size_t EventStore::count(Nanoseconds from, Nanoseconds to) const {
+  const auto before = [&](const Block& block, Nanoseconds time) {
+    const wire::Event* const first = block.events.get();
+    return std::size_t(std::partition_point(first, first + block.count, [&](const auto& e) { return e.time < time; }) -
+                       first);
+  };
   std::size_t count = 0;
-  for (std::size_t b = block_at(from); b < blocks_.size() && blocks_[b].begin() < to; ++b) count += blocks_[b].count;
+  for (std::size_t b = block_at(from); b < blocks_.size() && blocks_[b].begin() < to; ++b)
+    count += before(blocks_[b], to) - before(blocks_[b], from);
   return count;
 }
 

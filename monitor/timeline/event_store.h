@@ -66,8 +66,8 @@ class EventStore {
   /// event is left out.
   Times times_until(Nanoseconds time, const BasicPhases& basic) const;
 
-  /// Number of events in [from, to), too large by two blocks at most.
-  std::size_t count_about(Nanoseconds from, Nanoseconds to) const;
+  /// Number of events in [from, to). O(blocks there + log events).
+  std::size_t count(Nanoseconds from, Nanoseconds to) const;
 
   /// Calls visit(begin, end, category) for each phase between two events that is known to have overlapped [from, to),
   /// in order.

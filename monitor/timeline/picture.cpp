@@ -76,7 +76,7 @@ bool RowSum::is_worth_walking(const Lane& lane, Nanoseconds from, Nanoseconds to
   if (!walks_events_ || !lane.has_events_kept()) return false;
   const bool narrower_than_buckets = columns_per_ns_ * double(std::int64_t{1} << Pyramid::kBaseShift) > 1;
   return narrower_than_buckets ||
-         lane.history_->events.count_about(from, to) <= std::size_t(columns_.count) * kEventsWorthAColumn;
+         lane.history_->events.count(from, to) <= std::size_t(columns_.count) * kEventsWorthAColumn;
 }
 
 void RowSum::add_buckets(const Lane& lane, Nanoseconds from, Nanoseconds to) {
