@@ -54,7 +54,8 @@ class Narrator {
   void tell_commands(const timeline::Timeline& timeline);
   void tell_losses(const timeline::Timeline& timeline);
   void tell_waves(const Findings& findings);
-  void tell_domain(const timeline::Timeline& timeline, const DomainActivity& activity, Nanoseconds at);
+  bool is_news(const DomainActivity& activity);
+  void tell_domains(const timeline::Timeline& timeline, const Findings& findings);
 
   std::vector<Remark> remarks_;
   std::vector<DomainStory> domains_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "monitor/analysis/findings.h"
 
@@ -15,6 +16,8 @@ constexpr std::size_t kRemarksKept = 500;
 constexpr std::size_t kLossesAtOnce = 16;
 /// A domain must be seen in a new state so often, in a row, before it is told: refreshes come four times a second.
 constexpr int kTimesBeforeTelling = 3;
+/// More domains than these that change together are one remark.
+constexpr std::size_t kToldOneByOne = 4;
 
 std::string duration_text(Nanoseconds duration) {
   const double seconds = double(duration.count()) * 1e-9;
@@ -69,15 +72,25 @@ std::string loss_text(const Loss& loss) {
   return {};
 }
 
-std::string domain_text(const Timeline& timeline, const DomainActivity& activity) {
-  const std::string& label = timeline.domains()[std::size_t(activity.domain)].info.label;
-  switch (activity.state) {
-    case DomainState::kLockstep: return fmt::format("{} runs in lockstep: {:.1f} of {} active", label, activity.active_now, activity.ranks);
+/// `domains` have come into the same state together: one or more.
+std::string domains_text(const Timeline& timeline, std::span<const DomainActivity* const> domains) {
+  const DomainActivity& first = *domains.front();
+  const std::string& label = timeline.domains()[std::size_t(first.domain)].info.label;
+  const bool one = domains.size() == 1;
+  const std::string who = one ? label : fmt::format("{} and {}", label, plural(domains.size() - 1, "other"));
+  double active = 0;
+  for (const DomainActivity* each : domains) active += each->active_now / double(domains.size());
+  switch (first.state) {
+    case DomainState::kLockstep:
+      return fmt::format("{} {} in lockstep: {:.1f} of {} active", who, one ? "runs" : "run", active, first.ranks);
     case DomainState::kComputational:
-      return fmt::format("{} is desynchronised: {:.1f} of {} active", label, activity.active_now, activity.ranks);
-    case DomainState::kDisturbed: return fmt::format("an idle wave is in {}", label);
-    case DomainState::kNotActive: return fmt::format("{} is no longer active", label);
-    case DomainState::kUnknown: break;
+      return fmt::format("{} {} desynchronised: {:.1f} of {} active", who, one ? "is" : "are", active, first.ranks);
+    case DomainState::kDisturbed:
+      return fmt::format("an idle wave is in {}", who);
+    case DomainState::kNotActive:
+      return fmt::format("{} {} no longer active", who, one ? "is" : "are");
+    case DomainState::kUnknown:
+      break;
   }
   return {};
 }
@@ -135,14 +148,27 @@ void Narrator::tell_waves(const Findings& findings) {
   }
 }
 
-void Narrator::tell_domain(const Timeline& timeline, const DomainActivity& activity, Nanoseconds at) {
+bool Narrator::is_news(const DomainActivity& activity) {
   DomainStory& story = domains_[std::size_t(activity.domain)];
   story.times = activity.state == story.seen ? story.times + 1 : 1;
   story.seen = activity.state;
-  if (story.seen == story.told || story.times < kTimesBeforeTelling) return;
+  if (story.seen == story.told || story.times < kTimesBeforeTelling) return false;
   story.told = story.seen;
-  const std::string text = domain_text(timeline, activity);
-  if (!text.empty()) tell({Remark::Kind::kDomain, at, -1, wire::kNoStep, text});
+  return true;
+}
+
+void Narrator::tell_domains(const Timeline& timeline, const Findings& findings) {
+  domains_.resize(findings.domains.size());
+  std::map<DomainState, std::vector<const DomainActivity*>> news;
+  for (const DomainActivity& activity : findings.domains)
+    if (is_news(activity)) news[activity.state].push_back(&activity);
+  for (const auto& [state, domains] : news) {
+    const std::size_t together = domains.size() > kToldOneByOne ? domains.size() : 1;
+    for (std::size_t i = 0; i < domains.size(); i += together) {
+      const std::string text = domains_text(timeline, std::span(domains).subspan(i, together));
+      if (!text.empty()) tell({Remark::Kind::kDomain, findings.window.to, -1, wire::kNoStep, text});
+    }
+  }
 }
 
 void Narrator::observe(const Timeline& timeline, const Findings& findings) {
@@ -150,8 +176,7 @@ void Narrator::observe(const Timeline& timeline, const Findings& findings) {
   tell_commands(timeline);
   tell_losses(timeline);
   tell_waves(findings);
-  domains_.resize(findings.domains.size());
-  for (const DomainActivity& activity : findings.domains) tell_domain(timeline, activity, findings.window.to);
+  tell_domains(timeline, findings);
 }
 
 }  // namespace idlewave::analysis

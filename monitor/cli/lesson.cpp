@@ -52,6 +52,15 @@ void add_communication(Words& words, const Scenario& scenario) {
   add(words, "--message-size", exact_bytes(communication.message_size));
 }
 
+/// A lesson's text with the numbers of this run: --ranks may have changed them.
+std::string with_numbers(std::string text, const support::Machine& machine) {
+  const wire::Rank domains = machine.ranks_per_domain > 0 ? (machine.ranks + machine.ranks_per_domain - 1) / machine.ranks_per_domain : 0;
+  for (const auto& [name, number] : {std::pair{"{ranks}", machine.ranks}, std::pair{"{sockets}", domains}}) {
+    for (std::size_t at; (at = text.find(name)) != std::string::npos;) text.replace(at, std::string_view(name).size(), std::to_string(number));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::optional<view::Lesson> lesson_panel(const Scenario& scenario) {
@@ -59,7 +68,7 @@ std::optional<view::Lesson> lesson_panel(const Scenario& scenario) {
   const support::Lesson& lesson = *scenario.lesson;
   view::Lesson panel{.title = lesson.title, .pages = {}, .delay = {}};
   if (!scenario.delays.empty()) panel.delay = scenario.delays.front().duration;
-  for (const std::string& text : lesson.text) panel.pages.push_back({text, lesson.keys, lesson.figure});
+  for (const std::string& text : lesson.text) panel.pages.push_back({with_numbers(text, scenario.machine), lesson.keys, lesson.figure});
   return panel;
 }
 

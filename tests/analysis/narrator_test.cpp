@@ -44,6 +44,18 @@ TEST(Narrator, TellsHowAWaveEnded) {
   EXPECT_THAT(texts(narrate(model, timeline)), Contains(AllOf(HasSubstr("idle wave from rank 5"), HasSubstr("met another front"))));
 }
 
+TEST(Narrator, TellsOfAFewSocketsOneByOneAndOfManyAtOnce) {
+  for (const Rank ranks : {40, 80}) {
+    RingModel model;
+    model.ranks = ranks;
+    timeline::Timeline timeline;
+    const auto said = texts(narrate(model, timeline));
+    const auto lines = std::ranges::count_if(said, [](const std::string& text) { return text.ends_with("no longer active"); });
+    EXPECT_EQ(lines, ranks == 40 ? 4 : 1) << testing::PrintToString(said);
+    if (ranks == 80) EXPECT_THAT(said, Contains("socket 0 and 7 others are no longer active"));
+  }
+}
+
 TEST(Narrator, TellsOfARankThatWasLost) {
   RingModel model;
   timeline::Timeline timeline;

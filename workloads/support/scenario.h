@@ -132,7 +132,8 @@ struct Noise {
 struct Lesson {
   std::string title;
   std::string summary;            ///< One line, for a list of lessons.
-  std::vector<std::string> text;  ///< What to look for: paragraphs, to be wrapped by whoever shows them.
+  std::vector<std::string> text;  ///< What to look for: paragraphs, to be wrapped by whoever shows them. "{ranks}" and
+                                  ///< "{sockets}" stand for this run's numbers.
   std::string keys;               ///< Which key to press.
   std::string figure;             ///< "Fig. 4 of Afzal, Hager, Wellein 2020"
   std::string source;             ///< The paper, in full.
