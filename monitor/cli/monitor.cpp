@@ -96,7 +96,7 @@ void Monitor::press(const view::Key& key, view::Size size, const view::Look& loo
 
 view::Canvas Monitor::screen(view::Size size, const view::Look& look) const { return view::draw(state_, model(), size, look); }
 
-void Monitor::say(std::string text, view::Tone tone) { state_.message = {std::move(text), tone}; }
+void Monitor::say(std::string text, view::Tone tone) { state_.message = {.text = std::move(text), .tone = tone}; }
 
 wire::Status Monitor::send(wire::Command command, Nanoseconds now) {
   command.id = new_command_id();

@@ -18,7 +18,7 @@ struct Turn {
   const Model& model;
   const Layout& layout;
 
-  void say(std::string text, Tone tone = Tone::kPlain) { state.message = {std::move(text), tone}; }
+  void say(std::string text, Tone tone = Tone::kPlain) { state.message = {.text = std::move(text), .tone = tone}; }
 };
 
 struct Binding {

@@ -82,10 +82,13 @@ void submit_goto(Turn& turn) {
   std::visit([&turn](const auto& where) { go(turn, where); }, *place);
 }
 
+constexpr Nanoseconds kSentIsNews = std::chrono::seconds(3);
+
 void send(Turn& turn) {
   wire::Command command = std::move(turn.state.form->command);
   turn.state.form.reset();
   turn.say("sent; it is on the map once it took effect");
+  turn.state.message.until = turn.model.timeline.now() + kSentIsNews;
   turn.effects.emplace_back(SendCommand{std::move(command)});
 }
 

@@ -46,10 +46,12 @@ using RankRange = timeline::Timeline::RankRange;
 
 enum class Tone : std::uint8_t { kPlain, kGood, kWarning, kError };
 
-/// One line that answers the last key, or tells what the monitor did; stays until the next key.
+/// One line that answers the last key, or tells what the monitor did; stays until the next key or until the session has
+/// come so far that it has had its time.
 struct Message {
   std::string text;
   Tone tone = Tone::kPlain;
+  Nanoseconds until = Nanoseconds::max();
   friend bool operator==(const Message&, const Message&) = default;
 };
 

@@ -132,7 +132,8 @@ void draw_key_line(Canvas& canvas, int y) {
 
 void draw_dialogue(Canvas& canvas, const State& state, const Model& model) {
   if (!state.form) {
-    if (!state.message.text.empty()) draw_at_bottom(canvas, state.message.text, ink_of(state.message.tone));
+    if (!state.message.text.empty() && model.timeline.now() < state.message.until)
+      draw_at_bottom(canvas, state.message.text, ink_of(state.message.tone));
     return;
   }
   const FormWords words = words_of(*state.form, model);

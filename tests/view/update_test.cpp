@@ -15,7 +15,7 @@ namespace idlewave::view {
 namespace {
 
 using std::chrono::milliseconds, std::chrono::seconds;
-using ::testing::HasSubstr;
+using ::testing::HasSubstr, ::testing::Not;
 using testing::SyntheticSession;
 
 constexpr Size kSize{160, 48};
@@ -294,6 +294,14 @@ TEST(InjectForm, SendsOnlyAfterTheConfirmingLine) {
 
 TEST(InjectForm, ConfirmsByEnterToo) {
   EXPECT_NE(Operator().press(U'i').press(KeyCode::kEnter).press(KeyCode::kEnter).last<SendCommand>(), nullptr);
+}
+
+TEST(Inject, SaysThatItWasSentForAWhile) {
+  const SyntheticSession then({.length = seconds(4)}), later({.length = seconds(8)});
+  Operator op(then);
+  op.press(U'i').press(KeyCode::kEnter).press(U'y');
+  EXPECT_THAT(op.screen(), HasSubstr("sent; it is on the map"));
+  EXPECT_THAT(to_text(draw(op.state, later.model(), kSize, kLook)), Not(HasSubstr("sent;")));
 }
 
 TEST(InjectForm, SendsNothingAfterEscapeOrNo) {
