@@ -348,6 +348,46 @@ class Schedules(SimTest):
         self.refuses("--goal", self.write("ring.goal", RING), "--set", "loggops.L=2500", says="L")
 
 
+TEN_CALCS = "num_ranks 10\n" + "".join(f"rank {rank} {{\ncalc 1000000\n}}\n" for rank in range(10))
+
+
+class SharedSchedules(SimTest):
+    memory = ["--set", "machine.ranks_per_domain=10", "--set", "machine.core_bandwidth=10 GB/s", "--set", "machine.domain_bandwidth=50 GB/s"]
+
+    def setUp(self):
+        super().setUp()
+        self.goal = self.write("ten.goal", TEN_CALCS)
+
+    def test_calculations_share_the_memory_that_is_set(self):
+        self.assertEqual(self.sim("--goal", self.goal)["finish_ns"], [1_000_000] * 10)
+        self.assertEqual(self.sim("--goal", self.goal, *self.memory)["finish_ns"], [2_000_000] * 10)
+        curve = ["--set", "machine.ranks_per_domain=10", "--set", 'machine.curve=["10 GB/s", "20 GB/s", "25 GB/s"]']
+        self.assertEqual(self.sim("--goal", self.goal, *curve)["finish_ns"], [4_000_000] * 10)
+
+    def test_the_kernel_of_a_scenario_says_whether_memory_is_shared(self):
+        path = self.write("network.toml", REFERENCE.replace('protocol = "eager"', 'L = "5 us"\no = "1500 ns"'))
+        self.assertEqual(self.sim(path, "--goal", self.goal)["finish_ns"], [2_000_000] * 10)
+        core = ["--set", "program.kernel=core", "--set", "program.time=1ms"]
+        self.assertEqual(self.sim(path, "--goal", self.goal, *core)["finish_ns"], [1_000_000] * 10)
+
+    def test_half_of_a_machine_is_refused(self):
+        self.refuses("--goal", self.goal, *self.memory[:4], says="machine.domain_bandwidth is missing")
+        self.refuses("--goal", self.goal, *self.memory[:2], says="machine.ranks_per_domain")
+        self.refuses("--goal", self.goal, "--set", "machine.core_bandwidth=0 GB/s", "--set", "machine.domain_bandwidth=1 GB/s", says="machine.core_bandwidth")
+
+    def test_noise_makes_calculations_late(self):
+        noise = ["--set", "noise.distribution=exponential", "--set", "noise.mean=0.1ms"]
+        finish = self.sim("--goal", self.goal, *noise)["finish_ns"]
+        self.assertEqual(len(set(finish)), 10)
+        self.assertGreater(min(finish), 1_000_000)
+        self.assertEqual(finish, self.sim("--goal", self.goal, *noise)["finish_ns"])
+        self.assertNotEqual(finish, self.sim("--goal", self.goal, *noise, "--set", "noise.seed=2")["finish_ns"])
+        periodic = ["--set", "noise.distribution=periodic", "--set", "noise.duration=50us", "--set", "noise.frequency=1000 Hz"]
+        # 1 ms of work, one or two interruptions of 50 us, and perhaps the rest of one at the begin.
+        for time in self.sim("--goal", self.goal, *periodic)["finish_ns"]:
+            self.assertTrue(1_050_000 <= time <= 1_150_000, time)
+
+
 class Watched(SimTest):
     def test_a_demo_runs_with_simulated_ranks(self):
         done = self.call("demo", "memory-bound", "--simulated", "--headless", "6s", "--ranks", "40", "--json")

@@ -56,7 +56,7 @@ void add_options(CLI::App& app, Options& o) {
          "One run for each value, on all cores: machine.ranks_per_domain=1..10 or delay.0.duration=0.6s,1.2s; several make all combinations")
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false);
-  app.add_option("--goal", o.goal, "A GOAL schedule on the scenario's LogGOPS network; without a scenario --set loggops.L=2500ns and so on say all")->type_name("FILE");
+  app.add_option("--goal", o.goal, "A GOAL schedule on the scenario's LogGOPS network, memory domains (kernel memory) and noise; without a scenario --set loggops.L=2500ns, machine.core_bandwidth=..., noise.distribution=... say all")->type_name("FILE");
   app.add_option("--from", o.from, "A recorded session: derives ranks, domains, work, partners and delays from it, simulates the same program, and prints both side by side")->type_name("FILE");
   app.add_option_function<std::string>(
          "--window", [&o](const std::string& text) { o.window = parse_window(text); }, "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
