@@ -388,6 +388,75 @@ class SharedSchedules(SimTest):
             self.assertTrue(1_050_000 <= time <= 1_150_000, time)
 
 
+class Networks(SimTest):
+    """Scenarios whose neighbours exchange messages on a LogGOPS network."""
+
+    def setUp(self):
+        super().setUp()
+        self.network = self.write("network.toml", REFERENCE.replace('protocol = "eager"', 'protocol = "eager"\nL = "0 ns"'))
+
+    def test_messages_that_cost_nothing_leave_the_reference_case_as_it_is(self):
+        ours, reference = (self.sim(path, "--window", "0.6:0.85", "--step-start", "140") for path in (self.network, self.scenario))
+        self.assertAlmostEqual(ours["makespan_s"], reference["makespan_s"], delta=1e-6)
+        self.assertEqual(ours["rank_steps"], reference["rank_steps"])
+        for a, b in zip(ours["domains"], reference["domains"], strict=True):
+            self.assertAlmostEqual(a["active_mean"], b["active_mean"], delta=1e-3)
+        for a, b in zip(ours["step_start_s"], reference["step_start_s"], strict=True):
+            self.assertAlmostEqual(a, b, delta=1e-6)
+        self.assertEqual([(wave["origin_rank"], wave["origin_step"]) for wave in ours["waves"]], [(5, 5)])
+
+    def test_overheads_make_a_step_longer(self):
+        # Two sends and two arrivals of 10 us each beside 10 ms of work, ranks in step.
+        result = self.sim(self.network, "--without-delays", "--set", "loggops.o=10us", "--set", "program.steps=10")
+        self.assertAlmostEqual(result["makespan_s"], 10 * (10e-3 + 4 * 10e-6), delta=1e-6)
+
+    def test_the_protocol_follows_from_the_size_unless_it_is_said(self):
+        def first_step_of_rank_4(*settings):
+            alone = ["--set", "machine.ranks_per_domain=1", "--set", "delay.0.step=0", "--set", "communication.distances=[1]", "--set", "program.steps=3"]
+            return self.sim(self.network, *alone, *settings, "--step-start", "1")["step_start_s"][4]
+
+        self.assertLess(first_step_of_rank_4(), 0.1)
+        self.assertGreater(first_step_of_rank_4("--set", "communication.protocol=rendezvous"), 1)
+        self.assertGreater(first_step_of_rank_4("--set", "communication.protocol=auto", "--set", "loggops.S=999B"), 1)
+        self.assertLess(first_step_of_rank_4("--set", "communication.protocol=auto", "--set", "loggops.S=1000B"), 0.1)
+
+    def test_a_recording_tells_what_the_run_said(self):
+        recording = str(self.path / "network.iw")
+        result = self.sim(self.network, "--set", "loggops.o=20us", "--set", "noise.distribution=exponential", "--set", "noise.mean=0.1ms", "--record", recording)
+        report = json.loads(self.call("report", recording, "--json").stdout)
+        self.assertAlmostEqual(report["duration_s"], result["makespan_s"], delta=1e-8)
+        self.assertEqual((report["ranks"], report["steps"], report["dropped"], report["complete"]), (40, 200, 0, True))
+        for seen, simulated in zip(report["domains"], result["domains"], strict=True):
+            self.assertAlmostEqual(seen["active_mean"], simulated["active_mean"], delta=1e-3)
+
+    def test_latencies_can_be_swept(self):
+        rows = self.sim(self.network, "--sweep", "loggops.L=0us,100us,200us", "--without-delays", "--set", "program.steps=10")
+        for row, latency in zip(rows, (0, 1e-4, 2e-4), strict=True):
+            self.assertAlmostEqual(row["makespan_s"], 10 * (10e-3 + latency), delta=1e-7)
+
+    def test_what_it_cannot_do_is_refused(self):
+        self.refuses(self.network, "--stream", "tcp://127.0.0.1:0", "--realtime", says=["--stream", "communication.time"])
+        self.refuses(self.network, "--step-start", "200", says=["200", "199"])
+        self.refuses(self.network, "--set", "machine.ranks=10000000", says=["operations", "fewer ranks or steps"])
+
+    def test_more_steps_than_the_memory_holds_are_refused(self):
+        little = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        if self.call("sim", "--version", preexec_fn=little).returncode != 0:
+            self.skipTest("a program with a sanitizer does not start in so little memory")
+        self.refuses(self.network, "--set", "machine.ranks=50000", says=["GB", "fewer ranks or steps"], preexec_fn=little)
+
+    def test_ctrl_c_ends_a_run_with_what_it_has(self):
+        self.scenario = self.network
+        run = self.start_long_run("--set", "machine.ranks=1000", "--set", "program.steps=5000", "--json")
+        time.sleep(2)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, err), (0, ""))
+        result = json.loads(out)
+        self.assertTrue(result["stopped"])
+        self.assertLess(result["rank_steps"], 5_000_000)
+
+
 class Watched(SimTest):
     def test_a_demo_runs_with_simulated_ranks(self):
         done = self.call("demo", "memory-bound", "--simulated", "--headless", "6s", "--ranks", "40", "--json")

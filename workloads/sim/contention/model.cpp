@@ -44,8 +44,7 @@ wire::Status check_program(const support::Program& program) {
 
 wire::Status check_communication(const support::Communication& communication, Step steps) {
   if (communication.loggops) {
-    return Error{
-        "communication: LogGOPS parameters are not in a contention scenario yet; give the transfer time as time"};
+    return Error{"communication: LogGOPS parameters; here the transfer time is needed as time"};
   }
   if (communication.time.count() < 0) {
     return Error{fmt::format("communication.time: {} ns; must not be below zero", communication.time.count())};

@@ -79,7 +79,7 @@ int run_from_session(const Options& options) {
   const std::string text = scenario_of(*history, pattern, options.from);
   const auto scenario = support::parse_scenario(text, options.from, options.settings);
   if (!scenario) return complain(scenario.error().message, kBadInput);
-  const auto result = run(*scenario, {.stop = &interrupted(), .active_means_of = options.window});
+  const auto result = run_scenario(*scenario, {.stop = &interrupted(), .active_means_of = options.window});
   if (!result) return complain(result.error().message, kBadInput);
   const Figures life = measured(*history, scenario->machine.ranks_per_domain, options.window), model = simulated(*result, scenario->program.steps);
   if (options.json) print_json(text, pattern, life, model);

@@ -12,7 +12,7 @@ namespace idlewave::sim {
 namespace {
 
 constexpr int kBits = 56;
-constexpr double kRoundUp = 1 + 0x1p-50;
+constexpr double kRoundUp = 1 + 0x1p-48;
 
 std::int64_t fixed(double speed) {
   return speed == 1 ? std::int64_t{1} << kBits : std::int64_t(std::ceil(std::ldexp(speed * kRoundUp, kBits)));

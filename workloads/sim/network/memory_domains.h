@@ -27,7 +27,7 @@ wire::Result<MemoryDomains> memory_domains(const support::Machine& machine, std:
 /// Who calculates on which domain, and until when: processor sharing. All that run on a domain advance alike, so one
 /// number for each domain, the work S that each of them has been given, stands for all; one that begins at S with work
 /// w ends at S + w. S is counted in 2^-56 ns by whole numbers, which makes sums exact; speeds that are no multiple of
-/// that are rounded up, by 10^-15 at most, so that what ends at a whole nanosecond is not a nanosecond late.
+/// that are rounded up, by 10^-14 at most, so that what ends at a whole nanosecond is not a nanosecond late.
 /// Times are nanoseconds; ends are rounded up. begin, end: O(log of those that run on the domain).
 class SharedMemory {
  public:
