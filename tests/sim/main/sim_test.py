@@ -457,6 +457,53 @@ class Networks(SimTest):
         self.assertLess(result["rank_steps"], 5_000_000)
 
 
+def barrier(ranks):
+    """Work and a dissemination barrier, as `idlewave` itself writes collectives; then a message to the right."""
+    text = f"num_ranks {ranks}\n"
+    for rank in range(ranks):
+        text += f"rank {rank} {{\nw: calc 5000\n"
+        before, distance = ["w"], 1
+        while distance < ranks:
+            now = [f"s{distance}", f"r{distance}"]
+            text += f"{now[0]}: send 1b to {(rank + distance) % ranks} tag 3\n{now[1]}: recv 1b from {(rank - distance) % ranks} tag 3\n"
+            text += "".join(f"{later} requires {earlier}\n" for later in now for earlier in before)
+            before, distance = now, 2 * distance
+        text += f"a: send 100b to {(rank + 1) % ranks} tag 4\nb: recv 100b from {(rank - 1) % ranks} tag 4\n"
+        text += "".join(f"{later} requires {earlier}\n" for later in "ab" for earlier in before) + "}\n"
+    return text
+
+
+class Extrapolations(SimTest):
+    def test_a_schedule_is_that_of_more_ranks(self):
+        small, large = self.write("small.goal", barrier(8)), self.write("large.goal", barrier(32))
+        result = self.sim("--goal", small, "--extrapolate", "4", *NETWORK)
+        self.assertEqual(result["extrapolated"], {"from_ranks": 8, "collectives": 1})
+        self.assertEqual(result["finish_ns"], self.sim("--goal", large, *NETWORK)["finish_ns"])
+        done = self.call("sim", "--goal", small, "--extrapolate", "4")
+        self.assertIn("extrapolated from 8 ranks: 1 collectives", done.stdout)
+
+    def test_a_session_is_that_of_more_ranks(self):
+        recording = str(self.path / "s.iw")
+        self.sim(self.scenario, "--record", recording)
+        once, thrice = self.sim("--from", recording), self.sim("--from", recording, "--extrapolate", "3")
+        self.assertIn("ranks = 120", thrice["scenario"])
+        self.assertEqual(thrice["scenario"].count("[[delay]]"), 3)
+        self.assertEqual(len(thrice["simulated"]["active_means"]), 12)
+        # A ring of three equal parts is as one of a single part.
+        self.assertAlmostEqual(thrice["simulated"]["makespan_s"], once["simulated"]["makespan_s"], delta=1e-6)
+        for domain, mean in enumerate(thrice["simulated"]["active_means"]):
+            self.assertAlmostEqual(mean, once["simulated"]["active_means"][domain % 4], delta=1e-3)
+        self.refuses("--from", recording, "--extrapolate", "3", "--set", "machine.ranks_per_domain=7", says=["--extrapolate", "domains of 7"])
+        self.refuses("--from", recording, "--extrapolate", "99999999", says="ranks are possible")
+
+    def test_it_goes_with_schedules_and_sessions_only(self):
+        self.refuses(self.scenario, "--extrapolate", "2", says=["--extrapolate", "--goal or --from"])
+        goal = self.write("small.goal", barrier(8))
+        self.refuses("--goal", goal, "--extrapolate", "0", says="--extrapolate")
+        self.refuses("--goal", goal, "--extrapolate", "100000000", says="extrapolate")
+        self.refuses("--goal", goal, "--extrapolate", "two", says="--extrapolate")
+
+
 class Watched(SimTest):
     def test_a_demo_runs_with_simulated_ranks(self):
         done = self.call("demo", "memory-bound", "--simulated", "--headless", "6s", "--ranks", "40", "--json")

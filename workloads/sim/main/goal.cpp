@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "workloads/sim/main/report.h"
+#include "workloads/sim/network/extrapolate.h"
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/goal_run.h"
 #include "workloads/sim/noise/make_noise.h"
@@ -24,6 +25,7 @@ namespace idlewave::sim {
 namespace {
 
 constexpr std::size_t kMostStuckLines = 10;
+constexpr double kExtrapolatedBytes = 80;  ///< An operation, with what it waits for; while the schedule is put together.
 
 /// Parameters that are not given are those with which LogGOPSim starts.
 constexpr std::string_view kNetworkOnly = R"(
@@ -120,20 +122,38 @@ void name_the_stuck(const GoalRun& run) {
   if (lines < run.stuck.size()) complain(fmt::format("... and {} more that wait", run.stuck.size() - lines), kFailed);
 }
 
+/// A schedule, and what --extrapolate has made of another.
+struct Given {
+  GoalSchedule schedule;
+  std::optional<Extrapolated> extrapolated;
+};
+
+wire::Result<Given> given_by(const Options& options) {
+  const auto file = MappedFile::open(options.goal);
+  if (!file) return file.error();
+  auto schedule = read_goal(file->text(), options.goal.string());
+  if (!schedule) return schedule.error();
+  if (options.extrapolate == 1) return Given{std::move(*schedule), std::nullopt};
+  const auto found = find_collectives(*schedule);
+  const double bytes = kExtrapolatedBytes * ops_of_extrapolation(*schedule, found, options.extrapolate);
+  if (const auto room = check_memory(std::size_t(std::min(bytes, 1e18)), "extrapolate to fewer ranks"); !room) return room.error();
+  auto larger = extrapolate(*schedule, found, options.extrapolate);
+  if (!larger) return wire::Error{"--" + larger.error().message};
+  return Given{std::move(*larger), Extrapolated{schedule->ranks(), found.calls.size()}};
+}
+
 }  // namespace
 
 int run_goal(const Options& options) {
   const auto surroundings = surroundings_of(options);
   if (!surroundings) return complain(surroundings.error().message, kBadInput);
-  const auto file = MappedFile::open(options.goal);
-  if (!file) return complain(file.error().message, kBadInput);
-  const auto schedule = read_goal(file->text(), options.goal.string());
-  if (!schedule) return complain(schedule.error().message, kBadInput);
+  const auto given = given_by(options);
+  if (!given) return complain(given.error().message, kBadInput);
   const auto begin = std::chrono::steady_clock::now();
-  const auto result = run_in(*surroundings, *schedule);
+  const auto result = run_in(*surroundings, given->schedule);
   if (!result) return complain(result.error().message, kBadInput);
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::fputs((options.json ? goal_json(*result, wall_s) : goal_text(*result, wall_s)).c_str(), stdout);
+  std::fputs((options.json ? goal_json(*result, wall_s, given->extrapolated) : goal_text(*result, wall_s, given->extrapolated)).c_str(), stdout);
   name_the_stuck(*result);
   return result->complete() ? kSuccess : kFailed;
 }

@@ -57,14 +57,19 @@ wire::Result<Run> run_scenario(const support::Scenario& scenario, const RunOptio
   return scenario.communication.loggops ? run_on_network(scenario, options) : run(scenario, options);
 }
 
-wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options) {
-  const auto needed = scenario.communication.loggops ? bytes_on_network(scenario) : bytes_needed(scenario, options);
-  if (!needed) return needed.error();
+wire::Status check_memory(std::size_t bytes, const std::string& advice) {
   auto there = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
   rlimit allowed{};
   if (getrlimit(RLIMIT_AS, &allowed) == 0) there = std::min<std::size_t>(there, allowed.rlim_cur);
-  if (*needed <= there) return wire::ok();
-  return wire::Error{fmt::format("this run needs {} of memory, and there are {}: take fewer ranks{}", support::format_bytes(*needed), support::format_bytes(there), scenario.communication.loggops ? " or steps" : "")};
+  if (bytes <= there) return wire::ok();
+  return wire::Error{fmt::format("this run needs {} of memory, and there are {}: {}", support::format_bytes(bytes), support::format_bytes(there), advice)};
+}
+
+wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options) {
+  const bool networked = scenario.communication.loggops.has_value();
+  const auto needed = networked ? bytes_on_network(scenario) : bytes_needed(scenario, options);
+  if (!needed) return needed.error();
+  return check_memory(*needed, networked ? "take fewer ranks or steps" : "take fewer ranks");
 }
 
 }  // namespace idlewave::sim
