@@ -3,6 +3,7 @@
 // dependents after each event; written from the rules in workloads/sim/network/goal_run.h.
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "workloads/sim/network/goal_schedule.h"
@@ -27,6 +28,24 @@ struct OracleRun {
   std::size_t stuck = 0;  ///< Receives and messages that found no other.
 };
 
-OracleRun simulate(const OraclePrograms& programs, const WholeLogGops& network);
+/// b(n) = min(n b1, saturated), in any unit; of as many calculations as 1 to 40, so that shares are whole numbers.
+struct OracleMemory {
+  int ranks_per_domain = 1;
+  std::int64_t b1 = 1, saturated = 1;
+};
+
+/// Whole nanoseconds; null: none.
+struct OracleNoise {
+  std::function<std::int64_t(int rank, int calc, std::int64_t begin, std::int64_t end)> after_calc;
+  std::function<std::int64_t(int rank, std::int64_t begin, std::int64_t end)> after_overhead;
+  std::function<std::int64_t(int rank, std::int64_t time)> free_from;
+};
+
+struct OracleMachine {
+  const OracleMemory* memory = nullptr;  ///< Null: calculations share nothing.
+  OracleNoise noise;
+};
+
+OracleRun simulate(const OraclePrograms& programs, const WholeLogGops& network, const OracleMachine& machine = {});
 
 }  // namespace idlewave::tests

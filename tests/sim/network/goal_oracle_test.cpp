@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <random>
 #include <string>
 
 #include "tests/sim/network/goal_oracle.h"
 #include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/noise/drawn_noise.h"
+#include "workloads/sim/noise/interruptions.h"
 
 namespace idlewave::tests {
 namespace {
@@ -104,20 +108,107 @@ support::LogGops loggops(const WholeLogGops& n) {
   return {Nanoseconds(n.L), Nanoseconds(n.o), Nanoseconds(n.g), double(n.G) * 1e-9, double(n.O) * 1e-9, n.S};
 }
 
-TEST(GoalOracle, EveryRankFinishesAtTheSameNanosecond) {
+/// For each of `cases` seeds a random case and what `make(seed, case)` says of its machine.
+template <class Make>
+void compare(int cases, Make make) {
   const unsigned first = std::random_device{}();
   std::size_t complete = 0;
-  for (unsigned seed = first; seed != first + 4000; ++seed) {
+  for (unsigned seed = first; seed != first + unsigned(cases); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomCase it(seed);
-    const OracleRun slow = simulate(it.programs(), it.network);
-    const auto fast = sim::run(it.schedule(), loggops(it.network));
+    const auto machine = make(seed, it);
+    const OracleRun slow = simulate(it.programs(), it.network, machine.slow);
+    const auto fast = sim::run(it.schedule(), loggops(it.network), machine.fast());
     ASSERT_TRUE(fast) << fast.error().message;
     ASSERT_EQ(fast->finish_ns, slow.finish_ns);
     ASSERT_EQ(fast->stuck.size(), slow.stuck);
     complete += fast->complete();
   }
-  EXPECT_GT(complete, 200u) << "from seed " << first << ": nearly all of the cases are deadlocks";
+  EXPECT_GT(complete, std::size_t(cases) / 20) << "from seed " << first << ": nearly all of the cases are deadlocks";
+}
+
+struct Machine {
+  OracleMachine slow;
+  std::shared_ptr<OracleMemory> whole;
+  std::shared_ptr<sim::MemoryDomains> memory;
+  std::shared_ptr<sim::PhaseNoise> noise;
+
+  sim::GoalOptions fast() const { return {.memory = memory.get(), .noise = noise.get()}; }
+};
+
+void share_memory(Machine& machine, const RandomCase& it, const OracleMemory& memory) {
+  support::Machine bandwidths{.ranks_per_domain = memory.ranks_per_domain};
+  bandwidths.core_bandwidth = double(memory.b1), bandwidths.domain_bandwidth = double(memory.saturated);
+  const std::size_t most = it.programs().size() * std::size_t(it.schedule().cpus());
+  machine.whole = std::make_shared<OracleMemory>(memory);
+  machine.memory = std::make_shared<sim::MemoryDomains>(*sim::memory_domains(bandwidths, most));
+  machine.slow.memory = machine.whole.get();
+}
+
+/// Its moments lie between whole nanoseconds; what it takes is rounded as the header says.
+void disturb(Machine& machine, std::shared_ptr<sim::PhaseNoise> noise) {
+  machine.noise = noise;
+  const auto after = [noise](int rank, int calc, std::int64_t begin, std::int64_t end) {
+    return std::int64_t(std::llround(noise->after(rank, calc, double(begin) * 1e-9, double(end) * 1e-9) * 1e9));
+  };
+  machine.slow.noise.after_calc = after;
+  if (!noise->is_in_time()) return;
+  machine.slow.noise.after_overhead = [after](int rank, std::int64_t begin, std::int64_t end) {
+    return after(rank, 0, begin, end);
+  };
+  machine.slow.noise.free_from = [noise](int rank, std::int64_t time) {
+    return std::int64_t(std::llround(noise->free_from(rank, double(time) * 1e-9) * 1e9));
+  };
+}
+
+OracleMemory any_memory(std::mt19937& random) {
+  const auto from = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
+  const int b1 = from(1, 20);
+  return {from(1, 10), b1, b1 + from(0, 5 * b1)};
+}
+
+std::shared_ptr<sim::PhaseNoise> any_noise(std::mt19937& random) {
+  const auto from = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
+  const sim::Phases phases(random(), from(0, 1) ? support::NoisePhase::kOwn : support::NoisePhase::kSame);
+  if (from(0, 1)) return std::make_shared<sim::ExponentialNoise>(from(1, 30) * 1e-9, random());
+  const int period = from(20, 200);
+  return std::make_shared<sim::PeriodicNoise>(from(1, period / 2) * 1e-9, period * 1e-9, phases);
+}
+
+TEST(GoalOracle, EveryRankFinishesAtTheSameNanosecond) {
+  compare(4000, [](unsigned, const RandomCase&) { return Machine{}; });
+}
+
+TEST(GoalOracle, EveryRankFinishesAtTheSameNanosecondOnMemoryDomains) {
+  compare(4000, [](unsigned seed, const RandomCase& it) {
+    std::mt19937 random(seed);
+    Machine machine;
+    share_memory(machine, it, any_memory(random));
+    return machine;
+  });
+}
+
+TEST(GoalOracle, EveryRankFinishesAtTheSameNanosecondUnderNoise) {
+  compare(2000, [](unsigned seed, const RandomCase& it) {
+    std::mt19937 random(seed);
+    Machine machine;
+    if (seed % 2) share_memory(machine, it, any_memory(random));
+    disturb(machine, any_noise(random));
+    return machine;
+  });
+}
+
+TEST(GoalOracle, EnoughBandwidthIsAsGoodAsNoDomains) {
+  compare(4000, [](unsigned seed, const RandomCase& it) {
+    std::mt19937 random(seed);
+    OracleMemory memory = any_memory(random);
+    memory.saturated = 40 * memory.b1;
+    if (seed % 2 && it.schedule().cpus() == 1) memory.ranks_per_domain = 1, memory.saturated = memory.b1;
+    Machine machine;
+    share_memory(machine, it, memory);
+    machine.slow.memory = nullptr;
+    return machine;
+  });
 }
 
 }  // namespace

@@ -168,6 +168,132 @@ TEST(GoalRun, ALateStartMovesEverythingBehindIt) {
   EXPECT_THAT(run(*schedule, kNetwork, {start})->finish_ns, ElementsAre(600, 500 + 1200));
 }
 
+constexpr double kGigabyte = 1e9;
+
+MemoryDomains domains_of_ten(double saturated = 50 * kGigabyte) {
+  support::Machine machine{.ranks_per_domain = 10};
+  machine.core_bandwidth = 10 * kGigabyte, machine.domain_bandwidth = saturated;
+  return *memory_domains(machine, 10);
+}
+
+/// Each of the ranks works for `nanoseconds`.
+GoalSchedule works(Rank ranks, std::uint64_t nanoseconds) {
+  GoalBuilder builder(ranks);
+  for (Rank rank = 0; rank < ranks; ++rank) builder.calc(rank, nanoseconds);
+  return *std::move(builder).build();
+}
+
+TEST(GoalRun, TwiceAsManyCalculationsAsSaturateADomainTakeTwiceAsLong) {
+  const MemoryDomains memory = domains_of_ten();
+  EXPECT_THAT(run(works(10, 12345), kNetwork, {.memory = &memory})->finish_ns, testing::Each(2 * 12345));
+  EXPECT_THAT(run(works(5, 12345), kNetwork, {.memory = &memory})->finish_ns, testing::Each(12345));
+  EXPECT_THAT(run(works(20, 12345), kNetwork, {.memory = &memory})->finish_ns, testing::Each(2 * 12345));
+  // The last domain is smaller: 10 wait for each other's memory, 6 of 5 a little.
+  const auto uneven = run(works(16, 1'000'000), kNetwork, {.memory = &memory})->finish_ns;
+  EXPECT_EQ(uneven.front(), 2'000'000);
+  EXPECT_EQ(uneven.back(), 1'200'000);
+}
+
+TEST(GoalRun, WholeEndsAreNotLateByANanosecond) {
+  // Speeds of 1/3, 3/7 and so on are no binary fractions.
+  for (int n = 1; n <= 10; ++n)
+    for (int saturated = 1; saturated <= n; ++saturated) {
+      const MemoryDomains memory = domains_of_ten(saturated * 10 * kGigabyte);
+      const auto work = std::uint64_t(saturated) * 1'000'000'007;
+      ASSERT_THAT(run(works(n, work), kNetwork, {.memory = &memory})->finish_ns, testing::Each(n * 1'000'000'007LL))
+          << n << " on " << saturated;
+    }
+}
+
+TEST(GoalRun, WhoComesLaterSharesWithWhoIsThere) {
+  const MemoryDomains memory = domains_of_ten(10 * kGigabyte);
+  const std::vector<std::int64_t> start = {0, 100};
+  // Rank 0 is alone for 100 ns and has half for the other 900, as has rank 1, which is alone for its last 100.
+  EXPECT_THAT(run(works(2, 1000), kNetwork, {.start_ns = start, .memory = &memory})->finish_ns,
+              ElementsAre(1900, 2000));
+}
+
+TEST(GoalRun, AMessageWaitsForTheCalculationThatTakesLongerInCompany) {
+  const auto schedule = read_goal(
+      "num_ranks 3\nrank 0 {\na: calc 5000\nb: send 1b to 2\nb requires a\n}\nrank 1 {\ncalc 5000\n}\n"
+      "rank 2 {\nrecv 1b from 0\n}\n",
+      "test");
+  support::Machine machine{.ranks_per_domain = 2};
+  machine.core_bandwidth = machine.domain_bandwidth = 10 * kGigabyte;
+  const MemoryDomains memory = *memory_domains(machine, 2);
+  EXPECT_THAT(run(*schedule, kNetwork, {.memory = &memory})->finish_ns, ElementsAre(10100, 10000, 11200));
+}
+
+TEST(GoalRun, ADelayDrawsNoBandwidth) {
+  GoalBuilder builder(2);
+  builder.idle(0, 1000);
+  builder.calc(1, 1000);
+  const auto schedule = std::move(builder).build();
+  const MemoryDomains memory = domains_of_ten(10 * kGigabyte);
+  EXPECT_THAT(run(*schedule, kNetwork, {.memory = &memory})->finish_ns, ElementsAre(1000, 1000));
+}
+
+/// Interrupts every rank from 500 to 700.
+struct OneInterruption final : PhaseNoise {
+  bool is_in_time() const override { return true; }
+  double after(Rank, Step, double begin, double end) const override {
+    return begin <= 500e-9 && 500e-9 < end ? 200e-9 : 0;
+  }
+  double free_from(Rank, double time) const override { return 500e-9 < time && time < 700e-9 ? 700e-9 : time; }
+};
+
+TEST(GoalRun, NoiseInTimeInterruptsWhateverOccupiesAProcessor) {
+  const OneInterruption noise;
+  // In the midst of a calculation; before one; in the midst of a send, whose message leaves all the same.
+  EXPECT_THAT(run(works(1, 600), kNetwork, {.noise = &noise})->finish_ns, ElementsAre(800));
+  const std::vector<std::int64_t> start = {600};
+  EXPECT_THAT(run(works(1, 600), kNetwork, {.start_ns = start, .noise = &noise})->finish_ns, ElementsAre(1300));
+  const auto sends = read_goal(
+      "num_ranks 2\nrank 0 {\na: calc 450\nb: send 1b to 1\nb requires a\n}\nrank 1 {\nrecv 1b from 0\n}\n", "test");
+  EXPECT_THAT(run(*sends, kNetwork, {.noise = &noise})->finish_ns, ElementsAre(450 + 100 + 200, 450 + 1200));
+  // An arrival at 500 + 40, in the midst of the interruption.
+  const LogGops near{Nanoseconds(90), Nanoseconds(450), {}, 0, 0, 100};
+  const auto arrives = read_goal("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n", "test");
+  EXPECT_THAT(run(*arrives, near, {.noise = &noise})->finish_ns, ElementsAre(450, 700 + 450));
+}
+
+/// Calculation k of a rank is followed by 10 (k + 1) ns.
+struct CountingNoise final : PhaseNoise {
+  double after(Rank, Step step, double, double) const override { return double(step + 1) * 10e-9; }
+};
+
+TEST(GoalRun, DrawnNoiseComesAfterCalculationsOnlyAndDrawsNoBandwidth) {
+  const CountingNoise noise;
+  const auto schedule = read_goal(
+      "num_ranks 2\nrank 0 {\na: calc 1000\nb: calc 1000\nb requires a\nc: send 1b to 1\nc requires b\n}\n"
+      "rank 1 {\nrecv 1b from 0\n}\n",
+      "test");
+  EXPECT_THAT(run(*schedule, kNetwork, {.noise = &noise})->finish_ns, ElementsAre(2030 + 100, 2030 + 1200));
+  const MemoryDomains memory = domains_of_ten(10 * kGigabyte);
+  const std::vector<std::int64_t> start = {0, 1000};
+  EXPECT_THAT(run(works(2, 1000), kNetwork, {.start_ns = start, .memory = &memory, .noise = &noise})->finish_ns,
+              ElementsAre(1010, 2010));
+}
+
+TEST(GoalRun, RefusesDomainsThatItCannotRun) {
+  MemoryDomains memory = domains_of_ten();
+  memory.speed.pop_back();
+  EXPECT_THAT(run(works(10, 1), kNetwork, {.memory = &memory}).error().message, testing::HasSubstr("up to 10"));
+  memory = {0, {}};
+  EXPECT_THAT(run(works(10, 1), kNetwork, {.memory = &memory}).error().message, testing::HasSubstr("at least 1"));
+  memory = {2, {0, 1, 1000}};
+  EXPECT_THAT(run(works(10, 1), kNetwork, {.memory = &memory}).error().message, testing::HasSubstr("each of 2"));
+}
+
+struct EndlessNoise final : PhaseNoise {
+  double after(Rank, Step, double, double) const override { return 1e18; }
+};
+
+TEST(GoalRun, RefusesNoiseThatNoClockCanHold) {
+  const EndlessNoise noise;
+  EXPECT_THAT(run(works(2, 1000), kNetwork, {.noise = &noise}).error().message, testing::HasSubstr("noise"));
+}
+
 TEST(GoalRun, RefusesParametersThatMeanNothing) {
   const auto schedule = read_goal("num_ranks 1\nrank 0 { calc 1 }\n", "test");
   LogGops network = kNetwork;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "workloads/sim/contention/bandwidth.h"
+
 namespace idlewave::sim {
 namespace {
 
@@ -20,8 +22,7 @@ double seconds_of(support::Nanoseconds time) { return std::chrono::duration<doub
 wire::Status check_machine(const support::Machine& machine) {
   if (machine.ranks < 1) return Error{fmt::format("machine.ranks: {}; a simulation needs at least 1", machine.ranks)};
   if (machine.ranks_per_domain < 1) {
-    return Error{
-        fmt::format("machine.ranks_per_domain: {}; a simulation needs at least 1", machine.ranks_per_domain)};
+    return Error{fmt::format("machine.ranks_per_domain: {}; a simulation needs at least 1", machine.ranks_per_domain)};
   }
   return wire::ok();
 }
@@ -43,7 +44,7 @@ wire::Status check_program(const support::Program& program) {
 
 wire::Status check_communication(const support::Communication& communication, Step steps) {
   if (communication.loggops) {
-    return Error{"communication: LogGOPS parameters are not in a contention scenario yet; give the transfer time as time"};
+    return Error{"communication: LogGOPS parameters; here the transfer time is needed as time"};
   }
   if (communication.time.count() < 0) {
     return Error{fmt::format("communication.time: {} ns; must not be below zero", communication.time.count())};
@@ -79,19 +80,13 @@ wire::Status check(const Scenario& scenario) {
   return communication ? check_delays(scenario) : communication;
 }
 
-/// b(n), bytes/s.
-double bandwidth(const support::Machine& machine, Rank active) {
-  if (machine.curve.empty()) return std::min(active * machine.core_bandwidth, machine.domain_bandwidth);
-  return machine.curve[std::min(static_cast<std::size_t>(active), machine.curve.size()) - 1];
-}
-
 wire::Result<std::vector<double>> seconds_of_work(const Scenario& scenario) {
   const Rank most = std::min(scenario.machine.ranks, scenario.machine.ranks_per_domain);
   std::vector<double> seconds(static_cast<std::size_t>(most) + 1, seconds_of(scenario.program.time));
   if (scenario.program.kernel == Kernel::kCore) return seconds;
   const auto volume = static_cast<double>(scenario.program.volume);
   for (Rank active = 1; active <= most; ++active) {
-    const double all = bandwidth(scenario.machine, active);
+    const double all = bandwidth(scenario.machine, static_cast<std::size_t>(active));
     if (!(all > 0) || !std::isfinite(all)) {
       return Error{fmt::format("machine: {} B/s for {} active ranks; bandwidths must be above zero", all, active)};
     }

@@ -14,6 +14,8 @@ struct PhaseNoise {
   /// Idle time in seconds after the work of (rank, step) that ran from begin to end (seconds of simulated time). A pure
   /// function of its arguments.
   virtual double after(Rank rank, Step step, double begin, double end) const = 0;
+  /// Comes at moments of simulated time, whatever the rank does then; else it follows compute phases alone.
+  virtual bool is_in_time() const { return false; }
   /// From when on, at `time` or later, `rank` is free of what interrupted it while it had no work: what began before
   /// `time`, one after another. For engines in which a rank that waits can be interrupted. Pure as well.
   virtual double free_from(Rank /*rank*/, double time) const { return time; }

@@ -59,6 +59,8 @@ std::vector<double> active_means(Model model, const PhaseNoise* noise, const Run
   return recorder.means();
 }
 
+}  // namespace
+
 wire::Status check(const RunOptions& options, const Model& model) {
   if (const auto step = options.starts_of; step && (*step < 0 || *step >= model.steps)) {
     return Error{fmt::format("step-start: {}; from 0 to {}", *step, model.steps - 1)};
@@ -70,8 +72,6 @@ wire::Status check(const RunOptions& options, const Model& model) {
   }
   return wire::ok();
 }
-
-}  // namespace
 
 Result<Run> run(const support::Scenario& scenario, const RunOptions& options) {
   const auto model = model_of(scenario);

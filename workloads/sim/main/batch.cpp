@@ -58,11 +58,11 @@ wire::Result<Timed> simulate(const Prepared& prepared, const Options& options) {
   const RunOptions plain{.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start};
   if (const wire::Status room = check_memory(prepared.scenario, plain); !room) return room.error();
   const auto begin = std::chrono::steady_clock::now();
-  auto result = run(prepared.scenario, plain);
+  auto result = run_scenario(prepared.scenario, plain);
   if (!result) return result.error();
   Timed timed{std::move(*result), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
   if (timed.run.stopped) return timed;
-  auto averaged = run(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start, .active_means_of = options.window});
+  auto averaged = run_scenario(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start, .active_means_of = options.window});
   if (!averaged) return averaged.error();
   if (averaged->stopped) return Timed{std::move(*averaged), timed.wall_s};
   timed.run.active_means = std::move(averaged->active_means);

@@ -14,6 +14,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+constexpr std::int64_t kMostRanks = 100'000'000;  ///< Of a scenario.
+
 /// The same figures of the recorded run and of the simulated one.
 struct Figures {
   double makespan = 0;   ///< Seconds, from the first step's begin to the end of the last one.
@@ -69,17 +71,26 @@ void print_text(const std::string& text, const Figures& life, const Figures& mod
   for (std::size_t i = 0; i < std::min(life.active_means.size(), model.active_means.size()); ++i) print_row(fmt::format("active ranks, domain {}", i), life.active_means[i], model.active_means[i]);
 }
 
+/// Each p ranks of the larger machine are to lie as the p of the recording do.
+wire::Status check_domains(const support::Scenario& scenario, Rank factor) {
+  const Rank each = scenario.machine.ranks_per_domain, recorded = scenario.machine.ranks / factor;
+  if (factor == 1 || recorded % each == 0) return check_memory(scenario, {});
+  return wire::Error{fmt::format("--extrapolate: the {} ranks of the recording do not fill domains of {} ranks; say how many share one with --set machine.ranks_per_domain=N", recorded, each)};
+}
+
 }  // namespace
 
 int run_from_session(const Options& options) {
   const auto history = read_history(options.from);
   if (!history) return complain(history.error().message, kBadInput);
+  if (std::int64_t(history->ranks.size()) * options.extrapolate > kMostRanks) return complain(fmt::format("--extrapolate: {} times {} ranks; at most {} ranks are possible", options.extrapolate, history->ranks.size(), kMostRanks), kBadInput);
   const Pattern pattern = pattern_of(*history);
   if (!pattern.certain) complain(options.from + ": its ranks were never out of step, so that nobody can tell who waits for whom: distances -1 and 1 are assumed; inject a delay, or say it with --set communication.distances=[1]", kSuccess);
-  const std::string text = scenario_of(*history, pattern, options.from);
+  const std::string text = scenario_of(*history, pattern, options.from, options.extrapolate);
   const auto scenario = support::parse_scenario(text, options.from, options.settings);
   if (!scenario) return complain(scenario.error().message, kBadInput);
-  const auto result = run(*scenario, {.stop = &interrupted(), .active_means_of = options.window});
+  if (const auto whole = check_domains(*scenario, options.extrapolate); !whole) return complain(whole.error().message, kBadInput);
+  const auto result = run_scenario(*scenario, {.stop = &interrupted(), .active_means_of = options.window});
   if (!result) return complain(result.error().message, kBadInput);
   const Figures life = measured(*history, scenario->machine.ranks_per_domain, options.window), model = simulated(*result, scenario->program.steps);
   if (options.json) print_json(text, pattern, life, model);

@@ -10,18 +10,24 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <string_view>
 
 #include "workloads/sim/main/report.h"
+#include "workloads/sim/network/extrapolate.h"
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/noise/make_noise.h"
+#include "workloads/support/noise_trace.h"
 
 namespace idlewave::sim {
 namespace {
 
 constexpr std::size_t kMostStuckLines = 10;
+constexpr double kExtrapolatedBytes = 80;  ///< An operation, with what it waits for; while the schedule is put together.
 
-/// Parameters that are not given are those with which LogGOPSim starts; the rest of the scenario is not used.
+/// Parameters that are not given are those with which LogGOPSim starts.
 constexpr std::string_view kNetworkOnly = R"(
 [machine]
 ranks = 1
@@ -69,11 +75,45 @@ class MappedFile {
   std::size_t size_;
 };
 
-wire::Result<support::LogGops> network_of(const Options& options) {
-  auto scenario = options.scenario.empty() ? support::parse_scenario(kNetworkOnly, "--set", options.settings) : support::load_scenario(options.scenario, options.settings);
+/// On what a schedule runs.
+struct Surroundings {
+  support::LogGops network;
+  std::optional<support::Machine> machine;  ///< None: calculations share nothing.
+  std::unique_ptr<PhaseNoise> noise;        ///< Null: silent.
+};
+
+/// Of a scenario its kernel says whether calculations share memory; without one, whether bandwidths are given.
+wire::Result<std::optional<support::Machine>> machine_of(const support::Scenario& scenario, bool from_file) {
+  const support::Machine& machine = scenario.machine;
+  const bool core = machine.core_bandwidth > 0, domain = machine.domain_bandwidth > 0;
+  if (from_file) return scenario.program.kernel == support::Kernel::kMemory ? std::optional(machine) : std::nullopt;
+  if (core != domain) return wire::Error{fmt::format("--set: machine.{} is missing; memory domains need core_bandwidth and domain_bandwidth, or a curve", core ? "domain_bandwidth" : "core_bandwidth")};
+  if (!core && machine.ranks_per_domain > 1) return wire::Error{"--set: machine.ranks_per_domain needs core_bandwidth and domain_bandwidth, or a curve, beside it"};
+  return core ? std::optional(machine) : std::nullopt;
+}
+
+wire::Result<Surroundings> surroundings_of(const Options& options) {
+  const bool from_file = !options.scenario.empty();
+  auto scenario = from_file ? support::load_scenario(options.scenario, options.settings) : support::parse_scenario(kNetworkOnly, "--set", options.settings);
   if (!scenario) return scenario.error();
   if (!scenario->communication.loggops) return wire::Error{options.scenario.string() + ": communication has no LogGOPS parameters (L, o, g, G, O, S) for --goal"};
-  return *scenario->communication.loggops;
+  const auto machine = machine_of(*scenario, from_file);
+  if (!machine) return machine.error();
+  const auto trace = support::load_noise_trace(scenario->noise, options.scenario.parent_path());
+  if (!trace) return trace.error();
+  auto noise = make_noise(scenario->noise, *trace);
+  if (!noise) return noise.error();
+  return Surroundings{*scenario->communication.loggops, *machine, std::move(*noise)};
+}
+
+wire::Result<GoalRun> run_in(const Surroundings& surroundings, const GoalSchedule& schedule) {
+  GoalOptions options{.noise = surroundings.noise.get()};
+  if (!surroundings.machine) return run(schedule, surroundings.network, options);
+  const auto ranks = std::size_t(std::min(schedule.ranks(), surroundings.machine->ranks_per_domain));
+  const auto memory = memory_domains(*surroundings.machine, ranks * std::size_t(schedule.cpus()));
+  if (!memory) return memory.error();
+  options.memory = &*memory;
+  return run(schedule, surroundings.network, options);
 }
 
 void name_the_stuck(const GoalRun& run) {
@@ -82,20 +122,38 @@ void name_the_stuck(const GoalRun& run) {
   if (lines < run.stuck.size()) complain(fmt::format("... and {} more that wait", run.stuck.size() - lines), kFailed);
 }
 
+/// A schedule, and what --extrapolate has made of another.
+struct Given {
+  GoalSchedule schedule;
+  std::optional<Extrapolated> extrapolated;
+};
+
+wire::Result<Given> given_by(const Options& options) {
+  const auto file = MappedFile::open(options.goal);
+  if (!file) return file.error();
+  auto schedule = read_goal(file->text(), options.goal.string());
+  if (!schedule) return schedule.error();
+  if (options.extrapolate == 1) return Given{std::move(*schedule), std::nullopt};
+  const auto found = find_collectives(*schedule);
+  const double bytes = kExtrapolatedBytes * ops_of_extrapolation(*schedule, found, options.extrapolate);
+  if (const auto room = check_memory(std::size_t(std::min(bytes, 1e18)), "extrapolate to fewer ranks"); !room) return room.error();
+  auto larger = extrapolate(*schedule, found, options.extrapolate);
+  if (!larger) return wire::Error{"--" + larger.error().message};
+  return Given{std::move(*larger), Extrapolated{schedule->ranks(), found.calls.size()}};
+}
+
 }  // namespace
 
 int run_goal(const Options& options) {
-  const auto network = network_of(options);
-  if (!network) return complain(network.error().message, kBadInput);
-  const auto file = MappedFile::open(options.goal);
-  if (!file) return complain(file.error().message, kBadInput);
-  const auto schedule = read_goal(file->text(), options.goal.string());
-  if (!schedule) return complain(schedule.error().message, kBadInput);
+  const auto surroundings = surroundings_of(options);
+  if (!surroundings) return complain(surroundings.error().message, kBadInput);
+  const auto given = given_by(options);
+  if (!given) return complain(given.error().message, kBadInput);
   const auto begin = std::chrono::steady_clock::now();
-  const auto result = run(*schedule, *network);
+  const auto result = run_in(*surroundings, given->schedule);
   if (!result) return complain(result.error().message, kBadInput);
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::fputs((options.json ? goal_json(*result, wall_s) : goal_text(*result, wall_s)).c_str(), stdout);
+  std::fputs((options.json ? goal_json(*result, wall_s, given->extrapolated) : goal_text(*result, wall_s, given->extrapolated)).c_str(), stdout);
   name_the_stuck(*result);
   return result->complete() ? kSuccess : kFailed;
 }

@@ -118,12 +118,23 @@ double volume_of(const SessionHistory& history) {
   return usual > 0 ? usual : seen / (double(history.ranks.size()) * double(history.steps()));
 }
 
-std::string delays_of(const SessionHistory& history) {
-  std::string text;
+struct Held {
+  std::size_t rank;
+  std::size_t step;
+  double seconds;
+};
+
+std::string delays_of(const SessionHistory& history, Rank factor) {
+  std::vector<Held> delays;
   for (std::size_t rank = 0; rank < history.ranks.size(); ++rank) {
     for (std::size_t step = 0; step < history.steps(); ++step) {
-      const double held = history.ranks[rank][step].held;
-      if (held >= kLeastDelay) text += fmt::format("\n[[delay]]\nrank = {}\nstep = {}\nduration = \"{} ns\"\n", rank, step, std::llround(held * 1e9));
+      if (const double held = history.ranks[rank][step].held; held >= kLeastDelay) delays.push_back({rank, step, held});
+    }
+  }
+  std::string text;
+  for (std::size_t copy = 0; copy < std::size_t(factor) && !delays.empty(); ++copy) {
+    for (const Held& delay : delays) {
+      text += fmt::format("\n[[delay]]\nrank = {}\nstep = {}\nduration = \"{} ns\"\n", copy * history.ranks.size() + delay.rank, delay.step, std::llround(delay.seconds * 1e9));
     }
   }
   return text;
@@ -148,18 +159,19 @@ Pattern pattern_of(const SessionHistory& history) {
   return pattern;
 }
 
-std::string scenario_of(const SessionHistory& history, const Pattern& pattern, const std::string& source) {
+std::string scenario_of(const SessionHistory& history, const Pattern& pattern, const std::string& source, Rank factor) {
   const Place place = place_of(history);
   const double volume = volume_of(history);
   const bool memory = place.domain != nullptr && place.domain->core_bandwidth > 0 && place.domain->saturated_bandwidth > 0 && volume >= 1;
-  std::string text = fmt::format("# From the recording {}: {}\n\n[machine]\nranks = {}\nranks_per_domain = {}\n", source, history.program, history.ranks.size(), place.ranks_per_domain);
+  const std::string scale = factor > 1 ? fmt::format(", on {} times its {} ranks", factor, history.ranks.size()) : "";
+  std::string text = fmt::format("# From the recording {}: {}{}\n\n[machine]\nranks = {}\nranks_per_domain = {}\n", source, history.program, scale, history.ranks.size() * std::size_t(factor), place.ranks_per_domain);
   if (memory) text += fmt::format("core_bandwidth = \"{:.0f} B/s\"\ndomain_bandwidth = \"{:.0f} B/s\"\n", place.domain->core_bandwidth, place.domain->saturated_bandwidth);
   text += fmt::format("\n[program]\nsteps = {}\n", history.steps());
   if (memory) text += fmt::format("kernel = \"memory\"\nvolume = \"{:.0f} B\"\n", volume);
   else text += fmt::format("kernel = \"core\"\ntime = \"{} ns\"\n", std::max(1LL, std::llround(work_time(history) * 1e9)));
   text += fmt::format("\n[communication]\ntopology = \"{}\"\ndistances = [{}]\nprotocol = \"eager\"\nwait = \"all\"\ntime = \"{} ns\"\n", pattern.ring ? "ring" : "chain", fmt::join(pattern.distances, ", "),
                       std::llround(pattern.transfer * 1e9));
-  return text + delays_of(history);
+  return text + delays_of(history, factor);
 }
 
 }  // namespace idlewave::sim

@@ -18,7 +18,8 @@ struct Pattern {
 };
 Pattern pattern_of(const SessionHistory& history);
 
-/// As a scenario file (TOML), which says of each figure where it comes from.
-std::string scenario_of(const SessionHistory& history, const Pattern& pattern, const std::string& source);
+/// As a scenario file (TOML), which says of each figure where it comes from. `factor`: for so many times the ranks, of
+/// which r + j p, with p in the recording, has the delays of r.
+std::string scenario_of(const SessionHistory& history, const Pattern& pattern, const std::string& source, Rank factor = 1);
 
 }  // namespace idlewave::sim

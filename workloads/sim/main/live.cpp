@@ -138,6 +138,7 @@ int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, const
 }  // namespace
 
 int run_live(const Prepared& prepared, const Options& options) {
+  if (prepared.scenario.communication.loggops) return complain("--stream and --connect: not with LogGOPS parameters; give the transfer time of messages as communication.time, or --record the run", kBadInput);
   const auto model = model_of(prepared.scenario);
   if (!model) return complain(model.error().message, kBadInput);
   if (const wire::Status fits = check_session(prepared.scenario, *model); !fits) return complain(fits.error().message, kBadInput);

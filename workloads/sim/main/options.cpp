@@ -12,6 +12,7 @@ namespace idlewave::sim {
 namespace {
 
 constexpr std::uint64_t kMostValues = 100'000;
+constexpr Rank kMostFactor = 100'000'000;
 
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t value = 0;
@@ -56,8 +57,11 @@ void add_options(CLI::App& app, Options& o) {
          "One run for each value, on all cores: machine.ranks_per_domain=1..10 or delay.0.duration=0.6s,1.2s; several make all combinations")
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false);
-  app.add_option("--goal", o.goal, "A GOAL schedule on the scenario's LogGOPS network; without a scenario --set loggops.L=2500ns and so on say all")->type_name("FILE");
+  app.add_option("--goal", o.goal, "A GOAL schedule on the scenario's LogGOPS network, memory domains (kernel memory) and noise; without a scenario --set loggops.L=2500ns, machine.core_bandwidth=..., noise.distribution=... say all")->type_name("FILE");
   app.add_option("--from", o.from, "A recorded session: derives ranks, domains, work, partners and delays from it, simulates the same program, and prints both side by side")->type_name("FILE");
+  app.add_option("--extrapolate", o.extrapolate, "With --goal or --from: the same program on K times as many ranks; collectives of a schedule are written anew for all, other messages keep their distance")
+      ->type_name("K")
+      ->check(CLI::Range(Rank{1}, kMostFactor));
   app.add_option_function<std::string>(
          "--window", [&o](const std::string& text) { o.window = parse_window(text); }, "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
       ->type_name("FROM:TO");
@@ -80,7 +84,8 @@ void add_options(CLI::App& app, Options& o) {
   app.add_flag("--json", o.json, "Print the result as JSON");
 }
 
-void check(const Options& o) {
+void check(const CLI::App& app, const Options& o) {
+  if (app.count("--extrapolate") > 0 && o.goal.empty() && o.from.empty()) throw CLI::ValidationError("--extrapolate", "goes with --goal or --from; a scenario has --set machine.ranks=N");
   const int inputs = int(!o.scenario.empty() && o.goal.empty()) + int(!o.goal.empty()) + int(!o.from.empty());
   if (inputs != 1) throw CLI::ValidationError("scenario", "name a scenario file, or a schedule with --goal, or a recording with --from");
   if (!o.from.empty() && (o.streams() || !o.record.empty() || !o.sweep.empty() || o.step_start)) throw CLI::ValidationError("--from", "goes with --set, --window and --json");
@@ -114,7 +119,7 @@ Parsed parse(int argc, char** argv) {
   add_options(app, options);
   try {
     app.parse(argc, argv);
-    check(options);
+    check(app, options);
   } catch (const CLI::Success& done) {
     return {std::nullopt, app.exit(done)};
   } catch (const CLI::Error& error) {

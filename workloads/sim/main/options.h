@@ -23,6 +23,7 @@ struct Options {
   std::vector<SweptKey> sweep;        ///< Each combination is a run; the last key changes fastest.
   std::filesystem::path goal;         ///< A GOAL schedule instead of a scenario's program.
   std::string from;                   ///< A session file whose program is simulated instead of a scenario.
+  Rank extrapolate = 1;               ///< With goal or from: for so many times the ranks.
   Fractions window;
   std::optional<Step> step_start;
   std::string record;                 ///< Session file; empty: none.

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "workloads/sim/loggops/bulk_run.h"
+#include "workloads/sim/loggops/bulk_schedule.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/quantity.h"
@@ -49,14 +51,25 @@ wire::Result<Prepared> prepare(const Options& options, const std::vector<std::st
   return Prepared{std::move(*scenario), std::move(*noise)};
 }
 
-wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options) {
-  const auto needed = bytes_needed(scenario, options);
-  if (!needed) return needed.error();
+wire::Result<Model> model_for(const support::Scenario& scenario) { return scenario.communication.loggops ? model_beside_network(scenario) : model_of(scenario); }
+
+wire::Result<Run> run_scenario(const support::Scenario& scenario, const RunOptions& options) {
+  return scenario.communication.loggops ? run_on_network(scenario, options) : run(scenario, options);
+}
+
+wire::Status check_memory(std::size_t bytes, const std::string& advice) {
   auto there = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
   rlimit allowed{};
   if (getrlimit(RLIMIT_AS, &allowed) == 0) there = std::min<std::size_t>(there, allowed.rlim_cur);
-  if (*needed <= there) return wire::ok();
-  return wire::Error{fmt::format("this run needs {} of memory, and there are {}: take fewer ranks", support::format_bytes(*needed), support::format_bytes(there))};
+  if (bytes <= there) return wire::ok();
+  return wire::Error{fmt::format("this run needs {} of memory, and there are {}: {}", support::format_bytes(bytes), support::format_bytes(there), advice)};
+}
+
+wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options) {
+  const bool networked = scenario.communication.loggops.has_value();
+  const auto needed = networked ? bytes_on_network(scenario) : bytes_needed(scenario, options);
+  if (!needed) return needed.error();
+  return check_memory(*needed, networked ? "take fewer ranks or steps" : "take fewer ranks");
 }
 
 }  // namespace idlewave::sim

@@ -64,15 +64,17 @@ std::string run_text(const support::Scenario& scenario, const Options& options, 
   return text;
 }
 
-std::string goal_json(const GoalRun& run, double wall_s) {
+std::string goal_json(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from) {
   json object = {{"makespan_s", double(makespan_ns(run)) * 1e-9}, {"ops", run.ops}, {"messages", run.messages}, {"wall_s", wall_s}, {"complete", run.complete()}};
+  if (from) object["extrapolated"] = {{"from_ranks", from->ranks}, {"collectives", from->collectives}};
   object["finish_ns"] = run.finish_ns;
   return object.dump(2) + "\n";
 }
 
-std::string goal_text(const GoalRun& run, double wall_s) {
-  return fmt::format("{} ranks, {} operations, {} messages: makespan {} ns\nsimulated in {:.3g} s, {:.3g} million operations a second\n", run.finish_ns.size(), run.ops,
-                     run.messages, makespan_ns(run), wall_s, double(run.ops) * 1e-6 / std::max(wall_s, 1e-9));
+std::string goal_text(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from) {
+  const std::string source = from ? fmt::format("extrapolated from {} ranks: {} collectives written anew, other messages at their distance\n", from->ranks, from->collectives) : "";
+  return source + fmt::format("{} ranks, {} operations, {} messages: makespan {} ns\nsimulated in {:.3g} s, {:.3g} million operations a second\n", run.finish_ns.size(), run.ops,
+                              run.messages, makespan_ns(run), wall_s, double(run.ops) * 1e-6 / std::max(wall_s, 1e-9));
 }
 
 }  // namespace idlewave::sim

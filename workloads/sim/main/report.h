@@ -1,6 +1,7 @@
 #pragma once
 // The result of a run, for people and for programs.
 
+#include <optional>
 #include <string>
 
 #include "workloads/sim/contention/run.h"
@@ -18,7 +19,13 @@ struct Timed {
 /// `findings`: what `idlewave report --json` says of the recorded run; empty: nothing. Its keys stand behind those of the run.
 std::string run_json(const support::Scenario& scenario, const Options& options, const Timed& timed, const std::string& findings);
 std::string run_text(const support::Scenario& scenario, const Options& options, const Timed& timed);
-std::string goal_json(const GoalRun& run, double wall_s);
-std::string goal_text(const GoalRun& run, double wall_s);
+
+/// Of what a schedule was extrapolated.
+struct Extrapolated {
+  Rank ranks = 0;
+  std::size_t collectives = 0;  ///< That were found and written anew.
+};
+std::string goal_json(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from);
+std::string goal_text(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from);
 
 }  // namespace idlewave::sim

@@ -8,15 +8,6 @@ namespace idlewave::sim {
 
 namespace {
 
-constexpr Rank kNobody = -1;
-
-/// What one rank does in one round of a collective.
-struct Round {
-  Rank to = kNobody;
-  std::uint64_t send_bytes = 0;
-  Rank from = kNobody;
-  std::uint64_t recv_bytes = 0;
-};
 using Rounds = std::vector<Round>;
 
 Round sends(Rank to, std::uint64_t bytes) { return {to, bytes}; }
@@ -116,7 +107,11 @@ void from_root(const Binomial& tree, std::uint64_t bytes, bool blocks, Rounds& r
   for (Round& round : rounds) std::swap(round.to, round.from), std::swap(round.send_bytes, round.recv_bytes);
 }
 
+}  // namespace
+
 void rounds_of(const CollectiveCall& call, Rank rank, Rank ranks, Rounds& rounds) {
+  rounds.clear();
+  if (ranks == 1) return;
   const std::uint64_t bytes = call.bytes;
   const Binomial tree(rank, ranks, call.root);
   switch (call.algorithm) {
@@ -149,8 +144,6 @@ void rounds_of(const CollectiveCall& call, Rank rank, Rank ranks, Rounds& rounds
   }
 }
 
-}  // namespace
-
 RankPrograms::RankPrograms(Rank ranks, Tag first_tag)
     : builder_(ranks), last_(std::size_t(ranks)), next_tag_(first_tag) {}
 
@@ -172,8 +165,7 @@ RankPrograms::Pending RankPrograms::start(const CollectiveCall& call) {
   const Tag tag = next_tag_++;
   Rounds rounds;
   for (Rank rank = 0; rank < builder_.ranks(); ++rank) {
-    rounds.clear();
-    if (builder_.ranks() > 1) rounds_of(call, rank, builder_.ranks(), rounds);
+    rounds_of(call, rank, builder_.ranks(), rounds);
     auto& last = pending.last_[std::size_t(rank)];
     for (const Round& round : rounds) {
       std::vector<OpId> now;

@@ -32,6 +32,19 @@ struct CollectiveCall {
   Rank root = 0;
 };
 
+inline constexpr Rank kNobody = -1;
+
+/// What one rank does in one round of a collective: a send, a receive or both at once.
+struct Round {
+  Rank to = kNobody;
+  std::uint64_t send_bytes = 0;
+  Rank from = kNobody;
+  std::uint64_t recv_bytes = 0;
+};
+
+/// One after another, each waits for all of the one before. 0 <= rank, root < ranks; none for a single rank.
+void rounds_of(const CollectiveCall& call, Rank rank, Rank ranks, std::vector<Round>& rounds);
+
 /// Puts the ranks' programs together, statement by statement. What a rank does next waits for what it did before.
 class RankPrograms {
  public:

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "workloads/sim/network/busy_cpus.h"
 #include "workloads/sim/network/event_queue.h"
 #include "workloads/sim/network/match_queue.h"
 
@@ -97,22 +99,87 @@ class Clocks {
   std::vector<std::int64_t> free_;
 };
 
+/// No run is to last longer, nanoseconds. With memory or noise clocks need room beyond it.
+constexpr double kLongest = double(std::int64_t{1} << 62);
+constexpr std::int64_t kLongestExtended = std::int64_t{1} << 61;
+
+constexpr std::uint64_t kLookForStop = 4096;  ///< Events.
+
+/// What a run with memory domains, noise or an observer knows beyond a plain one.
+class Extension {
+ public:
+  Extension(const GoalSchedule& schedule, const GoalOptions& options)
+      : cpus_a_rank(std::uint32_t(schedule.cpus())),
+        busy(options.memory ? std::size_t(schedule.ranks()) * cpus_a_rank : 0),
+        noise(options.noise),
+        interrupts(options.noise && options.noise->is_in_time()),
+        observer(options.observer),
+        stop(options.stop),
+        calcs(options.noise ? std::size_t(schedule.ranks()) : 0) {
+    if (!options.memory) return;
+    memory.emplace(*options.memory, schedule.ranks(), schedule.cpus());
+    wakes.assign(memory->domains(), SharedMemory::kNever);
+  }
+
+  std::uint32_t domains() const { return std::uint32_t(wakes.size()); }
+  std::uint32_t cpu_number(Rank rank, Units units) const { return std::uint32_t(rank) * cpus_a_rank + units.cpu; }
+
+  /// Nanoseconds after what ran from begin to end.
+  std::int64_t idle_after(Rank rank, std::uint32_t number, std::int64_t begin, std::int64_t end) const {
+    const double idle = noise->after(rank, number, double(begin) * 1e-9, double(end) * 1e-9);
+    return std::llround(std::min(idle * 1e9, double(kLongestExtended)));
+  }
+  std::int64_t interruption(Rank rank, std::int64_t begin, std::int64_t end) const {
+    return interrupts ? idle_after(rank, 0, begin, end) : 0;
+  }
+  std::int64_t free_from(Rank rank, std::int64_t time) const {
+    return std::llround(std::min(noise->free_from(rank, double(time) * 1e-9) * 1e9, double(kLongestExtended) + 1));
+  }
+  std::uint32_t next_number(Rank rank) { return noise ? calcs[std::size_t(rank)]++ : 0; }
+
+  std::uint32_t cpus_a_rank;
+  std::optional<SharedMemory> memory;
+  BusyCpus busy;
+  std::vector<std::int64_t> wakes;  ///< By domain: when the event comes that looks for ends; kNever: none.
+  const PhaseNoise* noise;
+  bool interrupts;  ///< Noise in time.
+  CalcObserver* observer;
+  const std::atomic<bool>* stop;
+  std::vector<std::uint32_t> calcs;  ///< By rank: so many were begun.
+};
+
+struct NoExtension {
+  NoExtension(const GoalSchedule&, const GoalOptions&) {}
+};
+
+/// kExtended: with memory domains, noise or an observer. What it takes for them compiles to nothing without.
+template <bool kExtended>
 class Engine {
  public:
-  Engine(const GoalSchedule& schedule, const Costs& costs, std::span<const std::int64_t> start)
+  Engine(const GoalSchedule& schedule, const Costs& costs, const GoalOptions& options)
       : schedule_(schedule),
         ops_(schedule.ops()),
         costs_(costs),
-        clocks_(schedule, start),
+        clocks_(schedule, options.start_ns),
         receives_(std::size_t(schedule.ranks())),
         unexpected_(std::size_t(schedule.ranks())),
-        waits_(schedule.waits()) {}
+        waits_(schedule.waits()),
+        more_(schedule, options) {
+    // What ends at a moment comes before everything else then.
+    if constexpr (kExtended)
+      if (more_.memory) number_ = more_.domains() + std::uint32_t(schedule.ranks()) * more_.cpus_a_rank;
+  }
 
   GoalRun run() {
     begin();
-    while (!events_.empty()) {
+    while (!events_.empty() && !is_over()) {
       const NetworkEvent event =
           events_.pop([this](const NetworkEvent& coming, EventQueue::Soon soon) { expect(coming, soon); });
+      if constexpr (kExtended)
+        if ((event.what & kWake) == kWake) {
+          wake(event, event.what & ~kWake);
+          continue;
+        }
       if (event.what & kFlag)
         arrive(event, event.what & ~kFlag);
       else if (event.what & kPair)
@@ -123,15 +190,27 @@ class Engine {
     return result();
   }
 
+  bool is_too_long() const { return too_long_; }
+
  private:
   static constexpr OpId kFlag =
       OpId{1} << 31;  ///< In NetworkEvent::what: the message of a send. In a dependent: kWaitsForStart.
   static constexpr OpId kPair = OpId{1} << 30;  ///< In NetworkEvent::what: this operation, then the next, at one time.
+  static constexpr OpId kWake = kFlag | kPair;  ///< In NetworkEvent::what: of a domain; of a processor behind those.
   static_assert(kMaxOps < kPair);
   static_assert(kFlag == GoalSchedule::kWaitsForStart);
 
+  bool is_over() {
+    if constexpr (kExtended) {
+      run_.stopped = ++run_.events % kLookForStop == 0 && more_.stop && more_.stop->load(std::memory_order_relaxed);
+      return run_.stopped || too_long_;
+    }
+    return false;
+  }
+
   /// From afar the operation, and when that has come, what it leads to.
   void expect(const NetworkEvent& event, EventQueue::Soon soon) {
+    if (kExtended && (event.what & kWake) == kWake) return;
     const OpId op = event.what & ~(kFlag | kPair);
     soon == EventQueue::Soon::kFar ? fetch_op(op) : fetch_rank(event, ops_[op]);
   }
@@ -193,7 +272,12 @@ class Engine {
   void calculate(const NetworkEvent& event, OpId op, const GoalOp& what) {
     std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
     if (cpu > event.time) return again(event, cpu);
-    cpu = event.time + std::int64_t(what.amount);
+    if constexpr (kExtended) {
+      if (!what.idle && is_interrupted(event, what.rank)) return;
+      cpu = end_of_calc(event.time, op, what);
+    } else {
+      cpu = event.time + std::int64_t(what.amount);
+    }
     ++run_.ops;
     end(start(op, ready_), op, ready_);
     issue(what.rank, ready_);
@@ -203,7 +287,8 @@ class Engine {
     std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
     std::int64_t& nic = clocks_.sending(what.rank, what.units);
     if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free);
-    cpu = event.time + costs_.send_cpu(what.amount);
+    if (is_interrupted(event, what.rank)) return;
+    cpu = end_of_overhead(what.rank, event.time, costs_.send_cpu(what.amount));
     nic = event.time + costs_.nic(what.amount);
     ++run_.ops;
     events_.push({event.time + costs_.flight(), number_++, op | kFlag});
@@ -230,7 +315,8 @@ class Engine {
     std::int64_t& cpu = clocks_.cpu(sent.peer, sent.units);
     std::int64_t& nic = clocks_.receiving(sent.peer, sent.units);
     if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free);
-    cpu = event.time + costs_.receive_cpu(sent.amount);
+    if (is_interrupted(event, sent.peer)) return;
+    cpu = end_of_overhead(sent.peer, event.time, costs_.receive_cpu(sent.amount));
     nic = event.time + costs_.nic(sent.amount);
     ++run_.messages;
     const auto receive = receives_[std::size_t(sent.peer)].take(sent.rank, sent.tag);
@@ -247,14 +333,107 @@ class Engine {
     end(message, sent.rank == receiver ? ready_ : ready_at_sender_);
     std::int64_t& cpu = clocks_.cpu(sent.rank, units);
     std::int64_t& nic = clocks_.sending(sent.rank, units);
+    if constexpr (kExtended)
+      if (BusyCpus::is_busy(cpu)) {
+        auto& not_before = more_.busy[BusyCpus::cpu_of(cpu)].not_before;
+        not_before = std::max(not_before, time);
+      }
     cpu = std::max(cpu, time);
     nic = std::max(nic, time);
   }
 
-  /// The same event, with its number, when what it needs is free.
+  /// The same event, with its number, when what it needs is free. Earlier does no harm: it looks once more.
   void again(NetworkEvent event, std::int64_t time) {
+    if constexpr (kExtended)
+      if (BusyCpus::is_busy(time)) return more_.busy.park(BusyCpus::cpu_of(time), event);
     event.time = time;
     events_.push(event);
+  }
+
+  /// Noise has the rank at the moment: the same event afterwards.
+  bool is_interrupted(const NetworkEvent& event, Rank rank) {
+    if constexpr (kExtended) {
+      if (!more_.interrupts) return false;
+      const std::int64_t free = more_.free_from(rank, event.time);
+      too_long_ |= free > kLongestExtended;
+      if (free > event.time) return again(event, free), true;
+    }
+    return false;
+  }
+
+  std::int64_t end_of_overhead(Rank rank, std::int64_t time, std::int64_t overhead) {
+    if constexpr (kExtended) return time + overhead + checked(more_.interruption(rank, time, time + overhead), time);
+    return time + overhead;
+  }
+
+  /// When the processor is free, or its clock as long as nobody knows.
+  std::int64_t end_of_calc(std::int64_t time, OpId op, const GoalOp& what) {
+    const std::int64_t work = std::int64_t(what.amount);
+    if (more_.observer) more_.observer->begins(what, time);
+    if (what.idle) return time + work;
+    const std::uint32_t cpu = more_.cpu_number(what.rank, what.units), number = more_.next_number(what.rank);
+    std::int64_t end = time + work;
+    if (more_.memory) {
+      const auto past = more_.memory->begin(what.rank, cpu, time, work);
+      if (!past) {
+        auto& busy = more_.busy[cpu];
+        busy.not_before = busy.begin = time, busy.op = op, busy.number = number;
+        expect_ends(std::uint32_t(more_.memory->domain_of(what.rank)));
+        return BusyCpus::clock_of(cpu);
+      }
+      end = *past;
+    }
+    return end + idle_after(what.rank, number, time, end);
+  }
+
+  std::int64_t idle_after(Rank rank, std::uint32_t number, std::int64_t begin, std::int64_t end) {
+    return more_.noise ? checked(more_.idle_after(rank, number, begin, end), end) : 0;
+  }
+
+  /// 0 instead of noise that lets the run last too long, which then is over.
+  std::int64_t checked(std::int64_t noise, std::int64_t time) {
+    const bool too_long = time > kLongestExtended || noise > kLongestExtended - std::max(std::int64_t{0}, time);
+    too_long_ |= too_long;
+    return too_long ? 0 : noise;
+  }
+
+  void expect_ends(std::uint32_t domain) {
+    const std::int64_t next = more_.memory->next_end(domain);
+    if (next >= more_.wakes[domain]) return;
+    more_.wakes[domain] = next;
+    events_.push({next, domain, domain | kWake});
+  }
+
+  /// Of a domain, unless an earlier one has come: the next end, which may be later than thought. Of a processor: its
+  /// noise is over.
+  void wake(const NetworkEvent& event, std::uint32_t what) {
+    if (what >= more_.domains()) return release(what - more_.domains(), event.time);
+    if (event.time != more_.wakes[what]) return;
+    more_.wakes[what] = SharedMemory::kNever;
+    if (event.time == more_.memory->next_end(what))
+      more_.memory->end(what, [&](std::uint32_t cpu) { end_calc(cpu, event.time); });
+    if (more_.memory->next_end(what) < SharedMemory::kNever) expect_ends(what);
+  }
+
+  void end_calc(std::uint32_t cpu, std::int64_t time) {
+    const auto& busy = more_.busy[cpu];
+    const PlacedOp& calc = ops_[busy.op];
+    const std::int64_t idle = idle_after(calc.rank, busy.number, busy.begin, time);
+    if (idle <= 0) return release(cpu, time);
+    if (more_.observer) more_.observer->noise_begins(calc, time);
+    const std::uint32_t what = more_.domains() + cpu;
+    events_.push({time + idle, what, what | kWake});
+  }
+
+  void release(std::uint32_t cpu, std::int64_t time) {
+    const auto& busy = more_.busy[cpu];
+    const PlacedOp& calc = ops_[busy.op];
+    if (more_.observer) more_.observer->ends(calc, time);
+    clocks_.cpu(calc.rank, calc.units) = std::max(time, busy.not_before);
+    more_.busy.release(cpu, [&](NetworkEvent event) {
+      event.time = std::max(event.time, time);
+      events_.push(event);
+    });
   }
 
   /// Returns where the dependents begin that wait for the end.
@@ -295,7 +474,7 @@ class Engine {
       const std::int64_t time = earliest(rank, ops_[ready[i]]);
       const bool pair =
           i + 1 < ready.size() && ready[i + 1] == ready[i] + 1 && earliest(rank, ops_[ready[i + 1]]) == time;
-      events_.push({time, number_, pair ? ready[i] | kPair : ready[i]});
+      again({0, number_, pair ? ready[i] | kPair : ready[i]}, time);
       number_ += 1 + pair;
       i += pair;
     }
@@ -309,6 +488,7 @@ class Engine {
 
   GoalRun result() {
     for (Rank rank = 0; rank < schedule_.ranks(); ++rank) run_.finish_ns.push_back(clocks_.last_cpu(rank));
+    if (run_.stopped) return std::move(run_);
     for (std::size_t rank = 0; rank < receives_.size(); ++rank) {
       report_left(receives_[rank].entries());
       report_left(unexpected_[rank].entries());
@@ -336,7 +516,9 @@ class Engine {
   GoalSchedule::Waits waits_;           ///< By operation: for how many others.
   std::vector<OpId> ready_;             ///< Of the rank at hand; empty between events.
   std::vector<OpId> ready_at_sender_;   ///< Of the sender whose rendezvous succeeded; empty between events.
+  [[no_unique_address]] std::conditional_t<kExtended, Extension, NoExtension> more_;
   std::uint32_t number_ = 0;
+  bool too_long_ = false;
   GoalRun run_;
 };
 
@@ -359,16 +541,66 @@ double longest(const GoalSchedule& schedule, const support::LogGops& network) {
   return sums.calc_ns + message * sums.messages + byte * sums.bytes;
 }
 
-wire::Status check(const GoalSchedule& schedule, const support::LogGops& network, std::span<const std::int64_t> start) {
-  if (auto status = check(network); !status) return status;
-  if (!start.empty() && start.size() != std::size_t(schedule.ranks()))
+wire::Error too_long(double limit, int years) {
+  return wire::Error{fmt::format(
+      "schedule: it may run for more than 2^{} ns ({} years); make its calculations, its messages or its noise smaller",
+      std::ilogb(limit), years)};
+}
+
+wire::Status check_start(const GoalSchedule& schedule, std::span<const std::int64_t> start) {
+  if (start.empty()) return wire::ok();
+  if (start.size() != std::size_t(schedule.ranks()))
     return wire::Error{fmt::format("start times: {} given for {} ranks", start.size(), schedule.ranks())};
-  const auto [first, last] = std::minmax_element(start.begin(), start.end());
-  if (!start.empty() && *first < 0) return wire::Error{"start times: they must not be negative"};
-  if (longest(schedule, network) + (start.empty() ? 0.0 : double(*last)) > double(std::int64_t{1} << 62))
-    return wire::Error{
-        "schedule: it may run for more than 2^62 ns (146 years); make its calculations or messages smaller"};
+  if (*std::min_element(start.begin(), start.end()) < 0) return wire::Error{"start times: they must not be negative"};
   return wire::ok();
+}
+
+wire::Status check(const MemoryDomains& memory, const GoalSchedule& schedule) {
+  if (memory.ranks_per_domain < 1)
+    return wire::Error{fmt::format("memory domains of {} ranks: at least 1", memory.ranks_per_domain)};
+  const auto most = std::size_t(std::min(memory.ranks_per_domain, schedule.ranks())) * std::size_t(schedule.cpus());
+  if (memory.speed.size() <= most)
+    return wire::Error{fmt::format("memory domains: speeds of up to {} calculations are needed", most)};
+  for (std::size_t n = 1; n <= most; ++n)
+    if (const double speed = memory.speed[n]; !(speed >= SharedMemory::kSlowest && speed <= SharedMemory::kFastest))
+      return wire::Error{
+          fmt::format("memory domains: each of {} calculations would run {} times as fast as one alone; "
+                      "from {} to {} is possible",
+                      n, speed, SharedMemory::kSlowest, SharedMemory::kFastest)};
+  // Events of domains and processors are numbered with the rest.
+  if (std::size_t(schedule.ranks()) * std::size_t(schedule.cpus() + 1) >= kMaxOps)
+    return wire::Error{fmt::format("memory domains: at most {} processors are possible", kMaxOps / 2)};
+  return wire::ok();
+}
+
+/// How much longer calculations may take than alone.
+double most_slowdown(const MemoryDomains* memory) {
+  if (!memory) return 1;
+  return 1 / std::min(1.0, *std::min_element(memory->speed.begin() + 1, memory->speed.end()));
+}
+
+bool is_extended(const GoalOptions& options) {
+  return options.memory || options.noise || options.observer || options.stop;
+}
+
+wire::Status check(const GoalSchedule& schedule, const support::LogGops& network, const GoalOptions& options) {
+  if (auto status = check(network); !status) return status;
+  if (auto status = check_start(schedule, options.start_ns); !status) return status;
+  if (options.memory)
+    if (auto status = check(*options.memory, schedule); !status) return status;
+  const double start = options.start_ns.empty() ? 0.0 : double(*std::ranges::max_element(options.start_ns));
+  const double all = start + longest(schedule, network) * most_slowdown(options.memory);
+  if (!is_extended(options) && all > kLongest) return too_long(kLongest, 146);
+  if (is_extended(options) && all > double(kLongestExtended)) return too_long(double(kLongestExtended), 73);
+  return wire::ok();
+}
+
+template <bool kExtended>
+wire::Result<GoalRun> run_checked(const GoalSchedule& schedule, const Costs& costs, const GoalOptions& options) {
+  Engine<kExtended> engine(schedule, costs, options);
+  GoalRun run = engine.run();
+  if (engine.is_too_long()) return too_long(double(kLongestExtended), 73);
+  return run;
 }
 
 std::string name_of(Rank rank) { return rank == kAnySource ? "any rank" : fmt::format("rank {}", rank); }
@@ -386,8 +618,10 @@ std::string describe(const Stuck& stuck) {
 }
 
 wire::Result<GoalRun> run(const GoalSchedule& schedule, const support::LogGops& network, const GoalOptions& options) {
-  if (auto status = check(schedule, network, options.start_ns); !status) return wire::Error{status.error()};
-  return Engine(schedule, Costs(network), options.start_ns).run();
+  if (auto status = check(schedule, network, options); !status) return wire::Error{status.error()};
+  const Costs costs(network);
+  return is_extended(options) ? run_checked<true>(schedule, costs, options)
+                              : run_checked<false>(schedule, costs, options);
 }
 
 }  // namespace idlewave::sim

@@ -1,13 +1,16 @@
 #pragma once
 // Runs a GOAL schedule on a LogGOPS network.
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "probe/wire/result.h"
+#include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/network/goal_schedule.h"
+#include "workloads/sim/network/memory_domains.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::sim {
@@ -30,13 +33,30 @@ struct GoalRun {
   std::vector<std::int64_t> finish_ns;  ///< For each rank: when the last of its processors becomes free.
   std::uint64_t ops = 0;                ///< Operations that ran: calculations and sends begun, receives posted.
   std::uint64_t messages = 0;           ///< That arrived.
+  std::uint64_t events = 0;             ///< Only counted with one of GoalOptions but the first.
+  bool stopped = false;                 ///< By GoalOptions::stop, before its end.
   std::vector<Stuck> stuck;             ///< A deadlock, or messages that nobody received; in order of ranks.
 
   bool complete() const { return stuck.empty(); }
 };
 
+/// Hears of the calculations on memory domains and of idle ones as they come; in the order of time, where ranks have
+/// one processor and messages at least a byte.
+class CalcObserver {
+ public:
+  virtual ~CalcObserver() = default;
+  virtual void begins(const GoalOp& calc, std::int64_t time) = 0;
+  virtual void noise_begins(const GoalOp& calc, std::int64_t time) = 0;  ///< Its work is done.
+  virtual void ends(const GoalOp& calc, std::int64_t time) = 0;          ///< Not of idle ones.
+};
+
+/// The caller owns what is pointed to, and keeps it for the run.
 struct GoalOptions {
-  std::span<const std::int64_t> start_ns;  ///< When each rank may begin, not negative; empty: all at 0.
+  std::span<const std::int64_t> start_ns = {};  ///< When each rank may begin, not negative; empty: all at 0.
+  const MemoryDomains* memory = nullptr;        ///< Null: calculations share nothing.
+  const PhaseNoise* noise = nullptr;            ///< Null: silent.
+  CalcObserver* observer = nullptr;
+  const std::atomic<bool>* stop = nullptr;  ///< Ends the run with what it has; looked at every few thousand events.
 };
 
 /// Each rank finishes at the same nanosecond as in LogGOPSim (https://github.com/spcl/LogGOPSim; Hoefler, Schneider,
@@ -53,8 +73,25 @@ struct GoalOptions {
 /// nic; it does not wait for the *other* cpus of its rank. A message of 0 bytes is charged -1 bytes, as there.
 /// G and O are rounded to whole nanoseconds a byte when they are within a millionth of that; otherwise (s-1) G and
 /// (s-1) O are rounded down. Of a receive whose size is not the message's, the message's decides on the protocol.
-/// Cost: 4 bytes an operation beyond the schedule, 88 a rank, and what is under way: 16 an event, 12 a message.
-/// Error: parameters that are negative or not finite; a run that may last longer than 2^62 ns; start_ns of wrong size.
+///
+/// On memory domains a calculation of N ns is work that takes as long on a processor that has its domain to itself;
+/// n that run on a domain at once advance each at speed[n]. Its end is rounded up to whole nanoseconds, and as long as
+/// it runs, its processor is not free. Where speed is 1, all is as without domains, to the nanosecond. (Where ranks
+/// have several processors, a calculation may begin before others of its domain that were dealt with already, by the
+/// rule above; it has then had the memory to itself up to the last begin or end there.)
+///
+/// Under noise, calculation k of a rank that ends at e ends after(rank, k, begin, e) later, at the nearest nanosecond,
+/// and draws no bandwidth meanwhile. Noise that comes at moments of time also interrupts messages: what would occupy a
+/// cpu from t on, a receive apart, begins at free_from(rank, t) instead, and the cpu's time for a send or an arrival is
+/// longer by after(). As in LogGOPSim the first byte of a message leaves nonetheless at t + o, and nics know no noise;
+/// unlike there, what is left of an interruption moves the begin (in LogGOPSim it makes the operation longer, and a
+/// message leaves in the midst of it), and all interruptions count that begin before the operation is over (there: of a
+/// message only those within o, and none within the time that another one took).
+///
+/// Cost: 4 bytes an operation beyond the schedule, 88 a rank, and what is under way: 16 an event, 12 a message; with
+/// memory or noise 72 more a processor.
+/// Error: parameters that are negative or not finite; a run that may last longer than 2^62 ns (2^61 with memory or
+/// noise); start_ns of wrong size; domains without ranks, or with a speed missing or beyond SharedMemory's limits.
 wire::Result<GoalRun> run(const GoalSchedule& schedule, const support::LogGops& network,
                           const GoalOptions& options = {});
 

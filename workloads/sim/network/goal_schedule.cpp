@@ -66,9 +66,14 @@ GoalBuilder::GoalBuilder(Rank ranks) {
   schedule_.ranks_ = ranks;
 }
 
-OpId GoalBuilder::calc(Rank rank, std::uint64_t nanoseconds, Units units) {
+OpId GoalBuilder::calc(Rank rank, std::uint64_t nanoseconds, Units units, Tag tag) {
   assert(nanoseconds <= kMaxCalcNs);
-  return add({nanoseconds, rank, 0, 0, OpKind::kCalc, units});
+  return add({nanoseconds, rank, 0, tag, OpKind::kCalc, units});
+}
+
+OpId GoalBuilder::idle(Rank rank, std::uint64_t nanoseconds, Tag tag) {
+  assert(nanoseconds <= kMaxCalcNs);
+  return add({nanoseconds, rank, 0, tag, OpKind::kCalc, {}, true});
 }
 
 OpId GoalBuilder::send(Rank rank, std::uint64_t bytes, Rank to, Tag tag, Units units) {

@@ -37,9 +37,10 @@ struct GoalOp {
   std::uint64_t amount = 0;  ///< Bytes of a message, nanoseconds of a calculation.
   Rank rank = 0;
   Rank peer = 0;  ///< Destination or source; kAnySource: whoever sends. 0 for a calculation.
-  Tag tag = 0;
+  Tag tag = 0;    ///< Of a calculation: whatever its observer makes of it.
   OpKind kind = OpKind::kCalc;
   Units units;
+  bool idle = false;  ///< A calculation that is none: a delay, which draws no bandwidth and has no noise.
 };
 static_assert(sizeof(GoalOp) == 24);
 
@@ -113,7 +114,8 @@ class GoalBuilder {
  public:
   explicit GoalBuilder(Rank ranks);
 
-  OpId calc(Rank rank, std::uint64_t nanoseconds, Units units = {});
+  OpId calc(Rank rank, std::uint64_t nanoseconds, Units units = {}, Tag tag = 0);
+  OpId idle(Rank rank, std::uint64_t nanoseconds, Tag tag = 0);
   OpId send(Rank rank, std::uint64_t bytes, Rank to, Tag tag, Units units = {});
   OpId recv(Rank rank, std::uint64_t bytes, Rank from, Tag tag, Units units = {});
   void after(OpId later, OpId earlier);        ///< GOAL's "later requires earlier".

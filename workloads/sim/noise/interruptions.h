@@ -6,9 +6,10 @@
 //     e - t = w + (sum of the durations of the interruptions that begin within [t, e))
 //
 // so an interruption may come within the time that another one took, and counts too; one that begins while a rank waits
-// or communicates costs it nothing, unless the engine asks what is left of it when the rank goes on (free_from). (LogGOPSim, whose traces can be read here, counts neither the former nor whatever
-// else begins after t + w, but does count what is left at t of an interruption that began before.) Where a phase of
-// work begins no earlier than the noise of the last one ended, each interruption counts for one of them at most.
+// or communicates costs it nothing, unless the engine asks what is left of it when the rank goes on (free_from), as
+// that of GOAL schedules does. (LogGOPSim, whose traces can be read here, counts neither the former nor whatever else
+// begins after t + w, but does count what is left at t of an interruption that began before.) Where a phase of work
+// begins no earlier than the noise of the last one ended, each interruption counts for one of them at most.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,7 @@ class PeriodicNoise final : public PhaseNoise {
   /// Seconds; duration < period.
   PeriodicNoise(double duration, double period, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
+  bool is_in_time() const override { return true; }
   double free_from(Rank rank, double time) const override;
 
  private:
@@ -58,6 +60,7 @@ class SystemNoise final : public PhaseNoise {
 
   SystemNoise(std::uint64_t seed, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
+  bool is_in_time() const override { return true; }
   double free_from(Rank rank, double time) const override;
   double duration(Rank rank, std::int64_t tick) const;  ///< Seconds, below kLongest.
 
@@ -74,6 +77,7 @@ class TraceNoise final : public PhaseNoise {
   /// As parse_noise_trace returns it: not empty, sorted, with time left for work.
   TraceNoise(const support::NoiseTrace& trace, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
+  bool is_in_time() const override { return true; }
   double free_from(Rank rank, double time) const override;
 
  private:
