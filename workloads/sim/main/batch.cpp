@@ -61,11 +61,10 @@ wire::Result<Timed> simulate(const Prepared& prepared, const Options& options) {
   auto result = run(prepared.scenario, plain);
   if (!result) return result.error();
   Timed timed{std::move(*result), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
-  if (timed.run.stopped) return timed;
-  auto averaged = run(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start, .active_means_of = options.window});
-  if (!averaged) return averaged.error();
-  if (averaged->stopped) return Timed{std::move(*averaged), timed.wall_s};
-  timed.run.active_means = std::move(averaged->active_means);
+  if (!timed.run.stopped) {
+    timed.run.active_means =
+        active_means(prepared.scenario, prepared.noise.get(), timed.run, options.window, &interrupted());
+  }
   return timed;
 }
 
