@@ -53,10 +53,16 @@ Run run_model(const Model& model, const RunOptions& options, double until) {
 std::vector<double> means_of(const Model& model, const PhaseNoise* noise, double makespan, Fractions fractions,
                              const std::atomic<bool>* stop) {
   const Window window{fractions.from * makespan, fractions.to * makespan};
-  ActiveWindow recorder{model.ranks, model.ranks_per_domain, window};
-  run_model(model, {.noise = noise, .stop = stop, .recorder = &recorder}, window.to);
+  ActiveWindow active{model.ranks, model.ranks_per_domain, window};
+  if (model.core_bound) {
+    Sweep sweep{model, noise, nullptr, std::nullopt};
+    sweep.add_work_to(active);
+    sweep.run(stop);
+  } else {
+    run_events(model, {.noise = noise, .stop = stop, .recorder = &active}, Observed{&active}, window.to);
+  }
   if (stop && *stop) return {};
-  return recorder.means();
+  return active.means();
 }
 
 wire::Status check(const RunOptions& options, const Model& model) {
