@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,15 +97,15 @@ class SimTest(unittest.TestCase):
                                stderr=subprocess.PIPE, text=True, env=self.environment)
         self.addCleanup(run.kill)
         deadline = time.monotonic() + 60
-        while not self.catches(run, signal.SIGINT):
+        while not self.catches(run.pid, signal.SIGINT):
             self.assertIsNone(run.poll())
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.02)
         return run
 
     @staticmethod
-    def catches(process, number):
-        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    def catches(pid, number):
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
         return any(int(line.split()[1], 16) >> (number - 1) & 1 for line in status.splitlines() if line.startswith("SigCgt:"))
 
 
@@ -316,6 +317,116 @@ class Sweeps(SimTest):
         self.refuses(self.scenario, "--sweep", "delay.0.rank=38..41", "--json", says="rank")
         self.refuses(self.scenario, "--sweep", "noise.seed=1..2", "--record", str(self.path / "s.iw"), says="--record")
         self.refuses(self.scenario, "--sweep", "noise.seed=1..100000", "--sweep", "program.steps=1..100000", says="fewer values")
+
+
+    def test_rows_do_not_depend_on_the_number_of_threads(self):
+        sweep = ["--sweep", "delay.0.rank=0..7"]
+        one, three = (self.sim(self.scenario, *sweep, "--threads", threads) for threads in ("1", "3"))
+        self.assertEqual(one, three)
+        self.refuses(self.scenario, *sweep, "--threads", "0", says="--threads")
+        self.refuses(self.scenario, "--threads", "2", says="--sweep")
+
+
+class SharedSweeps(SimTest):
+    """Ranks that an MPI launcher starts, for each MPI with which the program was built."""
+    SWEEP = ["--sweep", "machine.ranks_per_domain=1..10", "--sweep", "delay.0.duration=0.6s,1.2s"]
+
+    def launchers(self):
+        found = []
+        for mpi in ("openmpi", "mpich"):
+            launcher = shutil.which(f"mpirun.{mpi}") or shutil.which("mpirun")
+            if launcher and (BIN / f"idlewave-sim-{mpi}").exists():
+                found.append((mpi, [launcher, *(["--oversubscribe"] if mpi == "openmpi" else [])]))
+        if not found:
+            self.skipTest("built without MPI")
+        self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "ASAN_OPTIONS": "detect_leaks=0"}
+        return found
+
+    def launch(self, launcher, ranks, *arguments):
+        return subprocess.Popen([*launcher, "-n", str(ranks), BIN / "idlewave", "sim", *arguments], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
+
+    def fails(self, launcher, *arguments, says):
+        """Code 2 and one line of ours; launchers have their own to say."""
+        run = self.launch(launcher, 2, *arguments)
+        out, err = run.communicate(timeout=120)
+        self.assertEqual((run.returncode, out), (2, ""), err)
+        ours = [line for line in err.splitlines() if line.startswith("idlewave: ")]
+        self.assertEqual(len(ours), 1, err)
+        self.assertIn(says, ours[0])
+
+    def test_ranks_share_the_rows_which_stay_the_same_to_the_bit(self):
+        alone = self.call("sim", self.scenario, *self.SWEEP, "--json").stdout
+        for mpi, launcher in self.launchers():
+            for ranks in (1, 2, 3):
+                with self.subTest(mpi=mpi, ranks=ranks):
+                    run = self.launch(launcher, ranks, self.scenario, *self.SWEEP, "--json")
+                    out, err = run.communicate(timeout=120)
+                    self.assertEqual((run.returncode, out), (0, alone), err)
+
+    def test_more_ranks_than_rows_end_all_the_same(self):
+        alone = self.call("sim", self.scenario, "--sweep", "machine.ranks_per_domain=4,5").stdout
+        for mpi, launcher in self.launchers():
+            with self.subTest(mpi):
+                run = self.launch(launcher, 4, self.scenario, "--sweep", "machine.ranks_per_domain=4,5", "--threads", "2")
+                self.assertEqual(run.communicate(timeout=120)[0], alone)
+
+    def test_a_mistake_is_named_once(self):
+        for mpi, launcher in self.launchers():
+            with self.subTest(mpi):
+                self.fails(launcher, self.scenario, "--sweep", "machine.rnaks=3..9", "--json", says="rnaks")
+                self.fails(launcher, self.scenario, "--sweep", "delay.0.rank=38..41", "--json", says="from 0 to 39")
+                self.fails(launcher, self.scenario, "--sweep", "machine.ranks", says="FIRST..LAST")
+
+    def test_ranks_that_would_all_do_the_same_are_refused(self):
+        for mpi, launcher in self.launchers():
+            with self.subTest(mpi):
+                self.fails(launcher, self.scenario, "--json", says="--sweep")
+
+    def test_ctrl_c_ends_all_ranks(self):
+        long = ["--set", "machine.ranks=200000", "--set", "program.steps=1000000", "--sweep", "delay.0.rank=1..9", "--json"]
+        for mpi, launcher in self.launchers():
+            with self.subTest(mpi):
+                run = self.launch(launcher, 2, self.scenario, *long)
+                self.addCleanup(run.kill)
+                ranks = self.wait_for(lambda: [pid for pid in self.ranks() if self.catches(pid, signal.SIGINT)], count=2)
+                os.kill(run.pid, signal.SIGINT)
+                self.assertNotIn("makespan", run.communicate(timeout=60)[0])
+                self.wait_for(lambda: [pid for pid in ranks if not pathlib.Path(f"/proc/{pid}").exists()], count=2)
+
+    def wait_for(self, things, count):
+        deadline = time.monotonic() + 60
+        while len(found := things()) < count:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        return found
+
+    def ranks(self):
+        """Not all launchers are their parents; all have the environment of this test."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                ours = str(self.path).encode() in (process / "environ").read_bytes()
+                if ours and (process / "comm").read_text().startswith("idlewave-sim"):
+                    found.append(int(process.name))
+            except OSError:
+                pass
+        return found
+
+    def test_a_program_without_mpi_says_so(self):
+        program = shutil.copy(BIN / "idlewave-sim", self.path)
+        for rank, lines in (("0", 1), ("1", 0)):
+            launched = {**self.environment, "PMI_SIZE": "2", "PMI_RANK": rank}
+            done = subprocess.run([program, self.scenario, *self.SWEEP], capture_output=True, text=True, env=launched, timeout=60)
+            self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", lines))
+            if lines:
+                self.assertIn("without MPI", done.stderr)
+
+    def test_ranks_that_do_not_find_each_other_say_so(self):
+        if "openmpi" not in dict(self.launchers()):
+            self.skipTest("built without Open MPI")
+        self.environment |= {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
+        self.refuses(self.scenario, *self.SWEEP, says="different kinds")
 
 
 class Schedules(SimTest):

@@ -12,6 +12,7 @@ namespace idlewave::sim {
 namespace {
 
 constexpr std::uint64_t kMostValues = 100'000;
+constexpr int kMostThreads = 4096;
 
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t value = 0;
@@ -56,6 +57,10 @@ void add_options(CLI::App& app, Options& o) {
          "One run for each value, on all cores: machine.ranks_per_domain=1..10 or delay.0.duration=0.6s,1.2s; several make all combinations")
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false);
+  app.add_option_function<int>(
+         "--threads", [&o](int threads) { o.threads = threads; }, "With --sweep: runs at the same time, on each rank (one for each core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostThreads));
   app.add_option("--goal", o.goal, "A GOAL schedule on the scenario's LogGOPS network; without a scenario --set loggops.L=2500ns and so on say all")->type_name("FILE");
   app.add_option("--from", o.from, "A recorded session: derives ranks, domains, work, partners and delays from it, simulates the same program, and prints both side by side")->type_name("FILE");
   app.add_option_function<std::string>(
@@ -90,6 +95,7 @@ void check(const Options& o) {
   if (o.streams() && !o.record.empty()) throw CLI::ValidationError("--record", "goes without --stream and --connect; the monitor that watches can record");
   if (!o.goal.empty() && (o.streams() || !o.record.empty() || o.step_start)) throw CLI::ValidationError("--goal", "goes without --record, --stream, --connect and --step-start");
   if (!o.sweep.empty() && (o.streams() || !o.record.empty() || !o.goal.empty())) throw CLI::ValidationError("--sweep", "goes without --record, --stream and --goal");
+  if (o.threads && o.sweep.empty()) throw CLI::ValidationError("--threads", "goes with --sweep; a single run takes one core");
 }
 
 }  // namespace
