@@ -468,6 +468,66 @@ class Watched(SimTest):
         self.assertEqual([wave["origin_rank"] for wave in report["waves"]], [5])
         self.assertEqual([command["outcome"] for command in report["commands"]], ["accepted"])
 
+    def start(self, *arguments):
+        process = subprocess.Popen([BIN / "idlewave", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, env=self.environment)
+        self.addCleanup(process.kill)
+        return process
+
+    def watch(self, *simulation):
+        """A live simulation and its recorder."""
+        endpoint = f"ipc://{self.path}/stream"
+        sim = self.start("sim", *simulation, "--realtime", "--stream", endpoint)
+        deadline = time.monotonic() + 60
+        while not (self.path / "stream").exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        recorder = self.start("attach", endpoint, "--headless", "--record", str(self.path / "live.iw"))
+        while not (self.path / "live.iw").exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        time.sleep(0.5)
+        return endpoint, sim, recorder
+
+    def report(self):
+        return json.loads(self.call("report", str(self.path / "live.iw"), "--json").stdout)
+
+    CORE_BOUND = ["--set", "machine.ranks=8", "--set", "program.kernel=core", "--set", "program.time=20ms", "--without-delays"]
+
+    def test_commands_take_effect_and_are_taken_back(self):
+        endpoint, *processes = self.watch(self.scenario, *self.CORE_BOUND)
+        def inject(*order):
+            self.assertEqual(self.call("inject", "--session", endpoint, *order).returncode, 0)
+        inject("--ranks", "2", "--delay", "50ms", "--at-step", "190")
+        inject("--ranks", "2", "--clear")
+        inject("--ranks", "1", "--delay", "50ms", "--at-step", "190")
+        inject("--ranks", "1", "--delay", "70ms", "--at-step", "190")
+        inject("--ranks", "3", "--noise", "exp:1ms")
+        for process in processes:
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+        report = self.report()
+        taken_back, clear, first, second, noise = report["commands"]
+        self.assertTrue(report["complete"])
+        self.assertIsNone(taken_back["took_effect_s"])
+        self.assertAlmostEqual(first["ended_s"] - first["took_effect_s"], 0.05, delta=1e-6)
+        self.assertEqual(second["took_effect_s"], first["ended_s"])
+        self.assertAlmostEqual(second["ended_s"] - second["took_effect_s"], 0.07, delta=1e-6)
+        self.assertGreaterEqual(noise["took_effect_s"], noise["sent_s"] - 0.1)
+        self.assertLess(noise["took_effect_s"], first["took_effect_s"])
+
+    def test_ctrl_c_ends_a_live_simulation_properly(self):
+        _, sim, recorder = self.watch(self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000")
+        time.sleep(1)
+        sim.send_signal(signal.SIGINT)
+        for process in (sim, recorder):
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+        report = self.report()
+        self.assertTrue(report["complete"])
+        self.assertLess(report["steps"], 5000)
+        self.assertFalse((self.path / "stream").exists())
+
 
 if __name__ == "__main__":
     BIN = pathlib.Path(sys.argv[1])
