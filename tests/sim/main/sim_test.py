@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -90,18 +91,22 @@ class SimTest(unittest.TestCase):
             self.assertIn(text, done.stderr)
 
 
+    def start_sim(self, *arguments, until):
+        """A run that has got so far."""
+        run = subprocess.Popen([BIN / "idlewave", "sim", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env=self.environment)
+        self.addCleanup(run.kill)
+        deadline = time.monotonic() + 60
+        while not until(run):
+            self.assertIsNone(run.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        return run
+
     def start_long_run(self, *arguments):
         """A run of hours that already heeds SIGINT."""
         long = ["--set", "machine.ranks=200000", "--set", "program.steps=1000000"]
-        run = subprocess.Popen([BIN / "idlewave", "sim", self.scenario, *long, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, env=self.environment)
-        self.addCleanup(run.kill)
-        deadline = time.monotonic() + 60
-        while not self.catches(run.pid, signal.SIGINT):
-            self.assertIsNone(run.poll())
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
-        return run
+        return self.start_sim(self.scenario, *long, *arguments, until=lambda run: self.catches(run.pid, signal.SIGINT))
 
     @staticmethod
     def catches(pid, number):
@@ -288,6 +293,65 @@ class Recordings(SimTest):
         self.assertIn("interrupted", out)
         self.assertIn("s.iw", err)
         self.assertFalse(recording.exists())
+
+
+    def test_ctrl_c_while_recording_leaves_a_sound_file_and_says_how_far_it_goes(self):
+        for number, options in ((signal.SIGINT, []), (signal.SIGTERM, ["--json"])):
+            with self.subTest(number):
+                recording = self.path / f"{number.name}.iw"
+                size = ["--set", "machine.ranks=4000", "--set", "program.steps=3000"]
+                begun = lambda run: recording.exists() and recording.stat().st_size > 0
+                run = self.start_sim(self.scenario, *size, *options, "--record", str(recording), until=begun)
+                run.send_signal(number)
+                out, err = run.communicate(timeout=60)
+                self.assertEqual((run.returncode, len(err.splitlines())), (0, 1), err)
+                ends_at, makespan = (float(text) for text in re.search(r"ends at (\S+) s of (\S+) s", err).groups())
+                self.assertLess(ends_at, makespan)
+                self.assertIn("makespan", out)
+                report = json.loads(self.call("report", str(recording), "--json").stdout)
+                self.assertEqual((report["complete"], report["dropped"], report["losses"]), (True, 0, []))
+                self.assertAlmostEqual(report["duration_s"], ends_at, delta=1e-3 * ends_at)
+
+    def test_ctrl_c_during_the_findings_leaves_nothing_behind(self):
+        temporary = self.path / "temporary"
+        temporary.mkdir()
+        self.environment["TMPDIR"] = str(temporary)
+        size = ["--set", "machine.ranks=1000", "--set", "program.steps=1000"]
+        run = self.start_sim(self.scenario, *size, "--json", until=lambda run: any(temporary.glob("*/run.iw")))
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0)
+        self.assertRegex(err, "^idlewave: interrupted: without what .* finds in a run\n$")
+        self.assertEqual(list(temporary.iterdir()), [])
+        result = json.loads(out)
+        self.assertFalse(result["stopped"])
+        self.assertNotIn("waves", result)
+
+    def test_ctrl_c_during_a_comparison_prints_no_half_of_it(self):
+        recording = str(self.path / "s.iw")
+        self.sim(self.scenario, "--record", recording)
+        long = ["--set", "program.steps=100000000"]
+        run = self.start_sim("--from", recording, *long, until=lambda run: self.catches(run.pid, signal.SIGINT))
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, out), (1, ""))
+        self.assertRegex(err, "^idlewave: interrupted: .*\n$")
+
+    def test_ctrl_c_ends_a_schedule_at_once(self):
+        endless = "num_ranks 1\nrank 0 {\n" + "".join(f"l{i}: calc 1\n" for i in range(2_000_000)) + "}\n"
+        run = self.start_sim("--goal", self.write("long.goal", endless), *NETWORK, until=lambda run: self.program_of(run) == "idlewave-sim")
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.communicate(timeout=60)[0], "")
+        self.assertEqual(run.returncode, -signal.SIGINT)
+
+    @staticmethod
+    def program_of(process):
+        return pathlib.Path(f"/proc/{process.pid}/comm").read_text().strip()
+
+    def test_the_help_tells_exit_codes(self):
+        said = self.call("sim", "--help").stdout
+        for word in ("Exit code: 0", "Ctrl-C", "mpirun", "--threads"):
+            self.assertIn(word, said)
 
 
 class Sweeps(SimTest):

@@ -81,6 +81,7 @@ int run_from_session(const Options& options) {
   if (!scenario) return complain(scenario.error().message, kBadInput);
   const auto result = run(*scenario, {.stop = &interrupted(), .active_means_of = options.window});
   if (!result) return complain(result.error().message, kBadInput);
+  if (result->stopped) return complain("interrupted: the simulation has no end to compare", kFailed);
   const Figures life = measured(*history, scenario->machine.ranks_per_domain, options.window), model = simulated(*result, scenario->program.steps);
   if (options.json) print_json(text, pattern, life, model);
   else print_text(text, life, model);

@@ -90,6 +90,7 @@ int stream(const Prepared& prepared, const Options& options) {
 }  // namespace
 
 int run_live(const Prepared& prepared, const Options& options) {
+  (void)interrupted();  // from now on Ctrl-C ends what is opened here
   const int code = stream(prepared, options);
   (void)mailbox::clear_stale_socket(options.listen);  // ZeroMQ leaves its socket files behind
   return code;

@@ -14,6 +14,13 @@ namespace {
 constexpr std::uint64_t kMostValues = 100'000;
 constexpr int kMostThreads = 4096;
 
+constexpr const char* kFooter =
+    "Ctrl-C ends a run with what it has: its result so far, marked as interrupted; a recording that ends there; a live\n"
+    "session that says that it is over. A sweep, a comparison with a recording and a schedule end without a result.\n"
+    "Exit code: 0, also of a run that Ctrl-C ended with what it had; 1 if a run failed, or was interrupted without a\n"
+    "result (a schedule: 130, by the signal itself); 2 if the input can't be taken, as one line says.\n"
+    "Under mpirun or srun the ranks share out the runs of a --sweep.";
+
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -116,6 +123,7 @@ wire::Result<SweptKey> parse_sweep(const std::string& text) {
 Parsed parse(int argc, char** argv) {
   CLI::App app{"Simulates bulk-synchronous programs on shared memory interfaces, and message schedules on a network, exactly and reproducibly", "idlewave sim"};
   app.set_version_flag("--version", std::string("idlewave ") + IDLEWAVE_VERSION);
+  app.footer(kFooter);
   Options options;
   add_options(app, options);
   try {

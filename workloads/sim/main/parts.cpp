@@ -21,6 +21,8 @@ void set_signals() {
   struct sigaction action {};
   action.sa_handler = [](int) { g_interrupted = true; };
   for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+  struct sigaction hang_up {};
+  if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
 }  // namespace

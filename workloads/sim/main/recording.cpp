@@ -56,7 +56,7 @@ wire::Status check_recording(const Prepared& prepared, const std::string& path) 
   return model ? check_session(prepared.scenario, *model) : model.error();
 }
 
-wire::Status record(const Prepared& prepared, const Options& options, const std::string& path) {
+wire::Result<Recorded> record(const Prepared& prepared, const Options& options, const std::string& path) {
   const auto model = model_of(prepared.scenario);
   if (!model) return model.error();
   auto file = wire::FrameLogWriter::create(path, {.program_version = IDLEWAVE_VERSION, .session = options.session, .machine = "simulated", .command_line = "idlewave sim " + options.scenario.string()});
@@ -65,9 +65,13 @@ wire::Status record(const Prepared& prepared, const Options& options, const std:
   Emitter emitter(prepared.scenario, *model, options.scenario.stem(), stream);
   auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);
   if (!simulation) return simulation.error();
-  while (!simulation->finished() && !interrupted() && !stream.failed()) simulation->advance_until(simulation->next_event() + Emitter::kFrameSpan);
+  while (!simulation->finished() && !interrupted() && !stream.failed()) {
+    simulation->advance_until(simulation->next_event() + Emitter::kFrameSpan, &interrupted());
+  }
   emitter.finish(simulation->time());
-  return stream.close();
+  const wire::Status closed = stream.close();
+  if (!closed) return closed.error();
+  return Recorded{simulation->time(), simulation->finished()};
 }
 
 }  // namespace idlewave::sim
