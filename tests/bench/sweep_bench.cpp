@@ -1,9 +1,11 @@
-// What a second core gives to a sweep of 16 runs, and what it gives to threads that share nothing, in turns. Fails if a row
-// depends on the number of threads. Prints one JSON object. Usage: iw-bench-sweep
+// What a second core gives to a sweep of 16 runs, and what it gives to threads that share nothing, in turns; and, which
+// other people's programs disturb less, the processor time of two threads over that of one: what they lose by sharing
+// caches, memory and locks. Fails if a row depends on the number of threads. Prints one JSON object.
+// Usage: iw-bench-sweep
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -17,11 +19,23 @@ namespace {
 constexpr int kRounds = 9;
 constexpr std::size_t kRuns = 16;
 
+struct Cost {
+  double seconds = 0;
+  double processor_seconds = 0;  ///< Of all threads together.
+};
+
+double processor_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return double(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-6 * double(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
 template <class Work>
-double seconds_of(Work work) {
+Cost cost_of(Work work) {
   const auto begin = std::chrono::steady_clock::now();
+  const double before = processor_seconds();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), processor_seconds() - before};
 }
 
 double median(std::vector<double> values) {
@@ -46,9 +60,9 @@ Options sweep_of_delayed_ranks() {
   return options;
 }
 
-double seconds_of_sweep(Options options, int threads, Rows& rows) {
+Cost cost_of_sweep(Options options, int threads, Rows& rows) {
   options.threads = threads;
-  return seconds_of([&] { rows = run_rows_here(options, kRuns); });
+  return cost_of([&] { rows = run_rows_here(options, kRuns); });
 }
 
 /// A chain of multiplications: needs nothing but a core.
@@ -60,28 +74,30 @@ void calculate() {
 }
 
 double speedup_without_sharing() {
-  const double one = seconds_of(calculate);
-  const double two = seconds_of([] {
+  const Cost one = cost_of(calculate);
+  const Cost two = cost_of([] {
     const std::jthread other(calculate);
     calculate();
   });
-  return 2 * one / two;
+  return 2 * one.seconds / two.seconds;
 }
 
 int print_figures() {
   const Options options = sweep_of_delayed_ranks();
-  std::vector<double> speedups, floors;
+  std::vector<double> speedups, processor_times, floors;
   for (int round = 0; round < kRounds; ++round) {
     Rows by_one, by_two;
     // Who comes first takes turns too: a machine that grows busier would favour the first.
-    double one = 0, two = 0;
-    if (round % 2 == 0) one = seconds_of_sweep(options, 1, by_one), two = seconds_of_sweep(options, 2, by_two);
-    else two = seconds_of_sweep(options, 2, by_two), one = seconds_of_sweep(options, 1, by_one);
+    Cost one, two;
+    if (round % 2 == 0) one = cost_of_sweep(options, 1, by_one), two = cost_of_sweep(options, 2, by_two);
+    else two = cost_of_sweep(options, 2, by_two), one = cost_of_sweep(options, 1, by_one);
     if (!same(by_one, by_two)) return fmt::print(stderr, "iw-bench-sweep: rows differ\n"), 1;
-    speedups.push_back(one / two);
+    speedups.push_back(one.seconds / two.seconds);
+    processor_times.push_back(two.processor_seconds / one.processor_seconds);
     floors.push_back(speedup_without_sharing());
   }
-  fmt::print("{{\"sim_sweep_speedup\": {:.3f}, \"sim_two_cores_speedup\": {:.3f}}}\n", median(speedups), median(floors));
+  fmt::print("{{\"sim_sweep_speedup\": {:.3f}, \"sim_two_cores_speedup\": {:.3f}, \"sim_sweep_processor_time_ratio\": {:.3f}}}\n",
+             median(speedups), median(floors), median(processor_times));
   return 0;
 }
 

@@ -171,7 +171,7 @@ void EventEngine<Observer>::begin_step(Rank rank) {
   observer_.step_begins(rank, state.step, now_);
   if (state.step == starts_of_) starts_[static_cast<std::size_t>(rank)] = now_;
   if (!begun_work_.empty()) begun_work_[static_cast<std::size_t>(rank)].noise = noises_.size() - 1;
-  begin_delay_or_work(rank);
+  state.delayed ? begin_delay_or_work(rank) : begin_work(rank);
 }
 
 template <class Observer>
