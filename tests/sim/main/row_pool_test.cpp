@@ -3,10 +3,12 @@
 #include "workloads/sim/main/row_pool.h"
 
 #include <gmock/gmock.h>
+#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <stdexcept>
 
 namespace idlewave::sim {
 namespace {
@@ -16,7 +18,9 @@ using std::chrono::milliseconds;
 class RowPoolTest : public testing::Test {
  protected:
   RowPoolTest() {
-    options_.scenario = testing::TempDir() + "row_pool_test.toml";
+    std::string folder = testing::TempDir() + "row_pool_XXXXXX";  // its own: tests run beside each other
+    if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error(folder + " can't be made");
+    options_.scenario = folder + "/s.toml";
     std::ofstream(options_.scenario) << R"(
 [machine]
 ranks = 12
@@ -33,7 +37,7 @@ distances = [-1, 1]
     options_.sweep.push_back({"program.steps", {}});
     for (int steps = 1; steps <= 40; ++steps) options_.sweep.front().values.push_back(std::to_string(steps));
   }
-  ~RowPoolTest() override { std::filesystem::remove(options_.scenario); }
+  ~RowPoolTest() override { std::filesystem::remove_all(options_.scenario.parent_path()); }
 
   /// Steps of each row, taken until nothing is left.
   static std::map<std::size_t, std::uint64_t> rank_steps(RowPool& pool) {
