@@ -1,5 +1,6 @@
 // How fast the contention engines are on one core: 10,000 ranks in a ring with two neighbours, 10 on a domain, one delay; and a million ranks once.
-// Prints one JSON object. Usage: iw-bench-sim
+// Prints one JSON object; with --table instead how the rates go with ranks and steps, as in docs/performance.md (minutes).
+// Usage: iw-bench-sim [--table]
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <string_view>
 #include <vector>
 
 #include "workloads/sim/contention/run.h"
@@ -62,14 +64,14 @@ double seconds_to_run(const support::Scenario& scenario) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-double rank_steps_per_second(const support::Scenario& scenario) {
+double rank_steps_per_second(const support::Scenario& scenario, int rounds = kRounds) {
   std::vector<double> rates;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const auto rank_steps = double(scenario.machine.ranks) * double(scenario.program.steps);
     rates.push_back(rank_steps / seconds_to_run(scenario));
   }
-  std::nth_element(rates.begin(), rates.begin() + kRounds / 2, rates.end());
-  return rates[kRounds / 2];
+  std::nth_element(rates.begin(), rates.begin() + rounds / 2, rates.end());
+  return rates[std::size_t(rounds) / 2];
 }
 
 /// Every domain out of step from the beginning: each tenth rank is held for a time of its own.
@@ -96,7 +98,28 @@ void print_figures() {
       core, memory, desynchronised, double(peak - before) / 1e6, seconds);
 }
 
+struct Size {
+  Rank ranks;
+  Step steps;
+};
+constexpr Size kTable[] = {{1'000, 10'000},  {10'000, 1'000}, {100'000, 100}, {1'000'000, 10},
+                           {1'000'000, 100}, {10'000, 10},    {10'000, 100},  {10'000, 10'000}};
+
+void print_table() {
+  fmt::print("| ranks | steps | core-bound | memory-bound |\n|---|---|---|---|\n");
+  for (const auto& [ranks, steps] : kTable) {
+    const int rounds = double(ranks) * double(steps) < 1e8 ? 5 : 3;
+    const double core = rank_steps_per_second(scenario(support::Kernel::kCore, ranks, steps), rounds);
+    const double memory = rank_steps_per_second(scenario(support::Kernel::kMemory, ranks, steps), rounds);
+    fmt::print("| {} | {} | {:.0f} | {:.1f} |\n", ranks, steps, core * 1e-6, memory * 1e-6);
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 }  // namespace idlewave::sim
 
-int main() { idlewave::sim::print_figures(); }
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--table") idlewave::sim::print_table();
+  else idlewave::sim::print_figures();
+}

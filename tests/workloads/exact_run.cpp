@@ -190,7 +190,8 @@ class Simulation {
 
 double ExactRun::active_mean(int domain, int ranks_per_domain, double from, double to) const {
   double active = 0;
-  for (int rank = domain * ranks_per_domain; rank < (domain + 1) * ranks_per_domain; ++rank) {
+  const int last = std::min((domain + 1) * ranks_per_domain, static_cast<int>(work.size()));
+  for (int rank = domain * ranks_per_domain; rank < last; ++rank) {
     for (const WorkSpan& span : work[static_cast<std::size_t>(rank)]) {
       active += std::max(0.0, std::min(span.to, to * makespan) - std::max(span.from, from * makespan));
     }

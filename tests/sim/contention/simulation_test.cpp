@@ -15,8 +15,10 @@ using namespace std::chrono_literals;
 struct Phases final : sim::Recorder {
   void step_begins(Rank rank, Step step, double) override { step_of[rank] = step; }
   void enters(Rank rank, Step step, wire::Phase phase, double) override { entered.insert({rank, step, phase}); }
+  void held_by(Rank rank, wire::CommandId command) override { commands[rank].push_back(command); }
   bool has(Rank rank, Step step, wire::Phase phase) const { return entered.contains({rank, step, phase}); }
   std::map<Rank, Step> step_of;
+  std::map<Rank, std::vector<wire::CommandId>> commands;
   std::set<std::tuple<Rank, Step, wire::Phase>> entered;
 };
 
@@ -44,6 +46,49 @@ TEST(OrderedDelay, IsRefusedForWhatHasBegun) {
   EXPECT_FALSE(simulation->order_delay(40, 50, 1s));
   simulation->advance_until(1e9);
   EXPECT_FALSE(simulation->order_delay(5, std::nullopt, 1s));
+}
+
+TEST(OrderedDelay, ComesOnTopOfWhatHoldsTheRankThere) {
+  Scenario scenario = reference_scenario();
+  const double expected = sim::run(scenario, {})->makespan;
+  scenario.delays.front().duration = 200ms;
+  Phases phases;
+  auto simulation = sim::Simulation::create(scenario, phases);
+  ASSERT_TRUE(simulation->order_delay(5, 5, 400ms, 1));
+  ASSERT_TRUE(simulation->order_delay(5, 5, 600ms, 2));
+  simulation->advance_until(1e9);
+  EXPECT_NEAR(simulation->time(), expected, 1e-9);
+  EXPECT_THAT(phases.commands[5], testing::ElementsAre(1u, 2u));
+}
+
+TEST(OrderedDelay, CanBeTakenBackUntilItBegins) {
+  Scenario scenario = reference_scenario();
+  const double expected = sim::run(scenario, {})->makespan;
+  Phases phases;
+  auto simulation = sim::Simulation::create(scenario, phases);
+  ASSERT_TRUE(simulation->order_delay(5, 5, 1s, 1));
+  ASSERT_TRUE(simulation->order_delay(5, 50, 1s, 2));
+  ASSERT_TRUE(simulation->order_delay(6, 50, 1s, 3));
+  EXPECT_EQ(simulation->take_back_delays(5), 2u);
+  EXPECT_EQ(simulation->take_back_delays(5), 0u);
+  EXPECT_EQ(simulation->take_back_delays(6), 1u);
+  simulation->advance_until(1e9);
+  EXPECT_DOUBLE_EQ(simulation->time(), expected) << "the scenario's own delay stays";
+  EXPECT_TRUE(phases.commands.empty());
+}
+
+TEST(OrderedDelay, ThatHasBegunGoesOnWhenOthersAreTakenBack) {
+  Scenario scenario = reference_scenario();
+  scenario.delays.clear();
+  Phases phases;
+  auto simulation = sim::Simulation::create(scenario, phases);
+  ASSERT_TRUE(simulation->order_delay(5, 5, 1200ms, 1));
+  ASSERT_TRUE(simulation->order_delay(5, 5, 1200ms, 2));
+  simulation->advance_until(0.5);
+  EXPECT_EQ(simulation->take_back_delays(5), 1u);
+  simulation->advance_until(1e9);
+  EXPECT_THAT(phases.commands[5], testing::ElementsAre(1u));
+  EXPECT_DOUBLE_EQ(simulation->time(), sim::run(reference_scenario(), {})->makespan);
 }
 
 TEST(OrderedNoise, BeginsAndEndsWithAStep) {

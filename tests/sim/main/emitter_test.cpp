@@ -11,6 +11,7 @@
 namespace idlewave::tests {
 namespace {
 
+using namespace std::chrono_literals;
 using wire::Event;
 using wire::EventKind;
 using wire::LaneId;
@@ -56,13 +57,29 @@ struct Telling {
   std::function<double()> slice = [] { return 1e9; };  ///< As a live run goes: so far, then a flush, and so on.
 };
 
+Scenario without(Scenario scenario, const Commands& commands) {
+  std::erase_if(scenario.delays, [&](const support::Delay& delay) { return commands.contains({delay.rank, delay.step}); });
+  return scenario;
+}
+
+/// Those of the scenario that are commands; of one rank and step together, as a scenario has them.
+void order_delays(const Scenario& scenario, const Commands& commands, sim::Simulation& simulation) {
+  for (const auto& [where, command] : commands) {
+    Nanoseconds duration{0};
+    for (const support::Delay& delay : scenario.delays) {
+      if (delay.rank == where.first && delay.step == where.second) duration += delay.duration;
+    }
+    ASSERT_TRUE(simulation.order_delay(where.first, where.second, duration, command));
+  }
+}
+
 void tell(const Scenario& scenario, const Telling& telling, Collector& collector) {
   const auto model = sim::model_of(scenario);
   ASSERT_TRUE(model) << model.error().message;
   sim::Emitter emitter(scenario, *model, "test", collector);
-  for (const auto& [where, command] : telling.commands) emitter.name_delay(where.first, where.second, command);
-  auto simulation = sim::Simulation::create(scenario, emitter, telling.noise);
+  auto simulation = sim::Simulation::create(without(scenario, telling.commands), emitter, telling.noise);
   ASSERT_TRUE(simulation) << simulation.error().message;
+  order_delays(scenario, telling.commands, *simulation);
   double reached = telling.slice();
   for (simulation->advance_until(reached); !simulation->finished(); simulation->advance_until(reached)) {
     emitter.flush(reached);
@@ -298,6 +315,35 @@ TEST(Emitter, TellsWhoseEachDelayIs) {
       ASSERT_EQ(delays_begun(told.collector.of_rank(rank)), expected_holds(told, rank)) << "rank " << rank;
     }
   });
+}
+
+TEST(Emitter, TellsTwoDelaysBeforeOneStepAsTwo) {
+  Scenario scenario = reference_scenario();
+  scenario.delays = {{5, 7, 100ms}};
+  Collector collector;
+  const auto model = sim::model_of(scenario);
+  sim::Emitter emitter(scenario, *model, "test", collector);
+  auto simulation = sim::Simulation::create(scenario, emitter);
+  ASSERT_TRUE(simulation->order_delay(5, 7, 200ms, 11));
+  ASSERT_TRUE(simulation->order_delay(5, 7, 300ms, 12));
+  simulation->advance_until(1e9);
+  emitter.finish(simulation->time());
+  std::vector<std::pair<EventKind, std::uint64_t>> holds;
+  std::vector<Nanoseconds> times;
+  for (const Event& event : collector.of_rank(5)) {
+    if (event.kind != EventKind::kDelayBegin && event.kind != EventKind::kDelayEnd) continue;
+    holds.emplace_back(event.kind, event.value);
+    times.push_back(event.time);
+  }
+  const auto began = EventKind::kDelayBegin, ended = EventKind::kDelayEnd;
+  EXPECT_THAT(holds, testing::ElementsAre(testing::Pair(began, 0), testing::Pair(ended, 0), testing::Pair(began, 11),
+                                          testing::Pair(ended, 11), testing::Pair(began, 12), testing::Pair(ended, 12)));
+  ASSERT_EQ(times.size(), 6u);
+  EXPECT_EQ(times[1] - times[0], 100ms);
+  EXPECT_EQ(times[3] - times[2], 200ms);
+  EXPECT_EQ(times[5] - times[4], 300ms);
+  EXPECT_EQ(times[1], times[2]);
+  EXPECT_EQ(times[3], times[4]);
 }
 
 TEST(Emitter, EndsEachHoldUnderTheNumberUnderWhichItBegan) {

@@ -56,7 +56,7 @@ class Inference : public testing::Test {
 
   SessionHistory recorded(const std::vector<std::string>& settings) {
     const std::string path = folder_ / fmt::format("{}.iw", ++files_);
-    const wire::Status done = record({scenario(settings), nullptr}, {.scenario = "test.toml"}, path);
+    const auto done = record({scenario(settings), nullptr}, {.scenario = "test.toml"}, path);
     EXPECT_TRUE(done) << (done ? "" : done.error().message);
     auto history = read_history(path);
     EXPECT_TRUE(history) << (history ? "" : history.error().message);

@@ -77,6 +77,16 @@ TEST(Options, HoldOneSweepForEachKeyInOrder) {
   EXPECT_THAT(result.options->sweep[1].values, ElementsAre("7", "9"));
 }
 
+TEST(Options, TakeThreadsForASweepAlone) {
+  const Parsed result = parsed({"s.toml", "--sweep", "machine.ranks=4..5", "--threads", "3"});
+  ASSERT_TRUE(result.options);
+  EXPECT_EQ(result.options->threads, 3);
+  for (const char* text : {"0", "-1", "1.5", "all", "5000"}) {
+    refuses({"s.toml", "--sweep", "machine.ranks=4..5", "--threads", text}, "--threads");
+  }
+  refuses({"s.toml", "--threads", "3"}, "--sweep");
+}
+
 TEST(Options, DefaultToTheWindowOfTheManual) {
   const Parsed result = parsed({"s.toml"});
   ASSERT_TRUE(result.options);

@@ -3,7 +3,9 @@
 import json
 import os
 import pathlib
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,22 +91,26 @@ class SimTest(unittest.TestCase):
             self.assertIn(text, done.stderr)
 
 
+    def start_sim(self, *arguments, until):
+        """A run that has got so far."""
+        run = subprocess.Popen([BIN / "idlewave", "sim", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env=self.environment)
+        self.addCleanup(run.kill)
+        deadline = time.monotonic() + 60
+        while not until(run):
+            self.assertIsNone(run.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        return run
+
     def start_long_run(self, *arguments):
         """A run of hours that already heeds SIGINT."""
         long = ["--set", "machine.ranks=200000", "--set", "program.steps=1000000"]
-        run = subprocess.Popen([BIN / "idlewave", "sim", self.scenario, *long, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, env=self.environment)
-        self.addCleanup(run.kill)
-        deadline = time.monotonic() + 60
-        while not self.catches(run, signal.SIGINT):
-            self.assertIsNone(run.poll())
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
-        return run
+        return self.start_sim(self.scenario, *long, *arguments, until=lambda run: self.catches(run.pid, signal.SIGINT))
 
     @staticmethod
-    def catches(process, number):
-        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    def catches(pid, number):
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
         return any(int(line.split()[1], 16) >> (number - 1) & 1 for line in status.splitlines() if line.startswith("SigCgt:"))
 
 
@@ -289,6 +295,66 @@ class Recordings(SimTest):
         self.assertFalse(recording.exists())
 
 
+    def test_ctrl_c_while_recording_leaves_a_sound_file_and_says_how_far_it_goes(self):
+        for number, options in ((signal.SIGINT, []), (signal.SIGTERM, ["--json"])):
+            with self.subTest(number):
+                recording = self.path / f"{number.name}.iw"
+                size = ["--set", "machine.ranks=4000", "--set", "program.steps=2000"]
+                begun = lambda run: recording.exists() and recording.stat().st_size > 1000
+                run = self.start_sim(self.scenario, *size, *options, "--record", str(recording), until=begun)
+                run.send_signal(number)
+                out, err = run.communicate(timeout=60)
+                self.assertEqual((run.returncode, len(err.splitlines())), (0, 1), err)
+                ends_at, makespan = (float(text) for text in re.search(r"ends at (\S+) s of (\S+) s", err).groups())
+                self.assertLess(ends_at, makespan)
+                self.assertIn("makespan", out)
+                report = json.loads(self.call("report", str(recording), "--json").stdout)
+                self.assertEqual((report["complete"], report["dropped"], report["losses"]), (True, 0, []))
+                self.assertAlmostEqual(report["duration_s"], ends_at, delta=1e-4 * ends_at)
+                self.assertGreater(ends_at, 0)
+
+    def test_ctrl_c_during_the_findings_leaves_nothing_behind(self):
+        temporary = self.path / "temporary"
+        temporary.mkdir()
+        self.environment["TMPDIR"] = str(temporary)
+        size = ["--set", "machine.ranks=1000", "--set", "program.steps=1000"]
+        run = self.start_sim(self.scenario, *size, "--json", until=lambda run: any(temporary.glob("*/run.iw")))
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0)
+        self.assertRegex(err, "^idlewave: interrupted: without what .* finds in a run\n$")
+        self.assertEqual(list(temporary.iterdir()), [])
+        result = json.loads(out)
+        self.assertFalse(result["stopped"])
+        self.assertNotIn("waves", result)
+
+    def test_ctrl_c_during_a_comparison_prints_no_half_of_it(self):
+        recording = str(self.path / "s.iw")
+        self.sim(self.scenario, "--record", recording)
+        long = ["--set", "program.steps=100000000"]
+        run = self.start_sim("--from", recording, *long, until=lambda run: self.catches(run.pid, signal.SIGINT))
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, out), (1, ""))
+        self.assertRegex(err, "^idlewave: interrupted: .*\n$")
+
+    def test_ctrl_c_ends_a_schedule_at_once(self):
+        endless = "num_ranks 1\nrank 0 {\n" + "".join(f"l{i}: calc 1\n" for i in range(2_000_000)) + "}\n"
+        run = self.start_sim("--goal", self.write("long.goal", endless), *NETWORK, until=lambda run: self.program_of(run) == "idlewave-sim")
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.communicate(timeout=60)[0], "")
+        self.assertEqual(run.returncode, -signal.SIGINT)
+
+    @staticmethod
+    def program_of(process):
+        return pathlib.Path(f"/proc/{process.pid}/comm").read_text().strip()
+
+    def test_the_help_tells_exit_codes(self):
+        said = self.call("sim", "--help").stdout
+        for word in ("Exit code: 0", "Ctrl-C", "mpirun", "--threads"):
+            self.assertIn(word, said)
+
+
 class Sweeps(SimTest):
     def test_rows_stay_in_order_and_are_single_runs_to_the_bit(self):
         rows = self.sim(self.scenario, "--sweep", "machine.ranks_per_domain=1..10", "--sweep", "delay.0.duration=0.6s,1.2s")
@@ -316,6 +382,116 @@ class Sweeps(SimTest):
         self.refuses(self.scenario, "--sweep", "delay.0.rank=38..41", "--json", says="rank")
         self.refuses(self.scenario, "--sweep", "noise.seed=1..2", "--record", str(self.path / "s.iw"), says="--record")
         self.refuses(self.scenario, "--sweep", "noise.seed=1..100000", "--sweep", "program.steps=1..100000", says="fewer values")
+
+
+    def test_rows_do_not_depend_on_the_number_of_threads(self):
+        sweep = ["--sweep", "delay.0.rank=0..7"]
+        one, three = (self.sim(self.scenario, *sweep, "--threads", threads) for threads in ("1", "3"))
+        self.assertEqual(one, three)
+        self.refuses(self.scenario, *sweep, "--threads", "0", says="--threads")
+        self.refuses(self.scenario, "--threads", "2", says="--sweep")
+
+
+class SharedSweeps(SimTest):
+    """Ranks that an MPI launcher starts, for each MPI with which the program was built."""
+    SWEEP = ["--sweep", "machine.ranks_per_domain=1..10", "--sweep", "delay.0.duration=0.6s,1.2s"]
+
+    def launchers(self):
+        found = []
+        for mpi in ("openmpi", "mpich"):
+            launcher = shutil.which(f"mpirun.{mpi}") or shutil.which("mpirun")
+            if launcher and (BIN / f"idlewave-sim-{mpi}").exists():
+                found.append((mpi, [launcher, *(["--oversubscribe"] if mpi == "openmpi" else [])]))
+        if not found:
+            self.skipTest("built without MPI")
+        self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "ASAN_OPTIONS": "detect_leaks=0"}
+        return found
+
+    def launch(self, launcher, ranks, *arguments):
+        return subprocess.Popen([*launcher, "-n", str(ranks), BIN / "idlewave", "sim", *arguments], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
+
+    def fails(self, launcher, *arguments, says):
+        """Code 2 and one line of ours; launchers have their own to say."""
+        run = self.launch(launcher, 2, *arguments)
+        out, err = run.communicate(timeout=120)
+        self.assertEqual((run.returncode, out), (2, ""), err)
+        ours = [line for line in err.splitlines() if line.startswith("idlewave: ")]
+        self.assertEqual(len(ours), 1, err)
+        self.assertIn(says, ours[0])
+
+    def test_ranks_share_the_rows_which_stay_the_same_to_the_bit(self):
+        alone = self.call("sim", self.scenario, *self.SWEEP, "--json").stdout
+        for mpi, launcher in self.launchers():
+            for ranks in (1, 2, 3):
+                with self.subTest(mpi=mpi, ranks=ranks):
+                    run = self.launch(launcher, ranks, self.scenario, *self.SWEEP, "--json")
+                    out, err = run.communicate(timeout=120)
+                    self.assertEqual((run.returncode, out), (0, alone), err)
+
+    def test_more_ranks_than_rows_end_all_the_same(self):
+        alone = self.call("sim", self.scenario, "--sweep", "machine.ranks_per_domain=4,5").stdout
+        for mpi, launcher in self.launchers():
+            with self.subTest(mpi):
+                run = self.launch(launcher, 4, self.scenario, "--sweep", "machine.ranks_per_domain=4,5", "--threads", "2")
+                self.assertEqual(run.communicate(timeout=120)[0], alone)
+
+    def test_a_mistake_is_named_once(self):
+        for mpi, launcher in self.launchers():
+            with self.subTest(mpi):
+                self.fails(launcher, self.scenario, "--sweep", "machine.rnaks=3..9", "--json", says="rnaks")
+                self.fails(launcher, self.scenario, "--sweep", "delay.0.rank=38..41", "--json", says="from 0 to 39")
+                self.fails(launcher, self.scenario, "--sweep", "machine.ranks", says="FIRST..LAST")
+
+    def test_ranks_that_would_all_do_the_same_are_refused(self):
+        for mpi, launcher in self.launchers():
+            with self.subTest(mpi):
+                self.fails(launcher, self.scenario, "--json", says="--sweep")
+
+    def test_ctrl_c_ends_all_ranks(self):
+        long = ["--set", "machine.ranks=200000", "--set", "program.steps=1000000", "--sweep", "delay.0.rank=1..9", "--json"]
+        for mpi, launcher in self.launchers():
+            with self.subTest(mpi):
+                run = self.launch(launcher, 2, self.scenario, *long)
+                self.addCleanup(run.kill)
+                ranks = self.wait_for(lambda: [pid for pid in self.ranks() if self.catches(pid, signal.SIGINT)], count=2)
+                os.kill(run.pid, signal.SIGINT)
+                self.assertNotIn("makespan", run.communicate(timeout=60)[0])
+                self.wait_for(lambda: [pid for pid in ranks if not pathlib.Path(f"/proc/{pid}").exists()], count=2)
+
+    def wait_for(self, things, count):
+        deadline = time.monotonic() + 60
+        while len(found := things()) < count:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        return found
+
+    def ranks(self):
+        """Not all launchers are their parents; all have the environment of this test."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                ours = str(self.path).encode() in (process / "environ").read_bytes()
+                if ours and (process / "comm").read_text().startswith("idlewave-sim"):
+                    found.append(int(process.name))
+            except OSError:
+                pass
+        return found
+
+    def test_a_program_without_mpi_says_so(self):
+        program = shutil.copy(BIN / "idlewave-sim", self.path)
+        for rank, lines in (("0", 1), ("1", 0)):
+            launched = {**self.environment, "PMI_SIZE": "2", "PMI_RANK": rank}
+            done = subprocess.run([program, self.scenario, *self.SWEEP], capture_output=True, text=True, env=launched, timeout=60)
+            self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", lines))
+            if lines:
+                self.assertIn("without MPI", done.stderr)
+
+    def test_ranks_that_do_not_find_each_other_say_so(self):
+        if "openmpi" not in dict(self.launchers()):
+            self.skipTest("built without Open MPI")
+        self.environment |= {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
+        self.refuses(self.scenario, *self.SWEEP, says="different kinds")
 
 
 class Schedules(SimTest):
@@ -512,6 +688,66 @@ class Watched(SimTest):
         self.assertEqual((report["ranks"], report["dropped"]), (40, 0))
         self.assertEqual([wave["origin_rank"] for wave in report["waves"]], [5])
         self.assertEqual([command["outcome"] for command in report["commands"]], ["accepted"])
+
+    def start(self, *arguments):
+        process = subprocess.Popen([BIN / "idlewave", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, env=self.environment)
+        self.addCleanup(process.kill)
+        return process
+
+    def watch(self, *simulation):
+        """A live simulation and its recorder."""
+        endpoint = f"ipc://{self.path}/stream"
+        sim = self.start("sim", *simulation, "--realtime", "--stream", endpoint)
+        deadline = time.monotonic() + 60
+        while not (self.path / "stream").exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        recorder = self.start("attach", endpoint, "--headless", "--record", str(self.path / "live.iw"))
+        while not (self.path / "live.iw").exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        time.sleep(0.5)
+        return endpoint, sim, recorder
+
+    def report(self):
+        return json.loads(self.call("report", str(self.path / "live.iw"), "--json").stdout)
+
+    CORE_BOUND = ["--set", "machine.ranks=8", "--set", "program.kernel=core", "--set", "program.time=20ms", "--without-delays"]
+
+    def test_commands_take_effect_and_are_taken_back(self):
+        endpoint, *processes = self.watch(self.scenario, *self.CORE_BOUND)
+        def inject(*order):
+            self.assertEqual(self.call("inject", "--session", endpoint, *order).returncode, 0)
+        inject("--ranks", "2", "--delay", "50ms", "--at-step", "190")
+        inject("--ranks", "2", "--clear")
+        inject("--ranks", "1", "--delay", "50ms", "--at-step", "190")
+        inject("--ranks", "1", "--delay", "70ms", "--at-step", "190")
+        inject("--ranks", "3", "--noise", "exp:1ms")
+        for process in processes:
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+        report = self.report()
+        taken_back, clear, first, second, noise = report["commands"]
+        self.assertTrue(report["complete"])
+        self.assertIsNone(taken_back["took_effect_s"])
+        self.assertAlmostEqual(first["ended_s"] - first["took_effect_s"], 0.05, delta=1e-6)
+        self.assertEqual(second["took_effect_s"], first["ended_s"])
+        self.assertAlmostEqual(second["ended_s"] - second["took_effect_s"], 0.07, delta=1e-6)
+        self.assertGreaterEqual(noise["took_effect_s"], noise["sent_s"] - 0.1)
+        self.assertLess(noise["took_effect_s"], first["took_effect_s"])
+
+    def test_ctrl_c_ends_a_live_simulation_properly(self):
+        _, sim, recorder = self.watch(self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000")
+        time.sleep(1)
+        sim.send_signal(signal.SIGINT)
+        for process in (sim, recorder):
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+        report = self.report()
+        self.assertTrue(report["complete"])
+        self.assertLess(report["steps"], 5000)
+        self.assertFalse((self.path / "stream").exists())
 
 
 if __name__ == "__main__":

@@ -22,8 +22,24 @@ void ActiveWindow::enters(Rank rank, Step, Phase phase, double time) {
 }
 
 void ActiveWindow::add(Rank rank, double end) {
-  const double begin = std::max(work_begun_[static_cast<std::size_t>(rank)], window_.from);
-  seconds_[static_cast<std::size_t>(rank / ranks_per_domain_)] += std::max(0.0, std::min(end, window_.to) - begin);
+  seconds_[static_cast<std::size_t>(rank / ranks_per_domain_)] +=
+      part_inside(work_begun_[static_cast<std::size_t>(rank)], end);
+}
+
+double ActiveWindow::part_inside(double begin, double end) const {
+  return std::max(0.0, std::min(end, window_.to) - std::max(begin, window_.from));
+}
+
+void ActiveWindow::all_work(std::span<const double> begun, double seconds) {
+  const auto ranks_per_domain = static_cast<std::size_t>(ranks_per_domain_);
+  for (std::size_t domain = 0; domain < seconds_.size(); ++domain) {
+    const std::size_t first = domain * ranks_per_domain;
+    double sum = seconds_[domain];
+    for (const double begin : begun.subspan(first, std::min(ranks_per_domain, begun.size() - first))) {
+      sum += part_inside(begin, begin + seconds);
+    }
+    seconds_[domain] = sum;
+  }
 }
 
 std::vector<double> ActiveWindow::means() {

@@ -1,6 +1,7 @@
 #pragma once
 // How many ranks of each domain were at work, on average, in a part of the run.
 
+#include <span>
 #include <vector>
 
 #include "workloads/sim/contention/recorder.h"
@@ -19,12 +20,15 @@ class ActiveWindow final : public Recorder {
   ActiveWindow(Rank ranks, Rank ranks_per_domain, Window window);
   void step_begins(Rank, Step, double) override {}
   void enters(Rank rank, Step step, Phase phase, double time) override;
+  /// One step's work of all ranks, each from its place in `begun` for so many seconds, as if each had been told alone.
+  void all_work(std::span<const double> begun, double seconds);
 
   /// Per domain; work that goes on counts up to the end of the window.
   std::vector<double> means();
 
  private:
   void add(Rank rank, double end);
+  double part_inside(double begin, double end) const;
 
   Rank ranks_per_domain_;
   Window window_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
+#include <type_traits>
 
 namespace idlewave::sim {
 namespace {
@@ -154,7 +156,7 @@ template <class Observer>
 void EventEngine<Observer>::end_hold(const Timer& timer) {
   switch (timer.hold) {
     case Hold::kDelay:
-      return begin_work(timer.rank);
+      return begin_delay_or_work(timer.rank);
     case Hold::kNoise:
       return begin_wait(timer.rank);
     case Hold::kTransfer:
@@ -169,20 +171,41 @@ void EventEngine<Observer>::begin_step(Rank rank) {
   observer_.step_begins(rank, state.step, now_);
   if (state.step == starts_of_) starts_[static_cast<std::size_t>(rank)] = now_;
   if (!begun_work_.empty()) begun_work_[static_cast<std::size_t>(rank)].noise = noises_.size() - 1;
-  const double delay = state.delayed ? take_delay(rank) : 0;
-  if (delay <= 0) return begin_work(rank);
-  observer_.enters(rank, state.step, Phase::kDelay, now_);
-  hold(rank, now_ + delay, Hold::kDelay);
+  state.delayed ? begin_delay_or_work(rank) : begin_work(rank);
 }
 
 template <class Observer>
-double EventEngine<Observer>::take_delay(Rank rank) {
-  const auto found = model_.delays.find({rank, at(rank).step});
-  if (found == model_.delays.end()) return 0;
-  const double seconds = found->second;
-  const auto later = model_.delays.erase(found);
-  at(rank).delayed = later != model_.delays.end() && later->first.first == rank;
-  return seconds;
+void EventEngine<Observer>::begin_delay_or_work(Rank rank) {
+  const RankState& state = at(rank);
+  while (const auto delay = state.delayed ? take_delay(rank) : std::nullopt) {
+    if (delay->seconds <= 0) continue;
+    if (delay->command != 0) observer_.held_by(rank, delay->command);
+    observer_.enters(rank, state.step, Phase::kDelay, now_);
+    return hold(rank, now_ + delay->seconds, Hold::kDelay);
+  }
+  begin_work(rank);
+}
+
+/// The next one before this step: the program's own, then those that were ordered.
+template <class Observer>
+auto EventEngine<Observer>::take_delay(Rank rank) -> std::optional<Delay> {
+  const std::pair here{rank, at(rank).step};
+  if (const auto own = model_.delays.find(here); own != model_.delays.end()) {
+    const double seconds = own->second;
+    model_.delays.erase(own);
+    return Delay{seconds, 0};
+  }
+  if (const auto ordered = ordered_.find(here); ordered != ordered_.end()) {
+    const Delay delay = ordered->second;
+    ordered_.erase(ordered);
+    return delay;
+  }
+  const auto has_more = [&](const auto& delays) {
+    const auto next = delays.lower_bound(here);
+    return next != delays.end() && next->first.first == rank;
+  };
+  at(rank).delayed = has_more(model_.delays) || has_more(ordered_);
+  return std::nullopt;
 }
 
 template <class Observer>
@@ -206,6 +229,10 @@ void EventEngine<Observer>::end_work(Rank rank) {
   const PhaseNoise* const noise = noises_[begun.noise].get();
   const double idle = noise ? noise->after(rank, at(rank).step, begun.time, now_) : 0;
   if (!(idle > 0)) return begin_wait(rank);
+  if constexpr (std::is_same_v<Observer, Observed>) {
+    const wire::CommandId command = noise->ordered_by(rank, at(rank).step, begun.time, now_);
+    if (command != 0) observer_.held_by(rank, command);
+  }
   observer_.enters(rank, at(rank).step, Phase::kNoise, now_);
   hold(rank, now_ + idle, Hold::kNoise);
 }
@@ -305,10 +332,18 @@ std::uint64_t EventEngine<Observer>::rank_steps() const {
 }
 
 template <class Observer>
-void EventEngine<Observer>::add_delay(Rank rank, Step step, double seconds) {
+void EventEngine<Observer>::add_delay(Rank rank, Step step, double seconds, wire::CommandId command) {
   assert(step > step_of(rank) && step < steps());
-  model_.delays[{rank, step}] += seconds;
+  ordered_.insert({{rank, step}, {seconds, command}});
   at(rank).delayed = true;
+}
+
+template <class Observer>
+std::size_t EventEngine<Observer>::take_back_delays(Rank rank) {
+  const auto first = ordered_.lower_bound({rank, 0}), end = ordered_.lower_bound({rank + 1, 0});
+  const auto count = static_cast<std::size_t>(std::distance(first, end));
+  ordered_.erase(first, end);
+  return count;
 }
 
 template <class Observer>

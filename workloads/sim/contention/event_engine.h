@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,7 +43,9 @@ class EventEngine {
   Rank ranks() const { return model_.ranks; }
   Step steps() const { return model_.steps; }
   Step step_of(Rank rank) const { return at(rank).step; }  ///< -1 before its first; steps() when it has finished.
-  void add_delay(Rank rank, Step step, double seconds);     ///< A step that the rank has yet to begin.
+  /// Before a step that the rank has yet to begin, behind what else holds it there.
+  void add_delay(Rank rank, Step step, double seconds, wire::CommandId command);
+  std::size_t take_back_delays(Rank rank);  ///< Those of add_delay that have not begun; how many.
   void set_noise(std::shared_ptr<const PhaseNoise> noise);  ///< From the next step that begins on.
 
   /// What an engine for this model allocates; apart from senders that run far ahead of their receivers.
@@ -84,6 +87,11 @@ class EventEngine {
     bool operator<(const Timer& other) const { return end > other.end; }  // for a heap with the earliest in front
   };
 
+  struct Delay {
+    double seconds;
+    wire::CommandId command;
+  };
+
   struct Begun {
     double time;
     std::size_t noise;  // which of noises_
@@ -106,7 +114,8 @@ class EventEngine {
   void end_hold(const Timer& timer);
 
   void begin_step(Rank rank);
-  double take_delay(Rank rank);
+  void begin_delay_or_work(Rank rank);
+  std::optional<Delay> take_delay(Rank rank);
   void begin_work(Rank rank);
   void end_work(Rank rank);
   void begin_wait(Rank rank);
@@ -121,6 +130,7 @@ class EventEngine {
 
   Model model_;
   Observer observer_;
+  std::multimap<std::pair<Rank, Step>, Delay> ordered_;  // in the order in which they came
   std::vector<RankState> ranks_;
   std::vector<Domain> domains_;
   std::vector<Working> queue_;  // a ring for each domain, at its ranks' places

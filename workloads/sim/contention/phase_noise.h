@@ -16,6 +16,8 @@ struct PhaseNoise {
   virtual double after(Rank rank, Step step, double begin, double end) const = 0;
   /// Comes at moments of simulated time, whatever the rank does then; else it follows compute phases alone.
   virtual bool is_in_time() const { return false; }
+  /// Whose command that idle time stems from, at least in part; 0: the program's own. Pure as well.
+  virtual wire::CommandId ordered_by(Rank /*rank*/, Step /*step*/, double /*begin*/, double /*end*/) const { return 0; }
   /// From when on, at `time` or later, `rank` is free of what interrupted it while it had no work: what began before
   /// `time`, one after another. For engines in which a rank that waits can be interrupted. Pure as well.
   virtual double free_from(Rank /*rank*/, double time) const { return time; }

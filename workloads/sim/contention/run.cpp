@@ -50,13 +50,19 @@ Run run_model(const Model& model, const RunOptions& options, double until) {
   return run_events(model, options, Unobserved{}, until);
 }
 
-/// Not stopped, even if the first run was: it ends where that one did.
-std::vector<double> active_means(Model model, const PhaseNoise* noise, const Run& first, Fractions fractions) {
-  const Window window{fractions.from * first.makespan, fractions.to * first.makespan};
-  ActiveWindow recorder{model.ranks, model.ranks_per_domain, window};
-  if (model.core_bound) model.steps = static_cast<Step>(first.rank_steps / static_cast<std::uint64_t>(model.ranks));
-  run_model(model, {.noise = noise, .recorder = &recorder}, window.to);
-  return recorder.means();
+std::vector<double> means_of(const Model& model, const PhaseNoise* noise, double makespan, Fractions fractions,
+                             const std::atomic<bool>* stop) {
+  const Window window{fractions.from * makespan, fractions.to * makespan};
+  ActiveWindow active{model.ranks, model.ranks_per_domain, window};
+  if (model.core_bound) {
+    Sweep sweep{model, noise, nullptr, std::nullopt};
+    sweep.add_work_to(active);
+    sweep.run(stop);
+  } else {
+    run_events(model, {.noise = noise, .stop = stop, .recorder = &active}, Observed{&active}, window.to);
+  }
+  if (stop && *stop) return {};
+  return active.means();
 }
 
 }  // namespace
@@ -78,10 +84,18 @@ Result<Run> run(const support::Scenario& scenario, const RunOptions& options) {
   if (!model) return model.error();
   if (const auto checked = check(options, *model); !checked) return checked.error();
   Run run = run_model(*model, options, kToItsEnd);
-  if (options.active_means_of && run.makespan > 0) {
-    run.active_means = active_means(*model, options.noise, run, *options.active_means_of);
+  if (options.active_means_of && run.makespan > 0 && !run.stopped) {
+    run.active_means = means_of(*model, options.noise, run.makespan, *options.active_means_of, options.stop);
+    run.stopped = run.active_means.empty();
   }
   return run;
+}
+
+std::vector<double> active_means(const support::Scenario& scenario, const PhaseNoise* noise, const Run& run,
+                                 Fractions window, const std::atomic<bool>* stop) {
+  const auto model = model_of(scenario);
+  if (!model || run.makespan <= 0) return {};
+  return means_of(*model, noise, run.makespan, window, stop);
 }
 
 Result<std::size_t> bytes_needed(const support::Scenario& scenario, const RunOptions& options) {

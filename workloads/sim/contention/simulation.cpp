@@ -26,25 +26,33 @@ Result<Simulation> Simulation::create(const support::Scenario& scenario, Recorde
       std::make_unique<Engine>(std::move(*model), Observed{&recorder}, std::move(noise), std::nullopt)};
 }
 
-void Simulation::advance_until(double time) { engine_->advance_until(time); }
+void Simulation::advance_until(double time, const std::atomic<bool>* stop) { engine_->advance_until(time, stop); }
 bool Simulation::finished() const { return engine_->finished(); }
 double Simulation::time() const { return engine_->time(); }
 double Simulation::next_event() const { return engine_->next(); }
 void Simulation::set_noise(std::shared_ptr<const PhaseNoise> noise) { engine_->set_noise(std::move(noise)); }
 
-Result<Step> Simulation::order_delay(Rank rank, std::optional<Step> step, support::Nanoseconds duration) {
+Result<Step> Simulation::step_of_delay(Rank rank, std::optional<Step> step) const {
   if (rank < 0 || rank >= engine_->ranks()) {
     return Error{fmt::format("rank {}: from 0 to {}", rank, engine_->ranks() - 1)};
   }
-  if (duration.count() < 0) return Error{fmt::format("delay of {} ns: must not be below zero", duration.count())};
   const Step next = engine_->step_of(rank) + 1;
   if (next >= engine_->steps()) return Error{fmt::format("rank {}: is in its last step; no delay can be added", rank)};
   const Step at = step.value_or(next);
   if (at < next || at >= engine_->steps()) {
     return Error{fmt::format("step {} of rank {}: from {} to {}", at, rank, next, engine_->steps() - 1)};
   }
-  engine_->add_delay(rank, at, std::chrono::duration<double>(duration).count());
   return at;
 }
+
+Result<Step> Simulation::order_delay(Rank rank, std::optional<Step> step, support::Nanoseconds duration,
+                                     wire::CommandId command) {
+  if (duration.count() < 0) return Error{fmt::format("delay of {} ns: must not be below zero", duration.count())};
+  const auto at = step_of_delay(rank, step);
+  if (at) engine_->add_delay(rank, *at, std::chrono::duration<double>(duration).count(), command);
+  return at;
+}
+
+std::size_t Simulation::take_back_delays(Rank rank) { return engine_->take_back_delays(rank); }
 
 }  // namespace idlewave::sim

@@ -1,6 +1,7 @@
 #pragma once
 // A scenario that runs as far as it is told to, while operators inject.
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -21,14 +22,23 @@ class Simulation {
   Simulation& operator=(Simulation&&) noexcept;
   ~Simulation();
 
-  void advance_until(double time);  ///< Everything up to and including that moment; in whatever slices, the same run.
+  /// Everything up to and including that moment; in whatever slices, the same run. `stop`, if given, ends it early.
+  void advance_until(double time, const std::atomic<bool>* stop = nullptr);
   bool finished() const;
   double time() const;        ///< Of the last thing that happened.
   double next_event() const;  ///< When the next thing happens, unless something is ordered; infinite once finished.
 
-  /// Idle time before the work of a step that `rank` has yet to begin; without `step` the next one. Adds to what was
-  /// ordered before. Returns the step. Error: rank or step out of range, step already begun, no step left.
-  wire::Result<Step> order_delay(Rank rank, std::optional<Step> step, support::Nanoseconds duration);
+  /// The step at which order_delay would hold `rank`: one that it has yet to begin; without `step` the next one. Error:
+  /// rank or step out of range, step already begun, no step left.
+  wire::Result<Step> step_of_delay(Rank rank, std::optional<Step> step) const;
+
+  /// Idle time before the work of that step, behind what else holds the rank there, as a hold of its own; `command` is
+  /// told to the recorder. Error: as above, or a duration below zero.
+  wire::Result<Step> order_delay(Rank rank, std::optional<Step> step, support::Nanoseconds duration,
+                                 wire::CommandId command = 0);
+
+  /// What order_delay ordered for the rank and has not begun; how many. The scenario's own delays stay.
+  std::size_t take_back_delays(Rank rank);
 
   /// For each rank from the next step that it begins; null for silence.
   void set_noise(std::shared_ptr<const PhaseNoise> noise);

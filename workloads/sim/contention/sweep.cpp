@@ -70,6 +70,7 @@ void Sweep::step(Step step) {
 
 void Sweep::work(Step step) {
   delay(step);
+  tell_window();
   double* const times = inner(times_).data();
   for (std::size_t i = 0; i < static_cast<std::size_t>(model_.ranks); ++i) times[i] += model_.seconds.front();
 }
@@ -85,6 +86,10 @@ void Sweep::delay(Step step) {
   }
 }
 
+void Sweep::tell_window() {
+  if (window_) window_->all_work(inner(times_), model_.seconds.front());
+}
+
 void Sweep::work_observed(Step step) {
   const std::span<double> times = inner(times_);
   if (recorder_) {
@@ -93,6 +98,7 @@ void Sweep::work_observed(Step step) {
     }
   }
   delay(step);
+  tell_window();
   for (Rank rank = 0; rank < model_.ranks; ++rank) {
     double& time = times[static_cast<std::size_t>(rank)];
     if (recorder_) recorder_->enters(rank, step, Phase::kCompute, time);

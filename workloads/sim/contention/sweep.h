@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "workloads/sim/contention/active_window.h"
 #include "workloads/sim/contention/model.h"
 #include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/contention/recorder.h"
@@ -17,6 +18,8 @@ namespace idlewave::sim {
 class Sweep {
  public:
   Sweep(const Model& model, const PhaseNoise* noise, Recorder* recorder, std::optional<Step> starts_of);
+
+  void add_work_to(ActiveWindow& window) { window_ = &window; }  ///< Of the caller, which keeps it for the run.
 
   void run(const std::atomic<bool>* stop);  ///< All steps; `stop`, if given, ends it after a step.
 
@@ -32,6 +35,7 @@ class Sweep {
   void work(Step step);
   void work_observed(Step step);
   void delay(Step step);
+  void tell_window();
   void exchange(int stage);
   void spare_the_lonely(int stage);
   void pad();
@@ -40,6 +44,7 @@ class Sweep {
   const Model& model_;
   const PhaseNoise* noise_;
   Recorder* recorder_;
+  ActiveWindow* window_ = nullptr;
   Step starts_of_;
   std::size_t halo_;
   std::vector<double> times_;  // of the ranks, with those of their partners beyond either end

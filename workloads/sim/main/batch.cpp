@@ -41,16 +41,24 @@ std::string findings_of(const std::filesystem::path& recording, const Fractions&
   return output_of(fmt::format("{} report {} --json --window {}:{} 2>/dev/null", quoted(monitor), quoted(recording), window.from, window.to));
 }
 
-/// Findings of a run that was not asked to be recorded: by a file that is gone afterwards.
-std::string findings(const Prepared& prepared, const Options& options, const Run& run) {
-  if (!options.json || run.stopped || run.rank_steps > kFindingsUpTo) return {};
+/// Of a run that was not asked to be recorded: by a file that is gone afterwards.
+std::string findings(const Prepared& prepared, const Options& options) {
   if (!options.record.empty()) return findings_of(options.record, options.window);
   std::string folder = std::filesystem::temp_directory_path() / "idlewave-sim-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return {};
   const std::string path = folder + "/run.iw";
-  const std::string found = record(prepared, options, path) ? findings_of(path, options.window) : "";
+  const auto recorded = record(prepared, options, path);
+  const std::string found = recorded && recorded->whole ? findings_of(path, options.window) : "";
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
+  return found;
+}
+
+/// Ctrl-C reaches the monitor's program as well, which then finds nothing.
+std::string findings_or_why_not(const Prepared& prepared, const Options& options, const Run& run) {
+  if (!options.json || run.stopped || run.rank_steps > kFindingsUpTo) return {};
+  std::string found = interrupted() ? "" : findings(prepared, options);
+  if (found.empty() && interrupted()) complain("interrupted: without what `idlewave report` finds in a run", kSuccess);
   return found;
 }
 
@@ -61,20 +69,25 @@ wire::Result<Timed> simulate(const Prepared& prepared, const Options& options) {
   auto result = run_scenario(prepared.scenario, plain);
   if (!result) return result.error();
   Timed timed{std::move(*result), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
-  if (timed.run.stopped) return timed;
-  auto averaged = run_scenario(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start, .active_means_of = options.window});
-  if (!averaged) return averaged.error();
-  if (averaged->stopped) return Timed{std::move(*averaged), timed.wall_s};
-  timed.run.active_means = std::move(averaged->active_means);
+  if (!timed.run.stopped) {
+    auto means = active_means_of(prepared, timed.run, options.window);
+    if (!means) return means.error();
+    timed.run.active_means = std::move(*means);
+    if (interrupted() && timed.run.active_means.empty()) complain("interrupted: without averages of active ranks", kSuccess);
+  }
   return timed;
 }
 
 /// After the run, so that a run that can't be leaves no file.
 int record_as_asked(const Prepared& prepared, const Options& options, const Run& run) {
   if (options.record.empty()) return kSuccess;
-  if (run.stopped) return complain(options.record + ": not written, since the run was interrupted", kSuccess);
-  const wire::Status recorded = record(prepared, options, options.record);
-  return recorded ? kSuccess : complain(recorded.error().message, kFailed);
+  if (interrupted()) return complain(options.record + ": not written, since the run was interrupted", kSuccess);
+  const auto recorded = record(prepared, options, options.record);
+  if (!recorded) return complain(recorded.error().message, kFailed);
+  if (recorded->whole) return kSuccess;
+  return complain(fmt::format("{}: interrupted, ends at {:.6g} s of {:.6g} s of simulated time", options.record,
+                              recorded->until, run.makespan),
+                  kSuccess);
 }
 
 }  // namespace
@@ -86,7 +99,7 @@ int run_batch(const Prepared& prepared, const Options& options) {
   const auto timed = simulate(prepared, options);
   if (!timed) return complain(timed.error().message, kBadInput);
   if (const int code = record_as_asked(prepared, options, timed->run); code != kSuccess) return code;
-  const std::string text = options.json ? run_json(prepared.scenario, options, *timed, findings(prepared, options, timed->run)) : run_text(prepared.scenario, options, *timed);
+  const std::string text = options.json ? run_json(prepared.scenario, options, *timed, findings_or_why_not(prepared, options, timed->run)) : run_text(prepared.scenario, options, *timed);
   std::fputs(text.c_str(), stdout);
   return kSuccess;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "probe/wire/codec.h"
 
@@ -74,16 +75,16 @@ void Emitter::step_begins(Rank rank, Step step, double time) {
   add(rank, time, EventKind::kStep, ranks_[std::size_t(rank)].phase, std::uint64_t(step));
 }
 
-/// Delays and noise are told as those of a real rank are: as something that holds it, by whose order.
-void Emitter::enters(Rank rank, Step step, Phase phase, double time) {
+/// Delays and noise are told as those of a real rank are: as something that holds it, by whose order. Of two delays, one
+/// behind the other, each has an end: the work would go on if there were not the second.
+void Emitter::enters(Rank rank, Step, Phase phase, double time) {
   go_to(time);
   RankState& state = ranks_[std::size_t(rank)];
   const Phase before = std::exchange(state.phase, phase);
   count_active(rank, before, phase, time);
-  if (is_held(before)) add(rank, time, EventKind::kDelayEnd, phase, state.held_by);
+  if (is_held(before)) add(rank, time, EventKind::kDelayEnd, is_held(phase) ? Phase::kCompute : phase, state.held_by);
   if (is_held(phase)) {
-    const auto ordered = phase == Phase::kDelay ? ordered_.find({rank, step}) : ordered_.end();
-    state.held_by = ordered == ordered_.end() ? 0 : ordered->second;
+    state.held_by = std::exchange(state.next_holder, 0);
     add(rank, time, EventKind::kDelayBegin, phase, state.held_by);
   } else if (phase == Phase::kNone) {
     add(rank, time, EventKind::kStop, phase);

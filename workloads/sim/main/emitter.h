@@ -1,9 +1,7 @@
 #pragma once
 // What the ranks of a simulation do, as the frames of a node: to a monitor it is one more source.
 
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "probe/wire/frame.h"
@@ -41,9 +39,8 @@ class Emitter final : public Recorder {
 
   void step_begins(Rank rank, Step step, double time) override;
   void enters(Rank rank, Step step, Phase phase, double time) override;
+  void held_by(Rank rank, wire::CommandId command) override { ranks_[std::size_t(rank)].next_holder = command; }
 
-  /// The delay of `rank` before this step was ordered by a command, under whose number it is to appear.
-  void name_delay(Rank rank, Step step, wire::CommandId command) { ordered_[{rank, step}] = command; }
   /// Nothing before `time` will come any more: sends what there is. Times may not decrease.
   void flush(double time);
   /// Nothing will come any more: sends what there is, with what the domains have moved since their last samples.
@@ -53,6 +50,7 @@ class Emitter final : public Recorder {
   struct RankState {
     Phase phase = Phase::kNone;
     wire::CommandId held_by = 0;
+    wire::CommandId next_holder = 0;
     std::vector<wire::Event> events;
   };
   struct DomainState {
@@ -75,7 +73,6 @@ class Emitter final : public Recorder {
   std::vector<double> bandwidth_;  ///< [n]: b(n), bytes/s; empty if core-bound.
   std::vector<RankState> ranks_;
   std::vector<DomainState> domains_;
-  std::map<std::pair<Rank, Step>, wire::CommandId> ordered_;
   double next_frame_ = kFrameSpan;
   double next_sample_ = kBandwidthSpan;
   std::size_t waiting_ = 0;  ///< Events to be sent.

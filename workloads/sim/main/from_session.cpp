@@ -92,6 +92,7 @@ int run_from_session(const Options& options) {
   if (const auto whole = check_domains(*scenario, options.extrapolate); !whole) return complain(whole.error().message, kBadInput);
   const auto result = run_scenario(*scenario, {.stop = &interrupted(), .active_means_of = options.window});
   if (!result) return complain(result.error().message, kBadInput);
+  if (result->stopped) return complain("interrupted: the simulation has no end to compare", kFailed);
   const Figures life = measured(*history, scenario->machine.ranks_per_domain, options.window), model = simulated(*result, scenario->program.steps);
   if (options.json) print_json(text, pattern, life, model);
   else print_text(text, life, model);

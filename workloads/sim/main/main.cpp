@@ -2,6 +2,7 @@
 #include "workloads/sim/main/batch.h"
 #include "workloads/sim/main/from_session.h"
 #include "workloads/sim/main/goal.h"
+#include "workloads/sim/main/launcher.h"
 #include "workloads/sim/main/live.h"
 #include "workloads/sim/main/options.h"
 #include "workloads/sim/main/parts.h"
@@ -9,12 +10,13 @@
 
 int main(int argc, char** argv) {
   using namespace idlewave::sim;
+  if (const Launch launch = launch_of_environment(); launch.ranks > 1) return become_mpi_program(launch, argv);
   const Parsed parsed = parse(argc, argv);
   if (!parsed.options) return parsed.exit_code;
   const Options& options = *parsed.options;
   if (!options.from.empty()) return run_from_session(options);
   if (!options.goal.empty()) return run_goal(options);
-  if (!options.sweep.empty()) return run_sweep(options);
+  if (!options.sweep.empty()) return run_sweep(options, [&](std::size_t count) { return run_rows_here(options, count); });
   const auto prepared = prepare(options);
   if (!prepared) return complain(prepared.error().message, kBadInput);
   return options.streams() ? run_live(*prepared, options) : run_batch(*prepared, options);

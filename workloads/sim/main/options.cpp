@@ -13,6 +13,14 @@ namespace {
 
 constexpr std::uint64_t kMostValues = 100'000;
 constexpr Rank kMostFactor = 100'000'000;
+constexpr int kMostThreads = 4096;
+
+constexpr const char* kFooter =
+    "Ctrl-C ends a run with what it has: its result so far, marked as interrupted; a recording that ends there; a live\n"
+    "session that says that it is over. A sweep, a comparison with a recording and a schedule end without a result.\n"
+    "Exit code: 0, also of a run that Ctrl-C ended with what it had; 1 if a run failed, or was interrupted without a\n"
+    "result (a schedule: 130, by the signal itself); 2 if the input can't be taken, as one line says.\n"
+    "Under mpirun or srun the ranks share out the runs of a --sweep.";
 
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t value = 0;
@@ -57,6 +65,10 @@ void add_options(CLI::App& app, Options& o) {
          "One run for each value, on all cores: machine.ranks_per_domain=1..10 or delay.0.duration=0.6s,1.2s; several make all combinations")
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false);
+  app.add_option_function<int>(
+         "--threads", [&o](int threads) { o.threads = threads; }, "With --sweep: runs at the same time, on each rank (one for each core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostThreads));
   app.add_option("--goal", o.goal, "A GOAL schedule on the scenario's LogGOPS network, memory domains (kernel memory) and noise; without a scenario --set loggops.L=2500ns, machine.core_bandwidth=..., noise.distribution=... say all")->type_name("FILE");
   app.add_option("--from", o.from, "A recorded session: derives ranks, domains, work, partners and delays from it, simulates the same program, and prints both side by side")->type_name("FILE");
   app.add_option("--extrapolate", o.extrapolate, "With --goal or --from: the same program on K times as many ranks; collectives of a schedule are written anew for all, other messages keep their distance")
@@ -95,6 +107,7 @@ void check(const CLI::App& app, const Options& o) {
   if (o.streams() && !o.record.empty()) throw CLI::ValidationError("--record", "goes without --stream and --connect; the monitor that watches can record");
   if (!o.goal.empty() && (o.streams() || !o.record.empty() || o.step_start)) throw CLI::ValidationError("--goal", "goes without --record, --stream, --connect and --step-start");
   if (!o.sweep.empty() && (o.streams() || !o.record.empty() || !o.goal.empty())) throw CLI::ValidationError("--sweep", "goes without --record, --stream and --goal");
+  if (o.threads && o.sweep.empty()) throw CLI::ValidationError("--threads", "goes with --sweep; a single run takes one core");
 }
 
 }  // namespace
@@ -115,6 +128,7 @@ wire::Result<SweptKey> parse_sweep(const std::string& text) {
 Parsed parse(int argc, char** argv) {
   CLI::App app{"Simulates bulk-synchronous programs on shared memory interfaces, and message schedules on a network, exactly and reproducibly", "idlewave sim"};
   app.set_version_flag("--version", std::string("idlewave ") + IDLEWAVE_VERSION);
+  app.footer(kFooter);
   Options options;
   add_options(app, options);
   try {

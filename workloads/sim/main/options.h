@@ -21,6 +21,7 @@ struct Options {
   std::filesystem::path scenario;
   std::vector<std::string> settings;  ///< table.key=value, in order.
   std::vector<SweptKey> sweep;        ///< Each combination is a run; the last key changes fastest.
+  std::optional<int> threads;         ///< For a sweep; none: as many as there are cores.
   std::filesystem::path goal;         ///< A GOAL schedule instead of a scenario's program.
   std::string from;                   ///< A session file whose program is simulated instead of a scenario.
   Rank extrapolate = 1;               ///< With goal or from: for so many times the ranks.

@@ -10,6 +10,7 @@
 
 #include "workloads/sim/loggops/bulk_run.h"
 #include "workloads/sim/loggops/bulk_schedule.h"
+#include "workloads/sim/contention/active_window.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/quantity.h"
@@ -23,6 +24,8 @@ void set_signals() {
   struct sigaction action {};
   action.sa_handler = [](int) { g_interrupted = true; };
   for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+  struct sigaction hang_up {};
+  if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
 }  // namespace
@@ -55,6 +58,17 @@ wire::Result<Model> model_for(const support::Scenario& scenario) { return scenar
 
 wire::Result<Run> run_scenario(const support::Scenario& scenario, const RunOptions& options) {
   return scenario.communication.loggops ? run_on_network(scenario, options) : run(scenario, options);
+}
+
+wire::Result<std::vector<double>> active_means_of(const Prepared& prepared, const Run& run, Fractions window) {
+  const support::Scenario& scenario = prepared.scenario;
+  if (!scenario.communication.loggops)
+    return active_means(scenario, prepared.noise.get(), run, window, &interrupted());
+  ActiveWindow active(scenario.machine.ranks, scenario.machine.ranks_per_domain,
+                      {window.from * run.makespan, window.to * run.makespan});
+  const auto again = run_scenario(scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &active});
+  if (!again) return again.error();
+  return again->stopped ? std::vector<double>{} : active.means();
 }
 
 wire::Status check_memory(std::size_t bytes, const std::string& advice) {

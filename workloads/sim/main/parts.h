@@ -21,7 +21,7 @@ inline constexpr int kBadInput = 2;
 /// One line on stderr; returns `code`.
 int complain(const std::string& message, int code);
 
-/// Set once SIGINT or SIGTERM has come; from the first call on, they end a run with what it has.
+/// Set once SIGINT, SIGTERM or (without nohup) SIGHUP has come; from the first call on, they end a run with what it has.
 const std::atomic<bool>& interrupted();
 
 struct Prepared {
@@ -36,6 +36,9 @@ wire::Result<Model> model_for(const support::Scenario& scenario);
 
 /// By the engine that the scenario's communication asks for. Error: as run() and run_on_network().
 wire::Result<Run> run_scenario(const support::Scenario& scenario, const RunOptions& options);
+
+/// Run::active_means of a run that was made without them, by running once more; none if that is interrupted.
+wire::Result<std::vector<double>> active_means_of(const Prepared& prepared, const Run& run, Fractions window);
 
 /// Fails if there is less memory in the machine, or if this process may use less. `advice`: how to need less.
 wire::Status check_memory(std::size_t bytes, const std::string& advice);

@@ -48,16 +48,19 @@ bool is_taken(const std::string& path) {
   return !missing && size > 0;
 }
 
-/// All of the run into the emitter. Returns its end, seconds.
-wire::Result<double> play(const Prepared& prepared, Emitter& emitter, const RecordingStream& stream) {
+/// All of the run into the emitter.
+wire::Result<Recorded> play(const Prepared& prepared, Emitter& emitter, const RecordingStream& stream) {
   if (prepared.scenario.communication.loggops) {
-    const auto run = run_scenario(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &emitter});
-    return run ? wire::Result<double>(run->makespan) : run.error();
+    const auto run = run_scenario(prepared.scenario,
+                                  {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &emitter});
+    if (!run) return run.error();
+    return Recorded{run->makespan, !run->stopped};
   }
   auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);
   if (!simulation) return simulation.error();
-  while (!simulation->finished() && !interrupted() && !stream.failed()) simulation->advance_until(simulation->next_event() + Emitter::kFrameSpan);
-  return simulation->time();
+  while (!simulation->finished() && !interrupted() && !stream.failed())
+    simulation->advance_until(simulation->next_event() + Emitter::kFrameSpan, &interrupted());
+  return Recorded{simulation->time(), simulation->finished()};
 }
 
 }  // namespace
@@ -68,17 +71,19 @@ wire::Status check_recording(const Prepared& prepared, const std::string& path) 
   return model ? check_session(prepared.scenario, *model) : model.error();
 }
 
-wire::Status record(const Prepared& prepared, const Options& options, const std::string& path) {
+wire::Result<Recorded> record(const Prepared& prepared, const Options& options, const std::string& path) {
   const auto model = model_for(prepared.scenario);
   if (!model) return model.error();
   auto file = wire::FrameLogWriter::create(path, {.program_version = IDLEWAVE_VERSION, .session = options.session, .machine = "simulated", .command_line = "idlewave sim " + options.scenario.string()});
   if (!file) return file.error();
   RecordingStream stream(std::move(*file), options.session);
   Emitter emitter(prepared.scenario, *model, options.scenario.stem(), stream);
-  const auto end = play(prepared, emitter, stream);
-  if (!end) return end.error();
-  emitter.finish(*end);
-  return stream.close();
+  const auto played = play(prepared, emitter, stream);
+  if (!played) return played.error();
+  emitter.finish(played->until);
+  const wire::Status closed = stream.close();
+  if (!closed) return closed.error();
+  return *played;
 }
 
 }  // namespace idlewave::sim

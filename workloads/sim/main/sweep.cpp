@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "workloads/sim/main/cores.h"
 #include "workloads/sim/main/parts.h"
+#include "workloads/sim/main/row_pool.h"
 
 namespace idlewave::sim {
 namespace {
@@ -16,6 +16,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostRuns = 1'000'000;
+constexpr std::chrono::milliseconds kPatience{100};  ///< Until an interrupt is noticed.
 
 /// Settings of run `number`: the last key changes fastest.
 std::vector<std::string> settings_of(const std::vector<SweptKey>& keys, std::size_t number) {
@@ -32,28 +33,6 @@ std::optional<std::size_t> number_of_runs(const std::vector<SweptKey>& keys) {
     if (runs > kMostRuns) return std::nullopt;
   }
   return runs;
-}
-
-wire::Result<Run> run_with(const Options& options, const std::vector<std::string>& settings) {
-  const auto prepared = prepare(options, settings);
-  if (!prepared) return prepared.error();
-  const RunOptions asked{.noise = prepared->noise.get(), .stop = &interrupted(), .active_means_of = options.window};
-  if (const wire::Status room = check_memory(prepared->scenario, asked); !room) return room.error();
-  return run_scenario(prepared->scenario, asked);
-}
-
-/// Runs are handed out one by one, so that a long one keeps no core waiting; each is a function of its settings alone.
-std::vector<std::optional<wire::Result<Run>>> run_all(const Options& options, std::size_t runs) {
-  std::vector<std::optional<wire::Result<Run>>> results(runs);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < runs && !interrupted(); i = next++) results[i] = run_with(options, settings_of(options.sweep, i));
-  };
-  std::vector<std::jthread> workers(std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), runs) - 1);
-  for (std::jthread& worker : workers) worker = std::jthread(work);
-  work();
-  workers.clear();
-  return results;
 }
 
 double mean(const std::vector<double>& values) {
@@ -81,12 +60,32 @@ json row(const Options& options, std::size_t number, const Run& run) {
 
 }  // namespace
 
-int run_sweep(const Options& options) {
+wire::Result<Run> run_row(const Options& options, std::size_t number) {
+  const auto prepared = prepare(options, settings_of(options.sweep, number));
+  if (!prepared) return prepared.error();
+  const RunOptions asked{.noise = prepared->noise.get(), .stop = &interrupted(), .active_means_of = options.window};
+  if (const wire::Status room = check_memory(prepared->scenario, asked); !room) return room.error();
+  return run_scenario(prepared->scenario, asked);
+}
+
+Rows run_rows_here(const Options& options, std::size_t count) {
+  const cpu_set_t usable = usable_cores();
+  const int threads = options.threads.value_or(share_cores({&usable, 1}).front());
+  RowPool pool(options, int(std::min<std::size_t>(std::size_t(threads), count)));
+  pool.add({0, count});
+  Rows rows(count);
+  while (!pool.is_done() && !interrupted()) {
+    for (FinishedRow& row : pool.take(kPatience)) rows[row.number] = std::move(row.run);
+  }
+  return rows;
+}
+
+int run_sweep(const Options& options, const std::function<Rows(std::size_t)>& run_rows) {
   const auto runs = number_of_runs(options.sweep);
   if (!runs) return complain(fmt::format("--sweep: all combinations are more than {} runs; give fewer values", kMostRuns), kBadInput);
   if (const auto first = prepare(options, settings_of(options.sweep, 0)); !first) return complain(first.error().message, kBadInput);
   (void)interrupted();
-  const auto results = run_all(options, *runs);
+  const Rows results = run_rows(*runs);
   json rows = json::array();
   for (std::size_t i = 0; i < *runs; ++i) {
     if (results[i] && !*results[i]) return complain(results[i]->error().message, kBadInput);

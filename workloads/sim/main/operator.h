@@ -1,0 +1,37 @@
+#pragma once
+// Whoever watches a simulation may order delays and noise, and take them back, as with real ranks.
+
+#include <memory>
+#include <vector>
+
+#include "probe/wire/frame.h"
+#include "probe/wire/result.h"
+#include "workloads/sim/contention/phase_noise.h"
+#include "workloads/sim/contention/simulation.h"
+#include "workloads/sim/main/parts.h"
+
+namespace idlewave::sim {
+
+/// Turns commands into delays and noise of a simulation. One thread.
+class Operator {
+ public:
+  /// Both outlive the operator.
+  Operator(Simulation& simulation, const Prepared& prepared) : simulation_(simulation), prepared_(prepared) {}
+
+  /// For all ranks that it names, or for none. Error: why not.
+  wire::Status obey(const wire::Command& command);
+
+ private:
+  wire::Status carry_out(const wire::Command& command, const wire::DelayOrder& order);
+  wire::Status carry_out(const wire::Command& command, const wire::NoiseOrder& order);
+  wire::Status carry_out(const wire::Command& command, const wire::ClearOrder& order);
+  wire::Result<Step> place_of(Rank rank, Step at_step) const;
+  std::vector<Rank> ranks_of(const wire::Command& command) const;
+  void replace_noise(const wire::Command& command, std::shared_ptr<const PhaseNoise> noise);
+
+  Simulation& simulation_;
+  const Prepared& prepared_;
+  std::vector<std::shared_ptr<const struct NoiseOfCommand>> ordered_;  ///< Oldest first; the latest that names a rank counts.
+};
+
+}  // namespace idlewave::sim
