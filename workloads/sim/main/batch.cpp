@@ -72,7 +72,8 @@ wire::Result<Timed> simulate(const Prepared& prepared, const Options& options) {
   if (!timed.run.stopped) {
     timed.run.active_means =
         active_means(prepared.scenario, prepared.noise.get(), timed.run, options.window, &interrupted());
-    if (interrupted() && timed.run.active_means.empty()) complain("interrupted: without averages of active ranks", kSuccess);
+    if (interrupted() && timed.run.active_means.empty())
+      complain("interrupted: without averages of active ranks", kSuccess);
   }
   return timed;
 }
@@ -98,7 +99,9 @@ int run_batch(const Prepared& prepared, const Options& options) {
   const auto timed = simulate(prepared, options);
   if (!timed) return complain(timed.error().message, kBadInput);
   if (const int code = record_as_asked(prepared, options, timed->run); code != kSuccess) return code;
-  const std::string text = options.json ? run_json(prepared.scenario, options, *timed, findings_or_why_not(prepared, options, timed->run)) : run_text(prepared.scenario, options, *timed);
+  const std::string text =
+      options.json ? run_json(prepared.scenario, options, *timed, findings_or_why_not(prepared, options, timed->run))
+                   : run_text(prepared.scenario, options, *timed);
   std::fputs(text.c_str(), stdout);
   return kSuccess;
 }
