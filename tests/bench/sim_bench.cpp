@@ -1,6 +1,6 @@
-// How fast the contention engines are on one core: 10,000 ranks in a ring with two neighbours, 10 on a domain, one delay; and a million ranks once.
-// Prints one JSON object; with --table instead how the rates go with ranks and steps, as in docs/performance.md (minutes).
-// Usage: iw-bench-sim [--table]
+// How fast the contention engines are on one core: 10,000 ranks in a ring with two neighbours, 10 on a domain, one
+// delay; and a million ranks once. Prints one JSON object; with --table instead how the rates go with ranks and steps,
+// as in docs/performance.md (minutes). Usage: iw-bench-sim [--table]
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -120,6 +120,8 @@ void print_table() {
 }  // namespace idlewave::sim
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "--table") idlewave::sim::print_table();
-  else idlewave::sim::print_figures();
+  if (argc > 1 && std::string_view(argv[1]) == "--table")
+    idlewave::sim::print_table();
+  else
+    idlewave::sim::print_figures();
 }

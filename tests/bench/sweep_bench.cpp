@@ -27,7 +27,8 @@ struct Cost {
 double processor_seconds() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  return double(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-6 * double(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  return double(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * double(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 template <class Work>
@@ -35,7 +36,8 @@ Cost cost_of(Work work) {
   const auto begin = std::chrono::steady_clock::now();
   const double before = processor_seconds();
   work();
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), processor_seconds() - before};
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+          processor_seconds() - before};
 }
 
 double median(std::vector<double> values) {
@@ -89,15 +91,19 @@ int print_figures() {
     Rows by_one, by_two;
     // Who comes first takes turns too: a machine that grows busier would favour the first.
     Cost one, two;
-    if (round % 2 == 0) one = cost_of_sweep(options, 1, by_one), two = cost_of_sweep(options, 2, by_two);
-    else two = cost_of_sweep(options, 2, by_two), one = cost_of_sweep(options, 1, by_one);
+    if (round % 2 == 0)
+      one = cost_of_sweep(options, 1, by_one), two = cost_of_sweep(options, 2, by_two);
+    else
+      two = cost_of_sweep(options, 2, by_two), one = cost_of_sweep(options, 1, by_one);
     if (!same(by_one, by_two)) return fmt::print(stderr, "iw-bench-sweep: rows differ\n"), 1;
     speedups.push_back(one.seconds / two.seconds);
     processor_times.push_back(two.processor_seconds / one.processor_seconds);
     floors.push_back(speedup_without_sharing());
   }
-  fmt::print("{{\"sim_sweep_speedup\": {:.3f}, \"sim_two_cores_speedup\": {:.3f}, \"sim_sweep_processor_time_ratio\": {:.3f}}}\n",
-             median(speedups), median(floors), median(processor_times));
+  fmt::print(
+      "{{\"sim_sweep_speedup\": {:.3f}, \"sim_two_cores_speedup\": {:.3f}, \"sim_sweep_processor_time_ratio\": "
+      "{:.3f}}}\n",
+      median(speedups), median(floors), median(processor_times));
   return 0;
 }
 

@@ -138,7 +138,8 @@ TEST(AnyCoreBoundRing, IsLateByTheDelayWhereTheIdleWaveHasBeenAndOnTimeElsewhere
     const double late = std::chrono::duration<double>(delay.duration).count();
     for (std::size_t rank = 0; rank < starts.size(); ++rank) {
       const double by = starts[rank] - on_time[rank];
-      ASSERT_TRUE(std::abs(by) < 1e-9 || std::abs(by - late) < 1e-9) << "rank " << rank << " by " << by << " of " << late;
+      ASSERT_TRUE(std::abs(by) < 1e-9 || std::abs(by - late) < 1e-9)
+          << "rank " << rank << " by " << by << " of " << late;
     }
     if (delay.step < last) {
       const auto origin = std::size_t(delay.rank);
@@ -155,7 +156,8 @@ TEST(AnyScenario, HasTheActiveMeansOfTheSlowSimulation) {
     const auto run = run_of(scenario, {.noise = &noise, .active_means_of = sim::Fractions{from, to}});
     ASSERT_FALSE(run.active_means.empty());
     for (std::size_t domain = 0; domain < run.active_means.size(); ++domain) {
-      ASSERT_NEAR(run.active_means[domain], exact.active_mean(int(domain), scenario.machine.ranks_per_domain, from, to), 1e-6)
+      ASSERT_NEAR(run.active_means[domain], exact.active_mean(int(domain), scenario.machine.ranks_per_domain, from, to),
+                  1e-6)
           << "domain " << domain;
     }
   });

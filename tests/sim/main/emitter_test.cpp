@@ -58,7 +58,9 @@ struct Telling {
 };
 
 Scenario without(Scenario scenario, const Commands& commands) {
-  std::erase_if(scenario.delays, [&](const support::Delay& delay) { return commands.contains({delay.rank, delay.step}); });
+  std::erase_if(scenario.delays, [&](const support::Delay& delay) {
+    return commands.contains({delay.rank, delay.step});
+  });
   return scenario;
 }
 
@@ -336,8 +338,9 @@ TEST(Emitter, TellsTwoDelaysBeforeOneStepAsTwo) {
     times.push_back(event.time);
   }
   const auto began = EventKind::kDelayBegin, ended = EventKind::kDelayEnd;
-  EXPECT_THAT(holds, testing::ElementsAre(testing::Pair(began, 0), testing::Pair(ended, 0), testing::Pair(began, 11),
-                                          testing::Pair(ended, 11), testing::Pair(began, 12), testing::Pair(ended, 12)));
+  EXPECT_THAT(holds,
+              testing::ElementsAre(testing::Pair(began, 0), testing::Pair(ended, 0), testing::Pair(began, 11),
+                                   testing::Pair(ended, 11), testing::Pair(began, 12), testing::Pair(ended, 12)));
   ASSERT_EQ(times.size(), 6u);
   EXPECT_EQ(times[1] - times[0], 100ms);
   EXPECT_EQ(times[3] - times[2], 200ms);

@@ -126,7 +126,8 @@ TEST(NoiseCommand, TakesEffectUnderItsNumberOnTheRanksThatItNames) {
   Stage stage;
   EXPECT_TRUE(stage.op.obey({7, {5, 3}, kNoise}));
   stage.to_the_end();
-  for (Rank rank = 0; rank < 40; ++rank) EXPECT_EQ(stage.holds.has(Phase::kNoise, rank, 7), rank == 3 || rank == 5) << rank;
+  for (Rank rank = 0; rank < 40; ++rank)
+    EXPECT_EQ(stage.holds.has(Phase::kNoise, rank, 7), rank == 3 || rank == 5) << rank;
 }
 
 TEST(NoiseCommand, LeavesOtherRanksTheNoiseThatTheyHave) {

@@ -45,7 +45,8 @@ distances = [-1, 1]
     while (!pool.is_done()) {
       for (const FinishedRow& row : pool.take(milliseconds(50))) {
         EXPECT_TRUE(row.run) << (row.run ? "" : row.run.error().message);
-        EXPECT_TRUE(found.emplace(row.number, row.run ? row.run->rank_steps : 0).second) << "row " << row.number << " twice";
+        EXPECT_TRUE(found.emplace(row.number, row.run ? row.run->rank_steps : 0).second)
+            << "row " << row.number << " twice";
       }
     }
     return found;

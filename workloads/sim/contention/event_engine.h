@@ -45,7 +45,7 @@ class EventEngine {
   Step step_of(Rank rank) const { return at(rank).step; }  ///< -1 before its first; steps() when it has finished.
   /// Before a step that the rank has yet to begin, behind what else holds it there.
   void add_delay(Rank rank, Step step, double seconds, wire::CommandId command);
-  std::size_t take_back_delays(Rank rank);  ///< Those of add_delay that have not begun; how many.
+  std::size_t take_back_delays(Rank rank);                  ///< Those of add_delay that have not begun; how many.
   void set_noise(std::shared_ptr<const PhaseNoise> noise);  ///< From the next step that begins on.
 
   /// What an engine for this model allocates; apart from senders that run far ahead of their receivers.

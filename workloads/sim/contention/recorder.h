@@ -18,7 +18,8 @@ class Recorder {
   /// The rank is in `phase` from now on: kDelay if it is delayed, kCompute, kNoise if there is any, kWait (also where
   /// nothing is left to wait for), and so on in the next step; kNone once its last step is over.
   virtual void enters(Rank rank, Step step, Phase phase, double time) = 0;
-  /// An operator's command, not the program itself, is why the rank is held in the kDelay or kNoise that it enters next.
+  /// An operator's command, not the program itself, is why the rank is held in the kDelay or kNoise that it enters
+  /// next.
   virtual void held_by(Rank /*rank*/, wire::CommandId /*command*/) {}
 };
 

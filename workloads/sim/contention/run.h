@@ -45,9 +45,9 @@ wire::Status check(const RunOptions& options, const Model& model);
 /// same run to the last bit. Error: what model_of refuses, or an option that is out of range.
 wire::Result<Run> run(const support::Scenario& scenario, const RunOptions& options);
 
-/// Averages of a run that `run` has made of the same scenario and noise, for callers that time the two apart: the window
-/// is known only when the makespan is. Costs another run up to the window's end. `window` is one that `run` would take.
-/// Empty: ended by `stop`.
+/// Averages of a run that `run` has made of the same scenario and noise, for callers that time the two apart: the
+/// window is known only when the makespan is. Costs another run up to the window's end. `window` is one that `run`
+/// would take. Empty: ended by `stop`.
 std::vector<double> active_means(const support::Scenario& scenario, const PhaseNoise* noise, const Run& run,
                                  Fractions window, const std::atomic<bool>* stop = nullptr);
 

@@ -99,7 +99,9 @@ int run_batch(const Prepared& prepared, const Options& options) {
   const auto timed = simulate(prepared, options);
   if (!timed) return complain(timed.error().message, kBadInput);
   if (const int code = record_as_asked(prepared, options, timed->run); code != kSuccess) return code;
-  const std::string text = options.json ? run_json(prepared.scenario, options, *timed, findings_or_why_not(prepared, options, timed->run)) : run_text(prepared.scenario, options, *timed);
+  const std::string text =
+      options.json ? run_json(prepared.scenario, options, *timed, findings_or_why_not(prepared, options, timed->run))
+                   : run_text(prepared.scenario, options, *timed);
   std::fputs(text.c_str(), stdout);
   return kSuccess;
 }

@@ -75,8 +75,8 @@ void Emitter::step_begins(Rank rank, Step step, double time) {
   add(rank, time, EventKind::kStep, ranks_[std::size_t(rank)].phase, std::uint64_t(step));
 }
 
-/// Delays and noise are told as those of a real rank are: as something that holds it, by whose order. Of two delays, one
-/// behind the other, each has an end: the work would go on if there were not the second.
+/// Delays and noise are told as those of a real rank are: as something that holds it, by whose order. Of two delays,
+/// one behind the other, each has an end: the work would go on if there were not the second.
 void Emitter::enters(Rank rank, Step, Phase phase, double time) {
   go_to(time);
   RankState& state = ranks_[std::size_t(rank)];

@@ -51,7 +51,8 @@ Launch launch_of_environment() {
 int become_mpi_program(const Launch& launch, char** argv) {
   std::error_code unknown;
   const auto folder = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
-  // Where the launcher does not say whose it is, any may be right; where the right one is missing, MPI itself finds out.
+  // Where the launcher does not say whose it is, any may be right; where the right one is missing, MPI itself finds
+  // out.
   for (const bool any : {false, true}) {
     for (const std::string mpi : kPrograms) {
       if (any || mpi == launch.mpi) execv((folder / ("idlewave-sim-" + mpi)).c_str(), argv);

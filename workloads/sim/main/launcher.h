@@ -7,7 +7,7 @@ namespace idlewave::sim {
 
 /// As the environment tells it, before MPI is asked.
 struct Launch {
-  int ranks = 1;    ///< That the launcher started with this one; 1 also without a launcher.
+  int ranks = 1;  ///< That the launcher started with this one; 1 also without a launcher.
   int rank = 0;
   std::string mpi;  ///< Whose launcher it is, as far as that can be told: "openmpi", "mpich" or empty.
 };

@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   const Options& options = *parsed.options;
   if (!options.from.empty()) return run_from_session(options);
   if (!options.goal.empty()) return run_goal(options);
-  if (!options.sweep.empty()) return run_sweep(options, [&](std::size_t count) { return run_rows_here(options, count); });
+  if (!options.sweep.empty())
+    return run_sweep(options, [&](std::size_t count) { return run_rows_here(options, count); });
   const auto prepared = prepare(options);
   if (!prepared) return complain(prepared.error().message, kBadInput);
   return options.streams() ? run_live(*prepared, options) : run_batch(*prepared, options);

@@ -27,10 +27,11 @@ int from_rank_0(int value) {
 int check(const Parsed& parsed, int ranks) {
   if (!parsed.options) return parsed.exit_code;
   if (!parsed.options->sweep.empty()) return kGoOn;
-  return complain(fmt::format("{} ranks were started, and all would do the same: ranks share out the runs of a --sweep; "
-                              "start a single run without a launcher",
-                              ranks),
-                  kBadInput);
+  return complain(
+      fmt::format("{} ranks were started, and all would do the same: ranks share out the runs of a --sweep; "
+                  "start a single run without a launcher",
+                  ranks),
+      kBadInput);
 }
 
 int threads_of_this_rank(const Options& options) {

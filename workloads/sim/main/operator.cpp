@@ -57,7 +57,8 @@ class OrderedNoise final : public PhaseNoise {
 wire::Status Operator::obey(const wire::Command& command) {
   const Rank ranks = prepared_.scenario.machine.ranks;
   for (const Rank rank : command.ranks) {
-    if (rank < 0 || rank >= ranks) return wire::Error{fmt::format("rank {}: the program has ranks 0 to {}", rank, ranks - 1)};
+    if (rank < 0 || rank >= ranks)
+      return wire::Error{fmt::format("rank {}: the program has ranks 0 to {}", rank, ranks - 1)};
   }
   return std::visit([&](const auto& order) { return carry_out(command, order); }, command.order);
 }
@@ -83,8 +84,10 @@ wire::Result<Step> Operator::place_of(Rank rank, Step at_step) const {
 
 wire::Status Operator::carry_out(const wire::Command& command, const wire::NoiseOrder& order) {
   support::Noise noise{.distribution = {}, .seed = prepared_.scenario.noise.seed + command.id};
-  if (order.kind == wire::NoiseKind::kExponential) noise.distribution = support::ExponentialNoise{order.amount};
-  else noise.distribution = support::PeriodicNoise{order.amount, order.frequency};
+  if (order.kind == wire::NoiseKind::kExponential)
+    noise.distribution = support::ExponentialNoise{order.amount};
+  else
+    noise.distribution = support::PeriodicNoise{order.amount, order.frequency};
   auto ordered = make_noise(noise);
   if (!ordered) return ordered.error();
   replace_noise(command, std::move(*ordered));
@@ -109,7 +112,8 @@ void Operator::replace_noise(const wire::Command& command, std::shared_ptr<const
   std::ranges::sort(ranks);
   if (ranks.empty()) ordered_.clear();
   if (noise || !ordered_.empty()) {
-    ordered_.push_back(std::make_shared<NoiseOfCommand>(NoiseOfCommand{command.id, std::move(ranks), std::move(noise)}));
+    ordered_.push_back(
+        std::make_shared<NoiseOfCommand>(NoiseOfCommand{command.id, std::move(ranks), std::move(noise)}));
   }
   simulation_.set_noise(ordered_.empty() ? prepared_.noise : std::make_shared<OrderedNoise>(prepared_.noise, ordered_));
 }

@@ -31,7 +31,8 @@ class Operator {
 
   Simulation& simulation_;
   const Prepared& prepared_;
-  std::vector<std::shared_ptr<const struct NoiseOfCommand>> ordered_;  ///< Oldest first; the latest that names a rank counts.
+  std::vector<std::shared_ptr<const struct NoiseOfCommand>>
+      ordered_;  ///< Oldest first; the latest that names a rank counts.
 };
 
 }  // namespace idlewave::sim

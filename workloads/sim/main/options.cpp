@@ -16,8 +16,8 @@ constexpr Rank kMostFactor = 100'000'000;
 constexpr int kMostThreads = 4096;
 
 constexpr const char* kFooter =
-    "Ctrl-C ends a run with what it has: its result so far, marked as interrupted; a recording that ends there; a live\n"
-    "session that says that it is over. A sweep, a comparison with a recording and a schedule end without a result.\n"
+    "Ctrl-C ends a run with what it has: its result so far, marked as interrupted; a recording that ends there;\n"
+    "a live session that says that it is over. A sweep, a comparison with a recording and a schedule end without a result.\n"
     "Exit code: 0, also of a run that Ctrl-C ended with what it had; 1 if a run failed, or was interrupted without a\n"
     "result (a schedule: 130, by the signal itself); 2 if the input can't be taken, as one line says.\n"
     "Under mpirun or srun the ranks share out the runs of a --sweep.";
@@ -66,7 +66,8 @@ void add_options(CLI::App& app, Options& o) {
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false);
   app.add_option_function<int>(
-         "--threads", [&o](int threads) { o.threads = threads; }, "With --sweep: runs at the same time, on each rank (one for each core)")
+         "--threads", [&o](int threads) { o.threads = threads; },
+         "With --sweep: runs at the same time, on each rank (one for each core)")
       ->type_name("N")
       ->check(CLI::Range(1, kMostThreads));
   app.add_option("--goal", o.goal, "A GOAL schedule on the scenario's LogGOPS network, memory domains (kernel memory) and noise; without a scenario --set loggops.L=2500ns, machine.core_bandwidth=..., noise.distribution=... say all")->type_name("FILE");
@@ -107,7 +108,8 @@ void check(const CLI::App& app, const Options& o) {
   if (o.streams() && !o.record.empty()) throw CLI::ValidationError("--record", "goes without --stream and --connect; the monitor that watches can record");
   if (!o.goal.empty() && (o.streams() || !o.record.empty() || o.step_start)) throw CLI::ValidationError("--goal", "goes without --record, --stream, --connect and --step-start");
   if (!o.sweep.empty() && (o.streams() || !o.record.empty() || !o.goal.empty())) throw CLI::ValidationError("--sweep", "goes without --record, --stream and --goal");
-  if (o.threads && o.sweep.empty()) throw CLI::ValidationError("--threads", "goes with --sweep; a single run takes one core");
+  if (o.threads && o.sweep.empty())
+    throw CLI::ValidationError("--threads", "goes with --sweep; a single run takes one core");
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ struct FinishedRow {
   wire::Result<Run> run;
 };
 
-/// Threads take rows one by one, so that a long one keeps no core waiting; a row is a function of its settings alone. An
-/// interrupt ends the rows that are in work with what they have. Calls come from one thread.
+/// Threads take rows one by one, so that a long one keeps no core waiting; a row is a function of its settings alone.
+/// An interrupt ends the rows that are in work with what they have. Calls come from one thread.
 class RowPool {
  public:
   /// `options` outlives the pool.
