@@ -170,6 +170,15 @@ TEST(BulkRun, RefusesWhatNoScheduleCanHold) {
   EXPECT_THAT(sim::run_on_network(scenario, {}).error().message, testing::HasSubstr("work in a step"));
 }
 
+TEST(BulkRun, WorkOfLessThanANanosecondTakesOne) {
+  Scenario scenario = chain(3, 5, {});
+  scenario.program = {.steps = 5, .kernel = support::Kernel::kMemory, .volume = 1};
+  scenario.machine.core_bandwidth = scenario.machine.domain_bandwidth = 1e12;
+  const auto run = sim::run_on_network(scenario, {});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_NEAR(run->makespan, 5e-9, 1e-15);
+}
+
 TEST(BulkRun, EndsWithWhatItHasWhenItIsStopped) {
   const std::atomic<bool> stop = true;
   const auto run = sim::run_on_network(chain(100, 1000, {}), {.stop = &stop});
