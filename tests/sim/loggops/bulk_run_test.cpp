@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/sim/contention/scenarios.h"
+#include "workloads/sim/noise/interruptions.h"
 
 namespace idlewave::tests {
 namespace {
@@ -101,6 +102,29 @@ TEST(BulkRun, TellsOfPhasesInTheOrderOfTimeAndAsTheOtherEnginesDo) {
         ASSERT_EQ(std::pair(step, phase), std::pair(std::get<0>(phases[i]), std::get<1>(phases[i])));
         ASSERT_NEAR(time, std::get<2>(phases[i]), tolerance(scenario));
       }
+    }
+  }
+}
+
+TEST(BulkRun, TellsOfEveryStepInTheOrderOfTimeUnderInterruptions) {
+  const unsigned seed = any_seed();
+  RandomScenarios scenarios(seed);
+  for (int number = 0; number < 200; ++number) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", scenario " << number);
+    Scenario scenario = scenarios.next();
+    scenario.communication.loggops = LogGops{5us, 3us, 4us, 1e-9, 2e-9, 1 << 20};
+    const sim::PeriodicNoise noise(scenarios.real(1e-6, 1e-3), 1.5e-3, {seed, support::NoisePhase::kOwn});
+    Log quiet, noisy;
+    const auto without = sim::run_on_network(scenario, {.recorder = &quiet});
+    const auto with = sim::run_on_network(scenario, {.noise = &noise, .recorder = &noisy});
+    ASSERT_TRUE(without && with);
+    ASSERT_TRUE(quiet.in_order && noisy.in_order);
+    EXPECT_EQ(with->rank_steps, std::uint64_t(scenario.machine.ranks) * std::uint64_t(scenario.program.steps));
+    for (auto& [rank, phases] : noisy.phases) {
+      std::erase_if(phases, [](const auto& entry) { return std::get<1>(entry) == Phase::kNoise; });
+      ASSERT_EQ(phases.size(), quiet.phases[rank].size());
+      for (std::size_t i = 0; i < phases.size(); ++i)
+        ASSERT_EQ(std::get<1>(phases[i]), std::get<1>(quiet.phases[rank][i]));
     }
   }
 }
