@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/sim/contention/scenarios.h"
+#include "workloads/sim/noise/interruptions.h"
 
 namespace idlewave::tests {
 namespace {
@@ -105,6 +106,29 @@ TEST(BulkRun, TellsOfPhasesInTheOrderOfTimeAndAsTheOtherEnginesDo) {
   }
 }
 
+TEST(BulkRun, TellsOfEveryStepInTheOrderOfTimeUnderInterruptions) {
+  const unsigned seed = any_seed();
+  RandomScenarios scenarios(seed);
+  for (int number = 0; number < 200; ++number) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", scenario " << number);
+    Scenario scenario = scenarios.next();
+    scenario.communication.loggops = LogGops{5us, 3us, 4us, 1e-9, 2e-9, 1 << 20};
+    const sim::PeriodicNoise noise(scenarios.real(1e-6, 1e-3), 1.5e-3, {seed, support::NoisePhase::kOwn});
+    Log quiet, noisy;
+    const auto without = sim::run_on_network(scenario, {.recorder = &quiet});
+    const auto with = sim::run_on_network(scenario, {.noise = &noise, .recorder = &noisy});
+    ASSERT_TRUE(without && with);
+    ASSERT_TRUE(quiet.in_order && noisy.in_order);
+    EXPECT_EQ(with->rank_steps, std::uint64_t(scenario.machine.ranks) * std::uint64_t(scenario.program.steps));
+    for (auto& [rank, phases] : noisy.phases) {
+      std::erase_if(phases, [](const auto& entry) { return std::get<1>(entry) == Phase::kNoise; });
+      ASSERT_EQ(phases.size(), quiet.phases[rank].size());
+      for (std::size_t i = 0; i < phases.size(); ++i)
+        ASSERT_EQ(std::get<1>(phases[i]), std::get<1>(quiet.phases[rank][i]));
+    }
+  }
+}
+
 /// Ranks in a chain that send to the next one, 1 ms of work in each of `steps`.
 Scenario chain(Rank ranks, Step steps, LogGops network) {
   Scenario scenario;
@@ -168,6 +192,15 @@ TEST(BulkRun, RefusesWhatNoScheduleCanHold) {
   EXPECT_THAT(sim::run_on_network(scenario, {.starts_of = 10}).error().message, testing::HasSubstr("from 0 to 9"));
   scenario.program.time = std::chrono::hours(24 * 365);
   EXPECT_THAT(sim::run_on_network(scenario, {}).error().message, testing::HasSubstr("work in a step"));
+}
+
+TEST(BulkRun, WorkOfLessThanANanosecondTakesOne) {
+  Scenario scenario = chain(3, 5, {});
+  scenario.program = {.steps = 5, .kernel = support::Kernel::kMemory, .volume = 1};
+  scenario.machine.core_bandwidth = scenario.machine.domain_bandwidth = 1e12;
+  const auto run = sim::run_on_network(scenario, {});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_NEAR(run->makespan, 5e-9, 1e-15);
 }
 
 TEST(BulkRun, EndsWithWhatItHasWhenItIsStopped) {

@@ -658,6 +658,14 @@ class Extrapolations(SimTest):
         done = self.call("sim", "--goal", small, "--extrapolate", "4")
         self.assertIn("extrapolated from 8 ranks: 1 collectives", done.stdout)
 
+    def test_the_schedule_can_be_written(self):
+        small, large = self.write("small.goal", barrier(8)), self.path / "large.goal"
+        result = self.sim("--goal", small, "--extrapolate", "3", "-o", str(large), *NETWORK)
+        self.assertEqual(self.sim("--goal", str(large), *NETWORK)["finish_ns"], result["finish_ns"])
+        self.refuses("--goal", small, "--extrapolate", "3", "-o", str(large), code=1, says=["large.goal", "exists"])
+        self.refuses("--goal", small, "--extrapolate", "3", "-o", str(self.path / "no-such" / "large.goal"), code=1, says="no-such")
+        self.refuses("--goal", small, "-o", str(self.path / "copy.goal"), says="--extrapolate")
+
     def test_a_session_is_that_of_more_ranks(self):
         recording = str(self.path / "s.iw")
         self.sim(self.scenario, "--record", recording)

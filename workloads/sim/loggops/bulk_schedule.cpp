@@ -147,8 +147,11 @@ Result<BulkWork> work_of(const Scenario& scenario, const Model& model) {
     return Error{fmt::format("communication.message_size: {} B; with LogGOPS parameters at most {} B",
                              scenario.communication.message_size, kMaxMessageBytes)};
   BulkWork work{std::uint64_t(std::ceil(alone)), {model.ranks_per_domain, {0}}};
-  for (std::size_t n = 1; n < model.seconds.size(); ++n)
-    work.memory.speed.push_back(model.core_bound ? 1 : double(work.nanoseconds) / (model.seconds[n] * 1e9));
+  for (std::size_t n = 1; n < model.seconds.size(); ++n) {
+    const double speed = model.core_bound ? 1 : double(work.nanoseconds) / (model.seconds[n] * 1e9);
+    // Less than a nanosecond of work takes one, whoever else is there.
+    work.memory.speed.push_back(work.nanoseconds > 1 ? speed : std::min(speed, 1.0));
+  }
   return work;
 }
 

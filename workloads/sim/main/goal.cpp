@@ -18,6 +18,7 @@
 #include "workloads/sim/network/extrapolate.h"
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/network/goal_writer.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/noise_trace.h"
 
@@ -142,6 +143,25 @@ wire::Result<Given> given_by(const Options& options) {
   return Given{std::move(*larger), Extrapolated{schedule->ranks(), found.calls.size()}};
 }
 
+/// Error: the file exists, or can't be written whole; what there is of it then is taken away.
+wire::Status write_goal(const GoalSchedule& schedule, const std::filesystem::path& path) {
+  FILE* const file = std::fopen(path.c_str(), "wxe");
+  if (!file) return wire::Error{fmt::format("{}: {}", path.string(), std::strerror(errno))};
+  GoalWriter writer(schedule);
+  std::string text = goal_head(schedule);
+  const auto put = [&] { return std::fwrite(text.data(), 1, text.size(), file) == text.size(); };
+  bool whole = put();
+  while (whole && !writer.is_done()) {
+    text.clear();
+    writer.write_rank(text);
+    whole = put();
+  }
+  const int failed = errno;
+  if (std::fclose(file) == 0 && whole) return wire::ok();
+  unlink(path.c_str());
+  return wire::Error{fmt::format("{}: {}", path.string(), std::strerror(whole ? errno : failed))};
+}
+
 }  // namespace
 
 int run_goal(const Options& options) {
@@ -149,6 +169,9 @@ int run_goal(const Options& options) {
   if (!surroundings) return complain(surroundings.error().message, kBadInput);
   const auto given = given_by(options);
   if (!given) return complain(given.error().message, kBadInput);
+  if (!options.output.empty()) {
+    if (const auto written = write_goal(given->schedule, options.output); !written) return complain(written.error().message, kFailed);
+  }
   const auto begin = std::chrono::steady_clock::now();
   const auto result = run_in(*surroundings, given->schedule);
   if (!result) return complain(result.error().message, kBadInput);

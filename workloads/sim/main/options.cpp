@@ -75,6 +75,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--extrapolate", o.extrapolate, "With --goal or --from: the same program on K times as many ranks; collectives of a schedule are written anew for all, other messages keep their distance")
       ->type_name("K")
       ->check(CLI::Range(Rank{1}, kMostFactor));
+  app.add_option("-o,--output", o.output, "With --goal and --extrapolate: also write the schedule, as GOAL text")->type_name("FILE");
   app.add_option_function<std::string>(
          "--window", [&o](const std::string& text) { o.window = parse_window(text); }, "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
       ->type_name("FROM:TO");
@@ -99,6 +100,7 @@ void add_options(CLI::App& app, Options& o) {
 
 void check(const CLI::App& app, const Options& o) {
   if (app.count("--extrapolate") > 0 && o.goal.empty() && o.from.empty()) throw CLI::ValidationError("--extrapolate", "goes with --goal or --from; a scenario has --set machine.ranks=N");
+  if (!o.output.empty() && (o.goal.empty() || app.count("--extrapolate") == 0)) throw CLI::ValidationError("--output", "goes with --goal and --extrapolate");
   const int inputs = int(!o.scenario.empty() && o.goal.empty()) + int(!o.goal.empty()) + int(!o.from.empty());
   if (inputs != 1) throw CLI::ValidationError("scenario", "name a scenario file, or a schedule with --goal, or a recording with --from");
   if (!o.from.empty() && (o.streams() || !o.record.empty() || !o.sweep.empty() || o.step_start)) throw CLI::ValidationError("--from", "goes with --set, --window and --json");

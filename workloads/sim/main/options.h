@@ -25,6 +25,7 @@ struct Options {
   std::filesystem::path goal;         ///< A GOAL schedule instead of a scenario's program.
   std::string from;                   ///< A session file whose program is simulated instead of a scenario.
   Rank extrapolate = 1;               ///< With goal or from: for so many times the ranks.
+  std::filesystem::path output;       ///< With goal and extrapolate: the schedule that is run; empty: is not written.
   Fractions window;
   std::optional<Step> step_start;
   std::string record;                 ///< Session file; empty: none.
