@@ -47,6 +47,10 @@ enum class Topology { kRing, kChain };
 enum class Protocol { kAuto, kEager, kRendezvous };
 enum class WaitFlavour { kAll, kSplit };
 
+/// How a program calls a collective: after the work of a step; started before the work and waited for after it; or as if
+/// it cost nothing.
+enum class CollectiveMode { kBlocking, kNonblocking, kIdeal };
+
 /// Parameters of the LogGOPS model of a network.
 struct LogGops {
   Nanoseconds latency{};              ///< L
