@@ -42,6 +42,7 @@ wire::Status check_program(const support::Program& program) {
 }
 
 wire::Status check_communication(const support::Communication& communication, Step steps) {
+  if (communication.collective) return Error{"communication.collective: is not for the engine of contention domains"};
   if (communication.loggops) {
     return Error{"communication: LogGOPS parameters are not in a contention scenario yet; give the transfer time as time"};
   }

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "workloads/sim/main/collective.h"
 #include "workloads/sim/main/recording.h"
 #include "workloads/sim/main/report.h"
 
@@ -54,14 +55,14 @@ std::string findings(const Prepared& prepared, const Options& options, const Run
   return found;
 }
 
-wire::Result<Timed> simulate(const Prepared& prepared, const Options& options) {
+wire::Result<Timed> simulate_timed(const Prepared& prepared, const Options& options) {
   const RunOptions plain{.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start};
   if (const wire::Status room = check_memory(prepared.scenario, plain); !room) return room.error();
   const auto begin = std::chrono::steady_clock::now();
-  auto result = run(prepared.scenario, plain);
+  auto result = simulate(prepared.scenario, plain);
   if (!result) return result.error();
   Timed timed{std::move(*result), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
-  if (timed.run.stopped) return timed;
+  if (timed.run.stopped || has_collective(prepared.scenario)) return timed;
   auto averaged = run(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start, .active_means_of = options.window});
   if (!averaged) return averaged.error();
   if (averaged->stopped) return Timed{std::move(*averaged), timed.wall_s};
@@ -83,7 +84,7 @@ int run_batch(const Prepared& prepared, const Options& options) {
   if (!options.record.empty()) {
     if (const wire::Status free = check_recording(prepared, options.record); !free) return complain(free.error().message, kBadInput);
   }
-  const auto timed = simulate(prepared, options);
+  const auto timed = simulate_timed(prepared, options);
   if (!timed) return complain(timed.error().message, kBadInput);
   if (const int code = record_as_asked(prepared, options, timed->run); code != kSuccess) return code;
   const std::string text = options.json ? run_json(prepared.scenario, options, *timed, findings(prepared, options, timed->run)) : run_text(prepared.scenario, options, *timed);

@@ -10,6 +10,7 @@
 
 #include "probe/outlet/outlet.h"
 #include "workloads/sim/contention/simulation.h"
+#include "workloads/sim/main/collective.h"
 #include "workloads/sim/main/emitter.h"
 #include "workloads/sim/noise/make_noise.h"
 
@@ -138,6 +139,7 @@ int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, const
 }  // namespace
 
 int run_live(const Prepared& prepared, const Options& options) {
+  if (has_collective(prepared.scenario)) return complain("--realtime: goes without a collective; --record a file and replay it", kBadInput);
   const auto model = model_of(prepared.scenario);
   if (!model) return complain(model.error().message, kBadInput);
   if (const wire::Status fits = check_session(prepared.scenario, *model); !fits) return complain(fits.error().message, kBadInput);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "workloads/sim/main/collective.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/quantity.h"
@@ -49,8 +50,12 @@ wire::Result<Prepared> prepare(const Options& options, const std::vector<std::st
   return Prepared{std::move(*scenario), std::move(*noise)};
 }
 
+wire::Result<Run> simulate(const support::Scenario& scenario, const RunOptions& options) {
+  return has_collective(scenario) ? run_collectives(scenario, options) : run(scenario, options);
+}
+
 wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options) {
-  const auto needed = bytes_needed(scenario, options);
+  const wire::Result<std::size_t> needed = has_collective(scenario) ? bytes_of_collectives(scenario, options) : bytes_needed(scenario, options);
   if (!needed) return needed.error();
   auto there = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
   rlimit allowed{};

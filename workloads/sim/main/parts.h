@@ -31,6 +31,9 @@ struct Prepared {
 /// Reads the scenario with `more` settings behind those of the command line.
 wire::Result<Prepared> prepare(const Options& options, const std::vector<std::string>& more = {});
 
+/// Runs the scenario on the engine that it needs: that of contention domains, or that of collectives.
+wire::Result<Run> simulate(const support::Scenario& scenario, const RunOptions& options);
+
 /// Fails if the run needs more memory than there is in the machine, or than this process may use. Error: also what bytes_needed refuses.
 wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options);
 

@@ -1,11 +1,17 @@
 #include "workloads/sim/main/recording.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "probe/wire/frame_log.h"
 #include "workloads/sim/contention/simulation.h"
+#include "workloads/sim/main/collective.h"
 #include "workloads/sim/main/emitter.h"
 
 namespace idlewave::sim {
@@ -41,6 +47,52 @@ class RecordingStream final : public Stream {
   wire::Status status_ = wire::ok();
 };
 
+/// The calls of a run that come in the order of time for each rank only, to be made again in the order of time of all.
+class Notes final : public Recorder {
+ public:
+  static constexpr std::uint64_t kMostRankSteps = 20'000'000;  ///< Half a gigabyte to a gigabyte and a half.
+
+  void step_begins(Rank rank, Step step, double time) override { notes_.push_back({time, step, rank, {}}); }
+  void enters(Rank rank, Step step, Phase phase, double time) override { notes_.push_back({time, step, rank, phase}); }
+
+  /// Returns the time of the last one.
+  double tell(Recorder& recorder) {
+    std::ranges::stable_sort(notes_, {}, &Note::time);
+    for (const Note& note : notes_) {
+      if (note.phase) recorder.enters(note.rank, note.step, *note.phase, note.time);
+      else recorder.step_begins(note.rank, note.step, note.time);
+    }
+    return notes_.empty() ? 0 : notes_.back().time;
+  }
+
+ private:
+  struct Note {
+    double time;
+    Step step;
+    Rank rank;
+    std::optional<Phase> phase;  ///< None: a step begins.
+  };
+  std::vector<Note> notes_;
+};
+
+std::uint64_t rank_steps_of(const support::Scenario& scenario) { return std::uint64_t(scenario.machine.ranks) * std::uint64_t(scenario.program.steps); }
+
+wire::Result<double> record_collectives(const Prepared& prepared, Emitter& emitter) {
+  Notes notes;
+  const auto run = run_collectives(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &notes});
+  if (!run) return run.error();
+  return notes.tell(emitter);
+}
+
+wire::Result<double> record_contention(const Prepared& prepared, Emitter& emitter, const RecordingStream& stream) {
+  auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);
+  if (!simulation) return simulation.error();
+  while (!simulation->finished() && !interrupted() && !stream.failed()) simulation->advance_until(simulation->next_event() + Emitter::kFrameSpan);
+  return simulation->time();
+}
+
+wire::Result<Model> model_to_record(const support::Scenario& scenario) { return has_collective(scenario) ? model_of_work(scenario) : model_of(scenario); }
+
 /// As the writer of recordings has it: an empty file may be written over.
 bool is_taken(const std::string& path) {
   std::error_code missing;
@@ -52,21 +104,23 @@ bool is_taken(const std::string& path) {
 
 wire::Status check_recording(const Prepared& prepared, const std::string& path) {
   if (is_taken(path)) return wire::Error{path + " exists; choose another name"};
-  const auto model = model_of(prepared.scenario);
+  const auto model = model_to_record(prepared.scenario);
+  if (has_collective(prepared.scenario) && rank_steps_of(prepared.scenario) > Notes::kMostRankSteps) {
+    return wire::Error{fmt::format("--record: a program with a collective may have {} ranks times steps, and this one has {}; take fewer", Notes::kMostRankSteps, rank_steps_of(prepared.scenario))};
+  }
   return model ? check_session(prepared.scenario, *model) : model.error();
 }
 
 wire::Status record(const Prepared& prepared, const Options& options, const std::string& path) {
-  const auto model = model_of(prepared.scenario);
+  const auto model = model_to_record(prepared.scenario);
   if (!model) return model.error();
   auto file = wire::FrameLogWriter::create(path, {.program_version = IDLEWAVE_VERSION, .session = options.session, .machine = "simulated", .command_line = "idlewave sim " + options.scenario.string()});
   if (!file) return file.error();
   RecordingStream stream(std::move(*file), options.session);
   Emitter emitter(prepared.scenario, *model, options.scenario.stem(), stream);
-  auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);
-  if (!simulation) return simulation.error();
-  while (!simulation->finished() && !interrupted() && !stream.failed()) simulation->advance_until(simulation->next_event() + Emitter::kFrameSpan);
-  emitter.finish(simulation->time());
+  const auto end = has_collective(prepared.scenario) ? record_collectives(prepared, emitter) : record_contention(prepared, emitter, stream);
+  if (!end) return end.error();
+  emitter.finish(*end);
   return stream.close();
 }
 

@@ -39,7 +39,7 @@ wire::Result<Run> run_with(const Options& options, const std::vector<std::string
   if (!prepared) return prepared.error();
   const RunOptions asked{.noise = prepared->noise.get(), .stop = &interrupted(), .active_means_of = options.window};
   if (const wire::Status room = check_memory(prepared->scenario, asked); !room) return room.error();
-  return run(prepared->scenario, asked);
+  return simulate(prepared->scenario, asked);
 }
 
 /// Runs are handed out one by one, so that a long one keeps no core waiting; each is a function of its settings alone.
