@@ -149,13 +149,24 @@ class Work {
   Work(const CollectiveProgram& program, const CollectiveOptions& options, CollectiveRun& run)
       : program_(program), options_(options), run_(run), delays_(program.delays) {
     std::ranges::sort(delays_, {}, [](const Idle& idle) { return std::pair(idle.rank, idle.step); });
+    if (options.interrupts) quiet_until_.resize(std::size_t(program.ranks), -1);
     if (options.starts_of) run.starts_ns.resize(std::size_t(program.ranks));
   }
 
-  /// From when on an interrupted processor is free.
-  std::int64_t free_from(Rank rank, std::int64_t time) const {
+  /// From when on an interrupted processor is free. Times of a rank do not decrease.
+  std::int64_t free_from(Rank rank, std::int64_t time) {
+    std::int64_t& quiet = quiet_until_[std::size_t(rank)];
+    if (time <= quiet) return time;
     const double seconds = to_seconds(time), free = options_.noise->free_from(rank, seconds);
-    return free > seconds ? std::max(time, std::int64_t(std::ceil(free * 1e9 - 1e-3))) : time;
+    const std::int64_t free_ns = free > seconds ? std::max(time, std::int64_t(std::ceil(free * 1e9 - 1e-3))) : time;
+    // Less the nanosecond by which roundings may be off.
+    if (free_ns == time) quiet = to_ns(options_.noise->next_from(rank, seconds)) - 2;
+    return free_ns;
+  }
+
+  /// What interruptions add to what takes so long.
+  std::int64_t interruptions(Rank rank, Step step, std::int64_t begin, std::int64_t length) const {
+    return begin + length <= quiet_until_[std::size_t(rank)] ? 0 : noise(rank, step, begin, length);
   }
 
   std::int64_t noise(Rank rank, Step step, std::int64_t begin, std::int64_t length) const {
@@ -200,6 +211,7 @@ class Work {
   const CollectiveOptions& options_;
   CollectiveRun& run_;
   std::vector<Idle> delays_;
+  std::vector<std::int64_t> quiet_until_;  ///< By rank: nothing interrupts it before, from the last question on.
 };
 
 /// kInterrupted: the processor is taken from messages as well. kOrdered: all in the order of time, for rendezvous.
@@ -402,7 +414,7 @@ class Engine {
     }
   }
 
-  bool is_interrupted(Rank rank, RankState& s, std::int64_t time) const {
+  bool is_interrupted(Rank rank, RankState& s, std::int64_t time) {
     const std::int64_t free = work_.free_from(rank, time);
     if (free <= time) return false;
     s.cpu = free;
@@ -436,9 +448,9 @@ class Engine {
 
   void extend_send(Rank rank, RankState& s, std::int64_t time, std::int64_t cpu, std::int64_t& arrival) const {
     const std::int64_t overhead = std::min(cpu, overhead_);
-    const std::int64_t before_flight = work_.noise(rank, s.step, time, overhead);
+    const std::int64_t before_flight = work_.interruptions(rank, s.step, time, overhead);
     arrival += before_flight;
-    s.cpu += cpu == overhead ? before_flight : work_.noise(rank, s.step, time, cpu);
+    s.cpu += cpu == overhead ? before_flight : work_.interruptions(rank, s.step, time, cpu);
   }
 
   /// Who gets it is far away in memory, and must not know before the window is over.
@@ -485,7 +497,7 @@ class Engine {
     const Charges& charges = pattern_.received(rank, lane);
     s.cpu = time + charges.receive_cpu;
     s.receiving = time + charges.nic;
-    if constexpr (kInterrupted) s.cpu += work_.noise(rank, s.step, time, charges.receive_cpu);
+    if constexpr (kInterrupted) s.cpu += work_.interruptions(rank, s.step, time, charges.receive_cpu);
     ++run_.messages;
     if (lane != s.messages.awaited) return count_arrived(rank, s, lane);
     s.messages.awaited = kNoLane;
@@ -714,8 +726,9 @@ std::size_t bytes_needed(const CollectiveProgram& program) {
   const std::size_t finish = 8;
   if (program.mode == CollectiveMode::kIdeal) return std::size_t(program.ranks) * finish;
   const std::size_t engine = sizeof(RankStateOf<NumberedMessage>) + sizeof(std::int64_t);
+  const std::size_t quiet = sizeof(std::int64_t);
   const std::size_t counter = is_deep(program.call.algorithm) ? sizeof(std::uint32_t) : 0;
-  return std::size_t(program.ranks) * (engine + counter + finish);
+  return std::size_t(program.ranks) * (engine + counter + quiet + finish);
 }
 
 }  // namespace idlewave::sim

@@ -6,9 +6,10 @@
 //     e - t = w + (sum of the durations of the interruptions that begin within [t, e))
 //
 // so an interruption may come within the time that another one took, and counts too; one that begins while a rank waits
-// or communicates costs it nothing, unless the engine asks what is left of it when the rank goes on (free_from). (LogGOPSim, whose traces can be read here, counts neither the former nor whatever
-// else begins after t + w, but does count what is left at t of an interruption that began before.) Where a phase of
-// work begins no earlier than the noise of the last one ended, each interruption counts for one of them at most.
+// or communicates costs it nothing, unless the engine asks what is left of it when the rank goes on (free_from).
+// (LogGOPSim, whose traces can be read here, counts neither the former nor whatever else begins after t + w, but does
+// count what is left at t of an interruption that began before.) Where a phase of work begins no earlier than the noise
+// of the last one ended, each interruption counts for one of them at most.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,7 @@ class PeriodicNoise final : public PhaseNoise {
   PeriodicNoise(double duration, double period, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
   double free_from(Rank rank, double time) const override;
+  double next_from(Rank rank, double time) const override;
 
  private:
   double duration_;
@@ -59,6 +61,7 @@ class SystemNoise final : public PhaseNoise {
   SystemNoise(std::uint64_t seed, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
   double free_from(Rank rank, double time) const override;
+  double next_from(Rank rank, double time) const override;
   double duration(Rank rank, std::int64_t tick) const;  ///< Seconds, below kLongest.
 
  private:
@@ -75,6 +78,7 @@ class TraceNoise final : public PhaseNoise {
   TraceNoise(const support::NoiseTrace& trace, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
   double free_from(Rank rank, double time) const override;
+  double next_from(Rank rank, double time) const override;
 
  private:
   struct Interruption {
@@ -93,8 +97,8 @@ class TraceNoise final : public PhaseNoise {
   Place first_from(double time, double offset) const;
 
   std::vector<Interruption> round_;
-  double length_ = 0;  ///< Of a round.
-  double busy_ = 0;    ///< All durations of a round.
+  double length_ = 0;   ///< Of a round.
+  double busy_ = 0;     ///< All durations of a round.
   double stretch_ = 0;  ///< The longest time without a moment for work.
   Phases phases_;
 };
