@@ -165,5 +165,87 @@ TEST(CollectiveRun, EndsAtTheSameNanosecondAsTheScheduleWhereAllRanksDoTheSame) 
   }
 }
 
+/// Times in nanoseconds.
+class OneInterruption final : public PhaseNoise {
+ public:
+  OneInterruption(Rank rank, std::int64_t begin, std::int64_t length) : rank_(rank), begin_(begin), length_(length) {}
+  double after(Rank rank, Step, double begin, double end) const override {
+    return rank == rank_ && begin * 1e9 <= begin_ && begin_ < end * 1e9 ? length_ * 1e-9 : 0;
+  }
+  double free_from(Rank rank, double time) const override {
+    const bool is_in = rank == rank_ && begin_ < time * 1e9 && time * 1e9 < begin_ + length_;
+    return is_in ? (begin_ + length_) * 1e-9 : time;
+  }
+  double next_from(Rank rank, double time) const override {
+    return rank == rank_ && time * 1e9 <= begin_ ? begin_ * 1e-9 : 1e6;
+  }
+
+ private:
+  Rank rank_;
+  double begin_, length_;
+};
+
+/// Two ranks work for 10 us and meet in a barrier: each sends from 10.0 to 10.1 us and receives from 11.1 to 11.2 us.
+const CollectiveProgram kMeeting{.ranks = 2, .steps = 1, .work_ns = 10'000, .call = {}, .delays = {}};
+const LogGops kMeetingNetwork{Nanoseconds(1000), Nanoseconds(100), {}, 0, 0, 1 << 20};
+
+std::vector<std::int64_t> meet(std::int64_t interrupted_at, std::int64_t length) {
+  const OneInterruption noise(0, interrupted_at, length);
+  return run(kMeeting, kMeetingNetwork, {.noise = &noise, .interrupts = true})->finish_ns;
+}
+
+TEST(CollectiveRun, AnInterruptionTakesTheProcessorFromWhateverItDoes) {
+  using testing::ElementsAre;
+  EXPECT_THAT(run(kMeeting, kMeetingNetwork)->finish_ns, ElementsAre(11'200, 11'200));
+  EXPECT_THAT(meet(5'000, 3'000), ElementsAre(13'200, 14'200)) << "from work";
+  EXPECT_THAT(meet(10'050, 400), ElementsAre(11'200, 11'600)) << "from what it sends, which leaves later";
+  EXPECT_THAT(meet(10'200, 500), ElementsAre(11'200, 11'200)) << "while it waits, and is over";
+  EXPECT_THAT(meet(10'500, 2'000), ElementsAre(12'600, 11'200)) << "when a message comes";
+  EXPECT_THAT(meet(11'150, 70), ElementsAre(11'270, 11'200)) << "from what it receives";
+}
+
+TEST(CollectiveRun, AnIdealCollectiveLeavesEachRankToItself) {
+  CollectiveProgram program{
+      .ranks = 3, .steps = 4, .work_ns = 1000, .call = {}, .mode = CollectiveMode::kIdeal, .delays = {{1, 2, 500}}};
+  const auto run_of = run(program, kMeetingNetwork, {.starts_of = 3});
+  EXPECT_THAT(run_of->finish_ns, testing::ElementsAre(4000, 4500, 4000));
+  EXPECT_THAT(run_of->starts_ns, testing::ElementsAre(3000, 3500, 3000));
+  EXPECT_EQ(run_of->messages, 0u);
+}
+
+TEST(CollectiveRun, CountsMessagesAndStepsAndTellsWhenAStepBegins) {
+  CollectiveProgram program = kMeeting;
+  program.steps = 3;
+  program.delays = {{0, 1, 700}};
+  const auto run_of = run(program, kMeetingNetwork, {.starts_of = 1});
+  EXPECT_EQ(run_of->messages, 6u);
+  EXPECT_EQ(run_of->rank_steps, 6u);
+  EXPECT_THAT(run_of->starts_ns, testing::ElementsAre(11'200, 11'200));
+  EXPECT_THAT(run_of->finish_ns, testing::ElementsAre(34'300, 33'600));
+}
+
+TEST(CollectiveRun, EndsWithWhatItHasWhenItIsStopped) {
+  const std::atomic<bool> stop{true};
+  const auto run_of = run(kMeeting, kMeetingNetwork, {.stop = &stop});
+  EXPECT_TRUE(run_of->stopped);
+  EXPECT_EQ(run_of->rank_steps, 0u);
+}
+
+TEST(CollectiveRun, RefusesWhatIsOutOfRange) {
+  const auto refused = [](auto change) {
+    CollectiveProgram program = kMeeting;
+    change(program);
+    return !run(program, kMeetingNetwork);
+  };
+  EXPECT_TRUE(refused([](auto& p) { p.ranks = 0; }));
+  EXPECT_TRUE(refused([](auto& p) { p.steps = 0; }));
+  EXPECT_TRUE(refused([](auto& p) { p.work_ns = -1; }));
+  EXPECT_TRUE(refused([](auto& p) { p.work_ns = std::int64_t{1} << 60; }));
+  EXPECT_TRUE(refused([](auto& p) { p.call.bytes = 0; }));
+  EXPECT_TRUE(refused([](auto& p) { p.call.root = 2; }));
+  EXPECT_TRUE(refused([](auto& p) { p.delays = {{2, 0, 1}}; }));
+  EXPECT_FALSE(refused([](auto&) {}));
+}
+
 }  // namespace
 }  // namespace idlewave::sim

@@ -30,14 +30,20 @@ Range range_of(const Chart& chart) {
   return range;
 }
 
+char mark_of(std::size_t curve) { return char('a' + curve % 26); }
+
+/// Side by side in the middle of a place.
+std::size_t place_of(std::size_t curve, std::size_t curves, std::size_t width) {
+  return curves <= width ? (width - curves) / 2 + curve : curve % width;
+}
+
 std::vector<std::string> picture(const Chart& chart, const Range& range, std::size_t width) {
   std::vector<std::string> rows(kRows, std::string(width * chart.x_labels.size(), ' '));
   for (std::size_t c = 0; c < chart.curves.size(); ++c) {
     for (std::size_t i = 0; i < chart.curves[c].values.size(); ++i) {
       const auto& value = chart.curves[c].values[i];
       if (!value) continue;
-      char& cell = rows[std::size_t(range.row_of(*value))][i * width + width / 2];
-      cell = cell == ' ' ? char('a' + c % 26) : '+';
+      rows[std::size_t(range.row_of(*value))][i * width + place_of(c, chart.curves.size(), width)] = mark_of(c);
     }
   }
   return rows;
@@ -45,7 +51,7 @@ std::vector<std::string> picture(const Chart& chart, const Range& range, std::si
 
 std::string names_of(const Chart& chart) {
   std::string text;
-  for (std::size_t c = 0; c < chart.curves.size(); ++c) text += fmt::format("{:>9}  {}\n", char('a' + c % 26), chart.curves[c].name);
+  for (std::size_t c = 0; c < chart.curves.size(); ++c) text += fmt::format("{:>9}  {}\n", mark_of(c), chart.curves[c].name);
   return text;
 }
 
