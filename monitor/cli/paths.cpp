@@ -11,6 +11,7 @@
 
 #include "monitor/cli/verbs.h"
 #include "probe/wire/session_directory.h"
+#include "workloads/support/scenario.h"
 
 namespace idlewave::cli {
 namespace fs = std::filesystem;
@@ -18,15 +19,29 @@ namespace {
 
 bool can_run(const fs::path& path) { return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0; }
 
-fs::path lessons_folder() {
+fs::path scenarios_folder() {
   std::error_code ignored;
   return fs::weakly_canonical(program_folder() / "../share/idlewave/scenarios", ignored);
 }
 
-std::vector<std::string> lesson_names() {
+/// By name.
+std::vector<fs::path> all_scenarios() {
+  std::vector<fs::path> paths;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(scenarios_folder(), ignored)) {
+    if (entry.path().extension() == ".toml") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+wire::Result<fs::path> find(const std::vector<fs::path>& paths, const char* what, const std::string& name) {
   std::vector<std::string> names;
-  for (const fs::path& path : all_lessons()) names.push_back(path.stem());
-  return names;
+  for (const fs::path& path : paths) {
+    if (path.stem() == name) return path;
+    names.push_back(path.stem());
+  }
+  return wire::Error{fmt::format("there is no {} '{}'; there are: {}", what, name, fmt::join(names, ", "))};
 }
 
 struct Running {
@@ -63,21 +78,25 @@ int run_companion(char** argv) {
 }
 
 std::vector<fs::path> all_lessons() {
-  std::vector<fs::path> paths;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(lessons_folder(), ignored)) {
-    if (entry.path().extension() == ".toml") paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
+  std::vector<fs::path> paths = all_scenarios();
+  std::erase_if(paths, [](const fs::path& path) {
+    const auto scenario = support::load_scenario(path);
+    return scenario && !scenario->lesson;
+  });
   return paths;
 }
 
-wire::Result<fs::path> find_lesson(const std::string& name) {
-  for (const fs::path& path : all_lessons()) {
-    if (path.stem() == name) return path;
-  }
-  return wire::Error{fmt::format("there is no lesson '{}'; there are: {}", name, fmt::join(lesson_names(), ", "))};
+std::vector<fs::path> all_studies() {
+  std::vector<fs::path> paths = all_scenarios();
+  std::erase_if(paths, [](const fs::path& path) {
+    const auto scenario = support::load_scenario(path);
+    return !scenario || !scenario->study;
+  });
+  return paths;
 }
+
+wire::Result<fs::path> find_lesson(const std::string& name) { return find(all_lessons(), "lesson", name); }
+wire::Result<fs::path> find_study(const std::string& name) { return find(all_studies(), "study", name); }
 
 std::optional<fs::path> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return can_run(name) ? std::optional<fs::path>(name) : std::nullopt;

@@ -20,8 +20,11 @@ int run_companion(char** argv);
 
 /// Path of a lesson's scenario file; the error lists the lessons that there are.
 wire::Result<std::filesystem::path> find_lesson(const std::string& name);
-/// All lessons' files, by name.
+/// All lessons' files, by name; and those that can't be read.
 std::vector<std::filesystem::path> all_lessons();
+/// The same for scenarios that are a study.
+wire::Result<std::filesystem::path> find_study(const std::string& name);
+std::vector<std::filesystem::path> all_studies();
 
 /// A program in PATH (or as given, if it holds a slash); nothing if there is none that can be run.
 std::optional<std::filesystem::path> find_program(const std::string& name);

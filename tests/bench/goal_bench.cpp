@@ -13,9 +13,11 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/sim/network/collective_run.h"
 #include "workloads/sim/network/collectives.h"
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/noise/drawn_noise.h"
 
 namespace {
 
@@ -98,23 +100,35 @@ RingFigures measure_ring() {
 
 struct CollectiveFigures {
   double seconds = 0;
-  double generate_seconds = 0;
+  double ns_per_message = 0;
+  double schedule_ns_per_message = 0;  ///< By the event engine, of fewer and silent: one after another in one schedule.
 };
 
-/// One after another, each from where the one before left each rank: all of them at once would need 20 GB. They are the
-/// same as in one schedule: the ranks begin and end together, so no message comes before its collective has begun.
-CollectiveFigures measure_collectives(Rank ranks, int count) {
-  GoalSchedule schedule;
-  CollectiveFigures figures;
-  figures.generate_seconds = seconds_of([&] {
-    sim::RankPrograms programs(ranks);
+double collective_ns_per_message(Rank ranks, int steps, double& seconds, const sim::PhaseNoise* noise) {
+  const sim::CollectiveProgram program{
+      .ranks = ranks, .steps = steps, .work_ns = 100'000, .call = {sim::Collective::kAllreduceDissemination, 8}};
+  double messages = 0;
+  seconds = seconds_of([&] { messages = double(value_of(sim::run(program, kNetwork, {.noise = noise})).messages); });
+  return seconds * 1e9 / messages;
+}
+
+double schedule_ns_per_message(Rank ranks, int steps) {
+  sim::RankPrograms programs(ranks);
+  for (int step = 0; step < steps; ++step) {
+    programs.calc_all(100'000);
     programs.call({sim::Collective::kAllreduceDissemination, 8});
-    schedule = value_of(std::move(programs).build());
-  });
-  std::vector<std::int64_t> start(std::size_t(ranks), 0);
-  figures.seconds = figures.generate_seconds + seconds_of([&] {
-                      for (int i = 0; i < count; ++i) start = complete_run(schedule, start).finish_ns;
-                    });
+  }
+  const GoalSchedule schedule = value_of(std::move(programs).build());
+  double messages = 0;
+  const double seconds = seconds_of([&] { messages = double(complete_run(schedule).messages); });
+  return seconds * 1e9 / messages;
+}
+
+CollectiveFigures measure_collectives() {
+  const sim::ExponentialNoise noise(5e-6, 1);
+  CollectiveFigures figures;
+  figures.ns_per_message = collective_ns_per_message(128 * 1024, 100, figures.seconds, &noise);
+  figures.schedule_ns_per_message = schedule_ns_per_message(16 * 1024, 10);
   return figures;
 }
 
@@ -125,9 +139,11 @@ int main(int argc, char** argv) {
   fmt::print("{{\"sim_goal_ops_per_s\": {:.6g}, \"sim_goal_events_per_s\": {:.6g}, \"sim_goal_read_mb_per_s\": {:.6g}",
              ring.ops_per_s, ring.events_per_s, ring.read_mb_per_s);
   if (argc < 2 || std::string_view(argv[1]) != "--only-ring") {
-    const CollectiveFigures collectives = measure_collectives(128 * 1024, 100);
-    fmt::print(", \"sim_collectives_s\": {:.6g}, \"sim_collective_generate_s\": {:.6g}", collectives.seconds,
-               collectives.generate_seconds);
+    const CollectiveFigures collectives = measure_collectives();
+    fmt::print(", \"sim_collectives_s\": {:.6g}, \"sim_collective_message_ns\": {:.6g}", collectives.seconds,
+               collectives.ns_per_message);
+    fmt::print(", \"sim_schedule_message_ns\": {:.6g}, \"sim_schedule_over_collective\": {:.6g}",
+               collectives.schedule_ns_per_message, collectives.schedule_ns_per_message / collectives.ns_per_message);
   }
   fmt::print("}}\n");
   return 0;

@@ -141,9 +141,8 @@ TEST(Scenario, LetsInterruptionsComeOnAllRanksAtTheSameMoment) {
   EXPECT_EQ(std::get<PeriodicNoise>(noise_of("distribution = \"checkpoint\"" + same).distribution).phase,
             NoisePhase::kSame);
   EXPECT_EQ(std::get<SystemNoise>(noise_of("distribution = \"system\"" + same).distribution).phase, NoisePhase::kSame);
-  EXPECT_EQ(
-      std::get<TraceNoise>(noise_of("distribution = \"trace\"\nfile = \"a\"" + same).distribution).phase,
-      NoisePhase::kSame);
+  EXPECT_EQ(std::get<TraceNoise>(noise_of("distribution = \"trace\"\nfile = \"a\"" + same).distribution).phase,
+            NoisePhase::kSame);
   EXPECT_THAT(noise_complaint("distribution = \"daemon\"\nphase = \"mine\""),
               HasSubstr("noise.phase: \"mine\" is not one of own, same"));
 }
@@ -161,10 +160,12 @@ TEST(Scenario, RefusesNoiseOutOfRange) {
 }
 
 TEST(Scenario, RefusesAKeyOfAnotherKindOfNoise) {
-  EXPECT_THAT(noise_complaint("distribution = \"daemon\"\nmean = \"1 ms\""), HasSubstr("noise.mean: is not known here"));
+  EXPECT_THAT(noise_complaint("distribution = \"daemon\"\nmean = \"1 ms\""),
+              HasSubstr("noise.mean: is not known here"));
   EXPECT_THAT(noise_complaint("distribution = \"rare\"\nduration = \"1 ms\""),
               HasSubstr("noise.probability: is missing; write probability = 0.001"));
-  EXPECT_THAT(noise_complaint("distribution = \"pink\""), HasSubstr("\"pink\" is not one of exponential, uniform, gamma"));
+  EXPECT_THAT(noise_complaint("distribution = \"pink\""),
+              HasSubstr("\"pink\" is not one of exponential, uniform, gamma"));
 }
 
 TEST(Scenario, IsSilentWithoutNoise) {
@@ -320,7 +321,8 @@ TEST(ScenarioFile, EachLessonThatIsShippedIsCompleteAndFitsItsList) {
     if (entry.path().extension() != ".toml") continue;
     const auto scenario = load_scenario(entry.path());
     ASSERT_TRUE(scenario) << scenario.error().message;
-    ASSERT_TRUE(scenario->lesson) << entry.path();
+    ASSERT_TRUE(scenario->lesson || scenario->study) << entry.path();
+    if (!scenario->lesson) continue;
     EXPECT_LE(scenario->lesson->summary.size(), 90u) << entry.path();
     EXPECT_FALSE(scenario->lesson->text.empty() || scenario->lesson->keys.empty() || scenario->lesson->figure.empty())
         << entry.path();
@@ -328,6 +330,48 @@ TEST(ScenarioFile, EachLessonThatIsShippedIsCompleteAndFitsItsList) {
     ++lessons;
   }
   EXPECT_GE(lessons, 3);
+}
+
+const std::string kCollective = R"([machine]
+ranks = 8
+ranks_per_domain = 4
+
+[program]
+steps = 3
+kernel = "core"
+time = "1 ms"
+
+[communication]
+collective = "gather"
+root = 7
+mode = "nonblocking"
+message_size = "8 B"
+L = "2 us"
+
+[study]
+summary = "One line"
+sweep = ["machine.ranks=2,4", "noise.seed=1..3"]
+against = "communication.mode=ideal"
+)";
+
+TEST(Scenario, ACollectiveHasAnAlgorithmAModeARootAndANetwork) {
+  const Scenario scenario = read(kCollective);
+  const auto& collective = scenario.communication.collective.value();
+  EXPECT_EQ(collective.kind, CollectiveKind::kGather);
+  EXPECT_EQ(collective.algorithm, CollectiveAlgorithm::kBinomial);
+  EXPECT_EQ(collective.mode, CollectiveMode::kNonblocking);
+  EXPECT_EQ(collective.root, 7);
+  EXPECT_EQ(scenario.communication.loggops->latency, 2us);
+  const auto other = read(kCollective, {"communication.collective=allgather", "communication.algorithm=bruck"});
+  EXPECT_EQ(other.communication.collective->algorithm, CollectiveAlgorithm::kBruck);
+}
+
+TEST(Scenario, AStudySaysWhatToSweepAndWithWhatToCompare) {
+  const auto study = read(kCollective).study.value();
+  EXPECT_EQ(study.summary, "One line");
+  EXPECT_THAT(study.sweep, ElementsAre("machine.ranks=2,4", "noise.seed=1..3"));
+  EXPECT_EQ(study.against, "communication.mode=ideal");
+  EXPECT_FALSE(read(kGood).study);
 }
 
 }  // namespace

@@ -31,6 +31,25 @@ constexpr std::array<std::pair<std::string_view, Protocol>, 3> kProtocols{
 constexpr std::array<std::pair<std::string_view, WaitFlavour>, 2> kWaits{
     {{"all", WaitFlavour::kAll}, {"split", WaitFlavour::kSplit}}};
 
+constexpr std::array<std::pair<std::string_view, CollectiveKind>, 7> kCollectives{
+    {{"allreduce", CollectiveKind::kAllreduce},
+     {"allgather", CollectiveKind::kAllgather},
+     {"barrier", CollectiveKind::kBarrier},
+     {"broadcast", CollectiveKind::kBroadcast},
+     {"reduce", CollectiveKind::kReduce},
+     {"gather", CollectiveKind::kGather},
+     {"scatter", CollectiveKind::kScatter}}};
+constexpr std::array<std::pair<std::string_view, CollectiveAlgorithm>, 5> kAlgorithms{
+    {{"dissemination", CollectiveAlgorithm::kDissemination},
+     {"recursive-doubling", CollectiveAlgorithm::kRecursiveDoubling},
+     {"ring", CollectiveAlgorithm::kRing},
+     {"binomial", CollectiveAlgorithm::kBinomial},
+     {"bruck", CollectiveAlgorithm::kBruck}}};
+constexpr std::array<std::pair<std::string_view, CollectiveMode>, 3> kModes{
+    {{"blocking", CollectiveMode::kBlocking},
+     {"nonblocking", CollectiveMode::kNonblocking},
+     {"ideal", CollectiveMode::kIdeal}}};
+
 constexpr Rank kMaxRanks = 100'000'000;
 constexpr Step kMaxSteps = Step{1} << 47;  // what an event can carry, with a bit to spare
 
@@ -92,7 +111,64 @@ void read_network(Section& section, Communication& communication) {
   }
 }
 
-Communication read_communication(Section section) {
+/// Those of a kind; the first is taken where the scenario says nothing.
+std::span<const CollectiveAlgorithm> algorithms_of(CollectiveKind kind) {
+  using enum CollectiveAlgorithm;
+  static constexpr std::array kOfAllreduce{kDissemination, kRecursiveDoubling, kRing};
+  static constexpr std::array kOfAllgather{kDissemination, kBruck, kRecursiveDoubling, kRing};
+  static constexpr std::array kOfBarrier{kDissemination};
+  static constexpr std::array kOfTrees{kBinomial};
+  switch (kind) {
+    case CollectiveKind::kAllreduce:
+      return kOfAllreduce;
+    case CollectiveKind::kAllgather:
+      return kOfAllgather;
+    case CollectiveKind::kBarrier:
+      return kOfBarrier;
+    default:
+      return kOfTrees;
+  }
+}
+
+std::string_view name_of(CollectiveAlgorithm algorithm) {
+  return std::ranges::find(kAlgorithms, algorithm, [](const auto& choice) { return choice.second; })->first;
+}
+
+void read_algorithm(Section& section, CollectiveOfStep& collective) {
+  const auto fitting = algorithms_of(collective.kind);
+  collective.algorithm = fitting.front();
+  section.choice<CollectiveAlgorithm>("algorithm", collective.algorithm, kAlgorithms);
+  if (std::ranges::find(fitting, collective.algorithm) != fitting.end()) return;
+  std::string names;
+  for (const CollectiveAlgorithm algorithm : fitting) {
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name_of(algorithm));
+  }
+  section.complain("algorithm", fmt::format("does not go with this collective; accepted: {}", names));
+}
+
+void read_collective(Section& section, Communication& communication, Rank ranks) {
+  for (const std::string_view key : {"algorithm", "mode", "root"}) {
+    if (!section.has("collective") && section.has(key)) section.complain(key, "goes with a collective; add collective");
+  }
+  if (!section.has("collective")) return;
+  for (const std::string_view key : {"topology", "distances", "protocol", "wait", "time"}) {
+    if (section.has(key))
+      section.complain(key, "belongs to an exchange with neighbours; leave it out beside a collective");
+  }
+  CollectiveOfStep& collective = communication.collective.emplace();
+  section.choice<CollectiveKind>("collective", collective.kind, kCollectives);
+  read_algorithm(section, collective);
+  section.choice<CollectiveMode>("mode", collective.mode, kModes);
+  section.whole<Rank>("root", collective.root, 0, (ranks > 0 ? ranks : kMaxRanks) - 1);
+  if (communication.message_size == 0) section.complain("message_size", "must be above zero with a collective");
+  if (collective.mode != CollectiveMode::kIdeal && !communication.loggops) {
+    section.complain("collective",
+                     "needs the LogGOPS parameters of the network, as in L = \"2500 ns\", o = \"1500 ns\", "
+                     "g = \"1000 ns\", G = \"6 ns/B\"; what is left out is 0");
+  }
+}
+
+Communication read_communication(Section section, Rank ranks) {
   Communication communication;
   constexpr Rank kFarthest = kMaxRanks;
   section.choice<Topology>("topology", communication.topology, kTopologies);
@@ -102,6 +178,7 @@ Communication read_communication(Section section) {
   section.quantity("message_size", communication.message_size, parse_bytes);
   section.quantity("time", communication.time, parse_duration);
   read_network(section, communication);
+  read_collective(section, communication, ranks);
   section.refuse_other_keys();
   return communication;
 }
@@ -215,6 +292,17 @@ Lesson read_lesson(Section section) {
   return lesson;
 }
 
+Study read_study(Section section) {
+  Study study;
+  section.require("summary", "\"One line\"");
+  section.require("sweep", "[\"noise.seed=1..5\"]");
+  section.text("summary", study.summary);
+  section.texts("sweep", study.sweep);
+  section.text("against", study.against);
+  section.refuse_other_keys();
+  return study;
+}
+
 Scenario read_scenario(TomlDocument& document) {
   Scenario scenario;
   scenario.machine = read_machine(document.table("machine"));
@@ -222,7 +310,11 @@ Scenario read_scenario(TomlDocument& document) {
   if (is_model(scenario.program.kernel)) {
     require_machine_of_model(document.table("machine"), scenario.machine, scenario.program.kernel);
   }
-  scenario.communication = read_communication(document.table("communication"));
+  scenario.communication = read_communication(document.table("communication"), scenario.machine.ranks);
+  if (scenario.communication.collective && scenario.program.kernel != Kernel::kCore) {
+    document.table("program").complain("kernel",
+                                       "of a program with a collective is \"core\"; no other is simulated yet");
+  }
   for (Section& delay : document.tables("delay")) {
     scenario.delays.push_back(read_delay(std::move(delay), scenario.machine.ranks, scenario.program.steps));
   }
@@ -230,6 +322,8 @@ Scenario read_scenario(TomlDocument& document) {
   if (document.has("noise")) scenario.noise = read_noise(std::move(noise));
   Section lesson = document.table("lesson");
   if (document.has("lesson")) scenario.lesson = read_lesson(std::move(lesson));
+  Section study = document.table("study");
+  if (document.has("study")) scenario.study = read_study(std::move(study));
   document.refuse_other_tables();
   return scenario;
 }

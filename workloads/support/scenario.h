@@ -47,6 +47,21 @@ enum class Topology { kRing, kChain };
 enum class Protocol { kAuto, kEager, kRendezvous };
 enum class WaitFlavour { kAll, kSplit };
 
+enum class CollectiveKind { kAllreduce, kAllgather, kBarrier, kBroadcast, kReduce, kGather, kScatter };
+enum class CollectiveAlgorithm { kDissemination, kRecursiveDoubling, kRing, kBinomial, kBruck };
+
+/// How a program calls a collective: after the work of a step; started before the work and waited for after it; or as
+/// if it cost nothing.
+enum class CollectiveMode { kBlocking, kNonblocking, kIdeal };
+
+/// What all ranks call in each step. `algorithm` is one of those that the kind has.
+struct CollectiveOfStep {
+  CollectiveKind kind = CollectiveKind::kAllreduce;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::kDissemination;
+  CollectiveMode mode = CollectiveMode::kBlocking;
+  Rank root = 0;  ///< Of broadcast, reduce, gather and scatter.
+};
+
 /// Parameters of the LogGOPS model of a network.
 struct LogGops {
   Nanoseconds latency{};              ///< L
@@ -65,6 +80,8 @@ struct Communication {
   std::uint64_t message_size = 1000;  ///< Bytes.
   Nanoseconds time{};                 ///< Transfer time of a message; unused with `loggops`.
   std::optional<LogGops> loggops;
+  std::optional<CollectiveOfStep>
+      collective;  ///< Instead of messages to neighbours; with `loggops` unless it is ideal.
 };
 
 /// Idle time before the step's work; draws no bandwidth.
@@ -139,6 +156,13 @@ struct Lesson {
   std::string source;             ///< The paper, in full.
 };
 
+/// One command runs the scenario with many values and compares them.
+struct Study {
+  std::string summary;             ///< One line, for a list of studies.
+  std::vector<std::string> sweep;  ///< As behind `idlewave sim --sweep`.
+  std::string against;             ///< As behind --against; empty: none.
+};
+
 struct Scenario {
   Machine machine;
   Program program;
@@ -146,6 +170,7 @@ struct Scenario {
   std::vector<Delay> delays;
   Noise noise;
   std::optional<Lesson> lesson;
+  std::optional<Study> study;
 };
 
 /// Reads a scenario. `name` stands before each complaint (`name:line: key: ...`). Each override is `table.key=value`,

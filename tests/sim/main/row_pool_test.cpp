@@ -44,8 +44,8 @@ distances = [-1, 1]
     std::map<std::size_t, std::uint64_t> found;
     while (!pool.is_done()) {
       for (const FinishedRow& row : pool.take(milliseconds(50))) {
-        EXPECT_TRUE(row.run) << (row.run ? "" : row.run.error().message);
-        EXPECT_TRUE(found.emplace(row.number, row.run ? row.run->rank_steps : 0).second)
+        EXPECT_TRUE(row.row) << (row.row ? "" : row.row.error().message);
+        EXPECT_TRUE(found.emplace(row.number, row.row ? row.row->rank_steps : 0).second)
             << "row " << row.number << " twice";
       }
     }

@@ -114,6 +114,155 @@ class SimTest(unittest.TestCase):
         return any(int(line.split()[1], 16) >> (number - 1) & 1 for line in status.splitlines() if line.startswith("SigCgt:"))
 
 
+COLLECTIVE = """
+[machine]
+ranks = 64
+ranks_per_domain = 16
+[program]
+steps = 20
+kernel = "core"
+time = "1 ms"
+[communication]
+collective = "allreduce"
+message_size = "8 B"
+L = "2500 ns"
+o = "1500 ns"
+g = "1000 ns"
+G = "6 ns/B"
+S = "1 GB"
+"""
+STUDY = pathlib.Path(__file__).resolve().parents[3] / "workloads" / "scenarios" / "noise-and-collectives.toml"
+
+
+class Collectives(SimTest):
+    def setUp(self):
+        super().setUp()
+        self.scenario = self.write("collective.toml", COLLECTIVE)
+
+    def makespan(self, **keys):
+        settings = [word for key, value in keys.items() for word in ("--set", f"communication.{key}={value}")]
+        return self.sim(self.scenario, *settings)["makespan_s"]
+
+    def test_a_step_takes_its_work_and_as_many_rounds_as_the_algorithm_has(self):
+        # A round: overhead, latency and overhead of one message of 8 B; in receiving, 7 B at 6 ns.
+        for keys, rounds in (({}, 6), ({"algorithm": "recursive-doubling"}, 6), ({"collective": "barrier"}, 6)):
+            with self.subTest(keys):
+                cost = 1500 + 2500 + 1500 + (0 if keys.get("collective") == "barrier" else 7 * 6)
+                self.assertAlmostEqual(self.makespan(**keys), 20 * (1e-3 + rounds * cost * 1e-9), delta=1e-9)
+
+    def test_an_ideal_collective_costs_nothing_and_a_nonblocking_one_hides(self):
+        self.assertAlmostEqual(self.makespan(mode="ideal"), 0.02, delta=1e-12)
+        self.assertLess(self.makespan(mode="nonblocking"), self.makespan())
+
+    def test_every_collective_runs_by_each_of_its_algorithms(self):
+        algorithms = {"allreduce": ("dissemination", "recursive-doubling", "ring"), "allgather": ("dissemination", "bruck", "recursive-doubling", "ring"),
+                      "barrier": ("dissemination",), **{tree: ("binomial",) for tree in ("broadcast", "reduce", "gather", "scatter")}}
+        for collective, names in algorithms.items():
+            for name in names:
+                self.assertGreater(self.makespan(collective=collective, algorithm=name), 0.02, (collective, name))
+
+    def test_a_run_says_what_every_run_says(self):
+        result = self.sim(self.scenario, "--step-start", "3")
+        self.assertEqual((result["ranks"], result["steps"], result["rank_steps"], result["seed"]), (64, 20, 1280, 1))
+        self.assertEqual(result["events"], 1280 + 20 * 64 * 6)
+        self.assertEqual([domain["ranks"] for domain in result["domains"]], [16] * 4)
+        self.assertEqual(len(result["step_start_s"]), 64)
+
+    def test_a_recording_shows_the_wave_of_a_delay(self):
+        delayed = self.write("delayed.toml", COLLECTIVE + '[[delay]]\nrank = 5\nstep = 5\nduration = "5 ms"\n')
+        session = str(self.path / "session.iw")
+        self.sim(delayed, "--record", session)
+        report = json.loads(self.call("report", session, "--json").stdout)
+        self.assertEqual(report["ranks"], 64)
+        self.assertEqual([(wave["origin_rank"], wave["origin_step"]) for wave in report["waves"]], [(5, 5)])
+
+    def test_what_does_not_fit_a_collective_is_refused(self):
+        def setting(text):
+            return self.scenario, "--set", text
+
+        self.refuses(*setting("communication.algorithm=binomial"), says=["algorithm", "recursive-doubling"])
+        self.refuses(*setting("communication.collective=alltoall"), says="allgather")
+        self.refuses(*setting("communication.root=64"), says=["root", "63"])
+        self.refuses(*setting("communication.topology=ring"), says="topology")
+        self.refuses(*setting("communication.time=1us"), says="time")
+        self.refuses(*setting("communication.message_size=0 B"), says="message_size")
+        self.refuses(self.scenario, "--set", "program.kernel=memory", "--set", "program.volume=1 MB", "--set", "machine.core_bandwidth=1 GB/s",
+                     "--set", "machine.domain_bandwidth=1 GB/s", says="kernel")
+        self.refuses(self.scenario, "--step-start", "20", says="19")
+        self.refuses(self.scenario, "--realtime", "--stream", "tcp://127.0.0.1:*", says="collective")
+        self.refuses(self.write("bare.toml", COLLECTIVE.split("L =")[0]), says="LogGOPS")
+        self.refuses(self.write("mode.toml", REFERENCE.replace('topology = "ring"', 'mode = "ideal"')), says=["mode", "collective"])
+
+    def test_an_interrupted_run_ends_with_what_it_has(self):
+        run = self.start_long_run("--json")
+        time.sleep(0.5)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, err), (0, ""))
+        self.assertTrue(json.loads(out)["stopped"])
+
+
+class Studies(SimTest):
+    def speedups(self, steps, *sweep):
+        words = [word for text in sweep for word in ("--sweep", text)]
+        rows = self.sim(str(STUDY), "--set", f"program.steps={steps}", *words, "--against", "communication.mode=ideal")
+        for row in rows:
+            self.assertAlmostEqual(row["speedup"], row["makespan_s"] / row["against_makespan_s"], delta=1e-9)
+        return {tuple(row["set"].values()): row["speedup"] for row in rows}
+
+    def test_checkpoints_slow_dissemination_markedly_and_binomial_trees_barely(self):
+        speedup = self.speedups(10, "noise.distribution=checkpoint", "communication.collective=allreduce,allgather,gather,scatter", "machine.ranks=1024,4096")
+        for ranks in ("1024", "4096"):
+            for collective in ("allreduce", "allgather"):
+                for tree in ("gather", "scatter"):
+                    self.assertGreater(speedup["checkpoint", collective, ranks], 3 * speedup["checkpoint", tree, ranks])
+                    self.assertLess(speedup["checkpoint", tree, ranks], 2)
+
+    def test_low_noise_costs_dissemination_little_and_the_root_of_a_tree_is_slow_beyond_16_ki_ranks(self):
+        speedup = self.speedups(3, "noise.distribution=system", "communication.collective=allreduce,gather,scatter", "machine.ranks=1024,16384,65536")
+        for tree in ("gather", "scatter"):
+            small, medium, large = (speedup["system", tree, ranks] for ranks in ("1024", "16384", "65536"))
+            self.assertLess(medium, 1.015)
+            self.assertGreater(large - 1, 2 * (medium - 1))
+            self.assertLess(small, medium)
+            self.assertGreater(large, speedup["system", "allreduce", "65536"])
+        self.assertLess(speedup["system", "allreduce", "65536"], 1.015)
+
+    def test_rows_are_written_as_csv(self):
+        path = self.path / "rows.csv"
+        sweep = ["--sweep", "machine.ranks=16,32", "--sweep", "communication.collective=gather", "--against", "communication.mode=ideal", "--set", "program.steps=2"]
+        self.assertEqual(self.call("sim", str(STUDY), *sweep, "--csv", str(path)).returncode, 0)
+        lines = path.read_text().splitlines()
+        self.assertEqual(lines[0], "machine.ranks,communication.collective,makespan_s,against_makespan_s,speedup")
+        self.assertEqual([line.split(",")[:2] for line in lines[1:]], [["16", "gather"], ["32", "gather"]])
+        done = self.call("sim", str(STUDY), *sweep, "--csv", "-")
+        self.assertEqual((done.returncode, done.stdout.splitlines()), (0, lines))
+
+    def test_the_study_of_the_scenario_is_drawn_by_one_command(self):
+        small = ["--set", "program.steps=1", "--set", "program.time=10 ms"]
+        study = self.write("study.toml", STUDY.read_text().replace(",16384,32768,65536,131072", ""))
+        done = self.call("sim", study, "--study", *small)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertEqual(sum("speedup with communication.mode=ideal" in line for line in lines), 3)
+        for text in ("noise.distribution = checkpoint", "machine.ranks", "1Ki", "8Ki", "a  communication.collective = allreduce"):
+            self.assertIn(text, done.stdout)
+
+    def test_studies_are_listed_apart_from_lessons(self):
+        self.assertIn("noise-and-collectives", self.call("study", "--list").stdout)
+        self.assertNotIn("memory-bound", self.call("study", "--list").stdout)
+        self.assertNotIn("noise-and-collectives", self.call("demo", "--list").stdout)
+        self.assertEqual(self.call("study", "nothing").returncode, 2)
+
+    def test_what_does_not_go_with_a_sweep_is_refused(self):
+        self.refuses(self.scenario, "--against", "machine.ranks=4", says="--sweep")
+        self.refuses(self.scenario, "--csv", "rows.csv", says="--sweep")
+        self.refuses(self.scenario, "--chart", says="--against")
+        self.refuses(self.scenario, "--study", says="[study]")
+        self.refuses(self.scenario, "--sweep", "machine.ranks=20,40", "--against", "machine.rank=4", says="machine.rank")
+
+
 class Scenarios(SimTest):
     def test_the_reference_case_is_that_of_the_literature(self):
         result = self.sim(self.scenario, "--window", "0.6:0.85", "--step-start", "140")

@@ -23,6 +23,8 @@ const Collective kAll[] = {Collective::kBarrier,
                            Collective::kAllreduceRing,
                            Collective::kAllgatherRing,
                            Collective::kAllgatherRecursiveDoubling,
+                           Collective::kAllgatherBruck,
+                           Collective::kAllgatherDissemination,
                            Collective::kBroadcast,
                            Collective::kReduce,
                            Collective::kGather,
@@ -126,6 +128,7 @@ TEST(Collectives, BringEveryBlockWhereItBelongs) {
     SCOPED_TRACE(ranks);
     const auto others = 10 * (std::uint64_t(ranks) - 1);
     EXPECT_THAT(received(ranks, {Collective::kAllgatherRing, 10}), testing::Each(others));
+    EXPECT_THAT(received(ranks, {Collective::kAllgatherBruck, 10}), testing::Each(others));
     EXPECT_EQ(received(ranks, {Collective::kGather, 10, 1})[1], others);
     if (is_power(ranks)) {
       EXPECT_THAT(received(ranks, {Collective::kAllgatherRecursiveDoubling, 10}), testing::Each(others));

@@ -43,6 +43,7 @@ wire::Status check_program(const support::Program& program) {
 }
 
 wire::Status check_communication(const support::Communication& communication, Step steps) {
+  if (communication.collective) return Error{"communication.collective: is not for the engine of contention domains"};
   if (communication.loggops) {
     return Error{"communication: LogGOPS parameters; here the transfer time is needed as time"};
   }

@@ -21,6 +21,9 @@ struct PhaseNoise {
   /// From when on, at `time` or later, `rank` is free of what interrupted it while it had no work: what began before
   /// `time`, one after another. For engines in which a rank that waits can be interrupted. Pure as well.
   virtual double free_from(Rank /*rank*/, double time) const { return time; }
+  /// The first moment, at `time` or later, at which an interruption of `rank` begins; `time` if that is not known. So
+  /// an engine need not ask about what is over before.
+  virtual double next_from(Rank /*rank*/, double time) const { return time; }
 };
 
 }  // namespace idlewave::sim

@@ -9,6 +9,7 @@
 #include "probe/outlet/mailbox/endpoint.h"
 #include "probe/outlet/outlet.h"
 #include "workloads/sim/contention/simulation.h"
+#include "workloads/sim/main/collective.h"
 #include "workloads/sim/main/emitter.h"
 #include "workloads/sim/main/operator.h"
 
@@ -74,6 +75,7 @@ int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, const
 }
 
 int stream(const Prepared& prepared, const Options& options) {
+  if (has_collective(prepared.scenario)) return complain("--realtime: goes without a collective; --record a file and replay it", kBadInput);
   if (prepared.scenario.communication.loggops) return complain("--stream and --connect: not with LogGOPS parameters; give the transfer time of messages as communication.time, or --record the run", kBadInput);
   const auto model = model_of(prepared.scenario);
   if (!model) return complain(model.error().message, kBadInput);

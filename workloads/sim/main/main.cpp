@@ -13,7 +13,10 @@ int main(int argc, char** argv) {
   if (const Launch launch = launch_of_environment(); launch.ranks > 1) return become_mpi_program(launch, argv);
   const Parsed parsed = parse(argc, argv);
   if (!parsed.options) return parsed.exit_code;
-  const Options& options = *parsed.options;
+  Options options = *parsed.options;
+  if (options.study) {
+    if (const auto taken = take_study(options); !taken) return complain(taken.error().message, kBadInput);
+  }
   if (!options.from.empty()) return run_from_session(options);
   if (!options.goal.empty()) return run_goal(options);
   if (!options.sweep.empty())

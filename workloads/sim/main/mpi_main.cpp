@@ -64,16 +64,24 @@ int sweep_together(const Options& options, int rank) {
   _exit(code);
 }
 
+Parsed parse_with_study(int argc, char** argv) {
+  Parsed parsed = parse(argc, argv);
+  if (!parsed.options || !parsed.options->study) return parsed;
+  if (const auto taken = take_study(*parsed.options); !taken)
+    return {.options = std::nullopt, .exit_code = complain(taken.error().message, kBadInput)};
+  return parsed;
+}
+
 int run_together(int argc, char** argv, int rank, int ranks) {
   Parsed parsed;
   int code = kGoOn;
   if (rank == 0) {
-    parsed = parse(argc, argv);
+    parsed = parse_with_study(argc, argv);
     code = check(parsed, ranks);
     std::fflush(nullptr);
   }
   if ((code = from_rank_0(code)) != kGoOn) return code;
-  if (rank != 0) parsed = parse(argc, argv);
+  if (rank != 0) parsed = parse_with_study(argc, argv);
   if (!parsed.options) MPI_Abort(MPI_COMM_WORLD, parsed.exit_code);
   code = sweep_together(*parsed.options, rank);
   if (interrupted()) {

@@ -51,7 +51,7 @@ Rows Dealer::run(std::size_t count) {
     if (pool.has_idle_thread()) pool.add(share(threads_));
     answer_all();
     for (FinishedRow& row : pool.take(kBetweenLooks)) {
-      rows_[row.number] = std::move(row.run);
+      rows_[row.number] = std::move(row.row);
       ++received_;
     }
   }
@@ -86,7 +86,7 @@ void Dealer::receive_row(const MPI_Status& waiting) {
   std::vector<std::uint8_t> message(static_cast<std::size_t>(bytes));
   MPI_Recv(message.data(), bytes, MPI_BYTE, waiting.MPI_SOURCE, kRow, ranks_, MPI_STATUS_IGNORE);
   FinishedRow row = decode_row(message);
-  rows_.at(row.number) = std::move(row.run);
+  rows_.at(row.number) = std::move(row.row);
   ++received_;
 }
 

@@ -65,6 +65,10 @@ void add_options(CLI::App& app, Options& o) {
          "One run for each value, on all cores: machine.ranks_per_domain=1..10 or delay.0.duration=0.6s,1.2s; several make all combinations")
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false);
+  app.add_option("--against", o.against, "With --sweep: each run also with this setting; speedup is the one makespan over the other")->type_name("KEY=VALUE");
+  app.add_option("--csv", o.csv, "With --sweep: the rows as CSV; - is stdout")->type_name("FILE");
+  app.add_flag("--chart", o.chart, "With --against: draw speedup over the first numeric key of the sweep");
+  app.add_flag("--study", o.study, "Sweep and chart as the scenario's [study] says");
   app.add_option_function<int>(
          "--threads", [&o](int threads) { o.threads = threads; },
          "With --sweep: runs at the same time, on each rank (one for each core)")
@@ -109,6 +113,14 @@ void check(const CLI::App& app, const Options& o) {
   if (o.duration && !o.realtime) throw CLI::ValidationError("--duration", "goes with --realtime; fewer steps end a run that is as fast as possible");
   if (o.streams() && !o.record.empty()) throw CLI::ValidationError("--record", "goes without --stream and --connect; the monitor that watches can record");
   if (!o.goal.empty() && (o.streams() || !o.record.empty() || o.step_start)) throw CLI::ValidationError("--goal", "goes without --record, --stream, --connect and --step-start");
+  const bool sweeps = !o.sweep.empty() || o.study;
+  if (!o.against.empty() && !sweeps) throw CLI::ValidationError("--against", "goes with --sweep");
+  if (!o.csv.empty() && !sweeps) throw CLI::ValidationError("--csv", "goes with --sweep");
+  if (o.chart && o.against.empty() && !o.study) throw CLI::ValidationError("--chart", "goes with --against, whose speedup it draws");
+  if (o.study && (!o.sweep.empty() || !o.against.empty())) throw CLI::ValidationError("--study", "says itself what to sweep; leave out --sweep and --against");
+  if (o.study && (o.scenario.empty() || !o.goal.empty() || o.streams() || !o.record.empty())) throw CLI::ValidationError("--study", "goes with a scenario, without --goal, --record and --stream");
+  if (o.json && (o.chart || o.csv == "-")) throw CLI::ValidationError("--json", "goes without --chart and --csv -, which go to stdout as well");
+  if (o.step_start && sweeps) throw CLI::ValidationError("--step-start", "goes without --sweep");
   if (!o.sweep.empty() && (o.streams() || !o.record.empty() || !o.goal.empty())) throw CLI::ValidationError("--sweep", "goes without --record, --stream and --goal");
   if (o.threads && o.sweep.empty())
     throw CLI::ValidationError("--threads", "goes with --sweep; a single run takes one core");

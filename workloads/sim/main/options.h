@@ -22,6 +22,10 @@ struct Options {
   std::vector<std::string> settings;  ///< table.key=value, in order.
   std::vector<SweptKey> sweep;        ///< Each combination is a run; the last key changes fastest.
   std::optional<int> threads;         ///< For a sweep; none: as many as there are cores.
+  std::string against;                ///< With a sweep: each run also with this setting, and how much faster that is.
+  std::string csv;                    ///< Where the rows of a sweep go as CSV; "-": stdout; empty: nowhere.
+  bool chart = false;                 ///< Draw the speed-up of `against` over the first numeric key of the sweep.
+  bool study = false;                 ///< Sweep, `against` and chart as the scenario's [study] has them.
   std::filesystem::path goal;         ///< A GOAL schedule instead of a scenario's program.
   std::string from;                   ///< A session file whose program is simulated instead of a scenario.
   Rank extrapolate = 1;               ///< With goal or from: for so many times the ranks.

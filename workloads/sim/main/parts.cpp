@@ -8,9 +8,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "workloads/sim/contention/active_window.h"
 #include "workloads/sim/loggops/bulk_run.h"
 #include "workloads/sim/loggops/bulk_schedule.h"
-#include "workloads/sim/contention/active_window.h"
+#include "workloads/sim/main/collective.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/quantity.h"
@@ -54,19 +55,24 @@ wire::Result<Prepared> prepare(const Options& options, const std::vector<std::st
   return Prepared{std::move(*scenario), std::move(*noise)};
 }
 
-wire::Result<Model> model_for(const support::Scenario& scenario) { return scenario.communication.loggops ? model_beside_network(scenario) : model_of(scenario); }
+wire::Result<Model> model_for(const support::Scenario& scenario) {
+  if (has_collective(scenario)) return model_of_work(scenario);
+  return scenario.communication.loggops ? model_beside_network(scenario) : model_of(scenario);
+}
 
 wire::Result<Run> run_scenario(const support::Scenario& scenario, const RunOptions& options) {
+  if (has_collective(scenario)) return run_collectives(scenario, options);
   return scenario.communication.loggops ? run_on_network(scenario, options) : run(scenario, options);
 }
 
 wire::Result<std::vector<double>> active_means_of(const Prepared& prepared, const Run& run, Fractions window) {
   const support::Scenario& scenario = prepared.scenario;
-  if (!scenario.communication.loggops)
+  if (!has_collective(scenario) && !scenario.communication.loggops)
     return active_means(scenario, prepared.noise.get(), run, window, &interrupted());
   ActiveWindow active(scenario.machine.ranks, scenario.machine.ranks_per_domain,
                       {window.from * run.makespan, window.to * run.makespan});
-  const auto again = run_scenario(scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &active});
+  const auto again =
+      run_scenario(scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &active});
   if (!again) return again.error();
   return again->stopped ? std::vector<double>{} : active.means();
 }

@@ -1,11 +1,17 @@
 #include "workloads/sim/main/recording.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "probe/wire/frame_log.h"
 #include "workloads/sim/contention/simulation.h"
+#include "workloads/sim/main/collective.h"
 #include "workloads/sim/main/emitter.h"
 
 namespace idlewave::sim {
@@ -41,6 +47,36 @@ class RecordingStream final : public Stream {
   wire::Status status_ = wire::ok();
 };
 
+/// The calls of a run that come in the order of time for each rank only, to be made again in the order of time of all.
+class Notes final : public Recorder {
+ public:
+  static constexpr std::uint64_t kMostRankSteps = 20'000'000;  ///< Half a gigabyte to a gigabyte and a half.
+
+  void step_begins(Rank rank, Step step, double time) override { notes_.push_back({time, step, rank, {}}); }
+  void enters(Rank rank, Step step, Phase phase, double time) override { notes_.push_back({time, step, rank, phase}); }
+
+  /// Returns the time of the last one.
+  double tell(Recorder& recorder) {
+    std::ranges::stable_sort(notes_, {}, &Note::time);
+    for (const Note& note : notes_) {
+      if (note.phase) recorder.enters(note.rank, note.step, *note.phase, note.time);
+      else recorder.step_begins(note.rank, note.step, note.time);
+    }
+    return notes_.empty() ? 0 : notes_.back().time;
+  }
+
+ private:
+  struct Note {
+    double time;
+    Step step;
+    Rank rank;
+    std::optional<Phase> phase;  ///< None: a step begins.
+  };
+  std::vector<Note> notes_;
+};
+
+std::uint64_t rank_steps_of(const support::Scenario& scenario) { return std::uint64_t(scenario.machine.ranks) * std::uint64_t(scenario.program.steps); }
+
 /// As the writer of recordings has it: an empty file may be written over.
 bool is_taken(const std::string& path) {
   std::error_code missing;
@@ -50,6 +86,13 @@ bool is_taken(const std::string& path) {
 
 /// All of the run into the emitter.
 wire::Result<Recorded> play(const Prepared& prepared, Emitter& emitter, const RecordingStream& stream) {
+  if (has_collective(prepared.scenario)) {
+    Notes notes;
+    const auto run =
+        run_scenario(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &notes});
+    if (!run) return run.error();
+    return Recorded{notes.tell(emitter), !run->stopped};
+  }
   if (prepared.scenario.communication.loggops) {
     const auto run = run_scenario(prepared.scenario,
                                   {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &emitter});
@@ -68,6 +111,9 @@ wire::Result<Recorded> play(const Prepared& prepared, Emitter& emitter, const Re
 wire::Status check_recording(const Prepared& prepared, const std::string& path) {
   if (is_taken(path)) return wire::Error{path + " exists; choose another name"};
   const auto model = model_for(prepared.scenario);
+  if (has_collective(prepared.scenario) && rank_steps_of(prepared.scenario) > Notes::kMostRankSteps) {
+    return wire::Error{fmt::format("--record: a program with a collective may have {} ranks times steps, and this one has {}; take fewer", Notes::kMostRankSteps, rank_steps_of(prepared.scenario))};
+  }
   return model ? check_session(prepared.scenario, *model) : model.error();
 }
 

@@ -16,8 +16,11 @@ Rank ranks_of_domain(const support::Machine& machine, Rank domain) {
 
 json domains_json(const support::Machine& machine, const Run& run) {
   json list = json::array();
-  for (std::size_t i = 0; i < run.active_means.size(); ++i) {
-    list.push_back({{"id", i}, {"ranks", ranks_of_domain(machine, Rank(i))}, {"active_mean", run.active_means[i]}});
+  const Rank domains = (machine.ranks + machine.ranks_per_domain - 1) / machine.ranks_per_domain;
+  for (Rank domain = 0; domain < domains; ++domain) {
+    json object = {{"id", domain}, {"ranks", ranks_of_domain(machine, domain)}};
+    if (!run.active_means.empty()) object["active_mean"] = run.active_means[std::size_t(domain)];
+    list.push_back(std::move(object));
   }
   return list;
 }

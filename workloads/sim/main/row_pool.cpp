@@ -51,10 +51,10 @@ void RowPool::work() {
     if (--rows.count == 0) waiting_.pop_front();
     ++in_work_;
     lock.unlock();
-    auto run = run_row(options_, number);
+    auto row = run_row(options_, number);
     lock.lock();
     --in_work_;
-    finished_.push_back({number, std::move(run)});
+    finished_.push_back({number, std::move(row)});
     row_finished_.notify_one();
   }
 }

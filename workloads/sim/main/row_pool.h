@@ -21,7 +21,7 @@ struct RowRange {
 
 struct FinishedRow {
   std::size_t number = 0;
-  wire::Result<Run> run;
+  wire::Result<Row> row;
 };
 
 /// Threads take rows one by one, so that a long one keeps no core waiting; a row is a function of its settings alone.

@@ -3,27 +3,17 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "workloads/sim/main/cores.h"
 #include "workloads/sim/main/parts.h"
 #include "workloads/sim/main/row_pool.h"
+#include "workloads/sim/main/sweep_output.h"
 
 namespace idlewave::sim {
 namespace {
 
-using json = nlohmann::ordered_json;
-
 constexpr std::size_t kMostRuns = 1'000'000;
 constexpr std::chrono::milliseconds kPatience{100};  ///< Until an interrupt is noticed.
-
-/// Settings of run `number`: the last key changes fastest.
-std::vector<std::string> settings_of(const std::vector<SweptKey>& keys, std::size_t number) {
-  std::vector<std::string> settings(keys.size());
-  for (std::size_t i = keys.size(); i-- > 0; number /= keys[i].values.size()) settings[i] = keys[i].key + "=" + keys[i].values[number % keys[i].values.size()];
-  return settings;
-}
 
 /// None: more than kMostRuns.
 std::optional<std::size_t> number_of_runs(const std::vector<SweptKey>& keys) {
@@ -35,37 +25,45 @@ std::optional<std::size_t> number_of_runs(const std::vector<SweptKey>& keys) {
   return runs;
 }
 
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return values.empty() ? 0 : sum / double(values.size());
-}
-
-void print_text(const Options& options, std::size_t number, const Run& run) {
-  for (const std::string& setting : settings_of(options.sweep, number)) std::fputs(fmt::format("{}  ", setting).c_str(), stdout);
-  std::fputs(fmt::format("makespan {:.6f} s  active {:.3f} of a domain\n", run.makespan, mean(run.active_means)).c_str(), stdout);
-}
-
-json row(const Options& options, std::size_t number, const Run& run) {
-  json object;
-  for (std::size_t i = 0; i < options.sweep.size(); ++i) {
-    const std::string setting = settings_of(options.sweep, number)[i];
-    object["set"][options.sweep[i].key] = setting.substr(options.sweep[i].key.size() + 1);
-  }
-  object["makespan_s"] = run.makespan;
-  object["rank_steps"] = run.rank_steps;
-  object["active_means"] = run.active_means;
-  return object;
-}
-
-}  // namespace
-
-wire::Result<Run> run_row(const Options& options, std::size_t number) {
-  const auto prepared = prepare(options, settings_of(options.sweep, number));
+wire::Result<Run> run_with(const Options& options, const std::vector<std::string>& settings) {
+  const auto prepared = prepare(options, settings);
   if (!prepared) return prepared.error();
   const RunOptions asked{.noise = prepared->noise.get(), .stop = &interrupted(), .active_means_of = options.window};
   if (const wire::Status room = check_memory(prepared->scenario, asked); !room) return room.error();
   return run_scenario(prepared->scenario, asked);
+}
+
+/// What a run refused, or that not all were made: exit code.
+std::optional<int> complaint_of(const Rows& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] && !*rows[i]) return complain(rows[i]->error().message, kBadInput);
+    if (!rows[i] || (*rows[i])->stopped)
+      return complain(fmt::format("interrupted after {} of {} runs", i, rows.size()), kFailed);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> settings_of(const std::vector<SweptKey>& keys, std::size_t number) {
+  std::vector<std::string> settings(keys.size());
+  for (std::size_t i = keys.size(); i-- > 0; number /= keys[i].values.size())
+    settings[i] = keys[i].key + "=" + keys[i].values[number % keys[i].values.size()];
+  return settings;
+}
+
+wire::Result<Row> run_row(const Options& options, std::size_t number) {
+  std::vector<std::string> settings = settings_of(options.sweep, number);
+  auto run = run_with(options, settings);
+  if (!run) return run.error();
+  Row row{std::move(*run)};
+  if (options.against.empty() || row.stopped) return row;
+  settings.push_back(options.against);
+  const auto other = run_with(options, settings);
+  if (!other) return other.error();
+  row.against = other->makespan;
+  row.stopped = other->stopped;
+  return row;
 }
 
 Rows run_rows_here(const Options& options, std::size_t count) {
@@ -75,25 +73,41 @@ Rows run_rows_here(const Options& options, std::size_t count) {
   pool.add({0, count});
   Rows rows(count);
   while (!pool.is_done() && !interrupted()) {
-    for (FinishedRow& row : pool.take(kPatience)) rows[row.number] = std::move(row.run);
+    for (FinishedRow& row : pool.take(kPatience)) rows[row.number] = std::move(row.row);
   }
   return rows;
 }
 
+wire::Status take_study(Options& options) {
+  const auto scenario = support::load_scenario(options.scenario, options.settings);
+  if (!scenario) return scenario.error();
+  if (!scenario->study) return wire::Error{options.scenario.string() + ": has no [study]"};
+  for (const std::string& text : scenario->study->sweep) {
+    auto key = parse_sweep(text);
+    if (!key) return wire::Error{fmt::format("{}: study.sweep: {}", options.scenario.string(), key.error().message)};
+    options.sweep.push_back(std::move(*key));
+  }
+  options.against = scenario->study->against;
+  options.chart = !options.json && options.csv != "-" && !options.against.empty();
+  return wire::ok();
+}
+
 int run_sweep(const Options& options, const std::function<Rows(std::size_t)>& run_rows) {
   const auto runs = number_of_runs(options.sweep);
-  if (!runs) return complain(fmt::format("--sweep: all combinations are more than {} runs; give fewer values", kMostRuns), kBadInput);
-  if (const auto first = prepare(options, settings_of(options.sweep, 0)); !first) return complain(first.error().message, kBadInput);
+  if (!runs)
+    return complain(fmt::format("--sweep: all combinations are more than {} runs; give fewer values", kMostRuns),
+                    kBadInput);
+  if (const auto first = prepare(options, settings_of(options.sweep, 0)); !first)
+    return complain(first.error().message, kBadInput);
   (void)interrupted();
   const Rows results = run_rows(*runs);
-  json rows = json::array();
-  for (std::size_t i = 0; i < *runs; ++i) {
-    if (results[i] && !*results[i]) return complain(results[i]->error().message, kBadInput);
-    if (!results[i] || (*results[i])->stopped) return complain(fmt::format("interrupted after {} of {} runs", i, *runs), kFailed);
-    if (options.json) rows.push_back(row(options, i, **results[i]));
-    else print_text(options, i, **results[i]);
+  if (const auto code = complaint_of(results)) return *code;
+  std::vector<Row> rows;
+  for (const auto& result : results) rows.push_back(**result);
+  if (!options.csv.empty()) {
+    if (const int code = write_csv(options, rows); code != kSuccess || options.csv == "-") return code;
   }
-  if (options.json) std::fputs((rows.dump(2) + "\n").c_str(), stdout);
+  print(options, rows);
   return kSuccess;
 }
 

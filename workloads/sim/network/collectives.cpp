@@ -8,33 +8,20 @@ namespace idlewave::sim {
 
 namespace {
 
-using Rounds = std::vector<Round>;
-
-Round sends(Rank to, std::uint64_t bytes) { return {to, bytes}; }
-Round receives(Rank from, std::uint64_t bytes) { return {kNobody, 0, from, bytes}; }
-
 Rank power_of_two_up_to(Rank ranks) { return Rank(std::bit_floor(std::uint32_t(ranks))); }
+
+std::uint32_t log2_up(Rank ranks) { return std::uint32_t(std::bit_width(std::uint32_t(ranks) - 1)); }
 
 /// Sums without overflow, for ranks near the largest number.
 Rank plus(Rank rank, Rank distance, Rank ranks) { return Rank((std::int64_t(rank) + distance + ranks) % ranks); }
 
-void dissemination(Rank rank, Rank ranks, std::uint64_t bytes, Rounds& rounds) {
-  for (std::int64_t distance = 1; distance < ranks; distance *= 2)
-    rounds.push_back({plus(rank, Rank(distance), ranks), bytes, plus(rank, Rank(-distance), ranks), bytes});
-}
-
-void ring(Rank rank, Rank ranks, Rank count, std::uint64_t bytes, Rounds& rounds) {
-  for (Rank round = 0; round < count; ++round)
-    rounds.push_back({plus(rank, 1, ranks), bytes, plus(rank, -1, ranks), bytes});
-}
-
 /// Recursive doubling among the first 2 (ranks - power) ranks in pairs, of which the odd one takes part, and the others
-/// alone; `held(member, distance)`: what a member sends when it has exchanged with all nearer than distance.
+/// alone.
 class Folding {
  public:
   explicit Folding(Rank ranks) : members_(power_of_two_up_to(ranks)), pairs_(ranks - members_) {}
 
-  Rank members() const { return members_; }
+  std::uint32_t distances() const { return std::uint32_t(std::countr_zero(std::uint32_t(members_))); }
   bool is_folded(Rank rank) const { return rank < 2 * pairs_; }
   bool sits_out(Rank rank) const { return is_folded(rank) && rank % 2 == 0; }
   Rank member_of(Rank rank) const { return is_folded(rank) ? rank / 2 : rank - pairs_; }
@@ -51,24 +38,6 @@ class Folding {
   Rank pairs_;
 };
 
-template <class Held>
-void recursive_doubling(Rank rank, Rank ranks, std::uint64_t bytes, std::uint64_t whole, Held held, Rounds& rounds) {
-  const Folding folding(ranks);
-  if (folding.sits_out(rank)) {
-    rounds.push_back(sends(rank + 1, bytes));
-    rounds.push_back(receives(rank + 1, whole));
-    return;
-  }
-  if (folding.is_folded(rank)) rounds.push_back(receives(rank - 1, bytes));
-  const Rank member = folding.member_of(rank);
-  for (Rank distance = 1; distance < folding.members(); distance *= 2) {
-    const Rank other = member ^ distance;
-    const Rank peer = folding.rank_of(other);
-    rounds.push_back({peer, held(folding, member, distance), peer, held(folding, other, distance)});
-  }
-  if (folding.is_folded(rank)) rounds.push_back(sends(rank - 1, whole));
-}
-
 /// The binomial tree of the root: a child's place is its parent's with one more low bit.
 class Binomial {
  public:
@@ -76,14 +45,15 @@ class Binomial {
 
   bool is_root() const { return place_ == 0; }
   Rank parent() const { return plus(place_ & (place_ - 1), root_, ranks_); }
+  int place_among_siblings() const { return std::countr_zero(std::uint32_t(place_)); }
   Rank subtree() const { return subtree_of(place_); }
 
-  /// Nearest first: (rank, ranks in its subtree).
-  template <class Use>
-  void for_each_child(Use use) const {
-    for (std::int64_t bit = 1; place_ + bit < ranks_ && (place_ & bit) == 0; bit *= 2)
-      use(plus(Rank(place_ + bit), root_, ranks_), subtree_of(Rank(place_ + bit)));
+  std::uint32_t children() const {
+    const std::uint32_t fit = log2_up(ranks_ - place_);
+    return is_root() ? fit : std::min(fit, std::uint32_t(place_among_siblings()));
   }
+  Rank child(std::uint32_t n) const { return plus(place_ | Rank(1) << n, root_, ranks_); }  ///< Nearest first.
+  Rank subtree_of_child(std::uint32_t n) const { return subtree_of(place_ | Rank(1) << n); }
 
  private:
   Rank subtree_of(Rank place) const { return place == 0 ? ranks_ : std::min(place & -place, ranks_ - place); }
@@ -93,54 +63,124 @@ class Binomial {
   Rank place_;
 };
 
-/// `blocks`: a message holds one block for each rank of the subtree.
-void from_leaves(const Binomial& tree, std::uint64_t bytes, bool blocks, Rounds& rounds) {
-  const auto size = [&](Rank subtree) { return blocks ? bytes * std::uint64_t(subtree) : bytes; };
-  tree.for_each_child([&](Rank child, Rank subtree) { rounds.push_back(receives(child, size(subtree))); });
-  if (!tree.is_root()) rounds.push_back(sends(tree.parent(), size(tree.subtree())));
-}
-
-/// The same backwards: the largest subtree first.
-void from_root(const Binomial& tree, std::uint64_t bytes, bool blocks, Rounds& rounds) {
-  from_leaves(tree, bytes, blocks, rounds);
-  std::reverse(rounds.begin(), rounds.end());
-  for (Round& round : rounds) std::swap(round.to, round.from), std::swap(round.send_bytes, round.recv_bytes);
-}
+Round backwards(const Round& round) { return {round.from, round.receive_bytes, 0, round.to, round.send_bytes, 0}; }
 
 }  // namespace
 
-void rounds_of(const CollectiveCall& call, Rank rank, Rank ranks, Rounds& rounds) {
-  rounds.clear();
-  if (ranks == 1) return;
-  const std::uint64_t bytes = call.bytes;
-  const Binomial tree(rank, ranks, call.root);
-  switch (call.algorithm) {
+CollectiveRounds::CollectiveRounds(const CollectiveCall& call, Rank ranks) : call_(call), ranks_(ranks) {
+  assert(ranks > 0 && call.root >= 0 && call.root < ranks);
+  if (call.algorithm == Collective::kBarrier) call_.bytes = 1;
+}
+
+std::uint32_t CollectiveRounds::count(Rank rank) const {
+  if (ranks_ == 1) return 0;
+  switch (call_.algorithm) {
     case Collective::kBarrier:
-      return dissemination(rank, ranks, 1, rounds);
     case Collective::kAllreduceDissemination:
-      return dissemination(rank, ranks, bytes, rounds);
+    case Collective::kAllgatherBruck:
+    case Collective::kAllgatherDissemination:
+      return log2_up(ranks_);
     case Collective::kAllreduceRecursiveDoubling:
-      return recursive_doubling(
-          rank, ranks, bytes, bytes, [&](auto&, Rank, Rank) { return bytes; }, rounds);
+    case Collective::kAllgatherRecursiveDoubling: {
+      const Folding folding(ranks_);
+      return folding.sits_out(rank) ? 2 : folding.distances() + (folding.is_folded(rank) ? 2 : 0);
+    }
     case Collective::kAllreduceRing:
-      return ring(rank, ranks, 2 * (ranks - 1), (bytes + std::uint64_t(ranks) - 1) / std::uint64_t(ranks), rounds);
+      return 2 * std::uint32_t(ranks_ - 1);
     case Collective::kAllgatherRing:
-      return ring(rank, ranks, ranks - 1, bytes, rounds);
-    case Collective::kAllgatherRecursiveDoubling:
-      return recursive_doubling(
-          rank, ranks, bytes, bytes * std::uint64_t(ranks),
-          [&](const Folding& f, Rank member, Rank distance) {
-            return bytes * std::uint64_t(f.ranks_behind(member, distance));
-          },
-          rounds);
+      return std::uint32_t(ranks_ - 1);
     case Collective::kBroadcast:
-      return from_root(tree, bytes, false, rounds);
     case Collective::kReduce:
-      return from_leaves(tree, bytes, false, rounds);
     case Collective::kGather:
-      return from_leaves(tree, bytes, true, rounds);
     case Collective::kScatter:
-      return from_root(tree, bytes, true, rounds);
+      break;
+  }
+  const Binomial tree(rank, ranks_, call_.root);
+  return tree.children() + (tree.is_root() ? 0 : 1);
+}
+
+Round CollectiveRounds::at(Rank rank, std::uint32_t round) const {
+  switch (call_.algorithm) {
+    case Collective::kBarrier:
+    case Collective::kAllreduceDissemination:
+    case Collective::kAllgatherBruck:
+    case Collective::kAllgatherDissemination:
+      return dissemination(rank, round);
+    case Collective::kAllreduceRecursiveDoubling:
+    case Collective::kAllgatherRecursiveDoubling:
+      return doubling(rank, round);
+    case Collective::kAllreduceRing:
+    case Collective::kAllgatherRing: {
+      const auto parts = std::uint64_t(call_.algorithm == Collective::kAllreduceRing ? ranks_ : 1);
+      const std::uint64_t bytes = call_.bytes / parts + (call_.bytes % parts != 0);
+      return {plus(rank, 1, ranks_), bytes, 0, plus(rank, -1, ranks_), bytes, 0};
+    }
+    case Collective::kReduce:
+    case Collective::kGather:
+      return from_leaves(rank, round);
+    case Collective::kBroadcast:
+    case Collective::kScatter:
+      break;
+  }
+  return backwards(from_leaves(rank, count(rank) - 1 - round));
+}
+
+Round CollectiveRounds::dissemination(Rank rank, std::uint32_t round) const {
+  const Rank distance = Rank(1) << round;
+  const bool doubles = call_.algorithm == Collective::kAllgatherBruck;
+  const std::uint64_t bytes =
+      doubles ? call_.bytes * std::uint64_t(std::min(distance, ranks_ - distance)) : call_.bytes;
+  return {plus(rank, distance, ranks_), bytes, int(round), plus(rank, -distance, ranks_), bytes, int(round)};
+}
+
+/// Lane 0 is for the fold, in or out; lane 1 + n for the exchange over distance 2^n.
+Round CollectiveRounds::doubling(Rank rank, std::uint32_t round) const {
+  const Folding folding(ranks_);
+  const bool gathers = call_.algorithm == Collective::kAllgatherRecursiveDoubling;
+  const std::uint64_t whole = gathers ? call_.bytes * std::uint64_t(ranks_) : call_.bytes;
+  if (folding.sits_out(rank)) {
+    if (round == 0) return {.to = rank + 1, .send_bytes = call_.bytes};
+    return {.from = rank + 1, .receive_bytes = whole};
+  }
+  if (!folding.is_folded(rank)) return doubling_member(rank, int(round) + 1);
+  if (round == 0) return {.from = rank - 1, .receive_bytes = call_.bytes};
+  if (round > folding.distances()) return {.to = rank - 1, .send_bytes = whole};
+  return doubling_member(rank, int(round));
+}
+
+/// A member sends what it has after the exchange with all that are nearer.
+Round CollectiveRounds::doubling_member(Rank rank, int lane) const {
+  const Folding folding(ranks_);
+  const Rank member = folding.member_of(rank), distance = Rank(1) << (lane - 1), other = member ^ distance;
+  const Rank peer = folding.rank_of(other);
+  const bool gathers = call_.algorithm == Collective::kAllgatherRecursiveDoubling;
+  const auto held = [&](Rank of) {
+    return gathers ? call_.bytes * std::uint64_t(folding.ranks_behind(of, distance)) : call_.bytes;
+  };
+  return {peer, held(member), lane, peer, held(other), lane};
+}
+
+/// A message holds one block for each rank of the subtree, or the one vector. Of broadcast and scatter it is the same
+/// backwards, the largest subtree first.
+Round CollectiveRounds::from_leaves(Rank rank, std::uint32_t round) const {
+  const Binomial tree(rank, ranks_, call_.root);
+  const bool blocks = call_.algorithm == Collective::kGather || call_.algorithm == Collective::kScatter;
+  const auto size = [&](Rank subtree) { return blocks ? call_.bytes * std::uint64_t(subtree) : call_.bytes; };
+  if (round < tree.children())
+    return {.from = tree.child(round), .receive_bytes = size(tree.subtree_of_child(round)), .lane = int(round)};
+  return {.to = tree.parent(), .send_bytes = size(tree.subtree()), .to_lane = tree.place_among_siblings()};
+}
+
+Round CollectiveRounds::first_of_lane(Rank rank, int lane) const {
+  switch (call_.algorithm) {
+    case Collective::kAllreduceRecursiveDoubling:
+    case Collective::kAllgatherRecursiveDoubling: {
+      const Folding folding(ranks_);
+      if (folding.sits_out(rank)) return doubling(rank, 1);
+      return doubling(rank, std::uint32_t(folding.is_folded(rank) ? lane : lane - 1));
+    }
+    default:
+      return at(rank, std::uint32_t(lane));
   }
 }
 
@@ -159,18 +199,17 @@ void RankPrograms::calc_all(std::uint64_t nanoseconds) {
 void RankPrograms::call(const CollectiveCall& call) { last_ = start(call).last_; }
 
 RankPrograms::Pending RankPrograms::start(const CollectiveCall& call) {
-  assert(call.root >= 0 && call.root < builder_.ranks());
+  const CollectiveRounds rounds(call, builder_.ranks());
   Pending pending;
   pending.last_ = last_;
   const Tag tag = next_tag_++;
-  Rounds rounds;
   for (Rank rank = 0; rank < builder_.ranks(); ++rank) {
-    rounds_of(call, rank, builder_.ranks(), rounds);
     auto& last = pending.last_[std::size_t(rank)];
-    for (const Round& round : rounds) {
+    for (std::uint32_t i = 0; i < rounds.count(rank); ++i) {
+      const Round round = rounds.at(rank, i);
       std::vector<OpId> now;
       if (round.to != kNobody) now.push_back(follow(builder_.send(rank, round.send_bytes, round.to, tag), last));
-      if (round.from != kNobody) now.push_back(follow(builder_.recv(rank, round.recv_bytes, round.from, tag), last));
+      if (round.from != kNobody) now.push_back(follow(builder_.recv(rank, round.receive_bytes, round.from, tag), last));
       last = std::move(now);
     }
   }

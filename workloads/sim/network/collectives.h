@@ -18,6 +18,8 @@ enum class Collective : std::uint8_t {
   kAllreduceRing,               ///< 2 (p - 1) rounds of a p-th of the data, rounded up to whole bytes (for any p).
   kAllgatherRing,               ///< p - 1 rounds (for any p).
   kAllgatherRecursiveDoubling,  ///< log2 p rounds, messages that double; folds like kAllreduceRecursiveDoubling.
+  kAllgatherBruck,              ///< Dissemination: ceil(log2 p) rounds, messages that double, the last one of the rest.
+  kAllgatherDissemination,      ///< The same with one block a message, as Schedgen, LogGOPSim's generator, has it.
   kBroadcast,                   ///< Binomial tree from the root: p - 1 messages (for any p), as the next three.
   kReduce,                      ///< Binomial tree towards the root.
   kGather,                      ///< The same; a message holds the blocks of the sender's subtree.
@@ -34,16 +36,37 @@ struct CollectiveCall {
 
 inline constexpr Rank kNobody = -1;
 
-/// What one rank does in one round of a collective: a send, a receive or both at once.
+/// What one rank does in one round of a collective: at the same time, and the next round when both have happened.
 struct Round {
   Rank to = kNobody;
   std::uint64_t send_bytes = 0;
+  int to_lane = 0;  ///< At the receiver.
   Rank from = kNobody;
-  std::uint64_t recv_bytes = 0;
+  std::uint64_t receive_bytes = 0;
+  int lane = 0;
 };
 
-/// One after another, each waits for all of the one before. 0 <= rank, root < ranks; none for a single rank.
-void rounds_of(const CollectiveCall& call, Rank rank, Rank ranks, std::vector<Round>& rounds);
+/// The rounds of each rank, each computed in O(1) when it is asked for. All that a rank receives through one of its
+/// lanes, kMostLanes or less, comes from one rank, in messages of one size, in the order of rounds and of calls.
+class CollectiveRounds {
+ public:
+  static constexpr int kMostLanes = 32;
+
+  CollectiveRounds(const CollectiveCall& call, Rank ranks);
+
+  std::uint32_t count(Rank rank) const;
+  Round at(Rank rank, std::uint32_t round) const;
+  Round first_of_lane(Rank rank, int lane) const;  ///< The first round in which `rank` receives through it.
+
+ private:
+  Round dissemination(Rank rank, std::uint32_t round) const;
+  Round doubling(Rank rank, std::uint32_t round) const;
+  Round doubling_member(Rank rank, int lane) const;
+  Round from_leaves(Rank rank, std::uint32_t round) const;
+
+  CollectiveCall call_;
+  Rank ranks_;
+};
 
 /// Puts the ranks' programs together, statement by statement. What a rank does next waits for what it did before.
 class RankPrograms {

@@ -14,6 +14,13 @@ namespace idlewave::sim {
 
 namespace {
 
+std::vector<Round> rounds_of(const CollectiveCall& call, Rank rank, Rank ranks) {
+  const CollectiveRounds rounds(call, ranks);
+  std::vector<Round> all;
+  for (std::uint32_t i = 0; i < rounds.count(rank); ++i) all.push_back(rounds.at(rank, i));
+  return all;
+}
+
 constexpr Rank kMaxRanks = 100'000'000;
 constexpr Rank kFewestRanks = 3;  ///< In which an exchange tells whether it is a collective.
 constexpr OpId kStart = GoalSchedule::kWaitsForStart;
@@ -90,6 +97,7 @@ class Finder {
     for (const CollectiveCall& call : {CollectiveCall{Collective::kAllreduceDissemination, bytes},
                                        CollectiveCall{Collective::kAllreduceRecursiveDoubling, bytes},
                                        CollectiveCall{Collective::kAllgatherRecursiveDoubling, bytes},
+                                       CollectiveCall{Collective::kAllgatherBruck, bytes},
                                        CollectiveCall{Collective::kAllreduceRing, bytes * std::uint64_t(ranks())},
                                        CollectiveCall{Collective::kAllgatherRing, bytes}})
       if (is_here(call)) return call;
@@ -130,7 +138,7 @@ class Finder {
   bool is_all_of(const CollectiveCall& call) {
     for (Rank i = 0; i < ranks(); ++i) {
       const auto rank = Rank((std::int64_t(call.root) + i) % ranks());
-      rounds_of(call, rank, ranks(), rounds_);
+      rounds_ = rounds_of(call, rank, ranks());
       if (!are_rounds(next_[std::size_t(rank)])) return false;
     }
     return true;
@@ -156,7 +164,7 @@ class Finder {
   static bool is_of(const GoalOp& op, const Round& round, Units units) {
     if (op.units.cpu != units.cpu || op.units.nic != units.nic) return false;
     return op.kind == OpKind::kSend ? op.peer == round.to && op.amount == round.send_bytes
-                                    : op.peer == round.from && op.amount == round.recv_bytes;
+                                    : op.peer == round.from && op.amount == round.receive_bytes;
   }
 
   bool waits_only_for(OpId op, Ops others) const {
@@ -169,7 +177,7 @@ class Finder {
     const auto number = std::uint32_t(found_.calls.size());
     found_.calls.push_back(call);
     for (Rank rank = 0; rank < ranks(); ++rank) {
-      rounds_of(call, rank, ranks(), rounds_);
+      rounds_ = rounds_of(call, rank, ranks());
       std::size_t count = 0;
       for (const Round& round : rounds_) count += ops_in(round);
       Ops& ops = next_[std::size_t(rank)];
@@ -262,11 +270,12 @@ class Extrapolator {
 
   std::vector<std::vector<OpId>> write_collective(Rank rank, const CollectiveCall& call, const GoalOp& like) {
     std::vector<std::vector<OpId>> written;
-    rounds_of(call, rank, builder_.ranks(), rounds_);
+    rounds_ = rounds_of(call, rank, builder_.ranks());
     for (const Round& round : rounds_) {
       auto& now = written.emplace_back();
       if (round.to != kNobody) now.push_back(builder_.send(rank, round.send_bytes, round.to, like.tag, like.units));
-      if (round.from != kNobody) now.push_back(builder_.recv(rank, round.recv_bytes, round.from, like.tag, like.units));
+      if (round.from != kNobody)
+        now.push_back(builder_.recv(rank, round.receive_bytes, round.from, like.tag, like.units));
     }
     return written;
   }
@@ -332,7 +341,8 @@ double ops_of(Collective algorithm, double p) {
 
 double largest_message(const CollectiveCall& call, Rank ranks) {
   const bool grows = call.algorithm == Collective::kGather || call.algorithm == Collective::kScatter ||
-                     call.algorithm == Collective::kAllgatherRecursiveDoubling;
+                     call.algorithm == Collective::kAllgatherRecursiveDoubling ||
+                     call.algorithm == Collective::kAllgatherBruck;
   return call.algorithm == Collective::kAllreduceRing ? 0 : double(call.bytes) * (grows ? ranks : 1);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "workloads/sim/network/busy_cpus.h"
+#include "workloads/sim/network/costs.h"
 #include "workloads/sim/network/event_queue.h"
 #include "workloads/sim/network/match_queue.h"
 
@@ -21,55 +22,6 @@ inline void fetch(const void* memory) {
   __builtin_prefetch(memory);
   asm volatile("");
 }
-
-/// Nanoseconds for all bytes of a message but the first.
-class ByteCharge {
- public:
-  explicit ByteCharge(double seconds_per_byte)
-      : exact_(seconds_per_byte * 1e9),
-        whole_(std::llround(exact_)),
-        is_whole_(std::abs(exact_ - double(whole_)) <= 1e-6) {}
-
-  std::int64_t of(std::uint64_t bytes) const {
-    const std::int64_t charged = std::int64_t(bytes) - 1;
-    return is_whole_ ? charged * whole_ : std::int64_t(std::floor(double(charged) * exact_));
-  }
-
- private:
-  double exact_;
-  std::int64_t whole_;
-  bool is_whole_;
-};
-
-class Costs {
- public:
-  explicit Costs(const support::LogGops& network)
-      : latency_(network.latency.count()),
-        overhead_(network.overhead.count()),
-        gap_(network.gap.count()),
-        eager_(network.rendezvous_size),
-        per_byte_gap_(network.gap_per_byte),
-        per_byte_overhead_(network.overhead_per_byte) {}
-
-  bool is_eager(std::uint64_t bytes) const { return bytes <= eager_; }
-  std::int64_t flight() const { return overhead_ + latency_; }
-  std::int64_t nic(std::uint64_t bytes) const { return gap_ + per_byte_gap_.of(bytes); }
-  std::int64_t send_cpu(std::uint64_t bytes) const { return overhead_ + per_byte_overhead_.of(bytes); }
-
-  /// The larger as numbers without a sign, which makes a difference for 0 bytes.
-  std::int64_t receive_cpu(std::uint64_t bytes) const {
-    return overhead_ +
-           std::int64_t(std::max(std::uint64_t(per_byte_overhead_.of(bytes)), std::uint64_t(per_byte_gap_.of(bytes))));
-  }
-
- private:
-  std::int64_t latency_;
-  std::int64_t overhead_;
-  std::int64_t gap_;
-  std::uint64_t eager_;
-  ByteCharge per_byte_gap_;
-  ByteCharge per_byte_overhead_;
-};
 
 /// When each rank's processors and interfaces are free.
 class Clocks {
@@ -522,17 +474,6 @@ class Engine {
   GoalRun run_;
 };
 
-bool is_cost(double value) { return std::isfinite(value) && value >= 0; }
-
-wire::Status check(const support::LogGops& network) {
-  if (network.latency.count() < 0 || network.overhead.count() < 0 || network.gap.count() < 0)
-    return wire::Error{"loggops: L, o and g must not be negative"};
-  if (!is_cost(network.gap_per_byte) || !is_cost(network.overhead_per_byte) || network.gap_per_byte > 1 ||
-      network.overhead_per_byte > 1)
-    return wire::Error{"loggops: G and O must lie between 0 and 1 s/B"};
-  return wire::ok();
-}
-
 /// No run is longer than all of its operations one after another.
 double longest(const GoalSchedule& schedule, const support::LogGops& network) {
   const double message = double(network.latency.count()) + 2 * double(network.overhead.count() + network.gap.count());
@@ -584,7 +525,7 @@ bool is_extended(const GoalOptions& options) {
 }
 
 wire::Status check(const GoalSchedule& schedule, const support::LogGops& network, const GoalOptions& options) {
-  if (auto status = check(network); !status) return status;
+  if (auto status = check_costs(network); !status) return status;
   if (auto status = check_start(schedule, options.start_ns); !status) return status;
   if (options.memory)
     if (auto status = check(*options.memory, schedule); !status) return status;

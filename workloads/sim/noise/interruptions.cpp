@@ -63,6 +63,11 @@ double PeriodicNoise::free_from(Rank rank, double time) const {
   return std::max(time, beat.at(beat.first_from(time) - 1) + duration_);
 }
 
+double PeriodicNoise::next_from(Rank rank, double time) const {
+  const Beat beat{phases_.of(rank), period_};
+  return beat.at(beat.first_from(time));
+}
+
 SystemNoise::SystemNoise(std::uint64_t seed, Phases phases)
     : key_(mixed(key_of(seed))), cut_(1 - portable_exp(-kLongest / kScale)), phases_(phases) {}
 
@@ -84,6 +89,11 @@ double SystemNoise::free_from(Rank rank, double time) const {
   const Beat beat{phases_.of(rank), kPeriod};
   const double k = beat.first_from(time) - 1;
   return std::max(time, beat.at(k) + duration(rank, static_cast<std::int64_t>(k)));
+}
+
+double SystemNoise::next_from(Rank rank, double time) const {
+  const Beat beat{phases_.of(rank), kPeriod};
+  return beat.at(beat.first_from(time));
 }
 
 TraceNoise::TraceNoise(const support::NoiseTrace& trace, Phases phases) : phases_(phases) {
@@ -113,6 +123,11 @@ double TraceNoise::free_from(Rank rank, double time) const {
   for (Place place = first_from(time - stretch_, offset); at(place, offset) < time; place = next(place))
     free = std::max(free, at(place, offset)) + round_[place.index].duration;
   return std::max(time, free);
+}
+
+double TraceNoise::next_from(Rank rank, double time) const {
+  const double offset = phases_.of(rank) * length_;
+  return at(first_from(time, offset), offset);
 }
 
 TraceNoise::Place TraceNoise::next(Place place) const {

@@ -41,6 +41,7 @@ class PeriodicNoise final : public PhaseNoise {
   double after(Rank rank, Step step, double begin, double end) const override;
   bool is_in_time() const override { return true; }
   double free_from(Rank rank, double time) const override;
+  double next_from(Rank rank, double time) const override;
 
  private:
   double duration_;
@@ -62,6 +63,7 @@ class SystemNoise final : public PhaseNoise {
   double after(Rank rank, Step step, double begin, double end) const override;
   bool is_in_time() const override { return true; }
   double free_from(Rank rank, double time) const override;
+  double next_from(Rank rank, double time) const override;
   double duration(Rank rank, std::int64_t tick) const;  ///< Seconds, below kLongest.
 
  private:
@@ -79,6 +81,7 @@ class TraceNoise final : public PhaseNoise {
   double after(Rank rank, Step step, double begin, double end) const override;
   bool is_in_time() const override { return true; }
   double free_from(Rank rank, double time) const override;
+  double next_from(Rank rank, double time) const override;
 
  private:
   struct Interruption {
@@ -97,8 +100,8 @@ class TraceNoise final : public PhaseNoise {
   Place first_from(double time, double offset) const;
 
   std::vector<Interruption> round_;
-  double length_ = 0;  ///< Of a round.
-  double busy_ = 0;    ///< All durations of a round.
+  double length_ = 0;   ///< Of a round.
+  double busy_ = 0;     ///< All durations of a round.
   double stretch_ = 0;  ///< The longest time without a moment for work.
   Phases phases_;
 };

@@ -1,0 +1,112 @@
+#include "workloads/sim/main/collective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "workloads/sim/network/collective_run.h"
+
+namespace idlewave::sim {
+namespace {
+
+using support::CollectiveAlgorithm;
+using support::CollectiveKind;
+
+Collective allreduce_by(CollectiveAlgorithm algorithm) {
+  if (algorithm == CollectiveAlgorithm::kRing) return Collective::kAllreduceRing;
+  if (algorithm == CollectiveAlgorithm::kRecursiveDoubling) return Collective::kAllreduceRecursiveDoubling;
+  return Collective::kAllreduceDissemination;
+}
+
+Collective allgather_by(CollectiveAlgorithm algorithm) {
+  if (algorithm == CollectiveAlgorithm::kRing) return Collective::kAllgatherRing;
+  if (algorithm == CollectiveAlgorithm::kRecursiveDoubling) return Collective::kAllgatherRecursiveDoubling;
+  if (algorithm == CollectiveAlgorithm::kBruck) return Collective::kAllgatherBruck;
+  return Collective::kAllgatherDissemination;
+}
+
+Collective algorithm_of(const support::CollectiveOfStep& collective) {
+  switch (collective.kind) {
+    case CollectiveKind::kAllreduce:
+      return allreduce_by(collective.algorithm);
+    case CollectiveKind::kAllgather:
+      return allgather_by(collective.algorithm);
+    case CollectiveKind::kBroadcast:
+      return Collective::kBroadcast;
+    case CollectiveKind::kReduce:
+      return Collective::kReduce;
+    case CollectiveKind::kGather:
+      return Collective::kGather;
+    case CollectiveKind::kScatter:
+      return Collective::kScatter;
+    case CollectiveKind::kBarrier:
+      break;
+  }
+  return Collective::kBarrier;
+}
+
+CollectiveProgram program_of(const support::Scenario& scenario) {
+  const support::CollectiveOfStep& collective = *scenario.communication.collective;
+  CollectiveProgram program{.ranks = scenario.machine.ranks,
+                            .steps = scenario.program.steps,
+                            .work_ns = scenario.program.time.count(),
+                            .call = {algorithm_of(collective), scenario.communication.message_size, collective.root},
+                            .mode = collective.mode,
+                            .delays = {}};
+  for (const support::Delay& delay : scenario.delays)
+    program.delays.push_back({delay.rank, delay.step, delay.duration.count()});
+  return program;
+}
+
+/// Those kinds that come at moments of simulated time.
+bool interrupts(const support::Noise& noise) {
+  return std::holds_alternative<support::PeriodicNoise>(noise.distribution) ||
+         std::holds_alternative<support::SystemNoise>(noise.distribution) ||
+         std::holds_alternative<support::TraceNoise>(noise.distribution);
+}
+
+wire::Status check(const support::Scenario& scenario, const RunOptions& options) {
+  const auto step = options.starts_of;
+  if (!step || (*step >= 0 && *step < scenario.program.steps)) return wire::ok();
+  return wire::Error{fmt::format("step-start: {}; from 0 to {}", *step, scenario.program.steps - 1)};
+}
+
+std::int64_t last(const std::vector<std::int64_t>& times) {
+  return times.empty() ? 0 : *std::ranges::max_element(times);
+}
+
+}  // namespace
+
+wire::Result<Run> run_collectives(const support::Scenario& scenario, const RunOptions& options) {
+  if (auto status = check(scenario, options); !status) return wire::Error{status.error()};
+  const support::LogGops network = scenario.communication.loggops.value_or(support::LogGops{});
+  const auto result = run(program_of(scenario), network,
+                          {.noise = options.noise,
+                           .interrupts = interrupts(scenario.noise),
+                           .stop = options.stop,
+                           .recorder = options.recorder,
+                           .starts_of = options.starts_of});
+  if (!result) return result.error();
+  Run run{.makespan = double(last(result->finish_ns)) * 1e-9,
+          .rank_steps = result->rank_steps,
+          .events = result->rank_steps + result->messages,
+          .stopped = result->stopped,
+          .starts = {},
+          .active_means = {}};
+  for (const std::int64_t start : result->starts_ns) run.starts.push_back(double(start) * 1e-9);
+  return run;
+}
+
+std::size_t bytes_of_collectives(const support::Scenario& scenario, const RunOptions& options) {
+  const std::size_t starts = options.starts_of ? std::size_t(scenario.machine.ranks) * 2 * sizeof(double) : 0;
+  return bytes_needed(program_of(scenario)) + starts;
+}
+
+wire::Result<Model> model_of_work(const support::Scenario& scenario) {
+  support::Scenario work = scenario;
+  work.communication = {};
+  return model_of(work);
+}
+
+}  // namespace idlewave::sim

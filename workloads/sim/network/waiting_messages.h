@@ -1,0 +1,152 @@
+#pragma once
+// Messages on their way to a rank, or waiting for its processor, of a program of collectives.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::sim {
+
+inline constexpr int kNoLane = -1;
+
+/// When its first byte is there, and through which of the receiver's lanes it comes: one number, since a rank has many.
+class WaitingMessage {
+ public:
+  WaitingMessage() = default;
+  WaitingMessage(std::int64_t arrival, int lane) : packed_(arrival * 32 + lane) {}  ///< Below 2^58 ns; 0 to 31.
+  std::int64_t arrival() const { return packed_ >> 5; }
+  int lane() const { return int(packed_ & 31); }
+
+  /// Those of one moment in the order of who sent them; `sender(lane)`.
+  template <class Sender>
+  bool is_before(const WaitingMessage& other, const Sender& sender) const {
+    if (arrival() != other.arrival()) return packed_ < other.packed_;
+    return lane() != other.lane() && sender(lane()) < sender(other.lane());
+  }
+
+ private:
+  std::int64_t packed_ = 0;
+};
+
+/// The same with a number by which those of one moment are ordered.
+class NumberedMessage {
+ public:
+  NumberedMessage() = default;
+  NumberedMessage(std::int64_t arrival, int lane, std::int64_t number)
+      : arrival_(arrival), number_(number), lane_(lane) {}
+  std::int64_t arrival() const { return arrival_; }
+  std::int64_t number() const { return number_; }
+  int lane() const { return lane_; }
+
+  template <class Sender>
+  bool is_before(const NumberedMessage& other, const Sender&) const {
+    return arrival_ != other.arrival_ ? arrival_ < other.arrival_ : number_ < other.number_;
+  }
+
+ private:
+  std::int64_t arrival_ = 0;
+  std::int64_t number_ = 0;
+  int lane_ = 0;
+};
+
+/// For ranks that have more messages than they have room for. Shared by all ranks of a run.
+template <class Message>
+class MessageOverflow {
+ public:
+  using Heap = std::vector<Message>;
+
+  std::uint32_t take_heap() {
+    if (free_.empty()) {
+      heaps_.emplace_back();
+      return std::uint32_t(heaps_.size() - 1);
+    }
+    const std::uint32_t heap = free_.back();
+    free_.pop_back();
+    return heap;
+  }
+  void give_back(std::uint32_t heap) { free_.push_back(heap); }
+  Heap& operator[](std::uint32_t heap) { return heaps_[heap]; }
+  const Heap& operator[](std::uint32_t heap) const { return heaps_[heap]; }
+
+ private:
+  std::vector<Heap> heaps_;
+  std::vector<std::uint32_t> free_;
+};
+
+/// Of one rank, the first at hand. Up to six stand in here, the last one first; more in a heap, until that is empty.
+template <class Message>
+class WaitingMessages {
+ public:
+  using Overflow = MessageOverflow<Message>;
+
+  std::int8_t awaited = kNoLane;  ///< The lane for which the rank waits.
+
+  bool empty() const { return count_ == 0; }
+
+  Message first(const Overflow& overflow) const { return is_here() ? messages_[count_ - 1u] : overflow[heap_].front(); }
+
+  /// No message through `awaited` arrives before; kNever: there is none.
+  std::int64_t awaited_from(const Overflow& overflow) const {
+    if (!is_here()) return overflow[heap_].front().arrival();
+    for (std::size_t i = count_; i-- > 0;)
+      if (messages_[i].lane() == awaited) return messages_[i].arrival();
+    return std::numeric_limits<std::int64_t>::max();
+  }
+
+  template <class Sender>
+  void add(Message message, Overflow& overflow, const Sender& sender) {
+    if (count_ >= messages_.size()) return add_to_heap(message, overflow, sender);
+    std::size_t place = count_++;
+    for (; place > 0 && messages_[place - 1].is_before(message, sender); --place)
+      messages_[place] = messages_[place - 1];
+    messages_[place] = message;
+  }
+
+  /// The first, out of it.
+  template <class Sender>
+  Message take(Overflow& overflow, const Sender& sender) {
+    if (is_here()) return messages_[--count_];
+    auto& heap = overflow[heap_];
+    std::pop_heap(heap.begin(), heap.end(), follows(sender));
+    const Message message = heap.back();
+    heap.pop_back();
+    if (heap.empty()) {
+      overflow.give_back(heap_);
+      count_ = 0;
+    }
+    return message;
+  }
+
+ private:
+  static constexpr std::uint8_t kInHeap = 255;
+
+  bool is_here() const { return count_ != kInHeap; }
+
+  template <class Sender>
+  static auto follows(const Sender& sender) {
+    return [&sender](const Message& a, const Message& b) { return b.is_before(a, sender); };
+  }
+
+  template <class Sender>
+  void add_to_heap(Message message, Overflow& overflow, const Sender& sender) {
+    if (is_here()) {
+      heap_ = overflow.take_heap();
+      overflow[heap_].assign(messages_.rbegin(), messages_.rend());
+      count_ = kInHeap;
+    }
+    auto& heap = overflow[heap_];
+    heap.push_back(message);
+    std::push_heap(heap.begin(), heap.end(), follows(sender));
+  }
+
+  std::uint8_t count_ = 0;  ///< kInHeap: see there.
+  std::uint32_t heap_ = 0;
+  std::array<Message, 6> messages_;
+};
+static_assert(sizeof(WaitingMessages<WaitingMessage>) == 56);
+
+}  // namespace idlewave::sim
