@@ -242,5 +242,24 @@ TEST(TraceNoise, OfAPeriodicTraceIsPeriodicNoise) {
   }
 }
 
+/// Nothing begins before, and something does then.
+void expect_next(const PhaseNoise& noise, double length) {
+  std::mt19937_64 random{6};
+  for (int i = 0; i < 1000; ++i) {
+    const double time = length * static_cast<double>(random() % 1'000'000) * 1e-5;
+    const double next = noise.next_from(7, time);
+    ASSERT_GE(next, time) << "seed 6, case " << i;
+    ASSERT_EQ(noise.after(7, i, time, next), 0) << "seed 6, case " << i;
+    ASSERT_GT(noise.after(7, i, time, next + 1e-6 * length), 0) << "seed 6, case " << i;
+  }
+}
+
+TEST(Interruptions, TellWhenTheNextOneBegins) {
+  const Phases phases{8, NoisePhase::kOwn};
+  expect_next(PeriodicNoise{2.5e-3, 0.1, phases}, 0.1);
+  expect_next(SystemNoise{9, phases}, SystemNoise::kPeriod);
+  expect_next(TraceNoise{{{1ms, 200us}, {4ms, 30us}, {9ms, 10us}}, phases}, 9e-3);
+}
+
 }  // namespace
 }  // namespace idlewave::sim

@@ -243,6 +243,7 @@ class Engine {
   using Message = std::conditional_t<kOrdered, NumberedMessage, WaitingMessage>;
   using RankState = RankStateOf<Message>;
   static constexpr std::size_t kBlock = 256;  ///< Ranks.
+  static constexpr std::size_t kFetchAhead = 8;
 
   /// What a rank may do next: kSend, kPost, kMessage, kWork or, at kNever, nothing.
   struct Event {
@@ -281,20 +282,27 @@ class Engine {
   }
 
   void visit(std::size_t block) {
-    block_next_[block] = kNever;
-    const Rank end = Rank(std::min(ranks_.size(), (block + 1) * kBlock));
-    for (Rank rank = Rank(block * kBlock); rank < end; ++rank) {
-      std::int64_t next = next_[std::size_t(rank)];
-      fetch(rank + 8);
-      if (next < window_end_) next_[std::size_t(rank)] = next = advance(rank, state(rank));
-      block_next_[block] = std::min(block_next_[block], next);
+    const std::size_t begin = block * kBlock, end = std::min(next_.size(), begin + kBlock);
+    std::array<std::uint32_t, kBlock> due;
+    std::size_t count = 0;
+    for (std::size_t rank = begin; rank < end; ++rank) {
+      due[count] = std::uint32_t(rank);
+      count += next_[rank] < window_end_;
     }
+    block_next_[block] = kNever;
+    for (std::size_t i = 0; i < std::min(kFetchAhead, count); ++i) fetch(ranks_[due[i]]);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + kFetchAhead < count) fetch(ranks_[due[i + kFetchAhead]]);
+      next_[due[i]] = advance(Rank(due[i]), ranks_[due[i]]);
+    }
+    std::int64_t next = kNever;
+    for (std::size_t rank = begin; rank < end; ++rank) next = std::min(next, next_[rank]);
+    block_next_[block] = next;
   }
 
-  void fetch(Rank rank) const {
-    const RankState* const ahead = ranks_.data() + rank;
-    __builtin_prefetch(ahead, 1);
-    __builtin_prefetch(&ahead->cpu, 1);
+  static void fetch(const RankState& ahead) {
+    __builtin_prefetch(&ahead, 1);
+    __builtin_prefetch(&ahead.cpu, 1);
   }
 
   void put_back(Rank rank, std::int64_t next) {
@@ -472,8 +480,10 @@ class Engine {
     receiver.messages.add(message, overflow_, in_order_of_senders(to));
     if constexpr (kOrdered)
       take_turn(to);
-    else if (message.lane() == receiver.messages.awaited)
-      put_back(to, message.arrival() + pattern_.received(to, message.lane()).receive_cpu);
+    else {
+      const std::int64_t end = message.arrival() + pattern_.received(to, message.lane()).receive_cpu;
+      put_back(to, message.lane() == receiver.messages.awaited ? end : kNever);
+    }
   }
 
   auto in_order_of_senders(Rank rank) {

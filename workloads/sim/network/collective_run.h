@@ -71,7 +71,7 @@ struct CollectiveRun {
 ///
 /// How: what is sent takes at least o + L until it does anything, so until that long after the earliest moment at which
 /// anyone may send, ranks are independent, and are visited one after another. Where o + L = 0, or messages are longer
-/// than S (rendezvous, which holds the sender), all goes in the order of time instead, several times as slowly.
+/// than S (rendezvous, which holds the sender), all goes in the order of time instead, about twenty times as slowly.
 /// Cost: a visit for each message sent; 136 bytes a rank, and 4 a rank where messages may pile up (rings and trees).
 /// Error: what check_costs refuses; a program out of range; a run longer than 2^56 ns (2.3 years).
 wire::Result<CollectiveRun> run(const CollectiveProgram& program, const support::LogGops& network,
