@@ -16,7 +16,7 @@ TEST(RowMessage, KeepsEveryBitOfARow) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<> uniform(0, 1e3);
   for (int i = 0; i < 1000; ++i) {
-    Run run{.makespan = uniform(random), .rank_steps = random(), .events = random(), .stopped = i % 2 == 0};
+    sim::Run run{.makespan = uniform(random), .rank_steps = random(), .events = random(), .stopped = i % 2 == 0};
     for (int n = i % 7; n > 0; --n) run.active_means.push_back(i % 3 == 0 ? 2.5 * n : uniform(random));
     const double against = uniform(random);
     const FinishedRow row = decode_row(encode_row({std::size_t(i) << 20, Row{run, against}}));
