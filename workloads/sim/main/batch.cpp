@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "workloads/sim/main/collective.h"
+#include "workloads/sim/main/engines.h"
 #include "workloads/sim/main/recording.h"
 #include "workloads/sim/main/report.h"
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "workloads/sim/main/inference.h"
+#include "workloads/sim/main/engines.h"
 #include "workloads/sim/main/parts.h"
 
 namespace idlewave::sim {

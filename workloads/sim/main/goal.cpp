@@ -14,6 +14,7 @@
 #include <optional>
 #include <string_view>
 
+#include "workloads/sim/main/engines.h"
 #include "workloads/sim/main/report.h"
 #include "workloads/sim/network/extrapolate.h"
 #include "workloads/sim/network/goal_reader.h"

@@ -8,10 +8,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "workloads/sim/contention/active_window.h"
-#include "workloads/sim/loggops/bulk_run.h"
-#include "workloads/sim/loggops/bulk_schedule.h"
-#include "workloads/sim/main/collective.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/quantity.h"
@@ -55,41 +51,12 @@ wire::Result<Prepared> prepare(const Options& options, const std::vector<std::st
   return Prepared{std::move(*scenario), std::move(*noise)};
 }
 
-wire::Result<Model> model_for(const support::Scenario& scenario) {
-  if (has_collective(scenario)) return model_of_work(scenario);
-  return scenario.communication.loggops ? model_beside_network(scenario) : model_of(scenario);
-}
-
-wire::Result<Run> run_scenario(const support::Scenario& scenario, const RunOptions& options) {
-  if (has_collective(scenario)) return run_collectives(scenario, options);
-  return scenario.communication.loggops ? run_on_network(scenario, options) : run(scenario, options);
-}
-
-wire::Result<std::vector<double>> active_means_of(const Prepared& prepared, const Run& run, Fractions window) {
-  const support::Scenario& scenario = prepared.scenario;
-  if (!has_collective(scenario) && !scenario.communication.loggops)
-    return active_means(scenario, prepared.noise.get(), run, window, &interrupted());
-  ActiveWindow active(scenario.machine.ranks, scenario.machine.ranks_per_domain,
-                      {window.from * run.makespan, window.to * run.makespan});
-  const auto again =
-      run_scenario(scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &active});
-  if (!again) return again.error();
-  return again->stopped ? std::vector<double>{} : active.means();
-}
-
 wire::Status check_memory(std::size_t bytes, const std::string& advice) {
   auto there = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
   rlimit allowed{};
   if (getrlimit(RLIMIT_AS, &allowed) == 0) there = std::min<std::size_t>(there, allowed.rlim_cur);
   if (bytes <= there) return wire::ok();
   return wire::Error{fmt::format("this run needs {} of memory, and there are {}: {}", support::format_bytes(bytes), support::format_bytes(there), advice)};
-}
-
-wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options) {
-  const bool networked = scenario.communication.loggops.has_value();
-  const auto needed = networked ? bytes_on_network(scenario) : bytes_needed(scenario, options);
-  if (!needed) return needed.error();
-  return check_memory(*needed, networked ? "take fewer ranks or steps" : "take fewer ranks");
 }
 
 }  // namespace idlewave::sim

@@ -32,19 +32,7 @@ struct Prepared {
 /// Reads the scenario with `more` settings behind those of the command line.
 wire::Result<Prepared> prepare(const Options& options, const std::vector<std::string>& more = {});
 
-/// Without its network if it has one, for what asks only after ranks, domains and work.
-wire::Result<Model> model_for(const support::Scenario& scenario);
-
-/// By the engine that the scenario's communication asks for. Error: as run() and run_on_network().
-wire::Result<Run> run_scenario(const support::Scenario& scenario, const RunOptions& options);
-
-/// Run::active_means of a run that was made without them, by running once more; none if that is interrupted.
-wire::Result<std::vector<double>> active_means_of(const Prepared& prepared, const Run& run, Fractions window);
-
 /// Fails if there is less memory in the machine, or if this process may use less. `advice`: how to need less.
 wire::Status check_memory(std::size_t bytes, const std::string& advice);
-
-/// Fails if the run needs more memory than there is in the machine, or than this process may use. Error: also what bytes_needed refuses.
-wire::Status check_memory(const support::Scenario& scenario, const RunOptions& options);
 
 }  // namespace idlewave::sim

@@ -11,8 +11,8 @@
 
 #include "probe/wire/frame_log.h"
 #include "workloads/sim/contention/simulation.h"
-#include "workloads/sim/main/collective.h"
 #include "workloads/sim/main/emitter.h"
+#include "workloads/sim/main/engines.h"
 
 namespace idlewave::sim {
 namespace {
@@ -86,14 +86,14 @@ bool is_taken(const std::string& path) {
 
 /// All of the run into the emitter.
 wire::Result<Recorded> play(const Prepared& prepared, Emitter& emitter, const RecordingStream& stream) {
-  if (has_collective(prepared.scenario)) {
+  if (engine_of(prepared.scenario) == Engine::kCollectives) {
     Notes notes;
     const auto run =
         run_scenario(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &notes});
     if (!run) return run.error();
     return Recorded{notes.tell(emitter), !run->stopped};
   }
-  if (prepared.scenario.communication.loggops) {
+  if (engine_of(prepared.scenario) == Engine::kNetwork) {
     const auto run = run_scenario(prepared.scenario,
                                   {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &emitter});
     if (!run) return run.error();
@@ -111,7 +111,7 @@ wire::Result<Recorded> play(const Prepared& prepared, Emitter& emitter, const Re
 wire::Status check_recording(const Prepared& prepared, const std::string& path) {
   if (is_taken(path)) return wire::Error{path + " exists; choose another name"};
   const auto model = model_for(prepared.scenario);
-  if (has_collective(prepared.scenario) && rank_steps_of(prepared.scenario) > Notes::kMostRankSteps) {
+  if (engine_of(prepared.scenario) == Engine::kCollectives && rank_steps_of(prepared.scenario) > Notes::kMostRankSteps) {
     return wire::Error{fmt::format("--record: a program with a collective may have {} ranks times steps, and this one has {}; take fewer", Notes::kMostRankSteps, rank_steps_of(prepared.scenario))};
   }
   return model ? check_session(prepared.scenario, *model) : model.error();

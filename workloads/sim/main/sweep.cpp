@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "workloads/sim/main/cores.h"
+#include "workloads/sim/main/engines.h"
 #include "workloads/sim/main/parts.h"
 #include "workloads/sim/main/row_pool.h"
 #include "workloads/sim/main/sweep_output.h"
