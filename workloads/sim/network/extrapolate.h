@@ -24,10 +24,10 @@ struct FoundCollectives {
 /// collectives.h, in its order; each but those of the first round waits for others of it only, and each send for one at
 /// least. Between collectives of one tag all ranks may have equally many other messages of that tag. Of p = 1 or 2
 /// ranks none is found, since any exchange could be one. What can't be told apart: a barrier is an allreduce of 1 B; of
-/// 3 ranks a scatter is a broadcast and a gather a reduction; two allgathers round the ring, of one tag and without
-/// anything in between, are an allreduce; and an allreduce round the ring is taken to be of p times the bytes of its
-/// messages. Cost: O(operations) and what the collectives found have, times the number of algorithms. 12 bytes an
-/// operation and 4 a dependence.
+/// 3 ranks a scatter is a broadcast, a gather a reduction and an allgather by Bruck one by dissemination; two
+/// allgathers round the ring, of one tag and without anything in between, are an allreduce; and an allreduce round the
+/// ring is taken to be of p times the bytes of its messages. Cost: O(operations) and what the collectives found have,
+/// times the number of algorithms. 12 bytes an operation and 4 a dependence.
 FoundCollectives find_collectives(const GoalSchedule& schedule);
 
 /// Upper bound of the operations that the schedule for `factor` times as many ranks has.
