@@ -129,8 +129,9 @@ void EventEngine<Observer>::refresh() {
     Domain& domain = domains_[number];
     domain.touched = false;
     rebase(domain);
-    domain.finish = domain.active > 0 ? domain.time + (slot(domain, 0).target - domain.service) * seconds_of_work(domain)
-                                      : MinTree::kNever;
+    domain.finish = domain.active > 0
+                        ? domain.time + (slot(domain, 0).target - domain.service) * seconds_of_work(domain)
+                        : MinTree::kNever;
     pending_.set(number, domain.holds > 0 ? std::min(domain.finish, holds_of(domain)->end) : domain.finish);
   }
   touched_.clear();

@@ -20,8 +20,8 @@ namespace idlewave::sim {
 
 /// The active ranks of a domain share its bandwidth equally and have the same work to do, so one number per domain, the
 /// service S (work that each active rank has been given, in units of one rank's work in one step), stands for all: S
-/// grows at 1 / T_exec(n), T_exec = n V / b(n) (afzal-2020, eq. 1), a rank that begins at S ends at S + 1, and ranks end
-/// in the order in which they began. Each domain has one pending moment: its next end of work or of a hold (delay,
+/// grows at 1 / T_exec(n), T_exec = n V / b(n) (afzal-2020, eq. 1), a rank that begins at S ends at S + 1, and ranks
+/// end in the order in which they began. Each domain has one pending moment: its next end of work or of a hold (delay,
 /// noise, transfer). Time goes from one such moment to the next over all domains.
 ///
 /// Times are seconds. One thread. Instantiated for Observer = Unobserved and Observed.

@@ -28,14 +28,15 @@ struct Model {
   bool rendezvous;
   double transfer;  ///< T, seconds.
   Partners partners;
-  std::vector<double> seconds;  ///< [n]: for one unit of work of each of n active ranks, N V / b(N) of afzal-2020, eq. 1.
-  Delays delays;                ///< Those of the same rank and step added up.
+  std::vector<double>
+      seconds;    ///< [n]: for one unit of work of each of n active ranks, N V / b(N) of afzal-2020, eq. 1.
+  Delays delays;  ///< Those of the same rank and step added up.
 
   Rank domains() const { return (ranks + ranks_per_domain - 1) / ranks_per_domain; }
 };
 
-/// Error: what the contention engines don't simulate (LogGOPS, real kernels), or what is out of range in a scenario that
-/// was built by hand.
+/// Error: what the contention engines don't simulate (LogGOPS, real kernels), or what is out of range in a scenario
+/// that was built by hand.
 wire::Result<Model> model_of(const support::Scenario& scenario);
 
 }  // namespace idlewave::sim

@@ -17,7 +17,8 @@ class PostTimes {
  public:
   static constexpr std::int32_t kDepth = 4;
 
-  explicit PostTimes(Rank ranks) : near_(static_cast<std::size_t>(ranks) * kDepth), far_(near_.size() / kDepth, false) {}
+  explicit PostTimes(Rank ranks)
+      : near_(static_cast<std::size_t>(ranks) * kDepth), far_(near_.size() / kDepth, false) {}
 
   double at(Rank rank, std::int32_t post) const {
     if (!far_[static_cast<std::size_t>(rank)]) return near_[near_slot(rank, post)];

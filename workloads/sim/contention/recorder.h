@@ -9,8 +9,8 @@ using wire::Phase;
 using wire::Rank;
 using wire::Step;
 
-/// Owned by the caller of a run. Calls come in the order of time for each rank; from the event engine (memory-bound, and
-/// every live run) in the order of time altogether.
+/// Owned by the caller of a run. Calls come in the order of time for each rank; from the event engine (memory-bound,
+/// and every live run) in the order of time altogether.
 class Recorder {
  public:
   virtual ~Recorder() = default;

@@ -22,8 +22,7 @@ Result<Simulation> Simulation::create(const support::Scenario& scenario, Recorde
                                       std::shared_ptr<const PhaseNoise> noise) {
   auto model = model_of(scenario);
   if (!model) return model.error();
-  return Simulation{
-      std::make_unique<Engine>(std::move(*model), Observed{&recorder}, std::move(noise), std::nullopt)};
+  return Simulation{std::make_unique<Engine>(std::move(*model), Observed{&recorder}, std::move(noise), std::nullopt)};
 }
 
 void Simulation::advance_until(double time, const std::atomic<bool>* stop) { engine_->advance_until(time, stop); }

@@ -22,7 +22,8 @@ std::string output_of(const std::string& command) {
   std::string text;
   FILE* pipe = popen(command.c_str(), "r");
   std::array<char, 65536> buffer;
-  for (std::size_t n = 0; pipe && (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) text.append(buffer.data(), n);
+  for (std::size_t n = 0; pipe && (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    text.append(buffer.data(), n);
   if (pipe) pclose(pipe);
   return text;
 }
@@ -34,12 +35,14 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-/// What `idlewave report` says of a session file. The monitor's program lies beside this one; without it there are no findings.
+/// What `idlewave report` says of a session file. The monitor's program lies beside this one; without it there are no
+/// findings.
 std::string findings_of(const std::filesystem::path& recording, const Fractions& window) {
   std::error_code unknown;
   const auto monitor = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path() / "idlewave";
   if (unknown || access(monitor.c_str(), X_OK) != 0) return {};
-  return output_of(fmt::format("{} report {} --json --window {}:{} 2>/dev/null", quoted(monitor), quoted(recording), window.from, window.to));
+  return output_of(fmt::format("{} report {} --json --window {}:{} 2>/dev/null", quoted(monitor), quoted(recording),
+                               window.from, window.to));
 }
 
 /// Of a run that was not asked to be recorded: by a file that is gone afterwards.
@@ -74,7 +77,8 @@ wire::Result<Timed> simulate(const Prepared& prepared, const Options& options) {
     auto means = active_means_of(prepared, timed.run, options.window);
     if (!means) return means.error();
     timed.run.active_means = std::move(*means);
-    if (interrupted() && timed.run.active_means.empty()) complain("interrupted: without averages of active ranks", kSuccess);
+    if (interrupted() && timed.run.active_means.empty())
+      complain("interrupted: without averages of active ranks", kSuccess);
   }
   return timed;
 }
@@ -95,7 +99,8 @@ int record_as_asked(const Prepared& prepared, const Options& options, const Run&
 
 int run_batch(const Prepared& prepared, const Options& options) {
   if (!options.record.empty()) {
-    if (const wire::Status free = check_recording(prepared, options.record); !free) return complain(free.error().message, kBadInput);
+    if (const wire::Status free = check_recording(prepared, options.record); !free)
+      return complain(free.error().message, kBadInput);
   }
   const auto timed = simulate(prepared, options);
   if (!timed) return complain(timed.error().message, kBadInput);

@@ -51,21 +51,25 @@ std::vector<std::string> picture(const Chart& chart, const Range& range, std::si
 
 std::string names_of(const Chart& chart) {
   std::string text;
-  for (std::size_t c = 0; c < chart.curves.size(); ++c) text += fmt::format("{:>9}  {}\n", mark_of(c), chart.curves[c].name);
+  for (std::size_t c = 0; c < chart.curves.size(); ++c)
+    text += fmt::format("{:>9}  {}\n", mark_of(c), chart.curves[c].name);
   return text;
 }
 
 }  // namespace
 
 std::string draw(const Chart& chart) {
-  const std::size_t width = std::clamp<std::size_t>(kColumns / std::max<std::size_t>(1, chart.x_labels.size()), 1, kWidest);
+  const std::size_t width =
+      std::clamp<std::size_t>(kColumns / std::max<std::size_t>(1, chart.x_labels.size()), 1, kWidest);
   const Range range = range_of(chart);
   const auto rows = picture(chart, range, width);
   std::string text = fmt::format("{}\n{}\n", chart.title, chart.y_name);
   for (int row = kRows; row-- > 0;) text += fmt::format("{:>8.3g} |{}\n", range.at(row), rows[std::size_t(row)]);
   std::string labels;
-  for (const std::string& label : chart.x_labels) labels += fmt::format("{:^{}}", label.size() < width ? label : label.substr(0, width - 1), width);
-  text += fmt::format("{:>8} +{}\n{:>8}  {}\n{:>8}  {}\n", "", std::string(rows.front().size(), '-'), "", labels, "", chart.x_name);
+  for (const std::string& label : chart.x_labels)
+    labels += fmt::format("{:^{}}", label.size() < width ? label : label.substr(0, width - 1), width);
+  text += fmt::format("{:>8} +{}\n{:>8}  {}\n{:>8}  {}\n", "", std::string(rows.front().size(), '-'), "", labels, "",
+                      chart.x_name);
   return text + names_of(chart);
 }
 

@@ -17,7 +17,7 @@ struct Chart {
   std::string x_name;
   std::vector<std::string> x_labels;  ///< Of the places, which stand side by side whatever they say.
   std::string y_name;
-  std::vector<Curve> curves;          ///< Their marks are a, b, c, ..., side by side at each place, as far as there is room.
+  std::vector<Curve> curves;  ///< Their marks are a, b, c, ..., side by side at each place, as far as there is room.
 };
 
 /// Lines that end with a line feed. The y axis begins at the least value, or at 1 where all are above.

@@ -7,9 +7,7 @@
 
 namespace idlewave::sim {
 
-inline bool has_collective(const support::Scenario& scenario) {
-  return scenario.communication.collective.has_value();
-}
+inline bool has_collective(const support::Scenario& scenario) { return scenario.communication.collective.has_value(); }
 
 /// As `run` of contention/run.h, with `events` the works done and messages received. Averages of active ranks are not
 /// taken; a recorder is called in the order of time for each rank, not of all ranks together.

@@ -24,14 +24,16 @@ bool is_held(Phase phase) { return phase == Phase::kDelay || phase == Phase::kNo
 std::vector<double> bandwidths(const support::Scenario& scenario, const Model& model) {
   if (model.core_bound) return {};
   std::vector<double> b{0};
-  for (std::size_t n = 1; n < model.seconds.size(); ++n) b.push_back(double(n) * double(scenario.program.volume) / model.seconds[n]);
+  for (std::size_t n = 1; n < model.seconds.size(); ++n)
+    b.push_back(double(n) * double(scenario.program.volume) / model.seconds[n]);
   return b;
 }
 
 wire::Roster roster_of(const support::Scenario& scenario, const Model& model, const std::string& program) {
   wire::Roster roster;
   roster.world_size = model.ranks;
-  roster.unix_time_ns = std::chrono::duration_cast<wire::Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  roster.unix_time_ns =
+      std::chrono::duration_cast<wire::Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   roster.machine = fmt::format("simulated: {} ranks on {} contention domains", model.ranks, model.domains());
   roster.program = program;
   const auto& curve = scenario.machine.curve;
@@ -40,8 +42,12 @@ wire::Roster roster_of(const support::Scenario& scenario, const Model& model, co
   for (Rank domain = 0; domain < model.domains(); ++domain) {
     roster.domains.push_back({.id = domain,
                               .label = fmt::format("virtual socket {}", domain),
-                              .core_bandwidth = !bound ? 0 : curve.empty() ? scenario.machine.core_bandwidth : curve.front(),
-                              .saturated_bandwidth = !bound ? 0 : curve.empty() ? scenario.machine.domain_bandwidth : *std::ranges::max_element(curve),
+                              .core_bandwidth = !bound          ? 0
+                                                : curve.empty() ? scenario.machine.core_bandwidth
+                                                                : curve.front(),
+                              .saturated_bandwidth = !bound          ? 0
+                                                     : curve.empty() ? scenario.machine.domain_bandwidth
+                                                                     : *std::ranges::max_element(curve),
                               .source = bound ? wire::BandwidthSource::kVirtual : wire::BandwidthSource::kNone,
                               .note = bound ? "" : "the simulated program is core-bound"});
   }
@@ -52,10 +58,14 @@ wire::Roster roster_of(const support::Scenario& scenario, const Model& model, co
 
 wire::Status check_session(const support::Scenario& scenario, const Model& model) {
   constexpr std::size_t kNames = 4096;  // of program and session
-  if (model.ranks > wire::kMaxRanks) return wire::Error{fmt::format("a session holds at most {} ranks, and the scenario has {}", wire::kMaxRanks, model.ranks)};
+  if (model.ranks > wire::kMaxRanks)
+    return wire::Error{
+        fmt::format("a session holds at most {} ranks, and the scenario has {}", wire::kMaxRanks, model.ranks)};
   const std::size_t bytes = wire::encode({"", kNode, 1, roster_of(scenario, model, "")}).size();
   if (bytes + kNames <= wire::kMaxFrameBytes) return wire::ok();
-  return wire::Error{fmt::format("{} ranks on {} domains are too many for a session: take fewer ranks, or more on a domain", model.ranks, model.domains())};
+  return wire::Error{
+      fmt::format("{} ranks on {} domains are too many for a session: take fewer ranks, or more on a domain",
+                  model.ranks, model.domains())};
 }
 
 Emitter::Emitter(const support::Scenario& scenario, const Model& model, const std::string& program, Stream& stream)
@@ -120,7 +130,8 @@ void Emitter::sample_bandwidth(double time) {
   for (DomainState& domain : domains_) {
     move_bytes(domain, time);
     const auto bytes = std::uint64_t(std::llround(std::exchange(domain.bytes, 0)));
-    domain.events.push_back({to_clock(time), std::min(bytes, wire::kMaxEventValue), EventKind::kBandwidth, Phase::kNone});
+    domain.events.push_back(
+        {to_clock(time), std::min(bytes, wire::kMaxEventValue), EventKind::kBandwidth, Phase::kNone});
   }
   waiting_ += domains_.size();
 }

@@ -25,13 +25,14 @@ inline constexpr const char* kNode = "simulator";
 /// Error: more ranks or domains than one roster can name.
 wire::Status check_session(const support::Scenario& scenario, const Model& model);
 
-/// Takes the calls of the event engine, which come in the order of time. A frame is sent for every `kFrameSpan` of simulated time, or for
-/// `kFrameEvents` where that is less. One thread.
+/// Takes the calls of the event engine, which come in the order of time. A frame is sent for every `kFrameSpan` of
+/// simulated time, or for `kFrameEvents` where that is less. One thread.
 class Emitter final : public Recorder {
  public:
   static constexpr double kFrameSpan = 0.1;      ///< Seconds.
   static constexpr double kBandwidthSpan = 0.2;  ///< Seconds, between two bandwidth samples of a domain.
-  /// Of at most 24 bytes each, about what one takes at its worst as the only one of its lane: below wire::kMaxFrameBytes.
+  /// Of at most 24 bytes each, about what one takes at its worst as the only one of its lane: below
+  /// wire::kMaxFrameBytes.
   static constexpr std::size_t kFrameEvents = 500'000;
 
   /// Sends the roster. `stream` outlives the emitter. `model` is that of `scenario`.

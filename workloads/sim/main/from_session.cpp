@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "workloads/sim/main/inference.h"
 #include "workloads/sim/main/engines.h"
+#include "workloads/sim/main/inference.h"
 #include "workloads/sim/main/parts.h"
 
 namespace idlewave::sim {
@@ -31,10 +31,12 @@ double makespan_of(const SessionHistory& history) {
 }
 
 std::vector<double> active_means(const SessionHistory& history, Rank ranks_per_domain, double from, double to) {
-  std::vector<double> means((history.ranks.size() + std::size_t(ranks_per_domain) - 1) / std::size_t(ranks_per_domain), 0);
+  std::vector<double> means((history.ranks.size() + std::size_t(ranks_per_domain) - 1) / std::size_t(ranks_per_domain),
+                            0);
   for (std::size_t rank = 0; rank < history.ranks.size(); ++rank) {
     double busy = 0;
-    for (const StepTimes& step : history.ranks[rank]) busy += std::max(0.0, std::min(step.post, to) - std::max(step.begin + step.held, from));
+    for (const StepTimes& step : history.ranks[rank])
+      busy += std::max(0.0, std::min(step.post, to) - std::max(step.begin + step.held, from));
     means[rank / std::size_t(ranks_per_domain)] += busy / (to - from);
   }
   return means;
@@ -43,13 +45,16 @@ std::vector<double> active_means(const SessionHistory& history, Rank ranks_per_d
 Figures measured(const SessionHistory& history, Rank ranks_per_domain, const Fractions& window) {
   Figures figures{.makespan = makespan_of(history), .step_time = 0, .active_means = {}};
   figures.step_time = figures.makespan / double(history.steps());
-  figures.active_means = active_means(history, ranks_per_domain, window.from * figures.makespan, window.to * figures.makespan);
+  figures.active_means =
+      active_means(history, ranks_per_domain, window.from * figures.makespan, window.to * figures.makespan);
   return figures;
 }
 
 Figures simulated(const Run& run, Step steps) { return {run.makespan, run.makespan / double(steps), run.active_means}; }
 
-json to_json(const Figures& figures) { return {{"makespan_s", figures.makespan}, {"step_time_s", figures.step_time}, {"active_means", figures.active_means}}; }
+json to_json(const Figures& figures) {
+  return {{"makespan_s", figures.makespan}, {"step_time_s", figures.step_time}, {"active_means", figures.active_means}};
+}
 
 void print_json(const std::string& text, const Pattern& pattern, const Figures& life, const Figures& model) {
   const json object = {{"scenario", text},
@@ -62,21 +67,29 @@ void print_json(const std::string& text, const Pattern& pattern, const Figures& 
 }
 
 void print_row(const std::string& what, double life, double model) {
-  std::fputs(fmt::format("{:<26} {:>12.5g} {:>12.5g} {:>+8.1f} %\n", what, life, model, life != 0 ? (model / life - 1) * 100 : 0).c_str(), stdout);
+  std::fputs(fmt::format("{:<26} {:>12.5g} {:>12.5g} {:>+8.1f} %\n", what, life, model,
+                         life != 0 ? (model / life - 1) * 100 : 0)
+                 .c_str(),
+             stdout);
 }
 
 void print_text(const std::string& text, const Figures& life, const Figures& model) {
-  std::fputs((text + fmt::format("\n{:<26} {:>12} {:>12} {:>10}\n", "", "measured", "simulated", "differs by")).c_str(), stdout);
+  std::fputs((text + fmt::format("\n{:<26} {:>12} {:>12} {:>10}\n", "", "measured", "simulated", "differs by")).c_str(),
+             stdout);
   print_row("makespan (s)", life.makespan, model.makespan);
   print_row("step time (s)", life.step_time, model.step_time);
-  for (std::size_t i = 0; i < std::min(life.active_means.size(), model.active_means.size()); ++i) print_row(fmt::format("active ranks, domain {}", i), life.active_means[i], model.active_means[i]);
+  for (std::size_t i = 0; i < std::min(life.active_means.size(), model.active_means.size()); ++i)
+    print_row(fmt::format("active ranks, domain {}", i), life.active_means[i], model.active_means[i]);
 }
 
 /// Each p ranks of the larger machine are to lie as the p of the recording do.
 wire::Status check_domains(const support::Scenario& scenario, Rank factor) {
   const Rank each = scenario.machine.ranks_per_domain, recorded = scenario.machine.ranks / factor;
   if (factor == 1 || recorded % each == 0) return check_memory(scenario, {});
-  return wire::Error{fmt::format("--extrapolate: the {} ranks of the recording do not fill domains of {} ranks; say how many share one with --set machine.ranks_per_domain=N", recorded, each)};
+  return wire::Error{
+      fmt::format("--extrapolate: the {} ranks of the recording do not fill domains of {} ranks; say how many share "
+                  "one with --set machine.ranks_per_domain=N",
+                  recorded, each)};
 }
 
 }  // namespace
@@ -84,19 +97,30 @@ wire::Status check_domains(const support::Scenario& scenario, Rank factor) {
 int run_from_session(const Options& options) {
   const auto history = read_history(options.from);
   if (!history) return complain(history.error().message, kBadInput);
-  if (std::int64_t(history->ranks.size()) * options.extrapolate > kMostRanks) return complain(fmt::format("--extrapolate: {} times {} ranks; at most {} ranks are possible", options.extrapolate, history->ranks.size(), kMostRanks), kBadInput);
+  if (std::int64_t(history->ranks.size()) * options.extrapolate > kMostRanks)
+    return complain(fmt::format("--extrapolate: {} times {} ranks; at most {} ranks are possible", options.extrapolate,
+                                history->ranks.size(), kMostRanks),
+                    kBadInput);
   const Pattern pattern = pattern_of(*history);
-  if (!pattern.certain) complain(options.from + ": its ranks were never out of step, so that nobody can tell who waits for whom: distances -1 and 1 are assumed; inject a delay, or say it with --set communication.distances=[1]", kSuccess);
+  if (!pattern.certain)
+    complain(options.from +
+                 ": its ranks were never out of step, so that nobody can tell who waits for whom: distances -1 and 1 "
+                 "are assumed; inject a delay, or say it with --set communication.distances=[1]",
+             kSuccess);
   const std::string text = scenario_of(*history, pattern, options.from, options.extrapolate);
   const auto scenario = support::parse_scenario(text, options.from, options.settings);
   if (!scenario) return complain(scenario.error().message, kBadInput);
-  if (const auto whole = check_domains(*scenario, options.extrapolate); !whole) return complain(whole.error().message, kBadInput);
+  if (const auto whole = check_domains(*scenario, options.extrapolate); !whole)
+    return complain(whole.error().message, kBadInput);
   const auto result = run_scenario(*scenario, {.stop = &interrupted(), .active_means_of = options.window});
   if (!result) return complain(result.error().message, kBadInput);
   if (result->stopped) return complain("interrupted: the simulation has no end to compare", kFailed);
-  const Figures life = measured(*history, scenario->machine.ranks_per_domain, options.window), model = simulated(*result, scenario->program.steps);
-  if (options.json) print_json(text, pattern, life, model);
-  else print_text(text, life, model);
+  const Figures life = measured(*history, scenario->machine.ranks_per_domain, options.window),
+                model = simulated(*result, scenario->program.steps);
+  if (options.json)
+    print_json(text, pattern, life, model);
+  else
+    print_text(text, life, model);
   return kSuccess;
 }
 

@@ -14,7 +14,6 @@
 #include <optional>
 #include <string_view>
 
-#include "workloads/sim/main/engines.h"
 #include "workloads/sim/main/report.h"
 #include "workloads/sim/network/extrapolate.h"
 #include "workloads/sim/network/goal_reader.h"
@@ -27,7 +26,8 @@ namespace idlewave::sim {
 namespace {
 
 constexpr std::size_t kMostStuckLines = 10;
-constexpr double kExtrapolatedBytes = 80;  ///< An operation, with what it waits for; while the schedule is put together.
+constexpr double kExtrapolatedBytes =
+    80;  ///< An operation, with what it waits for; while the schedule is put together.
 
 /// Parameters that are not given are those with which LogGOPSim starts.
 constexpr std::string_view kNetworkOnly = R"(
@@ -89,16 +89,24 @@ wire::Result<std::optional<support::Machine>> machine_of(const support::Scenario
   const support::Machine& machine = scenario.machine;
   const bool core = machine.core_bandwidth > 0, domain = machine.domain_bandwidth > 0;
   if (from_file) return scenario.program.kernel == support::Kernel::kMemory ? std::optional(machine) : std::nullopt;
-  if (core != domain) return wire::Error{fmt::format("--set: machine.{} is missing; memory domains need core_bandwidth and domain_bandwidth, or a curve", core ? "domain_bandwidth" : "core_bandwidth")};
-  if (!core && machine.ranks_per_domain > 1) return wire::Error{"--set: machine.ranks_per_domain needs core_bandwidth and domain_bandwidth, or a curve, beside it"};
+  if (core != domain)
+    return wire::Error{
+        fmt::format("--set: machine.{} is missing; memory domains need core_bandwidth and domain_bandwidth, or a curve",
+                    core ? "domain_bandwidth" : "core_bandwidth")};
+  if (!core && machine.ranks_per_domain > 1)
+    return wire::Error{
+        "--set: machine.ranks_per_domain needs core_bandwidth and domain_bandwidth, or a curve, beside it"};
   return core ? std::optional(machine) : std::nullopt;
 }
 
 wire::Result<Surroundings> surroundings_of(const Options& options) {
   const bool from_file = !options.scenario.empty();
-  auto scenario = from_file ? support::load_scenario(options.scenario, options.settings) : support::parse_scenario(kNetworkOnly, "--set", options.settings);
+  auto scenario = from_file ? support::load_scenario(options.scenario, options.settings)
+                            : support::parse_scenario(kNetworkOnly, "--set", options.settings);
   if (!scenario) return scenario.error();
-  if (!scenario->communication.loggops) return wire::Error{options.scenario.string() + ": communication has no LogGOPS parameters (L, o, g, G, O, S) for --goal"};
+  if (!scenario->communication.loggops)
+    return wire::Error{options.scenario.string() +
+                       ": communication has no LogGOPS parameters (L, o, g, G, O, S) for --goal"};
   const auto machine = machine_of(*scenario, from_file);
   if (!machine) return machine.error();
   const auto trace = support::load_noise_trace(scenario->noise, options.scenario.parent_path());
@@ -138,7 +146,8 @@ wire::Result<Given> given_by(const Options& options) {
   if (options.extrapolate == 1) return Given{std::move(*schedule), std::nullopt};
   const auto found = find_collectives(*schedule);
   const double bytes = kExtrapolatedBytes * ops_of_extrapolation(*schedule, found, options.extrapolate);
-  if (const auto room = check_memory(std::size_t(std::min(bytes, 1e18)), "extrapolate to fewer ranks"); !room) return room.error();
+  if (const auto room = check_memory(std::size_t(std::min(bytes, 1e18)), "extrapolate to fewer ranks"); !room)
+    return room.error();
   auto larger = extrapolate(*schedule, found, options.extrapolate);
   if (!larger) return wire::Error{"--" + larger.error().message};
   return Given{std::move(*larger), Extrapolated{schedule->ranks(), found.calls.size()}};
@@ -171,13 +180,17 @@ int run_goal(const Options& options) {
   const auto given = given_by(options);
   if (!given) return complain(given.error().message, kBadInput);
   if (!options.output.empty()) {
-    if (const auto written = write_goal(given->schedule, options.output); !written) return complain(written.error().message, kFailed);
+    if (const auto written = write_goal(given->schedule, options.output); !written)
+      return complain(written.error().message, kFailed);
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto result = run_in(*surroundings, given->schedule);
   if (!result) return complain(result.error().message, kBadInput);
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::fputs((options.json ? goal_json(*result, wall_s, given->extrapolated) : goal_text(*result, wall_s, given->extrapolated)).c_str(), stdout);
+  std::fputs(
+      (options.json ? goal_json(*result, wall_s, given->extrapolated) : goal_text(*result, wall_s, given->extrapolated))
+          .c_str(),
+      stdout);
   name_the_stuck(*result);
   return result->complete() ? kSuccess : kFailed;
 }

@@ -11,11 +11,12 @@
 namespace idlewave::sim {
 namespace {
 
-constexpr Rank kFarthest = 6;           ///< Partners are looked for up to this distance.
-constexpr double kViolations = 0.1;     ///< Share of telling steps in which jitter may make a partner look like none.
-constexpr double kTolerance = 0.02;     ///< Of a step: how much earlier than its partner's post a wait may seem to end.
-constexpr double kLate = 0.25;          ///< Of a step: a rank that posts so much later than another tells whether that one waits for it.
-constexpr double kLeastDelay = 1e-4;    ///< Seconds.
+constexpr Rank kFarthest = 6;        ///< Partners are looked for up to this distance.
+constexpr double kViolations = 0.1;  ///< Share of telling steps in which jitter may make a partner look like none.
+constexpr double kTolerance = 0.02;  ///< Of a step: how much earlier than its partner's post a wait may seem to end.
+constexpr double kLate =
+    0.25;  ///< Of a step: a rank that posts so much later than another tells whether that one waits for it.
+constexpr double kLeastDelay = 1e-4;  ///< Seconds.
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -32,7 +33,8 @@ double typical_step(const SessionHistory& history) {
   return median(std::move(lengths));
 }
 
-/// Steps in which a rank posted so late that whoever waits for it must have noticed, and how many of them another went through unmoved.
+/// Steps in which a rank posted so late that whoever waits for it must have noticed, and how many of them another went
+/// through unmoved.
 struct Evidence {
   std::uint64_t told = 0;
   std::uint64_t violated = 0;
@@ -134,7 +136,8 @@ std::string delays_of(const SessionHistory& history, Rank factor) {
   std::string text;
   for (std::size_t copy = 0; copy < std::size_t(factor) && !delays.empty(); ++copy) {
     for (const Held& delay : delays) {
-      text += fmt::format("\n[[delay]]\nrank = {}\nstep = {}\nduration = \"{} ns\"\n", copy * history.ranks.size() + delay.rank, delay.step, std::llround(delay.seconds * 1e9));
+      text += fmt::format("\n[[delay]]\nrank = {}\nstep = {}\nduration = \"{} ns\"\n",
+                          copy * history.ranks.size() + delay.rank, delay.step, std::llround(delay.seconds * 1e9));
     }
   }
   return text;
@@ -162,15 +165,24 @@ Pattern pattern_of(const SessionHistory& history) {
 std::string scenario_of(const SessionHistory& history, const Pattern& pattern, const std::string& source, Rank factor) {
   const Place place = place_of(history);
   const double volume = volume_of(history);
-  const bool memory = place.domain != nullptr && place.domain->core_bandwidth > 0 && place.domain->saturated_bandwidth > 0 && volume >= 1;
+  const bool memory = place.domain != nullptr && place.domain->core_bandwidth > 0 &&
+                      place.domain->saturated_bandwidth > 0 && volume >= 1;
   const std::string scale = factor > 1 ? fmt::format(", on {} times its {} ranks", factor, history.ranks.size()) : "";
-  std::string text = fmt::format("# From the recording {}: {}{}\n\n[machine]\nranks = {}\nranks_per_domain = {}\n", source, history.program, scale, history.ranks.size() * std::size_t(factor), place.ranks_per_domain);
-  if (memory) text += fmt::format("core_bandwidth = \"{:.0f} B/s\"\ndomain_bandwidth = \"{:.0f} B/s\"\n", place.domain->core_bandwidth, place.domain->saturated_bandwidth);
+  std::string text =
+      fmt::format("# From the recording {}: {}{}\n\n[machine]\nranks = {}\nranks_per_domain = {}\n", source,
+                  history.program, scale, history.ranks.size() * std::size_t(factor), place.ranks_per_domain);
+  if (memory)
+    text += fmt::format("core_bandwidth = \"{:.0f} B/s\"\ndomain_bandwidth = \"{:.0f} B/s\"\n",
+                        place.domain->core_bandwidth, place.domain->saturated_bandwidth);
   text += fmt::format("\n[program]\nsteps = {}\n", history.steps());
-  if (memory) text += fmt::format("kernel = \"memory\"\nvolume = \"{:.0f} B\"\n", volume);
-  else text += fmt::format("kernel = \"core\"\ntime = \"{} ns\"\n", std::max(1LL, std::llround(work_time(history) * 1e9)));
-  text += fmt::format("\n[communication]\ntopology = \"{}\"\ndistances = [{}]\nprotocol = \"eager\"\nwait = \"all\"\ntime = \"{} ns\"\n", pattern.ring ? "ring" : "chain", fmt::join(pattern.distances, ", "),
-                      std::llround(pattern.transfer * 1e9));
+  if (memory)
+    text += fmt::format("kernel = \"memory\"\nvolume = \"{:.0f} B\"\n", volume);
+  else
+    text += fmt::format("kernel = \"core\"\ntime = \"{} ns\"\n", std::max(1LL, std::llround(work_time(history) * 1e9)));
+  text += fmt::format(
+      "\n[communication]\ntopology = \"{}\"\ndistances = [{}]\nprotocol = \"eager\"\nwait = \"all\"\ntime = \"{} "
+      "ns\"\n",
+      pattern.ring ? "ring" : "chain", fmt::join(pattern.distances, ", "), std::llround(pattern.transfer * 1e9));
   return text + delays_of(history, factor);
 }
 

@@ -40,7 +40,8 @@ class Schedule {
   void check(double reached) {
     const double now = due(), behind = now - reached;
     if (behind < kTolerated || now < next_complaint_) return;
-    complain(fmt::format("behind schedule by {:.1f} s: this machine simulates fewer ranks in real time", behind), kSuccess);
+    complain(fmt::format("behind schedule by {:.1f} s: this machine simulates fewer ranks in real time", behind),
+             kSuccess);
     next_complaint_ = now + kBetweenComplaints;
   }
 
@@ -52,7 +53,10 @@ class Schedule {
 void serve(outlet::Outlet& outlet, Operator& op, wire::Nanoseconds now) {
   for (wire::Command& command : outlet.serve(kSlice)) {
     const wire::Status done = op.obey(command);
-    outlet.send(wire::Outcome{.command = std::move(command), .time = now, .accepted = bool(done), .reason = done ? "" : done.error().message});
+    outlet.send(wire::Outcome{.command = std::move(command),
+                              .time = now,
+                              .accepted = bool(done),
+                              .reason = done ? "" : done.error().message});
   }
 }
 
@@ -70,17 +74,27 @@ int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, const
     serve(outlet, op, wire::Nanoseconds(std::int64_t(told * 1e9)));
   }
   emitter.finish(std::max(told, simulation.time()));
-  if (!outlet.refusal().empty()) return complain("the monitor does not want this session: " + outlet.refusal(), kFailed);
-  return outlet.finish(std::chrono::seconds(2)) ? kSuccess : complain("a monitor went away before it had received everything", kFailed);
+  if (!outlet.refusal().empty())
+    return complain("the monitor does not want this session: " + outlet.refusal(), kFailed);
+  return outlet.finish(std::chrono::seconds(2))
+             ? kSuccess
+             : complain("a monitor went away before it had received everything", kFailed);
 }
 
 int stream(const Prepared& prepared, const Options& options) {
-  if (has_collective(prepared.scenario)) return complain("--realtime: goes without a collective; --record a file and replay it", kBadInput);
-  if (prepared.scenario.communication.loggops) return complain("--stream and --connect: not with LogGOPS parameters; give the transfer time of messages as communication.time, or --record the run", kBadInput);
+  if (has_collective(prepared.scenario))
+    return complain("--realtime: goes without a collective; --record a file and replay it", kBadInput);
+  if (prepared.scenario.communication.loggops)
+    return complain(
+        "--stream and --connect: not with LogGOPS parameters; give the transfer time of messages as "
+        "communication.time, or --record the run",
+        kBadInput);
   const auto model = model_of(prepared.scenario);
   if (!model) return complain(model.error().message, kBadInput);
-  if (const wire::Status fits = check_session(prepared.scenario, *model); !fits) return complain(fits.error().message, kBadInput);
-  auto outlet = outlet::Outlet::open({.session = options.session, .node = kNode, .listen = options.listen, .connect = options.connect});
+  if (const wire::Status fits = check_session(prepared.scenario, *model); !fits)
+    return complain(fits.error().message, kBadInput);
+  auto outlet = outlet::Outlet::open(
+      {.session = options.session, .node = kNode, .listen = options.listen, .connect = options.connect});
   if (!outlet) return complain(outlet.error().message, kBadInput);
   OutletStream stream(**outlet);
   Emitter emitter(prepared.scenario, *model, options.scenario.stem(), stream);

@@ -32,9 +32,9 @@ struct Options {
   std::filesystem::path output;       ///< With goal and extrapolate: the schedule that is run; empty: is not written.
   Fractions window;
   std::optional<Step> step_start;
-  std::string record;                 ///< Session file; empty: none.
-  std::string listen;                 ///< Endpoint for monitors that attach; empty: none.
-  std::string connect;                ///< Endpoint of a monitor that listens; empty: none.
+  std::string record;   ///< Session file; empty: none.
+  std::string listen;   ///< Endpoint for monitors that attach; empty: none.
+  std::string connect;  ///< Endpoint of a monitor that listens; empty: none.
   std::string session = "simulation";
   bool realtime = false;
   std::optional<wire::Nanoseconds> duration;  ///< With realtime: ends after so long.

@@ -20,7 +20,8 @@ namespace {
 /// Frames into a file, as if a monitor had received each at the simulated moment up to which it tells.
 class RecordingStream final : public Stream {
  public:
-  RecordingStream(std::unique_ptr<wire::FrameLogWriter> file, std::string session) : file_(std::move(file)), session_(std::move(session)) {}
+  RecordingStream(std::unique_ptr<wire::FrameLogWriter> file, std::string session)
+      : file_(std::move(file)), session_(std::move(session)) {}
 
   void send(wire::Roster roster) override { append(std::move(roster), {}); }
   void send(wire::Events events) override {
@@ -37,7 +38,8 @@ class RecordingStream final : public Stream {
   template <class Body>
   void append(Body body, wire::Nanoseconds at) {
     if (!status_) return;
-    status_ = file_->append(at, wire::Direction::kReceived, wire::encode({session_, kNode, ++sequence_, std::move(body)}));
+    status_ =
+        file_->append(at, wire::Direction::kReceived, wire::encode({session_, kNode, ++sequence_, std::move(body)}));
   }
 
   std::unique_ptr<wire::FrameLogWriter> file_;
@@ -59,8 +61,10 @@ class Notes final : public Recorder {
   double tell(Recorder& recorder) {
     std::ranges::stable_sort(notes_, {}, &Note::time);
     for (const Note& note : notes_) {
-      if (note.phase) recorder.enters(note.rank, note.step, *note.phase, note.time);
-      else recorder.step_begins(note.rank, note.step, note.time);
+      if (note.phase)
+        recorder.enters(note.rank, note.step, *note.phase, note.time);
+      else
+        recorder.step_begins(note.rank, note.step, note.time);
     }
     return notes_.empty() ? 0 : notes_.back().time;
   }
@@ -75,7 +79,9 @@ class Notes final : public Recorder {
   std::vector<Note> notes_;
 };
 
-std::uint64_t rank_steps_of(const support::Scenario& scenario) { return std::uint64_t(scenario.machine.ranks) * std::uint64_t(scenario.program.steps); }
+std::uint64_t rank_steps_of(const support::Scenario& scenario) {
+  return std::uint64_t(scenario.machine.ranks) * std::uint64_t(scenario.program.steps);
+}
 
 /// As the writer of recordings has it: an empty file may be written over.
 bool is_taken(const std::string& path) {
@@ -94,8 +100,8 @@ wire::Result<Recorded> play(const Prepared& prepared, Emitter& emitter, const Re
     return Recorded{notes.tell(emitter), !run->stopped};
   }
   if (engine_of(prepared.scenario) == Engine::kNetwork) {
-    const auto run = run_scenario(prepared.scenario,
-                                  {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &emitter});
+    const auto run =
+        run_scenario(prepared.scenario, {.noise = prepared.noise.get(), .stop = &interrupted(), .recorder = &emitter});
     if (!run) return run.error();
     return Recorded{run->makespan, !run->stopped};
   }
@@ -111,8 +117,11 @@ wire::Result<Recorded> play(const Prepared& prepared, Emitter& emitter, const Re
 wire::Status check_recording(const Prepared& prepared, const std::string& path) {
   if (is_taken(path)) return wire::Error{path + " exists; choose another name"};
   const auto model = model_for(prepared.scenario);
-  if (engine_of(prepared.scenario) == Engine::kCollectives && rank_steps_of(prepared.scenario) > Notes::kMostRankSteps) {
-    return wire::Error{fmt::format("--record: a program with a collective may have {} ranks times steps, and this one has {}; take fewer", Notes::kMostRankSteps, rank_steps_of(prepared.scenario))};
+  if (engine_of(prepared.scenario) == Engine::kCollectives &&
+      rank_steps_of(prepared.scenario) > Notes::kMostRankSteps) {
+    return wire::Error{fmt::format(
+        "--record: a program with a collective may have {} ranks times steps, and this one has {}; take fewer",
+        Notes::kMostRankSteps, rank_steps_of(prepared.scenario))};
   }
   return model ? check_session(prepared.scenario, *model) : model.error();
 }
@@ -120,7 +129,10 @@ wire::Status check_recording(const Prepared& prepared, const std::string& path) 
 wire::Result<Recorded> record(const Prepared& prepared, const Options& options, const std::string& path) {
   const auto model = model_for(prepared.scenario);
   if (!model) return model.error();
-  auto file = wire::FrameLogWriter::create(path, {.program_version = IDLEWAVE_VERSION, .session = options.session, .machine = "simulated", .command_line = "idlewave sim " + options.scenario.string()});
+  auto file = wire::FrameLogWriter::create(path, {.program_version = IDLEWAVE_VERSION,
+                                                  .session = options.session,
+                                                  .machine = "simulated",
+                                                  .command_line = "idlewave sim " + options.scenario.string()});
   if (!file) return file.error();
   RecordingStream stream(std::move(*file), options.session);
   Emitter emitter(prepared.scenario, *model, options.scenario.stem(), stream);

@@ -16,7 +16,8 @@ struct Recorded {
   bool whole = true;  ///< False: interrupted; the file is a sound session up to there.
 };
 
-/// Runs the scenario from its beginning to its end, or until interrupted, and writes what its ranks do. Error: one line.
+/// Runs the scenario from its beginning to its end, or until interrupted, and writes what its ranks do. Error: one
+/// line.
 wire::Result<Recorded> record(const Prepared& prepared, const Options& options, const std::string& path);
 
 }  // namespace idlewave::sim

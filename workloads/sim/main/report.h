@@ -16,8 +16,10 @@ struct Timed {
   double wall_s = 0;  ///< Of the run alone, without the second one that averages need.
 };
 
-/// `findings`: what `idlewave report --json` says of the recorded run; empty: nothing. Its keys stand behind those of the run.
-std::string run_json(const support::Scenario& scenario, const Options& options, const Timed& timed, const std::string& findings);
+/// `findings`: what `idlewave report --json` says of the recorded run; empty: nothing. Its keys stand behind those of
+/// the run.
+std::string run_json(const support::Scenario& scenario, const Options& options, const Timed& timed,
+                     const std::string& findings);
 std::string run_text(const support::Scenario& scenario, const Options& options, const Timed& timed);
 
 /// Of what a schedule was extrapolated.

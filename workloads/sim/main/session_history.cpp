@@ -26,7 +26,8 @@ class RankReader {
   void take(const Event& event) {
     if (event.kind == EventKind::kStep) begin_step(Step(event.value), seconds(event.time));
     if (event.kind == EventKind::kDelayBegin && event.phase == Phase::kDelay) held_since_ = seconds(event.time);
-    if (event.kind == EventKind::kDelayEnd && held_since_ && step_) step_->held += seconds(event.time) - *std::exchange(held_since_, std::nullopt);
+    if (event.kind == EventKind::kDelayEnd && held_since_ && step_)
+      step_->held += seconds(event.time) - *std::exchange(held_since_, std::nullopt);
     if (event.kind == EventKind::kTraffic && step_) step_->traffic += double(event.value);
     if (event.kind == EventKind::kDropped) step_ = nullptr;
     if (event.kind == EventKind::kStop) end_step(seconds(event.time));
@@ -63,7 +64,8 @@ class SessionReader {
  public:
   wire::Status take(const wire::Frame& frame) {
     if (node_.empty()) node_ = frame.node;
-    if (!frame.node.empty() && frame.node != node_) return wire::Error{"the session ran on several nodes; only one node's can be simulated from its recording"};
+    if (!frame.node.empty() && frame.node != node_)
+      return wire::Error{"the session ran on several nodes; only one node's can be simulated from its recording"};
     if (const auto* roster = std::get_if<wire::Roster>(&frame.body)) roster_ = *roster;
     if (const auto* events = std::get_if<wire::Events>(&frame.body)) take_events(*events);
     return wire::ok();
@@ -71,11 +73,16 @@ class SessionReader {
 
   wire::Result<SessionHistory> history() const {
     if (ranks_.empty() || Rank(ranks_.size()) != roster_.world_size) {
-      return wire::Error{fmt::format("{} of {} ranks are in the recording; all are needed", ranks_.size(), roster_.world_size)};
+      return wire::Error{
+          fmt::format("{} of {} ranks are in the recording; all are needed", ranks_.size(), roster_.world_size)};
     }
     const auto [first, last] = common_steps();
     if (last - first < 2) return wire::Error{"the ranks have fewer than two whole steps in common"};
-    SessionHistory history{.program = roster_.program, .domains = roster_.domains, .domain_of = domains_of_ranks(), .ranks = {}, .bytes = bytes()};
+    SessionHistory history{.program = roster_.program,
+                           .domains = roster_.domains,
+                           .domain_of = domains_of_ranks(),
+                           .ranks = {},
+                           .bytes = bytes()};
     double origin = std::numeric_limits<double>::infinity();
     for (const auto& [rank, reader] : ranks_) origin = std::min(origin, reader.steps().at(first).begin);
     for (const auto& [rank, reader] : ranks_) history.ranks.push_back(steps_of(reader, first, last, origin));
@@ -88,8 +95,10 @@ class SessionReader {
     if (!batches) return;
     for (const wire::LaneBatch& batch : *batches) {
       for (const Event& event : batch.events) {
-        if (batch.lane.kind == wire::LaneId::Kind::kRank) ranks_[batch.lane.index].take(event);
-        else if (event.kind == EventKind::kBandwidth) moved_[batch.lane.index] += double(event.value);
+        if (batch.lane.kind == wire::LaneId::Kind::kRank)
+          ranks_[batch.lane.index].take(event);
+        else if (event.kind == EventKind::kBandwidth)
+          moved_[batch.lane.index] += double(event.value);
       }
     }
   }
@@ -155,10 +164,12 @@ wire::Result<SessionHistory> read_history(const std::string& path) {
     if (entry.direction != wire::Direction::kReceived) continue;
     const auto frame = wire::decode(entry.bytes);
     if (!frame) continue;
-    if (const wire::Status taken = session.take(*frame); !taken) return wire::Error{path + ": " + taken.error().message};
+    if (const wire::Status taken = session.take(*frame); !taken)
+      return wire::Error{path + ": " + taken.error().message};
   }
   auto history = session.history();
-  return history ? std::move(history) : wire::Result<SessionHistory>(wire::Error{path + ": " + history.error().message});
+  return history ? std::move(history)
+                 : wire::Result<SessionHistory>(wire::Error{path + ": " + history.error().message});
 }
 
 }  // namespace idlewave::sim

@@ -16,10 +16,10 @@ using wire::Step;
 /// Seconds since the first step of the session began.
 struct StepTimes {
   double begin = 0;
-  double held = 0;  ///< By delays (not by noise), all told.
-  double post = 0;  ///< When it went to wait for its partners.
+  double held = 0;     ///< By delays (not by noise), all told.
+  double post = 0;     ///< When it went to wait for its partners.
   double traffic = 0;  ///< Bytes that it declared to move in this step.
-  double end = 0;   ///< When the wait was over: the next step's begin, or the rank's stop.
+  double end = 0;      ///< When the wait was over: the next step's begin, or the rank's stop.
   bool whole = false;  ///< All of it was recorded.
 };
 
@@ -33,7 +33,8 @@ struct SessionHistory {
   std::size_t steps() const { return ranks.empty() ? 0 : ranks.front().size(); }
 };
 
-/// Steps that not all ranks have are left out. Error: one line; also for sessions of several nodes, whose clocks differ.
+/// Steps that not all ranks have are left out. Error: one line; also for sessions of several nodes, whose clocks
+/// differ.
 wire::Result<SessionHistory> read_history(const std::string& path);
 
 }  // namespace idlewave::sim

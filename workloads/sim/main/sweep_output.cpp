@@ -36,7 +36,8 @@ std::string text_of(const Options& options, std::size_t number, const Row& run) 
   for (const std::string& setting : settings_of(options.sweep, number)) text += setting + "  ";
   text += fmt::format("makespan {:.6f} s", run.makespan);
   if (!run.active_means.empty()) text += fmt::format("  active {:.3f} of a domain", mean(run.active_means));
-  if (run.against > 0) text += fmt::format("  with {} {:.6f} s: speedup {:.3f}", options.against, run.against, run.speedup());
+  if (run.against > 0)
+    text += fmt::format("  with {} {:.6f} s: speedup {:.3f}", options.against, run.against, run.speedup());
   return text + "\n";
 }
 
@@ -67,7 +68,8 @@ bool is_number(const std::string& text) {
 
 /// The first key whose values begin with a number; the first of all if there is none.
 std::size_t axis_of(const std::vector<SweptKey>& keys) {
-  const auto numeric = std::ranges::find_if(keys, [](const SweptKey& key) { return std::ranges::all_of(key.values, is_number); });
+  const auto numeric =
+      std::ranges::find_if(keys, [](const SweptKey& key) { return std::ranges::all_of(key.values, is_number); });
   return numeric == keys.end() ? 0 : std::size_t(numeric - keys.begin());
 }
 
@@ -94,12 +96,14 @@ std::string charts_of(const Options& options, const std::vector<Row>& rows) {
     }
     auto chart = std::ranges::find(charts, title, &Chart::title);
     if (chart == charts.end()) {
-      Chart fresh{title, options.sweep[axis].key, {}, fmt::format("speedup with {} (ratio of makespans)", options.against), {}};
+      Chart fresh{
+          title, options.sweep[axis].key, {}, fmt::format("speedup with {} (ratio of makespans)", options.against), {}};
       for (const std::string& place : places) fresh.x_labels.push_back(short_number(place));
       chart = charts.insert(charts.end(), std::move(fresh));
     }
     auto curve = std::ranges::find(chart->curves, name, &Curve::name);
-    if (curve == chart->curves.end()) curve = chart->curves.insert(chart->curves.end(), {name, std::vector<std::optional<double>>(places.size())});
+    if (curve == chart->curves.end())
+      curve = chart->curves.insert(chart->curves.end(), {name, std::vector<std::optional<double>>(places.size())});
     curve->values[std::size_t(std::ranges::find(places, values[axis]) - places.begin())] = rows[number].speedup();
   }
   std::string text;
@@ -136,11 +140,15 @@ void print(const Options& options, const std::vector<Row>& rows) {
   std::string text;
   json list = json::array();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (options.json) list.push_back(json_of(options, i, rows[i]));
-    else text += text_of(options, i, rows[i]);
+    if (options.json)
+      list.push_back(json_of(options, i, rows[i]));
+    else
+      text += text_of(options, i, rows[i]);
   }
-  if (options.json) text = list.dump(2) + "\n";
-  else if (options.chart) text = charts_of(options, rows);
+  if (options.json)
+    text = list.dump(2) + "\n";
+  else if (options.chart)
+    text = charts_of(options, rows);
   std::fputs(text.c_str(), stdout);
 }
 
