@@ -311,9 +311,8 @@ Scenario read_scenario(TomlDocument& document) {
     require_machine_of_model(document.table("machine"), scenario.machine, scenario.program.kernel);
   }
   scenario.communication = read_communication(document.table("communication"), scenario.machine.ranks);
-  if (scenario.communication.collective && scenario.program.kernel != Kernel::kCore) {
-    document.table("program").complain("kernel",
-                                       "of a program with a collective is \"core\"; no other is simulated yet");
+  if (scenario.communication.collective && !is_model(scenario.program.kernel)) {
+    document.table("program").complain("kernel", "of a program with a collective is \"core\" or \"memory\"");
   }
   for (Section& delay : document.tables("delay")) {
     scenario.delays.push_back(read_delay(std::move(delay), scenario.machine.ranks, scenario.program.steps));

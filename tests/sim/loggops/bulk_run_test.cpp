@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include "tests/sim/contention/scenarios.h"
+#include "workloads/sim/network/collective_run.h"
+#include "workloads/sim/noise/drawn_noise.h"
 #include "workloads/sim/noise/interruptions.h"
 
 namespace idlewave::tests {
@@ -209,6 +211,85 @@ TEST(BulkRun, EndsWithWhatItHasWhenItIsStopped) {
   EXPECT_TRUE(run->stopped);
   EXPECT_LT(run->rank_steps, 100u * 1000);
   EXPECT_GT(run->makespan, 0);
+}
+
+using support::CollectiveAlgorithm;
+using support::CollectiveKind;
+using support::CollectiveMode;
+
+constexpr std::pair<CollectiveKind, CollectiveAlgorithm> kCollectives[] = {
+    {CollectiveKind::kBarrier, CollectiveAlgorithm::kDissemination},
+    {CollectiveKind::kAllreduce, CollectiveAlgorithm::kDissemination},
+    {CollectiveKind::kAllreduce, CollectiveAlgorithm::kRecursiveDoubling},
+    {CollectiveKind::kAllreduce, CollectiveAlgorithm::kRing},
+    {CollectiveKind::kAllgather, CollectiveAlgorithm::kBruck},
+    {CollectiveKind::kBroadcast, CollectiveAlgorithm::kBinomial},
+    {CollectiveKind::kGather, CollectiveAlgorithm::kBinomial},
+};
+
+/// Ten ranks on a domain that saturates at `saturation` of them; 1 ms of work for a rank that is alone.
+Scenario with_collective(Rank ranks, double saturation) {
+  Scenario scenario;
+  scenario.machine = {
+      .ranks = ranks, .ranks_per_domain = 10, .core_bandwidth = 1e9, .domain_bandwidth = saturation * 1e9};
+  scenario.program = {.steps = 8, .kernel = support::Kernel::kMemory, .volume = 1'000'000};
+  scenario.communication = {.distances = {}, .message_size = 8};
+  scenario.communication.loggops = LogGops{2500ns, 1500ns, 1000ns, 6e-9, 0, 1 << 20};
+  scenario.communication.collective.emplace();
+  return scenario;
+}
+
+/// The same program where ranks share nothing, by the engine of collectives alone.
+sim::CollectiveRun alone(const Scenario& scenario, const sim::PhaseNoise& noise) {
+  sim::CollectiveProgram program{.ranks = scenario.machine.ranks,
+                                 .steps = scenario.program.steps,
+                                 .work_ns = 1'000'000,
+                                 .call = sim::call_of(scenario.communication),
+                                 .mode = scenario.communication.collective->mode};
+  const auto run = sim::run(program, *scenario.communication.loggops, {.noise = &noise});
+  EXPECT_TRUE(run);
+  return *run;
+}
+
+TEST(BulkRun, CollectivesOfRanksThatShareNothingAreThoseOfTheirOwnEngine) {
+  const unsigned seed = any_seed();
+  std::mt19937 random(seed);
+  const auto from = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
+  int compared = 0;
+  for (int number = 0; number < 300; ++number) {
+    Scenario scenario = with_collective(from(1, 40), 10);
+    auto& collective = *scenario.communication.collective;
+    std::tie(collective.kind, collective.algorithm) = kCollectives[from(0, int(std::size(kCollectives)) - 1)];
+    collective.mode = CollectiveMode(from(0, 2));
+    collective.root = from(0, scenario.machine.ranks - 1);
+    const sim::ExponentialNoise noise(1e-6 * from(1, 3000), seed + unsigned(number));
+    const sim::CollectiveRun expected = alone(scenario, noise);
+    if (expected.tied) continue;
+    ++compared;
+    const auto run = sim::run_on_network(scenario, {.noise = &noise});
+    ASSERT_TRUE(run) << run.error().message;
+    const double makespan = double(*std::ranges::max_element(expected.finish_ns)) * 1e-9;
+    ASSERT_NEAR(run->makespan, makespan, 1e-12) << "seed " << seed << ", number " << number;
+  }
+  EXPECT_GT(compared, 100);
+}
+
+/// Nobody begins a step before all have ended the last: a domain never leaves lockstep, and a delay costs its length.
+TEST(BulkRun, AnAllreduceInEachStepKeepsMemoryBoundRanksInLockstep) {
+  Scenario scenario = with_collective(40, 5);
+  const auto undelayed = sim::run_on_network(scenario, {.active_means_of = sim::Fractions{0.1, 0.9}});
+  ASSERT_TRUE(undelayed) << undelayed.error().message;
+  scenario.delays.push_back({5, 3, 10ms});
+  const auto delayed = sim::run_on_network(scenario, {.active_means_of = sim::Fractions{0.9, 1}});
+  ASSERT_TRUE(delayed);
+  // Ten ranks take twice as long as one; a round takes at least L + 2 o, and there are six for 40 ranks.
+  EXPECT_GT(undelayed->makespan, 8 * (2e-3 + 6 * 5.5e-6));
+  EXPECT_LT(undelayed->makespan, 8 * (2e-3 + 6 * 10e-6));
+  // On the delayed rank's domain nine ranks work first, and then one alone: 9/5 ms, and a tenth of the work after 10
+  // ms.
+  EXPECT_GT(delayed->makespan, undelayed->makespan + 8.9e-3);
+  EXPECT_LT(delayed->makespan, undelayed->makespan + 10.1e-3);
+  for (const double active : undelayed->active_means) EXPECT_GT(active, 9.5);
 }
 
 }  // namespace

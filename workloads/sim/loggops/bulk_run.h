@@ -1,5 +1,6 @@
 #pragma once
-// A scenario whose neighbours exchange messages on a LogGOPS network, from its beginning to its end.
+// A scenario whose ranks exchange messages with their neighbours, or call collectives, on a LogGOPS network, from its
+// beginning to its end.
 
 #include "probe/wire/result.h"
 #include "workloads/sim/contention/run.h"

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "workloads/sim/network/collectives.h"
 #include "workloads/support/neighbour.h"
 
 namespace idlewave::sim {
@@ -26,7 +28,21 @@ struct Size {
 
 bool is_split(const Scenario& scenario) { return scenario.communication.wait == support::WaitFlavour::kSplit; }
 
+/// Most rounds that a rank has in one call.
+double most_rounds(const Scenario& scenario) {
+  const CollectiveRounds rounds(call_of(scenario.communication), scenario.machine.ranks);
+  std::uint32_t most = 0;
+  for (Rank rank = 0; rank < scenario.machine.ranks; ++rank) most = std::max(most, rounds.count(rank));
+  return most;
+}
+
+Size size_of_rank_with_collective(const Scenario& scenario) {
+  const double rounds = most_rounds(scenario), steps = double(scenario.program.steps);
+  return {steps * (1 + 2 * rounds) + 1, steps * (4 * rounds + 4) + 4};
+}
+
 Size size_of_rank(const Scenario& scenario) {
+  if (scenario.communication.collective) return size_of_rank_with_collective(scenario);
   const auto distances = double(scenario.communication.distances.size()), steps = double(scenario.program.steps);
   // The first stage waits for the work, the next step for the last stage; in between two wait for two.
   const double waits = is_split(scenario) && distances > 0 ? 4 * distances : 4 * distances + (distances == 0);
@@ -61,15 +77,19 @@ WholeDelays delays_of(const Scenario& scenario) {
 class Writer {
  public:
   Writer(const Scenario& scenario, const BulkWork& work, GoalBuilder& builder)
-      : scenario_(scenario), work_(work), delays_(delays_of(scenario)), builder_(builder) {}
+      : scenario_(scenario), work_(work), delays_(delays_of(scenario)), builder_(builder) {
+    if (scenario.communication.collective) rounds_.emplace(call_of(scenario.communication), scenario.machine.ranks);
+  }
 
   void write(Rank rank) {
     last_.clear();
     auto delay = delays_.lower_bound({rank, 0});
     for (Step step = 0; step < scenario_.program.steps; ++step) {
       if (delay != delays_.end() && delay->first == std::pair{rank, step}) write_delay(rank, step, (delay++)->second);
-      follow(builder_.calc(rank, work_.nanoseconds, {}, Tag(step)));
-      exchange(rank);
+      if (rounds_)
+        work_and_call(rank, step);
+      else
+        work_and_exchange(rank, step);
     }
     follow(builder_.idle(rank, 0, Tag(scenario_.program.steps)));
   }
@@ -77,6 +97,44 @@ class Writer {
  private:
   void write_delay(Rank rank, Step step, std::uint64_t nanoseconds) {
     if (nanoseconds > 0) follow(builder_.idle(rank, nanoseconds, Tag(step)));
+  }
+
+  void work(Rank rank, Step step) { follow(builder_.calc(rank, work_.nanoseconds, {}, Tag(step))); }
+
+  void work_and_exchange(Rank rank, Step step) {
+    work(rank, step);
+    exchange(rank);
+  }
+
+  void work_and_call(Rank rank, Step step) {
+    switch (scenario_.communication.collective->mode) {
+      case support::CollectiveMode::kBlocking:
+        work(rank, step);
+        return call(rank, Tag(step));
+      case support::CollectiveMode::kNonblocking:
+        return work_during_call(rank, step);
+      case support::CollectiveMode::kIdeal:
+        return work(rank, step);
+    }
+  }
+
+  /// What comes next waits for both.
+  void work_during_call(Rank rank, Step step) {
+    const std::vector<OpId> before = last_;
+    call(rank, Tag(step));
+    std::vector<OpId> called = std::exchange(last_, before);
+    work(rank, step);
+    if (called != before) last_.insert(last_.end(), called.begin(), called.end());
+  }
+
+  void call(Rank rank, Tag tag) {
+    for (std::uint32_t i = 0; i < rounds_->count(rank); ++i) {
+      const Round round = rounds_->at(rank, i);
+      now_.clear();
+      if (round.to != kNobody) add(builder_.send(rank, round.send_bytes, round.to, tag));
+      if (round.from != kNobody) add(builder_.recv(rank, round.receive_bytes, round.from, tag));
+      last_.swap(now_);
+    }
   }
 
   void exchange(Rank rank) {
@@ -114,6 +172,7 @@ class Writer {
   const BulkWork& work_;
   WholeDelays delays_;
   GoalBuilder& builder_;
+  std::optional<CollectiveRounds> rounds_;
   std::vector<OpId> last_;  ///< What the next operation of the rank waits for.
   std::vector<OpId> now_;
 };
@@ -123,11 +182,12 @@ class Writer {
 Result<Model> model_beside_network(const Scenario& scenario) {
   Scenario beside = scenario;
   beside.communication.loggops.reset();
+  beside.communication.collective.reset();
   return model_of(beside);
 }
 
 support::LogGops network_of(const support::Communication& communication) {
-  support::LogGops network = *communication.loggops;
+  support::LogGops network = communication.loggops.value_or(support::LogGops{});  // An ideal collective needs none.
   if (communication.protocol == support::Protocol::kEager) network.rendezvous_size = kMaxMessageBytes;
   if (communication.protocol == support::Protocol::kRendezvous) network.rendezvous_size = 0;
   return network;

@@ -11,7 +11,7 @@
 
 namespace idlewave::sim {
 
-/// What a scenario with LogGOPS parameters says beside its network: machine, work, delays.
+/// What a scenario says beside its network and its collective: machine, work, delays.
 wire::Result<Model> model_beside_network(const support::Scenario& scenario);
 
 /// Its network, with S so that protocol "eager" or "rendezvous" holds whatever the messages' size.
@@ -27,7 +27,8 @@ wire::Result<BulkWork> work_of(const support::Scenario& scenario, const Model& m
 
 /// For each rank and step: its delay if there is one, an idle calculation; the work, a calculation; and for each stage
 /// (one, or with split waits one for each distance) the sends and receives, which wait for all of the stage before, as
-/// the next step's begin waits for all of the last. Calculations have the step as tag. At the end an idle calculation
+/// the next step's begin waits for all of the last; or, with a collective, its rounds, behind the work or beside it.
+/// Calculations have the step as tag. At the end an idle calculation
 /// of 0 ns with the number of steps as tag, which begins when the rank's last wait is over. A message of 0 B is sent as
 /// one of 1 B. Error: more operations than a schedule can hold.
 wire::Result<GoalSchedule> bulk_schedule(const support::Scenario& scenario, const BulkWork& work);

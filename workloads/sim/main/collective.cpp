@@ -10,48 +10,12 @@
 namespace idlewave::sim {
 namespace {
 
-using support::CollectiveAlgorithm;
-using support::CollectiveKind;
-
-Collective allreduce_by(CollectiveAlgorithm algorithm) {
-  if (algorithm == CollectiveAlgorithm::kRing) return Collective::kAllreduceRing;
-  if (algorithm == CollectiveAlgorithm::kRecursiveDoubling) return Collective::kAllreduceRecursiveDoubling;
-  return Collective::kAllreduceDissemination;
-}
-
-Collective allgather_by(CollectiveAlgorithm algorithm) {
-  if (algorithm == CollectiveAlgorithm::kRing) return Collective::kAllgatherRing;
-  if (algorithm == CollectiveAlgorithm::kRecursiveDoubling) return Collective::kAllgatherRecursiveDoubling;
-  if (algorithm == CollectiveAlgorithm::kBruck) return Collective::kAllgatherBruck;
-  return Collective::kAllgatherDissemination;
-}
-
-Collective algorithm_of(const support::CollectiveOfStep& collective) {
-  switch (collective.kind) {
-    case CollectiveKind::kAllreduce:
-      return allreduce_by(collective.algorithm);
-    case CollectiveKind::kAllgather:
-      return allgather_by(collective.algorithm);
-    case CollectiveKind::kBroadcast:
-      return Collective::kBroadcast;
-    case CollectiveKind::kReduce:
-      return Collective::kReduce;
-    case CollectiveKind::kGather:
-      return Collective::kGather;
-    case CollectiveKind::kScatter:
-      return Collective::kScatter;
-    case CollectiveKind::kBarrier:
-      break;
-  }
-  return Collective::kBarrier;
-}
-
 CollectiveProgram program_of(const support::Scenario& scenario) {
   const support::CollectiveOfStep& collective = *scenario.communication.collective;
   CollectiveProgram program{.ranks = scenario.machine.ranks,
                             .steps = scenario.program.steps,
                             .work_ns = scenario.program.time.count(),
-                            .call = {algorithm_of(collective), scenario.communication.message_size, collective.root},
+                            .call = call_of(scenario.communication),
                             .mode = collective.mode,
                             .delays = {}};
   for (const support::Delay& delay : scenario.delays)

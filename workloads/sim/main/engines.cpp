@@ -23,7 +23,8 @@ wire::Result<std::size_t> bytes_for(const support::Scenario& scenario, const Run
 }  // namespace
 
 Engine engine_of(const support::Scenario& scenario) {
-  if (has_collective(scenario)) return Engine::kCollectives;
+  const bool core_bound = scenario.program.kernel == support::Kernel::kCore;
+  if (has_collective(scenario)) return core_bound ? Engine::kCollectives : Engine::kNetwork;
   return scenario.communication.loggops ? Engine::kNetwork : Engine::kContention;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Which engine a scenario runs on: contention domains; a LogGOPS network between neighbours; collectives in each step.
+// Which engine a scenario runs on: contention domains; a LogGOPS network, with memory domains; or, faster, collectives
+// of core-bound ranks.
 
 #include <vector>
 

@@ -8,6 +8,9 @@ namespace idlewave::sim {
 
 namespace {
 
+using support::CollectiveAlgorithm;
+using support::CollectiveKind;
+
 Rank power_of_two_up_to(Rank ranks) { return Rank(std::bit_floor(std::uint32_t(ranks))); }
 
 std::uint32_t log2_up(Rank ranks) { return std::uint32_t(std::bit_width(std::uint32_t(ranks) - 1)); }
@@ -65,7 +68,45 @@ class Binomial {
 
 Round backwards(const Round& round) { return {round.from, round.receive_bytes, 0, round.to, round.send_bytes, 0}; }
 
+Collective allreduce_by(CollectiveAlgorithm algorithm) {
+  if (algorithm == CollectiveAlgorithm::kRing) return Collective::kAllreduceRing;
+  if (algorithm == CollectiveAlgorithm::kRecursiveDoubling) return Collective::kAllreduceRecursiveDoubling;
+  return Collective::kAllreduceDissemination;
+}
+
+Collective allgather_by(CollectiveAlgorithm algorithm) {
+  if (algorithm == CollectiveAlgorithm::kRing) return Collective::kAllgatherRing;
+  if (algorithm == CollectiveAlgorithm::kRecursiveDoubling) return Collective::kAllgatherRecursiveDoubling;
+  if (algorithm == CollectiveAlgorithm::kBruck) return Collective::kAllgatherBruck;
+  return Collective::kAllgatherDissemination;
+}
+
+Collective algorithm_of(const support::CollectiveOfStep& collective) {
+  switch (collective.kind) {
+    case CollectiveKind::kAllreduce:
+      return allreduce_by(collective.algorithm);
+    case CollectiveKind::kAllgather:
+      return allgather_by(collective.algorithm);
+    case CollectiveKind::kBroadcast:
+      return Collective::kBroadcast;
+    case CollectiveKind::kReduce:
+      return Collective::kReduce;
+    case CollectiveKind::kGather:
+      return Collective::kGather;
+    case CollectiveKind::kScatter:
+      return Collective::kScatter;
+    case CollectiveKind::kBarrier:
+      break;
+  }
+  return Collective::kBarrier;
+}
+
 }  // namespace
+
+CollectiveCall call_of(const support::Communication& communication) {
+  const support::CollectiveOfStep& collective = *communication.collective;
+  return {algorithm_of(collective), communication.message_size, collective.root};
+}
 
 CollectiveRounds::CollectiveRounds(const CollectiveCall& call, Rank ranks) : call_(call), ranks_(ranks) {
   assert(ranks > 0 && call.root >= 0 && call.root < ranks);

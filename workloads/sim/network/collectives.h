@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "workloads/sim/network/goal_schedule.h"
+#include "workloads/support/scenario.h"
 
 namespace idlewave::sim {
 
@@ -35,6 +36,9 @@ struct CollectiveCall {
 };
 
 inline constexpr Rank kNobody = -1;
+
+/// What a scenario's ranks call in each step. Not without a collective.
+CollectiveCall call_of(const support::Communication& communication);
 
 /// What one rank does in one round of a collective: at the same time, and the next round when both have happened.
 struct Round {
