@@ -176,6 +176,15 @@ class Collectives(SimTest):
         self.assertEqual(report["ranks"], 64)
         self.assertEqual([(wave["origin_rank"], wave["origin_step"]) for wave in report["waves"]], [(5, 5)])
 
+    def test_memory_bound_ranks_share_their_domain_until_they_call(self):
+        memory = ["--set", "program.kernel=memory", "--set", "program.volume=1 MB", "--set", "machine.core_bandwidth=1 GB/s"]
+        alone = self.sim(self.scenario, *memory, "--set", "machine.domain_bandwidth=1000 GB/s")
+        shared = self.sim(self.scenario, *memory, "--set", "machine.domain_bandwidth=4 GB/s", "--set", "machine.ranks_per_domain=8")
+        self.assertAlmostEqual(alone["makespan_s"], self.makespan(), delta=1e-9)
+        # Eight ranks on what saturates at four take twice as long, in each of 20 steps.
+        self.assertAlmostEqual(shared["makespan_s"] - alone["makespan_s"], 20 * 1e-3, delta=1e-4)
+        self.assertGreater(min(domain["active_mean"] for domain in shared["domains"]), 7.5)
+
     def test_what_does_not_fit_a_collective_is_refused(self):
         def setting(text):
             return self.scenario, "--set", text
@@ -186,8 +195,7 @@ class Collectives(SimTest):
         self.refuses(*setting("communication.topology=ring"), says="topology")
         self.refuses(*setting("communication.time=1us"), says="time")
         self.refuses(*setting("communication.message_size=0 B"), says="message_size")
-        self.refuses(self.scenario, "--set", "program.kernel=memory", "--set", "program.volume=1 MB", "--set", "machine.core_bandwidth=1 GB/s",
-                     "--set", "machine.domain_bandwidth=1 GB/s", says="kernel")
+        self.refuses(*setting("program.kernel=divide"), says=["kernel", "memory"])
         self.refuses(self.scenario, "--step-start", "20", says="19")
         self.refuses(self.scenario, "--realtime", "--stream", "tcp://127.0.0.1:*", says="collective")
         self.refuses(self.write("bare.toml", COLLECTIVE.split("L =")[0]), says="LogGOPS")
