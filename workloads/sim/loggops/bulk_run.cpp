@@ -97,9 +97,9 @@ Result<std::vector<double>> active_means(const GoalSchedule& schedule, const sup
                                          const Prepared& prepared, const RunOptions& options, double makespan) {
   const Window window{options.active_means_of->from * makespan, options.active_means_of->to * makespan};
   ActiveWindow recorder{prepared.model.ranks, prepared.model.ranks_per_domain, window};
-  const auto again = run_schedule(schedule, scenario, prepared, {.noise = options.noise, .recorder = &recorder});
+  const auto again = run_schedule(schedule, scenario, prepared, {.noise = options.noise, .stop = options.stop, .recorder = &recorder});
   if (!again) return again.error();
-  return recorder.means();
+  return again->stopped ? std::vector<double>{} : recorder.means();
 }
 
 }  // namespace
@@ -115,6 +115,7 @@ Result<Run> run_on_network(const support::Scenario& scenario, const RunOptions& 
   auto means = active_means(*schedule, scenario, *prepared, options, run->makespan);
   if (!means) return means.error();
   run->active_means = std::move(*means);
+  run->stopped = run->active_means.empty();
   return run;
 }
 
