@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/sim/network/every_collective.h"
 #include "workloads/sim/network/goal_run.h"
 
 namespace idlewave::sim {
@@ -15,19 +16,6 @@ namespace {
 
 using support::LogGops;
 using support::Nanoseconds;
-
-const Collective kAll[] = {Collective::kBarrier,
-                           Collective::kAllreduceDissemination,
-                           Collective::kAllreduceRecursiveDoubling,
-                           Collective::kAllreduceRing,
-                           Collective::kAllgatherRing,
-                           Collective::kAllgatherRecursiveDoubling,
-                           Collective::kAllgatherBruck,
-                           Collective::kAllgatherDissemination,
-                           Collective::kBroadcast,
-                           Collective::kReduce,
-                           Collective::kGather,
-                           Collective::kScatter};
 
 /// Whole nanoseconds up to `most`, drawn for each rank and step.
 class RandomWork final : public PhaseNoise {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "tests/sim/network/every_collective.h"
 #include "workloads/sim/network/goal_run.h"
 
 namespace idlewave::sim {
@@ -17,19 +18,6 @@ using support::Nanoseconds;
 
 constexpr std::int64_t kLatency = 1000;
 const LogGops kLatencyOnly{Nanoseconds(kLatency), {}, {}, 0, 0, 1 << 20};
-const Collective kAll[] = {Collective::kBarrier,
-                           Collective::kAllreduceDissemination,
-                           Collective::kAllreduceRecursiveDoubling,
-                           Collective::kAllreduceRing,
-                           Collective::kAllgatherRing,
-                           Collective::kAllgatherRecursiveDoubling,
-                           Collective::kAllgatherBruck,
-                           Collective::kAllgatherDissemination,
-                           Collective::kBroadcast,
-                           Collective::kReduce,
-                           Collective::kGather,
-                           Collective::kScatter};
-
 GoalRun run_programs(RankPrograms programs, const LogGops& network = kLatencyOnly) {
   const auto schedule = std::move(programs).build();
   auto result = run(*schedule, network);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/network/every_collective.h"
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/goal_run.h"
 
@@ -16,18 +17,6 @@ using support::LogGops;
 using support::Nanoseconds;
 
 const LogGops kNetwork{Nanoseconds(1000), Nanoseconds(100), Nanoseconds(40), 2e-9, 1e-9, 500};
-
-const Collective kAll[] = {Collective::kBarrier,
-                           Collective::kAllreduceDissemination,
-                           Collective::kAllreduceRecursiveDoubling,
-                           Collective::kAllreduceRing,
-                           Collective::kAllgatherRing,
-                           Collective::kAllgatherRecursiveDoubling,
-                           Collective::kAllgatherBruck,
-                           Collective::kBroadcast,
-                           Collective::kReduce,
-                           Collective::kGather,
-                           Collective::kScatter};
 
 /// The same program on any number of ranks: rank r works as rank r mod `period` does.
 GoalSchedule program(Rank ranks, Rank period, const std::vector<CollectiveCall>& calls) {
