@@ -86,14 +86,14 @@ std::string goal_json(const GoalRun& run, double wall_s, const std::optional<Ext
 
 std::string goal_text(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from) {
   const std::string source =
-      from ? fmt::format("extrapolated from {} ranks: {} collectives written anew, other messages at their distance\n",
+      from ? fmt::format("extrapolated from {} ranks: collectives written anew: {}, other messages at their distance\n",
                          from->ranks, from->collectives)
            : "";
   return source + fmt::format(
-                      "{} ranks, {} operations, {} messages: makespan {} ns\nsimulated in {:.3g} s, {:.3g} million "
+                      "{} ranks, {} operations, {} message{}: makespan {} ns\nsimulated in {:.3g} s, {:.3g} million "
                       "operations a second\n",
-                      run.finish_ns.size(), run.ops, run.messages, makespan_ns(run), wall_s,
-                      double(run.ops) * 1e-6 / std::max(wall_s, 1e-9));
+                      run.finish_ns.size(), run.ops, run.messages, run.messages == 1 ? "" : "s", makespan_ns(run),
+                      wall_s, double(run.ops) * 1e-6 / std::max(wall_s, 1e-9));
 }
 
 }  // namespace idlewave::sim
