@@ -813,7 +813,7 @@ class Extrapolations(SimTest):
         self.assertEqual(result["extrapolated"], {"from_ranks": 8, "collectives": 1})
         self.assertEqual(result["finish_ns"], self.sim("--goal", large, *NETWORK)["finish_ns"])
         done = self.call("sim", "--goal", small, "--extrapolate", "4")
-        self.assertIn("extrapolated from 8 ranks: 1 collectives", done.stdout)
+        self.assertIn("extrapolated from 8 ranks: 1 collective written anew", done.stdout)
 
     def test_the_schedule_can_be_written(self):
         small, large = self.write("small.goal", barrier(8)), self.path / "large.goal"

@@ -86,8 +86,8 @@ std::string goal_json(const GoalRun& run, double wall_s, const std::optional<Ext
 
 std::string goal_text(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from) {
   const std::string source =
-      from ? fmt::format("extrapolated from {} ranks: collectives written anew: {}, other messages at their distance\n",
-                         from->ranks, from->collectives)
+      from ? fmt::format("extrapolated from {} ranks: {} collective{} written anew, other messages at their distance\n",
+                         from->ranks, from->collectives, from->collectives == 1 ? "" : "s")
            : "";
   return source + fmt::format(
                       "{} ranks, {} operations, {} message{}: makespan {} ns\nsimulated in {:.3g} s, {:.3g} million "
