@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/sim/network/event_queue.h"
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/match_queue.h"
 
@@ -320,25 +319,6 @@ TEST(MatchQueue, KeepsItsOrderWhenItIsEmptiedFromTheMiddle) {
   EXPECT_EQ(queue.take(700, 1), std::nullopt);
   for (OpId first = 0; first < 500; ++first) EXPECT_EQ(queue.take(kAnySource, kAnyTag), first);
   EXPECT_EQ(queue.take(kAnySource, kAnyTag), std::nullopt);
-}
-
-TEST(EventQueue, GivesEventsByTimeThenNumberAlsoThoseThatLieBack) {
-  EventQueue queue;
-  std::vector<NetworkEvent> held;
-  std::uint64_t mix = 1;
-  std::int64_t now = 0;
-  for (std::uint32_t number = 0; number < 20000; ++number) {
-    mix = mix * 6364136223846793005u + 1442695040888963407u;
-    const std::int64_t ahead = std::int64_t(mix >> (44 + mix % 20)) - 50;
-    held.push_back({now + ahead, number, 0});
-    queue.push(held.back());
-    if (mix >> 62 == 0) continue;
-    const auto first = std::min_element(held.begin(), held.end());
-    const NetworkEvent event = queue.pop();
-    ASSERT_EQ(event.number, first->number);
-    now = event.time;
-    held.erase(first);
-  }
 }
 
 }  // namespace

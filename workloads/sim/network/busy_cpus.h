@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "workloads/sim/network/event_queue.h"
 #include "workloads/sim/network/goal_schedule.h"
+#include "workloads/sim/network/network_event.h"
 
 namespace idlewave::sim {
 

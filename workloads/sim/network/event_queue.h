@@ -3,69 +3,36 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
-#include "workloads/sim/network/radix_heap.h"
+#include "workloads/sim/network/calendar.h"
+#include "workloads/sim/network/event_heap.h"
+#include "workloads/sim/network/network_event.h"
 
 namespace idlewave::sim {
 
-/// Events that are pushed in their order: a ring that grows.
-class EventLane {
- public:
-  bool is_empty() const { return begin_ == end_; }
-  const NetworkEvent& front() const { return ring_[begin_ & mask_]; }
-  const NetworkEvent& back() const { return ring_[(end_ - 1) & mask_]; }
-
-  /// The n-th of what is in it, 0 the front; beyond the end: something that was in it, or nothing.
-  const NetworkEvent& ahead(std::size_t n) const { return ring_[(begin_ + n) & mask_]; }
-
-  void push(const NetworkEvent& event) {
-    if (end_ - begin_ == ring_.size()) grow();
-    ring_[end_++ & mask_] = event;
-  }
-
-  void pop() { ++begin_; }
-
- private:
-  void grow() {
-    std::vector<NetworkEvent> larger(2 * ring_.size());
-    for (std::size_t i = 0; i < ring_.size(); ++i) larger[i] = ahead(i);
-    begin_ = 0, end_ = ring_.size();
-    ring_ = std::move(larger);
-    mask_ = ring_.size() - 1;
-  }
-
-  std::vector<NetworkEvent> ring_ = std::vector<NetworkEvent>(64);
-  std::size_t mask_ = 63;
-  std::size_t begin_ = 0;
-  std::size_t end_ = 0;
-};
-
-/// On a network most events come a constant time after the one that causes them, an overhead or a flight: those of like
-/// delay come in order and stand in a lane. What does not fit behind the last one of its lane, and what comes much
-/// later, is in a heap. push and pop: O(1) for the former.
+/// A calendar queue (Brown: "Calendar queues: a fast O(1) priority queue implementation for the simulation event set
+/// problem", CACM 31, 1988): spans of time, of which the first that is not empty is sorted when its turn comes. They
+/// become longer or shorter with what comes. What comes within the present span, or before it, and what lies beyond the
+/// calendar, is in heaps. push and pop: O(1) for all but those. Memory: 18 bytes an event and 128 for each of up to
+/// 4096 spans.
 class EventQueue {
  public:
   enum class Soon { kFar, kNear };
-
-  EventQueue() { heads_.fill({kNever, 0, 0}); }
 
   bool empty() const { return size_ == 0; }
 
   void push(const NetworkEvent& event) {
     ++size_;
-    const std::size_t which = lane_of(event.time - now_);
-    if (which >= kLanes) return push_heap(event);
-    EventLane& lane = lanes_[which];
-    if (lane.is_empty())
-      heads_[which] = event;
-    else if (event < lane.back())
-      return heap_.push(event);
-    lane.push(event);
+    const std::int64_t ahead = calendar_.ahead(event.time);
+    if (ahead <= 0)
+      push_late(event);
+    else if (ahead < Calendar::kSpans)
+      calendar_.put(event);
+    else
+      far_.push(event);
   }
 
   /// Whether, since the last one was taken out, an earlier one than that has come.
@@ -80,63 +47,118 @@ class EventQueue {
   template <class Expect>
   NetworkEvent pop(Expect&& expect) {
     --size_;
-    const std::size_t which = first_lane();
-    const NetworkEvent event = heap_.has_before(heads_[which]) ? pop_heap(expect) : pop_lane(which, expect);
+    ++seen_.events;
+    if (next_ == sorted_.size() && late_.empty()) {
+      open_next();
+      for (std::size_t n = 0; n < std::min(kNear + 1, sorted_.size()); ++n) expect(sorted_[n], Soon::kNear);
+    }
+    const NetworkEvent event = is_late_first() ? pop_late() : pop_sorted(expect);
     now_ = event.time;
     overtaken_ = false;
     return event;
   }
 
  private:
-  static constexpr std::size_t kLanes = 8;
-  static constexpr std::size_t kFar = 4;  ///< So many others of the same lane or more come before it.
-  static constexpr std::size_t kNear = 1;
-  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::size_t kFar = 4;  ///< So many others come before it, or more.
+  static constexpr std::size_t kNear = 2;
+  static constexpr std::size_t kFew = 4;  ///< Events of a span: it may be made longer, or shorter.
+  static constexpr std::size_t kMany = 16;
+  static constexpr int kLongestBits = 40;  ///< Of spans: 18 minutes.
 
-  /// 0 for less than 16 ns, then one for each factor of 4 up to 262 us.
-  static std::size_t lane_of(std::int64_t delay) {
-    const auto bits = std::size_t(std::bit_width(std::uint64_t(delay)));
-    return bits < 5 ? 0 : (bits - 3) / 2;
-  }
-
-  void push_heap(const NetworkEvent& event) {
+  void push_late(const NetworkEvent& event) {
     overtaken_ |= event.time < now_;
-    heap_.push(event);
+    late_.push(event);
   }
 
-  std::size_t first_lane() const {
-    return earlier(earlier(earlier(0, 1), earlier(2, 3)), earlier(earlier(4, 5), earlier(6, 7)));
+  bool is_late_first() const { return !late_.empty() && (next_ == sorted_.size() || late_.first() < sorted_[next_]); }
+
+  NetworkEvent pop_late() {
+    ++seen_.late;
+    return late_.pop();
   }
-  std::size_t earlier(std::size_t a, std::size_t b) const { return heads_[b] < heads_[a] ? b : a; }
 
   template <class Expect>
-  NetworkEvent pop_heap(Expect& expect) {
-    const NetworkEvent event = heap_.pop();
-    const auto coming = heap_.coming();
-    if (heap_.begins_run())
-      for (std::size_t n = 0; n < std::min(kFar, coming.size()); ++n) expect(coming[n], Soon::kFar);
-    if (coming.size() > kFar) expect(coming[kFar], Soon::kFar);
-    if (coming.size() > kNear) expect(coming[kNear], Soon::kNear);
+  NetworkEvent pop_sorted(Expect& expect) {
+    const NetworkEvent event = sorted_[next_++];
+    expect_far(next_ + kFar, expect);
+    if (next_ + kNear < sorted_.size()) expect(sorted_[next_ + kNear], Soon::kNear);
     return event;
   }
 
   template <class Expect>
-  NetworkEvent pop_lane(std::size_t which, Expect& expect) {
-    EventLane& lane = lanes_[which];
-    const NetworkEvent event = heads_[which];
-    lane.pop();
-    heads_[which] = lane.is_empty() ? NetworkEvent{kNever, 0, 0} : lane.front();
-    expect(lane.ahead(kFar), Soon::kFar);
-    expect(lane.ahead(kNear), Soon::kNear);
-    return event;
+  void expect_far(std::size_t place, Expect& expect) {
+    if (place < sorted_.size()) return expect(sorted_[place], Soon::kFar);
+    const auto coming = calendar_.coming();
+    if (place - sorted_.size() < coming.size()) expect(coming[place - sorted_.size()], Soon::kFar);
   }
+
+  void open_next() {
+    ++seen_.spans;
+    if ((seen_.spans >= 512 || seen_.events >= 16384) && 4 * seen_.events >= calendar_.size()) adapt();
+    if (calendar_.size() == 0) calendar_.go_to(far_.first().time);
+    while (!far_.empty() && calendar_.ahead(far_.first().time) < Calendar::kSpans) calendar_.put(far_.pop());
+    sorted_.clear();
+    next_ = 0;
+    calendar_.take_first(sorted_);
+    sort();
+  }
+
+  /// Short spans, so that little comes late of what there is much of; long ones, so that little is far.
+  void adapt() {
+    const std::size_t mean = seen_.events / seen_.spans;
+    const bool too_long = mean > kMany && seen_.late > seen_.events / 8;
+    const bool too_short = mean < kFew || far_.size() > calendar_.size();
+    seen_ = {};
+    const int bits = calendar_.bits() + (too_long ? -1 : int(too_short));
+    if (bits == calendar_.bits() || bits < 0 || bits > kLongestBits) return;
+    calendar_.change_spans(bits, [this](const NetworkEvent& event) { far_.push(event); });
+  }
+
+  /// They come nearly in order of their numbers, and many in parts of the span at first.
+  void sort() {
+    if (sorted_.size() > kMany && !std::is_sorted(sorted_.begin(), sorted_.end())) sort_by_parts();
+    std::size_t moves = 0;
+    for (std::size_t i = 1; i < sorted_.size(); ++i) {
+      const NetworkEvent event = sorted_[i];
+      std::size_t place = i;
+      for (; place > 0 && event < sorted_[place - 1]; --place) sorted_[place] = sorted_[place - 1];
+      sorted_[place] = event;
+      moves += i - place;
+      if (moves > kMany * sorted_.size()) return std::sort(sorted_.begin(), sorted_.end());
+    }
+  }
+
+  void sort_by_parts() {
+    constexpr int kPartBits = 8;
+    const int shift = std::max(0, calendar_.bits() - kPartBits);
+    const auto part_of = [this, shift](const NetworkEvent& event) {
+      return std::size_t((event.time - calendar_.begin()) >> shift);
+    };
+    std::array<std::uint32_t, (1 << kPartBits) + 1> begins{};
+    for (const NetworkEvent& event : sorted_) ++begins[part_of(event) + 1];
+    for (std::size_t part = 1; part < begins.size(); ++part) begins[part] += begins[part - 1];
+    parts_.resize(sorted_.size());
+    for (const NetworkEvent& event : sorted_) parts_[begins[part_of(event)]++] = event;
+    sorted_.swap(parts_);
+  }
+
+  /// Since the last look at the length of spans.
+  struct Seen {
+    std::size_t spans = 0;
+    std::size_t events = 0;
+    std::size_t late = 0;
+  };
 
   std::size_t size_ = 0;
   bool overtaken_ = false;
-  std::int64_t now_ = 0;                      ///< Of the last one that was taken out.
-  std::array<NetworkEvent, kLanes> heads_{};  ///< Of the lanes, kNever for an empty one: side by side for the search.
-  std::array<EventLane, kLanes> lanes_;
-  RadixHeap heap_;
+  std::int64_t now_ = 0;              ///< Of the last one that was taken out.
+  std::vector<NetworkEvent> sorted_;  ///< Of the present span, those before next_ taken out.
+  std::size_t next_ = 0;
+  EventHeap late_;  ///< That came when their span was the present one, or over.
+  EventHeap far_;   ///< Beyond the calendar.
+  Calendar calendar_;
+  Seen seen_;
+  std::vector<NetworkEvent> parts_;
 };
 
 }  // namespace idlewave::sim

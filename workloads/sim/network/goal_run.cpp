@@ -190,13 +190,6 @@ class Engine {
     }
   }
 
-  /// A run goes through the ranks' operations side by side, each in order: more streams than the processor follows.
-  void fetch_behind(OpId op) {
-    const std::size_t last = ops_.size() - 1;
-    fetch(&ops_[std::min<std::size_t>(op + 8, last)]);
-    fetch(&waits_[std::min<std::size_t>(op + 16, last)]);
-  }
-
   /// Nothing comes between the two, but what the first lets begin on another processor that was free before.
   void perform_both(NetworkEvent event, OpId op) {
     event.what = op;
@@ -210,7 +203,6 @@ class Engine {
 
   void perform(const NetworkEvent& event, OpId op) {
     const PlacedOp& what = ops_[op];
-    fetch_behind(op);
     switch (what.kind) {
       case OpKind::kSend:
         return send(event, op, what);

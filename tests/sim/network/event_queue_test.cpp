@@ -1,0 +1,107 @@
+// The queue against a heap, in programs of many kinds.
+
+#include "workloads/sim/network/event_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "workloads/sim/network/event_heap.h"
+
+namespace idlewave::tests {
+namespace {
+
+using sim::EventHeap;
+using sim::EventQueue;
+using sim::NetworkEvent;
+
+/// Phases, in each of which events come at their own distances: bursts of one moment, short overheads, long
+/// calculations, some before the present.
+class RandomEvents {
+ public:
+  explicit RandomEvents(unsigned seed) : random_(seed) { begin_phase(); }
+
+  NetworkEvent next(std::int64_t now) {
+    if (left_-- == 0) begin_phase();
+    const std::int64_t distance = from(0, 9) == 0 ? from(-50, 50) : least_ + from(0, spread_);
+    return {std::max<std::int64_t>(-1000, now + distance), number_++, std::uint32_t(random_())};
+  }
+
+  bool grows() { return from(0, 99) < growth_; }
+
+ private:
+  std::int64_t from(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution(low, high)(random_); }
+
+  void begin_phase() {
+    left_ = std::size_t(from(1, 20000));
+    least_ = from(0, 1) ? 0 : std::int64_t{1} << from(0, 40);
+    spread_ = from(0, 3) ? (std::int64_t{1} << from(0, 36)) - 1 : 0;
+    growth_ = from(20, 80);
+  }
+
+  std::mt19937 random_;
+  std::size_t left_ = 0;
+  std::int64_t least_ = 0;
+  std::int64_t spread_ = 0;
+  std::int64_t growth_ = 0;
+  std::uint32_t number_ = 0;
+};
+
+TEST(EventQueue, GivesEventsByTimeThenNumber) {
+  const unsigned first = std::random_device{}();
+  for (unsigned seed = first; seed != first + 8; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomEvents events(seed);
+    EventQueue queue;
+    EventHeap heap;
+    NetworkEvent last;
+    for (int i = 0; i < 200000; ++i) {
+      if (heap.empty() || events.grows()) {
+        const NetworkEvent event = events.next(last.time);
+        queue.push(event);
+        heap.push(event);
+        continue;
+      }
+      const NetworkEvent right = heap.pop();
+      last = queue.pop();
+      ASSERT_EQ(last.number, right.number) << "event " << i;
+      ASSERT_EQ(last.what, right.what);
+      ASSERT_EQ(queue.empty(), heap.empty());
+    }
+  }
+}
+
+TEST(EventQueue, SaysWhetherAnEarlierOneThanTheLastHasCome) {
+  EventQueue queue;
+  queue.push({100, 0, 0});
+  queue.push({5'000'000'000, 1, 0});
+  EXPECT_EQ(queue.pop().number, 0u);
+  queue.push({100, 2, 0});
+  EXPECT_FALSE(queue.is_overtaken());
+  queue.push({99, 3, 0});
+  EXPECT_TRUE(queue.is_overtaken());
+  EXPECT_EQ(queue.pop().number, 3u);
+  EXPECT_FALSE(queue.is_overtaken());
+}
+
+TEST(EventQueue, TellsOfNearlyAllWhenTheyAreNear) {
+  EventQueue queue;
+  std::mt19937 random(1);
+  std::vector<bool> told(20000);
+  for (std::uint32_t number = 0; number < told.size(); ++number)
+    queue.push({std::int64_t(random() % 1'000'000), number, 0});
+  std::size_t expected = 0;
+  while (!queue.empty()) {
+    const NetworkEvent event = queue.pop([&](const NetworkEvent& coming, EventQueue::Soon soon) {
+      if (soon == EventQueue::Soon::kNear) told[coming.number] = true;
+    });
+    expected += told[event.number];
+  }
+  EXPECT_GT(expected, told.size() * 95 / 100);
+}
+
+}  // namespace
+}  // namespace idlewave::tests
