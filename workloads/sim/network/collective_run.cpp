@@ -311,12 +311,33 @@ class Engine {
     block = std::min(block, next);
   }
 
+  /// Nearly every visit finds a rank that waits for a message only, or that sends one before anything else can happen:
+  /// then what comes first needs no comparison of all that may.
   std::int64_t advance(Rank rank, RankState& s) {
     for (;;) {
+      if (!kInterrupted && s.pending == kMessage) {
+        if (s.messages.empty()) return kNever;
+        const std::int64_t time = first_message(s);
+        if (time >= window_end_) return next_send(rank, s);
+        receive(rank, s, time);
+        continue;
+      }
+      if (!kInterrupted && (s.pending & kSend) && !(s.pending & (kPost | kWork))) {
+        const std::int64_t time = std::max(s.cpu, s.sending);
+        if (s.messages.empty() || s.messages.first(overflow_).arrival() > time) {
+          if (time >= window_end_) return time;
+          send(rank, s, time);
+          continue;
+        }
+      }
       const Event event = first_event(s);
       if (event.time >= window_end_) return next_send(rank, s);
       perform(rank, s, event);
     }
+  }
+
+  std::int64_t first_message(const RankState& s) const {
+    return std::max({s.messages.first(overflow_).arrival(), s.cpu, s.receiving});
   }
 
   /// Not before: from what is pending and what has been sent.
