@@ -153,7 +153,7 @@ void add_replay(CLI::App& app, ReplayOptions& o, Parsed& parsed) {
 
 void add_study(CLI::App& app, StudyOptions& o, Parsed& parsed) {
   CLI::App* verb = app.add_subcommand("study", "Simulate a scenario with many values and draw what comes out");
-  verb->add_option("study", o.name, "Name of the study (noise-and-collectives)")->type_name("NAME");
+  verb->add_option("study", o.name, "Name of the study (noise-and-collectives), or a scenario file with a [study]")->type_name("NAME");
   verb->add_flag("--list", o.list, "Name the studies");
   verb->add_option("--set", o.settings, "Another value for a key of the scenario, as in program.steps=10")->type_name("KEY=VALUE")->allow_extra_args(false);
   verb->add_option("--csv", o.csv, "Also write the rows as CSV; - is stdout, without the drawing")->type_name("FILE");

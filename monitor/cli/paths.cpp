@@ -96,7 +96,10 @@ std::vector<fs::path> all_studies() {
 }
 
 wire::Result<fs::path> find_lesson(const std::string& name) { return find(all_lessons(), "lesson", name); }
-wire::Result<fs::path> find_study(const std::string& name) { return find(all_studies(), "study", name); }
+wire::Result<fs::path> find_study(const std::string& name) {
+  if (name.find('/') != std::string::npos || fs::path(name).extension() == ".toml") return fs::path(name);
+  return find(all_studies(), "study", name);
+}
 
 std::optional<fs::path> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return can_run(name) ? std::optional<fs::path>(name) : std::nullopt;

@@ -22,7 +22,7 @@ int run_companion(char** argv);
 wire::Result<std::filesystem::path> find_lesson(const std::string& name);
 /// All lessons' files, by name; and those that can't be read.
 std::vector<std::filesystem::path> all_lessons();
-/// The same for scenarios that are a study.
+/// The same for scenarios that are a study; what holds a slash or ends with .toml is a file, which need not exist.
 wire::Result<std::filesystem::path> find_study(const std::string& name);
 std::vector<std::filesystem::path> all_studies();
 

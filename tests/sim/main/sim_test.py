@@ -256,12 +256,18 @@ class Studies(SimTest):
         self.assertEqual(sum("speedup with communication.mode=ideal" in line for line in lines), 3)
         for text in ("noise.distribution = checkpoint", "machine.ranks", "1Ki", "8Ki", "a  communication.collective = allreduce"):
             self.assertIn(text, done.stdout)
+        labels = [line.split(" |")[0] for line in lines if " |" in line]
+        for chart in range(0, len(labels), 12):
+            self.assertEqual(len(set(labels[chart:chart + 12])), 12, labels[chart:chart + 12])
+        self.assertEqual(self.call("study", study, *small).stdout, done.stdout)
 
     def test_studies_are_listed_apart_from_lessons(self):
         self.assertIn("noise-and-collectives", self.call("study", "--list").stdout)
         self.assertNotIn("memory-bound", self.call("study", "--list").stdout)
         self.assertNotIn("noise-and-collectives", self.call("demo", "--list").stdout)
         self.assertEqual(self.call("study", "nothing").returncode, 2)
+        self.assertEqual(self.call("study", "./nothing.toml").returncode, 2)
+        self.assertIn("[study]", self.call("study", self.scenario).stderr)
 
     def test_what_does_not_go_with_a_sweep_is_refused(self):
         self.refuses(self.scenario, "--against", "machine.ranks=4", says="--sweep")

@@ -30,6 +30,12 @@ Range range_of(const Chart& chart) {
   return range;
 }
 
+/// So many that no two rows beside each other are called the same.
+int decimals_of(const Range& range) {
+  const double step = (range.most - range.least) / (kRows - 1);
+  return std::clamp(int(-std::floor(std::log10(step))), 0, 6);
+}
+
 char mark_of(std::size_t curve) { return char('a' + curve % 26); }
 
 /// Side by side in the middle of a place.
@@ -64,7 +70,9 @@ std::string draw(const Chart& chart) {
   const Range range = range_of(chart);
   const auto rows = picture(chart, range, width);
   std::string text = fmt::format("{}\n{}\n", chart.title, chart.y_name);
-  for (int row = kRows; row-- > 0;) text += fmt::format("{:>8.3g} |{}\n", range.at(row), rows[std::size_t(row)]);
+  const int decimals = decimals_of(range);
+  for (int row = kRows; row-- > 0;)
+    text += fmt::format("{:>8.{}f} |{}\n", range.at(row), decimals, rows[std::size_t(row)]);
   std::string labels;
   for (const std::string& label : chart.x_labels)
     labels += fmt::format("{:^{}}", label.size() < width ? label : label.substr(0, width - 1), width);
