@@ -60,6 +60,18 @@ class Costs {
   ByteCharge per_byte_overhead_;
 };
 
+/// Of one message, nanoseconds.
+struct Charges {
+  std::int64_t send_cpu = 0;
+  std::int64_t receive_cpu = 0;
+  std::int64_t nic = 0;
+  bool eager = true;
+};
+
+inline Charges charges_of(const Costs& costs, std::uint64_t bytes) {
+  return {costs.send_cpu(bytes), costs.receive_cpu(bytes), costs.nic(bytes), costs.is_eager(bytes)};
+}
+
 /// Error: parameters that are negative, not finite or out of range.
 wire::Status check_costs(const support::LogGops& network);
 

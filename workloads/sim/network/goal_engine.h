@@ -1,0 +1,472 @@
+#pragma once
+// What each event of a GOAL schedule leads to, by the rules of goal_run.h.
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "workloads/sim/network/busy_cpus.h"
+#include "workloads/sim/network/costs.h"
+#include "workloads/sim/network/event_queue.h"
+#include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/network/match_queue.h"
+#include "workloads/sim/network/network_event.h"
+
+namespace idlewave::sim {
+
+/// When each rank's processors and interfaces are free.
+class RankClocks {
+ public:
+  RankClocks(const GoalSchedule& schedule, std::span<const std::int64_t> start)
+      : cpus_(std::size_t(schedule.cpus())),
+        stride_(cpus_ + 2 * std::size_t(schedule.nics())),
+        free_(stride_ * std::size_t(schedule.ranks())) {
+    for (std::size_t rank = 0; rank < start.size(); ++rank)
+      std::fill_n(free_.begin() + std::ptrdiff_t(rank * stride_), stride_, start[rank]);
+  }
+
+  std::int64_t& cpu(Rank rank, Units units) { return free_[std::size_t(rank) * stride_ + units.cpu]; }
+  std::int64_t& sending(Rank rank, Units units) { return free_[std::size_t(rank) * stride_ + cpus_ + 2u * units.nic]; }
+  std::int64_t& receiving(Rank rank, Units units) {
+    return free_[std::size_t(rank) * stride_ + cpus_ + 2u * units.nic + 1];
+  }
+
+  std::int64_t last_cpu(Rank rank) const {
+    const auto first = free_.begin() + std::ptrdiff_t(std::size_t(rank) * stride_);
+    return std::max(std::int64_t{0}, *std::max_element(first, first + std::ptrdiff_t(cpus_)));
+  }
+
+ private:
+  std::size_t cpus_;
+  std::size_t stride_;
+  std::vector<std::int64_t> free_;
+};
+
+/// No run is to last longer, nanoseconds. With memory or noise clocks need room beyond it.
+inline constexpr std::int64_t kLongestSchedule = std::int64_t{1} << 62;
+inline constexpr std::int64_t kLongestExtended = std::int64_t{1} << 61;
+
+/// What a run with memory domains, noise or an observer knows beyond a plain one.
+class GoalExtension {
+ public:
+  GoalExtension(const GoalSchedule& schedule, const GoalOptions& options)
+      : cpus_a_rank(std::uint32_t(schedule.cpus())),
+        busy(options.memory ? std::size_t(schedule.ranks()) * cpus_a_rank : 0),
+        noise(options.noise),
+        interrupts(options.noise && options.noise->is_in_time()),
+        observer(options.observer),
+        stop(options.stop),
+        calcs(options.noise ? std::size_t(schedule.ranks()) : 0) {
+    if (!options.memory) return;
+    memory.emplace(*options.memory, schedule.ranks(), schedule.cpus());
+    wakes.assign(memory->domains(), SharedMemory::kNever);
+  }
+
+  std::uint32_t domains() const { return std::uint32_t(wakes.size()); }
+  std::uint32_t cpu_number(Rank rank, Units units) const { return std::uint32_t(rank) * cpus_a_rank + units.cpu; }
+
+  /// Nanoseconds after what ran from begin to end.
+  std::int64_t idle_after(Rank rank, std::uint32_t number, std::int64_t begin, std::int64_t end) const {
+    const double idle = noise->after(rank, number, double(begin) * 1e-9, double(end) * 1e-9);
+    return std::llround(std::min(idle * 1e9, double(kLongestExtended)));
+  }
+  std::int64_t interruption(Rank rank, std::int64_t begin, std::int64_t end) const {
+    return interrupts ? idle_after(rank, 0, begin, end) : 0;
+  }
+  std::int64_t free_from(Rank rank, std::int64_t time) const {
+    return std::llround(std::min(noise->free_from(rank, double(time) * 1e-9) * 1e9, double(kLongestExtended) + 1));
+  }
+  std::uint32_t next_number(Rank rank) { return noise ? calcs[std::size_t(rank)]++ : 0; }
+
+  std::uint32_t cpus_a_rank;
+  std::optional<SharedMemory> memory;
+  BusyCpus busy;
+  std::vector<std::int64_t> wakes;  ///< By domain: when the event comes that looks for ends; kNever: none.
+  const PhaseNoise* noise;
+  bool interrupts;  ///< Noise in time.
+  CalcObserver* observer;
+  const std::atomic<bool>* stop;
+  std::vector<std::uint32_t> calcs;  ///< By rank: so many were begun.
+};
+
+struct NoGoalExtension {
+  NoGoalExtension(const GoalSchedule&, const GoalOptions&) {}
+};
+
+/// kExtended: with memory domains, noise or an observer. What it takes for them compiles to nothing without.
+template <bool kExtended>
+class GoalEngine {
+ public:
+  GoalEngine(const GoalSchedule& schedule, const Costs& costs, const GoalOptions& options)
+      : schedule_(schedule),
+        ops_(schedule.ops()),
+        costs_(costs),
+        clocks_(schedule, options.start_ns),
+        receives_(std::size_t(schedule.ranks())),
+        unexpected_(std::size_t(schedule.ranks())),
+        waits_(schedule.waits()),
+        more_(schedule, options) {
+    // What ends at a moment comes before everything else then.
+    if constexpr (kExtended)
+      if (more_.memory) number_ = more_.domains() + std::uint32_t(schedule.ranks()) * more_.cpus_a_rank;
+  }
+
+  GoalRun run() {
+    begin();
+    while (!events_.empty() && !is_over()) {
+      const NetworkEvent event =
+          events_.pop([this](const NetworkEvent& coming, EventQueue::Soon soon) { expect(coming, soon); });
+      if constexpr (kExtended)
+        if ((event.what & kWake) == kWake) {
+          wake(event, event.what & ~kWake);
+          continue;
+        }
+      if (event.what & kFlag)
+        arrive(event, event.what & ~kFlag);
+      else if (event.what & kPair)
+        perform_both(event, event.what & ~kPair);
+      else
+        perform(event, event.what);
+    }
+    return result();
+  }
+
+  bool is_too_long() const { return too_long_; }
+
+ private:
+  static constexpr std::uint64_t kLookForStop = 4096;  ///< Events.
+  static constexpr OpId kFlag =
+      OpId{1} << 31;  ///< In NetworkEvent::what: the message of a send. In a dependent: kWaitsForStart.
+  static constexpr OpId kPair = OpId{1} << 30;  ///< In NetworkEvent::what: this operation, then the next, at one time.
+  static constexpr OpId kWake = kFlag | kPair;  ///< In NetworkEvent::what: of a domain; of a processor behind those.
+  static_assert(kMaxOps < kPair);
+  static_assert(kFlag == GoalSchedule::kWaitsForStart);
+
+  bool is_over() {
+    if constexpr (kExtended) {
+      run_.stopped = ++run_.events % kLookForStop == 0 && more_.stop && more_.stop->load(std::memory_order_relaxed);
+      return run_.stopped || too_long_;
+    }
+    return false;
+  }
+
+  /// Brings what stands there into the cache. The empty statement keeps GCC from taking callers for functions without
+  /// effect and leaving out their calls.
+  static void fetch(const void* memory) {
+    __builtin_prefetch(memory);
+    asm volatile("");
+  }
+
+  /// From afar the operation, and when that has come, what it leads to.
+  void expect(const NetworkEvent& event, EventQueue::Soon soon) {
+    if (kExtended && (event.what & kWake) == kWake) return;
+    const OpId op = event.what & ~(kFlag | kPair);
+    soon == EventQueue::Soon::kFar ? fetch_op(op) : fetch_rank(event, ops_[op]);
+  }
+
+  /// What waits for it is often the next one or the one after that.
+  void fetch_op(OpId op) {
+    fetch(&ops_[op]);
+    fetch(&ops_[std::min<std::size_t>(op + 2, ops_.size() - 1)]);
+    fetch(&waits_[op]);
+  }
+
+  void fetch_rank(const NetworkEvent& event, const PlacedOp& what) {
+    const Rank rank = event.what & kFlag ? what.peer : what.rank;
+    fetch(&clocks_.cpu(rank, {}));
+    fetch(&receives_[std::size_t(rank)]);
+    fetch(&unexpected_[std::size_t(rank)]);
+  }
+
+  void begin() {
+    const auto roots = schedule_.roots();
+    for (std::size_t i = 0; i < roots.size();) {
+      const Rank rank = ops_[roots[i]].rank;
+      for (; i < roots.size() && ops_[roots[i]].rank == rank; ++i) ready_.push_back(roots[i]);
+      issue(rank, ready_);
+    }
+  }
+
+  /// Nothing comes between the two, but what the first lets begin on another processor that was free before.
+  void perform_both(NetworkEvent event, OpId op) {
+    event.what = op;
+    perform(event, op);
+    ++event.what, ++event.number;
+    if (events_.is_overtaken())
+      events_.push(event);
+    else
+      perform(event, op + 1);
+  }
+
+  void perform(const NetworkEvent& event, OpId op) {
+    const PlacedOp& what = ops_[op];
+    switch (what.kind) {
+      case OpKind::kSend:
+        return send(event, op, what);
+      case OpKind::kRecv:
+        return post(event.time, op, what);
+      case OpKind::kCalc:
+        return calculate(event, op, what);
+    }
+  }
+
+  void calculate(const NetworkEvent& event, OpId op, const GoalOp& what) {
+    std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
+    if (cpu > event.time) return again(event, cpu);
+    if constexpr (kExtended) {
+      if (!what.idle && is_interrupted(event, what.rank)) return;
+      cpu = end_of_calc(event.time, op, what);
+    } else {
+      cpu = event.time + std::int64_t(what.amount);
+    }
+    ++run_.ops;
+    end(start(op, ready_), op, ready_);
+    issue(what.rank, ready_);
+  }
+
+  void send(const NetworkEvent& event, OpId op, const GoalOp& what) {
+    std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
+    std::int64_t& nic = clocks_.sending(what.rank, what.units);
+    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free);
+    if (is_interrupted(event, what.rank)) return;
+    cpu = end_of_overhead(what.rank, event.time, costs_.send_cpu(what.amount));
+    nic = event.time + costs_.nic(what.amount);
+    ++run_.ops;
+    events_.push({event.time + costs_.flight(), number_++, op | kFlag});
+    const OpId* const rest = start(op, ready_);
+    if (costs_.is_eager(what.amount)) end(rest, op, ready_);
+    issue(what.rank, ready_);
+  }
+
+  void post(std::int64_t time, OpId op, const GoalOp& what) {
+    ++run_.ops;
+    const OpId* const rest = start(op, ready_);
+    const auto message = unexpected_[std::size_t(what.rank)].take(what.peer, what.tag);
+    if (message) {
+      release_sender(time, *message, what.units, what.rank);
+      end(rest, op, ready_);
+    } else {
+      receives_[std::size_t(what.rank)].add({what.peer, what.tag, op});
+    }
+    issue_both(what.rank, message ? ops_[*message].rank : what.rank);
+  }
+
+  void arrive(const NetworkEvent& event, OpId op) {
+    const PlacedOp& sent = ops_[op];
+    std::int64_t& cpu = clocks_.cpu(sent.peer, sent.units);
+    std::int64_t& nic = clocks_.receiving(sent.peer, sent.units);
+    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free);
+    if (is_interrupted(event, sent.peer)) return;
+    cpu = end_of_overhead(sent.peer, event.time, costs_.receive_cpu(sent.amount));
+    nic = event.time + costs_.nic(sent.amount);
+    ++run_.messages;
+    const auto receive = receives_[std::size_t(sent.peer)].take(sent.rank, sent.tag);
+    if (!receive) return unexpected_[std::size_t(sent.peer)].add({sent.rank, sent.tag, op});
+    release_sender(event.time, op, sent.units, sent.peer);
+    end(*receive, ready_);
+    issue_both(sent.peer, sent.rank);
+  }
+
+  /// `units`: of whichever came last, the receive or the message.
+  void release_sender(std::int64_t time, OpId message, Units units, Rank receiver) {
+    const GoalOp& sent = ops_[message];
+    if (costs_.is_eager(sent.amount)) return;
+    end(message, sent.rank == receiver ? ready_ : ready_at_sender_);
+    std::int64_t& cpu = clocks_.cpu(sent.rank, units);
+    std::int64_t& nic = clocks_.sending(sent.rank, units);
+    if constexpr (kExtended)
+      if (BusyCpus::is_busy(cpu)) {
+        auto& not_before = more_.busy[BusyCpus::cpu_of(cpu)].not_before;
+        not_before = std::max(not_before, time);
+      }
+    cpu = std::max(cpu, time);
+    nic = std::max(nic, time);
+  }
+
+  /// The same event, with its number, when what it needs is free. Earlier does no harm: it looks once more.
+  void again(NetworkEvent event, std::int64_t time) {
+    if constexpr (kExtended)
+      if (BusyCpus::is_busy(time)) return more_.busy.park(BusyCpus::cpu_of(time), event);
+    event.time = time;
+    events_.push(event);
+  }
+
+  /// Noise has the rank at the moment: the same event afterwards.
+  bool is_interrupted(const NetworkEvent& event, Rank rank) {
+    if constexpr (kExtended) {
+      if (!more_.interrupts) return false;
+      const std::int64_t free = more_.free_from(rank, event.time);
+      too_long_ |= free > kLongestExtended;
+      if (free > event.time) return again(event, free), true;
+    }
+    return false;
+  }
+
+  std::int64_t end_of_overhead(Rank rank, std::int64_t time, std::int64_t overhead) {
+    if constexpr (kExtended) return time + overhead + checked(more_.interruption(rank, time, time + overhead), time);
+    return time + overhead;
+  }
+
+  /// When the processor is free, or its clock as long as nobody knows.
+  std::int64_t end_of_calc(std::int64_t time, OpId op, const GoalOp& what) {
+    const std::int64_t work = std::int64_t(what.amount);
+    if (more_.observer) more_.observer->begins(what, time);
+    if (what.idle) return time + work;
+    const std::uint32_t cpu = more_.cpu_number(what.rank, what.units), number = more_.next_number(what.rank);
+    std::int64_t end = time + work;
+    if (more_.memory) {
+      const auto past = more_.memory->begin(what.rank, cpu, time, work);
+      if (!past) {
+        auto& busy = more_.busy[cpu];
+        busy.not_before = busy.begin = time, busy.op = op, busy.number = number;
+        expect_ends(std::uint32_t(more_.memory->domain_of(what.rank)));
+        return BusyCpus::clock_of(cpu);
+      }
+      end = *past;
+    }
+    return end + idle_after(what.rank, number, time, end);
+  }
+
+  std::int64_t idle_after(Rank rank, std::uint32_t number, std::int64_t begin, std::int64_t end) {
+    return more_.noise ? checked(more_.idle_after(rank, number, begin, end), end) : 0;
+  }
+
+  /// 0 instead of noise that lets the run last too long, which then is over.
+  std::int64_t checked(std::int64_t noise, std::int64_t time) {
+    const bool too_long = time > kLongestExtended || noise > kLongestExtended - std::max(std::int64_t{0}, time);
+    too_long_ |= too_long;
+    return too_long ? 0 : noise;
+  }
+
+  void expect_ends(std::uint32_t domain) {
+    const std::int64_t next = more_.memory->next_end(domain);
+    if (next >= more_.wakes[domain]) return;
+    more_.wakes[domain] = next;
+    events_.push({next, domain, domain | kWake});
+  }
+
+  /// Of a domain, unless an earlier one has come: the next end, which may be later than thought. Of a processor: its
+  /// noise is over.
+  void wake(const NetworkEvent& event, std::uint32_t what) {
+    if (what >= more_.domains()) return release(what - more_.domains(), event.time);
+    if (event.time != more_.wakes[what]) return;
+    more_.wakes[what] = SharedMemory::kNever;
+    if (event.time == more_.memory->next_end(what))
+      more_.memory->end(what, [&](std::uint32_t cpu) { end_calc(cpu, event.time); });
+    if (more_.memory->next_end(what) < SharedMemory::kNever) expect_ends(what);
+  }
+
+  void end_calc(std::uint32_t cpu, std::int64_t time) {
+    const auto& busy = more_.busy[cpu];
+    const PlacedOp& calc = ops_[busy.op];
+    const std::int64_t idle = idle_after(calc.rank, busy.number, busy.begin, time);
+    if (idle <= 0) return release(cpu, time);
+    if (more_.observer) more_.observer->noise_begins(calc, time);
+    const std::uint32_t what = more_.domains() + cpu;
+    events_.push({time + idle, what, what | kWake});
+  }
+
+  void release(std::uint32_t cpu, std::int64_t time) {
+    const auto& busy = more_.busy[cpu];
+    const PlacedOp& calc = ops_[busy.op];
+    if (more_.observer) more_.observer->ends(calc, time);
+    clocks_.cpu(calc.rank, calc.units) = std::max(time, busy.not_before);
+    more_.busy.release(cpu, [&](NetworkEvent event) {
+      event.time = std::max(event.time, time);
+      events_.push(event);
+    });
+  }
+
+  /// Returns where the dependents begin that wait for the end.
+  const OpId* start(OpId op, std::vector<OpId>& ready) {
+    const auto dependents = schedule_.dependents(op);
+    const OpId* next = dependents.data();
+    for (const OpId* const stop = next + dependents.size(); next != stop && (*next & kFlag); ++next)
+      satisfy(*next & ~kFlag, ready);
+    return next;
+  }
+
+  void end(const OpId* rest, OpId op, std::vector<OpId>& ready) {
+    const auto dependents = schedule_.dependents(op);
+    for (const OpId* const stop = dependents.data() + dependents.size(); rest != stop; ++rest) satisfy(*rest, ready);
+  }
+
+  void end(OpId op, std::vector<OpId>& ready) {
+    for (const OpId dependent : schedule_.dependents(op))
+      if (!(dependent & kFlag)) satisfy(dependent, ready);
+  }
+
+  void satisfy(OpId op, std::vector<OpId>& ready) {
+    if (--waits_[op] == 0) ready.push_back(op);
+  }
+
+  /// Numbers are given in the order of ranks.
+  void issue_both(Rank receiver, Rank sender) {
+    if (receiver < sender) issue(receiver, ready_);
+    if (!ready_at_sender_.empty()) issue(sender, ready_at_sender_);
+    issue(receiver, ready_);
+  }
+
+  void issue(Rank rank, std::vector<OpId>& ready) {
+    // The order of many that are of one kind is that of std::sort, as in LogGOPSim: it is not stable.
+    if (ready.size() > 1)
+      std::sort(ready.begin(), ready.end(), [&](OpId a, OpId b) { return ops_[a].kind < ops_[b].kind; });
+    for (std::size_t i = 0; i < ready.size(); ++i) {
+      const std::int64_t time = earliest(rank, ops_[ready[i]]);
+      const bool pair =
+          i + 1 < ready.size() && ready[i + 1] == ready[i] + 1 && earliest(rank, ops_[ready[i + 1]]) == time;
+      again({0, number_, pair ? ready[i] | kPair : ready[i]}, time);
+      number_ += 1 + pair;
+      i += pair;
+    }
+    ready.clear();
+  }
+
+  std::int64_t earliest(Rank rank, const GoalOp& op) {
+    const std::int64_t cpu = clocks_.cpu(rank, op.units);
+    return op.kind == OpKind::kSend ? std::max(cpu, clocks_.sending(rank, op.units)) : cpu;
+  }
+
+  GoalRun result() {
+    for (Rank rank = 0; rank < schedule_.ranks(); ++rank) run_.finish_ns.push_back(clocks_.last_cpu(rank));
+    if (run_.stopped) return std::move(run_);
+    for (std::size_t rank = 0; rank < receives_.size(); ++rank) {
+      report_left(receives_[rank].entries());
+      report_left(unexpected_[rank].entries());
+    }
+    return std::move(run_);
+  }
+
+  void report_left(std::span<const MatchQueue::Entry> entries) {
+    for (const auto& entry : entries) {
+      if (entry.op == MatchQueue::kTaken) continue;
+      const GoalOp& op = ops_[entry.op];
+      const bool receive = op.kind == OpKind::kRecv;
+      run_.stuck.push_back({receive ? Stuck::Kind::kReceive : Stuck::Kind::kMessage, op.rank, op.peer, op.tag,
+                            op.amount, !receive && !costs_.is_eager(op.amount)});
+    }
+  }
+
+  const GoalSchedule& schedule_;
+  std::span<const PlacedOp> ops_;
+  Costs costs_;
+  RankClocks clocks_;
+  EventQueue events_;
+  std::vector<MatchQueue> receives_;    ///< By rank: posted, no message yet.
+  std::vector<MatchQueue> unexpected_;  ///< By rank: messages that arrived before their receive; by their send.
+  GoalSchedule::Waits waits_;           ///< By operation: for how many others.
+  std::vector<OpId> ready_;             ///< Of the rank at hand; empty between events.
+  std::vector<OpId> ready_at_sender_;   ///< Of the sender whose rendezvous succeeded; empty between events.
+  [[no_unique_address]] std::conditional_t<kExtended, GoalExtension, NoGoalExtension> more_;
+  std::uint32_t number_ = 0;
+  bool too_long_ = false;
+  GoalRun run_;
+};
+
+}  // namespace idlewave::sim
