@@ -30,7 +30,7 @@ class Predecessors {
  public:
   explicit Predecessors(const GoalSchedule& schedule) : first_(schedule.ops().size() + 1) {
     const auto ops = OpId(schedule.ops().size());
-    for (OpId op = 0; op < ops; ++op) first_[op + 1] = first_[op] + schedule.waits()[op];
+    for (OpId op = 0; op < ops; ++op) first_[op + 1] = first_[op] + schedule.waits().of(op);
     earlier_.resize(first_.back());
     std::vector<std::uint32_t> filled(first_.begin(), first_.end() - 1);
     for (OpId op = 0; op < ops; ++op)
@@ -229,7 +229,7 @@ class Extrapolator {
 
   std::size_t before_total() const {
     std::size_t sum = 0;
-    for (const std::uint32_t waits : old_.waits()) sum += waits;
+    for (OpId op = 0; op < old_.ops().size(); ++op) sum += old_.waits().of(op);
     return sum * std::size_t(builder_.ranks() / old_.ranks());
   }
 

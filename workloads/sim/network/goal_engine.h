@@ -174,7 +174,7 @@ class GoalEngine {
   void fetch_op(OpId op) {
     fetch(&ops_[op]);
     fetch(&ops_[std::min<std::size_t>(op + 2, ops_.size() - 1)]);
-    fetch(&waits_[op]);
+    fetch(waits_.place_of(op));
   }
 
   void fetch_rank(const NetworkEvent& event, const PlacedOp& what) {
@@ -403,7 +403,7 @@ class GoalEngine {
   }
 
   void satisfy(OpId op, std::vector<OpId>& ready) {
-    if (--waits_[op] == 0) ready.push_back(op);
+    if (waits_.take(op)) ready.push_back(op);
   }
 
   /// Numbers are given in the order of ranks.
@@ -460,9 +460,9 @@ class GoalEngine {
   EventQueue events_;
   std::vector<MatchQueue> receives_;    ///< By rank: posted, no message yet.
   std::vector<MatchQueue> unexpected_;  ///< By rank: messages that arrived before their receive; by their send.
-  GoalSchedule::Waits waits_;           ///< By operation: for how many others.
-  std::vector<OpId> ready_;             ///< Of the rank at hand; empty between events.
-  std::vector<OpId> ready_at_sender_;   ///< Of the sender whose rendezvous succeeded; empty between events.
+  WaitCounts waits_;
+  std::vector<OpId> ready_;            ///< Of the rank at hand; empty between events.
+  std::vector<OpId> ready_at_sender_;  ///< Of the sender whose rendezvous succeeded; empty between events.
   [[no_unique_address]] std::conditional_t<kExtended, GoalExtension, NoGoalExtension> more_;
   std::uint32_t number_ = 0;
   bool too_long_ = false;

@@ -135,8 +135,8 @@ void GoalBuilder::sort_by_rank() {
 }
 
 void GoalBuilder::list_dependents() {
-  schedule_.waits_.assign(size(), 0);
-  for (const Dependence& d : dependences_) ++schedule_.waits_[later_of(d)];
+  schedule_.waits_ = WaitCounts(size());
+  for (const Dependence& d : dependences_) schedule_.waits_.add(later_of(d));
   make_lists();
   for (const OpId kind : {kStart, OpId{0}})
     for (const Dependence& d : dependences_)
@@ -147,7 +147,7 @@ void GoalBuilder::sum_up() {
   auto& sums = schedule_.amounts_;
   for (OpId op = 0; op < size(); ++op) {
     const GoalOp& what = schedule_.ops_[op];
-    if (schedule_.waits_[op] == 0) schedule_.roots_.push_back(op);
+    if (schedule_.waits_.of(op) == 0) schedule_.roots_.push_back(op);
     if (what.kind == OpKind::kCalc) sums.calc_ns += double(what.amount);
     if (what.kind == OpKind::kSend) sums.messages += 1, sums.bytes += double(what.amount);
   }

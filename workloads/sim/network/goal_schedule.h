@@ -10,6 +10,7 @@
 
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
+#include "workloads/sim/network/wait_counts.h"
 #include "workloads/support/huge_pages.h"
 
 namespace idlewave::sim {
@@ -58,7 +59,7 @@ struct alignas(32) PlacedOp : GoalOp {
 static_assert(sizeof(PlacedOp) == 32);
 
 /// Operations in the order of their ranks, and for each the ones that wait for it: first those that wait for its start,
-/// then those that wait for its end, either in the order in which they were declared. 36 bytes an operation, and of
+/// then those that wait for its end, either in the order in which they were declared. 33 bytes an operation, and of
 /// those that more than two wait for 4 more and 4 a dependence. Immutable; built by GoalBuilder or read_goal.
 class GoalSchedule {
  public:
@@ -69,13 +70,12 @@ class GoalSchedule {
     double bytes = 0;
   };
   using Ops = support::HugeVector<PlacedOp>;
-  using Waits = support::HugeVector<std::uint32_t>;
 
   Rank ranks() const { return ranks_; }
   int cpus() const { return cpus_; }  ///< Of each rank: the largest number in use and one.
   int nics() const { return nics_; }
   std::span<const PlacedOp> ops() const { return ops_; }
-  const Waits& waits() const { return waits_; }           ///< By operation: on how many others it depends.
+  const WaitCounts& waits() const { return waits_; }
   std::span<const OpId> roots() const { return roots_; }  ///< Those that depend on none, ascending.
   const Amounts& amounts() const { return amounts_; }
 
@@ -93,7 +93,7 @@ class GoalSchedule {
   int cpus_ = 1;
   int nics_ = 1;
   Ops ops_;
-  Waits waits_;
+  WaitCounts waits_;
   std::vector<OpId> roots_;
   Amounts amounts_;
   std::vector<OpId> lists_;  ///< The number of dependents, then they; one after another.
