@@ -125,7 +125,7 @@ class Calendar {
     filled_[bucket / 64] &= ~(std::uint64_t{1} << (bucket % 64));
   }
 
-  int bits_ = 6;
+  int bits_ = 8;  ///< To begin with: shorter than what most programs take for a message.
   std::int64_t present_ = -1;
   std::size_t size_ = 0;
   std::array<std::uint32_t, std::size_t(kSpans)> buckets_;  ///< The last chunk of each.
