@@ -96,6 +96,7 @@ std::vector<fs::path> all_studies() {
 }
 
 wire::Result<fs::path> find_lesson(const std::string& name) { return find(all_lessons(), "lesson", name); }
+
 wire::Result<fs::path> find_study(const std::string& name) {
   if (name.find('/') != std::string::npos || fs::path(name).extension() == ".toml") return fs::path(name);
   return find(all_studies(), "study", name);

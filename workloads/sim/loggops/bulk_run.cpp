@@ -97,7 +97,8 @@ Result<std::vector<double>> active_means(const GoalSchedule& schedule, const sup
                                          const Prepared& prepared, const RunOptions& options, double makespan) {
   const Window window{options.active_means_of->from * makespan, options.active_means_of->to * makespan};
   ActiveWindow recorder{prepared.model.ranks, prepared.model.ranks_per_domain, window};
-  const auto again = run_schedule(schedule, scenario, prepared, {.noise = options.noise, .stop = options.stop, .recorder = &recorder});
+  const auto again =
+      run_schedule(schedule, scenario, prepared, {.noise = options.noise, .stop = options.stop, .recorder = &recorder});
   if (!again) return again.error();
   return again->stopped ? std::vector<double>{} : recorder.means();
 }

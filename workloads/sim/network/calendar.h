@@ -24,9 +24,7 @@ class Calendar {
 
   std::size_t size() const { return size_; }
   int bits() const { return bits_; }
-  std::int64_t present() const { return present_; }  ///< The span that was taken last, or before the first.
-  std::int64_t begin() const { return present_ << bits_; }
-  std::int64_t span_of(std::int64_t time) const { return time >> bits_; }
+  std::int64_t begin() const { return present_ << bits_; }  ///< Of the present span.
 
   /// How many spans after the present one; below 1: not after it.
   std::int64_t ahead(std::int64_t time) const { return span_of(time) - present_; }
@@ -82,6 +80,7 @@ class Calendar {
   };
   static_assert(sizeof(Chunk) == 128);
 
+  std::int64_t span_of(std::int64_t time) const { return time >> bits_; }
   static std::size_t bucket_of(std::int64_t span) { return std::size_t(span & (kSpans - 1)); }
 
   std::uint32_t new_chunk(std::uint32_t before) {
@@ -125,8 +124,8 @@ class Calendar {
     filled_[bucket / 64] &= ~(std::uint64_t{1} << (bucket % 64));
   }
 
-  int bits_ = 8;  ///< To begin with: shorter than what most programs take for a message.
-  std::int64_t present_ = -1;
+  int bits_ = 8;               ///< To begin with: shorter than what most programs take for a message.
+  std::int64_t present_ = -1;  ///< The span that was taken last, or before the first.
   std::size_t size_ = 0;
   std::array<std::uint32_t, std::size_t(kSpans)> buckets_;  ///< The last chunk of each.
   std::array<std::uint64_t, std::size_t(kSpans) / 64> filled_{};

@@ -42,8 +42,8 @@ class EventQueue {
     return pop([](const NetworkEvent&, Soon) {});
   }
 
-  /// The first one, taken out. Not for an empty queue. `expect(event, soon)` hears of some that are to come: first
-  /// when they are far and again when they are near; now and then of one that has been or of NetworkEvent{}.
+  /// The first one, taken out. Not for an empty queue. `expect(event, soon)` hears of most that are to come: first
+  /// when they are far and again when they are near.
   template <class Expect>
   NetworkEvent pop(Expect&& expect) {
     --size_;

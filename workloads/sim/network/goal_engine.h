@@ -233,10 +233,7 @@ class GoalEngine {
   void send(const NetworkEvent& event, OpId op, const GoalOp& what) {
     std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
     std::int64_t& nic = clocks_.sending(what.rank, what.units);
-    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free);
-    if (is_interrupted(event, what.rank)) return;
-    cpu = end_of_overhead(what.rank, event.time, costs_.send_cpu(what.amount));
-    nic = event.time + costs_.nic(what.amount);
+    if (!take(event, what.rank, cpu, nic, costs_.send_cpu(what.amount), costs_.nic(what.amount))) return;
     ++run_.ops;
     events_.push({event.time + costs_.flight(), number_++, op | kFlag});
     const OpId* const rest = start(op, ready_);
@@ -261,16 +258,24 @@ class GoalEngine {
     const PlacedOp& sent = ops_[op];
     std::int64_t& cpu = clocks_.cpu(sent.peer, sent.units);
     std::int64_t& nic = clocks_.receiving(sent.peer, sent.units);
-    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free);
-    if (is_interrupted(event, sent.peer)) return;
-    cpu = end_of_overhead(sent.peer, event.time, costs_.receive_cpu(sent.amount));
-    nic = event.time + costs_.nic(sent.amount);
+    if (!take(event, sent.peer, cpu, nic, costs_.receive_cpu(sent.amount), costs_.nic(sent.amount))) return;
     ++run_.messages;
     const auto receive = receives_[std::size_t(sent.peer)].take(sent.rank, sent.tag);
     if (!receive) return unexpected_[std::size_t(sent.peer)].add({sent.rank, sent.tag, op});
     release_sender(event.time, op, sent.units, sent.peer);
     end(*receive, ready_);
     issue_both(sent.peer, sent.rank);
+  }
+
+  /// Takes a rank's processor and one side of its interface for as long as a message needs them; if they are not free,
+  /// the event comes again.
+  bool take(const NetworkEvent& event, Rank rank, std::int64_t& cpu, std::int64_t& nic, std::int64_t overhead,
+            std::int64_t gap) {
+    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free), false;
+    if (is_interrupted(event, rank)) return false;
+    cpu = end_of_overhead(rank, event.time, overhead);
+    nic = event.time + gap;
+    return true;
   }
 
   /// `units`: of whichever came last, the receive or the message.
