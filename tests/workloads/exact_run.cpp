@@ -15,16 +15,22 @@ using support::Protocol;
 using support::Rank;
 using support::WaitFlavour;
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+/// The judge rounds less than those it judges.
+using Real = long double;
+
+constexpr Real kNever = std::numeric_limits<Real>::infinity();
+
+/// Moments that differ by rounding alone are one moment.
+constexpr Real kSameMoment = 1e-15L;
 
 /// A rank works, or holds still until a moment (delay, noise, transfer), or waits for what others have yet to do.
 struct RankState {
   enum class Doing { kHolding, kWorking, kNoise, kWaiting, kFinished };
   Doing doing = Doing::kHolding;
   int step = 0;
-  int stage = 0;     // split waits: one for each distance
-  double until = 0;  // kHolding, kNoise
-  double left = 0;   // kWorking: bytes, or seconds if core-bound
+  int stage = 0;   // split waits: one for each distance
+  Real until = 0;  // kHolding, kNoise
+  Real left = 0;   // kWorking: bytes, or seconds if core-bound
 };
 
 class Simulation {
@@ -34,7 +40,7 @@ class Simulation {
     const int stages =
         p_.communication.wait == WaitFlavour::kSplit ? static_cast<int>(p_.communication.distances.size()) : 1;
     stages_ = stages;
-    posted_.assign(n, std::vector<double>(static_cast<std::size_t>(p_.steps * stages), kNever));
+    posted_.assign(n, std::vector<Real>(static_cast<std::size_t>(p_.steps * stages), kNever));
     run_.step_start.assign(n, std::vector<double>(static_cast<std::size_t>(p_.steps), 0));
     run_.work.assign(n, std::vector<WorkSpan>(static_cast<std::size_t>(p_.steps)));
     run_.domain_bytes.assign(
@@ -45,14 +51,15 @@ class Simulation {
   ExactRun take() && {
     while (std::ranges::any_of(ranks_, [](const RankState& r) { return r.doing != RankState::Doing::kFinished; }))
       advance();
-    run_.makespan = now_;
+    run_.makespan = now();
     return std::move(run_);
   }
 
  private:
   using Doing = RankState::Doing;
+  double now() const { return static_cast<double>(now_); }
   RankState& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  double& posted(int rank, int step, int stage) {
+  Real& posted(int rank, int step, int stage) {
     return posted_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(step * stages_ + stage)];
   }
 
@@ -66,16 +73,16 @@ class Simulation {
   }
 
   /// Work per second of a rank that works now.
-  double rate(int rank) {
+  Real rate(int rank) {
     if (!p_.bandwidth) return 1;
     const int active = active_on(rank / p_.ranks_per_domain);
-    return p_.bandwidth(active) / active;
+    return Real{p_.bandwidth(active)} / active;
   }
 
   /// To the next moment at which anything happens.
   void advance() {
-    std::vector<double> rates(ranks_.size(), 0);
-    std::vector<double> ends(ranks_.size(), kNever);
+    std::vector<Real> rates(ranks_.size(), 0);
+    std::vector<Real> ends(ranks_.size(), kNever);
     for (int rank = 0; rank < p_.ranks; ++rank) {
       const auto i = static_cast<std::size_t>(rank);
       RankState& r = at(rank);
@@ -83,18 +90,18 @@ class Simulation {
       if (r.doing == Doing::kHolding || r.doing == Doing::kNoise) ends[i] = r.until;
       if (r.doing == Doing::kWaiting) ends[i] = wait_ends(rank);
     }
-    const double next = std::max(now_, std::ranges::min(ends));
+    const Real next = std::max(now_, std::ranges::min(ends));
     assert(next < kNever && "deadlock");
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       if (ranks_[i].doing != Doing::kWorking) continue;
       ranks_[i].left -= rates[i] * (next - now_);
       if (p_.bandwidth)
-        run_.domain_bytes[i / static_cast<std::size_t>(p_.ranks_per_domain)] += rates[i] * (next - now_);
+        run_.domain_bytes[i / static_cast<std::size_t>(p_.ranks_per_domain)] +=
+            static_cast<double>(rates[i] * (next - now_));
     }
     now_ = next;
     for (int rank = 0; rank < p_.ranks; ++rank) {
-      const double end = ends[static_cast<std::size_t>(rank)];
-      if (end <= now_ + 1e-15) go_on(rank);
+      if (ends[static_cast<std::size_t>(rank)] <= now_ + kSameMoment) go_on(rank);
     }
   }
 
@@ -116,11 +123,11 @@ class Simulation {
 
   void begin_step(int rank) {
     RankState& r = at(rank);
-    run_.step_start[static_cast<std::size_t>(rank)][static_cast<std::size_t>(r.step)] = now_;
+    run_.step_start[static_cast<std::size_t>(rank)][static_cast<std::size_t>(r.step)] = now();
     r.doing = Doing::kHolding;
     r.until = now_;
     for (const Delay& delay : p_.delays) {
-      if (delay.rank == rank && delay.step == r.step) r.until += std::chrono::duration<double>(delay.duration).count();
+      if (delay.rank == rank && delay.step == r.step) r.until += std::chrono::duration<Real>(delay.duration).count();
     }
   }
 
@@ -128,12 +135,12 @@ class Simulation {
     RankState& r = at(rank);
     r.doing = Doing::kWorking;
     r.left = p_.bandwidth ? p_.volume : p_.time;
-    work_span(rank).from = now_;
+    work_span(rank).from = now();
   }
 
   void end_work(int rank) {
     RankState& r = at(rank);
-    work_span(rank).to = now_;
+    work_span(rank).to = now();
     r.doing = Doing::kNoise;
     r.until = now_ + (p_.noise ? p_.noise(rank, r.step) : 0);
   }
@@ -158,13 +165,13 @@ class Simulation {
 
   /// Eager: a receive ends at max(own post, sender's post + T), a send at its post. Rendezvous: both at max(both posts)
   /// + T.
-  double wait_ends(int rank) {
+  Real wait_ends(int rank) {
     const RankState& r = at(rank);
     const Communication& c = p_.communication;
-    const double transfer = std::chrono::duration<double>(c.time).count();
+    const Real transfer = std::chrono::duration<Real>(c.time).count();
     const bool rendezvous = c.protocol == Protocol::kRendezvous;
-    const double own = posted(rank, r.step, r.stage);
-    double end = own;
+    const Real own = posted(rank, r.step, r.stage);
+    Real end = own;
     for (std::size_t i = 0; i < c.distances.size(); ++i) {
       if (stages_ > 1 && static_cast<int>(i) != r.stage) continue;
       const auto sender = neighbour(c.topology, p_.ranks, rank, -c.distances[i]);
@@ -180,9 +187,9 @@ class Simulation {
 
   const ExactProgram& p_;
   int stages_ = 1;
-  double now_ = 0;
+  Real now_ = 0;
   std::vector<RankState> ranks_;
-  std::vector<std::vector<double>> posted_;  // [rank][step * stages + stage]
+  std::vector<std::vector<Real>> posted_;  // [rank][step * stages + stage]
   ExactRun run_;
 };
 

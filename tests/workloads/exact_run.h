@@ -1,6 +1,6 @@
 #pragma once
 // A slow, obvious, exact simulation of a bulk-synchronous program on shared memory interfaces: the judge of the virtual
-// sockets and of iw-ring, itself checked against the published reference case. Seconds and bytes as double.
+// sockets and of iw-ring, itself checked against the published reference case. Seconds and bytes; long double inside.
 
 #include <functional>
 #include <vector>

@@ -24,24 +24,70 @@ struct Log final : sim::Recorder {
   std::vector<std::tuple<Rank, Step, wire::Phase, double>> entries;
 };
 
+std::vector<double> last_starts(const ExactRun& run) {
+  std::vector<double> starts;
+  for (const auto& of_rank : run.step_start) starts.push_back(of_rank.back());
+  return starts;
+}
+
+double greatest_difference(const std::vector<double>& some, const std::vector<double>& others) {
+  double greatest = 0;
+  for (std::size_t i = 0; i < others.size(); ++i) greatest = std::max(greatest, std::abs(some.at(i) - others[i]));
+  return greatest;
+}
+
+/// What noise that differs in its last digits makes of the last starts, by the slow simulation. A rank that begins
+/// alone and ends in company hands on a difference times the ratio of the two speeds, from one domain to the next.
+double unrest(ExactProgram program, const std::vector<double>& starts) {
+  if (!program.noise) return 0;
+  double greatest = 0;
+  for (const double change : {1e-15, -1e-15, 1e-14, -1e-14}) {
+    ExactProgram other = program;
+    other.noise = [&](int rank, int step) { return program.noise(rank, step) * (1 + change); };
+    greatest = std::max(greatest, greatest_difference(last_starts(simulate(other)), starts));
+  }
+  return greatest;
+}
+
 TEST(RandomScenario, RunsAsTheSlowSimulationSays) {
   const unsigned seed = any_seed();
   RandomScenarios scenarios(seed);
+  int restless = 0;
   for (int number = 0; number < 3000; ++number) {
     const Scenario scenario = scenarios.next();
     const HashedNoise noise(scenarios.real(0, 0.02));
     const sim::PhaseNoise* const some = scenarios.one_in(3) ? &noise : nullptr;
-    const ExactRun exact = simulate(exact_program(scenario, some));
-    const Step step = scenario.program.steps - 1;
-    const auto run = sim::run(scenario, {.noise = some, .starts_of = step});
+    const ExactProgram program = exact_program(scenario, some);
+    const ExactRun exact = simulate(program);
+    const auto run = sim::run(scenario, {.noise = some, .starts_of = scenario.program.steps - 1});
     ASSERT_TRUE(run) << run.error().message;
-    ASSERT_NEAR(run->makespan, exact.makespan, 1e-9 * exact.makespan) << "seed " << seed << ", scenario " << number;
-    for (Rank rank = 0; rank < scenario.machine.ranks; ++rank) {
-      const auto i = static_cast<std::size_t>(rank);
-      ASSERT_NEAR(run->starts[i], exact.step_start[i][static_cast<std::size_t>(step)], 1e-9 * exact.makespan)
-          << "seed " << seed << ", scenario " << number << ", rank " << rank;
-    }
+    const std::vector<double> starts = last_starts(exact);
+    const double off = std::max(std::abs(run->makespan - exact.makespan), greatest_difference(run->starts, starts));
+    if (off <= 1e-9 * exact.makespan) continue;
+    ++restless;
+    ASSERT_LE(off, unrest(program, starts)) << "seed " << seed << ", scenario " << number;
   }
+  ASSERT_LE(restless, 2) << "seed " << seed;
+}
+
+// Ranks of five domains in step, and a last domain of five ranks that is ahead of them: what one rank that begins a
+// rounding too early does alone, the others pay for eightfold, and the next domain eightfold again. The makespan is
+// that of the same rules in rational numbers.
+TEST(Scenario, RanksInStepAreNotPartedByRounding) {
+  using namespace std::chrono_literals;
+  Scenario scenario;
+  scenario.machine = {.ranks = 55,
+                      .ranks_per_domain = 10,
+                      .core_bandwidth = 9775047000.6497269,
+                      .domain_bandwidth = 12474957989.987833};
+  scenario.program = {.steps = 19, .kernel = support::Kernel::kMemory, .volume = 27'986'589};
+  scenario.communication = {
+      .topology = support::Topology::kRing, .distances = {-1}, .protocol = support::Protocol::kEager, .time = 2561us};
+  scenario.delays = {{15, 18, 149'743us}, {27, 16, 175'480us}};
+  const auto run = sim::run(scenario, {});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_NEAR(run->makespan, 0.58962070991038973, 1e-14);
+  EXPECT_NEAR(simulate(exact_program(scenario, nullptr)).makespan, 0.58962070991038973, 1e-15);
 }
 
 TEST(RandomScenario, RunsInSlicesAsInOneGo) {

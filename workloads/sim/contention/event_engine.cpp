@@ -8,8 +8,8 @@
 namespace idlewave::sim {
 namespace {
 
-/// Ranks whose targets differ by no more than rounding began together, and end together.
-constexpr double kSameTarget = 1e-14;
+/// Moments that differ by no more than this part of the time are one moment, told twice with different rounding.
+constexpr double kSameMoment = 1e-13;
 
 /// S is kept small for the sake of its resolution. A power of two: taking it off is exact.
 constexpr double kRebase = 2;
@@ -214,13 +214,18 @@ void EventEngine<Observer>::begin_work(Rank rank) {
   observer_.enters(rank, at(rank).step, Phase::kCompute, now_);
   if (!begun_work_.empty()) begun_work_[static_cast<std::size_t>(rank)].time = now_;
   Domain& domain = touch(static_cast<std::size_t>(at(rank).domain));
-  double target = domain.service + 1;
-  if (domain.active > 0) {
-    const double last = slot(domain, domain.active - 1).target;
-    if (target - last < kSameTarget) target = last;
-  }
-  slot(domain, domain.active) = {target, rank};
+  if (domain.active > 0) join_last(domain);
+  slot(domain, domain.active) = {domain.service + 1, rank};
   ++domain.active;
+}
+
+/// Takes the domain back to the moment at which the last one began, if that is this moment but for rounding. Otherwise
+/// the service of the one that began alone, many times that of the company to come, would make of the rounding of one
+/// step many times as much in the next, and ranks that are equal would part.
+template <class Observer>
+void EventEngine<Observer>::join_last(Domain& domain) {
+  const double last = slot(domain, domain.active - 1).target - 1;
+  if ((domain.service - last) * seconds_of_work(domain) < kSameMoment * now_) domain.service = last;
 }
 
 template <class Observer>

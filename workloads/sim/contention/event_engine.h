@@ -117,6 +117,7 @@ class EventEngine {
   void begin_delay_or_work(Rank rank);
   std::optional<Delay> take_delay(Rank rank);
   void begin_work(Rank rank);
+  void join_last(Domain& domain);
   void end_work(Rank rank);
   void begin_wait(Rank rank);
   void post(Rank rank);
