@@ -22,9 +22,9 @@ namespace idlewave::sim {
 /// The first half is what those who send look at.
 template <class Message>
 struct alignas(64) RankStateOf {
-  WaitingMessages<Message> messages;
+  [[no_unique_address]] WaitingMessages<Message> messages;  ///< With room at its end for the next two.
+  std::int8_t awaited = kNoLane;
   std::uint8_t pending = 0;
-  std::uint32_t round = 0;
 
   alignas(64) std::int64_t cpu = 0;  ///< When it is free, as the next two.
   std::int64_t sending = 0;
@@ -35,8 +35,11 @@ struct alignas(64) RankStateOf {
   std::uint32_t arrived = 0;        ///< Lanes of which a message is there.
   std::uint32_t arrived_twice = 0;  ///< And another.
   std::uint32_t step = 0;
+  std::uint32_t round = 0;
 };
+static_assert(sizeof(RankStateOf<WaitingMessage>) == 128);
 
+/// A visit to a rank is one piece of code, without calls for what happens with every message: a tenth of the time.
 /// kInterrupted: the processor is taken from messages as well. kOrdered: all in the order of time, for rendezvous.
 template <class Pattern, bool kInterrupted, bool kOrdered>
 class CollectiveEngine {
@@ -78,6 +81,7 @@ class CollectiveEngine {
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   static constexpr std::size_t kBlock = 256;  ///< Ranks.
   static constexpr std::size_t kFetchAhead = 8;
+  static constexpr std::size_t kLettersAhead = 32;
 
   /// What a rank may do next: kSend, kPost, kMessage, kWork or, at kNever, nothing.
   struct Event {
@@ -119,6 +123,7 @@ class CollectiveEngine {
     const std::size_t begin = block * kBlock, end = std::min(next_.size(), begin + kBlock);
     std::array<std::uint32_t, kBlock> due;
     std::size_t count = 0;
+#pragma GCC unroll 8
     for (std::size_t rank = begin; rank < end; ++rank) {
       due[count] = std::uint32_t(rank);
       count += next_[rank] < window_end_;
@@ -129,7 +134,9 @@ class CollectiveEngine {
       if (i + kFetchAhead < count) fetch(ranks_[due[i + kFetchAhead]]);
       next_[due[i]] = advance(Rank(due[i]), ranks_[due[i]]);
     }
+    deliver_mail(kLettersAhead);
     std::int64_t next = kNever;
+#pragma GCC unroll 8
     for (std::size_t rank = begin; rank < end; ++rank) next = std::min(next, next_[rank]);
     block_next_[block] = next;
   }
@@ -150,15 +157,14 @@ class CollectiveEngine {
   std::int64_t advance(Rank rank, RankState& s) {
     for (;;) {
       if (!kInterrupted && s.pending == kMessage) {
-        if (s.messages.empty()) return kNever;
         const std::int64_t time = first_message(s);
-        if (time >= window_end_) return next_send(rank, s);
+        if (time >= window_end_) return next_receive(rank, s);
         receive(rank, s, time);
         continue;
       }
-      if (!kInterrupted && (s.pending & kSend) && !(s.pending & (kPost | kWork))) {
+      if (!kInterrupted && (s.pending & ~kMessage) == kSend) {
         const std::int64_t time = std::max(s.cpu, s.sending);
-        if (s.messages.empty() || s.messages.first(overflow_).arrival() > time) {
+        if (s.messages.first().arrival() > time) {
           if (time >= window_end_) return time;
           send(rank, s, time);
           continue;
@@ -171,7 +177,7 @@ class CollectiveEngine {
   }
 
   std::int64_t first_message(const RankState& s) const {
-    return std::max({s.messages.first(overflow_).arrival(), s.cpu, s.receiving});
+    return std::max({s.messages.first().arrival(), s.cpu, s.receiving});
   }
 
   /// Not before: from what is pending and what has been sent.
@@ -180,15 +186,14 @@ class CollectiveEngine {
     if (s.pending & kSend) return std::max(s.cpu, s.sending);
     if (s.pending & kPost) next = s.post_time;
     if (s.pending & kWork) next = std::min(next, s.cpu + program_.work_ns);
-    if (s.pending & kMessage) {
-      const std::int64_t arrival = s.messages.awaited_from(overflow_);
-      if (arrival != kNever) next = std::min(next, end_of_receive(rank, s, arrival));
-    }
+    if (s.pending & kMessage) next = std::min(next, next_receive(rank, s));
     return next;
   }
 
-  std::int64_t end_of_receive(Rank rank, const RankState& s, std::int64_t arrival) const {
-    return std::max({arrival, s.cpu, s.receiving}) + pattern_.received(rank, s.messages.awaited).receive_cpu;
+  std::int64_t next_receive(Rank rank, const RankState& s) const {
+    const std::int64_t arrival = s.messages.from(s.awaited);
+    if (arrival == kNever) return kNever;
+    return std::max({arrival, s.cpu, s.receiving}) + pattern_.received(rank, s.awaited).receive_cpu;
   }
 
   // --- In the order of time.
@@ -239,7 +244,7 @@ class CollectiveEngine {
   }
 
   void consider_message(const RankState& s, Event& first) {
-    const Message message = s.messages.first(overflow_);
+    const Message message = s.messages.first();
     const std::int64_t time = std::max({message.arrival(), s.cpu, s.receiving});
     if (time > first.time) return;
     const std::int64_t created = creation_of(message);
@@ -261,7 +266,7 @@ class CollectiveEngine {
       return message.arrival() - flight_;
   }
 
-  void perform(Rank rank, RankState& s, const Event& event) {
+  [[gnu::noinline]] void perform(Rank rank, RankState& s, const Event& event) {
     if constexpr (kInterrupted) {
       if (event.what != kPost && event.what != kWork && is_interrupted(rank, s, event.time)) return;
     }
@@ -293,7 +298,7 @@ class CollectiveEngine {
       end_step(rank, s, time);
   }
 
-  void send(Rank rank, RankState& s, std::int64_t time) {
+  [[gnu::always_inline]] void send(Rank rank, RankState& s, std::int64_t time) {
     const Charges& charges = pattern_.sent(rank, s.round);
     s.pending &= std::uint8_t(~kSend);
     std::int64_t arrival = time + flight_;
@@ -319,15 +324,15 @@ class CollectiveEngine {
   /// Who gets it is far away in memory, and must not know before the window is over.
   void mail(Rank to, Message message) {
     __builtin_prefetch(&state(to), 1);
-    Letter& letter = mail_[mailed_++ % mail_.size()];
-    if (mailed_ > mail_.size()) deliver(letter.to, letter.message);
-    letter = {to, message};
+    mail_.push_back({to, message});
   }
 
-  void deliver_mail() {
-    for (std::size_t i = mailed_ - std::min(mailed_, mail_.size()); i < mailed_; ++i)
-      deliver(mail_[i % mail_.size()].to, mail_[i % mail_.size()].message);
-    mailed_ = 0;
+  /// All but the last ones, whose receivers may still be on their way from memory.
+  void deliver_mail(std::size_t last = 0) {
+    if (mail_.size() <= last) return;
+    const auto rest = mail_.end() - std::ptrdiff_t(last);
+    for (auto letter = mail_.begin(); letter != rest; ++letter) deliver(letter->to, letter->message);
+    mail_.erase(mail_.begin(), rest);
   }
 
   void deliver(Rank to, Message message) {
@@ -337,7 +342,7 @@ class CollectiveEngine {
       take_turn(to);
     else {
       const std::int64_t end = message.arrival() + pattern_.received(to, message.lane()).receive_cpu;
-      put_back(to, message.lane() == receiver.messages.awaited ? end : kNever);
+      put_back(to, message.lane() == receiver.awaited ? end : kNever);
     }
   }
 
@@ -364,15 +369,15 @@ class CollectiveEngine {
     s.receiving = time + charges.nic;
     if constexpr (kInterrupted) s.cpu += work_.interruptions(rank, s.step, time, charges.receive_cpu);
     ++run_.messages;
-    if (lane != s.messages.awaited) return count_arrived(rank, s, lane);
-    s.messages.awaited = kNoLane;
+    if (lane != s.awaited) return count_arrived(rank, s, lane);
+    s.awaited = kNoLane;
     s.pending &= std::uint8_t(~kMessage);
     end_receive(rank, s, lane, time);
   }
 
   void await(RankState& s, int lane) {
     s.pending |= kMessage;
-    s.messages.awaited = std::int8_t(lane);
+    s.awaited = std::int8_t(lane);
   }
 
   void end_receive(Rank rank, RankState& s, int lane, std::int64_t time) {
@@ -393,7 +398,7 @@ class CollectiveEngine {
     take_turn(sender);
   }
 
-  void go_on(Rank rank, RankState& s, std::int64_t time) {
+  [[gnu::always_inline]] void go_on(Rank rank, RankState& s, std::int64_t time) {
     if (!(s.pending & kRoundPending)) begin_round(rank, s, s.round + 1, time);
   }
 
@@ -411,7 +416,7 @@ class CollectiveEngine {
 
   /// A receive that is posted together with a send needs no moment of its own, unless a sender waits for it: it is
   /// posted before the send begins, or at the same time.
-  void begin_round(Rank rank, RankState& s, std::uint32_t round, std::int64_t time) {
+  [[gnu::always_inline]] void begin_round(Rank rank, RankState& s, std::uint32_t round, std::int64_t time) {
     if (round == pattern_.rounds(rank)) return end_collective(rank, s, time);
     s.round = round;
     s.created = creation(time);
@@ -429,7 +434,7 @@ class CollectiveEngine {
     }
   }
 
-  void end_collective(Rank rank, RankState& s, std::int64_t time) {
+  [[gnu::noinline]] void end_collective(Rank rank, RankState& s, std::int64_t time) {
     if (!(s.pending & kWork)) end_step(rank, s, time);
   }
 
@@ -480,8 +485,7 @@ class CollectiveEngine {
     Rank to = 0;
     Message message;
   };
-  std::array<Letter, 32> mail_;
-  std::size_t mailed_ = 0;
+  std::vector<Letter> mail_;
   std::priority_queue<Turn, std::vector<Turn>, Later> turns_;
 };
 

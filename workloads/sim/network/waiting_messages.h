@@ -18,8 +18,13 @@ class WaitingMessage {
  public:
   WaitingMessage() = default;
   WaitingMessage(std::int64_t arrival, int lane) : packed_(arrival * 32 + lane) {}  ///< Below 2^58 ns; 0 to 31.
+  static WaitingMessage never() { return {std::numeric_limits<std::int64_t>::max() >> 5, 0}; }  ///< After all others.
   std::int64_t arrival() const { return packed_ >> 5; }
   int lane() const { return int(packed_ & 31); }
+
+  /// Without asking who sent them.
+  bool is_earlier(const WaitingMessage& other) const { return packed_ < (other.packed_ & ~std::int64_t{31}); }
+  bool is_tied(const WaitingMessage& other) const { return arrival() == other.arrival(); }
 
   /// Those of one moment in the order of who sent them; `sender(lane)`.
   template <class Sender>
@@ -38,13 +43,19 @@ class NumberedMessage {
   NumberedMessage() = default;
   NumberedMessage(std::int64_t arrival, int lane, std::int64_t number)
       : arrival_(arrival), number_(number), lane_(lane) {}
+  static NumberedMessage never() { return {std::numeric_limits<std::int64_t>::max(), 0, 0}; }  ///< After all others.
   std::int64_t arrival() const { return arrival_; }
   std::int64_t number() const { return number_; }
   int lane() const { return lane_; }
 
+  bool is_earlier(const NumberedMessage& other) const {
+    return arrival_ != other.arrival_ ? arrival_ < other.arrival_ : number_ < other.number_;
+  }
+  bool is_tied(const NumberedMessage&) const { return false; }
+
   template <class Sender>
   bool is_before(const NumberedMessage& other, const Sender&) const {
-    return arrival_ != other.arrival_ ? arrival_ < other.arrival_ : number_ < other.number_;
+    return is_earlier(other);
   }
 
  private:
@@ -83,48 +94,42 @@ class WaitingMessages {
  public:
   using Overflow = MessageOverflow<Message>;
 
-  std::int8_t awaited = kNoLane;  ///< The lane for which the rank waits.
-
   bool empty() const { return count_ == 0; }
 
-  Message first(const Overflow& overflow) const { return is_here() ? messages_[count_ - 1u] : overflow[heap_].front(); }
+  Message first() const { return messages_[count_]; }  ///< Message::never() if there is none.
 
-  /// No message through `awaited` arrives before; kNever: there is none.
-  std::int64_t awaited_from(const Overflow& overflow) const {
-    if (!is_here()) return overflow[heap_].front().arrival();
-    for (std::size_t i = count_; i-- > 0;)
-      if (messages_[i].lane() == awaited) return messages_[i].arrival();
+  /// No message through `lane` arrives before; kNever: there is none.
+  std::int64_t from(int lane) const {
+    if (in_heap_) return first().arrival();
+    for (std::size_t i = count_; i > 0; --i)
+      if (messages_[i].lane() == lane) return messages_[i].arrival();
     return std::numeric_limits<std::int64_t>::max();
   }
 
   template <class Sender>
   void add(Message message, Overflow& overflow, const Sender& sender) {
-    if (count_ >= messages_.size()) return add_to_heap(message, overflow, sender);
-    std::size_t place = count_++;
-    for (; place > 0 && messages_[place - 1].is_before(message, sender); --place)
-      messages_[place] = messages_[place - 1];
+    if (count_ == kMost) return add_to_heap(message, overflow, sender);
+    std::size_t place = ++count_;
+    for (; messages_[place - 1].is_earlier(message); --place) messages_[place] = messages_[place - 1];
+    if (messages_[place - 1].is_tied(message)) place = make_place_among_tied(place, message, sender);
     messages_[place] = message;
   }
 
   /// The first, out of it.
   template <class Sender>
   Message take(Overflow& overflow, const Sender& sender) {
-    if (is_here()) return messages_[--count_];
-    auto& heap = overflow[heap_];
-    std::pop_heap(heap.begin(), heap.end(), follows(sender));
-    const Message message = heap.back();
-    heap.pop_back();
-    if (heap.empty()) {
-      overflow.give_back(heap_);
-      count_ = 0;
-    }
-    return message;
+    if (in_heap_) return take_from_heap(overflow, sender);
+    return messages_[count_--];
   }
 
  private:
-  static constexpr std::uint8_t kInHeap = 255;
+  static constexpr std::uint8_t kMost = 6;
 
-  bool is_here() const { return count_ != kInHeap; }
+  template <class Sender>
+  [[gnu::noinline]] std::size_t make_place_among_tied(std::size_t place, Message message, const Sender& sender) {
+    for (; messages_[place - 1].is_before(message, sender); --place) messages_[place] = messages_[place - 1];
+    return place;
+  }
 
   template <class Sender>
   static auto follows(const Sender& sender) {
@@ -132,21 +137,38 @@ class WaitingMessages {
   }
 
   template <class Sender>
-  void add_to_heap(Message message, Overflow& overflow, const Sender& sender) {
-    if (is_here()) {
+  [[gnu::noinline]] void add_to_heap(Message message, Overflow& overflow, const Sender& sender) {
+    if (!in_heap_) {
       heap_ = overflow.take_heap();
-      overflow[heap_].assign(messages_.rbegin(), messages_.rend());
-      count_ = kInHeap;
+      overflow[heap_].assign(messages_.rbegin(), messages_.rend() - 1);
+      in_heap_ = true;
     }
     auto& heap = overflow[heap_];
     heap.push_back(message);
     std::push_heap(heap.begin(), heap.end(), follows(sender));
+    messages_[kMost] = heap.front();
   }
 
-  std::uint8_t count_ = 0;  ///< kInHeap: see there.
+  template <class Sender>
+  [[gnu::noinline]] Message take_from_heap(Overflow& overflow, const Sender& sender) {
+    auto& heap = overflow[heap_];
+    std::pop_heap(heap.begin(), heap.end(), follows(sender));
+    const Message message = heap.back();
+    heap.pop_back();
+    if (heap.empty()) {
+      overflow.give_back(heap_);
+      in_heap_ = false;
+      count_ = 0;
+    } else {
+      messages_[kMost] = heap.front();
+    }
+    return message;
+  }
+
+  std::array<Message, 1 + kMost> messages_ = {Message::never()};  ///< From 1 on.
   std::uint32_t heap_ = 0;
-  std::array<Message, 6> messages_;
+  std::uint8_t count_ = 0;
+  bool in_heap_ = false;  ///< Then count_ is kMost, and messages_[kMost] a copy of the first.
 };
-static_assert(sizeof(WaitingMessages<WaitingMessage>) == 56);
 
 }  // namespace idlewave::sim
