@@ -9,7 +9,7 @@ namespace idlewave::support {
 /// As operator new and delete: throws std::bad_alloc. From 2 MiB on, in huge pages where the system has them; whether
 /// it does changes nothing but the time.
 void* allocate_huge(std::size_t bytes);
-void free_huge(void* memory);
+void free_huge(void* memory, std::size_t bytes);
 
 template <class T>
 struct HugePageAllocator {
@@ -19,7 +19,7 @@ struct HugePageAllocator {
   HugePageAllocator(const HugePageAllocator<Other>&) {}
 
   T* allocate(std::size_t count) { return static_cast<T*>(allocate_huge(count * sizeof(T))); }
-  void deallocate(T* memory, std::size_t) { free_huge(memory); }
+  void deallocate(T* memory, std::size_t count) { free_huge(memory, count * sizeof(T)); }
   friend bool operator==(const HugePageAllocator&, const HugePageAllocator&) { return true; }
 };
 
