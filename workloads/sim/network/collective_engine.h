@@ -342,7 +342,8 @@ class CollectiveEngine {
       take_turn(to);
     else {
       const std::int64_t end = message.arrival() + pattern_.received(to, message.lane()).receive_cpu;
-      const std::int64_t unawaited = -std::int64_t{message.lane() != receiver.awaited};  // nobody could predict a branch
+      const std::int64_t unawaited =
+          -std::int64_t{message.lane() != receiver.awaited};  // nobody could predict a branch
       put_back(to, (end | unawaited) & kNever);
     }
   }
