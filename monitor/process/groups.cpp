@@ -20,18 +20,6 @@ GroupTable* shared_table = nullptr;
 
 bool any_lives(const std::vector<pid_t>& targets) { return std::any_of(targets.begin(), targets.end(), lives); }
 
-/// True once none lives.
-bool gone_within(std::chrono::milliseconds patience, const std::vector<pid_t>& targets,
-                 const std::function<void()>& collect) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    collect();
-    if (!any_lives(targets)) return true;
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(kLook);
-  }
-}
-
 void signal_all(const std::vector<pid_t>& targets, int signal) {
   for (const pid_t target : targets) ::kill(target, signal);
 }
@@ -73,6 +61,17 @@ void forget_group(pid_t group) {
 }
 
 bool lives(pid_t target) { return ::kill(target, 0) == 0 || errno == EPERM; }
+
+bool gone_within(std::chrono::milliseconds patience, const std::vector<pid_t>& targets,
+                 const std::function<void()>& collect) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    collect();
+    if (!any_lives(targets)) return true;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kLook);
+  }
+}
 
 void end_all(const std::vector<pid_t>& targets, std::chrono::milliseconds patience,
              const std::function<void()>& collect) {

@@ -37,6 +37,10 @@ void forget_group(pid_t group);
 /// collected counts.
 bool lives(pid_t target);
 
+/// Waits until none of them lives; false if some still do after `patience`. For `collect` see end_all().
+bool gone_within(std::chrono::milliseconds patience, const std::vector<pid_t>& targets,
+                 const std::function<void()>& collect);
+
 /// SIGTERM to targets as in kill(2), SIGKILL to those that still live after `patience`; returns when none lives any
 /// more, at the latest a second after that. `collect` is called in between: it has to wait for those that are children
 /// of this process.

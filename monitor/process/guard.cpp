@@ -128,6 +128,8 @@ void Guard::end_what_is_left() {
   std::vector<pid_t> groups = groups_ == nullptr ? std::vector<pid_t>{} : groups_->all();
   for (pid_t& group : groups) group = -group;
   const auto collecting = [this] { collect(); };
+  // Those of a child that was killed have been asked already, by the kernel (launch.cpp).
+  if (WIFSIGNALED(*ended_)) gone_within(kPatience, groups, collecting);
   end_all(groups, kPatience, collecting);
   end_all(orphans_in_our_session(), kPatience, collecting);
 }

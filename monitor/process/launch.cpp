@@ -65,7 +65,7 @@ struct Plan {
   const char* directory;
   int output_fd;
   int report_fd;
-  pid_t launcher;
+  pid_t owner;
 };
 
 void restore_signals() {
@@ -87,16 +87,49 @@ bool redirect(const Plan& plan) {
          (::dup2(plan.output_fd, STDOUT_FILENO) >= 0 && ::dup2(plan.output_fd, STDERR_FILENO) >= 0);
 }
 
-[[noreturn]] void become(const Plan& plan) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != plan.launcher) ::_exit(exit_code_of(SIGTERM));  // it died before the kernel knew that we care
-  restore_signals();
-  if (redirect(plan) && (*plan.directory == '\0' || ::chdir(plan.directory) == 0))
-    ::execvpe(plan.argv[0], plan.argv.data(), plan.environment.data());
+[[noreturn]] void fail(const Plan& plan) {
   const int reason = errno;
   [[maybe_unused]] const ssize_t told = ::write(plan.report_fd, &reason, sizeof reason);
   ::_exit(127);
+}
+
+[[noreturn]] void become(const Plan& plan, pid_t keeper) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != keeper) ::_exit(exit_code_of(SIGTERM));  // it died before the kernel knew that we care
+  restore_signals();
+  if (redirect(plan) && (*plan.directory == '\0' || ::chdir(plan.directory) == 0))
+    ::execvpe(plan.argv[0], plan.argv.data(), plan.environment.data());
+  fail(plan);
+}
+
+int code_of(int status) { return WIFSIGNALED(status) ? exit_code_of(WTERMSIG(status)) : WEXITSTATUS(status); }
+
+/// What the kernel tells a keeper by when one of its owner's threads ends.
+constexpr int kThreadEnded = SIGUSR1;
+
+/// Stands between the program and its owner, in the program's group, and ends with either. The kernel signals the
+/// children of a process that dies once for each thread they are handed on to; mpirun takes a second SIGTERM for the
+/// order to drop everything, and leaves its shared memory behind. A keeper has one thread, so its child gets one.
+[[noreturn]] void keep(const Plan& plan) {
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::signal(SIGCHLD, SIG_DFL);
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_NAME, "iw-keeper");
+  ::prctl(PR_SET_PDEATHSIG, kThreadEnded);
+  const pid_t keeper = ::getpid();
+  const pid_t program = ::fork();
+  if (program < 0) fail(plan);
+  if (program == 0) become(plan, keeper);
+  ::closefrom(0);
+  while (::getppid() == plan.owner) {
+    siginfo_t what;
+    ::sigwaitinfo(&all, &what);
+    int status = 0;
+    if (::waitpid(program, &status, WNOHANG) == program) ::_exit(code_of(status));
+  }
+  ::_exit(exit_code_of(SIGTERM));
 }
 
 /// The reason why exec() failed, 0 if it did not: then the pipe has closed without a word.
@@ -107,8 +140,6 @@ int failure_reported(int fd) {
   }
   return got == sizeof reason ? reason : 0;
 }
-
-int code_of(int status) { return WIFSIGNALED(status) ? exit_code_of(WTERMSIG(status)) : WEXITSTATUS(status); }
 
 }  // namespace
 
@@ -121,7 +152,7 @@ wire::Result<Launched> launch(const std::vector<std::string>& argv, const Launch
                   ::getpid()};
   const pid_t child = ::fork();
   const int fork_failure = errno;
-  if (child == 0) become(plan);
+  if (child == 0) keep(plan);
   ::close(report[1]);
   if (child > 0) {
     ::setpgid(child, child);  // here as well: whoever is first

@@ -26,7 +26,7 @@ class Launched {
   Launched& operator=(Launched&& other) noexcept;
   ~Launched();
 
-  pid_t pid() const { return pid_; }  ///< Also the number of its group.
+  pid_t pid() const { return pid_; }  ///< Of its keeper, see launch(); also the number of its group.
   /// Exit code, 128 + signal if one has ended it, nothing while it runs. Other processes of its group may still live.
   std::optional<int> exit_code();
   /// SIGTERM to its group, SIGKILL after `patience` to what still lives. Returns when all of it is gone.
@@ -43,7 +43,7 @@ class Launched {
 };
 
 /// Looks for argv[0] as a shell would. The error names the program, why it can't be started, and the package to install
-/// if we know one. From the thread that lives as long as the program is to: the kernel ends it with that thread.
+/// if we know one. Between the program and us stands a process "iw-keeper", which leads its group.
 wire::Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOptions& options = {});
 
 }  // namespace idlewave::process

@@ -8,6 +8,8 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "monitor/process/launch.h"
 #include "monitor/process/stop_signals.h"
@@ -129,6 +131,30 @@ TEST(Guard, EndsWhatTheBodyStartedEvenIfItDoesNotListen) {
   ::kill(monitor, SIGKILL);
   EXPECT_EQ(guarded.rest(),
             "monitor was ended by signal 9 (Killed)\n");  // the end of the pipe: nobody holds it any more
+}
+
+/// mpirun, asked a second time, ends without cleaning up.
+constexpr const char* kCountsHowOftenItIsAsked =
+    "asked=0; trap 'asked=$((asked+1))' TERM; echo started; until [ $asked -gt 0 ]; do sleep 0.01; done; "
+    "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.02; done; echo asked $asked";
+
+TEST(Guard, LetsAProgramBeAskedOnceWhenABodyOfManyThreadsIsKilled) {
+  for (int run = 0; run < 10; ++run) {
+    Guarded guarded([] {
+      std::vector<std::jthread> threads;
+      for (int i = 0; i < 8; ++i) threads.emplace_back([] { ::pause(); });
+      auto program = launch({"bash", "-c", kCountsHowOftenItIsAsked});
+      say(std::to_string(::getpid()));
+      for (;;) ::pause();
+      return 0;
+    });
+    pid_t monitor = 0;
+    for (int i = 0; i < 2; ++i)
+      if (const std::string line = guarded.line(); line != "started") monitor = std::stoi(line);
+    ::kill(monitor, SIGKILL);
+    const std::string rest = guarded.rest();
+    EXPECT_NE(rest.find("asked 1\n"), std::string::npos) << rest;
+  }
 }
 
 TEST(Guard, EndsOrphansThatLeftTheirGroup) {

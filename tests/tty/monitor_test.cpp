@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <set>
+#include <string>
 
 #include "tmux_session.h"
 
@@ -30,6 +32,7 @@ class Demo {
     session_.run(tag_ + " " IDLEWAVE_PROGRAM " demo memory-bound --ranks 4 --ranks-per-domain 2; echo code $?");
     EXPECT_TRUE(session_.shows("LIVE")) << session_.screen();
     EXPECT_TRUE(eventually([&] { return pids("iw-ring").size() == 4; }));
+    for (const pid_t rank : pids("iw-ring")) remember_shared_memory_of(rank);
   }
 
   std::vector<pid_t> pids(const std::string& name) const {
@@ -45,6 +48,7 @@ class Demo {
 
   void expect_a_clean_end(int code) {
     EXPECT_TRUE(session_.shows("code " + std::to_string(code))) << session_.screen();
+    for (const fs::path& path : shared_memory_) EXPECT_FALSE(fs::exists(path)) << path;
     expect_everything_as_before();
   }
 
@@ -54,9 +58,18 @@ class Demo {
   }
 
  private:
+  /// What MPI has in there for messages between ranks, and is to remove when it ends.
+  void remember_shared_memory_of(pid_t rank) {
+    std::ifstream maps("/proc/" + std::to_string(rank) + "/maps");
+    for (std::string line; std::getline(maps, line);)
+      if (const auto begin = line.find("/dev/shm/"); begin != std::string::npos)
+        shared_memory_.insert(line.substr(begin));
+  }
+
   TmuxSession& session_;
   std::string tag_;
   std::string before_;
+  std::set<fs::path> shared_memory_;
 };
 
 class TheMonitor : public testing::Test {
