@@ -18,8 +18,9 @@ struct LaunchOptions {
   int output_fd = -1;  ///< Where its standard output and error go, for example a log file; -1: where ours go.
 };
 
-/// A program in a process group of its own, without a terminal to read from. Ends with its owner: by the destructor, by
-/// the guard if the owner dies first, and by the kernel if both do. One thread, the one that launched it.
+/// A program in a process group of its own, without a terminal to read from. Ends with its owner: by the destructor;
+/// if the owner dies first, the kernel asks it to end by one SIGTERM, and the guard ends what does not listen. One
+/// thread, the one that launched it.
 class Launched {
  public:
   Launched(Launched&& other) noexcept;

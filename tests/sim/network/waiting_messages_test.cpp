@@ -27,7 +27,7 @@ TEST(WaitingMessages, ComeInTheOrderOfTheirArrivalAndOfWhoSentThem) {
     std::multiset<std::tuple<std::int64_t, int, int>> judge;  // arrival, sender, lane
     const int crowd = up_to(12);                              // about as many wait
     const int span = 1 + up_to(30);                           // within so many moments
-    bool exact = true;                                        // of from(): as long as no more than six have waited
+    bool exact = true;  // of first_arrival(): as long as no more than six have waited
     for (int i = 0; i < 500; ++i) {
       if (judge.empty() || up_to(2 * crowd) >= int(judge.size())) {
         const int lane = up_to(kLanes - 1);
@@ -47,10 +47,10 @@ TEST(WaitingMessages, ComeInTheOrderOfTheirArrivalAndOfWhoSentThem) {
       std::int64_t from = std::numeric_limits<std::int64_t>::max();
       for (const auto& message : judge)
         if (std::get<2>(message) == lane) from = std::min(from, std::get<0>(message));
-      ASSERT_LE(messages.from(lane), from) << "run " << run;
+      ASSERT_LE(messages.first_arrival(lane), from) << "run " << run;
       exact = judge.empty() || (exact && judge.size() <= 6);
       if (exact) {
-        ASSERT_EQ(messages.from(lane), from) << "run " << run;
+        ASSERT_EQ(messages.first_arrival(lane), from) << "run " << run;
       }
     }
     EXPECT_TRUE(judge.empty() || messages.first().arrival() < sim::WaitingMessage::never().arrival());
@@ -61,7 +61,7 @@ TEST(WaitingMessages, OfNobodyBeginNever) {
   const sim::WaitingMessages<sim::WaitingMessage> none;
   EXPECT_TRUE(none.empty());
   EXPECT_EQ(none.first().arrival(), sim::WaitingMessage::never().arrival());
-  EXPECT_EQ(none.from(0), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(none.first_arrival(0), std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace

@@ -191,7 +191,7 @@ class CollectiveEngine {
   }
 
   std::int64_t next_receive(Rank rank, const RankState& s) const {
-    const std::int64_t arrival = s.messages.from(s.awaited);
+    const std::int64_t arrival = s.messages.first_arrival(s.awaited);
     if (arrival == kNever) return kNever;
     return std::max({arrival, s.cpu, s.receiving}) + pattern_.received(rank, s.awaited).receive_cpu;
   }

@@ -99,7 +99,7 @@ class WaitingMessages {
   Message first() const { return messages_[count_]; }  ///< Message::never() if there is none.
 
   /// No message through `lane` arrives before; kNever: there is none.
-  std::int64_t from(int lane) const {
+  std::int64_t first_arrival(int lane) const {
     if (in_heap_) return first().arrival();
     for (std::size_t i = count_; i > 0; --i)
       if (messages_[i].lane() == lane) return messages_[i].arrival();
