@@ -57,6 +57,10 @@ wire::Status apply_override(toml::table& root, const std::string& text) {
     if (node == nullptr) return refuse("names no table");
     path.erase(0, dot + 1);
   }
+  if (toml::array* list = node->as_array(); list != nullptr && list->is_array_of_tables()) {
+    if (list->size() > 1) return refuse(fmt::format("is one of {}: say which, as in delay.0.duration", list->size()));
+    node = list->get(0);  // delay.duration, where there is one delay
+  }
   toml::table* table = node->as_table();
   if (table == nullptr || path.empty() || node == &root) return refuse("names no key of a table");
   try {

@@ -529,6 +529,14 @@ class Sweeps(SimTest):
             self.assertEqual(row["rank_steps"], single["rank_steps"])
             self.assertEqual(row["active_means"], [domain["active_mean"] for domain in single["domains"]])
 
+    def test_the_only_delay_needs_no_number(self):
+        first, only = (self.sim(self.scenario, "--sweep", f"{key}=0.6s,1.2s") for key in ("delay.0.duration", "delay.duration"))
+        self.assertEqual([row["makespan_s"] for row in only], [row["makespan_s"] for row in first])
+        self.assertNotEqual(only[0]["makespan_s"], only[1]["makespan_s"])
+        two = self.path / "two.toml"
+        two.write_text(pathlib.Path(self.scenario).read_text() + '\n[[delay]]\nrank = 1\nstep = 1\nduration = "1 s"\n')
+        self.refuses(str(two), "--set", "delay.duration=1s", says="is one of 2: say which, as in delay.0.duration")
+
     def test_seeds_can_be_swept(self):
         rows = self.sim(self.scenario, "--set", "noise.distribution=exponential", "--set", "noise.mean=0.2ms", "--sweep", "noise.seed=1..8")
         self.assertEqual(len({row["makespan_s"] for row in rows}), 8)
