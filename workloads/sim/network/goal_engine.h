@@ -129,10 +129,8 @@ class GoalEngine {
         }
       if (event.what & kFlag)
         arrive(event, event.what & ~kFlag);
-      else if (event.what & kPair)
-        perform_both(event, event.what & ~kPair);
       else
-        perform(event, event.what);
+        perform(event);
     }
     return result();
   }
@@ -193,18 +191,21 @@ class GoalEngine {
     }
   }
 
-  /// Nothing comes between the two, but what the first lets begin on another processor that was free before.
-  void perform_both(NetworkEvent event, OpId op) {
-    event.what = op;
-    perform(event, op);
-    ++event.what, ++event.number;
-    if (events_.is_overtaken())
-      events_.push(event);
-    else
-      perform(event, op + 1);
+  /// Nothing comes between two, but what the first lets begin on another processor that was free before.
+  void perform(NetworkEvent event) {
+    bool pair = event.what & kPair;
+    event.what &= ~kPair;
+    for (;;) {
+      perform_one(event);
+      if (!pair) return;
+      pair = false;
+      ++event.what, ++event.number;
+      if (events_.is_overtaken()) return events_.push(event);
+    }
   }
 
-  void perform(const NetworkEvent& event, OpId op) {
+  void perform_one(const NetworkEvent& event) {
+    const OpId op = event.what;
     const PlacedOp& what = ops_[op];
     switch (what.kind) {
       case OpKind::kSend:
@@ -216,7 +217,7 @@ class GoalEngine {
     }
   }
 
-  void calculate(const NetworkEvent& event, OpId op, const GoalOp& what) {
+  void calculate(const NetworkEvent& event, OpId op, const PlacedOp& what) {
     std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
     if (cpu > event.time) return again(event, cpu);
     if constexpr (kExtended) {
@@ -226,32 +227,31 @@ class GoalEngine {
       cpu = event.time + std::int64_t(what.amount);
     }
     ++run_.ops;
-    end(start(op, ready_), op, ready_);
-    issue(what.rank, ready_);
+    go_on<For::kBoth>(what.rank, what);
   }
 
-  void send(const NetworkEvent& event, OpId op, const GoalOp& what) {
+  void send(const NetworkEvent& event, OpId op, const PlacedOp& what) {
     std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
     std::int64_t& nic = clocks_.sending(what.rank, what.units);
     if (!take(event, what.rank, cpu, nic, costs_.send_cpu(what.amount), costs_.nic(what.amount))) return;
     ++run_.ops;
     events_.push({event.time + costs_.flight(), number_++, op | kFlag});
-    const OpId* const rest = start(op, ready_);
-    if (costs_.is_eager(what.amount)) end(rest, op, ready_);
-    issue(what.rank, ready_);
+    costs_.is_eager(what.amount) ? go_on<For::kBoth>(what.rank, what) : go_on<For::kStart>(what.rank, what);
   }
 
-  void post(std::int64_t time, OpId op, const GoalOp& what) {
+  void post(std::int64_t time, OpId op, const PlacedOp& what) {
     ++run_.ops;
-    const OpId* const rest = start(op, ready_);
     const auto message = unexpected_[std::size_t(what.rank)].take(what.peer, what.tag);
-    if (message) {
-      release_sender(time, *message, what.units, what.rank);
-      end(rest, op, ready_);
-    } else {
+    if (!message) {
       receives_[std::size_t(what.rank)].add({what.peer, what.tag, op});
+      return go_on<For::kStart>(what.rank, what);
     }
-    issue_both(what.rank, message ? ops_[*message].rank : what.rank);
+    const PlacedOp& sent = ops_[*message];
+    if (costs_.is_eager(sent.amount)) return go_on<For::kBoth>(what.rank, what);
+    satisfy<For::kStart>(what, ready_);
+    release_sender(time, sent, what.units, what.rank);
+    satisfy<For::kEnd>(what, ready_);
+    issue_both(what.rank, sent.rank);
   }
 
   void arrive(const NetworkEvent& event, OpId op) {
@@ -262,8 +262,9 @@ class GoalEngine {
     ++run_.messages;
     const auto receive = receives_[std::size_t(sent.peer)].take(sent.rank, sent.tag);
     if (!receive) return unexpected_[std::size_t(sent.peer)].add({sent.rank, sent.tag, op});
-    release_sender(event.time, op, sent.units, sent.peer);
-    end(*receive, ready_);
+    if (costs_.is_eager(sent.amount)) return go_on<For::kEnd>(sent.peer, ops_[*receive]);
+    release_sender(event.time, sent, sent.units, sent.peer);
+    satisfy<For::kEnd>(ops_[*receive], ready_);
     issue_both(sent.peer, sent.rank);
   }
 
@@ -279,10 +280,8 @@ class GoalEngine {
   }
 
   /// `units`: of whichever came last, the receive or the message.
-  void release_sender(std::int64_t time, OpId message, Units units, Rank receiver) {
-    const GoalOp& sent = ops_[message];
-    if (costs_.is_eager(sent.amount)) return;
-    end(message, sent.rank == receiver ? ready_ : ready_at_sender_);
+  void release_sender(std::int64_t time, const PlacedOp& sent, Units units, Rank receiver) {
+    satisfy<For::kEnd>(sent, sent.rank == receiver ? ready_ : ready_at_sender_);
     std::int64_t& cpu = clocks_.cpu(sent.rank, units);
     std::int64_t& nic = clocks_.sending(sent.rank, units);
     if constexpr (kExtended)
@@ -388,27 +387,33 @@ class GoalEngine {
     });
   }
 
-  /// Returns where the dependents begin that wait for the end.
-  const OpId* start(OpId op, std::vector<OpId>& ready) {
-    const auto dependents = schedule_.dependents(op);
-    const OpId* next = dependents.data();
-    for (const OpId* const stop = next + dependents.size(); next != stop && (*next & kFlag); ++next)
-      satisfy(*next & ~kFlag, ready);
-    return next;
+  /// What of an operation its dependents wait for.
+  enum class For { kStart, kEnd, kBoth };
+
+  /// Lets those begin that waited for nothing else.
+  template <For kWhat>
+  [[gnu::always_inline]] void go_on(Rank rank, const PlacedOp& op) {
+    if (op.second == PlacedOp::kListed) [[unlikely]] {
+      satisfy<kWhat>(op, ready_);
+      return issue(rank, ready_);
+    }
+    const bool first = satisfies<kWhat>(op.first), second = satisfies<kWhat>(op.second);
+    if (first && second) return issue_two(rank, op.first & ~kFlag, op.second & ~kFlag);
+    if (first || second) issue_one(rank, (first ? op.first : op.second) & ~kFlag);
   }
 
-  void end(const OpId* rest, OpId op, std::vector<OpId>& ready) {
-    const auto dependents = schedule_.dependents(op);
-    for (const OpId* const stop = dependents.data() + dependents.size(); rest != stop; ++rest) satisfy(*rest, ready);
-  }
-
-  void end(OpId op, std::vector<OpId>& ready) {
+  template <For kWhat>
+  void satisfy(const PlacedOp& op, std::vector<OpId>& ready) {
     for (const OpId dependent : schedule_.dependents(op))
-      if (!(dependent & kFlag)) satisfy(dependent, ready);
+      if (satisfies<kWhat>(dependent)) ready.push_back(dependent & ~kFlag);
   }
 
-  void satisfy(OpId op, std::vector<OpId>& ready) {
-    if (waits_.take(op)) ready.push_back(op);
+  /// Whether the dependent waited for this and nothing else.
+  template <For kWhat>
+  bool satisfies(OpId dependent) {
+    if (dependent == PlacedOp::kNone) return false;
+    if (kWhat != For::kBoth && (dependent & kFlag) != (kWhat == For::kStart ? kFlag : 0)) return false;
+    return waits_.take(dependent & ~kFlag);
   }
 
   /// Numbers are given in the order of ranks.
@@ -422,16 +427,27 @@ class GoalEngine {
     // The order of many that are of one kind is that of std::sort, as in LogGOPSim: it is not stable.
     if (ready.size() > 1)
       std::sort(ready.begin(), ready.end(), [&](OpId a, OpId b) { return ops_[a].kind < ops_[b].kind; });
-    for (std::size_t i = 0; i < ready.size(); ++i) {
-      const std::int64_t time = earliest(rank, ops_[ready[i]]);
-      const bool pair =
-          i + 1 < ready.size() && ready[i + 1] == ready[i] + 1 && earliest(rank, ops_[ready[i + 1]]) == time;
-      again({0, number_, pair ? ready[i] | kPair : ready[i]}, time);
-      number_ += 1 + pair;
-      i += pair;
-    }
+    std::size_t i = 0;
+    for (; i + 1 < ready.size(); ++i) i += issue_pair(rank, ready[i], ready[i + 1]);
+    if (i < ready.size()) issue_one(rank, ready[i]);
     ready.clear();
   }
+
+  [[gnu::noinline]] void issue_two(Rank rank, OpId first, OpId second) {
+    if (ops_[second].kind < ops_[first].kind) std::swap(first, second);
+    if (!issue_pair(rank, first, second)) issue_one(rank, second);
+  }
+
+  /// The first, and the second with it if they are neighbours and begin at one time.
+  bool issue_pair(Rank rank, OpId first, OpId second) {
+    const std::int64_t time = earliest(rank, ops_[first]);
+    const bool pair = second == first + 1 && earliest(rank, ops_[second]) == time;
+    again({0, number_, pair ? first | kPair : first}, time);
+    number_ += 1 + pair;
+    return pair;
+  }
+
+  [[gnu::noinline]] void issue_one(Rank rank, OpId op) { again({0, number_++, op}, earliest(rank, ops_[op])); }
 
   std::int64_t earliest(Rank rank, const GoalOp& op) {
     const std::int64_t cpu = clocks_.cpu(rank, op.units);
