@@ -74,6 +74,11 @@ TEST(GoalReader, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(error_of(in_rank("send 8 to 1")), "f.goal:3: expected \"b\", as in 8b, found \"to\"");
   EXPECT_EQ(error_of(in_rank("calc 99999999999999999999999")),
             "f.goal:3: that is out of range: a duration in ns is 0 to 9007199254740992");
+  EXPECT_EQ(error_of(in_rank("calc 18446744073709551617")),  // 2^64 + 1
+            "f.goal:3: that is out of range: a duration in ns is 0 to 9007199254740992");
+  EXPECT_EQ(error_of(in_rank("calc 9223372036854775807")),
+            "f.goal:3: 9223372036854775807 is out of range: a duration in ns is 0 to 9007199254740992");
+  EXPECT_EQ(error_of(in_rank("calc 0000000000000000000000007")), "none");
   EXPECT_EQ(error_of(in_rank("calc 1 cpu 256")), "f.goal:3: 256 is out of range: a cpu is 0 to 255");
   EXPECT_EQ(error_of(in_rank("calc 1 tag 3")), "f.goal:3: expected cpu or the end of the line, found \"tag\"");
   EXPECT_EQ(error_of(in_rank("recv 1b from 1 tag 4294967295")),

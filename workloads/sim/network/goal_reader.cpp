@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace idlewave::sim {
@@ -15,9 +21,14 @@ namespace {
 
 constexpr std::size_t kShortestRank = 9;  ///< "rank 0 {}"
 
-bool is_letter(char c) { return unsigned((c | 0x20) - 'a') < 26u; }
-bool is_digit(char c) { return unsigned(c - '0') < 10u; }
-bool is_name(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+constexpr bool is_letter(char c) { return unsigned((c | 0x20) - 'a') < 26u; }
+constexpr bool is_digit(char c) { return unsigned(c - '0') < 10u; }
+constexpr auto kNames = [] {
+  std::array<bool, 256> names{};
+  for (std::size_t c = 0; c < names.size(); ++c) names[c] = is_letter(char(c)) || is_digit(char(c)) || c == '_';
+  return names;
+}();
+bool is_name(char c) { return kNames[static_cast<unsigned char>(c)]; }
 bool is_printable(char c) { return c > 0x20 && c < 0x7f; }
 
 /// Walks over the text, word by word; knows the line.
@@ -31,10 +42,8 @@ class Cursor {
 
   /// Over blanks and comments, within the line but for /* */. False: a comment that does not end.
   bool skip_blanks() {
-    for (; at_ != end_; ++at_) {
-      if (*at_ == ' ' || *at_ == '\t' || *at_ == '\r') continue;
-      if (*at_ != '/' || !skip_comment()) break;
-    }
+    while (at_ != end_ && *at_ == ' ') ++at_;
+    if (at_ != end_ && (*at_ == '/' || *at_ == '\t' || *at_ == '\r')) skip_rare_blanks();
     return !unclosed_;
   }
 
@@ -72,11 +81,9 @@ class Cursor {
     skip_blanks();
     if (at_ == end_ || !is_digit(*at_)) return {};
     std::uint64_t value = 0;
-    for (; at_ != end_ && is_digit(*at_); ++at_) {
-      const auto digit = std::uint64_t(*at_ - '0');
-      value = value > (kMost - digit) / 10 ? kMost : value * 10 + digit;
-    }
-    return value;
+    const char* const begin = at_;
+    for (; at_ != end_ && is_digit(*at_); ++at_) value = value * 10 + std::uint64_t(*at_ - '0');
+    return at_ - begin < std::numeric_limits<std::uint64_t>::digits10 ? value : long_number({begin, at_});
   }
 
   /// At the end of a statement: a line's end, `;`, or what ends the block.
@@ -97,6 +104,19 @@ class Cursor {
 
  private:
   static constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+  void skip_rare_blanks() {
+    for (; at_ != end_; ++at_) {
+      if (*at_ == ' ' || *at_ == '\t' || *at_ == '\r') continue;
+      if (*at_ != '/' || !skip_comment()) break;
+    }
+  }
+
+  static std::uint64_t long_number(std::string_view digits) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc{} ? value : kMost;
+  }
 
   /// Leaves at_ on the comment's last byte, or before the line's end. False: no comment.
   bool skip_comment() {
