@@ -72,7 +72,11 @@ struct GoalOptions {
 /// What waits for an operation becomes ready as it begins (a receive: as it ends) and then waits for its own cpu and
 /// nic; it does not wait for the *other* cpus of its rank. A message of 0 bytes is charged -1 bytes, as there.
 /// G and O are rounded to whole nanoseconds a byte when they are within a millionth of that; otherwise (s-1) G and
-/// (s-1) O are rounded down. Of a receive whose size is not the message's, the message's decides on the protocol.
+/// (s-1) O are rounded down.
+///
+/// Two differences, where LogGOPSim does what nobody can have meant. Of a receive whose size is not the message's, the
+/// message's decides on the protocol; there the receive's does if the message was there first, so that a send never
+/// ends, or what waits for it goes on twice. A clock that 0 bytes take below 0 is negative; there it is 2^64 ns later.
 ///
 /// On memory domains a calculation of N ns is work that takes as long on a processor that has its domain to itself;
 /// n that run on a domain at once advance each at speed[n]. Its end is rounded up to whole nanoseconds, and as long as
