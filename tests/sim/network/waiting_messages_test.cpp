@@ -31,7 +31,7 @@ TEST(WaitingMessages, ComeInTheOrderOfTheirArrivalAndOfWhoSentThem) {
     for (int i = 0; i < 500; ++i) {
       if (judge.empty() || up_to(2 * crowd) >= int(judge.size())) {
         const int lane = up_to(kLanes - 1);
-        const std::int64_t arrival = i + up_to(span);
+        const std::int64_t arrival = (i + up_to(span)) * sim::kTicks;
         messages.add({arrival, lane}, overflow, sender_of);
         judge.emplace(arrival, sender_of(lane), lane);
       } else {

@@ -19,16 +19,36 @@
 
 namespace idlewave::sim {
 
+/// When a rank's network interface is free, either way.
+template <bool kWaitedFor>
+struct Interface {
+  std::int64_t sending = 0;
+  std::int64_t receiving = 0;
+
+  std::int64_t free_to_send(std::int64_t cpu) const { return std::max(cpu, sending); }
+  std::int64_t free_to_receive(std::int64_t cpu) const { return std::max(cpu, receiving); }
+  void send_until(std::int64_t time) { sending = time; }
+  void receive_until(std::int64_t time) { receiving = time; }
+};
+
+/// Where each message keeps the processor for as long as the interface, or longer: nobody waits for that.
+template <>
+struct Interface<false> {
+  std::int64_t free_to_send(std::int64_t cpu) const { return cpu; }
+  std::int64_t free_to_receive(std::int64_t cpu) const { return cpu; }
+  void send_until(std::int64_t) {}
+  void receive_until(std::int64_t) {}
+};
+
 /// The first half is what those who send look at.
-template <class Message>
+template <class Message, bool kGaps>
 struct alignas(64) RankStateOf {
   [[no_unique_address]] WaitingMessages<Message> messages;  ///< With room at its end for the next two.
   std::int8_t awaited = kNoLane;
   std::uint8_t pending = 0;
 
-  alignas(64) std::int64_t cpu = 0;  ///< When it is free, as the next two.
-  std::int64_t sending = 0;
-  std::int64_t receiving = 0;
+  alignas(64) std::int64_t cpu = 0;  ///< When it is free.
+  [[no_unique_address]] Interface<kGaps> interface;
   std::int64_t created = 0;  ///< By what comes first of what is pending of the round; see CollectiveEngine::creation.
   std::int64_t work_created = 0;  ///< The same of kWork.
   std::int64_t post_time = 0;
@@ -37,19 +57,22 @@ struct alignas(64) RankStateOf {
   std::uint32_t step = 0;
   std::uint32_t round = 0;
 };
-static_assert(sizeof(RankStateOf<WaitingMessage>) == 128);
+static_assert(sizeof(RankStateOf<WaitingMessage, true>) == 128);
 
+/// Times are in ticks (waiting_messages.h), but for what CollectiveWork says.
 /// A visit to a rank is one piece of code, without calls for what happens with every message: a tenth of the time.
 /// kInterrupted: the processor is taken from messages as well. kOrdered: all in the order of time, for rendezvous.
-template <class Pattern, bool kInterrupted, bool kOrdered>
+/// kGaps: a message may keep an interface for longer than the processor.
+template <class Pattern, bool kInterrupted, bool kOrdered, bool kGaps>
 class CollectiveEngine {
  public:
   CollectiveEngine(const CollectiveProgram& program, const Costs& costs, const CollectiveOptions& options)
       : program_(program),
         options_(options),
         pattern_(program.call, program.ranks, costs),
-        flight_(costs.flight()),
-        overhead_(costs.overhead()),
+        flight_(costs.flight() * kTicks),
+        overhead_(costs.overhead() * kTicks),
+        work_length_(program.work_ns * kTicks),
         work_(program, options, run_),
         ranks_(std::size_t(program.ranks)),
         next_(std::size_t(program.ranks), kNever),
@@ -61,7 +84,7 @@ class CollectiveEngine {
   wire::Result<CollectiveRun> run() {
     const bool in_range = kOrdered ? run_ordered() : run_windows();
     if (!in_range) return wire::Error{"the run is longer than 2.3 years: make its work, noise or messages shorter"};
-    for (const RankState& rank : ranks_) run_.finish_ns.push_back(rank.cpu);
+    for (const RankState& rank : ranks_) run_.finish_ns.push_back(rank.cpu / kTicks);
     return std::move(run_);
   }
 
@@ -77,7 +100,7 @@ class CollectiveEngine {
   static constexpr std::uint8_t kRoundPending = kSend | kRelease | kPost | kMessage;
 
   using Message = std::conditional_t<kOrdered, NumberedMessage, WaitingMessage>;
-  using RankState = RankStateOf<Message>;
+  using RankState = RankStateOf<Message, kGaps>;
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   static constexpr std::size_t kBlock = 256;  ///< Ranks.
   static constexpr std::size_t kFetchAhead = 8;
@@ -110,7 +133,7 @@ class CollectiveEngine {
     for (;;) {
       const std::int64_t first = *std::ranges::min_element(block_next_);
       if (first == kNever) return true;
-      if (first > kLongestCollective) return false;
+      if (first > kLongestCollective * kTicks) return false;
       if (is_stopped()) return run_.stopped = true;
       window_end_ = first + flight_;
       for (std::size_t block = 0; block < block_next_.size(); ++block)
@@ -163,8 +186,8 @@ class CollectiveEngine {
         continue;
       }
       if (!kInterrupted && (s.pending & ~kMessage) == kSend) {
-        const std::int64_t time = std::max(s.cpu, s.sending);
-        if (s.messages.first().arrival() > time) {
+        const std::int64_t time = s.interface.free_to_send(s.cpu);
+        if (s.messages.first().is_after(time)) {
           if (time >= window_end_) return time;
           send(rank, s, time);
           continue;
@@ -177,15 +200,15 @@ class CollectiveEngine {
   }
 
   std::int64_t first_message(const RankState& s) const {
-    return std::max({s.messages.first().arrival(), s.cpu, s.receiving});
+    return s.messages.first().not_before(s.interface.free_to_receive(s.cpu));
   }
 
   /// Not before: from what is pending and what has been sent.
   std::int64_t next_send(Rank rank, const RankState& s) const {
     std::int64_t next = kNever;
-    if (s.pending & kSend) return std::max(s.cpu, s.sending);
+    if (s.pending & kSend) return s.interface.free_to_send(s.cpu);
     if (s.pending & kPost) next = s.post_time;
-    if (s.pending & kWork) next = std::min(next, s.cpu + program_.work_ns);
+    if (s.pending & kWork) next = std::min(next, s.cpu + work_length_);
     if (s.pending & kMessage) next = std::min(next, next_receive(rank, s));
     return next;
   }
@@ -193,7 +216,7 @@ class CollectiveEngine {
   std::int64_t next_receive(Rank rank, const RankState& s) const {
     const std::int64_t arrival = s.messages.first_arrival(s.awaited);
     if (arrival == kNever) return kNever;
-    return std::max({arrival, s.cpu, s.receiving}) + pattern_.received(rank, s.awaited).receive_cpu;
+    return std::max(arrival, s.interface.free_to_receive(s.cpu)) + pattern_.received(rank, s.awaited).receive_cpu;
   }
 
   // --- In the order of time.
@@ -212,7 +235,7 @@ class CollectiveEngine {
       turns_.pop();
       const Event now = first_event(state(rank));
       if (now.is_before(event) || event.is_before(now)) continue;  // It has changed, and has another turn.
-      if (event.time > kLongestCollective) return false;
+      if (event.time > kLongestCollective * kTicks) return false;
       if (n % 1024 == 0 && is_stopped()) return run_.stopped = true;
       perform(rank, state(rank), now);
       take_turn(rank);
@@ -230,7 +253,7 @@ class CollectiveEngine {
   /// What was created at one moment: first what the rank itself has to do.
   Event first_event(const RankState& s) {
     Event first;
-    if (s.pending & kSend) first.set(std::max(s.cpu, s.sending), s.created, kSend);
+    if (s.pending & kSend) first.set(s.interface.free_to_send(s.cpu), s.created, kSend);
     if ((s.pending & kPost) && s.post_time < first.time) first.set(s.post_time, s.created, kPost);
     // The first round is begun before the work, at the same time.
     if ((s.pending & kWork) && (s.cpu < first.time || (s.cpu == first.time && is_work_first(s))))
@@ -245,7 +268,7 @@ class CollectiveEngine {
 
   void consider_message(const RankState& s, Event& first) {
     const Message message = s.messages.first();
-    const std::int64_t time = std::max({message.arrival(), s.cpu, s.receiving});
+    const std::int64_t time = message.not_before(s.interface.free_to_receive(s.cpu));
     if (time > first.time) return;
     const std::int64_t created = creation_of(message);
     if (time < first.time || created < first.created)
@@ -283,7 +306,7 @@ class CollectiveEngine {
   }
 
   bool is_interrupted(Rank rank, RankState& s, std::int64_t time) {
-    const std::int64_t free = work_.free_from(rank, time);
+    const std::int64_t free = work_.free_from(rank, time / kTicks) * kTicks;
     if (free <= time) return false;
     s.cpu = free;
     return true;
@@ -291,7 +314,7 @@ class CollectiveEngine {
 
   void work(Rank rank, RankState& s, std::int64_t time) {
     s.pending &= std::uint8_t(~kWork);
-    s.cpu = work_.end(rank, s.step, time);
+    s.cpu = work_.end(rank, s.step, time / kTicks) * kTicks;
     if (program_.mode == CollectiveMode::kBlocking)
       begin_round(rank, s, 0, time);
     else if (!(s.pending & kRoundPending))
@@ -303,7 +326,7 @@ class CollectiveEngine {
     s.pending &= std::uint8_t(~kSend);
     std::int64_t arrival = time + flight_;
     s.cpu = time + charges.send_cpu;
-    s.sending = time + charges.nic;
+    s.interface.send_until(time + charges.nic);
     if constexpr (kInterrupted) extend_send(rank, s, time, charges.send_cpu, arrival);
     if (kOrdered && !charges.eager) s.pending |= kRelease;
     const auto [to, lane] = pattern_.target(rank, s.round);
@@ -316,12 +339,16 @@ class CollectiveEngine {
 
   void extend_send(Rank rank, RankState& s, std::int64_t time, std::int64_t cpu, std::int64_t& arrival) const {
     const std::int64_t overhead = std::min(cpu, overhead_);
-    const std::int64_t before_flight = work_.interruptions(rank, s.step, time, overhead);
+    const std::int64_t before_flight = interruptions(rank, s, time, overhead);
     arrival += before_flight;
-    s.cpu += cpu == overhead ? before_flight : work_.interruptions(rank, s.step, time, cpu);
+    s.cpu += cpu == overhead ? before_flight : interruptions(rank, s, time, cpu);
   }
 
-  /// Who gets it is far away in memory, and must not know before the window is over.
+  std::int64_t interruptions(Rank rank, const RankState& s, std::int64_t begin, std::int64_t length) const {
+    return work_.interruptions(rank, s.step, begin / kTicks, length / kTicks) * kTicks;
+  }
+
+  /// Who gets it is far away in memory. It arrives after the window, so that nobody has missed it.
   void mail(Rank to, Message message) {
     __builtin_prefetch(&state(to), 1);
     mail_.push_back({to, message});
@@ -368,8 +395,8 @@ class CollectiveEngine {
     const int lane = s.messages.take(overflow_, in_order_of_senders(rank)).lane();
     const Charges& charges = pattern_.received(rank, lane);
     s.cpu = time + charges.receive_cpu;
-    s.receiving = time + charges.nic;
-    if constexpr (kInterrupted) s.cpu += work_.interruptions(rank, s.step, time, charges.receive_cpu);
+    s.interface.receive_until(time + charges.nic);
+    if constexpr (kInterrupted) s.cpu += interruptions(rank, s, time, charges.receive_cpu);
     ++run_.messages;
     if (lane != s.awaited) return count_arrived(rank, s, lane);
     s.awaited = kNoLane;
@@ -392,7 +419,7 @@ class CollectiveEngine {
   void end_rendezvous(Rank rank, RankState& s, Rank sender, std::int64_t time) {
     RankState& from = state(sender);
     from.cpu = std::max(from.cpu, time);
-    from.sending = std::max(from.sending, time);
+    from.interface.send_until(from.interface.free_to_send(time));
     from.pending &= std::uint8_t(~kRelease);
     if (rank < sender) go_on(rank, s, time);
     go_on(sender, from, time);
@@ -413,7 +440,8 @@ class CollectiveEngine {
   void end_step(Rank rank, RankState& s, std::int64_t time) {
     ++run_.rank_steps;
     if (++s.step < program_.steps) return begin_step(rank, s, time);
-    if (options_.recorder) options_.recorder->enters(rank, program_.steps - 1, Phase::kNone, to_seconds(s.cpu));
+    if (options_.recorder)
+      options_.recorder->enters(rank, program_.steps - 1, Phase::kNone, to_seconds(s.cpu / kTicks));
   }
 
   /// A receive that is posted together with a send needs no moment of its own, unless a sender waits for it: it is
@@ -474,6 +502,7 @@ class CollectiveEngine {
   Pattern pattern_;
   std::int64_t flight_;
   std::int64_t overhead_;
+  std::int64_t work_length_;
   CollectiveRun run_;
   CollectiveWork work_;
   support::HugeVector<RankState> ranks_;

@@ -19,22 +19,29 @@ namespace {
 
 // In this namespace, so that the compiler knows all calls of the engines that are made of them.
 
+Charges ticks_of(const Costs& costs, std::uint64_t bytes) {
+  const Charges charges = charges_of(costs, bytes);
+  return {charges.send_cpu * kTicks, charges.receive_cpu * kTicks, charges.nic * kTicks, charges.eager};
+}
+
 /// Who talks to whom, for the engine's inner loop. The most frequent one is worth a form of its own.
 class DisseminationPattern {
  public:
   static constexpr bool kDeep = false;
 
+  static Charges charges(const CollectiveCall& call, const Costs& costs) {
+    return ticks_of(costs, call.algorithm == Collective::kBarrier ? 1 : call.bytes);
+  }
+
   DisseminationPattern(const CollectiveCall& call, Rank ranks, const Costs& costs)
-      : ranks_(ranks),
-        rounds_(CollectiveRounds(call, ranks).count(0)),
-        charges_(charges_of(costs, call.algorithm == Collective::kBarrier ? 1 : call.bytes)) {}
+      : ranks_(ranks), rounds_(CollectiveRounds(call, ranks).count(0)), charges_(charges(call, costs)) {}
 
   std::uint32_t rounds(Rank) const { return rounds_; }
   bool sends(Rank, std::uint32_t) const { return true; }
   int lane(Rank, std::uint32_t round) const { return int(round); }
   std::pair<Rank, int> target(Rank rank, std::uint32_t round) const {
-    const Rank distance = Rank(1) << round;
-    return {rank < ranks_ - distance ? rank + distance : rank - (ranks_ - distance), int(round)};
+    const std::uint32_t to = std::uint32_t(rank) + (std::uint32_t{1} << round);
+    return {Rank(std::min(to, to - std::uint32_t(ranks_))), int(round)};
   }
   Rank sender(Rank rank, int lane) const {
     const Rank distance = Rank(1) << lane;
@@ -64,9 +71,9 @@ class AnyPattern {
     return {what.to, what.to_lane};
   }
   Rank sender(Rank rank, int lane) const { return rounds_.first_of_lane(rank, lane).from; }
-  Charges sent(Rank rank, std::uint32_t round) const { return charges_of(costs_, rounds_.at(rank, round).send_bytes); }
+  Charges sent(Rank rank, std::uint32_t round) const { return ticks_of(costs_, rounds_.at(rank, round).send_bytes); }
   Charges received(Rank rank, int lane) const {
-    return charges_of(costs_, rounds_.first_of_lane(rank, lane).receive_bytes);
+    return ticks_of(costs_, rounds_.first_of_lane(rank, lane).receive_bytes);
   }
 
  private:
@@ -135,12 +142,14 @@ bool is_plain_dissemination(Collective algorithm) {
          algorithm == Collective::kAllgatherDissemination;
 }
 
-template <class Pattern, bool kOrdered>
+bool has_gaps(const Charges& charges) { return charges.nic > std::min(charges.send_cpu, charges.receive_cpu); }
+
+template <class Pattern, bool kOrdered, bool kGaps = true>
 wire::Result<CollectiveRun> run_with(const CollectiveProgram& program, const Costs& costs,
                                      const CollectiveOptions& options) {
   if (options.noise && options.interrupts)
-    return CollectiveEngine<Pattern, true, kOrdered>(program, costs, options).run();
-  return CollectiveEngine<Pattern, false, kOrdered>(program, costs, options).run();
+    return CollectiveEngine<Pattern, true, kOrdered, kGaps>(program, costs, options).run();
+  return CollectiveEngine<Pattern, false, kOrdered, kGaps>(program, costs, options).run();
 }
 
 /// The longest messages are those of the root, or of the first rank where there is none.
@@ -196,15 +205,18 @@ wire::Result<CollectiveRun> run(const CollectiveProgram& program, const support:
     return run_with<DeepPattern, true>(program, costs, options);
   }
   if (!eager || costs.flight() == 0) return run_with<BoundedPattern, true>(program, costs, options);
-  if (is_plain_dissemination(program.call.algorithm))
-    return run_with<DisseminationPattern, false>(program, costs, options);
+  if (is_plain_dissemination(program.call.algorithm)) {
+    if (has_gaps(DisseminationPattern::charges(program.call, costs)))
+      return run_with<DisseminationPattern, false>(program, costs, options);
+    return run_with<DisseminationPattern, false, false>(program, costs, options);
+  }
   return run_with<BoundedPattern, false>(program, costs, options);
 }
 
 std::size_t bytes_needed(const CollectiveProgram& program) {
   const std::size_t finish = 8;
   if (program.mode == CollectiveMode::kIdeal) return std::size_t(program.ranks) * finish;
-  const std::size_t engine = sizeof(RankStateOf<NumberedMessage>) + sizeof(std::int64_t);
+  const std::size_t engine = sizeof(RankStateOf<NumberedMessage, true>) + sizeof(std::int64_t);
   const std::size_t quiet = sizeof(std::int64_t);
   const std::size_t counter = is_deep(program.call.algorithm) ? sizeof(std::uint32_t) : 0;
   return std::size_t(program.ranks) * (engine + counter + quiet + finish);

@@ -11,8 +11,8 @@
 
 namespace idlewave::sim {
 
-inline constexpr std::int64_t kLongestCollective = std::int64_t{1}
-                                                   << 56;  ///< Nanoseconds; a WaitingMessage holds four times as many.
+/// Nanoseconds. In ticks (waiting_messages.h) there is room for four times as many.
+inline constexpr std::int64_t kLongestCollective = std::int64_t{1} << 56;
 
 inline std::int64_t to_ns(double seconds) {
   return std::int64_t(std::llround(std::min(seconds * 1e9, double(kLongestCollective))));
@@ -34,7 +34,8 @@ class CollectiveWork {
     std::int64_t& quiet = quiet_until_[std::size_t(rank)];
     if (time <= quiet) return time;
     const double seconds = to_seconds(time), free = options_.noise->free_from(rank, seconds);
-    const std::int64_t free_ns = free > seconds ? std::max(time, std::int64_t(std::ceil(free * 1e9 - 1e-3))) : time;
+    const double ns = std::min(free * 1e9, double(2 * kLongestCollective));
+    const std::int64_t free_ns = free > seconds ? std::max(time, std::int64_t(std::ceil(ns - 1e-3))) : time;
     // Less the nanosecond by which roundings may be off.
     if (free_ns == time) quiet = to_ns(options_.noise->next_from(rank, seconds)) - 2;
     return free_ns;

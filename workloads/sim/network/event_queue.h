@@ -135,9 +135,7 @@ class EventQueue {
     }
   }
 
-  bool is_sorted() const {
-    return std::ranges::is_sorted(sorted_, {}, key_of);
-  }
+  bool is_sorted() const { return std::ranges::is_sorted(sorted_, {}, key_of); }
 
   /// Orders events of one span, which is no longer than 2^32 ns and begins at a multiple of its length.
   static std::uint64_t key_of(const NetworkEvent& event) { return std::uint64_t(event.time) << 32 | event.number; }

@@ -390,7 +390,8 @@ class GoalEngine {
   /// What of an operation its dependents wait for.
   enum class For { kStart, kEnd, kBoth };
 
-  /// Lets those begin that waited for nothing else.
+  /// Lets those begin that waited for nothing else. Without a call where there are none, which is often; what issues is
+  /// too large to stand in each place.
   template <For kWhat>
   [[gnu::always_inline]] void go_on(Rank rank, const PlacedOp& op) {
     if (op.second == PlacedOp::kListed) [[unlikely]] {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "probe/wire/vocabulary.h"
@@ -13,24 +14,39 @@ namespace idlewave::sim {
 
 inline constexpr int kNoLane = -1;
 
+/// Times here are whole nanoseconds, counted in 32nds, so that a lane has room beside them.
+inline constexpr std::int64_t kTicks = 32;  ///< Of a nanosecond.
+constexpr std::int64_t whole(std::int64_t ticks) { return ticks & -kTicks; }
+
 /// When its first byte is there, and through which of the receiver's lanes it comes: one number, since a rank has many.
 class WaitingMessage {
  public:
   WaitingMessage() = default;
-  WaitingMessage(std::int64_t arrival, int lane) : packed_(arrival * 32 + lane) {}  ///< Below 2^58 ns; 0 to 31.
-  static WaitingMessage never() { return {std::numeric_limits<std::int64_t>::max() >> 5, 0}; }  ///< After all others.
-  std::int64_t arrival() const { return packed_ >> 5; }
-  int lane() const { return int(packed_ & 31); }
+  WaitingMessage(std::int64_t arrival, int lane) : packed_(arrival | lane) {}  ///< arrival: ticks; lane: 0 to 31.
+  static WaitingMessage never() { return {whole(std::numeric_limits<std::int64_t>::max()), 0}; }  ///< After all others.
+  std::int64_t arrival() const { return whole(packed_); }
+  int lane() const { return int(packed_ & (kTicks - 1)); }
+
+  /// The later of its arrival and another moment.
+  std::int64_t not_before(std::int64_t time) const { return whole(std::max(packed_, time)); }
+  bool is_after(std::int64_t time) const { return packed_ >= time + kTicks; }
 
   /// Without asking who sent them.
-  bool is_earlier(const WaitingMessage& other) const { return packed_ < (other.packed_ & ~std::int64_t{31}); }
+  bool is_earlier(const WaitingMessage& other) const { return packed_ < whole(other.packed_); }
   bool is_tied(const WaitingMessage& other) const { return arrival() == other.arrival(); }
 
   /// Those of one moment in the order of who sent them; `sender(lane)`.
   template <class Sender>
-  bool is_before(const WaitingMessage& other, const Sender& sender) const {
+  bool is_before(const WaitingMessage& other, Sender sender) const {
     if (arrival() != other.arrival()) return packed_ < other.packed_;
     return lane() != other.lane() && sender(lane()) < sender(other.lane());
+  }
+
+  /// Without a branch, which nobody could foretell.
+  static void put_later_first(WaitingMessage& a, WaitingMessage& b) {
+    const std::int64_t swapped = (a.packed_ ^ b.packed_) & -std::int64_t{a.is_earlier(b)};
+    a.packed_ ^= swapped;
+    b.packed_ ^= swapped;
   }
 
  private:
@@ -47,6 +63,8 @@ class NumberedMessage {
   std::int64_t arrival() const { return arrival_; }
   std::int64_t number() const { return number_; }
   int lane() const { return lane_; }
+  std::int64_t not_before(std::int64_t time) const { return std::max(arrival_, time); }
+  bool is_after(std::int64_t time) const { return arrival_ > time; }
 
   bool is_earlier(const NumberedMessage& other) const {
     return arrival_ != other.arrival_ ? arrival_ < other.arrival_ : number_ < other.number_;
@@ -54,8 +72,12 @@ class NumberedMessage {
   bool is_tied(const NumberedMessage&) const { return false; }
 
   template <class Sender>
-  bool is_before(const NumberedMessage& other, const Sender&) const {
+  bool is_before(const NumberedMessage& other, Sender) const {
     return is_earlier(other);
+  }
+
+  static void put_later_first(NumberedMessage& a, NumberedMessage& b) {
+    if (a.is_earlier(b)) std::swap(a, b);
   }
 
  private:
@@ -107,17 +129,19 @@ class WaitingMessages {
   }
 
   template <class Sender>
-  void add(Message message, Overflow& overflow, const Sender& sender) {
+  void add(Message message, Overflow& overflow, Sender sender) {
     if (count_ == kMost) return add_to_heap(message, overflow, sender);
-    std::size_t place = ++count_;
-    for (; messages_[place - 1].is_earlier(message); --place) messages_[place] = messages_[place - 1];
-    if (messages_[place - 1].is_tied(message)) place = make_place_among_tied(place, message, sender);
-    messages_[place] = message;
+    const std::size_t place = count_++;
+    const Message first = messages_[place];
+    messages_[place + 1] = message;
+    Message::put_later_first(messages_[place], messages_[place + 1]);
+    if (first.is_tied(message)) return settle(place + 1, message, sender);
+    if (place > 1 && !message.is_earlier(messages_[place - 1])) settle(place, message, sender);
   }
 
   /// The first, out of it.
   template <class Sender>
-  Message take(Overflow& overflow, const Sender& sender) {
+  Message take(Overflow& overflow, Sender sender) {
     if (in_heap_) return take_from_heap(overflow, sender);
     return messages_[count_--];
   }
@@ -125,19 +149,20 @@ class WaitingMessages {
  private:
   static constexpr std::uint8_t kMost = 6;
 
+  /// From `place` to where it belongs.
   template <class Sender>
-  [[gnu::noinline]] std::size_t make_place_among_tied(std::size_t place, Message message, const Sender& sender) {
+  [[gnu::noinline]] void settle(std::size_t place, Message message, Sender sender) {
     for (; messages_[place - 1].is_before(message, sender); --place) messages_[place] = messages_[place - 1];
-    return place;
+    messages_[place] = message;
   }
 
   template <class Sender>
-  static auto follows(const Sender& sender) {
-    return [&sender](const Message& a, const Message& b) { return b.is_before(a, sender); };
+  static auto follows(Sender sender) {
+    return [sender](const Message& a, const Message& b) { return b.is_before(a, sender); };
   }
 
   template <class Sender>
-  [[gnu::noinline]] void add_to_heap(Message message, Overflow& overflow, const Sender& sender) {
+  [[gnu::noinline]] void add_to_heap(Message message, Overflow& overflow, Sender sender) {
     if (!in_heap_) {
       heap_ = overflow.take_heap();
       overflow[heap_].assign(messages_.rbegin(), messages_.rend() - 1);
@@ -150,7 +175,7 @@ class WaitingMessages {
   }
 
   template <class Sender>
-  [[gnu::noinline]] Message take_from_heap(Overflow& overflow, const Sender& sender) {
+  [[gnu::noinline]] Message take_from_heap(Overflow& overflow, Sender sender) {
     auto& heap = overflow[heap_];
     std::pop_heap(heap.begin(), heap.end(), follows(sender));
     const Message message = heap.back();
