@@ -15,6 +15,7 @@ namespace idlewave::view {
 namespace {
 
 using analysis::DomainActivity;
+using analysis::DomainState;
 using timeline::Domain;
 
 constexpr double kGiga = 1e9;
@@ -161,6 +162,27 @@ std::string bandwidth_in_words(const Socket& socket) {
                            : "not measured";
 }
 
+/// Where there is no room for to_words().
+std::string to_short_words(DomainState state) {
+  switch (state) {
+    case DomainState::kUnknown: return "too early";
+    case DomainState::kComputational: return "comp. wave";
+    case DomainState::kDisturbed: return "idle wave";
+    default: return to_words(state);
+  }
+}
+
+std::string state_in_words(DomainState state, bool in_short) { return in_short ? to_short_words(state) : to_words(state); }
+
+/// Of all states, so that a table does not change its columns with what happens.
+int state_columns(bool in_short) {
+  int widest = 0;
+  for (const auto state : {DomainState::kUnknown, DomainState::kNotActive, DomainState::kLockstep,
+                           DomainState::kComputational, DomainState::kDisturbed})
+    widest = std::max(widest, columns_of(state_in_words(state, in_short)));
+  return widest;
+}
+
 /// Columns of a table with a line for each socket. What has none is left out.
 struct TableColumns {
   int label = 1;
@@ -168,6 +190,7 @@ struct TableColumns {
   int of = 0;
   int bandwidth = 0;
   int state = 0;
+  bool short_states = false;
 };
 
 /// For the sockets [first, last), those that are shown: there may be thousands.
@@ -178,16 +201,19 @@ TableColumns table_columns(const Model& model, int first, int last, int columns)
     widest.label = std::max(widest.label, columns_of(s.domain.info.label));
     widest.of = std::max(widest.of, static_cast<int>(fmt::formatted_size(" of {}", s.ranks())));
     widest.bandwidth = std::max(widest.bandwidth, columns_of(bandwidth_in_words(s)) + 2);
-    widest.state = std::max(widest.state, columns_of(to_words(s.activity.state)) + 2);
   }
   TableColumns table{.label = std::clamp(widest.label, 1, std::max(columns / 3, 1)), .of = widest.of};
   constexpr int kCount = 6, kShortestBar = 8, kLongestBar = 22;
   int room = columns - table.label - kCount - table.of;
-  for (const auto column : {&TableColumns::bandwidth, &TableColumns::state}) {
-    if (room - widest.*column < kShortestBar) continue;
-    table.*column = widest.*column;
-    room -= widest.*column;
-  }
+  const auto take = [&room](int& column, int wanted) {
+    if (room - wanted < kShortestBar) return;
+    column = wanted;
+    room -= wanted;
+  };
+  take(table.bandwidth, widest.bandwidth);
+  take(table.state, state_columns(false) + 2);
+  table.short_states = table.state == 0;
+  if (table.short_states) take(table.state, state_columns(true) + 2);
   table.bar = room < kShortestBar ? 0 : std::min(room, kLongestBar);
   return table;
 }
@@ -202,7 +228,8 @@ void draw_line(Canvas& canvas, int x, int y, const TableColumns& table, const So
   canvas.text(x, y, fmt::format(" of {}", socket.ranks()), Ink::kDim);
   if (table.bandwidth > 0)
     canvas.text(x + table.of + 2, y, bandwidth_in_words(socket), socket.measured() ? Ink::kText : Ink::kWarning);
-  if (table.state > 0) canvas.text(x + table.of + table.bandwidth + 2, y, to_words(socket.activity.state), Ink::kText);
+  if (table.state > 0)
+    canvas.text(x + table.of + table.bandwidth + 2, y, state_in_words(socket.activity.state, table.short_states), Ink::kText);
 }
 
 /// First socket of a list that can't show all, so that the cursor's is among them.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
 #include "monitor/view/bindings.h"
 #include "monitor/view/heat_map.h"
@@ -19,6 +20,7 @@ namespace {
 
 using std::chrono::milliseconds, std::chrono::seconds;
 using ::testing::HasSubstr, ::testing::Not;
+using analysis::DomainState;
 using testing::ProgramPlan, testing::SyntheticSession;
 
 constexpr Look kColour{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
@@ -110,6 +112,25 @@ TEST(Screen, GivesUpPartsInTheAgreedOrder) {
       EXPECT_TRUE(std::is_sorted(shown.begin(), shown.end())) << columns << 'x' << rows;
     }
   }
+}
+
+TEST(Screen, GivesATableOfSocketsTheSameColumnsWhateverHappens) {
+  SyntheticSession session;
+  const auto bars_end = [&](Size size, DomainState state) {
+    for (auto& domain : session.findings.domains) domain.state = state;
+    std::vector<std::size_t> ends;
+    std::istringstream lines(text({}, session.model(), size, kMonochrome));
+    for (std::string line; std::getline(lines, line);) ends.push_back(line.find(" of 10"));
+    return ends;
+  };
+  int tables = 0;
+  for (const Size size : sizes()) {
+    if (lay_out({}, session.model(), size, kMonochrome).socket_form != SocketForm::kLines) continue;
+    ++tables;
+    EXPECT_EQ(bars_end(size, DomainState::kLockstep), bars_end(size, DomainState::kComputational))
+        << size.columns << 'x' << size.rows;
+  }
+  EXPECT_GT(tables, 10);
 }
 
 TEST(Screen, ShowsFiguresWithWholeUnits) {
