@@ -66,6 +66,23 @@ TEST_F(LiveTest, DeliversMoreFramesThanItGivesCredits) {
   EXPECT_EQ(numbers_of(got_), up_to(1000));
 }
 
+TEST_F(LiveTest, LeavesMostOfAFloodToTheNextCalls) {
+  auto& outlet = sender();
+  for (int i = 1; i <= 100; ++i) outlet.send(events(i, 20'000));
+  connect();
+  std::size_t largest = 0, frames = 0;
+  turn_until([&] {
+    std::size_t bytes = 0;
+    for (const Delivery& delivery : got_) bytes += delivery.bytes.size();
+    largest = std::max(largest, bytes), frames += got_.size();
+    got_.clear();
+    return frames >= 100;
+  });
+  const std::size_t one = wire::encode({kSession, "n1", 1, events(1, 20'000)}).size();
+  EXPECT_GT(100 * one, 1u << 20);
+  EXPECT_LE(largest, (256u << 10) + one);
+}
+
 TEST_F(LiveTest, DeliversFramesByteForByteWithTheTimeOfTheCall) {
   auto& outlet = sender();
   outlet.send(events(7, 100));
