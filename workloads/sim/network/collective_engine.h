@@ -144,7 +144,7 @@ class CollectiveEngine {
 
   void visit(std::size_t block) {
     const std::size_t begin = block * kBlock, end = std::min(next_.size(), begin + kBlock);
-    std::array<std::uint32_t, kBlock> due;
+    std::array<std::uint32_t, kBlock + kFetchAhead> due;
     std::size_t count = 0;
 #pragma GCC unroll 8
     for (std::size_t rank = begin; rank < end; ++rank) {
@@ -152,9 +152,10 @@ class CollectiveEngine {
       count += next_[rank] < window_end_;
     }
     block_next_[block] = kNever;
-    for (std::size_t i = 0; i < std::min(kFetchAhead, count); ++i) fetch(ranks_[due[i]]);
+    std::fill_n(due.begin() + std::ptrdiff_t(count), kFetchAhead, due[0]);  // So that there is always one to fetch.
+    for (std::size_t i = 0; i < kFetchAhead; ++i) fetch(ranks_[due[i]]);
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + kFetchAhead < count) fetch(ranks_[due[i + kFetchAhead]]);
+      fetch(ranks_[due[i + kFetchAhead]]);
       next_[due[i]] = advance(Rank(due[i]), ranks_[due[i]]);
     }
     deliver_mail(kLettersAhead);
