@@ -37,11 +37,15 @@ class WholeRoad(unittest.TestCase):
     def wait_until(self, condition, what):
         deadline = time.monotonic() + 60
         while not condition():
-            self.assertLess(time.monotonic(), deadline, what)
+            self.assertLess(time.monotonic(), deadline, what())
             time.sleep(0.05)
 
     def nothing_is_left(self):
-        self.wait_until(lambda: not list(self.sessions.glob("*")), f"left behind: {list(self.sessions.glob('*/*'))}")
+        def left():
+            logs = [path.read_text() for path in self.sessions.glob("*/*.log")]
+            return f"left behind: {[str(path) for path in self.sessions.glob('*/*')]} {logs}"
+
+        self.wait_until(lambda: not list(self.sessions.glob("*")), left)
 
     def test_forty_ranks_desynchronise_where_they_were_not_hit(self):
         recording = self.path / "s.iw"
@@ -83,7 +87,7 @@ class WholeRoad(unittest.TestCase):
         run = self.start("run", "--headless", "--json", "--session", "held", "--", LAUNCHER, "-n", "4", str(BIN / "iw-ring"), "--kernel", "virtual", "--ranks-per-domain",
                          "2", "--core-bandwidth", "10GB/s", "--domain-bandwidth", "20GB/s", "--volume", "100MB", "--duration", "4s")
         self.addCleanup(run.kill)
-        self.wait_until(lambda: (self.sessions / "held" / "agent").exists(), "the agent has not started")
+        self.wait_until(lambda: (self.sessions / "held" / "agent").exists(), lambda: "the agent has not started")
         self.call("inject", "--session", "held", "--ranks", "2", "--delay", "300ms")
         _, err = self.call("inject", "--session", "held", "--ranks", "77", "--delay", "300ms", code=1)
         self.assertIn("77", err)
@@ -96,14 +100,14 @@ class WholeRoad(unittest.TestCase):
         run = self.start("run", "--headless", "--json", "--session", "dying", "--", LAUNCHER, "-n", "4", str(BIN / "iw-ring"), "--kernel", "virtual", "--ranks-per-domain", "4",
                          "--core-bandwidth", "10GB/s", "--domain-bandwidth", "20GB/s", "--volume", "100MB", "--duration", "60s")
         self.addCleanup(run.kill)
-        self.wait_until(lambda: (self.sessions / "dying" / "agent").exists(), "the agent has not started")
+        self.wait_until(lambda: (self.sessions / "dying" / "agent").exists(), lambda: "the agent has not started")
         victims = []
 
         def ring_ranks():
             victims[:] = [int(p.name) for p in pathlib.Path("/proc").iterdir() if p.name.isdigit() and self.is_our_rank(p)]
             return len(victims) == 4
 
-        self.wait_until(ring_ranks, "the ranks have not started")
+        self.wait_until(ring_ranks, lambda: "the ranks have not started")
         time.sleep(1)
         os.kill(victims[1], signal.SIGKILL)
         out, err = run.communicate(timeout=60)
@@ -130,7 +134,7 @@ class WholeRoad(unittest.TestCase):
         run = self.start("run", "--headless", "--json", "--session", session, *options, "--", LAUNCHER, "-n", "2", str(BIN / "iw-ring"), "--kernel", "virtual",
                          "--ranks-per-domain", "2", "--core-bandwidth", "10GB/s", "--domain-bandwidth", "20GB/s", "--volume", "10MB", "--duration", "5s")
         self.addCleanup(run.kill)
-        self.wait_until(lambda: (self.sessions / session / "agent").exists(), "the agent has not started")
+        self.wait_until(lambda: (self.sessions / session / "agent").exists(), lambda: "the agent has not started")
         return run
 
     def test_a_spectator_sees_what_happens(self):
