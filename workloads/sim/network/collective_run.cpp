@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "workloads/sim/network/collective_engine.h"
+#include "workloads/sim/network/collective_rank.h"
 #include "workloads/sim/network/collective_work.h"
 #include "workloads/sim/network/collectives.h"
 #include "workloads/sim/network/costs.h"
