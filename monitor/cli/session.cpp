@@ -16,6 +16,8 @@
 namespace idlewave::cli {
 namespace {
 
+constexpr int kLockPatience = 1000;  // ms; an agent that ends holds the lock for moments
+
 constexpr std::size_t kLinesOfEpitaph = 8;
 /// After the launcher has ended, its agents may still have something to say.
 constexpr Nanoseconds kPatienceForAgents = std::chrono::seconds(3);
@@ -72,8 +74,11 @@ Session::~Session() {
   if (name_.empty()) return;
   end_program();
   link_.reset();
+  // An agent that ends at the same time makes the lock anew and leaves it to us, if it still sees a socket of ours.
+  const int lock = wire::lock_session(name_.c_str(), kLockPatience);
   wire::AgentRecord agent;
   if (!wire::read_agent_record(name_.c_str(), agent) || !wire::is_alive(agent)) wire::remove_session_directory(name_.c_str());
+  if (lock >= 0) close(lock);
 }
 
 std::string Session::log_path() const { return session_folder(name_) + "/program.log"; }
