@@ -178,7 +178,7 @@ void Live::handle(Sender& sender, const wire::Frame& frame, Message& message, Na
     if (!options_.listen) sender.refusal = no->reason;  // Of many who came to us one can't refuse the session.
     return;
   }
-  sender.node = frame.node;
+  if (sender.node.empty()) sender.node = frame.node;
   if (!sender.attached_at) return attach(message.peer, sender, now);
   // We said Attach and it says Hello: it does not know us (any longer), unless the two have crossed on the way.
   if (std::holds_alternative<wire::Hello>(frame.body) && (!options_.listen || now - *sender.attached_at > kAttachPause))
@@ -186,8 +186,10 @@ void Live::handle(Sender& sender, const wire::Frame& frame, Message& message, Na
   if (!wire::is_sequenced(frame)) return;
   sender.refusal.clear();
   sender.streamed = true;
-  sender.ended = std::holds_alternative<wire::End>(frame.body);
+  // Over a relay's connection the streams of single nodes end before its own does, which is nobody's but ours to know.
+  sender.ended = std::holds_alternative<wire::End>(frame.body) && frame.node == sender.node;
   ++sender.delivered;
+  if (frame.node == wire::kRelayNode) return;
   out.push_back({now, wire::Direction::kReceived, std::move(message.bytes)});
 }
 
@@ -239,7 +241,8 @@ bool Live::is_live(const Sender& sender) const {
 std::string Live::describe_loss(const Sender& sender) const {
   if (!sender.answered) return "nobody answers at " + options_.endpoint + ": is the program running there?";
   const auto silent = std::chrono::duration_cast<seconds>(sender.silence).count();
-  return "node " + sender.node + " has not answered for " + std::to_string(silent) +
+  const std::string who = sender.node == wire::kRelayNode ? "the session's host" : "node " + sender.node;
+  return who + " has not answered for " + std::to_string(silent) +
          " s: it was ended, or its network is down";
 }
 

@@ -13,6 +13,7 @@ void Backlog::drop_below(std::uint64_t sequence) {
 }
 
 void Backlog::drop_oldest() {
+  if (forgets_) forgets_(frames_.front());
   bytes_ -= frames_.front().size();
   frames_.pop_front();
   ++first_;

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace idlewave::outlet {
@@ -13,7 +15,10 @@ namespace idlewave::outlet {
 /// One thread.
 class Backlog {
  public:
-  explicit Backlog(std::uint64_t budget_bytes) : budget_(budget_bytes) {}
+  /// Told about each frame that is forgotten, before it is.
+  using Forgets = std::function<void(std::span<const std::byte>)>;
+  explicit Backlog(std::uint64_t budget_bytes, Forgets forgets = {})
+      : budget_(budget_bytes), forgets_(std::move(forgets)) {}
 
   /// Gives the frame number next(). Beyond the budget the oldest frames go, the newest one never does. A frame that
   /// can't travel is appended as an empty one: its number is used up, so that its loss shows.
@@ -31,6 +36,7 @@ class Backlog {
   void drop_oldest();
 
   std::uint64_t budget_;
+  Forgets forgets_;
   std::uint64_t bytes_ = 0;
   std::uint64_t first_ = 1;
   std::deque<std::vector<std::byte>> frames_;

@@ -9,6 +9,7 @@
 
 #include "probe/outlet/backlog.h"
 #include "probe/outlet/mailbox/mailbox.h"
+#include "probe/outlet/past.h"
 
 namespace idlewave::outlet {
 namespace {
@@ -41,7 +42,8 @@ struct Consumer {
 }  // namespace
 
 struct Outlet::Impl {
-  Impl(const Options& o, std::unique_ptr<Mailbox> box) : options(o), mailbox(std::move(box)), backlog(o.buffer_bytes) {}
+  Impl(const Options& o, std::unique_ptr<Mailbox> box)
+      : options(o), mailbox(std::move(box)), backlog(o.buffer_bytes, o.is_relay ? past.listener() : Backlog::Forgets()) {}
 
   std::vector<std::byte> encode(std::uint64_t sequence, decltype(wire::Frame::body) body) const {
     return wire::encode({options.session, options.node, sequence, std::move(body)});
@@ -67,6 +69,7 @@ struct Outlet::Impl {
 
   Options options;
   std::unique_ptr<Mailbox> mailbox;
+  Past past;  // Of a relay.
   Backlog backlog;
   std::optional<wire::Roster> roster;
   std::map<Peer, Consumer> consumers;
@@ -99,8 +102,9 @@ void Outlet::Impl::refuse(const Peer& peer, const std::string& reason) {
 }
 
 void Outlet::Impl::attach(const Peer& peer, const wire::Attach& wish) {
-  const bool starts_at_the_beginning = !std::exchange(ever_attached, true);
-  if (!starts_at_the_beginning && ended) return refuse(peer, "the program has ended");
+  const bool is_first = !std::exchange(ever_attached, true);
+  const bool starts_at_the_beginning = is_first || options.is_relay;
+  if (!is_first && ended) return refuse(peer, "the program has ended");
   Consumer consumer{wish.role, std::min(wish.credits, kMaxCredits), backlog.first(), {}, false};
   if (!starts_at_the_beginning) {
     consumer.next = backlog.next();
@@ -108,6 +112,7 @@ void Outlet::Impl::attach(const Peer& peer, const wire::Attach& wish) {
   }
   consumers[peer] = consumer;
   say(peer, wire::Credit{0});
+  for (const auto& frame : past.summary()) mailbox->send(peer, frame);
 }
 
 /// A consumer that says something is always answered: by the frames that follow or, where none can, by a sign of life.
@@ -179,7 +184,7 @@ bool Outlet::Impl::deliver(const Peer& peer, Consumer& consumer) {
 void Outlet::Impl::deliver() {
   for (auto& [peer, consumer] : consumers) consumer.gone = !deliver(peer, consumer);
   drop_gone();
-  if (!ever_attached) return;
+  if (!ever_attached || options.is_relay) return;
   std::uint64_t needed = backlog.next();
   for (const auto& [peer, consumer] : consumers) needed = std::min(needed, consumer.next);
   backlog.drop_below(needed);
@@ -230,6 +235,8 @@ void Outlet::send(wire::Roster roster) {
 void Outlet::send(wire::Events events) { impl_->append(std::move(events)); }
 void Outlet::send(wire::Outcome outcome) { impl_->append(std::move(outcome)); }
 
+void Outlet::relay(std::span<const std::byte> frame) { impl_->backlog.append({frame.begin(), frame.end()}); }
+
 std::vector<wire::Command> Outlet::serve(Nanoseconds timeout) {
   const Clock::time_point until = Clock::now() + timeout;
   Nanoseconds left = timeout;
@@ -245,6 +252,7 @@ bool Outlet::finish(Nanoseconds patience) {
   return !impl_->lost_someone;
 }
 
+int Outlet::fd() const { return impl_->mailbox->fd(); }
 int Outlet::consumers() const { return static_cast<int>(impl_->consumers.size()); }
 std::uint64_t Outlet::bytes_sent() const { return impl_->bytes_sent; }
 std::string Outlet::listen_endpoint() const { return impl_->mailbox->listen_endpoint(); }

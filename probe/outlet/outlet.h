@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Options {
   std::string connect{};  ///< ZeroMQ endpoint of a listening monitor, reached by a DEALER; empty: none.
   /// Frames kept for slow consumers. Beyond it the oldest go; the consumer sees the gap in the numbers.
   std::uint64_t buffer_bytes = 256u << 20;
+  /// Passes on what others have said (see relay()), and keeps it: every consumer gets all that buffer_bytes hold, from
+  /// its beginning. `node` is wire::kRelayNode then.
+  bool is_relay = false;
 };
 
 /// One thread. The stream is kept from its start (within buffer_bytes) for the first consumer; a later one begins with
@@ -37,6 +41,9 @@ class Outlet {
   void send(wire::Events events);
   void send(wire::Outcome outcome);
 
+  /// Appends a frame of some node's stream as it came.
+  void relay(std::span<const std::byte> frame);
+
   /// Serves consumers for `timeout`; returns earlier if a command or a signal arrives. Returns the commands of
   /// operators; those of spectators are refused here.
   std::vector<wire::Command> serve(wire::Nanoseconds timeout);
@@ -46,6 +53,9 @@ class Outlet {
   /// acknowledged or left by itself. Nothing may be sent after.
   bool finish(wire::Nanoseconds patience);
 
+  /// Becomes readable when serve() may have something to do; look again after a while all the same, since serve() may
+  /// have taken the sign for something that came while it ran.
+  int fd() const;
   int consumers() const;  ///< Attached now.
   std::uint64_t bytes_sent() const;
   std::string listen_endpoint() const;     ///< With the port that was given for tcp://*:0.

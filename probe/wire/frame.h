@@ -130,6 +130,10 @@ struct Hello {
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
+/// Node name of a relay, which passes on the streams of a session's nodes over one connection. What it says for itself carries this name:
+/// its signs of life, and the End after which no node's stream goes on.
+inline constexpr const char* kRelayNode = "*";
+
 struct Frame {
   std::string session;       ///< Both sides drop what belongs to another session.
   std::string node;          ///< Host name of the sender; empty in messages from a consumer.

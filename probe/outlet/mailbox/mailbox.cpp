@@ -148,6 +148,7 @@ bool Mailbox::wait(wire::Nanoseconds timeout, int extra_fd) {
   }
 }
 
+int Mailbox::fd() const { return impl_->router ? int(impl_->router->get(zmq::sockopt::fd)) : -1; }
 const std::string& Mailbox::listen_endpoint() const { return impl_->listen_endpoint; }
 
 }  // namespace idlewave::mailbox

@@ -48,6 +48,9 @@ class Mailbox {
   /// Sleeps until a message or `extra_fd` (-1: none) can be read, a signal came, or `timeout` (rounded up to
   /// milliseconds) has passed. False if it was a signal.
   bool wait(wire::Nanoseconds timeout, int extra_fd);
+  /// Of the socket that listens, for somebody else's poll: readable when something may have come. It tells of changes
+  /// only, so receive() until nothing is there.
+  int fd() const;
   /// With the port or path that was given for a wildcard. Empty if it does not listen.
   const std::string& listen_endpoint() const;
 

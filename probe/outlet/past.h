@@ -1,0 +1,37 @@
+#pragma once
+// What a relay no longer keeps, as far as one who comes late must know of it.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "probe/wire/frame.h"
+
+namespace idlewave::outlet {
+
+/// One thread.
+class Past {
+ public:
+  /// Takes note of frames that are about to be forgotten. Lives no longer than this.
+  std::function<void(std::span<const std::byte>)> listener() {
+    return [this](std::span<const std::byte> frame) { add(frame); };
+  }
+  void add(std::span<const std::byte> frame);
+
+  /// For each node of which something was forgotten its roster, as if it had been sent just before the oldest frame that
+  /// is kept.
+  std::vector<std::vector<std::byte>> summary() const;
+
+ private:
+  struct Node {
+    std::optional<wire::Frame> roster;
+    std::uint64_t sequence = 0;  ///< Of its latest frame that was forgotten.
+  };
+  std::map<std::string, Node> nodes_;
+};
+
+}  // namespace idlewave::outlet
