@@ -10,53 +10,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
+#include "monitor/process/exec.h"
 #include "monitor/process/groups.h"
 #include "monitor/process/stop_signals.h"
 
 namespace idlewave::process {
 namespace {
-
-std::string install_hint(std::string_view program) {
-  struct Package {
-    std::string_view program, name;
-  };
-  static constexpr Package kKnown[] = {{"mpirun", "openmpi-bin"},         {"mpiexec", "openmpi-bin"},
-                                       {"mpirun.openmpi", "openmpi-bin"}, {"mpiexec.openmpi", "openmpi-bin"},
-                                       {"mpirun.mpich", "mpich"},         {"mpiexec.mpich", "mpich"},
-                                       {"mpiexec.hydra", "mpich"},        {"srun", "slurm-client"}};
-  for (const Package& known : kKnown)
-    if (known.program == program) return ": install it (apt-get install " + std::string(known.name) + ")";
-  return ": check the name, or give its full path";
-}
-
-wire::Error cant_start(const std::string& program, int reason) {
-  if (reason == ENOENT) return {program + ": not found" + install_hint(program)};
-  if (reason == EACCES)
-    return {program + ": can't be executed (" + std::strerror(reason) + "): check its permissions (chmod +x)"};
-  return {program + ": can't be started: " + std::strerror(reason)};
-}
-
-bool same_name(std::string_view a, std::string_view b) { return a.substr(0, a.find('=')) == b.substr(0, b.find('=')); }
-
-std::vector<std::string> merged_environment(const std::vector<std::string>& added) {
-  std::vector<std::string> merged = added;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    bool replaced = false;
-    for (const std::string& other : added) replaced |= same_name(*entry, other);
-    if (!replaced) merged.emplace_back(*entry);
-  }
-  return merged;
-}
-
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 /// All that the child needs, made before fork(): between fork() and exec() nothing may be allocated.
 struct Plan {
@@ -67,18 +28,6 @@ struct Plan {
   int report_fd;
   pid_t owner;
 };
-
-void restore_signals() {
-  for (int signal = 1; signal < NSIG; ++signal) {
-    struct sigaction action {};
-    if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) ::signal(signal, SIG_DFL);
-  }
-  // Those that we ignore for ourselves.
-  for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
 
 bool redirect(const Plan& plan) {
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -101,8 +50,6 @@ bool redirect(const Plan& plan) {
     ::execvpe(plan.argv[0], plan.argv.data(), plan.environment.data());
   fail(plan);
 }
-
-int code_of(int status) { return WIFSIGNALED(status) ? exit_code_of(WTERMSIG(status)) : WEXITSTATUS(status); }
 
 /// What the kernel tells a keeper by when one of its owner's threads ends.
 constexpr int kThreadEnded = SIGUSR1;
@@ -127,18 +74,9 @@ constexpr int kThreadEnded = SIGUSR1;
     siginfo_t what;
     ::sigwaitinfo(&all, &what);
     int status = 0;
-    if (::waitpid(program, &status, WNOHANG) == program) ::_exit(code_of(status));
+    if (::waitpid(program, &status, WNOHANG) == program) ::_exit(exit_code_from(status));
   }
   ::_exit(exit_code_of(SIGTERM));
-}
-
-/// The reason why exec() failed, 0 if it did not: then the pipe has closed without a word.
-int failure_reported(int fd) {
-  int reason = 0;
-  ssize_t got = 0;
-  while ((got = ::read(fd, &reason, sizeof reason)) < 0 && errno == EINTR) {
-  }
-  return got == sizeof reason ? reason : 0;
 }
 
 }  // namespace
@@ -182,7 +120,7 @@ Launched::~Launched() { end(); }
 std::optional<int> Launched::exit_code() {
   int status = 0;
   if (pid_ > 0 && !exit_code_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
-    exit_code_ = code_of(status);
+    exit_code_ = exit_code_from(status);
     if (!lives(-pid_)) be_gone();
   }
   return exit_code_;

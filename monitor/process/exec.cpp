@@ -1,0 +1,91 @@
+#include "monitor/process/exec.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include "monitor/process/stop_signals.h"
+
+namespace idlewave::process {
+namespace {
+
+struct Inherited {
+  std::array<bool, NSIG> ignored{};
+  sigset_t mask{};
+};
+Inherited inherited;  // Read between fork() and exec(), where nothing but plain memory may be looked at.
+
+std::string install_hint(std::string_view program) {
+  struct Package {
+    std::string_view program, name;
+  };
+  static constexpr Package kKnown[] = {{"mpirun", "openmpi-bin"},         {"mpiexec", "openmpi-bin"},
+                                       {"mpirun.openmpi", "openmpi-bin"}, {"mpiexec.openmpi", "openmpi-bin"},
+                                       {"mpirun.mpich", "mpich"},         {"mpiexec.mpich", "mpich"},
+                                       {"mpiexec.hydra", "mpich"},        {"srun", "slurm-client"}};
+  for (const Package& known : kKnown)
+    if (known.program == program) return ": install it (apt-get install " + std::string(known.name) + ")";
+  return ": check the name, or give its full path";
+}
+
+bool same_name(std::string_view a, std::string_view b) { return a.substr(0, a.find('=')) == b.substr(0, b.find('=')); }
+
+}  // namespace
+
+void remember_inherited_signals() {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action {};
+    inherited.ignored[std::size_t(signal)] =
+        ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+  }
+  ::sigprocmask(SIG_SETMASK, nullptr, &inherited.mask);
+}
+
+void restore_signals() {
+  for (int signal = 1; signal < NSIG; ++signal)
+    ::signal(signal, inherited.ignored[std::size_t(signal)] ? SIG_IGN : SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, &inherited.mask, nullptr);
+}
+
+std::vector<std::string> merged_environment(const std::vector<std::string>& added) {
+  std::vector<std::string> merged = added;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    bool replaced = false;
+    for (const std::string& other : added) replaced |= same_name(*entry, other);
+    if (!replaced) merged.emplace_back(*entry);
+  }
+  return merged;
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+wire::Error cant_start(const std::string& program, int reason) {
+  if (reason == ENOENT) return {program + ": not found" + install_hint(program)};
+  if (reason == EACCES)
+    return {program + ": can't be executed (" + std::strerror(reason) + "): check its permissions (chmod +x)"};
+  return {program + ": can't be started: " + std::strerror(reason)};
+}
+
+int failure_reported(int fd) {
+  int reason = 0;
+  ssize_t got = 0;
+  while ((got = ::read(fd, &reason, sizeof reason)) < 0 && errno == EINTR) {
+  }
+  return got == sizeof reason ? reason : 0;
+}
+
+int exit_code_from(int wait_status) {
+  return WIFSIGNALED(wait_status) ? exit_code_of(WTERMSIG(wait_status)) : WEXITSTATUS(wait_status);
+}
+
+}  // namespace idlewave::process

@@ -1,0 +1,34 @@
+#pragma once
+// What every start of a program has in common: the words for its failure, its environment, and the signals that it
+// finds.
+
+#include <string>
+#include <vector>
+
+#include "probe/wire/result.h"
+
+namespace idlewave::process {
+
+/// Notes how whoever started us left the signals: programs that we start find them so. First thing in main(); without it
+/// they find the usual.
+void remember_inherited_signals();
+
+/// In a child, before exec: dispositions and mask as they were remembered. Async-signal-safe.
+void restore_signals();
+
+/// Ours with `added` ("NAME=value") on top; a name that is there already is replaced.
+std::vector<std::string> merged_environment(const std::vector<std::string>& added);
+
+/// As exec() wants them, with a null at the end. `texts` has to live as long.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts);
+
+/// The line for a program that could not be started for `reason` (errno), with the package to install if we know one.
+wire::Error cant_start(const std::string& program, int reason);
+
+/// The errno that a child wrote to the other end before it gave up; 0 if that was closed without a word, by exec().
+int failure_reported(int fd);
+
+/// From a wait status: the code, or 128 + signal as shells say it.
+int exit_code_from(int wait_status);
+
+}  // namespace idlewave::process
