@@ -117,15 +117,22 @@ void add_run(CLI::App& app, RunOptions& o, Parsed& parsed) {
   verb->add_option("--mpi", o.mpi, "Whose launcher it is: auto, openmpi, mpich")->transform(CLI::CheckedTransformer(kinds));
   verb->add_option("--listen", o.listen, "Where the agents connect to (a socket of this node), as in tcp://*:5555")->type_name("ENDPOINT");
   verb->add_option("--session", o.session, "Name of the session")->type_name("NAME");
+  verb->add_option("--output", o.output, "Write what the program prints into this file")->type_name("FILE");
+  verb->add_option("--report", o.report, "Write the report as JSON into this file")->type_name("FILE");
+  verb->add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
   add_watch_options(*verb, o);
   add_report_options(*verb, o);
   add_size(*verb, o);
+  verb->footer(
+      "The program has its streams, its signals and its exit code as without us; with --json its standard output goes to standard error. It goes on when this "
+      "program is ended or the terminal is closed, and so does the recording. Exit codes: the program's; 125 if it was fine and something of ours failed; 127 or 126 "
+      "if it could not be started.");
   verb->callback([&] { parsed = [&o] { return run(o); }; });
 }
 
 void add_attach(CLI::App& app, AttachOptions& o, Parsed& parsed) {
   CLI::App* verb = app.add_subcommand("attach", "Join a session that is already running");
-  verb->add_option("endpoint", o.endpoint, "Endpoint of its agent, or its name if it runs on this node")->required();
+  verb->add_option("endpoint", o.endpoint, "Endpoint of its agent, or its name if it runs on this node; nothing: list what runs here");
   verb->add_flag("--view", o.view_only, "As a spectator, who can't inject");
   verb->add_flag("--headless", o.headless, "Without a terminal; until the program has ended");
   verb->add_option("--record", o.record, "Record the session")->type_name("FILE");

@@ -70,7 +70,7 @@ class LessonDelays {
       wire::Command command;
       command.ranks = {delay.rank};
       command.order = wire::DelayOrder{delay.duration, std::max(delay.step, monitor_.observer().timeline().latest_step() + 1)};
-      const wire::Status sent = monitor_.send(std::move(command), now);
+      const auto sent = monitor_.send(std::move(command), now);
       if (!sent) fail("the lesson's delay could not be sent: " + sent.error().message, 0);
     }
   }

@@ -24,9 +24,9 @@ bool work_until(Monitor& monitor, Clock::time_point start, Condition done) {
   return true;
 }
 
-const timeline::CommandRecord* answer(const Monitor& monitor) {
+const timeline::CommandRecord* answer(const Monitor& monitor, wire::CommandId id) {
   const auto& commands = monitor.observer().timeline().commands();
-  const auto found = std::find_if(commands.begin(), commands.end(), [](const auto& record) { return record.answered; });
+  const auto found = std::find_if(commands.begin(), commands.end(), [id](const auto& record) { return record.answered && record.command.id == id; });
   return found == commands.end() ? nullptr : &*found;
 }
 
@@ -44,10 +44,11 @@ int inject(const InjectOptions& options) {
     const std::string detail = monitor.link_status().detail;
     return fail(detail.empty() ? "nobody answers at " + *endpoint : detail, 1);
   }
-  const wire::Status sent = monitor.send(options.command, Clock::now() - start);
+  const auto sent = monitor.send(options.command, Clock::now() - start);
   if (!sent) return fail(sent.error().message, 1);
-  if (!work_until(monitor, start, [&] { return answer(monitor) != nullptr; })) return fail("the command was sent, but not answered within 5 s", 1);
-  return answer(monitor)->accepted ? 0 : fail("refused: " + answer(monitor)->reason, 1);
+  if (!work_until(monitor, start, [&] { return answer(monitor, *sent) != nullptr; })) return fail("the command was sent, but not answered within 5 s", 1);
+  const timeline::CommandRecord& record = *answer(monitor, *sent);
+  return record.accepted ? 0 : fail("refused: " + record.reason, 1);
 }
 
 }  // namespace idlewave::cli

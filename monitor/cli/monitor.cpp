@@ -7,6 +7,7 @@
 
 #include "monitor/cli/paths.h"
 #include "monitor/cli/provenance.h"
+#include "monitor/cli/session.h"
 
 namespace idlewave::cli {
 namespace {
@@ -47,6 +48,7 @@ Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
   info_.name = options_.session;
   info_.label = options_.label;
   info_.lesson = options_.lesson;
+  info_.can_detach = !options_.hosted.empty();
 }
 
 view::Model Monitor::model() const { return {observer_->timeline(), observer_->findings(), observer_->narrator().remarks(), info_}; }
@@ -73,14 +75,28 @@ void Monitor::describe_link(Nanoseconds now) {
   info_.link = condition_of(status.state);
   const bool starts = info_.link == view::LinkCondition::kWaiting && !options_.starting.empty();
   info_.link_detail = starts ? options_.starting : status.detail;
+  describe_host();
   info_.lag = observer_->lag(now);
   info_.events_per_second = observer_->events_per_second();
-  info_.recording = {link_->recording(), link_->bytes_written(), link_->failure()};
+  if (!host_ || link_->recording() || !link_->failure().empty()) info_.recording = {link_->recording(), link_->bytes_written(), link_->failure()};
   info_.can_command = status.can_command;
   info_.why_no_command = why_no_command(status);
   if (!status.replay) return;
   const auto in_session = [&](Nanoseconds received) { return std::max(Nanoseconds{0}, received - observer_->transit()); };
   info_.replay = view::Replay{in_session(status.position), in_session(status.duration), options_.replay_speed, info_.replay && info_.replay->paused};
+}
+
+/// A host that has gone has taken its record along: what it said last still holds.
+void Monitor::describe_host() {
+  if (options_.hosted.empty()) return;
+  if (auto record = read_last_host_record(options_.hosted)) {
+    if (record->code && !(host_ && host_->code)) say(how_it_ended(record->program, *record->code), *record->code == 0 ? view::Tone::kGood : view::Tone::kError);
+    host_ = std::move(record);
+  }
+  if (!host_) return;
+  const bool runs = !host_->code && !has_ended();
+  info_.recording = {runs && !host_->recording.empty() && host_->failure.empty(), host_->recorded, host_->failure};
+  info_.ends_with_us = runs && options_.ends_program ? host_->program : std::string();
 }
 
 void Monitor::stop_at(Nanoseconds session_time) {
@@ -98,19 +114,14 @@ view::Canvas Monitor::screen(view::Size size, const view::Look& look) const { re
 
 void Monitor::say(std::string text, view::Tone tone) { state_.message = {.text = std::move(text), .tone = tone}; }
 
-wire::Status Monitor::send(wire::Command command, Nanoseconds now) {
+wire::Result<wire::CommandId> Monitor::send(wire::Command command, Nanoseconds now) {
   command.id = new_command_id();
-  return link_->send(now, command);
+  const wire::Status sent = link_->send(now, command);
+  return sent ? wire::Result<wire::CommandId>(command.id) : sent.error();
 }
 
 wire::Status Monitor::start_recording(const std::string& path, Nanoseconds now) {
-  wire::FrameLogHeader header;
-  header.program_version = IDLEWAVE_VERSION;
-  header.session = info_.name;
-  header.machine = machine_description();
-  header.command_line = own_command_line();
-  header.unix_time_ns = std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch() - now).count();
-  return link_->start(path, header, now);
+  return link_->start(path, recording_header(info_.name, now), now);
 }
 
 wire::Status Monitor::stop_recording() { return link_->stop(); }
@@ -147,9 +158,10 @@ void Monitor::carry_out(const view::Effect& effect, view::Size size, const view:
     view::Size size;
     const view::Look& look;
     Nanoseconds now;
-    void operator()(const view::Quit&) const { monitor.quit_ = true; }
+    void operator()(const view::Quit&) const { monitor.leaving_ = Leaving::kQuit; }
+    void operator()(const view::Detach&) const { monitor.leaving_ = Leaving::kDetach; }
     void operator()(const view::SendCommand& order) const {
-      const wire::Status sent = monitor.send(order.command, now);
+      const auto sent = monitor.send(order.command, now);
       if (!sent) monitor.say(sent.error().message, view::Tone::kError);
     }
     void operator()(const view::StartRecording&) const { monitor.toggle_recording(true, now); }

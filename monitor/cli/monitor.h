@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "monitor/cli/host_record.h"
 #include "monitor/cli/observer.h"
 #include "monitor/link/link.h"
 #include "monitor/view/screen.h"
@@ -26,6 +27,8 @@ class Monitor {
     std::optional<view::Lesson> lesson;
     std::uint64_t memory = 512u << 20;
     double replay_speed = 1;
+    bool ends_program = false;          ///< Quitting ends the program of `hosted`, so it asks first.
+    std::string hosted;                 ///< Session whose host (host_record.h) is to be looked at; empty: there is none.
     OpenLink reopen;                    ///< Replays: opens the recording anew, for going back. `from` as in link::ReplayOptions.
   };
 
@@ -43,10 +46,12 @@ class Monitor {
 
   wire::Status start_recording(const std::string& path, Nanoseconds now);
   wire::Status stop_recording();
-  /// Chooses the id. The error says why it could not be sent.
-  wire::Status send(wire::Command command, Nanoseconds now);
+  /// Chooses the id, which it returns. The error says why it could not be sent.
+  wire::Result<wire::CommandId> send(wire::Command command, Nanoseconds now);
 
-  bool wants_to_quit() const { return quit_; }
+  enum class Leaving { kNo, kQuit, kDetach };
+  Leaving leaving() const { return leaving_; }
+  bool asks_before_quitting() const { return !info_.ends_with_us.empty() && !state_.form; }
   bool has_ended() const;       ///< The stream or the recording is complete.
   link::LinkStatus link_status() const { return link_->status(); }
   const link::Recorder& recorder() const { return *link_; }
@@ -56,6 +61,7 @@ class Monitor {
  private:
   view::Model model() const;
   void describe_link(Nanoseconds now);
+  void describe_host();
   void say(std::string text, view::Tone tone);
   void toggle_recording(bool on, Nanoseconds now);
   void save_screen(view::Size size, const view::Look& look);
@@ -68,8 +74,9 @@ class Monitor {
   std::vector<link::Delivery> deliveries_;  ///< Kept between calls for its memory.
   view::State state_;
   view::SessionInfo info_;
+  std::optional<HostRecord> host_;
   Nanoseconds next_refresh_{};
-  bool quit_ = false;
+  Leaving leaving_ = Leaving::kNo;
 };
 
 }  // namespace idlewave::cli

@@ -42,6 +42,9 @@ struct RunOptions : WatchOptions {
   MpiChoice mpi = MpiChoice::kAuto;
   std::string listen;                   ///< Endpoint for the agents; empty: a socket of this node.
   std::string session;                  ///< Empty: made up.
+  std::string output;                   ///< File for what the program prints; empty: where ours goes.
+  std::string report;                   ///< File for the report as JSON; empty: none.
+  bool allow_inject = false;
 };
 
 struct AttachOptions : WatchOptions {

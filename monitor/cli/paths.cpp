@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "monitor/cli/host_record.h"
 #include "monitor/cli/verbs.h"
 #include "probe/wire/session_directory.h"
 #include "workloads/support/scenario.h"
@@ -49,12 +50,19 @@ struct Running {
   std::vector<std::string> endpoints;
 };
 
-Running running_sessions() {
+/// A session's host knows all of its nodes, and what was before; without one, this node's agent is asked.
+Running look_around() {
   Running running;
+  for (const std::string& name : hosted_sessions()) {
+    running.names.push_back(name);
+    running.endpoints.push_back(read_host_record(name).value_or(HostRecord()).endpoint);
+  }
   wire::for_each_live_session(
       [](const char* name, const wire::AgentRecord& record, void* context) {
-        static_cast<Running*>(context)->names.emplace_back(name);
-        static_cast<Running*>(context)->endpoints.emplace_back(record.endpoint);
+        auto& found = *static_cast<Running*>(context);
+        if (std::find(found.names.begin(), found.names.end(), name) != found.names.end()) return;
+        found.names.emplace_back(name);
+        found.endpoints.emplace_back(record.endpoint);
       },
       &running);
   return running;
@@ -117,7 +125,7 @@ std::optional<fs::path> find_program(const std::string& name) {
 
 wire::Result<std::string> endpoint_of(const std::string& session) {
   if (session.find("://") != std::string::npos) return session;
-  const Running running = running_sessions();
+  const Running running = look_around();
   if (running.names.empty()) return wire::Error{"no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint"};
   if (session.empty()) {
     if (running.names.size() == 1) return running.endpoints.front();
@@ -126,6 +134,15 @@ wire::Result<std::string> endpoint_of(const std::string& session) {
   const auto found = std::find(running.names.begin(), running.names.end(), session);
   if (found != running.names.end()) return running.endpoints[std::size_t(found - running.names.begin())];
   return wire::Error{fmt::format("no session '{}' runs on this node; there are: {}", session, fmt::join(running.names, ", "))};
+}
+
+std::vector<std::string> running_sessions() { return look_around().names; }
+
+std::string program_label(const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (!command[i].starts_with('-') && find_program(command[i])) return fs::path(command[i]).filename();
+  }
+  return fs::path(command.front()).filename();
 }
 
 std::string new_session_name(const std::string& stem) {

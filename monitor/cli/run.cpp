@@ -1,46 +1,241 @@
-#include <filesystem>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "monitor/cli/hosted_program.h"
 #include "monitor/cli/paths.h"
+#include "monitor/cli/report.h"
 #include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/process/stop_signals.h"
+#include "probe/wire/session_directory.h"
 
 namespace idlewave::cli {
 namespace {
 
-/// "mpirun -n 4 ./a.out --x" is best named after its program; the first word that is no launcher's and can be run, else the launcher.
-std::string program_label(const std::vector<std::string>& command) {
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    if (!command[i].starts_with('-') && find_program(command[i])) return std::filesystem::path(command[i]).filename();
+using Clock = std::chrono::steady_clock;
+
+constexpr Nanoseconds kIdle = std::chrono::milliseconds(100);
+constexpr Nanoseconds kPatienceForEnd = std::chrono::seconds(2);
+
+/// How a screen was left, as the exit code of its process.
+enum ScreenLeft { kProgramOver = 0, kNoTerminal = 1, kNothingReported = 64, kDetached = 65, kQuit = 66 };
+
+/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave, and it stays.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD}) sigaddset(&set_, signal);
+    sigprocmask(SIG_BLOCK, &set_, &before_);
+    fd_ = signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK);
   }
-  return std::filesystem::path(command.front()).filename();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals() { close(fd_); }
+
+  void leave_to_child() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }  ///< In a child that has its own way with them.
+  int fd() const { return fd_; }
+  /// The next one that has come; 0: none.
+  int take() {
+    signalfd_siginfo info;
+    return read(fd_, &info, sizeof info) == sizeof info ? int(info.ssi_signo) : 0;
+  }
+
+ private:
+  sigset_t set_, before_;
+  int fd_;
+};
+
+/// The program's to read: whoever writes to it shall learn when the program no longer does.
+void let_go_of_input() {
+  if (isatty(STDIN_FILENO)) return;
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(nothing, STDIN_FILENO);
+  close(nothing);
 }
 
-int watch(Session& session, const RunOptions& options, LauncherKind kind) {
-  Monitor monitor(session.take_link(), {.session = session.name(),
-                                          .label = program_label(options.command),
-                                          .starting = options.command.front() + " is starting; its ranks are seen once they call idlewave_start",
-                                          .memory = options.memory});
-  if (!options.record.empty()) {
-    const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
-    if (!recording) return fail(recording.error().message, 2);
+/// Follows a program until it is over. Without a monitor it just waits.
+class Follower {
+ public:
+  Follower(HostedProgram& program, Signals& signals) : program_(program), signals_(signals), poll_(epoll_create1(EPOLL_CLOEXEC)) {
+    for (const int fd : {signals.fd(), program.fd()}) {
+      epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+      epoll_ctl(poll_, EPOLL_CTL_ADD, fd, &event);
+    }
   }
-  const wire::Status started = session.start(options.command, kind, !options.headless);
-  if (!started) return fail(started.error().message, 1);
-  const int code = finish_recording(monitor, watch_program(session, monitor, options.headless, never));
-  if (options.headless) print_result(monitor, options);
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+  ~Follower() { close(poll_); }
+
+  /// False if we were told to leave it alone.
+  bool follow(Monitor* monitor) {
+    const Clock::time_point start = Clock::now();
+    std::optional<Nanoseconds> over_at;
+    for (;;) {
+      const Nanoseconds now = Clock::now() - start;
+      if (!obey_signals()) return false;
+      program_.listen();
+      if (monitor) monitor->work(now);
+      if (program_.exit_code() && !over_at) over_at = now;
+      const bool all_is_here = !monitor || monitor->has_ended() || program_.host_was_killed();
+      if (over_at && (all_is_here || now - *over_at > kPatienceForEnd)) break;
+      wait(monitor);
+    }
+    if (monitor) monitor->refresh(Clock::now() - start);
+    return true;
+  }
+
+ private:
+  bool obey_signals() {
+    while (const int signal = signals_.take()) {
+      if (signal == SIGHUP) return false;
+      if (signal == SIGCHLD) {
+        program_.collect();
+        continue;
+      }
+      program_.pass_on(signal);
+      if (signal == SIGTSTP) raise(SIGSTOP);
+    }
+    return true;
+  }
+
+  void wait(Monitor* monitor) {
+    // The channel of a host that was killed stays readable.
+    const int fd = program_.host_was_killed() ? signals_.fd() : poll_;
+    if (monitor) return monitor->wait(kIdle, fd);
+    epoll_event event;
+    if (fd == poll_) epoll_wait(poll_, &event, 1, int(kIdle.count() / 1'000'000));
+    else usleep(useconds_t(kIdle.count() / 1000));
+  }
+
+  HostedProgram& program_;
+  Signals& signals_;
+  int poll_;
+};
+
+Monitor::Options monitor_options(const RunOptions& options, const HostedProgram& program) {
+  return {.session = program.session(),
+          .label = program_label(options.command),
+          .starting = options.command.front() + " is running; its ranks are seen once they call idlewave_start",
+          .memory = options.memory,
+          .ends_program = true,
+          .hosted = program.session()};
+}
+
+wire::Result<std::unique_ptr<link::Link>> view_of(const HostedProgram& program) {
+  return link::open_live({.session = program.session(), .endpoint = program.view_endpoint()});
+}
+
+wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
+  if (options.report.empty()) return wire::ok();
+  std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
+  file << report_json(monitor.observer().timeline(), options.window);
+  file.close();
+  return file.fail() ? wire::Status(wire::Error{fmt::format("{}: the report could not be written: {}", options.report, std::strerror(errno))}) : wire::ok();
+}
+
+void say_that_nothing_was_reported() {
+  fail("the program ended without reporting anything: is it linked with libidlewave-probe, and does it call idlewave_start?", 0);
+}
+
+int left_alone(const HostedProgram& program, int code) {
+  fail(fmt::format("{} goes on as session {}; 'idlewave attach {}' shows it again", program.name(), program.session(), program.session()), 0);
   return code;
+}
+
+int end_of(HostedProgram& program, const wire::Status& report) {
+  program.part();
+  int code = program.say_how_it_ended();
+  if (*program.exit_code() != 0) fail(how_it_ended(program.name(), *program.exit_code()), 0);
+  if (!report) code = fail(report.error().message, code == 0 ? kOwnFailure : code);
+  wire::sweep_dead_sessions(nullptr);  // A host that was killed has left its folder.
+  return code;
+}
+
+int run_headless(const RunOptions& options, HostedProgram& program, Signals& signals) {
+  Follower follower(program, signals);
+  auto link = view_of(program);
+  if (!link) {
+    fail(link.error().message + "; the program goes on without being watched", 0);
+    if (!follower.follow(nullptr)) return left_alone(program, process::exit_code_of(SIGHUP));
+    return end_of(program, link.error());
+  }
+  Monitor monitor(std::move(*link), monitor_options(options, program));
+  if (!follower.follow(&monitor)) return left_alone(program, process::exit_code_of(SIGHUP));
+  print_result(monitor, options);
+  if (monitor.observer().timeline().empty()) say_that_nothing_was_reported();
+  return end_of(program, write_report(monitor, options));
+}
+
+/// The life of the screen's process.
+int show(const RunOptions& options, const HostedProgram& program, const Signals& signals) {
+  signals.leave_to_child();
+  auto link = view_of(program);
+  if (!link) return fail(link.error().message, kNoTerminal);
+  Monitor monitor(std::move(*link), monitor_options(options, program));
+  const auto nothing_to_see = [&](Nanoseconds) { return monitor.has_ended() && monitor.observer().timeline().empty(); };
+  const int code = watch_on_screen(monitor, nothing_to_see);
+  if (const auto report = write_report(monitor, options); !report) fail(report.error().message, 0);
+  if (code != 0) return code;
+  if (monitor.leaving() == Monitor::Leaving::kDetach) return kDetached;
+  if (!monitor.has_ended()) return kQuit;
+  return monitor.observer().timeline().empty() ? kNothingReported : kProgramOver;
+}
+
+int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& signals) {
+  int asked = 0;  // The last signal that came to us and not to the screen alone.
+  const int left = guarded([&] { return show(options, program, signals); },
+                           {.on_other_child = [&](pid_t pid, int status) { program.collected(pid, status); },
+                            .on_signal = [&](int signal) { asked = signal == SIGWINCH || signal == SIGCONT ? asked : signal; }});
+  program.listen();
+  if (left == kDetached || left == process::exit_code_of(SIGHUP)) {
+    program.show_output();
+    return left_alone(program, left == kDetached ? 0 : left);
+  }
+  if (left == kQuit) program.end();
+  else if (asked != 0) program.pass_on(asked);
+  else if (left != kProgramOver && left != kNothingReported && !program.exit_code())
+    fail(fmt::format("{} goes on, and is waited for; 'idlewave attach {}' shows it again, Ctrl-C ends it", program.name(), program.session()), 0);
+  const bool over = Follower(program, signals).follow(nullptr);
+  program.show_output();
+  if (!over) return left_alone(program, process::exit_code_of(SIGHUP));
+  if (left == kNothingReported) say_that_nothing_was_reported();
+  return end_of(program, wire::ok());
+}
+
+/// Opened before anything is started, so that nothing is when it can't be.
+wire::Result<int> open_output(const std::string& path) {
+  if (path.empty()) return -1;
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return wire::Error{fmt::format("--output {}: {}", path, std::strerror(errno))};
+  return fd;
 }
 
 }  // namespace
 
 int run(const RunOptions& options) {
-  const auto body = [&] {
-    const std::string name = options.session.empty() ? new_session_name(program_label(options.command)) : options.session;
-    auto session = Session::open(name, options.listen);
-    if (!session) return fail(session.error().message, 2);
-    return watch(*session, options, launcher_kind(options.command.front(), options.mpi));
-  };
-  return options.headless ? body() : guarded(body);
+  if (!options.headless && !isatty(STDOUT_FILENO)) return fail("standard output is not a terminal: start it in one, or use --headless", 2);
+  const auto output = open_output(options.output);
+  if (!output) return fail(output.error().message, 2);
+  Signals signals;
+  auto started = HostedProgram::start({.run = options,
+                                       .session = options.session.empty() ? new_session_name(program_label(options.command)) : options.session,
+                                       .launcher = launcher_kind(options.command.front(), options.mpi),
+                                       .output_fd = *output,
+                                       .on_screen = !options.headless});
+  if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
+  HostedProgram& program = std::get<HostedProgram>(started);
+  let_go_of_input();
+  return options.headless ? run_headless(options, program, signals) : run_on_screen(options, program, signals);
 }
 
 }  // namespace idlewave::cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,7 @@ wire::Result<Session> Session::open(const std::string& name, const std::string& 
   if (!wire::valid_session_name(name.c_str())) {
     return wire::Error{fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.'", name, wire::kSessionNameLimit)};
   }
+  wire::sweep_dead_sessions(name.c_str());
   if (!wire::make_session_directory(name.c_str())) {
     return wire::Error{fmt::format("the session's folder {} can't be made, or is not ours alone (mode 0700); IDLEWAVE_DIR names another place", session_folder(name))};
   }
@@ -81,16 +83,23 @@ Session::~Session() {
   if (lock >= 0) close(lock);
 }
 
-std::string Session::log_path() const { return session_folder(name_) + "/program.log"; }
+std::string Session::folder() const { return session_folder(name_); }
+std::string Session::log_path() const { return folder() + "/program.log"; }
+
+std::vector<std::string> Session::prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject, std::vector<std::string>& environment) const {
+  Environment wanted = session_environment(name_, endpoint_);
+  if (allow_inject) wanted["IDLEWAVE_ALLOW_INJECT"] = "1";
+  command = with_environment(std::move(command), kind, wanted);
+  wanted.merge(launcher_environment(kind));
+  for (const auto& [variable, value] : wanted) environment.push_back(variable + "=" + value);
+  return command;
+}
 
 wire::Status Session::start(std::vector<std::string> command, LauncherKind kind, bool quiet) {
   program_name_ = command.front();
   quiet_ = quiet;
-  Environment environment = session_environment(name_, endpoint_);
-  command = with_environment(std::move(command), kind, environment);
-  environment.merge(launcher_environment(kind));
   process::LaunchOptions options;
-  for (const auto& [variable, value] : environment) options.environment.push_back(variable + "=" + value);
+  command = prepare(std::move(command), kind, true, options.environment);
   options.output_fd = quiet ? ::open(log_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : dup(STDERR_FILENO);
   auto launched = process::launch(command, options);
   if (options.output_fd >= 0) close(options.output_fd);
@@ -102,13 +111,16 @@ wire::Status Session::start(std::vector<std::string> command, LauncherKind kind,
 std::optional<int> Session::exit_code() { return program_ ? program_->exit_code() : std::optional<int>(0); }
 
 std::string Session::epitaph() {
-  const int code = exit_code().value_or(0);
-  const std::string how = code > 128 ? fmt::format("was ended by signal {}", code - 128) : fmt::format("ended with code {}", code);
-  return fmt::format("{} {}{}", program_name_, how, quiet_ ? last_lines(log_path()) : "");
+  return how_it_ended(program_name_, exit_code().value_or(0)) + (quiet_ ? last_lines(log_path()) : "");
 }
 
 void Session::end_program() {
   if (program_ && !program_->exit_code()) program_->end();
+}
+
+std::string how_it_ended(const std::string& program, int code) {
+  const std::string name = std::filesystem::path(program.substr(0, program.find(' '))).filename();
+  return fmt::format("{} ended with code {}{}", name, code, code > 128 && code < 128 + NSIG ? fmt::format(", as by signal {}", code - 128) : "");
 }
 
 int watch_program(Session& session, Monitor& monitor, bool headless, const Done& each_round) {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "monitor/cli/options.h"
+#include "monitor/process/guard.h"
 
 namespace idlewave::cli {
 
@@ -19,7 +20,10 @@ int doctor();
 
 /// Runs the body of a verb that uses the terminal under a guard (monitor/process/guard.h): in a child process, and the terminal is put back
 /// whatever happens to it.
-int guarded(const std::function<int()>& body);
+int guarded(const std::function<int()>& body, process::GuardOptions options = {});
+
+/// Exit code of `run` where something of ours failed and nothing of the program's did: no launcher gives it.
+inline constexpr int kOwnFailure = 125;
 
 /// Prints "idlewave: <message>" to stderr and returns `code`.
 int fail(const std::string& message, int code);

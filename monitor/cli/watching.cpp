@@ -37,7 +37,7 @@ void watch_on(Monitor& monitor, term::Terminal& terminal, const Done& done) {
   const Stopwatch watch;
   Nanoseconds next_frame{};
   bool news = true;
-  while (!monitor.wants_to_quit() && !terminal.hung_up() && !done(watch.now())) {
+  while (monitor.leaving() == Monitor::Leaving::kNo && !terminal.hung_up() && !done(watch.now())) {
     const Nanoseconds now = watch.now();
     news = monitor.work(now) || news;
     const bool pressed = read_keys(monitor, terminal, now);
@@ -51,10 +51,17 @@ void watch_on(Monitor& monitor, term::Terminal& terminal, const Done& done) {
 }
 
 int watch_on_screen(Monitor& monitor, const Done& done) {
-  const process::StopSignals signals;
+  process::StopSignals signals;
   auto terminal = term::open_ncurses();
   if (!terminal) return fail(terminal.error().message, 1);
-  watch_on(monitor, **terminal, [&](Nanoseconds now) { return signals.received() || done(now); });
+  watch_on(monitor, **terminal, [&](Nanoseconds now) {
+    // Ctrl-C is pressed to leave what one looks at, and must not end a job of hours without a question.
+    if (signals.received() == SIGINT && monitor.asks_before_quitting()) {
+      signals.forget();
+      monitor.press(view::key_of(U'q'), (*terminal)->size(), (*terminal)->look(), now);
+    }
+    return signals.received() || done(now);
+  });
   return signals.received() ? process::exit_code_of(*signals.received()) : 0;
 }
 

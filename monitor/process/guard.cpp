@@ -53,6 +53,7 @@ class Guard {
   int watch();
 
  private:
+  void pass_on(int signal);
   void collect();
   void stop_with_child(int signal);
   void continue_child();
@@ -78,15 +79,23 @@ int Guard::watch() {
     else if (signal == SIGCONT)
       continue_child();
     else if (signal > 0)
-      ::kill(child_, signal);
+      pass_on(signal);
   }
   return finish();
+}
+
+void Guard::pass_on(int signal) {
+  if (options_.on_signal) options_.on_signal(signal);
+  ::kill(child_, signal);
 }
 
 void Guard::collect() {
   int status = 0;
   for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
-    if (pid != child_) continue;
+    if (pid != child_) {
+      if (options_.on_other_child && !WIFSTOPPED(status)) options_.on_other_child(pid, status);
+      continue;
+    }
     if (WIFSTOPPED(status))
       stop_with_child(WSTOPSIG(status));
     else

@@ -2,6 +2,8 @@
 // A small parent for the monitor. It survives what the monitor does not survive, puts the terminal back, and ends what
 // the monitor started.
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 
@@ -11,6 +13,10 @@ struct GuardOptions {
   std::string program = "idlewave";  ///< Name for the line that says how it ended.
   std::string
       terminal_reset;  ///< Bytes that put the terminal back; written if the body left it in other modes than it found.
+  /// Told, in the guard, about every other child that has ended, with its wait status.
+  std::function<void(pid_t, int)> on_other_child{};
+  /// Told, in the guard, about every signal that was passed on to the child.
+  std::function<void(int)> on_signal{};
 };
 
 /// Runs `body` in a child process and returns its exit code, 128 + signal if a signal has ended it; then one line on

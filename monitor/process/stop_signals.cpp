@@ -45,6 +45,12 @@ StopSignals::~StopSignals() {
 
 int StopSignals::fd() const { return wake_fd.load(); }
 
+void StopSignals::forget() {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(wake_fd.load(), &count, sizeof count);
+  first.store(0);
+}
+
 std::optional<int> StopSignals::received() const {
   const int signal = first.load();
   return signal == 0 ? std::nullopt : std::optional(signal);

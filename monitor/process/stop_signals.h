@@ -16,6 +16,7 @@ class StopSignals {
   ~StopSignals();
 
   int fd() const;  ///< Readable from the first signal on, for ever.
+  void forget();   ///< As if none had come.
   std::optional<int> received()
       const;  ///< The first that came. A program that ends by it exits with exit_code_of() it.
 

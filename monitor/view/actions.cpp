@@ -56,7 +56,18 @@ void focus_next(Turn& turn, std::int64_t direction) {
 
 }  // namespace
 
-void quit(Turn& turn) { turn.effects.emplace_back(Quit{}); }
+void quit(Turn& turn) {
+  if (turn.model.session.ends_with_us.empty()) {
+    turn.effects.emplace_back(Quit{});
+    return;
+  }
+  turn.state.form = Form{.kind = FormKind::kQuit};
+}
+
+void detach(Turn& turn) {
+  if (!turn.model.session.can_detach) return turn.say("what this screen has started ends with it: q quits", Tone::kWarning);
+  turn.effects.emplace_back(Detach{});
+}
 
 void help(Turn& turn) {
   turn.state.help = true;

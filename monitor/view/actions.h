@@ -6,6 +6,7 @@
 namespace idlewave::view::actions {
 
 void quit(Turn& turn);
+void detach(Turn& turn);
 void help(Turn& turn);
 void pause(Turn& turn);
 void earlier(Turn& turn);

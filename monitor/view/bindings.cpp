@@ -23,6 +23,7 @@ std::vector<Key> keys_of(std::u32string_view characters, KeyCode code) {
 std::vector<Binding> table() {
   return {
       {keys_of(U"q"), "q", "quit, end what was started", "quit", actions::quit},
+      {keys_of(U"d"), "d", "leave; the program goes on", "", actions::detach},
       {keys_of(U"?"), "?", "this help", "help", actions::help},
       {keys_of(U"i"), "i", "delay the rank at the cursor", "inject", actions::inject},
       {keys_of(U" "), "space", "pause, resume the view", "pause", actions::pause},

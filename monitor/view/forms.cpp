@@ -16,6 +16,7 @@ namespace idlewave::view {
 namespace {
 
 constexpr std::size_t kLongestInput = 64;
+constexpr int kLongestProgram = 40;
 constexpr Nanoseconds kUsualDelay = std::chrono::milliseconds(250);
 
 std::string in_words(const wire::Command& command, Rank ranks) {
@@ -104,7 +105,21 @@ void submit(Turn& turn) {
       return submit_goto(turn);
     case FormKind::kFilter:
       return submit_filter(turn);
+    case FormKind::kQuit:
+      return;  // Enter is too easily pressed for this.
   }
+}
+
+void leave(Turn& turn, Effect how) {
+  turn.state.form.reset();
+  turn.effects.push_back(std::move(how));
+}
+
+void answer_whether_to_quit(Turn& turn) {
+  const char32_t c = turn.key.character;
+  if (c == U'y' || c == U'Y') return leave(turn, Quit{});
+  if (c == U'd' || c == U'D') return leave(turn, Detach{});
+  if (c == U'n' || c == U'N') turn.state.form.reset();
 }
 
 void answer(Turn& turn) {
@@ -176,6 +191,7 @@ void key_in_form(Turn& turn) {
     case KeyCode::kDelete:
       return erase(form);
     case KeyCode::kCharacter:
+      if (form.kind == FormKind::kQuit) return answer_whether_to_quit(turn);
       return form.kind == FormKind::kConfirm ? answer(turn) : type(form, turn.key);
     default:
       return;
@@ -212,6 +228,8 @@ FormWords words_of(const Form& form, const Model& model) {
               form.complaint.empty() ? predicted_reach(form.rank, model) : form.complaint};
     case FormKind::kConfirm:
       return {in_words(form.command, model.timeline.ranks()) + " y/n", ""};
+    case FormKind::kQuit:
+      return {fmt::format("end {}? y/n, d leaves it running", shortened(model.session.ends_with_us, kLongestProgram)), ""};
     case FormKind::kNoise:
       return {"noise in all ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
     case FormKind::kGoto:

@@ -21,6 +21,7 @@ enum class FormKind : std::uint8_t {
   kConfirm,  ///< Shows `command` in words and waits for y or n.
   kGoto,     ///< Asks for a time, rank or step.
   kFilter,   ///< Asks for ranks.
+  kQuit,     ///< Says what would end, and waits for y, n or d.
 };
 
 /// One line at the bottom that takes the keys while it is open.

@@ -15,6 +15,8 @@ constexpr int kLongestName = 24;
 Piece recording_piece(const Recording& recording) {
   if (!recording.failure.empty())
     return {.text = "● rec FAILED", .ink = Ink::kError, .weight = 9, .right = true, .bold = true};
+  if (!recording.on && recording.bytes > 0)
+    return {.text = "recorded " + to_bytes(recording.bytes), .ink = Ink::kDim, .weight = 4, .right = true};
   if (!recording.on) return {.text = "not recorded", .ink = Ink::kDim, .weight = 3, .right = true};
   return {.text = "● rec " + to_bytes(recording.bytes), .ink = Ink::kGood, .weight = 7, .right = true};
 }

@@ -13,6 +13,8 @@
 namespace idlewave::view {
 
 struct Quit {};
+/// Leave, and let what was started go on. Without `ends_with_us` the same as Quit.
+struct Detach {};
 struct SendCommand {
   wire::Command command;  ///< With id 0: whoever sends it chooses the id.
 };
@@ -26,7 +28,7 @@ struct ReplayPause {
 struct ReplaySeek {
   Nanoseconds to{};  ///< Session time.
 };
-using Effect = std::variant<Quit, SendCommand, StartRecording, StopRecording, SaveScreen, ReplayPause, ReplaySeek>;
+using Effect = std::variant<Quit, Detach, SendCommand, StartRecording, StopRecording, SaveScreen, ReplayPause, ReplaySeek>;
 
 struct Update {
   State state;

@@ -1,0 +1,329 @@
+#include "monitor/cli/host.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "monitor/cli/host_record.h"
+#include "monitor/cli/paths.h"
+#include "monitor/cli/provenance.h"
+#include "monitor/cli/session.h"
+#include "monitor/cli/verbs.h"
+#include "monitor/process/program.h"
+#include "probe/outlet/outlet.h"
+#include "probe/wire/session_directory.h"
+
+namespace idlewave::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Nanoseconds kLook = milliseconds(50);      ///< Between two looks at what poll can't tell of.
+constexpr Nanoseconds kRecordPeriod = milliseconds(500);
+constexpr Nanoseconds kPatienceForAgents = seconds(3);   ///< After the program has ended they may still have something to say.
+constexpr Nanoseconds kPatienceForStarter = seconds(2);  ///< To attach, where the program was over in moments.
+constexpr Nanoseconds kEndPatience = seconds(5);         ///< Between asking the program to end and ending it.
+constexpr std::uint64_t kHistory = 64u << 20;            ///< What a screen that comes later gets to see, in bytes of frames.
+
+/// Several descriptors that poll as one.
+class Descriptors {
+ public:
+  Descriptors() : fd_(epoll_create1(EPOLL_CLOEXEC)) {}
+  ~Descriptors() { close(fd_); }
+  Descriptors(const Descriptors&) = delete;
+  Descriptors& operator=(const Descriptors&) = delete;
+  void add(int fd) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+    epoll_ctl(fd_, EPOLL_CTL_ADD, fd, &event);
+  }
+  void remove(int fd) { epoll_ctl(fd_, EPOLL_CTL_DEL, fd, nullptr); }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// What would end us is for the program, and comes by the channel: the host goes when there is nothing left to do.
+void be_deaf() {
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2, SIGALRM}) std::signal(signal, SIG_IGN);
+}
+
+int child_ended_fd() {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, nullptr);
+  return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void empty(int signal_fd) {
+  signalfd_siginfo info;
+  while (read(signal_fd, &info, sizeof info) > 0) continue;
+}
+
+bool belongs_to_keyboard(int signal) { return signal == SIGINT || signal == SIGQUIT || signal == SIGTSTP || signal == SIGCONT; }
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// The streams that the program gets, and the file that stands for a terminal which a screen has.
+struct Streams {
+  int input = -1, output = -1, error = -1;
+};
+
+class Host {
+ public:
+  Host(const HostOptions& options, process::Channel& starter, Session session);
+  /// 0 when the program runs; else what was refused has been said.
+  int start();
+  void serve();
+  void finish();
+
+ private:
+  Nanoseconds now() const { return Clock::now() - began_; }
+  int refuse(int code, const std::string& why);
+  wire::Status open_recording();
+  wire::Status open_view();
+  wire::Result<Streams> open_streams();
+  void turn();
+  void pass_on_frames();
+  void pass_on_commands();
+  void listen_to_starter();
+  void obey(const std::string& order);
+  void end_program();
+  void look_after_program();
+  bool is_over();
+  bool agents_are_done();
+  void describe(bool at_once);
+  void keep_output();
+
+  const HostOptions& options_;
+  process::Channel& starter_;
+  Session session_;
+  link::Recorder link_;
+  std::unique_ptr<outlet::Outlet> view_;
+  std::optional<process::Program> program_;
+  std::vector<link::Delivery> deliveries_;
+  Descriptors descriptors_;
+  int child_ended_;
+  Clock::time_point began_ = Clock::now();
+  std::optional<Nanoseconds> ended_at_;     ///< The program.
+  std::optional<Nanoseconds> end_asked_at_;
+  HostRecord record_;
+  HostRecord told_;
+  Nanoseconds described_at_{};
+  bool starter_is_gone_ = false;
+};
+
+Host::Host(const HostOptions& options, process::Channel& starter, Session session)
+    : options_(options), starter_(starter), session_(std::move(session)), link_(session_.take_link()), child_ended_(child_ended_fd()) {
+  descriptors_.add(child_ended_);
+  descriptors_.add(starter_.fd());
+  record_.pid = getpid();
+  record_.start = wire::process_start_time(getpid());
+  record_.program = joined(options_.run.command);
+  record_.label = program_label(options_.run.command);
+}
+
+int Host::refuse(int code, const std::string& why) {
+  starter_.say(fmt::format("{}{} {}", words::kRefused, code, why));
+  return code;
+}
+
+wire::Status Host::open_recording() {
+  if (options_.run.record.empty()) return wire::ok();
+  record_.recording = fs::absolute(options_.run.record).string();
+  return link_.start(options_.run.record, recording_header(session_.name(), now()), now());
+}
+
+wire::Status Host::open_view() {
+  auto view = outlet::Outlet::open({.session = session_.name(),
+                                    .node = wire::kRelayNode,
+                                    .listen = fmt::format("ipc://{}/view.sock", session_.folder()),
+                                    .buffer_bytes = kHistory,
+                                    .is_relay = true});
+  if (!view) return view.error();
+  view_ = std::move(*view);
+  descriptors_.add(view_->fd());
+  record_.endpoint = view_->listen_endpoint();
+  return wire::ok();
+}
+
+/// With a screen, the keys are the screen's and so is what is seen: a terminal is replaced by nothing to read and by a file. What the
+/// user has redirected stays.
+wire::Result<Streams> Host::open_streams() {
+  Streams streams;
+  int file = options_.output_fd;
+  if (options_.on_screen && file < 0) {
+    record_.output = session_.folder() + "/output";
+    file = open(record_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0) return wire::Error{fmt::format("{}: {}", record_.output, std::strerror(errno))};
+  }
+  const auto taken = [&](int stream) { return options_.on_screen && isatty(stream); };
+  if (taken(STDIN_FILENO)) streams.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (options_.output_fd >= 0 || taken(STDOUT_FILENO)) streams.output = file;
+  if (options_.output_fd >= 0 || taken(STDERR_FILENO)) streams.error = file;
+  const bool report_has_stdout = options_.run.json && options_.run.report.empty() && !options_.on_screen;
+  if (report_has_stdout && streams.output < 0) streams.output = STDERR_FILENO;
+  return streams;
+}
+
+int Host::start() {
+  if (const auto recording = open_recording(); !recording) return refuse(2, recording.error().message);
+  if (const auto view = open_view(); !view) return refuse(kOwnFailure, view.error().message);
+  const auto streams = open_streams();
+  if (!streams) return refuse(kOwnFailure, streams.error().message);
+  process::ProgramOptions options{.environment = {}, .input_fd = streams->input, .output_fd = streams->output, .error_fd = streams->error};
+  const std::vector<std::string> command = session_.prepare(options_.run.command, options_.launcher, options_.run.allow_inject, options.environment);
+  auto started = process::Program::start(command, options);
+  if (const auto* failure = std::get_if<process::Program::NotStarted>(&started)) return refuse(failure->shell_code, failure->error.message);
+  program_ = std::get<process::Program>(started);
+  describe(true);
+  starter_.say(fmt::format("{}{}", words::kReady, program_->pid()));
+  // Whoever waits for the other end of the program's pipes waits for the program alone.
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, stream);
+  close(nothing);
+  return 0;
+}
+
+void Host::serve() {
+  while (!is_over()) {
+    turn();
+    link_.wait(kLook, descriptors_.fd());
+  }
+  turn();
+}
+
+void Host::turn() {
+  empty(child_ended_);
+  pass_on_frames();
+  pass_on_commands();
+  listen_to_starter();
+  look_after_program();
+  describe(false);
+}
+
+void Host::pass_on_frames() {
+  deliveries_.clear();
+  link_.receive(now(), deliveries_);
+  for (const link::Delivery& delivery : deliveries_)
+    if (delivery.direction == wire::Direction::kReceived) view_->relay(delivery.bytes);
+}
+
+/// The commands' outcomes come back as frames; that one found nobody is told to all as one of those who ordered it would be.
+void Host::pass_on_commands() {
+  for (const wire::Command& command : view_->serve(Nanoseconds(0))) {
+    const wire::Status sent = link_.send(now(), command);
+    if (!sent) starter_.say(std::string(words::kNote) + "a command was not carried out: " + sent.error().message);
+  }
+}
+
+void Host::listen_to_starter() {
+  if (starter_is_gone_) return;
+  while (const auto order = starter_.hear()) obey(*order);
+  if (!starter_.is_over()) return;
+  starter_is_gone_ = true;
+  descriptors_.remove(starter_.fd());  // It would be readable for ever.
+}
+
+void Host::obey(const std::string& order) {
+  if (order == words::kEnd) return end_program();
+  if (!order.starts_with(words::kSignal) || program_->exit_code()) return;
+  const int signal = std::atoi(order.c_str() + std::strlen(words::kSignal));
+  kill(belongs_to_keyboard(signal) ? -program_->pid() : program_->pid(), signal);
+}
+
+void Host::end_program() {
+  if (program_->exit_code() || end_asked_at_) return;
+  end_asked_at_ = now();
+  kill(-program_->pid(), SIGTERM);
+  kill(-program_->pid(), SIGCONT);  // One that was stopped would never see the first.
+}
+
+void Host::look_after_program() {
+  if (program_->exit_code() && !ended_at_) {
+    ended_at_ = now();
+    record_.code = program_->exit_code();
+  }
+  if (end_asked_at_ && now() - *end_asked_at_ > kEndPatience) kill(-program_->pid(), SIGKILL);
+}
+
+/// Every agent that was heard has said its end, and none is about to be heard.
+bool Host::agents_are_done() {
+  const link::LinkState state = link_.status().state;
+  if (state == link::LinkState::kEnded) return true;
+  if (state != link::LinkState::kWaiting) return false;
+  wire::AgentRecord agent;
+  return !wire::read_agent_record(session_.name().c_str(), agent) || !wire::is_alive(agent);
+}
+
+bool Host::is_over() { return ended_at_ && (agents_are_done() || now() - *ended_at_ > kPatienceForAgents); }
+
+void Host::describe(bool at_once) {
+  record_.recorded = link_.bytes_written();
+  if (record_.failure.empty() && !link_.failure().empty()) starter_.say(words::kFailure + link_.failure());
+  record_.failure = link_.failure();
+  const bool due = at_once || record_.code != told_.code || now() - described_at_ > kRecordPeriod;
+  if (!due || record_ == told_) return;
+  described_at_ = now();
+  told_ = record_;
+  [[maybe_unused]] const wire::Status ignored = write_host_record(session_.name(), record_);  // On a full disk screens know less.
+}
+
+/// Nobody is left to show what the program has printed: it is kept where one would look for it.
+void Host::keep_output() {
+  std::error_code failed;
+  if (!starter_is_gone_ || record_.output.empty() || fs::file_size(record_.output, failed) == 0 || failed) return;
+  for (const fs::path& folder : {fs::current_path(failed), fs::path(std::getenv("HOME") ? std::getenv("HOME") : "/")}) {
+    if (fs::copy_file(record_.output, folder / free_file_name(session_.name(), ".out"), failed); !failed) return;
+  }
+}
+
+void Host::finish() {
+  if (!link_.failure().empty()) {
+    // Said when it happened.
+  } else if (const wire::Status stopped = link_.stop(); !stopped) {
+    starter_.say(words::kFailure + stopped.error().message);
+  }
+  describe(true);
+  view_->finish(starter_is_gone_ ? Nanoseconds(0) : kPatienceForStarter);
+  keep_output();
+  starter_.say(fmt::format("{}{}", words::kEnded, *record_.code));
+}
+
+}  // namespace
+
+int host(const HostOptions& options, process::Channel& starter) {
+  be_deaf();
+  auto session = Session::open(options.session, options.run.listen);
+  if (!session) {
+    starter.say(fmt::format("{}{} {}", words::kRefused, 2, session.error().message));
+    return 2;
+  }
+  Host host(options, starter, std::move(*session));
+  if (const int refused = host.start(); refused != 0) return refused;
+  host.serve();
+  host.finish();
+  return 0;
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,35 @@
+#pragma once
+// The process that stands beside a program started by `run`: it owns the launcher, the session's folder, the socket that agents connect to
+// and the recording, and passes on what it hears to the screens, which come and go. It outlives whoever started it, and the program outlives it.
+
+#include <string>
+
+#include "monitor/cli/mpi_launcher.h"
+#include "monitor/cli/options.h"
+#include "monitor/process/companion.h"
+
+namespace idlewave::cli {
+
+struct HostOptions {
+  RunOptions run;
+  std::string session;
+  LauncherKind launcher = LauncherKind::kOther;
+  int output_fd = -1;     ///< File of --output; -1: none.
+  bool on_screen = false; ///< What would come from or go to a terminal does not, since a screen has it.
+};
+
+/// What host and starter say to each other, one message each: a word, and what belongs to it.
+namespace words {
+inline constexpr const char* kReady = "ready ";      ///< Host: the program runs. Its process number.
+inline constexpr const char* kRefused = "refused ";  ///< Host: nothing runs. Exit code and reason.
+inline constexpr const char* kFailure = "failure ";  ///< Host: something of ours failed; the program did not.
+inline constexpr const char* kNote = "note ";        ///< Host: for the user, at the end.
+inline constexpr const char* kEnded = "ended ";      ///< Host: all is over. The program's exit code.
+inline constexpr const char* kSignal = "signal ";    ///< Starter: for the program. Its number.
+inline constexpr const char* kEnd = "end";           ///< Starter: end the program and all that it has started.
+}  // namespace words
+
+/// The life of the host, in a process of its own (process::start_companion). Returns when the program has ended and its agents have said all.
+int host(const HostOptions& options, process::Channel& starter);
+
+}  // namespace idlewave::cli

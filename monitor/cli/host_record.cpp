@@ -1,0 +1,100 @@
+#include "monitor/cli/host_record.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "probe/wire/session_directory.h"
+
+namespace idlewave::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uintmax_t kLargest = 64 << 10;
+
+std::string record_path(const std::string& session) {
+  char folder[wire::kSessionPathLimit];
+  return wire::session_path(session.c_str(), folder) ? std::string(folder) + "/host" : std::string();
+}
+
+/// A record has one line for each value.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+template <class Number>
+bool parse(const std::string& text, Number& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool take(const std::string& key, const std::string& value, HostRecord& record) {
+  if (key == "pid") return parse(value, record.pid);
+  if (key == "start") return parse(value, record.start);
+  if (key == "code") return parse(value, record.code.emplace());
+  if (key == "recorded") return parse(value, record.recorded);
+  for (const auto& [name, field] : {std::pair{"endpoint", &HostRecord::endpoint}, std::pair{"program", &HostRecord::program}, std::pair{"label", &HostRecord::label}, std::pair{"recording", &HostRecord::recording},
+                                    std::pair{"failure", &HostRecord::failure}, std::pair{"output", &HostRecord::output}}) {
+    if (key == name) record.*field = value;
+  }
+  return true;  // Unknown keys are for later versions.
+}
+
+}  // namespace
+
+wire::Status write_host_record(const std::string& session, const HostRecord& record) {
+  std::string text = fmt::format("pid {}\nstart {}\nendpoint {}\nprogram {}\nlabel {}\n", record.pid, record.start, record.endpoint, one_line(record.program), one_line(record.label));
+  if (record.code) text += fmt::format("code {}\n", *record.code);
+  if (!record.recording.empty()) text += fmt::format("recording {}\nrecorded {}\n", one_line(record.recording), record.recorded);
+  if (!record.failure.empty()) text += fmt::format("failure {}\n", one_line(record.failure));
+  if (!record.output.empty()) text += fmt::format("output {}\n", one_line(record.output));
+  const std::string path = record_path(session), draft = path + ".new";
+  std::ofstream file(draft, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file.fail() && std::rename(draft.c_str(), path.c_str()) == 0) return wire::ok();
+  unlink(draft.c_str());
+  return wire::Error{fmt::format("can't write to {}: is the disk full?", path)};
+}
+
+std::optional<HostRecord> read_last_host_record(const std::string& session) {
+  std::error_code failed;
+  const std::string path = record_path(session);
+  if (path.empty() || !fs::is_regular_file(path, failed) || fs::file_size(path, failed) > kLargest || failed) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  HostRecord record;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string::npos || !take(line.substr(0, space), line.substr(space + 1), record)) return std::nullopt;
+  }
+  if (record.pid <= 0 || record.start == 0 || record.endpoint.empty()) return std::nullopt;
+  return record;
+}
+
+std::optional<HostRecord> read_host_record(const std::string& session) {
+  auto record = read_last_host_record(session);
+  if (record && wire::process_start_time(record->pid) != record->start) return std::nullopt;
+  return record;
+}
+
+std::vector<std::string> hosted_sessions() {
+  char folder[wire::kSessionPathLimit];
+  std::vector<std::string> sessions;
+  if (!wire::session_path("x", folder)) return sessions;
+  std::error_code failed;
+  for (fs::directory_iterator entry(fs::path(folder).parent_path(), failed), end; !failed && entry != end; entry.increment(failed)) {
+    const std::string name = entry->path().filename();
+    if (wire::valid_session_name(name.c_str()) && read_host_record(name)) sessions.push_back(name);
+  }
+  std::sort(sessions.begin(), sessions.end());
+  return sessions;
+}
+
+}  // namespace idlewave::cli

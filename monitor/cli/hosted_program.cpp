@@ -1,0 +1,127 @@
+#include "monitor/cli/hosted_program.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "monitor/cli/host_record.h"
+#include "monitor/cli/verbs.h"
+#include "monitor/process/exec.h"
+#include "probe/wire/session_directory.h"
+
+namespace idlewave::cli {
+namespace {
+
+constexpr auto kPatienceForHost = std::chrono::seconds(3);  ///< One that is stopped must not hold us.
+
+/// What follows `word`, if the message begins with it.
+std::optional<std::string> after(const std::string& message, std::string_view word) {
+  return message.starts_with(word) ? std::optional(message.substr(word.size())) : std::nullopt;
+}
+
+}  // namespace
+
+HostedProgram::HostedProgram(process::Companion host, const HostOptions& options)
+    : channel_(std::move(host.channel)), host_(host.pid), session_(options.session), name_(std::filesystem::path(options.run.command.front()).filename()) {}
+
+std::variant<HostedProgram, HostedProgram::Refusal> HostedProgram::start(const HostOptions& options) {
+  // Should the host be killed, the kernel hands the program on to us, and its exit code is not lost.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  auto companion = process::start_companion("iw-host", [&options](process::Channel& channel) { return host(options, channel); });
+  if (!companion) return Refusal{kOwnFailure, companion.error().message};
+  HostedProgram program(std::move(*companion), options);
+  if (auto refusal = program.wait_until_ready()) return std::move(*refusal);
+  return program;
+}
+
+std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
+  for (;;) {
+    pollfd readable{channel_.fd(), POLLIN, 0};
+    poll(&readable, 1, -1);
+    const auto message = channel_.hear();
+    if (channel_.is_over()) return Refusal{kOwnFailure, "the process that was to start the program has died"};
+    if (!message) continue;
+    if (const auto refused = after(*message, words::kRefused)) {
+      const std::size_t space = refused->find(' ');
+      return Refusal{std::atoi(refused->c_str()), space == std::string::npos ? "" : refused->substr(space + 1)};
+    }
+    const auto ready = after(*message, words::kReady);
+    if (!ready) continue;
+    program_ = std::atoi(ready->c_str());
+    if (const auto record = read_last_host_record(session_); record && !record->output.empty()) output_fd_ = open(record->output.c_str(), O_RDONLY | O_CLOEXEC);
+    return std::nullopt;
+  }
+}
+
+std::string HostedProgram::view_endpoint() const {
+  char folder[wire::kSessionPathLimit];
+  return wire::session_path(session_.c_str(), folder) ? fmt::format("ipc://{}/view.sock", folder) : std::string();
+}
+
+void HostedProgram::listen() {
+  while (const auto message = channel_.hear()) {
+    if (const auto code = after(*message, words::kEnded)) {
+      exit_code_ = std::atoi(code->c_str());
+      host_said_all_ = true;
+    }
+    if (const auto note = after(*message, words::kNote)) notes_.push_back(*note);
+    if (const auto failure = after(*message, words::kFailure)) failures_.push_back(*failure);
+  }
+  host_was_killed_ = channel_.is_over() && !host_said_all_;
+  if (host_was_killed_) collect();
+}
+
+void HostedProgram::collected(pid_t pid, int wait_status) {
+  host_is_gone_ = host_is_gone_ || pid == host_;
+  if (pid == program_) exit_code_ = process::exit_code_from(wait_status);
+}
+
+void HostedProgram::collect() {
+  int status = 0;
+  for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) collected(pid, status);
+}
+
+void HostedProgram::part() {
+  const auto deadline = std::chrono::steady_clock::now() + kPatienceForHost;
+  for (collect(); !host_is_gone_ && std::chrono::steady_clock::now() < deadline; collect()) usleep(2000);
+}
+
+void HostedProgram::pass_on(int signal) {
+  if (exit_code_) return;
+  if (!host_was_killed_ && channel_.say(fmt::format("{}{}", words::kSignal, signal))) return;
+  kill(program_, signal);
+}
+
+void HostedProgram::end() {
+  if (exit_code_ || channel_.say(words::kEnd)) return;
+  kill(-program_, SIGTERM);
+}
+
+void HostedProgram::show_output() const {
+  std::array<char, 1 << 16> bytes{};
+  off_t at = 0;
+  for (ssize_t got = 0; output_fd_ >= 0 && (got = pread(output_fd_, bytes.data(), bytes.size(), at)) > 0; at += got)
+    if (std::fwrite(bytes.data(), 1, std::size_t(got), stdout) != std::size_t(got)) break;
+  std::fflush(stdout);
+}
+
+int HostedProgram::say_how_it_ended() const {
+  const int code = exit_code_.value_or(kOwnFailure);
+  for (const std::string& note : notes_) fail(note, 0);
+  if (host_was_killed_) fail("the process that recorded the session was killed; the program was not disturbed", 0);
+  for (const std::string& failure : failures_) fail(failure, 0);
+  return code == 0 && (host_was_killed_ || !failures_.empty()) ? kOwnFailure : code;
+}
+
+}  // namespace idlewave::cli

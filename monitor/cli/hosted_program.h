@@ -1,0 +1,66 @@
+#pragma once
+// A program started by `run`, as its starter sees it: the host (host.h) stands between the two.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "monitor/cli/host.h"
+#include "monitor/cli/verbs.h"
+#include "monitor/process/companion.h"
+
+namespace idlewave::cli {
+
+/// One thread. Nothing ends with it: host and program go on when it goes.
+class HostedProgram {
+ public:
+  /// What did not start, and what to exit with.
+  struct Refusal {
+    int code = kOwnFailure;
+    std::string reason;
+  };
+  static std::variant<HostedProgram, Refusal> start(const HostOptions& options);
+
+  const std::string& session() const { return session_; }
+  const std::string& name() const { return name_; }  ///< Of the program, in one word.
+  std::string view_endpoint() const;                 ///< Where a screen attaches.
+
+  int fd() const { return channel_.fd(); }  ///< Readable when listen() has something to hear.
+  void listen();
+  /// A child of ours has ended: the host, or the program whose host was killed. Told by whoever collects them.
+  void collected(pid_t pid, int wait_status);
+  void collect();  ///< Those that have ended until now.
+
+  /// All is over: the exit code to pass on.
+  std::optional<int> exit_code() const { return exit_code_; }
+  bool host_was_killed() const { return host_was_killed_; }
+  void pass_on(int signal);  ///< To the program; one from the keyboard to its whole group.
+  void end();                ///< Ends the program, politely at first.
+
+  /// Lets the host tidy up and go, once it is over.
+  void part();
+  /// Prints what the host has to say at the end. Returns the exit code, kOwnFailure where something of ours failed and the program was fine.
+  int say_how_it_ended() const;
+  /// Prints what was kept of the program's output while a screen had the terminal.
+  void show_output() const;
+
+ private:
+  HostedProgram(process::Companion host, const HostOptions& options);
+  std::optional<Refusal> wait_until_ready();
+
+  process::Channel channel_;
+  pid_t host_;
+  bool host_is_gone_ = false;
+  pid_t program_ = 0;
+  std::string session_;
+  std::string name_;
+  int output_fd_ = -1;  ///< To read what was kept; -1: nothing is.
+  std::vector<std::string> notes_;
+  std::vector<std::string> failures_;
+  std::optional<int> exit_code_;
+  bool host_said_all_ = false;
+  bool host_was_killed_ = false;
+};
+
+}  // namespace idlewave::cli

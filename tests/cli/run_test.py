@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""`idlewave run` beside the same command without it: streams, exit code and files are the program's, whoever else dies. Usage: run_test.py FOLDER-OF-PROGRAMS"""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = None
+REPORTER = None
+OWN_FAILURE = 125
+PATIENCE = 60
+
+
+def eventually(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            return found
+        time.sleep(0.02)
+    return found
+
+
+def lives(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+        self.sessions = self.path / "sessions"
+        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.sessions), "REPORTER": str(REPORTER)}
+        self.addCleanup(self.nothing_is_left)
+
+    def processes(self, name=None):
+        """Ours that live, known by the folder of their sessions in their environment."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and f"IDLEWAVE_DIR={self.sessions}\0".encode() in (entry / "environ").read_bytes() and lives(entry.name):
+                    if name in (None, (entry / "comm").read_text().strip()):
+                        found.append(int(entry.name))
+            except OSError:
+                pass
+        return found
+
+    def nothing_is_left(self):
+        def left():
+            folders = list(self.sessions.glob("*")) if self.sessions.exists() else []
+            return [str(path) for folder in folders for path in folder.rglob("*")] + self.processes()
+
+        eventually(lambda: not left())
+        self.assertEqual(left(), [])
+
+    def start(self, *arguments, headless=True, **options):
+        words = [BIN / "idlewave", "run", *(["--headless"] if headless else []), *arguments]
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.path, **options}
+        process = subprocess.Popen(words, env=self.environment, **options)
+        self.addCleanup(process.stdout.close if process.stdout else int)
+        self.addCleanup(process.stderr.close if process.stderr else int)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def run_it(self, *arguments, input=None, **options):
+        process = self.start(*arguments, stdin=subprocess.PIPE if input is not None else subprocess.DEVNULL, **options)
+        out, err = process.communicate(input, timeout=PATIENCE)
+        return process.returncode, out, err
+
+    def shell(self, script, *options, **more):
+        return self.run_it(*options, "--", "sh", "-c", script, **more)
+
+    # --- results ---
+
+    def test_a_script_works_on_after_its_last_report(self):
+        code, out, _ = self.shell("$REPORTER 5; sleep 2; echo late; touch after; exit 37")
+        self.assertEqual((code, out), (37, b"late\n"))
+        self.assertTrue((self.path / "after").exists())
+
+    def test_any_script_ends_as_it_does_alone(self):
+        seed = random.randrange(1 << 32)
+        print(f"seed {seed}", file=sys.stderr)
+        dice = random.Random(seed)
+        pieces = ["$REPORTER 4 2000", "echo out$RANDOM_WORD", "echo err >&2", "printf 'no end of line'", "cat > copy", "head -c 3", "touch file", "sleep 0.3",
+                  "printf '\\033[31m\\000\\377'", "( $REPORTER 2 1000 & ) ; sleep 0.1", "true", "false"]
+        for round in range(12):
+            script = "; ".join(dice.choice(pieces) for _ in range(dice.randrange(1, 6)))
+            script += dice.choice(["", f"; exit {dice.randrange(256)}", "; kill -9 $$", "; kill -TERM $$", "; exec $REPORTER 3"])
+            input = bytes(dice.randrange(256) for _ in range(dice.choice([0, 10, 100000])))
+            with self.subTest(script=script, seed=seed, round=round):
+                alone, watched = self.path / f"alone{round}", self.path / f"watched{round}"
+                alone.mkdir(), watched.mkdir()
+                without = {k: v for k, v in self.environment.items() if k != "IDLEWAVE_DIR"}
+                truth = subprocess.run(["sh", "-c", script], input=input, capture_output=True, cwd=alone, env={**without, "IDLEWAVE_DISABLE": "1"}, timeout=PATIENCE)
+                code, out, err = self.shell(script, "--size", "40x5", input=input, cwd=watched)
+                self.assertEqual(code, truth.returncode if truth.returncode >= 0 else 128 - truth.returncode)
+                self.assertEqual(out, truth.stdout)
+                self.assertTrue(err.startswith(truth.stderr), err)
+                self.assertEqual({p.name: p.read_bytes() for p in watched.iterdir()}, {p.name: p.read_bytes() for p in alone.iterdir()})
+
+    def test_a_program_that_cannot_be_started_gives_what_a_shell_gives(self):
+        self.assertEqual(self.run_it("--", "no-such-program")[0], 127)
+        self.assertEqual(self.run_it("--", "/etc/passwd")[0], 126)
+
+    def test_two_programs_of_one_script_are_one_session(self):
+        code, out, err = self.shell("$REPORTER 10; sleep 1.5; $REPORTER 20; exit 3", "--report", "r.json")
+        self.assertEqual(code, 3, err)
+        report = json.loads((self.path / "r.json").read_text())
+        # start, stop, and three events a step
+        self.assertEqual((report["events"], report["dropped"], out), (2 * 2 + 30 * 3, 0, b""))
+
+    def test_the_report_has_standard_output_and_the_program_standard_error(self):
+        code, out, err = self.shell("echo words; $REPORTER 5", "--json")
+        self.assertEqual((code, json.loads(out)["ranks"]), (0, 1))
+        self.assertIn(b"words\n", err)
+
+    def test_output_goes_to_the_file_that_was_named(self):
+        code, out, _ = self.shell("echo words; echo more >&2", "--output", "all.txt")
+        self.assertEqual((code, out, (self.path / "all.txt").read_text()), (0, b"", "words\nmore\n"))
+
+    def test_what_reads_the_output_learns_of_its_end_from_the_program_alone(self):
+        script = f"'{BIN}/idlewave' run --headless -- yes 2>/dev/null | head -n 1"
+        done = subprocess.run(["bash", "-c", script + "; echo ${PIPESTATUS[0]}"], capture_output=True, env=self.environment, timeout=PATIENCE)
+        self.assertEqual(done.stdout, b"y\n141\n")
+
+    def test_a_descriptor_that_was_handed_down_arrives(self):
+        with open(self.path / "three", "wb") as file:
+            os.set_inheritable(file.fileno(), True)
+            code, _, err = self.shell(f"echo three >&{file.fileno()}", close_fds=False)
+        self.assertEqual((code, (self.path / "three").read_text()), (0, "three\n"), err)
+
+    def test_ignored_signals_stay_ignored_and_no_other_is(self):
+        look = "grep -E 'Sig(Ign|Blk)' /proc/self/status"
+        ignore = lambda: signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+        alone = subprocess.run(["sh", "-c", look], capture_output=True, preexec_fn=ignore)
+        self.assertEqual(self.shell(look, preexec_fn=ignore)[1], alone.stdout)
+
+    # --- failures of ours ---
+
+    def test_a_report_that_cannot_be_written_is_our_failure_and_not_the_program_s(self):
+        self.assertEqual(self.shell("true", "--report", "/nowhere/r.json")[0], OWN_FAILURE)
+        self.assertEqual(self.shell("exit 4", "--report", "/nowhere/r.json")[0], 4)
+
+    def test_nothing_is_started_where_the_recording_cannot_be(self):
+        for options in (["--record", "/nowhere/s.iw"], ["--output", "/nowhere/out"]):
+            code, _, err = self.shell("touch started", *options)
+            self.assertEqual(code, 2, err)
+            self.assertFalse((self.path / "started").exists())
+
+    def test_the_help_names_the_exit_code_of_our_own_failures(self):
+        self.assertIn("125", subprocess.run([BIN / "idlewave", "run", "--help"], capture_output=True, text=True).stdout)
+
+    # --- signals and deaths ---
+
+    def test_signals_reach_the_program_which_decides(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+            run = self.start("--", "sh", "-c", f"trap 'echo got; exit 9' {number.name[3:]}; echo ready; while :; do sleep 0.05; done")
+            self.assertEqual(run.stdout.readline(), b"ready\n")
+            run.send_signal(number)
+            out, err = run.communicate(timeout=PATIENCE)
+            self.assertEqual((run.returncode, out), (9, b"got\n"), err)
+
+    def survives(self, harm, expected_code, session="survivor"):
+        """Something is done to one of ours while the program runs; the program writes its result all the same."""
+        run = self.start("--record", "s.iw", "--session", session, "--", "sh", "-c", "$REPORTER 150; echo result > result; exit 11")
+        self.assertTrue(eventually(lambda: (self.sessions / session / "agent").exists()))
+        time.sleep(0.3)
+        harm(run)
+        self.assertEqual(run.wait(timeout=PATIENCE), expected_code)
+        self.assertTrue(eventually((self.path / "result").exists))
+        self.assertTrue(eventually(lambda: not self.processes()))
+
+    def recorded_events(self):
+        report = subprocess.run([BIN / "idlewave", "report", self.path / "s.iw", "--json"], capture_output=True, text=True)
+        return json.loads(report.stdout)["events"]
+
+    def test_a_monitor_that_is_killed_leaves_program_and_recording_running(self):
+        self.survives(lambda run: run.kill(), -signal.SIGKILL)
+        self.assertEqual(self.recorded_events(), 2 + 150 * 3)
+
+    def test_a_hangup_leaves_program_and_recording_running(self):
+        self.survives(lambda run: run.send_signal(signal.SIGHUP), 128 + signal.SIGHUP)
+        self.assertEqual(self.recorded_events(), 2 + 150 * 3)
+
+    def test_a_host_that_is_killed_leaves_the_program_and_its_exit_code(self):
+        self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("iw-host")], 11)
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_an_agent_that_is_killed_leaves_the_program_and_its_exit_code(self):
+        self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("idlewave-agent")], 11)
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)
+
+    # --- coming back ---
+
+    def test_who_comes_later_sees_what_was_before(self):
+        run = self.start("--session", "later", "--", "sh", "-c", "$REPORTER 200; exit 4")
+        self.assertTrue(eventually(lambda: (self.sessions / "later" / "agent").exists()))
+        time.sleep(0.5)
+        listed = subprocess.run([BIN / "idlewave", "attach"], env=self.environment, capture_output=True, text=True)
+        self.assertRegex(listed.stdout, "later +sh -c")
+        attached = subprocess.run([BIN / "idlewave", "attach", "later", "--headless", "--json"], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(json.loads(attached.stdout)["events"], 2 + 200 * 3, attached.stderr)
+        self.assertEqual(run.wait(timeout=PATIENCE), 4)
+
+
+if __name__ == "__main__":
+    BIN, REPORTER = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
