@@ -8,6 +8,7 @@
 
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
+#include "probe/wire/printable.h"
 #include "workloads/support/quantity.h"
 
 namespace idlewave::cli {
@@ -49,6 +50,9 @@ std::vector<Rank> parse_ranks(const std::string& text) {
     }
     if (used == 0 || first < 0 || last < first || last >= wire::kMaxRanks) {
       throw CLI::ValidationError("--ranks", fmt::format("'{}': accepted are ranks and ranges, as in 5 or 0-9,20", text));
+    }
+    if (ranks.size() + std::size_t(last - first) >= std::size_t(wire::kMaxRanks)) {
+      throw CLI::ValidationError("--ranks", fmt::format("more than {} ranks; name each once", wire::kMaxRanks));
     }
     for (Rank rank = first; rank <= last; ++rank) ranks.push_back(rank);
   }
@@ -231,7 +235,7 @@ int dispatch(int argc, char** argv) {
   app.set_version_flag("--version", std::string("idlewave ") + IDLEWAVE_VERSION);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("idlewave: {}\n", error.what());
+    return fmt::format("idlewave: {}\n", wire::printable(error.what()));
   });
   Parsed parsed;
   DemoOptions demo_options;

@@ -9,6 +9,7 @@
 #include <thread>
 #include <variant>
 
+#include "probe/wire/last_words.h"
 #include "workloads/ring/agreement.h"
 #include "workloads/ring/exchange.h"
 #include "workloads/ring/options.h"
@@ -65,7 +66,7 @@ int run_ring(const Options& options, MPI_Comm ranks, const Group& world) {
   std::optional<Exchange> exchange = make_exchange(options, ranks, node);
   if (!exchange) return kFailed;
   if (const auto possible = check_protocol(options, exchange->is_eager()); !possible) {
-    if (world.rank == 0) fmt::print(stderr, "iw-ring: {}\n", possible.error().message);
+    if (world.rank == 0) complain(possible.error());
     return kBadInput;
   }
   warm_up(options, ranks, *work, *exchange);
@@ -78,11 +79,11 @@ int run_ring(const Options& options, MPI_Comm ranks, const Group& world) {
   return kSuccess;
 }
 
-int run_program(int argc, char** argv) {
+int run_program(int argc, char** argv) try {
   const Group world = group_of(MPI_COMM_WORLD);
   const auto parsed = parse_options(argc, argv, world.size);
   if (!parsed) {
-    if (world.rank == 0) fmt::print(stderr, "iw-ring: {}\n", parsed.error().message);
+    if (world.rank == 0) complain(parsed.error());
     MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
     return kBadInput;
   }
@@ -91,6 +92,10 @@ int run_program(int argc, char** argv) {
     return kSuccess;
   }
   return run_ring(std::get<Options>(*parsed), MPI_COMM_WORLD, world);
+} catch (...) {
+  complain({wire::last_words()});
+  MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the others wait for this rank
+  return kBadInput;
 }
 
 }  // namespace
