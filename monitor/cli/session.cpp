@@ -12,6 +12,7 @@
 
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
+#include "probe/wire/printable.h"
 #include "probe/wire/session_directory.h"
 
 namespace idlewave::cli {
@@ -37,7 +38,7 @@ std::string last_lines(const std::string& path) {
     if (lines.size() > kLinesOfEpitaph) lines.pop_front();
   }
   std::string text;
-  for (const std::string& line : lines) text += "\n  " + line;
+  for (const std::string& line : lines) text.append("  ").append(line).append("\n");
   return text;
 }
 
@@ -111,7 +112,7 @@ wire::Status Session::start(std::vector<std::string> command, LauncherKind kind,
 std::optional<int> Session::exit_code() { return program_ ? program_->exit_code() : std::optional<int>(0); }
 
 std::string Session::epitaph() {
-  return how_it_ended(program_name_, exit_code().value_or(0)) + (quiet_ ? last_lines(log_path()) : "");
+  return quiet_ ? last_lines(log_path()) : "";
 }
 
 void Session::end_program() {
@@ -139,7 +140,11 @@ int watch_program(Session& session, Monitor& monitor, bool headless, const Done&
   const int code = headless ? watch_headless(monitor, done) : watch_on_screen(monitor, done);
   const std::optional<int> program_code = session.exit_code();
   if (code != 0) return code;
-  if (program_code.value_or(0) != 0) return fail(session.epitaph(), 1);
+  if (program_code.value_or(0) != 0) {
+    fail(how_it_ended(session.program_name(), *program_code), 1);
+    std::fputs(wire::printable_lines(session.epitaph()).c_str(), stderr);
+    return 1;
+  }
   if (monitor.observer().timeline().empty() && program_code) {
     return fail("the program ended without reporting anything: is it linked with libidlewave-probe, and does it call idlewave_start?", 1);
   }

@@ -30,7 +30,8 @@ class Session {
   wire::Status start(std::vector<std::string> command, LauncherKind kind, bool quiet);
   /// Exit code of the launcher once it has ended.
   std::optional<int> exit_code();
-  /// One line about how the program ended, with the last lines that it wrote if they were kept.
+  const std::string& program_name() const { return program_name_; }
+  /// The last lines that the program wrote, if they were kept.
   std::string epitaph();
   void end_program();
 

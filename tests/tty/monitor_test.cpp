@@ -16,12 +16,25 @@ namespace idlewave::tty {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
 std::string file_text(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Processes with `tag` in their environment, all or those of a name.
+std::vector<pid_t> pids_of(const std::string& tag, const std::string& name) {
+  std::vector<pid_t> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string number = entry.path().filename();
+    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (file_text(entry.path() / "environ").find(tag) == std::string::npos) continue;
+    if (name.empty() || file_text(entry.path() / "comm") == name + "\n") found.push_back(std::stoi(number));
+  }
+  return found;
 }
 
 /// A small lesson in a terminal of its own; its processes are known by a variable in their environment.
@@ -35,16 +48,7 @@ class Demo {
     for (const pid_t rank : pids("iw-ring")) remember_shared_memory_of(rank);
   }
 
-  std::vector<pid_t> pids(const std::string& name) const {
-    std::vector<pid_t> found;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      const std::string number = entry.path().filename();
-      if (number.find_first_not_of("0123456789") != std::string::npos) continue;
-      if (file_text(entry.path() / "environ").find(tag_) == std::string::npos) continue;
-      if (name.empty() || file_text(entry.path() / "comm") == name + "\n") found.push_back(std::stoi(number));
-    }
-    return found;
-  }
+  std::vector<pid_t> pids(const std::string& name) const { return pids_of(tag_, name); }
 
   void expect_a_clean_end(int code) {
     EXPECT_TRUE(session_.shows("code " + std::to_string(code))) << session_.screen();
@@ -183,6 +187,113 @@ TEST_F(TheMonitor, WorksWithoutColoursAndUnicode) {
   EXPECT_FALSE(std::regex_search(session.coloured_screen(), std::regex("[;[][34][0-8][;m]")));
   session.press("q");
   demo.expect_a_clean_end(0);
+}
+
+/// `idlewave run` of a script in a terminal: what it prints before and after its report, and its exit code, are its own.
+class HostedRun {
+ public:
+  explicit HostedRun(TmuxSession& session, const std::string& script) : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions") {
+    session_.run("cd " + session_.folder() + "; export " + tag_);
+    before_ = session_.state();
+    session_.run(IDLEWAVE_PROGRAM " run --session hosted --record s.iw -- sh -c '" + script + "'; echo code $?");
+    EXPECT_TRUE(session_.shows("LIVE")) << session_.screen();
+  }
+
+  std::vector<pid_t> pids(const std::string& name) const { return pids_of(tag_, name); }
+  void expect_code(int code) { EXPECT_TRUE(session_.shows("code " + std::to_string(code))) << session_.screen(); }
+  void expect_the_terminal_as_before() { EXPECT_EQ(session_.state(), before_); }
+  fs::path file(const std::string& name) const { return fs::path(session_.folder()) / name; }
+  bool ends() const {
+    return eventually([&] { return pids("iw-host").empty(); });
+  }
+
+ private:
+  TmuxSession& session_;
+  std::string tag_;
+  std::string before_;
+};
+
+constexpr const char* kLong = "echo at first; " IDLEWAVE_REPORTER " 1500; echo at last; echo result > result; exit 7";
+constexpr const char* kShort = "echo at first; " IDLEWAVE_REPORTER " 250; echo at last; echo result > result; exit 7";
+
+TEST_F(TheMonitor, AsksBeforeItEndsAProgram) {
+  TmuxSession session(120, 30);
+  HostedRun run(session, kLong);
+  session.press("q");
+  ASSERT_TRUE(session.shows("y/n, d leaves it running")) << session.screen();
+  session.press("n");
+  session.press("q");
+  session.press("y");
+  run.expect_code(143);  // sh, by SIGTERM
+  EXPECT_TRUE(run.ends());
+  EXPECT_FALSE(fs::exists(run.file("result")));
+  run.expect_the_terminal_as_before();
+}
+
+TEST_F(TheMonitor, AsksBeforeCtrlCEndsAProgram) {
+  TmuxSession session(120, 30);
+  HostedRun run(session, kShort);
+  session.press("C-c");
+  ASSERT_TRUE(session.shows("y/n, d leaves it running")) << session.screen();
+  session.press("n");
+  ASSERT_TRUE(session.shows("ended with code 7")) << session.screen();
+  session.press("q");
+  run.expect_code(7);
+}
+
+TEST_F(TheMonitor, ShowsWhatTheProgramPrintedWhenTheScreenCloses) {
+  TmuxSession session(120, 30);
+  HostedRun run(session, kShort);
+  ASSERT_TRUE(session.shows("ended with code 7")) << session.screen();
+  session.press("q");
+  run.expect_code(7);
+  EXPECT_THAT(session.screen(), AllOf(HasSubstr("at first\nat last\n"), HasSubstr("sh ended with code 7")));
+  run.expect_the_terminal_as_before();
+}
+
+TEST_F(TheMonitor, LeavesAProgramAndComesBack) {
+  TmuxSession session(120, 30);
+  HostedRun run(session, kLong);
+  session.press("d");
+  run.expect_code(0);
+  EXPECT_THAT(session.screen(), HasSubstr("idlewave attach hosted"));
+  session.run("clear; " IDLEWAVE_PROGRAM " attach hosted; echo left");
+  ASSERT_TRUE(session.shows("● rec")) << session.screen();
+  session.press("q");
+  ASSERT_TRUE(session.shows("left")) << session.screen();
+  EXPECT_FALSE(run.pids("iw-host").empty());
+  EXPECT_TRUE(eventually([&] { return fs::exists(run.file("result")); }));
+  EXPECT_TRUE(run.ends());
+  EXPECT_EQ(file_text(run.file("hosted.out")), "at first\nat last\n");
+}
+
+TEST_F(TheMonitor, IsClosedWithItsTerminalAndTheProgramGoesOn) {
+  TmuxSession session(120, 30);
+  HostedRun run(session, kShort);
+  session.close();
+  EXPECT_TRUE(eventually([&] { return fs::exists(run.file("result")); }));
+  EXPECT_TRUE(run.ends());
+  EXPECT_GT(fs::file_size(run.file("s.iw")), 500u);
+}
+
+TEST_F(TheMonitor, IsKilledAndTheProgramGivesItsCode) {
+  TmuxSession session(120, 30);
+  HostedRun run(session, kShort);
+  for (const pid_t pid : run.pids("idlewave")) kill(pid, SIGKILL);
+  ASSERT_TRUE(session.shows("goes on, and is waited for")) << session.screen();
+  run.expect_code(7);
+  EXPECT_THAT(session.screen(), HasSubstr("at first\nat last\n"));
+  run.expect_the_terminal_as_before();
+}
+
+TEST_F(TheMonitor, LeavesTheKeysAloneThatAProgramWouldRead) {
+  TmuxSession session(120, 30);
+  HostedRun run(session, "cat > typed; " IDLEWAVE_REPORTER " 250");
+  session.press("h");
+  ASSERT_TRUE(session.shows("ended with code 0")) << session.screen();
+  session.press("q");
+  run.expect_code(0);
+  EXPECT_EQ(file_text(run.file("typed")), "");
 }
 
 }  // namespace
