@@ -137,7 +137,7 @@ bool run_in_helper(Start& start) {
 
 bool start_agent(const Settings& settings, const Deadline& deadline) {
   char buffer[PATH_MAX];
-  char* arguments[9] = {};
+  char* arguments[10] = {};
   int count = 0;
   const auto add = [&](const char* text) { arguments[count++] = const_cast<char*>(text); };
   add(kProgram);
@@ -152,6 +152,7 @@ bool start_agent(const Settings& settings, const Deadline& deadline) {
     add("--key");
     add(settings.key);
   }
+  if (settings.allow_inject) add("--allow-inject");
   char** environment = agent_environment();
   if (environment == nullptr) return false;
   Start start{agent_path(buffer), arguments, environment, &deadline, false};

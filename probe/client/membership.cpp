@@ -60,12 +60,16 @@ int open_memory(const wire::AgentRecord& agent) {
   return open(path, O_RDWR | O_CLOEXEC);
 }
 
-bool is_ours(const shm::Header& header, std::size_t bytes) {
-  if (header.magic != shm::kMagic || header.version != shm::kLayoutVersion) return false;
-  if (header.slots == 0 || header.slots > kMostSlots || header.ring_events < 8 || header.ring_events > kMostRingEvents)
-    return false;
-  const bool is_power_of_two = (header.ring_events & (header.ring_events - 1)) == 0;
-  return is_power_of_two && shm::segment_bytes(header.slots, header.ring_events) <= bytes;
+bool is_possible(std::uint32_t slots, std::uint32_t ring_events, std::size_t bytes) {
+  if (slots == 0 || slots > kMostSlots || ring_events < 8 || ring_events > kMostRingEvents) return false;
+  const bool is_power_of_two = (ring_events & (ring_events - 1)) == 0;
+  return is_power_of_two && shm::segment_bytes(slots, ring_events) <= bytes;
+}
+
+/// A segment that could be cut short would end the host by a signal.
+bool keeps_its_size(int memory_fd) {
+  const int seals = fcntl(memory_fd, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }
 
 /// The words of the command line with blanks between them, cut where the room ends.
@@ -131,11 +135,14 @@ Membership::Answer Membership::enter(int memory_fd, wire::Rank rank, wire::Rank 
 
 bool Membership::map(int memory_fd) {
   struct stat status;
-  if (fstat(memory_fd, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(shm::Header))) return false;
+  if (!keeps_its_size(memory_fd) || fstat(memory_fd, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(shm::Header))) return false;
   bytes_ = static_cast<std::size_t>(status.st_size);
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
   if (memory_ == MAP_FAILED) return false;
-  if (is_ours(header(), bytes_)) {
+  slots_ = header().slots;
+  ring_events_ = header().ring_events;
+  const bool is_ours = header().magic == shm::kMagic && header().version == shm::kLayoutVersion;
+  if (is_ours && is_possible(slots_, ring_events_, bytes_)) {
     madvise(memory_, bytes_, MADV_DONTDUMP);  // A core file of the host need not hold the rings of the whole node.
     return true;
   }
@@ -150,7 +157,7 @@ void Membership::unmap() {
 }
 
 bool Membership::claim_slot() {
-  for (std::uint32_t i = 0; i < header().slots; ++i) {
+  for (std::uint32_t i = 0; i < slots_; ++i) {
     shm::Slot& slot = shm::slot_at(memory_, i);
     shm::SlotState free = shm::SlotState::kFree;
     if (!slot.state.compare_exchange_strong(free, shm::SlotState::kClaimed)) continue;
@@ -164,7 +171,7 @@ bool Membership::claim_slot() {
 /// So that no event meets a page fault.
 void Membership::touch_ring() {
   auto* bytes = reinterpret_cast<volatile std::byte*>(ring());
-  for (std::size_t i = 0; i < shm::ring_stride(header().ring_events); i += shm::kPage) bytes[i] = std::byte{0};
+  for (std::size_t i = 0; i < shm::ring_stride(ring_events_); i += shm::kPage) bytes[i] = std::byte{0};
 }
 
 void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
@@ -178,6 +185,7 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.core_bandwidth.store(0, std::memory_order_relaxed);
   slot.saturated_bandwidth.store(0, std::memory_order_relaxed);
   slot.domain_bytes.store(0, std::memory_order_relaxed);
+  slot.held_ns.store(0, std::memory_order_relaxed);
   for (shm::UserPhase& phase : slot.user_phases) phase = {};
   read_command_line(slot.command_line);
   slot.revision.fetch_add(1, std::memory_order_release);

@@ -13,7 +13,7 @@ wire::Command order(wire::CommandId id, std::vector<Rank> ranks, decltype(wire::
 
 TEST(Agent, ObeysADelayAndTheRankTellsIt) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
@@ -33,7 +33,7 @@ TEST(Agent, ObeysADelayAndTheRankTellsIt) {
 
 TEST(Agent, KeepsDelaysInStoreWhileOneIsObeyed) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
@@ -49,7 +49,7 @@ TEST(Agent, KeepsDelaysInStoreWhileOneIsObeyed) {
 
 TEST(Agent, TakesBackADelayThatHasNotBegun) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
@@ -63,7 +63,7 @@ TEST(Agent, TakesBackADelayThatHasNotBegun) {
 
 TEST(Agent, MakesNoiseUntilItIsCleared) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
@@ -83,7 +83,7 @@ TEST(Agent, MakesNoiseUntilItIsCleared) {
 
 TEST(Agent, RefusesAnOrderForARankThatHasEnded) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank stays("stay", 0, 2);
   PlayedRank ends("stay", 1, 2);

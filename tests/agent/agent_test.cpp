@@ -136,7 +136,9 @@ TEST(Agent, GoesAwayWhenNoRankComes) {
   agent::Options options;
   options.session = "play";
   options.patience = std::chrono::milliseconds(100);
-  auto agent = agent::Agent::open(options);
+  auto post = agent::Post::take(options);
+  ASSERT_TRUE(post);
+  auto agent = agent::Agent::open(options, std::move(**post));
   ASSERT_TRUE(agent);
   const std::atomic<bool> stop{false};
   (*agent)->run(stop);

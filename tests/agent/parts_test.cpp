@@ -125,7 +125,7 @@ TEST(OrderQueue, HandsOutDelaysInTheOrderOfTheirSteps) {
   EXPECT_EQ(begin_step(slot, queue, 31), 0u);
 }
 
-TEST(OrderQueue, LeavesADelayThatHasBegunAlone) {
+TEST(OrderQueue, LetsADelayThatHasBegunGoFirstButClearsItToo) {
   shm::Slot slot;
   OrderQueue queue;
   queue.add(delay(1, 10));
@@ -134,8 +134,10 @@ TEST(OrderQueue, LeavesADelayThatHasBegunAlone) {
   ASSERT_EQ(shm::take_delay(slot, 10, taken), shm::DelayAnswer::kTaken);
   queue.add(delay(2, 5));
   queue.pump(slot);
-  queue.clear(slot);
   EXPECT_EQ(slot.delay.armed & shm::kStateBits, shm::kHeld);
+  queue.clear(slot);
+  EXPECT_TRUE(shm::is_revoked(slot));
+  EXPECT_TRUE(shm::has_delay(slot)) << "until the rank has noticed";
   shm::finish_delay(slot);
   EXPECT_EQ(begin_step(slot, queue, 20), 0u);
 }
@@ -143,8 +145,8 @@ TEST(OrderQueue, LeavesADelayThatHasBegunAlone) {
 /// Slots of a segment whose ranks are this process.
 class Ranks {
  public:
-  explicit Ranks(std::uint32_t count, Rank world_size, std::uint32_t ring_events = 64) : world_size_(world_size) {
-    auto made = Segment::make(count, ring_events, {});
+  explicit Ranks(std::uint32_t count, Rank world_size, std::uint64_t position = 0) : world_size_(world_size) {
+    auto made = Segment::make(count, 64, {});
     EXPECT_TRUE(made);
     segment_ = std::move(*made);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -154,16 +156,18 @@ class Ranks {
       slot.rank = Rank(i);
       slot.world_size = world_size;
       slot.state = shm::SlotState::kLive;
-      present_[Rank(i)] = std::make_unique<Resident>(slot, segment_->ring(i), segment_->header(), ns(0), ns(0));
+      slot.head = slot.tail = position;
+      present_[Rank(i)] = std::make_unique<Resident>(*segment_, i, Newcomer::in(slot), ns(0), ns(0), ns(0));
       known_.push_back({Rank(i), slot.pid, wire::kNoDomain});
     }
   }
   void end(Rank rank) { present_.erase(rank); }
+  void forbid_injection() { may_inject_ = false; }
   shm::Slot& slot(std::uint32_t index = 0) { return segment_->slot(index); }
   wire::Event& at(std::uint64_t position) { return const_cast<Event&>(segment_->ring(0)[position]); }
   Resident& resident(Rank rank = 0) { return *present_.at(rank); }
   std::optional<wire::Outcome> order(wire::Command command) {
-    return obey(command, {present_, known_, world_size_}, ns(1));
+    return obey(command, {present_, known_, world_size_, may_inject_}, ns(1));
   }
 
  private:
@@ -171,6 +175,7 @@ class Ranks {
   std::map<Rank, std::unique_ptr<Resident>> present_;
   std::vector<wire::RankInfo> known_;
   Rank world_size_;
+  bool may_inject_ = true;
 };
 
 std::string reason_of(Ranks& ranks, std::vector<Rank> addressed, decltype(wire::Command::order) order) {
@@ -258,8 +263,7 @@ std::vector<Event> drain(Ranks& ranks) {
 }
 
 TEST(Resident, ReadsARingThatHasTurnedAround) {
-  Ranks ranks(1, 1);
-  ranks.slot().tail = ranks.slot().head = 1000 * 64 + 60;
+  Ranks ranks(1, 1, 1000 * 64 + 60);
   for (int i = 0; i < 10; ++i)
     ranks.at((60 + std::uint64_t(i)) % 64) = {ns(i), std::uint64_t(i), EventKind::kStep, Phase::kNone};
   ranks.slot().head += 10;
