@@ -29,7 +29,7 @@ constexpr Nanoseconds kProcessInterval = milliseconds(200);  // where a process 
 constexpr Nanoseconds kAfterLastRank = milliseconds(500);
 constexpr Nanoseconds kClaimLimit = seconds(10);  // a rank needs milliseconds to fill in its slot
 constexpr Nanoseconds kFinishPatience = seconds(2);
-constexpr Nanoseconds kLockPatience = seconds(10);        // for somebody who starts an agent; then it goes without asking
+constexpr Nanoseconds kLockPatience = seconds(6);         // for somebody who starts an agent; then it goes without asking
 constexpr Nanoseconds kNoticeTime = milliseconds(60);     // a rank that is held looks every 20 ms
 constexpr std::size_t kMostKnown = 1 << 16;               // ranks of one node, those that left included
 /// How far a frame's promise (no older event follows) stays behind the clock. A rank reads the clock and publishes its
@@ -158,7 +158,7 @@ void Agent::run(const std::atomic<bool>& stop) {
   }
   const std::atomic<bool> undisturbed{false};
   if (let_go()) serve_until(now() + kNoticeTime, undisturbed);
-  claim_->retire(segment_->header(), [] { return false; }, true);
+  if (stop) claim_->retire(segment_->header(), [] { return false; }, true);
   sweep();
   if (!outlet_->finish(kFinishPatience)) claim_->log("a monitor went away before it had received everything");
   if (!outlet_->refusal().empty()) claim_->log("the monitor did not want this session: " + outlet_->refusal());

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kTries = 3;
 constexpr int kLockPatience = 6000;  // ms; longer than a starter takes
+constexpr int kShortPatience = 500;  // for somebody who has kept it for long already, or as long as we live
 
 void close_if_open(int& fd) {
   if (fd >= 0) close(std::exchange(fd, -1));
@@ -98,14 +99,17 @@ wire::Status Claim::publish(const std::string& endpoint, int memory_fd, pid_t pi
   std::memcpy(record_.endpoint, endpoint.c_str(), endpoint.size() + 1);
   const bool written = wire::write_agent_record(session_.c_str(), record_);
   const std::string why = std::strerror(errno);
-  published_ = written;
+  if (written) patience_ms_ = kLockPatience;
   unlock(start_lock_);
   return written ? wire::ok() : wire::Status(wire::Error{"can't write to " + folder_ + ": " + why});
 }
 
 bool Claim::retire(shm::Header& header, const std::function<bool()>& somebody_is_in, bool insist) {
   int lock = wire::try_lock_session(session_.c_str());
-  if (lock < 0 && lock != wire::kNoFolder && !insist) return false;
+  if (lock < 0 && lock != wire::kNoFolder) {
+    if (!insist) return false;
+    patience_ms_ = kShortPatience;
+  }
   header.open.store(0);
   const bool empty = !somebody_is_in();
   if (empty) {
@@ -122,7 +126,7 @@ Claim::~Claim() {
   if (forgotten_) return;
   unlock(start_lock_);
   // An agent that failed to start has a starter that holds the lock and waits for us.
-  int lock = patient_lock(session_, published_ ? kLockPatience : 0);
+  int lock = patient_lock(session_, patience_ms_);
   wire::remove_agent_record(session_.c_str(), record_);
   // ZeroMQ leaves its sockets behind. The next agent may have taken the name already.
   if (!socket_.empty() && !somebody_answers(socket_)) unlink(socket_.c_str());

@@ -51,7 +51,7 @@ class Claim {
   int start_lock_;      ///< `lock`, while this agent starts; -1 if our starter holds it.
   std::string socket_;  ///< Path of ours; empty if we listen elsewhere.
   wire::AgentRecord record_;  ///< Names whoever took the claim until it is published.
-  bool published_ = false;
+  int patience_ms_ = 0;  ///< For the lock, at the end.
   bool forgotten_ = false;
 };
 

@@ -131,6 +131,40 @@ TEST(Agent, IgnoresWhatATerminalSends) {
   EXPECT_TRUE(monitor.until_end());
 }
 
+TEST(Agent, EndsWithItsLastRankWhenTheFolderAboveItsOwnIsGone) {
+  const SessionRoot root;
+  const std::filesystem::path above = root.folder("above");
+  create_directory(above);
+  permissions(above, std::filesystem::perms::owner_all);
+  setenv("IDLEWAVE_DIR", (above / "root").c_str(), 1);
+  AgentProcess agent;
+  PlayedRank rank("stay", 0, 1);
+  remove_all(above);
+  rank.leave();
+  EXPECT_EQ(agent.exit_code(), 0);
+  EXPECT_FALSE(exists(above));
+}
+
+TEST(Agent, EndsWithItsLastRankWhenOthersMayWriteToItsFolder) {
+  const SessionRoot root;
+  AgentProcess agent;
+  PlayedRank rank("stay", 0, 1);
+  permissions(root.folder(), std::filesystem::perms::all);
+  rank.leave();
+  EXPECT_EQ(agent.exit_code(), 0);
+}
+
+TEST(Agent, EndsThoughSomebodyHoldsTheLockForEver) {
+  const SessionRoot root;
+  AgentProcess agent;
+  PlayedRank rank("stay", 0, 1);
+  const int lock = wire::lock_session("play", 1000);
+  ASSERT_GE(lock, 0);
+  rank.leave();
+  EXPECT_EQ(agent.exit_code(), 0);
+  close(lock);
+}
+
 TEST(Agent, GoesAwayWhenNoRankComes) {
   const SessionRoot root;
   agent::Options options;
