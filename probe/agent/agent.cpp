@@ -11,6 +11,7 @@
 
 #include "probe/agent/calibration.h"
 #include "probe/agent/orders.h"
+#include "probe/agent/reach.h"
 #include "probe/shm/clock.h"
 
 namespace idlewave::agent {
@@ -30,6 +31,7 @@ constexpr Nanoseconds kAfterLastRank = milliseconds(500);
 constexpr Nanoseconds kClaimLimit = seconds(10);  // a rank needs milliseconds to fill in its slot
 constexpr Nanoseconds kFinishPatience = seconds(2);
 constexpr Nanoseconds kLockPatience = seconds(6);         // for somebody who starts an agent; then it goes without asking
+constexpr Nanoseconds kMonitorPatience = seconds(5);      // then somebody is told why there is none
 constexpr Nanoseconds kNoticeTime = milliseconds(60);     // a rank that is held looks every 20 ms
 constexpr std::size_t kMostKnown = 1 << 16;               // ranks of one node, those that left included
 /// How far a frame's promise (no older event follows) stays behind the clock. A rank reads the clock and publishes its
@@ -106,6 +108,7 @@ Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> 
   roster_.agent_pid = getpid();
   roster_.machine = describe_machine();
   busy_at_ = now();
+  explain_at_ = busy_at_ + kMonitorPatience;
   take_over();
 }
 
@@ -142,10 +145,15 @@ bool Agent::let_go() {
 }
 
 /// Nobody can clear an order any more when the monitor that this session belongs to has gone, and no other is there.
-void Agent::let_go_if_unwatched() {
+void Agent::watch_monitor(Nanoseconds now) {
+  if (options_.connect.empty()) return;
   const bool watched = outlet_->consumers() > 0;
-  if (was_watched_ && !watched && !options_.connect.empty()) let_go();
+  if (was_watched_ && !watched) let_go();
   was_watched_ = watched;
+  if (watched) explain_at_ = {};
+  if (explain_at_ == Nanoseconds{} || now < explain_at_) return;
+  explain_silence(options_.session, options_.connect);
+  explain_at_ = {};
 }
 
 Nanoseconds Agent::now() const { return shm::now(segment_->clock()); }
@@ -178,7 +186,7 @@ void Agent::serve_until(Nanoseconds next_sweep, const std::atomic<bool>& stop) {
 void Agent::sweep() {
   const Nanoseconds began = now();
   stand_in_for_keeper();
-  let_go_if_unwatched();
+  watch_monitor(began);
   admit_newcomers(began);
   watch_processes(began);
   for (auto& [rank, resident] : residents_) drain(*resident, began);

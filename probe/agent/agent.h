@@ -67,7 +67,7 @@ class Agent {
   void take_over();
   void stand_in_for_keeper();
   bool let_go();
-  void let_go_if_unwatched();
+  void watch_monitor(wire::Nanoseconds now);
   void serve_until(wire::Nanoseconds next_sweep, const std::atomic<bool>& stop);
   void sweep();
   void admit_newcomers(wire::Nanoseconds now);
@@ -103,6 +103,7 @@ class Agent {
   wire::Roster roster_;  ///< As sent last.
   bool roster_changed_ = true;
   bool was_watched_ = false;  ///< Somebody was attached at the last sweep.
+  wire::Nanoseconds explain_at_{};  ///< When to look why the monitor that was named has not been heard; 0: no longer.
   wire::Nanoseconds frame_sent_at_{};
   wire::Nanoseconds processes_checked_at_{};
   wire::Nanoseconds busy_at_{};  ///< When somebody was in last.

@@ -69,9 +69,9 @@ int Keeper::run(Background starter) {
       post_->claim->forget();
       return WEXITSTATUS(status);
     }
-    post_->claim->log(describe(agent, status));
-    if (!may_start_another(status)) return EXIT_FAILURE;
-    post_->claim->log("ranks are still there: starting another agent");
+    const bool again = may_start_another(status);
+    tell(describe(agent, status) + (again ? "; another one goes on for its ranks" : "; there is no other"));
+    if (!again) return EXIT_FAILURE;
   }
 }
 
@@ -106,8 +106,13 @@ bool Keeper::may_start_another(int status) {
   if (now - first_restart_ > kRestartSpan) restarts_ = 0;
   if (restarts_ == 0) first_restart_ = now;
   if (++restarts_ <= kMostRestarts) return true;
-  post_->claim->log("agents die too often: there will be no other");
+  tell("agents of this session die too often");
   return false;
+}
+
+void Keeper::tell(const std::string& line) const {
+  post_->claim->log(line);
+  wire::note_trouble(session_.c_str(), line.c_str());
 }
 
 }  // namespace idlewave::agent

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <string>
 
 #include "probe/agent/agent.h"
 #include "probe/agent/background.h"
@@ -16,7 +18,8 @@ class Keeper {
   /// In a new process: an agent on `post`, from its start to its end; the exit code.
   using Collect = std::function<int(Post post, Background starter)>;
 
-  Keeper(std::unique_ptr<Post> post, Collect collect) : post_(std::move(post)), collect_(std::move(collect)) {}
+  Keeper(std::string session, std::unique_ptr<Post> post, Collect collect)
+      : session_(std::move(session)), post_(std::move(post)), collect_(std::move(collect)) {}
 
   /// Until the agent has ended; the exit code. SIGTERM is passed on to the agent.
   int run(Background starter);
@@ -25,7 +28,9 @@ class Keeper {
   pid_t start_agent(Background& starter);
   bool is_needed() const;
   bool may_start_another(int status);
+  void tell(const std::string& line) const;
 
+  std::string session_;
   std::unique_ptr<Post> post_;
   Collect collect_;
   int restarts_ = 0;

@@ -113,7 +113,7 @@ int run(const Arguments& arguments) {
     return EXIT_SUCCESS;
   }
   if (!arguments.detach) return collect(options, std::move(**post), starter);
-  Keeper keeper(std::move(*post), [&](Post of_keeper, Background of_starter) {
+  Keeper keeper(options.session, std::move(*post), [&](Post of_keeper, Background of_starter) {
     return collect(options, std::move(of_keeper), of_starter);
   });
   return keeper.run(starter);

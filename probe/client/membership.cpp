@@ -23,12 +23,21 @@ bool find_agent(const char* session, wire::AgentRecord& agent) {
   return wire::read_agent_record(session, agent) && wire::is_alive(agent);
 }
 
+/// For whoever looks after the session: a rank says nothing itself, since its output is the program's.
+bool fail(const Settings& settings, const char* why) {
+  char line[kReasonLimit + 64];
+  snprintf(line, sizeof line, "a rank is not watched: %s", why);
+  wire::note_trouble(settings.session, line);
+  return false;
+}
+
 /// Starts an agent unless somebody else just did, while holding the lock, and waits for its record.
 bool start_agent_locked(const Settings& settings, const Deadline& deadline, wire::AgentRecord& agent) {
   if (find_agent(settings.session, agent)) return true;
-  if (!start_agent(settings, deadline)) return false;
+  char why[kReasonLimit] = "no memory is left to start an agent";
+  if (!start_agent(settings, deadline, why)) return fail(settings, why);
   while (!find_agent(settings.session, agent)) {
-    if (!deadline.wait_a_little()) return false;
+    if (!deadline.wait_a_little()) return fail(settings, "the agent that was started has not appeared within 5 s");
   }
   return true;
 }
@@ -43,7 +52,7 @@ bool find_or_start_agent(const Settings& settings, const Deadline& deadline, wir
     close(lock);
     return found;
   } while (deadline.wait_a_little());
-  return false;
+  return fail(settings, "nobody has started an agent within 5 s, and the session's lock is not free");
 }
 
 /// Makes room for a new agent. Without the lock the record stays, and the next try finds it again.
@@ -97,10 +106,12 @@ bool Membership::join(const Settings& settings, wire::Rank rank, wire::Rank worl
     wire::AgentRecord agent;
     if (!find_or_start_agent(settings, deadline, agent)) return false;
     const Answer answer = knock(agent, rank, world_size);
-    if (answer != Answer::kClosed) return answer == Answer::kJoined;
+    if (answer == Answer::kJoined) return true;
+    if (answer == Answer::kRefused)
+      return fail(settings, "the agent's memory can't be opened, is another version's, or has no slot left (--slots)");
     drop_record(settings.session, agent);
   }
-  return false;
+  return fail(settings, "the agent was ending each time");
 }
 
 /// Tries while a living agent keeps its door closed: it may be about to open.

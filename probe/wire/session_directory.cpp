@@ -21,7 +21,7 @@ namespace {
 constexpr int kFilePathLimit = kSessionPathLimit + 32;
 constexpr time_t kSettlingSeconds = 60;
 constexpr int kHoldPatienceMs = 1000;
-constexpr off_t kTroubleLimit = 64 * 1024;
+constexpr std::size_t kTroubleLimit = 64 * 1024;
 
 class Descriptor {
  public:
@@ -83,8 +83,7 @@ bool write_all(int fd, const char* text, std::size_t size) {
 }
 
 /// Reads a small file whole, with a NUL after it. False if it can't be read or does not fit.
-template <std::size_t size>
-bool read_small_file(const char* path, char (&out)[size]) {
+bool read_small_file(const char* path, char* out, std::size_t size) {
   const Descriptor file(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) return false;
   std::size_t length = 0;
@@ -98,6 +97,11 @@ bool read_small_file(const char* path, char (&out)[size]) {
   if (length == size) return false;
   out[length] = '\0';
   return true;
+}
+
+template <std::size_t size>
+bool read_small_file(const char* path, char (&out)[size]) {
+  return read_small_file(path, out, size);
 }
 
 bool parse_number(const char* text, unsigned long long limit, unsigned long long& out) {
@@ -243,6 +247,15 @@ void sweep_session(const char* session) {
   if (eviction.holds() && !has_living_agent(session) && !has_listener(session)) remove_session_directory(session);
 }
 
+/// All ranks of a node may meet the same.
+bool stands_in(const char* path, const char* line) {
+  auto* text = static_cast<char*>(malloc(2 * kTroubleLimit));
+  if (text == nullptr) return false;
+  const bool found = read_small_file(path, text, 2 * kTroubleLimit) && strstr(text, line) != nullptr;
+  free(text);
+  return found;
+}
+
 /// Calls visit(session) for each folder of this user that is named as a session may be.
 template <class Visit>
 void for_each_session(Visit visit) {
@@ -309,14 +322,15 @@ void note_trouble(const char* session, const char* line) {
   if (!file_path(session, "trouble.log", path)) return;
   const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   struct stat status;
-  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > kTroubleLimit) return;
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > static_cast<off_t>(kTroubleLimit))
+    return;
   snprintf(text, sizeof text - 1, "%s, process %d: %s", uname(&names) == 0 ? names.nodename : "localhost", getpid(),
            line);
   for (char* c = text; *c != '\0'; ++c) {
     if (*c == '\n') *c = ' ';
   }
   strcat(text, "\n");
-  write_all(file.get(), text, strlen(text));  // At once, so that lines of several processes don't mix.
+  if (!stands_in(path, strstr(text, ": "))) write_all(file.get(), text, strlen(text));  // At once: lines don't mix.
 }
 
 bool write_agent_record(const char* session, const AgentRecord& record) {

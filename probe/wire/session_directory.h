@@ -44,8 +44,8 @@ inline constexpr int kNoFolder = -2;
 int hold_session(const char* session);
 
 /// Appends a line to the session's trouble.log, with host and process number before it, for whoever looks after the
-/// session on this node: what could not be done, where, and what to do. Does nothing where that can't be written, or
-/// holds too much already.
+/// session on this node: what could not be done, where, and what to do. The same is said once. Does nothing where that
+/// can't be written, or holds too much already.
 void note_trouble(const char* session, const char* line);
 
 struct AgentRecord {

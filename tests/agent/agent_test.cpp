@@ -165,6 +165,16 @@ TEST(Agent, EndsThoughSomebodyHoldsTheLockForEver) {
   close(lock);
 }
 
+TEST(Agent, SaysInTheSessionsFolderWhyItFindsNoMonitor) {
+  const SessionRoot root;
+  AgentProcess agent({"--connect", "tcp://127.0.0.1:1"});
+  EXPECT_TRUE(eventually([&] {
+    std::string line;
+    std::getline(std::ifstream(root.folder() / "trouble.log"), line);
+    return line.find("found no monitor at tcp://127.0.0.1:1 for 5 s: connection refused") != std::string::npos;
+  }));
+}
+
 TEST(Agent, GoesAwayWhenNoRankComes) {
   const SessionRoot root;
   agent::Options options;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -362,10 +363,25 @@ TEST(Trouble, IsOneLineWithPlaceAndProcess) {
   EXPECT_LT(second.size(), 1100u);
 }
 
+TEST(Trouble, IsSaidOnceByAllRanksOfANode) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  for (int rank = 0; rank < 5; ++rank) {
+    const pid_t child = fork();
+    if (child == 0) {
+      note_trouble("s", "no agent");
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  const std::string text = trouble(root);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
 TEST(Trouble, DoesNotFillADisk) {
   const SessionRoot root;
   ASSERT_TRUE(make_session_directory("s"));
-  for (int i = 0; i < 1000; ++i) note_trouble("s", std::string(900, 'x').c_str());
+  for (int i = 0; i < 1000; ++i) note_trouble("s", (std::to_string(i) + std::string(900, 'x')).c_str());
   EXPECT_LT(fs::file_size(root.path() / "s" / "trouble.log"), 70'000u);
 }
 
