@@ -11,6 +11,7 @@
 
 #include "probe/agent/calibration.h"
 #include "probe/agent/orders.h"
+#include "probe/agent/reach.h"
 #include "probe/shm/clock.h"
 
 namespace idlewave::agent {
@@ -29,6 +30,10 @@ constexpr Nanoseconds kProcessInterval = milliseconds(200);  // where a process 
 constexpr Nanoseconds kAfterLastRank = milliseconds(500);
 constexpr Nanoseconds kClaimLimit = seconds(10);  // a rank needs milliseconds to fill in its slot
 constexpr Nanoseconds kFinishPatience = seconds(2);
+constexpr Nanoseconds kLockPatience = seconds(6);         // for somebody who starts an agent; then it goes without asking
+constexpr Nanoseconds kMonitorPatience = seconds(5);      // then somebody is told why there is none
+constexpr Nanoseconds kNoticeTime = milliseconds(60);     // a rank that is held looks every 20 ms
+constexpr std::size_t kMostKnown = 1 << 16;               // ranks of one node, those that left included
 /// How far a frame's promise (no older event follows) stays behind the clock. A rank reads the clock and publishes its
 /// event some nanoseconds later, so an event older than the margin is in its ring when the sweep looks, unless its rank
 /// was preempted between the two. For that rare case, and for a rank that declares traffic late (which carries the time
@@ -62,46 +67,96 @@ std::int64_t unix_time_ns() {
 /// A promise to a millisecond or so takes two bytes fewer in every frame.
 Nanoseconds rounded_down(Nanoseconds time) { return Nanoseconds(time.count() & ~((std::int64_t{1} << 20) - 1)); }
 
-bool is_plausible(const shm::Slot& slot) {
-  return slot.rank >= 0 && slot.rank < slot.world_size && slot.world_size <= wire::kMaxRanks && slot.pid > 0;
-}
-
-bool process_runs(const shm::Slot& slot) {
-  return slot.pid > 0 && wire::process_start_time(slot.pid) == slot.process_start;
+std::string text_of(const char (&field)[256]) {
+  char copy[sizeof field];  // It may change while it is read.
+  std::memcpy(copy, field, sizeof field);
+  return {copy, strnlen(copy, sizeof copy)};
 }
 
 }  // namespace
 
-wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& options) {
+wire::Result<std::unique_ptr<Post>> Post::take(const Options& options) {
   auto claim = Claim::take(options.session);
   if (!claim) return claim.error();
-  if (*claim == nullptr) return std::unique_ptr<Agent>();
+  if (*claim == nullptr) return std::unique_ptr<Post>();
   auto segment = Segment::make(options.slots, options.ring_events, calibrate_clock());
   if (!segment) return segment.error();
-  const std::string listen = options.listen.empty() ? (*claim)->default_endpoint() : options.listen;
-  auto outlet = outlet::Outlet::open({options.session, host_name(), listen, options.connect, options.buffer_bytes});
-  if (!outlet) return outlet.error();
-  const std::string endpoint = (*outlet)->listen_endpoint();
-  const int memory = (*segment)->fd();
-  (*segment)->header().open = 1;
-  if (const wire::Status published = (*claim)->publish(endpoint, memory); !published) return published.error();
-  return std::unique_ptr<Agent>(new Agent(options, std::move(*claim), std::move(*segment), std::move(*outlet)));
+  std::string listen = options.listen.empty() ? (*claim)->default_endpoint() : options.listen;
+  return std::make_unique<Post>(Post{std::move(*claim), std::move(*segment), std::move(listen)});
 }
 
-Agent::Agent(const Options& options, std::unique_ptr<Claim> claim, std::unique_ptr<Segment> segment,
-             std::unique_ptr<outlet::Outlet> outlet)
+wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& options, Post post) {
+  auto outlet = outlet::Outlet::open({options.session, host_name(), post.listen, options.connect, options.buffer_bytes});
+  if (!outlet) return outlet.error();
+  std::unique_ptr<Agent> agent(new Agent(options, std::move(post), std::move(*outlet)));
+  const pid_t found_by = agent->keeper_ != 0 ? agent->keeper_ : getpid();
+  const wire::Status published =
+      agent->claim_->publish(agent->outlet_->listen_endpoint(), agent->segment_->fd(), found_by);
+  if (!published) return published.error();
+  return agent;
+}
+
+Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> outlet)
     : options_(options),
-      claim_(std::move(claim)),
-      segment_(std::move(segment)),
+      claim_(std::move(post.claim)),
+      segment_(std::move(post.segment)),
+      keeper_(post.keeper),
       outlet_(std::move(outlet)),
       domains_(options.likwid_reader),
-      in_slot_(options.slots, nullptr) {
+      frames_(Nanoseconds(segment_->header().promised_ns.load())),
+      in_slot_(segment_->slots(), nullptr) {
   roster_.agent_pid = getpid();
   roster_.machine = describe_machine();
   busy_at_ = now();
+  explain_at_ = busy_at_ + kMonitorPatience;
+  take_over();
 }
 
-Nanoseconds Agent::now() const { return shm::now(segment_->header().clock); }
+/// Finds nobody in memory that was just made. Orders of the agent before are withdrawn before this one says that it
+/// lives, so that no rank goes on being held for the other.
+void Agent::take_over() {
+  shm::Header& header = segment_->header();
+  slots_used_ = std::min(header.slots_used.load(), segment_->slots());
+  for (std::uint32_t i = 0; i < slots_used_; ++i) {
+    if (segment_->slot(i).state.load() != SlotState::kFree) shm::withdraw_all(segment_->slot(i));
+  }
+  header.agent_start.store(wire::process_start_time(getpid()));
+  header.agent_pid.store(getpid());
+  header.open.store(1);
+}
+
+/// Ranks must find the agent when its keeper was killed.
+void Agent::stand_in_for_keeper() {
+  if (keeper_ == 0 || getppid() == keeper_) return;
+  keeper_ = 0;
+  claim_->log("the agent's keeper is gone; the agent goes on without one");
+  const wire::Status published = claim_->publish(outlet_->listen_endpoint(), segment_->fd(), getpid());
+  if (!published) claim_->log(published.error().message);
+}
+
+/// True if a rank is held that has to notice it yet.
+bool Agent::let_go() {
+  bool held = false;
+  for (auto& [rank, resident] : residents_) {
+    resident->let_go();
+    held = held || shm::has_delay(resident->slot());
+  }
+  return held;
+}
+
+/// Nobody can clear an order any more when the monitor that this session belongs to has gone, and no other is there.
+void Agent::watch_monitor(Nanoseconds now) {
+  if (options_.connect.empty()) return;
+  const bool watched = outlet_->consumers() > 0;
+  if (was_watched_ && !watched) let_go();
+  was_watched_ = watched;
+  if (watched) explain_at_ = {};
+  if (explain_at_ == Nanoseconds{} || now < explain_at_) return;
+  explain_silence(options_.session, options_.connect);
+  explain_at_ = {};
+}
+
+Nanoseconds Agent::now() const { return shm::now(segment_->clock()); }
 
 void Agent::run(const std::atomic<bool>& stop) {
   while (!stop && !may_end(now())) {
@@ -109,7 +164,9 @@ void Agent::run(const std::atomic<bool>& stop) {
     sweep();
     serve_until(began + kSweepInterval, stop);
   }
-  claim_->retire(segment_->header(), [] { return false; });
+  const std::atomic<bool> undisturbed{false};
+  if (let_go()) serve_until(now() + kNoticeTime, undisturbed);
+  if (stop) claim_->retire(segment_->header(), [] { return false; }, true);
   sweep();
   if (!outlet_->finish(kFinishPatience)) claim_->log("a monitor went away before it had received everything");
   if (!outlet_->refusal().empty()) claim_->log("the monitor did not want this session: " + outlet_->refusal());
@@ -119,7 +176,8 @@ void Agent::run(const std::atomic<bool>& stop) {
 void Agent::serve_until(Nanoseconds next_sweep, const std::atomic<bool>& stop) {
   for (Nanoseconds left = next_sweep - now(); left.count() > 0 && !stop; left = next_sweep - now()) {
     for (const wire::Command& command : outlet_->serve(left)) {
-      auto outcome = obey(command, {residents_, roster_.ranks, roster_.world_size}, now());
+      const Crew crew{residents_, roster_.ranks, roster_.world_size, options_.allow_inject};
+      auto outcome = obey(command, crew, now());
       if (outcome) outlet_->send(std::move(*outcome));
     }
   }
@@ -127,6 +185,8 @@ void Agent::serve_until(Nanoseconds next_sweep, const std::atomic<bool>& stop) {
 
 void Agent::sweep() {
   const Nanoseconds began = now();
+  stand_in_for_keeper();
+  watch_monitor(began);
   admit_newcomers(began);
   watch_processes(began);
   for (auto& [rank, resident] : residents_) drain(*resident, began);
@@ -139,40 +199,52 @@ void Agent::sweep() {
 }
 
 void Agent::admit_newcomers(Nanoseconds now) {
-  const std::uint32_t slots = segment_->header().slots;
+  const std::uint32_t slots = segment_->slots();
   for (std::uint32_t i = 0; i < slots && i <= slots_used_; ++i) {
     const SlotState state = segment_->slot(i).state.load(std::memory_order_acquire);
     if (state == SlotState::kFree) continue;
-    slots_used_ = std::max(slots_used_, i + 1);
+    note_used(i);
     busy_at_ = now;
     if (in_slot_[i] != nullptr) continue;
-    const bool filled_in = state != SlotState::kClaimed && is_plausible(segment_->slot(i));
-    filled_in ? admit(i, now) : free_if_abandoned(i, now);
+    const Newcomer who = Newcomer::in(segment_->slot(i));
+    const bool filled_in = state != SlotState::kClaimed && can_admit(who);
+    filled_in ? admit(i, who, now) : free_if_abandoned(i, who, now);
   }
 }
 
+void Agent::note_used(std::uint32_t index) {
+  if (index < slots_used_) return;
+  slots_used_ = index + 1;
+  segment_->header().slots_used.store(slots_used_);
+}
+
+bool Agent::can_admit(const Newcomer& who) const {
+  return who.is_plausible() && (known_.size() < kMostKnown || known_.contains(who.rank));
+}
+
 /// Takes the rank in, unless another process still holds its number: then it waits, and its ring with it.
-void Agent::admit(std::uint32_t index, Nanoseconds now) {
-  shm::Slot& slot = segment_->slot(index);
+void Agent::admit(std::uint32_t index, const Newcomer& who, Nanoseconds now) {
   claimed_since_.erase(index);
-  const Rank rank = slot.rank;
-  if (residents_.contains(rank)) return;
-  Known& known = known_[rank];
-  known.info = {rank, slot.pid, wire::kNoDomain};
-  known.world_size = slot.world_size;
-  known.command_line.assign(slot.command_line, strnlen(slot.command_line, sizeof slot.command_line));
-  domains_.forget(rank);
-  auto resident = std::make_unique<Resident>(slot, segment_->ring(index), segment_->header(), now, known.last);
+  if (residents_.contains(who.rank)) return;
+  const shm::Slot& slot = segment_->slot(index);
+  Known& known = known_[who.rank];
+  known.info = {who.rank, who.pid, wire::kNoDomain};
+  known.world_size = who.world_size;
+  known.command_line = text_of(slot.command_line);
+  domains_.forget(who.rank);
+  // An agent before this one may have known of more.
+  const Nanoseconds held_before = std::max(known.held, Nanoseconds(slot.held_before_ns.load()));
+  auto resident = std::make_unique<Resident>(*segment_, index, who, now, known.last, held_before);
   in_slot_[index] = resident.get();
-  residents_[rank] = std::move(resident);
+  residents_[who.rank] = std::move(resident);
   roster_changed_ = true;
 }
 
 /// A process may have died between taking a slot and filling it in, or have filled it with nonsense.
-void Agent::free_if_abandoned(std::uint32_t index, Nanoseconds now) {
+void Agent::free_if_abandoned(std::uint32_t index, const Newcomer& who, Nanoseconds now) {
   shm::Slot& slot = segment_->slot(index);
   const Nanoseconds since = claimed_since_.emplace(index, now).first->second;
-  if (now - since < kClaimLimit || process_runs(slot)) return;
+  if (now - since < kClaimLimit || who.runs()) return;
   slot.pid = 0;
   slot.state.store(SlotState::kFree, std::memory_order_release);
   claimed_since_.erase(index);
@@ -230,6 +302,7 @@ void Agent::send_frames(Nanoseconds up_to) {
   // Before the events, which may speak of a new rank or of a new name.
   if (roster_changed_ || roster_.phases != phases_.all()) send_roster(now());
   outlet_->send(frames_.take(up_to));
+  segment_->header().promised_ns.store(frames_.promised().count());
 }
 
 void Agent::send_roster(Nanoseconds now) {
@@ -252,6 +325,7 @@ void Agent::dismiss_ended() {
     const auto found = residents_.find(rank);
     Resident& resident = *found->second;
     known_[rank].last = resident.last_event_at();
+    known_[rank].held = resident.held();
     *std::find(in_slot_.begin(), in_slot_.end(), &resident) = nullptr;
     resident.free_slot();
     residents_.erase(found);
@@ -260,10 +334,10 @@ void Agent::dismiss_ended() {
 }
 
 bool Agent::somebody_is_in() {
-  const std::uint32_t slots = segment_->header().slots;
+  const std::uint32_t slots = segment_->slots();
   for (std::uint32_t i = 0; i < slots && i <= slots_used_; ++i) {
     if (segment_->slot(i).state.load() == SlotState::kFree) continue;
-    slots_used_ = std::max(slots_used_, i + 1);
+    note_used(i);
     return true;
   }
   return false;
@@ -272,7 +346,8 @@ bool Agent::somebody_is_in() {
 bool Agent::may_end(Nanoseconds now) {
   const Nanoseconds patience = known_.empty() ? options_.patience : kAfterLastRank;
   if (now - busy_at_ < patience) return false;
-  return claim_->retire(segment_->header(), [this] { return somebody_is_in(); });
+  const bool insist = now - busy_at_ >= patience + kLockPatience;
+  return claim_->retire(segment_->header(), [this] { return somebody_is_in(); }, insist);
 }
 
 }  // namespace idlewave::agent

@@ -27,13 +27,27 @@ struct Options {
   std::uint32_t ring_events = shm::kDefaultRingEvents;
   std::uint64_t buffer_bytes = 256u << 20;
   wire::Nanoseconds patience = std::chrono::seconds(60);  ///< For the first rank.
+  bool allow_inject = false;                              ///< Delays and noise may be ordered.
+};
+
+/// What an agent needs before it can speak to anybody, and what outlives it: its place in the session's folder, and the
+/// memory.
+struct Post {
+  std::unique_ptr<Claim> claim;
+  std::unique_ptr<Segment> segment;
+  std::string listen;
+  pid_t keeper = 0;  ///< Ranks find the agent by this process; 0: by the agent's own.
+
+  /// Null if the session has an agent already.
+  static wire::Result<std::unique_ptr<Post>> take(const Options& options);
 };
 
 /// Collects what the ranks of one node say, sends it on, and gives them what operators order. One thread.
 class Agent {
  public:
-  /// When this returns, ranks can join. Null if the session has an agent already.
-  static wire::Result<std::unique_ptr<Agent>> open(const Options& options);
+  /// When this returns, ranks can join. What another agent left in the memory of `post` is taken over: its ranks are let
+  /// go, and what they have written since goes into a new stream.
+  static wire::Result<std::unique_ptr<Agent>> open(const Options& options, Post post);
 
   /// Until all ranks have left and every attached monitor has everything, or `stop` is set (by a signal handler).
   void run(const std::atomic<bool>& stop);
@@ -44,17 +58,23 @@ class Agent {
     wire::Rank world_size = 0;
     std::string command_line;
     wire::Nanoseconds last{};  ///< Of its lane, when its process had left.
+    wire::Nanoseconds held{};  ///< By orders, when its process had left.
   };
 
-  Agent(const Options& options, std::unique_ptr<Claim> claim, std::unique_ptr<Segment> segment,
-        std::unique_ptr<outlet::Outlet> outlet);
+  Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> outlet);
 
   wire::Nanoseconds now() const;
+  void take_over();
+  void stand_in_for_keeper();
+  bool let_go();
+  void watch_monitor(wire::Nanoseconds now);
   void serve_until(wire::Nanoseconds next_sweep, const std::atomic<bool>& stop);
   void sweep();
   void admit_newcomers(wire::Nanoseconds now);
-  void admit(std::uint32_t index, wire::Nanoseconds now);
-  void free_if_abandoned(std::uint32_t index, wire::Nanoseconds now);
+  bool can_admit(const Newcomer& who) const;
+  void admit(std::uint32_t index, const Newcomer& who, wire::Nanoseconds now);
+  void free_if_abandoned(std::uint32_t index, const Newcomer& who, wire::Nanoseconds now);
+  void note_used(std::uint32_t index);
   void watch_processes(wire::Nanoseconds now);
   void drain(Resident& resident, wire::Nanoseconds began);
   bool drain_some(Resident& resident, std::uint64_t end);
@@ -68,6 +88,7 @@ class Agent {
   Options options_;
   std::unique_ptr<Claim> claim_;  ///< Outlives the outlet, whose socket lies in its folder.
   std::unique_ptr<Segment> segment_;
+  pid_t keeper_;  ///< 0: none, or it is dead.
   std::unique_ptr<outlet::Outlet> outlet_;
   Domains domains_;
   PhaseNames phases_;
@@ -81,6 +102,8 @@ class Agent {
   std::map<std::uint32_t, wire::Nanoseconds> claimed_since_;
   wire::Roster roster_;  ///< As sent last.
   bool roster_changed_ = true;
+  bool was_watched_ = false;  ///< Somebody was attached at the last sweep.
+  wire::Nanoseconds explain_at_{};  ///< When to look why the monitor that was named has not been heard; 0: no longer.
   wire::Nanoseconds frame_sent_at_{};
   wire::Nanoseconds processes_checked_at_{};
   wire::Nanoseconds busy_at_{};  ///< When somebody was in last.

@@ -85,6 +85,10 @@ void Background::report(int exit_code, const std::string& said) {
   close(std::exchange(starter_, -1));
 }
 
+void Background::leave_to_child() {
+  if (starter_ >= 0) close(std::exchange(starter_, -1));
+}
+
 bool set_processor(int processor) {
   constexpr int kMost = 1 << 13;
   cpu_set_t* set = CPU_ALLOC(kMost);

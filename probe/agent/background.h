@@ -15,6 +15,8 @@ class Background {
 
   /// Tells the starter how the start went (`message` goes to its stderr, with a newline), and lets it go.
   void report(int exit_code, const std::string& message);
+  /// A child of this process will report.
+  void leave_to_child();
 
  private:
   explicit Background(int starter) : starter_(starter) {}

@@ -1,6 +1,5 @@
 #include "probe/agent/claim.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -8,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kTries = 3;
 constexpr int kLockPatience = 6000;  // ms; longer than a starter takes
+constexpr int kShortPatience = 500;  // for somebody who has kept it for long already, or as long as we live
 
 void close_if_open(int& fd) {
   if (fd >= 0) close(std::exchange(fd, -1));
@@ -40,16 +41,20 @@ bool somebody_answers(const std::string& socket_path) {
   return answers;
 }
 
-bool holds_only_lock(const std::string& folder) {
-  DIR* entries = opendir(folder.c_str());
-  if (entries == nullptr) return false;
-  int others = 0;
-  while (const dirent* entry = readdir(entries)) {
-    const std::string name = entry->d_name;
-    others += name != "." && name != ".." && name != "lock";
+/// Frees it for every process that has a copy of it, which close() would not.
+void unlock(int& fd) {
+  if (fd < 0) return;
+  flock(fd, LOCK_UN);
+  close_if_open(fd);
+}
+
+/// Not wire::lock_session, which would make a folder that is gone.
+int patient_lock(const std::string& session, int patience_ms) {
+  for (int waited = 0;; ++waited) {
+    const int lock = wire::try_lock_session(session.c_str());
+    if (lock >= 0 || lock == wire::kNoFolder || waited >= patience_ms) return lock;
+    usleep(1000);
   }
-  closedir(entries);
-  return others == 0;
 }
 
 }  // namespace
@@ -86,25 +91,30 @@ std::string Claim::default_endpoint() {
   return "ipc://" + socket_;
 }
 
-wire::Status Claim::publish(const std::string& endpoint, int memory_fd) {
-  record_.pid = getpid();
+wire::Status Claim::publish(const std::string& endpoint, int memory_fd, pid_t pid) {
+  record_.pid = pid;
   record_.start = wire::process_start_time(record_.pid);
   record_.memory_fd = memory_fd;
   if (endpoint.size() >= sizeof record_.endpoint) return wire::Error{"endpoint " + endpoint + " is too long"};
   std::memcpy(record_.endpoint, endpoint.c_str(), endpoint.size() + 1);
   const bool written = wire::write_agent_record(session_.c_str(), record_);
-  close_if_open(start_lock_);
-  return written ? wire::ok() : wire::Status(wire::Error{"can't write to " + folder_ + ": is the disk full?"});
+  const std::string why = std::strerror(errno);
+  if (written) patience_ms_ = kLockPatience;
+  unlock(start_lock_);
+  return written ? wire::ok() : wire::Status(wire::Error{"can't write to " + folder_ + ": " + why});
 }
 
-bool Claim::retire(shm::Header& header, const std::function<bool()>& somebody_is_in) {
-  int lock = wire::lock_session(session_.c_str(), 0);
-  if (lock < 0) return false;
+bool Claim::retire(shm::Header& header, const std::function<bool()>& somebody_is_in, bool insist) {
+  int lock = wire::try_lock_session(session_.c_str());
+  if (lock < 0 && lock != wire::kNoFolder) {
+    if (!insist) return false;
+    patience_ms_ = kShortPatience;
+  }
   header.open.store(0);
   const bool empty = !somebody_is_in();
   if (empty) {
     wire::remove_agent_record(session_.c_str(), record_);
-    close_if_open(folder_fd_);
+    unlock(folder_fd_);
   } else {
     header.open.store(1);
   }
@@ -113,20 +123,17 @@ bool Claim::retire(shm::Header& header, const std::function<bool()>& somebody_is
 }
 
 Claim::~Claim() {
-  close_if_open(start_lock_);
+  if (forgotten_) return;
+  unlock(start_lock_);
   // An agent that failed to start has a starter that holds the lock and waits for us.
-  const bool was_published = record_.pid != 0;
-  int lock = wire::lock_session(session_.c_str(), was_published ? kLockPatience : 0);
+  int lock = patient_lock(session_, patience_ms_);
   wire::remove_agent_record(session_.c_str(), record_);
   // ZeroMQ leaves its sockets behind. The next agent may have taken the name already.
   if (!socket_.empty() && !somebody_answers(socket_)) unlink(socket_.c_str());
-  close_if_open(folder_fd_);
+  unlock(folder_fd_);
   // The lock goes only with the folder, and the folder only when nothing else is in it: a monitor's socket may be, or
   // another agent's. Whoever waits for a lock that was removed notices that and takes the new one.
-  if (lock >= 0 && holds_only_lock(folder_)) {
-    unlink((folder_ + "/lock").c_str());
-    rmdir(folder_.c_str());
-  }
+  if (lock >= 0) wire::remove_session_directory_if_empty(session_.c_str());
   close_if_open(lock);
 }
 

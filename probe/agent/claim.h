@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,25 +26,33 @@ class Claim {
   /// A socket in the folder for monitors to attach to. An agent of this session that has ended may still be serving its
   /// own.
   std::string default_endpoint();
-  /// Lets ranks find this agent.
-  wire::Status publish(const std::string& endpoint, int memory_fd);
+  /// Lets ranks find this agent by the process `pid`, in which the memory is open as `memory_fd`.
+  wire::Status publish(const std::string& endpoint, int memory_fd, pid_t pid);
   /// Closes the door: from then on no rank can join, and the next one starts another agent. False if that can't be done
-  /// now, because a rank just joins, or somebody else is starting or ending an agent.
-  bool retire(shm::Header& header, const std::function<bool()>& somebody_is_in);
+  /// now, because a rank just joins, or somebody else is starting or ending an agent; `insist` does not wait for the
+  /// latter. A folder that is gone, or not ours any longer, has nobody to wait for.
+  bool retire(shm::Header& header, const std::function<bool()>& somebody_is_in, bool insist);
+  /// Another process that shares this claim cleans up.
+  void forget() { forgotten_ = true; }
 
   /// Appends a line to agent.log in the folder: what went wrong when nobody looks at standard error any more.
   void log(const std::string& line) const;
 
  private:
   Claim(std::string session, std::string folder, int folder_fd, int start_lock)
-      : session_(std::move(session)), folder_(std::move(folder)), folder_fd_(folder_fd), start_lock_(start_lock) {}
+      : session_(std::move(session)), folder_(std::move(folder)), folder_fd_(folder_fd), start_lock_(start_lock) {
+    record_.pid = getpid();
+    record_.start = wire::process_start_time(record_.pid);
+  }
 
   std::string session_;
   std::string folder_;
-  int folder_fd_;       ///< Its flock is what makes this the session's agent.
+  int folder_fd_;       ///< Its flock is what makes this the session's agent. Shared by keeper and collector.
   int start_lock_;      ///< `lock`, while this agent starts; -1 if our starter holds it.
   std::string socket_;  ///< Path of ours; empty if we listen elsewhere.
-  wire::AgentRecord record_;
+  wire::AgentRecord record_;  ///< Names whoever took the claim until it is published.
+  int patience_ms_ = 0;  ///< For the lock, at the end.
+  bool forgotten_ = false;
 };
 
 }  // namespace idlewave::agent

@@ -13,7 +13,13 @@ namespace {
 /// A program that places its ranks itself does so right after it has joined.
 constexpr Nanoseconds kTimeToSay = std::chrono::milliseconds(200);
 
-void raise_to(double& figure, double other) { figure = std::max(figure, other); }
+/// A rank may name any number. Beyond this it is not believed.
+constexpr std::size_t kMostDomains = 4096;
+constexpr double kHighestBandwidth = 1e18;
+
+void raise_to(double& figure, double other) {
+  if (other <= kHighestBandwidth) figure = std::max(figure, other);
+}
 
 }  // namespace
 
@@ -42,7 +48,7 @@ Domains::Placement Domains::find_place(const Resident& resident, Nanoseconds now
 
 bool Domains::place(const Resident& resident, Nanoseconds now) {
   const Placement found = find_place(resident, now);
-  if (found.domain < 0) return false;
+  if (found.domain < 0 || (domains_.size() >= kMostDomains && !domains_.contains(found.domain))) return false;
   Placement& known = places_[resident.rank()];
   const bool moved = !(known == found);
   known = found;

@@ -12,6 +12,9 @@ namespace idlewave::agent {
 /// `up_to` no event with an earlier time follows, and within a lane times do not decrease.
 class EventFrames {
  public:
+  /// `promised`: what frames of an agent before this one have promised already.
+  explicit EventFrames(wire::Nanoseconds promised = {}) : promised_(promised) {}
+
   /// In order within each lane. A time that would break the promise is raised to the earliest one that keeps it; see
   /// Agent::sweep for when that happens.
   void append(wire::LaneId lane, wire::Nanoseconds& lane_last, wire::Event event);
@@ -32,7 +35,7 @@ class EventFrames {
   std::vector<wire::Event> events_;
   std::vector<Run> runs_;
   std::vector<wire::LaneBatch> batches_;
-  wire::Nanoseconds promised_{};
+  wire::Nanoseconds promised_;
 };
 
 }  // namespace idlewave::agent

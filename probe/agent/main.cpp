@@ -6,19 +6,26 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <exception>
 #include <string>
 
 #include "probe/agent/agent.h"
 #include "probe/agent/background.h"
+#include "probe/agent/keeper.h"
 #include "probe/wire/printable.h"
 
 namespace {
 
 using idlewave::agent::Agent;
 using idlewave::agent::Background;
+using idlewave::agent::Keeper;
+using idlewave::agent::Post;
 
 constexpr int kBadUsage = 2;
+/// A rank that starts an agent gives up after 5 s, and joins at once where it succeeds.
+constexpr auto kPatienceForStarter = std::chrono::seconds(6);
 
 std::atomic<bool> g_stop{false};
 
@@ -66,6 +73,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--listen", options.listen,
                  "endpoint where monitors attach (default: a socket in the session's folder)");
   app.add_flag("--detach", arguments.detach, "go into the background when ranks can join");
+  app.add_flag("--allow-inject", options.allow_inject, "let operators order delays and noise");
   app.add_option("--cpu", arguments.processor, "run on this processor only (default: any)")->check(CLI::Range(0, 8191));
   app.add_option("--slots", options.slots, "most ranks on this node")
       ->check(CLI::Range(1, 1 << 20))
@@ -83,28 +91,37 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--key", arguments.key, "key file: not supported");
 }
 
-int run(const Arguments& arguments, Background& background) {
-  auto agent = Agent::open(arguments.options);
-  if (!agent) {
-    background.report(EXIT_FAILURE, "idlewave-agent: " + agent.error().message);
-    return EXIT_FAILURE;
-  }
-  if (*agent == nullptr) {
-    background.report(EXIT_SUCCESS, "idlewave-agent: session " + arguments.options.session + " has an agent already");
-    return EXIT_SUCCESS;
-  }
-  background.report(EXIT_SUCCESS, "");
+int fail(Background& starter, const std::string& message) {
+  starter.report(EXIT_FAILURE, "idlewave-agent: " + message);
+  return EXIT_FAILURE;
+}
+
+int collect(const idlewave::agent::Options& options, Post post, Background starter) {
+  auto agent = Agent::open(options, std::move(post));
+  if (!agent) return fail(starter, agent.error().message);
+  starter.report(EXIT_SUCCESS, "");
   (*agent)->run(g_stop);
   return EXIT_SUCCESS;
 }
 
-}  // namespace
+int run(const Arguments& arguments) {
+  Background starter = arguments.detach ? Background::enter() : Background::stay();
+  const idlewave::agent::Options& options = arguments.options;
+  auto post = Post::take(options);
+  if (!post) return fail(starter, post.error().message);
+  if (*post == nullptr) {
+    starter.report(EXIT_SUCCESS, "idlewave-agent: session " + options.session + " has an agent already");
+    return EXIT_SUCCESS;
+  }
+  if (!arguments.detach) return collect(options, std::move(**post), starter);
+  Keeper keeper(options.session, std::move(*post), [&](Post of_keeper, Background of_starter) {
+    return collect(options, std::move(of_keeper), of_starter);
+  });
+  return keeper.run(starter);
+}
 
-int main(int argc, char** argv) {
-  Arguments arguments;
-  CLI::App app(
-      "Collects the events of one node's ranks and streams them to monitors; usually started by the first rank.",
-      "idlewave-agent");
+/// -1: go on.
+int parse(CLI::App& app, int argc, char** argv, Arguments& arguments) {
   describe(app, arguments);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return "idlewave-agent: " + idlewave::wire::printable(error.what()) + "\n";
@@ -124,8 +141,22 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "idlewave-agent: --cpu %d: this process may not run there\n", arguments.processor);
     return kBadUsage;
   }
+  return -1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  Arguments arguments;
+  CLI::App app(
+      "Collects the events of one node's ranks and streams them to monitors; usually started by the first rank.",
+      "idlewave-agent");
+  if (const int code = parse(app, argc, argv, arguments); code >= 0) return code;
   arguments.options.likwid_reader = beside_this_program("idlewave-likwid-reader");
+  if (arguments.detach) arguments.options.patience = kPatienceForStarter;
   set_signals();
-  Background background = arguments.detach ? Background::enter() : Background::stay();
-  return run(arguments, background);
+  return run(arguments);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "idlewave-agent: %s\n", error.what());
+  return kBadUsage;
 }

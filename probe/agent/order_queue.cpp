@@ -23,7 +23,13 @@ void OrderQueue::pump(shm::Slot& slot) {
 
 void OrderQueue::clear(shm::Slot& slot) {
   waiting_.clear();
-  if (shm::disarm_delay(slot)) armed_.reset();
+  if (shm::withdraw_delay(slot)) armed_.reset();
+}
+
+wire::Nanoseconds OrderQueue::outstanding(const shm::Slot& slot) const {
+  std::int64_t sum = armed_ && shm::has_delay(slot) ? armed_->duration_ns : 0;
+  for (const shm::Delay& delay : waiting_) sum += delay.duration_ns;
+  return wire::Nanoseconds(sum);
 }
 
 }  // namespace idlewave::agent

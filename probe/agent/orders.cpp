@@ -18,7 +18,8 @@ using wire::Rank;
 
 namespace {
 
-constexpr Nanoseconds kLongest = std::chrono::hours(1);
+constexpr Nanoseconds kLongest(shm::kHoldCap);
+constexpr std::size_t kMostWaiting = 1000;
 
 double seconds(Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
 
@@ -61,10 +62,50 @@ std::string objection_to_ranks(const Command& command, const Crew& crew) {
   return command.ranks.empty() && crew.present.empty() ? "no rank is running" : std::string();
 }
 
+bool is_addressed(const Command& command, Rank rank) {
+  return command.ranks.empty() || std::find(command.ranks.begin(), command.ranks.end(), rank) != command.ranks.end();
+}
+
+std::string objection_of(const Resident& rank, Nanoseconds wanted) {
+  const Nanoseconds left = rank.may_be_held();
+  if (wanted > left) {
+    return fmt::format("rank {} may be held for {:.9g} s more in this session, not for {:.9g} s: all orders together are "
+                       "limited to {:.9g} s",
+                       rank.rank(), seconds(left), seconds(wanted), seconds(kLongest));
+  }
+  if (rank.waiting_orders() < kMostWaiting) return {};
+  return fmt::format("rank {} has {} delays waiting already", rank.rank(), rank.waiting_orders());
+}
+
+/// How long one rank is held for at least by what is ordered.
+struct SpanOf {
+  Nanoseconds operator()(const DelayOrder& order) const { return order.duration; }
+  Nanoseconds operator()(const NoiseOrder& order) const { return order.amount; }
+  Nanoseconds operator()(const ClearOrder&) const { return Nanoseconds(0); }
+};
+
+std::string objection_to_load(const Command& command, const Crew& crew) {
+  if (std::holds_alternative<ClearOrder>(command.order)) return {};
+  for (const auto& [number, rank] : crew.present) {
+    if (!is_addressed(command, number)) continue;
+    std::string reason = objection_of(*rank, std::visit(SpanOf{}, command.order));
+    if (!reason.empty()) return reason;
+  }
+  return {};
+}
+
+std::string objection_to_injection(const Command& command, const Crew& crew) {
+  if (crew.may_inject || std::holds_alternative<ClearOrder>(command.order)) return {};
+  return "injection is off in this session; start it with 'run --allow-inject'";
+}
+
 std::string objection(const Command& command, const Crew& crew) {
   if (command.id == 0) return "command number 0 stands for the program itself";
-  const std::string reason = std::visit(ObjectionToOrder{}, command.order);
-  return reason.empty() ? objection_to_ranks(command, crew) : reason;
+  for (std::string reason : {objection_to_injection(command, crew), std::visit(ObjectionToOrder{}, command.order),
+                             objection_to_ranks(command, crew), objection_to_load(command, crew)}) {
+    if (!reason.empty()) return reason;
+  }
+  return {};
 }
 
 /// Every rank draws its own noise, the same in every run with the same commands.
@@ -84,15 +125,8 @@ struct GiveOrder {
     shm::set_noise(rank.slot(), {1, command.id, std::uint32_t(order.kind), order.amount.count(), order.frequency,
                                  noise_seed(command.id, rank.rank())});
   }
-  void operator()(const ClearOrder&) const {
-    rank.orders().clear(rank.slot());
-    shm::set_noise(rank.slot(), {});
-  }
+  void operator()(const ClearOrder&) const { rank.let_go(); }
 };
-
-bool is_addressed(const Command& command, Rank rank) {
-  return command.ranks.empty() || std::find(command.ranks.begin(), command.ranks.end(), rank) != command.ranks.end();
-}
 
 /// No rank of this node is named, and there is nothing else to say about it.
 bool concerns_others(const Command& command, const Crew& crew) {

@@ -15,6 +15,7 @@ struct Crew {
   const std::map<wire::Rank, std::unique_ptr<Resident>>& present;  ///< Ranks that run on this node.
   const std::vector<wire::RankInfo>& known;                        ///< All that ever ran on it, ascending.
   wire::Rank world_size = 0;
+  bool may_inject = false;  ///< Delays and noise were allowed when the session was started.
 };
 
 /// Gives an operator's command to the ranks it names, all or none of them. Nothing is returned if it concerns only

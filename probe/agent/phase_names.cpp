@@ -19,7 +19,7 @@ Phase PhaseNames::number_of(const std::string& name, Phase category) {
 
 Phase PhaseMap::translate_named(Phase phase, const shm::Slot& slot, PhaseNames& names) {
   const auto index = std::size_t(phase);
-  if (index >= known_.size()) return Phase::kNone;
+  if (index < wire::kFirstUserPhase || index >= known_.size()) return Phase::kNone;
   if (known_[index] != Phase::kNone) return known_[index];
   const shm::UserPhase& defined = slot.user_phases[index];
   const std::uint32_t category =

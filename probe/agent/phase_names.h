@@ -26,7 +26,7 @@ class PhaseNames {
 class PhaseMap {
  public:
   wire::Phase translate(wire::Phase phase, const shm::Slot& slot, PhaseNames& names) {
-    if (std::uint8_t(phase) < wire::kFirstUserPhase) return phase;
+    if (phase <= wire::Phase::kNoise) return phase;
     return translate_named(phase, slot, names);
   }
 

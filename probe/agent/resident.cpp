@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "probe/shm/clock.h"
-#include "probe/wire/session_directory.h"
 
 namespace idlewave::agent {
 
@@ -15,16 +15,34 @@ using wire::EventKind;
 using wire::Nanoseconds;
 using wire::Phase;
 
-Resident::Resident(shm::Slot& slot, const Event* ring, const shm::Header& header, Nanoseconds now, Nanoseconds earliest)
-    : slot_(slot),
-      ring_(ring),
-      header_(header),
-      rank_(slot.rank),
-      pid_(slot.pid),
-      process_start_(slot.process_start),
+namespace {
+
+constexpr Nanoseconds kHoldCap(shm::kHoldCap);
+
+template <class T>
+T read_once(const T& field) {
+  return std::atomic_ref<T>(const_cast<T&>(field)).load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Newcomer Newcomer::in(const shm::Slot& slot) {
+  return {read_once(slot.rank), read_once(slot.world_size), read_once(slot.pid), read_once(slot.process_start)};
+}
+
+Resident::Resident(Segment& segment, std::uint32_t index, const Newcomer& who, Nanoseconds now, Nanoseconds earliest,
+                   Nanoseconds held_before)
+    : slot_(segment.slot(index)),
+      ring_(segment.ring(index)),
+      capacity_(segment.ring_events()),
+      clock_(segment.clock()),
+      who_(who),
+      tail_(slot_.tail.load(std::memory_order_relaxed)),
+      held_before_(std::clamp(held_before, Nanoseconds(0), kHoldCap)),
       joined_at_(now),
       last_(earliest) {
-  process_fd_ = int(syscall(SYS_pidfd_open, pid_, 0));
+  slot_.held_before_ns.store(held_before_.count(), std::memory_order_relaxed);
+  process_fd_ = int(syscall(SYS_pidfd_open, who_.pid, 0));
   // Looked at after it was opened, so that it can't be another process that got the same number.
   process_gone_ = !process_runs();
 }
@@ -32,8 +50,6 @@ Resident::Resident(shm::Slot& slot, const Event* ring, const shm::Header& header
 Resident::~Resident() {
   if (process_fd_ >= 0) close(process_fd_);
 }
-
-bool Resident::process_runs() const { return wire::process_start_time(pid_) == process_start_; }
 
 bool Resident::has_news() {
   const std::uint32_t revision = slot_.revision.load(std::memory_order_acquire);
@@ -44,20 +60,18 @@ bool Resident::has_news() {
 
 bool Resident::drain(std::uint64_t end, PhaseNames& names, EventFrames& frames, std::vector<Event>& read) {
   read.clear();
-  std::uint64_t tail = slot_.tail.load(std::memory_order_relaxed);
-  const Nanoseconds latest = shm::now(header_.clock);
-  const std::uint64_t capacity = header_.ring_events;
+  const Nanoseconds latest = shm::now(clock_);
   // More than the ring holds: the rank has overwritten its own slot. What is in the ring can't be believed.
-  if (end - tail > capacity) {
-    read.push_back({latest, std::min(end - tail, wire::kMaxEventValue), EventKind::kDropped, Phase::kNone});
-    tail = end;
+  if (end - tail_ > capacity_) {
+    read.push_back({latest, std::min(end - tail_, wire::kMaxEventValue), EventKind::kDropped, Phase::kNone});
+    tail_ = end;
   }
-  const std::uint64_t stop = tail + std::min(end - tail, kAtOnce);
-  for (; tail != stop; ++tail) read.push_back(checked(ring_[tail & (capacity - 1)], latest, names));
-  slot_.tail.store(tail, std::memory_order_release);
-  const wire::LaneId lane{wire::LaneId::Kind::kRank, rank_};
+  const std::uint64_t stop = tail_ + std::min(end - tail_, kAtOnce);
+  for (; tail_ != stop; ++tail_) read.push_back(checked(ring_[tail_ & (capacity_ - 1)], latest, names));
+  slot_.tail.store(tail_, std::memory_order_release);
+  const wire::LaneId lane{wire::LaneId::Kind::kRank, who_.rank};
   for (const Event& event : read) frames.append(lane, last_, event);
-  return tail == end;
+  return tail_ == end;
 }
 
 Event Resident::checked(Event event, Nanoseconds latest, PhaseNames& names) {
@@ -77,13 +91,30 @@ void Resident::append_end(Nanoseconds now, EventFrames& frames, std::vector<Even
   const std::uint64_t untold = slot_.dropped.load(std::memory_order_acquire);
   if (untold > 0) read.push_back({now, std::min(untold, wire::kMaxEventValue), EventKind::kDropped, Phase::kNone});
   read.push_back({now, 0, EventKind::kLost, Phase::kNone});
-  const wire::LaneId lane{wire::LaneId::Kind::kRank, rank_};
+  const wire::LaneId lane{wire::LaneId::Kind::kRank, who_.rank};
   for (const Event& event : read) frames.append(lane, last_, event);
+}
+
+void Resident::let_go() {
+  orders_.clear(slot_);
+  shm::set_noise(slot_, {});
+}
+
+Nanoseconds Resident::held() const {
+  const Nanoseconds now(slot_.held_ns.load(std::memory_order_acquire));
+  return std::min(held_before_ + std::clamp(now, Nanoseconds(0), kHoldCap), kHoldCap);
+}
+
+/// What is outstanding is looked at first: an order that ends in between is counted twice rather than not at all.
+Nanoseconds Resident::may_be_held() const {
+  const Nanoseconds outstanding = orders_.outstanding(slot_);
+  return std::max(kHoldCap - held() - outstanding, Nanoseconds(0));
 }
 
 void Resident::free_slot() {
   orders_.clear(slot_);
   shm::reset_gates(slot_);
+  slot_.held_before_ns.store(0, std::memory_order_relaxed);
   slot_.pid = 0;
   slot_.process_start = 0;
   slot_.dropped.store(0, std::memory_order_relaxed);

@@ -6,18 +6,36 @@
 #include "probe/agent/event_frames.h"
 #include "probe/agent/order_queue.h"
 #include "probe/agent/phase_names.h"
+#include "probe/agent/segment.h"
 #include "probe/shm/layout.h"
+#include "probe/wire/frame.h"
+#include "probe/wire/session_directory.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::agent {
+
+/// What a rank says of itself when it joins, each field read once: it may write something else there a moment later.
+struct Newcomer {
+  wire::Rank rank = 0;
+  wire::Rank world_size = 0;
+  std::int32_t pid = 0;
+  std::uint64_t process_start = 0;
+
+  static Newcomer in(const shm::Slot& slot);
+  bool is_plausible() const {
+    return rank >= 0 && rank < world_size && world_size <= wire::kMaxRanks && pid > 0;
+  }
+  bool runs() const { return pid > 0 && wire::process_start_time(pid) == process_start; }
+};
 
 /// A rank that holds a slot of the segment, from its joining until its last event is on its way and the slot is free
 /// again. What the rank wrote is checked here: its process may have died in the middle, or have overwritten its memory.
 class Resident {
  public:
-  /// The slot is kLive or kStopped. `earliest`: events of this lane before it were sent already.
-  Resident(shm::Slot& slot, const wire::Event* ring, const shm::Header& header, wire::Nanoseconds now,
-           wire::Nanoseconds earliest);
+  /// The slot is kLive or kStopped. `earliest`: events of this lane before it were sent already. `held_before`: what
+  /// orders have held earlier processes of this rank.
+  Resident(Segment& segment, std::uint32_t index, const Newcomer& who, wire::Nanoseconds now,
+           wire::Nanoseconds earliest, wire::Nanoseconds held_before);
   ~Resident();  ///< Leaves the slot as it is; see free_slot.
   Resident(const Resident&) = delete;
   Resident& operator=(const Resident&) = delete;
@@ -39,15 +57,22 @@ class Resident {
   void note_process_end() { process_gone_ = true; }
   /// Becomes readable when the process ends; -1 where the system has no such thing, and process_runs() tells.
   int process_fd() const { return process_fd_; }
-  bool process_runs() const;
+  bool process_runs() const { return who_.runs(); }
 
   const shm::Slot& slot() const { return slot_; }
   shm::Slot& slot() { return slot_; }
-  wire::Rank rank() const { return rank_; }
-  std::int32_t pid() const { return pid_; }
+  wire::Rank rank() const { return who_.rank; }
+  std::int32_t pid() const { return who_.pid; }
   wire::Nanoseconds joined_at() const { return joined_at_; }
   wire::Nanoseconds last_event_at() const { return last_; }
   OrderQueue& orders() { return orders_; }
+  std::size_t waiting_orders() const { return orders_.waiting(); }
+  /// Ends every order, also what holds the rank now.
+  void let_go();
+  /// How long orders have held this rank in this session; what its process says is believed up to the cap.
+  wire::Nanoseconds held() const;
+  /// How long a further order may hold it.
+  wire::Nanoseconds may_be_held() const;
   /// True once after each change of what the rank says about itself.
   bool has_news();
 
@@ -56,10 +81,11 @@ class Resident {
 
   shm::Slot& slot_;
   const wire::Event* ring_;
-  const shm::Header& header_;
-  wire::Rank rank_;
-  std::int32_t pid_;
-  std::uint64_t process_start_;
+  std::uint64_t capacity_;
+  shm::Clock clock_;
+  Newcomer who_;
+  std::uint64_t tail_;  ///< The slot's is for the rank to see, and for whoever takes over from this process.
+  wire::Nanoseconds held_before_;
   int process_fd_ = -1;
   bool process_gone_ = false;
   bool said_stop_ = false;

@@ -1,5 +1,6 @@
 #include "probe/agent/segment.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,12 +11,19 @@
 
 namespace idlewave::agent {
 
+namespace {
+
+/// Memory that is cut short under a program ends it by a signal.
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+}  // namespace
+
 wire::Result<std::unique_ptr<Segment>> Segment::make(std::uint32_t slots, std::uint32_t ring_events,
                                                      const shm::Clock& clock) {
   const std::size_t bytes = shm::segment_bytes(slots, ring_events);
-  const int fd = memfd_create("idlewave", MFD_CLOEXEC);
+  const int fd = memfd_create("idlewave", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   void* memory = MAP_FAILED;
-  if (fd >= 0 && ftruncate(fd, off_t(bytes)) == 0)
+  if (fd >= 0 && ftruncate(fd, off_t(bytes)) == 0 && fcntl(fd, F_ADD_SEALS, kSeals) == 0)
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) {
     const std::string why = std::strerror(errno);
@@ -27,14 +35,13 @@ wire::Result<std::unique_ptr<Segment>> Segment::make(std::uint32_t slots, std::u
   header->version = shm::kLayoutVersion;
   header->slots = slots;
   header->ring_events = ring_events;
-  header->agent_pid = getpid();
   header->clock = clock;
   header->magic = shm::kMagic;
-  return std::unique_ptr<Segment>(new Segment(fd, memory, bytes));
+  return std::unique_ptr<Segment>(new Segment(fd, memory, slots, ring_events, clock));
 }
 
 Segment::~Segment() {
-  munmap(memory_, bytes_);
+  munmap(memory_, shm::segment_bytes(slots_, ring_events_));
   close(fd_);
 }
 

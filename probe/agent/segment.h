@@ -9,7 +9,8 @@
 namespace idlewave::agent {
 
 /// The shared memory of one node's session: a memfd that ranks open through /proc, so that it is gone with its last
-/// user. Owned by the agent.
+/// user. Its size is sealed, and sizes are never read back from it: ranks may write anything into it. Owned by the
+/// agent.
 class Segment {
  public:
   /// `ring_events`: a power of two. Ranks can't join before header().open is 1.
@@ -22,15 +23,21 @@ class Segment {
   int fd() const { return fd_; }
   shm::Header& header() { return *static_cast<shm::Header*>(memory_); }
   const shm::Header& header() const { return *static_cast<const shm::Header*>(memory_); }
+  std::uint32_t slots() const { return slots_; }
+  std::uint32_t ring_events() const { return ring_events_; }
+  const shm::Clock& clock() const { return clock_; }
   shm::Slot& slot(std::uint32_t index) { return shm::slot_at(memory_, index); }
-  const wire::Event* ring(std::uint32_t index) { return shm::ring_at(memory_, header(), index); }
+  const wire::Event* ring(std::uint32_t index) { return shm::ring_at(memory_, slots_, ring_events_, index); }
 
  private:
-  Segment(int fd, void* memory, std::size_t bytes) : fd_(fd), memory_(memory), bytes_(bytes) {}
+  Segment(int fd, void* memory, std::uint32_t slots, std::uint32_t ring_events, const shm::Clock& clock)
+      : fd_(fd), memory_(memory), slots_(slots), ring_events_(ring_events), clock_(clock) {}
 
   int fd_;
   void* memory_;
-  std::size_t bytes_;
+  std::uint32_t slots_;
+  std::uint32_t ring_events_;
+  shm::Clock clock_;
 };
 
 }  // namespace idlewave::agent

@@ -1,6 +1,7 @@
 #include "probe/client/agent_start.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +26,7 @@ struct Start {
   char* const* arguments;
   char* const* environment;
   const Deadline* deadline;
+  char* why;  ///< kReasonLimit bytes.
   bool succeeded;
 };
 
@@ -71,10 +75,12 @@ char** agent_environment() {
   return out;
 }
 
-bool describe_files(posix_spawn_file_actions_t& files) {
+/// `messages`: where standard error goes; -1: nowhere.
+bool describe_files(posix_spawn_file_actions_t& files, int messages) {
   return posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
          posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
-         posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
+         (messages >= 0 ? posix_spawn_file_actions_adddup2(&files, messages, STDERR_FILENO)
+                        : posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0 &&
          posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1) == 0;
 }
 
@@ -86,36 +92,68 @@ bool describe_signals(posix_spawnattr_t& attributes) {
          posix_spawnattr_setsigmask(&attributes, &none) == 0 && posix_spawnattr_setsigdefault(&attributes, &all) == 0;
 }
 
-bool spawn(const Start& start, pid_t& pid) {
+void explain(const Start& start, const char* format, const char* detail) {
+  snprintf(start.why, kReasonLimit, format, start.path, detail);
+}
+
+bool spawn(const Start& start, int messages, pid_t& pid) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   if (posix_spawn_file_actions_init(&files) != 0) return false;
   posix_spawnattr_init(&attributes);
-  const bool spawned = describe_files(files) && describe_signals(attributes) &&
-                       posix_spawnp(&pid, start.path, &files, &attributes, start.arguments, start.environment) == 0;
+  int error = ENOMEM;
+  if (describe_files(files, messages) && describe_signals(attributes))
+    error = posix_spawnp(&pid, start.path, &files, &attributes, start.arguments, start.environment);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
-  return spawned;
+  if (error != 0)
+    explain(start, "%s can't be started: %s; IDLEWAVE_AGENT can name the program", strerrordesc_np(error));
+  return error == 0;
 }
 
-/// True if the program ended with 0 in time; one that does not end is ended.
-bool wait_for_success(pid_t pid, const Deadline& deadline) {
+enum class Ending { kSuccess, kFailure, kTooLate };
+
+/// A program that does not end in time is ended.
+Ending wait_for_end(pid_t pid, const Deadline& deadline) {
   int status = 0;
   for (;;) {
     const pid_t ended = waitpid(pid, &status, WNOHANG);
-    if (ended == pid) return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (ended < 0) return false;
+    if (ended == pid) return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Ending::kSuccess : Ending::kFailure;
+    if (ended < 0) return Ending::kFailure;
     if (!deadline.wait_a_little()) break;
   }
   kill(pid, SIGKILL);
   waitpid(pid, &status, 0);
-  return false;
+  return Ending::kTooLate;
+}
+
+/// The last line that is not empty; it ends where it is cut.
+const char* last_line(char* text, std::size_t length) {
+  while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r')) --length;
+  text[length] = '\0';
+  const char* line_break = strrchr(text, '\n');
+  return line_break != nullptr ? line_break + 1 : text;
+}
+
+void explain_failure(const Start& start, int messages) {
+  char text[kReasonLimit / 2];
+  struct stat status;
+  const off_t size = messages >= 0 && fstat(messages, &status) == 0 ? status.st_size : 0;
+  const off_t most = sizeof text - 1;
+  const ssize_t got = size > 0 ? pread(messages, text, sizeof text - 1, size > most ? size - most : 0) : 0;
+  explain(start, "%s failed: %s", got > 0 ? last_line(text, static_cast<std::size_t>(got)) : "it did not say why");
 }
 
 int run_helper(void* argument) {
   auto& start = *static_cast<Start*>(argument);
   pid_t pid = 0;
-  start.succeeded = spawn(start, pid) && wait_for_success(pid, *start.deadline);
+  // In memory, so that nobody has to read while the program writes.
+  const int messages = memfd_create("idlewave-start", MFD_CLOEXEC);
+  if (!spawn(start, messages, pid)) return 0;
+  const Ending ending = wait_for_end(pid, *start.deadline);
+  start.succeeded = ending == Ending::kSuccess;
+  if (ending == Ending::kFailure) explain_failure(start, messages);
+  if (ending == Ending::kTooLate) explain(start, "%s did not go into the background within %s", "5 s");
   return 0;
 }
 
@@ -135,9 +173,9 @@ bool run_in_helper(Start& start) {
 
 }  // namespace
 
-bool start_agent(const Settings& settings, const Deadline& deadline) {
+bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)[kReasonLimit]) {
   char buffer[PATH_MAX];
-  char* arguments[9] = {};
+  char* arguments[10] = {};
   int count = 0;
   const auto add = [&](const char* text) { arguments[count++] = const_cast<char*>(text); };
   add(kProgram);
@@ -152,9 +190,10 @@ bool start_agent(const Settings& settings, const Deadline& deadline) {
     add("--key");
     add(settings.key);
   }
+  if (settings.allow_inject) add("--allow-inject");
   char** environment = agent_environment();
   if (environment == nullptr) return false;
-  Start start{agent_path(buffer), arguments, environment, &deadline, false};
+  Start start{agent_path(buffer), arguments, environment, &deadline, why, false};
   const bool started = run_in_helper(start);
   free(environment);
   return started;

@@ -5,12 +5,15 @@
 
 namespace idlewave::client {
 
-/// Starts `idlewave-agent --session S --detach [--connect ENDPOINT] [--key FILE]` and waits until it has put itself
-/// into the background. False if no such program is found, it fails, or the time is up. The program is $IDLEWAVE_AGENT,
+inline constexpr int kReasonLimit = 768;
+
+/// Starts `idlewave-agent --session S --detach [--connect ENDPOINT] [--key FILE] [--allow-inject]` and waits until it has
+/// put itself into the background. False if no such program is found, it fails, or the time is up. The program is $IDLEWAVE_AGENT,
 /// or idlewave-agent beside this library, in ../bin from there, beside the running program, or in PATH.
 ///
 /// The host sees neither a child nor a SIGCHLD, runs no fork handler, and shares no open file with the agent: mpirun
 /// and the host's sockets never wait for it.
-bool start_agent(const Settings& settings, const Deadline& deadline);
+/// Where it fails, `why` says so in one line.
+bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)[kReasonLimit]);
 
 }  // namespace idlewave::client

@@ -5,13 +5,14 @@
 #include <time.h>
 
 #include "probe/shm/clock.h"
+#include "probe/wire/session_directory.h"
 
 namespace idlewave::client {
 namespace {
 
 constexpr std::int64_t kShortestSleep =
     100'000;  ///< ns. What is shorter is spun: a sleep ends tens of microseconds late.
-constexpr std::int64_t kLongestHold = std::int64_t{1} << 61;
+constexpr std::int64_t kNoiseLookInterval = 1'000'000'000;  ///< ns
 // The values of wire::NoiseKind, whose header needs the C++ library.
 constexpr std::uint32_t kExponential = 0;
 constexpr std::uint32_t kPeriodic = 1;
@@ -49,9 +50,11 @@ std::uint64_t Random::next() {
 
 double Random::unit() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
 
-void GateKeeper::attach(shm::Slot& slot, LaneWriter& lane) {
+void GateKeeper::attach(shm::Slot& slot, LaneWriter& lane, const shm::Header& header) {
   slot_ = &slot;
   lane_ = &lane;
+  header_ = &header;
+  looked_ns_ = 0;
   noise_generation_ = 0;
   noise_ = {};
 }
@@ -78,6 +81,8 @@ bool GateKeeper::obey_delay(wire::Step step) {
 bool GateKeeper::obey_noise() {
   if (shm::read_noise(*slot_, noise_generation_, noise_)) begin_noise();
   if (!noise_.enabled) return false;
+  if (may_hold() <= 0 || !agent_lived_lately()) noise_.enabled = 0;
+  if (!noise_.enabled) return false;
   const std::int64_t duration_ns = noise_.kind == kPeriodic ? draw_periodic() : draw_exponential();
   if (duration_ns > 0) hold(wire::Phase::kNoise, noise_.command, duration_ns);
   return true;
@@ -86,6 +91,7 @@ bool GateKeeper::obey_noise() {
 void GateKeeper::begin_noise() {
   if (!is_possible(noise_)) noise_.enabled = 0;
   if (!noise_.enabled) return;
+  looked_ns_ = lane_->now().count();
   random_ = Random(Random(noise_.seed).next() ^ static_cast<std::uint64_t>(slot_->rank));
   if (noise_.kind != kPeriodic) return;
   period_ns_ = static_cast<std::int64_t>(1e9 / noise_.frequency);
@@ -95,7 +101,7 @@ void GateKeeper::begin_noise() {
 
 std::int64_t GateKeeper::draw_exponential() {
   const double drawn = -static_cast<double>(noise_.amount_ns) * log(random_.unit());
-  return static_cast<std::int64_t>(fmin(drawn, static_cast<double>(kLongestHold)));
+  return static_cast<std::int64_t>(fmin(drawn, static_cast<double>(shm::kHoldCap)));
 }
 
 /// One interruption for each period that has passed, those included in which the rank was held or waited.
@@ -104,17 +110,57 @@ std::int64_t GateKeeper::draw_periodic() {
   if (late < 0) return 0;
   const std::int64_t interruptions = late / period_ns_ + 1;
   next_interruption_ns_ += interruptions * period_ns_;
-  return interruptions * noise_.amount_ns;
+  const double all = static_cast<double>(interruptions) * static_cast<double>(noise_.amount_ns);
+  return static_cast<std::int64_t>(fmin(all, static_cast<double>(shm::kHoldCap)));
+}
+
+/// What is left of kHoldCap, in ns.
+std::int64_t GateKeeper::may_hold() const {
+  const std::int64_t before = slot_->held_before_ns.load(std::memory_order_relaxed);
+  const std::int64_t held = slot_->held_ns.load(std::memory_order_relaxed);
+  if (before < 0 || held < 0 || before > shm::kHoldCap || held > shm::kHoldCap) return 0;
+  return shm::kHoldCap - before - held;
+}
+
+/// Some 10 us of system calls.
+bool GateKeeper::agent_lives() const {
+  const std::uint64_t start = header_->agent_start.load(std::memory_order_acquire);
+  return start != 0 && wire::process_start_time(header_->agent_pid.load(std::memory_order_acquire)) == start;
+}
+
+/// For noise, most of which is too short to look during each piece of it.
+bool GateKeeper::agent_lived_lately() {
+  const std::int64_t now_ns = lane_->now().count();
+  if (now_ns - looked_ns_ < kNoiseLookInterval) return true;
+  if (!agent_lives()) return false;
+  looked_ns_ = now_ns;
+  return true;
+}
+
+bool GateKeeper::stands(wire::Phase phase) const {
+  const bool withdrawn =
+      phase == wire::Phase::kDelay ? shm::is_revoked(*slot_) : shm::is_replaced(*slot_, noise_generation_);
+  return !withdrawn && agent_lives();
+}
+
+void GateKeeper::sleep_until(wire::Phase phase, std::int64_t end_ns) {
+  for (std::int64_t now_ns = shm::monotonic_now().count(); now_ns < end_ns && stands(phase);
+       now_ns = shm::monotonic_now().count()) {
+    sleep_until_monotonic(end_ns - now_ns > kLookInterval ? now_ns + kLookInterval : end_ns);
+  }
 }
 
 void GateKeeper::hold(wire::Phase phase, wire::CommandId command, std::int64_t duration_ns) {
+  const std::int64_t allowed_ns = may_hold();
   lane_->begin_hold(phase, command);
-  if (duration_ns > kLongestHold) duration_ns = kLongestHold;
+  const std::int64_t began_ns = lane_->now().count();
+  if (duration_ns > allowed_ns) duration_ns = allowed_ns;
   if (duration_ns < kShortestSleep)
-    spin_until(*lane_, lane_->now().count() + duration_ns);
+    spin_until(*lane_, began_ns + duration_ns);
   else
-    sleep_until_monotonic(shm::monotonic_now().count() + duration_ns);
+    sleep_until(phase, shm::monotonic_now().count() + duration_ns);
   lane_->end_hold(phase, command);
+  slot_->held_ns.fetch_add(lane_->now().count() - began_ns, std::memory_order_release);
 }
 
 }  // namespace idlewave::client

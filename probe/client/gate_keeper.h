@@ -21,9 +21,14 @@ class Random {
 };
 
 /// Obeys what the agent orders through a slot's gates: holds the rank, and tells it as events. One thread, the rank's.
+/// A hold ends when its time is over, when the order is taken back, or when the agent that drains the ring has died: a
+/// rank is never held for nobody. An agent that is merely stopped may come back, so its orders stand until their end.
 class GateKeeper {
  public:
-  void attach(shm::Slot& slot, LaneWriter& lane);
+  /// How often a rank that is held looks whether it still has to be.
+  static constexpr std::int64_t kLookInterval = 20'000'000;  ///< ns
+
+  void attach(shm::Slot& slot, LaneWriter& lane, const shm::Header& header);
 
   /// One load; obey has something to look at.
   bool is_called() const { return slot_->attention.load(std::memory_order_relaxed) != 0; }
@@ -38,10 +43,17 @@ class GateKeeper {
   void begin_noise();
   std::int64_t draw_exponential();
   std::int64_t draw_periodic();
+  std::int64_t may_hold() const;
+  bool agent_lives() const;
+  bool agent_lived_lately();
+  bool stands(wire::Phase phase) const;
+  void sleep_until(wire::Phase phase, std::int64_t end_ns);
   void hold(wire::Phase phase, wire::CommandId command, std::int64_t duration_ns);
 
   shm::Slot* slot_ = nullptr;
   LaneWriter* lane_ = nullptr;
+  const shm::Header* header_ = nullptr;
+  std::int64_t looked_ns_ = 0;  ///< When noise last found the agent alive.
   std::uint32_t noise_generation_ = 0;
   shm::Noise noise_;
   Random random_;

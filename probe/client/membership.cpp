@@ -23,12 +23,21 @@ bool find_agent(const char* session, wire::AgentRecord& agent) {
   return wire::read_agent_record(session, agent) && wire::is_alive(agent);
 }
 
+/// For whoever looks after the session: a rank says nothing itself, since its output is the program's.
+bool fail(const Settings& settings, const char* why) {
+  char line[kReasonLimit + 64];
+  snprintf(line, sizeof line, "a rank is not watched: %s", why);
+  wire::note_trouble(settings.session, line);
+  return false;
+}
+
 /// Starts an agent unless somebody else just did, while holding the lock, and waits for its record.
 bool start_agent_locked(const Settings& settings, const Deadline& deadline, wire::AgentRecord& agent) {
   if (find_agent(settings.session, agent)) return true;
-  if (!start_agent(settings, deadline)) return false;
+  char why[kReasonLimit] = "no memory is left to start an agent";
+  if (!start_agent(settings, deadline, why)) return fail(settings, why);
   while (!find_agent(settings.session, agent)) {
-    if (!deadline.wait_a_little()) return false;
+    if (!deadline.wait_a_little()) return fail(settings, "the agent that was started has not appeared within 5 s");
   }
   return true;
 }
@@ -43,7 +52,7 @@ bool find_or_start_agent(const Settings& settings, const Deadline& deadline, wir
     close(lock);
     return found;
   } while (deadline.wait_a_little());
-  return false;
+  return fail(settings, "nobody has started an agent within 5 s, and the session's lock is not free");
 }
 
 /// Makes room for a new agent. Without the lock the record stays, and the next try finds it again.
@@ -60,12 +69,16 @@ int open_memory(const wire::AgentRecord& agent) {
   return open(path, O_RDWR | O_CLOEXEC);
 }
 
-bool is_ours(const shm::Header& header, std::size_t bytes) {
-  if (header.magic != shm::kMagic || header.version != shm::kLayoutVersion) return false;
-  if (header.slots == 0 || header.slots > kMostSlots || header.ring_events < 8 || header.ring_events > kMostRingEvents)
-    return false;
-  const bool is_power_of_two = (header.ring_events & (header.ring_events - 1)) == 0;
-  return is_power_of_two && shm::segment_bytes(header.slots, header.ring_events) <= bytes;
+bool is_possible(std::uint32_t slots, std::uint32_t ring_events, std::size_t bytes) {
+  if (slots == 0 || slots > kMostSlots || ring_events < 8 || ring_events > kMostRingEvents) return false;
+  const bool is_power_of_two = (ring_events & (ring_events - 1)) == 0;
+  return is_power_of_two && shm::segment_bytes(slots, ring_events) <= bytes;
+}
+
+/// A segment that could be cut short would end the host by a signal.
+bool keeps_its_size(int memory_fd) {
+  const int seals = fcntl(memory_fd, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }
 
 /// The words of the command line with blanks between them, cut where the room ends.
@@ -93,10 +106,12 @@ bool Membership::join(const Settings& settings, wire::Rank rank, wire::Rank worl
     wire::AgentRecord agent;
     if (!find_or_start_agent(settings, deadline, agent)) return false;
     const Answer answer = knock(agent, rank, world_size);
-    if (answer != Answer::kClosed) return answer == Answer::kJoined;
+    if (answer == Answer::kJoined) return true;
+    if (answer == Answer::kRefused)
+      return fail(settings, "the agent's memory can't be opened, is another version's, or has no slot left (--slots)");
     drop_record(settings.session, agent);
   }
-  return false;
+  return fail(settings, "the agent was ending each time");
 }
 
 /// Tries while a living agent keeps its door closed: it may be about to open.
@@ -131,11 +146,14 @@ Membership::Answer Membership::enter(int memory_fd, wire::Rank rank, wire::Rank 
 
 bool Membership::map(int memory_fd) {
   struct stat status;
-  if (fstat(memory_fd, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(shm::Header))) return false;
+  if (!keeps_its_size(memory_fd) || fstat(memory_fd, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(shm::Header))) return false;
   bytes_ = static_cast<std::size_t>(status.st_size);
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
   if (memory_ == MAP_FAILED) return false;
-  if (is_ours(header(), bytes_)) {
+  slots_ = header().slots;
+  ring_events_ = header().ring_events;
+  const bool is_ours = header().magic == shm::kMagic && header().version == shm::kLayoutVersion;
+  if (is_ours && is_possible(slots_, ring_events_, bytes_)) {
     madvise(memory_, bytes_, MADV_DONTDUMP);  // A core file of the host need not hold the rings of the whole node.
     return true;
   }
@@ -150,7 +168,7 @@ void Membership::unmap() {
 }
 
 bool Membership::claim_slot() {
-  for (std::uint32_t i = 0; i < header().slots; ++i) {
+  for (std::uint32_t i = 0; i < slots_; ++i) {
     shm::Slot& slot = shm::slot_at(memory_, i);
     shm::SlotState free = shm::SlotState::kFree;
     if (!slot.state.compare_exchange_strong(free, shm::SlotState::kClaimed)) continue;
@@ -164,7 +182,7 @@ bool Membership::claim_slot() {
 /// So that no event meets a page fault.
 void Membership::touch_ring() {
   auto* bytes = reinterpret_cast<volatile std::byte*>(ring());
-  for (std::size_t i = 0; i < shm::ring_stride(header().ring_events); i += shm::kPage) bytes[i] = std::byte{0};
+  for (std::size_t i = 0; i < shm::ring_stride(ring_events_); i += shm::kPage) bytes[i] = std::byte{0};
 }
 
 void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
@@ -178,6 +196,7 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.core_bandwidth.store(0, std::memory_order_relaxed);
   slot.saturated_bandwidth.store(0, std::memory_order_relaxed);
   slot.domain_bytes.store(0, std::memory_order_relaxed);
+  slot.held_ns.store(0, std::memory_order_relaxed);
   for (shm::UserPhase& phase : slot.user_phases) phase = {};
   read_command_line(slot.command_line);
   slot.revision.fetch_add(1, std::memory_order_release);

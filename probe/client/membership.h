@@ -24,7 +24,8 @@ class Membership {
   void leave();
 
   shm::Slot& slot() const { return *slot_; }
-  wire::Event* ring() const { return shm::ring_at(memory_, header(), index_); }
+  wire::Event* ring() const { return shm::ring_at(memory_, slots_, ring_events_, index_); }
+  std::uint32_t ring_events() const { return ring_events_; }
   const shm::Header& header() const { return *static_cast<shm::Header*>(memory_); }
 
  private:
@@ -40,6 +41,9 @@ class Membership {
 
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
+  // As they were when they were checked.
+  std::uint32_t slots_ = 0;
+  std::uint32_t ring_events_ = 0;
   shm::Slot* slot_ = nullptr;
   std::uint32_t index_ = 0;
 };

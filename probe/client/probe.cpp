@@ -60,20 +60,24 @@ const char* environment_text(const char* name) {
   return text != nullptr && text[0] != '\0' ? text : nullptr;
 }
 
+bool environment_flag(const char* name) {
+  const char* text = environment_text(name);
+  return text != nullptr && strcmp(text, "0") != 0;
+}
+
 Settings read_settings() {
-  const char* disable = environment_text("IDLEWAVE_DISABLE");
-  if (disable != nullptr && strcmp(disable, "0") != 0) return {};
-  return {environment_text("IDLEWAVE_SESSION"), environment_text("IDLEWAVE_ENDPOINT"),
-          environment_text("IDLEWAVE_KEY")};
+  if (environment_flag("IDLEWAVE_DISABLE")) return {};
+  return {environment_text("IDLEWAVE_SESSION"), environment_text("IDLEWAVE_ENDPOINT"), environment_text("IDLEWAVE_KEY"),
+          environment_flag("IDLEWAVE_ALLOW_INJECT")};
 }
 
 void attach_parts() {
   shm::Slot& slot = probe.membership.slot();
   probe.pid = getpid();
   probe.phases.attach(slot);
-  probe.lane.attach(slot, probe.membership.ring(), probe.membership.header().ring_events,
+  probe.lane.attach(slot, probe.membership.ring(), probe.membership.ring_events(),
                     probe.membership.header().clock);
-  probe.gates.attach(slot, probe.lane);
+  probe.gates.attach(slot, probe.lane, probe.membership.header());
 }
 
 /// The host's errno survives.

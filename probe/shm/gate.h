@@ -1,6 +1,7 @@
 #pragma once
 // How an agent gives orders to a rank and how the rank takes them: the only code that touches the gates of a slot, for
-// both sides. One agent thread, one rank thread; no call blocks.
+// both sides. One agent thread, one rank thread; no call blocks. A rank may find that its agent has died at any point;
+// then no order stands (GateKeeper), and whoever takes over from that agent begins with withdraw_all.
 
 #include <atomic>
 #include <cstdint>
@@ -37,9 +38,9 @@ T get(const T& field) {
 }
 }  // namespace detail
 
-/// The word that guards a delay: its lowest two bits say kIdle, kArmed or kHeld, the others number the orders, so that an exchange never
-/// takes one order for another.
-inline constexpr std::uint32_t kIdle = 0, kArmed = 1, kHeld = 2, kStateBits = 3;
+/// The word that guards a delay: its lowest two bits say kIdle, kArmed, kHeld or kRevoked, the others number the orders,
+/// so that an exchange never takes one order for another.
+inline constexpr std::uint32_t kIdle = 0, kArmed = 1, kHeld = 2, kRevoked = 3, kStateBits = 3;
 
 // ---- agent ----
 
@@ -62,6 +63,18 @@ inline bool disarm_delay(Slot& slot) {
   return (word & kStateBits) == kArmed && slot.delay.armed.compare_exchange_strong(word, word & ~kStateBits, std::memory_order_acq_rel);
 }
 
+/// Takes an order back wherever it is: one that has not begun is forgotten, one that holds the rank now ends within
+/// GateKeeper's interval of looking. False if there is none. More than one turn only if the rank takes the order or
+/// finishes it between the look and the exchange, each of which it does once.
+inline bool withdraw_delay(Slot& slot) {
+  std::uint32_t word = slot.delay.armed.load(std::memory_order_acquire);
+  while ((word & kStateBits) == kArmed || (word & kStateBits) == kHeld) {
+    const std::uint32_t next = (word & kStateBits) == kArmed ? word & ~kStateBits : word | kRevoked;
+    if (slot.delay.armed.compare_exchange_strong(word, next, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
 /// Replaces the noise of a rank; `enabled` 0 ends it.
 inline void set_noise(Slot& slot, const Noise& noise) {
   NoiseGate& gate = slot.noise;
@@ -77,6 +90,17 @@ inline void set_noise(Slot& slot, const Noise& noise) {
   slot.attention.store(1, std::memory_order_release);
 }
 
+/// Ends whatever was ordered, also what holds the rank now.
+inline void withdraw_all(Slot& slot) {
+  withdraw_delay(slot);
+  set_noise(slot, {});
+}
+
+/// An order is armed, or holds the rank, or has been revoked and the rank has not noticed yet.
+inline bool has_delay(const Slot& slot) {
+  return (slot.delay.armed.load(std::memory_order_acquire) & kStateBits) != kIdle;
+}
+
 /// For a slot that is about to be freed, whose rank is gone.
 inline void reset_gates(Slot& slot) {
   slot.delay.armed.store(0, std::memory_order_release);
@@ -88,7 +112,7 @@ inline void reset_gates(Slot& slot) {
 
 enum class DelayAnswer { kNone, kLater, kTaken };
 
-/// Takes the armed order if it is due at `step`. kTaken: `delay` is filled, and the agent can't take it back; call
+/// Takes the armed order if it is due at `step`. kTaken: `delay` is filled, and the agent can only revoke it; call
 /// finish_delay at its end.
 inline DelayAnswer take_delay(Slot& slot, wire::Step step, Delay& delay) {
   DelayGate& gate = slot.delay;
@@ -102,8 +126,20 @@ inline DelayAnswer take_delay(Slot& slot, wire::Step step, Delay& delay) {
   return DelayAnswer::kTaken;
 }
 
+/// The order that was taken stands no longer. The word carries its number still, since nothing else is armed before
+/// finish_delay.
+inline bool is_revoked(const Slot& slot) {
+  return (slot.delay.armed.load(std::memory_order_acquire) & kStateBits) != kHeld;
+}
+
+/// The order may be revoked between the look and the store: it is over then anyway.
 inline void finish_delay(Slot& slot) {
   slot.delay.armed.store(slot.delay.armed.load(std::memory_order_relaxed) & ~kStateBits, std::memory_order_release);
+}
+
+/// The noise order that was read as number `generation` is replaced, or is just being replaced.
+inline bool is_replaced(const Slot& slot, std::uint32_t generation) {
+  return slot.noise.generation.load(std::memory_order_acquire) != generation;
 }
 
 /// Reads the noise order into `noise` and its number into `generation`. False, and nothing is touched, if the order is

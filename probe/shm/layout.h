@@ -1,8 +1,10 @@
 #pragma once
 // The memory that the ranks of a node share with their agent: one header, then one slot per rank, then one ring per
 // slot. Made by the agent as a memfd (see probe/wire/session_directory.h); pages that no rank uses are never touched.
-// Header only, lock-free, no dependency but the vocabulary; both sides check magic, version and sizes. clock.h reads
-// the clock; gate.h is how both sides use the gates.
+// Its size is sealed: a file that somebody cuts short would kill whoever looks at it. Header only, lock-free, no
+// dependency but the vocabulary. Both sides check magic, version and sizes when they map it and keep a copy: whoever
+// may open the file may also write to it, so what stands here later is never taken for a size or an address. clock.h
+// reads the clock; gate.h is how both sides use the gates.
 
 #include <atomic>
 #include <cstddef>
@@ -13,11 +15,13 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kLayoutVersion = 2;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
 inline constexpr int kNameLimit = 32;  ///< User phase names, with NUL.
+/// ns. All orders together hold a rank for no longer than this in one session, whoever gives them.
+inline constexpr std::int64_t kHoldCap = std::int64_t{3600} * 1'000'000'000;
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -36,7 +40,12 @@ struct alignas(64) Header {
   std::uint32_t version = 0;
   std::uint32_t slots = 0;
   std::uint32_t ring_events = 0;
+  /// Who drains the rings and gives the orders: the process whose end lets go of held ranks. Another one may take over.
   std::atomic<std::int32_t> agent_pid{0};
+  std::atomic<std::uint64_t> agent_start{0};  ///< wire::process_start_time(agent_pid).
+  // For the one that takes over: slots from here on were never seen taken; no event before this time may follow.
+  std::atomic<std::uint32_t> slots_used{0};
+  std::atomic<std::int64_t> promised_ns{0};
   Clock clock;
   /// 1: ranks may join. 0: not ready yet, or the agent is ending. Sequentially consistent on both sides: a rank claims
   /// its slot, then looks at `open` once more and gives the slot back (kFree) if it is 0; an agent that wants to end
@@ -45,10 +54,11 @@ struct alignas(64) Header {
   std::atomic<std::uint32_t> open{0};
 };
 
-/// One order for one rank; see gate.h. The agent fills the fields while armed says idle, then stores it armed under a new number (release);
-/// the rank obeys at the first step that begins (number >= at_step), or, in a program without steps, the first compute
-/// phase; it stores idle (release) at the delay's end. The agent may take an order back by exchanging armed for
-/// idle; the rank takes it by exchanging armed for held, so that just one wins.
+/// One order for one rank; see gate.h. The agent fills the fields while armed says idle, then stores it armed under a
+/// new number (release); the rank obeys at the first step that begins (number >= at_step), or, in a program without
+/// steps, the first compute phase; it stores idle (release) at the delay's end. The agent may take an order back by
+/// exchanging armed for idle; the rank takes it by exchanging armed for held, so that just one wins. An order that holds
+/// the rank already is ended by exchanging held for revoked, which the rank looks for while it sleeps.
 struct DelayGate {
   std::atomic<std::uint32_t> armed{0};
   wire::CommandId command = 0;
@@ -108,6 +118,9 @@ struct alignas(64) Slot {
   /// the rank exchanges it for 0 before it looks, and stores 1 again while a gate still needs it (an order for a later
   /// step, noise that is on).
   std::atomic<std::uint32_t> attention{0};
+  /// What earlier processes of this rank were held, which counts against kHoldCap as well. Set when the rank is
+  /// admitted, before its first order.
+  std::atomic<std::int64_t> held_before_ns{0};
 
   // Single-producer single-consumer ring; positions only grow, index = position & (ring_events - 1).
   // The rank leaves the last two places free for kDropped and kStop, so that what was lost is always told.
@@ -115,6 +128,8 @@ struct alignas(64) Slot {
   alignas(64) std::atomic<std::uint64_t> head{0};
   /// Rank: events lost and not yet told by a kDropped, for the agent to tell when the rank dies so.
   std::atomic<std::uint64_t> dropped{0};
+  /// Rank: how long orders have held it, delays and noise together; grows before the gate says idle.
+  std::atomic<std::int64_t> held_ns{0};
   alignas(64) std::atomic<std::uint64_t> tail{0};  ///< Agent: next position to read.
 };
 
@@ -134,9 +149,10 @@ constexpr std::size_t segment_bytes(std::uint32_t slots, std::uint32_t ring_even
 inline Slot& slot_at(void* segment, std::uint32_t index) {
   return *reinterpret_cast<Slot*>(static_cast<std::byte*>(segment) + slots_offset() + index * slot_stride());
 }
-inline wire::Event* ring_at(void* segment, const Header& header, std::uint32_t index) {
-  return reinterpret_cast<wire::Event*>(static_cast<std::byte*>(segment) + rings_offset(header.slots) +
-                                        index * ring_stride(header.ring_events));
+/// `slots` and `ring_events` as they were checked when the segment was mapped.
+inline wire::Event* ring_at(void* segment, std::uint32_t slots, std::uint32_t ring_events, std::uint32_t index) {
+  return reinterpret_cast<wire::Event*>(static_cast<std::byte*>(segment) + rings_offset(slots) +
+                                        index * ring_stride(ring_events));
 }
 
 }  // namespace idlewave::shm

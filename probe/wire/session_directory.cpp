@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ namespace {
 
 constexpr int kFilePathLimit = kSessionPathLimit + 32;
 constexpr time_t kSettlingSeconds = 60;
+constexpr int kHoldPatienceMs = 1000;
+constexpr std::size_t kTroubleLimit = 64 * 1024;
 
 class Descriptor {
  public:
@@ -80,8 +83,7 @@ bool write_all(int fd, const char* text, std::size_t size) {
 }
 
 /// Reads a small file whole, with a NUL after it. False if it can't be read or does not fit.
-template <std::size_t size>
-bool read_small_file(const char* path, char (&out)[size]) {
+bool read_small_file(const char* path, char* out, std::size_t size) {
   const Descriptor file(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) return false;
   std::size_t length = 0;
@@ -95,6 +97,11 @@ bool read_small_file(const char* path, char (&out)[size]) {
   if (length == size) return false;
   out[length] = '\0';
   return true;
+}
+
+template <std::size_t size>
+bool read_small_file(const char* path, char (&out)[size]) {
+  return read_small_file(path, out, size);
 }
 
 bool parse_number(const char* text, unsigned long long limit, unsigned long long& out) {
@@ -154,9 +161,9 @@ bool is_still_at(int fd, const char* path) {
          held.st_dev == found.st_dev;
 }
 
-int try_lock(const char* path) {
+int try_lock(const char* path, int how = LOCK_EX) {
   Descriptor file(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file || flock(file.get(), LOCK_EX | LOCK_NB) != 0 || !is_still_at(file.get(), path)) return -1;
+  if (!file || flock(file.get(), how | LOCK_NB) != 0 || !is_still_at(file.get(), path)) return -1;
   return file.release();
 }
 
@@ -198,17 +205,35 @@ bool has_listener(const char* session) {
   return found;
 }
 
-bool has_record(const char* session) {
+bool has_file(const char* session, const char* name) {
   char path[kFilePathLimit];
-  return file_path(session, "agent", path) && access(path, F_OK) == 0;
+  return file_path(session, name, path) && access(path, F_OK) == 0;
 }
 
+/// Whoever makes a folder takes one of its locks next, and tries again if the folder was swept away in between. So
+/// where a lock's file lies, the lock tells.
 bool is_settling(const char* session) {
   char folder[kSessionPathLimit];
   struct stat status;
   if (!session_path(session, folder) || stat(folder, &status) != 0) return false;
-  return !has_record(session) && time(nullptr) - status.st_mtime < kSettlingSeconds;
+  if (has_file(session, "agent") || has_file(session, "lock") || has_file(session, "owner")) return false;
+  return time(nullptr) - status.st_mtime < kSettlingSeconds;
 }
+
+/// Keeps everybody else from living in the folder: those who come wait for these locks, and find that they were removed.
+class Eviction {
+ public:
+  explicit Eviction(const char* session) : owner_(lock(session, "owner")), start_(lock(session, "lock")) {}
+  bool holds() const { return owner_ && start_; }
+
+ private:
+  static int lock(const char* session, const char* name) {
+    char path[kFilePathLimit];
+    return file_path(session, name, path) ? try_lock(path) : -1;
+  }
+  Descriptor owner_;
+  Descriptor start_;
+};
 
 bool has_living_agent(const char* session) {
   AgentRecord record;
@@ -216,11 +241,19 @@ bool has_living_agent(const char* session) {
 }
 
 void sweep_session(const char* session) {
-  char path[kFilePathLimit];
-  // Before the lock is taken, since that may make a file and so the folder younger.
-  if (is_settling(session) || !file_path(session, "lock", path)) return;
-  const Descriptor lock(try_lock(path));
-  if (lock && !has_living_agent(session) && !has_listener(session)) remove_session_directory(session);
+  // Before locks are taken, since that may make files and so the folder younger.
+  if (is_settling(session) || has_living_agent(session)) return;
+  const Eviction eviction(session);
+  if (eviction.holds() && !has_living_agent(session) && !has_listener(session)) remove_session_directory(session);
+}
+
+/// All ranks of a node may meet the same.
+bool stands_in(const char* path, const char* line) {
+  auto* text = static_cast<char*>(malloc(2 * kTroubleLimit));
+  if (text == nullptr) return false;
+  const bool found = read_small_file(path, text, 2 * kTroubleLimit) && strstr(text, line) != nullptr;
+  free(text);
+  return found;
 }
 
 /// Calls visit(session) for each folder of this user that is named as a session may be.
@@ -263,6 +296,41 @@ int lock_session(const char* session, int patience_ms) {
     if (lock >= 0 || monotonic_ms() >= deadline) return lock;
     pause_ms(1);
   }
+}
+
+int try_lock_session(const char* session) {
+  char folder[kSessionPathLimit], path[kFilePathLimit];
+  if (!session_path(session, folder) || !is_private_folder(folder) || !file_path(session, "lock", path))
+    return kNoFolder;
+  return try_lock(path);
+}
+
+int hold_session(const char* session) {
+  char path[kFilePathLimit];
+  if (!file_path(session, "owner", path)) return -1;
+  for (const long long deadline = monotonic_ms() + kHoldPatienceMs;;) {
+    if (!make_session_directory(session)) return -1;
+    const int owner = try_lock(path, LOCK_SH);
+    if (owner >= 0 || monotonic_ms() >= deadline) return owner;
+    pause_ms(1);  // Somebody who sweeps looks whether it is held, or has just removed the folder.
+  }
+}
+
+void note_trouble(const char* session, const char* line) {
+  char path[kFilePathLimit], text[1024];
+  utsname names;
+  if (!file_path(session, "trouble.log", path)) return;
+  const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  struct stat status;
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > static_cast<off_t>(kTroubleLimit))
+    return;
+  snprintf(text, sizeof text - 1, "%s, process %d: %s", uname(&names) == 0 ? names.nodename : "localhost", getpid(),
+           line);
+  for (char* c = text; *c != '\0'; ++c) {
+    if (*c == '\n') *c = ' ';
+  }
+  strcat(text, "\n");
+  if (!stands_in(path, strstr(text, ": "))) write_all(file.get(), text, strlen(text));  // At once: lines don't mix.
 }
 
 bool write_agent_record(const char* session, const AgentRecord& record) {
@@ -322,6 +390,20 @@ void remove_session_directory(const char* session) {
     return true;
   });
   rmdir(folder);
+}
+
+void remove_session_directory_if_empty(const char* session) {
+  char folder[kSessionPathLimit];
+  if (!session_path(session, folder) || !is_private_folder(folder)) return;
+  int others = 0;
+  for_each_entry(folder, [&](const char* name) {
+    others += strcmp(name, "lock") != 0 && strcmp(name, "owner") != 0;
+    return others == 0;
+  });
+  char owner[kFilePathLimit];
+  if (others > 0 || !file_path(session, "owner", owner)) return;
+  const Descriptor nobody_owns_it(try_lock(owner));
+  if (nobody_owns_it) remove_session_directory(session);
 }
 
 void for_each_live_session(void (*visit)(const char* session, const AgentRecord& record, void* context),

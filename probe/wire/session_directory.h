@@ -2,9 +2,12 @@
 // Where the parts of a session find each other on one node: /tmp/idlewave-<uid>/<session>/ (IDLEWAVE_DIR replaces the
 // first part), mode 0700.
 //   lock         flock'ed by whoever starts or ends the agent of this session
+//   owner        flock'ed, shared, by whoever made the session or wants its folder to stay, such as a monitor
 //   agent        text, one "key value" line each: pid, start (of that process, see process_start_time), memory (file
 //                descriptor number of the shared segment inside that process), endpoint (where the agent listens)
 //   agent.sock   the agent's ZeroMQ ipc socket        monitor.sock   the monitor's
+//   trouble.log  one line for each thing that ranks and agents of this node could not do, for the monitor to show
+// What a killed process held is let go by the kernel, so that a folder which nobody lives in can be told at once.
 // The shared segment is a memfd that ranks open through /proc/<pid>/fd/<memory>: it has no name, so it is gone when its
 // last user is, whatever killed them. C library only, no exceptions, no allocation after return: this is linked into
 // users' programs.
@@ -32,6 +35,19 @@ bool make_session_directory(const char* session);
 /// frees the lock, or -1.
 int lock_session(const char* session, int patience_ms);
 
+/// The same, but makes no folder and does not wait. kNoFolder if there is none, or one that is not to be trusted.
+int try_lock_session(const char* session);
+inline constexpr int kNoFolder = -2;
+
+/// Makes the folder if missing and lets it stay until the descriptor that is returned is closed, or its process is
+/// gone. -1 if the folder can't be made. For whoever starts a session: before anything else is put into the folder.
+int hold_session(const char* session);
+
+/// Appends a line to the session's trouble.log, with host and process number before it, for whoever looks after the
+/// session on this node: what could not be done, where, and what to do. The same is said once. Does nothing where that
+/// can't be written, or holds too much already.
+void note_trouble(const char* session, const char* line);
+
 struct AgentRecord {
   pid_t pid = 0;
   std::uint64_t start = 0;  ///< process_start_time(pid), so that a reused pid is not taken for the agent.
@@ -48,13 +64,16 @@ bool is_alive(const AgentRecord& record);
 /// Field 22 of /proc/<pid>/stat; 0 if there is no such process, or only a zombie is left of it.
 std::uint64_t process_start_time(pid_t pid);
 
-/// Removes the folders of all sessions of this user that nobody lives in, except `keep` (may be null): no living agent,
-/// lock free, nobody listening at a socket (a monitor that waits for its agent), and not made within the last minute
-/// without an agent having been there yet.
+/// Removes the folders of all sessions of this user that nobody lives in, except `keep` (may be null): owner and lock
+/// free, no living agent, nobody listening at a socket. A folder in which none of them has been yet is spared for a
+/// minute. Costs a few system calls a folder: whatever makes a session calls it first.
 void sweep_dead_sessions(const char* keep);
 
 /// Removes one session's folder.
 void remove_session_directory(const char* session);
+
+/// The same if nobody has put anything into it but locks, and nobody holds it. Hold the lock.
+void remove_session_directory_if_empty(const char* session);
 
 /// Calls visit(session, record) for each session with a living agent.
 void for_each_live_session(void (*visit)(const char* session, const AgentRecord& record, void* context), void* context);

@@ -13,7 +13,7 @@ wire::Command order(wire::CommandId id, std::vector<Rank> ranks, decltype(wire::
 
 TEST(Agent, ObeysADelayAndTheRankTellsIt) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
@@ -33,7 +33,7 @@ TEST(Agent, ObeysADelayAndTheRankTellsIt) {
 
 TEST(Agent, KeepsDelaysInStoreWhileOneIsObeyed) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
@@ -49,7 +49,7 @@ TEST(Agent, KeepsDelaysInStoreWhileOneIsObeyed) {
 
 TEST(Agent, TakesBackADelayThatHasNotBegun) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
@@ -61,9 +61,102 @@ TEST(Agent, TakesBackADelayThatHasNotBegun) {
   for (const wire::Outcome& outcome : monitor.outcomes()) EXPECT_TRUE(outcome.accepted) << outcome.reason;
 }
 
-TEST(Agent, MakesNoiseUntilItIsCleared) {
+TEST(Agent, LetsGoOfARankThatIsHeldForAnHourWhenToldToClear) {
+  const SessionRoot root;
+  AgentProcess agent({"--allow-inject"});
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
+  monitor.command(order(2, {0}, wire::DelayOrder{std::chrono::milliseconds(1), 1'000'000'000}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
+  monitor.command(order(3, {0}, wire::ClearOrder{}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 1; }));
+  const std::size_t steps = monitor.count(0, EventKind::kStep);
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kStep) > steps + 10; }));
+}
+
+TEST(Agent, LetsGoOfARankThatIsHeldByNoiseWhenToldToClear) {
+  const SessionRoot root;
+  AgentProcess agent({"--allow-inject"});
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  monitor.command(order(1, {0}, wire::NoiseOrder{wire::NoiseKind::kExponential, std::chrono::minutes(50)}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
+  monitor.command(order(2, {0}, wire::ClearOrder{}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 1; }));
+}
+
+TEST(Agent, LetsGoOfAHeldRankWhenItIsKilled) {
+  const SessionRoot root;
+  AgentProcess agent({"--allow-inject"});
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
+  agent.kill(SIGKILL);
+  rank.leave();
+}
+
+TEST(Agent, LetsGoOfAHeldRankAndTellsItWhenTheSessionEnds) {
+  const SessionRoot root;
+  AgentProcess agent({"--allow-inject"});
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
+  agent.kill(SIGTERM);
+  ASSERT_TRUE(monitor.until_end());
+  EXPECT_EQ(monitor.count(0, EventKind::kDelayEnd), 1u);
+  rank.leave();
+}
+
+TEST(Agent, RefusesToHoldARankForMoreThanAnHourInAll) {
+  const SessionRoot root;
+  AgentProcess agent({"--allow-inject"});
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  const auto outcome_of = [&](wire::Command command) {
+    const std::size_t before = monitor.outcomes().size();
+    monitor.command(command);
+    EXPECT_TRUE(monitor.until([&] { return monitor.outcomes().size() > before; }));
+    return monitor.outcomes().back();
+  };
+  const auto never = [](auto duration) { return wire::DelayOrder{duration, 1'000'000'000}; };
+  EXPECT_TRUE(outcome_of(order(1, {0}, never(std::chrono::minutes(40)))).accepted);
+  EXPECT_THAT(outcome_of(order(2, {0}, never(std::chrono::minutes(30)))).reason,
+              testing::HasSubstr("rank 0 may be held for 1200 s more in this session"));
+  EXPECT_TRUE(outcome_of(order(3, {0}, wire::ClearOrder{})).accepted);
+  EXPECT_TRUE(outcome_of(order(4, {0}, never(std::chrono::minutes(30)))).accepted) << "what was cleared held nobody";
+}
+
+TEST(Agent, TakesNoDelayNorNoiseUnlessItWasAllowed) {
   const SessionRoot root;
   AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
+  monitor.command(order(2, {0}, wire::NoiseOrder{wire::NoiseKind::kExponential, std::chrono::milliseconds(1)}));
+  monitor.command(order(3, {0}, wire::ClearOrder{}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.outcomes().size() == 3; }));
+  for (const int i : {0, 1}) {
+    EXPECT_FALSE(monitor.outcomes()[i].accepted);
+    EXPECT_EQ(monitor.outcomes()[i].reason, "injection is off in this session; start it with 'run --allow-inject'");
+  }
+  EXPECT_TRUE(monitor.outcomes()[2].accepted);
+  const std::size_t steps = monitor.count(0, EventKind::kStep);
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kStep) > steps + 10; }));
+  EXPECT_EQ(monitor.count(0, EventKind::kDelayBegin), 0u);
+}
+
+TEST(Agent, MakesNoiseUntilItIsCleared) {
+  const SessionRoot root;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
@@ -83,7 +176,7 @@ TEST(Agent, MakesNoiseUntilItIsCleared) {
 
 TEST(Agent, RefusesAnOrderForARankThatHasEnded) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--allow-inject"});
   Monitor monitor;
   PlayedRank stays("stay", 0, 2);
   PlayedRank ends("stay", 1, 2);

@@ -131,12 +131,58 @@ TEST(Agent, IgnoresWhatATerminalSends) {
   EXPECT_TRUE(monitor.until_end());
 }
 
+TEST(Agent, EndsWithItsLastRankWhenTheFolderAboveItsOwnIsGone) {
+  const SessionRoot root;
+  const std::filesystem::path above = root.folder("above");
+  create_directory(above);
+  permissions(above, std::filesystem::perms::owner_all);
+  setenv("IDLEWAVE_DIR", (above / "root").c_str(), 1);
+  AgentProcess agent;
+  PlayedRank rank("stay", 0, 1);
+  remove_all(above);
+  rank.leave();
+  EXPECT_EQ(agent.exit_code(), 0);
+  EXPECT_FALSE(exists(above));
+}
+
+TEST(Agent, EndsWithItsLastRankWhenOthersMayWriteToItsFolder) {
+  const SessionRoot root;
+  AgentProcess agent;
+  PlayedRank rank("stay", 0, 1);
+  permissions(root.folder(), std::filesystem::perms::all);
+  rank.leave();
+  EXPECT_EQ(agent.exit_code(), 0);
+}
+
+TEST(Agent, EndsThoughSomebodyHoldsTheLockForEver) {
+  const SessionRoot root;
+  AgentProcess agent;
+  PlayedRank rank("stay", 0, 1);
+  const int lock = wire::lock_session("play", 1000);
+  ASSERT_GE(lock, 0);
+  rank.leave();
+  EXPECT_EQ(agent.exit_code(), 0);
+  close(lock);
+}
+
+TEST(Agent, SaysInTheSessionsFolderWhyItFindsNoMonitor) {
+  const SessionRoot root;
+  AgentProcess agent({"--connect", "tcp://127.0.0.1:1"});
+  EXPECT_TRUE(eventually([&] {
+    std::string line;
+    std::getline(std::ifstream(root.folder() / "trouble.log"), line);
+    return line.find("found no monitor at tcp://127.0.0.1:1 for 5 s: connection refused") != std::string::npos;
+  }));
+}
+
 TEST(Agent, GoesAwayWhenNoRankComes) {
   const SessionRoot root;
   agent::Options options;
   options.session = "play";
   options.patience = std::chrono::milliseconds(100);
-  auto agent = agent::Agent::open(options);
+  auto post = agent::Post::take(options);
+  ASSERT_TRUE(post);
+  auto agent = agent::Agent::open(options, std::move(**post));
   ASSERT_TRUE(agent);
   const std::atomic<bool> stop{false};
   (*agent)->run(stop);

@@ -1,16 +1,21 @@
 // The parts of the agent that need no other process.
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "probe/agent/event_frames.h"
 #include "probe/agent/order_queue.h"
 #include "probe/agent/orders.h"
 #include "probe/agent/phase_names.h"
+#include "probe/agent/reach.h"
 #include "probe/agent/resident.h"
 #include "probe/agent/segment.h"
 #include "probe/agent/topology.h"
@@ -125,7 +130,7 @@ TEST(OrderQueue, HandsOutDelaysInTheOrderOfTheirSteps) {
   EXPECT_EQ(begin_step(slot, queue, 31), 0u);
 }
 
-TEST(OrderQueue, LeavesADelayThatHasBegunAlone) {
+TEST(OrderQueue, LetsADelayThatHasBegunGoFirstButClearsItToo) {
   shm::Slot slot;
   OrderQueue queue;
   queue.add(delay(1, 10));
@@ -134,8 +139,10 @@ TEST(OrderQueue, LeavesADelayThatHasBegunAlone) {
   ASSERT_EQ(shm::take_delay(slot, 10, taken), shm::DelayAnswer::kTaken);
   queue.add(delay(2, 5));
   queue.pump(slot);
-  queue.clear(slot);
   EXPECT_EQ(slot.delay.armed & shm::kStateBits, shm::kHeld);
+  queue.clear(slot);
+  EXPECT_TRUE(shm::is_revoked(slot));
+  EXPECT_TRUE(shm::has_delay(slot)) << "until the rank has noticed";
   shm::finish_delay(slot);
   EXPECT_EQ(begin_step(slot, queue, 20), 0u);
 }
@@ -143,8 +150,8 @@ TEST(OrderQueue, LeavesADelayThatHasBegunAlone) {
 /// Slots of a segment whose ranks are this process.
 class Ranks {
  public:
-  explicit Ranks(std::uint32_t count, Rank world_size, std::uint32_t ring_events = 64) : world_size_(world_size) {
-    auto made = Segment::make(count, ring_events, {});
+  explicit Ranks(std::uint32_t count, Rank world_size, std::uint64_t position = 0) : world_size_(world_size) {
+    auto made = Segment::make(count, 64, {});
     EXPECT_TRUE(made);
     segment_ = std::move(*made);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -154,16 +161,18 @@ class Ranks {
       slot.rank = Rank(i);
       slot.world_size = world_size;
       slot.state = shm::SlotState::kLive;
-      present_[Rank(i)] = std::make_unique<Resident>(slot, segment_->ring(i), segment_->header(), ns(0), ns(0));
+      slot.head = slot.tail = position;
+      present_[Rank(i)] = std::make_unique<Resident>(*segment_, i, Newcomer::in(slot), ns(0), ns(0), ns(0));
       known_.push_back({Rank(i), slot.pid, wire::kNoDomain});
     }
   }
   void end(Rank rank) { present_.erase(rank); }
+  void forbid_injection() { may_inject_ = false; }
   shm::Slot& slot(std::uint32_t index = 0) { return segment_->slot(index); }
   wire::Event& at(std::uint64_t position) { return const_cast<Event&>(segment_->ring(0)[position]); }
   Resident& resident(Rank rank = 0) { return *present_.at(rank); }
   std::optional<wire::Outcome> order(wire::Command command) {
-    return obey(command, {present_, known_, world_size_}, ns(1));
+    return obey(command, {present_, known_, world_size_, may_inject_}, ns(1));
   }
 
  private:
@@ -171,6 +180,7 @@ class Ranks {
   std::map<Rank, std::unique_ptr<Resident>> present_;
   std::vector<wire::RankInfo> known_;
   Rank world_size_;
+  bool may_inject_ = true;
 };
 
 std::string reason_of(Ranks& ranks, std::vector<Rank> addressed, decltype(wire::Command::order) order) {
@@ -258,8 +268,7 @@ std::vector<Event> drain(Ranks& ranks) {
 }
 
 TEST(Resident, ReadsARingThatHasTurnedAround) {
-  Ranks ranks(1, 1);
-  ranks.slot().tail = ranks.slot().head = 1000 * 64 + 60;
+  Ranks ranks(1, 1, 1000 * 64 + 60);
   for (int i = 0; i < 10; ++i)
     ranks.at((60 + std::uint64_t(i)) % 64) = {ns(i), std::uint64_t(i), EventKind::kStep, Phase::kNone};
   ranks.slot().head += 10;
@@ -320,6 +329,68 @@ TEST(Resident, IsNotLostAfterItSaidStop) {
   std::vector<Event> read;
   ranks.resident().append_end(ns(5), frames, read);
   EXPECT_TRUE(frames.empty());
+}
+
+TEST(Reach, TellsWhyNobodyAnswers) {
+  EXPECT_EQ(try_to_reach("tcp://127.0.0.1:1"), "connection refused");
+  EXPECT_EQ(try_to_reach("ipc:///nowhere/monitor.sock"), "no such file or directory");
+  EXPECT_THAT(try_to_reach("tcp://127.0.0.1"), HasSubstr("port"));
+  EXPECT_THAT(try_to_reach("udp://127.0.0.1:1"), HasSubstr("neither"));
+}
+
+TEST(Reach, TellsThatSomethingElseAnswers) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  EXPECT_THAT(try_to_reach("tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port))),
+              HasSubstr("does not take this agent in"));
+  close(listener);
+}
+
+TEST(Orders, OtherThanClearAreRefusedWhereInjectionIsOff) {
+  Ranks ranks(1, 1);
+  ranks.forbid_injection();
+  EXPECT_THAT(reason_of(ranks, {0}, kSomeDelay), HasSubstr("injection is off"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{wire::NoiseKind::kExponential, milliseconds(1), 0}),
+              HasSubstr("--allow-inject"));
+  EXPECT_EQ(reason_of(ranks, {0}, wire::ClearOrder{}), "");
+  EXPECT_EQ(ranks.slot(0).delay.armed & shm::kStateBits, shm::kIdle);
+}
+
+TEST(Orders, AddUpToACapForEachRank) {
+  using std::chrono::minutes;
+  Ranks ranks(2, 2);
+  EXPECT_EQ(reason_of(ranks, {0}, wire::DelayOrder{minutes(30)}), "");
+  EXPECT_EQ(reason_of(ranks, {0}, wire::DelayOrder{minutes(29)}), "");
+  EXPECT_THAT(reason_of(ranks, {}, wire::DelayOrder{minutes(2)}), HasSubstr("rank 0 may be held for 60 s more"));
+  EXPECT_EQ(reason_of(ranks, {1}, wire::DelayOrder{minutes(60)}), "") << "each rank has its own";
+  EXPECT_THAT(reason_of(ranks, {1}, wire::NoiseOrder{wire::NoiseKind::kExponential, milliseconds(1), 0}),
+              HasSubstr("rank 1 may be held for 0 s more"));
+}
+
+TEST(Orders, CountWhatARankSaysItWasHeld) {
+  using std::chrono::minutes;
+  Ranks ranks(1, 1);
+  ranks.slot().held_ns = Nanoseconds(minutes(50)).count();
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{minutes(11)}), HasSubstr("600 s more"));
+  for (const std::int64_t nonsense : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
+    ranks.slot().held_ns = nonsense;
+    EXPECT_EQ(ranks.resident().held(), ns(0));
+  }
+  ranks.slot().held_ns = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(ranks.resident().may_be_held(), ns(0));
+}
+
+TEST(Orders, AreNotStoredWithoutEnd) {
+  Ranks ranks(1, 1);
+  std::string reason;
+  for (int i = 0; i < 2000 && reason.empty(); ++i) reason = reason_of(ranks, {0}, wire::DelayOrder{ns(1)});
+  EXPECT_THAT(reason, HasSubstr("delays waiting already"));
 }
 
 TEST(Segment, RefusesWhatTheMachineCantHold) { EXPECT_FALSE(Segment::make(1u << 20, 1u << 31, {})); }

@@ -181,8 +181,9 @@ class PlayedRank : public Process {
 /// A monitor's link and what came over it, checked against what every stream promises.
 class Monitor {
  public:
-  /// Attaches to the agent of session "play".
-  Monitor() {
+  enum class Joins { kFirst, kLate };
+  /// Attaches to the agent of session "play". The numbers of what a late one gets begin anywhere.
+  explicit Monitor(Joins joins = Joins::kFirst) : is_late_(joins == Joins::kLate) {
     wire::AgentRecord record;
     EXPECT_TRUE(wire::read_agent_record("play", record));
     link::LiveOptions options;
@@ -222,7 +223,7 @@ class Monitor {
   std::size_t frames() const { return frames_; }
   Nanoseconds up_to() const { return up_to_; }
 
- private:
+  /// Takes in what has come.
   void look() {
     std::vector<link::Delivery> deliveries;
     link_->receive(now(), deliveries);
@@ -231,10 +232,12 @@ class Monitor {
     }
   }
 
+ private:
   void take(const std::vector<std::byte>& bytes) {
     EXPECT_LT(bytes.size(), 1u << 20);
     auto frame = wire::decode(bytes);
     ASSERT_TRUE(frame);
+    if (std::exchange(is_late_, false)) sequence_ = frame->sequence - 1;
     EXPECT_EQ(frame->sequence, ++sequence_);
     if (auto* roster = std::get_if<wire::Roster>(&frame->body)) rosters_.push_back(std::move(*roster));
     if (auto* outcome = std::get_if<wire::Outcome>(&frame->body)) outcomes_.push_back(std::move(*outcome));
@@ -257,6 +260,7 @@ class Monitor {
     up_to_ = frame.up_to;
   }
 
+  bool is_late_;
   std::unique_ptr<link::Link> link_;
   wire::EventDecoder decoder_;
   std::uint64_t sequence_ = 0;

@@ -38,8 +38,9 @@ class Node {
     setenv("IDLEWAVE_SESSION", "bench", 1);
     unsetenv("IDLEWAVE_DISABLE");
     const std::size_t bytes = shm::segment_bytes(1, shm::kDefaultRingEvents);
-    const int memory = memfd_create("idlewave-bench", MFD_CLOEXEC);
+    const int memory = memfd_create("idlewave-bench", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (memory < 0 || ftruncate(memory, static_cast<off_t>(bytes)) != 0) return false;
+    if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) != 0) return false;
     segment_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (segment_ == MAP_FAILED) return false;
     write_header();

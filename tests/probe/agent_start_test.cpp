@@ -48,6 +48,7 @@ class RankWithScript : public SessionRoot {
     make_agent(path() / "agent.sh", commands);
   }
   std::string noted() const { return text_of(path() / "note"); }
+  std::string trouble() const { return text_of(path() / "test" / "trouble.log"); }
 };
 
 TEST(AgentStart, NamesTheSession) {
@@ -62,6 +63,28 @@ TEST(AgentStart, PassesEndpointAndKeyFile) {
   setenv("IDLEWAVE_KEY", "/home/me/key", 1);
   in_child([] { return idlewave_start(0, 1); });
   EXPECT_EQ(rank.noted(), "--session test --detach --connect tcp://login:7000 --key /home/me/key\n");
+}
+
+TEST(AgentStart, PassesOnThatInjectionIsAllowed) {
+  const RankWithScript rank("echo $* >$IDLEWAVE_DIR/note; exit 1");
+  setenv("IDLEWAVE_ALLOW_INJECT", "1", 1);
+  in_child([] { return idlewave_start(0, 1); });
+  unsetenv("IDLEWAVE_ALLOW_INJECT");
+  EXPECT_EQ(rank.noted(), "--session test --detach --allow-inject\n");
+}
+
+TEST(AgentStart, SaysInTheSessionsFolderWhatTheAgentComplainedOf) {
+  const RankWithScript rank("echo first >&2; echo 'error while loading shared libraries: libzmq.so.5' >&2; exit 127");
+  in_child([] { return idlewave_start(0, 1); });
+  EXPECT_THAT(rank.trouble(), HasSubstr("a rank is not watched: "));
+  EXPECT_THAT(rank.trouble(), HasSubstr("agent.sh failed: error while loading shared libraries: libzmq.so.5\n"));
+}
+
+TEST(AgentStart, SaysInTheSessionsFolderThatThereIsNoProgram) {
+  const RankWithScript rank("exit 1");
+  setenv("IDLEWAVE_AGENT", "/nowhere/idlewave-agent", 1);
+  in_child([] { return idlewave_start(0, 1); });
+  EXPECT_THAT(rank.trouble(), HasSubstr("/nowhere/idlewave-agent can't be started: No such file or directory"));
 }
 
 TEST(AgentStart, DoesNotPassOnWhatWasPreloaded) {
@@ -141,12 +164,14 @@ TEST(AgentStart, LeavesTheProbeOffWithoutAProgram) {
 TEST(AgentStart, GivesUpOnAnAgentThatNeverAppears) {
   const RankWithScript rank("exit 0");
   EXPECT_EQ(in_child([] { return idlewave_start(0, 1); }), 0);
+  EXPECT_THAT(rank.trouble(), HasSubstr("has not appeared"));
 }
 
 TEST(AgentStart, EndsAProgramThatDoesNotGoIntoTheBackground) {
   const RankWithScript rank("echo $$ >$IDLEWAVE_DIR/note; exec sleep 1000");
   EXPECT_EQ(in_child([] { return idlewave_start(0, 1); }), 0);
   EXPECT_EQ(kill(std::stoi(rank.noted()), 0), -1);
+  EXPECT_THAT(rank.trouble(), HasSubstr("did not go into the background"));
 }
 
 #ifdef AGENT_PROGRAM

@@ -2,9 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,9 +37,10 @@ class SteppingRank {
   explicit SteppingRank(wire::Rank rank = 0) : segment_(1, 1 << 14) {
     slot().rank = rank;
     lane_.attach(slot(), segment_.ring(), segment_.header().ring_events, segment_.header().clock);
-    gates_.attach(slot(), lane_);
+    gates_.attach(slot(), lane_, segment_.header());
   }
-  shm::Slot& slot() { return segment_.slot(); }
+  shm::Slot& slot() const { return segment_.slot(); }
+  void is_drained_by(pid_t agent) const { segment_.be_drained_by(agent); }
 
   void begin_step(wire::Step step) {
     if (gates_.is_called()) gates_.obey(step);
@@ -109,7 +114,126 @@ TEST(DelayGate, ForgetsAnOrderThatWasTakenBack) {
   EXPECT_FALSE(shm::disarm_delay(rank.slot()));
 }
 
-TEST(DelayGate, CannotBeTakenBackOnceItHasBegun) {
+TEST(DelayGate, IsRevokedOnceItHasBegun) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, 1000, wire::kNoStep});
+  shm::Delay delay;
+  ASSERT_EQ(shm::take_delay(rank.slot(), 0, delay), shm::DelayAnswer::kTaken);
+  EXPECT_FALSE(shm::is_revoked(rank.slot()));
+  EXPECT_TRUE(shm::withdraw_delay(rank.slot()));
+  EXPECT_TRUE(shm::is_revoked(rank.slot()));
+  EXPECT_FALSE(shm::withdraw_delay(rank.slot())) << "a second time";
+  EXPECT_FALSE(shm::arm_delay(rank.slot(), {8, 1000, wire::kNoStep})) << "before the rank has noticed";
+  shm::finish_delay(rank.slot());
+  EXPECT_TRUE(shm::arm_delay(rank.slot(), {8, 1000, wire::kNoStep}));
+}
+
+/// A rank in a thread of its own that is held by what was ordered before.
+class HeldRank {
+ public:
+  explicit HeldRank(SteppingRank& rank) : thread_([&rank, this] {
+    rank.begin_step(0);
+    free_.store(true);
+  }) {}
+  ~HeldRank() { thread_.join(); }
+  bool is_free() const { return free_.load(); }
+
+ private:
+  std::atomic<bool> free_{false};
+  std::thread thread_;
+};
+
+void wait_until_held(const SteppingRank& rank) {
+  while ((rank.slot().delay.armed.load() & shm::kStateBits) != shm::kHeld) std::this_thread::yield();
+}
+
+constexpr std::int64_t kHour = 3600 * std::int64_t{1'000} * kMs;
+
+TEST(DelayGate, LetsGoOfARankWhoseHourWasCleared) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, kHour, wire::kNoStep});
+  {
+    const HeldRank held(rank);
+    wait_until_held(rank);
+    EXPECT_FALSE(held.is_free());
+    EXPECT_TRUE(shm::withdraw_delay(rank.slot()));
+  }
+  const std::vector<Event> told = rank.told();
+  EXPECT_THAT(describe(told), ElementsAre("delay_begin 7 delay", "delay_end 7 none"));
+  EXPECT_LT((told.back().time - told.front().time).count(), kHour);
+  EXPECT_EQ(rank.slot().delay.armed.load() & shm::kStateBits, shm::kIdle);
+}
+
+TEST(DelayGate, LetsGoOfARankWhoseAgentDied) {
+  SteppingRank rank;
+  const pid_t agent = fork();
+  if (agent == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pause();
+  }
+  rank.is_drained_by(agent);
+  shm::arm_delay(rank.slot(), {7, kHour, wire::kNoStep});
+  {
+    const HeldRank held(rank);
+    wait_until_held(rank);
+    kill(agent, SIGKILL);
+    waitpid(agent, nullptr, 0);
+  }
+  EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 7 delay", "delay_end 7 none"));
+}
+
+TEST(DelayGate, OfADeadAgentHoldsNobodyAnyMore) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, kHour, 5});
+  shm::set_noise(rank.slot(), {1, 9, kExponential, kHour, 0, 1});
+  rank.is_drained_by(1 << 22);
+  rank.begin_steps(5, 10);
+  const std::vector<std::int64_t> lengths = hold_lengths(rank.told());
+  EXPECT_EQ(lengths.size(), 6u) << "the delay, and the noise before each step";
+  for (const std::int64_t length : lengths) EXPECT_LT(length, kHour);
+}
+
+TEST(DelayGate, OfAnAgentThatIsStoppedStands) {
+  SteppingRank rank;
+  const pid_t agent = fork();
+  if (agent == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pause();
+  }
+  rank.is_drained_by(agent);
+  kill(agent, SIGSTOP);
+  siginfo_t info;
+  waitid(P_PID, static_cast<id_t>(agent), &info, WSTOPPED);
+  shm::arm_delay(rank.slot(), {7, 3 * GateKeeper::kLookInterval, wire::kNoStep});
+  rank.begin_step(0);
+  EXPECT_GE(hold_lengths(rank.told()).at(0), 3 * GateKeeper::kLookInterval);
+  kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);
+}
+
+TEST(DelayGate, CountsHowLongItHeldTheRank) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, 3 * kMs, wire::kNoStep});
+  rank.begin_step(0);
+  EXPECT_GE(rank.slot().held_ns.load(), 3 * kMs);
+}
+
+TEST(DelayGate, HoldsARankNoLongerThanTheCapAltogether) {
+  SteppingRank rank;
+  rank.slot().held_before_ns.store(kHour / 2);
+  rank.slot().held_ns.store(kHour / 2 - kMs);
+  shm::arm_delay(rank.slot(), {7, kHour, wire::kNoStep});
+  rank.begin_step(0);
+  shm::arm_delay(rank.slot(), {8, kHour, wire::kNoStep});
+  rank.begin_step(1);
+  shm::set_noise(rank.slot(), {1, 9, kExponential, kHour, 0, 1});
+  rank.begin_steps(2, 10);
+  EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 7 delay", "delay_end 7 none", "delay_begin 8 delay",
+                                                 "delay_end 8 none"));
+  EXPECT_FALSE(rank.is_called()) << "noise that can't be made is over";
+}
+
+TEST(DelayGate, CannotBeTakenBackAsIfItHadNotBegun) {
   SteppingRank rank;
   shm::arm_delay(rank.slot(), {7, 1000, wire::kNoStep});
   shm::Delay delay;
@@ -157,6 +281,19 @@ TEST(NoiseGate, ComesBeforeEachStepUntilItIsEnded) {
   EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 9 noise", "delay_end 9 none", "delay_begin 9 noise",
                                                  "delay_end 9 none", "delay_begin 9 noise", "delay_end 9 none"));
   EXPECT_FALSE(rank.is_called());
+}
+
+TEST(NoiseGate, LetsGoOfARankThatIsHeldWhenItIsCleared) {
+  SteppingRank rank;
+  shm::set_noise(rank.slot(), {1, 9, kExponential, kHour, 0, 1});
+  {
+    const HeldRank held(rank);
+    while (rank.slot().head.load() == 0) std::this_thread::yield();
+    shm::set_noise(rank.slot(), {});
+  }
+  EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 9 noise", "delay_end 9 none"));
+  rank.begin_step(1);
+  EXPECT_THAT(rank.told(), IsEmpty());
 }
 
 TEST(NoiseGate, TakesANewOrderAtOnce) {

@@ -1,6 +1,7 @@
 #pragma once
 // A node for tests of the probe: a session folder of its own and a shared segment, whose agent is the test.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -46,8 +47,9 @@ class Segment {
  public:
   explicit Segment(std::uint32_t slots = 4, std::uint32_t ring_events = 1024) {
     bytes_ = shm::segment_bytes(slots, ring_events);
-    fd_ = memfd_create("idlewave-test", MFD_CLOEXEC);
+    fd_ = memfd_create("idlewave-test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) std::abort();
+    if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) std::abort();
     memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
     if (memory_ == MAP_FAILED) std::abort();
     auto* made = new (memory_) shm::Header;
@@ -56,6 +58,7 @@ class Segment {
     made->ring_events = ring_events;
     // A nanosecond is a tick of 2.147 GHz; only order and plausibility of times matter here.
     made->clock = {shm::kHasCounter, 0, shm::read_counter(), 2'000'000'000, shm::monotonic_now().count()};
+    be_drained_by(getpid());
     made->open.store(1);
     made->magic = shm::kMagic;
   }
@@ -66,10 +69,15 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
+  /// Orders stand as long as that process lives.
+  void be_drained_by(pid_t agent) const {
+    header().agent_pid.store(agent);
+    header().agent_start.store(wire::process_start_time(agent));
+  }
   int fd() const { return fd_; }
   shm::Header& header() const { return *static_cast<shm::Header*>(memory_); }
   shm::Slot& slot(std::uint32_t index = 0) const { return shm::slot_at(memory_, index); }
-  wire::Event* ring(std::uint32_t index = 0) const { return shm::ring_at(memory_, header(), index); }
+  wire::Event* ring(std::uint32_t index = 0) const { return shm::ring_at(memory_, header().slots, header().ring_events, index); }
 
   /// Takes out at most `most` events, as an agent does.
   std::vector<wire::Event> drain(std::uint32_t index = 0, std::size_t most = SIZE_MAX) const {

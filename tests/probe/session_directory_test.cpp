@@ -4,14 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -242,6 +245,158 @@ TEST(Sweep, SparesAMonitorThatWaitsForItsAgent) {
   const Listener monitor(root.path() / "s" / "monitor.sock");
   sweep_dead_sessions(nullptr);
   EXPECT_TRUE(fs::exists(root.path() / "s"));
+}
+
+TEST(SessionOwner, KeepsItsFolderUntilItLetsGo) {
+  const SessionRoot root;
+  const int owner = hold_session("s");
+  ASSERT_GE(owner, 0);
+  sweep_dead_sessions(nullptr);
+  EXPECT_TRUE(fs::exists(root.path() / "s"));
+  close(owner);
+  sweep_dead_sessions(nullptr);
+  EXPECT_FALSE(fs::exists(root.path() / "s")) << "however young";
+}
+
+TEST(SessionOwner, MayBeSeveral) {
+  const SessionRoot root;
+  const int first = hold_session("s"), second = hold_session("s");
+  ASSERT_GE(second, 0);
+  close(first);
+  sweep_dead_sessions(nullptr);
+  EXPECT_TRUE(fs::exists(root.path() / "s"));
+  close(second);
+}
+
+TEST(SessionOwner, LeavesAFolderWhenKilledThatTheNextStartRemoves) {
+  const SessionRoot root;
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t monitor = fork();
+  if (monitor == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int owner = hold_session("s");
+    (void)!write(ready[1], &owner, sizeof owner);
+    pause();
+  }
+  int owner = -1;
+  ASSERT_EQ(read(ready[0], &owner, sizeof owner), static_cast<ssize_t>(sizeof owner));
+  ASSERT_GE(owner, 0);
+  write_text(root.path() / "s" / "monitor.sock", "");
+  sweep_dead_sessions(nullptr);
+  EXPECT_TRUE(fs::exists(root.path() / "s"));
+  kill(monitor, SIGKILL);
+  waitpid(monitor, nullptr, 0);
+  sweep_dead_sessions(nullptr);
+  EXPECT_FALSE(fs::exists(root.path() / "s"));
+}
+
+TEST(SessionOwner, NeverHoldsAFolderThatIsSweptAway) {
+  const SessionRoot root;
+  const pid_t sweeper = fork();
+  if (sweeper == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) sweep_dead_sessions(nullptr);
+  }
+  for (int i = 0; i < 2000; ++i) {
+    const int owner = hold_session("s");
+    EXPECT_GE(owner, 0);
+    EXPECT_TRUE(fs::exists(root.path() / "s" / "owner")) << "round " << i;
+    close(owner);
+  }
+  kill(sweeper, SIGKILL);
+  waitpid(sweeper, nullptr, 0);
+}
+
+TEST(SessionOwner, IsRefusedWhereNoFolderCanBeMade) {
+  const SessionRoot root;
+  setenv("IDLEWAVE_DIR", (root.path() / "gone" / "deeper").c_str(), 1);
+  EXPECT_EQ(hold_session("s"), -1);
+}
+
+TEST(SessionLock, TellsABusyFolderFromOneThatIsGone) {
+  const SessionRoot root;
+  EXPECT_EQ(try_lock_session("s"), kNoFolder);
+  EXPECT_FALSE(fs::exists(root.path() / "s")) << "made by looking";
+  const int lock = lock_session("s", 0);
+  EXPECT_EQ(try_lock_session("s"), -1);
+  close(lock);
+  const int again = try_lock_session("s");
+  EXPECT_GE(again, 0);
+  close(again);
+  fs::permissions(root.path() / "s", fs::perms::all);
+  EXPECT_EQ(try_lock_session("s"), kNoFolder) << "others can write to it";
+}
+
+TEST(SessionDirectory, WithNothingButLocksIsEmpty) {
+  const SessionRoot root;
+  const int lock = lock_session("s", 0);
+  const int owner = hold_session("s");
+  remove_session_directory_if_empty("s");
+  EXPECT_TRUE(fs::exists(root.path() / "s")) << "somebody holds it";
+  close(owner);
+  write_text(root.path() / "s" / "monitor.sock", "");
+  remove_session_directory_if_empty("s");
+  EXPECT_TRUE(fs::exists(root.path() / "s" / "monitor.sock"));
+  fs::remove(root.path() / "s" / "monitor.sock");
+  remove_session_directory_if_empty("s");
+  EXPECT_FALSE(fs::exists(root.path() / "s"));
+  close(lock);
+}
+
+std::string trouble(const SessionRoot& root) {
+  std::ostringstream text;
+  text << std::ifstream(root.path() / "s" / "trouble.log").rdbuf();
+  return text.str();
+}
+
+TEST(Trouble, IsOneLineWithPlaceAndProcess) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  note_trouble("s", "no agent: disk full\nreally");
+  note_trouble("s", std::string(5000, 'x').c_str());
+  std::istringstream lines(trouble(root));
+  std::string first, second, third;
+  EXPECT_TRUE(std::getline(lines, first) && std::getline(lines, second));
+  EXPECT_FALSE(std::getline(lines, third));
+  EXPECT_THAT(first, testing::EndsWith("process " + std::to_string(getpid()) + ": no agent: disk full really"));
+  EXPECT_LT(second.size(), 1100u);
+}
+
+TEST(Trouble, IsSaidOnceByAllRanksOfANode) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  for (int rank = 0; rank < 5; ++rank) {
+    const pid_t child = fork();
+    if (child == 0) {
+      note_trouble("s", "no agent");
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  const std::string text = trouble(root);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
+TEST(Trouble, DoesNotFillADisk) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  for (int i = 0; i < 1000; ++i) note_trouble("s", (std::to_string(i) + std::string(900, 'x')).c_str());
+  EXPECT_LT(fs::file_size(root.path() / "s" / "trouble.log"), 70'000u);
+}
+
+TEST(Trouble, GoesNowhereWhereThereIsNoFolder) {
+  const SessionRoot root;
+  note_trouble("s", "anything");
+  EXPECT_FALSE(fs::exists(root.path() / "s"));
+}
+
+TEST(Trouble, DoesNotBlockOnAPipe) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  ASSERT_EQ(mkfifo((root.path() / "s" / "trouble.log").c_str(), 0600), 0);
+  note_trouble("s", "anything");
+  EXPECT_TRUE(fs::is_fifo(root.path() / "s" / "trouble.log"));
 }
 
 TEST(Sweep, SparesAFolderThatWasJustMade) {
