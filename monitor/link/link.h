@@ -64,6 +64,9 @@ struct LiveOptions {
   std::string endpoint{};
   /// true: bind a ROUTER, agents connect to it. false: connect a DEALER to an agent that listens.
   bool listen = false;
+  /// Key file, for tcp. Listening: the session's key.server. Connecting: key.operator, or key.viewer, which makes a
+  /// spectator whatever `role` says.
+  std::string key{};
   wire::Role role = wire::Role::kOperator;
   std::uint32_t credits = 256;  ///< Frames under way.
   /// Without an answer for so long, the peer counts as lost. At least 2 s: a quiet peer answers once a second.
@@ -72,6 +75,15 @@ struct LiveOptions {
 /// Fails with one line if the endpoint is malformed, or (listening) taken. Destroying the link tells the senders that
 /// it leaves.
 wire::Result<std::unique_ptr<Link>> open_live(const LiveOptions& options);
+/// Paths of the key files that stand for who may do what in a session over tcp; all of mode 0600.
+struct SessionKeys {
+  std::string server;     ///< For who listens: the session's host, an agent or simulator that monitors attach to.
+  std::string operators;  ///< For monitors that command.
+  std::string viewers;    ///< For monitors that only watch.
+  std::string agents;     ///< For agents: IDLEWAVE_KEY of their ranks.
+};
+/// Makes new keys for a session, in its folder.
+wire::Result<SessionKeys> make_session_keys(const std::string& folder);
 /// The endpoint a listening link was bound to, with the port that was given for tcp://*:0; also through a Recorder.
 std::string bound_endpoint(const Link& live);
 

@@ -247,7 +247,7 @@ std::string Live::describe_loss(const Sender& sender) const {
 }
 
 LinkStatus Live::status() const {
-  std::string loss, refusal;
+  std::string loss, refusal = mailbox_->refusal();
   bool live = false, ended = false;
   for (const auto& [peer, sender] : senders_) {
     live = live || is_live(sender);
@@ -276,13 +276,27 @@ LinkStatus Live::status() const {
 
 }  // namespace
 
+wire::Result<SessionKeys> make_session_keys(const std::string& folder) {
+  auto files = mailbox::make_session_keys(folder);
+  if (!files) return files.error();
+  return SessionKeys{files->server, files->operators, files->viewers, files->agents};
+}
+
 wire::Result<std::unique_ptr<Link>> open_live(const LiveOptions& options) {
+  LiveOptions effective = options;
+  if (!options.listen && !options.key.empty()) {
+    const auto key = mailbox::read_client_key(options.key);
+    if (!key) return key.error();
+    if (key->role == mailbox::Role::kViewer) effective.role = wire::Role::kSpectator;
+  }
   auto mailbox = Mailbox::open({.listen = options.listen ? options.endpoint : "",
                                 .connect = options.listen ? "" : options.endpoint,
                                 .queue_messages = static_cast<int>(options.credits) + kQueueMargin,
-                                .linger = kLinger});
+                                .linger = kLinger,
+                                .listen_key = options.listen ? options.key : "",
+                                .connect_key = options.listen ? "" : options.key});
   if (!mailbox) return mailbox.error();
-  return std::unique_ptr<Link>(new Live(options, std::move(*mailbox)));
+  return std::unique_ptr<Link>(new Live(effective, std::move(*mailbox)));
 }
 
 std::string bound_endpoint(const Link& live) {

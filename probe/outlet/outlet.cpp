@@ -220,7 +220,11 @@ bool Outlet::Impl::turn(Nanoseconds timeout) {
 }
 
 wire::Result<std::unique_ptr<Outlet>> Outlet::open(const Options& options) {
-  auto mailbox = Mailbox::open({options.listen, options.connect, kQueue, Nanoseconds(0)});
+  auto mailbox = Mailbox::open({.listen = options.listen,
+                                .connect = options.connect,
+                                .queue_messages = kQueue,
+                                .listen_key = options.listen_key.empty() ? options.key : options.listen_key,
+                                .connect_key = options.key});
   if (!mailbox) return mailbox.error();
   return std::unique_ptr<Outlet>(new Outlet(std::make_unique<Impl>(options, std::move(*mailbox))));
 }
@@ -256,7 +260,9 @@ int Outlet::fd() const { return impl_->mailbox->fd(); }
 int Outlet::consumers() const { return static_cast<int>(impl_->consumers.size()); }
 std::uint64_t Outlet::bytes_sent() const { return impl_->bytes_sent; }
 std::string Outlet::listen_endpoint() const { return impl_->mailbox->listen_endpoint(); }
-const std::string& Outlet::refusal() const { return impl_->refusal; }
+const std::string& Outlet::refusal() const {
+  return impl_->refusal.empty() ? impl_->mailbox->refusal() : impl_->refusal;
+}
 std::uint64_t Outlet::strange_messages() const { return impl_->strange; }
 
 }  // namespace idlewave::outlet

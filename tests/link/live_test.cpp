@@ -423,7 +423,8 @@ TEST_F(ListeningTest, SaysWhenItsEndpointIsTaken) {
 }
 
 TEST(Listening, NamesThePortThatWasFree) {
-  const auto link = link_to({.endpoint = "tcp://127.0.0.1:*", .listen = true});
+  const Keyring ring;
+  const auto link = link_to({.endpoint = "tcp://127.0.0.1:*", .listen = true, .key = ring.files.server});
   EXPECT_THAT(bound_endpoint(*link), ::testing::MatchesRegex("tcp://127.0.0.1:[0-9]+"));
 }
 
