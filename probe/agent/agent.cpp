@@ -79,7 +79,13 @@ wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& options) {
   auto segment = Segment::make(options.slots, options.ring_events, calibrate_clock());
   if (!segment) return segment.error();
   const std::string listen = options.listen.empty() ? (*claim)->default_endpoint() : options.listen;
-  auto outlet = outlet::Outlet::open({options.session, host_name(), listen, options.connect, options.buffer_bytes});
+  auto outlet = outlet::Outlet::open({.session = options.session,
+                                      .node = host_name(),
+                                      .listen = listen,
+                                      .connect = options.connect,
+                                      .buffer_bytes = options.buffer_bytes,
+                                      .key = options.key,
+                                      .listen_key = options.listen_key});
   if (!outlet) return outlet.error();
   const std::string endpoint = (*outlet)->listen_endpoint();
   const int memory = (*segment)->fd();
