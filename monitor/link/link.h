@@ -19,7 +19,8 @@ using wire::Nanoseconds;
 /// A frame as it came, byte for byte, undecoded.
 struct Delivery {
   Nanoseconds received_at{};  ///< Monitor's clock since the monitor (or the recording) began.
-  /// kSent: a command of this monitor's operator (in replay and after send()).
+  /// kSent: a command of this monitor's operator (in replay and after send()), or a Refusal that a stranger got, whose
+  /// frame bears the node for which it spoke. Over a relay's connection: the same of the session's host.
   wire::Direction direction = wire::Direction::kReceived;
   std::vector<std::byte> bytes;
 };
@@ -37,6 +38,8 @@ struct LinkStatus {
   /// One line: what is waited for, why it was lost or refused; while live, which other node was lost.
   std::string detail{};
   bool can_command = false;
+  std::uint64_t turned_away = 0;   ///< Messages of peers that have no business here; see Link::receive.
+  std::string last_turned_away{};  ///< Why the latest was; one line.
   bool replay = false;
   Nanoseconds position{};  ///< Replay: how far it has been played, on the recording's received_at axis.
   Nanoseconds duration{};  ///< Replay: of the whole recording.
@@ -47,9 +50,10 @@ struct LinkStatus {
 class Link {
  public:
   virtual ~Link() = default;
-  /// Appends what has arrived until `now` (monitor's clock). Does not block; leaves the rest of a flood to the next
-  /// call. Live, it must be called at least every few seconds: this is what keeps the senders sure that somebody is
-  /// there.
+  /// Appends what has arrived until `now` (monitor's clock), and what was done about it: commands, and (as kSent, at
+  /// most one a second) Refusals of peers that spoke for somebody else. Does not block; leaves the rest of a flood to
+  /// the next call. Live, it must be called at least every few seconds: this is what keeps the senders sure that
+  /// somebody is there.
   virtual void receive(Nanoseconds now, std::vector<Delivery>& out) = 0;
   /// Hands a command on. Its outcome comes back as a frame.
   virtual wire::Status send(Nanoseconds now, const wire::Command& command) = 0;
