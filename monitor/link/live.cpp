@@ -282,7 +282,7 @@ void Live::forget_replaced() {
 
 wire::Status Live::send(Nanoseconds now, const wire::Command& command) {
   if (options_.role == wire::Role::kSpectator)
-    return wire::Error{"a spectator can't change the session; attach without --view"};
+    return wire::Error{"a spectator can't change the session; attach without --view and, over tcp, with key.operator"};
   std::vector<std::byte> bytes = encode(command);
   bool sent = false;
   for (const auto& [peer, sender] : senders_)
