@@ -87,6 +87,10 @@ void add_report_options(CLI::App& app, WatchOptions& options) {
       ->type_name("FROM:TO");
 }
 
+void add_key(CLI::App& app, std::string& key) {
+  app.add_option("--key", key, "Key file of the session, for an endpoint over tcp: key.operator, or key.viewer to look on")->type_name("FILE");
+}
+
 void add_size(CLI::App& app, WatchOptions& options) {
   app.add_option_function<std::string>(
          "--size", [&options](const std::string& text) { options.size = parse_size(text); }, "Size of the printed screen")
@@ -137,6 +141,7 @@ void add_run(CLI::App& app, RunOptions& o, Parsed& parsed) {
 void add_attach(CLI::App& app, AttachOptions& o, Parsed& parsed) {
   CLI::App* verb = app.add_subcommand("attach", "Join a session that is already running");
   verb->add_option("endpoint", o.endpoint, "Endpoint of its agent, or its name if it runs on this node; nothing: list what runs here");
+  add_key(*verb, o.key);
   verb->add_flag("--view", o.view_only, "As a spectator, who can't inject");
   verb->add_flag("--headless", o.headless, "Without a terminal; until the program has ended");
   verb->add_option("--record", o.record, "Record the session")->type_name("FILE");
@@ -197,6 +202,7 @@ wire::Command command_of(const InjectWords& words) {
 void add_inject(CLI::App& app, InjectOptions& o, InjectWords& words, Parsed& parsed) {
   CLI::App* verb = app.add_subcommand("inject", "Hold ranks of a running session, as the keys do");
   verb->add_option("--session", o.session, "Name or endpoint; may be left out if only one runs on this node")->type_name("SESSION");
+  add_key(*verb, o.key);
   verb->add_option_function<std::string>(
           "--ranks", [&words](const std::string& text) { words.ranks = parse_ranks(text); }, "Ranks, as in 5 or 0-9,20")
       ->type_name("RANKS");

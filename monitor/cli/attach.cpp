@@ -52,7 +52,7 @@ int attach(const AttachOptions& options) {
   const auto endpoint = endpoint_of(options.endpoint);
   if (!endpoint) return fail(endpoint.error().message, 2);
   const auto body = [&] {
-    auto link = link::open_live({.endpoint = *endpoint, .role = options.view_only ? wire::Role::kSpectator : wire::Role::kOperator});
+    auto link = link::open_live({.endpoint = *endpoint, .key = options.key, .role = options.view_only ? wire::Role::kSpectator : wire::Role::kOperator});
     if (!link) return fail(link.error().message, 2);
     Monitor monitor(std::move(*link), {.label = label_of(options.endpoint), .memory = options.memory, .hosted = read_host_record(options.endpoint) ? options.endpoint : ""});
     const int code = finish_recording(monitor, watch(monitor, options));

@@ -85,10 +85,22 @@ Finding check_session_folder() {
   return {Health::kGood, "session folder", std::string(path).substr(0, std::string(path).rfind('/'))};
 }
 
+wire::Status try_port(const std::string& folder) {
+  const auto keys = link::make_session_keys(folder);
+  if (!keys) return keys.error();
+  const auto link = link::open_live({.endpoint = "tcp://127.0.0.1:*", .listen = true, .key = keys->server});
+  return link ? wire::ok() : link.error();
+}
+
 Finding check_ports() {
-  const auto link = link::open_live({.endpoint = "tcp://127.0.0.1:*", .listen = true});
-  if (link) return {Health::kGood, "ports", "tcp can be listened on"};
-  return {Health::kLimited, "ports", link.error().message + "; sessions on one node work without"};
+  const std::string name = new_session_name("doctor");
+  char path[wire::kSessionPathLimit];
+  if (!wire::session_path(name.c_str(), path) || !wire::make_session_directory(name.c_str()))
+    return {Health::kLimited, "ports", "not tried without a session folder"};
+  const wire::Status tried = try_port(path);
+  wire::remove_session_directory(name.c_str());
+  if (tried) return {Health::kGood, "ports", "tcp can be listened on, with keys"};
+  return {Health::kLimited, "ports", tried.error().message + "; sessions on one node work without"};
 }
 
 Finding check_likwid() {

@@ -35,12 +35,12 @@ const timeline::CommandRecord* answer(const Monitor& monitor, wire::CommandId id
 int inject(const InjectOptions& options) {
   const auto endpoint = endpoint_of(options.session);
   if (!endpoint) return fail(endpoint.error().message, 2);
-  auto link = link::open_live({.endpoint = *endpoint});
+  auto link = link::open_live({.endpoint = *endpoint, .key = options.key});
   if (!link) return fail(link.error().message, 2);
   Monitor monitor(std::move(*link), {});
   const Clock::time_point start = Clock::now();
   const auto settled = [&] { return monitor.link_status().state != link::LinkState::kWaiting; };
-  if (!work_until(monitor, start, settled) || !monitor.link_status().can_command) {
+  if (!work_until(monitor, start, settled) || monitor.link_status().state != link::LinkState::kLive) {
     const std::string detail = monitor.link_status().detail;
     return fail(detail.empty() ? "nobody answers at " + *endpoint : detail, 1);
   }

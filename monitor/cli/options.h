@@ -49,6 +49,7 @@ struct RunOptions : WatchOptions {
 
 struct AttachOptions : WatchOptions {
   std::string endpoint;                 ///< An endpoint, or the name of a session on this node.
+  std::string key;                      ///< Key file, for an endpoint over tcp.
   bool view_only = false;
   bool headless = false;
 };
@@ -64,6 +65,7 @@ struct ReplayOptions : WatchOptions {
 
 struct InjectOptions {
   std::string session;                  ///< Name or endpoint; empty: the only one on this node.
+  std::string key;                      ///< Key file, for an endpoint over tcp.
   wire::Command command;                ///< Without id.
 };
 

@@ -19,7 +19,8 @@ using wire::Nanoseconds;
 /// A frame as it came, byte for byte, undecoded.
 struct Delivery {
   Nanoseconds received_at{};  ///< Monitor's clock since the monitor (or the recording) began.
-  /// kSent: a command of this monitor's operator (in replay and after send()).
+  /// kSent: a command of this monitor's operator (in replay and after send()), or a Refusal that a stranger got, whose
+  /// frame bears the node for which it spoke. Over a relay's connection: the same of the session's host.
   wire::Direction direction = wire::Direction::kReceived;
   std::vector<std::byte> bytes;
 };
@@ -37,6 +38,8 @@ struct LinkStatus {
   /// One line: what is waited for, why it was lost or refused; while live, which other node was lost.
   std::string detail{};
   bool can_command = false;
+  std::uint64_t turned_away = 0;   ///< Messages of peers that have no business here; see Link::receive.
+  std::string last_turned_away{};  ///< Why the latest was; one line.
   bool replay = false;
   Nanoseconds position{};  ///< Replay: how far it has been played, on the recording's received_at axis.
   Nanoseconds duration{};  ///< Replay: of the whole recording.
@@ -47,9 +50,10 @@ struct LinkStatus {
 class Link {
  public:
   virtual ~Link() = default;
-  /// Appends what has arrived until `now` (monitor's clock). Does not block; leaves the rest of a flood to the next
-  /// call. Live, it must be called at least every few seconds: this is what keeps the senders sure that somebody is
-  /// there.
+  /// Appends what has arrived until `now` (monitor's clock), and what was done about it: commands, and (as kSent, at
+  /// most one a second) Refusals of peers that spoke for somebody else. Does not block; leaves the rest of a flood to
+  /// the next call. Live, it must be called at least every few seconds: this is what keeps the senders sure that
+  /// somebody is there.
   virtual void receive(Nanoseconds now, std::vector<Delivery>& out) = 0;
   /// Hands a command on. Its outcome comes back as a frame.
   virtual wire::Status send(Nanoseconds now, const wire::Command& command) = 0;
@@ -64,6 +68,9 @@ struct LiveOptions {
   std::string endpoint{};
   /// true: bind a ROUTER, agents connect to it. false: connect a DEALER to an agent that listens.
   bool listen = false;
+  /// Key file, for tcp. Listening: the session's key.server. Connecting: key.operator, or key.viewer, which makes a
+  /// spectator whatever `role` says.
+  std::string key{};
   wire::Role role = wire::Role::kOperator;
   std::uint32_t credits = 256;  ///< Frames under way.
   /// Without an answer for so long, the peer counts as lost. At least 2 s: a quiet peer answers once a second.
@@ -72,6 +79,15 @@ struct LiveOptions {
 /// Fails with one line if the endpoint is malformed, or (listening) taken. Destroying the link tells the senders that
 /// it leaves.
 wire::Result<std::unique_ptr<Link>> open_live(const LiveOptions& options);
+/// Paths of the key files that stand for who may do what in a session over tcp; all of mode 0600.
+struct SessionKeys {
+  std::string server;     ///< For who listens: the session's host, an agent or simulator that monitors attach to.
+  std::string operators;  ///< For monitors that command.
+  std::string viewers;    ///< For monitors that only watch.
+  std::string agents;     ///< For agents: IDLEWAVE_KEY of their ranks.
+};
+/// Makes new keys for a session, in its folder.
+wire::Result<SessionKeys> make_session_keys(const std::string& folder);
 /// The endpoint a listening link was bound to, with the port that was given for tcp://*:0; also through a Recorder.
 std::string bound_endpoint(const Link& live);
 

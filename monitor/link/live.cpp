@@ -24,7 +24,9 @@ constexpr Nanoseconds kLinger = milliseconds(500);
 constexpr int kQueueMargin = 64;  // Beyond the credits: greetings and signs of life.
 constexpr std::size_t kMaxSenders = 4096;
 constexpr std::size_t kMessagesAtOnce = 10'000;  // What one receive() takes, so that a flood can't hold it.
-constexpr std::size_t kBytesAtOnce = 256u << 10;  // Of 100,000 ranks a tenth of a second to take in, in which nobody looks at the keys.
+// Of 100,000 ranks a tenth of a second to take in, in which nobody looks at the keys.
+constexpr std::size_t kBytesAtOnce = 256u << 10;
+constexpr Nanoseconds kBetweenAlerts = seconds(1);  // However many strangers knock, they fill no screen and no file.
 
 struct Sender {
   std::string node;
@@ -44,6 +46,14 @@ struct Sender {
 bool is_from_sender(const wire::Frame& frame) {
   return wire::is_sequenced(frame) || std::holds_alternative<wire::Hello>(frame.body) ||
          std::holds_alternative<wire::Credit>(frame.body);
+}
+
+bool may_report(mailbox::Role role) { return role == mailbox::Role::kOwner || role == mailbox::Role::kAgent; }
+
+/// What a relay passes on of its host's doing: commands that were sent, peers that were turned away.
+bool is_deed_of_host(const Sender& sender, const wire::Frame& frame) {
+  return sender.node == wire::kRelayNode && frame.node != wire::kRelayNode &&
+         (std::holds_alternative<wire::Refusal>(frame.body) || std::holds_alternative<wire::Command>(frame.body));
 }
 
 class Live final : public Link {
@@ -69,8 +79,15 @@ class Live final : public Link {
   void drain(Nanoseconds now, std::vector<Delivery>& out);
   void handle(Message& message, Nanoseconds now, std::vector<Delivery>& out);
   void handle(Sender& sender, const wire::Frame& frame, Message& message, Nanoseconds now, std::vector<Delivery>& out);
-  void handle_stranger(Message& message, const std::string& error, Nanoseconds now, std::vector<Delivery>& out);
-  Sender* sender_of(const Message& message, const wire::Frame& frame);
+  void handle_unreadable(Sender* sender, Message& message, const std::string& error, Nanoseconds now,
+                         std::vector<Delivery>& out);
+  std::string objection_to(const Message& message, const wire::Frame& frame, const Sender* sender);
+  std::string objection_to(const wire::Frame& frame, const Sender* sender);
+  bool is_taken(const std::string& node);
+  void turn_away(const Peer& peer, const std::string& node, const std::string& reason, Nanoseconds now,
+                 std::vector<Delivery>& out);
+  void hand_on(Sender& sender, Message& message, wire::Direction direction, Nanoseconds now,
+               std::vector<Delivery>& out);
   void tend(const Peer& peer, Sender& sender, Nanoseconds now);
   void forget_replaced();
   bool is_lost(const Sender& sender) const { return !sender.ended && sender.silence > options_.patience; }
@@ -84,6 +101,9 @@ class Live final : public Link {
   std::vector<Delivery> sent_;           // Commands, for the next receive().
   std::string stranger_;                 // What was wrong with the first message, if it was no frame.
   std::optional<Nanoseconds> previous_;  // receive()
+  std::uint64_t turned_away_ = 0;
+  std::string last_turned_away_;
+  std::optional<Nanoseconds> alerted_at_;
 };
 
 Live::Live(const LiveOptions& options, std::unique_ptr<Mailbox> mailbox)
@@ -113,7 +133,8 @@ void Live::receive(Nanoseconds now, std::vector<Delivery>& out) {
 
 void Live::acknowledge(const Peer& peer, Sender& sender, Nanoseconds now) {
   sender.owed += std::exchange(sender.delivered, 0);
-  if (sender.ended && !sender.acknowledged) sender.acknowledged = say(peer, wire::EndAck{}) == Sent::kYes;
+  // One that has gone will not ask for it any more.
+  if (sender.ended && !sender.acknowledged) sender.acknowledged = say(peer, wire::EndAck{}) != Sent::kFull;
   if (!sender.ended && sender.owed > options_.credits / 8) return_credits(peer, sender, now);
 }
 
@@ -138,36 +159,78 @@ void Live::drain(Nanoseconds now, std::vector<Delivery>& out) {
 }
 
 void Live::handle(Message& message, Nanoseconds now, std::vector<Delivery>& out) {
-  auto frame = wire::decode(message.bytes);
-  if (!frame) return handle_stranger(message, frame.error().message, now, out);
-  if (Sender* sender = sender_of(message, *frame)) handle(*sender, *frame, message, now, out);
-}
-
-void Live::handle_stranger(Message& message, const std::string& error, Nanoseconds now, std::vector<Delivery>& out) {
-  if (stranger_.empty()) stranger_ = error;
   const auto known = senders_.find(message.peer);
-  if (known == senders_.end())
-    say(message.peer, wire::Refusal{error});
-  else
-    ++known->second.delivered;  // It took a credit, whatever it was.
-  out.push_back({now, wire::Direction::kReceived, std::move(message.bytes)});
-}
-
-/// The sender that this frame counts for; null if it is refused.
-Sender* Live::sender_of(const Message& message, const wire::Frame& frame) {
-  const auto known = senders_.find(message.peer);
-  const bool is_known = known != senders_.end();
-  if (std::holds_alternative<wire::Refusal>(frame.body)) return is_known ? &known->second : nullptr;
-  if (!is_from_sender(frame)) return nullptr;
-  if (session_.empty()) session_ = frame.session;
-  if (frame.session != session_) {
-    const std::string reason = "this monitor watches session '" + session_ + "', not '" + frame.session + "'";
-    if (!options_.listen) known->second.refusal = reason;
-    return say(message.peer, wire::Refusal{reason}), nullptr;
+  Sender* sender = known == senders_.end() ? nullptr : &known->second;
+  const auto frame = wire::decode(message.bytes);
+  if (!frame) return handle_unreadable(sender, message, frame.error().message, now, out);
+  if (sender != nullptr && is_deed_of_host(*sender, *frame))
+    return hand_on(*sender, message, wire::Direction::kSent, now, out);
+  if (session_.empty() && may_report(message.role) && is_from_sender(*frame)) session_ = frame->session;
+  const std::string objection = objection_to(message, *frame, sender);
+  if (!objection.empty()) {
+    if (!options_.listen && frame->session != session_) sender->refusal = objection;  // We are at the wrong place.
+    return turn_away(message.peer, frame->node, objection, now, out);
   }
-  if (is_known) return &known->second;
-  if (senders_.size() >= kMaxSenders) return say(message.peer, wire::Refusal{"too many senders"}), nullptr;
-  return &senders_[message.peer];
+  handle(sender != nullptr ? *sender : senders_[message.peer], *frame, message, now, out);
+}
+
+/// Of a sender it counts, whatever it was: it took a credit, and part of the stream may have been lost with it.
+void Live::handle_unreadable(Sender* sender, Message& message, const std::string& error, Nanoseconds now,
+                             std::vector<Delivery>& out) {
+  if (stranger_.empty()) stranger_ = error;
+  if (sender == nullptr) return turn_away(message.peer, "", error, now, out);
+  hand_on(*sender, message, wire::Direction::kReceived, now, out);
+}
+
+/// Why this frame is none of ours; empty if it is. `sender`: who said it, null if it is somebody new.
+std::string Live::objection_to(const Message& message, const wire::Frame& frame, const Sender* sender) {
+  if (!may_report(message.role)) return "this key does not let anybody report";
+  if (std::holds_alternative<wire::Refusal>(frame.body) && sender != nullptr) return {};
+  if (!is_from_sender(frame)) return "what is heard here are senders";
+  // The name of this session is for those to find out who know it.
+  if (frame.session != session_) return "this is another session than '" + frame.session + "'";
+  return objection_to(frame, sender);
+}
+
+/// A node's stream belongs to the connection over which it began.
+std::string Live::objection_to(const wire::Frame& frame, const Sender* sender) {
+  if (options_.listen && (frame.node.empty() || frame.node == wire::kRelayNode)) return "this is no node's name";
+  if (sender == nullptr) {
+    if (is_taken(frame.node)) return "this node reports over another connection";
+    return senders_.size() < kMaxSenders ? "" : "too many senders";
+  }
+  if (sender->node.empty() || sender->node == frame.node || sender->node == wire::kRelayNode) return {};
+  // Another program may take the place of the one to which we are connected, and greets us then.
+  if (!options_.listen && std::holds_alternative<wire::Hello>(frame.body)) return {};
+  return "this connection is that of another node";
+}
+
+/// An agent that was started anew does not wait for the patience with the one that died: the connection of that one is
+/// closed.
+bool Live::is_taken(const std::string& node) {
+  const auto owner = std::ranges::find_if(senders_, [&](const auto& entry) {
+    return entry.second.node == node && !entry.second.ended && !is_lost(entry.second);
+  });
+  if (owner == senders_.end()) return false;
+  if (say(owner->first, wire::Credit{0}) != Sent::kGone) return true;
+  senders_.erase(owner);
+  return false;
+}
+
+void Live::turn_away(const Peer& peer, const std::string& node, const std::string& reason, Nanoseconds now,
+                     std::vector<Delivery>& out) {
+  ++turned_away_;
+  last_turned_away_ = reason;
+  mailbox_->send(peer, wire::encode({"", "", 0, wire::Refusal{reason}}));
+  if (session_.empty() || (alerted_at_ && now - *alerted_at_ < kBetweenAlerts)) return;
+  alerted_at_ = now;
+  out.push_back({now, wire::Direction::kSent, wire::encode({session_, node, 0, wire::Refusal{reason}})});
+}
+
+void Live::hand_on(Sender& sender, Message& message, wire::Direction direction, Nanoseconds now,
+                   std::vector<Delivery>& out) {
+  ++sender.delivered;
+  out.push_back({now, direction, std::move(message.bytes)});
 }
 
 void Live::handle(Sender& sender, const wire::Frame& frame, Message& message, Nanoseconds now,
@@ -178,7 +241,8 @@ void Live::handle(Sender& sender, const wire::Frame& frame, Message& message, Na
     if (!options_.listen) sender.refusal = no->reason;  // Of many who came to us one can't refuse the session.
     return;
   }
-  if (sender.node.empty()) sender.node = frame.node;
+  // Only a greeting can name another node than before, see objection_to().
+  if (sender.node != wire::kRelayNode) sender.node = frame.node;
   if (!sender.attached_at) return attach(message.peer, sender, now);
   // We said Attach and it says Hello: it does not know us (any longer), unless the two have crossed on the way.
   if (std::holds_alternative<wire::Hello>(frame.body) && (!options_.listen || now - *sender.attached_at > kAttachPause))
@@ -188,9 +252,8 @@ void Live::handle(Sender& sender, const wire::Frame& frame, Message& message, Na
   sender.streamed = true;
   // Over a relay's connection the streams of single nodes end before its own does, which is nobody's but ours to know.
   sender.ended = std::holds_alternative<wire::End>(frame.body) && frame.node == sender.node;
-  ++sender.delivered;
-  if (frame.node == wire::kRelayNode) return;
-  out.push_back({now, wire::Direction::kReceived, std::move(message.bytes)});
+  if (frame.node == wire::kRelayNode) return static_cast<void>(++sender.delivered);
+  hand_on(sender, message, wire::Direction::kReceived, now, out);
 }
 
 void Live::tend(const Peer& peer, Sender& sender, Nanoseconds now) {
@@ -200,21 +263,26 @@ void Live::tend(const Peer& peer, Sender& sender, Nanoseconds now) {
   if (sender.answered && now - sender.credited_at >= kKeepalive) return_credits(peer, sender, now);
 }
 
-/// Forgets those who came to us, fell silent, and either never streamed or came again over a new connection.
+/// Forgets those who came to us, fell silent, and either never streamed or came again over a new connection; and those
+/// whose stream has ended, when another one of their node has begun.
 void Live::forget_replaced() {
   if (!options_.listen) return;
-  const auto came_again = [this](const Sender& lost) {
+  const auto is_over = [this](const Sender& sender) {
+    return is_lost(sender) || (sender.ended && sender.acknowledged);
+  };
+  const auto came_again = [&](const Sender& gone) {
     return std::ranges::any_of(
-        senders_, [&](const auto& entry) { return !is_lost(entry.second) && entry.second.node == lost.node; });
+        senders_, [&](const auto& entry) { return !is_over(entry.second) && entry.second.node == gone.node; });
   };
   std::erase_if(senders_, [&](const auto& entry) {
-    return is_lost(entry.second) && (!entry.second.streamed || came_again(entry.second));
+    const Sender& sender = entry.second;
+    return is_over(sender) && ((!sender.streamed && !sender.ended) || came_again(sender));
   });
 }
 
 wire::Status Live::send(Nanoseconds now, const wire::Command& command) {
   if (options_.role == wire::Role::kSpectator)
-    return wire::Error{"a spectator can't change the session; attach without --view"};
+    return wire::Error{"a spectator can't change the session; attach without --view and, over tcp, with key.operator"};
   std::vector<std::byte> bytes = encode(command);
   bool sent = false;
   for (const auto& [peer, sender] : senders_)
@@ -242,12 +310,11 @@ std::string Live::describe_loss(const Sender& sender) const {
   if (!sender.answered) return "nobody answers at " + options_.endpoint + ": is the program running there?";
   const auto silent = std::chrono::duration_cast<seconds>(sender.silence).count();
   const std::string who = sender.node == wire::kRelayNode ? "the session's host" : "node " + sender.node;
-  return who + " has not answered for " + std::to_string(silent) +
-         " s: it was ended, or its network is down";
+  return who + " has not answered for " + std::to_string(silent) + " s: it was ended, or its network is down";
 }
 
 LinkStatus Live::status() const {
-  std::string loss, refusal;
+  std::string loss, refusal = mailbox_->refusal();
   bool live = false, ended = false;
   for (const auto& [peer, sender] : senders_) {
     live = live || is_live(sender);
@@ -271,18 +338,34 @@ LinkStatus Live::status() const {
   else
     status = {.state = LinkState::kWaiting, .detail = "waiting for " + options_.endpoint};
   status.can_command = live && options_.role == wire::Role::kOperator;
+  status.turned_away = turned_away_;
+  status.last_turned_away = last_turned_away_;
   return status;
 }
 
 }  // namespace
 
+wire::Result<SessionKeys> make_session_keys(const std::string& folder) {
+  auto files = mailbox::make_session_keys(folder);
+  if (!files) return files.error();
+  return SessionKeys{files->server, files->operators, files->viewers, files->agents};
+}
+
 wire::Result<std::unique_ptr<Link>> open_live(const LiveOptions& options) {
+  LiveOptions effective = options;
+  if (!options.listen && !options.key.empty()) {
+    const auto key = mailbox::read_client_key(options.key);
+    if (!key) return key.error();
+    if (key->role == mailbox::Role::kViewer) effective.role = wire::Role::kSpectator;
+  }
   auto mailbox = Mailbox::open({.listen = options.listen ? options.endpoint : "",
                                 .connect = options.listen ? "" : options.endpoint,
                                 .queue_messages = static_cast<int>(options.credits) + kQueueMargin,
-                                .linger = kLinger});
+                                .linger = kLinger,
+                                .listen_key = options.listen ? options.key : "",
+                                .connect_key = options.listen ? "" : options.key});
   if (!mailbox) return mailbox.error();
-  return std::unique_ptr<Link>(new Live(options, std::move(*mailbox)));
+  return std::unique_ptr<Link>(new Live(effective, std::move(*mailbox)));
 }
 
 std::string bound_endpoint(const Link& live) {

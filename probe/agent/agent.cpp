@@ -86,7 +86,13 @@ wire::Result<std::unique_ptr<Post>> Post::take(const Options& options) {
 }
 
 wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& options, Post post) {
-  auto outlet = outlet::Outlet::open({options.session, host_name(), post.listen, options.connect, options.buffer_bytes});
+  auto outlet = outlet::Outlet::open({.session = options.session,
+                                       .node = host_name(),
+                                       .listen = post.listen,
+                                       .connect = options.connect,
+                                       .buffer_bytes = options.buffer_bytes,
+                                       .key = options.key,
+                                       .listen_key = options.listen_key});
   if (!outlet) return outlet.error();
   std::unique_ptr<Agent> agent(new Agent(options, std::move(post), std::move(*outlet)));
   const pid_t found_by = agent->keeper_ != 0 ? agent->keeper_ : getpid();

@@ -22,6 +22,8 @@ struct Options {
   std::string session;
   std::string listen;         ///< Empty: a socket in the session's folder.
   std::string connect;        ///< Empty: no monitor is looked for.
+  std::string key;            ///< Key file for tcp: key.agent to connect, key.server to listen.
+  std::string listen_key;     ///< To listen, where it also connects.
   std::string likwid_reader;  ///< Path of idlewave-likwid-reader; need not exist.
   std::uint32_t slots = shm::kDefaultSlots;
   std::uint32_t ring_events = shm::kDefaultRingEvents;

@@ -32,7 +32,6 @@ std::atomic<bool> g_stop{false};
 struct Arguments {
   idlewave::agent::Options options;
   std::string buffer = "256MB";
-  std::string key;
   int processor = -1;
   bool detach = false;
 };
@@ -88,7 +87,9 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--buffer", arguments.buffer, "memory for monitors that read slowly")
       ->check([&options](const std::string& text) { return parse_size(text, options.buffer_bytes); })
       ->capture_default_str();
-  app.add_option("--key", arguments.key, "key file: not supported");
+  app.add_option("--key", options.key,
+                 "key file, for tcp: the session's key.agent to --connect, its key.server to --listen");
+  app.add_option("--listen-key", options.listen_key, "key.server, where --key is taken by --connect");
 }
 
 int fail(Background& starter, const std::string& message) {
@@ -130,12 +131,6 @@ int parse(CLI::App& app, int argc, char** argv, Arguments& arguments) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? EXIT_SUCCESS : kBadUsage;
-  }
-  if (!arguments.key.empty()) {
-    std::fprintf(stderr,
-                 "idlewave-agent: --key: keys are not supported; without one, the session's folder and its sockets are "
-                 "this user's alone\n");
-    return kBadUsage;
   }
   if (!idlewave::agent::set_processor(arguments.processor) && arguments.processor >= 0) {
     std::fprintf(stderr, "idlewave-agent: --cpu %d: this process may not run there\n", arguments.processor);

@@ -28,22 +28,34 @@ constexpr Nanoseconds kAskAfter = seconds(2);     // A consumer that is silent f
 constexpr Nanoseconds kGoneAfter = seconds(10);   // ... and is gone after so long.
 constexpr std::uint32_t kMaxCredits = 4096;       // What a consumer may grant at once.
 constexpr int kQueue = static_cast<int>(kMaxCredits) + 64;  // Credits are the limit, never the queue.
+constexpr std::uint32_t kMaxSpectatorCredits = 256;  // Of frames that nobody takes, each may be 16 MiB of our memory.
 constexpr std::size_t kMaxConsumers = 256;
-constexpr int kMessagesAtOnce = 1000;  // Then the consumers get their frames, whoever floods us.
+constexpr std::size_t kMaxSpectators = 240;  // However many look on, an operator gets in.
+constexpr int kMessagesAtOnce = 1000;        // Then the consumers get their frames, whoever floods us.
 
 struct Consumer {
   wire::Role role = wire::Role::kOperator;
   std::uint32_t credits = 0;
   std::uint64_t next = 1;  // Number of the frame it gets next.
   Nanoseconds silence{};
+  Nanoseconds since_end{};
   bool gone = false;
+
+  std::uint32_t credit_limit() const { return role == wire::Role::kSpectator ? kMaxSpectatorCredits : kMaxCredits; }
 };
+
+/// What a peer is, whatever it says: a viewer's key makes a spectator.
+wire::Role role_of(mailbox::Role proven, const wire::Attach& wish) {
+  return proven == mailbox::Role::kViewer ? wire::Role::kSpectator : wish.role;
+}
 
 }  // namespace
 
 struct Outlet::Impl {
   Impl(const Options& o, std::unique_ptr<Mailbox> box)
-      : options(o), mailbox(std::move(box)), backlog(o.buffer_bytes, o.is_relay ? past.listener() : Backlog::Forgets()) {}
+      : options(o),
+        mailbox(std::move(box)),
+        backlog(o.buffer_bytes, o.is_relay ? past.listener() : Backlog::Forgets()) {}
 
   std::vector<std::byte> encode(std::uint64_t sequence, decltype(wire::Frame::body) body) const {
     return wire::encode({options.session, options.node, sequence, std::move(body)});
@@ -54,7 +66,9 @@ struct Outlet::Impl {
 
   void append(decltype(wire::Frame::body) body);
   void greet();
-  void attach(const Peer& peer, const wire::Attach& wish);
+  void attach(const Peer& peer, const Consumer& wish);
+  std::string objection_to(const mailbox::Message& message, const wire::Frame& frame) const;
+  std::string objection_to(const Consumer& newcomer) const;
   void credit(const Peer& peer, Consumer& consumer, std::uint32_t frames);
   void refuse(const Peer& peer, const std::string& reason);
   void handle(const mailbox::Message& message);
@@ -96,20 +110,35 @@ void Outlet::Impl::greet() {
   greeted = say(Peer(), wire::Hello{}) == Sent::kYes;
 }
 
+/// The name of the session is for those to know whom we serve.
 void Outlet::Impl::refuse(const Peer& peer, const std::string& reason) {
   ++strange;
-  say(peer, wire::Refusal{reason});
+  const std::string session = consumers.contains(peer) ? options.session : "";
+  mailbox->send(peer, wire::encode({session, options.node, 0, wire::Refusal{reason}}));
 }
 
-void Outlet::Impl::attach(const Peer& peer, const wire::Attach& wish) {
+/// Why a newcomer is not served; empty if it is.
+std::string Outlet::Impl::objection_to(const Consumer& newcomer) const {
+  if (ever_attached && ended) return "the program has ended";
+  const bool looks_on = newcomer.role == wire::Role::kSpectator;
+  const auto spectators =
+      std::ranges::count_if(consumers, [](const auto& entry) { return entry.second.role == wire::Role::kSpectator; });
+  if (looks_on && std::size_t(spectators) >= kMaxSpectators) return "too many spectators";
+  return consumers.size() < kMaxConsumers ? "" : "too many monitors";
+}
+
+void Outlet::Impl::attach(const Peer& peer, const Consumer& wish) {
+  consumers.erase(peer);
+  if (const std::string objection = objection_to(wish); !objection.empty()) return refuse(peer, objection);
   const bool is_first = !std::exchange(ever_attached, true);
-  const bool starts_at_the_beginning = is_first || options.is_relay;
-  if (!is_first && ended) return refuse(peer, "the program has ended");
-  Consumer consumer{wish.role, std::min(wish.credits, kMaxCredits), backlog.first(), {}, false};
-  if (!starts_at_the_beginning) {
+  Consumer consumer = wish;
+  consumer.credits = std::min(wish.credits, wish.credit_limit());
+  consumer.next = backlog.first();
+  if (!is_first && !options.is_relay) {
     consumer.next = backlog.next();
     if (roster) append(*roster);
   }
+  if (peer.empty()) refusal.clear();
   consumers[peer] = consumer;
   say(peer, wire::Credit{0});
   for (const auto& frame : past.summary()) mailbox->send(peer, frame);
@@ -117,8 +146,16 @@ void Outlet::Impl::attach(const Peer& peer, const wire::Attach& wish) {
 
 /// A consumer that says something is always answered: by the frames that follow or, where none can, by a sign of life.
 void Outlet::Impl::credit(const Peer& peer, Consumer& consumer, std::uint32_t frames) {
-  consumer.credits = std::min(kMaxCredits, consumer.credits + std::min(frames, kMaxCredits));
+  consumer.credits = std::min(consumer.credit_limit(), consumer.credits + std::min(frames, kMaxCredits));
   if (consumer.credits == 0 || consumer.next == backlog.next()) say(peer, wire::Credit{0});
+}
+
+/// Why somebody is not heard; empty if he is.
+std::string Outlet::Impl::objection_to(const mailbox::Message& message, const wire::Frame& frame) const {
+  if (message.role == mailbox::Role::kAgent) return "this key does not let anybody watch";
+  const bool any_session = std::holds_alternative<wire::Attach>(frame.body) && frame.session.empty();
+  if (any_session || frame.session == options.session) return {};
+  return "this is another session than '" + frame.session + "'";
 }
 
 void Outlet::Impl::handle(const mailbox::Message& message) {
@@ -128,18 +165,15 @@ void Outlet::Impl::handle(const mailbox::Message& message) {
     if (message.peer.empty()) refusal = no->reason;
     return;
   }
+  if (const std::string objection = objection_to(message, *frame); !objection.empty())
+    return refuse(message.peer, objection);
   const auto* wish = std::get_if<wire::Attach>(&frame->body);
-  const bool any_session = wish != nullptr && frame->session.empty();
-  if (frame->session != options.session && !any_session)
-    return refuse(message.peer, "this is session '" + options.session + "', not '" + frame->session + "'");
   const auto known = consumers.find(message.peer);
   // Over the connection that we made, a second Attach is another monitor, or the same one after a break. Of those who
   // came to us every connection has a name of its own, and a second Attach under the same name only means that our
   // answer was not there yet.
-  if (wish != nullptr && (known == consumers.end() || message.peer.empty())) {
-    if (known == consumers.end() && consumers.size() >= kMaxConsumers) return refuse(message.peer, "too many monitors");
-    return attach(message.peer, *wish);
-  }
+  if (wish != nullptr && (known == consumers.end() || message.peer.empty()))
+    return attach(message.peer, {.role = role_of(message.role, *wish), .credits = wish->credits});
   if (known != consumers.end()) return handle(message.peer, known->second, *frame);
   if (!ended) say(message.peer, wire::Hello{});
 }
@@ -163,8 +197,11 @@ void Outlet::Impl::drain() {
 }
 
 void Outlet::Impl::drop_gone() {
-  const auto dropped = std::erase_if(consumers, [](const auto& entry) { return entry.second.gone; });
-  lost_someone = lost_someone || (ended && dropped > 0);
+  // Who only looks on can't make a run look as if it had failed.
+  lost_someone = lost_someone || (ended && std::ranges::any_of(consumers, [](const auto& entry) {
+                                    return entry.second.gone && entry.second.role == wire::Role::kOperator;
+                                  }));
+  std::erase_if(consumers, [](const auto& entry) { return entry.second.gone; });
 }
 
 /// False if the consumer is gone.
@@ -192,7 +229,10 @@ void Outlet::Impl::deliver() {
 
 bool Outlet::Impl::still_there(const Peer& peer, Consumer& consumer, Nanoseconds elapsed) {
   consumer.silence += elapsed;
-  if (consumer.silence > kGoneAfter) return false;
+  if (ended) consumer.since_end += elapsed;
+  // Who only looks on can't hold up the end by taking it frame by frame.
+  const bool dawdles = consumer.role == wire::Role::kSpectator && consumer.since_end > kGoneAfter;
+  if (consumer.silence > kGoneAfter || dawdles) return false;
   // Its queue has room for all its credits and more: what can't even be asked has no connection any longer.
   return consumer.silence < kAskAfter || say(peer, wire::Credit{0}) == Sent::kYes;
 }
@@ -220,7 +260,11 @@ bool Outlet::Impl::turn(Nanoseconds timeout) {
 }
 
 wire::Result<std::unique_ptr<Outlet>> Outlet::open(const Options& options) {
-  auto mailbox = Mailbox::open({options.listen, options.connect, kQueue, Nanoseconds(0)});
+  auto mailbox = Mailbox::open({.listen = options.listen,
+                                .connect = options.connect,
+                                .queue_messages = kQueue,
+                                .listen_key = options.listen_key.empty() ? options.key : options.listen_key,
+                                .connect_key = options.key});
   if (!mailbox) return mailbox.error();
   return std::unique_ptr<Outlet>(new Outlet(std::make_unique<Impl>(options, std::move(*mailbox))));
 }
@@ -256,7 +300,9 @@ int Outlet::fd() const { return impl_->mailbox->fd(); }
 int Outlet::consumers() const { return static_cast<int>(impl_->consumers.size()); }
 std::uint64_t Outlet::bytes_sent() const { return impl_->bytes_sent; }
 std::string Outlet::listen_endpoint() const { return impl_->mailbox->listen_endpoint(); }
-const std::string& Outlet::refusal() const { return impl_->refusal; }
+const std::string& Outlet::refusal() const {
+  return impl_->refusal.empty() ? impl_->mailbox->refusal() : impl_->refusal;
+}
 std::uint64_t Outlet::strange_messages() const { return impl_->strange; }
 
 }  // namespace idlewave::outlet

@@ -25,6 +25,9 @@ struct Options {
   /// Passes on what others have said (see relay()), and keeps it: every consumer gets all that buffer_bytes hold, from
   /// its beginning. `node` is wire::kRelayNode then.
   bool is_relay = false;
+  // Key files, for tcp; see mailbox/keys.h.
+  std::string key{};         ///< To connect: the session's key.agent. To listen: its key.server.
+  std::string listen_key{};  ///< To listen, where it also connects.
 };
 
 /// One thread. The stream is kept from its start (within buffer_bytes) for the first consumer; a later one begins with

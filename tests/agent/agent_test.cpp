@@ -8,6 +8,7 @@
 #include "probe/agent/calibration.h"
 #include "probe/shm/clock.h"
 #include "tests/agent/stage.h"
+#include "tests/outlet/keyring.h"
 
 namespace idlewave::test {
 namespace {
@@ -200,12 +201,49 @@ TEST(Agent, SaysWhatIsWrongWithItsArguments) {
   };
   EXPECT_THAT(complains({}, 2), HasSubstr("--session"));
   EXPECT_THAT(complains({"--session", "a/b"}, 1), HasSubstr("session name \"a/b\""));
-  EXPECT_THAT(complains({"--session", "s", "--key", "file"}, 2), HasSubstr("keys are not supported"));
+  EXPECT_THAT(complains({"--session", "s", "--connect", "tcp://127.0.0.1:1"}, 1), HasSubstr("--key"));
+  EXPECT_THAT(complains({"--session", "s", "--connect", "tcp://127.0.0.1:1", "--key", "/no/key"}, 1),
+              HasSubstr("/no/key"));
+  EXPECT_THAT(complains({"--session", "s", "--listen", "tcp://127.0.0.1:*"}, 1), HasSubstr("key.server"));
   EXPECT_THAT(complains({"--session", "s", "--ring-events", "100"}, 2), HasSubstr("power of two"));
   EXPECT_THAT(complains({"--session", "s", "--buffer", "256"}, 2), HasSubstr("unit"));
   EXPECT_THAT(complains({"--session", "s", "--slots", "0"}, 2), HasSubstr("--slots"));
   EXPECT_THAT(complains({"--session", "s", "--listen", "nonsense"}, 1), HasSubstr("nonsense"));
   EXPECT_THAT(complains({"--session", "s", "--detach", "--listen", "nonsense"}, 1), HasSubstr("nonsense"));
+}
+
+TEST(Agent, ReportsOverTcpWithTheKeyOfItsSession) {
+  const SessionRoot root;
+  const Keyring ring;
+  auto link = link::open_live(
+      {.session = "play", .endpoint = "tcp://127.0.0.1:*", .listen = true, .key = ring.files.server});
+  ASSERT_TRUE(link) << link.error().message;
+  AgentProcess agent({"--connect", link::bound_endpoint(**link), "--key", ring.files.agents});
+  PlayedRank rank("stay", 0, 1);
+  std::vector<link::Delivery> got;
+  EXPECT_TRUE(eventually([&] {
+    (*link)->receive(now(), got);
+    return !got.empty();
+  }));
+  rank.leave();
+}
+
+TEST(Agent, IsWatchedOverTcpWithAKeyOfItsSession) {
+  const SessionRoot root;
+  const Keyring ring;
+  AgentProcess agent({"--listen", "tcp://127.0.0.1:*", "--key", ring.files.server});
+  PlayedRank rank("stay", 0, 1);
+  wire::AgentRecord record;
+  ASSERT_TRUE(wire::read_agent_record("play", record));
+  auto link = link::open_live({.endpoint = record.endpoint, .key = ring.files.viewers});
+  ASSERT_TRUE(link) << link.error().message;
+  std::vector<link::Delivery> got;
+  EXPECT_TRUE(eventually([&] {
+    (*link)->receive(now(), got);
+    return !got.empty();
+  }));
+  EXPECT_FALSE((*link)->status().can_command);
+  rank.leave();
 }
 
 TEST(NodeClock, FollowsTheMonotonicClock) {

@@ -5,6 +5,7 @@
 
 #include "monitor/link/link.h"
 #include "probe/outlet/mailbox/mailbox.h"
+#include "tests/link/child.h"
 #include "tests/link/stage.h"
 
 namespace idlewave::link {
@@ -16,6 +17,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class LiveTest : public ::testing::Test {
@@ -158,7 +160,7 @@ TEST_F(LiveTest, IsRefusedByAnotherSession) {
   sender();
   connect({.session = "wine"});
   turn_until(LinkState::kRefused);
-  EXPECT_EQ(link_->status().detail, "this is session 'water', not 'wine'");
+  EXPECT_EQ(link_->status().detail, "this is another session than 'wine'");
 }
 
 TEST_F(LiveTest, SaysWhenNobodyAnswers) {
@@ -302,6 +304,16 @@ class ListeningTest : public LiveTest {
   outlet::Outlet& sender_on(const std::string& node, const std::string& session = kSession) {
     return sender({.session = session, .node = node, .connect = endpoint_});
   }
+  /// Somebody who says what no program of ours does.
+  std::unique_ptr<Mailbox> a_stranger() {
+    return std::move(*Mailbox::open({.connect = endpoint_, .queue_messages = 100}));
+  }
+  void tell(Mailbox& stranger, const std::vector<std::byte>& bytes) {
+    turn_until([&] { return stranger.send("", bytes) == mailbox::Sent::kYes; });
+  }
+  void tell(Mailbox& stranger, const std::string& node, decltype(wire::Frame::body) body, std::uint64_t number = 0) {
+    tell(stranger, wire::encode({kSession, node, number, std::move(body)}));
+  }
 };
 
 TEST_F(ListeningTest, TakesSeveralSendersEachFromItsFirstFrame) {
@@ -338,9 +350,9 @@ TEST_F(ListeningTest, TakesTheSessionOfTheFirstSenderAndRefusesOthers) {
   auto& other = sender_on("n2", "wine");
   other.send(events(1));
   turn_until([&] { return !other.refusal().empty(); });
-  EXPECT_THAT(other.refusal(), AllOf(HasSubstr("'water'"), HasSubstr("'wine'")));
+  EXPECT_THAT(other.refusal(), AllOf(HasSubstr("'wine'"), Not(HasSubstr("water"))));
   EXPECT_EQ(link_->status().state, LinkState::kLive);
-  EXPECT_THAT(got_, IsEmpty());
+  EXPECT_THAT(numbers_of(got_), IsEmpty());
 }
 
 TEST_F(ListeningTest, SaysWhichNodeWasLostWhileOthersGoOn) {
@@ -380,39 +392,134 @@ TEST_F(ListeningTest, GoesOnAfterTheMonitorWasReplaced) {
   EXPECT_TRUE(std::holds_alternative<wire::Roster>(frames[0].body));
 }
 
-TEST_F(ListeningTest, DeliversWhatIsNoFrameForOthersToCount) {
+TEST_F(ListeningTest, TakesNothingFromAStrangerThatSpeaksSomethingElse) {
   listen();
-  auto stranger = std::move(*Mailbox::open({.connect = endpoint_, .queue_messages = 100}));
-  const std::vector<std::byte> junk(100, std::byte{0xc1});
-  turn_until([&] { return stranger->send("", junk) == mailbox::Sent::kYes; });
-  turn_until([&] { return !got_.empty(); });
-  EXPECT_EQ(got_[0].bytes, junk);
+  auto stranger = a_stranger();
+  tell(*stranger, std::vector<std::byte>(100, std::byte{0xc1}));
+  turn_until([&] { return link_->status().turned_away == 1; });
+  EXPECT_THAT(link_->status().last_turned_away, HasSubstr("not one whole msgpack map"));
   EXPECT_EQ(link_->status().state, LinkState::kWaiting);
+  EXPECT_THAT(got_, IsEmpty());
 }
 
 TEST_F(ListeningTest, ForgetsStrangersThatSayHelloAndNothingElse) {
   listen({.patience = seconds(2)});
-  auto stranger = std::move(*Mailbox::open({.connect = endpoint_, .queue_messages = 100}));
-  const auto hello = wire::encode({kSession, "x", 0, wire::Hello{}});
-  turn_until([&] { return stranger->send("", hello) == mailbox::Sent::kYes; });
+  auto stranger = a_stranger();
+  tell(*stranger, "x", wire::Hello{});
   turn_until(LinkState::kLive);
   turn_until(LinkState::kWaiting);
 }
 
 TEST_F(ListeningTest, IsNotImpressedByAStrangerThatRefusesAndCommands) {
   listen();
-  auto stranger = std::move(*Mailbox::open({.connect = endpoint_, .queue_messages = 100}));
-  const auto hello = wire::encode({kSession, "x", 0, wire::Hello{}});
-  turn_until([&] { return stranger->send("", hello) == mailbox::Sent::kYes; });
+  auto stranger = a_stranger();
+  tell(*stranger, "x", wire::Hello{});
   turn_until(LinkState::kLive);
-  stranger->send("", wire::encode({kSession, "x", 0, wire::Refusal{"go away"}}));
-  stranger->send("", wire::encode({kSession, "x", 0, a_delay()}));
-  stranger->send("", wire::encode({"wine", "x", 0, wire::Hello{}}));
+  tell(*stranger, "x", wire::Refusal{"go away"});
+  tell(*stranger, "x", a_delay());
+  tell(*stranger, wire::encode({"wine", "x", 0, wire::Hello{}}));
   sender_on("n1").send(events(1));
-  turn_until([&] { return got_.size() == 1; });
+  turn_until([&] { return numbers_of(got_).size() == 1; });
   outlets_.clear();
   turn_until([&] { return link_->status().state != LinkState::kLive; });
   EXPECT_EQ(link_->status().state, LinkState::kLost);
+}
+
+TEST_F(ListeningTest, TakesTheStreamOfANodeFromItsOwnConnectionOnly) {
+  listen();
+  auto& owner = sender_on("n1");
+  owner.send(roster_of(4));
+  turn_until([&] { return numbers_of(got_).size() == 1; });
+  auto stranger = a_stranger();
+  tell(*stranger, "n1", wire::Hello{});
+  tell(*stranger, "n1", roster_of(4000), std::uint64_t(-1));
+  tell(*stranger, "n1", events(2), 2);
+  tell(*stranger, "n1", wire::End{}, 3);
+  turn_until([&] { return link_->status().turned_away == 4; });
+  owner.send(events(2));
+  turn_until([&] { return numbers_of(got_).size() == 2; });
+  EXPECT_THAT(numbers_of(got_), ElementsAre(1, 2));
+  EXPECT_EQ(link_->status().state, LinkState::kLive);
+  EXPECT_EQ(link_->status().last_turned_away, "this node reports over another connection");
+}
+
+TEST_F(ListeningTest, TellsOnceASecondWhomItTurnedAwayForScreensAndRecordings) {
+  listen();
+  sender_on("n1").send(events(1));
+  turn_until([&] { return numbers_of(got_).size() == 1; });
+  got_.clear();
+  auto stranger = a_stranger();
+  for (int i = 0; i < 50; ++i) tell(*stranger, "n1", wire::Hello{});
+  turn_until([&] { return link_->status().turned_away == 50; });
+  ASSERT_FALSE(got_.empty());
+  EXPECT_LT(got_.size(), 50u);
+  EXPECT_EQ(got_[0].direction, wire::Direction::kSent);
+  const wire::Frame told = *wire::decode(got_[0].bytes);
+  EXPECT_EQ(told.session, kSession);
+  EXPECT_EQ(told.node, "n1");
+  EXPECT_EQ(std::get<wire::Refusal>(told.body).reason, "this node reports over another connection");
+}
+
+TEST_F(ListeningTest, NamesItsSessionToNoStranger) {
+  listen({.session = kSession});
+  auto stranger = a_stranger();
+  tell(*stranger, std::vector<std::byte>(100, std::byte{0xc1}));
+  tell(*stranger, wire::encode({"", "n1", 0, wire::Hello{}}));
+  tell(*stranger, wire::encode({"wine", "n1", 0, wire::Hello{}}));
+  tell(*stranger, wire::encode({"", "", 0, wire::Attach{wire::Role::kOperator, 100}}));
+  int refusals = 0;
+  turn_until([&] {
+    for (Message answer; stranger->receive(answer); ++refusals) {
+      const wire::Frame frame = *wire::decode(answer.bytes);
+      EXPECT_EQ(frame.session, "");
+      EXPECT_THAT(std::get<wire::Refusal>(frame.body).reason, Not(HasSubstr(kSession)));
+    }
+    return refusals == 4;
+  });
+}
+
+TEST_F(ListeningTest, TakesNoFramesOfOtherNodesOverTheConnectionOfOne) {
+  listen();
+  auto agent = a_stranger();
+  tell(*agent, "n1", wire::Hello{});
+  Message attach;
+  turn_until([&] { return agent->receive(attach); });
+  tell(*agent, "n1", events(1), 1);
+  tell(*agent, "n2", events(1), 1);
+  tell(*agent, "*", events(1), 1);
+  tell(*agent, "n1", events(2), 2);
+  turn_until([&] { return numbers_of(got_).size() == 2; });
+  EXPECT_THAT(numbers_of(got_), ElementsAre(1, 2));
+  EXPECT_EQ(link_->status().turned_away, 2u);
+}
+
+TEST_F(ListeningTest, LetsANewAgentTakeTheNodeOfOneThatDiedAtOnce) {
+  listen({.patience = std::chrono::hours(1)});
+  sender_on("n1").send(roster_of(4));
+  turn_until([&] { return numbers_of(got_).size() == 1; });
+  outlets_.clear();  // Without a farewell, as if it had been killed.
+  auto& anew = sender_on("n1");
+  anew.send(roster_of(4));
+  anew.send(events(2));
+  turn_until([&] { return numbers_of(got_).size() == 3; });
+  EXPECT_THAT(numbers_of(got_), ElementsAre(1, 1, 2));
+  EXPECT_EQ(link_->status().state, LinkState::kLive);
+  EXPECT_EQ(anew.refusal(), "");
+}
+
+TEST_F(ListeningTest, TakesANewStreamOfANodeWhoseOldOneHasEnded) {
+  listen();
+  for (int program = 0; program < 3; ++program) {
+    Child agent([&] {
+      auto outlet = open_outlet({.session = kSession, .node = "n1", .connect = endpoint_});
+      outlet->send(events(1));
+      return outlet->finish(seconds(30)) ? 0 : 1;
+    });
+    turn_until([&] { return !agent.running(); });
+    EXPECT_EQ(agent.wait(), 0);
+  }
+  EXPECT_THAT(numbers_of(got_), ElementsAre(1, 2, 1, 2, 1, 2));
+  EXPECT_EQ(link_->status().state, LinkState::kEnded);
 }
 
 TEST_F(ListeningTest, SaysWhenItsEndpointIsTaken) {
@@ -422,8 +529,108 @@ TEST_F(ListeningTest, SaysWhenItsEndpointIsTaken) {
   EXPECT_THAT(second.error().message, HasSubstr("is taken by another program"));
 }
 
+// ---- over tcp
+
+class TcpTest : public ListeningTest {
+ protected:
+  void listen_at_a_port() {
+    link_ = link_to({.endpoint = "tcp://127.0.0.1:*", .listen = true, .key = ring_.files.server});
+  }
+  outlet::Outlet& sender_at_a_port() {
+    return sender({.session = kSession, .node = "n1", .listen = "tcp://127.0.0.1:*", .key = ring_.files.server});
+  }
+  void connect_with(const std::string& key, wire::Role role = wire::Role::kOperator) {
+    link_ = link_to({.endpoint = outlets_[0]->listen_endpoint(), .key = key, .role = role});
+  }
+  const Keyring ring_;
+};
+
+TEST_F(TcpTest, AnAgentsKeyLetsItReport) {
+  listen_at_a_port();
+  sender({.session = kSession, .node = "n1", .connect = bound_endpoint(*link_), .key = ring_.files.agents})
+      .send(events(1));
+  turn_until([&] { return got_.size() == 1; });
+}
+
+TEST_F(TcpTest, NoOtherKeyLetsAnybodyReport) {
+  listen_at_a_port();
+  for (const std::string& key : {ring_.files.operators, ring_.files.viewers}) {
+    auto& impostor = sender({.session = kSession, .node = "n1", .connect = bound_endpoint(*link_), .key = key});
+    impostor.send(events(1));
+    turn_until([&] { return !impostor.refusal().empty(); });
+    EXPECT_EQ(impostor.refusal(), "this key does not let anybody report");
+  }
+  EXPECT_EQ(link_->status().state, LinkState::kWaiting);
+  EXPECT_THAT(got_, IsEmpty());
+}
+
+TEST_F(TcpTest, AViewersKeyMakesASpectatorWhateverItAsksFor) {
+  sender_at_a_port();
+  connect_with(ring_.files.viewers, wire::Role::kOperator);
+  turn_until(LinkState::kLive);
+  EXPECT_FALSE(link_->status().can_command);
+}
+
+TEST_F(TcpTest, AnOperatorsKeyCommandsAndMayAlsoOnlyWatch) {
+  sender_at_a_port();
+  connect_with(ring_.files.operators);
+  turn_until(LinkState::kLive);
+  ASSERT_TRUE(link_->send(clock_now(), a_delay()));
+  turn_until([&] { return !commands_.empty(); });
+  connect_with(ring_.files.operators, wire::Role::kSpectator);
+  turn_until(LinkState::kLive);
+  EXPECT_FALSE(link_->status().can_command);
+}
+
+TEST_F(TcpTest, SaysWhenItsKeyIsOfAnotherSession) {
+  sender_at_a_port();
+  const Keyring other;
+  connect_with(other.files.operators);
+  turn_until(LinkState::kRefused);
+  EXPECT_THAT(link_->status().detail, AllOf(HasSubstr(outlets_[0]->listen_endpoint()), HasSubstr("key does not fit")));
+}
+
+TEST_F(TcpTest, SaysWhenAnAgentsKeyIsUsedToWatch) {
+  sender_at_a_port();
+  connect_with(ring_.files.agents);
+  turn_until(LinkState::kRefused);
+  EXPECT_THAT(link_->status().detail, HasSubstr("this key does not let anybody watch"));
+  EXPECT_EQ(outlets_[0]->consumers(), 0);
+}
+
+TEST_F(TcpTest, AnAgentSaysWhenItsKeyIsOfAnotherSession) {
+  listen_at_a_port();
+  const Keyring other;
+  auto& agent =
+      sender({.session = kSession, .node = "n1", .connect = bound_endpoint(*link_), .key = other.files.agents});
+  turn_until([&] { return !agent.refusal().empty(); });
+  EXPECT_THAT(agent.refusal(), HasSubstr("key does not fit"));
+}
+
+// ---- from a relay
+
+TEST_F(LiveTest, HandsOnWhatTheHostOfTheSessionDid) {
+  auto& relay = sender({.session = kSession, .node = wire::kRelayNode, .listen = endpoint_, .is_relay = true});
+  const std::vector<std::vector<std::byte>> told{
+      wire::encode({kSession, "n1", 1, roster_of(4)}), wire::encode({kSession, "", 0, a_delay()}),
+      wire::encode({kSession, "n1", 0, wire::Refusal{"this node reports over another connection"}}),
+      wire::encode({kSession, "n2", 1, roster_of(8)})};
+  for (const auto& frame : told) relay.relay(frame);
+  connect({.credits = 2});
+  turn_until([&] { return got_.size() == told.size(); });
+  const auto kReceived = wire::Direction::kReceived, kSent = wire::Direction::kSent;
+  std::vector<wire::Direction> directions;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    EXPECT_EQ(got_[i].bytes, told[i]);
+    directions.push_back(got_[i].direction);
+  }
+  EXPECT_THAT(directions, ElementsAre(kReceived, kSent, kSent, kReceived));
+  EXPECT_EQ(link_->status().state, LinkState::kLive);
+}
+
 TEST(Listening, NamesThePortThatWasFree) {
-  const auto link = link_to({.endpoint = "tcp://127.0.0.1:*", .listen = true});
+  const Keyring ring;
+  const auto link = link_to({.endpoint = "tcp://127.0.0.1:*", .listen = true, .key = ring.files.server});
   EXPECT_THAT(bound_endpoint(*link), ::testing::MatchesRegex("tcp://127.0.0.1:[0-9]+"));
 }
 

@@ -38,20 +38,25 @@ constexpr std::uint64_t kFrames = 1000;  // With the End.
 constexpr int kRuns = 50;                // In each direction: a hundred over each transport.
 
 /// The monitor connects to a sender that listens.
-void every_frame_arrives_from(const std::string& listen) {
+void every_frame_arrives_from(const std::string& listen, const mailbox::KeyFiles& keys) {
   const LinePipe endpoint;
-  Child sender([&] { return send_many({.session = kSession, .node = "n1", .listen = listen}, kFrames, &endpoint); });
-  auto link = link_to({.endpoint = endpoint.read(), .credits = 64});
+  Child sender([&] {
+    return send_many({.session = kSession, .node = "n1", .listen = listen, .listen_key = keys.server}, kFrames,
+                     &endpoint);
+  });
+  auto link = link_to({.endpoint = endpoint.read(), .key = keys.operators, .credits = 64});
   ASSERT_EQ(numbers_of(read_to_the_end(*link, 3)), up_to(kFrames));
   ASSERT_EQ(sender.wait(), 0);
 }
 
 /// The sender connects to a monitor that listens.
-void every_frame_arrives_at(const std::string& listen) {
+void every_frame_arrives_at(const std::string& listen, const mailbox::KeyFiles& keys) {
   const LinePipe endpoint;
-  Child sender(
-      [&] { return send_many({.session = kSession, .node = "n1", .connect = endpoint.read()}, kFrames, nullptr); });
-  auto link = link_to({.endpoint = listen, .listen = true, .credits = 64});
+  Child sender([&] {
+    return send_many({.session = kSession, .node = "n1", .connect = endpoint.read(), .key = keys.agents}, kFrames,
+                     nullptr);
+  });
+  auto link = link_to({.endpoint = listen, .listen = true, .key = keys.server, .credits = 64});
   endpoint.write(bound_endpoint(*link));
   ASSERT_EQ(numbers_of(read_to_the_end(*link, 3)), up_to(kFrames));
   ASSERT_EQ(sender.wait(), 0);
@@ -61,16 +66,17 @@ class EveryFrame : public ::testing::TestWithParam<bool> {
  protected:
   std::string listen() const { return GetParam() ? scratch_.ipc("s") : "tcp://127.0.0.1:*"; }
   const Scratch scratch_;
+  const Keyring ring_;
 };
 INSTANTIATE_TEST_SUITE_P(Over, EveryFrame, ::testing::Bool(),
                          [](const auto& over) { return over.param ? "ipc" : "tcp"; });
 
 TEST_P(EveryFrame, ArrivesInEveryRunAtASlowMonitorThatConnects) {
-  for (int run = 0; run < kRuns && !HasFatalFailure(); ++run) every_frame_arrives_from(listen());
+  for (int run = 0; run < kRuns && !HasFatalFailure(); ++run) every_frame_arrives_from(listen(), ring_.files);
 }
 
 TEST_P(EveryFrame, ArrivesInEveryRunAtASlowMonitorThatListens) {
-  for (int run = 0; run < kRuns && !HasFatalFailure(); ++run) every_frame_arrives_at(listen());
+  for (int run = 0; run < kRuns && !HasFatalFailure(); ++run) every_frame_arrives_at(listen(), ring_.files);
 }
 
 class ProcessTest : public ::testing::Test {

@@ -7,6 +7,7 @@
 
 #include "monitor/link/link.h"
 #include "probe/outlet/outlet.h"
+#include "tests/outlet/keyring.h"
 #include "tests/outlet/scratch.h"
 
 namespace idlewave::link {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "probe/outlet/mailbox/mailbox.h"
+#include "tests/outlet/keyring.h"
 #include "tests/outlet/scratch.h"
 
 namespace idlewave::mailbox {
@@ -16,7 +17,8 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string error_of_listening(const std::string& endpoint) {
-  auto mailbox = Mailbox::open({.listen = endpoint, .queue_messages = 10});
+  const Keyring ring;
+  auto mailbox = Mailbox::open({.listen = endpoint, .queue_messages = 10, .listen_key = ring.files.server});
   return mailbox ? "" : mailbox.error().message;
 }
 
@@ -28,7 +30,7 @@ std::string error_of_connecting(const std::string& endpoint) {
 TEST(Endpoint, SaysWhatAMalformedOneShouldLookLike) {
   for (const char* endpoint :
        {"5555", "localhost:5555", "tcp:/", "tcp://", "ipc://", "udp://127.0.0.1:5555", "inproc://x", "tcp://127.0.0.1",
-        "tcp://127.0.0.1:99999", "tcp://127.0.0.1:port", "\n"}) {
+        "tcp://127.0.0.1:99999", "tcp://127.0.0.1:port", "ipc://@anybody", "\n"}) {
     EXPECT_THAT(error_of_listening(endpoint), AllOf(HasSubstr("no endpoint"), HasSubstr("tcp://HOST:PORT")))
         << endpoint;
   }
@@ -40,7 +42,8 @@ TEST(Endpoint, SaysTheSameWhenConnecting) {
 }
 
 TEST(Endpoint, SaysWhenATcpPortIsTakenAndWhatToChoose) {
-  auto first = Mailbox::open({.listen = "tcp://127.0.0.1:*", .queue_messages = 10});
+  const Keyring ring;
+  auto first = Mailbox::open({.listen = "tcp://127.0.0.1:*", .queue_messages = 10, .listen_key = ring.files.server});
   ASSERT_TRUE(first) << first.error().message;
   const std::string endpoint = (*first)->listen_endpoint();
   EXPECT_EQ(error_of_listening(endpoint),
@@ -93,7 +96,8 @@ TEST(Endpoint, ErrorsAreOneLine) {
 }
 
 TEST(Endpoint, IsToldWithThePortThatWasFree) {
-  auto mailbox = Mailbox::open({.listen = "tcp://127.0.0.1:*", .queue_messages = 10});
+  const Keyring ring;
+  auto mailbox = Mailbox::open({.listen = "tcp://127.0.0.1:*", .queue_messages = 10, .listen_key = ring.files.server});
   ASSERT_TRUE(mailbox);
   EXPECT_THAT((*mailbox)->listen_endpoint(), AllOf(StartsWith("tcp://127.0.0.1:"), Not(HasSubstr("*"))));
 }

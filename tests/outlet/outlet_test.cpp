@@ -4,9 +4,15 @@
 
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <thread>
+#include <zmq.hpp>
 
 #include "probe/outlet/mailbox/mailbox.h"
+#include "tests/outlet/keyring.h"
 #include "tests/outlet/scratch.h"
 
 namespace idlewave::outlet {
@@ -18,6 +24,7 @@ using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr const char* kSession = "water";
@@ -42,8 +49,9 @@ std::unique_ptr<Outlet> outlet_at(const std::string& endpoint, std::uint64_t buf
 /// A consumer that does exactly what it is told.
 class Consumer {
  public:
-  Consumer(Outlet& outlet, const std::string& endpoint)
-      : outlet_(outlet), mailbox_(std::move(*Mailbox::open({.connect = endpoint, .queue_messages = 10'000}))) {}
+  Consumer(Outlet& outlet, const std::string& endpoint, const std::string& key = {})
+      : outlet_(outlet),
+        mailbox_(std::move(*Mailbox::open({.connect = endpoint, .queue_messages = 10'000, .connect_key = key}))) {}
 
   void say_bytes(const std::vector<std::byte>& bytes) {
     EXPECT_TRUE(run_until([&] { outlet_.serve(milliseconds(1)); },
@@ -51,6 +59,10 @@ class Consumer {
   }
   void say(decltype(wire::Frame::body) body, const std::string& session = kSession) {
     say_bytes(wire::encode({session, "", 0, std::move(body)}));
+  }
+  /// Without waiting until it has gone.
+  void whisper(decltype(wire::Frame::body) body) {
+    mailbox_->send("", wire::encode({kSession, "", 0, std::move(body)}));
   }
   /// Serves until frame number `sequence` has come.
   void hear_up_to(std::uint64_t sequence) {
@@ -199,12 +211,57 @@ TEST_F(OutletTest, TakesNoCommandFromWhoHasNotAttached) {
   EXPECT_THAT(consumer.commands, IsEmpty());
 }
 
-TEST_F(OutletTest, RefusesAnotherSessionAndNamesItsOwn) {
+TEST_F(OutletTest, RefusesAnotherSessionWithoutNamingItsOwn) {
   auto outlet = outlet_at(endpoint_);
   Consumer consumer(*outlet, endpoint_);
   consumer.say(wire::Attach{wire::Role::kOperator, 100}, "wine");
-  EXPECT_EQ(consumer.hear<wire::Refusal>().reason, "this is session 'water', not 'wine'");
+  EXPECT_EQ(consumer.hear<wire::Refusal>().reason, "this is another session than 'wine'");
   EXPECT_EQ(outlet->consumers(), 0);
+}
+
+TEST_F(OutletTest, NamesItsSessionToNoStranger) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer stranger(*outlet, endpoint_);
+  stranger.say_bytes(std::vector<std::byte>(1000, std::byte{0xc1}));
+  stranger.say(wire::Attach{wire::Role::kOperator, 100}, "wine");
+  stranger.say(wire::Credit{1}, "");
+  stranger.say(wire::Command{7, {}, wire::ClearOrder{}}, "");
+  EXPECT_TRUE(run_until([&] { stranger.turn(); }, [&] { return stranger.heard.size() == 4; }));
+  for (const wire::Frame& frame : stranger.heard) {
+    EXPECT_EQ(frame.session, "");
+    EXPECT_THAT(std::get<wire::Refusal>(frame.body).reason, Not(HasSubstr(kSession)));
+  }
+}
+
+TEST_F(OutletTest, KeepsPlacesForOperatorsHoweverManyLookOn) {
+  auto outlet = outlet_at(endpoint_);
+  zmq::context_t context;  // One for all: as many mailboxes would take more descriptors than a process has.
+  std::vector<zmq::socket_t> crowd;
+  const auto attach = wire::encode({kSession, "", 0, wire::Attach{wire::Role::kSpectator, 1}});
+  for (int i = 0; i < 250; ++i) {
+    crowd.emplace_back(context, zmq::socket_type::dealer).set(zmq::sockopt::linger, 0);
+    crowd.back().connect(endpoint_);
+    crowd.back().send(zmq::buffer(attach));
+  }
+  EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->strange_messages() == 10; }));
+  EXPECT_EQ(outlet->consumers(), 240);
+  Consumer operators(*outlet, endpoint_);
+  operators.say(wire::Attach{wire::Role::kOperator, 1});
+  operators.hear<wire::Credit>();
+  EXPECT_EQ(outlet->consumers(), 241);
+}
+
+TEST_F(OutletTest, KeepsLittleForASpectatorThatTakesNothing) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kSpectator, 0xffffffff});
+  for (int i = 0; i < 3; ++i) consumer.say(wire::Credit{0xffffffff});
+  for (int i = 1; i <= 1000; ++i) outlet->send(events(i, 1));
+  consumer.hear_up_to(256);
+  consumer.heard.clear();
+  consumer.say(wire::Credit{0});  // Its answer comes after all that could have been sent.
+  consumer.hear<wire::Credit>();
+  EXPECT_THAT(consumer.numbers(), IsEmpty());
 }
 
 TEST_F(OutletTest, AcceptsAConsumerThatDoesNotKnowTheSession) {
@@ -291,6 +348,21 @@ TEST_F(OutletTest, DoesNotWaitForeverForAConsumerThatIsOnlyThere) {
   EXPECT_FALSE(outlet->finish(milliseconds(0)));
 }
 
+TEST_F(OutletTest, EndsWhileASpectatorTakesFrameAfterFrame) {
+  auto outlet = outlet_at(endpoint_);
+  for (int i = 1; i <= 1000; ++i) outlet->send(events(i));
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kSpectator, 0});
+  consumer.hear<wire::Credit>();
+  std::atomic<bool> over{false};
+  std::thread dawdler([&] {
+    while (!over) consumer.whisper(wire::Credit{1}), usleep(100'000);  // For a hundred seconds, were it heard.
+  });
+  EXPECT_TRUE(outlet->finish(milliseconds(0)));
+  over = true;
+  dawdler.join();
+}
+
 TEST_F(OutletTest, ReportsAMalformedEndpoint) {
   const auto outlet = Outlet::open({.session = kSession, .node = "n1", .listen = "nonsense", .connect = ""});
   ASSERT_FALSE(outlet);
@@ -316,6 +388,49 @@ TEST_F(OutletTest, RemembersWhyAMonitorRefusedIt) {
   ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return monitor->receive(hello); }));
   monitor->send(hello.peer, wire::encode({"wine", "", 0, wire::Refusal{"no water here"}}));
   EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->refusal() == "no water here"; }));
+}
+
+TEST_F(OutletTest, ForgetsThatItWasRefusedOnceItIsTaken) {
+  auto monitor = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
+  auto outlet = std::move(*Outlet::open({.session = kSession, .node = "n1", .listen = "", .connect = endpoint_}));
+  Message hello;
+  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return monitor->receive(hello); }));
+  monitor->send(hello.peer, wire::encode({"", "", 0, wire::Refusal{"this node reports over another connection"}}));
+  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return !outlet->refusal().empty(); }));
+  monitor->send(hello.peer, wire::encode({kSession, "", 0, wire::Attach{wire::Role::kOperator, 10}}));
+  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->consumers() == 1; }));
+  EXPECT_EQ(outlet->refusal(), "");
+}
+
+// ---- over tcp, where a key says who somebody is
+
+class OutletDoor : public ::testing::Test {
+ protected:
+  const Keyring ring_;
+  const std::unique_ptr<Outlet> outlet_ = std::move(
+      *Outlet::open({.session = kSession, .node = "n1", .listen = "tcp://127.0.0.1:*", .key = ring_.files.server}));
+};
+
+TEST_F(OutletDoor, TakesNoCommandOfAViewerThatCallsItselfAnOperator) {
+  Consumer viewer(*outlet_, outlet_->listen_endpoint(), ring_.files.viewers);
+  viewer.say(wire::Attach{wire::Role::kOperator, 100});
+  viewer.say(wire::Command{7, {}, wire::ClearOrder{}});
+  EXPECT_THAT(viewer.hear<wire::Refusal>().reason, HasSubstr("spectator"));
+  EXPECT_THAT(viewer.commands, IsEmpty());
+}
+
+TEST_F(OutletDoor, TakesTheCommandsOfAnOperator) {
+  Consumer consumer(*outlet_, outlet_->listen_endpoint(), ring_.files.operators);
+  consumer.say(wire::Attach{wire::Role::kOperator, 100});
+  consumer.say(wire::Command{7, {}, wire::ClearOrder{}});
+  EXPECT_TRUE(run_until([&] { consumer.turn(); }, [&] { return consumer.commands.size() == 1; }));
+}
+
+TEST_F(OutletDoor, ServesNoAgent) {
+  Consumer agent(*outlet_, outlet_->listen_endpoint(), ring_.files.agents);
+  agent.say(wire::Attach{wire::Role::kOperator, 100});
+  EXPECT_EQ(agent.hear<wire::Refusal>().reason, "this key does not let anybody watch");
+  EXPECT_EQ(outlet_->consumers(), 0);
 }
 
 }  // namespace

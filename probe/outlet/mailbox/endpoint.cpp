@@ -19,12 +19,11 @@ constexpr std::string_view kIpc = "ipc://";
 
 bool is_ipc(const std::string& endpoint) { return endpoint.starts_with(kIpc); }
 
-/// The socket file; empty for endpoints without one: tcp, a name of ZeroMQ's choice ("*"), and Linux's abstract names
-/// ("@...").
+/// The socket file; empty for endpoints without one: tcp, and a name of ZeroMQ's choice ("*").
 std::string socket_file(const std::string& endpoint) {
   if (!is_ipc(endpoint)) return {};
   std::string path = endpoint.substr(kIpc.size());
-  return path.empty() || path[0] == '*' || path[0] == '@' ? std::string() : path;
+  return path.empty() || path[0] == '*' ? std::string() : path;
 }
 
 wire::Error malformed(const std::string& endpoint) {
@@ -44,7 +43,8 @@ bool has_port(const std::string& endpoint) {
 wire::Status check_path(const std::string& endpoint) {
   const std::size_t length = endpoint.size() - kIpc.size();
   constexpr std::size_t kLimit = sizeof(sockaddr_un::sun_path) - 1;
-  if (length == 0) return malformed(endpoint);
+  // "@" begins one of Linux's abstract names, which lie in no folder: anybody can take them.
+  if (length == 0 || endpoint[kIpc.size()] == '@') return malformed(endpoint);
   if (length <= kLimit) return wire::ok();
   return wire::Error{"the path in '" + endpoint + "' is longer than the " + std::to_string(kLimit) +
                      " bytes that a socket's name may have; choose a shorter one"};
@@ -69,6 +69,17 @@ bool somebody_listens(const std::string& path) {
 wire::Status check_endpoint(const std::string& endpoint) {
   if (is_ipc(endpoint)) return check_path(endpoint);
   return endpoint.starts_with(kTcp) && has_port(endpoint) ? wire::ok() : malformed(endpoint);
+}
+
+bool is_tcp(const std::string& endpoint) { return endpoint.starts_with(kTcp); }
+
+wire::Status check_listener(const std::string& endpoint) {
+  if (is_tcp(endpoint) && endpoint.ends_with('*')) return malformed(endpoint);
+  const std::string path = socket_file(endpoint);
+  struct stat file {};
+  if (path.empty() || stat(path.c_str(), &file) != 0 || file.st_uid == geteuid()) return wire::ok();
+  return wire::Error{endpoint +
+                     " belongs to another user; a session is watched by the user who runs it, or over tcp with a key"};
 }
 
 wire::Status clear_stale_socket(const std::string& endpoint) {

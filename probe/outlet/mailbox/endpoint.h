@@ -11,6 +11,11 @@ namespace idlewave::mailbox {
 /// "tcp://127.0.0.1:5555", "tcp://*:0" or "ipc:///path"; other transports are refused.
 wire::Status check_endpoint(const std::string& endpoint);
 
+bool is_tcp(const std::string& endpoint);
+
+/// Whether one can connect there: an error if the port is left open, or another user listens at an ipc endpoint.
+wire::Status check_listener(const std::string& endpoint);
+
 /// Makes an ipc endpoint free to be bound: removes the socket file that a dead program left behind. An error if
 /// somebody listens there or the path is something else than a socket, either of which ZeroMQ would silently remove.
 /// Other endpoints: nothing to do.

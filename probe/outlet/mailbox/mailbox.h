@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/outlet/mailbox/keys.h"
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 
@@ -19,6 +20,7 @@ using Peer = std::string;
 
 struct Message {
   Peer peer;
+  Role role = Role::kOwner;  ///< What its connection has proven.
   std::vector<std::byte> bytes;
 };
 
@@ -33,12 +35,18 @@ struct Options {
   std::string connect{};       ///< Empty: none.
   int queue_messages = 0;      ///< For each peer and direction. More than that makes send() say kFull; it never drops.
   wire::Nanoseconds linger{};  ///< How long the destructor may wait for unsent messages.
+  // Key files. Over tcp nothing listens and nothing connects without; ipc, where the peer's user is asked of the
+  // system, does not look at them.
+  std::string listen_key{};   ///< A session's key.server.
+  std::string connect_key{};  ///< What the one who listens admits: key.operator, key.viewer or key.agent.
 };
 
-/// One thread; one I/O thread of ZeroMQ's behind it. A child made by fork must not touch its parent's.
+/// One thread; behind it one I/O thread of ZeroMQ's and, where it listens over tcp, one that says who is let in. Of
+/// other users of this machine or network nobody gets in. A child made by fork must not touch its parent's.
 class Mailbox {
  public:
-  /// Fails with one line if an endpoint is malformed or taken.
+  /// Fails with one line if an endpoint is malformed, taken or somebody else's, if a key is missing or no key, or where
+  /// descriptors or threads are missing.
   static wire::Result<std::unique_ptr<Mailbox>> open(const Options& options);
   ~Mailbox();
 
@@ -51,6 +59,8 @@ class Mailbox {
   /// Of the socket that listens, for somebody else's poll: readable when something may have come. It tells of changes
   /// only, so receive() until nothing is there.
   int fd() const;
+  /// Why the one to whom we connect does not let us in, in one line; empty as long as that is not known.
+  const std::string& refusal() const;
   /// With the port or path that was given for a wildcard. Empty if it does not listen.
   const std::string& listen_endpoint() const;
 

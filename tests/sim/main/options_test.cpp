@@ -113,6 +113,7 @@ TEST(Options, RefuseWhatDoesNotGoTogether) {
   refuses({"s.toml", "--stream", "tcp://*:5555"}, "--realtime");
   refuses({"s.toml", "--realtime"}, "--stream");
   refuses({"s.toml", "--duration", "5s"}, "--realtime");
+  refuses({"s.toml", "--key", "key.server"}, "--stream");
   refuses({"s.toml", "--realtime", "--stream", "tcp://*:5555", "--record", "s.iw"}, "--record");
   refuses({"s.toml", "--sweep", "machine.ranks=4..5", "--record", "s.iw"}, "--sweep");
   refuses({"--goal", "ring.goal", "--record", "s.iw"}, "--goal");

@@ -921,6 +921,29 @@ class Watched(SimTest):
         time.sleep(0.5)
         return endpoint, sim, recorder
 
+    def test_over_tcp_it_is_watched_by_those_who_have_its_keys(self):
+        sim = self.start("sim", self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000", "--realtime", "--stream", "tcp://127.0.0.1:*")
+        line = sim.stderr.readline()
+        self.assertRegex(line, r"^idlewave: to watch: idlewave attach tcp://127.0.0.1:\d+ --key \S+key.operator \(or, to look on only, \S+key.viewer\)$")
+        endpoint, key, view = re.search(r"(tcp://\S+) --key (\S+) .* (\S+)\)", line).groups()
+        order = ["inject", "--session", endpoint, "--ranks", "2", "--delay", "50ms"]
+        for flags, code, says in (([], 2, "--key"), (["--key", view], 1, "spectator"), (["--key", key], 0, "")):
+            done = self.call(*order, *flags)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(says, done.stderr)
+        done = self.call("attach", endpoint, "--headless")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("key.operator or key.viewer", done.stderr)
+        watcher = self.start("attach", endpoint, "--headless", "--json", "--key", view)
+        time.sleep(1)
+        sim.send_signal(signal.SIGINT)
+        out, _ = watcher.communicate(timeout=60)
+        self.assertEqual(watcher.returncode, 0)
+        self.assertEqual(json.loads(out)["ranks"], 8)
+        sim.communicate(timeout=60)
+        self.assertEqual(sim.returncode, 0)
+        self.assertFalse(pathlib.Path(key).parent.exists())
+
     def report(self):
         return json.loads(self.call("report", str(self.path / "live.iw"), "--json").stdout)
 

@@ -13,6 +13,7 @@
 #include "workloads/sim/main/emitter.h"
 #include "workloads/sim/main/engines.h"
 #include "workloads/sim/main/operator.h"
+#include "workloads/sim/main/stream_keys.h"
 
 namespace idlewave::sim {
 namespace {
@@ -82,6 +83,19 @@ int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, const
              : complain("a monitor went away before it had received everything", kFailed);
 }
 
+/// Null where none are needed: those who listen over tcp have keys.
+wire::Result<std::unique_ptr<StreamKeys>> make_keys(const Options& options) {
+  const bool has_one = !options.key.empty() && !mailbox::is_tcp(options.connect);
+  if (!mailbox::is_tcp(options.listen) || has_one) return std::unique_ptr<StreamKeys>();
+  return StreamKeys::make();
+}
+
+void tell_how_to_attach(const std::string& endpoint, const mailbox::KeyFiles& keys) {
+  complain(fmt::format("to watch: idlewave attach {} --key {} (or, to look on only, {})", endpoint, keys.operators,
+                       keys.viewers),
+           kSuccess);
+}
+
 int stream(const Prepared& prepared, const Options& options) {
   if (has_collective(prepared.scenario))
     return complain("--realtime: goes without a collective; --record a file and replay it", kBadInput);
@@ -96,9 +110,17 @@ int stream(const Prepared& prepared, const Options& options) {
     return complain(fits.error().message, kBadInput);
   if (const wire::Status room = check_memory(prepared.scenario, RunOptions{}); !room)
     return complain(room.error().message, kBadInput);
-  auto outlet = outlet::Outlet::open(
-      {.session = options.session, .node = kNode, .listen = options.listen, .connect = options.connect});
+  auto made = make_keys(options);
+  if (!made) return complain(made.error().message, kBadInput);
+  const StreamKeys* own = made->get();
+  auto outlet = outlet::Outlet::open({.session = options.session,
+                                      .node = kNode,
+                                      .listen = options.listen,
+                                      .connect = options.connect,
+                                      .key = options.key,
+                                      .listen_key = own != nullptr ? own->files().server : ""});
   if (!outlet) return complain(outlet.error().message, kBadInput);
+  if (own != nullptr) tell_how_to_attach((*outlet)->listen_endpoint(), own->files());
   OutletStream stream(**outlet);
   Emitter emitter(prepared.scenario, *model, options.scenario.stem(), stream);
   auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);

@@ -111,6 +111,10 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--stream", o.listen, "Be watched: monitors attach to this endpoint, as in tcp://*:5555")
       ->type_name("ENDPOINT");
   app.add_option("--connect", o.connect, "Be watched by the monitor that listens there")->type_name("ENDPOINT");
+  app.add_option("--key", o.key,
+                 "Key file, for tcp. With --connect: the session's key.agent. With --stream: its key.server; without "
+                 "one new keys are made, and named on stderr")
+      ->type_name("FILE");
   app.add_option("--session", o.session, "Name of the session (simulation)")->type_name("NAME");
   app.add_flag("--realtime", o.realtime, "As fast as the simulated program would run");
   app.add_option_function<std::string>(
@@ -139,6 +143,8 @@ void check(const CLI::App& app, const Options& o) {
     throw CLI::ValidationError("--from", "goes with --set, --window and --json");
   if (o.streams() && !o.realtime)
     throw CLI::ValidationError("--stream", "goes with --realtime; to simulate as fast as possible, --record a file");
+  if (!o.key.empty() && !o.streams())
+    throw CLI::ValidationError("--key", "goes with --stream ENDPOINT or --connect ENDPOINT");
   if (o.realtime && !o.streams())
     throw CLI::ValidationError("--realtime", "goes with --stream ENDPOINT or --connect ENDPOINT");
   if (o.duration && !o.realtime)
