@@ -288,6 +288,8 @@ int Timeline::domain_of(Rank rank) const {
   return rank >= 0 && std::size_t(rank) < places_.size() ? places_[std::size_t(rank)].domain : -1;
 }
 
+bool Timeline::has_ended(Rank rank) const { return lane(rank) != nullptr && places_[std::size_t(rank)].node->ended; }
+
 std::string Timeline::phase_name(Phase phase) const {
   const auto value = std::size_t(phase);
   if (value < phase_names_.size() && !phase_names_[value].empty()) return phase_names_[value];

@@ -77,6 +77,7 @@ class Timeline {
   const Lane* lane(Rank rank) const;          ///< Null for a rank that has not been announced by its node.
   const std::vector<Domain>& domains() const { return domains_; }
   int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.
+  bool has_ended(Rank rank) const;  ///< The stream of the node that announced this rank is over.
   std::string phase_name(wire::Phase phase) const;
   const std::string& program() const { return program_; }
   const std::string& machine() const { return machine_; }
