@@ -20,11 +20,18 @@ constexpr double kLockstepSpread = 0.25;
 constexpr double kWaveWait = 1.5;
 constexpr int kStepsForState = 5;
 
-Window cut_to_known(const Timeline& timeline, Window window) {
-  return {std::max(window.from, timeline.begin()), std::min(window.to, timeline.now())};
+Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Window window) {
+  Nanoseconds first = timeline.now(), last = timeline.begin();
+  for (const Rank rank : ranks) {
+    const Lane* lane = timeline.lane(rank);
+    if (!lane || lane->state() == timeline::LaneState::kAnnounced) continue;
+    first = std::min(first, lane->first());
+    last = std::max(last, lane->known_until());
+  }
+  return {std::max({window.from, timeline.begin(), first}), std::min({window.to, timeline.now(), last})};
 }
 
-double bandwidth_over(const timeline::Domain& domain, Window window) {
+std::optional<double> bandwidth_over(const timeline::Domain& domain, Window window) {
   double bytes = 0;
   Nanoseconds covered{};
   for (auto sample = domain.samples.rbegin(); sample != domain.samples.rend() && sample->end > window.from; ++sample) {
@@ -34,7 +41,8 @@ double bandwidth_over(const timeline::Domain& domain, Window window) {
     bytes += double(sample->bytes) * double(overlap.count()) / double(length.count());
     covered += overlap;
   }
-  return covered > Nanoseconds{0} ? bytes / (double(covered.count()) / kNanosPerSecond) : 0;
+  if (covered <= Nanoseconds{0}) return std::nullopt;
+  return bytes / (double(covered.count()) / kNanosPerSecond);
 }
 
 int silent_members(const Timeline& timeline, std::span<const Rank> ranks, Nanoseconds at) {
@@ -68,6 +76,7 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   const Nanoseconds now_length = std::max(kShortestNow, 2 * typical_step);
   activity.active_now = mean_active(timeline, domain.ranks, {window.to - now_length, window.to});
   activity.active_mean = mean_active(timeline, domain.ranks, window);
+  activity.is_known = cut_to_known(timeline, domain.ranks, window).length() > Nanoseconds{0};
   const auto& info = domain.info;
   if (info.core_bandwidth > 0 && info.saturated_bandwidth > 0) activity.saturation_point = info.saturated_bandwidth / info.core_bandwidth;
   activity.saturated_bandwidth = info.saturated_bandwidth;
@@ -95,13 +104,13 @@ std::string to_words(DomainState state) {
 }
 
 double mean_active(const Timeline& timeline, std::span<const Rank> ranks, Window window) {
-  const Window known = cut_to_known(timeline, window);
+  const Window known = cut_to_known(timeline, ranks, window);
   if (known.length() <= Nanoseconds{0}) return 0;
-  Nanoseconds computing{};
+  double computing = 0;
   for (const Rank rank : ranks) {
-    if (const Lane* lane = timeline.lane(rank)) computing += lane->time_in(Category::kCompute, known.from, known.to);
+    if (const Lane* lane = timeline.lane(rank)) computing += double(lane->time_in(Category::kCompute, known.from, known.to).count());
   }
-  return double(computing.count()) / double(known.length().count());
+  return computing / double(known.length().count());
 }
 
 std::vector<DomainActivity> domain_activity(const Timeline& timeline, Window window) {

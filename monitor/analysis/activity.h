@@ -1,6 +1,8 @@
 #pragma once
 // Active processes on each contention domain, against the point where the memory bandwidth saturates.
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,16 +36,18 @@ struct DomainActivity {
   int silent = 0;                ///< Members that have stopped or were lost.
   double active_now = 0;         ///< Mean number of members in compute work over the last tenth of a second (or two steps, if longer).
   double active_mean = 0;        ///< The same over the whole window.
+  bool is_known = false;         ///< A member has told something of the window.
   double saturation_point = 0;   ///< N_sc = b_sat / b(1), afzal-2020 section 2.2; 0: not known.
-  double bandwidth = 0;          ///< Bytes per second over the latest samples (about a second); 0 with kNone.
-  double bandwidth_mean = 0;     ///< Over the window.
+  std::optional<double> bandwidth;       ///< Bytes per second over the latest samples (about a second); nothing with kNone or without any.
+  std::optional<double> bandwidth_mean;  ///< Over the window.
   double saturated_bandwidth = 0;  ///< b_sat, bytes per second; 0: not known.
   wire::BandwidthSource source = wire::BandwidthSource::kNone;
   std::string note;              ///< Why the source is not a better one.
   DomainState state = DomainState::kUnknown;
 };
 
-/// Time-average over `window` of the number of `ranks` inside compute work (delays and noise excluded). The window is cut to what is known.
+/// Time-average over `window` of the number of `ranks` inside compute work (delays and noise excluded). The window is cut to the time from the
+/// first start of one of them to the last stop, as far as it is known; 0 if nothing is left.
 double mean_active(const timeline::Timeline& timeline, std::span<const Rank> ranks, Window window);
 
 /// One entry per domain, in the order of Timeline::domains(). "Now" is window.to.

@@ -1,25 +1,28 @@
 #include "monitor/analysis/efficiency.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "monitor/analysis/step_history.h"
 
 namespace idlewave::analysis {
 
-Efficiency efficiency(const timeline::Timeline& timeline, Window window) {
-  const std::vector<Rank> ranks = heard_ranks(timeline);
+std::optional<Efficiency> efficiency(const timeline::Timeline& timeline, Window window) {
   const Nanoseconds from = std::max(window.from, timeline.begin());
   const Nanoseconds to = std::min(window.to, timeline.now());
-  if (ranks.empty() || to <= from) return {};
-  double sum = 0, largest = 0;
-  for (const Rank rank : ranks) {
-    const double compute = double(timeline.lane(rank)->time_in(timeline::Category::kCompute, from, to).count());
-    sum += compute;
-    largest = std::max(largest, compute);
+  double computed = 0, present = 0, largest = 0;
+  for (const Rank rank : heard_ranks(timeline)) {
+    const timeline::Times times = timeline.lane(rank)->times(from, to);
+    const double compute = double(times[std::size_t(timeline::Category::kCompute)]);
+    const double there = std::accumulate(times.begin(), times.end(), 0.0);
+    if (there <= 0) continue;
+    computed += compute;
+    present += there;
+    largest = std::max(largest, compute / there);
   }
-  const double mean = sum / double(ranks.size());
-  const double elapsed = double((to - from).count());
-  return {mean / elapsed, largest > 0 ? mean / largest : 0, largest / elapsed};
+  if (present <= 0) return std::nullopt;
+  const double parallel = computed / present;
+  return Efficiency{parallel, largest > 0 ? std::optional(parallel / largest) : std::nullopt, largest};
 }
 
 }  // namespace idlewave::analysis

@@ -1,16 +1,19 @@
 #pragma once
 // Efficiencies after the POP Centre of Excellence's metrics: parallel = load_balance * communication.
 
+#include <optional>
+
 #include "monitor/analysis/activity.h"
 
 namespace idlewave::analysis {
 
 struct Efficiency {
-  double parallel = 0;       ///< Mean compute time of the ranks / elapsed time.
-  double load_balance = 0;   ///< Mean compute time / largest compute time.
-  double communication = 0;  ///< Largest compute time / elapsed time.
+  double parallel = 0;                 ///< Compute time of all ranks / time that they were there.
+  std::optional<double> load_balance;  ///< parallel / communication; nothing where no rank computed.
+  double communication = 0;            ///< Largest share of its time that a rank computed.
 };
-/// Over the ranks that have told anything within the window; all 0 when none has.
-Efficiency efficiency(const timeline::Timeline& timeline, Window window);
+/// Over the time within the window of which it is known what the ranks did: a rank is there from its start to its stop. Nothing when no rank
+/// was. Where all ranks are there throughout, these are POP's own: mean compute time / elapsed time, and so on.
+std::optional<Efficiency> efficiency(const timeline::Timeline& timeline, Window window);
 
 }  // namespace idlewave::analysis

@@ -10,6 +10,7 @@ Findings analyse(const timeline::Timeline& timeline, Window window) {
   findings.skew = skew(timeline, window.to);
   findings.waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   findings.efficiency = efficiency(timeline, window);
+  findings.missing = find_missing(timeline);
   return findings;
 }
 

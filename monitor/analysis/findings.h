@@ -8,6 +8,7 @@
 
 #include "monitor/analysis/activity.h"
 #include "monitor/analysis/efficiency.h"
+#include "monitor/analysis/missing.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 
@@ -29,7 +30,8 @@ struct Findings {
   StepTimes steps;
   Skew skew;
   std::vector<Wave> waves;        ///< Of the whole session, as far as its detail is kept; oldest first.
-  Efficiency efficiency;
+  std::optional<Efficiency> efficiency;
+  Missing missing;                ///< Were the session over now.
 };
 
 /// `window`: for the averages. Waves are searched in all that is kept.
@@ -53,6 +55,7 @@ class Narrator {
   void tell_delays(const timeline::Timeline& timeline);
   void tell_commands(const timeline::Timeline& timeline);
   void tell_losses(const timeline::Timeline& timeline);
+  void tell_silence(const Missing& missing, Nanoseconds now);
   void tell_waves(const Findings& findings);
   bool is_news(const DomainActivity& activity);
   void tell_domains(const timeline::Timeline& timeline, const Findings& findings);
@@ -62,6 +65,7 @@ class Narrator {
   std::map<std::pair<Nanoseconds, Rank>, bool> delays_;  ///< By begin and rank: told of its end?
   std::map<std::pair<Nanoseconds, Rank>, bool> waves_;   ///< By start and origin: told of its end?
   std::set<wire::CommandId> commands_;                   ///< Refusals that were told.
+  std::set<std::string> silent_;                         ///< Nodes that were told of.
   std::size_t losses_seen_ = 0;    ///< Entries of Timeline::losses() when last looked at,
   std::uint64_t losses_told_ = 0;  ///< and the sum of their counts.
 };

@@ -27,10 +27,11 @@ struct Ordinary {
 
 Nanoseconds waiting(const StepRecord& record) { return record.wait + record.communicate; }
 
-Ordinary ordinary_waiting(const Lane& lane, Step before, Nanoseconds typical_step) {
+/// In the steps before `before` of the program that the rank ran at `at`.
+Ordinary ordinary_waiting(const Lane& lane, Step before, Nanoseconds at, Nanoseconds typical_step) {
   std::vector<Nanoseconds> waits;
   for (Step step = before - kOrdinarySteps; step < before; ++step) {
-    if (const StepRecord* record = lane.step(step); record && record->end != Nanoseconds{0}) waits.push_back(waiting(*record));
+    if (const StepRecord* record = lane.step(step, at); record && record->end != Nanoseconds{0}) waits.push_back(waiting(*record));
   }
   Ordinary ordinary;
   ordinary.wait = median(waits);
@@ -72,9 +73,9 @@ std::optional<FrontPoint> Front::arrival_at(Rank rank) const {
   const Lane* lane = timeline_.lane(rank);
   if (!lane) return std::nullopt;
   const Step origin_step = direction_.front.empty() ? step_ : direction_.front.front().step;
-  const Ordinary ordinary = ordinary_waiting(*lane, std::min(origin_step, step_), typical_step_);
+  const Ordinary ordinary = ordinary_waiting(*lane, std::min(origin_step, step_), begin_, typical_step_);
   for (Step step = step_; step <= step_ + kStepsToWait; ++step) {
-    const StepRecord* record = lane->step(step);
+    const StepRecord* record = lane->step(step, begin_);
     if (!record) continue;
     const Waited waited = waited_in(*lane, *record);
     if (waited.until <= begin_ || waited.length - ordinary.wait < ordinary.threshold) continue;
@@ -88,6 +89,7 @@ bool Front::may_still_come(Rank rank) const {
   const Lane* lane = timeline_.lane(rank);
   if (!lane || lane->steps().empty() || lane->state() != LaneState::kLive) return false;
   const StepRecord& latest = lane->steps().back();
+  if (lane->step(latest.step, begin_) != &latest) return false;  // the next program
   return latest.step < step_ + kStepsToWait || (latest.step == step_ + kStepsToWait && latest.end == Nanoseconds{0});
 }
 

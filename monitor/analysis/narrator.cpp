@@ -4,6 +4,7 @@
 #include <span>
 
 #include "monitor/analysis/findings.h"
+#include "monitor/analysis/plural.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -42,6 +43,16 @@ std::string direction_text(const WaveDirection& direction, const char* name) {
   return {};
 }
 
+/// Of what is not found any more need not be known what was told of it.
+template <class Told, class Found, class KeyOf>
+void forget_others(Told& told, const Found& found, KeyOf key_of) {
+  if (told.size() <= 2 * found.size() + kRemarksKept) return;
+  Told kept;
+  for (const auto& each : found)
+    if (const auto known = told.find(key_of(each)); known != told.end()) kept.insert(*known);
+  told = std::move(kept);
+}
+
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
 
 std::string wave_text(const Wave& wave) {
@@ -53,23 +64,6 @@ Nanoseconds last_arrival(const Wave& wave) {
   if (!wave.up.front.empty()) last = std::max(last, wave.up.front.back().departure);
   if (!wave.down.front.empty()) last = std::max(last, wave.down.front.back().departure);
   return last;
-}
-
-std::string plural(std::uint64_t count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
-
-std::string loss_text(const Loss& loss) {
-  const std::string whose = loss.rank >= 0 ? fmt::format("rank {}", loss.rank) : loss.node.empty() ? "the stream" : loss.node;
-  switch (loss.kind) {
-    case LossKind::kRingFull: return fmt::format("{} of {} dropped: its ring was full", plural(loss.count, "event"), whose);
-    case LossKind::kSequenceGap: return fmt::format("{} from {} missing", plural(loss.count, "frame"), whose);
-    case LossKind::kBadFrame: return fmt::format("{} from {} could not be read: {}", plural(loss.count, "frame"), whose, loss.detail);
-    case LossKind::kTimeStep: return fmt::format("{} of {} left out: time went back", plural(loss.count, "event"), whose);
-    case LossKind::kStranger: return fmt::format("{} of {} left out: nobody announced it", plural(loss.count, "event"), whose);
-    case LossKind::kRankLost: return fmt::format("{} is lost: its process ended without saying so", whose);
-    case LossKind::kBeforeStart: return fmt::format("{} from {} came before we listened", plural(loss.count, "frame"), whose);
-    case LossKind::kDetail: return fmt::format("{} of the recording damaged", plural(loss.count, "block"));
-  }
-  return {};
 }
 
 /// `domains` have come into the same state together: one or more.
@@ -104,6 +98,7 @@ void Narrator::tell(Remark remark) {
 }
 
 void Narrator::tell_delays(const Timeline& timeline) {
+  forget_others(delays_, timeline.delays(), [](const timeline::Delay& delay) { return std::pair(delay.begin, delay.rank); });
   for (const timeline::Delay& delay : timeline.delays()) {
     if (delay.phase != wire::Phase::kDelay) continue;
     const auto [told, is_new] = delays_.try_emplace({delay.begin, delay.rank}, false);
@@ -135,11 +130,24 @@ void Narrator::tell_losses(const Timeline& timeline) {
   losses_seen_ = losses.size();
   for (std::size_t i = losses.size() - std::min(fresh, kLossesAtOnce); i < losses.size(); ++i) {
     const auto kind = losses[i].kind == LossKind::kRankLost ? Remark::Kind::kRank : Remark::Kind::kLoss;
-    tell({kind, losses[i].to, losses[i].rank, wire::kNoStep, loss_text(losses[i])});
+    tell({kind, losses[i].to, losses[i].rank, wire::kNoStep, to_words(losses[i])});
   }
 }
 
+void Narrator::tell_silence(const Missing& missing, Nanoseconds now) {
+  std::set<std::string> silent;
+  for (const Missing::Node& node : missing.nodes) {
+    if (!node.behind) continue;
+    silent.insert(node.name);
+    if (!silent_.contains(node.name)) tell({Remark::Kind::kLoss, node.heard_until, -1, wire::kNoStep, fmt::format("node {} fell silent", node.name)});
+  }
+  for (const std::string& name : silent_)
+    if (!silent.contains(name)) tell({Remark::Kind::kLoss, now, -1, wire::kNoStep, fmt::format("node {} is heard again", name)});
+  silent_ = std::move(silent);
+}
+
 void Narrator::tell_waves(const Findings& findings) {
+  forget_others(waves_, findings.waves, [](const Wave& wave) { return std::pair(wave.start, wave.origin_rank); });
   for (const Wave& wave : findings.waves) {
     const auto [told, is_new] = waves_.try_emplace({wave.start, wave.origin_rank}, false);
     if (!is_over(wave) || told->second) continue;
@@ -175,6 +183,7 @@ void Narrator::observe(const Timeline& timeline, const Findings& findings) {
   tell_delays(timeline);
   tell_commands(timeline);
   tell_losses(timeline);
+  tell_silence(findings.missing, timeline.now());
   tell_waves(findings);
   tell_domains(timeline, findings);
 }

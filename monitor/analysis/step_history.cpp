@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kStepsForTypical = 8;   ///< Per rank.
 constexpr Rank kRanksForTypical = 256;        ///< A median needs no more.
+constexpr Nanoseconds kLongestStep = std::chrono::hours(24 * 365);
 
 /// The step that went on at `at`; null before the first.
 const timeline::StepRecord* step_at(const Lane& lane, Nanoseconds at) {
@@ -47,7 +48,7 @@ Nanoseconds typical_step_length(const Timeline& timeline) {
   for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
     if (const Lane* lane = timeline.lane(rank)) collect_lengths(*lane, lengths);
   }
-  return median(std::move(lengths));
+  return std::min(median(std::move(lengths)), kLongestStep);
 }
 
 bool was_silent(const Lane& lane, Nanoseconds at) {
@@ -68,12 +69,12 @@ Step common_step(const Timeline& timeline, std::span<const Rank> ranks, Nanoseco
   return common;
 }
 
-std::optional<Nanoseconds> begin_spread(const Timeline& timeline, std::span<const Rank> ranks, Step step) {
+std::optional<Nanoseconds> begin_spread(const Timeline& timeline, std::span<const Rank> ranks, Step step, Nanoseconds at) {
   Nanoseconds earliest = Nanoseconds::max(), latest = Nanoseconds::min();
   int found = 0;
   for (const Rank rank : ranks) {
     const Lane* lane = timeline.lane(rank);
-    const timeline::StepRecord* record = lane ? lane->step(step) : nullptr;
+    const timeline::StepRecord* record = lane ? lane->step(step, at) : nullptr;
     if (!record) continue;
     earliest = std::min(earliest, record->begin);
     latest = std::max(latest, record->begin);
@@ -87,7 +88,7 @@ std::optional<Nanoseconds> typical_spread(const Timeline& timeline, std::span<co
   const Step common = common_step(timeline, ranks, at);
   std::vector<Nanoseconds> spreads;
   for (Step step = common; step >= 0 && step > common - count; --step) {
-    if (const auto spread = begin_spread(timeline, ranks, step)) spreads.push_back(*spread);
+    if (const auto spread = begin_spread(timeline, ranks, step, at)) spreads.push_back(*spread);
   }
   if (spreads.empty()) return std::nullopt;
   return median(std::move(spreads));
@@ -97,6 +98,12 @@ Nanoseconds idle_in_step(const Lane& lane, Nanoseconds at) {
   const timeline::StepRecord* record = was_silent(lane, at) ? nullptr : step_at(lane, at);
   if (!record) return Nanoseconds{0};
   return lane.time_in(timeline::Category::kWait, record->begin, at) + lane.time_in(timeline::Category::kDelay, record->begin, at);
+}
+
+Nanoseconds run_end(const Timeline& timeline) {
+  Nanoseconds end = timeline.begin();
+  for (const Rank rank : heard_ranks(timeline)) end = std::max(end, timeline.lane(rank)->known_until());
+  return std::min(end, timeline.now());
 }
 
 std::vector<Rank> heard_ranks(const Timeline& timeline) {

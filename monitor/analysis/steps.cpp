@@ -1,5 +1,7 @@
 #include "monitor/analysis/steps.h"
 
+#include <cmath>
+
 #include "monitor/analysis/step_history.h"
 
 namespace idlewave::analysis {
@@ -9,17 +11,19 @@ using timeline::Lane;
 using timeline::StepRecord;
 using timeline::Timeline;
 
+/// In double, as a few long steps of many ranks are more nanoseconds than 64 bits hold.
 struct Sums {
   std::int64_t steps = 0;
-  Nanoseconds whole{}, compute{}, wait{}, delay{};
+  double whole = 0, compute = 0, wait = 0, delay = 0;
 
   void add(const StepRecord& record) {
     ++steps;
-    whole += record.end - record.begin;
-    compute += record.compute;
-    wait += record.wait + record.communicate;
-    delay += record.delay;
+    whole += double((record.end - record.begin).count());
+    compute += double(record.compute.count());
+    wait += double(record.wait.count()) + double(record.communicate.count());
+    delay += double(record.delay.count());
   }
+  Nanoseconds mean(double sum) const { return Nanoseconds(std::llround(sum / double(steps))); }
 };
 
 void add_steps_within(const Lane& lane, Window window, Sums& sums) {
@@ -40,10 +44,10 @@ StepTimes step_times(const Timeline& timeline, Window window) {
   StepTimes times;
   times.steps = sums.steps;
   if (sums.steps == 0) return times;
-  times.mean = sums.whole / sums.steps;
-  times.compute_mean = sums.compute / sums.steps;
-  times.wait_mean = sums.wait / sums.steps;
-  times.delay_mean = sums.delay / sums.steps;
+  times.mean = sums.mean(sums.whole);
+  times.compute_mean = sums.mean(sums.compute);
+  times.wait_mean = sums.mean(sums.wait);
+  times.delay_mean = sums.mean(sums.delay);
   return times;
 }
 
@@ -51,7 +55,7 @@ Skew skew(const Timeline& timeline, Nanoseconds at) {
   const std::vector<Rank> ranks = heard_ranks(timeline);
   const wire::Step common = common_step(timeline, ranks, at);
   if (common == wire::kNoStep) return {};
-  return {common, begin_spread(timeline, ranks, common).value_or(Nanoseconds{0})};
+  return {common, begin_spread(timeline, ranks, common, at).value_or(Nanoseconds{0})};
 }
 
 }  // namespace idlewave::analysis

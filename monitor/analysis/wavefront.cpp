@@ -14,11 +14,11 @@ using wire::Step;
 /// A domain whose ranks begin a step within this share of its length begins it together.
 constexpr double kTogether = 0.1;
 
-double slope_of(const Timeline& timeline, std::span<const Rank> ranks, Step step, Nanoseconds typical_step) {
+double slope_of(const Timeline& timeline, std::span<const Rank> ranks, Step step, Nanoseconds at, Nanoseconds typical_step) {
   std::vector<double> seconds, rank_numbers;
   for (const Rank rank : ranks) {
     const Lane* lane = timeline.lane(rank);
-    const timeline::StepRecord* record = lane ? lane->step(step) : nullptr;
+    const timeline::StepRecord* record = lane ? lane->step(step, at) : nullptr;
     if (!record) continue;
     seconds.push_back(double(record->begin.count()) * 1e-9);
     rank_numbers.push_back(double(rank));
@@ -34,11 +34,11 @@ double slope_of(const Timeline& timeline, std::span<const Rank> ranks, Step step
 std::optional<Wavefront> find_wavefront(const Timeline& timeline, Window window) {
   const std::vector<Rank> ranks = heard_ranks(timeline);
   const Step step = common_step(timeline, ranks, window.to);
-  const auto spread = step == wire::kNoStep ? std::nullopt : begin_spread(timeline, ranks, step);
+  const auto spread = step == wire::kNoStep ? std::nullopt : begin_spread(timeline, ranks, step, window.to);
   if (!spread) return std::nullopt;
   Wavefront front{step, *spread, {}};
   const Nanoseconds typical = typical_step_length(timeline);
-  for (const timeline::Domain& domain : timeline.domains()) front.slopes_ranks_per_s.push_back(slope_of(timeline, domain.ranks, step, typical));
+  for (const timeline::Domain& domain : timeline.domains()) front.slopes_ranks_per_s.push_back(slope_of(timeline, domain.ranks, step, window.to, typical));
   return front;
 }
 

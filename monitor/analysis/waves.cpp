@@ -15,6 +15,10 @@ using timeline::Timeline;
 /// A delay shorter than this share of a typical step drowns in what is ordinary.
 constexpr double kShortestDelay = 0.5;
 
+/// The latest waves are followed, and no more than so many ranks for all of them: a program may delay itself in every step.
+constexpr std::size_t kMostWaves = 512;
+constexpr std::size_t kMostPoints = 1 << 22;
+
 /// Both fronts of one wave, advanced in turns so that each sees where the other has been.
 Wave follow(const Timeline& timeline, const timeline::Delay& delay, Nanoseconds typical_step) {
   Wave wave;
@@ -34,6 +38,12 @@ Wave follow(const Timeline& timeline, const timeline::Delay& delay, Nanoseconds 
   wave.up = up.take();
   wave.down = down.take();
   return wave;
+}
+
+bool makes_a_wave(const Timeline& timeline, const timeline::Delay& delay, Window window, Nanoseconds typical_step) {
+  if (delay.phase != wire::Phase::kDelay || delay.begin < window.from || delay.begin >= window.to) return false;
+  const Nanoseconds length = (delay.ended ? delay.end : timeline.now()) - delay.begin;
+  return double(length.count()) >= kShortestDelay * double(typical_step.count());
 }
 
 bool close_in_time(const FrontPoint& a, const FrontPoint& b, Nanoseconds typical_step) {
@@ -74,12 +84,14 @@ std::string to_words(WaveEnd end) {
 std::vector<Wave> find_waves(const Timeline& timeline, Window window) {
   const Nanoseconds step = typical_step_length(timeline);
   std::vector<Wave> waves;
-  for (const timeline::Delay& delay : timeline.delays()) {
-    if (delay.phase != wire::Phase::kDelay || delay.begin < window.from || delay.begin >= window.to) continue;
-    const Nanoseconds length = (delay.ended ? delay.end : timeline.now()) - delay.begin;
-    if (double(length.count()) < kShortestDelay * double(step.count())) continue;
-    waves.push_back(follow(timeline, delay, step));
+  std::size_t points = 0;
+  const auto& delays = timeline.delays();
+  for (auto delay = delays.rbegin(); delay != delays.rend() && waves.size() < kMostWaves && points < kMostPoints; ++delay) {
+    if (!makes_a_wave(timeline, *delay, window, step)) continue;
+    waves.push_back(follow(timeline, *delay, step));
+    points += waves.back().up.front.size() + waves.back().down.front.size();
   }
+  std::reverse(waves.begin(), waves.end());
   settle_meetings(waves, timeline.ranks(), step);
   return waves;
 }

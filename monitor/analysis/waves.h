@@ -47,7 +47,7 @@ struct Wave {
 };
 
 /// One wave for each delay (phase kDelay; noise makes none) that began in the window and was longer than half a step. Neighbouring delays of one
-/// command on several ranks are one wave each.
+/// command on several ranks are one wave each. Of very many the latest.
 std::vector<Wave> find_waves(const timeline::Timeline& timeline, Window window);
 
 /// The stable wavefront of the steady state at the window's end: the spread of step begins over the ranks, and for each domain

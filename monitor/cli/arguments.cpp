@@ -223,6 +223,7 @@ void add_file_verbs(CLI::App& app, FileOptions& o, Parsed& parsed) {
   CLI::App* information = app.add_subcommand("info", "What is in a session file");
   information->add_option("file", o.path, "Session file")->required();
   information->add_flag("--json", o.json, "As JSON");
+  information->add_flag("--check", o.check, "Exit with 0 only if the recording is complete; else say what is missing and exit with 1");
   information->callback([&] { parsed = [&o] { return info(o); }; });
 
   CLI::App* verb = app.add_subcommand("report", "What happened in a recorded session");

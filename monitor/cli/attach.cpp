@@ -1,5 +1,7 @@
 #include <cstdio>
+#include <optional>
 
+#include "monitor/analysis/missing.h"
 #include "monitor/cli/host_record.h"
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
@@ -8,9 +10,60 @@
 namespace idlewave::cli {
 namespace {
 
-/// A peer that is not there, refuses or has gone for good ends a headless watch; on a screen it is told there.
-bool nothing_will_come(const link::LinkStatus& status) {
-  return status.state == link::LinkState::kEnded || status.state == link::LinkState::kLost || status.state == link::LinkState::kRefused;
+/// A sender that fell silent may have been stopped, its network may be down, its agent may be started anew: it is waited for so long,
+constexpr Nanoseconds kSilenceBorne = std::chrono::seconds(60);
+/// and so long where nobody listens any more.
+constexpr Nanoseconds kAbsenceBorne = std::chrono::seconds(10);
+constexpr Nanoseconds kLookPeriod = std::chrono::seconds(1);
+
+/// Whether it is worth going on without anybody who looks: a sender that is not there, refuses or has gone for good ends a headless watch. On a
+/// screen it is told there.
+class Hope {
+ public:
+  explicit Hope(std::string endpoint) : endpoint_(std::move(endpoint)) {}
+
+  /// Asked again and again with the monitor's time. Says on stderr when the sender falls silent, and when it is heard again.
+  bool is_lost(const link::LinkStatus& status, bool heard, Nanoseconds now) {
+    if (status.state == link::LinkState::kEnded || status.state == link::LinkState::kRefused) return true;
+    if (status.state != link::LinkState::kLost) return end_silence(), false;
+    if (!heard) return true;
+    if (!silent_since_) begin_silence(status, now);
+    if (now - looked_at_ >= kLookPeriod) look(now);
+    return now - *silent_since_ > kSilenceBorne || (deserted_since_ && now - *deserted_since_ > kAbsenceBorne);
+  }
+
+ private:
+  void begin_silence(const link::LinkStatus& status, Nanoseconds now) {
+    silent_since_ = now;
+    fail(status.detail + "; waiting for it to come back", 0);
+  }
+  void end_silence() {
+    if (silent_since_) fail(endpoint_ + " is heard again", 0);
+    silent_since_ = deserted_since_ = std::nullopt;
+  }
+  void look(Nanoseconds now) {
+    looked_at_ = now;
+    if (!link::is_deserted(endpoint_))
+      deserted_since_ = std::nullopt;
+    else if (!deserted_since_)
+      deserted_since_ = now;
+  }
+
+  std::string endpoint_;
+  std::optional<Nanoseconds> silent_since_;
+  std::optional<Nanoseconds> deserted_since_;
+  Nanoseconds looked_at_{};
+};
+
+bool is_gone(const link::LinkStatus& status) { return status.state == link::LinkState::kLost || status.state == link::LinkState::kRefused; }
+
+bool was_heard(const Monitor& monitor) { return !monitor.observer().timeline().nodes().empty(); }
+
+/// False with a line if anything is missing since this monitor joined. That it joined late is told, but was its operator's choice.
+bool is_complete(const Monitor& monitor) {
+  const analysis::Missing missing = analysis::find_missing(monitor.observer().timeline());
+  if (!missing.is_complete()) fail((missing.has_all_since_start() ? "joined late: " : "incomplete: ") + to_words(missing), 1);
+  return missing.has_all_since_start();
 }
 
 /// What runs here, for whoever wants to join.
@@ -30,19 +83,22 @@ std::string label_of(const std::string& session) {
   return host ? host->label : session;
 }
 
-int watch(Monitor& monitor, const AttachOptions& options) {
+int watch(Monitor& monitor, const AttachOptions& options, const std::string& endpoint) {
   if (!options.record.empty()) {
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
     if (!recording) return fail(recording.error().message, 2);
   }
-  const auto done = [&](Nanoseconds) {
-    const bool hopeless = monitor.observer().timeline().empty() && monitor.link_status().state != link::LinkState::kEnded;
-    return nothing_will_come(monitor.link_status()) && (options.headless || hopeless);
+  Hope hope(endpoint);
+  const auto done = [&](Nanoseconds now) {
+    const link::LinkStatus status = monitor.link_status();
+    return options.headless ? hope.is_lost(status, was_heard(monitor), now) : is_gone(status) && !was_heard(monitor);
   };
   const int code = options.headless ? watch_headless(monitor, done) : watch_on_screen(monitor, done);
+  if (code != 0) return code;
   const link::LinkStatus status = monitor.link_status();
-  if (code == 0 && (status.state == link::LinkState::kLost || status.state == link::LinkState::kRefused)) return fail(status.detail, 1);
-  return code;
+  if (is_gone(status)) fail(status.detail, 1);
+  const bool whole = !options.headless || !was_heard(monitor) || is_complete(monitor);
+  return is_gone(status) || !whole ? 1 : 0;
 }
 
 }  // namespace
@@ -55,7 +111,7 @@ int attach(const AttachOptions& options) {
     auto link = link::open_live({.endpoint = *endpoint, .key = options.key, .role = options.view_only ? wire::Role::kSpectator : wire::Role::kOperator});
     if (!link) return fail(link.error().message, 2);
     Monitor monitor(std::move(*link), {.label = label_of(options.endpoint), .memory = options.memory, .hosted = read_host_record(options.endpoint) ? options.endpoint : ""});
-    const int code = finish_recording(monitor, watch(monitor, options));
+    const int code = finish_recording(monitor, watch(monitor, options, *endpoint));
     if (options.headless) print_result(monitor, options);
     return code;
   };

@@ -4,9 +4,10 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "monitor/cli/observer.h"
+#include "monitor/cli/report.h"
 #include "monitor/cli/verbs.h"
 #include "probe/wire/frame_log.h"
-#include "probe/wire/frame.h"
 #include "probe/wire/printable.h"
 
 namespace idlewave::cli {
@@ -17,23 +18,18 @@ using json = nlohmann::ordered_json;
 struct Contents {
   std::uint64_t received = 0, sent = 0, bytes = 0;
   Nanoseconds duration{};
-  wire::Rank ranks = 0;
-  std::string program;
 };
 
-Contents read_all(wire::FrameLogReader& reader) {
+Contents read_all(wire::FrameLogReader& reader, Observer& observer) {
   Contents contents;
   wire::FrameLogEntry entry;
   while (reader.next(entry)) {
     ++(entry.direction == wire::Direction::kReceived ? contents.received : contents.sent);
     contents.bytes += entry.bytes.size();
-    contents.duration = entry.received_at;
-    const auto frame = wire::decode(entry.bytes);
-    const wire::Roster* roster = frame ? std::get_if<wire::Roster>(&frame->body) : nullptr;
-    if (!roster) continue;
-    contents.ranks = std::max(contents.ranks, roster->world_size);
-    if (contents.program.empty()) contents.program = roster->program;
+    contents.duration = std::max(contents.duration, entry.received_at);
+    observer.accept({entry.received_at, entry.direction, entry.bytes});
   }
+  observer.note_damage(reader.damage());
   return contents;
 }
 
@@ -46,7 +42,8 @@ std::string utc(std::int64_t unix_time_ns) {
   return text;
 }
 
-json describe(const std::string& path, const wire::FrameLogReader& reader, const Contents& contents) {
+json describe(const std::string& path, const wire::FrameLogReader& reader, const Contents& contents, const timeline::Timeline& timeline,
+              const analysis::Missing& missing) {
   const wire::FrameLogHeader& header = reader.header();
   json object;
   object["file"] = path;
@@ -56,20 +53,24 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   object["session"] = header.session;
   object["machine"] = header.machine;
   object["command_line"] = header.command_line;
-  object["program"] = contents.program;
-  object["ranks"] = contents.ranks;
+  object["program"] = timeline.program();
+  object["ranks"] = timeline.ranks();
   object["duration_s"] = double(contents.duration.count()) * 1e-9;
   object["frames"] = contents.received;
   object["commands"] = contents.sent;
   object["frame_bytes"] = contents.bytes;
-  object["complete"] = !reader.damage().cut;
+  object["complete"] = missing.is_complete();
+  object["missing"] = missing_json(missing);
+  object["closed"] = !reader.damage().cut;
   object["blocks_skipped"] = reader.damage().blocks_skipped;
   object["bytes_skipped"] = reader.damage().bytes_skipped;
   if (!reader.damage().first.empty()) object["damage"] = reader.damage().first;
   return object;
 }
 
-std::string as_lines(const json& object) {
+/// For people, what is missing is one line.
+std::string as_lines(json object, const analysis::Missing& missing) {
+  object["missing"] = missing.is_complete() ? "nothing" : to_words(missing);
   std::string text;
   for (const auto& [key, value] : object.items()) text += fmt::format("{:15} {}\n", key, value.is_string() ? wire::printable(value.get<std::string>()) : value.dump());
   return text;
@@ -80,11 +81,13 @@ std::string as_lines(const json& object) {
 int info(const FileOptions& options) {
   auto reader = wire::FrameLogReader::open(options.path);
   if (!reader) return fail(reader.error().message, 2);
-  const Contents contents = read_all(**reader);
-  const json object = describe(options.path, **reader, contents);
-  const std::string text = options.json ? object.dump(2, ' ', true, json::error_handler_t::replace) + "\n" : as_lines(object);
+  Observer observer({}, options.memory);
+  const Contents contents = read_all(**reader, observer);
+  const analysis::Missing missing = analysis::find_missing(observer.timeline());
+  const json object = describe(options.path, **reader, contents, observer.timeline(), missing);
+  const std::string text = options.json ? object.dump(2, ' ', true, json::error_handler_t::replace) + "\n" : as_lines(object, missing);
   print(text);
-  return 0;
+  return options.check && !missing.is_complete() ? fail(options.path + " is incomplete: " + to_words(missing), 1) : 0;
 }
 
 }  // namespace idlewave::cli

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "monitor/analysis/step_history.h"
+
 namespace idlewave::cli {
 
 Observer::Observer(std::string session, std::uint64_t memory_budget) : timeline_(memory_budget), ingest_(timeline_, std::move(session)) {}
@@ -9,6 +11,11 @@ Observer::Observer(std::string session, std::uint64_t memory_budget) : timeline_
 void Observer::accept(const link::Delivery& delivery) {
   ingest_.accept(delivery.bytes, delivery.received_at, delivery.direction);
   if (!timeline_.empty()) least_transit_ = std::min(least_transit_, delivery.received_at - timeline_.now());
+}
+
+void Observer::note_damage(const wire::FrameLogDamage& damage) {
+  if (damage.blocks_skipped == 0) return;
+  timeline_.add_loss({timeline::LossKind::kDetail, {}, -1, timeline_.begin(), timeline_.now(), damage.blocks_skipped, damage.first});
 }
 
 void Observer::measure_rate(Nanoseconds now) {
@@ -19,19 +26,23 @@ void Observer::measure_rate(Nanoseconds now) {
   events_per_second_ = seconds > 0 ? double(timeline_.events() - before) / seconds : 0;
 }
 
-/// A program that is over is described as it last ran in full, not as it stopped.
-Nanoseconds Observer::last_in_full(Nanoseconds until) const {
+/// A program that is over is described as it last ran in full, not as it stopped. Ranks that had stopped more than a window before the last one
+/// were of an earlier program, or had less to do.
+Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const {
   if (!timeline_.ended()) return until;
+  const Nanoseconds end = std::min(until, analysis::run_end(timeline_));
+  Nanoseconds in_full = end;
   for (wire::Rank rank = 0; rank < timeline_.ranks(); ++rank) {
     const timeline::Lane* lane = timeline_.lane(rank);
-    if (lane && lane->state() == timeline::LaneState::kStopped) until = std::min(until, lane->last() - Nanoseconds{1});
+    if (lane && lane->state() == timeline::LaneState::kStopped && lane->last() > end - window)
+      in_full = std::min(in_full, lane->last() - Nanoseconds{1});
   }
-  return until;
+  return in_full;
 }
 
 void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window) {
   measure_rate(now);
-  until = last_in_full(until);
+  until = last_in_full(until, window);
   findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, until - window), until});
   narrator_.observe(timeline_, findings_);
 }

@@ -20,6 +20,8 @@ class Observer {
   Observer(std::string session, std::uint64_t memory_budget);
 
   void accept(const link::Delivery& delivery);
+  /// Blocks of the recording that could not be read are a loss like any other.
+  void note_damage(const wire::FrameLogDamage& damage);
   /// Findings and remarks for the `window` before `until` (session time); the rate of events at `now`.
   void refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window);
 
@@ -34,7 +36,7 @@ class Observer {
   Nanoseconds lag(Nanoseconds now) const;
 
  private:
-  Nanoseconds last_in_full(Nanoseconds until) const;
+  Nanoseconds last_in_full(Nanoseconds until, Nanoseconds window) const;
   void measure_rate(Nanoseconds now);
 
   timeline::Timeline timeline_;

@@ -79,6 +79,7 @@ struct StudyOptions {
 
 struct FileOptions : WatchOptions {
   std::string path;
+  bool check = false;                   ///< Exit with 0 only if the recording is complete.
 };
 
 }  // namespace idlewave::cli

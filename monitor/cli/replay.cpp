@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <utility>
 
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
@@ -14,12 +15,39 @@ wire::Result<std::unique_ptr<link::Link>> open(const std::string& path, double s
   return link::open_replay({.path = path, .speed = speed, .from = from});
 }
 
+/// When nothing has come for so long, all has been said of what came before.
+constexpr Nanoseconds kQuiet = std::chrono::seconds(5);
+
+/// The moments at which a recording is looked at. What it says of its own length may be years: only what is in it takes time to read.
+class ReadingClock {
+ public:
+  explicit ReadingClock(const link::ReplayControl& replay) : replay_(replay), next_entry_(replay.next_at()) {}
+  Nanoseconds now() const { return now_; }
+  void advance() {
+    now_ += kReadingStep;
+    const Nanoseconds next = replay_.next_at();
+    if (next != std::exchange(next_entry_, next)) quiet_since_ = now_;
+    if (now_ - quiet_since_ >= kQuiet && next > now_) now_ += (next - now_) / kReadingStep * kReadingStep;
+  }
+
+ private:
+  const link::ReplayControl& replay_;
+  Nanoseconds now_{};
+  Nanoseconds next_entry_;
+  Nanoseconds quiet_since_{};
+};
+
+const link::ReplayControl& replay_of(const Monitor& monitor) {
+  return *link::replay_control(const_cast<link::Recorder&>(monitor.recorder()).inner());
+}
+
 /// Plays with a clock of its own until the session has reached `until`, or its end.
 void read_until(Monitor& monitor, std::optional<Nanoseconds> until) {
-  for (Nanoseconds now{}; !monitor.has_ended(); now += kReadingStep) {
-    monitor.work(now);
+  for (ReadingClock clock(replay_of(monitor)); !monitor.has_ended(); clock.advance()) {
+    monitor.work(clock.now());
     if (until && monitor.observer().timeline().now() >= *until) break;
   }
+  if (monitor.has_ended()) monitor.observer().note_damage(replay_of(monitor).damage());
   monitor.refresh(monitor.link_status().position);
 }
 
@@ -33,9 +61,9 @@ Nanoseconds received_by(const std::string& path, Nanoseconds session_time) {
   return monitor.link_status().position;
 }
 
-void warn_of_damage(Monitor& monitor, const std::string& path) {
-  const link::ReplayControl* replay = link::replay_control(const_cast<link::Recorder&>(monitor.recorder()).inner());
-  if (replay && !replay->damage().first.empty()) fail(path + ": " + replay->damage().first, 0);
+void warn_of_damage(const Monitor& monitor, const std::string& path) {
+  const wire::FrameLogDamage& damage = replay_of(monitor).damage();
+  if (!damage.first.empty()) fail(path + ": " + damage.first, 0);
 }
 
 int print_once(Monitor& monitor, const ReplayOptions& options) {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "monitor/analysis/efficiency.h"
+#include "monitor/analysis/missing.h"
+#include "monitor/analysis/step_history.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 
@@ -16,11 +18,16 @@ namespace {
 
 using analysis::Window;
 using json = nlohmann::ordered_json;
+using analysis::Missing;
 using timeline::CommandRecord;
 using timeline::Timeline;
 using wire::Nanoseconds;
 
 double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
+
+/// Null for what is not defined.
+json number_if(bool defined, double value) { return defined ? json(value) : json(); }
+json number(std::optional<double> value) { return value ? json(*value) : json(); }
 
 const char* source_name(wire::BandwidthSource source) {
   constexpr std::array kNames = {"none", "LIKWID", "declared", "virtual"};
@@ -35,9 +42,9 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
   object["node"] = domain.node;
   object["ranks"] = domain.ranks.size();
   object["rank_list"] = domain.ranks;
-  object["active_mean"] = activity.active_mean;
-  object["saturation_point"] = activity.saturation_point > 0 ? json(activity.saturation_point) : json();
-  object["bandwidth_gbs"] = activity.source == wire::BandwidthSource::kNone ? json() : json(activity.bandwidth_mean * 1e-9);
+  object["active_mean"] = number_if(activity.is_known, activity.active_mean);
+  object["saturation_point"] = number_if(activity.saturation_point > 0, activity.saturation_point);
+  object["bandwidth_gbs"] = number_if(activity.bandwidth_mean.has_value(), activity.bandwidth_mean.value_or(0) * 1e-9);
   object["bandwidth_source"] = source_name(activity.source);
   if (!activity.note.empty()) object["bandwidth_note"] = activity.note;
   return object;
@@ -50,9 +57,10 @@ json domains_json(const Timeline& timeline, Window window) {
 }
 
 json direction_json(const analysis::WaveDirection& direction) {
-  return {{"speed_ranks_per_s", direction.speed_ranks_per_s},
-          {"ranks_per_step", direction.ranks_per_step},
-          {"decay_s_per_rank", direction.decay_s_per_rank},
+  const bool has_slope = direction.front.size() > 1;
+  return {{"speed_ranks_per_s", number_if(has_slope, direction.speed_ranks_per_s)},
+          {"ranks_per_step", number_if(!direction.front.empty(), direction.ranks_per_step)},
+          {"decay_s_per_rank", number_if(has_slope, direction.decay_s_per_rank)},
           {"reach_ranks", direction.reach_ranks},
           {"end", analysis::to_words(direction.end)}};
 }
@@ -61,7 +69,7 @@ json waves_json(const Timeline& timeline) {
   json list = json::array();
   for (const analysis::Wave& wave : analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()})) {
     list.push_back({{"origin_rank", wave.origin_rank},
-                    {"origin_step", wave.origin_step},
+                    {"origin_step", wave.origin_step == wire::kNoStep ? json() : json(wave.origin_step)},
                     {"start_s", seconds(wave.start)},
                     {"delay_s", seconds(wave.delay)},
                     {"command", wave.command},
@@ -74,7 +82,9 @@ json waves_json(const Timeline& timeline) {
 json wavefront_json(const Timeline& timeline, Window window) {
   const auto front = analysis::find_wavefront(timeline, window);
   if (!front) return {};
-  return {{"step", front->step}, {"amplitude_s", seconds(front->amplitude)}, {"slopes_ranks_per_s", front->slopes_ranks_per_s}};
+  json slopes = json::array();
+  for (const double slope : front->slopes_ranks_per_s) slopes.push_back(number_if(slope != 0, slope));
+  return {{"step", front->step}, {"amplitude_s", seconds(front->amplitude)}, {"slopes_ranks_per_s", std::move(slopes)}};
 }
 
 json step_time_json(const Timeline& timeline) {
@@ -83,20 +93,23 @@ json step_time_json(const Timeline& timeline) {
   for (int quarter = 0; quarter < kQuarters; ++quarter) {
     const Window window = window_of(timeline, {double(quarter) / kQuarters, double(quarter + 1) / kQuarters});
     const analysis::StepTimes times = analysis::step_times(timeline, window);
+    const bool any = times.steps > 0;
     list.push_back({{"from_s", seconds(window.from)},
                     {"to_s", seconds(window.to)},
                     {"rank_steps", times.steps},
-                    {"mean_s", seconds(times.mean)},
-                    {"compute_mean_s", seconds(times.compute_mean)},
-                    {"wait_mean_s", seconds(times.wait_mean)},
-                    {"delay_mean_s", seconds(times.delay_mean)}});
+                    {"mean_s", number_if(any, seconds(times.mean))},
+                    {"compute_mean_s", number_if(any, seconds(times.compute_mean))},
+                    {"wait_mean_s", number_if(any, seconds(times.wait_mean))},
+                    {"delay_mean_s", number_if(any, seconds(times.delay_mean))},
+                    {"wait_share", number_if(any, times.wait_share())}});
   }
   return list;
 }
 
 json efficiency_json(const Timeline& timeline, Window window) {
-  const analysis::Efficiency result = analysis::efficiency(timeline, window);
-  return {{"parallel", result.parallel}, {"load_balance", result.load_balance}, {"communication", result.communication}};
+  const auto result = analysis::efficiency(timeline, window);
+  if (!result) return {{"parallel", {}}, {"load_balance", {}}, {"communication", {}}};
+  return {{"parallel", result->parallel}, {"load_balance", number(result->load_balance)}, {"communication", result->communication}};
 }
 
 struct OrderJson {
@@ -124,19 +137,17 @@ json command_json(const CommandRecord& record) {
   return object;
 }
 
-const char* loss_name(timeline::LossKind kind) {
-  constexpr std::array kNames = {"ring_full", "sequence_gap", "bad_frame", "time_step", "stranger", "rank_lost", "damaged_recording", "before_start"};
-  return kNames[std::size_t(kind)];
+json loss_json(const timeline::Loss& loss) {
+  json object = {{"kind", timeline::name_of(loss.kind)}, {"node", loss.node}, {"from_s", seconds(loss.from)}, {"to_s", seconds(loss.to)}, {"count", loss.count}};
+  if (loss.rank >= 0) object["rank"] = loss.rank;
+  if (!loss.detail.empty()) object["detail"] = loss.detail;
+  return object;
 }
 
-json losses_json(const Timeline& timeline) {
+json losses_json(const Timeline& timeline, const Missing& missing) {
   json list = json::array();
-  for (const timeline::Loss& loss : timeline.losses()) {
-    json object = {{"kind", loss_name(loss.kind)}, {"node", loss.node}, {"from_s", seconds(loss.from)}, {"to_s", seconds(loss.to)}, {"count", loss.count}};
-    if (loss.rank >= 0) object["rank"] = loss.rank;
-    if (!loss.detail.empty()) object["detail"] = loss.detail;
-    list.push_back(std::move(object));
-  }
+  for (const timeline::Loss& loss : timeline.losses()) list.push_back(loss_json(loss));
+  for (const timeline::Loss& loss : analysis::losses_of(missing, timeline.now())) list.push_back(loss_json(loss));
   return list;
 }
 
@@ -163,8 +174,24 @@ wire::Result<WindowFractions> parse_window(const std::string& text) {
 }
 
 Window window_of(const Timeline& timeline, WindowFractions fractions) {
-  const double length = double(timeline.now().count());
+  const double length = double(analysis::run_end(timeline).count());
   return {Nanoseconds(std::int64_t(fractions.from * length)), Nanoseconds(std::int64_t(fractions.to * length))};
+}
+
+json missing_json(const Missing& missing) {
+  json object = {{"nodes", json::array()}, {"ranks", json::array()}, {"intervals", json::array()}, {"more", missing.more}};
+  for (const auto& node : missing.nodes) object["nodes"].push_back({{"node", node.name}, {"heard_until_s", number_if(node.told, seconds(node.heard_until))}});
+  for (const auto& ranks : missing.ranks) object["ranks"].push_back({{"first", ranks.first}, {"last", ranks.last}, {"what", to_words(ranks.why)}});
+  for (const auto* list : {&missing.late, &missing.holes}) {
+    for (const timeline::Loss& loss : *list) {
+      json interval = {{"node", loss.node}, {"from_s", seconds(loss.from)}, {"to_s", seconds(loss.to)}, {"what", timeline::name_of(loss.kind)}};
+      // When the run began that nobody listened to is not known.
+      if (loss.kind == timeline::LossKind::kBeforeStart) interval["from_s"] = {};
+      if (loss.rank >= 0) interval["rank"] = loss.rank;
+      object["intervals"].push_back(std::move(interval));
+    }
+  }
+  return object;
 }
 
 std::string report_json(const Timeline& timeline, WindowFractions fractions) {
@@ -172,10 +199,12 @@ std::string report_json(const Timeline& timeline, WindowFractions fractions) {
   json object;
   object["ranks"] = timeline.ranks();
   object["steps"] = timeline.latest_step() + 1;
-  object["duration_s"] = seconds(timeline.now());
+  object["duration_s"] = number_if(!timeline.empty(), seconds(timeline.now()));
   object["events"] = timeline.events();
   object["dropped"] = timeline.dropped();
-  object["complete"] = timeline.ended();
+  const Missing missing = analysis::find_missing(timeline);
+  object["complete"] = missing.is_complete();
+  object["missing"] = missing_json(missing);
   object["window_s"] = {seconds(window.from), seconds(window.to)};
   object["domains"] = domains_json(timeline, window);
   object["waves"] = waves_json(timeline);
@@ -184,7 +213,7 @@ std::string report_json(const Timeline& timeline, WindowFractions fractions) {
   object["efficiency"] = efficiency_json(timeline, window);
   object["commands"] = json::array();
   for (const CommandRecord& record : timeline.commands()) object["commands"].push_back(command_json(record));
-  object["losses"] = losses_json(timeline);
+  object["losses"] = losses_json(timeline, missing);
   return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 

@@ -10,11 +10,8 @@ using timeline::LossKind;
 /// Two clocks whose readings differ by less than this are one clock, read at two moments.
 constexpr Nanoseconds kSameClock = std::chrono::milliseconds(1);
 
-/// A new sender under the name of one that was there: an agent that was started again. Only a new roster can tell.
-bool starts_anew(const wire::Roster& roster, std::uint64_t sequence, std::uint64_t latest, std::int32_t agent_pid,
-                 bool ended) {
-  return sequence <= latest && (ended || roster.agent_pid != agent_pid);
-}
+/// A number further ahead than any stream gets by chance: with it whatever follows would have come already.
+constexpr std::uint64_t kFarthestGap = std::uint64_t{1} << 40;
 
 /// Clocks between 1970 and 2116, on machines that have been up for at most 36 years: differences of differences can't
 /// overflow.
@@ -47,8 +44,10 @@ void Ingest::take(const wire::Frame& frame) {
   if (const auto* roster = std::get_if<wire::Roster>(&frame.body)) return take_roster(frame, *roster);
   const auto known = streams_.find(frame.node);
   if (known == streams_.end()) return take_from_stranger(frame);
-  Stream& stream = known->second;
-  if (!in_turn(frame, stream)) return;
+  if (in_turn(frame, known->second)) take_next(frame, known->second);
+}
+
+void Ingest::take_next(const wire::Frame& frame, Stream& stream) {
   ++stats_.frames;
   if (const auto* events = std::get_if<wire::Events>(&frame.body)) {
     take_events(frame.node, stream, *events);
@@ -61,8 +60,12 @@ void Ingest::take(const wire::Frame& frame) {
 }
 
 bool Ingest::in_turn(const wire::Frame& frame, Stream& stream) {
-  if (frame.sequence <= stream.sequence) {
+  if (frame.sequence <= stream.sequence || stream.is_past) {
     ++stats_.repeated;
+    return false;
+  }
+  if (frame.sequence - stream.sequence > kFarthestGap) {
+    refuse(frame.node, "frame number " + std::to_string(frame.sequence) + " after " + std::to_string(stream.sequence));
     return false;
   }
   if (frame.sequence > stream.sequence + 1) note_gap(frame, stream);
@@ -91,23 +94,52 @@ void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
   const bool fresh = known == streams_.end();
   if (!fresh) {
     Stream& stream = known->second;
-    if (starts_anew(roster, frame.sequence, stream.sequence, stream.agent_pid, stream.ended)) {
-      timeline_.interrupt(frame.node, stream.up_to);
-      stream = {.sequence = frame.sequence - 1, .up_to = stream.up_to};
-    }
+    const bool other_sender = roster.agent_pid != stream.agent_pid;
+    stream.is_past = other_sender && roster.node_time < stream.roster_time;
+    // A roster that came already is not younger than the latest; one that is, under an old number, is another sender's.
+    const bool is_younger = roster.node_time > stream.roster_time && frame.sequence <= stream.sequence;
+    if ((other_sender && !stream.is_past) || is_younger) begin_anew(frame, roster, stream);
     if (!in_turn(frame, stream)) return;
   }
   if (!timeline_.apply_roster(frame.node, roster)) {
-    return refuse(frame.node, "roster of node \"" + frame.node + "\" contradicts itself or another node's: left out");
+    const bool too_much = !timeline_.has_room_for(frame.node, roster);
+    const std::string reason = "roster of node \"" + frame.node + "\" " +
+                               (too_much ? "declares more ranks or domains than fit into the memory for the history"
+                                         : "contradicts itself or another node's") +
+                               ": left out";
+    return fresh ? refuse(frame.node, reason) : refuse_in_stream(frame.node, known->second.up_to, roster.node_time, reason);
   }
   ++stats_.frames;
   if (fresh) {
     streams_[frame.node] = {.sequence = frame.sequence, .up_to = roster.node_time};
     align_clock(frame.node, roster);
+    note_late_start(frame);
   }
   Stream& stream = streams_[frame.node];
   stream.agent_pid = roster.agent_pid;
+  stream.roster_time = roster.node_time;
   stream.ended = false;
+}
+
+/// An agent that was started again: after one that had said End, for the next program; else what happened between the
+/// two was told by nobody.
+void Ingest::begin_anew(const wire::Frame& frame, const wire::Roster& roster, Stream& stream) {
+  timeline_.interrupt(frame.node, stream.up_to);
+  if (!stream.ended)
+    timeline_.add_loss({LossKind::kNodeSilent, frame.node, -1, timeline_.session_time(frame.node, stream.up_to),
+                        timeline_.session_time(frame.node, std::max(roster.node_time, stream.up_to)), 1,
+                        "its agent was started again"});
+  stream = {.sequence = frame.sequence - 1,
+            .agent_pid = roster.agent_pid,
+            .roster_time = roster.node_time,
+            .up_to = std::max(stream.up_to, roster.node_time)};
+  note_late_start(frame);
+}
+
+/// Frames before the first one that came. They are not lost: nobody listened.
+void Ingest::note_late_start(const wire::Frame& frame) {
+  if (frame.sequence == 1) return;
+  timeline_.add_loss({LossKind::kBeforeStart, frame.node, -1, timeline_.now(), timeline_.now(), frame.sequence - 1, {}});
 }
 
 /// Monotonic clocks of different machines have nothing in common but the wall clock, good to some milliseconds where it
@@ -127,7 +159,7 @@ void Ingest::take_events(const std::string& node, Stream& stream, const wire::Ev
     fill(node, *batches);
   } else {
     timeline_.interrupt(node, stream.up_to);
-    refuse(node, batches.error().message);
+    refuse_in_stream(node, stream.up_to, events.up_to, batches.error().message);
   }
   stream.has_events = true;
   stream.up_to = std::max(stream.up_to, events.up_to);
@@ -159,6 +191,13 @@ void Ingest::take_from_stranger(const wire::Frame& frame) {
 void Ingest::refuse(const std::string& node, std::string reason) {
   ++stats_.bad;
   add_bad_frame(node, std::move(reason));
+}
+
+/// `from`, `to`: node's clock.
+void Ingest::refuse_in_stream(const std::string& node, Nanoseconds from, Nanoseconds to, std::string reason) {
+  ++stats_.bad;
+  timeline_.add_loss({LossKind::kUnreadable, node, -1, timeline_.session_time(node, from),
+                      timeline_.session_time(node, std::max(from, to)), 1, std::move(reason)});
 }
 
 void Ingest::add_bad_frame(const std::string& node, std::string reason) {

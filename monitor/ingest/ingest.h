@@ -48,12 +48,15 @@ class Ingest {
   struct Stream {
     std::uint64_t sequence = 0;  ///< Of its latest frame.
     std::int32_t agent_pid = 0;
-    Nanoseconds up_to{};      ///< Node's clock.
-    bool has_events = false;  ///< Some Events frame has come.
+    Nanoseconds roster_time{};  ///< Node's clock when its latest roster was made.
+    Nanoseconds up_to{};        ///< Node's clock.
+    bool has_events = false;    ///< Some Events frame has come.
     bool ended = false;
+    bool is_past = false;  ///< What comes is of an earlier sender of this node: a relay tells the session once more.
   };
 
   void take(const wire::Frame& frame);
+  void take_next(const wire::Frame& frame, Stream& stream);
   void take_roster(const wire::Frame& frame, const wire::Roster& roster);
   void take_events(const std::string& node, Stream& stream, const wire::Events& events);
   void take_from_stranger(const wire::Frame& frame);
@@ -61,8 +64,11 @@ class Ingest {
   bool is_announced(wire::LaneId lane) const;
   bool in_turn(const wire::Frame& frame, Stream& stream);
   void note_gap(const wire::Frame& frame, const Stream& stream);
+  void note_late_start(const wire::Frame& frame);
+  void begin_anew(const wire::Frame& frame, const wire::Roster& roster, Stream& stream);
   void align_clock(const std::string& node, const wire::Roster& roster);
   void refuse(const std::string& node, std::string reason);
+  void refuse_in_stream(const std::string& node, Nanoseconds from, Nanoseconds to, std::string reason);
   void add_bad_frame(const std::string& node, std::string reason);
 
   timeline::Timeline& timeline_;

@@ -90,6 +90,9 @@ struct SessionKeys {
 wire::Result<SessionKeys> make_session_keys(const std::string& folder);
 /// The endpoint a listening link was bound to, with the port that was given for tcp://*:0; also through a Recorder.
 std::string bound_endpoint(const Link& live);
+/// True if it is certain that nobody is at an endpoint of this node, so that whoever was there is gone and not just
+/// silent. Of other endpoints only waiting can tell.
+bool is_deserted(const std::string& endpoint);
 
 struct ReplayOptions {
   std::string path{};
@@ -103,6 +106,8 @@ class ReplayControl {
   virtual ~ReplayControl() = default;
   virtual void set_speed(double speed, Nanoseconds now) = 0;  ///< Above 0, may be infinite.
   virtual void pause(bool paused, Nanoseconds now) = 0;
+  /// When what comes next was received; max() at the end.
+  virtual Nanoseconds next_at() const = 0;
   virtual const wire::FrameLogHeader& header() const = 0;
   virtual const wire::FrameLogDamage& damage() const = 0;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "monitor/link/link.h"
+#include "probe/outlet/mailbox/endpoint.h"
 #include "probe/outlet/mailbox/mailbox.h"
 
 namespace idlewave::link {
@@ -367,6 +368,8 @@ wire::Result<std::unique_ptr<Link>> open_live(const LiveOptions& options) {
   if (!mailbox) return mailbox.error();
   return std::unique_ptr<Link>(new Live(effective, std::move(*mailbox)));
 }
+
+bool is_deserted(const std::string& endpoint) { return mailbox::is_deserted(endpoint); }
 
 std::string bound_endpoint(const Link& live) {
   if (const auto* recorder = dynamic_cast<const Recorder*>(&live)) return bound_endpoint(recorder->inner());

@@ -7,8 +7,10 @@ namespace idlewave::link {
 namespace {
 
 constexpr Nanoseconds kFlushEvery = std::chrono::seconds(4);
-constexpr std::size_t kMaxNodes =
-    1u << 16;  // Whatever node names are made up, the memory for their rosters is bounded.
+// Whatever is made up of nodes and rosters, the memory for a later recording is bounded: a roster of a hundred ranks takes
+// a kilobyte.
+constexpr std::size_t kMaxRosterBytes = 64u << 20;
+constexpr std::size_t kBytesForANode = 512;  // Beside its roster.
 
 /// The rest is chance, and would cost a byte or two for every frame.
 Nanoseconds to_microseconds(Nanoseconds time) { return std::chrono::duration_cast<std::chrono::microseconds>(time); }
@@ -18,16 +20,19 @@ Nanoseconds to_microseconds(Nanoseconds time) { return std::chrono::duration_cas
 struct Recorder::Impl {
   /// What a recording that begins now must say first about a node.
   struct Node {
-    wire::Frame roster;
-    std::uint64_t sequence = 0;  // Of the node's latest frame.
+    std::vector<std::byte> roster;  // As it came.
+    std::uint64_t sequence = 0;     // Of the node's latest frame.
   };
 
   bool learn(const Delivery& delivery);
+  void keep_roster(const wire::Frame& frame, std::span<const std::byte> bytes);
   wire::Status write_rosters();
   void record(Nanoseconds now, std::span<const Delivery> deliveries);
   void fail(const wire::Error& error);
 
   std::map<std::string, Node> nodes;
+  std::size_t roster_bytes = 0;  // Of all nodes.
+  bool too_many_nodes = false;   // Some could not be kept.
   std::unique_ptr<wire::FrameLogWriter> writer;
   std::string path;
   std::string failure;
@@ -41,24 +46,28 @@ bool Recorder::Impl::learn(const Delivery& delivery) {
   if (delivery.direction != wire::Direction::kReceived) return false;
   auto frame = wire::decode(delivery.bytes);
   if (!frame || !wire::is_sequenced(*frame)) return false;
-  const bool is_roster = std::holds_alternative<wire::Roster>(frame->body);
-  const bool is_end = std::holds_alternative<wire::End>(frame->body);
+  if (std::holds_alternative<wire::Roster>(frame->body)) keep_roster(*frame, delivery.bytes);
   const auto known = nodes.find(frame->node);
   if (known != nodes.end()) known->second.sequence = frame->sequence;
-  if (is_roster && (known != nodes.end() || nodes.size() < kMaxNodes)) {
-    const std::uint64_t sequence = frame->sequence;
-    const std::string node = frame->node;
-    nodes[node] = {std::move(*frame), sequence};
-  }
-  return is_end;
+  return std::holds_alternative<wire::End>(frame->body);
+}
+
+void Recorder::Impl::keep_roster(const wire::Frame& frame, std::span<const std::byte> bytes) {
+  const auto known = nodes.find(frame.node);
+  const std::size_t before = known == nodes.end() ? 0 : known->second.roster.size() + kBytesForANode;
+  const std::size_t after = bytes.size() + kBytesForANode;
+  if (roster_bytes - before + after > kMaxRosterBytes) return static_cast<void>(too_many_nodes = true);
+  roster_bytes += after - before;
+  nodes[frame.node].roster.assign(bytes.begin(), bytes.end());
 }
 
 /// The roster of each node, as if it had been sent just before the frame that comes next: what came before the
 /// recording is no loss.
 wire::Status Recorder::Impl::write_rosters() {
-  for (auto& [name, node] : nodes) {
-    node.roster.sequence = node.sequence;
-    auto written = writer->append(Nanoseconds(0), wire::Direction::kReceived, wire::encode(node.roster));
+  for (const auto& [name, node] : nodes) {
+    auto roster = wire::decode(node.roster);
+    roster->sequence = node.sequence;
+    auto written = writer->append(Nanoseconds(0), wire::Direction::kReceived, wire::encode(*roster));
     if (!written) return written;
   }
   return writer->flush();
@@ -88,6 +97,9 @@ Recorder::~Recorder() = default;  // The recording is closed before the link tel
 
 wire::Status Recorder::start(const std::string& path, const wire::FrameLogHeader& header, Nanoseconds now) {
   if (recording()) return wire::Error{"already recording to " + impl_->path};
+  if (impl_->too_many_nodes)
+    return wire::Error{"this session announces more than a recording can begin with in its midst (64 MB of rosters); "
+                       "record it from its start with --record"};
   auto writer = wire::FrameLogWriter::create(path, header);
   if (!writer) return writer.error();
   impl_->writer = std::move(*writer);

@@ -15,6 +15,11 @@ constexpr std::size_t kBytesAtOnce =
     64u << 20;  // What one receive() hands out, so that a long recording does not fill the memory.
 constexpr Nanoseconds kForever = Nanoseconds::max();
 
+/// What a file says is added to and taken from other times, so it must leave room for that: 73 years.
+Nanoseconds plausible(Nanoseconds received_at) {
+  return std::clamp(received_at, Nanoseconds(0), Nanoseconds(std::int64_t{1} << 61));
+}
+
 /// What time of the recording it is, given the monitor's.
 class Playhead {
  public:
@@ -59,10 +64,12 @@ class Replay final : public Link, public ReplayControl {
 
   void set_speed(double speed, Nanoseconds now) override;
   void pause(bool paused, Nanoseconds now) override { playhead_.pause(paused, now); }
+  Nanoseconds next_at() const override { return has_next_ ? next_.received_at : kForever; }
   const wire::FrameLogHeader& header() const override { return reader_->header(); }
   const wire::FrameLogDamage& damage() const override { return reader_->damage(); }
 
  private:
+  void read_next();
   bool is_due(Nanoseconds position) const {
     return has_next_ && (next_.received_at < from_ || next_.received_at <= position);
   }
@@ -78,14 +85,19 @@ class Replay final : public Link, public ReplayControl {
 
 Replay::Replay(std::unique_ptr<wire::FrameLogReader> reader, Nanoseconds duration, const ReplayOptions& options)
     : reader_(std::move(reader)), duration_(duration), from_(options.from), playhead_(options.from, options.speed) {
+  read_next();
+}
+
+void Replay::read_next() {
   has_next_ = reader_->next(next_);
+  next_.received_at = plausible(next_.received_at);
 }
 
 void Replay::receive(Nanoseconds now, std::vector<Delivery>& out) {
   playhead_.start(now);
   now_ = now;
   const Nanoseconds position = playhead_.at(now);
-  for (std::size_t bytes = 0; is_due(position) && bytes < kBytesAtOnce; has_next_ = reader_->next(next_)) {
+  for (std::size_t bytes = 0; is_due(position) && bytes < kBytesAtOnce; read_next()) {
     bytes += next_.bytes.size();
     out.push_back({next_.received_at, next_.direction, std::move(next_.bytes)});
   }
@@ -115,7 +127,7 @@ void Replay::set_speed(double speed, Nanoseconds now) {
 /// When the last entry of the recording was received. Reads all of it: a file that was cut has no index to ask.
 Nanoseconds duration_of(wire::FrameLogReader& reader) {
   Nanoseconds last{};
-  for (wire::FrameLogEntry entry; reader.next(entry);) last = std::max(last, entry.received_at);
+  for (wire::FrameLogEntry entry; reader.next(entry);) last = std::max(last, plausible(entry.received_at));
   return last;
 }
 

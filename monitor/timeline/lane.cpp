@@ -48,19 +48,43 @@ const std::deque<StepRecord>& Lane::steps() const {
 }
 
 const StepRecord* Lane::step(wire::Step k) const {
-  const auto& all = steps();
+  if (!history_) return nullptr;
+  if (const StepRecord* counted = counted_step(k)) return counted;
+  Nanoseconds to = Nanoseconds::max();
+  for (auto from = history_->restarts.rbegin(); from != history_->restarts.rend(); to = *from++)
+    if (const StepRecord* found = step_between(k, *from, to)) return found;
+  return step_between(k, Nanoseconds::min(), to);
+}
+
+const StepRecord* Lane::step(wire::Step k, Nanoseconds at) const {
+  if (!history_) return nullptr;
+  const auto& restarts = history_->restarts;
+  const StepRecord* counted = restarts.empty() ? counted_step(k) : nullptr;
+  if (counted != nullptr) return counted;
+  const auto next = std::upper_bound(restarts.begin(), restarts.end(), at);
+  return step_between(k, next == restarts.begin() ? Nanoseconds::min() : *std::prev(next),
+                      next == restarts.end() ? Nanoseconds::max() : *next);
+}
+
+/// Where step `k` lies if every step since has the next number; else null.
+const StepRecord* Lane::counted_step(wire::Step k) const {
+  const auto& all = history_->steps;
   if (all.empty()) return nullptr;
-  const wire::Step guess = wire::Step(all.size()) - 1 - (all.back().step - k);
-  if (guess >= 0 && guess < wire::Step(all.size()) && all[std::size_t(guess)].step == k)
-    return &all[std::size_t(guess)];
-  if (!history_->steps_ascend) {
-    const auto found =
-        std::find_if(all.rbegin(), all.rend(), [&](const StepRecord& record) { return record.step == k; });
-    return found == all.rend() ? nullptr : &*found;
-  }
-  const auto found =
-      std::partition_point(all.begin(), all.end(), [&](const StepRecord& record) { return record.step < k; });
-  return found == all.end() || found->step != k ? nullptr : &*found;
+  const wire::Step index = wire::Step(all.size()) - 1 - (all.back().step - k);
+  if (index < 0 || index >= wire::Step(all.size()) || all[std::size_t(index)].step != k) return nullptr;
+  return &all[std::size_t(index)];
+}
+
+/// Among the steps that began in [from, to), whose numbers ascend.
+const StepRecord* Lane::step_between(wire::Step k, Nanoseconds from, Nanoseconds to) const {
+  const auto& all = history_->steps;
+  const auto begun_before = [](Nanoseconds time) {
+    return [time](const StepRecord& record) { return record.begin < time; };
+  };
+  const auto first = std::partition_point(all.begin(), all.end(), begun_before(from));
+  const auto last = std::partition_point(first, all.end(), begun_before(to));
+  const auto found = std::partition_point(first, last, [&](const StepRecord& record) { return record.step < k; });
+  return found == last || found->step != k ? nullptr : &*found;
 }
 
 // --- filling ---
@@ -120,10 +144,19 @@ void Lane::follow(const wire::Event& event, const LaneLimits& limits) {
 void Lane::begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits) {
   end_step(at);
   auto& steps = history_->steps;
-  if (!steps.empty() && step <= steps.back().step) history_->steps_ascend = false;
-  steps.push_back({.step = step, .begin = clock_->session_time(at)});
+  const Nanoseconds begin = clock_->session_time(at);
+  if (!steps.empty() && step <= steps.back().step) history_->restarts.push_back(begin);
+  steps.push_back({.step = step, .begin = begin});
   history_->in_step = true;
-  while (steps.size() > limits.steps) steps.pop_front();
+  keep_steps(limits.steps);
+}
+
+void Lane::keep_steps(std::uint32_t limit) {
+  auto& steps = history_->steps;
+  auto& restarts = history_->restarts;
+  while (steps.size() > limit) steps.pop_front();
+  const auto kept = steps.empty() ? restarts.end() : std::upper_bound(restarts.begin(), restarts.end(), steps.front().begin);
+  if (2 * (kept - restarts.begin()) > std::ptrdiff_t(restarts.size())) restarts.erase(restarts.begin(), kept);
 }
 
 void Lane::end_step(Nanoseconds at) {
@@ -134,7 +167,7 @@ void Lane::end_step(Nanoseconds at) {
 void Lane::trim(const LaneLimits& limits) {
   if (!history_) return;
   history_->pyramid.trim(limits.buckets);
-  while (history_->steps.size() > limits.steps) history_->steps.pop_front();
+  keep_steps(limits.steps);
 }
 
 void Lane::shift_steps(Nanoseconds by) {
@@ -143,12 +176,13 @@ void Lane::shift_steps(Nanoseconds by) {
     step.begin += by;
     if (step.end != Nanoseconds{}) step.end += by;
   }
+  for (Nanoseconds& restart : history_->restarts) restart += by;
 }
 
 std::size_t Lane::bytes() const {
   if (!history_) return sizeof(Lane);
   return sizeof(Lane) + sizeof(History) + history_->events.bytes() + history_->pyramid.bytes() +
-         history_->steps.size() * sizeof(StepRecord);
+         history_->steps.size() * sizeof(StepRecord) + history_->restarts.capacity() * sizeof(Nanoseconds);
 }
 
 // --- reading ---
@@ -187,6 +221,12 @@ Times Lane::times_in(Nanoseconds from, Nanoseconds to) const {
 
 Nanoseconds Lane::time_in(Category category, Nanoseconds from, Nanoseconds to) const {
   return Nanoseconds(times_in(clock_->lane_time(from), clock_->lane_time(to))[std::size_t(category)]);
+}
+
+Times Lane::times(Nanoseconds from, Nanoseconds to) const {
+  Times times = times_in(clock_->lane_time(from), clock_->lane_time(to));
+  times[kNoData] = 0;
+  return times;
 }
 
 void Lane::shares(Nanoseconds from, Nanoseconds to, std::span<Shares> out) const {

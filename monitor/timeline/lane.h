@@ -63,13 +63,19 @@ class Lane {
   /// Exact time in `category` within [from, to) where events are kept; before that, from the buckets (error at most
   /// 1/255 of a bucket per bucket). O(log events + events within one block) for each end of the window.
   Nanoseconds time_in(Category category, Nanoseconds from, Nanoseconds to) const;
+  /// The same for every category at once. Their sum is how long the rank was there and told what it did: time before its
+  /// start, after its stop, between two programs and in holes is none of it.
+  Times times(Nanoseconds from, Nanoseconds to) const;
   /// Shares for each of out.size() equal slices of [from, to), by the same rule.
   void shares(Nanoseconds from, Nanoseconds to, std::span<Shares> out) const;
 
   /// Records of the steps that are kept, oldest first. The last one may be going on.
   const std::deque<StepRecord>& steps() const;
-  /// The latest record of step `k`, or null. O(1) when steps are numbered without gaps.
+  /// The latest record of step `k`, or null. O(1) when steps are numbered without gaps; else O(log steps) for each program
+  /// that the rank has run in this session.
   const StepRecord* step(wire::Step k) const;
+  /// The record of step `k` of the program that the rank ran at `at`, or null: the next one counts from 0 again.
+  const StepRecord* step(wire::Step k, Nanoseconds at) const;
 
   /// Oldest time from which every event is kept; known_until() if none is.
   Nanoseconds events_from() const;
@@ -92,8 +98,8 @@ class Lane {
     EventStore events;
     Pyramid pyramid;
     std::deque<StepRecord> steps;
-    bool steps_ascend = true;
-    bool in_step = false;  ///< The last step goes on.
+    std::vector<Nanoseconds> restarts;  ///< When a step began whose number was not above the one before; session time.
+    bool in_step = false;               ///< The last step goes on.
   };
 
   /// Takes one event whose time, lane time, is not before the last one's. Returns true if it began a block of events.
@@ -102,6 +108,9 @@ class Lane {
   void account_part(int category, Nanoseconds until, const LaneLimits& limits);
   void account_step(std::int64_t length);
   void begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits);
+  void keep_steps(std::uint32_t limit);
+  const StepRecord* counted_step(wire::Step k) const;
+  const StepRecord* step_between(wire::Step k, Nanoseconds from, Nanoseconds to) const;
   void end_step(Nanoseconds at);
   void follow(const wire::Event& event, const LaneLimits& limits);
   void interrupt(Nanoseconds from);  ///< What the lane does from there to its next event is not known.

@@ -10,16 +10,20 @@ constexpr std::size_t kSearched = 16;  ///< Latest entries among which a run is 
 constexpr std::size_t kLongestText = 200;
 
 bool counts_as_dropped(LossKind kind) {
-  return kind == LossKind::kRingFull || kind == LossKind::kSequenceGap || kind == LossKind::kTimeStep ||
-         kind == LossKind::kStranger;
+  return kind == LossKind::kRingFull || kind == LossKind::kSequenceGap || kind == LossKind::kUnreadable ||
+         kind == LossKind::kTimeStep || kind == LossKind::kStranger;
 }
 
 /// Losses with an extent of their own stay apart unless they touch; the others are all alike.
+bool has_extent(LossKind kind) {
+  return kind == LossKind::kRingFull || kind == LossKind::kSequenceGap || kind == LossKind::kUnreadable ||
+         kind == LossKind::kNodeSilent;
+}
+
 bool continues(const Loss& run, const Loss& loss) {
   if (run.kind != loss.kind || run.rank != loss.rank || run.node != loss.node || run.kind == LossKind::kRankLost)
     return false;
-  const bool has_extent = run.kind == LossKind::kRingFull || run.kind == LossKind::kSequenceGap;
-  return has_extent ? loss.from <= run.to : loss.detail == run.detail;
+  return has_extent(run.kind) ? loss.from <= run.to : loss.detail == run.detail;
 }
 
 }  // namespace
@@ -37,6 +41,7 @@ void LossLog::add(Loss loss) {
   losses_.push_back(std::move(loss));
   if (losses_.size() <= kKept) return;
   text_bytes_ -= losses_.front().detail.size() + losses_.front().node.size();
+  if (is_hole(losses_.front().kind)) ++holes_forgotten_;
   losses_.pop_front();
 }
 

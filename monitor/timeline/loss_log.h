@@ -15,6 +15,7 @@ class LossLog {
   void shift(const std::string& node, Nanoseconds by);  ///< After the node's clock was understood better.
   const std::deque<Loss>& all() const { return losses_; }
   std::uint64_t dropped() const { return dropped_; }  ///< Events lost, with the frames of gaps as one each.
+  std::uint64_t holes_forgotten() const { return holes_forgotten_; }  ///< Holes (is_hole) that are not in all() any more.
   std::size_t bytes() const { return losses_.size() * sizeof(Loss) + text_bytes_; }
 
  private:
@@ -22,6 +23,7 @@ class LossLog {
 
   std::deque<Loss> losses_;
   std::uint64_t dropped_ = 0;
+  std::uint64_t holes_forgotten_ = 0;
   std::size_t text_bytes_ = 0;
 };
 

@@ -2,8 +2,8 @@
 // What a timeline keeps beside the lanes: domains, losses, delays and commands. Plain values; times are session time.
 
 #include <cstdint>
-#include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "probe/wire/frame.h"
@@ -25,19 +25,56 @@ struct Domain {
     Nanoseconds end{};
     std::uint64_t bytes = 0;
   };
-  std::deque<Sample> samples;
+  std::vector<Sample> samples;
 };
 
 enum class LossKind : std::uint8_t {
   kRingFull,     ///< A rank was faster than its agent. count: events.
   kSequenceGap,  ///< Frames of a node are missing. count: frames.
-  kBadFrame,     ///< A frame that could not be read. count: frames.
+  kBadFrame,     ///< A frame that belongs to no stream: unreadable, or somebody else's. count: frames.
+  kUnreadable,   ///< A frame of a node's stream that could not be used, so that what it told is missing. count: frames.
   kTimeStep,     ///< A lane's time went back; the events were left out. count: events.
   kStranger,     ///< Events of a rank that was never announced. count: events.
   kRankLost,     ///< A rank's process died. count: 1.
+  kNodeSilent,   ///< Nobody told what a node did: its agent died, or was not heard any more. count: 1.
+  kRankSilent,   ///< A rank was announced and never reported, or nobody announced it. count: ranks.
   kDetail,       ///< A damaged part of a recording. count: blocks.
   kBeforeStart,  ///< What a node had told before this monitor (or this recording) began to listen. count: frames.
 };
+inline constexpr int kLossKinds = int(LossKind::kBeforeStart) + 1;
+
+/// As reports name it.
+constexpr std::string_view name_of(LossKind kind) {
+  switch (kind) {
+    case LossKind::kRingFull:
+      return "ring_full";
+    case LossKind::kSequenceGap:
+      return "sequence_gap";
+    case LossKind::kBadFrame:
+      return "bad_frame";
+    case LossKind::kUnreadable:
+      return "unreadable";
+    case LossKind::kTimeStep:
+      return "time_step";
+    case LossKind::kStranger:
+      return "stranger";
+    case LossKind::kRankLost:
+      return "rank_lost";
+    case LossKind::kNodeSilent:
+      return "node_silent";
+    case LossKind::kRankSilent:
+      return "rank_silent";
+    case LossKind::kDetail:
+      return "damaged_recording";
+    case LossKind::kBeforeStart:
+      return "before_start";
+  }
+  return {};
+}
+
+/// True where something that a rank did is not known. A bad frame is nobody's, and a rank that died had told everything.
+constexpr bool is_hole(LossKind kind) { return kind != LossKind::kBadFrame && kind != LossKind::kRankLost; }
+
 /// Where and how much is missing.
 struct Loss {
   LossKind kind = LossKind::kBadFrame;

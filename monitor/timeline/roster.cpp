@@ -11,6 +11,14 @@ namespace {
 using wire::Phase;
 
 constexpr std::size_t kMostNodes = 1 << 16;
+constexpr std::uint64_t kShareDeclared = 4;  ///< Nodes and domains may take this part of the budget.
+constexpr std::size_t kNodeBytes = 512;      ///< With what keeps its stream apart from others.
+
+/// What a domain takes beside its samples: itself, its place among all, and a list of ranks that is counted with them.
+std::size_t bytes_of(const std::string& node, const wire::DomainInfo& info) {
+  constexpr std::size_t kIndexed = 128;
+  return sizeof(Domain) + kIndexed + 2 * node.size() + info.label.size() + info.note.size();
+}
 
 BasicPhases basic_phases(const wire::Roster& roster) {
   BasicPhases basic{};
@@ -30,14 +38,17 @@ bool phases_consistent(const wire::Roster& roster) {
 }  // namespace
 
 bool Timeline::apply_roster(const std::string& name, const wire::Roster& roster) {
-  if (!consistent(name, roster)) return false;
+  if (!consistent(name, roster) || !has_room_for(name, roster)) return false;
   const bool fresh = !nodes_.contains(name);
   Node& node = nodes_[name];
-  if (fresh) set_base(node);
+  if (fresh) {
+    set_base(node);
+    declared_bytes_ += kNodeBytes + name.size();
+  }
   node.ended = false;
   world_size_ = std::max(world_size_, roster.world_size);
   apply_phases(node, roster);
-  apply_domains(name, roster);
+  apply_domains(name, node, roster);
   apply_ranks(name, node, roster);
   share_out_budget();
   return true;
@@ -60,9 +71,7 @@ bool Timeline::ranks_consistent(const std::string& name, const wire::Roster& ros
     if (info.rank < 0 || info.rank >= roster.world_size) return false;
     if (info.domain != wire::kNoDomain && !std::binary_search(domains.begin(), domains.end(), info.domain))
       return false;
-    if (const auto place = std::size_t(info.rank);
-        place < places_.size() && places_[place].lane && places_[place].node != node)
-      return false;
+    if (!may_have(node, info.rank)) return false;
     ranks.push_back(info.rank);
   }
   std::sort(ranks.begin(), ranks.end());
@@ -70,27 +79,53 @@ bool Timeline::ranks_consistent(const std::string& name, const wire::Roster& ros
          std::adjacent_find(domains.begin(), domains.end()) == domains.end();
 }
 
+/// A rank that another node has announced is that node's for as long as it may go on there.
+bool Timeline::may_have(const Node* node, Rank rank) const {
+  const auto index = std::size_t(rank);
+  if (index >= places_.size() || places_[index].lane == nullptr || places_[index].node == node) return true;
+  const Node& owner = *places_[index].node;
+  const bool is_over = owner.ended && places_[index].lane->state() != LaneState::kLive;
+  // Lanes store the time of their node's clock; those of both must mean the same.
+  return is_over && owner.clock.correction == (node == nullptr ? Nanoseconds{} : node->clock.correction);
+}
+
+bool Timeline::has_room_for(const std::string& name, const wire::Roster& roster) const {
+  std::size_t lanes = 0, places = places_.size();
+  for (const wire::RankInfo& info : roster.ranks) {
+    places = std::max(places, std::size_t(info.rank) + 1);
+    if (lane(info.rank) == nullptr) ++lanes;
+  }
+  std::size_t declared = declared_bytes_ + (nodes_.contains(name) ? 0 : kNodeBytes + name.size());
+  for (const wire::DomainInfo& info : roster.domains)
+    if (domain_index(name, info.id) < 0) declared += bytes_of(name, info);
+  return declared <= budget_ / kShareDeclared &&
+         lanes_.size() * sizeof(Lane) + lanes * sizeof(Lane) + places * sizeof(RankPlace) + declared <= budget_;
+}
+
 void Timeline::apply_phases(Node& node, const wire::Roster& roster) {
   node.clock.basic = basic_phases(roster);
   for (const wire::PhaseInfo& info : roster.phases) phase_names_[std::size_t(info.phase)] = info.name;
 }
 
-void Timeline::apply_domains(const std::string& name, const wire::Roster& roster) {
+void Timeline::apply_domains(const std::string& name, Node& node, const wire::Roster& roster) {
   for (const wire::DomainInfo& info : roster.domains) {
     const int known = domain_index(name, info.id);
     if (known < 0) {
-      domain_index_[{name, info.id}] = int(domains_.size());
+      const int index = int(domains_.size());
+      domain_index_[{name, info.id}] = index;
       domains_.push_back({name, info, {}, {}});
       domain_known_.push_back(Nanoseconds::min());
+      node.domains.push_back(index);
+      declared_bytes_ += bytes_of(name, info);
     } else {
       domains_[std::size_t(known)].info = info;
     }
   }
-  for (Domain& domain : domains_)
-    if (domain.node == name) domain.ranks.clear();
+  for (const int domain : node.domains) domains_[std::size_t(domain)].ranks.clear();
 }
 
 void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Roster& roster) {
+  std::vector<Node*> previous;
   for (const wire::RankInfo& info : roster.ranks) {
     const auto index = std::size_t(info.rank);
     if (index >= places_.size()) places_.resize(index + 1);
@@ -98,7 +133,14 @@ void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Rost
     if (place.lane == nullptr) {
       place.lane = &lanes_.emplace_back(node.clock);
       place.node = &node;
+      node.ranks.push_back(info.rank);
       settle(*place.lane);
+    }
+    if (place.node != &node) {
+      previous.push_back(place.node);
+      place.node = &node;
+      place.lane->clock_ = &node.clock;
+      node.ranks.push_back(info.rank);
     }
     place.domain = info.domain == wire::kNoDomain ? -1 : domain_index(name, info.domain);
     if (place.domain >= 0) domains_[std::size_t(place.domain)].ranks.push_back(info.rank);
@@ -107,8 +149,20 @@ void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Rost
     program_ = roster.program;
     machine_ = roster.machine;
   }
-  for (Domain& domain : domains_)
-    if (domain.node == name) std::sort(domain.ranks.begin(), domain.ranks.end());
+  let_go(std::move(previous));
+  for (const int domain : node.domains)
+    std::sort(domains_[std::size_t(domain)].ranks.begin(), domains_[std::size_t(domain)].ranks.end());
+}
+
+/// Nodes of which ranks have moved away have them no longer.
+void Timeline::let_go(std::vector<Node*> previous) {
+  std::sort(previous.begin(), previous.end());
+  previous.erase(std::unique(previous.begin(), previous.end()), previous.end());
+  for (Node* node : previous) {
+    const auto has_moved = [&](Rank rank) { return places_[std::size_t(rank)].node != node; };
+    std::erase_if(node->ranks, has_moved);
+    for (const int domain : node->domains) std::erase_if(domains_[std::size_t(domain)].ranks, has_moved);
+  }
 }
 
 int Timeline::domain_index(const std::string& node, wire::DomainId id) const {
@@ -125,7 +179,7 @@ void Timeline::share_out_budget() {
   const std::uint64_t block_share = budget_ / 4 / lanes / (16 * sizeof(wire::Event));
   const LaneLimits limits{.block_events = std::uint32_t(std::bit_floor(std::clamp<std::uint64_t>(block_share, 8, 256))),
                           .buckets = std::uint32_t(std::bit_floor(std::clamp<std::uint64_t>(bucket_share, 32, 65536))),
-                          .steps = std::uint32_t(std::clamp<std::uint64_t>(step_share, 16, 1 << 20))};
+                          .steps = std::uint32_t(std::bit_floor(std::clamp<std::uint64_t>(step_share, 16, 1 << 20)))};
   const bool tighter = limits.buckets < limits_.buckets || limits.steps < limits_.steps;
   limits_ = limits;
   if (!tighter) return;

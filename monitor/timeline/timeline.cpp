@@ -8,8 +8,10 @@ namespace {
 using wire::EventKind;
 using wire::Phase;
 
-/// Moments beyond this (73 years) are nonsense, and sums of a few that are not can't overflow.
-constexpr Nanoseconds kFarthest{std::int64_t{1} << 61};
+/// Moments beyond this (nine years on a clock that begins when a machine does) are nonsense. Session time is made of a
+/// moment, an origin and two offsets, so it stays below ten times this, and differences of it below 2^63.
+constexpr Nanoseconds kFarthest{std::int64_t{1} << 58};
+constexpr Nanoseconds kNever = Nanoseconds::min();
 constexpr bool plausible(Nanoseconds time) { return -kFarthest < time && time < kFarthest; }
 
 constexpr Nanoseconds kSilence = std::chrono::seconds(2);  ///< A node that is so far behind the others is not waited for.
@@ -38,6 +40,12 @@ void Timeline::begin_at(const std::string& node, Nanoseconds time) {
   for (auto& [name, each] : nodes_) set_base(each);
 }
 
+/// The same for the first of some events whose time can be one.
+void Timeline::begin_at_first(const std::string& node, std::span<const wire::Event> events) {
+  const auto first = std::find_if(events.begin(), events.end(), [](const auto& event) { return plausible(event.time); });
+  if (first != events.end()) begin_at(node, first->time);
+}
+
 void Timeline::set_clock_offset(const std::string& node, Nanoseconds offset) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || !plausible(offset)) return;
@@ -46,8 +54,7 @@ void Timeline::set_clock_offset(const std::string& node, Nanoseconds offset) {
   changed.offset = offset;
   set_base(changed);
   const auto is_there = [&](Rank rank) { return rank >= 0 && places_[std::size_t(rank)].node == &changed; };
-  for (const RankPlace& place : places_)
-    if (place.node == &changed) place.lane->shift_steps(later);
+  for (const Rank rank : changed.ranks) places_[std::size_t(rank)].lane->shift_steps(later);
   delays_.for_each([&](Delay& delay) {
     if (is_there(delay.rank)) delay.begin += later, delay.end += delay.ended ? later : Nanoseconds{};
   });
@@ -55,8 +62,8 @@ void Timeline::set_clock_offset(const std::string& node, Nanoseconds offset) {
     if (is_there(record.first_rank)) record.began += later, record.ended += later;
   });
   losses_.shift(node, later);
-  for (std::size_t d = 0; d < domains_.size(); ++d) {
-    if (domains_[d].node != node) continue;
+  for (const int domain : changed.domains) {
+    const auto d = std::size_t(domain);
     for (Domain::Sample& sample : domains_[d].samples) sample.begin += later, sample.end += later;
     if (domain_known_[d] != Nanoseconds::min()) domain_known_[d] += later;
   }
@@ -80,10 +87,9 @@ void Timeline::advance(const std::string& node, Nanoseconds up_to) {
 void Timeline::interrupt(const std::string& node, Nanoseconds from) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || !has_origin_ || !plausible(from)) return;
-  for (const RankPlace& place : places_)
-    if (place.node == &found->second) place.lane->interrupt(from - found->second.clock.base);
-  for (std::size_t d = 0; d < domains_.size(); ++d)
-    if (domains_[d].node == node) domain_known_[d] = Nanoseconds::min();
+  for (const Rank rank : found->second.ranks)
+    places_[std::size_t(rank)].lane->interrupt(from - found->second.clock.base);
+  for (const int domain : found->second.domains) domain_known_[std::size_t(domain)] = Nanoseconds::min();
 }
 
 Nanoseconds Timeline::now() const {
@@ -116,6 +122,14 @@ bool Timeline::ended() const {
          std::all_of(nodes_.begin(), nodes_.end(), [](const auto& entry) { return entry.second.ended; });
 }
 
+std::vector<Timeline::NodeStatus> Timeline::nodes() const {
+  std::vector<NodeStatus> all;
+  for (const auto& [name, node] : nodes_)
+    all.push_back({name, node.ranks.size(), node.ended, node.clock.told,
+                   node.clock.told ? node.clock.session_time(node.clock.up_to) : Nanoseconds{}});
+  return all;
+}
+
 // --- events ---
 
 void Timeline::append(const std::string& name, wire::LaneId lane, std::span<const wire::Event> events) {
@@ -133,7 +147,7 @@ void Timeline::append(const std::string& name, wire::LaneId lane, std::span<cons
 }
 
 void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events) {
-  begin_at(name, events.front().time);
+  begin_at_first(name, events);
   RankPlace& place = places_[std::size_t(rank)];
   Lane& lane = *place.lane;
   const Nanoseconds base = node.clock.base;
@@ -212,29 +226,31 @@ void Timeline::append_to_domain(const std::string& name, const Node& node, wire:
     return add_loss({LossKind::kStranger, name, -1, at, session_time(name, events.back().time), events.size(),
                      "its node has not announced domain " + std::to_string(id)});
   }
-  begin_at(name, events.front().time);
+  begin_at_first(name, events);
   std::uint64_t left_out = 0;
   for (const wire::Event& event : events) {
-    const Nanoseconds at = event.time - node.clock.base - node.clock.correction;
-    if (!plausible(event.time) || at < domain_known_[std::size_t(domain)])
+    const Nanoseconds at = plausible(event.time) ? node.clock.session_time(event.time - node.clock.base) : kNever;
+    if (at == kNever || at < domain_known_[std::size_t(domain)])
       ++left_out;
     else
       add_sample(std::size_t(domain), at, event);
   }
   events_ += events.size() - left_out;
-  if (left_out != 0)
-    add_loss({LossKind::kTimeStep, name, -1, domain_known_[std::size_t(domain)], domain_known_[std::size_t(domain)],
-              left_out, "the time of a domain's samples went back"});
+  if (left_out == 0) return;
+  const Nanoseconds at = std::max(domain_known_[std::size_t(domain)], begin_);
+  add_loss({LossKind::kTimeStep, name, -1, at, at, left_out, "the time of a domain's samples went back"});
 }
 
 void Timeline::add_sample(std::size_t domain, Nanoseconds at, const wire::Event& event) {
   Nanoseconds& known = domain_known_[domain];
   if (event.kind == EventKind::kBandwidth && known != Nanoseconds::min()) {
-    domains_[domain].samples.push_back({known, at, event.value});
+    auto& samples = domains_[domain].samples;
+    samples.push_back({known, at, event.value});
     ++samples_;
-    if (domains_[domain].samples.size() * domains_.size() > kSamplesKept) {
-      domains_[domain].samples.pop_front();
-      --samples_;
+    if (samples.size() * domains_.size() > kSamplesKept) {
+      const std::size_t older_half = (samples.size() + 1) / 2;
+      samples.erase(samples.begin(), samples.begin() + std::ptrdiff_t(older_half));
+      samples_ -= older_half;
     }
   }
   known = at;
@@ -258,7 +274,7 @@ void Timeline::keep_budget() {
 }
 
 std::uint64_t Timeline::bytes_used() const {
-  return lane_bytes_ + places_.size() * sizeof(RankPlace) + block_order_.size() * sizeof(Lane*) +
+  return lane_bytes_ + declared_bytes_ + places_.size() * sizeof(RankPlace) + block_order_.size() * sizeof(Lane*) +
          samples_ * sizeof(Domain::Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes();
 }
 
@@ -271,6 +287,8 @@ const Lane* Timeline::lane(Rank rank) const {
 int Timeline::domain_of(Rank rank) const {
   return rank >= 0 && std::size_t(rank) < places_.size() ? places_[std::size_t(rank)].domain : -1;
 }
+
+bool Timeline::has_ended(Rank rank) const { return lane(rank) != nullptr && places_[std::size_t(rank)].node->ended; }
 
 std::string Timeline::phase_name(Phase phase) const {
   const auto value = std::size_t(phase);

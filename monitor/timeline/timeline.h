@@ -31,8 +31,11 @@ class Timeline {
   // --- filled by ingest ---
   /// Replaces what is known of a node. Ranks that were there keep their lanes. False (and no change) if it contradicts
   /// itself or another node: a rank outside world_size, twice, or of another node; an unknown domain; a phase that is
-  /// none of the user's; more than wire::kMaxRanks.
+  /// none of the user's; more than wire::kMaxRanks; or if there is no room for what it declares. A rank moves to another
+  /// node once the stream of its own has ended: the next program of a session may lie elsewhere.
   bool apply_roster(const std::string& node, const wire::Roster& roster);
+  /// Whether what the roster declares fits into the memory budget, together with what was declared before.
+  bool has_room_for(const std::string& node, const wire::Roster& roster) const;
   /// Makes `time` (that node's clock) session time 0, unless an event has come already. Without it the first event
   /// appended is at 0.
   void begin_at(const std::string& node, Nanoseconds time);
@@ -58,17 +61,29 @@ class Timeline {
   bool empty() const { return !has_origin_; }   ///< No event yet.
   Nanoseconds now() const;                      ///< Live edge: every node that keeps up (to 2 s) has told everything before this.
   Nanoseconds begin() const { return begin_; }  ///< Oldest time of which anything is kept; at first 0.
-  bool ended() const;                           ///< Every node's stream is complete.
+  bool ended() const;                           ///< Every node's stream is over. Whether it was whole: analysis/missing.h.
+
+  /// What a node's stream has come to.
+  struct NodeStatus {
+    std::string name;
+    std::size_t ranks = 0;     ///< Announced.
+    bool ended = false;        ///< Its End has come.
+    bool told = false;         ///< Something has been told of some time.
+    Nanoseconds told_until{};  ///< Everything before this; valid if `told`.
+  };
+  std::vector<NodeStatus> nodes() const;  ///< Those that announced themselves, by name.
 
   Rank ranks() const { return world_size_; }  ///< world_size announced.
   const Lane* lane(Rank rank) const;          ///< Null for a rank that has not been announced by its node.
   const std::vector<Domain>& domains() const { return domains_; }
   int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.
+  bool has_ended(Rank rank) const;  ///< The stream of the node that announced this rank is over.
   std::string phase_name(wire::Phase phase) const;
   const std::string& program() const { return program_; }
   const std::string& machine() const { return machine_; }
 
   const std::deque<Loss>& losses() const { return losses_.all(); }
+  std::uint64_t holes_forgotten() const { return losses_.holes_forgotten(); }  ///< That are not in losses() any more.
   const std::deque<Delay>& delays() const { return delays_.all(); }
   const std::deque<CommandRecord>& commands() const { return commands_.all(); }
 
@@ -94,22 +109,27 @@ class Timeline {
     Nanoseconds offset{};
     bool ended = false;
     bool has_events = false;
+    std::vector<Rank> ranks;   ///< Whose lanes it fills, in the order in which they were announced.
+    std::vector<int> domains;  ///< Its own, indices into domains_.
   };
   struct RankPlace {
     Lane* lane = nullptr;
-    const Node* node = nullptr;
+    Node* node = nullptr;
     std::int32_t domain = -1;
     DelayLog::Number open_delay = DelayLog::kNone;
   };
 
   bool consistent(const std::string& node, const wire::Roster& roster) const;
   bool ranks_consistent(const std::string& node, const wire::Roster& roster) const;
+  bool may_have(const Node* node, Rank rank) const;
   void apply_phases(Node& node, const wire::Roster& roster);
-  void apply_domains(const std::string& name, const wire::Roster& roster);
+  void apply_domains(const std::string& name, Node& node, const wire::Roster& roster);
+  void let_go(std::vector<Node*> previous);
   void apply_ranks(const std::string& name, Node& node, const wire::Roster& roster);
   int domain_index(const std::string& node, wire::DomainId id) const;
   void share_out_budget();
   void set_base(Node& node);
+  void begin_at_first(const std::string& node, std::span<const wire::Event> events);
 
   void append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events);
   void append_to_domain(const std::string& name, const Node& node, wire::DomainId id,
@@ -146,7 +166,8 @@ class Timeline {
   std::uint64_t events_ = 0;
   wire::Step latest_step_ = wire::kNoStep;
   std::size_t lane_bytes_ = 0;
-  std::size_t samples_ = 0;  ///< Of all domains.
+  std::size_t declared_bytes_ = 0;  ///< Of nodes and domains.
+  std::size_t samples_ = 0;         ///< Of all domains.
 };
 
 }  // namespace idlewave::timeline

@@ -26,7 +26,7 @@ struct Socket {
   const DomainActivity& activity;
   int ranks() const { return static_cast<int>(domain.ranks.size()); }
   bool measured() const { return activity.source != wire::BandwidthSource::kNone; }
-  std::string gigabytes() const { return to_figure(activity.bandwidth / kGiga); }
+  std::string gigabytes() const { return activity.bandwidth ? to_figure(*activity.bandwidth / kGiga) : "?"; }
 };
 
 Socket socket(const Model& model, int index) {
@@ -91,7 +91,7 @@ class SocketWriter {
     const std::string tail = unit + " " + source;
     if (full > 0 && bar_columns() >= 6 && tail_columns() >= columns_of(tail)) {
       x = draw_bar(canvas_, x, y_, bar_columns(),
-                   {.value = socket_.activity.bandwidth, .full = full, .ink = Ink::kBandwidth}) +
+                   {.value = socket_.activity.bandwidth.value_or(0), .full = full, .ink = Ink::kBandwidth}) +
           1;
     }
     x = canvas_.text(x, y_, unit + " ", Ink::kText);

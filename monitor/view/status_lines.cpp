@@ -36,7 +36,18 @@ Piece replay_piece(const Replay& replay) {
           .bold = true};
 }
 
-Piece link_piece(const SessionInfo& session) {
+/// Nodes and ranks of which nothing is heard. Until nothing more can come that is a node which fell behind the others; losses in between are
+/// told among the events.
+std::string silence_in_words(const Model& model) {
+  analysis::Missing silent{.nodes = model.findings.missing.nodes};
+  if (model.session.link == LinkCondition::kEnded)
+    silent.ranks = model.findings.missing.ranks;
+  else
+    std::erase_if(silent.nodes, [](const auto& node) { return !node.behind; });
+  return silent.is_complete() ? "" : "INCOMPLETE: " + to_words(silent);
+}
+
+Piece link_piece(const SessionInfo& session, bool complete) {
   const auto piece = [](std::string text, Ink ink) {
     return Piece{.text = std::move(text), .ink = ink, .weight = 10, .right = true, .bold = true};
   };
@@ -46,7 +57,7 @@ Piece link_piece(const SessionInfo& session) {
     case LinkCondition::kLive:
       return piece("LIVE " + lag_in_words(session.lag), Ink::kGood);
     case LinkCondition::kEnded:
-      return piece("ENDED", Ink::kStrong);
+      return complete ? piece("ENDED", Ink::kStrong) : piece("INCOMPLETE", Ink::kError);
     case LinkCondition::kLost:
       return piece("LOST", Ink::kError);
     case LinkCondition::kRefused:
@@ -86,7 +97,7 @@ Piece carrier_piece(const State& state, const Model& model) {
             .weight = 10,
             .right = true,
             .bold = true};
-  return model.session.replay ? replay_piece(*model.session.replay) : link_piece(model.session);
+  return model.session.replay ? replay_piece(*model.session.replay) : link_piece(model.session, model.findings.missing.has_all_since_start());
 }
 
 std::vector<Piece> title_pieces(const Layout& layout, const State& state, const Model& model) {
@@ -133,7 +144,8 @@ std::vector<Piece> step_pieces(const Model& model, int columns) {
 std::string alert(const Model& model) {
   const SessionInfo& session = model.session;
   if (session.link == LinkCondition::kLost || session.link == LinkCondition::kRefused) return session.link_detail;
-  return session.recording.failure.empty() ? "" : "recording: " + session.recording.failure;
+  if (!session.recording.failure.empty()) return "recording: " + session.recording.failure;
+  return silence_in_words(model);
 }
 
 }  // namespace idlewave::view

@@ -124,11 +124,13 @@ TEST_F(IngestTest, IgnoresFramesThatCameAlready) {
   EXPECT_EQ(timeline_.dropped(), 0u);
 }
 
-TEST_F(IngestTest, TakesALateStartForNoLoss) {
+TEST_F(IngestTest, SaysThatALateStartIsNotTheWholeRunAndDropsNothing) {
   sender_.lose(99);
   take(sender_.frame(roster(4)));
   take(sender_.computes(0, ms(20), ms(30)));
-  EXPECT_THAT(losses(), testing::IsEmpty());
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kBeforeStart));
+  EXPECT_EQ(timeline_.losses()[0].count, 99u);
+  EXPECT_EQ(timeline_.dropped(), 0u);
 }
 
 TEST_F(IngestTest, TellsFramesBeforeALateRecordingFromLostOnes) {
@@ -149,6 +151,65 @@ TEST_F(IngestTest, FollowsAnAgentThatWasStartedAgain) {
   take(sender_.computes(0, ms(40), ms(50)));
   EXPECT_EQ(timeline_.lane(0)->time_in(Category::kCompute, ms(0), ms(50)), ms(20));
   EXPECT_EQ(ingest_.stats().repeated, 0u);
+}
+
+/// A roster of ranks [0, 4) by this agent, made at this time.
+wire::Roster roster_by(std::int32_t agent_pid, Nanoseconds at) {
+  wire::Roster made = roster(4);
+  made.agent_pid = agent_pid;
+  made.node_time = at;
+  return made;
+}
+
+TEST_F(IngestTest, TellsFromWhenToWhenAnAgentThatDiedWasMissed) {
+  take(sender_.frame(roster_by(7, ms(0))));
+  take(sender_.computes(0, ms(10), ms(20)));
+  sender_.begin_again();
+  take(sender_.frame(roster_by(8, ms(35))));
+  take(sender_.computes(0, ms(40), ms(50)));
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kNodeSilent));
+  EXPECT_EQ(timeline_.losses()[0].from, ms(10));
+  EXPECT_EQ(timeline_.losses()[0].to, ms(25));
+}
+
+TEST_F(IngestTest, MissesNothingBetweenTwoProgramsOfASession) {
+  take(sender_.frame(roster_by(7, ms(0))));
+  take(sender_.events({{rank_lane(0), {start(ms(1)), stop(ms(5))}}}, ms(6)));
+  take(sender_.frame(wire::End{}));
+  EXPECT_TRUE(timeline_.ended());
+  sender_.begin_again();
+  take(sender_.frame(roster_by(8, ms(35))));
+  EXPECT_FALSE(timeline_.ended());
+  take(sender_.events({{rank_lane(0), {start(ms(36)), enter(ms(36), Phase::kCompute), stop(ms(46))}}}, ms(50)));
+  take(sender_.frame(wire::End{}));
+  EXPECT_TRUE(timeline_.ended());
+  EXPECT_THAT(losses(), testing::IsEmpty());
+  EXPECT_EQ(timeline_.lane(0)->time_in(Category::kCompute, ms(0), ms(60)), ms(10));
+}
+
+TEST_F(IngestTest, TakesASessionThatARelayTellsOnceMoreForWhatItKnows) {
+  Sender second;
+  std::vector<Bytes> told{sender_.frame(roster_by(7, ms(0)))};
+  for (int i = 1; i < 9; ++i) told.push_back(sender_.computes(0, ms(i), ms(i + 1)));
+  told.push_back(sender_.frame(wire::End{}));
+  told.push_back(second.frame(roster_by(8, ms(35))));
+  for (int i = 40; i < 43; ++i) told.push_back(second.computes(0, ms(i), ms(i + 1)));
+  for (const Bytes& bytes : told) take(bytes);
+  const std::uint64_t events = timeline_.events();
+  for (const Bytes& bytes : told) take(bytes);
+  EXPECT_EQ(timeline_.events(), events);
+  EXPECT_EQ(ingest_.stats().repeated, told.size());
+  EXPECT_THAT(losses(), testing::IsEmpty());
+  take(second.frame(wire::End{}));
+  EXPECT_TRUE(timeline_.ended());
+}
+
+TEST_F(IngestTest, IsNotBlindedByANumberFarAhead) {
+  open();
+  take(wire::encode({"s", "n", ~std::uint64_t{0}, wire::Events{ms(10), {}}}));
+  take(sender_.computes(0, ms(20), ms(30)));
+  EXPECT_EQ(timeline_.lane(0)->events(), 2u);
+  EXPECT_EQ(ingest_.stats().missing, 0u);
 }
 
 TEST_F(IngestTest, CountsEventsBeforeAnyRosterAsStrangers) {
@@ -212,7 +273,9 @@ TEST_F(IngestTest, InterruptsLanesWhereABlobIsDamaged) {
   open();
   take(sender_.computes(0, ms(10), ms(20)));
   take(sender_.frame(wire::Events{ms(60), Bytes(7, std::byte{0xff})}));
-  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kBadFrame));
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kUnreadable));
+  EXPECT_EQ(timeline_.losses()[0].from, ms(20));
+  EXPECT_EQ(timeline_.losses()[0].to, ms(60));
   EXPECT_EQ(timeline_.lane(0)->known_until(), ms(20));
   EXPECT_EQ(timeline_.now(), ms(60));
 }
@@ -323,6 +386,36 @@ TEST(IngestOfNonsense, SurvivesMutatedFrames) {
     timeline.picture(rows, timeline.begin(), timeline.now(), 50, screen);
     for (const timeline::Shares& shares : screen) ASSERT_LE(shares.known(), 1.001f) << "seed " << seed;
     ASSERT_LE(timeline.bytes_used(), 4u << 20) << "seed " << seed;
+  }
+}
+
+/// Well-formed frames whose numbers and times are anything.
+TEST(IngestOfNonsense, SurvivesFramesWithTimesOfAllSizes) {
+  const std::uint64_t seed = timeline::new_seed();
+  std::mt19937_64 random(seed);
+  const auto any_time = [&] { return Nanoseconds(std::int64_t(random()) >> (random() % 64)); };
+  for (int round = 0; round < 300; ++round) {
+    Timeline timeline(4 << 20);
+    Ingest ingest(timeline, "s");
+    for (int i = 1; i < 40; ++i) {
+      const bool first = random() % 2 == 0;
+      wire::Roster any = first ? roster(0, 10, 20) : roster(10, 20, 20);
+      any.agent_pid = std::int32_t(random() % 3);
+      any.node_time = any_time();
+      any.unix_time_ns = any_time().count();
+      std::vector<Event> lived{enter(any_time(), Phase::kCompute), {any_time(), 1, wire::EventKind(random() % 13), Phase::kWait}};
+      std::sort(lived.begin(), lived.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+      const std::array<wire::LaneBatch, 1> batches{{{rank_lane(first ? 3 : 13), lived}}};
+      wire::Events told{any_time(), {}};
+      wire::encode_events(batches, told.blob);
+      decltype(wire::Frame::body) body = std::move(told);
+      if (random() % 4 == 0) body = std::move(any);
+      ingest.accept(wire::encode({"s", first ? "a" : "b", std::uint64_t(i), std::move(body)}), any_time(), Direction::kReceived);
+    }
+    std::vector<timeline::Shares> screen(50);
+    const std::array<Timeline::RankRange, 1> rows{{{0, 20}}};
+    timeline.picture(rows, timeline.begin(), timeline.now(), 50, screen);
+    for (const timeline::Shares& shares : screen) ASSERT_LE(shares.known(), 1.001f) << "seed " << seed;
   }
 }
 

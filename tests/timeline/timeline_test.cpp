@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <climits>
+#include <set>
+
 #include "tests/sanitized.h"
 #include "tests/timeline/builders.h"
 
@@ -143,10 +146,105 @@ TEST(Timeline, SurvivesTimesAtTheEndsOfTheirRange) {
   Timeline timeline = timeline_of({start(ms(0))}, ms(1));
   timeline.append("n", rank_lane(0),
                   std::vector{enter(Nanoseconds::min(), Phase::kWait), enter(Nanoseconds::max(), Phase::kWait),
-                              enter(Nanoseconds(std::int64_t{1} << 60), Phase::kCompute)});
+                              enter(Nanoseconds(std::int64_t{1} << 57), Phase::kCompute)});
   timeline.advance("n", Nanoseconds::max());
   EXPECT_EQ(timeline.dropped(), 2u);
   EXPECT_EQ(timeline.lane(0)->time_in(Category::kOther, ms(0), ms(5)), ms(5));
+}
+
+/// Somewhere near an end of the range, near a moment that can be one, or near nothing.
+Nanoseconds any_time(std::mt19937_64& random) {
+  constexpr std::array<std::int64_t, 8> kNear = {INT64_MIN, INT64_MAX, 0, std::int64_t{1} << 58, -(std::int64_t{1} << 58),
+                                                 std::int64_t{1} << 57, 1'000'000'000, std::int64_t{1} << 62};
+  const std::int64_t near = kNear[random() % kNear.size()];
+  const auto off = std::int64_t(random() % 2'000'000);
+  return Nanoseconds(near > 0 ? near - off : near + off);
+}
+
+TEST(Timeline, SumsOfTimesOfAllSizesDoNotOverflow) {
+  const std::uint64_t seed = new_seed();
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 200; ++round) {
+    Timeline timeline(4 << 20);
+    timeline.apply_roster("a", roster(0, 10, 20));
+    timeline.apply_roster("b", roster(10, 20, 20));
+    for (int i = 0; i < 30; ++i) {
+      const std::string node = random() % 2 == 0 ? "a" : "b";
+      const auto rank = Rank(random() % 20);
+      const auto kind = EventKind(random() % wire::kEventKindLimit);
+      timeline.append(node, rank_lane(rank), std::vector{Event{any_time(random), random() % 5, kind, Phase::kCompute}});
+      timeline.append(node, domain_lane(rank / 10), std::vector{bandwidth(any_time(random), 1)});
+      timeline.advance(node, any_time(random));
+      if (random() % 4 == 0) timeline.interrupt(node, any_time(random));
+      if (random() % 8 == 0) timeline.set_clock_offset(node, any_time(random));
+    }
+    const Nanoseconds length = timeline.now() - timeline.begin();
+    EXPECT_GE(length + length, Nanoseconds{}) << "seed " << seed;
+    for (Rank rank = 0; rank < 20; ++rank) {
+      const Nanoseconds computes = timeline.lane(rank)->time_in(Category::kCompute, timeline.begin(), timeline.now());
+      EXPECT_LE(computes, length) << "seed " << seed << ", rank " << rank;
+    }
+    std::vector<Shares> screen(20 * 40);
+    const std::array<Timeline::RankRange, 1> rows{{{0, 20}}};
+    timeline.picture(rows, timeline.begin(), timeline.now(), 40, screen);
+  }
+}
+
+TEST(Timeline, CountsWhatStrangersDeclareAgainstItsBudget) {
+  constexpr std::uint64_t kBudget = 64 << 20;
+  Timeline timeline(kBudget);
+  wire::Roster many;
+  for (wire::DomainId id = 0; id < 100'000; ++id)
+    many.domains.push_back({id, "", 0, 0, wire::BandwidthSource::kNone, ""});
+  int taken = 0;
+  for (int node = 0; node < 20; ++node) taken += timeline.apply_roster("n" + std::to_string(node), many);
+  EXPECT_LT(taken, 20);
+  EXPECT_LE(timeline.bytes_used(), kBudget / 4);
+  wire::Roster crowd = roster(0, 0, wire::kMaxRanks);
+  for (Rank rank = 0; rank < wire::kMaxRanks; ++rank) crowd.ranks.push_back({rank, 1, wire::kNoDomain});
+  EXPECT_FALSE(timeline.apply_roster("crowd", crowd));
+  EXPECT_LE(timeline.bytes_used(), kBudget / 4);
+}
+
+TEST(Timeline, LetsARankMoveToAnotherNodeOnceItsOwnHasEnded) {
+  Timeline timeline;
+  timeline.apply_roster("a", roster(4));
+  timeline.append("a", rank_lane(3), std::vector{start(ms(0)), enter(ms(1), Phase::kCompute), stop(ms(5))});
+  wire::Roster of_next = roster(2, 6, 6);
+  EXPECT_FALSE(timeline.apply_roster("b", of_next));
+  timeline.mark_ended("a");
+  ASSERT_TRUE(timeline.apply_roster("b", of_next));
+  timeline.append("b", rank_lane(3), std::vector{start(ms(8)), enter(ms(9), Phase::kCompute), stop(ms(19))});
+  EXPECT_EQ(timeline.lane(3)->time_in(Category::kCompute, ms(0), ms(20)), ms(14));
+  EXPECT_THAT(timeline.domains()[0].ranks, testing::ElementsAre(0, 1));
+  EXPECT_THAT(timeline.domains()[1].ranks, testing::ElementsAre(2, 3, 4, 5));
+}
+
+TEST(Timeline, TellsHowFarEachNodeHasTold) {
+  Timeline timeline = timeline_of({start(ms(100))}, ms(107), 4);
+  timeline.apply_roster("watcher", wire::Roster{});
+  timeline.mark_ended("n");
+  const auto nodes = timeline.nodes();
+  ASSERT_EQ(nodes.size(), 2u);
+  EXPECT_EQ(nodes[0].name, "n");
+  EXPECT_EQ(nodes[0].ranks, 4u);
+  EXPECT_TRUE(nodes[0].ended);
+  EXPECT_EQ(nodes[0].told_until, ms(7));
+  EXPECT_FALSE(nodes[1].ended || nodes[1].told);
+}
+
+TEST(Timeline, CountsTheHolesThatItHasForgotten) {
+  Timeline timeline;
+  timeline.add_loss({LossKind::kRingFull, "n", 0, ms(0), ms(0), 1, {}});
+  for (int i = 0; i < 20'000; ++i) timeline.add_loss({LossKind::kRankLost, "n", i, ms(i), ms(i), 1, {}});
+  EXPECT_EQ(timeline.holes_forgotten(), 1u);
+}
+
+TEST(Loss, HasANameOfItsOwnForEveryKind) {
+  std::set<std::string_view> names;
+  for (int kind = 0; kind < kLossKinds; ++kind) names.insert(name_of(LossKind(kind)));
+  EXPECT_EQ(names.size(), std::size_t(kLossKinds));
+  EXPECT_FALSE(names.contains(""));
 }
 
 TEST(Timeline, CountsEventsOfRanksThatWereNeverAnnounced) {

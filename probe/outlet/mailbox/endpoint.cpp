@@ -92,6 +92,11 @@ wire::Status clear_stale_socket(const std::string& endpoint) {
   return wire::ok();
 }
 
+bool is_deserted(const std::string& endpoint) {
+  const std::string path = socket_file(endpoint);
+  return !path.empty() && check_endpoint(endpoint) && !somebody_listens(path);
+}
+
 wire::Error endpoint_taken(const std::string& endpoint) {
   const std::size_t colon = endpoint.rfind(':');
   if (is_ipc(endpoint)) return {endpoint + " is taken by another program; choose another path"};

@@ -21,6 +21,9 @@ wire::Status check_listener(const std::string& endpoint);
 /// Other endpoints: nothing to do.
 wire::Status clear_stale_socket(const std::string& endpoint);
 
+/// True if it is certain that nobody listens there: the socket file of an ipc endpoint is gone, or leads nowhere.
+bool is_deserted(const std::string& endpoint);
+
 wire::Error endpoint_taken(const std::string& endpoint);
 
 /// The line for a failed bind or connect; `error_number` is what errno held.
