@@ -8,6 +8,7 @@
 
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
+#include "probe/wire/printable.h"
 #include "workloads/support/quantity.h"
 
 namespace idlewave::cli {
@@ -231,7 +232,7 @@ int dispatch(int argc, char** argv) {
   app.set_version_flag("--version", std::string("idlewave ") + IDLEWAVE_VERSION);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("idlewave: {}\n", error.what());
+    return fmt::format("idlewave: {}\n", wire::printable(error.what()));
   });
   Parsed parsed;
   DemoOptions demo_options;

@@ -17,7 +17,7 @@ int list_lessons() {
   for (const auto& path : all_lessons()) {
     const auto scenario = support::load_scenario(path);
     if (!scenario) return fail(scenario.error().message, 1);
-    std::printf("%-16s %s\n", path.stem().c_str(), scenario->lesson ? scenario->lesson->summary.c_str() : "");
+    print(fmt::format("{:16} {}\n", path.stem().string(), scenario->lesson ? scenario->lesson->summary : ""));
   }
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "monitor/cli/verbs.h"
 #include "monitor/link/link.h"
 #include "monitor/term/terminfo.h"
+#include "probe/wire/printable.h"
 #include "probe/wire/session_directory.h"
 
 namespace idlewave::cli {
@@ -104,7 +105,7 @@ Finding check_likwid() {
 
 void print(const Finding& finding) {
   constexpr const char* kWords[] = {"ok     ", "limited", "broken "};
-  std::printf("%s  %-14s  %s\n", kWords[int(finding.health)], finding.what, finding.text.c_str());
+  cli::print(fmt::format("{}  {:14}  {}\n", kWords[int(finding.health)], finding.what, wire::printable(finding.text)));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "monitor/cli/verbs.h"
 #include "probe/wire/frame_log.h"
 #include "probe/wire/frame.h"
+#include "probe/wire/printable.h"
 
 namespace idlewave::cli {
 namespace {
@@ -70,7 +71,7 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
 
 std::string as_lines(const json& object) {
   std::string text;
-  for (const auto& [key, value] : object.items()) text += fmt::format("{:15} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [key, value] : object.items()) text += fmt::format("{:15} {}\n", key, value.is_string() ? wire::printable(value.get<std::string>()) : value.dump());
   return text;
 }
 
@@ -81,8 +82,8 @@ int info(const FileOptions& options) {
   if (!reader) return fail(reader.error().message, 2);
   const Contents contents = read_all(**reader);
   const json object = describe(options.path, **reader, contents);
-  const std::string text = options.json ? object.dump(2, ' ', false, json::error_handler_t::replace) + "\n" : as_lines(object);
-  std::fputs(text.c_str(), stdout);
+  const std::string text = options.json ? object.dump(2, ' ', true, json::error_handler_t::replace) + "\n" : as_lines(object);
+  print(text);
   return 0;
 }
 

@@ -43,7 +43,10 @@ int print_once(Monitor& monitor, const ReplayOptions& options) {
   read_until(monitor, options.at);
   const view::Look look{.colours = options.colour ? view::ColourDepth::kIndexed256 : view::ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
   const view::Canvas screen = monitor.screen(options.size, look);
-  std::fputs(options.colour ? term::to_ansi(screen, look).c_str() : view::to_text(screen).c_str(), stdout);
+  if (options.colour)
+    std::fputs(term::to_ansi(screen, look).c_str(), stdout);
+  else
+    print(view::to_text(screen));
   return 0;
 }
 
@@ -70,7 +73,7 @@ int report(const FileOptions& options) {
   Monitor monitor(std::move(*link), {.memory = options.memory});
   read_until(monitor, std::nullopt);
   const auto& timeline = monitor.observer().timeline();
-  std::fputs((options.json ? report_json(timeline, options.window) : report_text(timeline, options.window)).c_str(), stdout);
+  print(options.json ? report_json(timeline, options.window) : report_text(timeline, options.window));
   warn_of_damage(monitor, options.path);
   return 0;
 }

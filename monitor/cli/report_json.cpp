@@ -185,7 +185,7 @@ std::string report_json(const Timeline& timeline, WindowFractions fractions) {
   object["commands"] = json::array();
   for (const CommandRecord& record : timeline.commands()) object["commands"].push_back(command_json(record));
   object["losses"] = losses_json(timeline);
-  return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace idlewave::cli

@@ -4,6 +4,7 @@
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report.h"
+#include "probe/wire/printable.h"
 #include "workloads/support/quantity.h"
 
 namespace idlewave::cli {
@@ -22,12 +23,12 @@ std::string run_text(const Timeline& timeline) {
 
 std::string domain_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
   constexpr const char* kSources[] = {"", "LIKWID", "declared", "virtual"};
-  std::string text = fmt::format("  {:<18} {:5.2f} of {} active", timeline.domains()[std::size_t(activity.domain)].info.label, activity.active_mean, activity.ranks);
+  std::string text = fmt::format("  {:<18} {:5.2f} of {} active", wire::printable(timeline.domains()[std::size_t(activity.domain)].info.label), activity.active_mean, activity.ranks);
   if (activity.saturation_point > 0) text += fmt::format(", saturates at {:.3g}", activity.saturation_point);
   if (activity.source != wire::BandwidthSource::kNone) {
     text += fmt::format(", {} ({})", support::format_bandwidth(activity.bandwidth_mean), kSources[int(activity.source)]);
   }
-  if (!activity.note.empty()) text += "; " + activity.note;
+  if (!activity.note.empty()) text += "; " + wire::printable(activity.note);
   return text + "\n";
 }
 

@@ -1,4 +1,5 @@
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "monitor/cli/paths.h"
@@ -12,7 +13,7 @@ int list_studies() {
   for (const auto& path : all_studies()) {
     const auto scenario = support::load_scenario(path);
     if (!scenario) return fail(scenario.error().message, 1);
-    std::printf("%-24s %s\n", path.stem().c_str(), scenario->study->summary.c_str());
+    print(fmt::format("{:24} {}\n", path.stem().string(), scenario->study->summary));
   }
   return 0;
 }

@@ -28,4 +28,8 @@ inline constexpr int kOwnFailure = 125;
 /// Prints "idlewave: <message>" to stderr and returns `code`.
 int fail(const std::string& message, int code);
 
+/// Prints a result, of several lines, to stdout. Whatever of it names a stranger's text on a line of its own goes through
+/// wire::printable before.
+void print(const std::string& text);
+
 }  // namespace idlewave::cli

@@ -57,20 +57,4 @@ char32_t printable(char32_t glyph, bool unicode) {
   return unicode ? glyph : ascii_of(glyph);
 }
 
-void append_utf8(std::string& out, char32_t glyph) {
-  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (glyph >> shift & 0x3F)); };
-  if (glyph < 0x80) {
-    out += static_cast<char>(glyph);
-  } else if (glyph < 0x800) {
-    out += static_cast<char>(0xC0 | glyph >> 6);
-    tail(0);
-  } else if (glyph < 0x10000) {
-    out += static_cast<char>(0xE0 | glyph >> 12);
-    tail(6), tail(0);
-  } else {
-    out += static_cast<char>(0xF0 | glyph >> 18);
-    tail(12), tail(6), tail(0);
-  }
-}
-
 }  // namespace idlewave::term

@@ -6,7 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "probe/wire/utf8.h"
+
 namespace idlewave::view {
+
+using wire::append_utf8;
 
 inline constexpr char32_t kUnprintable = U'?';
 
@@ -15,8 +19,6 @@ char32_t one_column(char32_t glyph);
 
 /// Removes the first code point and returns it; a byte that begins none becomes kUnprintable. `utf8` must not be empty.
 char32_t take_code_point(std::string_view& utf8);
-
-void append_utf8(std::string& out, char32_t code_point);
 
 /// Columns that Canvas::text takes for it.
 int columns_of(std::string_view utf8);

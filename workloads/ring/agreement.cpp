@@ -5,7 +5,11 @@
 #include <cstdio>
 #include <limits>
 
+#include "probe/wire/printable.h"
+
 namespace idlewave::ring {
+
+void complain(const wire::Error& error) { fmt::print(stderr, "iw-ring: {}\n", wire::printable(error.message)); }
 
 bool all_succeeded(MPI_Comm ranks, const wire::Status& own) {
   constexpr int kNobody = std::numeric_limits<int>::max();
@@ -14,7 +18,7 @@ bool all_succeeded(MPI_Comm ranks, const wire::Status& own) {
   const int failed = own ? kNobody : rank;
   int first_failed = kNobody;
   MPI_Allreduce(&failed, &first_failed, 1, MPI_INT, MPI_MIN, ranks);
-  if (rank == first_failed) fmt::print(stderr, "iw-ring: {}\n", own.error().message);
+  if (rank == first_failed) complain(own.error());
   return first_failed == kNobody;
 }
 

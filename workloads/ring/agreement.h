@@ -7,6 +7,9 @@
 
 namespace idlewave::ring {
 
+/// One line on stderr.
+void complain(const wire::Error& error);
+
 /// True on every rank if `own` is success on every rank; else false on every rank, and the first that failed has said
 /// why on stderr. Collective.
 bool all_succeeded(MPI_Comm ranks, const wire::Status& own);

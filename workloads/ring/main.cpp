@@ -65,7 +65,7 @@ int run_ring(const Options& options, MPI_Comm ranks, const Group& world) {
   std::optional<Exchange> exchange = make_exchange(options, ranks, node);
   if (!exchange) return kFailed;
   if (const auto possible = check_protocol(options, exchange->is_eager()); !possible) {
-    if (world.rank == 0) fmt::print(stderr, "iw-ring: {}\n", possible.error().message);
+    if (world.rank == 0) complain(possible.error());
     return kBadInput;
   }
   warm_up(options, ranks, *work, *exchange);
@@ -82,7 +82,7 @@ int run_program(int argc, char** argv) {
   const Group world = group_of(MPI_COMM_WORLD);
   const auto parsed = parse_options(argc, argv, world.size);
   if (!parsed) {
-    if (world.rank == 0) fmt::print(stderr, "iw-ring: {}\n", parsed.error().message);
+    if (world.rank == 0) complain(parsed.error());
     MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
     return kBadInput;
   }

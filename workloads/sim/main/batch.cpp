@@ -108,7 +108,7 @@ int run_batch(const Prepared& prepared, const Options& options) {
   const std::string text =
       options.json ? run_json(prepared.scenario, options, *timed, findings_or_why_not(prepared, options, timed->run))
                    : run_text(prepared.scenario, options, *timed);
-  std::fputs(text.c_str(), stdout);
+  tell(text);
   return kSuccess;
 }
 

@@ -63,19 +63,16 @@ void print_json(const std::string& text, const Pattern& pattern, const Figures& 
                        {"pattern_certain", pattern.certain},
                        {"measured", to_json(life)},
                        {"simulated", to_json(model)}};
-  std::fputs((object.dump(2) + "\n").c_str(), stdout);
+  tell(object.dump(2, ' ', true, json::error_handler_t::replace) + "\n");
 }
 
 void print_row(const std::string& what, double life, double model) {
-  std::fputs(fmt::format("{:<26} {:>12.5g} {:>12.5g} {:>+8.1f} %\n", what, life, model,
-                         life != 0 ? (model / life - 1) * 100 : 0)
-                 .c_str(),
-             stdout);
+  tell(fmt::format("{:<26} {:>12.5g} {:>12.5g} {:>+8.1f} %\n", what, life, model,
+                   life != 0 ? (model / life - 1) * 100 : 0));
 }
 
 void print_text(const std::string& text, const Figures& life, const Figures& model) {
-  std::fputs((text + fmt::format("\n{:<26} {:>12} {:>12} {:>10}\n", "", "measured", "simulated", "differs by")).c_str(),
-             stdout);
+  tell(text + fmt::format("\n{:<26} {:>12} {:>12} {:>10}\n", "", "measured", "simulated", "differs by"));
   print_row("makespan (s)", life.makespan, model.makespan);
   print_row("step time (s)", life.step_time, model.step_time);
   for (std::size_t i = 0; i < std::min(life.active_means.size(), model.active_means.size()); ++i)

@@ -187,10 +187,8 @@ int run_goal(const Options& options) {
   const auto result = run_in(*surroundings, given->schedule);
   if (!result) return complain(result.error().message, kBadInput);
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::fputs(
-      (options.json ? goal_json(*result, wall_s, given->extrapolated) : goal_text(*result, wall_s, given->extrapolated))
-          .c_str(),
-      stdout);
+  tell(options.json ? goal_json(*result, wall_s, given->extrapolated)
+                    : goal_text(*result, wall_s, given->extrapolated));
   name_the_stuck(*result);
   return result->complete() ? kSuccess : kFailed;
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "workloads/sim/main/parts.h"
 #include "workloads/support/quantity.h"
 
 namespace idlewave::sim {
@@ -198,8 +199,7 @@ Parsed parse(int argc, char** argv) {
   } catch (const CLI::Success& done) {
     return {std::nullopt, app.exit(done)};
   } catch (const CLI::Error& error) {
-    std::fputs(fmt::format("idlewave: {}\n", error.what()).c_str(), stderr);
-    return {std::nullopt, 2};
+    return {std::nullopt, complain(error.what(), kBadInput)};
   }
   return {std::move(options), 0};
 }

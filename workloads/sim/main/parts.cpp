@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "probe/wire/printable.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/quantity.h"
@@ -28,9 +29,11 @@ void set_signals() {
 }  // namespace
 
 int complain(const std::string& message, int code) {
-  std::fputs(fmt::format("idlewave: {}\n", message).c_str(), stderr);
+  std::fputs(fmt::format("idlewave: {}\n", wire::printable(message)).c_str(), stderr);
   return code;
 }
+
+void tell(const std::string& result) { std::fputs(wire::printable_lines(result).c_str(), stdout); }
 
 const std::atomic<bool>& interrupted() {
   static const bool ready = (set_signals(), true);

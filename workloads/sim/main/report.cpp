@@ -47,7 +47,7 @@ std::string run_json(const support::Scenario& scenario, const Options& options, 
       if (!object.contains(key)) object[key] = value;
     }
   }
-  return object.dump(2) + "\n";
+  return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
 std::string run_text(const support::Scenario& scenario, const Options& options, const Timed& timed) {
@@ -81,7 +81,7 @@ std::string goal_json(const GoalRun& run, double wall_s, const std::optional<Ext
                  {"complete", run.complete()}};
   if (from) object["extrapolated"] = {{"from_ranks", from->ranks}, {"collectives", from->collectives}};
   object["finish_ns"] = run.finish_ns;
-  return object.dump(2) + "\n";
+  return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
 std::string goal_text(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from) {

@@ -129,7 +129,7 @@ json json_of(const Options& options, std::size_t number, const Row& run) {
 
 int write_csv(const Options& options, const std::vector<Row>& rows) {
   const std::string text = csv_of(options, rows);
-  if (options.csv == "-") return std::fputs(text.c_str(), stdout), kSuccess;
+  if (options.csv == "-") return tell(text), kSuccess;
   std::FILE* const file = std::fopen(options.csv.c_str(), "w");
   const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = file && std::fclose(file) == 0;
@@ -146,10 +146,10 @@ void print(const Options& options, const std::vector<Row>& rows) {
       text += text_of(options, i, rows[i]);
   }
   if (options.json)
-    text = list.dump(2) + "\n";
+    text = list.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
   else if (options.chart)
     text = charts_of(options, rows);
-  std::fputs(text.c_str(), stdout);
+  tell(text);
 }
 
 }  // namespace idlewave::sim
