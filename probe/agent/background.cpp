@@ -13,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "probe/wire/printable.h"
+
 namespace idlewave::agent {
 
 namespace {
@@ -67,7 +69,8 @@ Background Background::enter() {
   return Background(kPipe);
 }
 
-void Background::report(int exit_code, const std::string& message) {
+void Background::report(int exit_code, const std::string& said) {
+  const std::string message = wire::printable(said);
   if (starter_ < 0) {
     if (!message.empty()) std::fprintf(stderr, "%s\n", message.c_str());
     return;

@@ -11,6 +11,7 @@
 
 #include "probe/agent/agent.h"
 #include "probe/agent/background.h"
+#include "probe/wire/printable.h"
 
 namespace {
 
@@ -105,6 +106,9 @@ int main(int argc, char** argv) {
       "Collects the events of one node's ranks and streams them to monitors; usually started by the first rank.",
       "idlewave-agent");
   describe(app, arguments);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return "idlewave-agent: " + idlewave::wire::printable(error.what()) + "\n";
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
