@@ -18,7 +18,11 @@ namespace idlewave::cli {
 namespace fs = std::filesystem;
 namespace {
 
-bool can_run(const fs::path& path) { return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0; }
+/// Whatever keeps us from looking at it keeps us from running it.
+bool can_run(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
 
 fs::path scenarios_folder() {
   std::error_code ignored;
@@ -29,8 +33,8 @@ fs::path scenarios_folder() {
 std::vector<fs::path> all_scenarios() {
   std::vector<fs::path> paths;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(scenarios_folder(), ignored)) {
-    if (entry.path().extension() == ".toml") paths.push_back(entry.path());
+  for (fs::directory_iterator entry(scenarios_folder(), ignored), end; !ignored && entry != end; entry.increment(ignored)) {
+    if (entry->path().extension() == ".toml") paths.push_back(entry->path());
   }
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -156,7 +160,8 @@ std::string new_session_name(const std::string& stem) {
 
 std::string free_file_name(const std::string& stem, const std::string& extension) {
   std::string name = stem + extension;
-  for (int number = 2; fs::exists(name); ++number) name = fmt::format("{}-{}{}", stem, number, extension);
+  std::error_code ignored;
+  for (int number = 2; fs::exists(name, ignored); ++number) name = fmt::format("{}-{}{}", stem, number, extension);
   return name;
 }
 

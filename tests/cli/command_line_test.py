@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,32 @@ class CommandLine(unittest.TestCase):
         done = call("run", "--headless", "--record", str(taken), "--", "true", env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
         self.assertEqual(done.returncode, 2)
         self.assertEqual(taken.read_bytes(), b"precious")
+
+    def test_a_folder_of_path_that_can_not_be_read_is_passed_over(self):
+        closed = self.path / "closed"
+        closed.mkdir(mode=0)
+        self.addCleanup(closed.chmod, 0o700)
+        self.path.chmod(0o755)
+        program = shutil.copy(PROGRAM, self.path)
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        for verb in (["doctor"], ["run", "--headless", "--", "no-such-launcher"]):
+            done = subprocess.run([*user, program, *verb], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "PATH": f"{closed}:{os.environ['PATH']}", "IDLEWAVE_DIR": str(self.path / "sessions")})
+            self.assertGreaterEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("terminate", done.stderr)
+            self.assertIn("MPI" if verb == ["doctor"] else "no-such-launcher", done.stdout + done.stderr)
+
+    def test_a_lack_of_memory_is_a_line_and_no_abort(self):
+        if pathlib.Path(PROGRAM).parent.parent.name in ("asan", "tsan"):
+            self.skipTest("a sanitizer needs the whole address space")
+        for megabytes in range(8, 256, 4):
+            limit = megabytes << 20
+            done = call("inject", "--session", "nobody", "--ranks", "0-4194303", "--delay", "1s",
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            self.assertIn(done.returncode, (1, 2, 127), done.stderr)  # 127: too little to load the libraries
+            if "memory" in done.stderr and done.returncode == 2:
+                return self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.fail("no limit was too low")
 
     def test_doctor_looks_at_everything(self):
         done = call("doctor")

@@ -9,6 +9,7 @@
 #include <thread>
 #include <variant>
 
+#include "probe/wire/last_words.h"
 #include "workloads/ring/agreement.h"
 #include "workloads/ring/exchange.h"
 #include "workloads/ring/options.h"
@@ -78,7 +79,7 @@ int run_ring(const Options& options, MPI_Comm ranks, const Group& world) {
   return kSuccess;
 }
 
-int run_program(int argc, char** argv) {
+int run_program(int argc, char** argv) try {
   const Group world = group_of(MPI_COMM_WORLD);
   const auto parsed = parse_options(argc, argv, world.size);
   if (!parsed) {
@@ -91,6 +92,10 @@ int run_program(int argc, char** argv) {
     return kSuccess;
   }
   return run_ring(std::get<Options>(*parsed), MPI_COMM_WORLD, world);
+} catch (...) {
+  complain({wire::last_words()});
+  MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the others wait for this rank
+  return kBadInput;
 }
 
 }  // namespace

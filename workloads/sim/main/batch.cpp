@@ -48,12 +48,12 @@ std::string findings_of(const std::filesystem::path& recording, const Fractions&
 /// Of a run that was not asked to be recorded: by a file that is gone afterwards.
 std::string findings(const Prepared& prepared, const Options& options) {
   if (!options.record.empty()) return findings_of(options.record, options.window);
-  std::string folder = std::filesystem::temp_directory_path() / "idlewave-sim-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) return {};
+  std::error_code ignored;
+  std::string folder = std::filesystem::temp_directory_path(ignored) / "idlewave-sim-XXXXXX";
+  if (ignored || mkdtemp(folder.data()) == nullptr) return {};
   const std::string path = folder + "/run.iw";
   const auto recorded = record(prepared, options, path);
   const std::string found = recorded && recorded->whole ? findings_of(path, options.window) : "";
-  std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
   return found;
 }

@@ -1,4 +1,5 @@
 // idlewave-sim: started by `idlewave sim`. See `idlewave sim --help`.
+#include "probe/wire/last_words.h"
 #include "workloads/sim/main/batch.h"
 #include "workloads/sim/main/from_session.h"
 #include "workloads/sim/main/goal.h"
@@ -8,7 +9,7 @@
 #include "workloads/sim/main/parts.h"
 #include "workloads/sim/main/sweep.h"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   using namespace idlewave::sim;
   if (const Launch launch = launch_of_environment(); launch.ranks > 1) return become_mpi_program(launch, argv);
   const Parsed parsed = parse(argc, argv);
@@ -24,4 +25,6 @@ int main(int argc, char** argv) {
   const auto prepared = prepare(options);
   if (!prepared) return complain(prepared.error().message, kBadInput);
   return options.streams() ? run_live(*prepared, options) : run_batch(*prepared, options);
+} catch (...) {
+  return idlewave::sim::complain(idlewave::wire::last_words(), idlewave::sim::kBadInput);
 }

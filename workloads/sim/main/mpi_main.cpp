@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "probe/wire/last_words.h"
 #include "workloads/sim/main/cores.h"
 #include "workloads/sim/main/launcher.h"
 #include "workloads/sim/main/mpi_sweep.h"
@@ -99,13 +100,17 @@ int complain_of_solitude(const Launch& launch) {
                                               launch.ranks, IDLEWAVE_MPI));
 }
 
-int run_program(int argc, char** argv) {
+int run_program(int argc, char** argv) try {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const Launch launch = launch_of_environment();
   if (launch.ranks != ranks) return complain_of_solitude(launch);
   return run_together(argc, argv, rank, ranks);
+} catch (...) {
+  complain(wire::last_words(), kBadInput);
+  MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the others wait for this rank
+  return kBadInput;
 }
 
 }  // namespace

@@ -1,11 +1,30 @@
 #include "workloads/sim/main/row_pool.h"
 
+#include <system_error>
 #include <utility>
 
+#include "probe/wire/last_words.h"
+
 namespace idlewave::sim {
+namespace {
+
+/// An exception may not leave a thread.
+wire::Result<Row> row_or_why_not(const Options& options, std::size_t number) {
+  try {
+    return run_row(options, number);
+  } catch (...) {
+    return wire::Error{wire::last_words()};
+  }
+}
+
+}  // namespace
 
 RowPool::RowPool(const Options& options, int threads) : options_(options) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    if (threads_.empty()) throw;  // with fewer threads than wanted it takes longer
+  }
 }
 
 RowPool::~RowPool() {
@@ -51,7 +70,7 @@ void RowPool::work() {
     if (--rows.count == 0) waiting_.pop_front();
     ++in_work_;
     lock.unlock();
-    auto row = run_row(options_, number);
+    auto row = row_or_why_not(options_, number);
     lock.lock();
     --in_work_;
     finished_.push_back({number, std::move(row)});
