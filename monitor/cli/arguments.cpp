@@ -51,6 +51,9 @@ std::vector<Rank> parse_ranks(const std::string& text) {
     if (used == 0 || first < 0 || last < first || last >= wire::kMaxRanks) {
       throw CLI::ValidationError("--ranks", fmt::format("'{}': accepted are ranks and ranges, as in 5 or 0-9,20", text));
     }
+    if (ranks.size() + std::size_t(last - first) >= std::size_t(wire::kMaxRanks)) {
+      throw CLI::ValidationError("--ranks", fmt::format("more than {} ranks; name each once", wire::kMaxRanks));
+    }
     for (Rank rank = first; rank <= last; ++rank) ranks.push_back(rank);
   }
   return ranks;

@@ -18,7 +18,6 @@ namespace idlewave::wire {
 
 inline constexpr int kWireVersion = 1;
 inline constexpr std::size_t kMaxFrameBytes = 16u << 20;  ///< ZMQ_MAXMSGSIZE, and the limit of a frame in a recording.
-inline constexpr Rank kMaxRanks = 1 << 22;                ///< A roster that announces more is refused.
 
 struct RankInfo {
   Rank rank = 0;

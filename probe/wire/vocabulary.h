@@ -16,6 +16,7 @@ using Step = std::int64_t;          ///< Iteration of the bulk-synchronous progr
 using DomainId = std::int32_t;      ///< A memory contention domain (socket, NUMA node, virtual socket), unique within its node.
 using CommandId = std::uint32_t;    ///< Chosen by whoever sends a command; 0 stands for "the program itself".
 
+inline constexpr Rank kMaxRanks = 1 << 22;  ///< Of a program. A roster or a scenario that announces more is refused.
 inline constexpr Step kNoStep = -1;
 inline constexpr DomainId kNoDomain = -1;
 

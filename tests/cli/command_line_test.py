@@ -50,6 +50,7 @@ class CommandLine(unittest.TestCase):
         self.refuses("inject", "--delay", "1s", says="--ranks")
         self.refuses("inject", "--ranks", "5", says="--delay")
         self.refuses("inject", "--noise", "pink:1ms", says="exp:")
+        self.refuses("inject", "--delay", "1s", "--ranks", ",".join(["0-4194303"] * 1000), says="more than")
 
     def test_what_is_no_session_file_is_named(self):
         other = self.path / "notes.txt"

@@ -11,6 +11,7 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kGood = R"([machine]
@@ -258,6 +259,41 @@ TEST(Scenario, RefusesNoiseThatLeavesNoTimeForWork) {
 
 TEST(Scenario, NamesTheLineOfASyntaxError) {
   EXPECT_THAT(complaint("[machine]\nranks = = 4\n"), StartsWith("test.toml:2: "));
+}
+
+std::string dots(int count) {
+  std::string text = "a";
+  for (int i = 0; i < count; ++i) text += ".a";
+  return text;
+}
+
+TEST(Scenario, AKeyOfAHundredThousandDotsEndsNoStack) {
+  const std::string deep = dots(100'000), line = "\n" + deep + " = 1\n";
+  for (const std::string& text :
+       {deep + " = 1\n", "[" + deep + "]\n", "x = {" + deep + " = 1}\n", R"(x = """a"""")" + line,
+        R"(x = {y = """a""""", )" + deep + " = 1}\n", "x = '''a'''''" + line, R"(x = "\"")" + line, "# '" + line,
+        R"("a" . 'b' .)" + deep + " = 1\n"}) {
+    EXPECT_THAT(complaint(text), AllOf(StartsWith("test.toml:"), HasSubstr("more than 8 parts"))) << text.substr(0, 40);
+  }
+  EXPECT_THAT(complaint(kGood, {deep + "=1"}), HasSubstr("more than 8 parts"));
+  EXPECT_THAT(complaint(kGood, {"machine.curve={" + deep + "=1}"}), HasSubstr("more than 8 parts"));
+}
+
+TEST(Scenario, DotsThatPartNoKeysAreNotCounted) {
+  EXPECT_EQ(complaint(kGood + R"(
+[lesson] # ....................
+title = "..................."
+summary = '.................'
+text = ["""
+...................."""]
+)"),
+            "");
+  EXPECT_THAT(complaint(kGood, {"noise.file=../../../../../../../../../n.csv"}), Not(HasSubstr("parts")));
+}
+
+TEST(Scenario, HasAtMostAsManyRanksAsASessionCanHold) {
+  EXPECT_EQ(complaint(with("ranks = 40", "ranks = 4194304")), "");
+  EXPECT_THAT(complaint(with("ranks = 40", "ranks = 4194305")), HasSubstr("from 1 to 4194304"));
 }
 
 TEST(Scenario, RefusesATableWhereAValueBelongsAndTheReverse) {

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 
+#include "workloads/support/input_file.h"
 #include "workloads/support/quantity.h"
 
 namespace idlewave::support {
@@ -17,6 +16,7 @@ using wire::Error;
 using wire::Nanoseconds;
 using wire::Result;
 
+constexpr std::size_t kMostTraceBytes = 256'000'000;
 constexpr std::string_view kSpaces = " \t\r";
 constexpr std::string_view kAccepted = "write START, DURATION such as 1.5 ms, 20 us, or two numbers of nanoseconds";
 
@@ -122,13 +122,9 @@ Result<NoiseTrace> load_noise_trace(const Noise& noise, const std::filesystem::p
   const auto* wanted = std::get_if<TraceNoise>(&noise.distribution);
   if (wanted == nullptr) return NoiseTrace{};
   const std::filesystem::path path = folder / wanted->file;
-  std::ifstream file{path, std::ios::binary};
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  if (!file.good() && !file.eof()) {
-    return Error{fmt::format("{}: can't be read; noise.file is the path of a noise trace, from the scenario's folder",
-                             path.string())};
-  }
-  return parse_noise_trace(text, path.string());
+  const auto text = read_input_file(path, kMostTraceBytes,
+                                    "noise.file is the path of a noise trace, from the scenario's folder");
+  return text ? parse_noise_trace(*text, path.string()) : text.error();
 }
 
 }  // namespace idlewave::support

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <utility>
 
+#include "workloads/support/input_file.h"
 #include "workloads/support/quantity.h"
 #include "workloads/support/toml_document.h"
 
@@ -50,7 +49,9 @@ constexpr std::array<std::pair<std::string_view, CollectiveMode>, 3> kModes{
      {"nonblocking", CollectiveMode::kNonblocking},
      {"ideal", CollectiveMode::kIdeal}}};
 
-constexpr Rank kMaxRanks = 100'000'000;
+using wire::kMaxRanks;
+
+constexpr std::size_t kMostScenarioBytes = 1'000'000;
 constexpr Step kMaxSteps = Step{1} << 47;  // what an event can carry, with a bit to spare
 
 Machine read_machine(Section section) {
@@ -344,12 +345,8 @@ Result<Scenario> parse_scenario(std::string_view text, std::string_view name, st
 }
 
 Result<Scenario> load_scenario(const std::filesystem::path& path, std::span<const std::string> overrides) {
-  std::ifstream file{path, std::ios::binary};
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  if (!file.good() && !file.eof()) {
-    return Error{fmt::format("{}: can't be read; give the path of a scenario file (.toml)", path.string())};
-  }
-  return parse_scenario(text, path.string(), overrides);
+  const auto text = read_input_file(path, kMostScenarioBytes, "give the path of a scenario file (.toml)");
+  return text ? parse_scenario(*text, path.string(), overrides) : text.error();
 }
 
 }  // namespace idlewave::support

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "workloads/support/toml_depth.h"
+
 namespace idlewave::support {
 namespace {
 
@@ -9,6 +11,7 @@ using wire::Error;
 using wire::Result;
 
 constexpr std::string_view kOverride = "--set ";
+const std::string kTooDeep = fmt::format("a key of more than {} parts", kMostKeyParts);
 
 /// Where a node was written: `file:line`, or the override that set it.
 std::string place_of(const toml::node& node, std::string_view name) {
@@ -43,12 +46,20 @@ toml::node* step_into(toml::node& node, std::string_view name) {
   return list->get(index);
 }
 
+/// Of the value only what may hold keys is looked at: a path may have any number of dots.
+bool is_deep(std::string_view key, std::string_view value) {
+  const bool has_keys = value.find_first_of("{\n") != std::string_view::npos;
+  return std::ranges::count(key, '.') >= kMostKeyParts || (has_keys && line_of_deep_key(value));
+}
+
 wire::Status apply_override(toml::table& root, const std::string& text) {
   const auto refuse = [&](std::string_view why) {
     return Error{fmt::format("{}{}: {}; write table.key=value, such as machine.ranks=4000", kOverride, text, why)};
   };
   const auto equals = text.find('=');
   if (equals == std::string::npos) return refuse("has no value");
+  if (is_deep(std::string_view{text}.substr(0, equals), std::string_view{text}.substr(equals + 1)))
+    return refuse(kTooDeep);
   std::string path = text.substr(0, text.find_last_not_of(" =", equals) + 1);
   if (path.starts_with("loggops.")) path.replace(0, 7, "communication");
   toml::node* node = &root;
@@ -131,6 +142,7 @@ void Section::text_from(const toml::node& node, std::string_view key, std::strin
 
 Result<TomlDocument> TomlDocument::parse(std::string_view text, std::string_view name,
                                          std::span<const std::string> overrides) {
+  if (const auto line = line_of_deep_key(text)) return Error{fmt::format("{}:{}: {}", name, *line, kTooDeep)};
   toml::table root;
   try {
     root = toml::parse(text, name);

@@ -374,11 +374,11 @@ class Scenarios(SimTest):
         self.refuses(path, says="no-such.csv")
 
     def test_more_ranks_than_the_memory_holds_are_refused(self):
-        little = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        little = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))
         if self.call("sim", "--version", preexec_fn=little).returncode != 0:
             self.skipTest("a program with a sanitizer does not start in so little memory")
         for options in ([], ["--sweep", "program.steps=100..103"]):
-            self.refuses(self.scenario, "--set", "machine.ranks=100000000", *options, says=["GB", "fewer ranks"], preexec_fn=little)
+            self.refuses(self.scenario, "--set", "machine.ranks=4000000", *options, says=["GB", "fewer ranks"], preexec_fn=little)
 
     def test_ctrl_c_ends_a_long_run_with_what_it_has(self):
         run = self.start_long_run("--json")
@@ -402,6 +402,37 @@ class Scenarios(SimTest):
         out, err = run.communicate(timeout=60)
         self.assertEqual((run.returncode, out), (1, ""))
         self.assertIn("interrupted after 0 of 3 runs", err)
+
+
+class Inputs(SimTest):
+    def pipe(self):
+        path = self.path / "pipe"
+        os.mkfifo(path)
+        return str(path)
+
+    def sparse(self, size, text=""):
+        path = self.write("large", text)
+        os.truncate(path, size)
+        return path
+
+    def test_what_has_no_end_or_no_beginning_is_no_input(self):
+        for path in ("/dev/zero", "/dev/stdin", self.pipe(), str(self.path)):
+            for arguments in ([path], ["--goal", path], ["--from", path]):
+                self.refuses(*arguments, says=path)
+            noise = self.write("noisy.toml", REFERENCE + f'[noise]\ndistribution = "trace"\nfile = "{path}"\n')
+            self.refuses(noise, says=path)
+
+    def test_files_too_large_are_refused_before_they_are_read(self):
+        self.refuses(self.sparse(1 << 40), says=["larger than 1 MB", "scenario"])
+        noise = self.write("noisy.toml", REFERENCE + '[noise]\ndistribution = "trace"\nfile = "large"\n')
+        self.refuses(noise, says=["larger than 256 MB", "trace"])
+        self.refuses("--goal", self.sparse(1 << 42, "num_ranks 1\n"), says=["GB", "memory"])
+
+    def test_numbers_that_no_machine_holds_are_refused(self):
+        self.refuses(self.scenario, "--set", "machine.ranks=4194305", says="4194304")
+        self.refuses("--goal", self.write("many.goal", "num_ranks 1000000000\n"), says="too short")
+        self.refuses(self.scenario, "--sweep", "machine.ranks=1..1000000000000", says="at most")
+        self.refuses(self.scenario, "--sweep", "machine.ranks=1..100000", "--sweep", "program.steps=1..100000", says="runs")
 
 
 class Recordings(SimTest):
@@ -784,7 +815,7 @@ class Networks(SimTest):
     def test_what_it_cannot_do_is_refused(self):
         self.refuses(self.network, "--stream", "tcp://127.0.0.1:0", "--realtime", says=["--stream", "communication.time"])
         self.refuses(self.network, "--step-start", "200", says=["200", "199"])
-        self.refuses(self.network, "--set", "machine.ranks=10000000", says=["operations", "fewer ranks or steps"])
+        self.refuses(self.network, "--set", "machine.ranks=4000000", says=["operations", "fewer ranks or steps"])
 
     def test_more_steps_than_the_memory_holds_are_refused(self):
         little = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))

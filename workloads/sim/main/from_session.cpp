@@ -15,8 +15,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::int64_t kMostRanks = 100'000'000;  ///< Of a scenario.
-
 /// The same figures of the recorded run and of the simulated one.
 struct Figures {
   double makespan = 0;   ///< Seconds, from the first step's begin to the end of the last one.
@@ -94,9 +92,9 @@ wire::Status check_domains(const support::Scenario& scenario, Rank factor) {
 int run_from_session(const Options& options) {
   const auto history = read_history(options.from);
   if (!history) return complain(history.error().message, kBadInput);
-  if (std::int64_t(history->ranks.size()) * options.extrapolate > kMostRanks)
+  if (std::int64_t(history->ranks.size()) * options.extrapolate > wire::kMaxRanks)
     return complain(fmt::format("--extrapolate: {} times {} ranks; at most {} ranks are possible", options.extrapolate,
-                                history->ranks.size(), kMostRanks),
+                                history->ranks.size(), wire::kMaxRanks),
                     kBadInput);
   const Pattern pattern = pattern_of(*history);
   if (!pattern.certain)

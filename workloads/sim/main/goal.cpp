@@ -51,10 +51,10 @@ S = "65535 B"
 class MappedFile {
  public:
   static wire::Result<MappedFile> open(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat about {};
     if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-      const std::string why = fd < 0 ? std::strerror(errno) : "is not a file";
+      const std::string why = fd < 0 ? std::strerror(errno) : "is not a regular file; give the path of a GOAL schedule";
       if (fd >= 0) close(fd);
       return wire::Error{fmt::format("{}: {}", path, why)};
     }
@@ -141,6 +141,7 @@ struct Given {
 wire::Result<Given> given_by(const Options& options) {
   const auto file = MappedFile::open(options.goal);
   if (!file) return file.error();
+  if (const auto room = check_memory(file->text().size(), "take a smaller schedule"); !room) return room.error();
   auto schedule = read_goal(file->text(), options.goal.string());
   if (!schedule) return schedule.error();
   if (options.extrapolate == 1) return Given{std::move(*schedule), std::nullopt};

@@ -11,6 +11,7 @@
 #include "workloads/sim/contention/simulation.h"
 #include "workloads/sim/main/collective.h"
 #include "workloads/sim/main/emitter.h"
+#include "workloads/sim/main/engines.h"
 #include "workloads/sim/main/operator.h"
 
 namespace idlewave::sim {
@@ -93,6 +94,8 @@ int stream(const Prepared& prepared, const Options& options) {
   if (!model) return complain(model.error().message, kBadInput);
   if (const wire::Status fits = check_session(prepared.scenario, *model); !fits)
     return complain(fits.error().message, kBadInput);
+  if (const wire::Status room = check_memory(prepared.scenario, RunOptions{}); !room)
+    return complain(room.error().message, kBadInput);
   auto outlet = outlet::Outlet::open(
       {.session = options.session, .node = kNode, .listen = options.listen, .connect = options.connect});
   if (!outlet) return complain(outlet.error().message, kBadInput);
