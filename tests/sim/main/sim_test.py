@@ -378,7 +378,8 @@ class Scenarios(SimTest):
         if self.call("sim", "--version", preexec_fn=little).returncode != 0:
             self.skipTest("a program with a sanitizer does not start in so little memory")
         for options in ([], ["--sweep", "program.steps=100..103"]):
-            self.refuses(self.scenario, "--set", "machine.ranks=4000000", *options, says=["GB", "fewer ranks"], preexec_fn=little)
+            self.refuses(self.scenario, "--set", "machine.ranks=4000000", "--set", "machine.ranks_per_domain=1", *options,
+                         says=["MB", "fewer ranks"], preexec_fn=little)
 
     def test_ctrl_c_ends_a_long_run_with_what_it_has(self):
         run = self.start_long_run("--json")
