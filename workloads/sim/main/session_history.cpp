@@ -143,8 +143,8 @@ class SessionReader {
     const CommonSteps common(ranks_);
     const StepNumbers& steps = common.longest();
     if (steps.size() < 2)
-      return wire::Error{fmt::format("of {} steps there are no two in a row that are whole on all {} ranks{}",
-                                     common.all(), ranks_.size(), damage.first.empty() ? "" : ": " + damage.first)};
+      return wire::Error{fmt::format("of {} steps there are no two in a row that are whole on all {} ranks", common.all(),
+                                     ranks_.size())};
     SessionHistory history{.program = roster_.program,
                            .domains = roster_.domains,
                            .domain_of = domains_of_ranks(),
@@ -273,7 +273,10 @@ wire::Result<SessionHistory> read_history(const std::string& path) {
     if (const wire::Status taken = session.take(entry.bytes); !taken) return refuse(taken.error());
   }
   auto history = session.history((*log)->damage());
-  if (!history) return refuse(history.error());
+  if (!history) {
+    const std::string& damage = (*log)->damage().first;
+    return refuse({history.error().message + (damage.empty() ? "" : "; " + damage)});
+  }
   return history;
 }
 
