@@ -15,6 +15,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+constexpr std::size_t kMostDelays = 100'000;
+
 /// The same figures of the recorded run and of the simulated one.
 struct Figures {
   double makespan = 0;   ///< Seconds, from the first step's begin to the end of the last one.
@@ -77,6 +79,11 @@ void print_text(const std::string& text, const Figures& life, const Figures& mod
     print_row(fmt::format("active ranks, domain {}", i), life.active_means[i], model.active_means[i]);
 }
 
+/// The reader of session files names the file itself.
+std::string with_path(const std::string& path, const std::string& line) {
+  return line.starts_with(path) ? line : path + ": " + line;
+}
+
 /// Each p ranks of the larger machine are to lie as the p of the recording do.
 wire::Status check_domains(const support::Scenario& scenario, Rank factor) {
   const Rank each = scenario.machine.ranks_per_domain, recorded = scenario.machine.ranks / factor;
@@ -96,6 +103,11 @@ int run_from_session(const Options& options) {
     return complain(fmt::format("--extrapolate: {} times {} ranks; at most {} ranks are possible", options.extrapolate,
                                 history->ranks.size(), wire::kMaxRanks),
                     kBadInput);
+  if (number_of_delays(*history) * std::size_t(options.extrapolate) > kMostDelays)
+    return complain(fmt::format("{}: {} times {} delays; at most {} can be simulated", options.from,
+                                options.extrapolate, number_of_delays(*history), kMostDelays),
+                    kBadInput);
+  for (const std::string& line : history->left_out) complain(with_path(options.from, line), kSuccess);
   const Pattern pattern = pattern_of(*history);
   if (!pattern.certain)
     complain(options.from +

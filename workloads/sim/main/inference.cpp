@@ -8,6 +8,8 @@
 #include <map>
 #include <numeric>
 
+#include "probe/wire/printable.h"
+
 namespace idlewave::sim {
 namespace {
 
@@ -126,13 +128,18 @@ struct Held {
   double seconds;
 };
 
-std::string delays_of(const SessionHistory& history, Rank factor) {
+std::vector<Held> delays_in(const SessionHistory& history) {
   std::vector<Held> delays;
   for (std::size_t rank = 0; rank < history.ranks.size(); ++rank) {
     for (std::size_t step = 0; step < history.steps(); ++step) {
       if (const double held = history.ranks[rank][step].held; held >= kLeastDelay) delays.push_back({rank, step, held});
     }
   }
+  return delays;
+}
+
+std::string delays_of(const SessionHistory& history, Rank factor) {
+  const std::vector<Held> delays = delays_in(history);
   std::string text;
   for (std::size_t copy = 0; copy < std::size_t(factor) && !delays.empty(); ++copy) {
     for (const Held& delay : delays) {
@@ -162,6 +169,8 @@ Pattern pattern_of(const SessionHistory& history) {
   return pattern;
 }
 
+std::size_t number_of_delays(const SessionHistory& history) { return delays_in(history).size(); }
+
 std::string scenario_of(const SessionHistory& history, const Pattern& pattern, const std::string& source, Rank factor) {
   const Place place = place_of(history);
   const double volume = volume_of(history);
@@ -169,8 +178,9 @@ std::string scenario_of(const SessionHistory& history, const Pattern& pattern, c
                       place.domain->saturated_bandwidth > 0 && volume >= 1;
   const std::string scale = factor > 1 ? fmt::format(", on {} times its {} ranks", factor, history.ranks.size()) : "";
   std::string text =
-      fmt::format("# From the recording {}: {}{}\n\n[machine]\nranks = {}\nranks_per_domain = {}\n", source,
-                  history.program, scale, history.ranks.size() * std::size_t(factor), place.ranks_per_domain);
+      fmt::format("# From the recording {}: {}{}\n\n[machine]\nranks = {}\nranks_per_domain = {}\n",
+                  wire::printable(source), wire::printable(history.program), scale,
+                  history.ranks.size() * std::size_t(factor), place.ranks_per_domain);
   if (memory)
     text += fmt::format("core_bandwidth = \"{:.0f} B/s\"\ndomain_bandwidth = \"{:.0f} B/s\"\n",
                         place.domain->core_bandwidth, place.domain->saturated_bandwidth);

@@ -19,6 +19,9 @@ struct Pattern {
 };
 Pattern pattern_of(const SessionHistory& history);
 
+/// Of all ranks, as scenario_of writes them.
+std::size_t number_of_delays(const SessionHistory& history);
+
 /// As a scenario file (TOML), which says of each figure where it comes from. `factor`: for so many times the ranks, of
 /// which r + j p, with p in the recording, has the delays of r.
 std::string scenario_of(const SessionHistory& history, const Pattern& pattern, const std::string& source,

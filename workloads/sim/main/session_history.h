@@ -27,14 +27,15 @@ struct SessionHistory {
   std::string program;
   std::vector<wire::DomainInfo> domains;      ///< Of the last roster.
   std::vector<int> domain_of;                 ///< By rank: index into domains; -1: not known.
-  std::vector<std::vector<StepTimes>> ranks;  ///< [rank][step], the first step that all ranks have is 0.
+  std::vector<std::vector<StepTimes>> ranks;  ///< [rank][step]; the first step that is taken is 0.
   std::vector<double> bytes;                  ///< By domain: moved in all, as measured or modelled.
+  std::vector<std::string> left_out;          ///< What could not be read or is not taken, a line each.
 
   std::size_t steps() const { return ranks.empty() ? 0 : ranks.front().size(); }
 };
 
-/// Steps that not all ranks have are left out. Error: one line; also for sessions of several nodes, whose clocks
-/// differ.
+/// Takes the longest run of steps that are whole on all ranks, however they are numbered, and says in `left_out` what else
+/// there is. Error: one line; also for sessions of several nodes, whose clocks differ.
 wire::Result<SessionHistory> read_history(const std::string& path);
 
 }  // namespace idlewave::sim
