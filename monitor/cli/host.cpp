@@ -225,8 +225,7 @@ void Host::turn() {
 void Host::pass_on_frames() {
   deliveries_.clear();
   link_.receive(now(), deliveries_);
-  for (const link::Delivery& delivery : deliveries_)
-    if (delivery.direction == wire::Direction::kReceived) view_->relay(delivery.bytes);
+  for (const link::Delivery& delivery : deliveries_) view_->relay(delivery.bytes);
 }
 
 /// The commands' outcomes come back as frames; that one found nobody is told to all as one of those who ordered it would be.
@@ -304,6 +303,7 @@ void Host::finish() {
   } else if (const wire::Status stopped = link_.stop(); !stopped) {
     starter_.say(words::kFailure + stopped.error().message);
   }
+  for (const std::string& trouble : session_.troubles()) starter_.say(words::kNote + trouble);
   describe(true);
   view_->finish(starter_is_gone_ ? Nanoseconds(0) : kPatienceForStarter);
   keep_output();

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <utility>
 
+#include "monitor/analysis/missing.h"
 #include "monitor/cli/hosted_program.h"
 #include "monitor/cli/paths.h"
 #include "monitor/cli/report.h"
@@ -143,8 +144,8 @@ wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
   return file.fail() ? wire::Status(wire::Error{fmt::format("{}: the report could not be written: {}", options.report, std::strerror(errno))}) : wire::ok();
 }
 
-void say_that_nothing_was_reported() {
-  fail("the program ended without reporting anything: is it linked with libidlewave-probe, and does it call idlewave_start?", 0);
+void say_that_nothing_was_reported(const HostedProgram& program) {
+  if (!program.has_notes()) fail("the program ended without reporting anything: is it linked with libidlewave-probe, and does it call idlewave_start?", 0);
 }
 
 int left_alone(const HostedProgram& program, int code) {
@@ -172,7 +173,9 @@ int run_headless(const RunOptions& options, HostedProgram& program, Signals& sig
   Monitor monitor(std::move(*link), monitor_options(options, program));
   if (!follower.follow(&monitor)) return left_alone(program, process::exit_code_of(SIGHUP));
   print_result(monitor, options);
-  if (monitor.observer().timeline().empty()) say_that_nothing_was_reported();
+  const analysis::Missing missing = analysis::find_missing(monitor.observer().timeline());
+  if (monitor.observer().timeline().empty()) say_that_nothing_was_reported(program);
+  else if (!missing.is_complete()) fail("incomplete: " + to_words(missing), 0);
   return end_of(program, write_report(monitor, options));
 }
 
@@ -208,7 +211,7 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& si
   const bool over = Follower(program, signals).follow(nullptr);
   program.show_output();
   if (!over) return left_alone(program, process::exit_code_of(SIGHUP));
-  if (left == kNothingReported) say_that_nothing_was_reported();
+  if (left == kNothingReported) say_that_nothing_was_reported(program);
   return end_of(program, wire::ok());
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "monitor/cli/paths.h"
+#include "monitor/cli/reach.h"
 #include "monitor/cli/verbs.h"
 #include "probe/wire/printable.h"
 #include "probe/wire/session_directory.h"
@@ -21,6 +22,7 @@ namespace {
 constexpr int kLockPatience = 1000;  // ms; an agent that ends holds the lock for moments
 
 constexpr std::size_t kLinesOfEpitaph = 8;
+constexpr std::size_t kTroublesTold = 8;
 /// After the launcher has ended, its agents may still have something to say.
 constexpr Nanoseconds kPatienceForAgents = std::chrono::seconds(3);
 
@@ -49,25 +51,43 @@ wire::Result<Session> Session::open(const std::string& name, const std::string& 
     return wire::Error{fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.'", name, wire::kSessionNameLimit)};
   }
   wire::sweep_dead_sessions(name.c_str());
-  if (!wire::make_session_directory(name.c_str())) {
+  const int hold = wire::hold_session(name.c_str());
+  if (hold < 0) {
     return wire::Error{fmt::format("the session's folder {} can't be made, or is not ours alone (mode 0700); IDLEWAVE_DIR names another place", session_folder(name))};
   }
   Session session;
   session.name_ = name;
+  session.hold_ = hold;
   link::LiveOptions options;
   options.session = name;
   options.endpoint = listen.empty() ? fmt::format("ipc://{}/monitor.sock", session_folder(name)) : listen;
   options.listen = true;
+  if (options.endpoint.starts_with("tcp:")) {
+    if (const wire::Status keys = session.make_keys(options); !keys) return keys.error();
+  }
   auto link = link::open_live(options);
   if (!link) return link.error();
-  session.endpoint_ = link::bound_endpoint(**link);
+  session.endpoint_ = reachable_endpoint(link::bound_endpoint(**link));
   session.link_ = std::move(*link);
   return session;
+}
+
+/// Over tcp others are there. Agents on other nodes are told where their key lies.
+wire::Status Session::make_keys(link::LiveOptions& options) {
+  const auto folder = make_key_folder(name_);
+  if (!folder) return folder.error();
+  const auto keys = link::make_session_keys(*folder);
+  if (!keys) return keys.error();
+  options.key = keys->server;
+  agents_key_ = keys->agents;
+  return wire::ok();
 }
 
 Session::Session(Session&& other) noexcept
     : name_(std::exchange(other.name_, {})),
       endpoint_(std::move(other.endpoint_)),
+      agents_key_(std::move(other.agents_key_)),
+      hold_(std::exchange(other.hold_, -1)),
       link_(std::move(other.link_)),
       program_(std::move(other.program_)),
       program_name_(std::move(other.program_name_)),
@@ -77,10 +97,14 @@ Session::~Session() {
   if (name_.empty()) return;
   end_program();
   link_.reset();
-  // An agent that ends at the same time makes the lock anew and leaves it to us, if it still sees a socket of ours.
+  if (!agents_key_.empty()) remove_key_folder(name_);
+  // An agent that ends at the same time leaves the folder to us, if it still sees something of ours; else it is the one to remove it.
   const int lock = wire::lock_session(name_.c_str(), kLockPatience);
+  if (hold_ >= 0) close(hold_);
   wire::AgentRecord agent;
-  if (!wire::read_agent_record(name_.c_str(), agent) || !wire::is_alive(agent)) wire::remove_session_directory(name_.c_str());
+  const bool agent_lives = wire::read_agent_record(name_.c_str(), agent) && wire::is_alive(agent);
+  for (const char* ours : {"host", "output", "program.log", "trouble.log", "view.sock", "monitor.sock"}) unlink((folder() + "/" + ours).c_str());
+  agent_lives ? wire::remove_session_directory_if_empty(name_.c_str()) : wire::remove_session_directory(name_.c_str());
   if (lock >= 0) close(lock);
 }
 
@@ -90,6 +114,7 @@ std::string Session::log_path() const { return folder() + "/program.log"; }
 std::vector<std::string> Session::prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject, std::vector<std::string>& environment) const {
   Environment wanted = session_environment(name_, endpoint_);
   if (allow_inject) wanted["IDLEWAVE_ALLOW_INJECT"] = "1";
+  if (!agents_key_.empty()) wanted["IDLEWAVE_KEY"] = agents_key_;
   command = with_environment(std::move(command), kind, wanted);
   wanted.merge(launcher_environment(kind));
   for (const auto& [variable, value] : wanted) environment.push_back(variable + "=" + value);
@@ -122,6 +147,13 @@ void Session::end_program() {
 std::string how_it_ended(const std::string& program, int code) {
   const std::string name = std::filesystem::path(program.substr(0, program.find(' '))).filename();
   return fmt::format("{} ended with code {}{}", name, code, code > 128 && code < 128 + NSIG ? fmt::format(", as by signal {}", code - 128) : "");
+}
+
+std::vector<std::string> Session::troubles() const {
+  std::ifstream file(folder() + "/trouble.log");
+  std::vector<std::string> lines;
+  for (std::string line; lines.size() < kTroublesTold && std::getline(file, line);) lines.push_back(line);
+  return lines;
 }
 
 int watch_program(Session& session, Monitor& monitor, bool headless, const Done& each_round) {

@@ -28,6 +28,9 @@ class Session {
 
   /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our stderr.
   wire::Status start(std::vector<std::string> command, LauncherKind kind, bool quiet);
+  /// What ranks and agents of this node could not do, a line each.
+  std::vector<std::string> troubles() const;
+
   /// Exit code of the launcher once it has ended.
   std::optional<int> exit_code();
   const std::string& program_name() const { return program_name_; }
@@ -38,9 +41,12 @@ class Session {
  private:
   Session() = default;
   std::string log_path() const;
+  wire::Status make_keys(link::LiveOptions& options);
 
   std::string name_;
   std::string endpoint_;
+  std::string agents_key_;  ///< File; empty where all is on this node.
+  int hold_ = -1;           ///< Lets the folder stay.
   std::unique_ptr<link::Link> link_;
   std::optional<process::Launched> program_;
   std::string program_name_;

@@ -3,6 +3,7 @@
 // --json prints the figures of scripts/bench: of many short, shuffled repetitions the fastest, since on a shared
 // machine everything else is somebody else's time.
 
+#include <fcntl.h>
 #include <benchmark/benchmark.h>
 #include <idlewave/probe.h>
 #include <stdlib.h>
