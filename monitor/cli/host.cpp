@@ -35,7 +35,8 @@ using std::chrono::seconds;
 
 constexpr Nanoseconds kLook = milliseconds(50);      ///< Between two looks at what poll can't tell of.
 constexpr Nanoseconds kRecordPeriod = milliseconds(500);
-constexpr Nanoseconds kPatienceForAgents = seconds(3);   ///< After the program has ended they may still have something to say.
+/// After the program has ended its agents may still have something to say; one that lives on this node may have been stopped.
+constexpr Nanoseconds kPatienceForAgents = seconds(3), kPatienceForStopped = seconds(10);
 constexpr Nanoseconds kPatienceForStarter = seconds(2);  ///< To attach, where the program was over in moments.
 constexpr Nanoseconds kEndPatience = seconds(5);         ///< Between asking the program to end and ending it.
 constexpr std::uint64_t kHistory = 64u << 20;            ///< What a screen that comes later gets to see, in bytes of frames.
@@ -112,6 +113,7 @@ class Host {
   void look_after_program();
   bool is_over();
   bool agents_are_done();
+  bool has_agent_here() const;
   void describe(bool at_once);
   void keep_output();
 
@@ -271,11 +273,19 @@ bool Host::agents_are_done() {
   const link::LinkState state = link_.status().state;
   if (state == link::LinkState::kEnded) return true;
   if (state != link::LinkState::kWaiting) return false;
-  wire::AgentRecord agent;
-  return !wire::read_agent_record(session_.name().c_str(), agent) || !wire::is_alive(agent);
+  return !has_agent_here();
 }
 
-bool Host::is_over() { return ended_at_ && (agents_are_done() || now() - *ended_at_ > kPatienceForAgents); }
+bool Host::has_agent_here() const {
+  wire::AgentRecord agent;
+  return wire::read_agent_record(session_.name().c_str(), agent) && wire::is_alive(agent);
+}
+
+bool Host::is_over() {
+  if (!ended_at_) return false;
+  const Nanoseconds waited = now() - *ended_at_;
+  return agents_are_done() || waited > kPatienceForStopped || (waited > kPatienceForAgents && !has_agent_here());
+}
 
 void Host::describe(bool at_once) {
   record_.recorded = link_.bytes_written();

@@ -117,7 +117,8 @@ void leave(Turn& turn, Effect how) {
 
 void answer_whether_to_quit(Turn& turn) {
   const char32_t c = turn.key.character;
-  if (c == U'y' || c == U'Y') return leave(turn, Quit{});
+  const bool is_over = turn.model.session.ends_with_us.empty();  // It ended while we asked.
+  if (c == U'y' || c == U'Y' || (is_over && c == U'q')) return leave(turn, Quit{});
   if (c == U'd' || c == U'D') return leave(turn, Detach{});
   if (c == U'n' || c == U'N') turn.state.form.reset();
 }
@@ -229,6 +230,7 @@ FormWords words_of(const Form& form, const Model& model) {
     case FormKind::kConfirm:
       return {in_words(form.command, model.timeline.ranks()) + " y/n", ""};
     case FormKind::kQuit:
+      if (model.session.ends_with_us.empty()) return {"the program has ended; leave? y/n", ""};
       return {fmt::format("end {}? y/n, d leaves it running", shortened(model.session.ends_with_us, kLongestProgram)), ""};
     case FormKind::kNoise:
       return {"noise in all ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
