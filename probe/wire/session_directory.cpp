@@ -21,6 +21,7 @@ namespace {
 constexpr int kFilePathLimit = kSessionPathLimit + 32;
 constexpr time_t kSettlingSeconds = 60;
 constexpr int kPlaceLimit = 128;
+constexpr int kMakingTries = 100;
 constexpr int kHoldPatienceMs = 1000;
 constexpr std::size_t kTroubleLimit = 64 * 1024;
 
@@ -142,13 +143,18 @@ bool file_path(const char* session, const char* name, char (&out)[kFilePathLimit
 
 bool is_private_folder(const char* path) {
   struct stat status;
+  errno = 0;
   return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
          (status.st_mode & 022) == 0;
 }
 
 bool make_private_folder(const char* path) {
-  if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
-  return is_private_folder(path);
+  for (int i = 0; i < kMakingTries; ++i) {
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
+    if (is_private_folder(path)) return true;
+    if (errno != ENOENT) return false;  // Else it was swept away in between.
+  }
+  return false;
 }
 
 bool write_all(int fd, const char* text, std::size_t size) {
