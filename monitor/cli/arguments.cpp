@@ -212,7 +212,7 @@ void add_inject(CLI::App& app, InjectOptions& o, InjectWords& words, Parsed& par
           "--noise", [&words](const std::string& text) { words.noise = parse_noise(text); },
           "Noise from now on: exp:0.5ms or periodic:2.5ms@10Hz; all ranks unless --ranks is given")
       ->type_name("KIND");
-  verb->add_flag("--clear", words.clear, "End all noise, and take back delays that have not begun");
+  verb->add_flag("--clear", words.clear, "End all noise and all delays, and let go of ranks that are held now");
   verb->callback([&] {
     o.command = command_of(words);
     parsed = [&o] { return inject(o); };

@@ -130,7 +130,7 @@ wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoO
 
 /// The delays of the lesson are ordered through the session, as with MPI.
 std::vector<std::string> simulation_command(const Play& play, const DemoOptions& options, const Session& session) {
-  std::vector<std::string> command = {program_folder() / "idlewave-sim", play.path, "--realtime", "--without-delays", "--session", session.name(), "--connect", session.endpoint()};
+  std::vector<std::string> command = {program_folder() / "idlewave-sim", play.path, "--realtime", "--without-delays", "--allow-inject", "--session", session.name(), "--connect", session.endpoint()};
   for (const std::string& setting : play.overrides) command.insert(command.end(), {"--set", setting});
   if (!options.steps) command.insert(command.end(), {"--set", kNoEndInSight});
   if (!options.steps && options.headless) command.insert(command.end(), {"--duration", fmt::format("{}ns", options.headless->count())});

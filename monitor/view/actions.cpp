@@ -138,7 +138,7 @@ void noise(Turn& turn) {
 void clear(Turn& turn) {
   if (!may_command(turn)) return;
   turn.effects.emplace_back(SendCommand{{.ranks = {}, .order = wire::ClearOrder{}}});
-  turn.say("asked all ranks to end noise and to forget delays that have not begun");
+  turn.say("asked all ranks to end noise and delays, and to let go of those that are held");
 }
 
 void mark(Turn& turn) {

@@ -105,8 +105,7 @@ int collect(const idlewave::agent::Options& options, Post post, Background start
   return EXIT_SUCCESS;
 }
 
-int run(const Arguments& arguments) {
-  Background starter = arguments.detach ? Background::enter() : Background::stay();
+int work(const Arguments& arguments, Background starter) {
   const idlewave::agent::Options& options = arguments.options;
   auto post = Post::take(options);
   if (!post) return fail(starter, post.error().message);
@@ -119,6 +118,17 @@ int run(const Arguments& arguments) {
     return collect(options, std::move(of_keeper), of_starter);
   });
   return keeper.run(starter);
+}
+
+/// What a library throws, such as for want of memory, is told to whoever waits for the agent to start.
+int run(const Arguments& arguments) {
+  Background starter = arguments.detach ? Background::enter() : Background::stay();
+  try {
+    return work(arguments, starter);
+  } catch (const std::exception& error) {
+    starter.report(kBadUsage, std::string("idlewave-agent: ") + error.what());
+    return kBadUsage;
+  }
 }
 
 /// -1: go on.

@@ -26,10 +26,11 @@ wire::Result<std::unique_ptr<Segment>> Segment::make(std::uint32_t slots, std::u
   if (fd >= 0 && ftruncate(fd, off_t(bytes)) == 0 && fcntl(fd, F_ADD_SEALS, kSeals) == 0)
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) {
-    const std::string why = std::strerror(errno);
+    const int error = errno;
     if (fd >= 0) close(fd);
-    return wire::Error{"no shared memory of " + std::to_string(bytes >> 20) + " MB (" + why +
-                       "); ask for fewer --slots or --ring-events"};
+    const bool no_descriptor = error == EMFILE || error == ENFILE;
+    return wire::Error{"no shared memory of " + std::to_string(bytes >> 20) + " MB (" + std::strerror(error) + "); " +
+                       (no_descriptor ? "raise the limit (ulimit -n)" : "ask for fewer --slots or --ring-events")};
   }
   auto* header = new (memory) shm::Header;
   header->version = shm::kLayoutVersion;

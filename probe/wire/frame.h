@@ -78,7 +78,7 @@ struct NoiseOrder {
   double frequency = 0;   ///< Hz, periodic only.
   friend bool operator==(const NoiseOrder&, const NoiseOrder&) = default;
 };
-/// Ends all noise and every delay that has not begun.
+/// Ends all noise and every delay, also one that holds a rank now.
 struct ClearOrder {
   friend bool operator==(const ClearOrder&, const ClearOrder&) = default;
 };

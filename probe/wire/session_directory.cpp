@@ -20,6 +20,8 @@ namespace {
 
 constexpr int kFilePathLimit = kSessionPathLimit + 32;
 constexpr time_t kSettlingSeconds = 60;
+constexpr int kPlaceLimit = 128;
+constexpr int kMakingTries = 100;
 constexpr int kHoldPatienceMs = 1000;
 constexpr std::size_t kTroubleLimit = 64 * 1024;
 
@@ -55,33 +57,6 @@ bool root_path(char (&out)[kSessionPathLimit]) {
   return print_to(out, "/tmp/idlewave-%u", static_cast<unsigned>(geteuid()));
 }
 
-bool file_path(const char* session, const char* name, char (&out)[kFilePathLimit]) {
-  char folder[kSessionPathLimit];
-  return session_path(session, folder) && print_to(out, "%s/%s", folder, name);
-}
-
-bool is_private_folder(const char* path) {
-  struct stat status;
-  return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-         (status.st_mode & 022) == 0;
-}
-
-bool make_private_folder(const char* path) {
-  if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
-  return is_private_folder(path);
-}
-
-bool write_all(int fd, const char* text, std::size_t size) {
-  while (size > 0) {
-    const ssize_t written = write(fd, text, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text += written;
-    size -= static_cast<std::size_t>(written);
-  }
-  return true;
-}
-
 /// Reads a small file whole, with a NUL after it. False if it can't be read or does not fit.
 bool read_small_file(const char* path, char* out, std::size_t size) {
   const Descriptor file(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -102,6 +77,95 @@ bool read_small_file(const char* path, char* out, std::size_t size) {
 template <std::size_t size>
 bool read_small_file(const char* path, char (&out)[size]) {
   return read_small_file(path, out, size);
+}
+
+/// Where process numbers mean what they mean here: machine, boot, and table of processes.
+struct Place {
+  char machine[kPlaceLimit] = {};
+  char run[kPlaceLimit] = {};
+};
+
+/// The link holds both, with a blank between them.
+bool read_place(const char* folder, Place& out) {
+  char path[kFilePathLimit], text[2 * kPlaceLimit];
+  if (!print_to(path, "%s/place", folder)) return false;
+  const ssize_t length = readlink(path, text, sizeof text - 1);
+  if (length <= 0) return false;
+  text[length] = '\0';
+  char* blank = strrchr(text, ' ');
+  if (blank == nullptr) return false;
+  *blank = '\0';
+  return print_to(out.machine, "%s", text) && print_to(out.run, "%s", blank + 1);
+}
+
+Place this_place() {
+  Place place;
+  utsname names;
+  char boot[64] = {}, processes[64] = {};
+  read_small_file("/proc/sys/kernel/random/boot_id", boot);
+  boot[strcspn(boot, "\n")] = '\0';
+  if (readlink("/proc/self/ns/pid", processes, sizeof processes - 1) <= 0) processes[0] = '\0';
+  print_to(place.machine, "%s", uname(&names) == 0 ? names.nodename : "localhost");
+  print_to(place.run, "%s/%s", boot, processes);
+  return place;
+}
+
+/// What a machine left before it was started anew is its own to sweep.
+bool is_here(const Place& place, const Place& here) {
+  if (strcmp(place.run, here.run) == 0) return true;
+  const std::size_t boot = strcspn(here.run, "/");
+  return strcmp(place.machine, here.machine) == 0 && strncmp(place.run, here.run, boot + 1) != 0;
+}
+
+/// FNV-1a.
+std::uint32_t digest(const Place& place) {
+  std::uint32_t sum = 2166136261u;
+  for (const char* c = place.run; *c != '\0'; ++c) sum = (sum ^ static_cast<unsigned char>(*c)) * 16777619u;
+  return sum;
+}
+
+bool belongs_elsewhere(const char* folder) {
+  Place place;
+  return read_place(folder, place) && !is_here(place, this_place());
+}
+
+/// The first one to do so has the folder.
+void settle_place(const char* folder) {
+  char path[kFilePathLimit], text[2 * kPlaceLimit];
+  const Place here = this_place();
+  if (print_to(path, "%s/place", folder) && print_to(text, "%s %s", here.machine, here.run)) (void)!symlink(text, path);
+}
+
+bool file_path(const char* session, const char* name, char (&out)[kFilePathLimit]) {
+  char folder[kSessionPathLimit];
+  return session_path(session, folder) && print_to(out, "%s/%s", folder, name);
+}
+
+bool is_private_folder(const char* path) {
+  struct stat status;
+  errno = 0;
+  return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+         (status.st_mode & 022) == 0;
+}
+
+bool make_private_folder(const char* path) {
+  for (int i = 0; i < kMakingTries; ++i) {
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
+    if (is_private_folder(path)) return true;
+    if (errno != ENOENT) return false;  // Else it was swept away in between.
+  }
+  return false;
+}
+
+bool write_all(int fd, const char* text, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = write(fd, text, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
 }
 
 bool parse_number(const char* text, unsigned long long limit, unsigned long long& out) {
@@ -256,14 +320,15 @@ bool stands_in(const char* path, const char* line) {
   return found;
 }
 
-/// Calls visit(session) for each folder of this user that is named as a session may be.
+/// Calls visit(session) for each folder of this user and place that is named as a session may be.
 template <class Visit>
 void for_each_session(Visit visit) {
   char root[kSessionPathLimit];
   if (!root_path(root) || !is_private_folder(root)) return;
   for_each_entry(root, [&](const char* name) {
     char folder[kSessionPathLimit];
-    if (session_path(name, folder) && is_private_folder(folder)) visit(name);
+    const bool is_ours = session_path(name, folder) && strcmp(strrchr(folder, '/') + 1, name) == 0;
+    if (is_ours && is_private_folder(folder)) visit(name);
     return true;
   });
 }
@@ -278,12 +343,17 @@ bool valid_session_name(const char* name) {
 
 bool session_path(const char* session, char (&out)[kSessionPathLimit]) {
   char root[kSessionPathLimit];
-  return valid_session_name(session) && root_path(root) && print_to(out, "%s/%s", root, session);
+  if (!valid_session_name(session) || !root_path(root) || !print_to(out, "%s/%s", root, session)) return false;
+  return !belongs_elsewhere(out) || print_to(out, "%s/%s.%08x", root, session, digest(this_place()));
 }
 
 bool make_session_directory(const char* session) {
   char root[kSessionPathLimit], folder[kSessionPathLimit];
-  return session_path(session, folder) && root_path(root) && make_private_folder(root) && make_private_folder(folder);
+  if (!session_path(session, folder) || !root_path(root) || !make_private_folder(root) || !make_private_folder(folder))
+    return false;
+  settle_place(folder);
+  // Another place may have been faster.
+  return session_path(session, folder) && make_private_folder(folder);
 }
 
 int lock_session(const char* session, int patience_ms) {
@@ -397,7 +467,7 @@ void remove_session_directory_if_empty(const char* session) {
   if (!session_path(session, folder) || !is_private_folder(folder)) return;
   int others = 0;
   for_each_entry(folder, [&](const char* name) {
-    others += strcmp(name, "lock") != 0 && strcmp(name, "owner") != 0;
+    others += strcmp(name, "lock") != 0 && strcmp(name, "owner") != 0 && strcmp(name, "place") != 0;
     return others == 0;
   });
   char owner[kFilePathLimit];

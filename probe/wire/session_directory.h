@@ -2,6 +2,9 @@
 // Where the parts of a session find each other on one node: /tmp/idlewave-<uid>/<session>/ (IDLEWAVE_DIR replaces the
 // first part), mode 0700.
 //   lock         flock'ed by whoever starts or ends the agent of this session
+//   place        link to the name of the machine, its boot and its table of processes: what the numbers below refer to.
+//                Where the first part is shared with other machines, or with containers, the folder belongs to the place
+//                that made it, and others use <session>.<8 digits of theirs>; nobody else's folder is ever removed
 //   owner        flock'ed, shared, by whoever made the session or wants its folder to stay, such as a monitor
 //   agent        text, one "key value" line each: pid, start (of that process, see process_start_time), memory (file
 //                descriptor number of the shared segment inside that process), endpoint (where the agent listens)
@@ -24,7 +27,8 @@ inline constexpr int kSessionPathLimit = 96;
 
 bool valid_session_name(const char* name);
 
-/// Writes "<root>/<session>" to `out`. False if the name is not valid or the path too long.
+/// Writes "<root>/<session>" to `out`, or this place's own folder if that one belongs to another place. False if the name
+/// is not valid or the path too long.
 bool session_path(const char* session, char (&out)[kSessionPathLimit]);
 
 /// Makes the session's folder (and the root) if missing. False if it can't be made, or either is no folder, belongs to

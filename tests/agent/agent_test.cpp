@@ -168,11 +168,12 @@ TEST(Agent, EndsThoughSomebodyHoldsTheLockForEver) {
 
 TEST(Agent, SaysInTheSessionsFolderWhyItFindsNoMonitor) {
   const SessionRoot root;
-  AgentProcess agent({"--connect", "tcp://127.0.0.1:1"});
+  const std::string endpoint = "ipc://" + root.folder("nobody.sock").string();
+  AgentProcess agent({"--connect", endpoint});
   EXPECT_TRUE(eventually([&] {
     std::string line;
     std::getline(std::ifstream(root.folder() / "trouble.log"), line);
-    return line.find("found no monitor at tcp://127.0.0.1:1 for 5 s: connection refused") != std::string::npos;
+    return line.find("found no monitor at " + endpoint + " for 5 s: no such file or directory") != std::string::npos;
   }));
 }
 

@@ -272,6 +272,35 @@ TEST(DelayGate, IsObeyedOrTakenBackButNeverBothNorNeither) {
   }
 }
 
+TEST(DelayGate, IsFreeAgainWhateverItsOrderMetWhenItWasWithdrawn) {
+  constexpr int kOrders = 20'000;
+  SteppingRank rank;
+  std::atomic<bool> done{false};
+  std::thread agent([&] {
+    for (int i = 0; i < kOrders; ++i) {
+      while (!shm::arm_delay(rank.slot(), {static_cast<wire::CommandId>(i), i % 3 * kMs / 100, wire::kNoStep})) {
+      }
+      for (int wait = i % 50; wait > 0; --wait) (void)shm::has_delay(rank.slot());
+      shm::withdraw_delay(rank.slot());
+    }
+    while (shm::has_delay(rank.slot())) {
+    }
+    done.store(true);
+  });
+  std::vector<int> obeyed(kOrders);
+  for (wire::Step step = 0; !done.load(); ++step) {
+    rank.begin_step(step);
+    int depth = 0;
+    for (const Event& event : rank.told()) {
+      depth += event.kind == EventKind::kDelayBegin ? 1 : -1;
+      if (event.kind == EventKind::kDelayBegin) ++obeyed[event.value];
+    }
+    ASSERT_EQ(depth, 0) << "each hold that began has ended";
+  }
+  agent.join();
+  for (int i = 0; i < kOrders; ++i) ASSERT_LE(obeyed[i], 1) << "order " << i;
+}
+
 TEST(NoiseGate, ComesBeforeEachStepUntilItIsEnded) {
   SteppingRank rank;
   shm::set_noise(rank.slot(), {1, 9, kExponential, 2000, 0, 1});

@@ -139,7 +139,7 @@ TEST(AgentRecord, LeavesNoDraftBehind) {
   make_session("s", record_of(getpid()));
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(root.path() / "s")) names.push_back(entry.path().filename());
-  EXPECT_THAT(names, ElementsAre("agent"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre("agent", "place"));
 }
 
 TEST(AgentRecord, IsNotReadWhenDamaged) {
@@ -245,6 +245,51 @@ TEST(Sweep, SparesAMonitorThatWaitsForItsAgent) {
   const Listener monitor(root.path() / "s" / "monitor.sock");
   sweep_dead_sessions(nullptr);
   EXPECT_TRUE(fs::exists(root.path() / "s"));
+}
+
+/// As another machine, or a container, would have made the folder of session "s".
+void give_away(const SessionRoot& root, const std::string& machine = "elsewhere") {
+  fs::remove(root.path() / "s" / "place");
+  fs::create_symlink(machine + " 1f2e/pid:[17]", root.path() / "s" / "place");
+}
+
+TEST(SharedRoot, GivesEachPlaceAFolderOfItsOwn) {
+  const SessionRoot root;
+  make_session("s", record_of(getpid()));
+  give_away(root);
+  AgentRecord read;
+  EXPECT_FALSE(read_agent_record("s", read)) << "the numbers mean something else there";
+  AgentRecord written = record_of(getpid());
+  make_session("s", written);
+  ASSERT_TRUE(read_agent_record("s", read));
+  char folder[kSessionPathLimit];
+  ASSERT_TRUE(session_path("s", folder));
+  EXPECT_THAT(folder, testing::MatchesRegex(".*/s\\.[0-9a-f]{8}"));
+  remove_session_directory("s");
+  EXPECT_FALSE(fs::exists(folder));
+  EXPECT_TRUE(fs::exists(root.path() / "s" / "agent"));
+}
+
+TEST(SharedRoot, IsSweptByEachPlaceForItself) {
+  const SessionRoot root;
+  make_session("s", record_of_the_dead());
+  give_away(root);
+  make_session("s", record_of_the_dead());
+  sweep_dead_sessions(nullptr);
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(root.path())) names.push_back(entry.path().filename());
+  EXPECT_THAT(names, ElementsAre("s"));
+  EXPECT_TRUE(fs::exists(root.path() / "s" / "agent"));
+}
+
+TEST(SharedRoot, IsSweptOfWhatThisMachineLeftBeforeItWasStartedAnew) {
+  const SessionRoot root;
+  make_session("s", record_of_the_dead());
+  char name[256] = {};
+  ASSERT_EQ(gethostname(name, sizeof name - 1), 0);
+  give_away(root, name);
+  sweep_dead_sessions(nullptr);
+  EXPECT_FALSE(fs::exists(root.path() / "s"));
 }
 
 TEST(SessionOwner, KeepsItsFolderUntilItLetsGo) {

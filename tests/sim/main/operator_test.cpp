@@ -53,7 +53,7 @@ struct Stage {
   Holds holds;
   sim::Prepared prepared;
   wire::Result<sim::Simulation> simulation = sim::Simulation::create(prepared.scenario, holds, prepared.noise);
-  sim::Operator op{*simulation, prepared};
+  sim::Operator op{*simulation, prepared, true};
 };
 
 const NoiseOrder kNoise{NoiseKind::kExponential, 1ms, 0};
@@ -82,6 +82,16 @@ TEST(DelayCommand, IsForAllItsRanksOrNone) {
   EXPECT_FALSE(stage.op.obey({8, {5, 6}, DelayOrder{100ms, 200}}));
   stage.to_the_end();
   EXPECT_TRUE(stage.holds.began.empty());
+}
+
+TEST(Commands, OtherThanClearAreRefusedWhereInjectionIsOff) {
+  Stage stage;
+  sim::Operator op{*stage.simulation, stage.prepared, false};
+  EXPECT_FALSE(op.obey({7, {5}, DelayOrder{100ms, 20}}));
+  EXPECT_FALSE(op.obey({8, {5}, kNoise}));
+  EXPECT_TRUE(op.obey({9, {5}, ClearOrder{}}));
+  stage.to_the_end();
+  EXPECT_FALSE(stage.holds.has(Phase::kDelay, 5, 7));
 }
 
 TEST(ClearCommand, TakesBackDelaysThatHaveNotBegun) {

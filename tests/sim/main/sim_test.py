@@ -950,7 +950,7 @@ class Watched(SimTest):
     CORE_BOUND = ["--set", "machine.ranks=8", "--set", "program.kernel=core", "--set", "program.time=20ms", "--without-delays"]
 
     def test_commands_take_effect_and_are_taken_back(self):
-        endpoint, *processes = self.watch(self.scenario, *self.CORE_BOUND)
+        endpoint, *processes = self.watch(self.scenario, *self.CORE_BOUND, "--allow-inject")
         def inject(*order):
             self.assertEqual(self.call("inject", "--session", endpoint, *order).returncode, 0)
         inject("--ranks", "2", "--delay", "50ms", "--at-step", "190")
@@ -970,6 +970,16 @@ class Watched(SimTest):
         self.assertAlmostEqual(second["ended_s"] - second["took_effect_s"], 0.07, delta=1e-6)
         self.assertGreaterEqual(noise["took_effect_s"], noise["sent_s"] - 0.1)
         self.assertLess(noise["took_effect_s"], first["took_effect_s"])
+
+    def test_commands_are_refused_unless_they_were_allowed(self):
+        endpoint, sim, recorder = self.watch(self.scenario, *self.CORE_BOUND)
+        refused = self.call("inject", "--session", endpoint, "--ranks", "2", "--delay", "50ms")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("--allow-inject", refused.stderr)
+        self.assertEqual(self.call("inject", "--session", endpoint, "--ranks", "2", "--clear").returncode, 0)
+        sim.send_signal(signal.SIGINT)
+        for process in (sim, recorder):
+            process.communicate(timeout=60)
 
     def test_ctrl_c_ends_a_live_simulation_properly(self):
         _, sim, recorder = self.watch(self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000")

@@ -62,8 +62,7 @@ void serve(outlet::Outlet& outlet, Operator& op, wire::Nanoseconds now) {
   }
 }
 
-int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, const Prepared& prepared, double end) {
-  Operator op(simulation, prepared);
+int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, Operator& op, double end) {
   Schedule schedule;
   double told = 0;
   while (told < end && !simulation.finished() && outlet.refusal().empty()) {
@@ -126,7 +125,8 @@ int stream(const Prepared& prepared, const Options& options) {
   auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);
   if (!simulation) return complain(simulation.error().message, kBadInput);
   const double end = options.duration ? Seconds(*options.duration).count() : std::numeric_limits<double>::infinity();
-  return play(*simulation, emitter, **outlet, prepared, end);
+  Operator op(*simulation, prepared, options.allow_inject);
+  return play(*simulation, emitter, **outlet, op, end);
 }
 
 }  // namespace

@@ -55,6 +55,8 @@ class OrderedNoise final : public PhaseNoise {
 }  // namespace
 
 wire::Status Operator::obey(const wire::Command& command) {
+  if (!may_inject_ && !std::holds_alternative<wire::ClearOrder>(command.order))
+    return wire::Error{"injection is off in this session; start the simulation with --allow-inject"};
   const Rank ranks = prepared_.scenario.machine.ranks;
   for (const Rank rank : command.ranks) {
     if (rank < 0 || rank >= ranks)

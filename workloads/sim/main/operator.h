@@ -15,8 +15,9 @@ namespace idlewave::sim {
 /// Turns commands into delays and noise of a simulation. One thread.
 class Operator {
  public:
-  /// Both outlive the operator.
-  Operator(Simulation& simulation, const Prepared& prepared) : simulation_(simulation), prepared_(prepared) {}
+  /// Simulation and scenario outlive the operator. Unless it may inject, it does nothing but take back.
+  Operator(Simulation& simulation, const Prepared& prepared, bool may_inject)
+      : simulation_(simulation), prepared_(prepared), may_inject_(may_inject) {}
 
   /// For all ranks that it names, or for none. Error: why not.
   wire::Status obey(const wire::Command& command);
@@ -31,6 +32,7 @@ class Operator {
 
   Simulation& simulation_;
   const Prepared& prepared_;
+  bool may_inject_;
   std::vector<std::shared_ptr<const struct NoiseOfCommand>>
       ordered_;  ///< Oldest first; the latest that names a rank counts.
 };

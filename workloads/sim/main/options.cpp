@@ -116,6 +116,7 @@ void add_options(CLI::App& app, Options& o) {
                  "one new keys are made, and named on stderr")
       ->type_name("FILE");
   app.add_option("--session", o.session, "Name of the session (simulation)")->type_name("NAME");
+  app.add_flag("--allow-inject", o.allow_inject, "Let whoever watches order delays and noise");
   app.add_flag("--realtime", o.realtime, "As fast as the simulated program would run");
   app.add_option_function<std::string>(
          "--duration",

@@ -36,6 +36,7 @@ struct Options {
   std::string listen;   ///< Endpoint for monitors that attach; empty: none.
   std::string connect;  ///< Endpoint of a monitor that listens; empty: none.
   std::string key;      ///< Key file, for tcp: key.server to listen, key.agent to connect.
+  bool allow_inject = false;
   std::string session = "simulation";
   bool realtime = false;
   std::optional<wire::Nanoseconds> duration;  ///< With realtime: ends after so long.
