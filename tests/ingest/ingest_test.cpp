@@ -235,6 +235,24 @@ TEST_F(IngestTest, SaysWhyAFrameIsBad) {
   EXPECT_THAT(timeline_.losses()[0].detail, testing::HasSubstr("version 9"));
 }
 
+TEST_F(IngestTest, TellsWhomTheMonitorTurnedAwayThoughNothingIsMissing) {
+  open();
+  const wire::Frame refusal{ingest_.session(), "n", 0, wire::Refusal{"this node reports over another connection"}};
+  ingest_.accept(wire::encode(refusal), ms(50), Direction::kSent);
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kTurnedAway));
+  EXPECT_EQ(timeline_.losses()[0].node, "n");
+  EXPECT_EQ(timeline_.losses()[0].detail, "this node reports over another connection");
+  EXPECT_FALSE(timeline::is_hole(LossKind::kTurnedAway));
+  EXPECT_EQ(ingest_.stats().bad, 0u);
+}
+
+TEST_F(IngestTest, IsNotToldWhomToTurnAwayBySenders) {
+  open();
+  const wire::Frame refusal{ingest_.session(), "n", 0, wire::Refusal{"go away"}};
+  take(wire::encode(refusal));
+  EXPECT_THAT(losses(), testing::IsEmpty());
+}
+
 TEST_F(IngestTest, LeavesOutFramesOfAnotherSession) {
   open();
   Sender other("n", "other");
