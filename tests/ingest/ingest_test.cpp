@@ -104,6 +104,17 @@ TEST_F(IngestTest, PlacesAGapAndCountsItsFrames) {
   EXPECT_EQ(ingest_.stats().missing, 3u);
 }
 
+TEST_F(IngestTest, IsNotBlindedByANumberThatNoStreamReaches) {
+  open();
+  for (const std::uint64_t number : {std::uint64_t(-1), std::uint64_t{1} << 63, std::uint64_t{1} << 41})
+    take(wire::encode({ingest_.session(), "n", number, wire::End{}}));
+  EXPECT_EQ(ingest_.stats().bad, 3u);
+  take(sender_.computes(0, ms(20), ms(30)));
+  EXPECT_EQ(timeline_.lane(0)->known_until(), ms(30));
+  EXPECT_EQ(ingest_.stats().repeated, 0u);
+  EXPECT_EQ(ingest_.stats().missing, 0u);
+}
+
 TEST_F(IngestTest, DoesNotTakePhasesToLastThroughAGap) {
   open();
   take(sender_.computes(0, ms(10), ms(20)));
