@@ -130,6 +130,8 @@ std::string to_words(const Loss& loss) {
   switch (loss.kind) {
     case LossKind::kRingFull: return fmt::format("{} of {} dropped: its ring was full", plural(loss.count, "event"), whose);
     case LossKind::kSequenceGap: return fmt::format("{} from {} missing", plural(loss.count, "frame"), whose);
+    case LossKind::kTurnedAway:
+      return fmt::format("a stranger{} was turned away: {}", loss.node.empty() ? "" : " that spoke for node " + loss.node, loss.detail);
     case LossKind::kBadFrame:
     case LossKind::kUnreadable: return fmt::format("{} from {} could not be read: {}", plural(loss.count, "frame"), whose, loss.detail);
     case LossKind::kTimeStep: return fmt::format("{} of {} left out: time went back", plural(loss.count, "event"), whose);

@@ -61,11 +61,19 @@ std::string own_address() {
   return to_text(addresses.front());
 }
 
-fs::path keys_root() {
+fs::path cache_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   if (cache != nullptr && cache[0] == '/') return fs::path(cache) / "idlewave";
   return home != nullptr && home[0] == '/' ? fs::path(home) / ".cache/idlewave" : fs::path();
+}
+
+/// One for each machine: only on its own can be seen whether a session is gone.
+fs::path keys_root() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  const fs::path folder = cache_folder();
+  return folder.empty() ? folder : folder / name;
 }
 
 bool is_gone(const std::string& session) {

@@ -35,7 +35,14 @@ void Ingest::accept(std::span<const std::byte> bytes, Nanoseconds received_at, w
   }
   stats_.last_received = received_at;
   if (direction == wire::Direction::kReceived) return take(*frame);
-  if (const auto* command = std::get_if<wire::Command>(&frame->body)) timeline_.add_command(*command, timeline_.now());
+  take_own(*frame);
+}
+
+/// What this monitor, or the host of the session, did.
+void Ingest::take_own(const wire::Frame& frame) {
+  if (const auto* command = std::get_if<wire::Command>(&frame.body)) timeline_.add_command(*command, timeline_.now());
+  if (const auto* refusal = std::get_if<wire::Refusal>(&frame.body))
+    timeline_.add_loss({LossKind::kTurnedAway, frame.node, -1, timeline_.now(), timeline_.now(), 1, refusal->reason});
 }
 
 void Ingest::take(const wire::Frame& frame) {

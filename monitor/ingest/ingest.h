@@ -37,7 +37,7 @@ class Ingest {
   explicit Ingest(timeline::Timeline& timeline, std::string session = {})
       : timeline_(timeline), session_(std::move(session)) {}
 
-  /// `received_at`: monitor's clock. Sent frames are this monitor's own commands.
+  /// `received_at`: monitor's clock. Sent frames are this monitor's own commands, and its refusals of strangers.
   void accept(std::span<const std::byte> bytes, Nanoseconds received_at, wire::Direction direction);
 
   const Stats& stats() const { return stats_; }
@@ -56,6 +56,7 @@ class Ingest {
   };
 
   void take(const wire::Frame& frame);
+  void take_own(const wire::Frame& frame);
   void take_next(const wire::Frame& frame, Stream& stream);
   void take_roster(const wire::Frame& frame, const wire::Roster& roster);
   void take_events(const std::string& node, Stream& stream, const wire::Events& events);

@@ -31,6 +31,7 @@ struct Domain {
 enum class LossKind : std::uint8_t {
   kRingFull,     ///< A rank was faster than its agent. count: events.
   kSequenceGap,  ///< Frames of a node are missing. count: frames.
+  kTurnedAway,   ///< Somebody spoke for a node that was not his. Nothing is missing. count: times it was told.
   kBadFrame,     ///< A frame that belongs to no stream: unreadable, or somebody else's. count: frames.
   kUnreadable,   ///< A frame of a node's stream that could not be used, so that what it told is missing. count: frames.
   kTimeStep,     ///< A lane's time went back; the events were left out. count: events.
@@ -50,6 +51,8 @@ constexpr std::string_view name_of(LossKind kind) {
       return "ring_full";
     case LossKind::kSequenceGap:
       return "sequence_gap";
+    case LossKind::kTurnedAway:
+      return "turned_away";
     case LossKind::kBadFrame:
       return "bad_frame";
     case LossKind::kUnreadable:
@@ -72,8 +75,11 @@ constexpr std::string_view name_of(LossKind kind) {
   return {};
 }
 
-/// True where something that a rank did is not known. A bad frame is nobody's, and a rank that died had told everything.
-constexpr bool is_hole(LossKind kind) { return kind != LossKind::kBadFrame && kind != LossKind::kRankLost; }
+/// True where something that a rank did is not known. A bad frame is nobody's, who was turned away is nobody, and a rank
+/// that died had told everything.
+constexpr bool is_hole(LossKind kind) {
+  return kind != LossKind::kBadFrame && kind != LossKind::kTurnedAway && kind != LossKind::kRankLost;
+}
 
 /// Where and how much is missing.
 struct Loss {

@@ -22,7 +22,7 @@ class WholeRoad(unittest.TestCase):
         self.path = pathlib.Path(folder.name)
         self.sessions = self.path / "sessions"
         self.addCleanup(self.nothing_is_left)  # agents end a moment after those they served
-        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.sessions), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.sessions), "XDG_CACHE_HOME": str(self.path / "cache"), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
     def start(self, *arguments):
         return subprocess.Popen([BIN / "idlewave", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -142,6 +142,36 @@ class WholeRoad(unittest.TestCase):
         out, _ = self.call("attach", "seen", "--view", "--headless", "--json")
         self.assertGreater(json.loads(out)["events"], 100)
         run.communicate(timeout=60)
+
+    def endpoint_of_ranks(self, session):
+        """What a rank of the session was told to connect to, and the key file that it was told of."""
+        for process in pathlib.Path("/proc").iterdir():
+            try:
+                variables = dict(pair.split("=", 1) for pair in (process / "environ").read_text().split("\0") if "=" in pair)
+            except (OSError, UnicodeError):
+                continue
+            if variables.get("IDLEWAVE_SESSION") == session and "IDLEWAVE_KEY" in variables:
+                return variables["IDLEWAVE_ENDPOINT"], variables["IDLEWAVE_KEY"]
+        return None, None
+
+    def test_ranks_report_over_tcp_with_a_key_and_who_takes_their_place_is_turned_away(self):
+        run = self.start_pair("keyed", "--listen", "tcp://127.0.0.1:*", "--record", str(self.path / "keyed.iw"))
+        endpoint, key = self.endpoint_of_ranks("keyed")
+        keys = pathlib.Path(key).parent
+        self.assertTrue(keys.is_relative_to(self.path / "cache"), keys)
+        self.assertEqual({path.name: path.stat().st_mode & 0o777 for path in keys.iterdir()},
+                         {f"key.{role}": 0o600 for role in ("agent", "operator", "server", "viewer")})
+        impostor = subprocess.Popen([BIN / "idlewave-agent", "--session", "keyed", "--connect", endpoint, "--key", key], stdin=subprocess.DEVNULL,
+                                    env={**self.environment, "IDLEWAVE_DIR": str(self.path / "elsewhere")})
+        self.addCleanup(impostor.wait)
+        self.addCleanup(impostor.terminate)
+        report = json.loads(run.communicate(timeout=60)[0])
+        self.assertEqual(run.returncode, 0)
+        self.assertTrue(report["complete"])
+        self.assertEqual(report["ranks"], 2)
+        self.assertFalse(keys.exists())
+        for told in (report, json.loads(self.call("report", str(self.path / "keyed.iw"), "--json")[0])):
+            self.assertEqual({loss["kind"] for loss in told["losses"]}, {"turned_away"})
 
     def test_a_full_disk_ends_the_recording_and_keeps_what_was_recorded(self):
         recording = self.small_disk() / "s.iw"

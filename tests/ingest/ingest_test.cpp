@@ -104,6 +104,17 @@ TEST_F(IngestTest, PlacesAGapAndCountsItsFrames) {
   EXPECT_EQ(ingest_.stats().missing, 3u);
 }
 
+TEST_F(IngestTest, IsNotBlindedByANumberThatNoStreamReaches) {
+  open();
+  for (const std::uint64_t number : {std::uint64_t(-1), std::uint64_t{1} << 63, std::uint64_t{1} << 41})
+    take(wire::encode({ingest_.session(), "n", number, wire::End{}}));
+  EXPECT_EQ(ingest_.stats().bad, 3u);
+  take(sender_.computes(0, ms(20), ms(30)));
+  EXPECT_EQ(timeline_.lane(0)->known_until(), ms(30));
+  EXPECT_EQ(ingest_.stats().repeated, 0u);
+  EXPECT_EQ(ingest_.stats().missing, 0u);
+}
+
 TEST_F(IngestTest, DoesNotTakePhasesToLastThroughAGap) {
   open();
   take(sender_.computes(0, ms(10), ms(20)));
@@ -233,6 +244,24 @@ TEST_F(IngestTest, SaysWhyAFrameIsBad) {
   take(newer);
   ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kBadFrame));
   EXPECT_THAT(timeline_.losses()[0].detail, testing::HasSubstr("version 9"));
+}
+
+TEST_F(IngestTest, TellsWhomTheMonitorTurnedAwayThoughNothingIsMissing) {
+  open();
+  const wire::Frame refusal{ingest_.session(), "n", 0, wire::Refusal{"this node reports over another connection"}};
+  ingest_.accept(wire::encode(refusal), ms(50), Direction::kSent);
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kTurnedAway));
+  EXPECT_EQ(timeline_.losses()[0].node, "n");
+  EXPECT_EQ(timeline_.losses()[0].detail, "this node reports over another connection");
+  EXPECT_FALSE(timeline::is_hole(LossKind::kTurnedAway));
+  EXPECT_EQ(ingest_.stats().bad, 0u);
+}
+
+TEST_F(IngestTest, IsNotToldWhomToTurnAwayBySenders) {
+  open();
+  const wire::Frame refusal{ingest_.session(), "n", 0, wire::Refusal{"go away"}};
+  take(wire::encode(refusal));
+  EXPECT_THAT(losses(), testing::IsEmpty());
 }
 
 TEST_F(IngestTest, LeavesOutFramesOfAnotherSession) {

@@ -237,6 +237,26 @@ TEST_F(Door, ShowsOutWhoDoesNotSayWhoHeIsAndTakesItsDescriptorsBack) {
   EXPECT_TRUE(run_until([] { usleep(10'000); }, [&] { return open_descriptors() <= before; }));
 }
 
+TEST(CrowdedDoor, OpensAgainAfterMoreHaveComeThanThereAreDescriptorsFor) {
+  const Keyring ring;
+  const LinePipe told;
+  Child house([&] {
+    const rlimit few{200, 200};
+    if (setrlimit(RLIMIT_NOFILE, &few) != 0) return 2;
+    const auto mailbox = opened({.listen = "tcp://127.0.0.1:*", .queue_messages = 10, .listen_key = ring.files.server});
+    told.write(mailbox->listen_endpoint());
+    Message message;
+    while (!mailbox->receive(message)) mailbox->wait(seconds(1), -1);
+    return message.role == Role::kOperator ? 0 : 1;
+  });
+  const std::string endpoint = told.read();
+  const Crowd silent(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)), kCrowd, "");
+  const auto proper = opened({.connect = endpoint, .queue_messages = 10, .connect_key = ring.files.operators});
+  EXPECT_TRUE(run_until([&] { proper->wait(milliseconds(20), -1); },
+                        [&] { return proper->send("", word(1)) == Sent::kYes || !house.running(); }));
+  EXPECT_EQ(house.wait(), 0);
+}
+
 TEST_F(Door, IsNotOpenedByNoise) {
   const Crowd noisy(port(), 20, std::string(10'000, '\x55'));
   EXPECT_TRUE(noisy.all_shown_out());

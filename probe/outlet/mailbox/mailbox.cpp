@@ -114,7 +114,8 @@ struct Keys {
 wire::Status read_listen_key(const Options& options, Keys& keys) {
   if (!is_tcp(options.listen)) return wire::ok();
   if (options.listen_key.empty())
-    return wire::Error{options.listen + ": over tcp nothing listens without keys; name a session's key.server"};
+    return wire::Error{options.listen +
+                       ": over tcp nothing listens without keys; name the session's key.server with --key"};
   auto key = read_server_key(options.listen_key);
   if (!key) return key.error();
   keys.listen = std::move(*key);
@@ -125,8 +126,8 @@ wire::Status read_connect_key(const Options& options, Keys& keys) {
   if (!is_tcp(options.connect)) return wire::ok();
   if (options.connect_key.empty())
     return wire::Error{options.connect +
-                       ": over tcp a key is needed; name the key file that lies in the session's folder with --key "
-                       "(key.operator or key.viewer to watch, key.agent to report)"};
+                       ": over tcp a key is needed; name the session's key file with --key (key.operator or key.viewer "
+                       "to watch, key.agent to report)"};
   auto key = read_client_key(options.connect_key);
   if (!key) return key.error();
   keys.connect = std::move(*key);
