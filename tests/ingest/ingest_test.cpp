@@ -104,6 +104,17 @@ TEST_F(IngestTest, PlacesAGapAndCountsItsFrames) {
   EXPECT_EQ(ingest_.stats().missing, 3u);
 }
 
+TEST_F(IngestTest, PlacesAGapThatARosterComesAfter) {
+  open();
+  sender_.lose(3);
+  take(sender_.frame(roster(4)));
+  take(sender_.computes(0, ms(50), ms(60)));
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kSequenceGap));
+  EXPECT_EQ(timeline_.losses()[0].count, 3u);
+  EXPECT_EQ(timeline_.losses()[0].from, ms(10));
+  EXPECT_EQ(timeline_.losses()[0].to, ms(60));
+}
+
 TEST_F(IngestTest, DoesNotTakePhasesToLastThroughAGap) {
   open();
   take(sender_.computes(0, ms(10), ms(20)));
