@@ -54,7 +54,7 @@ std::optional<Missing::Why> why_missing(const Timeline& timeline, Rank rank) {
   const Lane* lane = timeline.lane(rank);
   if (lane == nullptr) return Missing::Why::kNeverAnnounced;
   if (lane->state() == LaneState::kAnnounced) return Missing::Why::kNeverReported;
-  if (lane->state() == LaneState::kLive && timeline.has_ended(rank)) return Missing::Why::kUnfinished;
+  if (timeline.was_left(rank)) return Missing::Why::kUnfinished;
   return std::nullopt;
 }
 

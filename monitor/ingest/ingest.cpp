@@ -1,6 +1,7 @@
 #include "monitor/ingest/ingest.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace idlewave::ingest {
 namespace {
@@ -80,20 +81,22 @@ bool Ingest::in_turn(const wire::Frame& frame, Stream& stream) {
   return true;
 }
 
-void Ingest::note_gap(const wire::Frame& frame, const Stream& stream) {
+void Ingest::note_gap(const wire::Frame& frame, Stream& stream) {
   const std::uint64_t missing = frame.sequence - stream.sequence - 1;
-  const auto* events = std::get_if<wire::Events>(&frame.body);
-  const Nanoseconds to = events != nullptr ? std::max(events->up_to, stream.up_to) : stream.up_to;
+  const Nanoseconds from = timeline_.session_time(frame.node, stream.up_to);
   // A recording that was started late opens with the latest roster, whose number is an old one.
+  const auto kind = stream.has_events ? LossKind::kSequenceGap : LossKind::kBeforeStart;
   if (stream.has_events) timeline_.interrupt(frame.node, stream.up_to);
-  timeline_.add_loss({stream.has_events ? LossKind::kSequenceGap : LossKind::kBeforeStart,
-                      frame.node,
-                      -1,
-                      timeline_.session_time(frame.node, stream.up_to),
-                      timeline_.session_time(frame.node, to),
-                      missing,
-                      {}});
+  timeline_.add_loss({kind, frame.node, -1, from, from, missing, {}});
+  stream.gap_is_open = stream.has_events;
   stats_.missing += missing;
+}
+
+/// What a gap left out lies before what comes after it.
+void Ingest::close_gap(const std::string& node, Stream& stream, Nanoseconds up_to) {
+  if (!std::exchange(stream.gap_is_open, false)) return;
+  timeline_.add_loss({LossKind::kSequenceGap, node, -1, timeline_.session_time(node, stream.up_to),
+                      timeline_.session_time(node, std::max(up_to, stream.up_to)), 0, {}});
 }
 
 void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
@@ -161,6 +164,7 @@ void Ingest::align_clock(const std::string& node, const wire::Roster& roster) {
 }
 
 void Ingest::take_events(const std::string& node, Stream& stream, const wire::Events& events) {
+  close_gap(node, stream, events.up_to);
   const auto batches = decoder_.decode(events.blob);
   if (batches) {
     fill(node, *batches);

@@ -51,6 +51,7 @@ class Ingest {
     Nanoseconds roster_time{};  ///< Node's clock when its latest roster was made.
     Nanoseconds up_to{};        ///< Node's clock.
     bool has_events = false;    ///< Some Events frame has come.
+    bool gap_is_open = false;   ///< Frames are missing; until when is told by the next events.
     bool ended = false;
     bool is_past = false;  ///< What comes is of an earlier sender of this node: a relay tells the session once more.
   };
@@ -64,7 +65,8 @@ class Ingest {
   void fill(const std::string& node, std::span<const wire::LaneBatch> batches);
   bool is_announced(wire::LaneId lane) const;
   bool in_turn(const wire::Frame& frame, Stream& stream);
-  void note_gap(const wire::Frame& frame, const Stream& stream);
+  void note_gap(const wire::Frame& frame, Stream& stream);
+  void close_gap(const std::string& node, Stream& stream, Nanoseconds up_to);
   void note_late_start(const wire::Frame& frame);
   void begin_anew(const wire::Frame& frame, const wire::Roster& roster, Stream& stream);
   void align_clock(const std::string& node, const wire::Roster& roster);

@@ -288,7 +288,12 @@ int Timeline::domain_of(Rank rank) const {
   return rank >= 0 && std::size_t(rank) < places_.size() ? places_[std::size_t(rank)].domain : -1;
 }
 
-bool Timeline::has_ended(Rank rank) const { return lane(rank) != nullptr && places_[std::size_t(rank)].node->ended; }
+bool Timeline::was_left(Rank rank) const {
+  const Lane* lane = this->lane(rank);
+  if (lane == nullptr || lane->state() != LaneState::kLive) return false;
+  const Node& node = *places_[std::size_t(rank)].node;
+  return node.ended && !node.simulated;
+}
 
 std::string Timeline::phase_name(Phase phase) const {
   const auto value = std::size_t(phase);

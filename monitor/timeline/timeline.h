@@ -77,7 +77,8 @@ class Timeline {
   const Lane* lane(Rank rank) const;          ///< Null for a rank that has not been announced by its node.
   const std::vector<Domain>& domains() const { return domains_; }
   int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.
-  bool has_ended(Rank rank) const;  ///< The stream of the node that announced this rank is over.
+  /// It runs, as far as was told, and its node will tell no more: its agent was made to end. A simulation may end at any time.
+  bool was_left(Rank rank) const;
   std::string phase_name(wire::Phase phase) const;
   const std::string& program() const { return program_; }
   const std::string& machine() const { return machine_; }
@@ -109,6 +110,7 @@ class Timeline {
     Nanoseconds offset{};
     bool ended = false;
     bool has_events = false;
+    bool simulated = false;
     std::vector<Rank> ranks;   ///< Whose lanes it fills, in the order in which they were announced.
     std::vector<int> domains;  ///< Its own, indices into domains_.
   };

@@ -6,6 +6,7 @@
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 #include "tests/analysis/ring_model.h"
+#include "tests/timeline/builders.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -112,6 +113,81 @@ TEST(Efficiency, ParallelIsLoadBalanceTimesCommunication) {
   EXPECT_NEAR(result->parallel, 0.75, 1e-6);
   EXPECT_NEAR(result->load_balance.value(), 1, 1e-6);
   EXPECT_NEAR(result->parallel, *result->load_balance * result->communication, 1e-9);
+}
+
+/// Ranks that start when they like, compute a share of each step that the test chooses, and stop; then nobody runs for long.
+TEST(Efficiency, IsTheShareByConstructionWhateverComesAfterTheStop) {
+  const std::uint64_t seed = timeline::new_seed();
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 50; ++round) {
+    timeline::Timeline timeline;
+    const auto ranks = Rank(1 + random() % 12);
+    timeline.apply_roster("n", timeline::roster(ranks));
+    double computed = 0, present = 0;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      Nanoseconds at = ms(rank == 0 ? 0 : double(random() % 500));
+      std::vector<wire::Event> events{timeline::start(at)};
+      for (std::uint64_t step = 0, steps = 1 + random() % 30; step < steps; ++step) {
+        const Nanoseconds work = ms(double(1 + random() % 40)), wait = ms(double(random() % 40));
+        events.push_back(timeline::step(at, step));
+        events.push_back(timeline::enter(at, wire::Phase::kCompute));
+        events.push_back(timeline::enter(at + work, wire::Phase::kWait));
+        at += work + wait;
+        computed += double(work.count());
+        present += double((work + wait).count());
+      }
+      events.push_back(timeline::stop(at));
+      timeline.append("n", timeline::rank_lane(rank), events);
+    }
+    timeline.advance("n", ms(double(10'000 + random() % 100'000)));
+    const Window all{Nanoseconds{0}, timeline.now()};
+    const auto result = efficiency(timeline, all);
+    ASSERT_TRUE(result) << "seed " << seed;
+    EXPECT_NEAR(result->parallel, computed / present, 1e-9) << "seed " << seed;
+    EXPECT_NEAR(result->parallel, result->load_balance.value() * result->communication, 1e-9) << "seed " << seed;
+    EXPECT_LE(result->communication, 1) << "seed " << seed;
+    // The line about steps agrees: all of this program is steps that compute or wait.
+    EXPECT_NEAR(1 - step_times(timeline, all).wait_share(), result->parallel, 1e-6) << "seed " << seed;
+  }
+}
+
+TEST(Efficiency, OfTwoProgramsLeavesOutTheTimeBetweenThem) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const double once = efficiency(timeline, {ms(0), timeline.now()}).value().parallel;
+  model.run_again(timeline, ms(60'000));
+  EXPECT_NEAR(efficiency(timeline, {ms(0), timeline.now()}).value().parallel, once, 1e-6);
+}
+
+TEST(Efficiency, IsNotKnownWhereNoRankWas) {
+  timeline::Timeline timeline;
+  fill_alternating(timeline, false);
+  timeline.advance("n1", ms(5000));
+  EXPECT_FALSE(efficiency(timeline, {ms(2000), ms(4000)}));
+  EXPECT_FALSE(efficiency(timeline::Timeline(), {ms(0), ms(100)}));
+}
+
+TEST(Activity, IsAveragedUntilTheLastRankStopped) {
+  timeline::Timeline timeline;
+  fill_alternating(timeline, false);
+  timeline.advance("n1", ms(5000));
+  const auto ranks = timeline.domains()[0].ranks;
+  EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(0), ms(5000)}), 7.5);
+  EXPECT_FALSE(domain_activity(timeline, {ms(2000), ms(4000)})[0].is_known);
+}
+
+TEST(Steps, MeansOfVeryLongStepsDoNotOverflow) {
+  timeline::Timeline timeline;
+  timeline.apply_roster("n", timeline::roster(100));
+  const Nanoseconds year = std::chrono::hours(24 * 365);
+  for (Rank rank = 0; rank < 100; ++rank)
+    timeline.append("n", timeline::rank_lane(rank), std::vector{timeline::start(ms(0)), timeline::step(ms(0), 0, wire::Phase::kCompute), timeline::stop(8 * year)});
+  timeline.advance("n", 8 * year);
+  const StepTimes times = step_times(timeline, {ms(0), timeline.now()});
+  EXPECT_EQ(times.compute_mean, 8 * year);
+  EXPECT_DOUBLE_EQ(mean_active(timeline, timeline.domains()[0].ranks, {ms(0), timeline.now()}), 10);
 }
 
 TEST(Wavefront, ASlopeOfOneMillisecondARankIsAThousandRanksPerSecond) {

@@ -56,6 +56,26 @@ TEST(Narrator, TellsOfAFewSocketsOneByOneAndOfManyAtOnce) {
   }
 }
 
+TEST(Narrator, TellsWhenANodeFallsSilentAndWhenItIsHeardAgain) {
+  timeline::Timeline timeline;
+  RingModel model;
+  model.run();
+  model.fill(timeline, ms(400));
+  wire::Roster elsewhere;
+  elsewhere.world_size = 41;
+  elsewhere.ranks = {{40, 1, wire::kNoDomain}};
+  timeline.apply_roster("n2", elsewhere);
+  timeline.advance("n2", ms(9000));
+  Narrator narrator;
+  const auto look = [&] { narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()})); };
+  look();
+  look();
+  EXPECT_EQ(texts(narrator), std::vector<std::string>{"node n1 fell silent"});
+  timeline.advance("n1", ms(9000));
+  look();
+  EXPECT_THAT(texts(narrator), Contains("node n1 is heard again"));
+}
+
 TEST(Narrator, TellsOfARankThatWasLost) {
   RingModel model;
   timeline::Timeline timeline;

@@ -122,6 +122,18 @@ struct RingModel {
     return events;
   }
 
+  /// Tells `timeline` the whole program as one that was started `later`.
+  void run_again(timeline::Timeline& timeline, Nanoseconds later) const {
+    timeline.apply_roster("n1", roster());
+    Nanoseconds last{};
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      std::vector<wire::Event> events = events_of(rank);
+      for (wire::Event& event : events) last = std::max(last, event.time += later);
+      timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+    }
+    timeline.advance("n1", last);
+  }
+
   /// Fills `timeline` with everything before `until`.
   void fill(timeline::Timeline& timeline, Nanoseconds until = Nanoseconds::max()) const {
     timeline.apply_roster("n1", roster());

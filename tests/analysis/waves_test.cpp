@@ -46,6 +46,39 @@ TEST(Waves, RunsHalfRoundAClosedRingAndAnnihilates) {
   EXPECT_NEAR(waves[0].up.reach_ranks, 20, 1);
 }
 
+TEST(Waves, FollowsAWaveOfAProgramThatAnotherCameAfter) {
+  RingModel first = one_delay(), second;
+  first.run();
+  second.run();
+  timeline::Timeline timeline;
+  first.fill(timeline);
+  const auto alone = find_waves(timeline, kAll);
+  second.run_again(timeline, ms(60'000));
+  const auto waves = find_waves(timeline, kAll);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].up.reach_ranks, alone[0].up.reach_ranks);
+  EXPECT_EQ(waves[0].up.end, WaveEnd::kAnnihilated);
+  EXPECT_DOUBLE_EQ(waves[0].up.ranks_per_step, alone[0].up.ranks_per_step);
+}
+
+TEST(Waves, FollowsTheLatestOfAProgramThatDelaysItselfAllTheTime) {
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", RingModel{.ranks = 4}.roster());
+  constexpr int kSteps = 20'000;
+  std::vector<wire::Event> events{{ms(0), 0, wire::EventKind::kStart, wire::Phase::kNone}};
+  for (int step = 0; step < kSteps; ++step) {
+    events.push_back({ms(step * 10), std::uint64_t(step), wire::EventKind::kStep, wire::Phase::kNone});
+    events.push_back({ms(step * 10), 0, wire::EventKind::kDelayBegin, wire::Phase::kDelay});
+    events.push_back({ms(step * 10 + 9), 0, wire::EventKind::kDelayEnd, wire::Phase::kNone});
+  }
+  timeline.append("n1", {wire::LaneId::Kind::kRank, 0}, events);
+  timeline.advance("n1", ms(kSteps * 10));
+  const auto waves = find_waves(timeline, kAll);
+  EXPECT_LE(waves.size(), 512u);
+  EXPECT_EQ(waves.back().origin_step, kSteps - 1);
+  EXPECT_TRUE(std::ranges::is_sorted(waves, {}, &Wave::start));
+}
+
 TEST(Waves, DiesAtTheEndsOfAnOpenChain) {
   RingModel model = one_delay();
   model.ring = false;

@@ -89,6 +89,73 @@ TEST(Report, OfAnEmptyTimelineIsStillAnObject) {
   const auto report = nlohmann::json::parse(report_json(timeline, {}));
   EXPECT_EQ(report["events"], 0);
   EXPECT_TRUE(report["domains"].empty());
+  EXPECT_EQ(report["complete"], false);
+}
+
+TEST(Report, SaysNullForWhatIsNotKnown) {
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", RingModel().roster());
+  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  EXPECT_TRUE(report["duration_s"].is_null());
+  for (const char* key : {"parallel", "load_balance", "communication"}) EXPECT_TRUE(report["efficiency"][key].is_null()) << key;
+  for (const char* key : {"mean_s", "compute_mean_s", "wait_mean_s", "delay_mean_s", "wait_share"})
+    EXPECT_TRUE(report["step_time"][0][key].is_null()) << key;
+  for (const char* key : {"active_mean", "bandwidth_gbs"}) EXPECT_TRUE(report["domains"][0][key].is_null()) << key;
+}
+
+TEST(Report, SaysNullForTheSpeedOfAFrontThatReachedNobody) {
+  RingModel model;
+  model.ranks = 4;
+  model.ring = false;
+  model.distances = {1};
+  model.delays = {{3, 20, ms(300)}};
+  model.run();
+  const auto up = report_of(model)["waves"].at(0)["up"];
+  EXPECT_EQ(up["reach_ranks"], 0);
+  for (const char* key : {"speed_ranks_per_s", "ranks_per_step", "decay_s_per_rank"}) EXPECT_TRUE(up[key].is_null()) << key;
+}
+
+TEST(Report, NamesWhatIsMissingAndPutsItAmongTheLosses) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline, ms(600));
+  timeline.add_loss({timeline::LossKind::kSequenceGap, "n1", -1, ms(100), ms(200), 3, {}});
+  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  EXPECT_EQ(report["complete"], false);
+  EXPECT_EQ(report["missing"]["nodes"][0]["node"], "n1");
+  EXPECT_NEAR(report["missing"]["nodes"][0]["heard_until_s"].get<double>(), 0.59, 1e-6);
+  EXPECT_EQ(report["missing"]["intervals"][0]["what"], "sequence_gap");
+  EXPECT_NEAR(report["missing"]["intervals"][0]["to_s"].get<double>(), 0.2, 1e-9);
+  EXPECT_EQ(report["losses"].at(1)["kind"], "node_silent");
+  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("\nINCOMPLETE: node n1 silent since 0.59 s"));
+}
+
+TEST(Report, IsCompleteOnceTheNodeHasSaidEnd) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  timeline.mark_ended("n1");
+  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  EXPECT_EQ(report["complete"], true);
+  EXPECT_TRUE(report["missing"]["nodes"].empty());
+  EXPECT_THAT(report_text(timeline, {}), testing::Not(testing::HasSubstr("INCOMPLETE")));
+}
+
+/// Its averages are those of the program alone, and the text and the JSON say the same share.
+TEST(Report, TakesTheTimeAfterTheLastStopForNobodys) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  model.run();
+  timeline::Timeline alone, slept;
+  model.fill(alone);
+  model.fill(slept);
+  slept.advance("n1", ms(60'000));
+  const auto of = [](const timeline::Timeline& timeline) { return nlohmann::json::parse(report_json(timeline, {0.5, 0.95})); };
+  for (const char* key : {"window_s", "efficiency", "step_time", "domains"}) EXPECT_EQ(of(slept)[key], of(alone)[key]) << key;
+  const double parallel = of(slept)["efficiency"]["parallel"];
+  EXPECT_THAT(report_text(slept, {0.5, 0.95}), testing::HasSubstr("parallel efficiency " + std::to_string(std::lround(parallel * 100)) + " %"));
 }
 
 }  // namespace

@@ -113,6 +113,16 @@ TEST_F(IngestTest, IsNotBlindedByANumberThatNoStreamReaches) {
   EXPECT_EQ(timeline_.lane(0)->known_until(), ms(30));
   EXPECT_EQ(ingest_.stats().repeated, 0u);
   EXPECT_EQ(ingest_.stats().missing, 0u);
+
+TEST_F(IngestTest, PlacesAGapThatARosterComesAfter) {
+  open();
+  sender_.lose(3);
+  take(sender_.frame(roster(4)));
+  take(sender_.computes(0, ms(50), ms(60)));
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kSequenceGap));
+  EXPECT_EQ(timeline_.losses()[0].count, 3u);
+  EXPECT_EQ(timeline_.losses()[0].from, ms(10));
+  EXPECT_EQ(timeline_.losses()[0].to, ms(60));
 }
 
 TEST_F(IngestTest, DoesNotTakePhasesToLastThroughAGap) {

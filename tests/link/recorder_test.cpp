@@ -75,6 +75,36 @@ TEST_F(RecorderTest, HoldsTheReceivedFramesByteForByte) {
   EXPECT_EQ(bytes_of(play(path_)), bytes_of(got_));
 }
 
+TEST(RecorderOfCrowds, KeepsNoMoreRostersThanItHasRoomForAndSaysSo) {
+  /// Hands out one roster of two megabytes for each call, each of another node.
+  class Crowd : public Link {
+   public:
+    void receive(Nanoseconds now, std::vector<Delivery>& out) override {
+      wire::Roster roster;
+      for (wire::DomainId id = 0; id < 500; ++id)
+        roster.domains.push_back({id, "", 0, 0, wire::BandwidthSource::kNone, std::string(4096, 'x')});
+      out.push_back({now, Direction::kReceived, wire::encode({kSession, "n" + std::to_string(++nodes_), 1, roster})});
+    }
+    wire::Status send(Nanoseconds, const wire::Command&) override { return wire::ok(); }
+    void wait(Nanoseconds, int) override {}
+    LinkStatus status() const override { return {}; }
+
+   private:
+    int nodes_ = 0;
+  };
+  const Scratch scratch;
+  const auto late = [&](int nodes) {
+    Recorder recorder(std::make_unique<Crowd>());
+    std::vector<Delivery> got;
+    for (int i = 0; i < nodes; ++i, got.clear()) recorder.receive(Nanoseconds(i), got);
+    return recorder.start(scratch.file(std::to_string(nodes) + ".iw"), kHeader, Nanoseconds(nodes));
+  };
+  EXPECT_TRUE(late(20));
+  const wire::Status refused = late(40);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("--record"));
+}
+
 TEST_F(RecorderTest, HoldsTheTimeSinceItsStart) {
   ASSERT_TRUE(recorder_->start(path_, kHeader, now_));
   const Nanoseconds start = now_;

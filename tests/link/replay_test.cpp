@@ -57,6 +57,34 @@ TEST_F(ReplayTest, DeliversEachFrameWhenItsTimeHasCome) {
   EXPECT_THAT(received_at(seconds(110)), ElementsAre(3));
 }
 
+TEST_F(ReplayTest, TellsWhenTheNextFrameIsDue) {
+  record({0, 1, 3});
+  open();
+  EXPECT_EQ(replay_control(*link_)->next_at(), seconds(0));
+  received_at(seconds(100));
+  received_at(seconds(101));
+  EXPECT_EQ(replay_control(*link_)->next_at(), seconds(3));
+  received_at(seconds(110));
+  EXPECT_EQ(replay_control(*link_)->next_at(), Nanoseconds::max());
+}
+
+TEST_F(ReplayTest, LeavesRoomForSumsWhateverTimesAFileHolds) {
+  const wire::FrameLogHeader header{.program_version = "1", .session = kSession, .machine = "m", .command_line = "c"};
+  auto writer = std::move(*wire::FrameLogWriter::create(path_, header));
+  for (const Nanoseconds at : {Nanoseconds::min(), Nanoseconds::max()})
+    ASSERT_TRUE(writer->append(at, Direction::kReceived, frame(1)));
+  ASSERT_TRUE(writer->close());
+  open(std::numeric_limits<double>::infinity());
+  std::vector<Delivery> got;
+  link_->receive(seconds(1), got);
+  link_->receive(seconds(2), got);
+  ASSERT_THAT(got, SizeIs(2));
+  EXPECT_EQ(got[0].received_at, Nanoseconds(0));
+  EXPECT_GT(got[1].received_at, std::chrono::hours(24 * 365 * 70));
+  EXPECT_LT(got[1].received_at, Nanoseconds::max() / 2);
+  EXPECT_LT(link_->status().duration, Nanoseconds::max() / 2);
+}
+
 TEST_F(ReplayTest, DeliversThemWithTheirRecordedTime) {
   record({0, 1, 3});
   open();

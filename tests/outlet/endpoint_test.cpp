@@ -36,6 +36,19 @@ TEST(Endpoint, SaysWhatAMalformedOneShouldLookLike) {
   }
 }
 
+TEST(Endpoint, IsDesertedOnlyWhereNobodyCanBe) {
+  const Scratch scratch;
+  const std::string endpoint = scratch.ipc("s");
+  EXPECT_TRUE(is_deserted(endpoint));
+  {
+    auto mailbox = Mailbox::open({.listen = endpoint, .queue_messages = 10});
+    ASSERT_TRUE(mailbox);
+    EXPECT_FALSE(is_deserted(endpoint));
+  }
+  EXPECT_TRUE(is_deserted(endpoint));
+  EXPECT_FALSE(is_deserted("tcp://127.0.0.1:1"));
+}
+
 TEST(Endpoint, SaysTheSameWhenConnecting) {
   for (const char* endpoint : {"5555", "tcp://127.0.0.1", "tcp://127.0.0.1:*", "tcp://127.0.0.1:99999"})
     EXPECT_THAT(error_of_connecting(endpoint), HasSubstr("no endpoint")) << endpoint;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tests/timeline/builders.h"
 
 namespace idlewave::timeline {
@@ -18,6 +20,33 @@ TEST(Lane, KnowsThatTheLastPhaseLastsUntilItsNodeHasToldEverything) {
   const Timeline timeline = timeline_of({start(ms(0)), enter(ms(10), Phase::kWait)}, ms(40));
   EXPECT_EQ(timeline.lane(0)->known_until(), ms(40));
   EXPECT_EQ(timeline.lane(0)->time_in(Category::kWait, ms(0), ms(100)), ms(30));
+}
+
+TEST(Lane, CountsOnlyTheTimeBetweenStartAndStop) {
+  const Timeline timeline =
+      timeline_of({start(ms(0)), enter(ms(10), Phase::kCompute), stop(ms(30)), start(ms(500)), enter(ms(510), Phase::kWait), stop(ms(540))}, ms(900));
+  const Times times = timeline.lane(0)->times(ms(0), ms(900));
+  EXPECT_EQ(times[std::size_t(Category::kCompute)], ms(20).count());
+  EXPECT_EQ(times[std::size_t(Category::kWait)], ms(30).count());
+  EXPECT_EQ(std::accumulate(times.begin(), times.end(), std::int64_t{0}), ms(70).count());
+}
+
+TEST(Lane, FindsAStepInTheProgramThatRanAtATime) {
+  std::vector<Event> events;
+  for (int program = 0; program < 3; ++program) {
+    events.push_back(start(ms(program * 1000)));
+    for (int i = 0; i < 20; ++i) events.push_back(step(ms(program * 1000 + i * 10), std::uint64_t(i * (program + 1))));
+    events.push_back(stop(ms(program * 1000 + 200)));
+  }
+  const Timeline timeline = timeline_of(events, ms(4000));
+  const Lane& lane = *timeline.lane(0);
+  const auto begin_of = [&](wire::Step k, Nanoseconds at) { return lane.step(k, at) == nullptr ? ms(-1) : lane.step(k, at)->begin; };
+  EXPECT_EQ(begin_of(6, ms(50)), ms(60));
+  EXPECT_EQ(begin_of(6, ms(1050)), ms(1030));
+  EXPECT_EQ(begin_of(6, ms(9000)), ms(2020));
+  EXPECT_EQ(begin_of(7, ms(2000)), ms(-1));
+  EXPECT_EQ(lane.step(6), lane.step(6, ms(9000)));
+  EXPECT_EQ(lane.step(7)->begin, ms(70));
 }
 
 TEST(Lane, HasNoDataBeforeItsFirstEvent) {

@@ -373,5 +373,23 @@ TEST(HeatMap, ShowsTheSameColumnForTheSameSlotWhileItScrolls) {
   }
 }
 
+TEST(Screen, SaysThatASessionIsIncompleteOnceNothingMoreWillCome) {
+  SyntheticSession session;
+  session.findings.missing.nodes = {{.name = "n2", .heard_until = milliseconds(2300), .told = true}};
+  const auto screen = [&] { return text({}, session.model(), {160, 48}, kMonochrome); };
+  session.session.link = LinkCondition::kLive;
+  EXPECT_THAT(screen(), Not(HasSubstr("INCOMPLETE")));
+  session.session.link = LinkCondition::kEnded;
+  EXPECT_THAT(screen(), HasSubstr("INCOMPLETE: node n2 silent since 2.30 s"));
+  EXPECT_THAT(screen(), Not(HasSubstr("ENDED")));
+}
+
+TEST(Screen, SaysAtOnceThatANodeFellBehindTheOthers) {
+  SyntheticSession session;
+  session.findings.missing.nodes = {{.name = "n2", .heard_until = milliseconds(2300), .told = true, .behind = true}, {.name = "n3", .told = true}};
+  session.session.link = LinkCondition::kLive;
+  EXPECT_THAT(text({}, session.model(), {160, 48}, kMonochrome), HasSubstr("INCOMPLETE: node n2 silent since 2.30 s"));
+}
+
 }  // namespace
 }  // namespace idlewave::view

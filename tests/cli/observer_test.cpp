@@ -1,0 +1,53 @@
+#include "monitor/cli/observer.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analysis/ring_model.h"
+
+namespace idlewave::cli {
+namespace {
+
+using test::ms;
+using test::RingModel;
+
+constexpr Nanoseconds kWindow = std::chrono::seconds(5);
+
+/// What the last screen says of steps once the stream is over.
+analysis::StepTimes last_steps(Observer& observer) {
+  observer.timeline().mark_ended("n1");
+  observer.refresh(ms(0), observer.timeline().now(), kWindow);
+  return observer.findings().steps;
+}
+
+TEST(Observer, DescribesAProgramThatIsOverAsItLastRanInFull) {
+  RingModel model;
+  model.run();
+  Observer observer({}, 64 << 20);
+  model.fill(observer.timeline());
+  observer.timeline().advance("n1", ms(30'000));
+  EXPECT_GT(last_steps(observer).steps, 0);
+  EXPECT_EQ(observer.findings().domains[0].silent, 0);
+}
+
+TEST(Observer, DescribesTheLastOfTwoProgramsThoughItHadFewerRanks) {
+  RingModel first, second;
+  second.ranks = 10;
+  second.work = ms(25);
+  first.run();
+  second.run();
+  Observer observer({}, 64 << 20);
+  first.fill(observer.timeline());
+  second.run_again(observer.timeline(), ms(60'000));
+  EXPECT_EQ(last_steps(observer).mean, ms(25));
+}
+
+TEST(Observer, CountsDamagedBlocksOfARecordingAsALoss) {
+  Observer observer({}, 64 << 20);
+  observer.note_damage({.blocks_skipped = 2, .first = "damaged block at byte 99"});
+  ASSERT_EQ(observer.timeline().losses().size(), 1u);
+  EXPECT_EQ(observer.timeline().losses()[0].kind, timeline::LossKind::kDetail);
+  EXPECT_EQ(observer.timeline().losses()[0].count, 2u);
+}
+
+}  // namespace
+}  // namespace idlewave::cli
