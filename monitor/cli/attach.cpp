@@ -1,4 +1,5 @@
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "monitor/analysis/missing.h"
@@ -6,6 +7,7 @@
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
+#include "probe/wire/printable.h"
 
 namespace idlewave::cli {
 namespace {
@@ -72,7 +74,7 @@ int list_sessions() {
   if (sessions.empty()) return fail("no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint", 2);
   for (const std::string& session : sessions) {
     const auto host = read_host_record(session);
-    std::printf("%-24s %s\n", session.c_str(), host ? host->program.c_str() : "");
+    print(fmt::format("{:24} {}\n", session, host ? wire::printable(host->program) : ""));
   }
   return 0;
 }

@@ -152,7 +152,8 @@ int Host::refuse(int code, const std::string& why) {
 
 wire::Status Host::open_recording() {
   if (options_.run.record.empty()) return wire::ok();
-  record_.recording = fs::absolute(options_.run.record).string();
+  std::error_code nowhere;  // The folder that we were started in may be gone.
+  record_.recording = fs::absolute(options_.run.record, nowhere).string();
   return link_.start(options_.run.record, recording_header(session_.name(), now()), now());
 }
 

@@ -79,7 +79,7 @@ Event Resident::checked(Event event, Nanoseconds latest, PhaseNames& names) {
   const bool known = std::uint8_t(event.kind) < wire::kEventKindLimit && event.kind != EventKind::kBandwidth &&
                      event.kind != EventKind::kLost;
   if (!known) event = {event.time, 1, EventKind::kDropped, Phase::kNone};
-  event.time = std::min(event.time, latest);
+  event.time = std::clamp(event.time, Nanoseconds(0), latest);
   event.phase = phases_.translate(event.phase, slot_, names);
   if (event.kind == EventKind::kStop) said_stop_ = true;
   return event;

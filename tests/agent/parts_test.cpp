@@ -307,6 +307,18 @@ TEST(Resident, NeverPassesOnWhatNoRankMaySay) {
   }
 }
 
+TEST(Resident, ATimeOfCenturiesAgoDoesNotOverflowWhatIsReckonedWithIt) {
+  Ranks ranks(1, 1);
+  PhaseNames names;
+  EventFrames frames;
+  std::vector<Event> read;
+  ranks.at(0) = {ns(std::numeric_limits<std::int64_t>::min()), 0, EventKind::kSwitch, Phase::kCompute};
+  ranks.slot().head = 1;
+  ASSERT_TRUE(ranks.resident().drain(ranks.resident().published(), names, frames, read));
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read[0].time, ns(0));
+}
+
 TEST(Resident, TellsEventsThatADeadRankCouldNotTellAsDropped) {
   Ranks ranks(1, 1);
   ranks.slot().dropped = 12;

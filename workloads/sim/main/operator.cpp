@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 #include <variant>
 
 #include "workloads/sim/noise/make_noise.h"
@@ -38,10 +37,9 @@ class OrderedNoise final : public PhaseNoise {
 
  private:
   const NoiseOfCommand* latest_for(Rank rank) const {
-    for (const auto& ordered : ordered_ | std::views::reverse) {
-      if (ordered->names(rank)) return ordered.get();
-    }
-    return nullptr;
+    const auto latest =
+        std::find_if(ordered_.rbegin(), ordered_.rend(), [&](const auto& ordered) { return ordered->names(rank); });
+    return latest == ordered_.rend() ? nullptr : latest->get();
   }
   double ordered_idle(Rank rank, Step step, double begin, double end) const {
     const NoiseOfCommand* const ordered = latest_for(rank);

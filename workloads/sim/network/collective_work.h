@@ -63,10 +63,10 @@ class CollectiveWork {
  private:
   std::int64_t delay(Rank rank, Step step) const {
     if (delays_.empty()) return 0;
-    const auto found = std::ranges::equal_range(delays_, std::pair(rank, step), {},
-                                                [](const Idle& idle) { return std::pair(idle.rank, idle.step); });
+    const auto place = [](const Idle& idle) { return std::pair(idle.rank, idle.step); };
+    auto found = std::ranges::lower_bound(delays_, std::pair(rank, step), {}, place);
     std::int64_t sum = 0;
-    for (const Idle& idle : found) sum += idle.ns;
+    for (; found != delays_.end() && place(*found) == std::pair(rank, step); ++found) sum += found->ns;
     return sum;
   }
 

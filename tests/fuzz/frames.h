@@ -1,0 +1,92 @@
+#pragma once
+// Frames as a confused or malicious peer of our own version may send them: well-formed as msgpack, wild in what they say. Raw
+// bytes are one of the kinds.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "probe/wire/codec.h"
+#include "probe/wire/frame.h"
+#include "tests/fuzz/bytes.h"
+
+namespace idlewave::fuzz {
+
+using wire::Nanoseconds;
+
+inline wire::Roster take_roster(Bytes& in) {
+  wire::Roster roster;
+  // Few, since whoever looks at a session looks at each rank; the most that there may be are tried by tests of their own.
+  roster.world_size = wire::Rank(in.flag() ? in.below(9) : in.below(1000));
+  roster.agent_pid = in.byte();
+  roster.unix_time_ns = in.number();
+  roster.node_time = Nanoseconds(in.number());
+  roster.machine = in.text(8);
+  roster.program = in.text(8);
+  for (int count = int(in.below(6)), rank = 0; rank < count; ++rank)
+    roster.ranks.push_back({wire::Rank(in.flag() ? rank : in.byte()), in.byte(), wire::DomainId(in.below(4)) - 1});
+  for (int count = int(in.below(4)), id = 0; id < count; ++id)
+    roster.domains.push_back({id, in.text(6), in.real(), in.real(), wire::BandwidthSource(in.below(4)), in.text(4)});
+  for (int count = int(in.below(3)), phase = 0; phase < count; ++phase)
+    roster.phases.push_back({wire::Phase(8 + phase), wire::Phase(1 + in.below(3)), in.text(4)});
+  return roster;
+}
+
+inline wire::Events take_events(Bytes& in) {
+  std::vector<std::vector<wire::Event>> lanes(1 + in.below(4));
+  std::vector<wire::LaneBatch> batches;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    const auto kind = in.below(5) == 0 ? wire::LaneId::Kind::kDomain : wire::LaneId::Kind::kRank;
+    const std::int32_t index = in.below(8) == 0 ? std::int32_t(in.number() & 0x7fffffff) : std::int32_t(lane);
+    for (int count = int(in.below(12)); count > 0; --count)
+      lanes[lane].push_back({Nanoseconds(in.number()), std::uint64_t(in.number()) & wire::kMaxEventValue,
+                             wire::EventKind(in.below(wire::kEventKindLimit)), wire::Phase(in.below(10))});
+    std::ranges::sort(lanes[lane], {}, [](const wire::Event& event) { return event.time; });
+    batches.push_back({{kind, index}, lanes[lane]});
+  }
+  wire::Events events{Nanoseconds(in.number()), {}};
+  wire::encode_events(batches, events.blob);
+  return events;
+}
+
+inline wire::Command take_command(Bytes& in) {
+  wire::Command command{wire::CommandId(in.number()), {}, wire::ClearOrder{}};
+  for (int count = int(in.below(4)); count > 0; --count) command.ranks.push_back(wire::Rank(in.below(8)));
+  const std::uint32_t kind = in.below(3);
+  if (kind == 0) command.order = wire::DelayOrder{Nanoseconds(in.number()), in.number()};
+  if (kind == 1) command.order = wire::NoiseOrder{wire::NoiseKind(in.below(2)), Nanoseconds(in.number()), in.real()};
+  return command;
+}
+
+inline decltype(wire::Frame::body) take_body(Bytes& in) {
+  switch (in.below(14)) {
+    case 0:
+    case 1: return take_roster(in);
+    case 2:
+    case 3:
+    case 4:
+    case 5: return take_events(in);
+    case 6: return wire::Outcome{take_command(in), Nanoseconds(in.number()), in.flag(), in.text(8)};
+    case 7: return wire::End{};
+    case 8: return wire::Attach{wire::Role(in.below(2)), std::uint32_t(in.number())};
+    case 9: return wire::Credit{std::uint32_t(in.number())};
+    case 10: return wire::EndAck{};
+    case 11: return wire::Refusal{in.text(8)};
+    case 12: return wire::Hello{};
+    default: return take_command(in);
+  }
+}
+
+/// The bytes of one message. `next`: the number that its sender would give it; mostly right.
+inline std::vector<std::byte> take_message(Bytes& in, std::uint64_t& next) {
+  if (in.below(16) == 0) return as_bytes(in.take(in.below(64)));
+  constexpr const char* kNodes[] = {"n1", "n1", "n1", "n2", "*", ""};
+  wire::Frame frame{in.below(16) == 0 ? in.text(4) : "s", kNodes[in.below(6)], 0, take_body(in)};
+  if (wire::is_sequenced(frame)) {
+    if (in.below(16) == 0) next = std::uint64_t(in.number());
+    frame.sequence = ++next;
+  }
+  return wire::encode(frame);
+}
+
+}  // namespace idlewave::fuzz

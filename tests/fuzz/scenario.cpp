@@ -1,0 +1,31 @@
+// A scenario file, with an override: read, checked, and turned into what the engines need before they run.
+
+#include "tests/fuzz/road.h"
+#include "workloads/sim/contention/model.h"
+#include "workloads/sim/contention/run.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::fuzz {
+namespace {
+
+constexpr std::int64_t kMostRankSteps = 2'000;  ///< Of a run that is worth an input.
+
+/// Durations may be years and so few steps may be simulated for a long time; what is asked is whether it ends.
+void simulate(const support::Scenario& scenario) {
+  if (!support::is_model(scenario.program.kernel) || scenario.communication.loggops || scenario.communication.collective) return;
+  if (scenario.machine.ranks > kMostRankSteps || scenario.program.steps > kMostRankSteps / scenario.machine.ranks) return;
+  if (scenario.machine.ranks_per_domain > kMostRankSteps || scenario.communication.distances.size() > 16) return;
+  (void)sim::run(scenario, {});
+}
+
+}  // namespace
+
+void run_road(Bytes& in) {
+  std::vector<std::string> overrides;
+  for (int count = int(in.below(3)); count > 0; --count) overrides.push_back(in.text(48));
+  const auto scenario = support::parse_scenario(as_text(in.rest()), "s.toml", overrides);
+  if (!scenario) return require(!scenario.error().message.empty());
+  simulate(*scenario);
+}
+
+}  // namespace idlewave::fuzz

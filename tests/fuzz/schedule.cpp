@@ -1,0 +1,31 @@
+// A GOAL schedule as text: read, run, and written again, which has to read as the same.
+
+#include "tests/fuzz/road.h"
+#include "workloads/sim/network/extrapolate.h"
+#include "workloads/sim/network/goal_reader.h"
+#include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/network/goal_writer.h"
+
+namespace idlewave::fuzz {
+namespace {
+
+std::string written(const sim::GoalSchedule& schedule) {
+  sim::GoalWriter writer(schedule);
+  std::string text = sim::goal_head(schedule);
+  while (!writer.is_done()) writer.write_rank(text);
+  return text;
+}
+
+}  // namespace
+
+void run_road(Bytes& in) {
+  const auto schedule = sim::read_goal(as_text(in.rest()), "s.goal");
+  if (!schedule) return require(!schedule.error().message.empty());
+  const auto again = sim::read_goal(written(*schedule), "again.goal");
+  require(again && written(*again) == written(*schedule));
+  (void)sim::run(*schedule, support::LogGops{}, {});
+  const auto found = sim::find_collectives(*schedule);
+  if (sim::ops_of_extrapolation(*schedule, found, 3) < 10'000) (void)sim::extrapolate(*schedule, found, 3);
+}
+
+}  // namespace idlewave::fuzz

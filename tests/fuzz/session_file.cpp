@@ -1,0 +1,94 @@
+// A session file: info, report, replay, and what `sim --from` makes of it. The first byte says whether the rest is a file, byte
+// for byte, or frames for a sound one, since no fuzzer finds the checksum of a compressed block.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "monitor/cli/observer.h"
+#include "monitor/cli/report.h"
+#include "monitor/link/link.h"
+#include "monitor/view/screen.h"
+#include "monitor/view/state.h"
+#include "probe/wire/frame_log.h"
+#include "tests/fuzz/frames.h"
+#include "tests/fuzz/road.h"
+#include "workloads/sim/main/inference.h"
+#include "workloads/sim/main/session_history.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::fuzz {
+namespace {
+
+/// A file of memory that has a name.
+class MemoryFile {
+ public:
+  MemoryFile() : fd_(memfd_create("session", MFD_CLOEXEC)) { path_ = "/proc/self/fd/" + std::to_string(fd_); }
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  const std::string& path() const { return path_; }
+  void write(std::span<const std::uint8_t> bytes) { require(::write(fd_, bytes.data(), bytes.size()) == ssize_t(bytes.size())); }
+
+ private:
+  int fd_;
+  std::string path_;
+};
+
+void write_frames(Bytes& in, const std::string& path) {
+  auto writer = wire::FrameLogWriter::create(path, {"0", in.text(8), in.text(8), in.text(8), in.number()});
+  require(bool(writer));
+  std::uint64_t next = 0;
+  Nanoseconds at{};
+  for (int frames = 0; !in.empty() && frames < 64; ++frames) {
+    at = in.below(16) == 0 ? Nanoseconds(in.number()) : at + Nanoseconds(std::int64_t{in.byte()} * 1'000'000 & 0xffffffff);
+    const auto direction = in.below(16) == 0 ? wire::Direction::kSent : wire::Direction::kReceived;
+    require(bool((*writer)->append(at, direction, take_message(in, next))));
+    if (in.below(8) == 0) require(bool((*writer)->flush()));
+  }
+  require(bool((*writer)->close()));
+}
+
+void look_at(cli::Observer& observer) {
+  const auto report = cli::report_json(observer.timeline(), {}) + cli::report_text(observer.timeline(), {});
+  view::SessionInfo session;
+  const view::Model model{observer.timeline(), observer.findings(), observer.narrator().remarks(), session};
+  for (const view::Size size : {view::Size{80, 24}, view::Size{20, 5}}) (void)view::draw({}, model, size, {});
+}
+
+void replay(const std::string& path) {
+  auto link = link::open_replay({.path = path, .speed = std::numeric_limits<double>::infinity()});
+  if (!link) return;
+  cli::Observer observer("", 1 << 20);
+  std::vector<link::Delivery> deliveries;
+  for (Nanoseconds now{}; (*link)->status().state != link::LinkState::kEnded; now += std::chrono::milliseconds(50)) {
+    deliveries.clear();
+    (*link)->receive(now, deliveries);
+    for (const link::Delivery& delivery : deliveries) observer.accept(delivery);
+    observer.refresh(now, observer.timeline().now(), std::chrono::seconds(5));
+  }
+  observer.note_damage(link::replay_control(**link)->damage());
+  look_at(observer);
+}
+
+void simulate_from(const std::string& path) {
+  const auto history = sim::read_history(path);
+  if (!history) return require(!history.error().message.empty());
+  const std::string text = sim::scenario_of(*history, sim::pattern_of(*history), path);
+  (void)support::parse_scenario(text, path);
+}
+
+}  // namespace
+
+void run_road(Bytes& in) {
+  MemoryFile file;
+  if (in.flag())
+    file.write(in.rest());
+  else
+    write_frames(in, file.path());
+  replay(file.path());
+  simulate_from(file.path());
+}
+
+}  // namespace idlewave::fuzz

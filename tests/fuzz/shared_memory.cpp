@@ -1,0 +1,101 @@
+// What a rank may have written into its slot and its ring, byte for byte, before and between the agent's looks at it. The rank
+// is always on a virtual socket: the machine's own topology takes too long to read for each input.
+
+#include <cstring>
+
+#include "probe/agent/domains.h"
+#include "probe/agent/event_frames.h"
+#include "probe/agent/phase_names.h"
+#include "probe/agent/resident.h"
+#include "probe/agent/segment.h"
+#include "probe/wire/codec.h"
+#include "probe/wire/frame.h"
+#include "tests/fuzz/road.h"
+
+namespace idlewave::fuzz {
+namespace {
+
+constexpr std::uint32_t kRingEvents = 64;
+
+/// From any place on, as a stray pointer would.
+void scribble(Bytes& in, void* memory, std::size_t size) {
+  const std::size_t at = std::size_t(std::uint64_t(in.number()) % size);
+  const auto bytes = in.take(std::min<std::size_t>(in.below(512), size - at));
+  std::memcpy(static_cast<std::byte*>(memory) + at, bytes.data(), bytes.size());
+}
+
+class Agent {
+ public:
+  explicit Agent(Bytes& in) : in_(in), segment_(std::move(*agent::Segment::make(1, kRingEvents, {}))), domains_("") {
+    scribble_all();
+    const auto who = agent::Newcomer::in(segment_->slot(0));
+    if (!who.is_plausible()) return;
+    resident_ = std::make_unique<agent::Resident>(*segment_, 0, who, now_, wire::Nanoseconds(0), wire::Nanoseconds(0));
+  }
+
+  void work() {
+    for (int sweeps = 0; resident_ && !in_.empty() && sweeps < 50; ++sweeps) sweep();
+    if (!resident_) return;
+    resident_->append_end(now_, frames_, read_);
+    check(frames_.take(now_));
+    resident_->free_slot();
+  }
+
+ private:
+  void scribble_all() {
+    for (int strokes = int(in_.below(6)); strokes > 0; --strokes) {
+      if (in_.flag())
+        scribble(in_, &segment_->slot(0), sizeof(shm::Slot));
+      else
+        scribble(in_, const_cast<wire::Event*>(segment_->ring(0)), kRingEvents * sizeof(wire::Event));
+    }
+    shm::Slot& slot = segment_->slot(0);
+    slot.domain_virtual.store(1);
+    slot.domain.store(slot.domain.load() & 0x7fffffff);
+    slot.pid = std::abs(slot.pid % 100);
+    if (in_.flag()) slot.head.fetch_add(in_.below(80));
+    if (slot.world_size < 1) slot.world_size = 4;
+    slot.rank = std::abs(slot.rank % slot.world_size);
+    if (slot.pid == 0) slot.pid = 1;
+  }
+
+  void sweep() {
+    now_ += std::chrono::milliseconds(in_.byte());
+    scribble_all();
+    (void)resident_->has_news();
+    (void)domains_.place(*resident_, now_);
+    domains_.observe_model(*resident_);
+    (void)resident_->drain(resident_->published(), names_, frames_, read_);
+    domains_.observe(resident_->rank(), read_);
+    (void)domains_.sample(now_, frames_);
+    check(frames_.take(now_));
+    check(domains_.describe());
+  }
+
+  /// What leaves the node is sound, whatever a rank wrote.
+  void check(const wire::Events& events) { require(bool(decoder_.decode(events.blob))); }
+
+  void check(const std::vector<wire::DomainInfo>& domains) {
+    wire::Roster roster;
+    roster.domains = domains;
+    roster.phases = names_.all();
+    const auto decoded = wire::decode(wire::encode({"s", "n", 1, roster}));
+    require(bool(decoded));
+  }
+
+  Bytes& in_;
+  std::unique_ptr<agent::Segment> segment_;
+  agent::Domains domains_;
+  agent::PhaseNames names_;
+  agent::EventFrames frames_;
+  wire::EventDecoder decoder_;
+  std::vector<wire::Event> read_;
+  wire::Nanoseconds now_{1'000'000'000};
+  std::unique_ptr<agent::Resident> resident_;
+};
+
+}  // namespace
+
+void run_road(Bytes& in) { Agent(in).work(); }
+
+}  // namespace idlewave::fuzz
