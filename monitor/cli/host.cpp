@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Nanoseconds kLook = milliseconds(50);      ///< Between two looks at what poll can't tell of.
+constexpr Nanoseconds kLook = milliseconds(20);      ///< Between two looks at what poll can't tell of.
 constexpr Nanoseconds kRecordPeriod = milliseconds(500);
 /// After the program has ended its agents may still have something to say; one that lives on this node may have been stopped.
 constexpr Nanoseconds kPatienceForAgents = seconds(3), kPatienceForStopped = seconds(10);

@@ -113,6 +113,7 @@ TEST_F(IngestTest, IsNotBlindedByANumberThatNoStreamReaches) {
   EXPECT_EQ(timeline_.lane(0)->known_until(), ms(30));
   EXPECT_EQ(ingest_.stats().repeated, 0u);
   EXPECT_EQ(ingest_.stats().missing, 0u);
+}
 
 TEST_F(IngestTest, PlacesAGapThatARosterComesAfter) {
   open();
