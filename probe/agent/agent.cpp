@@ -32,7 +32,7 @@ constexpr Nanoseconds kClaimLimit = seconds(10);  // a rank needs milliseconds t
 constexpr Nanoseconds kFinishPatience = seconds(2);
 constexpr Nanoseconds kLockPatience = seconds(6);         // for somebody who starts an agent; then it goes without asking
 constexpr Nanoseconds kMonitorPatience = seconds(5);      // then somebody is told why there is none
-constexpr Nanoseconds kNoticeTime = milliseconds(60);     // a rank that is held looks every 20 ms
+constexpr Nanoseconds kNoticeTime = milliseconds(60);     // a rank that is held looks every 10 ms
 constexpr std::size_t kMostKnown = 1 << 16;               // ranks of one node, those that left included
 /// How far a frame's promise (no older event follows) stays behind the clock. A rank reads the clock and publishes its
 /// event some nanoseconds later, so an event older than the margin is in its ring when the sweep looks, unless its rank

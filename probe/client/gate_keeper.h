@@ -26,7 +26,7 @@ class Random {
 class GateKeeper {
  public:
   /// How often a rank that is held looks whether it still has to be.
-  static constexpr std::int64_t kLookInterval = 20'000'000;  ///< ns
+  static constexpr std::int64_t kLookInterval = 10'000'000;  ///< ns
 
   void attach(shm::Slot& slot, LaneWriter& lane, const shm::Header& header);
 
