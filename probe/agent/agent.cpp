@@ -158,8 +158,10 @@ void Agent::watch_monitor(Nanoseconds now) {
   was_watched_ = watched;
   if (watched) explain_at_ = {};
   if (explain_at_ == Nanoseconds{} || now < explain_at_) return;
-  explain_silence(options_.session, options_.connect);
   explain_at_ = {};
+  if (outlet_->refusal().empty()) return explain_silence(options_.session, options_.connect);
+  const std::string line = "the agent was not let in: " + outlet_->refusal();
+  wire::note_trouble(options_.session.c_str(), line.c_str());
 }
 
 Nanoseconds Agent::now() const { return shm::now(segment_->clock()); }

@@ -177,6 +177,21 @@ TEST(Agent, SaysInTheSessionsFolderWhyItFindsNoMonitor) {
   }));
 }
 
+TEST(Agent, SaysInTheSessionsFolderThatItsKeyIsOfAnotherSession) {
+  const SessionRoot root;
+  const Keyring ring, other;
+  auto link = link::open_live(
+      {.session = "play", .endpoint = "tcp://127.0.0.1:*", .listen = true, .key = ring.files.server});
+  ASSERT_TRUE(link) << link.error().message;
+  AgentProcess agent({"--connect", link::bound_endpoint(**link), "--key", other.files.agents});
+  EXPECT_TRUE(eventually([&] {
+    std::string line;
+    std::getline(std::ifstream(root.folder() / "trouble.log"), line);
+    return line.find("the agent was not let in: tcp://127.0.0.1:") != std::string::npos &&
+           line.find("our key does not fit") != std::string::npos;
+  }));
+}
+
 TEST(Agent, GoesAwayWhenNoRankComes) {
   const SessionRoot root;
   agent::Options options;
