@@ -35,7 +35,7 @@ Nanoseconds Lane::known_until() const { return clock_->session_time(known_until_
 
 Nanoseconds Lane::known_until_in_lane_time() const {
   if (state_ != LaneState::kLive || !clock_->told) return last_;
-  return std::max(last_, std::min(clock_->up_to, known_limit_));
+  return std::max(last_, std::min(clock_->up_to, known_limit()));
 }
 
 Nanoseconds Lane::events_from() const {
@@ -98,13 +98,13 @@ bool Lane::append(const wire::Event& event, const LaneLimits& limits) {
   account(event, limits);
   follow(event, limits);
   last_ = event.time;
-  known_limit_ = Nanoseconds::max();
+  gaps_seen_ = clock_->gaps.size();
   ++events_;
   return history_->events.push(event, history_->pyramid.times(), limits.block_events);
 }
 
 void Lane::account(const wire::Event& event, const LaneLimits& limits) {
-  Nanoseconds known_end = std::min(event.time, known_limit_);
+  Nanoseconds known_end = std::min(event.time, known_limit());
   if (state_ != LaneState::kLive || event.kind == EventKind::kDropped) known_end = last_;
   if (known_end > last_) account_part(category_of(basic_phase()), known_end, limits);
   if (event.time == known_end) return;
@@ -117,10 +117,6 @@ void Lane::account_part(int category, Nanoseconds until, const LaneLimits& limit
   history_->pyramid.add(category, until.count(), limits.buckets);
   if (category != kNoData) account_step(length);
   last_ = until;
-}
-
-void Lane::interrupt(Nanoseconds from) {
-  if (history_) known_limit_ = std::min(known_limit_, std::max(from, last_));
 }
 
 void Lane::account_step(std::int64_t length) {

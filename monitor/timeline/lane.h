@@ -49,7 +49,7 @@ struct LaneLimits {
 /// Owned by Timeline; main thread only. All times in and out are session time.
 class Lane {
  public:
-  explicit Lane(const NodeClock& clock) : clock_(&clock) {}
+  explicit Lane(const NodeClock& clock) { belong_to(clock); }
 
   LaneState state() const { return state_; }
   wire::Phase phase() const { return phase_; }  ///< That goes on since the last event.
@@ -113,12 +113,17 @@ class Lane {
   const StepRecord* step_between(wire::Step k, Nanoseconds from, Nanoseconds to) const;
   void end_step(Nanoseconds at);
   void follow(const wire::Event& event, const LaneLimits& limits);
-  void interrupt(Nanoseconds from);  ///< What the lane does from there to its next event is not known.
   void forget_oldest_events() { history_->events.forget_oldest_block(); }
   void trim(const LaneLimits& limits);
   void shift_steps(Nanoseconds by);  ///< After the clock's correction has changed.
   std::size_t bytes() const;
 
+  /// From its next event on the lane is of this clock's node.
+  void belong_to(const NodeClock& clock) { clock_ = &clock, gaps_seen_ = clock.gaps.size(); }
+  /// Until when the phase that goes on may be known to last.
+  Nanoseconds known_limit() const {
+    return gaps_seen_ < clock_->gaps.size() ? std::max(clock_->gaps[gaps_seen_], last_) : Nanoseconds::max();
+  }
   bool has_events_kept() const { return history_ && !history_->events.empty(); }
   Nanoseconds known_until_in_lane_time() const;
   Times times_until(Nanoseconds lane_time) const;
@@ -138,8 +143,8 @@ class Lane {
   std::unique_ptr<History> history_;
   Nanoseconds first_{};  ///< Lane time, as everything below.
   Nanoseconds last_{};
-  Nanoseconds known_limit_ = Nanoseconds::max();  ///< The phase that goes on is not known to last longer.
   std::uint64_t events_ = 0;
+  std::size_t gaps_seen_ = 0;  ///< Of its node, at the last event.
   int threads_ = 1;
   LaneState state_ = LaneState::kAnnounced;
   wire::Phase phase_ = wire::Phase::kNone;

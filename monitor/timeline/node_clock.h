@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "monitor/timeline/event_store.h"
 
 namespace idlewave::timeline {
@@ -14,6 +16,9 @@ struct NodeClock {
   Nanoseconds up_to{};  ///< Lane time; every event before it has come. Valid if `told`.
   bool told = false;
   BasicPhases basic{};
+  /// Lane times, ascending, from which on something is missing. A lane remembers how many there were at its latest event,
+  /// so that a gap costs nothing for each of a million ranks.
+  std::vector<Nanoseconds> gaps;
 
   Nanoseconds session_time(Nanoseconds lane_time) const { return lane_time - correction; }
   Nanoseconds lane_time(Nanoseconds session_time) const { return session_time + correction; }

@@ -11,7 +11,7 @@ namespace {
 using wire::Phase;
 
 constexpr std::size_t kMostNodes = 1 << 16;
-constexpr std::uint64_t kShareDeclared = 4;  ///< Nodes and domains may take this part of the budget.
+constexpr std::uint64_t kShareDeclared = 8;  ///< Nodes and domains may take this part of the budget.
 constexpr std::size_t kNodeBytes = 512;      ///< With what keeps its stream apart from others.
 
 /// What a domain takes beside its samples: itself, its place among all, and a list of ranks that is counted with them.
@@ -140,7 +140,7 @@ void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Rost
     if (place.node != &node) {
       previous.push_back(place.node);
       place.node = &node;
-      place.lane->clock_ = &node.clock;
+      place.lane->belong_to(node.clock);
       node.ranks.push_back(info.rank);
     }
     place.domain = info.domain == wire::kNoDomain ? -1 : domain_index(name, info.domain);

@@ -87,8 +87,10 @@ void Timeline::advance(const std::string& node, Nanoseconds up_to) {
 void Timeline::interrupt(const std::string& node, Nanoseconds from) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || !has_origin_ || !plausible(from)) return;
-  for (const Rank rank : found->second.ranks)
-    places_[std::size_t(rank)].lane->interrupt(from - found->second.clock.base);
+  NodeClock& clock = found->second.clock;
+  const Nanoseconds gap = from - clock.base;
+  clock.gaps.push_back(clock.gaps.empty() ? gap : std::max(gap, clock.gaps.back()));
+  declared_bytes_ += sizeof(Nanoseconds);
   for (const int domain : found->second.domains) domain_known_[std::size_t(domain)] = Nanoseconds::min();
 }
 

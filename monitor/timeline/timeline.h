@@ -168,7 +168,7 @@ class Timeline {
   std::uint64_t events_ = 0;
   wire::Step latest_step_ = wire::kNoStep;
   std::size_t lane_bytes_ = 0;
-  std::size_t declared_bytes_ = 0;  ///< Of nodes and domains.
+  std::size_t declared_bytes_ = 0;  ///< Of nodes, their gaps and domains.
   std::size_t samples_ = 0;         ///< Of all domains.
 };
 

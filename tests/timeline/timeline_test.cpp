@@ -201,11 +201,11 @@ TEST(Timeline, CountsWhatStrangersDeclareAgainstItsBudget) {
   int taken = 0;
   for (int node = 0; node < 20; ++node) taken += timeline.apply_roster("n" + std::to_string(node), many);
   EXPECT_LT(taken, 20);
-  EXPECT_LE(timeline.bytes_used(), kBudget / 4);
+  EXPECT_LE(timeline.bytes_used(), kBudget / 8);
   wire::Roster crowd = roster(0, 0, wire::kMaxRanks);
   for (Rank rank = 0; rank < wire::kMaxRanks; ++rank) crowd.ranks.push_back({rank, 1, wire::kNoDomain});
   EXPECT_FALSE(timeline.apply_roster("crowd", crowd));
-  EXPECT_LE(timeline.bytes_used(), kBudget / 4);
+  EXPECT_LE(timeline.bytes_used(), kBudget / 8);
 }
 
 TEST(Timeline, LetsARankMoveToAnotherNodeOnceItsOwnHasEnded) {
