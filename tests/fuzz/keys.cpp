@@ -27,9 +27,9 @@ class Operator {
   }
 
   void work() {
-    while (!in_.empty()) {
+    for (int turns = 0; !in_.empty() && turns < 40; ++turns) {
       const std::uint32_t what = in_.below(8);
-      if (what == 0) size_ = {int(in_.below(200)) + 1, int(in_.below(60)) + 1};
+      if (what == 0) size_ = {int(in_.below(130)) + 1, int(in_.below(40)) + 1};
       if (what == 1) press(decoder_.settle());
       if (what == 2) press({view::Key{.code = view::KeyCode::kResize}});
       if (what > 2) press(decoder_.feed(as_text(in_.take(1 + in_.below(12)))));

@@ -42,7 +42,7 @@ void write_frames(Bytes& in, const std::string& path) {
   std::uint64_t next = 0;
   Nanoseconds at{};
   for (int frames = 0; !in.empty() && frames < 64; ++frames) {
-    at = in.below(16) == 0 ? Nanoseconds(in.number()) : at + Nanoseconds(std::int64_t{in.byte()} * 1'000'000 & 0xffffffff);
+    at = in.below(16) == 0 ? Nanoseconds(in.number() / 2) : at + std::chrono::milliseconds(in.byte());
     const auto direction = in.below(16) == 0 ? wire::Direction::kSent : wire::Direction::kReceived;
     require(bool((*writer)->append(at, direction, take_message(in, next))));
     if (in.below(8) == 0) require(bool((*writer)->flush()));

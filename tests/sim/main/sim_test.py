@@ -433,6 +433,8 @@ class Inputs(SimTest):
         self.refuses(self.scenario, "--set", "machine.ranks=4194305", says="4194304")
         self.refuses("--goal", self.write("many.goal", "num_ranks 1000000000\n"), says="too short")
         self.refuses(self.scenario, "--sweep", "machine.ranks=1..1000000000000", says="at most")
+        long = ["--set", "program.kernel=core", "--set", "program.time=25 h", "--set", "noise.distribution=system"]
+        self.refuses(self.scenario, *long, says=["program.time", "24 h"])
         self.refuses(self.scenario, "--sweep", "machine.ranks=1..100000", "--sweep", "program.steps=1..100000", says="runs")
 
 

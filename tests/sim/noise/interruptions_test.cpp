@@ -50,6 +50,15 @@ std::vector<Interruption> beats(double phase, double period, double duration, do
   return all;
 }
 
+TEST(TraceNoise, AWorkOfCenturiesUnderATraceOfNanosecondsEnds) {
+  const support::NoiseTrace trace = {{support::Nanoseconds(0), support::Nanoseconds(1)}, {support::Nanoseconds(2), support::Nanoseconds(0)}};
+  const TraceNoise noise(trace, Phases(1, support::NoisePhase::kOwn));
+  constexpr double kCenturies = 9e9;
+  EXPECT_NEAR(noise.after(0, 0, 0, kCenturies), kCenturies, 1);
+  EXPECT_EQ(noise.free_from(0, kCenturies), kCenturies);
+  EXPECT_EQ(noise.next_from(0, kCenturies), kCenturies);
+}
+
 TEST(PeriodicNoise, IsWhatItsDefinitionSays) {
   std::mt19937_64 random{3};
   const auto in = [&](double low, double high) { return std::uniform_real_distribution<double>{low, high}(random); };

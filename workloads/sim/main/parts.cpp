@@ -26,6 +26,14 @@ void set_signals() {
   if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
+/// System noise is drawn anew every 4 ms of work.
+wire::Status check_noise(const support::Scenario& scenario) {
+  constexpr auto kLongest = std::chrono::hours(24);
+  const bool drawn_in_time = std::holds_alternative<support::SystemNoise>(scenario.noise.distribution);
+  if (!drawn_in_time || scenario.program.time <= kLongest) return wire::ok();
+  return wire::Error{"program.time: is longer than 24 h, which can't be with noise.distribution \"system\""};
+}
+
 }  // namespace
 
 int complain(const std::string& message, int code) {
@@ -50,6 +58,7 @@ wire::Result<Prepared> prepare(const Options& options, const std::vector<std::st
   if (!trace) return trace.error();
   auto noise = make_noise(scenario->noise, *trace);
   if (!noise) return noise.error();
+  if (const auto ends = check_noise(*scenario); !ends) return wire::Error{options.scenario.string() + ": " + ends.error().message};
   if (options.without_delays) scenario->delays.clear();
   return Prepared{std::move(*scenario), std::move(*noise)};
 }

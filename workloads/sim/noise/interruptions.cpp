@@ -12,6 +12,8 @@ namespace {
 
 // Rows of random numbers for what is no (rank, step): far from any rank.
 constexpr std::uint64_t kPhaseRow = std::uint64_t{1} << 40;
+// Beyond so many rounds of a trace a double no longer tells one round from the next.
+constexpr double kMostRounds = 0x1p50;
 
 double seconds(wire::Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
@@ -118,6 +120,7 @@ double TraceNoise::longest_stretch() const {
 }
 
 double TraceNoise::free_from(Rank rank, double time) const {
+  if (time > kMostRounds * length_) return time;
   const double offset = phases_.of(rank) * length_;
   double free = -std::numeric_limits<double>::infinity();
   for (Place place = first_from(time - stretch_, offset); at(place, offset) < time; place = next(place))
@@ -126,6 +129,7 @@ double TraceNoise::free_from(Rank rank, double time) const {
 }
 
 double TraceNoise::next_from(Rank rank, double time) const {
+  if (time > kMostRounds * length_) return time;
   const double offset = phases_.of(rank) * length_;
   return at(first_from(time, offset), offset);
 }
@@ -151,6 +155,8 @@ TraceNoise::Place TraceNoise::first_from(double time, double offset) const {
 }
 
 double TraceNoise::after(Rank rank, Step /*step*/, double begin, double end) const {
+  // Then the interruptions take their share: work has the rest of each round.
+  if (end > kMostRounds * (length_ - busy_)) return (end - begin) * busy_ / (length_ - busy_);
   const double offset = phases_.of(rank) * length_;
   Place place = first_from(begin, offset);
   // Work that is longer by a round than what some rounds leave for it takes at least those rounds.
