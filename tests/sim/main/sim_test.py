@@ -924,7 +924,7 @@ class Watched(SimTest):
         return endpoint, sim, recorder
 
     def test_over_tcp_it_is_watched_by_those_who_have_its_keys(self):
-        sim = self.start("sim", self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000", "--realtime", "--stream", "tcp://127.0.0.1:*")
+        sim = self.start("sim", self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000", "--realtime", "--allow-inject", "--stream", "tcp://127.0.0.1:*")
         line = sim.stderr.readline()
         self.assertRegex(line, r"^idlewave: to watch: idlewave attach tcp://127.0.0.1:\d+ --key \S+key.operator \(or, to look on only, \S+key.viewer\)$")
         endpoint, key, view = re.search(r"(tcp://\S+) --key (\S+) .* (\S+)\)", line).groups()
