@@ -84,7 +84,7 @@ class WholeRoad(unittest.TestCase):
             self.assertGreater(domain["bandwidth_gbs"], 0.1)
 
     def test_inject_does_what_the_key_does(self):
-        run = self.start("run", "--headless", "--json", "--session", "held", "--", LAUNCHER, "-n", "4", str(BIN / "iw-ring"), "--kernel", "virtual", "--ranks-per-domain",
+        run = self.start("run", "--headless", "--json", "--allow-inject", "--session", "held", "--", LAUNCHER, "-n", "4", str(BIN / "iw-ring"), "--kernel", "virtual", "--ranks-per-domain",
                          "2", "--core-bandwidth", "10GB/s", "--domain-bandwidth", "20GB/s", "--volume", "100MB", "--duration", "4s")
         self.addCleanup(run.kill)
         self.wait_until(lambda: (self.sessions / "held" / "agent").exists(), lambda: "the agent has not started")
