@@ -96,7 +96,7 @@ void Monitor::describe_host() {
   if (!host_) return;
   const bool runs = !host_->code && !has_ended();
   info_.recording = {runs && !host_->recording.empty() && host_->failure.empty(), host_->recorded, host_->failure};
-  info_.ends_with_us = runs && options_.ends_program ? host_->program : std::string();
+  info_.ends_with_us = runs && options_.ends_program ? host_->label : std::string();
 }
 
 void Monitor::stop_at(Nanoseconds session_time) {

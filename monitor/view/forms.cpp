@@ -16,7 +16,7 @@ namespace idlewave::view {
 namespace {
 
 constexpr std::size_t kLongestInput = 64;
-constexpr int kLongestProgram = 40;
+constexpr int kLongestProgram = 24;
 constexpr Nanoseconds kUsualDelay = std::chrono::milliseconds(250);
 
 std::string in_words(const wire::Command& command, Rank ranks) {
@@ -162,6 +162,10 @@ Nanoseconds proposed_delay(const Model& model) {
   return step > Nanoseconds::zero() ? std::min<Nanoseconds>(10 * step, std::chrono::seconds(60)) : kUsualDelay;
 }
 
+std::string and_its_ranks(Rank ranks) {
+  return ranks == 0 ? "" : fmt::format(" and its {} rank{}", ranks, ranks == 1 ? "" : "s");
+}
+
 }  // namespace
 
 Form inject_form(Rank rank, const Model& model) {
@@ -231,7 +235,8 @@ FormWords words_of(const Form& form, const Model& model) {
       return {in_words(form.command, model.timeline.ranks()) + " y/n", ""};
     case FormKind::kQuit:
       if (model.session.ends_with_us.empty()) return {"the program has ended; leave? y/n", ""};
-      return {fmt::format("end {}? y/n, d leaves it running", shortened(model.session.ends_with_us, kLongestProgram)), ""};
+      return {fmt::format("end {}{}? y/n", shortened(model.session.ends_with_us, kLongestProgram), and_its_ranks(model.timeline.ranks())),
+              "d leaves it running"};
     case FormKind::kNoise:
       return {"noise in all ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
     case FormKind::kGoto:

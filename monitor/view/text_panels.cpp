@@ -73,7 +73,8 @@ void draw_input(Canvas& canvas, const Form& form, const FormWords& words) {
   }
   canvas.put(x++, y, {.glyph = U'_', .fg = Ink::kCursor, .bold = true});
   const Ink ink = form.complaint.empty() ? Ink::kDim : Ink::kWarning;
-  const std::string keys = form.complaint.empty() ? "Enter goes on, Esc cancels" : "";
+  const bool needs_y = form.kind == FormKind::kQuit;
+  const std::string keys = !form.complaint.empty() ? "" : needs_y ? "Esc cancels" : "Enter goes on, Esc cancels";
   if (x + 3 + columns_of(words.hint) <= columns) {
     x = canvas.text(x + 2, y, words.hint, ink);
     if (x + 3 + columns_of(keys) <= columns) canvas.text(x + 3, y, keys, Ink::kDim);

@@ -220,7 +220,7 @@ TEST_F(TheMonitor, AsksBeforeItEndsAProgram) {
   TmuxSession session(120, 30);
   HostedRun run(session, kLong);
   session.press("q");
-  ASSERT_TRUE(session.shows("y/n, d leaves it running")) << session.screen();
+  ASSERT_TRUE(session.shows("end sh and its 1 rank? y/n")) << session.screen();
   session.press("n");
   session.press("q");
   session.press("y");
@@ -234,7 +234,7 @@ TEST_F(TheMonitor, AsksBeforeCtrlCEndsAProgram) {
   TmuxSession session(120, 30);
   HostedRun run(session, kShort);
   session.press("C-c");
-  ASSERT_TRUE(session.shows("y/n, d leaves it running")) << session.screen();
+  ASSERT_TRUE(session.shows("d leaves it running")) << session.screen();
   session.press("n");
   ASSERT_TRUE(session.shows("ended with code 7")) << session.screen();
   session.press("q");
