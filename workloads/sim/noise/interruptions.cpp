@@ -12,8 +12,8 @@ namespace {
 
 // Rows of random numbers for what is no (rank, step): far from any rank.
 constexpr std::uint64_t kPhaseRow = std::uint64_t{1} << 40;
-// Beyond so many rounds of a trace a double no longer tells one round from the next.
-constexpr double kMostRounds = 0x1p50;
+// Beyond so many times what a round of a trace leaves for work, a double no longer tells one round from the next.
+constexpr double kMostRounds = 0x1p44;
 
 double seconds(wire::Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
@@ -160,7 +160,7 @@ TraceNoise::Place TraceNoise::first_from(double time, double offset) const {
 
 double TraceNoise::after(Rank rank, Step /*step*/, double begin, double end) const {
   // Then the interruptions take their share: work has the rest of each round.
-  if (end > kMostRounds * free_) return (end - begin) * busy_ / free_;
+  if (end * (length_ / free_) > kMostRounds * free_) return (end - begin) * busy_ / free_;
   const double offset = phases_.of(rank) * length_;
   Place place = first_from(begin, offset);
   // Work that is longer by a round than what some rounds leave for it takes at least those rounds.
