@@ -17,6 +17,8 @@ using wire::Nanoseconds;
 using wire::Result;
 
 constexpr std::size_t kMostTraceBytes = 256'000'000;
+// Of the time, for work; with less a step would last for longer than anybody waits.
+constexpr int kLeastShareOfWork = 1000;
 constexpr std::string_view kSpaces = " \t\r";
 constexpr std::string_view kAccepted = "write START, DURATION such as 1.5 ms, 20 us, or two numbers of nanoseconds";
 
@@ -95,12 +97,13 @@ class Reader {
 
   wire::Status check_whole() const {
     if (trace_.empty()) return Error{fmt::format("{}: holds no interruption; {}", name_, kAccepted)};
-    if (busy_ < trace_.back().start + trace_.back().duration) return wire::ok();
+    const Nanoseconds end = trace_.back().start + trace_.back().duration;
+    if (busy_ < end && end - busy_ >= end / kLeastShareOfWork) return wire::ok();
     return Error{
-        fmt::format("{}: leaves no time for work, since its interruptions take {} of {}; say when the trace ends by a "
+        fmt::format("{}: leaves no time for work, since its interruptions take {} of {}; leave a thousandth, and say when the trace ends by a "
                     "last line with "
                     "that time and a duration of 0",
-                    name_, format_duration(busy_), format_duration(trace_.back().start + trace_.back().duration))};
+                    name_, format_duration(busy_), format_duration(end))};
   }
 
   std::string_view name_;

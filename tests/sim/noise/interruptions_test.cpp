@@ -55,6 +55,8 @@ TEST(TraceNoise, AWorkOfCenturiesUnderATraceOfNanosecondsEnds) {
   const TraceNoise noise(trace, Phases(1, support::NoisePhase::kOwn));
   constexpr double kCenturies = 9e9;
   EXPECT_NEAR(noise.after(0, 0, 0, kCenturies), kCenturies, 1);
+  const TraceNoise dense({{support::Nanoseconds(10), support::Nanoseconds(9999)}}, Phases(1, support::NoisePhase::kOwn));
+  EXPECT_NEAR(dense.after(0, 0, 1e6, 1.25e6), 0.25e6 * 999.9, 1e3);
   EXPECT_EQ(noise.free_from(0, kCenturies), kCenturies);
   EXPECT_EQ(noise.next_from(0, kCenturies), kCenturies);
 }

@@ -33,6 +33,11 @@ TEST(NoiseTrace, ReadsStartAndDurationWithUnits) {
   EXPECT_EQ(trace[1].duration, 3ms);
 }
 
+TEST(NoiseTrace, RefusesOneThatLeavesNanosecondsOfADayForWork) {
+  EXPECT_THAT(complaint("10 99999999999820\n"), HasSubstr("leaves no time for work"));
+  EXPECT_EQ(complaint("0 999\n1000 0\n"), "");
+}
+
 TEST(NoiseTrace, ReadsNanosecondsAsLogGopSimDoes) {
   const NoiseTrace trace = read("# selfish\n1500\t20\n2.5e3\t7.6\n3000 0\n");
   ASSERT_EQ(trace.size(), 3u);

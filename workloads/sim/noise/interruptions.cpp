@@ -12,8 +12,8 @@ namespace {
 
 // Rows of random numbers for what is no (rank, step): far from any rank.
 constexpr std::uint64_t kPhaseRow = std::uint64_t{1} << 40;
-// Beyond so many rounds of a trace a double no longer tells one round from the next.
-constexpr double kMostRounds = 0x1p50;
+// Beyond so many times what a round of a trace leaves for work, a double no longer tells one round from the next.
+constexpr double kMostRounds = 0x1p44;
 
 double seconds(wire::Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
@@ -104,6 +104,10 @@ TraceNoise::TraceNoise(const support::NoiseTrace& trace, Phases phases) : phases
     busy_ += seconds(detour.duration);
   }
   length_ = round_.back().start + round_.back().duration;
+  // In whole nanoseconds: the difference of two long times would be mostly rounding.
+  wire::Nanoseconds free = trace.back().start + trace.back().duration;
+  for (const support::Detour& detour : trace) free -= detour.duration;
+  free_ = seconds(free);
   stretch_ = longest_stretch();
 }
 
@@ -156,11 +160,11 @@ TraceNoise::Place TraceNoise::first_from(double time, double offset) const {
 
 double TraceNoise::after(Rank rank, Step /*step*/, double begin, double end) const {
   // Then the interruptions take their share: work has the rest of each round.
-  if (end > kMostRounds * (length_ - busy_)) return (end - begin) * busy_ / (length_ - busy_);
+  if (end * (length_ / free_) > kMostRounds * free_) return (end - begin) * busy_ / free_;
   const double offset = phases_.of(rank) * length_;
   Place place = first_from(begin, offset);
   // Work that is longer by a round than what some rounds leave for it takes at least those rounds.
-  const double whole = std::max(0.0, std::floor((end - begin - length_) / (length_ - busy_)));
+  const double whole = std::max(0.0, std::floor((end - begin - length_) / free_));
   place.round += whole;
   double idle = whole * busy_;
   for (; at(place, offset) < end + idle; place = next(place)) idle += round_[place.index].duration;

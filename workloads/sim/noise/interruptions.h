@@ -102,6 +102,7 @@ class TraceNoise final : public PhaseNoise {
   std::vector<Interruption> round_;
   double length_ = 0;   ///< Of a round.
   double busy_ = 0;     ///< All durations of a round.
+  double free_ = 0;     ///< What is left of a round for work.
   double stretch_ = 0;  ///< The longest time without a moment for work.
   Phases phases_;
 };
