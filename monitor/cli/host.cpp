@@ -102,6 +102,8 @@ class Host {
   Nanoseconds now() const { return Clock::now() - began_; }
   int refuse(int code, const std::string& why);
   wire::Status open_recording();
+  wire::Status record_to(const std::string& path);
+  void obey_recordings();
   wire::Status open_view();
   wire::Result<Streams> open_streams();
   void turn();
@@ -129,6 +131,7 @@ class Host {
   Clock::time_point began_ = Clock::now();
   std::optional<Nanoseconds> ended_at_;     ///< The program.
   std::optional<Nanoseconds> end_asked_at_;
+  std::string refused_recording_;  ///< Why the last one that was asked for did not begin.
   HostRecord record_;
   HostRecord told_;
   Nanoseconds described_at_{};
@@ -150,11 +153,12 @@ int Host::refuse(int code, const std::string& why) {
   return code;
 }
 
-wire::Status Host::open_recording() {
-  if (options_.run.record.empty()) return wire::ok();
+wire::Status Host::open_recording() { return options_.run.record.empty() ? wire::ok() : record_to(options_.run.record); }
+
+wire::Status Host::record_to(const std::string& path) {
   std::error_code nowhere;  // The folder that we were started in may be gone.
-  record_.recording = fs::absolute(options_.run.record, nowhere).string();
-  return link_.start(options_.run.record, recording_header(session_.name(), now()), now());
+  record_.recording = fs::absolute(path, nowhere).string();
+  return link_.start(path, recording_header(session_.name(), now()), now());
 }
 
 wire::Status Host::open_view() {
@@ -220,6 +224,7 @@ void Host::turn() {
   empty(child_ended_);
   pass_on_frames();
   pass_on_commands();
+  obey_recordings();
   listen_to_starter();
   look_after_program();
   describe(false);
@@ -236,6 +241,16 @@ void Host::pass_on_commands() {
   for (const wire::Command& command : view_->serve(Nanoseconds(0))) {
     const wire::Status sent = link_.send(now(), command);
     if (!sent) starter_.say(std::string(words::kNote) + "a command was not carried out: " + sent.error().message);
+  }
+}
+
+/// Asked by a screen, so that the recording does not end with it.
+void Host::obey_recordings() {
+  for (const wire::Record& wish : view_->take_recordings()) {
+    const wire::Status done = wish.path.empty() ? link_.stop() : record_to(wish.path);
+    if (!done || wish.path.empty()) record_.recording.clear();
+    refused_recording_ = done ? std::string() : done.error().message;
+    describe(true);
   }
 }
 
@@ -291,7 +306,7 @@ bool Host::is_over() {
 void Host::describe(bool at_once) {
   record_.recorded = link_.bytes_written();
   if (record_.failure.empty() && !link_.failure().empty()) starter_.say(words::kFailure + link_.failure());
-  record_.failure = link_.failure();
+  record_.failure = link_.failure().empty() ? refused_recording_ : link_.failure();
   const bool due = at_once || record_.code != told_.code || now() - described_at_ > kRecordPeriod;
   if (!due || record_ == told_) return;
   described_at_ = now();

@@ -52,7 +52,8 @@ bool take(const std::string& key, const std::string& value, HostRecord& record) 
 wire::Status write_host_record(const std::string& session, const HostRecord& record) {
   std::string text = fmt::format("pid {}\nstart {}\nendpoint {}\nprogram {}\nlabel {}\n", record.pid, record.start, record.endpoint, one_line(record.program), one_line(record.label));
   if (record.code) text += fmt::format("code {}\n", *record.code);
-  if (!record.recording.empty()) text += fmt::format("recording {}\nrecorded {}\n", one_line(record.recording), record.recorded);
+  if (!record.recording.empty()) text += fmt::format("recording {}\n", one_line(record.recording));
+  if (record.recorded > 0) text += fmt::format("recorded {}\n", record.recorded);
   if (!record.failure.empty()) text += fmt::format("failure {}\n", one_line(record.failure));
   if (!record.output.empty()) text += fmt::format("output {}\n", one_line(record.output));
   const std::string path = record_path(session), draft = path + ".new";

@@ -20,8 +20,8 @@ struct HostRecord {
   std::string program;        ///< Its command line, one line.
   std::string label;          ///< The program in one word.
   std::optional<int> code;    ///< Exit code of the program, once it has ended.
-  std::string recording;      ///< Path; empty: none.
-  std::uint64_t recorded = 0; ///< Bytes of it on disk.
+  std::string recording;      ///< Path; empty: none now.
+  std::uint64_t recorded = 0; ///< Bytes of it, or of the one before, on disk.
   std::string failure;        ///< Why the recording ended early; empty: it did not.
   std::string output;         ///< File that the program's output goes to; empty: it goes where its starter's went.
   friend bool operator==(const HostRecord&, const HostRecord&) = default;

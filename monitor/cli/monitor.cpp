@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -126,12 +127,16 @@ wire::Status Monitor::start_recording(const std::string& path, Nanoseconds now) 
 
 wire::Status Monitor::stop_recording() { return link_->stop(); }
 
+/// Where a host stands behind the session, it records: what was begun by a key goes on without the screen on which it was pressed.
 void Monitor::toggle_recording(bool on, Nanoseconds now) {
-  const std::string path = on ? free_file_name(info_.name.empty() ? "session" : info_.name, ".iw") : link_->path();
-  const wire::Status done = on ? start_recording(path, now) : stop_recording();
+  std::error_code nowhere;
+  const std::string path = on ? std::filesystem::absolute(free_file_name(info_.name.empty() ? "session" : info_.name, ".iw"), nowhere).string() : recording_path();
+  const wire::Status done = host_ ? link_->ask_to_record(on ? path : "") : on ? start_recording(path, now) : stop_recording();
   if (!done) return say(done.error().message, view::Tone::kError);
   say(fmt::format("{} {}", on ? "recording to" : "recorded", path), view::Tone::kGood);
 }
+
+std::string Monitor::recording_path() const { return host_ ? host_->recording : link_->path(); }
 
 void Monitor::save_screen(view::Size size, const view::Look& look) {
   const std::string path = free_file_name((info_.name.empty() ? "session" : info_.name) + "-screen", ".txt");

@@ -64,6 +64,7 @@ class Monitor {
   void describe_host();
   void say(std::string text, view::Tone tone);
   void toggle_recording(bool on, Nanoseconds now);
+  std::string recording_path() const;
   void save_screen(view::Size size, const view::Look& look);
   void seek(Nanoseconds session_time);
   void carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now);

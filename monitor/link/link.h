@@ -57,6 +57,8 @@ class Link {
   virtual void receive(Nanoseconds now, std::vector<Delivery>& out) = 0;
   /// Hands a command on. Its outcome comes back as a frame.
   virtual wire::Status send(Nanoseconds now, const wire::Command& command) = 0;
+  /// Asks the session's host, if we watch over its relay, to record into a file on its node; an empty path ends that.
+  virtual wire::Status ask_to_record(const std::string&) { return wire::Error{"nobody records here but this screen"}; }
   /// Sleeps until something may have arrived or needs to be said, `extra_fd` (-1: none) is readable, a signal came, or
   /// `timeout` has passed.
   virtual void wait(Nanoseconds timeout, int extra_fd) = 0;
@@ -131,6 +133,7 @@ class Recorder : public Link {
 
   void receive(Nanoseconds now, std::vector<Delivery>& out) override;
   wire::Status send(Nanoseconds now, const wire::Command& command) override;
+  wire::Status ask_to_record(const std::string& path) override { return inner_->ask_to_record(path); }
   void wait(Nanoseconds timeout, int extra_fd) override;
   LinkStatus status() const override;
   Link& inner() { return *inner_; }

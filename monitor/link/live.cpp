@@ -64,6 +64,7 @@ class Live final : public Link {
 
   void receive(Nanoseconds now, std::vector<Delivery>& out) override;
   wire::Status send(Nanoseconds now, const wire::Command& command) override;
+  wire::Status ask_to_record(const std::string& path) override;
   void wait(Nanoseconds timeout, int extra_fd) override;
   LinkStatus status() const override;
   const std::string& bound_endpoint() const { return mailbox_->listen_endpoint(); }
@@ -291,6 +292,13 @@ wire::Status Live::send(Nanoseconds now, const wire::Command& command) {
   if (!sent) return wire::Error{"nobody is there to take the command: " + status().detail};
   sent_.push_back({now, wire::Direction::kSent, std::move(bytes)});
   return wire::ok();
+}
+
+wire::Status Live::ask_to_record(const std::string& path) {
+  if (options_.role == wire::Role::kSpectator) return wire::Error{"a spectator can't record with the session's host"};
+  for (const auto& [peer, sender] : senders_)
+    if (sender.node == wire::kRelayNode && is_live(sender) && say(peer, wire::Record{path}) == Sent::kYes) return wire::ok();
+  return wire::Error{"the session's host does not answer"};
 }
 
 void Live::wait(Nanoseconds timeout, int extra_fd) {

@@ -88,6 +88,7 @@ struct Outlet::Impl {
   std::optional<wire::Roster> roster;
   std::map<Peer, Consumer> consumers;
   std::vector<wire::Command> commands;
+  std::vector<wire::Record> recordings;
   bool ever_attached = false;
   bool ended = false;         // End is in the backlog.
   bool lost_someone = false;  // A consumer went without having acknowledged the end.
@@ -186,9 +187,11 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
   if (std::holds_alternative<wire::Attach>(frame.body)) return credit(peer, consumer, 0);
   if (std::holds_alternative<wire::EndAck>(frame.body)) return static_cast<void>(consumers.erase(peer));
   auto* command = std::get_if<wire::Command>(&frame.body);
-  if (command == nullptr) return static_cast<void>(++strange);
+  auto* record = options.is_relay ? std::get_if<wire::Record>(&frame.body) : nullptr;
+  if (command == nullptr && record == nullptr) return static_cast<void>(++strange);
   if (consumer.role == wire::Role::kSpectator) return refuse(peer, "a spectator can't change the session");
-  commands.push_back(std::move(*command));
+  if (command != nullptr) commands.push_back(std::move(*command));
+  if (record != nullptr) recordings.push_back(std::move(*record));
 }
 
 void Outlet::Impl::drain() {
@@ -287,6 +290,8 @@ std::vector<wire::Command> Outlet::serve(Nanoseconds timeout) {
   while (impl_->turn(left) && impl_->commands.empty() && left > Nanoseconds(0)) left = until - Clock::now();
   return std::exchange(impl_->commands, {});
 }
+
+std::vector<wire::Record> Outlet::take_recordings() { return std::exchange(impl_->recordings, {}); }
 
 bool Outlet::finish(Nanoseconds patience) {
   const Clock::time_point until = Clock::now() + patience;

@@ -51,6 +51,9 @@ class Outlet {
   /// operators; those of spectators are refused here.
   std::vector<wire::Command> serve(wire::Nanoseconds timeout);
 
+  /// A relay: what operators have asked it to record since the last call.
+  std::vector<wire::Record> take_recordings();
+
   /// Sends End, then serves until every consumer has acknowledged it or is gone (no sign of progress for 10 s), or,
   /// where there never was one, until `patience` has passed. Returns true if every consumer that was attached has
   /// acknowledged or left by itself. Nothing may be sent after.

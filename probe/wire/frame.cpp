@@ -21,7 +21,7 @@ constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
 // In the order of Frame::body.
 constexpr std::array<std::string_view, std::variant_size_v<decltype(Frame::body)>> kKinds = {
-    "roster", "events", "outcome", "end", "attach", "credit", "endack", "refusal", "hello", "command"};
+    "roster", "events", "outcome", "end", "attach", "credit", "endack", "refusal", "hello", "command", "record"};
 // In the order of Command::order.
 constexpr std::array<std::string_view, std::variant_size_v<decltype(Command::order)>> kOrders = {"delay", "noise",
                                                                                                  "clear"};
@@ -145,6 +145,11 @@ void write(PackWriter& out, const Credit& credit) {
 void write(PackWriter& out, const Refusal& refusal) {
   out.map(1);
   out.text("reason", refusal.reason, kMaxText);
+}
+
+void write(PackWriter& out, const Record& record) {
+  out.map(1);
+  out.text("path", record.path, kMaxText);
 }
 
 void write(PackWriter& out, const End&) { out.map(0); }
@@ -333,6 +338,8 @@ void read_body(decltype(Frame::body)& body, std::string_view kind, const Value& 
     body = Hello{};
   else if (kind == "command")
     body = read_command(value, error);
+  else if (kind == "record")
+    body = Record{MapReader(value, "record", error).text("path", kMaxText)};
   else
     error = "frame of an unknown kind";
 }

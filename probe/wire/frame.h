@@ -133,11 +133,18 @@ struct Hello {
 /// its signs of life, and the End after which no node's stream goes on.
 inline constexpr const char* kRelayNode = "*";
 
+/// Asks a relay to record the session from now on into a file on its node; an empty path ends the recording. Who watches learns what became of
+/// it where the relay's host says so.
+struct Record {
+  std::string path;  ///< Absolute.
+  friend bool operator==(const Record&, const Record&) = default;
+};
+
 struct Frame {
   std::string session;       ///< Both sides drop what belongs to another session.
   std::string node;          ///< Host name of the sender; empty in messages from a consumer.
   std::uint64_t sequence = 0;  ///< From 1, without gaps, for the sequenced kinds; 0 for the others.
-  std::variant<Roster, Events, Outcome, End, Attach, Credit, EndAck, Refusal, Hello, Command> body;
+  std::variant<Roster, Events, Outcome, End, Attach, Credit, EndAck, Refusal, Hello, Command, Record> body;
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 

@@ -59,7 +59,7 @@ inline wire::Command take_command(Bytes& in) {
 }
 
 inline decltype(wire::Frame::body) take_body(Bytes& in) {
-  switch (in.below(14)) {
+  switch (in.below(15)) {
     case 0:
     case 1: return take_roster(in);
     case 2:
@@ -73,6 +73,7 @@ inline decltype(wire::Frame::body) take_body(Bytes& in) {
     case 10: return wire::EndAck{};
     case 11: return wire::Refusal{in.text(8)};
     case 12: return wire::Hello{};
+    case 13: return wire::Record{in.text(8)};
     default: return take_command(in);
   }
 }

@@ -192,10 +192,10 @@ TEST_F(TheMonitor, WorksWithoutColoursAndUnicode) {
 /// `idlewave run` of a script in a terminal: what it prints before and after its report, and its exit code, are its own.
 class HostedRun {
  public:
-  explicit HostedRun(TmuxSession& session, const std::string& script) : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions") {
+  HostedRun(TmuxSession& session, const std::string& script, const std::string& options = "--record s.iw") : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions") {
     session_.run("cd " + session_.folder() + "; export " + tag_);
     before_ = session_.state();
-    session_.run(IDLEWAVE_PROGRAM " run --session hosted --record s.iw -- sh -c '" + script + "'; echo code $?");
+    session_.run(IDLEWAVE_PROGRAM " run --session hosted " + options + " -- sh -c '" + script + "'; echo code $?");
     EXPECT_TRUE(session_.shows("LIVE")) << session_.screen();
   }
 
@@ -265,6 +265,18 @@ TEST_F(TheMonitor, LeavesAProgramAndComesBack) {
   EXPECT_TRUE(eventually([&] { return fs::exists(run.file("result")); }));
   EXPECT_TRUE(run.ends());
   EXPECT_EQ(file_text(run.file("hosted.out")), "at first\nat last\n");
+}
+
+TEST_F(TheMonitor, LeavesARecordingRunningThatAKeyBegan) {
+  TmuxSession session(120, 30);
+  HostedRun run(session, kLong, "");
+  session.press("r");
+  ASSERT_TRUE(session.shows("● rec ")) << session.screen();
+  session.press("d");
+  run.expect_code(0);
+  EXPECT_TRUE(run.ends());
+  EXPECT_THAT(session.output_of("cd " + session.folder() + "; " IDLEWAVE_PROGRAM " info hosted.iw"), AllOf(HasSubstr("closed          true"), HasSubstr("ranks           1")));
+  EXPECT_THAT(session.output_of(IDLEWAVE_PROGRAM " report hosted.iw"), HasSubstr("1500 steps"));
 }
 
 TEST_F(TheMonitor, IsClosedWithItsTerminalAndTheProgramGoesOn) {

@@ -154,6 +154,9 @@ inline Frame random_frame(Random& random) {
     case 8:
       frame.body = Hello{};
       break;
+    case 9:
+      frame.body = Record{random.text(80)};
+      break;
     default:
       frame.body = random_command(random);
       break;
