@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,7 +18,9 @@
 #include "monitor/cli/report.h"
 #include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/process/exec.h"
 #include "monitor/process/stop_signals.h"
+#include "monitor/term/terminfo.h"
 #include "probe/wire/session_directory.h"
 
 namespace idlewave::cli {
@@ -30,12 +34,15 @@ constexpr Nanoseconds kPatienceForEnd = std::chrono::seconds(2);
 /// How a screen was left, as the exit code of its process.
 enum ScreenLeft { kProgramOver = 0, kNoTerminal = 1, kNothingReported = 64, kDetached = 65, kQuit = 66 };
 
-/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave, and it stays.
+/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave, and it stays. What was
+/// ignored when we were started, as by nohup, the program ignores, and so do we.
 class Signals {
  public:
   Signals() {
     sigemptyset(&set_);
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD}) sigaddset(&set_, signal);
+    sigaddset(&set_, SIGCHLD);
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
+      if (!process::was_ignored(signal)) sigaddset(&set_, signal);  // Blocked, it would be seen all the same.
     sigprocmask(SIG_BLOCK, &set_, &before_);
     fd_ = signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK);
   }
@@ -136,7 +143,10 @@ wire::Result<std::unique_ptr<link::Link>> view_of(const HostedProgram& program) 
   return link::open_live({.session = program.session(), .endpoint = program.view_endpoint()});
 }
 
+/// One on standard output has been printed by now.
 wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
+  const bool printed = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (!printed && options.headless && options.json) return wire::Error{"the report could not be written to standard output: nobody reads it, or the disk is full"};
   if (options.report.empty()) return wire::ok();
   std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
   file << report_json(monitor.observer().timeline(), options.window);
@@ -200,12 +210,13 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& si
                            {.on_other_child = [&](pid_t pid, int status) { program.collected(pid, status); },
                             .on_signal = [&](int signal) { asked = signal == SIGWINCH || signal == SIGCONT ? asked : signal; }});
   program.listen();
-  if (left == kDetached || left == process::exit_code_of(SIGHUP)) {
+  const bool hung_up = left == process::exit_code_of(SIGHUP) && !process::was_ignored(SIGHUP);
+  if (left == kDetached || hung_up) {
     program.show_output();
     return left_alone(program, left == kDetached ? 0 : left);
   }
   if (left == kQuit) program.end();
-  else if (asked != 0) program.pass_on(asked);
+  else if (asked != 0 && left == process::exit_code_of(asked)) program.pass_on(asked);
   else if (left != kProgramOver && left != kNothingReported && !program.exit_code())
     fail(fmt::format("{} goes on, and is waited for; 'idlewave attach {}' shows it again, Ctrl-C ends it", program.name(), program.session()), 0);
   const bool over = Follower(program, signals).follow(nullptr);
@@ -227,6 +238,8 @@ wire::Result<int> open_output(const std::string& path) {
 
 int run(const RunOptions& options) {
   if (!options.headless && !isatty(STDOUT_FILENO)) return fail("standard output is not a terminal: start it in one, or use --headless", 2);
+  if (const auto terminal = term::read_terminfo(std::getenv("TERM")); !options.headless && !terminal) return fail(terminal.error().message, 2);
+  std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
   Signals signals;
