@@ -98,6 +98,7 @@ class Follower {
       if (over_at && (all_is_here || now - *over_at > kPatienceForEnd)) break;
       wait(monitor);
     }
+    if (monitor && program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");
     if (monitor) monitor->refresh(Clock::now() - start);
     return true;
   }
@@ -158,7 +159,12 @@ void say_that_nothing_was_reported(const HostedProgram& program) {
   if (!program.has_notes()) fail("the program ended without reporting anything: is it linked with libidlewave-probe, and does it call idlewave_start?", 0);
 }
 
-int left_alone(const HostedProgram& program, int code) {
+int left_alone(HostedProgram& program, int code) {
+  program.listen();
+  if (program.host_was_killed()) {
+    fail(fmt::format("{} goes on, but nothing records it any more: the process that did was killed", program.name()), 0);
+    return code;
+  }
   fail(fmt::format("{} goes on as session {}; 'idlewave attach {}' shows it again", program.name(), program.session(), program.session()), 0);
   return code;
 }

@@ -229,6 +229,22 @@ class Run(unittest.TestCase):
         self.assertTrue(eventually((self.path / "result").exists))
         self.assertTrue(eventually(lambda: not self.processes()))
 
+    def test_a_host_that_is_killed_is_told_of_and_nobody_is_called_live(self):
+        for hangs_up in (False, True):
+            run = self.start("--session", "killed", "--size", "80x12", "--", "sh", "-c", "$REPORTER 150; exit 11")
+            self.assertTrue(eventually(lambda: (self.sessions / "killed/agent").exists()))
+            for pid in self.processes("iw-host"):
+                os.kill(pid, signal.SIGKILL)
+            self.assertTrue(eventually(lambda: not self.processes("iw-host")))
+            if hangs_up:
+                run.send_signal(signal.SIGHUP)
+            _, err = run.communicate(timeout=PATIENCE)
+            self.assertEqual(run.returncode, 128 + signal.SIGHUP if hangs_up else 11, err)
+            self.assertNotIn(b"LIVE", err)
+            self.assertIn(b"nothing records it any more" if hangs_up else b"the process that recorded the session was killed", err)
+            self.assertTrue(eventually(lambda: not self.processes()))
+            subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
     def test_a_hangup_that_was_ignored_as_by_nohup_ends_nobody(self):
         run = self.start("--", "sh", "-c", "echo ready; sleep 0.5; exit 9", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.assertEqual(run.stdout.readline(), b"ready\n")
