@@ -166,6 +166,7 @@ int left_alone(HostedProgram& program, int code) {
     return code;
   }
   fail(fmt::format("{} goes on as session {}; 'idlewave attach {}' shows it again", program.name(), program.session(), program.session()), 0);
+  if (program.keeps_output()) fail(fmt::format("what it prints will be in {}.out here when it has ended", program.session()), 0);
   return code;
 }
 
@@ -232,6 +233,13 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& si
   return end_of(program, wire::ok());
 }
 
+/// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take the lines that are typed
+/// for others.
+bool others_have_the_keyboard() {
+  const pid_t foreground = tcgetpgrp(STDIN_FILENO);
+  return foreground > 0 && foreground != getpgrp();
+}
+
 /// Opened before anything is started, so that nothing is when it can't be.
 wire::Result<int> open_output(const std::string& path) {
   if (path.empty()) return -1;
@@ -253,7 +261,8 @@ int run(const RunOptions& options) {
                                        .session = options.session.empty() ? new_session_name(program_label(options.command)) : options.session,
                                        .launcher = launcher_kind(options.command.front(), options.mpi),
                                        .output_fd = *output,
-                                       .on_screen = !options.headless});
+                                       .on_screen = !options.headless,
+                                       .in_background = others_have_the_keyboard()});
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
   let_go_of_input();

@@ -229,6 +229,20 @@ class Run(unittest.TestCase):
         self.assertTrue(eventually((self.path / "result").exists))
         self.assertTrue(eventually(lambda: not self.processes()))
 
+    def test_lines_typed_for_others_do_not_reach_a_job_in_the_background(self):
+        script = f"set -m; '{BIN}/idlewave' run --headless -- sh -c 'read line; echo \"program got <$line>\"' & wait; read line; echo \"shell got <$line>\""
+        other, terminal = pty.openpty()
+
+        def become_session():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        shell = subprocess.Popen(["sh", "-c", script], env=self.environment, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=become_session)
+        os.close(terminal)
+        os.write(other, b"mine\n")
+        self.assertEqual(shell.communicate(timeout=PATIENCE)[0], b"program got <>\nshell got <mine>\n")
+        os.close(other)
+
     def test_a_host_that_is_killed_is_told_of_and_nobody_is_called_live(self):
         for hangs_up in (False, True):
             run = self.start("--session", "killed", "--size", "80x12", "--", "sh", "-c", "$REPORTER 150; exit 11")
