@@ -185,7 +185,7 @@ wire::Result<Streams> Host::open_streams() {
     if (file < 0) return wire::Error{fmt::format("{}: {}", record_.output, std::strerror(errno))};
   }
   const auto taken = [&](int stream) { return options_.on_screen && isatty(stream); };
-  if (taken(STDIN_FILENO)) streams.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (taken(STDIN_FILENO) || (options_.in_background && isatty(STDIN_FILENO))) streams.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (options_.output_fd >= 0 || taken(STDOUT_FILENO)) streams.output = file;
   if (options_.output_fd >= 0 || taken(STDERR_FILENO)) streams.error = file;
   const bool report_has_stdout = options_.run.json && options_.run.report.empty() && !options_.on_screen;

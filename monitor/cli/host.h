@@ -16,6 +16,7 @@ struct HostOptions {
   LauncherKind launcher = LauncherKind::kOther;
   int output_fd = -1;     ///< File of --output; -1: none.
   bool on_screen = false; ///< What would come from or go to a terminal does not, since a screen has it.
+  bool in_background = false; ///< Nothing comes from a terminal, since others read what is typed.
 };
 
 /// What host and starter say to each other, one message each: a word, and what belongs to it.

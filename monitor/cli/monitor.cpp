@@ -76,6 +76,10 @@ void Monitor::describe_link(Nanoseconds now) {
   info_.link = condition_of(status.state);
   const bool starts = info_.link == view::LinkCondition::kWaiting && !options_.starting.empty();
   info_.link_detail = starts ? options_.starting : status.detail;
+  if (!lost_.empty() && info_.link != view::LinkCondition::kEnded) {
+    info_.link = view::LinkCondition::kLost;
+    info_.link_detail = lost_;
+  }
   describe_host();
   info_.lag = observer_->lag(now);
   info_.events_per_second = observer_->events_per_second();

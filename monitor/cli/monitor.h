@@ -37,6 +37,8 @@ class Monitor {
   /// Takes what has arrived; refreshes findings at most four times a second. True if the screen may have changed.
   bool work(Nanoseconds now);
   void refresh(Nanoseconds now);
+  /// Nobody will say more, for a reason that is known before the link can tell.
+  void lose(std::string why) { lost_ = std::move(why); }
   void stop_at(Nanoseconds session_time);  ///< What comes after it is not shown, as after the pause key.
   void wait(Nanoseconds timeout, int extra_fd) { link_->wait(timeout, extra_fd); }
 
@@ -70,6 +72,7 @@ class Monitor {
   void carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now);
 
   Options options_;
+  std::string lost_;  ///< Why; empty: the link knows.
   std::unique_ptr<link::Recorder> link_;
   std::unique_ptr<Observer> observer_;
   std::vector<link::Delivery> deliveries_;  ///< Kept between calls for its memory.

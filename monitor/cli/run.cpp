@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,7 +18,9 @@
 #include "monitor/cli/report.h"
 #include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/process/exec.h"
 #include "monitor/process/stop_signals.h"
+#include "monitor/term/terminfo.h"
 #include "probe/wire/session_directory.h"
 
 namespace idlewave::cli {
@@ -30,12 +34,15 @@ constexpr Nanoseconds kPatienceForEnd = std::chrono::seconds(2);
 /// How a screen was left, as the exit code of its process.
 enum ScreenLeft { kProgramOver = 0, kNoTerminal = 1, kNothingReported = 64, kDetached = 65, kQuit = 66 };
 
-/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave, and it stays.
+/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave, and it stays. What was
+/// ignored when we were started, as by nohup, the program ignores, and so do we.
 class Signals {
  public:
   Signals() {
     sigemptyset(&set_);
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD}) sigaddset(&set_, signal);
+    sigaddset(&set_, SIGCHLD);
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
+      if (!process::was_ignored(signal)) sigaddset(&set_, signal);  // Blocked, it would be seen all the same.
     sigprocmask(SIG_BLOCK, &set_, &before_);
     fd_ = signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK);
   }
@@ -91,6 +98,7 @@ class Follower {
       if (over_at && (all_is_here || now - *over_at > kPatienceForEnd)) break;
       wait(monitor);
     }
+    if (monitor && program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");
     if (monitor) monitor->refresh(Clock::now() - start);
     return true;
   }
@@ -136,7 +144,10 @@ wire::Result<std::unique_ptr<link::Link>> view_of(const HostedProgram& program) 
   return link::open_live({.session = program.session(), .endpoint = program.view_endpoint()});
 }
 
+/// One on standard output has been printed by now.
 wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
+  const bool printed = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (!printed && options.headless && options.json) return wire::Error{"the report could not be written to standard output: nobody reads it, or the disk is full"};
   if (options.report.empty()) return wire::ok();
   std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
   file << report_json(monitor.observer().timeline(), options.window);
@@ -148,8 +159,14 @@ void say_that_nothing_was_reported(const HostedProgram& program) {
   if (!program.has_notes()) fail("the program ended without reporting anything: is it linked with libidlewave-probe, and does it call idlewave_start?", 0);
 }
 
-int left_alone(const HostedProgram& program, int code) {
+int left_alone(HostedProgram& program, int code) {
+  program.listen();
+  if (program.host_was_killed()) {
+    fail(fmt::format("{} goes on, but nothing records it any more: the process that did was killed", program.name()), 0);
+    return code;
+  }
   fail(fmt::format("{} goes on as session {}; 'idlewave attach {}' shows it again", program.name(), program.session(), program.session()), 0);
+  if (program.keeps_output()) fail(fmt::format("what it prints will be in {}.out here when it has ended", program.session()), 0);
   return code;
 }
 
@@ -200,12 +217,13 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& si
                            {.on_other_child = [&](pid_t pid, int status) { program.collected(pid, status); },
                             .on_signal = [&](int signal) { asked = signal == SIGWINCH || signal == SIGCONT ? asked : signal; }});
   program.listen();
-  if (left == kDetached || left == process::exit_code_of(SIGHUP)) {
+  const bool hung_up = left == process::exit_code_of(SIGHUP) && !process::was_ignored(SIGHUP);
+  if (left == kDetached || hung_up) {
     program.show_output();
     return left_alone(program, left == kDetached ? 0 : left);
   }
   if (left == kQuit) program.end();
-  else if (asked != 0) program.pass_on(asked);
+  else if (asked != 0 && left == process::exit_code_of(asked)) program.pass_on(asked);
   else if (left != kProgramOver && left != kNothingReported && !program.exit_code())
     fail(fmt::format("{} goes on, and is waited for; 'idlewave attach {}' shows it again, Ctrl-C ends it", program.name(), program.session()), 0);
   const bool over = Follower(program, signals).follow(nullptr);
@@ -213,6 +231,13 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& si
   if (!over) return left_alone(program, process::exit_code_of(SIGHUP));
   if (left == kNothingReported) say_that_nothing_was_reported(program);
   return end_of(program, wire::ok());
+}
+
+/// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take the lines that are typed
+/// for others.
+bool others_have_the_keyboard() {
+  const pid_t foreground = tcgetpgrp(STDIN_FILENO);
+  return foreground > 0 && foreground != getpgrp();
 }
 
 /// Opened before anything is started, so that nothing is when it can't be.
@@ -227,6 +252,8 @@ wire::Result<int> open_output(const std::string& path) {
 
 int run(const RunOptions& options) {
   if (!options.headless && !isatty(STDOUT_FILENO)) return fail("standard output is not a terminal: start it in one, or use --headless", 2);
+  if (const auto terminal = term::read_terminfo(std::getenv("TERM")); !options.headless && !terminal) return fail(terminal.error().message, 2);
+  std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
   Signals signals;
@@ -234,7 +261,8 @@ int run(const RunOptions& options) {
                                        .session = options.session.empty() ? new_session_name(program_label(options.command)) : options.session,
                                        .launcher = launcher_kind(options.command.front(), options.mpi),
                                        .output_fd = *output,
-                                       .on_screen = !options.headless});
+                                       .on_screen = !options.headless,
+                                       .in_background = others_have_the_keyboard()});
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
   let_go_of_input();

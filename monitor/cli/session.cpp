@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -31,6 +32,12 @@ std::string session_folder(const std::string& name) {
   return wire::session_path(name.c_str(), path) ? path : std::string();
 }
 
+std::string unusable_root(const std::string& name) {
+  const char* root = std::getenv("IDLEWAVE_DIR");
+  return fmt::format("IDLEWAVE_DIR={} can't hold a session '{}': it has to be an absolute path of at most {} characters", root ? root : "", name,
+                     wire::kSessionPathLimit - 2 - int(name.size()));
+}
+
 std::string last_lines(const std::string& path) {
   std::ifstream file(path);
   std::deque<std::string> lines;
@@ -52,12 +59,19 @@ wire::Result<Session> Session::open(const std::string& name, const std::string& 
   }
   wire::sweep_dead_sessions(name.c_str());
   const int hold = wire::hold_session(name.c_str());
+  if (hold < 0 && session_folder(name).empty()) return wire::Error{unusable_root(name)};
   if (hold < 0) {
     return wire::Error{fmt::format("the session's folder {} can't be made, or is not ours alone (mode 0700); IDLEWAVE_DIR names another place", session_folder(name))};
+  }
+  const int place = wire::take_monitors_place(name.c_str());
+  if (place < 0) {
+    close(hold);
+    return wire::Error{fmt::format("a session '{}' runs already: choose another name (--session), or watch that one (idlewave attach {})", name, name)};
   }
   Session session;
   session.name_ = name;
   session.hold_ = hold;
+  session.place_ = place;
   link::LiveOptions options;
   options.session = name;
   options.endpoint = listen.empty() ? fmt::format("ipc://{}/monitor.sock", session_folder(name)) : listen;
@@ -88,6 +102,7 @@ Session::Session(Session&& other) noexcept
       endpoint_(std::move(other.endpoint_)),
       agents_key_(std::move(other.agents_key_)),
       hold_(std::exchange(other.hold_, -1)),
+      place_(std::exchange(other.place_, -1)),
       link_(std::move(other.link_)),
       program_(std::move(other.program_)),
       program_name_(std::move(other.program_name_)),
@@ -103,9 +118,10 @@ Session::~Session() {
   if (hold_ >= 0) close(hold_);
   wire::AgentRecord agent;
   const bool agent_lives = wire::read_agent_record(name_.c_str(), agent) && wire::is_alive(agent);
-  for (const char* ours : {"host", "output", "program.log", "trouble.log", "view.sock", "monitor.sock"}) unlink((folder() + "/" + ours).c_str());
+  for (const char* ours : {"host", "monitor", "output", "program.log", "trouble.log", "view.sock", "monitor.sock"}) unlink((folder() + "/" + ours).c_str());
   agent_lives ? wire::remove_session_directory_if_empty(name_.c_str()) : wire::remove_session_directory(name_.c_str());
   if (lock >= 0) close(lock);
+  if (place_ >= 0) close(place_);
 }
 
 std::string Session::folder() const { return session_folder(name_); }

@@ -47,6 +47,7 @@ class Session {
   std::string endpoint_;
   std::string agents_key_;  ///< File; empty where all is on this node.
   int hold_ = -1;           ///< Lets the folder stay.
+  int place_ = -1;          ///< Held by the one monitor that ranks report to.
   std::unique_ptr<link::Link> link_;
   std::optional<process::Launched> program_;
   std::string program_name_;

@@ -62,7 +62,9 @@ int watch_on_screen(Monitor& monitor, const Done& done) {
     }
     return signals.received() || done(now);
   });
-  return signals.received() ? process::exit_code_of(*signals.received()) : 0;
+  if (signals.received()) return process::exit_code_of(*signals.received());
+  // The terminal goes before the signal that tells of it, and without one where it was not the controlling one.
+  return (*terminal)->hung_up() ? process::exit_code_of(SIGHUP) : 0;
 }
 
 int watch_headless(Monitor& monitor, const Done& done) {

@@ -1,5 +1,6 @@
 #include "monitor/process/exec.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +45,17 @@ void remember_inherited_signals() {
         ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
   }
   ::sigprocmask(SIG_SETMASK, nullptr, &inherited.mask);
+  if (was_ignored(SIGCHLD)) ::signal(SIGCHLD, SIG_DFL);  // else the kernel keeps no exit codes for us
+}
+
+bool was_ignored(int signal) { return inherited.ignored[std::size_t(signal)]; }
+
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // The lowest number that is free: those before are taken by now.
+    if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
+      const int taken = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  }
 }
 
 void restore_signals() {

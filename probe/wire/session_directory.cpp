@@ -386,6 +386,11 @@ int hold_session(const char* session) {
   }
 }
 
+int take_monitors_place(const char* session) {
+  char path[kFilePathLimit];
+  return file_path(session, "monitor", path) ? try_lock(path) : -1;
+}
+
 void note_trouble(const char* session, const char* line) {
   char path[kFilePathLimit], text[1024];
   utsname names;

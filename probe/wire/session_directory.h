@@ -6,6 +6,7 @@
 //                Where the first part is shared with other machines, or with containers, the folder belongs to the place
 //                that made it, and others use <session>.<8 digits of theirs>; nobody else's folder is ever removed
 //   owner        flock'ed, shared, by whoever made the session or wants its folder to stay, such as a monitor
+//   monitor      flock'ed by the monitor that the ranks report to
 //   agent        text, one "key value" line each: pid, start (of that process, see process_start_time), memory (file
 //                descriptor number of the shared segment inside that process), endpoint (where the agent listens)
 //   agent.sock   the agent's ZeroMQ ipc socket        monitor.sock   the monitor's
@@ -46,6 +47,10 @@ inline constexpr int kNoFolder = -2;
 /// Makes the folder if missing and lets it stay until the descriptor that is returned is closed, or its process is
 /// gone. -1 if the folder can't be made. For whoever starts a session: before anything else is put into the folder.
 int hold_session(const char* session);
+
+/// The one monitor that ranks of a held session report to. Until the descriptor that is returned is closed nobody else gets
+/// the place: -1.
+int take_monitors_place(const char* session);
 
 /// Appends a line to the session's trouble.log, with host and process number before it, for whoever looks after the
 /// session on this node: what could not be done, where, and what to do. The same is said once. Does nothing where that

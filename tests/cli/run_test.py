@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """`idlewave run` beside the same command without it: streams, exit code and files are the program's, whoever else dies. Usage: run_test.py FOLDER-OF-PROGRAMS"""
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import random
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -145,11 +149,56 @@ class Run(unittest.TestCase):
         alone = subprocess.run(["sh", "-c", look], capture_output=True, preexec_fn=ignore)
         self.assertEqual(self.shell(look, preexec_fn=ignore)[1], alone.stdout)
 
+    def test_streams_that_are_closed_are_closed_for_the_program_and_no_file_of_ours_takes_their_place(self):
+        script = f"'{BIN}/idlewave' run --headless -- sh -c 'for i in 0 1 2; do [ -e /proc/$$/fd/$i ] && touch open$i; done; $REPORTER 5; touch done; exit 7' <&- >&- 2>&-"
+        done = subprocess.run(["sh", "-c", script], env=self.environment, cwd=self.path, timeout=PATIENCE)
+        self.assertEqual((done.returncode, sorted(p.name for p in self.path.iterdir())), (7, ["done", "sessions"]))
+
+    def test_who_stops_reading_what_we_say_changes_no_exit_code(self):
+        script = f"'{BIN}/idlewave' run --headless -- sh -c 'sleep 0.3; exit 7' 2>&1 | true; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, env=self.environment, timeout=PATIENCE)
+        self.assertEqual(done.stdout, b"7\n")
+
+    def test_exit_codes_arrive_where_children_s_ends_are_ignored(self):
+        self.assertEqual(self.shell("exit 7", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))[0], 7)
+
     # --- failures of ours ---
 
     def test_a_report_that_cannot_be_written_is_our_failure_and_not_the_program_s(self):
         self.assertEqual(self.shell("true", "--report", "/nowhere/r.json")[0], OWN_FAILURE)
         self.assertEqual(self.shell("exit 4", "--report", "/nowhere/r.json")[0], 4)
+
+    def test_a_report_for_which_standard_output_has_no_room_is_our_failure(self):
+        with open("/dev/full", "wb") as full:
+            for script, expected in (("true", OWN_FAILURE), ("exit 4", 4)):
+                code, _, err = self.shell(script, "--json", stdout=full)
+                self.assertEqual(code, expected, err)
+                self.assertIn(b"report could not be written", err)
+
+    def test_a_session_that_runs_is_not_disturbed_by_another_of_its_name(self):
+        for listen in ([], ["--listen", "tcp://127.0.0.1:*"]):
+            keys = {"XDG_CACHE_HOME": str(self.path / "cache")}
+            self.environment.update(keys)
+            first = self.start("--session", "one", "--record", f"s{len(listen)}.iw", *listen, "--", "sh", "-c", "echo ready; read go; $REPORTER 5; exit 4", stdin=subprocess.PIPE)
+            self.addCleanup(first.stdin.close)
+            self.assertEqual(first.stdout.readline(), b"ready\n")
+            self.assertTrue(eventually((self.sessions / "one/host").exists))
+            before = sorted(p for p in self.path.rglob("*"))
+            code, out, err = self.shell("echo started", "--session", "one", *listen)
+            self.assertEqual((code, out, sorted(p for p in self.path.rglob("*"))), (2, b"", before), err)
+            self.assertIn(b"'one' runs already", err)
+            _, err = first.communicate(b"\n", timeout=PATIENCE)
+            self.assertEqual(first.returncode, 4, err)
+            info = subprocess.run([BIN / "idlewave", "info", "--check", self.path / f"s{len(listen)}.iw"], capture_output=True)
+            self.assertEqual(info.returncode, 0, info.stdout)
+
+    def test_a_folder_that_cannot_hold_sessions_is_named(self):
+        for folder in ("relative/folder", "/tmp/" + "x" * 200):
+            self.environment["IDLEWAVE_DIR"] = folder
+            code, _, err = self.shell("touch started")
+            self.assertEqual((code, err.count(b"\n")), (2, 1), err)
+            self.assertIn(b"IDLEWAVE_DIR=" + folder.encode(), err)
+        self.assertFalse((self.path / "started").exists())
 
     def test_nothing_is_started_where_the_recording_cannot_be(self):
         for options in (["--record", "/nowhere/s.iw"], ["--output", "/nowhere/out"]):
@@ -179,6 +228,76 @@ class Run(unittest.TestCase):
         self.assertEqual(run.wait(timeout=PATIENCE), expected_code)
         self.assertTrue(eventually((self.path / "result").exists))
         self.assertTrue(eventually(lambda: not self.processes()))
+
+    def test_lines_typed_for_others_do_not_reach_a_job_in_the_background(self):
+        script = f"set -m; '{BIN}/idlewave' run --headless -- sh -c 'read line; echo \"program got <$line>\"' & wait; read line; echo \"shell got <$line>\""
+        other, terminal = pty.openpty()
+
+        def become_session():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        shell = subprocess.Popen(["sh", "-c", script], env=self.environment, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=become_session)
+        os.close(terminal)
+        os.write(other, b"mine\n")
+        self.assertEqual(shell.communicate(timeout=PATIENCE)[0], b"program got <>\nshell got <mine>\n")
+        os.close(other)
+
+    def test_a_host_that_is_killed_is_told_of_and_nobody_is_called_live(self):
+        for hangs_up in (False, True):
+            run = self.start("--session", "killed", "--size", "80x12", "--", "sh", "-c", "$REPORTER 150; exit 11")
+            self.assertTrue(eventually(lambda: (self.sessions / "killed/agent").exists()))
+            for pid in self.processes("iw-host"):
+                os.kill(pid, signal.SIGKILL)
+            self.assertTrue(eventually(lambda: not self.processes("iw-host")))
+            if hangs_up:
+                run.send_signal(signal.SIGHUP)
+            _, err = run.communicate(timeout=PATIENCE)
+            self.assertEqual(run.returncode, 128 + signal.SIGHUP if hangs_up else 11, err)
+            self.assertNotIn(b"LIVE", err)
+            self.assertIn(b"nothing records it any more" if hangs_up else b"the process that recorded the session was killed", err)
+            self.assertTrue(eventually(lambda: not self.processes()))
+            subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_a_hangup_that_was_ignored_as_by_nohup_ends_nobody(self):
+        run = self.start("--", "sh", "-c", "echo ready; sleep 0.5; exit 9", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        run.send_signal(signal.SIGHUP)
+        self.assertEqual(run.wait(timeout=PATIENCE), 9)
+
+    def on_terminal(self, script, prepare=lambda: None, **environment):
+        """A screen on a terminal of its own, which it is the first to have. Returns it and the other end, once it shows something."""
+        other, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+
+        def become_session():
+            os.setsid()
+            prepare()
+
+        self.environment.update({"TERM": "xterm-256color", **environment})
+        run = self.start("--session", "screen", "--", "sh", "-c", script, headless=False, stdin=terminal, stdout=terminal, preexec_fn=become_session)
+        os.close(terminal)
+        return run, other
+
+    def test_a_terminal_that_goes_leaves_the_program_running(self):
+        """Whichever is first, its end or the signal; where it was no controlling terminal there is none."""
+        for round, prepare in enumerate([lambda: None] + 5 * [lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)]):
+            with self.subTest(round=round):
+                result = self.path / f"result{round}"
+                run, other = self.on_terminal(f"$REPORTER 100; echo done > '{result}'", prepare)
+                shown = b""
+                while b"LIVE" not in shown:
+                    shown += os.read(other, 65536)
+                os.close(other)
+                self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGHUP)
+                self.assertTrue(eventually(result.exists))
+                self.assertTrue(eventually(lambda: not self.processes()))
+
+    def test_a_terminal_that_cannot_show_the_screen_is_refused_before_anything_starts(self):
+        run, other = self.on_terminal("touch started", TERM="dumb")
+        self.assertEqual(run.wait(timeout=PATIENCE), 2, run.stderr.read())
+        os.close(other)
+        self.assertFalse((self.path / "started").exists())
 
     def recorded_events(self):
         report = subprocess.run([BIN / "idlewave", "report", self.path / "s.iw", "--json"], capture_output=True, text=True)

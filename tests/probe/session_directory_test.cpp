@@ -395,6 +395,19 @@ std::string trouble(const SessionRoot& root) {
   return text.str();
 }
 
+TEST(MonitorsPlace, IsForOneAtATimeAndFreeAgainAfterwards) {
+  const SessionRoot root;
+  const int owner = hold_session("s");
+  const int first = take_monitors_place("s");
+  EXPECT_GE(first, 0);
+  EXPECT_EQ(take_monitors_place("s"), -1);
+  close(first);
+  const int next = take_monitors_place("s");
+  EXPECT_GE(next, 0);
+  close(next);
+  close(owner);
+}
+
 TEST(Trouble, IsOneLineWithPlaceAndProcess) {
   const SessionRoot root;
   ASSERT_TRUE(make_session_directory("s"));

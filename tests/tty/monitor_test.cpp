@@ -256,7 +256,7 @@ TEST_F(TheMonitor, LeavesAProgramAndComesBack) {
   HostedRun run(session, kLong);
   session.press("d");
   run.expect_code(0);
-  EXPECT_THAT(session.screen(), HasSubstr("idlewave attach hosted"));
+  EXPECT_THAT(session.screen(), AllOf(HasSubstr("idlewave attach hosted"), HasSubstr("will be in hosted.out")));
   session.run("clear; " IDLEWAVE_PROGRAM " attach hosted; echo left");
   ASSERT_TRUE(session.shows("● rec")) << session.screen();
   session.press("q");
