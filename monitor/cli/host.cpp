@@ -113,6 +113,7 @@ class Host {
   void obey(const std::string& order);
   void end_program();
   void look_after_program();
+  void let_go();
   bool is_over();
   bool agents_are_done();
   bool has_agent_here() const;
@@ -136,6 +137,7 @@ class Host {
   HostRecord told_;
   Nanoseconds described_at_{};
   bool starter_is_gone_ = false;
+  bool has_commanded_ = false;  ///< Somebody may be held.
 };
 
 Host::Host(const HostOptions& options, process::Channel& starter, Session session)
@@ -240,6 +242,7 @@ void Host::pass_on_frames() {
 void Host::pass_on_commands() {
   for (const wire::Command& command : view_->serve(Nanoseconds(0))) {
     const wire::Status sent = link_.send(now(), command);
+    has_commanded_ = true;
     if (!sent) starter_.say(std::string(words::kNote) + "a command was not carried out: " + sent.error().message);
   }
 }
@@ -280,8 +283,17 @@ void Host::look_after_program() {
   if (program_->exit_code() && !ended_at_) {
     ended_at_ = now();
     record_.code = program_->exit_code();
+    if (has_commanded_ && !agents_are_done()) let_go();
   }
   if (end_asked_at_ && now() - *end_asked_at_ > kEndPatience) kill(-program_->pid(), SIGKILL);
+}
+
+/// Ranks that outlive their launcher are not held for a session that is over.
+void Host::let_go() {
+  wire::Command command;
+  command.id = new_command_id();
+  command.order = wire::ClearOrder{};
+  [[maybe_unused]] const wire::Status sent = link_.send(now(), command);  // Nobody is there any more: nothing is held.
 }
 
 /// Every agent that was heard has said its end, and none is about to be heard.

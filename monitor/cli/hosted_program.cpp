@@ -70,6 +70,8 @@ std::string HostedProgram::view_endpoint() const {
 }
 
 void HostedProgram::listen() {
+  // Of a process that is killed the threads end one by one, and its end of the channel with the last of them.
+  const bool host_is_dead = wire::process_start_time(host_) == 0;
   while (const auto message = channel_.hear()) {
     if (const auto code = after(*message, words::kEnded)) {
       exit_code_ = std::atoi(code->c_str());
@@ -78,7 +80,7 @@ void HostedProgram::listen() {
     if (const auto note = after(*message, words::kNote)) notes_.push_back(*note);
     if (const auto failure = after(*message, words::kFailure)) failures_.push_back(*failure);
   }
-  host_was_killed_ = channel_.is_over() && !host_said_all_;
+  host_was_killed_ = (host_is_dead || channel_.is_over()) && !host_said_all_;
   if (host_was_killed_) collect();
 }
 

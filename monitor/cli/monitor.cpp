@@ -27,11 +27,6 @@ view::LinkCondition condition_of(link::LinkState state) {
   return view::LinkCondition::kWaiting;
 }
 
-wire::CommandId new_command_id() {
-  std::random_device random;
-  return 1 + random() % 0x7ffffffeu;
-}
-
 std::string why_no_command(const link::LinkStatus& status) {
   if (status.can_command) return {};
   if (status.replay) return "a recording can't be changed";
@@ -41,6 +36,11 @@ std::string why_no_command(const link::LinkStatus& status) {
 }
 
 }  // namespace
+
+wire::CommandId new_command_id() {
+  std::random_device random;
+  return 1 + random() % 0x7ffffffeu;
+}
 
 Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
     : options_(std::move(options)),

@@ -15,6 +15,9 @@
 
 namespace idlewave::cli {
 
+/// Not given to any other command, as good as certainly.
+wire::CommandId new_command_id();
+
 /// One thread.
 class Monitor {
  public:

@@ -41,15 +41,16 @@ struct Recorder::Impl {
   std::uint64_t bytes_written = 0;
 };
 
-/// Keeps what a later recording would need to know. True if the frame ends its sender's stream.
+/// Keeps what a later recording would need to know. True if the frame begins or ends its sender's stream: that is worth being on disk at once.
 bool Recorder::Impl::learn(const Delivery& delivery) {
   if (delivery.direction != wire::Direction::kReceived) return false;
   auto frame = wire::decode(delivery.bytes);
   if (!frame || !wire::is_sequenced(*frame)) return false;
+  const bool is_new = !nodes.contains(frame->node);
   if (std::holds_alternative<wire::Roster>(frame->body)) keep_roster(*frame, delivery.bytes);
   const auto known = nodes.find(frame->node);
   if (known != nodes.end()) known->second.sequence = frame->sequence;
-  return std::holds_alternative<wire::End>(frame->body);
+  return is_new || std::holds_alternative<wire::End>(frame->body);
 }
 
 void Recorder::Impl::keep_roster(const wire::Frame& frame, std::span<const std::byte> bytes) {

@@ -319,6 +319,15 @@ class Run(unittest.TestCase):
         self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("idlewave-agent")], 11)
         subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)
 
+    def test_a_rank_that_is_held_goes_on_when_its_launcher_has_ended(self):
+        run = self.start("--allow-inject", "--session", "held", "--", "sh", "-c", "$REPORTER 200 & wait")
+        self.assertTrue(eventually(lambda: (self.sessions / "held" / "agent").exists()))
+        inject = lambda: subprocess.run([BIN / "idlewave", "inject", "--session", "held", "--ranks", "0", "--delay", "1h"], env=self.environment, capture_output=True)
+        self.assertTrue(eventually(lambda: inject().returncode == 0))
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
+        self.assertTrue(eventually(lambda: not self.processes("cli_reporter")))
+
     # --- coming back ---
 
     def test_who_comes_later_sees_what_was_before(self):
