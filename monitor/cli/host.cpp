@@ -37,6 +37,7 @@ constexpr Nanoseconds kLook = milliseconds(20);      ///< Between two looks at w
 constexpr Nanoseconds kRecordPeriod = milliseconds(500);
 /// After the program has ended its agents may still have something to say; one that lives on this node may have been stopped.
 constexpr Nanoseconds kPatienceForAgents = seconds(3), kPatienceForStopped = seconds(10);
+constexpr Nanoseconds kRanksAreGone = milliseconds(1500);  ///< After the program has ended; else they outlive it.
 constexpr Nanoseconds kPatienceForStarter = seconds(2);  ///< To attach, where the program was over in moments.
 constexpr Nanoseconds kEndPatience = seconds(5);         ///< Between asking the program to end and ending it.
 constexpr std::uint64_t kHistory = 64u << 20;            ///< What a screen that comes later gets to see, in bytes of frames.
@@ -283,12 +284,12 @@ void Host::look_after_program() {
   if (program_->exit_code() && !ended_at_) {
     ended_at_ = now();
     record_.code = program_->exit_code();
-    if (has_commanded_ && !agents_are_done()) let_go();
   }
+  // Agents stay half a second after their last rank; ranks that outlive their launcher are not held for a session that is over.
+  if (ended_at_ && now() - *ended_at_ > kRanksAreGone && std::exchange(has_commanded_, false) && !agents_are_done()) let_go();
   if (end_asked_at_ && now() - *end_asked_at_ > kEndPatience) kill(-program_->pid(), SIGKILL);
 }
 
-/// Ranks that outlive their launcher are not held for a session that is over.
 void Host::let_go() {
   wire::Command command;
   command.id = new_command_id();

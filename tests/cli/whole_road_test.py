@@ -61,8 +61,9 @@ class WholeRoad(unittest.TestCase):
         self.assertEqual((command["ranks"], command["outcome"]), ([5], "accepted"))
         self.assertGreater(command["took_effect_s"], 0)
         # Ranks that wait for a core, not for memory, blur the figures on a busy machine: what must hold is that one socket stands out.
-        hit, *others = [domain["active_mean"] for domain in report["domains"]]
-        self.assertGreater(hit, max(others) + 1.5, report["domains"])
+        hit = next(domain for domain in report["domains"] if 5 in domain["rank_list"])
+        others = [domain["active_mean"] for domain in report["domains"] if domain is not hit]
+        self.assertGreater(hit["active_mean"], max(others) + 1.5, report["domains"])
         self.same_screen_every_time(recording)
 
     def same_screen_every_time(self, recording):
