@@ -1,5 +1,6 @@
 #pragma once
-// What a sanitizer changes about a program, so that a test of just that can be left out: memory taken, libraries, signals.
+// What a sanitizer changes about a program, so that a test of just that can be left out: memory taken, libraries,
+// signals.
 
 namespace idlewave::tests {
 

@@ -57,14 +57,17 @@ bool inside_idle_wave(const Timeline& timeline, Rank rank, Nanoseconds typical_s
   return lane && double(idle_in_step(*lane, at).count()) > kWaveWait * double(typical_step.count());
 }
 
-DomainState state_of(const Timeline& timeline, const DomainActivity& activity, std::span<const Rank> ranks, Nanoseconds typical_step, Nanoseconds at) {
+DomainState state_of(const Timeline& timeline, const DomainActivity& activity, std::span<const Rank> ranks,
+                     Nanoseconds typical_step, Nanoseconds at) {
   if (activity.silent == activity.ranks) return DomainState::kNotActive;
   if (typical_step <= Nanoseconds{0}) return DomainState::kUnknown;
-  const bool wave = std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) { return inside_idle_wave(timeline, rank, typical_step, at); });
+  const bool wave = std::any_of(ranks.begin(), ranks.end(),
+                                [&](Rank rank) { return inside_idle_wave(timeline, rank, typical_step, at); });
   if (wave) return DomainState::kDisturbed;
   const auto spread = typical_spread(timeline, ranks, kStepsForState, at);
   if (!spread) return DomainState::kUnknown;
-  return double(spread->count()) < kLockstepSpread * double(typical_step.count()) ? DomainState::kLockstep : DomainState::kComputational;
+  return double(spread->count()) < kLockstepSpread * double(typical_step.count()) ? DomainState::kLockstep
+                                                                                  : DomainState::kComputational;
 }
 
 DomainActivity activity_of(const Timeline& timeline, int index, Window window, Nanoseconds typical_step) {
@@ -78,7 +81,8 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.active_mean = mean_active(timeline, domain.ranks, window);
   activity.is_known = cut_to_known(timeline, domain.ranks, window).length() > Nanoseconds{0};
   const auto& info = domain.info;
-  if (info.core_bandwidth > 0 && info.saturated_bandwidth > 0) activity.saturation_point = info.saturated_bandwidth / info.core_bandwidth;
+  if (info.core_bandwidth > 0 && info.saturated_bandwidth > 0)
+    activity.saturation_point = info.saturated_bandwidth / info.core_bandwidth;
   activity.saturated_bandwidth = info.saturated_bandwidth;
   activity.source = info.source;
   activity.note = info.note;
@@ -108,7 +112,8 @@ double mean_active(const Timeline& timeline, std::span<const Rank> ranks, Window
   if (known.length() <= Nanoseconds{0}) return 0;
   double computing = 0;
   for (const Rank rank : ranks) {
-    if (const Lane* lane = timeline.lane(rank)) computing += double(lane->time_in(Category::kCompute, known.from, known.to).count());
+    if (const Lane* lane = timeline.lane(rank))
+      computing += double(lane->time_in(Category::kCompute, known.from, known.to).count());
   }
   return computing / double(known.length().count());
 }
@@ -116,7 +121,8 @@ double mean_active(const Timeline& timeline, std::span<const Rank> ranks, Window
 std::vector<DomainActivity> domain_activity(const Timeline& timeline, Window window) {
   const Nanoseconds step = typical_step_length(timeline);
   std::vector<DomainActivity> result;
-  for (int index = 0; index < int(timeline.domains().size()); ++index) result.push_back(activity_of(timeline, index, window, step));
+  for (int index = 0; index < int(timeline.domains().size()); ++index)
+    result.push_back(activity_of(timeline, index, window, step));
   return result;
 }
 

@@ -19,9 +19,9 @@ struct Remark {
   enum class Kind : std::uint8_t { kDelay, kWave, kDomain, kLoss, kCommand, kRank };
   Kind kind = Kind::kDelay;
   Nanoseconds at{};
-  Rank rank = -1;        ///< -1: of no single rank.
+  Rank rank = -1;  ///< -1: of no single rank.
   wire::Step step = wire::kNoStep;
-  std::string text;      ///< "idle wave from rank 5 reached rank 12 and met its other front"
+  std::string text;  ///< "idle wave from rank 5 reached rank 12 and met its other front"
 };
 
 struct Findings {
@@ -29,9 +29,9 @@ struct Findings {
   std::vector<DomainActivity> domains;
   StepTimes steps;
   Skew skew;
-  std::vector<Wave> waves;        ///< Of the whole session, as far as its detail is kept; oldest first.
+  std::vector<Wave> waves;  ///< Of the whole session, as far as its detail is kept; oldest first.
   std::optional<Efficiency> efficiency;
-  Missing missing;                ///< Were the session over now.
+  Missing missing;  ///< Were the session over now.
 };
 
 /// `window`: for the averages. Waves are searched in all that is kept.
@@ -66,8 +66,8 @@ class Narrator {
   std::map<std::pair<Nanoseconds, Rank>, bool> waves_;   ///< By start and origin: told of its end?
   std::set<wire::CommandId> commands_;                   ///< Refusals that were told.
   std::set<std::string> silent_;                         ///< Nodes that were told of.
-  std::size_t losses_seen_ = 0;    ///< Entries of Timeline::losses() when last looked at,
-  std::uint64_t losses_told_ = 0;  ///< and the sum of their counts.
+  std::size_t losses_seen_ = 0;                          ///< Entries of Timeline::losses() when last looked at,
+  std::uint64_t losses_told_ = 0;                        ///< and the sum of their counts.
 };
 
 }  // namespace idlewave::analysis

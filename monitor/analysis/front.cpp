@@ -31,13 +31,15 @@ Nanoseconds waiting(const StepRecord& record) { return record.wait + record.comm
 Ordinary ordinary_waiting(const Lane& lane, Step before, Nanoseconds at, Nanoseconds typical_step) {
   std::vector<Nanoseconds> waits;
   for (Step step = before - kOrdinarySteps; step < before; ++step) {
-    if (const StepRecord* record = lane.step(step, at); record && record->end != Nanoseconds{0}) waits.push_back(waiting(*record));
+    if (const StepRecord* record = lane.step(step, at); record && record->end != Nanoseconds{0})
+      waits.push_back(waiting(*record));
   }
   Ordinary ordinary;
   ordinary.wait = median(waits);
   for (Nanoseconds& wait : waits) wait = std::chrono::abs(wait - ordinary.wait);
   const Nanoseconds deviation = median(std::move(waits));
-  ordinary.threshold = Nanoseconds(std::int64_t(std::max(kSmallestIdle * double(typical_step.count()), kDeviations * double(deviation.count()))));
+  ordinary.threshold = Nanoseconds(
+      std::int64_t(std::max(kSmallestIdle * double(typical_step.count()), kDeviations * double(deviation.count()))));
   return ordinary;
 }
 
@@ -93,8 +95,8 @@ bool Front::may_still_come(Rank rank) const {
   return latest.step < step_ + kStepsToWait || (latest.step == step_ + kStepsToWait && latest.end == Nanoseconds{0});
 }
 
-/// The next rank has been reached by the other front. Across the ends of the ranks that is a meeting only if it happened just now: else the
-/// chain is open, and the other front had come to its own end there long before.
+/// The next rank has been reached by the other front. Across the ends of the ranks that is a meeting only if it
+/// happened just now: else the chain is open, and the other front had come to its own end there long before.
 WaveEnd Front::end_before(Rank next, Step reached_in) const {
   return wrapped(next) && reached_in + 1 < step_ ? WaveEnd::kBoundary : WaveEnd::kAnnihilated;
 }
@@ -105,7 +107,8 @@ void Front::advance(std::map<Rank, Step>& reached) {
   const std::optional<FrontPoint> point = arrival_at(next);
   if (!point) {
     if (may_still_come(next)) return stop(WaveEnd::kRunning);
-    // Whether the ends of the chain are joined is not told; a front that does not come out on the other side has met a boundary.
+    // Whether the ends of the chain are joined is not told; a front that does not come out on the other side has met a
+    // boundary.
     return stop(wrapped(next) ? WaveEnd::kBoundary : WaveEnd::kDecayed);
   }
   reached.emplace(next, point->step);

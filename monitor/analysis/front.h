@@ -1,15 +1,15 @@
 #pragma once
 // One front of an idle wave, followed from rank to rank through the records of steps.
 
-#include <optional>
 #include <map>
+#include <optional>
 
 #include "monitor/analysis/waves.h"
 
 namespace idlewave::analysis {
 
-/// Borrowed timeline must outlive it. A rank counts as reached when, in one of the few steps after the front passed its predecessor, it waits
-/// longer than is ordinary for it by more than its ordinary variation.
+/// Borrowed timeline must outlive it. A rank counts as reached when, in one of the few steps after the front passed its
+/// predecessor, it waits longer than is ordinary for it by more than its ordinary variation.
 class Front {
  public:
   Front(const timeline::Timeline& timeline, const timeline::Delay& delay, int sign, Nanoseconds typical_step);
@@ -30,9 +30,9 @@ class Front {
   void stop(WaveEnd end);
 
   const timeline::Timeline& timeline_;
-  Rank rank_;            ///< Reached last.
-  wire::Step step_;      ///< In which it waited.
-  Nanoseconds begin_;    ///< Of the delay: what is ordinary is learnt from before.
+  Rank rank_;          ///< Reached last.
+  wire::Step step_;    ///< In which it waited.
+  Nanoseconds begin_;  ///< Of the delay: what is ordinary is learnt from before.
   Nanoseconds typical_step_;
   WaveDirection direction_;
   bool moving_ = true;

@@ -76,7 +76,8 @@ void find_ranks(const Timeline& timeline, Missing& missing) {
 
 /// Frames of nobody whom the session knows are missing to nobody.
 bool is_known(std::span<const Timeline::NodeStatus> nodes, const std::string& name) {
-  const auto found = std::lower_bound(nodes.begin(), nodes.end(), name, [](const auto& node, const std::string& n) { return node.name < n; });
+  const auto found = std::lower_bound(nodes.begin(), nodes.end(), name,
+                                      [](const auto& node, const std::string& n) { return node.name < n; });
   return found != nodes.end() && found->name == name;
 }
 
@@ -94,7 +95,8 @@ void find_holes(const Timeline& timeline, Missing& missing) {
 
 std::string ranks_text(const Missing::Ranks& ranks) {
   const bool one = ranks.first == ranks.last;
-  return (one ? fmt::format("rank {} ", ranks.first) : fmt::format("ranks {}-{} ", ranks.first, ranks.last)) + to_words(ranks.why);
+  return (one ? fmt::format("rank {} ", ranks.first) : fmt::format("ranks {}-{} ", ranks.first, ranks.last)) +
+         to_words(ranks.why);
 }
 
 std::string node_text(const Missing::Node& node) {
@@ -103,7 +105,8 @@ std::string node_text(const Missing::Node& node) {
 }
 
 std::string hole_text(const Loss& loss) {
-  return to_words(loss) + (loss.from < loss.to ? fmt::format(" ({} to {})", moment(loss.from), moment(loss.to)) : fmt::format(" ({})", moment(loss.from)));
+  return to_words(loss) + (loss.from < loss.to ? fmt::format(" ({} to {})", moment(loss.from), moment(loss.to))
+                                               : fmt::format(" ({})", moment(loss.from)));
 }
 
 }  // namespace
@@ -126,20 +129,29 @@ std::string to_words(Missing::Why why) {
 }
 
 std::string to_words(const Loss& loss) {
-  const std::string whose = loss.rank >= 0 ? fmt::format("rank {}", loss.rank) : loss.node.empty() ? "the stream" : loss.node;
+  const std::string whose = loss.rank >= 0      ? fmt::format("rank {}", loss.rank)
+                            : loss.node.empty() ? "the stream"
+                                                : loss.node;
   switch (loss.kind) {
-    case LossKind::kRingFull: return fmt::format("{} of {} dropped: its ring was full", plural(loss.count, "event"), whose);
+    case LossKind::kRingFull:
+      return fmt::format("{} of {} dropped: its ring was full", plural(loss.count, "event"), whose);
     case LossKind::kSequenceGap: return fmt::format("{} from {} missing", plural(loss.count, "frame"), whose);
     case LossKind::kTurnedAway:
-      return fmt::format("a stranger{} was turned away: {}", loss.node.empty() ? "" : " that spoke for node " + loss.node, loss.detail);
+      return fmt::format("a stranger{} was turned away: {}",
+                         loss.node.empty() ? "" : " that spoke for node " + loss.node, loss.detail);
     case LossKind::kBadFrame:
-    case LossKind::kUnreadable: return fmt::format("{} from {} could not be read: {}", plural(loss.count, "frame"), whose, loss.detail);
-    case LossKind::kTimeStep: return fmt::format("{} of {} left out: time went back", plural(loss.count, "event"), whose);
-    case LossKind::kStranger: return fmt::format("{} of {} left out: nobody announced it", plural(loss.count, "event"), whose);
+    case LossKind::kUnreadable:
+      return fmt::format("{} from {} could not be read: {}", plural(loss.count, "frame"), whose, loss.detail);
+    case LossKind::kTimeStep:
+      return fmt::format("{} of {} left out: time went back", plural(loss.count, "event"), whose);
+    case LossKind::kStranger:
+      return fmt::format("{} of {} left out: nobody announced it", plural(loss.count, "event"), whose);
     case LossKind::kRankLost: return fmt::format("{} is lost: its process ended without saying so", whose);
-    case LossKind::kNodeSilent: return fmt::format("node {} was silent{}{}", loss.node, loss.detail.empty() ? "" : ": ", loss.detail);
+    case LossKind::kNodeSilent:
+      return fmt::format("node {} was silent{}{}", loss.node, loss.detail.empty() ? "" : ": ", loss.detail);
     case LossKind::kRankSilent: return fmt::format("{} from {} {}", plural(loss.count, "rank"), whose, loss.detail);
-    case LossKind::kBeforeStart: return fmt::format("{} from {} came before we listened", plural(loss.count, "frame"), whose);
+    case LossKind::kBeforeStart:
+      return fmt::format("{} from {} came before we listened", plural(loss.count, "frame"), whose);
     case LossKind::kDetail: return fmt::format("{} of the recording damaged", plural(loss.count, "block"));
   }
   return {};
@@ -161,9 +173,16 @@ std::string to_words(const Missing& missing) {
 std::vector<Loss> losses_of(const Missing& missing, Nanoseconds now) {
   std::vector<Loss> losses;
   for (const auto& node : missing.nodes)
-    losses.push_back({LossKind::kNodeSilent, node.name, -1, node.heard_until, std::max(now, node.heard_until), 1, "it did not say that it ends"});
+    losses.push_back({LossKind::kNodeSilent, node.name, -1, node.heard_until, std::max(now, node.heard_until), 1,
+                      "it did not say that it ends"});
   for (const auto& ranks : missing.ranks)
-    losses.push_back({LossKind::kRankSilent, {}, ranks.first, {}, now, std::uint64_t(ranks.last) - std::uint64_t(ranks.first) + 1, to_words(ranks.why)});
+    losses.push_back({LossKind::kRankSilent,
+                      {},
+                      ranks.first,
+                      {},
+                      now,
+                      std::uint64_t(ranks.last) - std::uint64_t(ranks.first) + 1,
+                      to_words(ranks.why)});
   return losses;
 }
 

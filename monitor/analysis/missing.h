@@ -12,15 +12,16 @@ namespace idlewave::analysis {
 using wire::Nanoseconds;
 using wire::Rank;
 
-/// Nothing, if End has come from every node that announced ranks, every rank of the program was announced and has reported, to its own end, and
-/// nothing in between was lost.
+/// Nothing, if End has come from every node that announced ranks, every rank of the program was announced and has
+/// reported, to its own end, and nothing in between was lost.
 struct Missing {
   /// A node with ranks that has not said End.
   struct Node {
     std::string name;
     Nanoseconds heard_until{};
-    bool told = false;    ///< It has told anything at all.
-    bool behind = false;  ///< Others have told of much later times already: it is silent now, whether the session is over or not.
+    bool told = false;  ///< It has told anything at all.
+    /// Others have told of much later times already: it is silent now, whether the session is over or not.
+    bool behind = false;
   };
   enum class Why : std::uint8_t {
     kNeverAnnounced,  ///< By no node.
@@ -52,7 +53,8 @@ std::string to_words(const timeline::Loss& loss);
 /// "node n2 silent since 12.3 s, ranks 4-7 never reported and 3 more"; empty if nothing is missing.
 std::string to_words(const Missing& missing);
 
-/// The entries that a list of losses needs beside Timeline::losses(): nodes that fell silent, ranks that never reported.
+/// The entries that a list of losses needs beside Timeline::losses(): nodes that fell silent, ranks that never
+/// reported.
 std::vector<timeline::Loss> losses_of(const Missing& missing, Nanoseconds now);
 
 }  // namespace idlewave::analysis

@@ -36,8 +36,10 @@ std::string delay_text(const timeline::Delay& delay) {
 std::string direction_text(const WaveDirection& direction, const char* name) {
   switch (direction.end) {
     case WaveEnd::kRunning: return fmt::format("{} it still runs", name);
-    case WaveEnd::kAnnihilated: return fmt::format("{} it met another front after {} ranks", name, direction.reach_ranks);
-    case WaveEnd::kBoundary: return fmt::format("{} it left at the end of the chain after {} ranks", name, direction.reach_ranks);
+    case WaveEnd::kAnnihilated:
+      return fmt::format("{} it met another front after {} ranks", name, direction.reach_ranks);
+    case WaveEnd::kBoundary:
+      return fmt::format("{} it left at the end of the chain after {} ranks", name, direction.reach_ranks);
     case WaveEnd::kDecayed: return fmt::format("{} it decayed after {} ranks", name, direction.reach_ranks);
   }
   return {};
@@ -56,7 +58,8 @@ void forget_others(Told& told, const Found& found, KeyOf key_of) {
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
 
 std::string wave_text(const Wave& wave) {
-  return fmt::format("idle wave from rank {}: {}, {}", wave.origin_rank, direction_text(wave.up, "up"), direction_text(wave.down, "down"));
+  return fmt::format("idle wave from rank {}: {}, {}", wave.origin_rank, direction_text(wave.up, "up"),
+                     direction_text(wave.down, "down"));
 }
 
 Nanoseconds last_arrival(const Wave& wave) {
@@ -79,12 +82,9 @@ std::string domains_text(const Timeline& timeline, std::span<const DomainActivit
       return fmt::format("{} {} in lockstep: {:.1f} of {} active", who, one ? "runs" : "run", active, first.ranks);
     case DomainState::kComputational:
       return fmt::format("{} {} desynchronised: {:.1f} of {} active", who, one ? "is" : "are", active, first.ranks);
-    case DomainState::kDisturbed:
-      return fmt::format("an idle wave is in {}", who);
-    case DomainState::kNotActive:
-      return fmt::format("{} {} no longer active", who, one ? "is" : "are");
-    case DomainState::kUnknown:
-      break;
+    case DomainState::kDisturbed: return fmt::format("an idle wave is in {}", who);
+    case DomainState::kNotActive: return fmt::format("{} {} no longer active", who, one ? "is" : "are");
+    case DomainState::kUnknown: break;
   }
   return {};
 }
@@ -92,13 +92,15 @@ std::string domains_text(const Timeline& timeline, std::span<const DomainActivit
 }  // namespace
 
 void Narrator::tell(Remark remark) {
-  const auto after = std::upper_bound(remarks_.begin(), remarks_.end(), remark.at, [](Nanoseconds at, const Remark& other) { return at < other.at; });
+  const auto after = std::upper_bound(remarks_.begin(), remarks_.end(), remark.at,
+                                      [](Nanoseconds at, const Remark& other) { return at < other.at; });
   remarks_.insert(after, std::move(remark));
   if (remarks_.size() > kRemarksKept) remarks_.erase(remarks_.begin());
 }
 
 void Narrator::tell_delays(const Timeline& timeline) {
-  forget_others(delays_, timeline.delays(), [](const timeline::Delay& delay) { return std::pair(delay.begin, delay.rank); });
+  forget_others(delays_, timeline.delays(),
+                [](const timeline::Delay& delay) { return std::pair(delay.begin, delay.rank); });
   for (const timeline::Delay& delay : timeline.delays()) {
     if (delay.phase != wire::Phase::kDelay) continue;
     const auto [told, is_new] = delays_.try_emplace({delay.begin, delay.rank}, false);
@@ -125,7 +127,9 @@ void Narrator::tell_losses(const Timeline& timeline) {
   for (const Loss& loss : losses) total += loss.count;
   const bool grew = total != losses_told_;
   // The list is bounded and merges what continues, so that growth may show in the newest entry alone.
-  const std::size_t fresh = losses.size() > losses_seen_ ? losses.size() - losses_seen_ : grew && !losses.empty() ? 1 : 0;
+  const std::size_t fresh = losses.size() > losses_seen_ ? losses.size() - losses_seen_
+                            : grew && !losses.empty()    ? 1
+                                                         : 0;
   losses_told_ = total;
   losses_seen_ = losses.size();
   for (std::size_t i = losses.size() - std::min(fresh, kLossesAtOnce); i < losses.size(); ++i) {
@@ -139,10 +143,12 @@ void Narrator::tell_silence(const Missing& missing, Nanoseconds now) {
   for (const Missing::Node& node : missing.nodes) {
     if (!node.behind) continue;
     silent.insert(node.name);
-    if (!silent_.contains(node.name)) tell({Remark::Kind::kLoss, node.heard_until, -1, wire::kNoStep, fmt::format("node {} fell silent", node.name)});
+    if (!silent_.contains(node.name))
+      tell({Remark::Kind::kLoss, node.heard_until, -1, wire::kNoStep, fmt::format("node {} fell silent", node.name)});
   }
   for (const std::string& name : silent_)
-    if (!silent.contains(name)) tell({Remark::Kind::kLoss, now, -1, wire::kNoStep, fmt::format("node {} is heard again", name)});
+    if (!silent.contains(name))
+      tell({Remark::Kind::kLoss, now, -1, wire::kNoStep, fmt::format("node {} is heard again", name)});
   silent_ = std::move(silent);
 }
 

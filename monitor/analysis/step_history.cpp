@@ -13,14 +13,15 @@ using wire::Step;
 
 namespace {
 
-constexpr std::size_t kStepsForTypical = 8;   ///< Per rank.
-constexpr Rank kRanksForTypical = 256;        ///< A median needs no more.
+constexpr std::size_t kStepsForTypical = 8;  ///< Per rank.
+constexpr Rank kRanksForTypical = 256;       ///< A median needs no more.
 constexpr Nanoseconds kLongestStep = std::chrono::hours(24 * 365);
 
 /// The step that went on at `at`; null before the first.
 const timeline::StepRecord* step_at(const Lane& lane, Nanoseconds at) {
   const auto& steps = lane.steps();
-  const auto after = std::partition_point(steps.begin(), steps.end(), [&](const timeline::StepRecord& record) { return record.begin < at; });
+  const auto after = std::partition_point(steps.begin(), steps.end(),
+                                          [&](const timeline::StepRecord& record) { return record.begin < at; });
   return after == steps.begin() ? nullptr : &*std::prev(after);
 }
 
@@ -69,7 +70,8 @@ Step common_step(const Timeline& timeline, std::span<const Rank> ranks, Nanoseco
   return common;
 }
 
-std::optional<Nanoseconds> begin_spread(const Timeline& timeline, std::span<const Rank> ranks, Step step, Nanoseconds at) {
+std::optional<Nanoseconds> begin_spread(const Timeline& timeline, std::span<const Rank> ranks, Step step,
+                                        Nanoseconds at) {
   Nanoseconds earliest = Nanoseconds::max(), latest = Nanoseconds::min();
   int found = 0;
   for (const Rank rank : ranks) {
@@ -84,7 +86,8 @@ std::optional<Nanoseconds> begin_spread(const Timeline& timeline, std::span<cons
   return latest - earliest;
 }
 
-std::optional<Nanoseconds> typical_spread(const Timeline& timeline, std::span<const Rank> ranks, int count, Nanoseconds at) {
+std::optional<Nanoseconds> typical_spread(const Timeline& timeline, std::span<const Rank> ranks, int count,
+                                          Nanoseconds at) {
   const Step common = common_step(timeline, ranks, at);
   std::vector<Nanoseconds> spreads;
   for (Step step = common; step >= 0 && step > common - count; --step) {
@@ -97,7 +100,8 @@ std::optional<Nanoseconds> typical_spread(const Timeline& timeline, std::span<co
 Nanoseconds idle_in_step(const Lane& lane, Nanoseconds at) {
   const timeline::StepRecord* record = was_silent(lane, at) ? nullptr : step_at(lane, at);
   if (!record) return Nanoseconds{0};
-  return lane.time_in(timeline::Category::kWait, record->begin, at) + lane.time_in(timeline::Category::kDelay, record->begin, at);
+  return lane.time_in(timeline::Category::kWait, record->begin, at) +
+         lane.time_in(timeline::Category::kDelay, record->begin, at);
 }
 
 Nanoseconds run_end(const Timeline& timeline) {

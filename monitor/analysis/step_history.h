@@ -9,7 +9,8 @@
 
 namespace idlewave::analysis {
 
-/// Median length of the latest completed steps of all ranks; 0 if none has completed. A few times it can be added to any time of a session.
+/// Median length of the latest completed steps of all ranks; 0 if none has completed. A few times it can be added to
+/// any time of a session.
 wire::Nanoseconds typical_step_length(const timeline::Timeline& timeline);
 
 /// True for a rank that had stopped, or was lost, at or before `at`.
@@ -18,11 +19,14 @@ bool was_silent(const timeline::Lane& lane, wire::Nanoseconds at);
 /// Largest step that each of `ranks` that still ran had begun before `at`; kNoStep if there is none.
 wire::Step common_step(const timeline::Timeline& timeline, std::span<const wire::Rank> ranks, wire::Nanoseconds at);
 
-/// Latest minus earliest begin of `step` among `ranks`, in the program that they ran at `at`; nothing unless at least two of them keep that step.
-std::optional<wire::Nanoseconds> begin_spread(const timeline::Timeline& timeline, std::span<const wire::Rank> ranks, wire::Step step, wire::Nanoseconds at);
+/// Latest minus earliest begin of `step` among `ranks`, in the program that they ran at `at`; nothing unless at least
+/// two of them keep that step.
+std::optional<wire::Nanoseconds> begin_spread(const timeline::Timeline& timeline, std::span<const wire::Rank> ranks,
+                                              wire::Step step, wire::Nanoseconds at);
 
 /// Median of begin_spread over the `count` common steps before `at`.
-std::optional<wire::Nanoseconds> typical_spread(const timeline::Timeline& timeline, std::span<const wire::Rank> ranks, int count, wire::Nanoseconds at);
+std::optional<wire::Nanoseconds> typical_spread(const timeline::Timeline& timeline, std::span<const wire::Rank> ranks,
+                                                int count, wire::Nanoseconds at);
 
 /// Waiting, communicating and delay up to `at` in the step that went on then.
 wire::Nanoseconds idle_in_step(const timeline::Lane& lane, wire::Nanoseconds at);

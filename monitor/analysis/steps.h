@@ -8,17 +8,18 @@
 namespace idlewave::analysis {
 
 struct StepTimes {
-  std::int64_t steps = 0;         ///< Completed rank-steps in the window.
-  Nanoseconds mean{};             ///< Of a whole step.
+  std::int64_t steps = 0;  ///< Completed rank-steps in the window.
+  Nanoseconds mean{};      ///< Of a whole step.
   Nanoseconds compute_mean{};
-  Nanoseconds wait_mean{};        ///< Waiting and communicating.
-  Nanoseconds delay_mean{};       ///< Delays and noise.
+  Nanoseconds wait_mean{};   ///< Waiting and communicating.
+  Nanoseconds delay_mean{};  ///< Delays and noise.
   double wait_share() const { return mean.count() > 0 ? double(wait_mean.count()) / double(mean.count()) : 0; }
 };
 /// Means over the steps that ended within the window.
 StepTimes step_times(const timeline::Timeline& timeline, Window window);
 
-/// Spread of the moments at which the ranks began the same step: the latest that every rank still running had begun before `at`.
+/// Spread of the moments at which the ranks began the same step: the latest that every rank still running had begun
+/// before `at`.
 struct Skew {
   wire::Step step = wire::kNoStep;
   Nanoseconds spread{};

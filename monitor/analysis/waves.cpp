@@ -15,7 +15,8 @@ using timeline::Timeline;
 /// A delay shorter than this share of a typical step drowns in what is ordinary.
 constexpr double kShortestDelay = 0.5;
 
-/// The latest waves are followed, and no more than so many ranks for all of them: a program may delay itself in every step.
+/// The latest waves are followed, and no more than so many ranks for all of them: a program may delay itself in every
+/// step.
 constexpr std::size_t kMostWaves = 512;
 constexpr std::size_t kMostPoints = 1 << 22;
 
@@ -56,7 +57,8 @@ void settle_meeting(WaveDirection& a, WaveDirection& b, Rank ranks, Nanoseconds 
   if (a.end != WaveEnd::kDecayed || b.end != WaveEnd::kDecayed) return;
   constexpr Rank kNextDoor = 3;
   const Rank apart = std::abs(a.front.back().rank - b.front.back().rank);
-  if (std::min(apart, ranks - apart) > kNextDoor || !close_in_time(a.front.back(), b.front.back(), typical_step)) return;
+  if (std::min(apart, ranks - apart) > kNextDoor || !close_in_time(a.front.back(), b.front.back(), typical_step))
+    return;
   a.end = b.end = WaveEnd::kAnnihilated;
 }
 
@@ -86,7 +88,8 @@ std::vector<Wave> find_waves(const Timeline& timeline, Window window) {
   std::vector<Wave> waves;
   std::size_t points = 0;
   const auto& delays = timeline.delays();
-  for (auto delay = delays.rbegin(); delay != delays.rend() && waves.size() < kMostWaves && points < kMostPoints; ++delay) {
+  for (auto delay = delays.rbegin(); delay != delays.rend() && waves.size() < kMostWaves && points < kMostPoints;
+       ++delay) {
     if (!makes_a_wave(timeline, *delay, window, step)) continue;
     waves.push_back(follow(timeline, *delay, step));
     points += waves.back().up.front.size() + waves.back().down.front.size();

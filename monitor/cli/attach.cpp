@@ -12,19 +12,21 @@
 namespace idlewave::cli {
 namespace {
 
-/// A sender that fell silent may have been stopped, its network may be down, its agent may be started anew: it is waited for so long,
+/// A sender that fell silent may have been stopped, its network may be down, its agent may be started anew: it is
+/// waited for so long,
 constexpr Nanoseconds kSilenceBorne = std::chrono::seconds(60);
 /// and so long where nobody listens any more.
 constexpr Nanoseconds kAbsenceBorne = std::chrono::seconds(10);
 constexpr Nanoseconds kLookPeriod = std::chrono::seconds(1);
 
-/// Whether it is worth going on without anybody who looks: a sender that is not there, refuses or has gone for good ends a headless watch. On a
-/// screen it is told there.
+/// Whether it is worth going on without anybody who looks: a sender that is not there, refuses or has gone for good
+/// ends a headless watch. On a screen it is told there.
 class Hope {
  public:
   explicit Hope(std::string endpoint) : endpoint_(std::move(endpoint)) {}
 
-  /// Asked again and again with the monitor's time. Says on stderr when the sender falls silent, and when it is heard again.
+  /// Asked again and again with the monitor's time. Says on stderr when the sender falls silent, and when it is heard
+  /// again.
   bool is_lost(const link::LinkStatus& status, bool heard, Nanoseconds now) {
     if (status.state == link::LinkState::kEnded || status.state == link::LinkState::kRefused) return true;
     if (status.state != link::LinkState::kLost) return end_silence(), false;
@@ -57,21 +59,27 @@ class Hope {
   Nanoseconds looked_at_{};
 };
 
-bool is_gone(const link::LinkStatus& status) { return status.state == link::LinkState::kLost || status.state == link::LinkState::kRefused; }
+bool is_gone(const link::LinkStatus& status) {
+  return status.state == link::LinkState::kLost || status.state == link::LinkState::kRefused;
+}
 
 bool was_heard(const Monitor& monitor) { return !monitor.observer().timeline().nodes().empty(); }
 
-/// False with a line if anything is missing since this monitor joined. That it joined late is told, but was its operator's choice.
+/// False with a line if anything is missing since this monitor joined. That it joined late is told, but was its
+/// operator's choice.
 bool is_complete(const Monitor& monitor) {
   const analysis::Missing missing = analysis::find_missing(monitor.observer().timeline());
-  if (!missing.is_complete()) fail((missing.has_all_since_start() ? "joined late: " : "incomplete: ") + to_words(missing), 1);
+  if (!missing.is_complete())
+    fail((missing.has_all_since_start() ? "joined late: " : "incomplete: ") + to_words(missing), 1);
   return missing.has_all_since_start();
 }
 
 /// What runs here, for whoever wants to join.
 int list_sessions() {
   const std::vector<std::string> sessions = running_sessions();
-  if (sessions.empty()) return fail("no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint", 2);
+  if (sessions.empty())
+    return fail("no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint",
+                2);
   for (const std::string& session : sessions) {
     const auto host = read_host_record(session);
     print(fmt::format("{:24} {}\n", session, host ? wire::printable(host->program) : ""));
@@ -110,9 +118,13 @@ int attach(const AttachOptions& options) {
   const auto endpoint = endpoint_of(options.endpoint);
   if (!endpoint) return fail(endpoint.error().message, 2);
   const auto body = [&] {
-    auto link = link::open_live({.endpoint = *endpoint, .key = options.key, .role = options.view_only ? wire::Role::kSpectator : wire::Role::kOperator});
+    auto link = link::open_live({.endpoint = *endpoint,
+                                 .key = options.key,
+                                 .role = options.view_only ? wire::Role::kSpectator : wire::Role::kOperator});
     if (!link) return fail(link.error().message, 2);
-    Monitor monitor(std::move(*link), {.label = label_of(options.endpoint), .memory = options.memory, .hosted = read_host_record(options.endpoint) ? options.endpoint : ""});
+    Monitor monitor(std::move(*link), {.label = label_of(options.endpoint),
+                                       .memory = options.memory,
+                                       .hosted = read_host_record(options.endpoint) ? options.endpoint : ""});
     const int code = finish_recording(monitor, watch(monitor, options, *endpoint));
     if (options.headless) print_result(monitor, options);
     return code;

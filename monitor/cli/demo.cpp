@@ -23,11 +23,14 @@ int list_lessons() {
 }
 
 /// Delays of a lesson that is played with fewer ranks or steps than it was written for.
-void move_delays_inside(const support::Scenario& written, const DemoOptions& options, std::vector<std::string>& overrides) {
+void move_delays_inside(const support::Scenario& written, const DemoOptions& options,
+                        std::vector<std::string>& overrides) {
   for (std::size_t i = 0; i < written.delays.size(); ++i) {
     const support::Delay& delay = written.delays[i];
-    if (options.ranks && delay.rank >= *options.ranks) overrides.push_back(fmt::format("delay.{}.rank={}", i, delay.rank % *options.ranks));
-    if (options.steps && delay.step >= *options.steps) overrides.push_back(fmt::format("delay.{}.step={}", i, *options.steps / 2));
+    if (options.ranks && delay.rank >= *options.ranks)
+      overrides.push_back(fmt::format("delay.{}.rank={}", i, delay.rank % *options.ranks));
+    if (options.steps && delay.step >= *options.steps)
+      overrides.push_back(fmt::format("delay.{}.step={}", i, *options.steps / 2));
   }
 }
 
@@ -45,20 +48,25 @@ wire::Result<Play> load(const DemoOptions& options) {
   if (!written) return written.error();
   std::vector<std::string> overrides;
   if (options.ranks) overrides.push_back(fmt::format("machine.ranks={}", *options.ranks));
-  if (options.ranks_per_domain) overrides.push_back(fmt::format("machine.ranks_per_domain={}", *options.ranks_per_domain));
+  if (options.ranks_per_domain)
+    overrides.push_back(fmt::format("machine.ranks_per_domain={}", *options.ranks_per_domain));
   if (options.steps) overrides.push_back(fmt::format("program.steps={}", *options.steps));
   move_delays_inside(*written, options, overrides);
   auto scenario = support::load_scenario(*path, overrides);
   if (!scenario) return scenario.error();
-  if (scenario->communication.collective) return wire::Error{fmt::format("the lesson {} calls collectives, which only 'idlewave sim' runs", options.lesson)};
+  if (scenario->communication.collective)
+    return wire::Error{fmt::format("the lesson {} calls collectives, which only 'idlewave sim' runs", options.lesson)};
   if (options.simulated && !support::is_model(scenario->program.kernel)) {
-    return wire::Error{fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound", options.lesson)};
+    return wire::Error{
+        fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound",
+                    options.lesson)};
   }
   if (scenario->machine.ranks == 0) scenario->machine.ranks = ranks_for_this_machine();
   return Play{*path, std::move(overrides), std::move(*scenario)};
 }
 
-/// What an operator would do with `i`: without one, the scenario's delays are ordered as soon as all ranks have joined, each for its step.
+/// What an operator would do with `i`: without one, the scenario's delays are ordered as soon as all ranks have joined,
+/// each for its step.
 class LessonDelays {
  public:
   LessonDelays(Monitor& monitor, const support::Scenario& scenario) : monitor_(monitor), scenario_(scenario) {}
@@ -69,7 +77,8 @@ class LessonDelays {
     for (const support::Delay& delay : scenario_.delays) {
       wire::Command command;
       command.ranks = {delay.rank};
-      command.order = wire::DelayOrder{delay.duration, std::max(delay.step, monitor_.observer().timeline().latest_step() + 1)};
+      command.order =
+          wire::DelayOrder{delay.duration, std::max(delay.step, monitor_.observer().timeline().latest_step() + 1)};
       const auto sent = monitor_.send(std::move(command), now);
       if (!sent) fail("the lesson's delay could not be sent: " + sent.error().message, 0);
     }
@@ -91,21 +100,26 @@ class LessonDelays {
 };
 
 /// MPI can hang while it starts; a machine with few cores takes long for many ranks.
-Nanoseconds latest_end(Nanoseconds duration, Rank ranks) { return 2 * duration + std::chrono::seconds(60) + ranks * std::chrono::milliseconds(500); }
+Nanoseconds latest_end(Nanoseconds duration, Rank ranks) {
+  return 2 * duration + std::chrono::seconds(60) + ranks * std::chrono::milliseconds(500);
+}
 
-int watch(Session& session, const DemoOptions& options, const support::Scenario& scenario, const std::vector<std::string>& command) {
+int watch(Session& session, const DemoOptions& options, const support::Scenario& scenario,
+          const std::vector<std::string>& command) {
   const Monitor::Options monitor_options{.session = session.name(),
-                                   .label = options.lesson,
-                                   .starting = fmt::format("{} {} ranks are starting", scenario.machine.ranks, options.simulated ? "simulated" : "MPI"),
-                                   .lesson = lesson_panel(scenario),
-                                   .memory = options.memory};
+                                         .label = options.lesson,
+                                         .starting = fmt::format("{} {} ranks are starting", scenario.machine.ranks,
+                                                                 options.simulated ? "simulated" : "MPI"),
+                                         .lesson = lesson_panel(scenario),
+                                         .memory = options.memory};
   Monitor monitor(session.take_link(), monitor_options);
   if (!options.record.empty()) {
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
     if (!recording) return fail(recording.error().message, 2);
   }
   const bool headless = options.headless.has_value();
-  const wire::Status started = session.start(command, options.simulated ? LauncherKind::kOther : launcher_kind(command.front(), MpiChoice::kAuto), !headless);
+  const wire::Status started = session.start(
+      command, options.simulated ? LauncherKind::kOther : launcher_kind(command.front(), MpiChoice::kAuto), !headless);
   if (!started) return fail(started.error().message, 1);
   LessonDelays delays(monitor, scenario);
   bool overdue = false;
@@ -115,7 +129,9 @@ int watch(Session& session, const DemoOptions& options, const support::Scenario&
     return overdue;
   };
   const int code = finish_recording(monitor, watch_program(session, monitor, headless, each_round));
-  if (overdue) return fail(fmt::format("the {} ranks did not come to their end in time: try fewer (--ranks)", scenario.machine.ranks), 1);
+  if (overdue)
+    return fail(
+        fmt::format("the {} ranks did not come to their end in time: try fewer (--ranks)", scenario.machine.ranks), 1);
   if (headless) print_result(monitor, options);
   return code;
 }
@@ -124,16 +140,26 @@ wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoO
   auto command = launcher_command(play.scenario.machine.ranks);
   if (!command) return command;
   const bool endless = !options.headless && !options.steps;
-  for (std::string& word : ring_command(play.scenario, options.steps ? std::nullopt : options.headless, endless)) command->push_back(std::move(word));
+  for (std::string& word : ring_command(play.scenario, options.steps ? std::nullopt : options.headless, endless))
+    command->push_back(std::move(word));
   return command;
 }
 
 /// The delays of the lesson are ordered through the session, as with MPI.
 std::vector<std::string> simulation_command(const Play& play, const DemoOptions& options, const Session& session) {
-  std::vector<std::string> command = {program_folder() / "idlewave-sim", play.path, "--realtime", "--without-delays", "--allow-inject", "--session", session.name(), "--connect", session.endpoint()};
+  std::vector<std::string> command = {program_folder() / "idlewave-sim",
+                                      play.path,
+                                      "--realtime",
+                                      "--without-delays",
+                                      "--allow-inject",
+                                      "--session",
+                                      session.name(),
+                                      "--connect",
+                                      session.endpoint()};
   for (const std::string& setting : play.overrides) command.insert(command.end(), {"--set", setting});
   if (!options.steps) command.insert(command.end(), {"--set", kNoEndInSight});
-  if (!options.steps && options.headless) command.insert(command.end(), {"--duration", fmt::format("{}ns", options.headless->count())});
+  if (!options.steps && options.headless)
+    command.insert(command.end(), {"--duration", fmt::format("{}ns", options.headless->count())});
   return command;
 }
 

@@ -34,11 +34,17 @@ Finding check_terminal() {
   }
   const auto terminal = term::read_terminfo(std::getenv("TERM"));
   if (!terminal) return {Health::kBroken, "terminal", terminal.error().message};
-  if (std::getenv("NO_COLOR")) return {Health::kLimited, "terminal", fmt::format("{}, NO_COLOR is set: glyphs instead of colours", terminal->name)};
+  if (std::getenv("NO_COLOR"))
+    return {Health::kLimited, "terminal",
+            fmt::format("{}, NO_COLOR is set: glyphs instead of colours", terminal->name)};
   if (terminal->colours < 256) {
-    return {Health::kLimited, "terminal", fmt::format("{} has {} colours; with 256 the map shows shares (try TERM=xterm-256color)", terminal->name, terminal->colours)};
+    return {Health::kLimited, "terminal",
+            fmt::format("{} has {} colours; with 256 the map shows shares (try TERM=xterm-256color)", terminal->name,
+                        terminal->colours)};
   }
-  return {Health::kGood, "terminal", fmt::format("{}, {} colours{}", terminal->name, terminal->colours, terminal->erases_in_colour ? ", scrolls smoothly" : ", scrolls in jumps")};
+  return {Health::kGood, "terminal",
+          fmt::format("{}, {} colours{}", terminal->name, terminal->colours,
+                      terminal->erases_in_colour ? ", scrolls smoothly" : ", scrolls in jumps")};
 }
 
 Finding check_characters() {
@@ -51,18 +57,24 @@ Finding check_launcher() {
   for (const char* name : {"mpirun.openmpi", "mpirun.mpich", "mpirun", "srun"}) {
     if (const auto path = find_program(name)) found += (found.empty() ? "" : ", ") + path->string();
   }
-  if (found.empty()) return {Health::kBroken, "MPI", "no mpirun and no srun in PATH: apt-get install openmpi-bin; recordings can be replayed all the same"};
+  if (found.empty())
+    return {Health::kBroken, "MPI",
+            "no mpirun and no srun in PATH: apt-get install openmpi-bin; recordings can be replayed all the same"};
   return {Health::kGood, "MPI", found};
 }
 
 Finding check_ring() {
-  if (find_program(program_folder() / "iw-ring")) return {Health::kGood, "lessons", fmt::format("{} of them; see 'idlewave demo --list'", all_lessons().size())};
-  return {Health::kBroken, "lessons", "iw-ring was not built, since MPI was missing: run scripts/setup and build again"};
+  if (find_program(program_folder() / "iw-ring"))
+    return {Health::kGood, "lessons", fmt::format("{} of them; see 'idlewave demo --list'", all_lessons().size())};
+  return {Health::kBroken, "lessons",
+          "iw-ring was not built, since MPI was missing: run scripts/setup and build again"};
 }
 
 Finding check_agent() {
-  if (find_program(program_folder() / "idlewave-agent")) return {Health::kGood, "agent", (program_folder() / "idlewave-agent").string()};
-  return {Health::kBroken, "agent", "idlewave-agent does not lie beside idlewave: ranks can't report; build or install again"};
+  if (find_program(program_folder() / "idlewave-agent"))
+    return {Health::kGood, "agent", (program_folder() / "idlewave-agent").string()};
+  return {Health::kBroken, "agent",
+          "idlewave-agent does not lie beside idlewave: ranks can't report; build or install again"};
 }
 
 Finding check_shared_memory() {
@@ -72,14 +84,16 @@ Finding check_shared_memory() {
   if (again >= 0) close(again);
   if (memory >= 0) close(memory);
   if (works) return {Health::kGood, "shared memory", "memfd through /proc works"};
-  return {Health::kBroken, "shared memory", "memfd_create and /proc/<pid>/fd are needed; mount /proc in this container"};
+  return {Health::kBroken, "shared memory",
+          "memfd_create and /proc/<pid>/fd are needed; mount /proc in this container"};
 }
 
 Finding check_session_folder() {
   const std::string name = new_session_name("doctor");
   char path[wire::kSessionPathLimit];
   if (!wire::session_path(name.c_str(), path) || !wire::make_session_directory(name.c_str())) {
-    return {Health::kBroken, "session folder", "can't be made or is open to others; remove it, or set IDLEWAVE_DIR to a folder of your own"};
+    return {Health::kBroken, "session folder",
+            "can't be made or is open to others; remove it, or set IDLEWAVE_DIR to a folder of your own"};
   }
   wire::remove_session_directory(name.c_str());
   return {Health::kGood, "session folder", std::string(path).substr(0, std::string(path).rfind('/'))};
@@ -105,13 +119,16 @@ Finding check_ports() {
 
 Finding check_likwid() {
   const auto reader = program_folder() / "idlewave-likwid-reader";
-  if (!find_program(reader)) return {Health::kLimited, "LIKWID", "built without it: bandwidth comes from declared traffic (apt-get install likwid, build again)"};
+  if (!find_program(reader))
+    return {Health::kLimited, "LIKWID",
+            "built without it: bandwidth comes from declared traffic (apt-get install likwid, build again)"};
   FILE* output = popen(fmt::format("'{}' 0:0 2>/dev/null", reader.string()).c_str(), "r");
   std::array<char, 512> line{};
   const bool answered = output && std::fgets(line.data(), line.size(), output);
   if (output) pclose(output);
   const std::string text(line.data(), std::strcspn(line.data(), "\n"));
-  if (answered && text.starts_with("group ")) return {Health::kGood, "LIKWID", "memory bandwidth from group " + text.substr(6)};
+  if (answered && text.starts_with("group "))
+    return {Health::kGood, "LIKWID", "memory bandwidth from group " + text.substr(6)};
   return {Health::kLimited, "LIKWID", text.starts_with("error ") ? text.substr(6) : "the reader does not answer"};
 }
 
@@ -124,7 +141,8 @@ void print(const Finding& finding) {
 
 int doctor() {
   bool broken = false;
-  for (const auto check : {check_terminal, check_characters, check_launcher, check_ring, check_agent, check_shared_memory, check_session_folder, check_ports, check_likwid}) {
+  for (const auto check : {check_terminal, check_characters, check_launcher, check_ring, check_agent,
+                           check_shared_memory, check_session_folder, check_ports, check_likwid}) {
     const Finding finding = check();
     print(finding);
     broken = broken || finding.health == Health::kBroken;

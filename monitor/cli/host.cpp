@@ -33,14 +33,16 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Nanoseconds kLook = milliseconds(20);      ///< Between two looks at what poll can't tell of.
+constexpr Nanoseconds kLook = milliseconds(20);  ///< Between two looks at what poll can't tell of.
 constexpr Nanoseconds kRecordPeriod = milliseconds(500);
-/// After the program has ended its agents may still have something to say; one that lives on this node may have been stopped.
+/// After the program has ended its agents may still have something to say; one that lives on this node may have been
+/// stopped.
 constexpr Nanoseconds kPatienceForAgents = seconds(3), kPatienceForStopped = seconds(10);
 constexpr Nanoseconds kRanksAreGone = milliseconds(1500);  ///< After the program has ended; else they outlive it.
-constexpr Nanoseconds kPatienceForStarter = seconds(2);  ///< To attach, where the program was over in moments.
-constexpr Nanoseconds kEndPatience = seconds(5);         ///< Between asking the program to end and ending it.
-constexpr std::uint64_t kHistory = 64u << 20;            ///< What a screen that comes later gets to see, in bytes of frames.
+constexpr Nanoseconds kPatienceForStarter = seconds(2);    ///< To attach, where the program was over in moments.
+constexpr Nanoseconds kEndPatience = seconds(5);           ///< Between asking the program to end and ending it.
+/// What a screen that comes later gets to see, in bytes of frames.
+constexpr std::uint64_t kHistory = 64u << 20;
 
 /// Several descriptors that poll as one.
 class Descriptors {
@@ -62,7 +64,8 @@ class Descriptors {
 
 /// What would end us is for the program, and comes by the channel: the host goes when there is nothing left to do.
 void be_deaf() {
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2, SIGALRM}) std::signal(signal, SIG_IGN);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2, SIGALRM})
+    std::signal(signal, SIG_IGN);
 }
 
 int child_ended_fd() {
@@ -78,7 +81,9 @@ void empty(int signal_fd) {
   while (read(signal_fd, &info, sizeof info) > 0) continue;
 }
 
-bool belongs_to_keyboard(int signal) { return signal == SIGINT || signal == SIGQUIT || signal == SIGTSTP || signal == SIGCONT; }
+bool belongs_to_keyboard(int signal) {
+  return signal == SIGINT || signal == SIGQUIT || signal == SIGTSTP || signal == SIGCONT;
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -131,7 +136,7 @@ class Host {
   Descriptors descriptors_;
   int child_ended_;
   Clock::time_point began_ = Clock::now();
-  std::optional<Nanoseconds> ended_at_;     ///< The program.
+  std::optional<Nanoseconds> ended_at_;  ///< The program.
   std::optional<Nanoseconds> end_asked_at_;
   std::string refused_recording_;  ///< Why the last one that was asked for did not begin.
   HostRecord record_;
@@ -142,7 +147,11 @@ class Host {
 };
 
 Host::Host(const HostOptions& options, process::Channel& starter, Session session)
-    : options_(options), starter_(starter), session_(std::move(session)), link_(session_.take_link()), child_ended_(child_ended_fd()) {
+    : options_(options),
+      starter_(starter),
+      session_(std::move(session)),
+      link_(session_.take_link()),
+      child_ended_(child_ended_fd()) {
   descriptors_.add(child_ended_);
   descriptors_.add(starter_.fd());
   record_.pid = getpid();
@@ -156,7 +165,9 @@ int Host::refuse(int code, const std::string& why) {
   return code;
 }
 
-wire::Status Host::open_recording() { return options_.run.record.empty() ? wire::ok() : record_to(options_.run.record); }
+wire::Status Host::open_recording() {
+  return options_.run.record.empty() ? wire::ok() : record_to(options_.run.record);
+}
 
 wire::Status Host::record_to(const std::string& path) {
   std::error_code nowhere;  // The folder that we were started in may be gone.
@@ -177,8 +188,8 @@ wire::Status Host::open_view() {
   return wire::ok();
 }
 
-/// With a screen, the keys are the screen's and so is what is seen: a terminal is replaced by nothing to read and by a file. What the
-/// user has redirected stays.
+/// With a screen, the keys are the screen's and so is what is seen: a terminal is replaced by nothing to read and by a
+/// file. What the user has redirected stays.
 wire::Result<Streams> Host::open_streams() {
   Streams streams;
   int file = options_.output_fd;
@@ -188,7 +199,8 @@ wire::Result<Streams> Host::open_streams() {
     if (file < 0) return wire::Error{fmt::format("{}: {}", record_.output, std::strerror(errno))};
   }
   const auto taken = [&](int stream) { return options_.on_screen && isatty(stream); };
-  if (taken(STDIN_FILENO) || (options_.in_background && isatty(STDIN_FILENO))) streams.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (taken(STDIN_FILENO) || (options_.in_background && isatty(STDIN_FILENO)))
+    streams.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (options_.output_fd >= 0 || taken(STDOUT_FILENO)) streams.output = file;
   if (options_.output_fd >= 0 || taken(STDERR_FILENO)) streams.error = file;
   const bool report_has_stdout = options_.run.json && options_.run.report.empty() && !options_.on_screen;
@@ -201,10 +213,13 @@ int Host::start() {
   if (const auto view = open_view(); !view) return refuse(kOwnFailure, view.error().message);
   const auto streams = open_streams();
   if (!streams) return refuse(kOwnFailure, streams.error().message);
-  process::ProgramOptions options{.environment = {}, .input_fd = streams->input, .output_fd = streams->output, .error_fd = streams->error};
-  const std::vector<std::string> command = session_.prepare(options_.run.command, options_.launcher, options_.run.allow_inject, options.environment);
+  process::ProgramOptions options{
+      .environment = {}, .input_fd = streams->input, .output_fd = streams->output, .error_fd = streams->error};
+  const std::vector<std::string> command =
+      session_.prepare(options_.run.command, options_.launcher, options_.run.allow_inject, options.environment);
   auto started = process::Program::start(command, options);
-  if (const auto* failure = std::get_if<process::Program::NotStarted>(&started)) return refuse(failure->shell_code, failure->error.message);
+  if (const auto* failure = std::get_if<process::Program::NotStarted>(&started))
+    return refuse(failure->shell_code, failure->error.message);
   program_ = std::get<process::Program>(started);
   describe(true);
   starter_.say(fmt::format("{}{}", words::kReady, program_->pid()));
@@ -239,7 +254,8 @@ void Host::pass_on_frames() {
   for (const link::Delivery& delivery : deliveries_) view_->relay(delivery.bytes);
 }
 
-/// The commands' outcomes come back as frames; that one found nobody is told to all as one of those who ordered it would be.
+/// The commands' outcomes come back as frames; that one found nobody is told to all as one of those who ordered it
+/// would be.
 void Host::pass_on_commands() {
   for (const wire::Command& command : view_->serve(Nanoseconds(0))) {
     const wire::Status sent = link_.send(now(), command);
@@ -285,8 +301,10 @@ void Host::look_after_program() {
     ended_at_ = now();
     record_.code = program_->exit_code();
   }
-  // Agents stay half a second after their last rank; ranks that outlive their launcher are not held for a session that is over.
-  if (ended_at_ && now() - *ended_at_ > kRanksAreGone && std::exchange(has_commanded_, false) && !agents_are_done()) let_go();
+  // Agents stay half a second after their last rank; ranks that outlive their launcher are not held for a session that
+  // is over.
+  if (ended_at_ && now() - *ended_at_ > kRanksAreGone && std::exchange(has_commanded_, false) && !agents_are_done())
+    let_go();
   if (end_asked_at_ && now() - *end_asked_at_ > kEndPatience) kill(-program_->pid(), SIGKILL);
 }
 
@@ -324,7 +342,8 @@ void Host::describe(bool at_once) {
   if (!due || record_ == told_) return;
   described_at_ = now();
   told_ = record_;
-  [[maybe_unused]] const wire::Status ignored = write_host_record(session_.name(), record_);  // On a full disk screens know less.
+  // On a full disk screens know less.
+  [[maybe_unused]] const wire::Status ignored = write_host_record(session_.name(), record_);
 }
 
 /// Nobody is left to show what the program has printed: it is kept where one would look for it.

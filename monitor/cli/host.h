@@ -1,6 +1,7 @@
 #pragma once
-// The process that stands beside a program started by `run`: it owns the launcher, the session's folder, the socket that agents connect to
-// and the recording, and passes on what it hears to the screens, which come and go. It outlives whoever started it, and the program outlives it.
+// The process that stands beside a program started by `run`: it owns the launcher, the session's folder, the socket
+// that agents connect to and the recording, and passes on what it hears to the screens, which come and go. It outlives
+// whoever started it, and the program outlives it.
 
 #include <string>
 
@@ -14,9 +15,9 @@ struct HostOptions {
   RunOptions run;
   std::string session;
   LauncherKind launcher = LauncherKind::kOther;
-  int output_fd = -1;     ///< File of --output; -1: none.
-  bool on_screen = false; ///< What would come from or go to a terminal does not, since a screen has it.
-  bool in_background = false; ///< Nothing comes from a terminal, since others read what is typed.
+  int output_fd = -1;          ///< File of --output; -1: none.
+  bool on_screen = false;      ///< What would come from or go to a terminal does not, since a screen has it.
+  bool in_background = false;  ///< Nothing comes from a terminal, since others read what is typed.
 };
 
 /// What host and starter say to each other, one message each: a word, and what belongs to it.
@@ -30,7 +31,8 @@ inline constexpr const char* kSignal = "signal ";    ///< Starter: for the progr
 inline constexpr const char* kEnd = "end";           ///< Starter: end the program and all that it has started.
 }  // namespace words
 
-/// The life of the host, in a process of its own (process::start_companion). Returns when the program has ended and its agents have said all.
+/// The life of the host, in a process of its own (process::start_companion). Returns when the program has ended and its
+/// agents have said all.
 int host(const HostOptions& options, process::Channel& starter);
 
 }  // namespace idlewave::cli

@@ -40,8 +40,10 @@ bool take(const std::string& key, const std::string& value, HostRecord& record) 
   if (key == "start") return parse(value, record.start);
   if (key == "code") return parse(value, record.code.emplace());
   if (key == "recorded") return parse(value, record.recorded);
-  for (const auto& [name, field] : {std::pair{"endpoint", &HostRecord::endpoint}, std::pair{"program", &HostRecord::program}, std::pair{"label", &HostRecord::label}, std::pair{"recording", &HostRecord::recording},
-                                    std::pair{"failure", &HostRecord::failure}, std::pair{"output", &HostRecord::output}}) {
+  for (const auto& [name, field] :
+       {std::pair{"endpoint", &HostRecord::endpoint}, std::pair{"program", &HostRecord::program},
+        std::pair{"label", &HostRecord::label}, std::pair{"recording", &HostRecord::recording},
+        std::pair{"failure", &HostRecord::failure}, std::pair{"output", &HostRecord::output}}) {
     if (key == name) record.*field = value;
   }
   return true;  // Unknown keys are for later versions.
@@ -50,7 +52,8 @@ bool take(const std::string& key, const std::string& value, HostRecord& record) 
 }  // namespace
 
 wire::Status write_host_record(const std::string& session, const HostRecord& record) {
-  std::string text = fmt::format("pid {}\nstart {}\nendpoint {}\nprogram {}\nlabel {}\n", record.pid, record.start, record.endpoint, one_line(record.program), one_line(record.label));
+  std::string text = fmt::format("pid {}\nstart {}\nendpoint {}\nprogram {}\nlabel {}\n", record.pid, record.start,
+                                 record.endpoint, one_line(record.program), one_line(record.label));
   if (record.code) text += fmt::format("code {}\n", *record.code);
   if (!record.recording.empty()) text += fmt::format("recording {}\n", one_line(record.recording));
   if (record.recorded > 0) text += fmt::format("recorded {}\n", record.recorded);
@@ -68,7 +71,8 @@ wire::Status write_host_record(const std::string& session, const HostRecord& rec
 std::optional<HostRecord> read_last_host_record(const std::string& session) {
   std::error_code failed;
   const std::string path = record_path(session);
-  if (path.empty() || !fs::is_regular_file(path, failed) || fs::file_size(path, failed) > kLargest || failed) return std::nullopt;
+  if (path.empty() || !fs::is_regular_file(path, failed) || fs::file_size(path, failed) > kLargest || failed)
+    return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   HostRecord record;
   for (std::string line; std::getline(file, line);) {
@@ -90,7 +94,8 @@ std::vector<std::string> hosted_sessions() {
   std::vector<std::string> sessions;
   if (!wire::session_path("x", folder)) return sessions;
   std::error_code failed;
-  for (fs::directory_iterator entry(fs::path(folder).parent_path(), failed), end; !failed && entry != end; entry.increment(failed)) {
+  for (fs::directory_iterator entry(fs::path(folder).parent_path(), failed), end; !failed && entry != end;
+       entry.increment(failed)) {
     const std::string name = entry->path().filename();
     if (wire::valid_session_name(name.c_str()) && read_host_record(name)) sessions.push_back(name);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// What a session's host (host.h) says of itself, in the file `host` of the session's folder: for the screens that show it, and for whoever
-// asks what runs here.
+// What a session's host (host.h) says of itself, in the file `host` of the session's folder: for the screens that show
+// it, and for whoever asks what runs here.
 
 #include <sys/types.h>
 
@@ -15,15 +15,15 @@ namespace idlewave::cli {
 
 struct HostRecord {
   pid_t pid = 0;
-  std::uint64_t start = 0;    ///< wire::process_start_time(pid).
-  std::string endpoint;       ///< Where screens attach.
-  std::string program;        ///< Its command line, one line.
-  std::string label;          ///< The program in one word.
-  std::optional<int> code;    ///< Exit code of the program, once it has ended.
-  std::string recording;      ///< Path; empty: none now.
-  std::uint64_t recorded = 0; ///< Bytes of it, or of the one before, on disk.
-  std::string failure;        ///< Why the recording ended early; empty: it did not.
-  std::string output;         ///< File that the program's output goes to; empty: it goes where its starter's went.
+  std::uint64_t start = 0;     ///< wire::process_start_time(pid).
+  std::string endpoint;        ///< Where screens attach.
+  std::string program;         ///< Its command line, one line.
+  std::string label;           ///< The program in one word.
+  std::optional<int> code;     ///< Exit code of the program, once it has ended.
+  std::string recording;       ///< Path; empty: none now.
+  std::uint64_t recorded = 0;  ///< Bytes of it, or of the one before, on disk.
+  std::string failure;         ///< Why the recording ended early; empty: it did not.
+  std::string output;          ///< File that the program's output goes to; empty: it goes where its starter's went.
   friend bool operator==(const HostRecord&, const HostRecord&) = default;
 };
 

@@ -33,12 +33,16 @@ std::optional<std::string> after(const std::string& message, std::string_view wo
 }  // namespace
 
 HostedProgram::HostedProgram(process::Companion host, const HostOptions& options)
-    : channel_(std::move(host.channel)), host_(host.pid), session_(options.session), name_(std::filesystem::path(options.run.command.front()).filename()) {}
+    : channel_(std::move(host.channel)),
+      host_(host.pid),
+      session_(options.session),
+      name_(std::filesystem::path(options.run.command.front()).filename()) {}
 
 std::variant<HostedProgram, HostedProgram::Refusal> HostedProgram::start(const HostOptions& options) {
   // Should the host be killed, the kernel hands the program on to us, and its exit code is not lost.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  auto companion = process::start_companion("iw-host", [&options](process::Channel& channel) { return host(options, channel); });
+  auto companion =
+      process::start_companion("iw-host", [&options](process::Channel& channel) { return host(options, channel); });
   if (!companion) return Refusal{kOwnFailure, companion.error().message};
   HostedProgram program(std::move(*companion), options);
   if (auto refusal = program.wait_until_ready()) return std::move(*refusal);
@@ -59,7 +63,8 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
     const auto ready = after(*message, words::kReady);
     if (!ready) continue;
     program_ = std::atoi(ready->c_str());
-    if (const auto record = read_last_host_record(session_); record && !record->output.empty()) output_fd_ = open(record->output.c_str(), O_RDONLY | O_CLOEXEC);
+    if (const auto record = read_last_host_record(session_); record && !record->output.empty())
+      output_fd_ = open(record->output.c_str(), O_RDONLY | O_CLOEXEC);
     return std::nullopt;
   }
 }

@@ -40,9 +40,11 @@ class HostedProgram {
 
   /// Lets the host tidy up and go, once it is over.
   void part();
-  bool keeps_output() const { return output_fd_ >= 0; }  ///< What the program prints goes to a file, since a screen has the terminal.
+  /// What the program prints goes to a file, since a screen has the terminal.
+  bool keeps_output() const { return output_fd_ >= 0; }
   bool has_notes() const { return !notes_.empty(); }  ///< There is something to say at the end.
-  /// Prints what the host has to say at the end. Returns the exit code, kOwnFailure where something of ours failed and the program was fine.
+  /// Prints what the host has to say at the end. Returns the exit code, kOwnFailure where something of ours failed and
+  /// the program was fine.
   int say_how_it_ended() const;
   /// Prints what was kept of the program's output while a screen had the terminal.
   void show_output() const;

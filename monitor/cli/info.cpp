@@ -42,8 +42,8 @@ std::string utc(std::int64_t unix_time_ns) {
   return text;
 }
 
-json describe(const std::string& path, const wire::FrameLogReader& reader, const Contents& contents, const timeline::Timeline& timeline,
-              const analysis::Missing& missing) {
+json describe(const std::string& path, const wire::FrameLogReader& reader, const Contents& contents,
+              const timeline::Timeline& timeline, const analysis::Missing& missing) {
   const wire::FrameLogHeader& header = reader.header();
   json object;
   object["file"] = path;
@@ -72,7 +72,9 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
 std::string as_lines(json object, const analysis::Missing& missing) {
   object["missing"] = missing.is_complete() ? "nothing" : to_words(missing);
   std::string text;
-  for (const auto& [key, value] : object.items()) text += fmt::format("{:15} {}\n", key, value.is_string() ? wire::printable(value.get<std::string>()) : value.dump());
+  for (const auto& [key, value] : object.items())
+    text +=
+        fmt::format("{:15} {}\n", key, value.is_string() ? wire::printable(value.get<std::string>()) : value.dump());
   return text;
 }
 
@@ -85,7 +87,8 @@ int info(const FileOptions& options) {
   const Contents contents = read_all(**reader, observer);
   const analysis::Missing missing = analysis::find_missing(observer.timeline());
   const json object = describe(options.path, **reader, contents, observer.timeline(), missing);
-  const std::string text = options.json ? object.dump(2, ' ', true, json::error_handler_t::replace) + "\n" : as_lines(object, missing);
+  const std::string text =
+      options.json ? object.dump(2, ' ', true, json::error_handler_t::replace) + "\n" : as_lines(object, missing);
   print(text);
   return options.check && !missing.is_complete() ? fail(options.path + " is incomplete: " + to_words(missing), 1) : 0;
 }

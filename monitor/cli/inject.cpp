@@ -26,7 +26,8 @@ bool work_until(Monitor& monitor, Clock::time_point start, Condition done) {
 
 const timeline::CommandRecord* answer(const Monitor& monitor, wire::CommandId id) {
   const auto& commands = monitor.observer().timeline().commands();
-  const auto found = std::find_if(commands.begin(), commands.end(), [id](const auto& record) { return record.answered && record.command.id == id; });
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [id](const auto& record) { return record.answered && record.command.id == id; });
   return found == commands.end() ? nullptr : &*found;
 }
 
@@ -46,7 +47,8 @@ int inject(const InjectOptions& options) {
   }
   const auto sent = monitor.send(options.command, Clock::now() - start);
   if (!sent) return fail(sent.error().message, 1);
-  if (!work_until(monitor, start, [&] { return answer(monitor, *sent) != nullptr; })) return fail("the command was sent, but not answered within 5 s", 1);
+  if (!work_until(monitor, start, [&] { return answer(monitor, *sent) != nullptr; }))
+    return fail("the command was sent, but not answered within 5 s", 1);
   const timeline::CommandRecord& record = *answer(monitor, *sent);
   return record.accepted ? 0 : fail("refused: " + record.reason, 1);
 }

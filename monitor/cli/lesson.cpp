@@ -38,8 +38,10 @@ void add_program(Words& words, const Scenario& scenario) {
   const auto& program = scenario.program;
   add(words, "--kernel", support::is_model(program.kernel) ? "virtual" : std::string(support::name_of(program.kernel)));
   const bool timed = program.kernel == support::Kernel::kCore || program.kernel == support::Kernel::kDivide;
-  if (timed) add(words, "--time", exact_duration(program.time));
-  else add(words, "--volume", exact_bytes(program.volume));
+  if (timed)
+    add(words, "--time", exact_duration(program.time));
+  else
+    add(words, "--volume", exact_bytes(program.volume));
 }
 
 void add_communication(Words& words, const Scenario& scenario) {
@@ -54,9 +56,11 @@ void add_communication(Words& words, const Scenario& scenario) {
 
 /// A lesson's text with the numbers of this run: --ranks may have changed them.
 std::string with_numbers(std::string text, const support::Machine& machine) {
-  const wire::Rank domains = machine.ranks_per_domain > 0 ? (machine.ranks + machine.ranks_per_domain - 1) / machine.ranks_per_domain : 0;
+  const wire::Rank domains =
+      machine.ranks_per_domain > 0 ? (machine.ranks + machine.ranks_per_domain - 1) / machine.ranks_per_domain : 0;
   for (const auto& [name, number] : {std::pair{"{ranks}", machine.ranks}, std::pair{"{sockets}", domains}}) {
-    for (std::size_t at; (at = text.find(name)) != std::string::npos;) text.replace(at, std::string_view(name).size(), std::to_string(number));
+    for (std::size_t at; (at = text.find(name)) != std::string::npos;)
+      text.replace(at, std::string_view(name).size(), std::to_string(number));
   }
   return text;
 }
@@ -68,11 +72,13 @@ std::optional<view::Lesson> lesson_panel(const Scenario& scenario) {
   const support::Lesson& lesson = *scenario.lesson;
   view::Lesson panel{.title = lesson.title, .pages = {}, .delay = {}};
   if (!scenario.delays.empty()) panel.delay = scenario.delays.front().duration;
-  for (const std::string& text : lesson.text) panel.pages.push_back({with_numbers(text, scenario.machine), lesson.keys, lesson.figure});
+  for (const std::string& text : lesson.text)
+    panel.pages.push_back({with_numbers(text, scenario.machine), lesson.keys, lesson.figure});
   return panel;
 }
 
-std::vector<std::string> ring_command(const Scenario& scenario, std::optional<wire::Nanoseconds> duration, bool endless) {
+std::vector<std::string> ring_command(const Scenario& scenario, std::optional<wire::Nanoseconds> duration,
+                                      bool endless) {
   Words words = {program_folder() / "iw-ring"};
   add_program(words, scenario);
   add_machine(words, scenario);
@@ -84,17 +90,21 @@ std::vector<std::string> ring_command(const Scenario& scenario, std::optional<wi
 
 wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks) {
   if (!find_program(program_folder() / "iw-ring")) {
-    return wire::Error{"this idlewave was built without MPI, so there is no iw-ring; run scripts/setup and build again"};
+    return wire::Error{
+        "this idlewave was built without MPI, so there is no iw-ring; run scripts/setup and build again"};
   }
   for (const char* name : {"mpirun.openmpi", "mpirun"}) {
     const auto launcher = find_program(name);
     if (!launcher) continue;
     Words words = {*launcher, "-n", std::to_string(ranks)};
     // On one node shared memory is all that is needed; looking for networks takes seconds on some machines.
-    if (launcher_kind(*launcher, MpiChoice::kAuto) == LauncherKind::kOpenMpi) words.insert(words.end(), {"--mca", "btl", "vader,self"});
+    if (launcher_kind(*launcher, MpiChoice::kAuto) == LauncherKind::kOpenMpi)
+      words.insert(words.end(), {"--mca", "btl", "vader,self"});
     return words;
   }
-  return wire::Error{"MPI is not installed (no mpirun in PATH): install it with 'apt-get install openmpi-bin', or play the lesson with --simulated"};
+  return wire::Error{
+      "MPI is not installed (no mpirun in PATH): install it with 'apt-get install openmpi-bin', or play the lesson "
+      "with --simulated"};
 }
 
 wire::Rank ranks_for_this_machine() { return std::max<wire::Rank>(2, wire::Rank(std::thread::hardware_concurrency())); }

@@ -13,8 +13,10 @@ namespace idlewave::cli {
 /// Nothing for a scenario that teaches nothing.
 std::optional<view::Lesson> lesson_panel(const support::Scenario& scenario);
 
-/// `iw-ring` and its flags for `scenario`. `duration`: end properly after so long; unset: after the scenario's steps, or never when `endless`.
-std::vector<std::string> ring_command(const support::Scenario& scenario, std::optional<wire::Nanoseconds> duration, bool endless);
+/// `iw-ring` and its flags for `scenario`. `duration`: end properly after so long; unset: after the scenario's steps,
+/// or never when `endless`.
+std::vector<std::string> ring_command(const support::Scenario& scenario, std::optional<wire::Nanoseconds> duration,
+                                      bool endless);
 
 /// The launcher for `ranks` ranks on this node; the error says how to install one.
 wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks);

@@ -52,7 +52,9 @@ Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
   info_.can_detach = !options_.hosted.empty();
 }
 
-view::Model Monitor::model() const { return {observer_->timeline(), observer_->findings(), observer_->narrator().remarks(), info_}; }
+view::Model Monitor::model() const {
+  return {observer_->timeline(), observer_->findings(), observer_->narrator().remarks(), info_};
+}
 
 bool Monitor::has_ended() const { return link_->status().state == link::LinkState::kEnded; }
 
@@ -83,19 +85,24 @@ void Monitor::describe_link(Nanoseconds now) {
   describe_host();
   info_.lag = observer_->lag(now);
   info_.events_per_second = observer_->events_per_second();
-  if (!host_ || link_->recording() || !link_->failure().empty()) info_.recording = {link_->recording(), link_->bytes_written(), link_->failure()};
+  if (!host_ || link_->recording() || !link_->failure().empty())
+    info_.recording = {link_->recording(), link_->bytes_written(), link_->failure()};
   info_.can_command = status.can_command;
   info_.why_no_command = why_no_command(status);
   if (!status.replay) return;
-  const auto in_session = [&](Nanoseconds received) { return std::max(Nanoseconds{0}, received - observer_->transit()); };
-  info_.replay = view::Replay{in_session(status.position), in_session(status.duration), options_.replay_speed, info_.replay && info_.replay->paused};
+  const auto in_session = [&](Nanoseconds received) {
+    return std::max(Nanoseconds{0}, received - observer_->transit());
+  };
+  info_.replay = view::Replay{in_session(status.position), in_session(status.duration), options_.replay_speed,
+                              info_.replay && info_.replay->paused};
 }
 
 /// A host that has gone has taken its record along: what it said last still holds.
 void Monitor::describe_host() {
   if (options_.hosted.empty()) return;
   if (auto record = read_last_host_record(options_.hosted)) {
-    if (record->code && !(host_ && host_->code)) say(how_it_ended(record->program, *record->code), *record->code == 0 ? view::Tone::kGood : view::Tone::kError);
+    if (record->code && !(host_ && host_->code))
+      say(how_it_ended(record->program, *record->code), *record->code == 0 ? view::Tone::kGood : view::Tone::kError);
     host_ = std::move(record);
   }
   if (!host_) return;
@@ -115,7 +122,9 @@ void Monitor::press(const view::Key& key, view::Size size, const view::Look& loo
   for (const view::Effect& effect : update.effects) carry_out(effect, size, look, now);
 }
 
-view::Canvas Monitor::screen(view::Size size, const view::Look& look) const { return view::draw(state_, model(), size, look); }
+view::Canvas Monitor::screen(view::Size size, const view::Look& look) const {
+  return view::draw(state_, model(), size, look);
+}
 
 void Monitor::say(std::string text, view::Tone tone) { state_.message = {.text = std::move(text), .tone = tone}; }
 
@@ -131,11 +140,17 @@ wire::Status Monitor::start_recording(const std::string& path, Nanoseconds now) 
 
 wire::Status Monitor::stop_recording() { return link_->stop(); }
 
-/// Where a host stands behind the session, it records: what was begun by a key goes on without the screen on which it was pressed.
+/// Where a host stands behind the session, it records: what was begun by a key goes on without the screen on which it
+/// was pressed.
 void Monitor::toggle_recording(bool on, Nanoseconds now) {
   std::error_code nowhere;
-  const std::string path = on ? std::filesystem::absolute(free_file_name(info_.name.empty() ? "session" : info_.name, ".iw"), nowhere).string() : recording_path();
-  const wire::Status done = host_ ? link_->ask_to_record(on ? path : "") : on ? start_recording(path, now) : stop_recording();
+  const std::string path =
+      on ? std::filesystem::absolute(free_file_name(info_.name.empty() ? "session" : info_.name, ".iw"), nowhere)
+               .string()
+         : recording_path();
+  const wire::Status done = host_ ? link_->ask_to_record(on ? path : "")
+                            : on  ? start_recording(path, now)
+                                  : stop_recording();
   if (!done) return say(done.error().message, view::Tone::kError);
   say(fmt::format("{} {}", on ? "recording to" : "recorded", path), view::Tone::kGood);
 }

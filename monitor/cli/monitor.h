@@ -1,6 +1,6 @@
 #pragma once
-// One watched session: a link, what it has brought, and what the operator does with it. The loops around it (screen, headless, once) own the
-// clock and the terminal.
+// One watched session: a link, what it has brought, and what the operator does with it. The loops around it (screen,
+// headless, once) own the clock and the terminal.
 
 #include <functional>
 #include <memory>
@@ -24,15 +24,17 @@ class Monitor {
   using OpenLink = std::function<wire::Result<std::unique_ptr<link::Link>>(Nanoseconds from)>;
 
   struct Options {
-    std::string session;                ///< Empty: that of the first sender.
-    std::string label;                  ///< Program or lesson, for the title.
-    std::string starting;               ///< What is being started and has yet to report, for the empty screen.
+    std::string session;   ///< Empty: that of the first sender.
+    std::string label;     ///< Program or lesson, for the title.
+    std::string starting;  ///< What is being started and has yet to report, for the empty screen.
     std::optional<view::Lesson> lesson;
     std::uint64_t memory = 512u << 20;
     double replay_speed = 1;
-    bool ends_program = false;          ///< Quitting ends the program of `hosted`, so it asks first.
-    std::string hosted;                 ///< Session whose host (host_record.h) is to be looked at; empty: there is none.
-    OpenLink reopen;                    ///< Replays: opens the recording anew, for going back. `from` as in link::ReplayOptions.
+    bool ends_program = false;  ///< Quitting ends the program of `hosted`, so it asks first.
+    /// Session whose host (host_record.h) is to be looked at; empty: there is none.
+    std::string hosted;
+    /// Replays: opens the recording anew, for going back. `from` as in link::ReplayOptions.
+    OpenLink reopen;
   };
 
   Monitor(std::unique_ptr<link::Link> link, Options options);
@@ -57,7 +59,7 @@ class Monitor {
   enum class Leaving { kNo, kQuit, kDetach };
   Leaving leaving() const { return leaving_; }
   bool asks_before_quitting() const { return !info_.ends_with_us.empty() && !state_.form; }
-  bool has_ended() const;       ///< The stream or the recording is complete.
+  bool has_ended() const;  ///< The stream or the recording is complete.
   link::LinkStatus link_status() const { return link_->status(); }
   const link::Recorder& recorder() const { return *link_; }
   Observer& observer() { return *observer_; }

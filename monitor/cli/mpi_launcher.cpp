@@ -32,13 +32,17 @@ wire::Status raise_limit(wire::Rank ranks, int resource, rlim_t per_rank, rlim_t
   setrlimit(resource, &limit);
   if (limit.rlim_max >= needed) return wire::ok();
   const rlim_t fitting = limit.rlim_max > besides ? (limit.rlim_max - besides) / per_rank : 0;
-  return wire::Error{fmt::format("{} ranks need some {} {}, and this account may have {}: use --ranks {} or fewer", ranks, needed, of_what, limit.rlim_max, fitting)};
+  return wire::Error{fmt::format("{} ranks need some {} {}, and this account may have {}: use --ranks {} or fewer",
+                                 ranks, needed, of_what, limit.rlim_max, fitting)};
 }
 
 }  // namespace
 
 wire::Status make_room_for(wire::Rank ranks) {
-  if (const wire::Status files = raise_limit(ranks, RLIMIT_NOFILE, kFilesPerRank, kFilesBesides, "open files (ulimit -n)"); !files) return files;
+  if (const wire::Status files =
+          raise_limit(ranks, RLIMIT_NOFILE, kFilesPerRank, kFilesBesides, "open files (ulimit -n)");
+      !files)
+    return files;
   if (geteuid() == 0) return wire::ok();
   return raise_limit(ranks, RLIMIT_NPROC, kThreadsPerRank, kThreadsBesides, "processes and threads (ulimit -u)");
 }
@@ -56,7 +60,9 @@ LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice) {
 }
 
 Environment session_environment(const std::string& session, const std::string& endpoint) {
-  return {{"IDLEWAVE_SESSION", session}, {"IDLEWAVE_ENDPOINT", endpoint}, {"IDLEWAVE_AGENT", program_folder() / "idlewave-agent"}};
+  return {{"IDLEWAVE_SESSION", session},
+          {"IDLEWAVE_ENDPOINT", endpoint},
+          {"IDLEWAVE_AGENT", program_folder() / "idlewave-agent"}};
 }
 
 Environment launcher_environment(LauncherKind kind) {
@@ -70,7 +76,8 @@ Environment launcher_environment(LauncherKind kind) {
   return wanted;
 }
 
-std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind, const Environment& environment) {
+std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind,
+                                          const Environment& environment) {
   if (kind != LauncherKind::kOpenMpi) return command;  // Hydra and srun hand on their own environment.
   std::vector<std::string> flags;
   for (const auto& [name, value] : environment) {

@@ -16,8 +16,8 @@ enum class LauncherKind { kOpenMpi, kMpich, kSlurm, kOther };
 /// By the program that the name leads to, links followed (mpirun is orterun in Open MPI, mpiexec.hydra in MPICH).
 LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice);
 
-/// Raises our limits, which the launcher inherits, to what it needs for `ranks` ranks on this node. Open MPI that runs out of files hangs instead of
-/// ending. The error says how many ranks this account may start.
+/// Raises our limits, which the launcher inherits, to what it needs for `ranks` ranks on this node. Open MPI that runs
+/// out of files hangs instead of ending. The error says how many ranks this account may start.
 wire::Status make_room_for(wire::Rank ranks);
 
 using Environment = std::map<std::string, std::string>;
@@ -25,11 +25,12 @@ using Environment = std::map<std::string, std::string>;
 /// What the ranks of `session` need; they connect to `endpoint`.
 Environment session_environment(const std::string& session, const std::string& endpoint);
 
-/// What the launcher itself needs so that a program starts on a small machine as it would on a large one: Open MPI is allowed more ranks than
-/// cores, to yield while it waits, and to run as root. Never replaces what the user has set.
+/// What the launcher itself needs so that a program starts on a small machine as it would on a large one: Open MPI is
+/// allowed more ranks than cores, to yield while it waits, and to run as root. Never replaces what the user has set.
 Environment launcher_environment(LauncherKind kind);
 
 /// `command` with what makes the launcher hand `environment` to the ranks on every node.
-std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind, const Environment& environment);
+std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind,
+                                          const Environment& environment);
 
 }  // namespace idlewave::cli

@@ -6,7 +6,8 @@
 
 namespace idlewave::cli {
 
-Observer::Observer(std::string session, std::uint64_t memory_budget) : timeline_(memory_budget), ingest_(timeline_, std::move(session)) {}
+Observer::Observer(std::string session, std::uint64_t memory_budget)
+    : timeline_(memory_budget), ingest_(timeline_, std::move(session)) {}
 
 void Observer::accept(const link::Delivery& delivery) {
   ingest_.accept(delivery.bytes, delivery.received_at, delivery.direction);
@@ -15,7 +16,8 @@ void Observer::accept(const link::Delivery& delivery) {
 
 void Observer::note_damage(const wire::FrameLogDamage& damage) {
   if (damage.blocks_skipped == 0) return;
-  timeline_.add_loss({timeline::LossKind::kDetail, {}, -1, timeline_.begin(), timeline_.now(), damage.blocks_skipped, damage.first});
+  timeline_.add_loss(
+      {timeline::LossKind::kDetail, {}, -1, timeline_.begin(), timeline_.now(), damage.blocks_skipped, damage.first});
 }
 
 void Observer::measure_rate(Nanoseconds now) {
@@ -26,8 +28,8 @@ void Observer::measure_rate(Nanoseconds now) {
   events_per_second_ = seconds > 0 ? double(timeline_.events() - before) / seconds : 0;
 }
 
-/// A program that is over is described as it last ran in full, not as it stopped. Ranks that had stopped more than a window before the last one
-/// were of an earlier program, or had less to do.
+/// A program that is over is described as it last ran in full, not as it stopped. Ranks that had stopped more than a
+/// window before the last one were of an earlier program, or had less to do.
 Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const {
   if (!timeline_.ended()) return until;
   const Nanoseconds end = std::min(until, analysis::run_end(timeline_));

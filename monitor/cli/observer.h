@@ -1,5 +1,6 @@
 #pragma once
-// The monitor without its carriers: frames in, model out. What `run`, `replay --once` and `report` share, whether anybody looks or not.
+// The monitor without its carriers: frames in, model out. What `run`, `replay --once` and `report` share, whether
+// anybody looks or not.
 
 #include <deque>
 #include <string>

@@ -17,11 +17,11 @@ using wire::Rank;
 
 /// Shared by the verbs that watch a session.
 struct WatchOptions {
-  std::uint64_t memory = 512u << 20;    ///< Bytes for the timeline.
-  std::string record;                   ///< Path; empty: don't.
-  bool json = false;                    ///< Print the report when it is over.
-  WindowFractions window;               ///< Of the report.
-  view::Size size{120, 40};             ///< Of the last screen when there is no terminal.
+  std::uint64_t memory = 512u << 20;  ///< Bytes for the timeline.
+  std::string record;                 ///< Path; empty: don't.
+  bool json = false;                  ///< Print the report when it is over.
+  WindowFractions window;             ///< Of the report.
+  view::Size size{120, 40};           ///< Of the last screen when there is no terminal.
 };
 
 struct DemoOptions : WatchOptions {
@@ -37,19 +37,19 @@ struct DemoOptions : WatchOptions {
 enum class MpiChoice { kAuto, kOpenMpi, kMpich };
 
 struct RunOptions : WatchOptions {
-  std::vector<std::string> command;     ///< Launcher and program.
+  std::vector<std::string> command;  ///< Launcher and program.
   bool headless = false;
   MpiChoice mpi = MpiChoice::kAuto;
-  std::string listen;                   ///< Endpoint for the agents; empty: a socket of this node.
-  std::string session;                  ///< Empty: made up.
-  std::string output;                   ///< File for what the program prints; empty: where ours goes.
-  std::string report;                   ///< File for the report as JSON; empty: none.
+  std::string listen;   ///< Endpoint for the agents; empty: a socket of this node.
+  std::string session;  ///< Empty: made up.
+  std::string output;   ///< File for what the program prints; empty: where ours goes.
+  std::string report;   ///< File for the report as JSON; empty: none.
   bool allow_inject = false;
 };
 
 struct AttachOptions : WatchOptions {
-  std::string endpoint;                 ///< An endpoint, or the name of a session on this node.
-  std::string key;                      ///< Key file, for an endpoint over tcp.
+  std::string endpoint;  ///< An endpoint, or the name of a session on this node.
+  std::string key;       ///< Key file, for an endpoint over tcp.
   bool view_only = false;
   bool headless = false;
 };
@@ -57,29 +57,29 @@ struct AttachOptions : WatchOptions {
 struct ReplayOptions : WatchOptions {
   std::string path;
   double speed = 1;
-  Nanoseconds from{};                   ///< Session time.
+  Nanoseconds from{};  ///< Session time.
   bool once = false;
-  std::optional<Nanoseconds> at;        ///< Session time, with once; unset: the end.
-  bool colour = false;                  ///< With once: escape sequences for 256 colours.
+  std::optional<Nanoseconds> at;  ///< Session time, with once; unset: the end.
+  bool colour = false;            ///< With once: escape sequences for 256 colours.
 };
 
 struct InjectOptions {
-  std::string session;                  ///< Name or endpoint; empty: the only one on this node.
-  std::string key;                      ///< Key file, for an endpoint over tcp.
-  wire::Command command;                ///< Without id.
+  std::string session;    ///< Name or endpoint; empty: the only one on this node.
+  std::string key;        ///< Key file, for an endpoint over tcp.
+  wire::Command command;  ///< Without id.
 };
 
 struct StudyOptions {
   std::string name = "noise-and-collectives";
   bool list = false;
-  std::vector<std::string> settings;    ///< table.key=value, in order.
-  std::string csv;                      ///< Path; "-": stdout; empty: none.
+  std::vector<std::string> settings;  ///< table.key=value, in order.
+  std::string csv;                    ///< Path; "-": stdout; empty: none.
   bool json = false;
 };
 
 struct FileOptions : WatchOptions {
   std::string path;
-  bool check = false;                   ///< Exit with 0 only if the recording is complete.
+  bool check = false;  ///< Exit with 0 only if the recording is complete.
 };
 
 }  // namespace idlewave::cli

@@ -33,7 +33,8 @@ fs::path scenarios_folder() {
 std::vector<fs::path> all_scenarios() {
   std::vector<fs::path> paths;
   std::error_code ignored;
-  for (fs::directory_iterator entry(scenarios_folder(), ignored), end; !ignored && entry != end; entry.increment(ignored)) {
+  for (fs::directory_iterator entry(scenarios_folder(), ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
     if (entry->path().extension() == ".toml") paths.push_back(entry->path());
   }
   std::sort(paths.begin(), paths.end());
@@ -130,14 +131,17 @@ std::optional<fs::path> find_program(const std::string& name) {
 wire::Result<std::string> endpoint_of(const std::string& session) {
   if (session.find("://") != std::string::npos) return session;
   const Running running = look_around();
-  if (running.names.empty()) return wire::Error{"no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint"};
+  if (running.names.empty())
+    return wire::Error{
+        "no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint"};
   if (session.empty()) {
     if (running.names.size() == 1) return running.endpoints.front();
     return wire::Error{fmt::format("several sessions run on this node; say which: {}", fmt::join(running.names, ", "))};
   }
   const auto found = std::find(running.names.begin(), running.names.end(), session);
   if (found != running.names.end()) return running.endpoints[std::size_t(found - running.names.begin())];
-  return wire::Error{fmt::format("no session '{}' runs on this node; there are: {}", session, fmt::join(running.names, ", "))};
+  return wire::Error{
+      fmt::format("no session '{}' runs on this node; there are: {}", session, fmt::join(running.names, ", "))};
 }
 
 std::vector<std::string> running_sessions() { return look_around().names; }
@@ -151,7 +155,8 @@ std::string program_label(const std::vector<std::string>& command) {
 
 std::string new_session_name(const std::string& stem) {
   std::string name;
-  for (const char c : stem) name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
+  for (const char c : stem)
+    name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
   while (!name.empty() && name.front() == '.') name.erase(0, 1);
   const std::string suffix = fmt::format("-{}", getpid());
   name.resize(std::min(name.size(), std::size_t(wire::kSessionNameLimit) - 1 - suffix.size()));

@@ -32,10 +32,12 @@ std::optional<std::filesystem::path> find_program(const std::string& name);
 /// Names of the sessions of this user that run on this node.
 std::vector<std::string> running_sessions();
 
-/// "mpirun -n 4 ./a.out --x" is best named after its program: the first word that is no launcher's and can be run, else the launcher.
+/// "mpirun -n 4 ./a.out --x" is best named after its program: the first word that is no launcher's and can be run, else
+/// the launcher.
 std::string program_label(const std::vector<std::string>& command);
 
-/// Endpoint of a session's agent on this node; `session` may be an endpoint already, or empty for the only one that runs.
+/// Endpoint of a session's agent on this node; `session` may be an endpoint already, or empty for the only one that
+/// runs.
 wire::Result<std::string> endpoint_of(const std::string& session);
 
 /// A session's name that is not in use: "<stem>-<pid>".

@@ -41,7 +41,8 @@ wire::FrameLogHeader recording_header(const std::string& session, wire::Nanoseco
   header.session = session;
   header.machine = machine_description();
   header.command_line = own_command_line();
-  header.unix_time_ns = std::chrono::duration_cast<wire::Nanoseconds>(std::chrono::system_clock::now().time_since_epoch() - now).count();
+  header.unix_time_ns =
+      std::chrono::duration_cast<wire::Nanoseconds>(std::chrono::system_clock::now().time_since_epoch() - now).count();
   return header;
 }
 

@@ -100,14 +100,18 @@ std::string reachable_endpoint(const std::string& bound) {
 
 wire::Result<std::string> make_key_folder(const std::string& session) {
   const fs::path root = keys_root();
-  if (root.empty()) return wire::Error{"neither HOME nor XDG_CACHE_HOME names a folder for the keys of a session over tcp: set one that all nodes see"};
+  if (root.empty())
+    return wire::Error{
+        "neither HOME nor XDG_CACHE_HOME names a folder for the keys of a session over tcp: set one that all nodes "
+        "see"};
   sweep_keys(root);
   const fs::path folder = root / session;
   std::error_code failed;
   fs::create_directories(root, failed);
   if (!failed) chmod(root.c_str(), 0700);
   if (!failed && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) failed.assign(errno, std::generic_category());
-  if (failed) return wire::Error{fmt::format("{}: can't be made for the session's keys: {}", folder.string(), failed.message())};
+  if (failed)
+    return wire::Error{fmt::format("{}: can't be made for the session's keys: {}", folder.string(), failed.message())};
   return folder.string();
 }
 

@@ -8,7 +8,8 @@
 namespace idlewave::cli {
 namespace {
 
-/// A recording is read in steps of its own time, so that what is said on the way does not depend on how fast this machine is.
+/// A recording is read in steps of its own time, so that what is said on the way does not depend on how fast this
+/// machine is.
 constexpr Nanoseconds kReadingStep = std::chrono::milliseconds(50);
 
 wire::Result<std::unique_ptr<link::Link>> open(const std::string& path, double speed, Nanoseconds from) {
@@ -18,7 +19,8 @@ wire::Result<std::unique_ptr<link::Link>> open(const std::string& path, double s
 /// When nothing has come for so long, all has been said of what came before.
 constexpr Nanoseconds kQuiet = std::chrono::seconds(5);
 
-/// The moments at which a recording is looked at. What it says of its own length may be years: only what is in it takes time to read.
+/// The moments at which a recording is looked at. What it says of its own length may be years: only what is in it takes
+/// time to read.
 class ReadingClock {
  public:
   explicit ReadingClock(const link::ReplayControl& replay) : replay_(replay), next_entry_(replay.next_at()) {}
@@ -51,8 +53,8 @@ void read_until(Monitor& monitor, std::optional<Nanoseconds> until) {
   monitor.refresh(monitor.link_status().position);
 }
 
-/// When everything up to `session_time` had been received, on the recording's clock. A program that was slow to start, or an agent that was kept
-/// from its work, has events that came late: only reading tells.
+/// When everything up to `session_time` had been received, on the recording's clock. A program that was slow to start,
+/// or an agent that was kept from its work, has events that came late: only reading tells.
 Nanoseconds received_by(const std::string& path, Nanoseconds session_time) {
   auto link = open(path, 1, {});
   if (!link) return Nanoseconds{0};
@@ -69,7 +71,9 @@ void warn_of_damage(const Monitor& monitor, const std::string& path) {
 int print_once(Monitor& monitor, const ReplayOptions& options) {
   if (options.at) monitor.stop_at(*options.at);
   read_until(monitor, options.at);
-  const view::Look look{.colours = options.colour ? view::ColourDepth::kIndexed256 : view::ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
+  const view::Look look{.colours = options.colour ? view::ColourDepth::kIndexed256 : view::ColourDepth::kNone,
+                        .unicode = true,
+                        .cheap_scroll = true};
   const view::Canvas screen = monitor.screen(options.size, look);
   if (options.colour)
     std::fputs(term::to_ansi(screen, look).c_str(), stdout);
@@ -81,10 +85,14 @@ int print_once(Monitor& monitor, const ReplayOptions& options) {
 }  // namespace
 
 int replay(const ReplayOptions& options) {
-  auto link = open(options.path, options.once ? 1 : options.speed, options.from > Nanoseconds{0} ? received_by(options.path, options.from) : Nanoseconds{0});
+  auto link = open(options.path, options.once ? 1 : options.speed,
+                   options.from > Nanoseconds{0} ? received_by(options.path, options.from) : Nanoseconds{0});
   if (!link) return fail(link.error().message, 2);
   const link::ReplayControl* replay = link::replay_control(**link);
-  Monitor::Options monitor_options{.session = replay->header().session, .label = "recording", .memory = options.memory, .replay_speed = options.speed};
+  Monitor::Options monitor_options{.session = replay->header().session,
+                                   .label = "recording",
+                                   .memory = options.memory,
+                                   .replay_speed = options.speed};
   monitor_options.reopen = [&options](Nanoseconds from) { return open(options.path, options.speed, from); };
   const auto body = [&] {
     Monitor monitor(std::move(*link), monitor_options);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/missing.h"
@@ -52,7 +52,8 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
 
 json domains_json(const Timeline& timeline, Window window) {
   json list = json::array();
-  for (const auto& activity : analysis::domain_activity(timeline, window)) list.push_back(domain_json(timeline, activity));
+  for (const auto& activity : analysis::domain_activity(timeline, window))
+    list.push_back(domain_json(timeline, activity));
   return list;
 }
 
@@ -109,7 +110,9 @@ json step_time_json(const Timeline& timeline) {
 json efficiency_json(const Timeline& timeline, Window window) {
   const auto result = analysis::efficiency(timeline, window);
   if (!result) return {{"parallel", {}}, {"load_balance", {}}, {"communication", {}}};
-  return {{"parallel", result->parallel}, {"load_balance", number(result->load_balance)}, {"communication", result->communication}};
+  return {{"parallel", result->parallel},
+          {"load_balance", number(result->load_balance)},
+          {"communication", result->communication}};
 }
 
 struct OrderJson {
@@ -119,8 +122,12 @@ struct OrderJson {
     return object;
   }
   json operator()(const wire::NoiseOrder& order) const {
-    if (order.kind == wire::NoiseKind::kExponential) return {{"kind", "noise"}, {"distribution", "exponential"}, {"mean_s", seconds(order.amount)}};
-    return {{"kind", "noise"}, {"distribution", "periodic"}, {"duration_s", seconds(order.amount)}, {"frequency_hz", order.frequency}};
+    if (order.kind == wire::NoiseKind::kExponential)
+      return {{"kind", "noise"}, {"distribution", "exponential"}, {"mean_s", seconds(order.amount)}};
+    return {{"kind", "noise"},
+            {"distribution", "periodic"},
+            {"duration_s", seconds(order.amount)},
+            {"frequency_hz", order.frequency}};
   }
   json operator()(const wire::ClearOrder&) const { return {{"kind", "clear"}}; }
 };
@@ -138,7 +145,11 @@ json command_json(const CommandRecord& record) {
 }
 
 json loss_json(const timeline::Loss& loss) {
-  json object = {{"kind", timeline::name_of(loss.kind)}, {"node", loss.node}, {"from_s", seconds(loss.from)}, {"to_s", seconds(loss.to)}, {"count", loss.count}};
+  json object = {{"kind", timeline::name_of(loss.kind)},
+                 {"node", loss.node},
+                 {"from_s", seconds(loss.from)},
+                 {"to_s", seconds(loss.to)},
+                 {"count", loss.count}};
   if (loss.rank >= 0) object["rank"] = loss.rank;
   if (!loss.detail.empty()) object["detail"] = loss.detail;
   return object;
@@ -168,7 +179,8 @@ wire::Result<WindowFractions> parse_window(const std::string& text) {
   const auto from = parse_fraction(text.substr(0, colon));
   const auto to = parse_fraction(colon == std::string::npos ? std::string() : text.substr(colon + 1));
   if (!from || !to || *from >= *to) {
-    return wire::Error{fmt::format("window '{}': accepted are two fractions of the run, the smaller one first, as in 0.6:0.9", text)};
+    return wire::Error{
+        fmt::format("window '{}': accepted are two fractions of the run, the smaller one first, as in 0.6:0.9", text)};
   }
   return WindowFractions{*from, *to};
 }
@@ -179,12 +191,19 @@ Window window_of(const Timeline& timeline, WindowFractions fractions) {
 }
 
 json missing_json(const Missing& missing) {
-  json object = {{"nodes", json::array()}, {"ranks", json::array()}, {"intervals", json::array()}, {"more", missing.more}};
-  for (const auto& node : missing.nodes) object["nodes"].push_back({{"node", node.name}, {"heard_until_s", number_if(node.told, seconds(node.heard_until))}});
-  for (const auto& ranks : missing.ranks) object["ranks"].push_back({{"first", ranks.first}, {"last", ranks.last}, {"what", to_words(ranks.why)}});
+  json object = {
+      {"nodes", json::array()}, {"ranks", json::array()}, {"intervals", json::array()}, {"more", missing.more}};
+  for (const auto& node : missing.nodes)
+    object["nodes"].push_back(
+        {{"node", node.name}, {"heard_until_s", number_if(node.told, seconds(node.heard_until))}});
+  for (const auto& ranks : missing.ranks)
+    object["ranks"].push_back({{"first", ranks.first}, {"last", ranks.last}, {"what", to_words(ranks.why)}});
   for (const auto* list : {&missing.late, &missing.holes}) {
     for (const timeline::Loss& loss : *list) {
-      json interval = {{"node", loss.node}, {"from_s", seconds(loss.from)}, {"to_s", seconds(loss.to)}, {"what", timeline::name_of(loss.kind)}};
+      json interval = {{"node", loss.node},
+                       {"from_s", seconds(loss.from)},
+                       {"to_s", seconds(loss.to)},
+                       {"what", timeline::name_of(loss.kind)}};
       // When the run began that nobody listened to is not known.
       if (loss.kind == timeline::LossKind::kBeforeStart) interval["from_s"] = {};
       if (loss.rank >= 0) interval["rank"] = loss.rank;

@@ -19,48 +19,56 @@ using timeline::Timeline;
 
 std::string run_text(const Timeline& timeline) {
   const std::string missing = to_words(analysis::find_missing(timeline));
-  return fmt::format("{} ranks, {} steps, {}, {} events, {} dropped\n{}", timeline.ranks(), timeline.latest_step() + 1, format_duration(timeline.now()),
-                     timeline.events(), timeline.dropped(), missing.empty() ? "" : "INCOMPLETE: " + missing + "\n");
+  return fmt::format("{} ranks, {} steps, {}, {} events, {} dropped\n{}", timeline.ranks(), timeline.latest_step() + 1,
+                     format_duration(timeline.now()), timeline.events(), timeline.dropped(),
+                     missing.empty() ? "" : "INCOMPLETE: " + missing + "\n");
 }
 
 std::string domain_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
   constexpr const char* kSources[] = {"", "LIKWID", "declared", "virtual"};
-  std::string text = fmt::format("  {:<18} {:>5} of {} active", wire::printable(timeline.domains()[std::size_t(activity.domain)].info.label),
+  std::string text = fmt::format("  {:<18} {:>5} of {} active",
+                                 wire::printable(timeline.domains()[std::size_t(activity.domain)].info.label),
                                  activity.is_known ? fmt::format("{:.2f}", activity.active_mean) : "?", activity.ranks);
   if (activity.saturation_point > 0) text += fmt::format(", saturates at {:.3g}", activity.saturation_point);
   if (activity.source != wire::BandwidthSource::kNone) {
-    text += fmt::format(", {} ({})", activity.bandwidth_mean ? support::format_bandwidth(*activity.bandwidth_mean) : "no bandwidth yet",
-                        kSources[int(activity.source)]);
+    text += fmt::format(
+        ", {} ({})", activity.bandwidth_mean ? support::format_bandwidth(*activity.bandwidth_mean) : "no bandwidth yet",
+        kSources[int(activity.source)]);
   }
   if (!activity.note.empty()) text += "; " + wire::printable(activity.note);
   return text + "\n";
 }
 
 std::string direction_text(const char* name, const analysis::WaveDirection& direction) {
-  if (direction.front.size() < 2) return fmt::format("    {:<4} {} ranks; {}\n", name, direction.reach_ranks, analysis::to_words(direction.end));
-  return fmt::format("    {:<4} {} ranks at {:.3g} ranks/step, {:.3g} ranks/s; loses {} per rank; {}\n", name, direction.reach_ranks, direction.ranks_per_step,
-                     direction.speed_ranks_per_s, format_duration(Nanoseconds(std::int64_t(direction.decay_s_per_rank * 1e9))),
+  if (direction.front.size() < 2)
+    return fmt::format("    {:<4} {} ranks; {}\n", name, direction.reach_ranks, analysis::to_words(direction.end));
+  return fmt::format("    {:<4} {} ranks at {:.3g} ranks/step, {:.3g} ranks/s; loses {} per rank; {}\n", name,
+                     direction.reach_ranks, direction.ranks_per_step, direction.speed_ranks_per_s,
+                     format_duration(Nanoseconds(std::int64_t(direction.decay_s_per_rank * 1e9))),
                      analysis::to_words(direction.end));
 }
 
 std::string wave_text(const analysis::Wave& wave) {
-  return fmt::format("  from rank {}, step {}, at {}, delay {}\n", wave.origin_rank, wave.origin_step, format_duration(wave.start), format_duration(wave.delay)) +
+  return fmt::format("  from rank {}, step {}, at {}, delay {}\n", wave.origin_rank, wave.origin_step,
+                     format_duration(wave.start), format_duration(wave.delay)) +
          direction_text("up", wave.up) + direction_text("down", wave.down);
 }
 
 std::string steps_text(const Timeline& timeline, Window window) {
   const analysis::StepTimes times = analysis::step_times(timeline, window);
   if (times.steps == 0) return "  no step ended\n";
-  return fmt::format("  step {} = compute {} + wait {} ({:.0f} %) + delay {}\n", format_duration(times.mean), format_duration(times.compute_mean),
-                     format_duration(times.wait_mean), times.wait_share() * 100, format_duration(times.delay_mean));
+  return fmt::format("  step {} = compute {} + wait {} ({:.0f} %) + delay {}\n", format_duration(times.mean),
+                     format_duration(times.compute_mean), format_duration(times.wait_mean), times.wait_share() * 100,
+                     format_duration(times.delay_mean));
 }
 
 std::string efficiency_text(const Timeline& timeline, Window window) {
   const auto efficiency = analysis::efficiency(timeline, window);
   if (!efficiency) return "  parallel efficiency not known: no rank was there\n";
-  const std::string balance = efficiency->load_balance ? fmt::format(" = load balance {:.0f} % x communication {:.0f} %", *efficiency->load_balance * 100,
-                                                                     efficiency->communication * 100)
-                                                       : "";
+  const std::string balance = efficiency->load_balance
+                                  ? fmt::format(" = load balance {:.0f} % x communication {:.0f} %",
+                                                *efficiency->load_balance * 100, efficiency->communication * 100)
+                                  : "";
   return fmt::format("  parallel efficiency {:.0f} %{}\n", efficiency->parallel * 100, balance);
 }
 

@@ -34,8 +34,8 @@ constexpr Nanoseconds kPatienceForEnd = std::chrono::seconds(2);
 /// How a screen was left, as the exit code of its process.
 enum ScreenLeft { kProgramOver = 0, kNoTerminal = 1, kNothingReported = 64, kDetached = 65, kQuit = 66 };
 
-/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave, and it stays. What was
-/// ignored when we were started, as by nohup, the program ignores, and so do we.
+/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave,
+/// and it stays. What was ignored when we were started, as by nohup, the program ignores, and so do we.
 class Signals {
  public:
   Signals() {
@@ -50,7 +50,8 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
   ~Signals() { close(fd_); }
 
-  void leave_to_child() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }  ///< In a child that has its own way with them.
+  /// In a child that has its own way with them.
+  void leave_to_child() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
   int fd() const { return fd_; }
   /// The next one that has come; 0: none.
   int take() {
@@ -74,7 +75,8 @@ void let_go_of_input() {
 /// Follows a program until it is over. Without a monitor it just waits.
 class Follower {
  public:
-  Follower(HostedProgram& program, Signals& signals) : program_(program), signals_(signals), poll_(epoll_create1(EPOLL_CLOEXEC)) {
+  Follower(HostedProgram& program, Signals& signals)
+      : program_(program), signals_(signals), poll_(epoll_create1(EPOLL_CLOEXEC)) {
     for (const int fd : {signals.fd(), program.fd()}) {
       epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
       epoll_ctl(poll_, EPOLL_CTL_ADD, fd, &event);
@@ -122,8 +124,10 @@ class Follower {
     const int fd = program_.host_was_killed() ? signals_.fd() : poll_;
     if (monitor) return monitor->wait(kIdle, fd);
     epoll_event event;
-    if (fd == poll_) epoll_wait(poll_, &event, 1, int(kIdle.count() / 1'000'000));
-    else usleep(useconds_t(kIdle.count() / 1000));
+    if (fd == poll_)
+      epoll_wait(poll_, &event, 1, int(kIdle.count() / 1'000'000));
+    else
+      usleep(useconds_t(kIdle.count() / 1000));
   }
 
   HostedProgram& program_;
@@ -147,26 +151,37 @@ wire::Result<std::unique_ptr<link::Link>> view_of(const HostedProgram& program) 
 /// One on standard output has been printed by now.
 wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
   const bool printed = std::fflush(stdout) == 0 && !std::ferror(stdout);
-  if (!printed && options.headless && options.json) return wire::Error{"the report could not be written to standard output: nobody reads it, or the disk is full"};
+  if (!printed && options.headless && options.json)
+    return wire::Error{"the report could not be written to standard output: nobody reads it, or the disk is full"};
   if (options.report.empty()) return wire::ok();
   std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
   file << report_json(monitor.observer().timeline(), options.window);
   file.close();
-  return file.fail() ? wire::Status(wire::Error{fmt::format("{}: the report could not be written: {}", options.report, std::strerror(errno))}) : wire::ok();
+  return file.fail() ? wire::Status(wire::Error{fmt::format("{}: the report could not be written: {}", options.report,
+                                                            std::strerror(errno))})
+                     : wire::ok();
 }
 
 void say_that_nothing_was_reported(const HostedProgram& program) {
-  if (!program.has_notes()) fail("the program ended without reporting anything: is it linked with libidlewave-probe, and does it call idlewave_start?", 0);
+  if (!program.has_notes())
+    fail(
+        "the program ended without reporting anything: is it linked with libidlewave-probe, and does it call "
+        "idlewave_start?",
+        0);
 }
 
 int left_alone(HostedProgram& program, int code) {
   program.listen();
   if (program.host_was_killed()) {
-    fail(fmt::format("{} goes on, but nothing records it any more: the process that did was killed", program.name()), 0);
+    fail(fmt::format("{} goes on, but nothing records it any more: the process that did was killed", program.name()),
+         0);
     return code;
   }
-  fail(fmt::format("{} goes on as session {}; 'idlewave attach {}' shows it again", program.name(), program.session(), program.session()), 0);
-  if (program.keeps_output()) fail(fmt::format("what it prints will be in {}.out here when it has ended", program.session()), 0);
+  fail(fmt::format("{} goes on as session {}; 'idlewave attach {}' shows it again", program.name(), program.session(),
+                   program.session()),
+       0);
+  if (program.keeps_output())
+    fail(fmt::format("what it prints will be in {}.out here when it has ended", program.session()), 0);
   return code;
 }
 
@@ -191,8 +206,10 @@ int run_headless(const RunOptions& options, HostedProgram& program, Signals& sig
   if (!follower.follow(&monitor)) return left_alone(program, process::exit_code_of(SIGHUP));
   print_result(monitor, options);
   const analysis::Missing missing = analysis::find_missing(monitor.observer().timeline());
-  if (monitor.observer().timeline().empty()) say_that_nothing_was_reported(program);
-  else if (!missing.is_complete()) fail("incomplete: " + to_words(missing), 0);
+  if (monitor.observer().timeline().empty())
+    say_that_nothing_was_reported(program);
+  else if (!missing.is_complete())
+    fail("incomplete: " + to_words(missing), 0);
   return end_of(program, write_report(monitor, options));
 }
 
@@ -213,19 +230,24 @@ int show(const RunOptions& options, const HostedProgram& program, const Signals&
 
 int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& signals) {
   int asked = 0;  // The last signal that came to us and not to the screen alone.
-  const int left = guarded([&] { return show(options, program, signals); },
-                           {.on_other_child = [&](pid_t pid, int status) { program.collected(pid, status); },
-                            .on_signal = [&](int signal) { asked = signal == SIGWINCH || signal == SIGCONT ? asked : signal; }});
+  const int left =
+      guarded([&] { return show(options, program, signals); },
+              {.on_other_child = [&](pid_t pid, int status) { program.collected(pid, status); },
+               .on_signal = [&](int signal) { asked = signal == SIGWINCH || signal == SIGCONT ? asked : signal; }});
   program.listen();
   const bool hung_up = left == process::exit_code_of(SIGHUP) && !process::was_ignored(SIGHUP);
   if (left == kDetached || hung_up) {
     program.show_output();
     return left_alone(program, left == kDetached ? 0 : left);
   }
-  if (left == kQuit) program.end();
-  else if (asked != 0 && left == process::exit_code_of(asked)) program.pass_on(asked);
+  if (left == kQuit)
+    program.end();
+  else if (asked != 0 && left == process::exit_code_of(asked))
+    program.pass_on(asked);
   else if (left != kProgramOver && left != kNothingReported && !program.exit_code())
-    fail(fmt::format("{} goes on, and is waited for; 'idlewave attach {}' shows it again, Ctrl-C ends it", program.name(), program.session()), 0);
+    fail(fmt::format("{} goes on, and is waited for; 'idlewave attach {}' shows it again, Ctrl-C ends it",
+                     program.name(), program.session()),
+         0);
   const bool over = Follower(program, signals).follow(nullptr);
   program.show_output();
   if (!over) return left_alone(program, process::exit_code_of(SIGHUP));
@@ -233,8 +255,8 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& si
   return end_of(program, wire::ok());
 }
 
-/// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take the lines that are typed
-/// for others.
+/// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take
+/// the lines that are typed for others.
 bool others_have_the_keyboard() {
   const pid_t foreground = tcgetpgrp(STDIN_FILENO);
   return foreground > 0 && foreground != getpgrp();
@@ -251,18 +273,21 @@ wire::Result<int> open_output(const std::string& path) {
 }  // namespace
 
 int run(const RunOptions& options) {
-  if (!options.headless && !isatty(STDOUT_FILENO)) return fail("standard output is not a terminal: start it in one, or use --headless", 2);
-  if (const auto terminal = term::read_terminfo(std::getenv("TERM")); !options.headless && !terminal) return fail(terminal.error().message, 2);
+  if (!options.headless && !isatty(STDOUT_FILENO))
+    return fail("standard output is not a terminal: start it in one, or use --headless", 2);
+  if (const auto terminal = term::read_terminfo(std::getenv("TERM")); !options.headless && !terminal)
+    return fail(terminal.error().message, 2);
   std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
   Signals signals;
-  auto started = HostedProgram::start({.run = options,
-                                       .session = options.session.empty() ? new_session_name(program_label(options.command)) : options.session,
-                                       .launcher = launcher_kind(options.command.front(), options.mpi),
-                                       .output_fd = *output,
-                                       .on_screen = !options.headless,
-                                       .in_background = others_have_the_keyboard()});
+  auto started = HostedProgram::start(
+      {.run = options,
+       .session = options.session.empty() ? new_session_name(program_label(options.command)) : options.session,
+       .launcher = launcher_kind(options.command.front(), options.mpi),
+       .output_fd = *output,
+       .on_screen = !options.headless,
+       .in_background = others_have_the_keyboard()});
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
   let_go_of_input();

@@ -34,8 +34,9 @@ std::string session_folder(const std::string& name) {
 
 std::string unusable_root(const std::string& name) {
   const char* root = std::getenv("IDLEWAVE_DIR");
-  return fmt::format("IDLEWAVE_DIR={} can't hold a session '{}': it has to be an absolute path of at most {} characters", root ? root : "", name,
-                     wire::kSessionPathLimit - 2 - int(name.size()));
+  return fmt::format(
+      "IDLEWAVE_DIR={} can't hold a session '{}': it has to be an absolute path of at most {} characters",
+      root ? root : "", name, wire::kSessionPathLimit - 2 - int(name.size()));
 }
 
 std::string last_lines(const std::string& path) {
@@ -55,18 +56,23 @@ std::string last_lines(const std::string& path) {
 
 wire::Result<Session> Session::open(const std::string& name, const std::string& listen) {
   if (!wire::valid_session_name(name.c_str())) {
-    return wire::Error{fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.'", name, wire::kSessionNameLimit)};
+    return wire::Error{fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.'", name,
+                                   wire::kSessionNameLimit)};
   }
   wire::sweep_dead_sessions(name.c_str());
   const int hold = wire::hold_session(name.c_str());
   if (hold < 0 && session_folder(name).empty()) return wire::Error{unusable_root(name)};
   if (hold < 0) {
-    return wire::Error{fmt::format("the session's folder {} can't be made, or is not ours alone (mode 0700); IDLEWAVE_DIR names another place", session_folder(name))};
+    return wire::Error{fmt::format(
+        "the session's folder {} can't be made, or is not ours alone (mode 0700); IDLEWAVE_DIR names another place",
+        session_folder(name))};
   }
   const int place = wire::take_monitors_place(name.c_str());
   if (place < 0) {
     close(hold);
-    return wire::Error{fmt::format("a session '{}' runs already: choose another name (--session), or watch that one (idlewave attach {})", name, name)};
+    return wire::Error{fmt::format(
+        "a session '{}' runs already: choose another name (--session), or watch that one (idlewave attach {})", name,
+        name)};
   }
   Session session;
   session.name_ = name;
@@ -113,12 +119,14 @@ Session::~Session() {
   end_program();
   link_.reset();
   if (!agents_key_.empty()) remove_key_folder(name_);
-  // An agent that ends at the same time leaves the folder to us, if it still sees something of ours; else it is the one to remove it.
+  // An agent that ends at the same time leaves the folder to us, if it still sees something of ours; else it is the one
+  // to remove it.
   const int lock = wire::lock_session(name_.c_str(), kLockPatience);
   if (hold_ >= 0) close(hold_);
   wire::AgentRecord agent;
   const bool agent_lives = wire::read_agent_record(name_.c_str(), agent) && wire::is_alive(agent);
-  for (const char* ours : {"host", "monitor", "output", "program.log", "trouble.log", "view.sock", "monitor.sock"}) unlink((folder() + "/" + ours).c_str());
+  for (const char* ours : {"host", "monitor", "output", "program.log", "trouble.log", "view.sock", "monitor.sock"})
+    unlink((folder() + "/" + ours).c_str());
   agent_lives ? wire::remove_session_directory_if_empty(name_.c_str()) : wire::remove_session_directory(name_.c_str());
   if (lock >= 0) close(lock);
   if (place_ >= 0) close(place_);
@@ -127,7 +135,8 @@ Session::~Session() {
 std::string Session::folder() const { return session_folder(name_); }
 std::string Session::log_path() const { return folder() + "/program.log"; }
 
-std::vector<std::string> Session::prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject, std::vector<std::string>& environment) const {
+std::vector<std::string> Session::prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
+                                          std::vector<std::string>& environment) const {
   Environment wanted = session_environment(name_, endpoint_);
   if (allow_inject) wanted["IDLEWAVE_ALLOW_INJECT"] = "1";
   if (!agents_key_.empty()) wanted["IDLEWAVE_KEY"] = agents_key_;
@@ -142,7 +151,8 @@ wire::Status Session::start(std::vector<std::string> command, LauncherKind kind,
   quiet_ = quiet;
   process::LaunchOptions options;
   command = prepare(std::move(command), kind, true, options.environment);
-  options.output_fd = quiet ? ::open(log_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : dup(STDERR_FILENO);
+  options.output_fd =
+      quiet ? ::open(log_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : dup(STDERR_FILENO);
   auto launched = process::launch(command, options);
   if (options.output_fd >= 0) close(options.output_fd);
   if (!launched) return launched.error();
@@ -152,9 +162,7 @@ wire::Status Session::start(std::vector<std::string> command, LauncherKind kind,
 
 std::optional<int> Session::exit_code() { return program_ ? program_->exit_code() : std::optional<int>(0); }
 
-std::string Session::epitaph() {
-  return quiet_ ? last_lines(log_path()) : "";
-}
+std::string Session::epitaph() { return quiet_ ? last_lines(log_path()) : ""; }
 
 void Session::end_program() {
   if (program_ && !program_->exit_code()) program_->end();
@@ -162,7 +170,8 @@ void Session::end_program() {
 
 std::string how_it_ended(const std::string& program, int code) {
   const std::string name = std::filesystem::path(program.substr(0, program.find(' '))).filename();
-  return fmt::format("{} ended with code {}{}", name, code, code > 128 && code < 128 + NSIG ? fmt::format(", as by signal {}", code - 128) : "");
+  return fmt::format("{} ended with code {}{}", name, code,
+                     code > 128 && code < 128 + NSIG ? fmt::format(", as by signal {}", code - 128) : "");
 }
 
 std::vector<std::string> Session::troubles() const {
@@ -182,7 +191,8 @@ int watch_program(Session& session, Monitor& monitor, bool headless, const Done&
   const auto done = [&](Nanoseconds now) {
     if (each_round(now)) return true;
     if (headless && monitor.has_ended()) return true;
-    // On a terminal what was seen stays on the screen until the operator leaves; if nothing was, there is no reason to stay.
+    // On a terminal what was seen stays on the screen until the operator leaves; if nothing was, there is no reason to
+    // stay.
     return nothing_will_come(now) && (headless || monitor.observer().timeline().empty());
   };
   const int code = headless ? watch_headless(monitor, done) : watch_on_screen(monitor, done);
@@ -194,7 +204,10 @@ int watch_program(Session& session, Monitor& monitor, bool headless, const Done&
     return 1;
   }
   if (monitor.observer().timeline().empty() && program_code) {
-    return fail("the program ended without reporting anything: is it linked with libidlewave-probe, and does it call idlewave_start?", 1);
+    return fail(
+        "the program ended without reporting anything: is it linked with libidlewave-probe, and does it call "
+        "idlewave_start?",
+        1);
   }
   return 0;
 }

@@ -24,9 +24,11 @@ class Session {
   std::unique_ptr<link::Link> take_link() { return std::move(link_); }
 
   /// `command` as it has to be started for its ranks to report here; adds what it needs to find to `environment`.
-  std::vector<std::string> prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject, std::vector<std::string>& environment) const;
+  std::vector<std::string> prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
+                                   std::vector<std::string>& environment) const;
 
-  /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our stderr.
+  /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our
+  /// stderr.
   wire::Status start(std::vector<std::string> command, LauncherKind kind, bool quiet);
   /// What ranks and agents of this node could not do, a line each.
   std::vector<std::string> troubles() const;
@@ -54,10 +56,12 @@ class Session {
   bool quiet_ = false;
 };
 
-/// "mpirun ended with code 37", "mpirun ended with code 137, as by signal 9": from an exit code as shells say it. One word of the program is enough.
+/// "mpirun ended with code 37", "mpirun ended with code 137, as by signal 9": from an exit code as shells say it. One
+/// word of the program is enough.
 std::string how_it_ended(const std::string& program, int code);
 
-/// Watches `monitor` while the session's program runs, on a terminal unless `headless`, and says how it ended. `each_round` may act with time.
+/// Watches `monitor` while the session's program runs, on a terminal unless `headless`, and says how it ended.
+/// `each_round` may act with time.
 int watch_program(Session& session, Monitor& monitor, bool headless, const Done& each_round);
 
 }  // namespace idlewave::cli

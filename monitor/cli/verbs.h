@@ -1,5 +1,6 @@
 #pragma once
-// The verbs of `idlewave`, one file each. All return the exit code: 0, 1 for a run that failed, 2 for a wrong call or bad input.
+// The verbs of `idlewave`, one file each. All return the exit code: 0, 1 for a run that failed, 2 for a wrong call or
+// bad input.
 
 #include <functional>
 
@@ -18,8 +19,8 @@ int report(const FileOptions& options);
 int study(const StudyOptions& options);
 int doctor();
 
-/// Runs the body of a verb that uses the terminal under a guard (monitor/process/guard.h): in a child process, and the terminal is put back
-/// whatever happens to it.
+/// Runs the body of a verb that uses the terminal under a guard (monitor/process/guard.h): in a child process, and the
+/// terminal is put back whatever happens to it.
 int guarded(const std::function<int()>& body, process::GuardOptions options = {});
 
 /// Exit code of `run` where something of ours failed and nothing of the program's did: no launcher gives it.
@@ -28,8 +29,8 @@ inline constexpr int kOwnFailure = 125;
 /// Prints "idlewave: <message>" to stderr and returns `code`.
 int fail(const std::string& message, int code);
 
-/// Prints a result, of several lines, to stdout. Whatever of it names a stranger's text on a line of its own goes through
-/// wire::printable before.
+/// Prints a result, of several lines, to stdout. Whatever of it names a stranger's text on a line of its own goes
+/// through wire::printable before.
 void print(const std::string& text);
 
 }  // namespace idlewave::cli

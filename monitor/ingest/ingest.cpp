@@ -95,8 +95,13 @@ void Ingest::note_gap(const wire::Frame& frame, Stream& stream) {
 /// What a gap left out lies before what comes after it.
 void Ingest::close_gap(const std::string& node, Stream& stream, Nanoseconds up_to) {
   if (!std::exchange(stream.gap_is_open, false)) return;
-  timeline_.add_loss({LossKind::kSequenceGap, node, -1, timeline_.session_time(node, stream.up_to),
-                      timeline_.session_time(node, std::max(up_to, stream.up_to)), 0, {}});
+  timeline_.add_loss({LossKind::kSequenceGap,
+                      node,
+                      -1,
+                      timeline_.session_time(node, stream.up_to),
+                      timeline_.session_time(node, std::max(up_to, stream.up_to)),
+                      0,
+                      {}});
 }
 
 void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
@@ -117,7 +122,8 @@ void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
                                (too_much ? "declares more ranks or domains than fit into the memory for the history"
                                          : "contradicts itself or another node's") +
                                ": left out";
-    return fresh ? refuse(frame.node, reason) : refuse_in_stream(frame.node, known->second.up_to, roster.node_time, reason);
+    return fresh ? refuse(frame.node, reason)
+                 : refuse_in_stream(frame.node, known->second.up_to, roster.node_time, reason);
   }
   ++stats_.frames;
   if (fresh) {
@@ -149,7 +155,8 @@ void Ingest::begin_anew(const wire::Frame& frame, const wire::Roster& roster, St
 /// Frames before the first one that came. They are not lost: nobody listened.
 void Ingest::note_late_start(const wire::Frame& frame) {
   if (frame.sequence == 1) return;
-  timeline_.add_loss({LossKind::kBeforeStart, frame.node, -1, timeline_.now(), timeline_.now(), frame.sequence - 1, {}});
+  timeline_.add_loss(
+      {LossKind::kBeforeStart, frame.node, -1, timeline_.now(), timeline_.now(), frame.sequence - 1, {}});
 }
 
 /// Monotonic clocks of different machines have nothing in common but the wall clock, good to some milliseconds where it

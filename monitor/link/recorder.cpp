@@ -7,8 +7,8 @@ namespace idlewave::link {
 namespace {
 
 constexpr Nanoseconds kFlushEvery = std::chrono::seconds(4);
-// Whatever is made up of nodes and rosters, the memory for a later recording is bounded: a roster of a hundred ranks takes
-// a kilobyte.
+// Whatever is made up of nodes and rosters, the memory for a later recording is bounded: a roster of a hundred ranks
+// takes a kilobyte.
 constexpr std::size_t kMaxRosterBytes = 64u << 20;
 constexpr std::size_t kBytesForANode = 512;  // Beside its roster.
 
@@ -41,7 +41,8 @@ struct Recorder::Impl {
   std::uint64_t bytes_written = 0;
 };
 
-/// Keeps what a later recording would need to know. True if the frame begins or ends its sender's stream: that is worth being on disk at once.
+/// Keeps what a later recording would need to know. True if the frame begins or ends its sender's stream: that is worth
+/// being on disk at once.
 bool Recorder::Impl::learn(const Delivery& delivery) {
   if (delivery.direction != wire::Direction::kReceived) return false;
   auto frame = wire::decode(delivery.bytes);
@@ -99,8 +100,9 @@ Recorder::~Recorder() = default;  // The recording is closed before the link tel
 wire::Status Recorder::start(const std::string& path, const wire::FrameLogHeader& header, Nanoseconds now) {
   if (recording()) return wire::Error{"already recording to " + impl_->path};
   if (impl_->too_many_nodes)
-    return wire::Error{"this session announces more than a recording can begin with in its midst (64 MB of rosters); "
-                       "record it from its start with --record"};
+    return wire::Error{
+        "this session announces more than a recording can begin with in its midst (64 MB of rosters); "
+        "record it from its start with --record"};
   auto writer = wire::FrameLogWriter::create(path, header);
   if (!writer) return writer.error();
   impl_->writer = std::move(*writer);

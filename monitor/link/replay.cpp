@@ -11,8 +11,8 @@
 namespace idlewave::link {
 namespace {
 
-constexpr std::size_t kBytesAtOnce =
-    64u << 20;  // What one receive() hands out, so that a long recording does not fill the memory.
+// What one receive() hands out, so that a long recording does not fill the memory.
+constexpr std::size_t kBytesAtOnce = 64u << 20;
 constexpr Nanoseconds kForever = Nanoseconds::max();
 
 /// What a file says is added to and taken from other times, so it must leave room for that: 73 years.

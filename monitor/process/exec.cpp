@@ -41,8 +41,7 @@ bool same_name(std::string_view a, std::string_view b) { return a.substr(0, a.fi
 void remember_inherited_signals() {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
-    inherited.ignored[std::size_t(signal)] =
-        ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+    inherited.ignored[std::size_t(signal)] = ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
   }
   ::sigprocmask(SIG_SETMASK, nullptr, &inherited.mask);
   if (was_ignored(SIGCHLD)) ::signal(SIGCHLD, SIG_DFL);  // else the kernel keeps no exit codes for us

@@ -9,15 +9,15 @@
 
 namespace idlewave::process {
 
-/// Notes how whoever started us left the signals: programs that we start find them so. First thing in main(); without it
-/// they find the usual. We ourselves get to know what becomes of our children, also where SIGCHLD was ignored.
+/// Notes how whoever started us left the signals: programs that we start find them so. First thing in main(); without
+/// it they find the usual. We ourselves get to know what becomes of our children, also where SIGCHLD was ignored.
 void remember_inherited_signals();
 
 /// Whether whoever started us had `signal` ignored, as nohup does with SIGHUP.
 bool was_ignored(int signal);
 
-/// Lets nothing that we open become a standard stream by taking its number, where one was closed. A program that we start
-/// finds it closed. Before anything is opened.
+/// Lets nothing that we open become a standard stream by taking its number, where one was closed. A program that we
+/// start finds it closed. Before anything is opened.
 void occupy_closed_streams();
 
 /// In a child, before exec: dispositions and mask as they were remembered. Async-signal-safe.

@@ -163,8 +163,8 @@ int Guard::finish() {
   const int code = body();
   const sigset_t all = every_signal();
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
-  if (::getppid() != guard && terminal.in_foreground(::getpid()))
-    terminal.give_to(guards_group);  // nobody else is left to do it
+  // nobody else is left to do it
+  if (::getppid() != guard && terminal.in_foreground(::getpid())) terminal.give_to(guards_group);
   std::exit(code);
 }
 

@@ -24,7 +24,8 @@ bool put(int fd, int place) {
 [[noreturn]] void become(char* const* argv, char* const* environment, const ProgramOptions& options, int report_fd) {
   ::setpgid(0, 0);
   restore_signals();
-  if (put(options.input_fd, STDIN_FILENO) && put(options.output_fd, STDOUT_FILENO) && put(options.error_fd, STDERR_FILENO))
+  if (put(options.input_fd, STDIN_FILENO) && put(options.output_fd, STDOUT_FILENO) &&
+      put(options.error_fd, STDERR_FILENO))
     ::execvpe(argv[0], argv, environment);
   const int reason = errno;
   [[maybe_unused]] const ssize_t told = ::write(report_fd, &reason, sizeof reason);
@@ -45,9 +46,11 @@ pid_t fork_undisturbed(char* const* argv, char* const* environment, const Progra
 }  // namespace
 
 std::variant<Program, Program::NotStarted> Program::start(const std::vector<std::string>& argv,
-                                                         const ProgramOptions& options) {
+                                                          const ProgramOptions& options) {
   assert(!argv.empty());
-  const auto not_started = [&](int reason) { return NotStarted{cant_start(argv[0], reason), reason == ENOENT ? 127 : 126}; };
+  const auto not_started = [&](int reason) {
+    return NotStarted{cant_start(argv[0], reason), reason == ENOENT ? 127 : 126};
+  };
   std::array<int, 2> report{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0) return not_started(errno);
   const std::vector<std::string> environment = merged_environment(options.environment);

@@ -17,8 +17,8 @@ class StopSignals {
 
   int fd() const;  ///< Readable from the first signal on, for ever.
   void forget();   ///< As if none had come.
-  std::optional<int> received()
-      const;  ///< The first that came. A program that ends by it exits with exit_code_of() it.
+  /// The first that came. A program that ends by it exits with exit_code_of() it.
+  std::optional<int> received() const;
 
  private:
   std::array<struct sigaction, 4> before_{};

@@ -9,8 +9,8 @@
 namespace idlewave::term {
 namespace {
 
-constexpr std::string_view kCancel =
-    "\x18";  // CAN ends an escape sequence that was cut (ECMA-48, and every terminal since the VT100)
+// CAN ends an escape sequence that was cut (ECMA-48, and every terminal since the VT100)
+constexpr std::string_view kCancel = "\x18";
 
 bool takes_more(int fd, std::chrono::milliseconds patience) {
   pollfd poller{.fd = fd, .events = POLLOUT, .revents = 0};

@@ -11,8 +11,8 @@ using view::Key;
 using view::KeyCode;
 
 constexpr char kEsc = '\x1b';
-constexpr std::size_t kLongestSequence =
-    64;  ///< Longer than anything a terminal sends; noise may not grow without bound.
+/// Longer than anything a terminal sends; noise may not grow without bound.
+constexpr std::size_t kLongestSequence = 64;
 
 /// One decoded piece: how many bytes it took (0: more are needed) and the key, if it is one that we know.
 struct Piece {
@@ -23,13 +23,10 @@ struct Piece {
 Key control_key(char byte) {
   switch (byte) {
     case '\r':
-    case '\n':
-      return view::key_of(KeyCode::kEnter);
-    case '\t':
-      return view::key_of(KeyCode::kTab);
+    case '\n': return view::key_of(KeyCode::kEnter);
+    case '\t': return view::key_of(KeyCode::kTab);
     case '\b':
-    case '\x7f':
-      return view::key_of(KeyCode::kBackspace);
+    case '\x7f': return view::key_of(KeyCode::kBackspace);
     default:
       return Key{.character = static_cast<char32_t>(byte == 0    ? U' '
                                                     : byte <= 26 ? byte + 'a' - 1
@@ -58,43 +55,28 @@ Piece utf8_piece(std::string_view bytes) {
 
 std::optional<KeyCode> cursor_key(char final) {
   switch (final) {
-    case 'A':
-      return KeyCode::kUp;
-    case 'B':
-      return KeyCode::kDown;
-    case 'C':
-      return KeyCode::kRight;
-    case 'D':
-      return KeyCode::kLeft;
-    case 'H':
-      return KeyCode::kHome;
-    case 'F':
-      return KeyCode::kEnd;
-    case 'M':
-      return KeyCode::kEnter;  // SS3 M: Enter of the key pad
-    case 'Z':
-      return KeyCode::kBackTab;
-    default:
-      return {};
+    case 'A': return KeyCode::kUp;
+    case 'B': return KeyCode::kDown;
+    case 'C': return KeyCode::kRight;
+    case 'D': return KeyCode::kLeft;
+    case 'H': return KeyCode::kHome;
+    case 'F': return KeyCode::kEnd;
+    case 'M': return KeyCode::kEnter;  // SS3 M: Enter of the key pad
+    case 'Z': return KeyCode::kBackTab;
+    default: return {};
   }
 }
 
 std::optional<KeyCode> editing_key(int number) {
   switch (number) {
     case 1:
-    case 7:
-      return KeyCode::kHome;
-    case 3:
-      return KeyCode::kDelete;
+    case 7: return KeyCode::kHome;
+    case 3: return KeyCode::kDelete;
     case 4:
-    case 8:
-      return KeyCode::kEnd;
-    case 5:
-      return KeyCode::kPageUp;
-    case 6:
-      return KeyCode::kPageDown;
-    default:
-      return {};
+    case 8: return KeyCode::kEnd;
+    case 5: return KeyCode::kPageUp;
+    case 6: return KeyCode::kPageDown;
+    default: return {};
   }
 }
 
@@ -118,14 +100,10 @@ std::optional<Key> mouse_key(std::string_view parameters, char final) {
   if (final != 'M' || column < 1 || row < 1) return {};
   const auto at = [&, x = column - 1, y = row - 1](KeyCode code) { return Key{.code = code, .x = x, .y = y}; };
   switch (button & ~kModifiers) {
-    case 0:
-      return at(KeyCode::kMousePress);
-    case 64:
-      return at(KeyCode::kWheelUp);
-    case 65:
-      return at(KeyCode::kWheelDown);
-    default:
-      return {};
+    case 0: return at(KeyCode::kMousePress);
+    case 64: return at(KeyCode::kWheelUp);
+    case 65: return at(KeyCode::kWheelDown);
+    default: return {};
   }
 }
 
@@ -145,8 +123,8 @@ bool within(char byte, char first, char last) { return byte >= first && byte <= 
 /// `bytes` begin with CSI, ESC [.
 Piece csi_piece(std::string_view bytes) {
   std::size_t end = 2;
-  if (bytes.size() > end && bytes[end] == '[')
-    return bytes.size() > 3 ? Piece{4, {}} : Piece{};  // Linux console: F1 is ESC [ [ A
+  // Linux console: F1 is ESC [ [ A
+  if (bytes.size() > end && bytes[end] == '[') return bytes.size() > 3 ? Piece{4, {}} : Piece{};
   while (end < bytes.size() && within(bytes[end], ' ', '?')) ++end;
   if (end > kLongestSequence) return {end, {}};
   if (end == bytes.size()) return {};
@@ -195,8 +173,8 @@ std::vector<Key> InputDecoder::feed(std::string_view bytes) {
 
 std::vector<Key> InputDecoder::settle() {
   std::vector<Key> keys;
-  const bool typed =
-      pending_.size() <= 2 && !pending_.empty() && pending_[0] == kEsc;  // nobody types more in that time
+  // nobody types more in that time
+  const bool typed = pending_.size() <= 2 && !pending_.empty() && pending_[0] == kEsc;
   if (typed) keys.push_back(view::key_of(KeyCode::kEscape));
   if (typed && pending_.size() == 2) keys.push_back(view::key_of(static_cast<char32_t>(pending_[1])));
   pending_.clear();

@@ -27,60 +27,33 @@ struct Shades {
 /// cones (tests/term/palette_test.cpp).
 constexpr Shades shades_of(Ink ink) {
   switch (ink) {
-    case Ink::kDefault:
-      return {-1, -1, -1, -1, kPlain, kPlain, kPlain};
-    case Ink::kText:
-      return {-1, -1, -1, -1, kPlain, kPlain, kPlain};
-    case Ink::kDim:
-      return {244, 238, -1, -1, kPlain, kDim, kPlain};
-    case Ink::kStrong:
-      return {-1, 238, -1, -1, kBold, kBold, kPlain};
-    case Ink::kTitle:
-      return {74, 236, 6, 4, kBold, kBold, kReverse};
-    case Ink::kKeyHint:
-      return {214, 236, 3, -1, kPlain, kBold, kPlain};
-    case Ink::kCursor:
-      return {227, 24, 3, 4, kBold, kReverse, kReverse};
-    case Ink::kWarning:
-      return {214, 94, 3, 3, kBold, kBold, kReverse};
-    case Ink::kError:
-      return {203, 88, 1, 1, kBold, kBold, kReverse};
-    case Ink::kGood:
-      return {36, 22, 2, 2, kPlain, kBold, kPlain};
-    case Ink::kCompute:
-      return {235, 235, 0, 0, kPlain, kPlain, kPlain};
-    case Ink::kWait0:
-      return {53, 53, 4, 4, kPlain, kPlain, kPlain};
-    case Ink::kWait1:
-      return {90, 90, 4, 4, kPlain, kPlain, kPlain};
-    case Ink::kWait2:
-      return {60, 60, 6, 6, kPlain, kPlain, kPlain};
-    case Ink::kWait3:
-      return {30, 30, 6, 6, kPlain, kPlain, kPlain};
-    case Ink::kWait4:
-      return {36, 36, 3, 3, kPlain, kPlain, kPlain};
-    case Ink::kWait5:
-      return {42, 42, 3, 3, kPlain, kPlain, kPlain};
-    case Ink::kWait6:
-      return {184, 184, 7, 7, kPlain, kBold, kPlain};
-    case Ink::kWait7:
-      return {226, 226, 7, 7, kPlain, kBold, kPlain};
-    case Ink::kDelay:
-      return {166, 166, 5, 5, kPlain, kBold, kReverse};
-    case Ink::kOther:
-      return {240, 240, -1, -1, kPlain, kDim, kPlain};
-    case Ink::kNoData:
-      return {244, -1, -1, -1, kPlain, kDim, kPlain};
-    case Ink::kActive:
-      return {74, 74, 6, 6, kPlain, kBold, kReverse};
-    case Ink::kSaturation:
-      return {214, 214, 3, 3, kBold, kBold, kReverse};
-    case Ink::kBandwidth:
-      return {36, 36, 2, 2, kPlain, kBold, kReverse};
-    case Ink::kWaveMark:
-      return {231, 32, 7, 4, kBold, kBold, kReverse};
-    case Ink::kLesson:
-      return {74, 236, 6, -1, kPlain, kPlain, kPlain};
+    case Ink::kDefault: return {-1, -1, -1, -1, kPlain, kPlain, kPlain};
+    case Ink::kText: return {-1, -1, -1, -1, kPlain, kPlain, kPlain};
+    case Ink::kDim: return {244, 238, -1, -1, kPlain, kDim, kPlain};
+    case Ink::kStrong: return {-1, 238, -1, -1, kBold, kBold, kPlain};
+    case Ink::kTitle: return {74, 236, 6, 4, kBold, kBold, kReverse};
+    case Ink::kKeyHint: return {214, 236, 3, -1, kPlain, kBold, kPlain};
+    case Ink::kCursor: return {227, 24, 3, 4, kBold, kReverse, kReverse};
+    case Ink::kWarning: return {214, 94, 3, 3, kBold, kBold, kReverse};
+    case Ink::kError: return {203, 88, 1, 1, kBold, kBold, kReverse};
+    case Ink::kGood: return {36, 22, 2, 2, kPlain, kBold, kPlain};
+    case Ink::kCompute: return {235, 235, 0, 0, kPlain, kPlain, kPlain};
+    case Ink::kWait0: return {53, 53, 4, 4, kPlain, kPlain, kPlain};
+    case Ink::kWait1: return {90, 90, 4, 4, kPlain, kPlain, kPlain};
+    case Ink::kWait2: return {60, 60, 6, 6, kPlain, kPlain, kPlain};
+    case Ink::kWait3: return {30, 30, 6, 6, kPlain, kPlain, kPlain};
+    case Ink::kWait4: return {36, 36, 3, 3, kPlain, kPlain, kPlain};
+    case Ink::kWait5: return {42, 42, 3, 3, kPlain, kPlain, kPlain};
+    case Ink::kWait6: return {184, 184, 7, 7, kPlain, kBold, kPlain};
+    case Ink::kWait7: return {226, 226, 7, 7, kPlain, kBold, kPlain};
+    case Ink::kDelay: return {166, 166, 5, 5, kPlain, kBold, kReverse};
+    case Ink::kOther: return {240, 240, -1, -1, kPlain, kDim, kPlain};
+    case Ink::kNoData: return {244, -1, -1, -1, kPlain, kDim, kPlain};
+    case Ink::kActive: return {74, 74, 6, 6, kPlain, kBold, kReverse};
+    case Ink::kSaturation: return {214, 214, 3, 3, kBold, kBold, kReverse};
+    case Ink::kBandwidth: return {36, 36, 2, 2, kPlain, kBold, kReverse};
+    case Ink::kWaveMark: return {231, 32, 7, 4, kBold, kBold, kReverse};
+    case Ink::kLesson: return {74, 236, 6, -1, kPlain, kPlain, kPlain};
   }
   return {-1, -1, -1, -1, kPlain, kPlain, kPlain};
 }

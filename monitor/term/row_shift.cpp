@@ -8,8 +8,8 @@ namespace {
 using view::Canvas;
 
 constexpr int kMostColumns = 8;  ///< A faster scroll than that is a jump, and drawn as one.
-constexpr int kCellsOfAShift =
-    5;  ///< What the two dozen bytes of a shift would write: cells that change cost five bytes each and more.
+/// What the two dozen bytes of a shift would write: cells that change cost five bytes each and more.
+constexpr int kCellsOfAShift = 5;
 
 /// The part of row y that changes, as a shift by nothing.
 std::optional<RowShift> changed_part(const Canvas& before, const Canvas& after, int y) {

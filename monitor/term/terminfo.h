@@ -9,13 +9,13 @@ namespace idlewave::term {
 
 struct TerminalInfo {
   std::string name;
-  int colours = 0;                ///< 0 without colours.
-  bool direct_colours = false;    ///< Colour numbers above 7 are RGB values, not indices (xterm-direct).
-  bool shifts_cells = false;      ///< Cells of a row move by short sequences, dch and ich.
-  bool erases_in_colour = false;  ///< bce. Terminals without it (tmux, screen) may send every row that moves whole to
-                                  ///< the terminal around them.
-  std::string enter;              ///< Alternate screen, cursor hidden, mouse reports on.
-  std::string leave;              ///< All of that undone, attributes off.
+  int colours = 0;              ///< 0 without colours.
+  bool direct_colours = false;  ///< Colour numbers above 7 are RGB values, not indices (xterm-direct).
+  bool shifts_cells = false;    ///< Cells of a row move by short sequences, dch and ich.
+  /// bce. Terminals without it (tmux, screen) may send every row that moves whole to the terminal around them.
+  bool erases_in_colour = false;
+  std::string enter;  ///< Alternate screen, cursor hidden, mouse reports on.
+  std::string leave;  ///< All of that undone, attributes off.
 };
 
 /// `name` may be null: TERM unset. The error says what to do about a terminal that is unknown or can't place its

@@ -53,8 +53,8 @@ wire::Result<Tty> Tty::open() {
     return wire::Error{"standard output is not a terminal: start it in one, or use --headless"};
   constexpr int kHow = O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   int fd = ::open("/proc/self/fd/1", kHow);
-  if (fd < 0)
-    fd = ::open("/dev/tty", kHow);  // after su the device belongs to somebody else, but this way in stays open
+  // after su the device belongs to somebody else, but this way in stays open
+  if (fd < 0) fd = ::open("/dev/tty", kHow);
   if (fd < 0) return wire::Error{std::string("can't open the terminal (") + std::strerror(errno) + "): use --headless"};
   return Tty(fd);
 }

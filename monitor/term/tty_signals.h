@@ -21,10 +21,10 @@ class TtySignals {
   TtySignals& operator=(const TtySignals&) = delete;
   ~TtySignals();
 
-  int fd() const;    ///< Readable when take() has something.
-  Seen take();       ///< Since the last call.
-  void stop_here();  ///< Stops the process as SIGTSTP would have; returns once it is continued (at once where nobody
-                     ///< could continue it).
+  int fd() const;  ///< Readable when take() has something.
+  Seen take();     ///< Since the last call.
+  /// Stops the process as SIGTSTP would have; returns once it is continued (at once where nobody could continue it).
+  void stop_here();
 
  private:
   std::array<struct sigaction, 3> before_{};

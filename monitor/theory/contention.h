@@ -1,21 +1,23 @@
 #pragma once
-// Bandwidth contention on a memory domain and the speed of idle waves, after A. Afzal, G. Hager, G. Wellein, "Desynchronization and wave pattern
-// formation in MPI-parallel and hybrid memory-bound programs", 2020 (afzal-2020). Seconds, bytes, ranks. Pure.
+// Bandwidth contention on a memory domain and the speed of idle waves, after A. Afzal, G. Hager, G. Wellein,
+// "Desynchronization and wave pattern formation in MPI-parallel and hybrid memory-bound programs", 2020 (afzal-2020).
+// Seconds, bytes, ranks. Pure.
 
 namespace idlewave::theory {
 
-/// Bandwidth of n active processes that need core_bandwidth each on a domain that gives at most saturated_bandwidth: b(n) = min(n b(1), b_sat).
-/// n may be fractional (a time average). Bytes per second.
+/// Bandwidth of n active processes that need core_bandwidth each on a domain that gives at most saturated_bandwidth:
+/// b(n) = min(n b(1), b_sat). n may be fractional (a time average). Bytes per second.
 double domain_bandwidth(double active, double core_bandwidth, double saturated_bandwidth);
 
 /// N_sc: the number of processes from which on b(n) no longer rises. 0 if either figure is not known (<= 0).
 double saturation_point(double core_bandwidth, double saturated_bandwidth);
 
-/// Time of one compute phase when n processes of a domain are active and each moves `volume` bytes: n V / b(n) (eq. 1). `active` > 0.
+/// Time of one compute phase when n processes of a domain are active and each moves `volume` bytes: n V / b(n) (eq. 1).
+/// `active` > 0.
 double phase_time(double active, double volume, double core_bandwidth, double saturated_bandwidth);
 
-/// Speed of an idle wave's edge, ranks per second: sigma d / (T_exec + T_comm) (eq. 2). `sigma` is 1 or 2 by pattern, protocol and wait
-/// flavour, `distance` the farthest partner. 0 if the step takes no time.
+/// Speed of an idle wave's edge, ranks per second: sigma d / (T_exec + T_comm) (eq. 2). `sigma` is 1 or 2 by pattern,
+/// protocol and wait flavour, `distance` the farthest partner. 0 if the step takes no time.
 double wave_speed(double sigma, double distance, double phase_seconds, double communication_seconds);
 
 /// Ranks between two places in the direction of `sign` (+1 up, -1 down) on a ring of `ranks`.

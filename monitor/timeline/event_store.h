@@ -18,8 +18,8 @@ using wire::Nanoseconds;
 /// kOther is running outside any phase. What is missing to 1 is "no data".
 enum class Category : std::uint8_t { kCompute = 0, kWait = 1, kDelay = 2, kOther = 3 };
 inline constexpr int kCategories = 4;
-inline constexpr int kNoData =
-    kCategories;  ///< Stands where a category's index could, for time of which nothing is known.
+/// Stands where a category's index could, for time of which nothing is known.
+inline constexpr int kNoData = kCategories;
 
 /// Nanoseconds by category; the last entry counts time without data.
 using Times = std::array<std::int64_t, kCategories + 1>;
@@ -27,16 +27,12 @@ using Times = std::array<std::int64_t, kCategories + 1>;
 /// Index of the category of a phase that is none of the user's.
 constexpr int category_of(wire::Phase basic) {
   switch (basic) {
-    case wire::Phase::kCompute:
-      return int(Category::kCompute);
+    case wire::Phase::kCompute: return int(Category::kCompute);
     case wire::Phase::kWait:
-    case wire::Phase::kCommunicate:
-      return int(Category::kWait);
+    case wire::Phase::kCommunicate: return int(Category::kWait);
     case wire::Phase::kDelay:
-    case wire::Phase::kNoise:
-      return int(Category::kDelay);
-    default:
-      return int(Category::kOther);
+    case wire::Phase::kNoise: return int(Category::kDelay);
+    default: return int(Category::kOther);
   }
 }
 

@@ -13,17 +13,12 @@ using wire::Phase;
 /// Time of a step that a basic phase counts as; null for what a step has no figure for.
 Nanoseconds* part_of(StepRecord& step, Phase basic) {
   switch (basic) {
-    case Phase::kCompute:
-      return &step.compute;
-    case Phase::kWait:
-      return &step.wait;
-    case Phase::kCommunicate:
-      return &step.communicate;
+    case Phase::kCompute: return &step.compute;
+    case Phase::kWait: return &step.wait;
+    case Phase::kCommunicate: return &step.communicate;
     case Phase::kDelay:
-    case Phase::kNoise:
-      return &step.delay;
-    default:
-      return nullptr;
+    case Phase::kNoise: return &step.delay;
+    default: return nullptr;
   }
 }
 
@@ -151,7 +146,8 @@ void Lane::keep_steps(std::uint32_t limit) {
   auto& steps = history_->steps;
   auto& restarts = history_->restarts;
   while (steps.size() > limit) steps.pop_front();
-  const auto kept = steps.empty() ? restarts.end() : std::upper_bound(restarts.begin(), restarts.end(), steps.front().begin);
+  const auto kept =
+      steps.empty() ? restarts.end() : std::upper_bound(restarts.begin(), restarts.end(), steps.front().begin);
   if (2 * (kept - restarts.begin()) > std::ptrdiff_t(restarts.size())) restarts.erase(restarts.begin(), kept);
 }
 

@@ -55,24 +55,24 @@ class Lane {
   wire::Phase phase() const { return phase_; }  ///< That goes on since the last event.
   Nanoseconds first() const;                    ///< Time of the first event.
   Nanoseconds last() const;                     ///< Time of the last event.
-  Nanoseconds known_until()
-      const;  ///< The last phase is known to have lasted until here (the node's up_to, or the end of the lane).
+  /// The last phase is known to have lasted until here (the node's up_to, or the end of the lane).
+  Nanoseconds known_until() const;
   int threads() const { return threads_; }          ///< Active threads, 1 unless told otherwise.
   std::uint64_t events() const { return events_; }  ///< In all, also those whose detail is gone.
 
   /// Exact time in `category` within [from, to) where events are kept; before that, from the buckets (error at most
   /// 1/255 of a bucket per bucket). O(log events + events within one block) for each end of the window.
   Nanoseconds time_in(Category category, Nanoseconds from, Nanoseconds to) const;
-  /// The same for every category at once. Their sum is how long the rank was there and told what it did: time before its
-  /// start, after its stop, between two programs and in holes is none of it.
+  /// The same for every category at once. Their sum is how long the rank was there and told what it did: time before
+  /// its start, after its stop, between two programs and in holes is none of it.
   Times times(Nanoseconds from, Nanoseconds to) const;
   /// Shares for each of out.size() equal slices of [from, to), by the same rule.
   void shares(Nanoseconds from, Nanoseconds to, std::span<Shares> out) const;
 
   /// Records of the steps that are kept, oldest first. The last one may be going on.
   const std::deque<StepRecord>& steps() const;
-  /// The latest record of step `k`, or null. O(1) when steps are numbered without gaps; else O(log steps) for each program
-  /// that the rank has run in this session.
+  /// The latest record of step `k`, or null. O(1) when steps are numbered without gaps; else O(log steps) for each
+  /// program that the rank has run in this session.
   const StepRecord* step(wire::Step k) const;
   /// The record of step `k` of the program that the rank ran at `at`, or null: the next one counts from 0 again.
   const StepRecord* step(wire::Step k, Nanoseconds at) const;

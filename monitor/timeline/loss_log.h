@@ -15,7 +15,8 @@ class LossLog {
   void shift(const std::string& node, Nanoseconds by);  ///< After the node's clock was understood better.
   const std::deque<Loss>& all() const { return losses_; }
   std::uint64_t dropped() const { return dropped_; }  ///< Events lost, with the frames of gaps as one each.
-  std::uint64_t holes_forgotten() const { return holes_forgotten_; }  ///< Holes (is_hole) that are not in all() any more.
+  /// Holes (is_hole) that are not in all() any more.
+  std::uint64_t holes_forgotten() const { return holes_forgotten_; }
   std::size_t bytes() const { return losses_.size() * sizeof(Loss) + text_bytes_; }
 
  private:

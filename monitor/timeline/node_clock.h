@@ -16,8 +16,8 @@ struct NodeClock {
   Nanoseconds up_to{};  ///< Lane time; every event before it has come. Valid if `told`.
   bool told = false;
   BasicPhases basic{};
-  /// Lane times, ascending, from which on something is missing. A lane remembers how many there were at its latest event,
-  /// so that a gap costs nothing for each of a million ranks.
+  /// Lane times, ascending, from which on something is missing. A lane remembers how many there were at its latest
+  /// event, so that a gap costs nothing for each of a million ranks.
   std::vector<Nanoseconds> gaps;
 
   Nanoseconds session_time(Nanoseconds lane_time) const { return lane_time - correction; }

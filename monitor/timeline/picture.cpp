@@ -19,8 +19,8 @@ int level_for(double column_width, bool few_lanes) {
 }
 
 void add_shares(std::span<const Bucket> buckets, std::uint16_t* __restrict sums) {
-  constexpr std::size_t kAtOnce =
-      16;  // this, and the promise that sums are no shares, lets the compiler use vector instructions at -O2
+  // this, and the promise that sums are no shares, lets the compiler use vector instructions at -O2
+  constexpr std::size_t kAtOnce = 16;
   const std::uint8_t* __restrict shares = buckets.data()->data();
   std::size_t left = buckets.size() * kCategories;
   for (; left >= kAtOnce; left -= kAtOnce, shares += kAtOnce, sums += kAtOnce)

@@ -46,7 +46,8 @@ void Pyramid::pass_borders(int category, std::int64_t to, std::uint32_t limit) {
   for (int level = 0; level < levels() && to >> shift(level) != levels_[std::size_t(level)].open; ++level) {
     close(level, at((levels_[std::size_t(level)].open + 1) << shift(level)), limit);
     Level& l = levels_[std::size_t(level)];
-    if (const std::int64_t whole = (to >> shift(level)) - l.open; whole > 0) push_run(l, all_of(category), whole, limit);
+    if (const std::int64_t whole = (to >> shift(level)) - l.open; whole > 0)
+      push_run(l, all_of(category), whole, limit);
     l.before = at(l.open << shift(level));
   }
   border_ = (levels_[0].open + 1) << kBaseShift;

@@ -106,7 +106,7 @@ class Pyramid {
   std::int64_t start_ = 0;
   std::int64_t end_ = 0;
   std::int64_t border_ = 0;  ///< Where the open bucket of level 0 ends.
-  std::size_t bytes_ = 0;  ///< Of the rings.
+  std::size_t bytes_ = 0;    ///< Of the rings.
 };
 
 template <class Visit>

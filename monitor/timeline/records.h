@@ -47,36 +47,24 @@ inline constexpr int kLossKinds = int(LossKind::kBeforeStart) + 1;
 /// As reports name it.
 constexpr std::string_view name_of(LossKind kind) {
   switch (kind) {
-    case LossKind::kRingFull:
-      return "ring_full";
-    case LossKind::kSequenceGap:
-      return "sequence_gap";
-    case LossKind::kTurnedAway:
-      return "turned_away";
-    case LossKind::kBadFrame:
-      return "bad_frame";
-    case LossKind::kUnreadable:
-      return "unreadable";
-    case LossKind::kTimeStep:
-      return "time_step";
-    case LossKind::kStranger:
-      return "stranger";
-    case LossKind::kRankLost:
-      return "rank_lost";
-    case LossKind::kNodeSilent:
-      return "node_silent";
-    case LossKind::kRankSilent:
-      return "rank_silent";
-    case LossKind::kDetail:
-      return "damaged_recording";
-    case LossKind::kBeforeStart:
-      return "before_start";
+    case LossKind::kRingFull: return "ring_full";
+    case LossKind::kSequenceGap: return "sequence_gap";
+    case LossKind::kTurnedAway: return "turned_away";
+    case LossKind::kBadFrame: return "bad_frame";
+    case LossKind::kUnreadable: return "unreadable";
+    case LossKind::kTimeStep: return "time_step";
+    case LossKind::kStranger: return "stranger";
+    case LossKind::kRankLost: return "rank_lost";
+    case LossKind::kNodeSilent: return "node_silent";
+    case LossKind::kRankSilent: return "rank_silent";
+    case LossKind::kDetail: return "damaged_recording";
+    case LossKind::kBeforeStart: return "before_start";
   }
   return {};
 }
 
-/// True where something that a rank did is not known. A bad frame is nobody's, who was turned away is nobody, and a rank
-/// that died had told everything.
+/// True where something that a rank did is not known. A bad frame is nobody's, who was turned away is nobody, and a
+/// rank that died had told everything.
 constexpr bool is_hole(LossKind kind) {
   return kind != LossKind::kBadFrame && kind != LossKind::kTurnedAway && kind != LossKind::kRankLost;
 }

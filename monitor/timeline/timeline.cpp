@@ -14,7 +14,8 @@ constexpr Nanoseconds kFarthest{std::int64_t{1} << 58};
 constexpr Nanoseconds kNever = Nanoseconds::min();
 constexpr bool plausible(Nanoseconds time) { return -kFarthest < time && time < kFarthest; }
 
-constexpr Nanoseconds kSilence = std::chrono::seconds(2);  ///< A node that is so far behind the others is not waited for.
+/// A node that is so far behind the others is not waited for.
+constexpr Nanoseconds kSilence = std::chrono::seconds(2);
 constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
 
 }  // namespace
@@ -42,7 +43,8 @@ void Timeline::begin_at(const std::string& node, Nanoseconds time) {
 
 /// The same for the first of some events whose time can be one.
 void Timeline::begin_at_first(const std::string& node, std::span<const wire::Event> events) {
-  const auto first = std::find_if(events.begin(), events.end(), [](const auto& event) { return plausible(event.time); });
+  const auto first =
+      std::find_if(events.begin(), events.end(), [](const auto& event) { return plausible(event.time); });
   if (first != events.end()) begin_at(node, first->time);
 }
 
@@ -102,7 +104,8 @@ Nanoseconds Timeline::now() const {
   if (farthest == Nanoseconds::min()) return {};
   Nanoseconds live = farthest;
   for (const auto& [name, node] : nodes_)
-    if (node.clock.told && !node.ended && farthest - told_until(node) <= kSilence) live = std::min(live, told_until(node));
+    if (node.clock.told && !node.ended && farthest - told_until(node) <= kSilence)
+      live = std::min(live, told_until(node));
   return live;
 }
 
@@ -182,25 +185,16 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
 void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event) {
   const Nanoseconds at = place.lane->clock_->session_time(event.time);
   switch (event.kind) {
-    case EventKind::kStep:
-      latest_step_ = std::max(latest_step_, wire::Step(event.value));
-      break;
-    case EventKind::kDelayBegin:
-      begin_hold(place, rank, event, at);
-      break;
-    case EventKind::kDelayEnd:
-      end_hold(place, event, at);
-      break;
+    case EventKind::kStep: latest_step_ = std::max(latest_step_, wire::Step(event.value)); break;
+    case EventKind::kDelayBegin: begin_hold(place, rank, event, at); break;
+    case EventKind::kDelayEnd: end_hold(place, event, at); break;
     case EventKind::kDropped: {
       const Nanoseconds from = place.lane->events_ != 0 ? place.lane->last() : at;
       add_loss({LossKind::kRingFull, node, rank, from, at, event.value, {}});
       break;
     }
-    case EventKind::kLost:
-      add_loss({LossKind::kRankLost, node, rank, at, at, 1, {}});
-      break;
-    default:
-      break;
+    case EventKind::kLost: add_loss({LossKind::kRankLost, node, rank, at, at, 1, {}}); break;
+    default: break;
   }
 }
 

@@ -31,8 +31,8 @@ class Timeline {
   // --- filled by ingest ---
   /// Replaces what is known of a node. Ranks that were there keep their lanes. False (and no change) if it contradicts
   /// itself or another node: a rank outside world_size, twice, or of another node; an unknown domain; a phase that is
-  /// none of the user's; more than wire::kMaxRanks; or if there is no room for what it declares. A rank moves to another
-  /// node once the stream of its own has ended: the next program of a session may lie elsewhere.
+  /// none of the user's; more than wire::kMaxRanks; or if there is no room for what it declares. A rank moves to
+  /// another node once the stream of its own has ended: the next program of a session may lie elsewhere.
   bool apply_roster(const std::string& node, const wire::Roster& roster);
   /// Whether what the roster declares fits into the memory budget, together with what was declared before.
   bool has_room_for(const std::string& node, const wire::Roster& roster) const;
@@ -58,10 +58,12 @@ class Timeline {
   Nanoseconds session_time(const std::string& node, Nanoseconds time) const;
 
   // --- read by all ---
-  bool empty() const { return !has_origin_; }   ///< No event yet.
-  Nanoseconds now() const;                      ///< Live edge: every node that keeps up (to 2 s) has told everything before this.
+  bool empty() const { return !has_origin_; }  ///< No event yet.
+  /// Live edge: every node that keeps up (to 2 s) has told everything before this.
+  Nanoseconds now() const;
   Nanoseconds begin() const { return begin_; }  ///< Oldest time of which anything is kept; at first 0.
-  bool ended() const;                           ///< Every node's stream is over. Whether it was whole: analysis/missing.h.
+  /// Every node's stream is over. Whether it was whole: analysis/missing.h.
+  bool ended() const;
 
   /// What a node's stream has come to.
   struct NodeStatus {
@@ -77,7 +79,8 @@ class Timeline {
   const Lane* lane(Rank rank) const;          ///< Null for a rank that has not been announced by its node.
   const std::vector<Domain>& domains() const { return domains_; }
   int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.
-  /// It runs, as far as was told, and its node will tell no more: its agent was made to end. A simulation may end at any time.
+  /// It runs, as far as was told, and its node will tell no more: its agent was made to end. A simulation may end at
+  /// any time.
   bool was_left(Rank rank) const;
   std::string phase_name(wire::Phase phase) const;
   const std::string& program() const { return program_; }

@@ -31,18 +31,12 @@ void scroll(Turn& turn, int lines) {
   const int sockets = static_cast<int>(turn.model.timeline.domains().size());
   const int remarks = static_cast<int>(turn.model.remarks.size());
   switch (state.focus) {
-    case Panel::kMap:
-      move_in_ranks(turn, lines);
-      break;
+    case Panel::kMap: move_in_ranks(turn, lines); break;
     case Panel::kSockets:
       state.first_socket = std::clamp(state.first_socket + lines, 0, std::max(sockets - 1, 0));
       break;
-    case Panel::kEvents:
-      state.events_back = std::clamp(state.events_back - lines, 0, std::max(remarks - 1, 0));
-      break;
-    case Panel::kLesson:
-      turn_page(turn, lines);
-      break;
+    case Panel::kEvents: state.events_back = std::clamp(state.events_back - lines, 0, std::max(remarks - 1, 0)); break;
+    case Panel::kLesson: turn_page(turn, lines); break;
   }
 }
 
@@ -65,7 +59,8 @@ void quit(Turn& turn) {
 }
 
 void detach(Turn& turn) {
-  if (!turn.model.session.can_detach) return turn.say("what this screen has started ends with it: q quits", Tone::kWarning);
+  if (!turn.model.session.can_detach)
+    return turn.say("what this screen has started ends with it: q quits", Tone::kWarning);
   turn.effects.emplace_back(Detach{});
 }
 

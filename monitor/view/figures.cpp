@@ -98,14 +98,10 @@ std::string to_words(const wire::NoiseOrder& order) {
 
 std::string to_words(wire::BandwidthSource source) {
   switch (source) {
-    case wire::BandwidthSource::kLikwid:
-      return "LIKWID";
-    case wire::BandwidthSource::kDeclared:
-      return "declared";
-    case wire::BandwidthSource::kVirtual:
-      return "virtual";
-    case wire::BandwidthSource::kNone:
-      break;
+    case wire::BandwidthSource::kLikwid: return "LIKWID";
+    case wire::BandwidthSource::kDeclared: return "declared";
+    case wire::BandwidthSource::kVirtual: return "virtual";
+    case wire::BandwidthSource::kNone: break;
   }
   return "not measured";
 }

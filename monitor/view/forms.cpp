@@ -95,18 +95,12 @@ void send(Turn& turn) {
 
 void submit(Turn& turn) {
   switch (turn.state.form->kind) {
-    case FormKind::kInject:
-      return submit_duration(turn);
-    case FormKind::kNoise:
-      return submit_noise(turn);
-    case FormKind::kConfirm:
-      return send(turn);
-    case FormKind::kGoto:
-      return submit_goto(turn);
-    case FormKind::kFilter:
-      return submit_filter(turn);
-    case FormKind::kQuit:
-      return;  // Enter is too easily pressed for this.
+    case FormKind::kInject: return submit_duration(turn);
+    case FormKind::kNoise: return submit_noise(turn);
+    case FormKind::kConfirm: return send(turn);
+    case FormKind::kGoto: return submit_goto(turn);
+    case FormKind::kFilter: return submit_filter(turn);
+    case FormKind::kQuit: return;  // Enter is too easily pressed for this.
   }
 }
 
@@ -145,14 +139,10 @@ void erase(Form& form) {
 
 std::string expected(FormKind kind) {
   switch (kind) {
-    case FormKind::kNoise:
-      return "exp:MEAN or periodic:DURATION@FREQUENCY";
-    case FormKind::kGoto:
-      return "3.2s, rank 12, step 400";
-    case FormKind::kFilter:
-      return "0-9,20; empty shows all";
-    default:
-      return "";
+    case FormKind::kNoise: return "exp:MEAN or periodic:DURATION@FREQUENCY";
+    case FormKind::kGoto: return "3.2s, rank 12, step 400";
+    case FormKind::kFilter: return "0-9,20; empty shows all";
+    default: return "";
   }
 }
 
@@ -187,19 +177,14 @@ Form filter_form(const State& state) {
 void key_in_form(Turn& turn) {
   Form& form = *turn.state.form;
   switch (turn.key.code) {
-    case KeyCode::kEscape:
-      turn.state.form.reset();
-      return;
-    case KeyCode::kEnter:
-      return submit(turn);
+    case KeyCode::kEscape: turn.state.form.reset(); return;
+    case KeyCode::kEnter: return submit(turn);
     case KeyCode::kBackspace:
-    case KeyCode::kDelete:
-      return erase(form);
+    case KeyCode::kDelete: return erase(form);
     case KeyCode::kCharacter:
       if (form.kind == FormKind::kQuit) return answer_whether_to_quit(turn);
       return form.kind == FormKind::kConfirm ? answer(turn) : type(form, turn.key);
-    default:
-      return;
+    default: return;
   }
 }
 
@@ -231,18 +216,16 @@ FormWords words_of(const Form& form, const Model& model) {
     case FormKind::kInject:
       return {fmt::format("inject into rank {}: ", form.rank),
               form.complaint.empty() ? predicted_reach(form.rank, model) : form.complaint};
-    case FormKind::kConfirm:
-      return {in_words(form.command, model.timeline.ranks()) + " y/n", ""};
+    case FormKind::kConfirm: return {in_words(form.command, model.timeline.ranks()) + " y/n", ""};
     case FormKind::kQuit:
       if (model.session.ends_with_us.empty()) return {"the program has ended; leave? y/n", ""};
-      return {fmt::format("end {}{}? y/n", shortened(model.session.ends_with_us, kLongestProgram), and_its_ranks(model.timeline.ranks())),
+      return {fmt::format("end {}{}? y/n", shortened(model.session.ends_with_us, kLongestProgram),
+                          and_its_ranks(model.timeline.ranks())),
               "d leaves it running"};
     case FormKind::kNoise:
       return {"noise in all ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
-    case FormKind::kGoto:
-      return {"go to ", form.complaint.empty() ? expected(form.kind) : form.complaint};
-    case FormKind::kFilter:
-      return {"show ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
+    case FormKind::kGoto: return {"go to ", form.complaint.empty() ? expected(form.kind) : form.complaint};
+    case FormKind::kFilter: return {"show ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
   }
   return {};
 }

@@ -15,7 +15,7 @@ using timeline::LaneState;
 
 constexpr std::string_view kRamp = " .:-=+*#";
 constexpr float kDelayShows = 1.0f / 8;  // Injected noise of a few per cent stays below.
-constexpr float kWaitShows = 0.08f;  // The exchange itself and its jitter, with nobody late: lockstep stays calm.
+constexpr float kWaitShows = 0.08f;      // The exchange itself and its jitter, with nobody late: lockstep stays calm.
 constexpr float kKnownEnough = 0.5f;
 
 /// What the cells mean, before half blocks and glyphs.
@@ -254,14 +254,10 @@ char32_t glyph_of(Ink ink) {
   if (ink >= Ink::kWait0 && ink <= Ink::kWait7)
     return static_cast<char32_t>(kRamp[static_cast<std::size_t>(ink) - static_cast<std::size_t>(Ink::kWait0)]);
   switch (ink) {
-    case Ink::kDelay:
-      return U'D';
-    case Ink::kNoData:
-      return U'?';
-    case Ink::kOther:
-      return U'o';
-    default:
-      return U' ';
+    case Ink::kDelay: return U'D';
+    case Ink::kNoData: return U'?';
+    case Ink::kOther: return U'o';
+    default: return U' ';
   }
 }
 

@@ -132,30 +132,21 @@ void place_below(Layout& layout, const Rows& rows, int y, int columns) {
 
 int lines_per_socket(SocketForm form) {
   switch (form) {
-    case SocketForm::kSpacious:
-      return 6;
-    case SocketForm::kRoomy:
-      return 5;
-    case SocketForm::kCompact:
-      return 4;
-    case SocketForm::kLines:
-      return 1;
-    case SocketForm::kSum:
-      break;
+    case SocketForm::kSpacious: return 6;
+    case SocketForm::kRoomy: return 5;
+    case SocketForm::kCompact: return 4;
+    case SocketForm::kLines: return 1;
+    case SocketForm::kSum: break;
   }
   return 0;
 }
 
 bool Layout::shows(Panel panel) const {
   switch (panel) {
-    case Panel::kMap:
-      return true;
-    case Panel::kSockets:
-      return !sockets.empty();
-    case Panel::kEvents:
-      return !events.empty();
-    case Panel::kLesson:
-      return !lesson.empty();
+    case Panel::kMap: return true;
+    case Panel::kSockets: return !sockets.empty();
+    case Panel::kEvents: return !events.empty();
+    case Panel::kLesson: return !lesson.empty();
   }
   return false;
 }

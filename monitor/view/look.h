@@ -8,8 +8,8 @@ enum class ColourDepth { kNone, kEight, kIndexed256 };
 struct Look {
   ColourDepth colours = ColourDepth::kIndexed256;
   bool unicode = true;  ///< Else ASCII alone.
-  bool cheap_scroll =
-      false;  ///< The terminal can delete characters with the background colour (bce): scroll smoothly. Else in jumps.
+  /// The terminal can delete characters with the background colour (bce): scroll smoothly. Else in jumps.
+  bool cheap_scroll = false;
   friend bool operator==(const Look&, const Look&) = default;
 };
 

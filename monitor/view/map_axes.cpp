@@ -44,31 +44,21 @@ Rank labelled_rank(const RankRows& rows, const MapLine& line, Rank step) {
 
 const char* doing(wire::Phase phase) {
   switch (phase) {
-    case wire::Phase::kCompute:
-      return "computes";
-    case wire::Phase::kWait:
-      return "waits";
-    case wire::Phase::kCommunicate:
-      return "communicates";
-    case wire::Phase::kDelay:
-      return "is delayed";
-    case wire::Phase::kNoise:
-      return "is disturbed";
-    default:
-      return "runs";
+    case wire::Phase::kCompute: return "computes";
+    case wire::Phase::kWait: return "waits";
+    case wire::Phase::kCommunicate: return "communicates";
+    case wire::Phase::kDelay: return "is delayed";
+    case wire::Phase::kNoise: return "is disturbed";
+    default: return "runs";
   }
 }
 
 std::string state_now(const Lane& lane, const timeline::Timeline& timeline) {
   switch (lane.state()) {
-    case LaneState::kAnnounced:
-      return "has told nothing yet";
-    case LaneState::kStopped:
-      return "has ended";
-    case LaneState::kLost:
-      return "was lost";
-    case LaneState::kLive:
-      break;
+    case LaneState::kAnnounced: return "has told nothing yet";
+    case LaneState::kStopped: return "has ended";
+    case LaneState::kLost: return "was lost";
+    case LaneState::kLive: break;
   }
   const auto phase = lane.phase();
   return static_cast<std::uint8_t>(phase) < wire::kFirstUserPhase ? doing(phase)

@@ -33,7 +33,7 @@ struct Lesson {
 struct Recording {
   bool on = false;
   std::uint64_t bytes = 0;  ///< Of the file; above 0 and not `on`: it is closed.
-  std::string failure;  ///< One line once writing has failed; else empty.
+  std::string failure;      ///< One line once writing has failed; else empty.
 };
 
 struct Replay {
@@ -55,7 +55,8 @@ struct SessionInfo {
   bool can_command = false;
   std::string why_no_command;  ///< "a spectator can't inject"; one line, if can_command is false.
   std::optional<Lesson> lesson;
-  /// What would end with us if the operator quits, in words: then quitting asks first, and one can leave without ending it. Empty: nothing.
+  /// What would end with us if the operator quits, in words: then quitting asks first, and one can leave without ending
+  /// it. Empty: nothing.
   std::string ends_with_us;
   bool can_detach = false;  ///< What is watched does not need this screen.
 };

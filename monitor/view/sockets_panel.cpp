@@ -49,7 +49,8 @@ int draw_bar(Canvas& canvas, int x, int y, int columns, const Bar& bar) {
     return bar.full > 0 ? static_cast<int>(std::lround(std::clamp(v / bar.full, 0.0, 1.0) * inside)) : 0;
   };
   canvas.text(x, y, "▕", Ink::kDim);
-  canvas.fill(x + 1, y, cells(bar.value), 1, {.glyph = U'▆', .fg = bar.ink});  // a gap above, so that bars below each other stay two
+  // a gap above, so that bars below each other stay two
+  canvas.fill(x + 1, y, cells(bar.value), 1, {.glyph = U'▆', .fg = bar.ink});
   if (bar.mark > 0 && bar.mark < bar.full) {
     canvas.put(x + 1 + cells(bar.mark), y, {.glyph = U'┊', .fg = Ink::kSaturation, .bold = true});
   }
@@ -172,7 +173,9 @@ std::string to_short_words(DomainState state) {
   }
 }
 
-std::string state_in_words(DomainState state, bool in_short) { return in_short ? to_short_words(state) : to_words(state); }
+std::string state_in_words(DomainState state, bool in_short) {
+  return in_short ? to_short_words(state) : to_words(state);
+}
 
 /// Of all states, so that a table does not change its columns with what happens.
 int state_columns(bool in_short) {
@@ -229,7 +232,8 @@ void draw_line(Canvas& canvas, int x, int y, const TableColumns& table, const So
   if (table.bandwidth > 0)
     canvas.text(x + table.of + 2, y, bandwidth_in_words(socket), socket.measured() ? Ink::kText : Ink::kWarning);
   if (table.state > 0)
-    canvas.text(x + table.of + table.bandwidth + 2, y, state_in_words(socket.activity.state, table.short_states), Ink::kText);
+    canvas.text(x + table.of + table.bandwidth + 2, y, state_in_words(socket.activity.state, table.short_states),
+                Ink::kText);
 }
 
 /// First socket of a list that can't show all, so that the cursor's is among them.

@@ -62,8 +62,8 @@ struct State {
 
   bool follow = true;          ///< The map's right edge keeps up with the data.
   Nanoseconds window_begin{};  ///< Left edge of the map while not following; drawn from the start of its column.
-  std::optional<int>
-      zoom;  ///< A column is kFinestColumn * 2^zoom wide (time_window.h). Unset: fits the screen's width.
+  /// A column is kFinestColumn * 2^zoom wide (time_window.h). Unset: fits the screen's width.
+  std::optional<int> zoom;
   bool paused = false;
   Nanoseconds paused_at{};  ///< While paused, nothing later than this is shown.
 

@@ -36,8 +36,8 @@ Piece replay_piece(const Replay& replay) {
           .bold = true};
 }
 
-/// Nodes and ranks of which nothing is heard. Until nothing more can come that is a node which fell behind the others; losses in between are
-/// told among the events.
+/// Nodes and ranks of which nothing is heard. Until nothing more can come that is a node which fell behind the others;
+/// losses in between are told among the events.
 std::string silence_in_words(const Model& model) {
   analysis::Missing silent{.nodes = model.findings.missing.nodes};
   if (model.session.link == LinkCondition::kEnded)
@@ -52,16 +52,11 @@ Piece link_piece(const SessionInfo& session, bool complete) {
     return Piece{.text = std::move(text), .ink = ink, .weight = 10, .right = true, .bold = true};
   };
   switch (session.link) {
-    case LinkCondition::kWaiting:
-      return piece("WAITING", Ink::kWarning);
-    case LinkCondition::kLive:
-      return piece("LIVE " + lag_in_words(session.lag), Ink::kGood);
-    case LinkCondition::kEnded:
-      return complete ? piece("ENDED", Ink::kStrong) : piece("INCOMPLETE", Ink::kError);
-    case LinkCondition::kLost:
-      return piece("LOST", Ink::kError);
-    case LinkCondition::kRefused:
-      return piece("REFUSED", Ink::kError);
+    case LinkCondition::kWaiting: return piece("WAITING", Ink::kWarning);
+    case LinkCondition::kLive: return piece("LIVE " + lag_in_words(session.lag), Ink::kGood);
+    case LinkCondition::kEnded: return complete ? piece("ENDED", Ink::kStrong) : piece("INCOMPLETE", Ink::kError);
+    case LinkCondition::kLost: return piece("LOST", Ink::kError);
+    case LinkCondition::kRefused: return piece("REFUSED", Ink::kError);
   }
   return {};
 }
@@ -97,7 +92,8 @@ Piece carrier_piece(const State& state, const Model& model) {
             .weight = 10,
             .right = true,
             .bold = true};
-  return model.session.replay ? replay_piece(*model.session.replay) : link_piece(model.session, model.findings.missing.has_all_since_start());
+  return model.session.replay ? replay_piece(*model.session.replay)
+                              : link_piece(model.session, model.findings.missing.has_all_since_start());
 }
 
 std::vector<Piece> title_pieces(const Layout& layout, const State& state, const Model& model) {
@@ -115,7 +111,8 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
       {.text = timeline.ranks() == 0 ? "" : fmt::format("{} ranks", timeline.ranks()), .weight = 7},
       {.text = sockets == 0 ? "" : fmt::format("{} socket{}", sockets, sockets == 1 ? "" : "s"), .weight = 3},
       {.text = step == wire::kNoStep || state.paused ? "" : fmt::format("step {:<4}", step), .weight = 6},
-      {.text = timeline.empty() ? "" : to_moment(shown_until(state, model), std::chrono::milliseconds(100)), .weight = 6},
+      {.text = timeline.empty() ? "" : to_moment(shown_until(state, model), std::chrono::milliseconds(100)),
+       .weight = 6},
       {.text = session.replay || timeline.empty() ? "" : fmt::format("{:>6} ev/s", to_count(session.events_per_second)),
        .ink = Ink::kDim,
        .weight = 4,

@@ -9,8 +9,8 @@
 
 namespace idlewave::view {
 
-inline constexpr int kAskedFor =
-    4;  ///< Weight from which a piece is to be seen somewhere, if need be on the line about steps.
+/// Weight from which a piece is to be seen somewhere, if need be on the line about steps.
+inline constexpr int kAskedFor = 4;
 /// What the title says.
 std::vector<Piece> title_pieces(const Layout& layout, const State& state, const Model& model);
 /// `columns`: room for the figures of a step.

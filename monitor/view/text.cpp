@@ -105,52 +105,34 @@ std::vector<std::string> wrapped(std::string_view utf8, int columns) {
 char32_t ascii_of(char32_t glyph) {
   if (glyph < 0x80) return glyph;
   switch (glyph) {
-    case U'─':
-      return U'-';
+    case U'─': return U'-';
     case U'│':
     case U'┊':
     case U'┼':
     case U'┤':
-    case U'├':
-      return U'|';
-    case U'▕':
-      return U'[';
-    case U'▏':
-      return U']';
+    case U'├': return U'|';
+    case U'▕': return U'[';
+    case U'▏': return U']';
     case U'█':
     case U'▆':
-    case U'▓':
-      return U'#';
-    case U'·':
-      return U'.';
-    case U'…':
-      return U'~';
-    case U'●':
-      return U'*';
-    case U'◆':
-      return U'@';
-    case U'×':
-      return U'x';
-    case U'╵':
-      return U'\'';
+    case U'▓': return U'#';
+    case U'·': return U'.';
+    case U'…': return U'~';
+    case U'●': return U'*';
+    case U'◆': return U'@';
+    case U'×': return U'x';
+    case U'╵': return U'\'';
     case U'▴':
-    case U'↑':
-      return U'^';
+    case U'↑': return U'^';
     case U'↓':
-    case U'▾':
-      return U'v';
+    case U'▾': return U'v';
     case U'←':
-    case U'◂':
-      return U'<';
+    case U'◂': return U'<';
     case U'→':
-    case U'▸':
-      return U'>';
-    case U'–':
-      return U'-';
-    case U'µ':
-      return U'u';
-    default:
-      return kUnprintable;
+    case U'▸': return U'>';
+    case U'–': return U'-';
+    case U'µ': return U'u';
+    default: return kUnprintable;
   }
 }
 

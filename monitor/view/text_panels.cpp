@@ -19,25 +19,18 @@ constexpr int kHelpColumns = 39;
 
 Ink ink_of(const analysis::Remark& remark) {
   switch (remark.kind) {
-    case analysis::Remark::Kind::kDelay:
-      return Ink::kDelay;
-    case analysis::Remark::Kind::kLoss:
-      return Ink::kWarning;
-    default:
-      return Ink::kText;
+    case analysis::Remark::Kind::kDelay: return Ink::kDelay;
+    case analysis::Remark::Kind::kLoss: return Ink::kWarning;
+    default: return Ink::kText;
   }
 }
 
 Ink ink_of(Tone tone) {
   switch (tone) {
-    case Tone::kGood:
-      return Ink::kGood;
-    case Tone::kWarning:
-      return Ink::kWarning;
-    case Tone::kError:
-      return Ink::kError;
-    case Tone::kPlain:
-      break;
+    case Tone::kGood: return Ink::kGood;
+    case Tone::kWarning: return Ink::kWarning;
+    case Tone::kError: return Ink::kError;
+    case Tone::kPlain: break;
   }
   return Ink::kStrong;
 }

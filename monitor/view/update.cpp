@@ -12,15 +12,9 @@ namespace {
 
 void key_in_help(State& state, const Key& key) {
   switch (key.code) {
-    case KeyCode::kDown:
-      ++state.help_scroll;
-      break;
-    case KeyCode::kUp:
-      state.help_scroll = std::max(state.help_scroll - 1, 0);
-      break;
-    default:
-      state.help = false;
-      break;
+    case KeyCode::kDown: ++state.help_scroll; break;
+    case KeyCode::kUp: state.help_scroll = std::max(state.help_scroll - 1, 0); break;
+    default: state.help = false; break;
   }
 }
 

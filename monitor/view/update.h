@@ -28,7 +28,8 @@ struct ReplayPause {
 struct ReplaySeek {
   Nanoseconds to{};  ///< Session time.
 };
-using Effect = std::variant<Quit, Detach, SendCommand, StartRecording, StopRecording, SaveScreen, ReplayPause, ReplaySeek>;
+using Effect =
+    std::variant<Quit, Detach, SendCommand, StartRecording, StopRecording, SaveScreen, ReplayPause, ReplaySeek>;
 
 struct Update {
   State state;

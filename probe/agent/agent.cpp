@@ -24,16 +24,18 @@ using wire::Rank;
 
 namespace {
 
-constexpr Nanoseconds kSweepInterval = milliseconds(36);  // a picture is drawn for each frame; a frame costs some 20 B of a recording
+// a picture is drawn for each frame; a frame costs some 20 B of a recording
+constexpr Nanoseconds kSweepInterval = milliseconds(36);
 constexpr Nanoseconds kFrameInterval = milliseconds(100);    // at least so often, for the live edge moves by frames
 constexpr Nanoseconds kProcessInterval = milliseconds(200);  // where a process has no descriptor to watch
 constexpr Nanoseconds kAfterLastRank = milliseconds(500);
 constexpr Nanoseconds kClaimLimit = seconds(10);  // a rank needs milliseconds to fill in its slot
 constexpr Nanoseconds kFinishPatience = seconds(2);
-constexpr Nanoseconds kLockPatience = seconds(6);         // for somebody who starts an agent; then it goes without asking
-constexpr Nanoseconds kMonitorPatience = seconds(5);      // then somebody is told why there is none
-constexpr Nanoseconds kNoticeTime = milliseconds(60);     // a rank that is held looks every 10 ms
-constexpr std::size_t kMostKnown = 1 << 16;               // ranks of one node, those that left included
+// for somebody who starts an agent; then it goes without asking
+constexpr Nanoseconds kLockPatience = seconds(6);
+constexpr Nanoseconds kMonitorPatience = seconds(5);   // then somebody is told why there is none
+constexpr Nanoseconds kNoticeTime = milliseconds(60);  // a rank that is held looks every 10 ms
+constexpr std::size_t kMostKnown = 1 << 16;            // ranks of one node, those that left included
 /// How far a frame's promise (no older event follows) stays behind the clock. A rank reads the clock and publishes its
 /// event some nanoseconds later, so an event older than the margin is in its ring when the sweep looks, unless its rank
 /// was preempted between the two. For that rare case, and for a rank that declares traffic late (which carries the time
@@ -87,12 +89,12 @@ wire::Result<std::unique_ptr<Post>> Post::take(const Options& options) {
 
 wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& options, Post post) {
   auto outlet = outlet::Outlet::open({.session = options.session,
-                                       .node = host_name(),
-                                       .listen = post.listen,
-                                       .connect = options.connect,
-                                       .buffer_bytes = options.buffer_bytes,
-                                       .key = options.key,
-                                       .listen_key = options.listen_key});
+                                      .node = host_name(),
+                                      .listen = post.listen,
+                                      .connect = options.connect,
+                                      .buffer_bytes = options.buffer_bytes,
+                                      .key = options.key,
+                                      .listen_key = options.listen_key});
   if (!outlet) return outlet.error();
   std::unique_ptr<Agent> agent(new Agent(options, std::move(post), std::move(*outlet)));
   const pid_t found_by = agent->keeper_ != 0 ? agent->keeper_ : getpid();
@@ -174,7 +176,9 @@ void Agent::run(const std::atomic<bool>& stop) {
   }
   const std::atomic<bool> undisturbed{false};
   if (let_go()) serve_until(now() + kNoticeTime, undisturbed);
-  if (stop) claim_->retire(segment_->header(), [] { return false; }, true);
+  if (stop)
+    claim_->retire(
+        segment_->header(), [] { return false; }, true);
   sweep();
   if (!outlet_->finish(kFinishPatience)) claim_->log("a monitor went away before it had received everything");
   if (!outlet_->refusal().empty()) claim_->log("the monitor did not want this session: " + outlet_->refusal());
@@ -355,7 +359,8 @@ bool Agent::may_end(Nanoseconds now) {
   const Nanoseconds patience = known_.empty() ? options_.patience : kAfterLastRank;
   if (now - busy_at_ < patience) return false;
   const bool insist = now - busy_at_ >= patience + kLockPatience;
-  return claim_->retire(segment_->header(), [this] { return somebody_is_in(); }, insist);
+  return claim_->retire(
+      segment_->header(), [this] { return somebody_is_in(); }, insist);
 }
 
 }  // namespace idlewave::agent

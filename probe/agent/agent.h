@@ -47,8 +47,8 @@ struct Post {
 /// Collects what the ranks of one node say, sends it on, and gives them what operators order. One thread.
 class Agent {
  public:
-  /// When this returns, ranks can join. What another agent left in the memory of `post` is taken over: its ranks are let
-  /// go, and what they have written since goes into a new stream.
+  /// When this returns, ranks can join. What another agent left in the memory of `post` is taken over: its ranks are
+  /// let go, and what they have written since goes into a new stream.
   static wire::Result<std::unique_ptr<Agent>> open(const Options& options, Post post);
 
   /// Until all ranks have left and every attached monitor has everything, or `stop` is set (by a signal handler).
@@ -104,7 +104,7 @@ class Agent {
   std::map<std::uint32_t, wire::Nanoseconds> claimed_since_;
   wire::Roster roster_;  ///< As sent last.
   bool roster_changed_ = true;
-  bool was_watched_ = false;  ///< Somebody was attached at the last sweep.
+  bool was_watched_ = false;        ///< Somebody was attached at the last sweep.
   wire::Nanoseconds explain_at_{};  ///< When to look why the monitor that was named has not been heard; 0: no longer.
   wire::Nanoseconds frame_sent_at_{};
   wire::Nanoseconds processes_checked_at_{};

@@ -47,11 +47,11 @@ class Claim {
 
   std::string session_;
   std::string folder_;
-  int folder_fd_;       ///< Its flock is what makes this the session's agent. Shared by keeper and collector.
-  int start_lock_;      ///< `lock`, while this agent starts; -1 if our starter holds it.
-  std::string socket_;  ///< Path of ours; empty if we listen elsewhere.
+  int folder_fd_;             ///< Its flock is what makes this the session's agent. Shared by keeper and collector.
+  int start_lock_;            ///< `lock`, while this agent starts; -1 if our starter holds it.
+  std::string socket_;        ///< Path of ours; empty if we listen elsewhere.
   wire::AgentRecord record_;  ///< Names whoever took the claim until it is published.
-  int patience_ms_ = 0;  ///< For the lock, at the end.
+  int patience_ms_ = 0;       ///< For the lock, at the end.
   bool forgotten_ = false;
 };
 

@@ -69,9 +69,10 @@ bool is_addressed(const Command& command, Rank rank) {
 std::string objection_of(const Resident& rank, Nanoseconds wanted) {
   const Nanoseconds left = rank.may_be_held();
   if (wanted > left) {
-    return fmt::format("rank {} may be held for {:.9g} s more in this session, not for {:.9g} s: all orders together are "
-                       "limited to {:.9g} s",
-                       rank.rank(), seconds(left), seconds(wanted), seconds(kLongest));
+    return fmt::format(
+        "rank {} may be held for {:.9g} s more in this session, not for {:.9g} s: all orders together are "
+        "limited to {:.9g} s",
+        rank.rank(), seconds(left), seconds(wanted), seconds(kLongest));
   }
   if (rank.waiting_orders() < kMostWaiting) return {};
   return fmt::format("rank {} has {} delays waiting already", rank.rank(), rank.waiting_orders());

@@ -22,9 +22,7 @@ struct Newcomer {
   std::uint64_t process_start = 0;
 
   static Newcomer in(const shm::Slot& slot);
-  bool is_plausible() const {
-    return rank >= 0 && rank < world_size && world_size <= wire::kMaxRanks && pid > 0;
-  }
+  bool is_plausible() const { return rank >= 0 && rank < world_size && world_size <= wire::kMaxRanks && pid > 0; }
   bool runs() const { return pid > 0 && wire::process_start_time(pid) == process_start; }
 };
 

@@ -10,8 +10,8 @@
 namespace idlewave::client {
 namespace {
 
-constexpr std::int64_t kShortestSleep =
-    100'000;  ///< ns. What is shorter is spun: a sleep ends tens of microseconds late.
+/// ns. What is shorter is spun: a sleep ends tens of microseconds late.
+constexpr std::int64_t kShortestSleep = 100'000;
 constexpr std::int64_t kNoiseLookInterval = 1'000'000'000;  ///< ns
 // The values of wire::NoiseKind, whose header needs the C++ library.
 constexpr std::uint32_t kExponential = 0;

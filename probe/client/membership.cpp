@@ -14,8 +14,8 @@ namespace idlewave::client {
 namespace {
 
 constexpr std::int64_t kPatienceMs = 5000;
-constexpr std::int64_t kClosedPatienceMs =
-    500;  ///< An agent that does not open in this time is taken for one that ends.
+/// An agent that does not open in this time is taken for one that ends.
+constexpr std::int64_t kClosedPatienceMs = 500;
 constexpr std::uint32_t kMostSlots = 1 << 20;
 constexpr std::uint32_t kMostRingEvents = 1 << 24;
 
@@ -146,7 +146,9 @@ Membership::Answer Membership::enter(int memory_fd, wire::Rank rank, wire::Rank 
 
 bool Membership::map(int memory_fd) {
   struct stat status;
-  if (!keeps_its_size(memory_fd) || fstat(memory_fd, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(shm::Header))) return false;
+  if (!keeps_its_size(memory_fd) || fstat(memory_fd, &status) != 0 ||
+      status.st_size < static_cast<off_t>(sizeof(shm::Header)))
+    return false;
   bytes_ = static_cast<std::size_t>(status.st_size);
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
   if (memory_ == MAP_FAILED) return false;

@@ -75,8 +75,7 @@ void attach_parts() {
   shm::Slot& slot = probe.membership.slot();
   probe.pid = getpid();
   probe.phases.attach(slot);
-  probe.lane.attach(slot, probe.membership.ring(), probe.membership.ring_events(),
-                    probe.membership.header().clock);
+  probe.lane.attach(slot, probe.membership.ring(), probe.membership.ring_events(), probe.membership.header().clock);
   probe.gates.attach(slot, probe.lane, probe.membership.header());
 }
 

@@ -22,8 +22,8 @@ class Past {
   }
   void add(std::span<const std::byte> frame);
 
-  /// For each node of which something was forgotten its roster, as if it had been sent just before the oldest frame that
-  /// is kept.
+  /// For each node of which something was forgotten its roster, as if it had been sent just before the oldest frame
+  /// that is kept.
   std::vector<std::vector<std::byte>> summary() const;
 
  private:

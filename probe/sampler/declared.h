@@ -41,8 +41,8 @@ class Declared : public Sampler {
     Nanoseconds phase_began{};
     Debt running;  ///< Of the phase that runs.
     Debt ended;    ///< Of phases that have ended.
-    std::array<Nanoseconds, wire::kPhaseLimit>
-        usual{};  ///< Length of the last phase of each kind that declared; 0: none yet.
+    /// Length of the last phase of each kind that declared; 0: none yet.
+    std::array<Nanoseconds, wire::kPhaseLimit> usual{};
 
     void declare(Nanoseconds now, double bytes);
     void count(Nanoseconds now);

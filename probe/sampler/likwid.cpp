@@ -73,8 +73,8 @@ void Likwid::start(const std::string& reader_path, const std::vector<CounterPlac
   const pid_t parent = getpid();
   reader_ = fork();
   if (reader_ == 0) become_reader(reader_path.c_str(), arguments.data(), ends[1], parent);
-  if (reader_ > 0)
-    setpgid(reader_, reader_);  // here as well as in the child, so that it has happened whoever runs first
+  // here as well as in the child, so that it has happened whoever runs first
+  if (reader_ > 0) setpgid(reader_, reader_);
   close(ends[1]);
   pipe_ = ends[0];
   fcntl(pipe_, F_SETFL, O_NONBLOCK);

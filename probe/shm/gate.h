@@ -38,8 +38,8 @@ T get(const T& field) {
 }
 }  // namespace detail
 
-/// The word that guards a delay: its lowest two bits say kIdle, kArmed, kHeld or kRevoked, the others number the orders,
-/// so that an exchange never takes one order for another.
+/// The word that guards a delay: its lowest two bits say kIdle, kArmed, kHeld or kRevoked, the others number the
+/// orders, so that an exchange never takes one order for another.
 inline constexpr std::uint32_t kIdle = 0, kArmed = 1, kHeld = 2, kRevoked = 3, kStateBits = 3;
 
 // ---- agent ----
@@ -60,7 +60,8 @@ inline bool arm_delay(Slot& slot, const Delay& delay) {
 /// Takes an order back that has not begun. False if there is none, or the rank was faster.
 inline bool disarm_delay(Slot& slot) {
   std::uint32_t word = slot.delay.armed.load(std::memory_order_acquire);
-  return (word & kStateBits) == kArmed && slot.delay.armed.compare_exchange_strong(word, word & ~kStateBits, std::memory_order_acq_rel);
+  return (word & kStateBits) == kArmed &&
+         slot.delay.armed.compare_exchange_strong(word, word & ~kStateBits, std::memory_order_acq_rel);
 }
 
 /// Takes an order back wherever it is: one that has not begun is forgotten, one that holds the rank now ends within
@@ -120,8 +121,10 @@ inline DelayAnswer take_delay(Slot& slot, wire::Step step, Delay& delay) {
   if ((word & kStateBits) != kArmed) return DelayAnswer::kNone;
   const Delay seen{detail::get(gate.command), detail::get(gate.duration_ns), detail::get(gate.at_step)};
   if (seen.at_step > step) return DelayAnswer::kLater;
-  // Fails if the agent has taken the order back, also when it has armed another one since: that one asks for attention itself.
-  if (!gate.armed.compare_exchange_strong(word, (word & ~kStateBits) | kHeld, std::memory_order_acq_rel)) return DelayAnswer::kNone;
+  // Fails if the agent has taken the order back, also when it has armed another one since: that one asks for attention
+  // itself.
+  if (!gate.armed.compare_exchange_strong(word, (word & ~kStateBits) | kHeld, std::memory_order_acq_rel))
+    return DelayAnswer::kNone;
   delay = seen;
   return DelayAnswer::kTaken;
 }

@@ -57,8 +57,8 @@ struct alignas(64) Header {
 /// One order for one rank; see gate.h. The agent fills the fields while armed says idle, then stores it armed under a
 /// new number (release); the rank obeys at the first step that begins (number >= at_step), or, in a program without
 /// steps, the first compute phase; it stores idle (release) at the delay's end. The agent may take an order back by
-/// exchanging armed for idle; the rank takes it by exchanging armed for held, so that just one wins. An order that holds
-/// the rank already is ended by exchanging held for revoked, which the rank looks for while it sleeps.
+/// exchanging armed for idle; the rank takes it by exchanging armed for held, so that just one wins. An order that
+/// holds the rank already is ended by exchanging held for revoked, which the rank looks for while it sleeps.
 struct DelayGate {
   std::atomic<std::uint32_t> armed{0};
   wire::CommandId command = 0;

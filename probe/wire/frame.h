@@ -1,8 +1,9 @@
 #pragma once
 // What travels between an agent (or the simulator) and a monitor. One msgpack map per message; see docs/wire-format.md.
 //
-// Sequenced frames (Roster, Events, Outcome, End) are the stream: every consumer of a sender sees the same frames with the same numbers,
-// and they are what a recording holds. Attach, Credit and EndAck are the conversation about the stream and carry no number.
+// Sequenced frames (Roster, Events, Outcome, End) are the stream: every consumer of a sender sees the same frames with
+// the same numbers, and they are what a recording holds. Attach, Credit and EndAck are the conversation about the
+// stream and carry no number.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,17 +29,18 @@ struct RankInfo {
 
 struct DomainInfo {
   DomainId id = 0;
-  std::string label;                  ///< "socket 0", "virtual socket 3", "NUMA 1".
-  double core_bandwidth = 0;          ///< b(1), bytes per second; 0: not known.
-  double saturated_bandwidth = 0;     ///< b_sat, bytes per second; 0: not known.
+  std::string label;               ///< "socket 0", "virtual socket 3", "NUMA 1".
+  double core_bandwidth = 0;       ///< b(1), bytes per second; 0: not known.
+  double saturated_bandwidth = 0;  ///< b_sat, bytes per second; 0: not known.
   BandwidthSource source = BandwidthSource::kNone;
-  std::string note;                   ///< Why the source is not a better one, and what to ask for; empty if there is nothing to say.
+  /// Why the source is not a better one, and what to ask for; empty if there is nothing to say.
+  std::string note;
   friend bool operator==(const DomainInfo&, const DomainInfo&) = default;
 };
 
 struct PhaseInfo {
-  Phase phase = Phase::kNone;      ///< At least kFirstUserPhase.
-  Phase category = Phase::kNone;   ///< kCompute, kWait or kCommunicate.
+  Phase phase = Phase::kNone;     ///< At least kFirstUserPhase.
+  Phase category = Phase::kNone;  ///< kCompute, kWait or kCommunicate.
   std::string name;
   friend bool operator==(const PhaseInfo&, const PhaseInfo&) = default;
 };
@@ -46,7 +48,8 @@ struct PhaseInfo {
 /// Everything about a node that changes slowly. Sent first, again whenever something in it changed, and again when a consumer attaches;
 /// the latest replaces all before it.
 struct Roster {
-  Rank world_size = 0;              ///< Ranks of the whole program, also those on other nodes. Rank numbers are below it.
+  /// Ranks of the whole program, also those on other nodes. Rank numbers are below it.
+  Rank world_size = 0;
   std::int32_t agent_pid = 0;       ///< 0 for the simulator.
   std::int64_t unix_time_ns = 0;    ///< Wall clock at `node_time`.
   Nanoseconds node_time{};          ///< The node's clock when this roster was made.
@@ -74,8 +77,8 @@ struct DelayOrder {
 };
 struct NoiseOrder {
   NoiseKind kind = NoiseKind::kExponential;
-  Nanoseconds amount{};   ///< Mean of the exponential, or duration of each periodic interruption.
-  double frequency = 0;   ///< Hz, periodic only.
+  Nanoseconds amount{};  ///< Mean of the exponential, or duration of each periodic interruption.
+  double frequency = 0;  ///< Hz, periodic only.
   friend bool operator==(const NoiseOrder&, const NoiseOrder&) = default;
 };
 /// Ends all noise and every delay, also one that holds a rank now.
@@ -91,7 +94,8 @@ struct Command {
   friend bool operator==(const Command&, const Command&) = default;
 };
 
-/// The sender's answer to a command: armed, or why not. That it took effect is told by kDelayBegin and kDelayEnd events with its id.
+/// The sender's answer to a command: armed, or why not. That it took effect is told by kDelayBegin and kDelayEnd events
+/// with its id.
 struct Outcome {
   Command command;
   Nanoseconds time{};  ///< Node's clock, when it was armed or refused.
@@ -100,7 +104,8 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-/// The stream is complete: nothing follows. Every consumer answers EndAck once it has all frames up to and including this one.
+/// The stream is complete: nothing follows. Every consumer answers EndAck once it has all frames up to and including
+/// this one.
 struct End {
   friend bool operator==(const End&, const End&) = default;
 };
@@ -129,20 +134,20 @@ struct Hello {
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
-/// Node name of a relay, which passes on the streams of a session's nodes over one connection. What it says for itself carries this name:
-/// its signs of life, and the End after which no node's stream goes on.
+/// Node name of a relay, which passes on the streams of a session's nodes over one connection. What it says for itself
+/// carries this name: its signs of life, and the End after which no node's stream goes on.
 inline constexpr const char* kRelayNode = "*";
 
-/// Asks a relay to record the session from now on into a file on its node; an empty path ends the recording. Who watches learns what became of
-/// it where the relay's host says so.
+/// Asks a relay to record the session from now on into a file on its node; an empty path ends the recording. Who
+/// watches learns what became of it where the relay's host says so.
 struct Record {
   std::string path;  ///< Absolute.
   friend bool operator==(const Record&, const Record&) = default;
 };
 
 struct Frame {
-  std::string session;       ///< Both sides drop what belongs to another session.
-  std::string node;          ///< Host name of the sender; empty in messages from a consumer.
+  std::string session;         ///< Both sides drop what belongs to another session.
+  std::string node;            ///< Host name of the sender; empty in messages from a consumer.
   std::uint64_t sequence = 0;  ///< From 1, without gaps, for the sequenced kinds; 0 for the others.
   std::variant<Roster, Events, Outcome, End, Attach, Credit, EndAck, Refusal, Hello, Command, Record> body;
   friend bool operator==(const Frame&, const Frame&) = default;
@@ -153,8 +158,8 @@ bool is_sequenced(const Frame& frame);
 
 std::vector<std::byte> encode(const Frame& frame);
 
-/// Never trusts a byte: limits on nesting, counts and sizes apply before anything is allocated. The error says what is wrong
-/// ("frame of wire version 9; this program reads 1").
+/// Never trusts a byte: limits on nesting, counts and sizes apply before anything is allocated. The error says what is
+/// wrong ("frame of wire version 9; this program reads 1").
 Result<Frame> decode(std::span<const std::byte> bytes);
 
 }  // namespace idlewave::wire

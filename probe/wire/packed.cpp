@@ -101,17 +101,10 @@ double MapReader::number(std::string_view key, double low, double high) {
   double number = 0;
   switch (value.type) {
     case msgpack::type::FLOAT32:
-    case msgpack::type::FLOAT64:
-      number = value.via.f64;
-      break;
-    case msgpack::type::POSITIVE_INTEGER:
-      number = static_cast<double>(value.via.u64);
-      break;
-    case msgpack::type::NEGATIVE_INTEGER:
-      number = static_cast<double>(value.via.i64);
-      break;
-    default:
-      return refuse(key, "is not a number"), 0;
+    case msgpack::type::FLOAT64: number = value.via.f64; break;
+    case msgpack::type::POSITIVE_INTEGER: number = static_cast<double>(value.via.u64); break;
+    case msgpack::type::NEGATIVE_INTEGER: number = static_cast<double>(value.via.i64); break;
+    default: return refuse(key, "is not a number"), 0;
   }
   if (!(number >= low && number <= high)) return refuse(key, "is out of range"), 0;
   return number;

@@ -13,8 +13,8 @@ struct Range {
   char32_t first, last;
 };
 
-/// Sorted. Unicode's general categories Cc, Cf, Zl and Zp where they act on what stands around them, and letters that are
-/// drawn as nothing. Not here: U+FE0F and other variation selectors, which belong to the glyph before them.
+/// Sorted. Unicode's general categories Cc, Cf, Zl and Zp where they act on what stands around them, and letters that
+/// are drawn as nothing. Not here: U+FE0F and other variation selectors, which belong to the glyph before them.
 constexpr Range kNotShown[] = {
     {0x00, 0x1f},        // C0
     {0x7f, 0x9f},        // DEL, C1

@@ -1,5 +1,6 @@
 #pragma once
-// A value or one line of text that says what went wrong and what to do. For bad input and lost peers; broken promises are assertions.
+// A value or one line of text that says what went wrong and what to do. For bad input and lost peers; broken promises
+// are assertions.
 
 #include <cassert>
 #include <string>
@@ -18,11 +19,20 @@ class [[nodiscard]] Result {
   Result(T value) : held_(std::move(value)) {}
   Result(Error error) : held_(std::move(error)) {}
   explicit operator bool() const { return std::holds_alternative<T>(held_); }
-  T& operator*() { assert(*this); return std::get<T>(held_); }
-  const T& operator*() const { assert(*this); return std::get<T>(held_); }
+  T& operator*() {
+    assert(*this);
+    return std::get<T>(held_);
+  }
+  const T& operator*() const {
+    assert(*this);
+    return std::get<T>(held_);
+  }
   T* operator->() { return &**this; }
   const T* operator->() const { return &**this; }
-  const Error& error() const { assert(!*this); return std::get<Error>(held_); }
+  const Error& error() const {
+    assert(!*this);
+    return std::get<Error>(held_);
+  }
 
  private:
   std::variant<T, Error> held_;

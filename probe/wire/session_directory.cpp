@@ -284,7 +284,8 @@ bool is_settling(const char* session) {
   return time(nullptr) - status.st_mtime < kSettlingSeconds;
 }
 
-/// Keeps everybody else from living in the folder: those who come wait for these locks, and find that they were removed.
+/// Keeps everybody else from living in the folder: those who come wait for these locks, and find that they were
+/// removed.
 class Eviction {
  public:
   explicit Eviction(const char* session) : owner_(lock(session, "owner")), start_(lock(session, "lock")) {}
@@ -397,7 +398,8 @@ void note_trouble(const char* session, const char* line) {
   if (!file_path(session, "trouble.log", path)) return;
   const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   struct stat status;
-  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > static_cast<off_t>(kTroubleLimit))
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size > static_cast<off_t>(kTroubleLimit))
     return;
   snprintf(text, sizeof text - 1, "%s, process %d: %s", uname(&names) == 0 ? names.nodename : "localhost", getpid(),
            line);

@@ -28,8 +28,8 @@ inline constexpr int kSessionPathLimit = 96;
 
 bool valid_session_name(const char* name);
 
-/// Writes "<root>/<session>" to `out`, or this place's own folder if that one belongs to another place. False if the name
-/// is not valid or the path too long.
+/// Writes "<root>/<session>" to `out`, or this place's own folder if that one belongs to another place. False if the
+/// name is not valid or the path too long.
 bool session_path(const char* session, char (&out)[kSessionPathLimit]);
 
 /// Makes the session's folder (and the root) if missing. False if it can't be made, or either is no folder, belongs to
@@ -48,8 +48,8 @@ inline constexpr int kNoFolder = -2;
 /// gone. -1 if the folder can't be made. For whoever starts a session: before anything else is put into the folder.
 int hold_session(const char* session);
 
-/// The one monitor that ranks of a held session report to. Until the descriptor that is returned is closed nobody else gets
-/// the place: -1.
+/// The one monitor that ranks of a held session report to. Until the descriptor that is returned is closed nobody else
+/// gets the place: -1.
 int take_monitors_place(const char* session);
 
 /// Appends a line to the session's trouble.log, with host and process number before it, for whoever looks after the

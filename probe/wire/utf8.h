@@ -7,8 +7,8 @@
 
 namespace idlewave::wire {
 
-/// Removes the first code point and returns it. Where none begins (malformed, overlong, a surrogate), nothing is returned,
-/// and as many bytes are removed as belong together. `utf8` must not be empty.
+/// Removes the first code point and returns it. Where none begins (malformed, overlong, a surrogate), nothing is
+/// returned, and as many bytes are removed as belong together. `utf8` must not be empty.
 std::optional<char32_t> take_code_point(std::string_view& utf8);
 
 void append_utf8(std::string& out, char32_t code_point);

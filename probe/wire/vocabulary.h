@@ -1,5 +1,6 @@
 #pragma once
-// The words that every part of idlewave shares: what a rank can report, and how it is held in memory. Header only; no dependency.
+// The words that every part of idlewave shares: what a rank can report, and how it is held in memory. Header only; no
+// dependency.
 
 #include <chrono>
 #include <cstdint>
@@ -7,20 +8,23 @@
 
 namespace idlewave::wire {
 
-/// A moment or a span on one node's clock. Every event of a node carries the same clock (CLOCK_MONOTONIC as the probe reads it through
-/// the invariant TSC); two nodes' clocks are related only by a clock model, which readers apply and writers never do.
+/// A moment or a span on one node's clock. Every event of a node carries the same clock (CLOCK_MONOTONIC as the probe
+/// reads it through the invariant TSC); two nodes' clocks are related only by a clock model, which readers apply and
+/// writers never do.
 using Nanoseconds = std::chrono::nanoseconds;
 
-using Rank = std::int32_t;          ///< Place in MPI_COMM_WORLD, from 0.
-using Step = std::int64_t;          ///< Iteration of the bulk-synchronous program, from 0; kNoStep before the first.
-using DomainId = std::int32_t;      ///< A memory contention domain (socket, NUMA node, virtual socket), unique within its node.
-using CommandId = std::uint32_t;    ///< Chosen by whoever sends a command; 0 stands for "the program itself".
+using Rank = std::int32_t;  ///< Place in MPI_COMM_WORLD, from 0.
+using Step = std::int64_t;  ///< Iteration of the bulk-synchronous program, from 0; kNoStep before the first.
+/// A memory contention domain (socket, NUMA node, virtual socket), unique within its node.
+using DomainId = std::int32_t;
+using CommandId = std::uint32_t;  ///< Chosen by whoever sends a command; 0 stands for "the program itself".
 
 inline constexpr Rank kMaxRanks = 1 << 22;  ///< Of a program. A roster or a scenario that announces more is refused.
 inline constexpr Step kNoStep = -1;
 inline constexpr DomainId kNoDomain = -1;
 
-/// What a rank is doing. Values from kFirstUserPhase are named by the program and belong to one of the categories before it.
+/// What a rank is doing. Values from kFirstUserPhase are named by the program and belong to one of the categories
+/// before it.
 enum class Phase : std::uint8_t {
   kNone = 0,         ///< Between phases: running, but nothing was declared.
   kCompute = 1,      ///< Work; counts as active on its contention domain.
@@ -42,15 +46,16 @@ enum class EventKind : std::uint8_t {
   kThreads = 6,     ///< value: threads active in this rank from now on.
   kDelayBegin = 7,  ///< phase: kDelay or kNoise. value: CommandId.
   kDelayEnd = 8,    ///< phase: the one that goes on. value: CommandId.
-  kDropped = 9,     ///< value: events lost between the event before this one and this one's time. phase: the one that goes on.
+  /// value: events lost between the event before this one and this one's time. phase: the one that goes on.
+  kDropped = 9,
   kStop = 10,       ///< The rank left the session properly. phase: kNone.
   kLost = 11,       ///< Written by the agent: the rank's process ended without kStop. phase: kNone.
   kBandwidth = 12,  ///< On a domain's lane. value: bytes moved since the previous kBandwidth (or kStart) of that lane.
 };
 inline constexpr std::uint8_t kEventKindLimit = 13;
 
-/// The one event, from its birth in the probe's ring to the analysis. `phase` is always the phase that goes on after the event, so a
-/// reader needs no stack and is right again one event after a loss.
+/// The one event, from its birth in the probe's ring to the analysis. `phase` is always the phase that goes on after
+/// the event, so a reader needs no stack and is right again one event after a loss.
 struct Event {
   Nanoseconds time{};            ///< Node's clock. Never decreases within a lane.
   std::uint64_t value : 48 = 0;  ///< By kind; bytes, steps and ids all fit into 48 bits.
@@ -64,8 +69,8 @@ inline constexpr std::uint64_t kMaxEventValue = (std::uint64_t{1} << 48) - 1;
 
 /// True for the kinds after which `phase` may differ from what it was.
 constexpr bool changes_phase(EventKind kind) {
-  return kind <= EventKind::kSwitch || kind == EventKind::kDelayBegin || kind == EventKind::kDelayEnd || kind == EventKind::kDropped ||
-         kind == EventKind::kStop || kind == EventKind::kLost;
+  return kind <= EventKind::kSwitch || kind == EventKind::kDelayBegin || kind == EventKind::kDelayEnd ||
+         kind == EventKind::kDropped || kind == EventKind::kStop || kind == EventKind::kLost;
 }
 
 /// Whose events: a rank's, or a contention domain's (bandwidth samples).

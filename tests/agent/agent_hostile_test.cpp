@@ -18,8 +18,7 @@ namespace {
 class SharedMemory {
  public:
   explicit SharedMemory(const wire::AgentRecord& agent) {
-    const std::string path =
-        "/proc/" + std::to_string(agent.pid) + "/fd/" + std::to_string(agent.memory_fd);
+    const std::string path = "/proc/" + std::to_string(agent.pid) + "/fd/" + std::to_string(agent.memory_fd);
     fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
     struct stat status {};
     if (fd_ < 0 || fstat(fd_, &status) != 0) std::abort();
@@ -52,8 +51,8 @@ class SharedMemory {
 };
 
 AgentProcess small_agent() {
-  return AgentProcess({"--slots", std::to_string(SharedMemory::kSlots), "--ring-events",
-                       std::to_string(SharedMemory::kRingEvents)});
+  return AgentProcess(
+      {"--slots", std::to_string(SharedMemory::kSlots), "--ring-events", std::to_string(SharedMemory::kRingEvents)});
 }
 
 wire::AgentRecord record_of_play() {

@@ -180,8 +180,8 @@ TEST(Agent, SaysInTheSessionsFolderWhyItFindsNoMonitor) {
 TEST(Agent, SaysInTheSessionsFolderThatItsKeyIsOfAnotherSession) {
   const SessionRoot root;
   const Keyring ring, other;
-  auto link = link::open_live(
-      {.session = "play", .endpoint = "tcp://127.0.0.1:*", .listen = true, .key = ring.files.server});
+  auto link =
+      link::open_live({.session = "play", .endpoint = "tcp://127.0.0.1:*", .listen = true, .key = ring.files.server});
   ASSERT_TRUE(link) << link.error().message;
   AgentProcess agent({"--connect", link::bound_endpoint(**link), "--key", other.files.agents});
   EXPECT_TRUE(eventually([&] {
@@ -231,8 +231,8 @@ TEST(Agent, SaysWhatIsWrongWithItsArguments) {
 TEST(Agent, ReportsOverTcpWithTheKeyOfItsSession) {
   const SessionRoot root;
   const Keyring ring;
-  auto link = link::open_live(
-      {.session = "play", .endpoint = "tcp://127.0.0.1:*", .listen = true, .key = ring.files.server});
+  auto link =
+      link::open_live({.session = "play", .endpoint = "tcp://127.0.0.1:*", .listen = true, .key = ring.files.server});
   ASSERT_TRUE(link) << link.error().message;
   AgentProcess agent({"--connect", link::bound_endpoint(**link), "--key", ring.files.agents});
   PlayedRank rank("stay", 0, 1);

@@ -14,7 +14,8 @@ namespace {
 using test::ms;
 using test::RingModel;
 
-/// Ten ranks that compute three quarters of each step and wait for one quarter, the second half of them shifted by half a step.
+/// Ten ranks that compute three quarters of each step and wait for one quarter, the second half of them shifted by half
+/// a step.
 void fill_alternating(timeline::Timeline& timeline, bool shifted) {
   RingModel model;
   model.ranks = 10;
@@ -115,7 +116,8 @@ TEST(Efficiency, ParallelIsLoadBalanceTimesCommunication) {
   EXPECT_NEAR(result->parallel, *result->load_balance * result->communication, 1e-9);
 }
 
-/// Ranks that start when they like, compute a share of each step that the test chooses, and stop; then nobody runs for long.
+/// Ranks that start when they like, compute a share of each step that the test chooses, and stop; then nobody runs for
+/// long.
 TEST(Efficiency, IsTheShareByConstructionWhateverComesAfterTheStop) {
   const std::uint64_t seed = timeline::new_seed();
   std::mt19937_64 random(seed);
@@ -183,7 +185,9 @@ TEST(Steps, MeansOfVeryLongStepsDoNotOverflow) {
   timeline.apply_roster("n", timeline::roster(100));
   const Nanoseconds year = std::chrono::hours(24 * 365);
   for (Rank rank = 0; rank < 100; ++rank)
-    timeline.append("n", timeline::rank_lane(rank), std::vector{timeline::start(ms(0)), timeline::step(ms(0), 0, wire::Phase::kCompute), timeline::stop(8 * year)});
+    timeline.append(
+        "n", timeline::rank_lane(rank),
+        std::vector{timeline::start(ms(0)), timeline::step(ms(0), 0, wire::Phase::kCompute), timeline::stop(8 * year)});
   timeline.advance("n", 8 * year);
   const StepTimes times = step_times(timeline, {ms(0), timeline.now()});
   EXPECT_EQ(times.compute_mean, 8 * year);

@@ -24,7 +24,8 @@ void tell(Timeline& timeline, const std::string& node, Rank first, Rank last, Ra
   wire::Roster announced = roster(first, last, world);
   announced.agent_pid = 1;
   ASSERT_TRUE(timeline.apply_roster(node, announced));
-  for (Rank rank = first; rank < last; ++rank) timeline.append(node, rank_lane(rank), std::vector{start(ms(0)), stop(until)});
+  for (Rank rank = first; rank < last; ++rank)
+    timeline.append(node, rank_lane(rank), std::vector{start(ms(0)), stop(until)});
   timeline.advance(node, until);
 }
 
@@ -130,7 +131,8 @@ TEST(Missing, IsToldInAFewWordsHoweverMuchItIs) {
   timeline.apply_roster("a", many);
   const Missing missing = find_missing(timeline);
   EXPECT_LE(missing.ranks.size(), 1000u);
-  EXPECT_EQ(to_words(missing), "node a silent since it announced itself, rank 0 never reported, rank 1 never announced and 49998 more");
+  EXPECT_EQ(to_words(missing),
+            "node a silent since it announced itself, rank 0 never reported, rank 1 never announced and 49998 more");
 }
 
 TEST(Missing, RemembersHolesThatTheLogHasForgotten) {

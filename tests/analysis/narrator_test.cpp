@@ -41,7 +41,8 @@ TEST(Narrator, TellsHowAWaveEnded) {
   RingModel model;
   model.delays = {{5, 20, ms(300)}};
   timeline::Timeline timeline;
-  EXPECT_THAT(texts(narrate(model, timeline)), Contains(AllOf(HasSubstr("idle wave from rank 5"), HasSubstr("met another front"))));
+  EXPECT_THAT(texts(narrate(model, timeline)),
+              Contains(AllOf(HasSubstr("idle wave from rank 5"), HasSubstr("met another front"))));
 }
 
 TEST(Narrator, TellsOfAFewSocketsOneByOneAndOfManyAtOnce) {
@@ -50,7 +51,8 @@ TEST(Narrator, TellsOfAFewSocketsOneByOneAndOfManyAtOnce) {
     model.ranks = ranks;
     timeline::Timeline timeline;
     const auto said = texts(narrate(model, timeline));
-    const auto lines = std::ranges::count_if(said, [](const std::string& text) { return text.ends_with("no longer active"); });
+    const auto lines =
+        std::ranges::count_if(said, [](const std::string& text) { return text.ends_with("no longer active"); });
     EXPECT_EQ(lines, ranks == 40 ? 4 : 1) << testing::PrintToString(said);
     if (ranks == 80) EXPECT_THAT(said, Contains("socket 0 and 7 others are no longer active"));
   }
@@ -92,7 +94,8 @@ TEST(Narrator, RemarksAreInOrderOfTime) {
   model.delays = {{5, 20, ms(300)}, {25, 40, ms(200)}};
   timeline::Timeline timeline;
   const Narrator narrator = narrate(model, timeline);
-  EXPECT_TRUE(std::is_sorted(narrator.remarks().begin(), narrator.remarks().end(), [](const auto& a, const auto& b) { return a.at < b.at; }));
+  EXPECT_TRUE(std::is_sorted(narrator.remarks().begin(), narrator.remarks().end(),
+                             [](const auto& a, const auto& b) { return a.at < b.at; }));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
-// A core-bound bulk-synchronous program as a table of times, by the rules of the scenario files (eager: a receive ends when the sender has posted, a
-// send when it is posted; rendezvous: both end when both have posted; T = 0), turned into the events that its ranks would report.
+// A core-bound bulk-synchronous program as a table of times, by the rules of the scenario files (eager: a receive ends
+// when the sender has posted, a send when it is posted; rendezvous: both end when both have posted; T = 0), turned into
+// the events that its ranks would report.
 
 #include <algorithm>
 #include <cmath>
@@ -27,12 +28,18 @@ struct RingModel {
   Nanoseconds work = ms(10);
   double noise_mean_ms = 0;  ///< Exponential, added to each work phase.
   unsigned seed = 1;
-  struct Delay { Rank rank; int step; Nanoseconds length; };
+  struct Delay {
+    Rank rank;
+    int step;
+    Nanoseconds length;
+  };
   std::vector<Delay> delays;
   Rank ranks_per_domain = 10;
 
   /// Times in ns: when rank r began step k, ended its work, and ended its waiting.
-  struct Times { double begin = 0, delay_end = 0, work_end = 0, wait_end = 0; };
+  struct Times {
+    double begin = 0, delay_end = 0, work_end = 0, wait_end = 0;
+  };
   std::vector<std::vector<Times>> times;  ///< [step][rank]
 
   int partner(Rank rank, int distance) const {
@@ -51,7 +58,8 @@ struct RingModel {
         Times& t = row[std::size_t(rank)];
         t.begin = step == 0 ? 0 : times[std::size_t(step - 1)][std::size_t(rank)].wait_end;
         t.delay_end = t.begin;
-        for (const Delay& delay : delays) if (delay.rank == rank && delay.step == step) t.delay_end += double(delay.length.count());
+        for (const Delay& delay : delays)
+          if (delay.rank == rank && delay.step == step) t.delay_end += double(delay.length.count());
         t.work_end = t.delay_end + double(work.count()) + (noise_mean_ms > 0 ? noise(random) : 0);
       }
       exchange(row);

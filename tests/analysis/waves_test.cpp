@@ -158,17 +158,17 @@ TEST_P(WaveSpeed, IsThatOfTheDependencyModel) {
   EXPECT_NEAR(waves[0].up.speed_ranks_per_s, GetParam().up / 0.010, 0.15 * GetParam().up / 0.010);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    PatternsOfTheLiterature, WaveSpeed,
-    testing::Values(SpeedCase{"one direction, eager", {1}, false, false, 0, 1}, SpeedCase{"one direction, rendezvous", {1}, true, false, 1, 1},
-                    SpeedCase{"both, one wait, eager", {-1, 1}, false, false, 1, 1},
-                    SpeedCase{"both, one wait, rendezvous", {-1, 1}, true, false, 1, 1},
-                    SpeedCase{"both, split, eager", {-1, 1}, false, true, 1, 1},
-                    SpeedCase{"both, split, rendezvous", {-1, 1}, true, true, 2, 2},
-                    SpeedCase{"two each, eager", {-2, -1, 1, 2}, false, false, 2, 2},
-                    SpeedCase{"two each, rendezvous", {-2, -1, 1, 2}, true, false, 2, 2},
-                    SpeedCase{"lopsided, split, eager", {1, -1, -2}, false, true, 3, 1},
-                    SpeedCase{"lopsided, split, rendezvous", {1, -1, -2}, true, true, 4, 4}));
+INSTANTIATE_TEST_SUITE_P(PatternsOfTheLiterature, WaveSpeed,
+                         testing::Values(SpeedCase{"one direction, eager", {1}, false, false, 0, 1},
+                                         SpeedCase{"one direction, rendezvous", {1}, true, false, 1, 1},
+                                         SpeedCase{"both, one wait, eager", {-1, 1}, false, false, 1, 1},
+                                         SpeedCase{"both, one wait, rendezvous", {-1, 1}, true, false, 1, 1},
+                                         SpeedCase{"both, split, eager", {-1, 1}, false, true, 1, 1},
+                                         SpeedCase{"both, split, rendezvous", {-1, 1}, true, true, 2, 2},
+                                         SpeedCase{"two each, eager", {-2, -1, 1, 2}, false, false, 2, 2},
+                                         SpeedCase{"two each, rendezvous", {-2, -1, 1, 2}, true, false, 2, 2},
+                                         SpeedCase{"lopsided, split, eager", {1, -1, -2}, false, true, 3, 1},
+                                         SpeedCase{"lopsided, split, rendezvous", {1, -1, -2}, true, true, 4, 4}));
 
 }  // namespace
 }  // namespace idlewave::analysis

@@ -1,5 +1,6 @@
-// The live demo as a user sees it: real mpirun, 40 ranks, real agent, real ncurses in a terminal without bce (as inside tmux), 160x48. Prints what
-// watching costs and how old an event is when its cell is written. Usage: iw-bench-live [SECONDS]
+// The live demo as a user sees it: real mpirun, 40 ranks, real agent, real ncurses in a terminal without bce (as inside
+// tmux), 160x48. Prints what watching costs and how old an event is when its cell is written. Usage: iw-bench-live
+// [SECONDS]
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pty.h>
@@ -83,7 +84,8 @@ class Stopclock final : public term::Terminal {
   /// Events come at any time within the stretch: sampled each millisecond.
   void note(Nanoseconds from, Nanoseconds to, Nanoseconds written) {
     if (from == Nanoseconds{0}) return;
-    for (Nanoseconds at = from; at < to; at += std::chrono::milliseconds(1)) ages_.push_back(std::chrono::duration<double, std::milli>(written - at).count());
+    for (Nanoseconds at = from; at < to; at += std::chrono::milliseconds(1))
+      ages_.push_back(std::chrono::duration<double, std::milli>(written - at).count());
   }
 
   term::Terminal& inner_;
@@ -110,14 +112,19 @@ int measure(Nanoseconds length, std::string& result) {
   const auto scenario = support::load_scenario(*path);
   auto command = launcher_command(scenario->machine.ranks);
   if (!command) return fail(command.error().message, 1);
-  for (std::string& word : ring_command(*scenario, kWarmUp + length + std::chrono::seconds(2), false)) command->push_back(std::move(word));
+  for (std::string& word : ring_command(*scenario, kWarmUp + length + std::chrono::seconds(2), false))
+    command->push_back(std::move(word));
 
   auto session = Session::open(new_session_name("bench"), "");
   if (!session) return fail(session.error().message, 1);
-  const std::string recording = fmt::format("{}/idlewave-bench-{}.iw", std::filesystem::temp_directory_path().string(), getpid());
-  Monitor monitor(session->take_link(), {.session = session->name(), .label = "bench", .lesson = lesson_panel(*scenario)});
-  if (const auto started = monitor.start_recording(recording, Nanoseconds{0}); !started) return fail(started.error().message, 1);
-  if (const auto started = session->start(*command, launcher_kind(command->front(), MpiChoice::kAuto), true); !started) return fail(started.error().message, 1);
+  const std::string recording =
+      fmt::format("{}/idlewave-bench-{}.iw", std::filesystem::temp_directory_path().string(), getpid());
+  Monitor monitor(session->take_link(),
+                  {.session = session->name(), .label = "bench", .lesson = lesson_panel(*scenario)});
+  if (const auto started = monitor.start_recording(recording, Nanoseconds{0}); !started)
+    return fail(started.error().message, 1);
+  if (const auto started = session->start(*command, launcher_kind(command->front(), MpiChoice::kAuto), true); !started)
+    return fail(started.error().message, 1);
   auto terminal = term::open_ncurses();
   if (!terminal) return fail(terminal.error().message, 1);
   Stopclock clock(**terminal, monitor);
@@ -132,7 +139,8 @@ int measure(Nanoseconds length, std::string& result) {
     return monitor.has_ended() || now > 2 * (kWarmUp + length) + std::chrono::seconds(10);
   });
   terminal->reset();
-  if (!before || after.bytes == 0 || !monitor.has_ended()) return fail("the demo did not run to its end: " + session->epitaph(), 1);
+  if (!before || after.bytes == 0 || !monitor.has_ended())
+    return fail("the demo did not run to its end: " + session->epitaph(), 1);
   if (const auto stopped = monitor.stop_recording(); !stopped) return fail(stopped.error().message, 1);
 
   const double elapsed = std::chrono::duration<double>(after.at - before->at).count();
@@ -140,14 +148,18 @@ int measure(Nanoseconds length, std::string& result) {
   const auto recorded = std::filesystem::file_size(recording);
   std::filesystem::remove(recording);
   result = fmt::format(
-      "{{\"live_cpu_share\": {:.4f}, \"live_bytes_per_s\": {:.0f}, \"event_to_screen_p50_ms\": {:.1f}, \"event_to_screen_p99_ms\": {:.1f}, "
+      "{{\"live_cpu_share\": {:.4f}, \"live_bytes_per_s\": {:.0f}, \"event_to_screen_p50_ms\": {:.1f}, "
+      "\"event_to_screen_p99_ms\": {:.1f}, "
       "\"live_session_bytes_per_event\": {:.3f}, \"live_events_per_s\": {:.0f}, \"live_dropped\": {}}}\n",
-      (after.cpu - before->cpu) / elapsed, double(after.bytes - before->bytes) / elapsed, clock.percentile(0.5), clock.percentile(0.99), double(recorded) / double(events),
-      double(events) / std::chrono::duration<double>(monitor.observer().timeline().now()).count(), monitor.observer().timeline().dropped());
+      (after.cpu - before->cpu) / elapsed, double(after.bytes - before->bytes) / elapsed, clock.percentile(0.5),
+      clock.percentile(0.99), double(recorded) / double(events),
+      double(events) / std::chrono::duration<double>(monitor.observer().timeline().now()).count(),
+      monitor.observer().timeline().dropped());
   return 0;
 }
 
-/// The terminal is the far end of a pseudo-terminal; a process of its own reads it, so that reading is not counted as ours.
+/// The terminal is the far end of a pseudo-terminal; a process of its own reads it, so that reading is not counted as
+/// ours.
 int run_in_pseudo_terminal(Nanoseconds length) {
   int near = -1, far = -1;
   if (openpty(&near, &far, nullptr, nullptr, &kSize) != 0) return fail("no pseudo-terminal", 1);

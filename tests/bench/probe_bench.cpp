@@ -3,8 +3,8 @@
 // --json prints the figures of scripts/bench: of many short, shuffled repetitions the fastest, since on a shared
 // machine everything else is somebody else's time.
 
-#include <fcntl.h>
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
 #include <idlewave/probe.h>
 #include <stdlib.h>
 #include <sys/mman.h>

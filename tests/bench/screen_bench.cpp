@@ -1,5 +1,5 @@
-// iw-bench-screen: one whole screen of 200x60 from 10,000 ranks after 100 million events, timeline to cells; and the bytes that bring a screen
-// to a terminal without bce (as tmux): all of it, and one new column. Prints JSON.
+// iw-bench-screen: one whole screen of 200x60 from 10,000 ranks after 100 million events, timeline to cells; and the
+// bytes that bring a screen to a terminal without bce (as tmux): all of it, and one new column. Prints JSON.
 
 #include <fmt/format.h>
 #include <time.h>
@@ -46,7 +46,9 @@ void live(Rank rank, int first, int last, std::vector<Event>& events) {
 void fill(timeline::Timeline& timeline) {
   wire::Roster roster;
   roster.world_size = kRanks;
-  for (wire::DomainId domain = 0; domain < kRanks / 10; ++domain) roster.domains.push_back({domain, fmt::format("socket {}", domain), 1e10, 5e10, wire::BandwidthSource::kDeclared, ""});
+  for (wire::DomainId domain = 0; domain < kRanks / 10; ++domain)
+    roster.domains.push_back(
+        {domain, fmt::format("socket {}", domain), 1e10, 5e10, wire::BandwidthSource::kDeclared, ""});
   for (Rank rank = 0; rank < kRanks; ++rank) roster.ranks.push_back({rank, 1, rank / 10});
   timeline.apply_roster("node", roster);
   constexpr int kStepsAtOnce = 50;
@@ -67,7 +69,8 @@ int main() {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   timeline::Timeline timeline;
   fill(timeline);
-  const analysis::Findings findings = analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()});
+  const analysis::Findings findings =
+      analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()});
   view::SessionInfo session;
   session.name = "bench";
   session.link = view::LinkCondition::kLive;
@@ -95,7 +98,9 @@ int main() {
     next.put(100, y, cell);
   }
   const std::size_t column = screen.draw(next).size();
-  fmt::print("{{\"screen_ms\": {:.2f}, \"screen_worst_ms\": {:.2f}, \"screen_bytes\": {}, \"screen_column_bytes\": {}, \"screen_events\": {}, \"screen_memory_mb\": {:.0f}}}\n", times[times.size() / 2], times.back(), all,
-             column, timeline.events(), double(timeline.bytes_used()) / (1 << 20));
+  fmt::print(
+      "{{\"screen_ms\": {:.2f}, \"screen_worst_ms\": {:.2f}, \"screen_bytes\": {}, \"screen_column_bytes\": {}, "
+      "\"screen_events\": {}, \"screen_memory_mb\": {:.0f}}}\n",
+      times[times.size() / 2], times.back(), all, column, timeline.events(), double(timeline.bytes_used()) / (1 << 20));
   return 0;
 }

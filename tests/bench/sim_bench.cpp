@@ -94,7 +94,8 @@ void print_figures() {
   const double seconds = seconds_to_run(million);
   fmt::print(
       "{{\"sim_core_rank_steps_per_s\": {:.0f}, \"sim_memory_rank_steps_per_s\": {:.0f}, "
-      "\"sim_desynchronised_rank_steps_per_s\": {:.0f}, \"sim_bytes_per_rank\": {:.1f}, \"sim_million_ranks_s\": {:.2f}}}\n",
+      "\"sim_desynchronised_rank_steps_per_s\": {:.0f}, \"sim_bytes_per_rank\": {:.1f}, \"sim_million_ranks_s\": "
+      "{:.2f}}}\n",
       core, memory, desynchronised, double(peak - before) / 1e6, seconds);
 }
 

@@ -1,5 +1,6 @@
-// iw-soak-ranks RANKS SECONDS EVENTS-A-SECOND FILE: ranks that report so many events a second all together, and nothing else; how many that
-// were stands in FILE afterwards, counted by the ranks themselves. Without MPI: what is tried is what lies behind the probe.
+// iw-soak-ranks RANKS SECONDS EVENTS-A-SECOND FILE: ranks that report so many events a second all together, and nothing
+// else; how many that were stands in FILE afterwards, counted by the ranks themselves. Without MPI: what is tried is
+// what lies behind the probe.
 #include <idlewave/probe.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ static double seconds_of(clockid_t clock) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/// No traffic is declared: the agent would add events of its own, and what is compared in the end are those of the ranks.
+/// No traffic is declared: the agent would add events of its own, and what is compared in the end are those of the
+/// ranks.
 static void report_step(long step) {
   idlewave_step(step);
   idlewave_switch(IDLEWAVE_COMPUTE);
@@ -59,6 +61,7 @@ int main(int argc, char** argv) {
   for (int rank = 0; rank < ranks; ++rank) steps += counts[rank].steps;
   FILE* file = fopen(argv[4], "w");
   if (!file) return perror(argv[4]), 1;
-  fprintf(file, "ranks %d\nsteps %ld\nevents %ld\nfailed %d\n", ranks, steps, EVENTS_A_STEP * steps + 2L * ranks, failed);
+  fprintf(file, "ranks %d\nsteps %ld\nevents %ld\nfailed %d\n", ranks, steps, EVENTS_A_STEP * steps + 2L * ranks,
+          failed);
   return fclose(file) == 0 && failed == 0 ? 0 : 1;
 }

@@ -14,7 +14,8 @@ using testing::Key;
 using testing::Not;
 
 TEST(Launcher, OpenMpiIsToldWhichVariablesTheRanksNeed) {
-  const auto command = with_environment({"mpirun", "-n", "4", "./a.out"}, LauncherKind::kOpenMpi, {{"IDLEWAVE_SESSION", "s"}});
+  const auto command =
+      with_environment({"mpirun", "-n", "4", "./a.out"}, LauncherKind::kOpenMpi, {{"IDLEWAVE_SESSION", "s"}});
   EXPECT_THAT(command, ElementsAre("mpirun", "-x", "IDLEWAVE_SESSION", "-n", "4", "./a.out"));
 }
 

@@ -25,7 +25,9 @@ TEST_P(BadWindow, IsRefusedWithAnExample) {
   ASSERT_FALSE(window);
   EXPECT_THAT(window.error().message, testing::HasSubstr("0.6:0.9"));
 }
-INSTANTIATE_TEST_SUITE_P(Words, BadWindow, testing::Values("", "0.5", "0.9:0.6", "0.5:0.5", "-0.1:0.5", "0.5:1.1", "a:b", "0.1:0.2x", "nan:1", "0.1:0.2:0.3"));
+INSTANTIATE_TEST_SUITE_P(Words, BadWindow,
+                         testing::Values("", "0.5", "0.9:0.6", "0.5:0.5", "-0.1:0.5", "0.5:1.1", "a:b", "0.1:0.2x",
+                                         "nan:1", "0.1:0.2:0.3"));
 
 nlohmann::json report_of(const RingModel& model) {
   timeline::Timeline timeline;
@@ -38,7 +40,8 @@ TEST(Report, HasTheKeysThatOtherProgramsRead) {
   model.delays = {{5, 20, ms(300)}};
   model.run();
   const auto report = report_of(model);
-  for (const char* key : {"ranks", "steps", "duration_s", "events", "dropped", "domains", "waves", "wavefront", "step_time", "efficiency", "commands"}) {
+  for (const char* key : {"ranks", "steps", "duration_s", "events", "dropped", "domains", "waves", "wavefront",
+                          "step_time", "efficiency", "commands"}) {
     EXPECT_TRUE(report.contains(key)) << key;
   }
   EXPECT_EQ(report["ranks"], 40);
@@ -61,7 +64,8 @@ TEST(Report, TellsOfTheWaveInBothDirections) {
   for (const char* direction : {"up", "down"}) {
     EXPECT_EQ(wave[direction]["end"], "annihilated") << direction;
     EXPECT_NEAR(wave[direction]["ranks_per_step"].get<double>(), 1, 0.05) << direction;
-    for (const char* key : {"speed_ranks_per_s", "decay_s_per_rank", "reach_ranks"}) EXPECT_TRUE(wave[direction].contains(key)) << key;
+    for (const char* key : {"speed_ranks_per_s", "decay_s_per_rank", "reach_ranks"})
+      EXPECT_TRUE(wave[direction].contains(key)) << key;
   }
 }
 
@@ -97,7 +101,8 @@ TEST(Report, SaysNullForWhatIsNotKnown) {
   timeline.apply_roster("n1", RingModel().roster());
   const auto report = nlohmann::json::parse(report_json(timeline, {}));
   EXPECT_TRUE(report["duration_s"].is_null());
-  for (const char* key : {"parallel", "load_balance", "communication"}) EXPECT_TRUE(report["efficiency"][key].is_null()) << key;
+  for (const char* key : {"parallel", "load_balance", "communication"})
+    EXPECT_TRUE(report["efficiency"][key].is_null()) << key;
   for (const char* key : {"mean_s", "compute_mean_s", "wait_mean_s", "delay_mean_s", "wait_share"})
     EXPECT_TRUE(report["step_time"][0][key].is_null()) << key;
   for (const char* key : {"active_mean", "bandwidth_gbs"}) EXPECT_TRUE(report["domains"][0][key].is_null()) << key;
@@ -112,7 +117,8 @@ TEST(Report, SaysNullForTheSpeedOfAFrontThatReachedNobody) {
   model.run();
   const auto up = report_of(model)["waves"].at(0)["up"];
   EXPECT_EQ(up["reach_ranks"], 0);
-  for (const char* key : {"speed_ranks_per_s", "ranks_per_step", "decay_s_per_rank"}) EXPECT_TRUE(up[key].is_null()) << key;
+  for (const char* key : {"speed_ranks_per_s", "ranks_per_step", "decay_s_per_rank"})
+    EXPECT_TRUE(up[key].is_null()) << key;
 }
 
 TEST(Report, NamesWhatIsMissingAndPutsItAmongTheLosses) {
@@ -152,10 +158,14 @@ TEST(Report, TakesTheTimeAfterTheLastStopForNobodys) {
   model.fill(alone);
   model.fill(slept);
   slept.advance("n1", ms(60'000));
-  const auto of = [](const timeline::Timeline& timeline) { return nlohmann::json::parse(report_json(timeline, {0.5, 0.95})); };
-  for (const char* key : {"window_s", "efficiency", "step_time", "domains"}) EXPECT_EQ(of(slept)[key], of(alone)[key]) << key;
+  const auto of = [](const timeline::Timeline& timeline) {
+    return nlohmann::json::parse(report_json(timeline, {0.5, 0.95}));
+  };
+  for (const char* key : {"window_s", "efficiency", "step_time", "domains"})
+    EXPECT_EQ(of(slept)[key], of(alone)[key]) << key;
   const double parallel = of(slept)["efficiency"]["parallel"];
-  EXPECT_THAT(report_text(slept, {0.5, 0.95}), testing::HasSubstr("parallel efficiency " + std::to_string(std::lround(parallel * 100)) + " %"));
+  EXPECT_THAT(report_text(slept, {0.5, 0.95}),
+              testing::HasSubstr("parallel efficiency " + std::to_string(std::lround(parallel * 100)) + " %"));
 }
 
 }  // namespace

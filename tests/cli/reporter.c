@@ -1,4 +1,5 @@
-// A program that reports a few steps, for tests of what stands around it. Usage: reporter STEPS [MICROSECONDS-A-STEP [RANK SIZE]]
+// A program that reports a few steps, for tests of what stands around it. Usage: reporter STEPS [MICROSECONDS-A-STEP
+// [RANK SIZE]]
 #include <idlewave/probe.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,4 +1,5 @@
-// iw-write-hostile-session FILE: a session in which every text that a stranger can choose holds what a terminal would obey.
+// iw-write-hostile-session FILE: a session in which every text that a stranger can choose holds what a terminal would
+// obey.
 
 #include <cstdio>
 
@@ -8,7 +9,9 @@ namespace idlewave::wire {
 namespace {
 
 constexpr const char* kHostile =
-    "\x1b]0;owned\x07\x1b[2J\x9b" "31m\xc2\x9b" "31m\x7f\r\n\u202egpj\u2066\u2028\u200b end";
+    "\x1b]0;owned\x07\x1b[2J\x9b"
+    "31m\xc2\x9b"
+    "31m\x7f\r\n\u202egpj\u2066\u2028\u200b end";
 
 std::vector<FrameLogEntry> hostile_entries() {
   Roster roster = example_roster();
@@ -31,7 +34,8 @@ Status write_session(const char* path) {
   auto writer = FrameLogWriter::create(path, {kHostile, "demo", kHostile, kHostile, 0});
   if (!writer) return writer.error();
   for (const FrameLogEntry& entry : hostile_entries()) {
-    if (const Status status = (*writer)->append(entry.received_at, entry.direction, entry.bytes); !status) return status;
+    if (const Status status = (*writer)->append(entry.received_at, entry.direction, entry.bytes); !status)
+      return status;
   }
   return (*writer)->close();
 }

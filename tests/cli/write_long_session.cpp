@@ -13,7 +13,9 @@ using namespace idlewave;
 
 namespace {
 
-std::vector<std::byte> frame(std::uint64_t number, decltype(wire::Frame::body) body) { return wire::encode({"long", "n1", number, std::move(body)}); }
+std::vector<std::byte> frame(std::uint64_t number, decltype(wire::Frame::body) body) {
+  return wire::encode({"long", "n1", number, std::move(body)});
+}
 
 wire::Events events_of_rank_0(std::vector<wire::Event> lived, wire::Nanoseconds up_to) {
   const wire::LaneBatch batch{{wire::LaneId::Kind::kRank, 0}, lived};
@@ -28,7 +30,8 @@ int main(int argc, char** argv) {
   using std::chrono::seconds;
   constexpr wire::Nanoseconds kYears = std::chrono::hours(24 * 365 * 95);
   if (argc != 2) return 2;
-  auto log = wire::FrameLogWriter::create(argv[1], {.program_version = "test", .session = "long", .machine = "m", .command_line = "c"});
+  auto log = wire::FrameLogWriter::create(
+      argv[1], {.program_version = "test", .session = "long", .machine = "m", .command_line = "c"});
   if (!log) return std::fprintf(stderr, "%s\n", log.error().message.c_str()), 1;
   wire::Roster roster;
   roster.world_size = 1;

@@ -28,9 +28,16 @@ class Bytes {
 
   /// Small ones, any, and those at which sums overflow.
   std::int64_t number() {
-    constexpr std::int64_t kEdges[] = {-1, 0, 1, 1'000'000'000, std::int64_t{1} << 31, std::int64_t{1} << 47,
-                                       std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max(),
-                                       std::numeric_limits<std::int64_t>::min(), 3'000'000'000'000'000'000};
+    constexpr std::int64_t kEdges[] = {-1,
+                                       0,
+                                       1,
+                                       1'000'000'000,
+                                       std::int64_t{1} << 31,
+                                       std::int64_t{1} << 47,
+                                       std::int64_t{1} << 62,
+                                       std::numeric_limits<std::int64_t>::max(),
+                                       std::numeric_limits<std::int64_t>::min(),
+                                       3'000'000'000'000'000'000};
     const std::uint8_t kind = byte();
     if (kind < 160) return kind;
     if (kind < 160 + std::size(kEdges)) return kEdges[kind - 160];

@@ -1,5 +1,5 @@
-// Drives a road where libFuzzer is not: the kept inputs as they are, then random changes of them. Takes the few options of
-// libFuzzer that scripts/fuzz uses, and keeps the input that ended it.
+// Drives a road where libFuzzer is not: the kept inputs as they are, then random changes of them. Takes the few options
+// of libFuzzer that scripts/fuzz uses, and keeps the input that ended it.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -119,7 +119,8 @@ Options parse(int argc, char** argv) {
   Options options;
   std::uint64_t timeout = options.timeout, longest = options.longest;
   for (int i = 1; i < argc; ++i) {
-    const bool known = take_number(argv[i], "-runs=", options.runs) || take_number(argv[i], "-max_total_time=", options.seconds) ||
+    const bool known = take_number(argv[i], "-runs=", options.runs) ||
+                       take_number(argv[i], "-max_total_time=", options.seconds) ||
                        take_number(argv[i], "-seed=", options.seed) || take_number(argv[i], "-timeout=", timeout) ||
                        take_number(argv[i], "-max_len=", longest);
     if (std::strncmp(argv[i], "-artifact_prefix=", 17) == 0)
@@ -140,7 +141,8 @@ Input read(const std::filesystem::path& path) {
 std::vector<Input> read_corpus(const std::vector<std::string>& paths) {
   std::vector<std::filesystem::path> files;
   for (const std::string& path : paths) {
-    if (!std::filesystem::is_directory(path)) files.push_back(path);
+    if (!std::filesystem::is_directory(path))
+      files.push_back(path);
     else
       for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry.path());
   }
@@ -174,5 +176,6 @@ int main(int argc, char** argv) {
     if (options.seconds > 0 && std::chrono::system_clock::now() >= until) break;
     run(mutator.next(), options.timeout);
   }
-  std::printf("%llu inputs, seed %llu\n", static_cast<unsigned long long>(done), static_cast<unsigned long long>(options.seed));
+  std::printf("%llu inputs, seed %llu\n", static_cast<unsigned long long>(done),
+              static_cast<unsigned long long>(options.seed));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Frames as a confused or malicious peer of our own version may send them: well-formed as msgpack, wild in what they say. Raw
-// bytes are one of the kinds.
+// Frames as a confused or malicious peer of our own version may send them: well-formed as msgpack, wild in what they
+// say. Raw bytes are one of the kinds.
 
 #include <algorithm>
 #include <string>
@@ -16,7 +16,8 @@ using wire::Nanoseconds;
 
 inline wire::Roster take_roster(Bytes& in) {
   wire::Roster roster;
-  // Few, since whoever looks at a session looks at each rank; the most that there may be are tried by tests of their own.
+  // Few, since whoever looks at a session looks at each rank; the most that there may be are tried by tests of their
+  // own.
   roster.world_size = wire::Rank(in.flag() ? in.below(9) : in.below(1000));
   roster.agent_pid = in.byte();
   roster.unix_time_ns = in.number();

@@ -1,5 +1,5 @@
-// The receiving end in conversation with senders that say anything: what they say goes through the recorder's seam into ingest
-// and timeline, and is drawn.
+// The receiving end in conversation with senders that say anything: what they say goes through the recorder's seam into
+// ingest and timeline, and is drawn.
 
 #include "monitor/cli/observer.h"
 #include "monitor/link/link.h"

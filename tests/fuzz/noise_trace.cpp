@@ -1,8 +1,8 @@
 // A noise trace, and the noise that is made of it.
 
+#include "workloads/support/noise_trace.h"
 #include "tests/fuzz/road.h"
 #include "workloads/sim/noise/make_noise.h"
-#include "workloads/support/noise_trace.h"
 
 namespace idlewave::fuzz {
 

@@ -1,5 +1,6 @@
 #pragma once
-// One road is one program: run_road() is what all of them define. libFuzzer drives it where clang is, driver.cpp elsewhere.
+// One road is one program: run_road() is what all of them define. libFuzzer drives it where clang is, driver.cpp
+// elsewhere.
 
 #include <cstdio>
 #include <cstdlib>

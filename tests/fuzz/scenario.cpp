@@ -1,9 +1,9 @@
 // A scenario file, with an override: read, checked, and turned into what the engines need before they run.
 
+#include "workloads/support/scenario.h"
 #include "tests/fuzz/road.h"
 #include "workloads/sim/contention/model.h"
 #include "workloads/sim/contention/run.h"
-#include "workloads/support/scenario.h"
 
 namespace idlewave::fuzz {
 namespace {
@@ -12,8 +12,11 @@ constexpr std::int64_t kMostRankSteps = 2'000;  ///< Of a run that is worth an i
 
 /// Durations may be years and so few steps may be simulated for a long time; what is asked is whether it ends.
 void simulate(const support::Scenario& scenario) {
-  if (!support::is_model(scenario.program.kernel) || scenario.communication.loggops || scenario.communication.collective) return;
-  if (scenario.machine.ranks > kMostRankSteps || scenario.program.steps > kMostRankSteps / scenario.machine.ranks) return;
+  if (!support::is_model(scenario.program.kernel) || scenario.communication.loggops ||
+      scenario.communication.collective)
+    return;
+  if (scenario.machine.ranks > kMostRankSteps || scenario.program.steps > kMostRankSteps / scenario.machine.ranks)
+    return;
   if (scenario.machine.ranks_per_domain > kMostRankSteps || scenario.communication.distances.size() > 16) return;
   (void)sim::run(scenario, {});
 }

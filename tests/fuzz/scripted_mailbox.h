@@ -1,6 +1,6 @@
 #pragma once
-// A mailbox without sockets, put in the place of the real one when a conversation is linked: its peers say what an input says,
-// and its clock, which is the program's steady clock, goes on only when somebody sleeps.
+// A mailbox without sockets, put in the place of the real one when a conversation is linked: its peers say what an
+// input says, and its clock, which is the program's steady clock, goes on only when somebody sleeps.
 
 #include <deque>
 #include <functional>

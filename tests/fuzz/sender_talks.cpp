@@ -33,9 +33,12 @@ class Conversation {
     switch (in_.below(8)) {
       case 0: return outlet_->send(take_roster(in_));
       case 1: return outlet_->send(take_events(in_));
-      case 2: return outlet_->send(wire::Outcome{take_command(in_), Nanoseconds(in_.number()), in_.flag(), in_.text(8)});
+      case 2:
+        return outlet_->send(wire::Outcome{take_command(in_), Nanoseconds(in_.number()), in_.flag(), in_.text(8)});
       case 3: script().now += std::chrono::milliseconds(in_.byte() * 20); return;
-      case 4: if (relays_) outlet_->relay(take_message(in_, next_)); return;
+      case 4:
+        if (relays_) outlet_->relay(take_message(in_, next_));
+        return;
       default: return say();
     }
   }

@@ -1,5 +1,5 @@
-// A session file: info, report, replay, and what `sim --from` makes of it. The first byte says whether the rest is a file, byte
-// for byte, or frames for a sound one, since no fuzzer finds the checksum of a compressed block.
+// A session file: info, report, replay, and what `sim --from` makes of it. The first byte says whether the rest is a
+// file, byte for byte, or frames for a sound one, since no fuzzer finds the checksum of a compressed block.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -29,7 +29,9 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
   const std::string& path() const { return path_; }
-  void write(std::span<const std::uint8_t> bytes) { require(::write(fd_, bytes.data(), bytes.size()) == ssize_t(bytes.size())); }
+  void write(std::span<const std::uint8_t> bytes) {
+    require(::write(fd_, bytes.data(), bytes.size()) == ssize_t(bytes.size()));
+  }
 
  private:
   int fd_;

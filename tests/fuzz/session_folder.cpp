@@ -40,7 +40,8 @@ void write(const std::string& path, std::span<const std::uint8_t> bytes) {
 }
 
 void fill(Bytes& in, const std::string& folder) {
-  constexpr const char* kNames[] = {"agent", "agent", "agent", "host", "host", "lock", "agent.sock", "trouble", "agent.log", "strange"};
+  constexpr const char* kNames[] = {"agent", "agent",      "agent",   "host",      "host",
+                                    "lock",  "agent.sock", "trouble", "agent.log", "strange"};
   for (int files = int(in.below(4)) + 1; files > 0; --files) {
     const std::string path = folder + "/" + kNames[in.below(std::size(kNames))];
     if (in.below(16) == 0)

@@ -1,5 +1,5 @@
-// What a rank may have written into its slot and its ring, byte for byte, before and between the agent's looks at it. The rank
-// is always on a virtual socket: the machine's own topology takes too long to read for each input.
+// What a rank may have written into its slot and its ring, byte for byte, before and between the agent's looks at it.
+// The rank is always on a virtual socket: the machine's own topology takes too long to read for each input.
 
 #include <cstring>
 

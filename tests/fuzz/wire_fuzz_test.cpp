@@ -26,26 +26,16 @@ void mutate_once(Bytes& bytes, Random& random) {
   const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(random.below(bytes.size()));
   const auto length = static_cast<std::ptrdiff_t>(random.any(5)) % (bytes.end() - at) + 1;
   switch (random.below(6)) {
-    case 0:
-      *at ^= std::byte{1} << random.below(8);
-      break;
-    case 1:
-      *at = static_cast<std::byte>(random.bits(8));
-      break;
-    case 2:
-      *at = std::byte{random.once_in(2) ? std::uint8_t{0xFF} : std::uint8_t{0x7F}};
-      break;
-    case 3:
-      bytes.erase(at, at + length);
-      break;
+    case 0: *at ^= std::byte{1} << random.below(8); break;
+    case 1: *at = static_cast<std::byte>(random.bits(8)); break;
+    case 2: *at = std::byte{random.once_in(2) ? std::uint8_t{0xFF} : std::uint8_t{0x7F}}; break;
+    case 3: bytes.erase(at, at + length); break;
     case 4: {
       const Bytes copy(at, at + length);
       bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(random.below(bytes.size())), copy.begin(), copy.end());
       break;
     }
-    default:
-      bytes.resize(random.below(bytes.size()) + 1);
-      break;
+    default: bytes.resize(random.below(bytes.size()) + 1); break;
   }
 }
 

@@ -443,14 +443,16 @@ TEST(IngestOfNonsense, SurvivesFramesWithTimesOfAllSizes) {
       any.agent_pid = std::int32_t(random() % 3);
       any.node_time = any_time();
       any.unix_time_ns = any_time().count();
-      std::vector<Event> lived{enter(any_time(), Phase::kCompute), {any_time(), 1, wire::EventKind(random() % 13), Phase::kWait}};
+      std::vector<Event> lived{enter(any_time(), Phase::kCompute),
+                               {any_time(), 1, wire::EventKind(random() % 13), Phase::kWait}};
       std::sort(lived.begin(), lived.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
       const std::array<wire::LaneBatch, 1> batches{{{rank_lane(first ? 3 : 13), lived}}};
       wire::Events told{any_time(), {}};
       wire::encode_events(batches, told.blob);
       decltype(wire::Frame::body) body = std::move(told);
       if (random() % 4 == 0) body = std::move(any);
-      ingest.accept(wire::encode({"s", first ? "a" : "b", std::uint64_t(i), std::move(body)}), any_time(), Direction::kReceived);
+      ingest.accept(wire::encode({"s", first ? "a" : "b", std::uint64_t(i), std::move(body)}), any_time(),
+                    Direction::kReceived);
     }
     std::vector<timeline::Shares> screen(50);
     const std::array<Timeline::RankRange, 1> rows{{{0, 20}}};

@@ -1,5 +1,5 @@
-// A relay against consumers that come late: what they are told is held against ingest's rules (numbers of a node without
-// gaps, its roster first), on streams of several nodes mixed at random.
+// A relay against consumers that come late: what they are told is held against ingest's rules (numbers of a node
+// without gaps, its roster first), on streams of several nodes mixed at random.
 
 #include <gmock/gmock.h>
 
@@ -22,11 +22,8 @@ using ::testing::IsEmpty;
 constexpr const char* kSession = "water";
 
 std::unique_ptr<Outlet> relay_at(const std::string& endpoint, std::uint64_t budget) {
-  auto relay = Outlet::open({.session = kSession,
-                             .node = wire::kRelayNode,
-                             .listen = endpoint,
-                             .buffer_bytes = budget,
-                             .is_relay = true});
+  auto relay = Outlet::open(
+      {.session = kSession, .node = wire::kRelayNode, .listen = endpoint, .buffer_bytes = budget, .is_relay = true});
   EXPECT_TRUE(relay) << relay.error().message;
   return std::move(*relay);
 }

@@ -131,10 +131,11 @@ TEST(DelayGate, IsRevokedOnceItHasBegun) {
 /// A rank in a thread of its own that is held by what was ordered before.
 class HeldRank {
  public:
-  explicit HeldRank(SteppingRank& rank) : thread_([&rank, this] {
-    rank.begin_step(0);
-    free_.store(true);
-  }) {}
+  explicit HeldRank(SteppingRank& rank)
+      : thread_([&rank, this] {
+          rank.begin_step(0);
+          free_.store(true);
+        }) {}
   ~HeldRank() { thread_.join(); }
   bool is_free() const { return free_.load(); }
 
@@ -228,8 +229,8 @@ TEST(DelayGate, HoldsARankNoLongerThanTheCapAltogether) {
   rank.begin_step(1);
   shm::set_noise(rank.slot(), {1, 9, kExponential, kHour, 0, 1});
   rank.begin_steps(2, 10);
-  EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 7 delay", "delay_end 7 none", "delay_begin 8 delay",
-                                                 "delay_end 8 none"));
+  EXPECT_THAT(describe(rank.told()),
+              ElementsAre("delay_begin 7 delay", "delay_end 7 none", "delay_begin 8 delay", "delay_end 8 none"));
   EXPECT_FALSE(rank.is_called()) << "noise that can't be made is over";
 }
 

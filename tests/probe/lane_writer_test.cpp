@@ -274,24 +274,13 @@ void do_something(std::mt19937_64& random, LaneWriter& lane, Oracle& oracle) {
   switch (random() % 9) {
     case 0:
     case 1:
-    case 2:
-      lane.begin(phase), oracle.begin(phase);
-      break;
+    case 2: lane.begin(phase), oracle.begin(phase); break;
     case 3:
-    case 4:
-      lane.end(), oracle.end();
-      break;
-    case 5:
-      lane.switch_to(phase), oracle.switch_to(phase);
-      break;
-    case 6:
-      lane.step(static_cast<wire::Step>(value)), oracle.value(EventKind::kStep, value);
-      break;
-    case 7:
-      lane.traffic(value), oracle.value(EventKind::kTraffic, value);
-      break;
-    default:
-      lane.threads(value), oracle.value(EventKind::kThreads, value);
+    case 4: lane.end(), oracle.end(); break;
+    case 5: lane.switch_to(phase), oracle.switch_to(phase); break;
+    case 6: lane.step(static_cast<wire::Step>(value)), oracle.value(EventKind::kStep, value); break;
+    case 7: lane.traffic(value), oracle.value(EventKind::kTraffic, value); break;
+    default: lane.threads(value), oracle.value(EventKind::kThreads, value);
   }
 }
 

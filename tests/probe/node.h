@@ -77,7 +77,9 @@ class Segment {
   int fd() const { return fd_; }
   shm::Header& header() const { return *static_cast<shm::Header*>(memory_); }
   shm::Slot& slot(std::uint32_t index = 0) const { return shm::slot_at(memory_, index); }
-  wire::Event* ring(std::uint32_t index = 0) const { return shm::ring_at(memory_, header().slots, header().ring_events, index); }
+  wire::Event* ring(std::uint32_t index = 0) const {
+    return shm::ring_at(memory_, header().slots, header().ring_events, index);
+  }
 
   /// Takes out at most `most` events, as an agent does.
   std::vector<wire::Event> drain(std::uint32_t index = 0, std::size_t most = SIZE_MAX) const {

@@ -29,10 +29,10 @@ using test::describe;
 using test::in_child;
 using test::Node;
 using test::SessionRoot;
-using tests::kSanitized;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::StartsWith;
+using tests::kSanitized;
 
 /// What a shell command prints; empty if it fails.
 std::string output_of(const std::string& command) {

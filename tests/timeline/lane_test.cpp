@@ -23,8 +23,9 @@ TEST(Lane, KnowsThatTheLastPhaseLastsUntilItsNodeHasToldEverything) {
 }
 
 TEST(Lane, CountsOnlyTheTimeBetweenStartAndStop) {
-  const Timeline timeline =
-      timeline_of({start(ms(0)), enter(ms(10), Phase::kCompute), stop(ms(30)), start(ms(500)), enter(ms(510), Phase::kWait), stop(ms(540))}, ms(900));
+  const Timeline timeline = timeline_of({start(ms(0)), enter(ms(10), Phase::kCompute), stop(ms(30)), start(ms(500)),
+                                         enter(ms(510), Phase::kWait), stop(ms(540))},
+                                        ms(900));
   const Times times = timeline.lane(0)->times(ms(0), ms(900));
   EXPECT_EQ(times[std::size_t(Category::kCompute)], ms(20).count());
   EXPECT_EQ(times[std::size_t(Category::kWait)], ms(30).count());
@@ -40,7 +41,9 @@ TEST(Lane, FindsAStepInTheProgramThatRanAtATime) {
   }
   const Timeline timeline = timeline_of(events, ms(4000));
   const Lane& lane = *timeline.lane(0);
-  const auto begin_of = [&](wire::Step k, Nanoseconds at) { return lane.step(k, at) == nullptr ? ms(-1) : lane.step(k, at)->begin; };
+  const auto begin_of = [&](wire::Step k, Nanoseconds at) {
+    return lane.step(k, at) == nullptr ? ms(-1) : lane.step(k, at)->begin;
+  };
   EXPECT_EQ(begin_of(6, ms(50)), ms(60));
   EXPECT_EQ(begin_of(6, ms(1050)), ms(1030));
   EXPECT_EQ(begin_of(6, ms(9000)), ms(2020));

@@ -154,8 +154,14 @@ TEST(Timeline, SurvivesTimesAtTheEndsOfTheirRange) {
 
 /// Somewhere near an end of the range, near a moment that can be one, or near nothing.
 Nanoseconds any_time(std::mt19937_64& random) {
-  constexpr std::array<std::int64_t, 8> kNear = {INT64_MIN, INT64_MAX, 0, std::int64_t{1} << 58, -(std::int64_t{1} << 58),
-                                                 std::int64_t{1} << 57, 1'000'000'000, std::int64_t{1} << 62};
+  constexpr std::array<std::int64_t, 8> kNear = {INT64_MIN,
+                                                 INT64_MAX,
+                                                 0,
+                                                 std::int64_t{1} << 58,
+                                                 -(std::int64_t{1} << 58),
+                                                 std::int64_t{1} << 57,
+                                                 1'000'000'000,
+                                                 std::int64_t{1} << 62};
   const std::int64_t near = kNear[random() % kNear.size()];
   const auto off = std::int64_t(random() % 2'000'000);
   return Nanoseconds(near > 0 ? near - off : near + off);

@@ -189,10 +189,12 @@ TEST_F(TheMonitor, WorksWithoutColoursAndUnicode) {
   demo.expect_a_clean_end(0);
 }
 
-/// `idlewave run` of a script in a terminal: what it prints before and after its report, and its exit code, are its own.
+/// `idlewave run` of a script in a terminal: what it prints before and after its report, and its exit code, are its
+/// own.
 class HostedRun {
  public:
-  HostedRun(TmuxSession& session, const std::string& script, const std::string& options = "--record s.iw") : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions") {
+  HostedRun(TmuxSession& session, const std::string& script, const std::string& options = "--record s.iw")
+      : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions") {
     session_.run("cd " + session_.folder() + "; export " + tag_);
     before_ = session_.state();
     session_.run(IDLEWAVE_PROGRAM " run --session hosted " + options + " -- sh -c '" + script + "'; echo code $?");
@@ -275,7 +277,8 @@ TEST_F(TheMonitor, LeavesARecordingRunningThatAKeyBegan) {
   session.press("d");
   run.expect_code(0);
   EXPECT_TRUE(run.ends());
-  EXPECT_THAT(session.output_of("cd " + session.folder() + "; " IDLEWAVE_PROGRAM " info hosted.iw"), AllOf(HasSubstr("closed          true"), HasSubstr("ranks           1")));
+  EXPECT_THAT(session.output_of("cd " + session.folder() + "; " IDLEWAVE_PROGRAM " info hosted.iw"),
+              AllOf(HasSubstr("closed          true"), HasSubstr("ranks           1")));
   EXPECT_THAT(session.output_of(IDLEWAVE_PROGRAM " report hosted.iw"), HasSubstr("1500 steps"));
 }
 

@@ -35,16 +35,11 @@ char letter_of(Ink ink) {
   if (ink >= Ink::kWait0 && ink <= Ink::kWait7)
     return static_cast<char>('0' + static_cast<int>(ink) - static_cast<int>(Ink::kWait0));
   switch (ink) {
-    case Ink::kCompute:
-      return 'c';
-    case Ink::kDelay:
-      return 'D';
-    case Ink::kOther:
-      return 'o';
-    case Ink::kNoData:
-      return '?';
-    default:
-      return '.';
+    case Ink::kCompute: return 'c';
+    case Ink::kDelay: return 'D';
+    case Ink::kOther: return 'o';
+    case Ink::kNoData: return '?';
+    default: return '.';
   }
 }
 

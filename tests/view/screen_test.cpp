@@ -18,9 +18,9 @@
 namespace idlewave::view {
 namespace {
 
+using analysis::DomainState;
 using std::chrono::milliseconds, std::chrono::seconds;
 using ::testing::HasSubstr, ::testing::Not;
-using analysis::DomainState;
 using testing::ProgramPlan, testing::SyntheticSession;
 
 constexpr Look kColour{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
@@ -209,15 +209,18 @@ TEST(Screen, SaysWhatItWaitsForBeforeTheFirstEvent) {
   SessionInfo session;
   session.link_detail = "start ranks with IDLEWAVE_SESSION=x";
   for (const Size size : sizes()) draw({}, {nothing, none, {}, session}, size, kColour);
-  EXPECT_THAT(text({}, {nothing, none, {}, session}, {120, 30}, kMonochrome),
-              HasSubstr("no event yet: start ranks"));
+  EXPECT_THAT(text({}, {nothing, none, {}, session}, {120, 30}, kMonochrome), HasSubstr("no event yet: start ranks"));
 }
 
 TEST(Screen, KeepsTheKeyOfALessonThatIsCutAndShowsAllOfItWhereTheFocusIs) {
   SyntheticSession taught({.length = seconds(1)});
   std::string words;
   for (int i = 0; i < 60; ++i) words += fmt::format("word{} ", i);
-  taught.session.lesson = Lesson{.title = "t", .pages = {{words + "last", "i: stop the rank under the cursor; Enter confirms, after this there is more", "Fig. 4"}}, .delay = {}};
+  taught.session.lesson =
+      Lesson{.title = "t",
+             .pages = {{words + "last", "i: stop the rank under the cursor; Enter confirms, after this there is more",
+                        "Fig. 4"}},
+             .delay = {}};
   const std::string cut = text({}, taught.model(), {80, 24}, kMonochrome);
   EXPECT_THAT(cut, HasSubstr("▸ i: stop the rank under the cursor"));
   EXPECT_THAT(cut, Not(HasSubstr("last")));
@@ -386,7 +389,8 @@ TEST(Screen, SaysThatASessionIsIncompleteOnceNothingMoreWillCome) {
 
 TEST(Screen, SaysAtOnceThatANodeFellBehindTheOthers) {
   SyntheticSession session;
-  session.findings.missing.nodes = {{.name = "n2", .heard_until = milliseconds(2300), .told = true, .behind = true}, {.name = "n3", .told = true}};
+  session.findings.missing.nodes = {{.name = "n2", .heard_until = milliseconds(2300), .told = true, .behind = true},
+                                    {.name = "n3", .told = true}};
   session.session.link = LinkCondition::kLive;
   EXPECT_THAT(text({}, session.model(), {160, 48}, kMonochrome), HasSubstr("INCOMPLETE: node n2 silent since 2.30 s"));
 }

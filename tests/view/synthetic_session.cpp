@@ -59,7 +59,8 @@ class Machine {
       std::string label = plan_.label;
       if (const auto at = label.find("{}"); at != std::string::npos)
         label = label.substr(0, at) + fmt::format("{}", i) + label.substr(at + 2);
-      const bool best = plan_.source == wire::BandwidthSource::kLikwid || plan_.source == wire::BandwidthSource::kVirtual;
+      const bool best =
+          plan_.source == wire::BandwidthSource::kLikwid || plan_.source == wire::BandwidthSource::kVirtual;
       roster.domains.push_back({i, label, plan_.core_bandwidth, plan_.saturated_bandwidth, plan_.source,
                                 best ? "" : "no access to counters: load the msr module"});
     }

@@ -20,7 +20,9 @@ TEST(Printable, WritesOutWhatATerminalWouldObey) {
   EXPECT_EQ(printable("\x1b]0;title\x07"), "\\x1b]0;title\\x07");
   EXPECT_EQ(printable("a\x7f\b\r\tb"), "a\\x7f\\x08\\x0d\\x09b");
   EXPECT_EQ(printable(std::string_view("nul\0nul", 7)), "nul\\x00nul");
-  EXPECT_EQ(printable("\xc2\x9b" "31m\xc2\x85"), "\\u009b31m\\u0085");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m\xc2\x85"),
+            "\\u009b31m\\u0085");
 }
 
 TEST(Printable, WritesOutWhatReordersOrHidesText) {
@@ -31,7 +33,9 @@ TEST(Printable, WritesOutWhatReordersOrHidesText) {
 }
 
 TEST(Printable, WritesOutBytesThatAreNoUtf8) {
-  EXPECT_EQ(printable("\x9b" "31m"), "\\x9b31m");
+  EXPECT_EQ(printable("\x9b"
+                      "31m"),
+            "\\x9b31m");
   EXPECT_EQ(printable("\xc0\x80"), "\\xc0\\x80") << "overlong NUL";
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "surrogate";
   EXPECT_EQ(printable("\xe2\x82"), "\\xe2\\x82") << "cut off";

@@ -127,39 +127,17 @@ inline Command random_command(Random& random) {
 inline Frame random_frame(Random& random) {
   Frame frame{random.text(48), random.text(64), random.any(64), {}};
   switch (random.below(10)) {
-    case 0:
-      frame.body = random_roster(random);
-      break;
-    case 1:
-      frame.body = Events{random.time(), random_bytes(random, random.below(300))};
-      break;
-    case 2:
-      frame.body = Outcome{random_command(random), random.time(), random.once_in(2), random.text(80)};
-      break;
-    case 3:
-      frame.body = End{};
-      break;
-    case 4:
-      frame.body = Attach{static_cast<Role>(random.below(2)), static_cast<std::uint32_t>(random.any(32))};
-      break;
-    case 5:
-      frame.body = Credit{static_cast<std::uint32_t>(random.any(32))};
-      break;
-    case 6:
-      frame.body = EndAck{};
-      break;
-    case 7:
-      frame.body = Refusal{random.text(80)};
-      break;
-    case 8:
-      frame.body = Hello{};
-      break;
-    case 9:
-      frame.body = Record{random.text(80)};
-      break;
-    default:
-      frame.body = random_command(random);
-      break;
+    case 0: frame.body = random_roster(random); break;
+    case 1: frame.body = Events{random.time(), random_bytes(random, random.below(300))}; break;
+    case 2: frame.body = Outcome{random_command(random), random.time(), random.once_in(2), random.text(80)}; break;
+    case 3: frame.body = End{}; break;
+    case 4: frame.body = Attach{static_cast<Role>(random.below(2)), static_cast<std::uint32_t>(random.any(32))}; break;
+    case 5: frame.body = Credit{static_cast<std::uint32_t>(random.any(32))}; break;
+    case 6: frame.body = EndAck{}; break;
+    case 7: frame.body = Refusal{random.text(80)}; break;
+    case 8: frame.body = Hello{}; break;
+    case 9: frame.body = Record{random.text(80)}; break;
+    default: frame.body = random_command(random); break;
   }
   return frame;
 }

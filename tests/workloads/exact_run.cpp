@@ -108,16 +108,11 @@ class Simulation {
   void go_on(int rank) {
     RankState& r = at(rank);
     switch (r.doing) {
-      case Doing::kHolding:
-        return begin_work(rank);
-      case Doing::kWorking:
-        return end_work(rank);
-      case Doing::kNoise:
-        return begin_wait(rank, 0);
-      case Doing::kWaiting:
-        return end_wait(rank);
-      case Doing::kFinished:
-        return;
+      case Doing::kHolding: return begin_work(rank);
+      case Doing::kWorking: return end_work(rank);
+      case Doing::kNoise: return begin_wait(rank, 0);
+      case Doing::kWaiting: return end_wait(rank);
+      case Doing::kFinished: return;
     }
   }
 

@@ -22,8 +22,8 @@ using support::monotonic_now;
 using wire::Nanoseconds;
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
-const BandwidthCurve kCurve =
-    BandwidthCurve::saturating(1e9, 2e9);  // 1 MB takes 1 ms alone and with one other; saturates at 2
+// 1 MB takes 1 ms alone and with one other; saturates at 2
+const BandwidthCurve kCurve = BandwidthCurve::saturating(1e9, 2e9);
 
 VirtualSocket make_socket(int seats) {
   auto socket = VirtualSocket::create(seats, kCurve);

@@ -47,12 +47,9 @@ void Stream::move(std::uint64_t bytes) {
 void Stream::run(std::size_t begin, std::size_t end) {
   const auto part = [&](std::vector<double>& array) { return std::span{array}.subspan(begin, end - begin); };
   switch (kind_) {
-    case StreamKind::kTriad:
-      return triad(part(a_), part(b_), part(c_), kScale);
-    case StreamKind::kTriadNt:
-      return triad_nt(part(a_), part(b_), part(c_), kScale);
-    case StreamKind::kSlowTriad:
-      return slow_triad(part(a_), part(b_), part(c_), part(d_));
+    case StreamKind::kTriad: return triad(part(a_), part(b_), part(c_), kScale);
+    case StreamKind::kTriadNt: return triad_nt(part(a_), part(b_), part(c_), kScale);
+    case StreamKind::kSlowTriad: return slow_triad(part(a_), part(b_), part(c_), part(d_));
   }
 }
 

@@ -35,8 +35,8 @@ Exchange::Exchange(const Options& options, MPI_Comm ranks, const Group& node, st
   const Group world = group_of(ranks);
   const auto bytes = static_cast<std::size_t>(options.message_size);
   for (const Rank distance : options.distances) {
-    const int tag =
-        static_cast<int>(partners_.size());  // keeps apart the messages of two distances that lead to the same rank
+    // keeps apart the messages of two distances that lead to the same rank
+    const int tag = static_cast<int>(partners_.size());
     const auto neighbour = [&](Rank d) {
       return support::neighbour(options.topology, world.size, world.rank, d).value_or(MPI_PROC_NULL);
     };

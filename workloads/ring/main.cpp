@@ -28,8 +28,8 @@ constexpr int kBadInput = 2;
 
 void tell_probe_about(const Options& options, const Work& work) {
   const bool is_virtual = options.kernel == Kernel::kVirtual;
-  const wire::DomainId domain =
-      is_virtual ? work.domain.id : wire::kNoDomain;  // the agent finds out where a real rank runs
+  // the agent finds out where a real rank runs
+  const wire::DomainId domain = is_virtual ? work.domain.id : wire::kNoDomain;
   idlewave_set_domain(domain, is_virtual, work.bandwidths.core, work.bandwidths.saturated);
 }
 

@@ -28,7 +28,8 @@ class Descriptor {
 
 }  // namespace
 
-wire::Result<std::string> read_input_file(const std::filesystem::path& path, std::size_t most, std::string_view wanted) {
+wire::Result<std::string> read_input_file(const std::filesystem::path& path, std::size_t most,
+                                          std::string_view wanted) {
   const auto refuse = [&](std::string_view why) {
     return wire::Error{fmt::format("{}: {}; {}", path.string(), why, wanted)};
   };

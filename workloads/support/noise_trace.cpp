@@ -100,7 +100,8 @@ class Reader {
     const Nanoseconds end = trace_.back().start + trace_.back().duration;
     if (busy_ < end && end - busy_ >= end / kLeastShareOfWork) return wire::ok();
     return Error{
-        fmt::format("{}: leaves no time for work, since its interruptions take {} of {}; leave a thousandth, and say when the trace ends by a "
+        fmt::format("{}: leaves no time for work, since its interruptions take {} of {}; leave a thousandth, and say "
+                    "when the trace ends by a "
                     "last line with "
                     "that time and a duration of 0",
                     name_, format_duration(busy_), format_duration(end))};
@@ -125,8 +126,8 @@ Result<NoiseTrace> load_noise_trace(const Noise& noise, const std::filesystem::p
   const auto* wanted = std::get_if<TraceNoise>(&noise.distribution);
   if (wanted == nullptr) return NoiseTrace{};
   const std::filesystem::path path = folder / wanted->file;
-  const auto text = read_input_file(path, kMostTraceBytes,
-                                    "noise.file is the path of a noise trace, from the scenario's folder");
+  const auto text =
+      read_input_file(path, kMostTraceBytes, "noise.file is the path of a noise trace, from the scenario's folder");
   return text ? parse_noise_trace(*text, path.string()) : text.error();
 }
 

@@ -16,10 +16,10 @@ namespace idlewave::support {
 /// Largest amount of bytes that is accepted: what an event can carry (2^48 - 1 B, about 281 TB).
 inline constexpr std::uint64_t kMaxBytes = wire::kMaxEventValue;
 
-wire::Result<wire::Nanoseconds> parse_duration(
-    std::string_view text);  ///< ns, us, ms, s, min, h; to the nearest nanosecond.
-wire::Result<std::uint64_t> parse_bytes(
-    std::string_view text);  ///< B, kB, MB, GB, TB, KiB, MiB, GiB, TiB; to the nearest byte.
+/// ns, us, ms, s, min, h; to the nearest nanosecond.
+wire::Result<wire::Nanoseconds> parse_duration(std::string_view text);
+/// B, kB, MB, GB, TB, KiB, MiB, GiB, TiB; to the nearest byte.
+wire::Result<std::uint64_t> parse_bytes(std::string_view text);
 wire::Result<double> parse_bandwidth(std::string_view text);      ///< A size per second, in bytes/s; above zero.
 wire::Result<double> parse_frequency(std::string_view text);      ///< Hz, kHz, MHz, GHz; in Hz, above zero.
 wire::Result<double> parse_time_per_byte(std::string_view text);  ///< A duration per byte (`6ns/B`), in s/B.

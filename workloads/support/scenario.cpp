@@ -120,14 +120,10 @@ std::span<const CollectiveAlgorithm> algorithms_of(CollectiveKind kind) {
   static constexpr std::array kOfBarrier{kDissemination};
   static constexpr std::array kOfTrees{kBinomial};
   switch (kind) {
-    case CollectiveKind::kAllreduce:
-      return kOfAllreduce;
-    case CollectiveKind::kAllgather:
-      return kOfAllgather;
-    case CollectiveKind::kBarrier:
-      return kOfBarrier;
-    default:
-      return kOfTrees;
+    case CollectiveKind::kAllreduce: return kOfAllreduce;
+    case CollectiveKind::kAllgather: return kOfAllgather;
+    case CollectiveKind::kBarrier: return kOfBarrier;
+    default: return kOfTrees;
   }
 }
 

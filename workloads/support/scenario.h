@@ -80,8 +80,8 @@ struct Communication {
   std::uint64_t message_size = 1000;  ///< Bytes.
   Nanoseconds time{};                 ///< Transfer time of a message; unused with `loggops`.
   std::optional<LogGops> loggops;
-  std::optional<CollectiveOfStep>
-      collective;  ///< Instead of messages to neighbours; with `loggops` unless it is ideal.
+  /// Instead of messages to neighbours; with `loggops` unless it is ideal.
+  std::optional<CollectiveOfStep> collective;
 };
 
 /// Idle time before the step's work; draws no bandwidth.

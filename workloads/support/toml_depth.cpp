@@ -5,8 +5,8 @@
 namespace idlewave::support {
 namespace {
 
-/// Walks over the text outside of strings and comments. Where the text is malformed, so that no string ends where this one
-/// believes, the parser stops at that place.
+/// Walks over the text outside of strings and comments. Where the text is malformed, so that no string ends where this
+/// one believes, the parser stops at that place.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}

@@ -9,9 +9,11 @@
  *   }
  *   idlewave_stop();
  *
- * Threads: only the thread that called idlewave_start reports; calls from any other thread do nothing. A fork()ed child does not report.
- * Errors: none reach the program. Without a session (IDLEWAVE_SESSION unset, IDLEWAVE_DISABLE=1, or no agent could be started) every
- * call is one branch. When the agent can't keep up, events are counted as dropped, and the count is reported where it happened.
+ * Threads: only the thread that called idlewave_start reports; calls from any other thread do nothing. A fork()ed child
+ * does not report.
+ * Errors: none reach the program. Without a session (IDLEWAVE_SESSION unset, IDLEWAVE_DISABLE=1, or no agent could be
+ * started) every call is one branch. When the agent can't keep up, events are counted as dropped, and the count is
+ * reported where it happened.
  * Cost: after start, no thread, lock, allocation or system call, apart from a delay that an operator ordered.
  * Units: bytes; seconds and bytes per second as double. Times are taken by the probe itself. */
 #ifndef IDLEWAVE_PROBE_H
@@ -32,20 +34,21 @@ typedef enum idlewave_phase {
   IDLEWAVE_DELAY = 4        /* held on purpose, e.g. a delay from the program's own command line */
 } idlewave_phase;
 
-/* Joins the session named by IDLEWAVE_SESSION as `rank` of `size`; the first rank on a node starts the node's agent. Takes milliseconds; at
- * most 5 s when an agent does not answer, and then the probe stays off. Returns 1 if the rank now reports, else 0. Call it once, after
- * MPI_Init; a second call does nothing. */
+/* Joins the session named by IDLEWAVE_SESSION as `rank` of `size`; the first rank on a node starts the node's agent.
+ * Takes milliseconds; at most 5 s when an agent does not answer, and then the probe stays off. Returns 1 if the rank now
+ * reports, else 0. Call it once, after MPI_Init; a second call does nothing. */
 int idlewave_start(int rank, int size);
 
 /* Leaves the session; what was reported before is kept by the agent. Also called at exit of a program that forgot it. */
 void idlewave_stop(void);
 
-/* A name of the program's own for work (`category` IDLEWAVE_COMPUTE), waiting or communication; at most 31 bytes, at most 56 names. The result
- * is a phase for the calls below; `category` itself if there is no room. The same name gives the same phase. */
+/* A name of the program's own for work (`category` IDLEWAVE_COMPUTE), waiting or communication; at most 31 bytes, at
+ * most 56 names. The result is a phase for the calls below; `category` itself if there is no room. The same name gives
+ * the same phase. */
 int idlewave_define_phase(const char *name, int category);
 
-/* Tells on which memory domain this rank runs, instead of letting the agent find out from its pinning. `is_virtual`: 1 for a virtual socket.
- * Bandwidths of one process and of the saturated domain in bytes/s; 0 if not known. */
+/* Tells on which memory domain this rank runs, instead of letting the agent find out from its pinning. `is_virtual`: 1
+ * for a virtual socket. Bandwidths of one process and of the saturated domain in bytes/s; 0 if not known. */
 void idlewave_set_domain(int domain, int is_virtual, double core_bandwidth, double saturated_bandwidth);
 
 /* Virtual sockets only: bytes that the model has moved on this rank's domain since it was made. */
@@ -54,16 +57,18 @@ void idlewave_domain_bytes(uint64_t total);
 /* Seconds on the clock of the events; 0 without a session. */
 double idlewave_now(void);
 
-/* The hot path. begin/end nest to 8 levels (deeper ones are not recorded); switch replaces the innermost phase, or begins one. */
+/* The hot path. begin/end nest to 8 levels (deeper ones are not recorded); switch replaces the innermost phase, or
+ * begins one. */
 static inline void idlewave_begin(int phase);
 static inline void idlewave_end(void);
 static inline void idlewave_switch(int phase);
-static inline void idlewave_step(int64_t step);       /* step `step` begins; an ordered delay is obeyed here */
-static inline void idlewave_traffic(uint64_t bytes);  /* the phase that runs now moves `bytes` to and from memory */
-static inline void idlewave_threads(int active);      /* so many threads of this rank work from now on */
+static inline void idlewave_step(int64_t step);      /* step `step` begins; an ordered delay is obeyed here */
+static inline void idlewave_traffic(uint64_t bytes); /* the phase that runs now moves `bytes` to and from memory */
+static inline void idlewave_threads(int active);     /* so many threads of this rank work from now on */
 
-/* The switched-off test is inlined, so that it costs one branch; the rest is a call. C and C++ programs use the calls above; the functions
- * with an underscore are the same calls for languages that link to symbols (Fortran's bind(C), Python's ctypes), and test for themselves. */
+/* The switched-off test is inlined, so that it costs one branch; the rest is a call. C and C++ programs use the calls
+ * above; the functions with an underscore are the same calls for languages that link to symbols (Fortran's bind(C),
+ * Python's ctypes), and test for themselves. */
 extern int idlewave_is_on_; /* not part of the interface */
 void idlewave_begin_(int phase);
 void idlewave_end_(void);
@@ -72,12 +77,24 @@ void idlewave_step_(int64_t step);
 void idlewave_traffic_(uint64_t bytes);
 void idlewave_threads_(int active);
 
-static inline void idlewave_begin(int phase) { if (idlewave_is_on_) idlewave_begin_(phase); }
-static inline void idlewave_end(void) { if (idlewave_is_on_) idlewave_end_(); }
-static inline void idlewave_switch(int phase) { if (idlewave_is_on_) idlewave_switch_(phase); }
-static inline void idlewave_step(int64_t step) { if (idlewave_is_on_) idlewave_step_(step); }
-static inline void idlewave_traffic(uint64_t bytes) { if (idlewave_is_on_) idlewave_traffic_(bytes); }
-static inline void idlewave_threads(int active) { if (idlewave_is_on_) idlewave_threads_(active); }
+static inline void idlewave_begin(int phase) {
+  if (idlewave_is_on_) idlewave_begin_(phase);
+}
+static inline void idlewave_end(void) {
+  if (idlewave_is_on_) idlewave_end_();
+}
+static inline void idlewave_switch(int phase) {
+  if (idlewave_is_on_) idlewave_switch_(phase);
+}
+static inline void idlewave_step(int64_t step) {
+  if (idlewave_is_on_) idlewave_step_(step);
+}
+static inline void idlewave_traffic(uint64_t bytes) {
+  if (idlewave_is_on_) idlewave_traffic_(bytes);
+}
+static inline void idlewave_threads(int active) {
+  if (idlewave_is_on_) idlewave_threads_(active);
+}
 
 #ifdef __cplusplus
 }

@@ -95,14 +95,10 @@ std::thread thread_without_signals(Run run) {
 
 const char* name_of(Role role) {
   switch (role) {
-    case Role::kOperator:
-      return "operator";
-    case Role::kViewer:
-      return "viewer";
-    case Role::kAgent:
-      return "agent";
-    case Role::kOwner:
-      break;
+    case Role::kOperator: return "operator";
+    case Role::kViewer: return "viewer";
+    case Role::kAgent: return "agent";
+    case Role::kOwner: break;
   }
   return "owner";
 }

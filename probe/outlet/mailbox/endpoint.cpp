@@ -106,10 +106,8 @@ wire::Error endpoint_taken(const std::string& endpoint) {
 
 wire::Error endpoint_error(const std::string& endpoint, int error_number) {
   switch (error_number) {
-    case EADDRINUSE:
-      return endpoint_taken(endpoint);
-    case EINVAL:
-      return malformed(endpoint);
+    case EADDRINUSE: return endpoint_taken(endpoint);
+    case EINVAL: return malformed(endpoint);
     case ENODEV:
     case EADDRNOTAVAIL:
       return {endpoint + ": this machine has no such address; 127.0.0.1 is always there, * stands for all"};
@@ -118,10 +116,8 @@ wire::Error endpoint_error(const std::string& endpoint, int error_number) {
       return {endpoint + ": not permitted; choose " +
               (is_ipc(endpoint) ? "a folder you may write to" : "a port above 1023")};
     case ENOENT:
-    case ENOTDIR:
-      return {endpoint + ": the folder does not exist"};
-    default:
-      return {endpoint + ": " + std::generic_category().message(error_number)};
+    case ENOTDIR: return {endpoint + ": the folder does not exist"};
+    default: return {endpoint + ": " + std::generic_category().message(error_number)};
   }
 }
 

@@ -1,4 +1,5 @@
-// The contention engines against the published reference case, the table of idle wave speeds, and what must always hold.
+// The contention engines against the published reference case, the table of idle wave speeds, and what must always
+// hold.
 
 #include <gmock/gmock.h>
 

@@ -212,9 +212,7 @@ bool is_held(Phase phase) { return phase == Phase::kDelay || phase == Phase::kNo
 /// The rules of wire::EventKind, where `before` goes on until `event`.
 void follows_the_rules(const Event& event, Phase before) {
   switch (event.kind) {
-    case EventKind::kStep:
-      ASSERT_EQ(event.phase, before);
-      break;
+    case EventKind::kStep: ASSERT_EQ(event.phase, before); break;
     case EventKind::kSwitch:
       ASSERT_FALSE(is_held(before));
       ASSERT_TRUE(event.phase == Phase::kCompute || event.phase == Phase::kWait);
@@ -227,11 +225,8 @@ void follows_the_rules(const Event& event, Phase before) {
       ASSERT_TRUE(is_held(before));
       ASSERT_EQ(event.phase, before == Phase::kDelay ? Phase::kCompute : Phase::kWait);
       break;
-    case EventKind::kStop:
-      ASSERT_EQ(event.phase, Phase::kNone);
-      break;
-    default:
-      FAIL() << "kind " << int(event.kind) << " of a rank";
+    case EventKind::kStop: ASSERT_EQ(event.phase, Phase::kNone); break;
+    default: FAIL() << "kind " << int(event.kind) << " of a rank";
   }
 }
 

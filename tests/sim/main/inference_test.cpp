@@ -1,4 +1,5 @@
-// Recordings of simulated programs whose partners, work and delays are known: what is derived from the file alone must be the same.
+// Recordings of simulated programs whose partners, work and delays are known: what is derived from the file alone must
+// be the same.
 
 #include "workloads/sim/main/inference.h"
 
@@ -21,8 +22,8 @@ namespace idlewave::sim {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -87,7 +88,8 @@ TEST_F(Inference, FindsThePartnersOfEveryPattern) {
 }
 
 TEST_F(Inference, SeesReceiversTooWhereBothSidesWait) {
-  EXPECT_THAT(derived({"communication.distances=[1]", "communication.protocol=rendezvous"}).distances, ElementsAre(-1, 1));
+  EXPECT_THAT(derived({"communication.distances=[1]", "communication.protocol=rendezvous"}).distances,
+              ElementsAre(-1, 1));
 }
 
 TEST_F(Inference, TellsARingFromAChain) {
@@ -109,8 +111,12 @@ TEST_F(Inference, SaysThatItGuessesWhereNobodyWasLate) {
 }
 
 TEST_F(Inference, SimulatesToTheSameEnd) {
-  for (const std::vector<std::string>& settings : {std::vector<std::string>{}, {"communication.topology=chain"}, {"machine.ranks_per_domain=8"}, {"communication.time=2 ms"},
-                                                   {"program.kernel=core", "program.time=7 ms"}, {"communication.distances=[1]"}}) {
+  for (const std::vector<std::string>& settings : {std::vector<std::string>{},
+                                                   {"communication.topology=chain"},
+                                                   {"machine.ranks_per_domain=8"},
+                                                   {"communication.time=2 ms"},
+                                                   {"program.kernel=core", "program.time=7 ms"},
+                                                   {"communication.distances=[1]"}}) {
     const SessionHistory history = recorded(settings);
     const auto derived = support::parse_scenario(scenario_of(history, pattern_of(history), "test"), "derived");
     ASSERT_TRUE(derived) << derived.error().message;

@@ -35,7 +35,8 @@ double idle_by_definition(const std::vector<Interruption>& all, double begin, do
   }
 }
 
-/// What began before `time` occupies the processor one after another, each from its start on or when the others are over.
+/// What began before `time` occupies the processor one after another, each from its start on or when the others are
+/// over.
 double free_by_definition(std::vector<Interruption> all, double time) {
   double free = -1e9;
   for (const Interruption& i : all) {
@@ -51,11 +52,13 @@ std::vector<Interruption> beats(double phase, double period, double duration, do
 }
 
 TEST(TraceNoise, AWorkOfCenturiesUnderATraceOfNanosecondsEnds) {
-  const support::NoiseTrace trace = {{support::Nanoseconds(0), support::Nanoseconds(1)}, {support::Nanoseconds(2), support::Nanoseconds(0)}};
+  const support::NoiseTrace trace = {{support::Nanoseconds(0), support::Nanoseconds(1)},
+                                     {support::Nanoseconds(2), support::Nanoseconds(0)}};
   const TraceNoise noise(trace, Phases(1, support::NoisePhase::kOwn));
   constexpr double kCenturies = 9e9;
   EXPECT_NEAR(noise.after(0, 0, 0, kCenturies), kCenturies, 1);
-  const TraceNoise dense({{support::Nanoseconds(10), support::Nanoseconds(9999)}}, Phases(1, support::NoisePhase::kOwn));
+  const TraceNoise dense({{support::Nanoseconds(10), support::Nanoseconds(9999)}},
+                         Phases(1, support::NoisePhase::kOwn));
   EXPECT_NEAR(dense.after(0, 0, 1e6, 1.25e6), 0.25e6 * 999.9, 1e3);
   EXPECT_EQ(noise.free_from(0, kCenturies), kCenturies);
   EXPECT_EQ(noise.next_from(0, kCenturies), kCenturies);

@@ -156,12 +156,9 @@ void EventEngine<Observer>::hold(Rank rank, double end, Hold what) {
 template <class Observer>
 void EventEngine<Observer>::end_hold(const Timer& timer) {
   switch (timer.hold) {
-    case Hold::kDelay:
-      return begin_delay_or_work(timer.rank);
-    case Hold::kNoise:
-      return begin_wait(timer.rank);
-    case Hold::kTransfer:
-      return ready_.push_back(timer.rank);
+    case Hold::kDelay: return begin_delay_or_work(timer.rank);
+    case Hold::kNoise: return begin_wait(timer.rank);
+    case Hold::kTransfer: return ready_.push_back(timer.rank);
   }
 }
 

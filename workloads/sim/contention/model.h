@@ -28,8 +28,8 @@ struct Model {
   bool rendezvous;
   double transfer;  ///< T, seconds.
   Partners partners;
-  std::vector<double>
-      seconds;    ///< [n]: for one unit of work of each of n active ranks, N V / b(N) of afzal-2020, eq. 1.
+  /// [n]: for one unit of work of each of n active ranks, N V / b(N) of afzal-2020, eq. 1.
+  std::vector<double> seconds;
   Delays delays;  ///< Those of the same rank and step added up.
 
   Rank domains() const { return (ranks + ranks_per_domain - 1) / ranks_per_domain; }

@@ -108,13 +108,9 @@ class Writer {
 
   void work_and_call(Rank rank, Step step) {
     switch (scenario_.communication.collective->mode) {
-      case support::CollectiveMode::kBlocking:
-        work(rank, step);
-        return call(rank, Tag(step));
-      case support::CollectiveMode::kNonblocking:
-        return work_during_call(rank, step);
-      case support::CollectiveMode::kIdeal:
-        return work(rank, step);
+      case support::CollectiveMode::kBlocking: work(rank, step); return call(rank, Tag(step));
+      case support::CollectiveMode::kNonblocking: return work_during_call(rank, step);
+      case support::CollectiveMode::kIdeal: return work(rank, step);
     }
   }
 

@@ -10,12 +10,9 @@ namespace {
 
 wire::Result<std::size_t> bytes_for(const support::Scenario& scenario, const RunOptions& options) {
   switch (engine_of(scenario)) {
-    case Engine::kNetwork:
-      return bytes_on_network(scenario);
-    case Engine::kCollectives:
-      return bytes_of_collectives(scenario, options);
-    case Engine::kContention:
-      break;
+    case Engine::kNetwork: return bytes_on_network(scenario);
+    case Engine::kCollectives: return bytes_of_collectives(scenario, options);
+    case Engine::kContention: break;
   }
   return bytes_needed(scenario, options);
 }
@@ -30,24 +27,18 @@ Engine engine_of(const support::Scenario& scenario) {
 
 wire::Result<Model> model_for(const support::Scenario& scenario) {
   switch (engine_of(scenario)) {
-    case Engine::kNetwork:
-      return model_beside_network(scenario);
-    case Engine::kCollectives:
-      return model_of_work(scenario);
-    case Engine::kContention:
-      break;
+    case Engine::kNetwork: return model_beside_network(scenario);
+    case Engine::kCollectives: return model_of_work(scenario);
+    case Engine::kContention: break;
   }
   return model_of(scenario);
 }
 
 wire::Result<Run> run_scenario(const support::Scenario& scenario, const RunOptions& options) {
   switch (engine_of(scenario)) {
-    case Engine::kNetwork:
-      return run_on_network(scenario, options);
-    case Engine::kCollectives:
-      return run_collectives(scenario, options);
-    case Engine::kContention:
-      break;
+    case Engine::kNetwork: return run_on_network(scenario, options);
+    case Engine::kCollectives: return run_collectives(scenario, options);
+    case Engine::kContention: break;
   }
   return run(scenario, options);
 }

@@ -16,8 +16,8 @@ namespace {
 constexpr Rank kFarthest = 6;        ///< Partners are looked for up to this distance.
 constexpr double kViolations = 0.1;  ///< Share of telling steps in which jitter may make a partner look like none.
 constexpr double kTolerance = 0.02;  ///< Of a step: how much earlier than its partner's post a wait may seem to end.
-constexpr double kLate =
-    0.25;  ///< Of a step: a rank that posts so much later than another tells whether that one waits for it.
+/// Of a step: a rank that posts so much later than another tells whether that one waits for it.
+constexpr double kLate = 0.25;
 constexpr double kLeastDelay = 1e-4;  ///< Seconds.
 
 double median(std::vector<double> values) {
@@ -177,10 +177,9 @@ std::string scenario_of(const SessionHistory& history, const Pattern& pattern, c
   const bool memory = place.domain != nullptr && place.domain->core_bandwidth > 0 &&
                       place.domain->saturated_bandwidth > 0 && volume >= 1;
   const std::string scale = factor > 1 ? fmt::format(", on {} times its {} ranks", factor, history.ranks.size()) : "";
-  std::string text =
-      fmt::format("# From the recording {}: {}{}\n\n[machine]\nranks = {}\nranks_per_domain = {}\n",
-                  wire::printable(source), wire::printable(history.program), scale,
-                  history.ranks.size() * std::size_t(factor), place.ranks_per_domain);
+  std::string text = fmt::format("# From the recording {}: {}{}\n\n[machine]\nranks = {}\nranks_per_domain = {}\n",
+                                 wire::printable(source), wire::printable(history.program), scale,
+                                 history.ranks.size() * std::size_t(factor), place.ranks_per_domain);
   if (memory)
     text += fmt::format("core_bandwidth = \"{:.0f} B/s\"\ndomain_bandwidth = \"{:.0f} B/s\"\n",
                         place.domain->core_bandwidth, place.domain->saturated_bandwidth);

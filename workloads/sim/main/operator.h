@@ -33,8 +33,8 @@ class Operator {
   Simulation& simulation_;
   const Prepared& prepared_;
   bool may_inject_;
-  std::vector<std::shared_ptr<const struct NoiseOfCommand>>
-      ordered_;  ///< Oldest first; the latest that names a rank counts.
+  /// Oldest first; the latest that names a rank counts.
+  std::vector<std::shared_ptr<const struct NoiseOfCommand>> ordered_;
 };
 
 }  // namespace idlewave::sim

@@ -58,7 +58,8 @@ wire::Result<Prepared> prepare(const Options& options, const std::vector<std::st
   if (!trace) return trace.error();
   auto noise = make_noise(scenario->noise, *trace);
   if (!noise) return noise.error();
-  if (const auto ends = check_noise(*scenario); !ends) return wire::Error{options.scenario.string() + ": " + ends.error().message};
+  if (const auto ends = check_noise(*scenario); !ends)
+    return wire::Error{options.scenario.string() + ": " + ends.error().message};
   if (options.without_delays) scenario->delays.clear();
   return Prepared{std::move(*scenario), std::move(*noise)};
 }

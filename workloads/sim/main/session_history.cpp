@@ -78,8 +78,9 @@ class RankReader {
 /// Steps that follow each other on every rank and are whole there.
 using StepNumbers = std::vector<Step>;
 
-/// Programs number their steps as they like: 0, 10, 20 too. So what follows a step is the next number that any rank has, and
-/// only where one of them is not whole somewhere, or begins before the one before it ended, the run of steps breaks.
+/// Programs number their steps as they like: 0, 10, 20 too. So what follows a step is the next number that any rank
+/// has, and only where one of them is not whole somewhere, or begins before the one before it ended, the run of steps
+/// breaks.
 class CommonSteps {
  public:
   explicit CommonSteps(const std::map<Rank, RankReader>& ranks) {
@@ -91,7 +92,7 @@ class CommonSteps {
 
  private:
   struct Found {
-    std::size_t whole = 0;    ///< On so many ranks.
+    std::size_t whole = 0;   ///< On so many ranks.
     bool goes_back = false;  ///< On some rank it begins before the step before has ended.
   };
 
@@ -143,8 +144,8 @@ class SessionReader {
     const CommonSteps common(ranks_);
     const StepNumbers& steps = common.longest();
     if (steps.size() < 2)
-      return wire::Error{fmt::format("of {} steps there are no two in a row that are whole on all {} ranks", common.all(),
-                                     ranks_.size())};
+      return wire::Error{fmt::format("of {} steps there are no two in a row that are whole on all {} ranks",
+                                     common.all(), ranks_.size())};
     SessionHistory history{.program = roster_.program,
                            .domains = roster_.domains,
                            .domain_of = domains_of_ranks(),
@@ -159,8 +160,9 @@ class SessionReader {
     if (!(last > origin)) return wire::Error{"its steps take no time"};
     for (const auto& [rank, reader] : ranks_) history.ranks.push_back(steps_of(reader, steps, origin));
     if (steps.size() < common.all())
-      history.left_out.push_back(fmt::format("{} of {} steps are taken, {} to {}: the others are not whole on all ranks",
-                                             steps.size(), common.all(), steps.front(), steps.back()));
+      history.left_out.push_back(
+          fmt::format("{} of {} steps are taken, {} to {}: the others are not whole on all ranks", steps.size(),
+                      common.all(), steps.front(), steps.back()));
     return history;
   }
 
@@ -226,8 +228,8 @@ class SessionReader {
   std::vector<std::string> left_out(const wire::FrameLogDamage& damage) const {
     std::vector<std::string> lines;
     if (!damage.first.empty())
-      lines.push_back(fmt::format("{} ({} blocks, {} bytes left out)", damage.first, damage.blocks_skipped,
-                                  damage.bytes_skipped));
+      lines.push_back(
+          fmt::format("{} ({} blocks, {} bytes left out)", damage.first, damage.blocks_skipped, damage.bytes_skipped));
     if (unread_frames_ > 0) lines.push_back(fmt::format("{} frames are damaged and left out", unread_frames_));
     if (lost_frames_ > 0) lines.push_back(fmt::format("{} frames are missing", lost_frames_));
     if (dropped_ > 0) lines.push_back(fmt::format("{} events were dropped while it ran", dropped_));
@@ -240,7 +242,8 @@ class SessionReader {
     std::vector<int> domains(ranks_.size(), -1);
     for (const wire::RankInfo& info : roster_.ranks) {
       const auto found = index.find(info.domain);
-      if (std::size_t(info.rank) < domains.size() && found != index.end()) domains[std::size_t(info.rank)] = found->second;
+      if (std::size_t(info.rank) < domains.size() && found != index.end())
+        domains[std::size_t(info.rank)] = found->second;
     }
     return domains;
   }

@@ -34,8 +34,8 @@ struct SessionHistory {
   std::size_t steps() const { return ranks.empty() ? 0 : ranks.front().size(); }
 };
 
-/// Takes the longest run of steps that are whole on all ranks, however they are numbered, and says in `left_out` what else
-/// there is. Error: one line; also for sessions of several nodes, whose clocks differ.
+/// Takes the longest run of steps that are whole on all ranks, however they are numbered, and says in `left_out` what
+/// else there is. Error: one line; also for sessions of several nodes, whose clocks differ.
 wire::Result<SessionHistory> read_history(const std::string& path);
 
 }  // namespace idlewave::sim

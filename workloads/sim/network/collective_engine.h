@@ -256,14 +256,10 @@ class CollectiveEngine {
       if (event.what != kPost && event.what != kWork && is_interrupted(rank, s, event.time)) return;
     }
     switch (event.what) {
-      case kSend:
-        return send(rank, s, event.time);
-      case kPost:
-        return post(rank, s, event.time);
-      case kWork:
-        return work(rank, s, event.time);
-      default:
-        return receive(rank, s, event.time);
+      case kSend: return send(rank, s, event.time);
+      case kPost: return post(rank, s, event.time);
+      case kWork: return work(rank, s, event.time);
+      default: return receive(rank, s, event.time);
     }
   }
 
@@ -331,8 +327,8 @@ class CollectiveEngine {
       take_turn(to);
     else {
       const std::int64_t end = message.arrival() + pattern_.received(to, message.lane()).receive_cpu;
-      const std::int64_t unawaited =
-          -std::int64_t{message.lane() != receiver.awaited};  // nobody could predict a branch
+      // nobody could predict a branch
+      const std::int64_t unawaited = -std::int64_t{message.lane() != receiver.awaited};
       put_back(to, (end | unawaited) & kNever);
     }
   }

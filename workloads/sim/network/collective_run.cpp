@@ -131,10 +131,8 @@ bool is_deep(Collective algorithm) {
     case Collective::kBroadcast:
     case Collective::kReduce:
     case Collective::kGather:
-    case Collective::kScatter:
-      return true;
-    default:
-      return false;
+    case Collective::kScatter: return true;
+    default: return false;
   }
 }
 

@@ -83,20 +83,13 @@ Collective allgather_by(CollectiveAlgorithm algorithm) {
 
 Collective algorithm_of(const support::CollectiveOfStep& collective) {
   switch (collective.kind) {
-    case CollectiveKind::kAllreduce:
-      return allreduce_by(collective.algorithm);
-    case CollectiveKind::kAllgather:
-      return allgather_by(collective.algorithm);
-    case CollectiveKind::kBroadcast:
-      return Collective::kBroadcast;
-    case CollectiveKind::kReduce:
-      return Collective::kReduce;
-    case CollectiveKind::kGather:
-      return Collective::kGather;
-    case CollectiveKind::kScatter:
-      return Collective::kScatter;
-    case CollectiveKind::kBarrier:
-      break;
+    case CollectiveKind::kAllreduce: return allreduce_by(collective.algorithm);
+    case CollectiveKind::kAllgather: return allgather_by(collective.algorithm);
+    case CollectiveKind::kBroadcast: return Collective::kBroadcast;
+    case CollectiveKind::kReduce: return Collective::kReduce;
+    case CollectiveKind::kGather: return Collective::kGather;
+    case CollectiveKind::kScatter: return Collective::kScatter;
+    case CollectiveKind::kBarrier: break;
   }
   return Collective::kBarrier;
 }
@@ -119,22 +112,18 @@ std::uint32_t CollectiveRounds::count(Rank rank) const {
     case Collective::kBarrier:
     case Collective::kAllreduceDissemination:
     case Collective::kAllgatherBruck:
-    case Collective::kAllgatherDissemination:
-      return log2_up(ranks_);
+    case Collective::kAllgatherDissemination: return log2_up(ranks_);
     case Collective::kAllreduceRecursiveDoubling:
     case Collective::kAllgatherRecursiveDoubling: {
       const Folding folding(ranks_);
       return folding.sits_out(rank) ? 2 : folding.distances() + (folding.is_folded(rank) ? 2 : 0);
     }
-    case Collective::kAllreduceRing:
-      return 2 * std::uint32_t(ranks_ - 1);
-    case Collective::kAllgatherRing:
-      return std::uint32_t(ranks_ - 1);
+    case Collective::kAllreduceRing: return 2 * std::uint32_t(ranks_ - 1);
+    case Collective::kAllgatherRing: return std::uint32_t(ranks_ - 1);
     case Collective::kBroadcast:
     case Collective::kReduce:
     case Collective::kGather:
-    case Collective::kScatter:
-      break;
+    case Collective::kScatter: break;
   }
   const Binomial tree(rank, ranks_, call_.root);
   return tree.children() + (tree.is_root() ? 0 : 1);
@@ -145,11 +134,9 @@ Round CollectiveRounds::at(Rank rank, std::uint32_t round) const {
     case Collective::kBarrier:
     case Collective::kAllreduceDissemination:
     case Collective::kAllgatherBruck:
-    case Collective::kAllgatherDissemination:
-      return dissemination(rank, round);
+    case Collective::kAllgatherDissemination: return dissemination(rank, round);
     case Collective::kAllreduceRecursiveDoubling:
-    case Collective::kAllgatherRecursiveDoubling:
-      return doubling(rank, round);
+    case Collective::kAllgatherRecursiveDoubling: return doubling(rank, round);
     case Collective::kAllreduceRing:
     case Collective::kAllgatherRing: {
       const auto parts = std::uint64_t(call_.algorithm == Collective::kAllreduceRing ? ranks_ : 1);
@@ -157,11 +144,9 @@ Round CollectiveRounds::at(Rank rank, std::uint32_t round) const {
       return {plus(rank, 1, ranks_), bytes, 0, plus(rank, -1, ranks_), bytes, 0};
     }
     case Collective::kReduce:
-    case Collective::kGather:
-      return from_leaves(rank, round);
+    case Collective::kGather: return from_leaves(rank, round);
     case Collective::kBroadcast:
-    case Collective::kScatter:
-      break;
+    case Collective::kScatter: break;
   }
   return backwards(from_leaves(rank, count(rank) - 1 - round));
 }
@@ -220,8 +205,7 @@ Round CollectiveRounds::first_of_lane(Rank rank, int lane) const {
       if (folding.sits_out(rank)) return doubling(rank, 1);
       return doubling(rank, std::uint32_t(folding.is_folded(rank) ? lane : lane - 1));
     }
-    default:
-      return at(rank, std::uint32_t(lane));
+    default: return at(rank, std::uint32_t(lane));
   }
 }
 

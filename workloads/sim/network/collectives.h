@@ -12,10 +12,10 @@ namespace idlewave::sim {
 /// The algorithms of R. Thakur, R. Rabenseifner, W. Gropp: "Optimization of Collective Communication Operations in
 /// MPICH", IJHPCA 19, 2005, for any number p of ranks. Rounds and messages for p a power of two:
 enum class Collective : std::uint8_t {
-  kBarrier,                     ///< Dissemination: ceil(log2 p) rounds, p messages each (for any p).
-  kAllreduceDissemination,      ///< The same with data.
-  kAllreduceRecursiveDoubling,  ///< log2 p rounds; else two more, in which the ranks beyond a power of two fold in and
-                                ///< out.
+  kBarrier,                 ///< Dissemination: ceil(log2 p) rounds, p messages each (for any p).
+  kAllreduceDissemination,  ///< The same with data.
+  /// log2 p rounds; else two more, in which the ranks beyond a power of two fold in and out.
+  kAllreduceRecursiveDoubling,
   kAllreduceRing,               ///< 2 (p - 1) rounds of a p-th of the data, rounded up to whole bytes (for any p).
   kAllgatherRing,               ///< p - 1 rounds (for any p).
   kAllgatherRecursiveDoubling,  ///< log2 p rounds, messages that double; folds like kAllreduceRecursiveDoubling.

@@ -258,8 +258,7 @@ class Extrapolator {
         const Rank from = op.peer == kAnySource ? kAnySource : away(rank, -shortest(op.rank - op.peer, old_.ranks()));
         return builder_.recv(rank, op.amount, from, op.tag, op.units);
       }
-      case OpKind::kCalc:
-        break;
+      case OpKind::kCalc: break;
     }
     return op.idle ? builder_.idle(rank, op.amount, op.tag) : builder_.calc(rank, op.amount, op.units, op.tag);
   }
@@ -330,12 +329,9 @@ class Extrapolator {
 /// Operations on all ranks together.
 double ops_of(Collective algorithm, double p) {
   switch (algorithm) {
-    case Collective::kAllreduceRing:
-      return 4 * p * (p - 1);
-    case Collective::kAllgatherRing:
-      return 2 * p * (p - 1);
-    default:
-      return 2 * p * (std::log2(p) + 2);
+    case Collective::kAllreduceRing: return 4 * p * (p - 1);
+    case Collective::kAllgatherRing: return 2 * p * (p - 1);
+    default: return 2 * p * (std::log2(p) + 2);
   }
 }
 

@@ -139,8 +139,8 @@ class GoalEngine {
 
  private:
   static constexpr std::uint64_t kLookForStop = 4096;  ///< Events.
-  static constexpr OpId kFlag =
-      OpId{1} << 31;  ///< In NetworkEvent::what: the message of a send. In a dependent: kWaitsForStart.
+  /// In NetworkEvent::what: the message of a send. In a dependent: kWaitsForStart.
+  static constexpr OpId kFlag = OpId{1} << 31;
   static constexpr OpId kPair = OpId{1} << 30;  ///< In NetworkEvent::what: this operation, then the next, at one time.
   static constexpr OpId kWake = kFlag | kPair;  ///< In NetworkEvent::what: of a domain; of a processor behind those.
   static_assert(kMaxOps < kPair);
@@ -208,12 +208,9 @@ class GoalEngine {
     const OpId op = event.what;
     const PlacedOp& what = ops_[op];
     switch (what.kind) {
-      case OpKind::kSend:
-        return send(event, op, what);
-      case OpKind::kRecv:
-        return post(event.time, op, what);
-      case OpKind::kCalc:
-        return calculate(event, op, what);
+      case OpKind::kSend: return send(event, op, what);
+      case OpKind::kRecv: return post(event.time, op, what);
+      case OpKind::kCalc: return calculate(event, op, what);
     }
   }
 

@@ -14,9 +14,7 @@ std::int64_t number_of(Tag tag) { return tag == kAnyTag ? -1 : std::int64_t(tag)
 void write_op(const GoalOp& op, OpId label, std::string& text) {
   const auto out = std::back_inserter(text);
   switch (op.kind) {
-    case OpKind::kCalc:
-      fmt::format_to(out, "l{}: calc {}", label, op.amount);
-      break;
+    case OpKind::kCalc: fmt::format_to(out, "l{}: calc {}", label, op.amount); break;
     case OpKind::kSend:
       fmt::format_to(out, "l{}: send {}b to {} tag {}", label, op.amount, op.peer, number_of(op.tag));
       break;
