@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -29,11 +28,6 @@ double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
 json number_if(bool defined, double value) { return defined ? json(value) : json(); }
 json number(std::optional<double> value) { return value ? json(*value) : json(); }
 
-const char* source_name(wire::BandwidthSource source) {
-  constexpr std::array kNames = {"none", "LIKWID", "declared", "virtual"};
-  return kNames[std::size_t(source)];
-}
-
 json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity) {
   const timeline::Domain& domain = timeline.domains()[std::size_t(activity.domain)];
   json object;
@@ -45,7 +39,7 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
   object["active_mean"] = number_if(activity.is_known, activity.active_mean);
   object["saturation_point"] = number_if(activity.saturation_point > 0, activity.saturation_point);
   object["bandwidth_gbs"] = number_if(activity.bandwidth_mean.has_value(), activity.bandwidth_mean.value_or(0) * 1e-9);
-  object["bandwidth_source"] = source_name(activity.source);
+  object["bandwidth_source"] = name_of(activity.source);
   if (!activity.note.empty()) object["bandwidth_note"] = activity.note;
   return object;
 }

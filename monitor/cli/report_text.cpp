@@ -25,7 +25,6 @@ std::string run_text(const Timeline& timeline) {
 }
 
 std::string domain_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
-  constexpr const char* kSources[] = {"", "LIKWID", "declared", "virtual"};
   std::string text = fmt::format("  {:<18} {:>5} of {} active",
                                  wire::printable(timeline.domains()[std::size_t(activity.domain)].info.label),
                                  activity.is_known ? fmt::format("{:.2f}", activity.active_mean) : "?", activity.ranks);
@@ -33,7 +32,7 @@ std::string domain_text(const Timeline& timeline, const analysis::DomainActivity
   if (activity.source != wire::BandwidthSource::kNone) {
     text += fmt::format(
         ", {} ({})", activity.bandwidth_mean ? support::format_bandwidth(*activity.bandwidth_mean) : "no bandwidth yet",
-        kSources[int(activity.source)]);
+        name_of(activity.source));
   }
   if (!activity.note.empty()) text += "; " + wire::printable(activity.note);
   return text + "\n";

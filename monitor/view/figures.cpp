@@ -96,14 +96,4 @@ std::string to_words(const wire::NoiseOrder& order) {
   return "periodic:" + amount + "@" + without_trailing_zeros(fmt::format("{:.3f}", order.frequency)) + "Hz";
 }
 
-std::string to_words(wire::BandwidthSource source) {
-  switch (source) {
-    case wire::BandwidthSource::kLikwid: return "LIKWID";
-    case wire::BandwidthSource::kDeclared: return "declared";
-    case wire::BandwidthSource::kVirtual: return "virtual";
-    case wire::BandwidthSource::kNone: break;
-  }
-  return "not measured";
-}
-
 }  // namespace idlewave::view
