@@ -116,12 +116,15 @@ struct OrderJson {
     return object;
   }
   json operator()(const wire::NoiseOrder& order) const {
-    if (order.kind == wire::NoiseKind::kExponential)
-      return {{"kind", "noise"}, {"distribution", "exponential"}, {"mean_s", seconds(order.amount)}};
-    return {{"kind", "noise"},
-            {"distribution", "periodic"},
-            {"duration_s", seconds(order.amount)},
-            {"frequency_hz", order.frequency}};
+    json object = {{"kind", "noise"}, {"distribution", name_of(order.kind)}};
+    switch (order.kind) {
+      case wire::NoiseKind::kExponential: object["mean_s"] = seconds(order.amount); break;
+      case wire::NoiseKind::kPeriodic:
+        object["duration_s"] = seconds(order.amount);
+        object["frequency_hz"] = order.frequency;
+        break;
+    }
+    return object;
   }
   json operator()(const wire::ClearOrder&) const { return {{"kind", "clear"}}; }
 };
@@ -156,30 +159,9 @@ json losses_json(const Timeline& timeline, const Missing& missing) {
   return list;
 }
 
-std::optional<double> parse_fraction(const std::string& text) {
-  try {
-    std::size_t used = 0;
-    const double value = std::stod(text, &used);
-    if (used == text.size() && value >= 0 && value <= 1) return value;
-  } catch (const std::exception&) {
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-wire::Result<WindowFractions> parse_window(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const auto from = parse_fraction(text.substr(0, colon));
-  const auto to = parse_fraction(colon == std::string::npos ? std::string() : text.substr(colon + 1));
-  if (!from || !to || *from >= *to) {
-    return wire::Error{
-        fmt::format("window '{}': accepted are two fractions of the run, the smaller one first, as in 0.6:0.9", text)};
-  }
-  return WindowFractions{*from, *to};
-}
-
-Window window_of(const Timeline& timeline, WindowFractions fractions) {
+Window window_of(const Timeline& timeline, words::Fractions fractions) {
   const double length = double(analysis::run_end(timeline).count());
   return {Nanoseconds(std::int64_t(fractions.from * length)), Nanoseconds(std::int64_t(fractions.to * length))};
 }
@@ -207,7 +189,7 @@ json missing_json(const Missing& missing) {
   return object;
 }
 
-std::string report_json(const Timeline& timeline, WindowFractions fractions) {
+std::string report_json(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
   json object;
   object["ranks"] = timeline.ranks();

@@ -318,7 +318,7 @@ TEST(InjectForm, StaysOpenAfterWrongInputAndSaysWhatIsAccepted) {
   op.press(U'i').type(U"250").press(KeyCode::kEnter);
   ASSERT_TRUE(op.state.form);
   EXPECT_EQ(op.state.form->text, "250");
-  EXPECT_THAT(op.screen(), HasSubstr("a duration has a unit: 250ms"));
+  EXPECT_THAT(op.screen(), HasSubstr("has no unit (ns, us, ms, s, min, h); write a duration such as 250ms"));
 }
 
 TEST(InjectForm, ReplacesItsProposalByTheFirstCharacterButEditsItAfterBackspace) {
