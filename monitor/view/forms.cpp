@@ -204,7 +204,7 @@ std::string predicted_reach(Rank rank, const Model& model) {
   }
   const Rank far = (rank + ranks / 2) % ranks;
   const double speed = theory::wave_speed(1, ranks_per_step, step, 0);
-  const Nanoseconds time(static_cast<std::int64_t>(std::abs(far - rank) / speed * 1e9));
+  const Nanoseconds time(static_cast<std::int64_t>(theory::ring_distance(rank, far, +1, ranks) / speed * 1e9));
   return fmt::format("reaches rank {} in {} at {} rank{} a step", far, to_duration(time), to_limit(ranks_per_step),
                      ranks_per_step == 1 ? "" : "s");
 }
