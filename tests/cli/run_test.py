@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import random
+import select
 import signal
 import struct
 import subprocess
@@ -242,6 +243,21 @@ class Run(unittest.TestCase):
         os.write(other, b"mine\n")
         self.assertEqual(shell.communicate(timeout=PATIENCE)[0], b"program got <>\nshell got <mine>\n")
         os.close(other)
+
+    def test_lines_typed_reach_a_program_without_a_screen_and_it_may_hide_them(self):
+        other, terminal = pty.openpty()
+
+        def become_session():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        run = self.start("--", "sh", "-c", "stty -echo; echo ready; read line; stty echo; echo \"program got <$line>\"", stdin=terminal, preexec_fn=become_session)
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        os.write(other, b"secret\n")
+        self.assertEqual(run.communicate(timeout=PATIENCE)[0], b"program got <secret>\n")
+        self.assertEqual(select.select([other], [], [], 0)[0], [], "something was shown")
+        for end in (other, terminal):
+            os.close(end)
 
     def test_a_host_that_is_killed_is_told_of_and_nobody_is_called_live(self):
         for hangs_up in (False, True):
