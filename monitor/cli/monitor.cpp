@@ -9,6 +9,7 @@
 #include "monitor/cli/paths.h"
 #include "monitor/cli/provenance.h"
 #include "monitor/cli/session.h"
+#include "monitor/view/time_window.h"
 
 namespace idlewave::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include "monitor/view/bindings.h"
 #include "monitor/view/forms.h"
 #include "monitor/view/layout.h"
+#include "monitor/view/panels.h"
 #include "monitor/view/screen.h"
 #include "tests/view/synthetic_session.h"
 
@@ -39,7 +40,7 @@ class Operator {
     return *this;
   }
   std::string screen() const { return to_text(draw(state, session_.model(), kSize, kLook)); }
-  Layout layout() const { return lay_out(state, session_.model(), kSize, kLook); }
+  Layout layout() const { return lay_out(panels(), state, session_.model(), kSize, kLook); }
   template <class Kind>
   const Kind* last() const {
     return effects.empty() ? nullptr : std::get_if<Kind>(&effects.back());
@@ -191,17 +192,17 @@ TEST(Keys, WGoesToTheNextDelayAndRoundAgain) {
 
 TEST(Keys, TabGoesRoundThePanelsThatAreShown) {
   Operator op;
-  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kSockets);
-  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kEvents);
-  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kLesson);
-  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kMap);
-  EXPECT_EQ(op.press(KeyCode::kBackTab).state.focus, Panel::kLesson);
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'2');
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'3');
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'4');
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, kMapKey);
+  EXPECT_EQ(op.press(KeyCode::kBackTab).state.focus, U'4');
 }
 
 TEST(Keys, EnterTurnsThePageOfTheLessonAndStopsAtTheLast) {
   Operator op;
   op.press(KeyCode::kEnter).press(KeyCode::kEnter);
-  EXPECT_EQ(op.state.lesson_page, 1);
+  EXPECT_EQ(op.state.scrolled_by(U'4'), 1);
   EXPECT_THAT(op.screen(), HasSubstr("LESSON 2 of 2"));
 }
 
