@@ -14,13 +14,11 @@ namespace idlewave::view::actions {
 
 namespace {
 
-/// Whether the operator may send commands; says why not.
-bool may_command(Turn& turn) {
-  const SessionInfo& session = turn.model.session;
-  if (session.can_command) return true;
-  const char* otherwise =
-      session.replay ? "a recording can't be changed; inject into a live session" : "this session takes no commands";
-  turn.say(session.why_no_command.empty() ? otherwise : session.why_no_command, Tone::kWarning);
+/// Whether the operator may hold ranks, or at least let go of them; says why not.
+bool may_command(Turn& turn, bool clears = false) {
+  const auto& reason = turn.model.session.no_command;
+  if (!reason || (clears && !wire::forbids_clearing(*reason))) return true;
+  turn.say(wire::to_words(*reason), Tone::kWarning);
   return false;
 }
 
@@ -131,7 +129,7 @@ void noise(Turn& turn) {
 }
 
 void clear(Turn& turn) {
-  if (!may_command(turn)) return;
+  if (!may_command(turn, true)) return;
   turn.effects.emplace_back(SendCommand{{.ranks = {}, .order = wire::ClearOrder{}}});
   turn.say("asked all ranks to end noise and delays, and to let go of those that are held");
 }

@@ -30,7 +30,7 @@ struct Panel {
   PanelKey key;           ///< Brings the focus to it; no other panel has it.
   std::string_view name;  ///< "events"
   Region region;
-  Region region_if_wide;    ///< On a screen that is wide enough for a column beside the map.
+  Region region_if_wide;  ///< On a screen that is wide enough for a column beside the map.
   bool takes_spare_rows;  ///< Those that neither the map nor what stands beside it fills.
   /// Rows that it would fill; 0: it is not there. Null for the map, which is not asked.
   int (*wish)(const State&, const Model&, const Room&);

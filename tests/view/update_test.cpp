@@ -91,7 +91,7 @@ TEST(Keys, WorkBeforeTheFirstEvent) {
   const timeline::Timeline nothing;
   const analysis::Findings none;
   SessionInfo session;
-  session.can_command = true;
+  session.no_command.reset();
   for (const Binding& binding : bindings())
     update({}, binding.keys.front(), {nothing, none, {}, session}, kSize, kLook);
 }
@@ -335,12 +335,21 @@ TEST(InjectForm, TakesKeysThatMeanSomethingElseOutside) {
 
 TEST(InjectForm, IsRefusedWhereNothingCanBeSent) {
   SyntheticSession spectator({.length = milliseconds(100)});
-  spectator.session.can_command = false;
-  spectator.session.why_no_command = "a spectator can't inject";
+  spectator.session.no_command = wire::NoCommand::kSpectator;
   Operator op(spectator);
   op.press(U'i');
   EXPECT_FALSE(op.state.form);
-  EXPECT_THAT(op.screen(), HasSubstr("a spectator can't inject"));
+  EXPECT_THAT(op.screen(), HasSubstr("a spectator can't change the session"));
+}
+
+TEST(InjectForm, IsRefusedBeforeAnythingIsTypedWhereInjectionIsOffButRanksCanBeLetGo) {
+  SyntheticSession guarded({.length = milliseconds(100)});
+  guarded.session.no_command = wire::NoCommand::kInjectionOff;
+  Operator op(guarded);
+  EXPECT_FALSE(op.press(U'i').state.form);
+  EXPECT_THAT(op.screen(), HasSubstr("--allow-inject"));
+  EXPECT_FALSE(op.press(U'n').state.form);
+  ASSERT_NE(op.press(U'c').last<SendCommand>(), nullptr);
 }
 
 TEST(InjectForm, FitsIntoASmallScreen) {
