@@ -20,7 +20,6 @@
 #include "monitor/cli/verbs.h"
 #include "monitor/process/exec.h"
 #include "monitor/process/stop_signals.h"
-#include "monitor/term/terminfo.h"
 #include "probe/wire/session_directory.h"
 
 namespace idlewave::cli {
@@ -275,8 +274,6 @@ wire::Result<int> open_output(const std::string& path) {
 int run(const RunOptions& options) {
   if (!options.headless && !isatty(STDOUT_FILENO))
     return fail("standard output is not a terminal: start it in one, or use --headless", 2);
-  if (const auto terminal = term::read_terminfo(std::getenv("TERM")); !options.headless && !terminal)
-    return fail(terminal.error().message, 2);
   std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
