@@ -11,7 +11,8 @@ std::string TextScreen::draw(const view::Canvas& canvas) {
   next_ = now + kTextPeriod;
   shown_ = std::move(picture);
   std::string bytes = "\r\n";
-  for (const char c : std::string_view(shown_).substr(0, shown_.size() - 1)) bytes += c == '\n' ? "\r\n" : std::string(1, c);
+  for (const char c : std::string_view(shown_).substr(0, shown_.size() - 1))
+    bytes += c == '\n' ? "\r\n" : std::string(1, c);
   return bytes;
 }
 

@@ -82,7 +82,8 @@ int place_beside(Layout& layout, std::span<const Panel> panels, const State& sta
   int filled = 0;
   for (const Panel& panel : panels) {
     if (panel.region_if_wide != Region::kBeside || rest.empty()) continue;
-    const int rows = panel.wish(state, model, {Region::kBeside, {rest.width, rest.height}});
+    const int wished = panel.wish(state, model, {Region::kBeside, {rest.width, rest.height}});
+    const int rows = std::min(wished, rest.height);
     if (rows == 0) continue;
     layout.placed.push_back({panel.key, Region::kBeside, {rest.x, rest.y, rest.width, rows}});
     filled += rows;
