@@ -22,7 +22,7 @@ struct WatchOptions {
   bool headless = false;                    ///< Without a terminal.
   std::optional<Nanoseconds> headless_for;  ///< At most so long; unset: until the session ends.
   bool json = false;                        ///< Print the report when it is over.
-  WindowFractions window;                   ///< Of the report.
+  words::Fractions window;                  ///< Of the report.
   view::Size size{120, 40};                 ///< Of the last screen when there is no terminal.
 };
 

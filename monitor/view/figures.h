@@ -24,7 +24,5 @@ std::string to_active(double processes);    ///< "9.9", "0.0", "4000": one decim
 std::string to_duration_like(Nanoseconds span, Nanoseconds like);
 std::string ranks_in_words(std::span<const wire::Rank> ranks);  ///< "0-9,20" for ascending ranks.
 std::string to_percent(double share);                           ///< "27 %".
-std::string to_words(const wire::NoiseOrder& order);            ///< "exp:0.5ms": what parse_noise reads.
-std::string to_words(wire::BandwidthSource source);             ///< "LIKWID", "declared", "virtual", "not measured".
 
 }  // namespace idlewave::view
