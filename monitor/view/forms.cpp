@@ -8,7 +8,6 @@
 #include "monitor/view/figures.h"
 #include "monitor/view/input.h"
 #include "monitor/view/movement.h"
-#include "monitor/view/sockets_panel.h"
 #include "monitor/view/text.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
@@ -63,7 +62,7 @@ void submit_filter(Turn& turn) {
   state.form.reset();
   state.filter = std::move(shown);
   state.first_rank = state.ranks_shown = 0;
-  move_in_ranks(turn, 0);
+  move_in_ranks(state, turn.model, 0);
 }
 
 void go(Turn& turn, Nanoseconds at) {
@@ -184,12 +183,6 @@ void key_in_form(Turn& turn) {
       return form.kind == FormKind::kConfirm ? answer(turn) : type(form, turn.key);
     default: return;
   }
-}
-
-void turn_page(Turn& turn, int pages) {
-  if (!turn.model.session.lesson) return;
-  const int last = static_cast<int>(turn.model.session.lesson->pages.size()) - 1;
-  turn.state.lesson_page = std::clamp(turn.state.lesson_page + pages, 0, std::max(last, 0));
 }
 
 std::string predicted_reach(Rank rank, const Model& model) {
