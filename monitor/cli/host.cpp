@@ -165,6 +165,7 @@ Host::Host(const HostOptions& options, process::Channel& starter, Session sessio
   record_.start = wire::process_start_time(getpid());
   record_.program = joined(options_.run.command);
   record_.label = program_label(options_.run.command);
+  record_.takes_orders = options_.run.allow_inject;
 }
 
 int Host::refuse(int code, const std::string& why) {

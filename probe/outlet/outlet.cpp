@@ -10,6 +10,7 @@
 #include "probe/outlet/backlog.h"
 #include "probe/outlet/mailbox/mailbox.h"
 #include "probe/outlet/past.h"
+#include "probe/wire/no_command.h"
 
 namespace idlewave::outlet {
 namespace {
@@ -197,7 +198,7 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
   auto* command = std::get_if<wire::Command>(&frame.body);
   auto* record = options.is_relay ? std::get_if<wire::Record>(&frame.body) : nullptr;
   if (command == nullptr && record == nullptr) return static_cast<void>(++strange);
-  if (consumer.role == wire::Role::kSpectator) return refuse(peer, "a spectator can't change the session");
+  if (consumer.role == wire::Role::kSpectator) return refuse(peer, wire::to_words(wire::NoCommand::kSpectator));
   if (command != nullptr) commands.push_back(std::move(*command));
   if (record != nullptr) recordings.push_back(std::move(*record));
 }

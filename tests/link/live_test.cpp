@@ -123,7 +123,7 @@ TEST_F(LiveTest, HandsCommandsToTheSenderAndEchoesThem) {
   sender();
   connect();
   turn_until(LinkState::kLive);
-  ASSERT_TRUE(link_->status().can_command);
+  ASSERT_FALSE(link_->status().no_command);
   ASSERT_TRUE(link_->send(clock_now(), a_delay()));
   turn_until([&] { return !commands_.empty() && !got_.empty(); });
   EXPECT_THAT(commands_, ElementsAre(a_delay()));
@@ -136,7 +136,7 @@ TEST_F(LiveTest, RefusesToSendCommandsOfASpectator) {
   sender();
   connect({.role = wire::Role::kSpectator});
   turn_until(LinkState::kLive);
-  EXPECT_FALSE(link_->status().can_command);
+  EXPECT_EQ(link_->status().no_command, wire::NoCommand::kSpectator);
   const auto sent = link_->send(clock_now(), a_delay());
   ASSERT_FALSE(sent);
   EXPECT_THAT(sent.error().message, HasSubstr("spectator"));
@@ -571,7 +571,7 @@ TEST_F(TcpTest, AViewersKeyMakesASpectatorWhateverItAsksFor) {
   sender_at_a_port();
   connect_with(ring_.files.viewers, wire::Role::kOperator);
   turn_until(LinkState::kLive);
-  EXPECT_FALSE(link_->status().can_command);
+  EXPECT_EQ(link_->status().no_command, wire::NoCommand::kSpectator);
 }
 
 TEST_F(TcpTest, AnOperatorsKeyCommandsAndMayAlsoOnlyWatch) {
@@ -582,7 +582,7 @@ TEST_F(TcpTest, AnOperatorsKeyCommandsAndMayAlsoOnlyWatch) {
   turn_until([&] { return !commands_.empty(); });
   connect_with(ring_.files.operators, wire::Role::kSpectator);
   turn_until(LinkState::kLive);
-  EXPECT_FALSE(link_->status().can_command);
+  EXPECT_EQ(link_->status().no_command, wire::NoCommand::kSpectator);
 }
 
 TEST_F(TcpTest, SaysWhenItsKeyIsOfAnotherSession) {
