@@ -60,7 +60,6 @@ void add_options(CLI::App& app, Options& o) {
          },
          "With --realtime: end after so long")
       ->type_name("TIME");
-  app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
 }
 
 void check(const CLI::App& app, const Options& o) {

@@ -28,7 +28,6 @@ struct Options : sweep::Options {
   std::string session = "simulation";
   bool realtime = false;
   std::optional<wire::Nanoseconds> duration;  ///< With realtime: ends after so long.
-  bool without_delays = false;                ///< Those of the scenario are left to an operator.
 
   bool streams() const { return !listen.empty() || !connect.empty(); }
 };

@@ -82,6 +82,7 @@ void add_options(CLI::App& app, Options& o) {
          "--window", [&o](const std::string& text) { o.window = parse_window(text); },
          "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
       ->type_name("FROM:TO");
+  app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
   app.add_flag("--json", o.json, "Print the result as JSON");
 }
 

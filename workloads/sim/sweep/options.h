@@ -32,6 +32,7 @@ struct Options {
   bool chart = false;                 ///< Draw the speed-up of `against` over the first numeric key of the sweep.
   bool study = false;                 ///< Sweep, `against` and chart as the scenario's [study] has them.
   core::Fractions window;
+  bool without_delays = false;  ///< Those of the scenario are left out.
   bool json = false;
 };
 
