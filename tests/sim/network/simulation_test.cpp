@@ -211,10 +211,10 @@ TEST(Schedule, IsToldAsCalculationsAndTheWaitingBetweenThem) {
   const auto told = told_of(program_of(kPingPong));
   constexpr std::int64_t kHop = 100 + 1000 + 100;  // o + L + o, from the send's begin to the receiver's end
   constexpr std::int64_t kThere = 5000 + kHop, kSent = kThere + 3000, kBack = kSent + kHop, kEnd = kBack + 2000;
-  EXPECT_THAT(told.at(0), ElementsAre(call(wire::kNoStep, Phase::kWait, 0), call(0, Phase::kNone, 0),
-                                      call(0, Phase::kCompute, 0), call(0, Phase::kWait, 5000),
-                                      call(1, Phase::kNone, kBack), call(1, Phase::kCompute, kBack),
-                                      call(1, Phase::kWait, kEnd), call(1, Phase::kNone, kEnd)));
+  EXPECT_THAT(told.at(0),
+              ElementsAre(call(wire::kNoStep, Phase::kWait, 0), call(0, Phase::kNone, 0), call(0, Phase::kCompute, 0),
+                          call(0, Phase::kWait, 5000), call(1, Phase::kNone, kBack), call(1, Phase::kCompute, kBack),
+                          call(1, Phase::kWait, kEnd), call(1, Phase::kNone, kEnd)));
   EXPECT_THAT(told.at(1), ElementsAre(call(wire::kNoStep, Phase::kWait, 0), call(0, Phase::kNone, kThere),
                                       call(0, Phase::kCompute, kThere), call(0, Phase::kWait, kSent),
                                       call(1, Phase::kNone, kSent + 100), call(1, Phase::kCompute, kSent + 100),
@@ -222,7 +222,8 @@ TEST(Schedule, IsToldAsCalculationsAndTheWaitingBetweenThem) {
 }
 
 TEST(Schedule, HasNoStepsWhereRanksCalculateAtDifferentTimes) {
-  const auto told = told_of(program_of("num_ranks 2\nrank 0 {\nl1: calc 10\nl2: calc 10\n}\nrank 1 {\nl1: calc 5\n}\n"));
+  const auto told =
+      told_of(program_of("num_ranks 2\nrank 0 {\nl1: calc 10\nl2: calc 10\n}\nrank 1 {\nl1: calc 5\n}\n"));
   EXPECT_THAT(told.at(1), ElementsAre(call(wire::kNoStep, Phase::kWait, 0), call(wire::kNoStep, Phase::kCompute, 0),
                                       call(wire::kNoStep, Phase::kWait, 5), call(wire::kNoStep, Phase::kNone, 20)));
 }
@@ -235,7 +236,8 @@ TEST(Schedule, OfProcessorsThatWorkAtOnceComputesFromTheFirstToTheLast) {
 }
 
 TEST(Schedule, ThatStandsStillEndsWithThoseThatWait) {
-  const ScheduledProgram program = program_of("num_ranks 2\nrank 0 {\nl1: calc 40\n}\nrank 1 {\nl1: recv 1b from 0 tag 1\n}\n");
+  const ScheduledProgram program =
+      program_of("num_ranks 2\nrank 0 {\nl1: calc 40\n}\nrank 1 {\nl1: recv 1b from 0 tag 1\n}\n");
   Log log;
   const auto simulation = simulate(program, log, nullptr);
   ASSERT_TRUE(simulation);

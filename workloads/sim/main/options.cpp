@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "probe/words/quantity.h"
 #include "workloads/sim/main/parts.h"
-#include "workloads/support/quantity.h"
 
 namespace idlewave::sim {
 namespace {
@@ -54,7 +54,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option_function<std::string>(
          "--duration",
          [&o](const std::string& text) {
-           const auto duration = support::parse_duration(text);
+           const auto duration = words::parse_duration(text);
            if (!duration) throw CLI::ValidationError("--duration", duration.error().message);
            o.duration = *duration;
          },

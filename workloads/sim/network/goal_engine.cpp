@@ -497,7 +497,8 @@ wire::Result<std::unique_ptr<GoalEngine>> make_engine(const GoalSchedule& schedu
                                                       const GoalOptions& options) {
   if (auto status = check(schedule, network, options); !status) return status.error();
   const Costs costs(network);
-  if (is_extended(options)) return std::unique_ptr<GoalEngine>(std::make_unique<Engine<true>>(schedule, costs, options));
+  if (is_extended(options))
+    return std::unique_ptr<GoalEngine>(std::make_unique<Engine<true>>(schedule, costs, options));
   return std::unique_ptr<GoalEngine>(std::make_unique<Engine<false>>(schedule, costs, options));
 }
 

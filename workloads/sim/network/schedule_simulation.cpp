@@ -50,8 +50,7 @@ class PhaseTeller final : public CalcObserver {
   }
 
   void ends(const GoalOp& calc, std::int64_t time) override {
-    if (is_calculation(calc) && --ranks_[std::size_t(calc.rank)].calculating == 0)
-      enter(calc.rank, Phase::kWait, time);
+    if (is_calculation(calc) && --ranks_[std::size_t(calc.rank)].calculating == 0) enter(calc.rank, Phase::kWait, time);
   }
 
   void end_all(std::int64_t time) { enter_all(Phase::kNone, time); }
@@ -101,9 +100,8 @@ class Watched final : public ScheduleSimulation {
       : program_(program), memory_(std::move(memory)), teller_(program.schedule, recorder) {}
 
   wire::Status begin(const std::atomic<bool>* stop) {
-    auto engine = make_engine(
-        program_.schedule, program_.network,
-        {.memory = &memory_, .noise = program_.noise.get(), .observer = &teller_, .stop = stop});
+    auto engine = make_engine(program_.schedule, program_.network,
+                              {.memory = &memory_, .noise = program_.noise.get(), .observer = &teller_, .stop = stop});
     if (!engine) return engine.error();
     engine_ = std::move(*engine);
     return wire::ok();

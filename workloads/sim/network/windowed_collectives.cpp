@@ -24,8 +24,6 @@ class WindowedCollectives final
   using Message = WaitingMessage;
   using Ranks = CollectiveRanks<WindowedCollectives, Pattern, Message>;
   friend Ranks;
-  using typename Ranks::Event;
-  using typename Ranks::RankState;
   using Ranks::flight_;
   using Ranks::kMessage;
   using Ranks::kPost;
@@ -37,6 +35,8 @@ class WindowedCollectives final
   using Ranks::ranks_;
   using Ranks::run_;
   using Ranks::state;
+  using typename Ranks::Event;
+  using typename Ranks::RankState;
 
  public:
   WindowedCollectives(const CollectiveProgram& program, const Costs& costs, const CollectiveOptions& options)
