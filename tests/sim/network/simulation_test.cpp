@@ -93,7 +93,7 @@ std::unique_ptr<core::PhaseNoise> random_noise(Dice& dice, Scenario& scenario) {
   if (dice.one_in(3)) return nullptr;
   if (dice.one_in(2)) return std::make_unique<noise::ExponentialNoise>(50e-6, 7);
   scenario.noise.distribution = support::PeriodicNoise{20us, 3000};
-  return std::make_unique<noise::PeriodicNoise>(20e-6, 1 / 3000.0, noise::Phases{7, support::NoisePhase::kOwn});
+  return std::make_unique<noise::PeriodicInterruptions>(20e-6, 1 / 3000.0, noise::Phases{7, support::NoisePhase::kOwn});
 }
 
 /// In slices of any length. Whatever is told lies in its slice or before.
