@@ -15,8 +15,16 @@ Enum newer(Enum last_known, int more) {
   return static_cast<Enum>(std::min(static_cast<int>(last_known) + more, 255));
 }
 
+/// The golden session has none here at all, not even that there are no lanes.
+Events without_events(Nanoseconds up_to) {
+  Events result{up_to, {}};
+  encode_events({}, result.blob);
+  return result;
+}
+
 /// Behind each event one of a kind that is not known; of today's, one that says nothing new.
 Events with_more_events(const Events& events, int more) {
+  if (events.blob.empty()) return without_events(events.up_to);
   constexpr int kMostKind = 15;
   const auto kind = static_cast<EventKind>(std::min(kEventKindLimit - 1 + more, kMostKind));
   EventDecoder decoder;
