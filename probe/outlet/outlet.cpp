@@ -45,9 +45,10 @@ struct Consumer {
   std::uint32_t credit_limit() const { return role == wire::Role::kSpectator ? kMaxSpectatorCredits : kMaxCredits; }
 };
 
-/// What a peer is, whatever it says: a viewer's key makes a spectator.
+/// What a peer is, whatever it says: a viewer's key makes a spectator, and so does a role that we don't know.
 wire::Role role_of(mailbox::Role proven, const wire::Attach& wish) {
-  return proven == mailbox::Role::kViewer ? wire::Role::kSpectator : wish.role;
+  const bool commands = proven != mailbox::Role::kViewer && wish.role == wire::Role::kOperator;
+  return commands ? wire::Role::kOperator : wire::Role::kSpectator;
 }
 
 }  // namespace

@@ -218,8 +218,7 @@ PhaseInfo read_phase(const Value& value, std::string& error) {
   MapReader in(value, "phase", error);
   PhaseInfo phase;
   phase.phase = static_cast<Phase>(in.integer("phase", kFirstUserPhase, kPhaseLimit - 1));
-  phase.category = static_cast<Phase>(
-      in.integer("category", static_cast<int>(Phase::kCompute), static_cast<int>(Phase::kCommunicate)));
+  phase.category = take_enum<Phase>(in, "category");
   phase.name = in.text("name", kMaxName);
   return phase;
 }
@@ -311,7 +310,7 @@ Outcome read_outcome(const Value& value, std::string& error) {
 
 Attach read_attach(const Value& value, std::string& error) {
   MapReader in(value, "attach", error);
-  const auto role = static_cast<Role>(in.integer("role", 0, static_cast<int>(Role::kSpectator)));
+  const auto role = take_enum<Role>(in, "role");
   return {role, static_cast<std::uint32_t>(in.integer("credits", 0, std::numeric_limits<std::uint32_t>::max()))};
 }
 

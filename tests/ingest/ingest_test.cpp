@@ -444,7 +444,7 @@ TEST(IngestOfNonsense, SurvivesFramesWithTimesOfAllSizes) {
       any.node_time = any_time();
       any.unix_time_ns = any_time().count();
       std::vector<Event> lived{enter(any_time(), Phase::kCompute),
-                               {any_time(), 1, wire::EventKind(random() % 13), Phase::kWait}};
+                               {any_time(), 1, wire::EventKind(random() % 16), Phase::kWait}};
       std::sort(lived.begin(), lived.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
       const std::array<wire::LaneBatch, 1> batches{{{rank_lane(first ? 3 : 13), lived}}};
       wire::Events told{any_time(), {}};
