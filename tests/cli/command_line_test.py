@@ -46,6 +46,12 @@ class CommandLine(unittest.TestCase):
         for words in (["frobnicate"], ["demo", "frobnicate"], ["report", "--frobnicate", str(GOLDEN)]):
             self.assertNotIn("did you mean", call(*words).stderr)
 
+    def test_a_program_of_its_own_that_is_not_there_is_named(self):
+        alone = shutil.copy(PROGRAM, self.path)
+        done = subprocess.run([alone, "agent"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("idlewave-agent does not lie beside", done.stderr)
+
     def test_the_flags_of_a_program_are_told_from_ours(self):
         self.refuses("run", "mpirun", "-n", "4", "./a.out", says="stand after --")
 
