@@ -27,7 +27,7 @@ Contents read_all(wire::FrameLogReader& reader, Observer& observer) {
     ++(entry.direction == wire::Direction::kReceived ? contents.received : contents.sent);
     contents.bytes += entry.bytes.size();
     contents.duration = std::max(contents.duration, entry.received_at);
-    observer.accept({entry.received_at, entry.direction, entry.bytes});
+    observer.accept({entry.received_at, entry.direction, std::move(entry.bytes)});
   }
   observer.note_damage(reader.damage());
   return contents;

@@ -99,7 +99,7 @@ void Replay::receive(Nanoseconds now, std::vector<Delivery>& out) {
   const Nanoseconds position = playhead_.at(now);
   for (std::size_t bytes = 0; is_due(position) && bytes < kBytesAtOnce; read_next()) {
     bytes += next_.bytes.size();
-    out.push_back({next_.received_at, next_.direction, std::move(next_.bytes)});
+    out.emplace_back(next_.received_at, next_.direction, std::move(next_.bytes));
   }
 }
 

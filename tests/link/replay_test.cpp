@@ -48,6 +48,17 @@ class ReplayTest : public ::testing::Test {
   std::unique_ptr<Link> link_;
 };
 
+TEST(Delivery, KeepsTheBlobOfItsEventsWhereverItIsMoved) {
+  std::vector<Delivery> deliveries;
+  for (std::uint64_t i = 1; i <= 100; ++i)
+    deliveries.emplace_back(Nanoseconds(0), wire::Direction::kReceived,
+                            wire::encode({"s", "n", i, wire::Events{{}, std::vector<std::byte>(i, std::byte(i))}}));
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    const std::span<const std::byte> blob = deliveries[i - 1].frame->blob;
+    EXPECT_THAT(std::vector(blob.begin(), blob.end()), testing::AllOf(testing::SizeIs(i), testing::Each(std::byte(i))));
+  }
+}
+
 TEST_F(ReplayTest, DeliversEachFrameWhenItsTimeHasCome) {
   record({0, 1, 3});
   open();
