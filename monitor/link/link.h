@@ -106,8 +106,7 @@ bool is_deserted(const std::string& endpoint);
 
 struct ReplayOptions {
   std::string path{};
-  double speed = 1;    ///< Above 0. Infinity: everything as fast as receive() is called.
-  Nanoseconds from{};  ///< Everything received before this is delivered at once, at its recorded time.
+  double speed = 1;  ///< Above 0. Infinity: everything as fast as receive() is called.
 };
 wire::Result<std::unique_ptr<Link>> open_replay(const ReplayOptions& options);
 /// Extra calls of a replay; null if `link` is none. Also through a Recorder.

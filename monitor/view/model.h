@@ -52,6 +52,7 @@ struct SessionInfo {
   double events_per_second = 0;
   Recording recording;
   std::optional<Replay> replay;  ///< Set if this is one.
+  std::string loading;           ///< Replay: how much has been read until it plays, in words; empty: it plays.
   bool can_command = false;
   std::string why_no_command;  ///< "a spectator can't inject"; one line, if can_command is false.
   std::optional<Lesson> lesson;

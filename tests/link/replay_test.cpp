@@ -32,8 +32,8 @@ class ReplayTest : public ::testing::Test {
     }
     return writer;
   }
-  void open(double speed = 1, Nanoseconds from = {}) {
-    auto link = open_replay({.path = path_, .speed = speed, .from = from});
+  void open(double speed = 1) {
+    auto link = open_replay({.path = path_, .speed = speed});
     ASSERT_TRUE(link) << link.error().message;
     link_ = std::move(*link);
   }
@@ -143,21 +143,6 @@ TEST_F(ReplayTest, StandsStillWhilePaused) {
   replay_control(*link_)->pause(false, seconds(50));
   EXPECT_THAT(received_at(seconds(50) + milliseconds(999)), IsEmpty());
   EXPECT_THAT(received_at(seconds(51)), ElementsAre(2));
-}
-
-TEST_F(ReplayTest, DeliversEverythingBeforeFromAtOnce) {
-  record({0, 1, 3, 5});
-  open(1, seconds(3));
-  EXPECT_THAT(received_at(seconds(100)), ElementsAre(1, 2, 3));
-  EXPECT_EQ(link_->status().position, seconds(3));
-  EXPECT_THAT(received_at(seconds(102)), ElementsAre(4));
-}
-
-TEST_F(ReplayTest, DeliversEverythingBeforeFromAlsoWhenItBeginsPaused) {
-  record({0, 1, 3, 5});
-  open(1, seconds(2));
-  replay_control(*link_)->pause(true, seconds(0));
-  EXPECT_THAT(received_at(seconds(0)), ElementsAre(1, 2));
 }
 
 TEST_F(ReplayTest, IsLiveUntilItsLastFrameAndThenEnded) {
