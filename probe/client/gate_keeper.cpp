@@ -13,9 +13,8 @@ namespace {
 /// ns. What is shorter is spun: a sleep ends tens of microseconds late.
 constexpr std::int64_t kShortestSleep = 100'000;
 constexpr std::int64_t kNoiseLookInterval = 1'000'000'000;  ///< ns
-// The values of wire::NoiseKind, whose header needs the C++ library.
-constexpr std::uint32_t kExponential = 0;
-constexpr std::uint32_t kPeriodic = 1;
+/// ns. Between two looks at the agent no more than this counts as its silence: the rank may have been stopped with it.
+constexpr std::int64_t kLongestLook = 1'000'000'000;
 
 void spin_until(const LaneWriter& lane, std::int64_t end_ns) {
   while (lane.now().count() < end_ns) {
@@ -31,11 +30,16 @@ void sleep_until_monotonic(std::int64_t end_ns) {
   }
 }
 
+wire::NoiseKind kind_of(const shm::Noise& noise) { return static_cast<wire::NoiseKind>(noise.kind); }
+
 bool is_possible(const shm::Noise& noise) {
-  if (noise.amount_ns <= 0) return false;
-  if (noise.kind == kExponential) return true;
-  return noise.kind == kPeriodic && noise.frequency > 1e-9 &&
-         static_cast<double>(noise.amount_ns) * noise.frequency < 1e9;
+  if (noise.amount_ns <= 0 || noise.kind > UINT8_MAX) return false;
+  switch (kind_of(noise)) {
+    case wire::NoiseKind::kExponential: return true;
+    case wire::NoiseKind::kPeriodic:
+      return noise.frequency > 1e-9 && static_cast<double>(noise.amount_ns) * noise.frequency < 1e9;
+  }
+  return false;
 }
 
 }  // namespace
@@ -55,6 +59,8 @@ void GateKeeper::attach(shm::Slot& slot, LaneWriter& lane, const shm::Header& he
   lane_ = &lane;
   header_ = &header;
   looked_ns_ = 0;
+  sweeps_ = 0;
+  silent_ns_ = 0;
   noise_generation_ = 0;
   noise_ = {};
 }
@@ -81,9 +87,9 @@ bool GateKeeper::obey_delay(wire::Step step) {
 bool GateKeeper::obey_noise() {
   if (shm::read_noise(*slot_, noise_generation_, noise_)) begin_noise();
   if (!noise_.enabled) return false;
-  if (may_hold() <= 0 || !agent_lived_lately()) noise_.enabled = 0;
+  if (may_hold() <= 0 || !agent_was_there_lately()) noise_.enabled = 0;
   if (!noise_.enabled) return false;
-  const std::int64_t duration_ns = noise_.kind == kPeriodic ? draw_periodic() : draw_exponential();
+  const std::int64_t duration_ns = draw();
   if (duration_ns > 0) hold(wire::Phase::kNoise, noise_.command, duration_ns);
   return true;
 }
@@ -93,10 +99,18 @@ void GateKeeper::begin_noise() {
   if (!noise_.enabled) return;
   looked_ns_ = lane_->now().count();
   random_ = Random(Random(noise_.seed).next() ^ static_cast<std::uint64_t>(slot_->rank));
-  if (noise_.kind != kPeriodic) return;
+  if (kind_of(noise_) != wire::NoiseKind::kPeriodic) return;
   period_ns_ = static_cast<std::int64_t>(1e9 / noise_.frequency);
   next_interruption_ns_ =
       lane_->now().count() + static_cast<std::int64_t>(random_.unit() * static_cast<double>(period_ns_));
+}
+
+std::int64_t GateKeeper::draw() {
+  switch (kind_of(noise_)) {
+    case wire::NoiseKind::kExponential: return draw_exponential();
+    case wire::NoiseKind::kPeriodic: return draw_periodic();
+  }
+  return 0;
 }
 
 std::int64_t GateKeeper::draw_exponential() {
@@ -123,24 +137,33 @@ std::int64_t GateKeeper::may_hold() const {
 }
 
 /// Some 10 us of system calls.
-bool GateKeeper::agent_lives() const {
+bool GateKeeper::agent_is_there() {
   const std::uint64_t start = header_->agent_start.load(std::memory_order_acquire);
-  return start != 0 && wire::process_start_time(header_->agent_pid.load(std::memory_order_acquire)) == start;
+  const bool lives =
+      start != 0 && wire::process_start_time(header_->agent_pid.load(std::memory_order_acquire)) == start;
+  return lives && !agent_is_silent();
+}
+
+bool GateKeeper::agent_is_silent() {
+  const std::uint64_t sweeps = header_->sweeps.load(std::memory_order_relaxed);
+  const std::int64_t now_ns = lane_->now().count();
+  const std::int64_t since_look = now_ns - looked_ns_;
+  silent_ns_ = sweeps != sweeps_ ? 0 : silent_ns_ + (since_look < kLongestLook ? since_look : kLongestLook);
+  sweeps_ = sweeps;
+  looked_ns_ = now_ns;
+  return silent_ns_ > kSilenceLimit;
 }
 
 /// For noise, most of which is too short to look during each piece of it.
-bool GateKeeper::agent_lived_lately() {
-  const std::int64_t now_ns = lane_->now().count();
-  if (now_ns - looked_ns_ < kNoiseLookInterval) return true;
-  if (!agent_lives()) return false;
-  looked_ns_ = now_ns;
-  return true;
+bool GateKeeper::agent_was_there_lately() {
+  const bool looked_lately = lane_->now().count() - looked_ns_ < kNoiseLookInterval;
+  return (looked_lately && silent_ns_ <= kSilenceLimit) || agent_is_there();
 }
 
-bool GateKeeper::stands(wire::Phase phase) const {
+bool GateKeeper::stands(wire::Phase phase) {
   const bool withdrawn =
       phase == wire::Phase::kDelay ? shm::is_revoked(*slot_) : shm::is_replaced(*slot_, noise_generation_);
-  return !withdrawn && agent_lives();
+  return !withdrawn && agent_is_there();
 }
 
 void GateKeeper::sleep_until(wire::Phase phase, std::int64_t end_ns) {
