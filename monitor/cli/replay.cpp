@@ -55,6 +55,18 @@ int print_once(Monitor& monitor, const ReplayOptions& options) {
   return 0;
 }
 
+/// Plays without a terminal, at its speed.
+int play_headless(Monitor& monitor, const ReplayOptions& options) {
+  std::optional<Nanoseconds> plays_since;
+  const int code = watch_headless(monitor, [&](Nanoseconds now) {
+    if (monitor.is_loading()) return false;
+    if (!plays_since) plays_since = now;
+    return monitor.has_ended() || (options.headless_for && now - *plays_since >= *options.headless_for);
+  });
+  print_result(monitor, options);
+  return code;
+}
+
 }  // namespace
 
 int replay(const ReplayOptions& options) {
@@ -69,11 +81,13 @@ int replay(const ReplayOptions& options) {
   const auto body = [&] {
     Monitor monitor(std::move(*link), monitor_options);
     if (!options.once) monitor.load_until(options.from);
-    const int code = options.once ? print_once(monitor, options) : watch_on_screen(monitor, never);
+    const int code = options.once       ? print_once(monitor, options)
+                     : options.headless ? play_headless(monitor, options)
+                                        : watch_on_screen(monitor, never);
     warn_of(replay_of(monitor).damage(), options.path);
     return code;
   };
-  return options.once ? body() : guarded(body);
+  return options.once || options.headless ? body() : guarded(body);
 }
 
 int report(const FileOptions& options) {
