@@ -308,7 +308,7 @@ void Outlet::send(wire::Roster roster) { impl_->append_roster(std::move(roster))
 void Outlet::send(wire::Events events) { impl_->append(std::move(events)); }
 void Outlet::send(wire::Outcome outcome) { impl_->append(std::move(outcome)); }
 
-void Outlet::relay(std::span<const std::byte> frame) { impl_->backlog.append({frame.begin(), frame.end()}); }
+void Outlet::relay(std::vector<std::byte> frame) { impl_->backlog.append(std::move(frame)); }
 
 std::vector<wire::Command> Outlet::serve(Nanoseconds timeout) {
   const Clock::time_point until = Clock::now() + timeout;

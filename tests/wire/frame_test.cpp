@@ -56,6 +56,32 @@ TEST(Frame, ComesBackAsItWasForRandomContent) {
   }
 }
 
+TEST(Frame, ReadInPlaceSaysTheSameAndLeavesTheBlobWhereItLies) {
+  int blobs = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    std::vector<std::byte> bytes = encode(random_frame(random));
+    if (seed % 2 == 0) bytes[random.below(bytes.size())] ^= std::byte{0x10};
+    const auto copied = decode(bytes);
+    auto read = decode_in_place(bytes);
+    ASSERT_EQ(bool(read), bool(copied));
+    if (!read) {
+      EXPECT_EQ(read.error().message, copied.error().message);
+      continue;
+    }
+    if (auto* events = std::get_if<Events>(&read->frame.body)) {
+      EXPECT_THAT(events->blob, testing::IsEmpty());
+      EXPECT_TRUE(read->blob.empty() || (read->blob.data() >= bytes.data() &&
+                                         read->blob.data() + read->blob.size() <= bytes.data() + bytes.size()));
+      events->blob.assign(read->blob.begin(), read->blob.end());
+      ++blobs;
+    }
+    EXPECT_EQ(read->frame, *copied);
+  }
+  EXPECT_GT(blobs, 100);
+}
+
 TEST(Frame, HoldsAMillionRanks) {
   Roster roster;
   roster.world_size = 1'000'000;
