@@ -157,7 +157,7 @@ int main(int argc, char** argv) try {
       "Collects the events of one node's ranks and streams them to monitors; usually started by the first rank.",
       "idlewave-agent");
   if (const int code = parse(app, argc, argv, arguments); code >= 0) return code;
-  arguments.options.likwid_reader = beside_this_program("idlewave-likwid-reader");
+  arguments.options.bandwidth.likwid_reader = beside_this_program("idlewave-likwid-reader");
   if (arguments.detach) arguments.options.patience = kPatienceForStarter;
   set_signals();
   return run(arguments);
