@@ -89,6 +89,8 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_option("--key", options.key,
                  "key file, for tcp: the session's key.agent to --connect, its key.server to --listen");
+  app.add_option("--resctrl", options.bandwidth.resctrl, "where the resctrl file system is mounted")
+      ->capture_default_str();
   app.add_option("--listen-key", options.listen_key, "key.server, where --key is taken by --connect");
 }
 

@@ -19,9 +19,10 @@ using wire::Result;
 constexpr double kLowestFrequency = 1e-6;
 
 Error refuse(std::string_view text) {
-  return {fmt::format("\"{}\" is not noise; write exp:MEAN or periodic:DURATION@FREQUENCY, as in exp:0.5ms or "
-                      "periodic:2.5ms@10Hz",
-                      text)};
+  return {
+      fmt::format("\"{}\" is not noise; write exp:MEAN or periodic:DURATION@FREQUENCY, as in exp:0.5ms or "
+                  "periodic:2.5ms@10Hz",
+                  text)};
 }
 
 Result<NoiseOrder> parse_exponential(std::string_view mean) {
@@ -83,8 +84,8 @@ Result<NoiseOrder> parse_order_of_noise(std::string_view text) {
 
 wire::Status check_hold(Nanoseconds duration) {
   if (duration > Nanoseconds::zero() && duration <= wire::kLongestHold) return wire::ok();
-  return Error{fmt::format("a rank can't be held for {}; accepted is more than 0 s and at most {}", format_duration(duration),
-                           format_duration(wire::kLongestHold))};
+  return Error{fmt::format("a rank can't be held for {}; accepted is more than 0 s and at most {}",
+                           format_duration(duration), format_duration(wire::kLongestHold))};
 }
 
 wire::Status check_order(const NoiseOrder& order) {

@@ -46,9 +46,9 @@ wire::Result<std::vector<RankRange>> parse_ranks(std::string_view text, Rank ran
   for (const std::string_view part : split(text, ',')) {
     const auto range = range_of(part, ranks);
     if (!range) {
-      return wire::Error{fmt::format(
-          "\"{}\" names no ranks; write ranks from 0 to {} and ranges from low to high, as in 5 or 0-9,20", text,
-          ranks - 1)};
+      return wire::Error{
+          fmt::format("\"{}\" names no ranks; write ranks from 0 to {} and ranges from low to high, as in 5 or 0-9,20",
+                      text, ranks - 1)};
     }
     ranges.push_back(*range);
   }
