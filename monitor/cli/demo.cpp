@@ -7,6 +7,7 @@
 #include "monitor/cli/paths.h"
 #include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
+#include "workloads/support/real_ranks.h"
 
 namespace idlewave::cli {
 namespace {
@@ -54,8 +55,8 @@ wire::Result<Play> load(const DemoOptions& options) {
   move_delays_inside(*written, options, overrides);
   auto scenario = support::load_scenario(*path, overrides);
   if (!scenario) return scenario.error();
-  if (scenario->communication.collective)
-    return wire::Error{fmt::format("the lesson {} calls collectives, which only 'idlewave sim' runs", options.lesson)};
+  const wire::Status playable = options.simulated ? wire::ok() : support::playable_by_real_ranks(*scenario);
+  if (!playable) return wire::Error{fmt::format("{}: {}", path->string(), playable.error().message)};
   if (options.simulated && !support::is_model(scenario->program.kernel)) {
     return wire::Error{
         fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound",
@@ -104,10 +105,10 @@ Nanoseconds latest_end(Nanoseconds duration, Rank ranks) {
   return 2 * duration + std::chrono::seconds(60) + ranks * std::chrono::milliseconds(500);
 }
 
-int watch(Session& session, const DemoOptions& options, const support::Scenario& scenario,
-          const std::vector<std::string>& command) {
+int watch(Session& session, const DemoOptions& options, const Play& play, const std::vector<std::string>& command) {
+  const support::Scenario& scenario = play.scenario;
   const Monitor::Options monitor_options{.session = session.name(),
-                                         .label = options.lesson,
+                                         .label = play.path.stem(),
                                          .starting = fmt::format("{} {} ranks are starting", scenario.machine.ranks,
                                                                  options.simulated ? "simulated" : "MPI"),
                                          .lesson = lesson_panel(scenario),
@@ -139,8 +140,9 @@ int watch(Session& session, const DemoOptions& options, const support::Scenario&
 wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoOptions& options) {
   auto command = launcher_command(play.scenario.machine.ranks);
   if (!command) return command;
-  const bool endless = !options.headless && !options.steps;
-  for (std::string& word : ring_command(play.scenario, options.steps ? std::nullopt : options.headless, endless))
+  std::vector<std::string> settings = play.overrides;
+  if (!options.steps) settings.push_back(kNoEndInSight);
+  for (std::string& word : ring_command(play.path, settings, options.steps ? std::nullopt : options.headless))
     command->push_back(std::move(word));
   return command;
 }
@@ -175,10 +177,10 @@ int demo(const DemoOptions& options) {
   const wire::Status room = options.simulated ? wire::ok() : make_room_for(play->scenario.machine.ranks);
   if (!room) return fail(room.error().message, 2);
   const auto body = [&] {
-    auto session = Session::open(new_session_name(options.lesson), "");
+    auto session = Session::open(new_session_name(play->path.stem()), "");
     if (!session) return fail(session.error().message, 1);
     if (options.simulated) command = simulation_command(*play, options, *session);
-    return watch(*session, options, play->scenario, *command);
+    return watch(*session, options, *play, *command);
   };
   return options.headless ? body() : guarded(body);
 }
