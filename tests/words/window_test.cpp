@@ -17,8 +17,8 @@ TEST(Window, IsTwoFractionsInOrder) {
 }
 
 TEST(Window, OfAnotherFormIsRefusedWithAnExample) {
-  for (const char* wrong : {"", "0.5", "0.9:0.6", "0.5:0.5", "-0.1:0.5", "0.5:1.1", "a:b", "0.1:0.2x", "nan:1",
-                            "0:nan", "0.1:0.2:0.3", ":", "0,1:0,2"}) {
+  for (const char* wrong : {"", "0.5", "0.9:0.6", "0.5:0.5", "-0.1:0.5", "0.5:1.1", "a:b", "0.1:0.2x", "nan:1", "0:nan",
+                            "0.1:0.2:0.3", ":", "0,1:0,2"}) {
     const auto window = parse_window(wrong);
     ASSERT_FALSE(window) << wrong;
     EXPECT_THAT(window.error().message, HasSubstr("0.6:0.9")) << wrong;
@@ -45,8 +45,8 @@ TEST(ScreenSize, IsColumnsTimesRows) {
 }
 
 TEST(ScreenSize, OfAnotherFormIsRefusedWithAnExample) {
-  for (const char* wrong : {"", "160", "0x0", "1001x5", "5x1001", "-1x5", "160x48x2", "160X48", "axb",
-                            "99999999999x1"}) {
+  for (const char* wrong :
+       {"", "160", "0x0", "1001x5", "5x1001", "-1x5", "160x48x2", "160X48", "axb", "99999999999x1"}) {
     const auto size = parse_screen_size(wrong);
     ASSERT_FALSE(size) << wrong;
     EXPECT_THAT(size.error().message, HasSubstr("160x48")) << wrong;
