@@ -37,20 +37,20 @@ TEST(Agent, TellsDeclaredTrafficAndWhyThereIsNothingBetter) {
   const SessionRoot root;
   setenv("FAKE_LIKWID", "init -13", 1);
   setenv("LD_LIBRARY_PATH", FAKE_LIKWID_FOLDER, 1);
-  AgentProcess agent;
+  AgentProcess agent({"--resctrl", "/nonexistent"});
   unsetenv("FAKE_LIKWID");
   unsetenv("LD_LIBRARY_PATH");
   Monitor monitor;
   PlayedRank rank("count", 0, 1, {"1000", "1"});
   ASSERT_TRUE(monitor.until([&] {
     return !monitor.rosters().empty() && !monitor.roster().domains.empty() &&
-           !monitor.roster().domains[0].note.empty() &&
+           monitor.roster().domains[0].note.find("LIKWID: ") != std::string::npos &&
            monitor.roster().domains[0].source != wire::BandwidthSource::kNone;
   }));
   const wire::DomainInfo& domain = monitor.roster().domains[0];
   EXPECT_EQ(domain.source, wire::BandwidthSource::kDeclared);
   EXPECT_THAT(domain.label, testing::AnyOf(HasSubstr("socket"), HasSubstr("NUMA")));
-  EXPECT_THAT(domain.note, HasSubstr("LIKWID"));
+  EXPECT_THAT(domain.note, HasSubstr("; resctrl: not offered here"));
 }
 
 TEST(Agent, PrefersCountersToDeclaredTraffic) {
