@@ -118,31 +118,41 @@ int watch(Session& session, const DemoOptions& options, const Play& play, const 
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
     if (!recording) return fail(recording.error().message, 2);
   }
-  const bool headless = options.headless.has_value();
   const wire::Status started = session.start(
-      command, options.simulated ? LauncherKind::kOther : launcher_kind(command.front(), MpiChoice::kAuto), !headless);
+      command, options.simulated ? LauncherKind::kOther : launcher_kind(command.front(), MpiChoice::kAuto),
+      !options.headless);
   if (!started) return fail(started.error().message, 1);
   LessonDelays delays(monitor, scenario);
   bool overdue = false;
   const auto each_round = [&](Nanoseconds now) {
-    if (headless) delays.order_when_ready(now);
-    overdue = headless && !options.steps && now > latest_end(*options.headless, scenario.machine.ranks);
+    if (options.headless) delays.order_when_ready(now);
+    overdue = options.headless_for && !options.steps && now > latest_end(*options.headless_for, scenario.machine.ranks);
     return overdue;
   };
-  const int code = finish_recording(monitor, watch_program(session, monitor, headless, each_round));
+  const int code = finish_recording(monitor, watch_program(session, monitor, options.headless, each_round));
   if (overdue)
     return fail(
         fmt::format("the {} ranks did not come to their end in time: try fewer (--ranks)", scenario.machine.ranks), 1);
-  if (headless) print_result(monitor, options);
+  if (options.headless) print_result(monitor, options);
   return code;
+}
+
+/// What is set in the scenario, for real ranks as for simulated ones: it ends after its steps only where that is wanted.
+std::vector<std::string> settings_of(const Play& play, const DemoOptions& options) {
+  std::vector<std::string> settings = play.overrides;
+  const bool to_its_end = options.steps || (options.headless && !options.headless_for);
+  if (!to_its_end) settings.push_back(kNoEndInSight);
+  return settings;
+}
+
+std::optional<Nanoseconds> duration_of(const DemoOptions& options) {
+  return options.steps ? std::nullopt : options.headless_for;
 }
 
 wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoOptions& options) {
   auto command = launcher_command(play.scenario.machine.ranks);
   if (!command) return command;
-  std::vector<std::string> settings = play.overrides;
-  if (!options.steps) settings.push_back(kNoEndInSight);
-  for (std::string& word : ring_command(play.path, settings, options.steps ? std::nullopt : options.headless))
+  for (std::string& word : ring_command(play.path, settings_of(play, options), duration_of(options)))
     command->push_back(std::move(word));
   return command;
 }
@@ -158,10 +168,9 @@ std::vector<std::string> simulation_command(const Play& play, const DemoOptions&
                                       session.name(),
                                       "--connect",
                                       session.endpoint()};
-  for (const std::string& setting : play.overrides) command.insert(command.end(), {"--set", setting});
-  if (!options.steps) command.insert(command.end(), {"--set", kNoEndInSight});
-  if (!options.steps && options.headless)
-    command.insert(command.end(), {"--duration", fmt::format("{}ns", options.headless->count())});
+  for (const std::string& setting : settings_of(play, options)) command.insert(command.end(), {"--set", setting});
+  if (const auto duration = duration_of(options))
+    command.insert(command.end(), {"--duration", fmt::format("{}ns", duration->count())});
   return command;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "monitor/view/figures.h"
-#include "monitor/view/screen.h"
 #include "monitor/view/text.h"
 
 namespace idlewave::view {

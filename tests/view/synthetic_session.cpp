@@ -205,7 +205,7 @@ SyntheticSession::SyntheticSession(const ProgramPlan& plan) {
   session.lag = std::chrono::milliseconds(60);
   session.events_per_second = 12400;
   session.recording = {.on = true, .bytes = 1'100'000, .failure = ""};
-  session.can_command = true;
+  session.no_command.reset();
   session.lesson = Lesson{"memory-bound",
                           {{"All forty ranks compute in lockstep. Put the cursor on a rank and hold it for a while: "
                             "what will the others do?",
