@@ -192,7 +192,9 @@ std::string predicted_reach(Rank rank, const Model& model) {
   double ranks_per_step = 1;
   if (!model.findings.waves.empty()) {
     const analysis::Wave& last = model.findings.waves.back();
-    const double measured = std::max(last.up.ranks_per_step, last.down.ranks_per_step);
+    double measured = 0;
+    for (const analysis::WaveDirection* direction : {&last.up, &last.down})
+      if (const auto& speed = direction->leading.ranks_per_step) measured = std::max(measured, speed->value);
     if (measured > 0) ranks_per_step = measured;
   }
   const Rank far = (rank + ranks / 2) % ranks;

@@ -176,7 +176,7 @@ analysis::Findings findings_of(const timeline::Timeline& timeline, const Program
   wave.delay = plan.delay;
   for (analysis::WaveDirection* direction : {&wave.up, &wave.down}) {
     direction->sign = direction == &wave.up ? 1 : -1;
-    direction->ranks_per_step = 1;
+    direction->leading.ranks_per_step = analysis::Estimate{.value = 1, .error = 0.0, .points = 20};
     direction->end = analysis::WaveEnd::kAnnihilated;
     direction->front = {{.rank = 25,
                          .step = 60,
