@@ -112,7 +112,7 @@ int measure(Nanoseconds length, std::string& result) {
   const auto scenario = support::load_scenario(*path);
   auto command = launcher_command(scenario->machine.ranks);
   if (!command) return fail(command.error().message, 1);
-  for (std::string& word : ring_command(*scenario, kWarmUp + length + std::chrono::seconds(2), false))
+  for (std::string& word : ring_command(*path, {"program.steps=1000000"}, kWarmUp + length + std::chrono::seconds(2)))
     command->push_back(std::move(word));
 
   auto session = Session::open(new_session_name("bench"), "");

@@ -131,6 +131,25 @@ class CommandLine(unittest.TestCase):
         for name in ("memory-bound", "core-bound", "triad"):
             self.assertIn(name, done.stdout)
 
+    def test_a_scenario_put_into_the_folder_of_lessons_is_listed(self):
+        programs, lessons = self.path / "bin", self.path / "share/idlewave/scenarios"
+        programs.mkdir()
+        lessons.mkdir(parents=True)
+        shutil.copy(PROGRAM, programs / "idlewave")
+        (lessons / "my-own.toml").write_text(
+            'machine = {ranks = 4, ranks_per_domain = 2}\nprogram = {steps = 3, kernel = "core", time = "1 ms"}\n'
+            '[lesson]\ntitle = "Mine"\nsummary = "A lesson of my own"\n')
+        (lessons / "notes.txt").write_text("no scenario")
+        done = subprocess.run([programs / "idlewave", "demo", "--list"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.split(maxsplit=1), ["my-own", "A lesson of my own\n"])
+
+    def test_a_demo_refuses_by_its_key_what_real_ranks_cant_play(self):
+        scenario = self.path / "slow.toml"
+        scenario.write_text('machine = {ranks = 4, ranks_per_domain = 2}\nprogram = {steps = 3, kernel = "core", time = "1 ms"}\n'
+                            'communication = {time = "5 us"}\n')
+        self.refuses("demo", str(scenario), says="slow.toml: communication.time: ")
+
     def test_info_and_report_are_json_and_nothing_else(self):
         info = json.loads(call("info", str(GOLDEN), "--json").stdout)
         self.assertEqual(info["format_version"], 1)
