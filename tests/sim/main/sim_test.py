@@ -363,7 +363,7 @@ class Scenarios(SimTest):
         self.refuses(self.scenario, "--set", "ranks", says="ranks")
 
     def test_values_out_of_range_are_refused(self):
-        self.refuses(self.scenario, "--window", "0.9:0.1", says="0.6:0.85")
+        self.refuses(self.scenario, "--window", "0.9:0.1", says="0.6:0.9")
         self.refuses(self.scenario, "--step-start", "200", says=["200", "199"])
         self.refuses(self.scenario, "--step-start", "-1")
         self.refuses(self.scenario, "--stream", "tcp://127.0.0.1:0", says="--realtime")

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probe/wire/result.h"
+#include "probe/words/window.h"
 #include "workloads/sim/contention/model.h"
 #include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/contention/recorder.h"
@@ -14,11 +15,7 @@
 
 namespace idlewave::sim {
 
-/// Part of a run, as fractions of its makespan; 0 <= from < to <= 1.
-struct Fractions {
-  double from = 0.5;
-  double to = 0.95;
-};
+using words::Fractions;  ///< Of the makespan.
 
 /// The caller owns what is pointed to, and keeps it for the run.
 struct RunOptions {

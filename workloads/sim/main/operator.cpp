@@ -6,6 +6,7 @@
 #include <numeric>
 #include <variant>
 
+#include "probe/words/noise.h"
 #include "workloads/sim/noise/make_noise.h"
 
 namespace idlewave::sim {
@@ -83,11 +84,12 @@ wire::Result<Step> Operator::place_of(Rank rank, Step at_step) const {
 }
 
 wire::Status Operator::carry_out(const wire::Command& command, const wire::NoiseOrder& order) {
+  if (const auto possible = words::check_order(order); !possible) return possible.error();
   support::Noise noise{.distribution = {}, .seed = prepared_.scenario.noise.seed + command.id};
-  if (order.kind == wire::NoiseKind::kExponential)
-    noise.distribution = support::ExponentialNoise{order.amount};
-  else
-    noise.distribution = support::PeriodicNoise{order.amount, order.frequency};
+  switch (order.kind) {
+    case wire::NoiseKind::kExponential: noise.distribution = support::ExponentialNoise{order.amount}; break;
+    case wire::NoiseKind::kPeriodic: noise.distribution = support::PeriodicNoise{order.amount, order.frequency}; break;
+  }
   auto ordered = make_noise(noise);
   if (!ordered) return ordered.error();
   replace_noise(command, std::move(*ordered));

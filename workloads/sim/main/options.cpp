@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cstdio>
 
+#include "probe/words/quantity.h"
 #include "workloads/sim/main/parts.h"
-#include "workloads/support/quantity.h"
 
 namespace idlewave::sim {
 namespace {
@@ -42,18 +42,6 @@ std::optional<std::vector<std::string>> range_of(const std::string& text) {
   std::vector<std::string> values;
   for (std::int64_t value = *first; value <= *last; ++value) values.push_back(std::to_string(value));
   return values;
-}
-
-Fractions parse_window(const std::string& text) {
-  Fractions window;
-  int used = 0;
-  const bool read =
-      std::sscanf(text.c_str(), "%lf:%lf%n", &window.from, &window.to, &used) == 2 && std::size_t(used) == text.size();
-  if (!read || !(0 <= window.from && window.from < window.to && window.to <= 1)) {
-    throw CLI::ValidationError("--window",
-                               fmt::format("'{}': accepted is FROM:TO within 0 and 1, as in 0.6:0.85", text));
-  }
-  return window;
 }
 
 void add_options(CLI::App& app, Options& o) {
@@ -101,7 +89,12 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("-o,--output", o.output, "With --goal and --extrapolate: also write the schedule, as GOAL text")
       ->type_name("FILE");
   app.add_option_function<std::string>(
-         "--window", [&o](const std::string& text) { o.window = parse_window(text); },
+         "--window",
+         [&o](const std::string& text) {
+           const auto window = words::parse_window(text);
+           if (!window) throw CLI::ValidationError("--window", window.error().message);
+           o.window = *window;
+         },
          "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
       ->type_name("FROM:TO");
   app.add_option_function<Step>(
@@ -121,7 +114,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option_function<std::string>(
          "--duration",
          [&o](const std::string& text) {
-           const auto duration = support::parse_duration(text);
+           const auto duration = words::parse_duration(text);
            if (!duration) throw CLI::ValidationError("--duration", duration.error().message);
            o.duration = *duration;
          },

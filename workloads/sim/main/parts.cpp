@@ -9,9 +9,9 @@
 #include <cstdio>
 
 #include "probe/wire/printable.h"
+#include "probe/words/quantity.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/noise_trace.h"
-#include "workloads/support/quantity.h"
 
 namespace idlewave::sim {
 namespace {
@@ -69,8 +69,8 @@ wire::Status check_memory(std::size_t bytes, const std::string& advice) {
   rlimit allowed{};
   if (getrlimit(RLIMIT_AS, &allowed) == 0) there = std::min<std::size_t>(there, allowed.rlim_cur);
   if (bytes <= there) return wire::ok();
-  return wire::Error{fmt::format("this run needs {} of memory, and there are {}: {}", support::format_bytes(bytes),
-                                 support::format_bytes(there), advice)};
+  return wire::Error{fmt::format("this run needs {} of memory, and there are {}: {}", words::format_bytes(bytes),
+                                 words::format_bytes(there), advice)};
 }
 
 }  // namespace idlewave::sim
