@@ -108,10 +108,6 @@ TEST_F(NcursesScreenTest, ShowsRandomPicturesInAsciiOnAVt100) {
   expect_random_pictures_arrive("vt100", {.colours = ColourDepth::kNone, .unicode = false}, kSize);
 }
 
-TEST_F(NcursesScreenTest, ShowsRandomPicturesWithoutStrayDigitsOnAVt100WithMoreThan24Rows) {
-  expect_random_pictures_arrive("vt100", {.colours = ColourDepth::kNone, .unicode = false}, {80, 40});
-}
-
 TEST_F(NcursesScreenTest, ScrollsAllRowsOfATerminalThatHasMoreThanTheDatabaseThinksOf) {
   const Look look{.colours = ColourDepth::kNone, .unicode = false};
   for (const char* name : {"vt100", "linux", "xterm-256color", "tmux-256color"}) {
