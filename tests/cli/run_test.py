@@ -260,7 +260,8 @@ class Run(unittest.TestCase):
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        run = self.start("--", "sh", "-c", "stty -echo; echo ready; read line; stty echo; echo \"program got <$line>\"", stdin=terminal, preexec_fn=become_session)
+        script = "stty -echo; echo ready; read line; stty echo; echo \"program got <$line>\""
+        run = self.start("--", "sh", "-c", script, stdin=terminal, preexec_fn=become_session)
         self.assertEqual(run.stdout.readline(), b"ready\n")
         os.write(other, b"secret\n")
         self.assertEqual(run.communicate(timeout=PATIENCE)[0], b"program got <secret>\n")
