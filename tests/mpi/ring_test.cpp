@@ -207,7 +207,7 @@ distribution = "exponential"
 mean = "10 ms"
 seed = 7
 )");
-  const auto drawn = sim::make_noise({support::ExponentialNoise{10ms}, 7});
+  const auto drawn = sim::noise::make_noise({support::ExponentialNoise{10ms}, 7});
   ASSERT_TRUE(drawn);
   ExactProgram exact;
   exact.ranks = exact.ranks_per_domain = 3;

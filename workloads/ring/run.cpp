@@ -16,7 +16,7 @@ using support::sleep_until;
 double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 /// Idle time after the work of a step.
-void hold_noise(const sim::PhaseNoise& noise, int rank, Step step, const Span& work, Nanoseconds start) {
+void hold_noise(const sim::core::PhaseNoise& noise, int rank, Step step, const Span& work, Nanoseconds start) {
   constexpr double kForever = 1e9;
   const double idle = noise.after(rank, step, seconds(work.from - start), seconds(work.to - start));
   if (idle <= 0) return;
@@ -59,7 +59,7 @@ void warm_up(const Options& options, MPI_Comm ranks, const Work& work, Exchange&
 }
 
 RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange,
-              const sim::PhaseNoise* noise, Nanoseconds start) {
+              const sim::core::PhaseNoise* noise, Nanoseconds start) {
   const int rank = group_of(ranks).rank;
   const std::vector<Delay> delays = delays_of(options.delays, rank);
   Ending ending{ranks, options.steps, options.duration, start};

@@ -22,6 +22,6 @@ void warm_up(const Options& options, MPI_Comm ranks, const Work& work, Exchange&
 
 /// The steps that count, told to the probe. `noise`: null for none. `start`: when they begin. Collective.
 RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange,
-              const sim::PhaseNoise* noise, Nanoseconds start);
+              const sim::core::PhaseNoise* noise, Nanoseconds start);
 
 }  // namespace idlewave::ring

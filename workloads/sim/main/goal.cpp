@@ -19,10 +19,16 @@
 #include "workloads/sim/network/goal_writer.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/input_file.h"
+#include "workloads/support/memory_limit.h"
 #include "workloads/support/noise_trace.h"
 
 namespace idlewave::sim {
 namespace {
+
+using network::GoalOptions;
+using network::GoalRun;
+using network::GoalSchedule;
+using network::GoalWriter;
 
 constexpr std::size_t kMostStuckLines = 10;
 constexpr double kExtrapolatedBytes =
@@ -80,7 +86,7 @@ wire::Result<Surroundings> surroundings_of(const Options& options) {
   if (!machine) return machine.error();
   const auto trace = support::load_noise_trace(scenario->noise, options.scenario.parent_path());
   if (!trace) return trace.error();
-  auto noise = make_noise(scenario->noise, *trace);
+  auto noise = noise::make_noise(scenario->noise, *trace);
   if (!noise) return noise.error();
   return Surroundings{*scenario->communication.loggops, *machine, std::move(*noise)};
 }
@@ -89,7 +95,7 @@ wire::Result<GoalRun> run_in(const Surroundings& surroundings, const GoalSchedul
   GoalOptions options{.noise = surroundings.noise.get()};
   if (!surroundings.machine) return run(schedule, surroundings.network, options);
   const auto ranks = std::size_t(std::min(schedule.ranks(), surroundings.machine->ranks_per_domain));
-  const auto memory = memory_domains(*surroundings.machine, ranks * std::size_t(schedule.cpus()));
+  const auto memory = network::memory_domains(*surroundings.machine, ranks * std::size_t(schedule.cpus()));
   if (!memory) return memory.error();
   options.memory = &*memory;
   return run(schedule, surroundings.network, options);
@@ -112,10 +118,10 @@ wire::Result<GoalSchedule> read_schedule(const std::filesystem::path& path) {
   std::error_code no_file;
   const std::uintmax_t size = std::filesystem::file_size(path, no_file);
   const std::size_t most = no_file ? 0 : size;
-  if (const auto room = check_memory(2 * most, "take a smaller schedule"); !room) return room.error();
+  if (const auto room = support::check_memory(2 * most, "take a smaller schedule"); !room) return room.error();
   const auto text = support::read_input_file(path, most, "give the path of a GOAL schedule");
   if (!text) return text.error();
-  return read_goal(*text, path.string());
+  return network::read_goal(*text, path.string());
 }
 
 wire::Result<Given> given_by(const Options& options) {
@@ -124,7 +130,7 @@ wire::Result<Given> given_by(const Options& options) {
   if (options.extrapolate == 1) return Given{std::move(*schedule), std::nullopt};
   const auto found = find_collectives(*schedule);
   const double bytes = kExtrapolatedBytes * ops_of_extrapolation(*schedule, found, options.extrapolate);
-  if (const auto room = check_memory(std::size_t(std::min(bytes, 1e18)), "extrapolate to fewer ranks"); !room)
+  if (const auto room = support::check_memory(std::size_t(std::min(bytes, 1e18)), "extrapolate to fewer ranks"); !room)
     return room.error();
   auto larger = extrapolate(*schedule, found, options.extrapolate);
   if (!larger) return wire::Error{"--" + larger.error().message};

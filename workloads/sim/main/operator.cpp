@@ -91,7 +91,7 @@ wire::Status Operator::carry_out(const wire::Command& command, const wire::Noise
     case wire::NoiseKind::kExponential: noise.distribution = support::ExponentialNoise{order.amount}; break;
     case wire::NoiseKind::kPeriodic: noise.distribution = support::PeriodicNoise{order.amount, order.frequency}; break;
   }
-  auto ordered = make_noise(noise);
+  auto ordered = noise::make_noise(noise);
   if (!ordered) return ordered.error();
   replace_noise(command, std::move(*ordered));
   return wire::ok();
