@@ -22,9 +22,9 @@
 namespace {
 
 using namespace idlewave;
-using sim::GoalSchedule;
-using sim::Rank;
+using sim::network::GoalSchedule;
 using support::Nanoseconds;
+using wire::Rank;
 
 const support::LogGops kNetwork{Nanoseconds(2500), Nanoseconds(1500), Nanoseconds(1000), 6e-9, 0, 65535};
 
@@ -59,9 +59,10 @@ T value_of(wire::Result<T> result) {
   return std::move(*result);
 }
 
-sim::GoalRun complete_run(const GoalSchedule& schedule, std::span<const std::int64_t> start = {}) {
-  auto run = value_of(sim::run(schedule, kNetwork, {start}));
-  if (!run.complete()) fmt::print(stderr, "iw-bench-goal: {}\n", sim::describe(run.stuck.front())), std::exit(1);
+sim::network::GoalRun complete_run(const GoalSchedule& schedule, std::span<const std::int64_t> start = {}) {
+  auto run = value_of(sim::network::run(schedule, kNetwork, {start}));
+  if (!run.complete())
+    fmt::print(stderr, "iw-bench-goal: {}\n", sim::network::describe(run.stuck.front())), std::exit(1);
   return run;
 }
 
@@ -102,7 +103,7 @@ RingFigures measure_ring() {
   double ops = 0, events = 0;
   for (int round = 0; round < 5; ++round) {
     GoalSchedule schedule;
-    reads.push_back(seconds_of([&] { schedule = value_of(sim::read_goal(text, "ring")); }));
+    reads.push_back(seconds_of([&] { schedule = value_of(sim::network::read_goal(text, "ring")); }));
     runs.push_back(seconds_of([&] {
       const auto run = complete_run(schedule);
       ops = double(run.ops), events = double(run.ops + run.messages);
@@ -117,19 +118,22 @@ struct CollectiveFigures {
   double schedule_ns_per_message = 0;  ///< By the event engine, of fewer and silent: one after another in one schedule.
 };
 
-double collective_ns_per_message(Rank ranks, int steps, double& seconds, const sim::PhaseNoise* noise) {
-  const sim::CollectiveProgram program{
-      .ranks = ranks, .steps = steps, .work_ns = 100'000, .call = {sim::Collective::kAllreduceDissemination, 8}};
+double collective_ns_per_message(Rank ranks, int steps, double& seconds, const sim::core::PhaseNoise* noise) {
+  const sim::network::CollectiveProgram program{.ranks = ranks,
+                                                .steps = steps,
+                                                .work_ns = 100'000,
+                                                .call = {sim::network::Collective::kAllreduceDissemination, 8}};
   double messages = 0;
-  seconds = seconds_of([&] { messages = double(value_of(sim::run(program, kNetwork, {.noise = noise})).messages); });
+  seconds =
+      seconds_of([&] { messages = double(value_of(sim::network::run(program, kNetwork, {.noise = noise})).messages); });
   return seconds * 1e9 / messages;
 }
 
 double schedule_ns_per_message(Rank ranks, int steps) {
-  sim::RankPrograms programs(ranks);
+  sim::network::RankPrograms programs(ranks);
   for (int step = 0; step < steps; ++step) {
     programs.calc_all(100'000);
-    programs.call({sim::Collective::kAllreduceDissemination, 8});
+    programs.call({sim::network::Collective::kAllreduceDissemination, 8});
   }
   const GoalSchedule schedule = value_of(std::move(programs).build());
   double messages = 0;
@@ -138,7 +142,7 @@ double schedule_ns_per_message(Rank ranks, int steps) {
 }
 
 CollectiveFigures measure_collectives() {
-  const sim::ExponentialNoise noise(5e-6, 1);
+  const sim::noise::ExponentialNoise noise(5e-6, 1);
   CollectiveFigures figures;
   figures.ns_per_message = collective_ns_per_message(128 * 1024, 100, figures.seconds, &noise);
   figures.schedule_ns_per_message = schedule_ns_per_message(16 * 1024, 10);

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/sim/contention/run.h"
+#include "workloads/sim/contention/contention_run.h"
 
 namespace {
 
@@ -43,7 +43,7 @@ void operator delete(void* block, std::size_t) noexcept { give_back(block); }
 void operator delete(void* block, std::align_val_t) noexcept { give_back(block); }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept { give_back(block); }
 
-namespace idlewave::sim {
+namespace idlewave::sim::contention {
 namespace {
 
 constexpr int kRounds = 5;
@@ -118,11 +118,11 @@ void print_table() {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::contention
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "--table")
-    idlewave::sim::print_table();
+    idlewave::sim::contention::print_table();
   else
-    idlewave::sim::print_figures();
+    idlewave::sim::contention::print_figures();
 }

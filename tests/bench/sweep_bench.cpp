@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "workloads/sim/main/sweep.h"
+#include "workloads/sim/sweep/sweep.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::sweep {
 namespace {
 
 constexpr int kRounds = 9;
@@ -64,7 +64,7 @@ Options sweep_of_delayed_ranks() {
 
 Cost cost_of_sweep(Options options, int threads, Rows& rows) {
   options.threads = threads;
-  return cost_of([&] { rows = run_rows_here(options, kRuns); });
+  return cost_of([&] { rows = run_rows_here(options, kRuns, std::atomic<bool>(false)); });
 }
 
 /// A chain of multiplications: needs nothing but a core.
@@ -108,6 +108,6 @@ int print_figures() {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::sweep
 
-int main() { return idlewave::sim::print_figures(); }
+int main() { return idlewave::sim::sweep::print_figures(); }

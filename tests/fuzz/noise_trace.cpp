@@ -12,7 +12,7 @@ void run_road(Bytes& in) {
   if (!trace) return require(!trace.error().message.empty());
   support::Noise noise;
   noise.distribution = support::TraceNoise{"noise.csv", same ? support::NoisePhase::kSame : support::NoisePhase::kOwn};
-  const auto made = sim::make_noise(noise, *trace);
+  const auto made = sim::noise::make_noise(noise, *trace);
   if (!made || !*made) return;
   for (const double begin : {0.0, 1.5, 1e6, 9e9}) {
     const double idle = (*made)->after(3, 0, begin, begin * 1.25 + 1e-3), from = (*made)->free_from(3, begin);

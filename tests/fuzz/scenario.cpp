@@ -2,8 +2,8 @@
 
 #include "workloads/support/scenario.h"
 #include "tests/fuzz/road.h"
-#include "workloads/sim/contention/model.h"
-#include "workloads/sim/contention/run.h"
+#include "workloads/sim/contention/contention_run.h"
+#include "workloads/sim/core/model.h"
 
 namespace idlewave::fuzz {
 namespace {
@@ -18,7 +18,7 @@ void simulate(const support::Scenario& scenario) {
   if (scenario.machine.ranks > kMostRankSteps || scenario.program.steps > kMostRankSteps / scenario.machine.ranks)
     return;
   if (scenario.machine.ranks_per_domain > kMostRankSteps || scenario.communication.distances.size() > 16) return;
-  (void)sim::run(scenario, {});
+  (void)sim::contention::run(scenario, {});
 }
 
 }  // namespace

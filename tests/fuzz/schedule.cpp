@@ -9,9 +9,9 @@
 namespace idlewave::fuzz {
 namespace {
 
-std::string written(const sim::GoalSchedule& schedule) {
-  sim::GoalWriter writer(schedule);
-  std::string text = sim::goal_head(schedule);
+std::string written(const sim::network::GoalSchedule& schedule) {
+  sim::network::GoalWriter writer(schedule);
+  std::string text = sim::network::goal_head(schedule);
   while (!writer.is_done()) writer.write_rank(text);
   return text;
 }
@@ -19,13 +19,14 @@ std::string written(const sim::GoalSchedule& schedule) {
 }  // namespace
 
 void run_road(Bytes& in) {
-  const auto schedule = sim::read_goal(as_text(in.rest()), "s.goal");
+  const auto schedule = sim::network::read_goal(as_text(in.rest()), "s.goal");
   if (!schedule) return require(!schedule.error().message.empty());
-  const auto again = sim::read_goal(written(*schedule), "again.goal");
+  const auto again = sim::network::read_goal(written(*schedule), "again.goal");
   require(again && written(*again) == written(*schedule));
-  (void)sim::run(*schedule, support::LogGops{}, {});
-  const auto found = sim::find_collectives(*schedule);
-  if (sim::ops_of_extrapolation(*schedule, found, 3) < 10'000) (void)sim::extrapolate(*schedule, found, 3);
+  (void)sim::network::run(*schedule, support::LogGops{}, {});
+  const auto found = sim::network::find_collectives(*schedule);
+  if (sim::network::ops_of_extrapolation(*schedule, found, 3) < 10'000)
+    (void)sim::network::extrapolate(*schedule, found, 3);
 }
 
 }  // namespace idlewave::fuzz

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/sim/contention/scenarios.h"
-#include "workloads/sim/contention/run.h"
+#include "workloads/sim/contention/contention_run.h"
 
 namespace idlewave::tests {
 namespace {
@@ -14,10 +14,10 @@ using support::Protocol;
 using support::WaitFlavour;
 using testing::HasSubstr;
 
-sim::Run run_of(const Scenario& scenario, const sim::RunOptions& options = {}) {
-  const auto run = sim::run(scenario, options);
+sim::core::Run run_of(const Scenario& scenario, const sim::core::RunOptions& options = {}) {
+  const auto run = sim::contention::run(scenario, options);
   EXPECT_TRUE(run) << (run ? "" : run.error().message);
-  return run ? *run : sim::Run{};
+  return run ? *run : sim::core::Run{};
 }
 
 double spread(const std::vector<double>& starts) { return std::ranges::max(starts) - std::ranges::min(starts); }
@@ -28,7 +28,7 @@ TEST(ReferenceScenario, EndsWhenItShould) {
 }
 
 TEST(ReferenceScenario, LeavesTheHitDomainInLockstepAndTheOthersNearSaturation) {
-  const auto run = run_of(reference_scenario(), {.active_means_of = sim::Fractions{0.60, 0.85}});
+  const auto run = run_of(reference_scenario(), {.active_means_of = sim::core::Fractions{0.60, 0.85}});
   const double expected[] = {10.0, 5.0, 6.0, 5.0};
   ASSERT_EQ(run.active_means.size(), 4u);
   for (std::size_t domain = 0; domain < 4; ++domain) {
@@ -50,7 +50,7 @@ TEST(ReferenceScenario, HasNoWavefrontBelowSaturation) {
 
 TEST(ActiveMeans, AreThoseOfTheSlowSimulation) {
   const ExactRun exact = simulate(exact_program(reference_scenario(), nullptr));
-  const auto run = run_of(reference_scenario(), {.active_means_of = sim::Fractions{0.1, 0.35}});
+  const auto run = run_of(reference_scenario(), {.active_means_of = sim::core::Fractions{0.1, 0.35}});
   ASSERT_EQ(run.active_means.size(), 4u);
   for (int domain = 0; domain < 4; ++domain) {
     EXPECT_NEAR(run.active_means[static_cast<std::size_t>(domain)], exact.active_mean(domain, 10, 0.1, 0.35), 1e-6);
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 /// The integral of b(n) over each domain.
-struct Bytes final : sim::Recorder {
+struct Bytes final : sim::core::Recorder {
   explicit Bytes(const support::Machine& the_machine)
       : machine(the_machine), domains(static_cast<std::size_t>(machine.ranks / machine.ranks_per_domain)) {}
   void step_begins(Rank, Step, double) override {}
@@ -152,7 +152,7 @@ TEST(MemoryBoundRun, MovesAsManyBytesAsTheBandwidthOfItsActiveRanksGives) {
 }
 
 TEST(AnyRun, LetsNobodyBeginAStepBeforeItsPartnersAllowIt) {
-  struct Order final : sim::Recorder {
+  struct Order final : sim::core::Recorder {
     void step_begins(Rank rank, Step step, double time) override {
       if (step == 0) return;
       for (const Rank sender : {(rank + 39) % 40, (rank + 1) % 40}) {
@@ -182,9 +182,9 @@ TEST(AnyRun, OfASenderFarAheadOfItsReceiverIsExact) {
 
 TEST(AnyRun, SaysWhatMemoryItNeeds) {
   Scenario scenario = reference_scenario();
-  const auto small = sim::bytes_needed(scenario, {});
+  const auto small = sim::contention::bytes_needed(scenario, {});
   scenario.machine.ranks = 1'000'000;
-  const auto large = sim::bytes_needed(scenario, {});
+  const auto large = sim::contention::bytes_needed(scenario, {});
   ASSERT_TRUE(small && large);
   EXPECT_GT(*large, 52u * 1'000'000u);
   EXPECT_LT(*large, 256u * 1'000'000u);
@@ -216,15 +216,16 @@ TEST(AnyRun, GoesByRendezvousAboveTheEagerLimitUnlessToldOtherwise) {
 TEST(ScenarioThatCannotRun, IsRefusedInOneLine) {
   Scenario network = reference_scenario();
   network.communication.loggops.emplace();
-  EXPECT_THAT(sim::run(network, {}).error().message, HasSubstr("LogGOPS"));
+  EXPECT_THAT(sim::contention::run(network, {}).error().message, HasSubstr("LogGOPS"));
   Scenario real = reference_scenario();
   real.program.kernel = support::Kernel::kTriad;
-  EXPECT_THAT(sim::run(real, {}).error().message, HasSubstr("\"triad\" needs real cores"));
+  EXPECT_THAT(sim::contention::run(real, {}).error().message, HasSubstr("\"triad\" needs real cores"));
   Scenario outside = reference_scenario();
   outside.delays[0].rank = 40;
-  EXPECT_THAT(sim::run(outside, {}).error().message, HasSubstr("from 0 to 39"));
-  EXPECT_THAT(sim::run(reference_scenario(), {.starts_of = 200}).error().message, HasSubstr("from 0 to 199"));
-  EXPECT_FALSE(sim::run(reference_scenario(), {.active_means_of = sim::Fractions{0.9, 0.1}}));
+  EXPECT_THAT(sim::contention::run(outside, {}).error().message, HasSubstr("from 0 to 39"));
+  EXPECT_THAT(sim::contention::run(reference_scenario(), {.starts_of = 200}).error().message,
+              HasSubstr("from 0 to 199"));
+  EXPECT_FALSE(sim::contention::run(reference_scenario(), {.active_means_of = sim::core::Fractions{0.9, 0.1}}));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/sim/contention/scenarios.h"
-#include "workloads/sim/contention/run.h"
+#include "workloads/sim/contention/contention_run.h"
 
 namespace idlewave::tests {
 namespace {
@@ -28,10 +28,10 @@ void for_random_scenarios(int count, Check check) {
   }
 }
 
-sim::Run run_of(const Scenario& scenario, const sim::RunOptions& options) {
-  const auto run = sim::run(scenario, options);
+sim::core::Run run_of(const Scenario& scenario, const sim::core::RunOptions& options) {
+  const auto run = sim::contention::run(scenario, options);
   EXPECT_TRUE(run) << (run ? "" : run.error().message);
-  return run ? *run : sim::Run{};
+  return run ? *run : sim::core::Run{};
 }
 
 /// Ranks at `distance` from `rank`, in the direction of the sign.
@@ -55,7 +55,7 @@ std::set<Rank> awaited(const Scenario& scenario, Rank rank) {
   return partners;
 }
 
-struct Times final : sim::Recorder {
+struct Times final : sim::core::Recorder {
   void step_begins(Rank rank, Step step, double time) override { begins[{rank, step}] = time; }
   void enters(Rank rank, Step step, Phase phase, double time) override {
     if (phase == Phase::kWait) posts[{rank, step}] = time;
@@ -83,7 +83,7 @@ TEST(AnyScenario, LetsNobodyBeginAStepBeforeItsPartnersAllowIt) {
 }
 
 /// The integral of b(n) over time, for each domain.
-struct Traffic final : sim::Recorder {
+struct Traffic final : sim::core::Recorder {
   struct Domain {
     double moved = 0, time = 0;
     int active = 0;
@@ -153,7 +153,7 @@ TEST(AnyScenario, HasTheActiveMeansOfTheSlowSimulation) {
     const HashedNoise noise(random.real(0, 0.02));
     const double from = random.real(0, 0.8), to = random.real(from + 0.1, 1);
     const ExactRun exact = simulate(exact_program(scenario, &noise));
-    const auto run = run_of(scenario, {.noise = &noise, .active_means_of = sim::Fractions{from, to}});
+    const auto run = run_of(scenario, {.noise = &noise, .active_means_of = sim::core::Fractions{from, to}});
     ASSERT_FALSE(run.active_means.empty());
     for (std::size_t domain = 0; domain < run.active_means.size(); ++domain) {
       ASSERT_NEAR(run.active_means[domain], exact.active_mean(int(domain), scenario.machine.ranks_per_domain, from, to),

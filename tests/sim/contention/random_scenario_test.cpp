@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/sim/contention/scenarios.h"
-#include "workloads/sim/contention/run.h"
+#include "workloads/sim/contention/contention_run.h"
 #include "workloads/sim/contention/simulation.h"
 
 namespace idlewave::tests {
@@ -15,7 +15,7 @@ unsigned any_seed() {
   return seed;
 }
 
-struct Log final : sim::Recorder {
+struct Log final : sim::core::Recorder {
   void step_begins(Rank rank, Step step, double time) override { starts[{rank, step}] = time; }
   void enters(Rank rank, Step step, wire::Phase phase, double time) override {
     entries.emplace_back(rank, step, phase, time);
@@ -56,10 +56,10 @@ TEST(RandomScenario, RunsAsTheSlowSimulationSays) {
   for (int number = 0; number < 3000; ++number) {
     const Scenario scenario = scenarios.next();
     const HashedNoise noise(scenarios.real(0, 0.02));
-    const sim::PhaseNoise* const some = scenarios.one_in(3) ? &noise : nullptr;
+    const sim::core::PhaseNoise* const some = scenarios.one_in(3) ? &noise : nullptr;
     const ExactProgram program = exact_program(scenario, some);
     const ExactRun exact = simulate(program);
-    const auto run = sim::run(scenario, {.noise = some, .starts_of = scenario.program.steps - 1});
+    const auto run = sim::contention::run(scenario, {.noise = some, .starts_of = scenario.program.steps - 1});
     ASSERT_TRUE(run) << run.error().message;
     const std::vector<double> starts = last_starts(exact);
     const double off = std::max(std::abs(run->makespan - exact.makespan), greatest_difference(run->starts, starts));
@@ -84,7 +84,7 @@ TEST(Scenario, RanksInStepAreNotPartedByRounding) {
   scenario.communication = {
       .topology = support::Topology::kRing, .distances = {-1}, .protocol = support::Protocol::kEager, .time = 2561us};
   scenario.delays = {{15, 18, 149'743us}, {27, 16, 175'480us}};
-  const auto run = sim::run(scenario, {});
+  const auto run = sim::contention::run(scenario, {});
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_NEAR(run->makespan, 0.58962070991038973, 1e-14);
   EXPECT_NEAR(simulate(exact_program(scenario, nullptr)).makespan, 0.58962070991038973, 1e-15);
@@ -97,8 +97,8 @@ TEST(RandomScenario, RunsInSlicesAsInOneGo) {
     const Scenario scenario = scenarios.next();
     const auto noise = std::make_shared<HashedNoise>(scenarios.real(0, 0.02));
     Log whole, sliced;
-    auto one = sim::Simulation::create(scenario, whole, noise);
-    auto many = sim::Simulation::create(scenario, sliced, noise);
+    auto one = sim::contention::Simulation::create(scenario, whole, noise);
+    auto many = sim::contention::Simulation::create(scenario, sliced, noise);
     ASSERT_TRUE(one && many);
     one->advance_until(1e9);
     for (double time = 0; !many->finished(); time += scenarios.real(0, 0.05)) many->advance_until(time);
@@ -115,8 +115,8 @@ TEST(RandomScenario, IsTheSameFromBothEnginesWhenCoreBound) {
     scenario.program.kernel = support::Kernel::kCore;
     const HashedNoise noise(scenarios.real(0, 0.02));
     Log swept, simulated;
-    const auto run = sim::run(scenario, {.noise = &noise, .recorder = &swept});
-    auto simulation = sim::Simulation::create(scenario, simulated, std::make_shared<HashedNoise>(noise));
+    const auto run = sim::contention::run(scenario, {.noise = &noise, .recorder = &swept});
+    auto simulation = sim::contention::Simulation::create(scenario, simulated, std::make_shared<HashedNoise>(noise));
     ASSERT_TRUE(run && simulation);
     simulation->advance_until(1e9);
     ASSERT_EQ(swept.starts.size(), simulated.starts.size());

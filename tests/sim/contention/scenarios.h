@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "tests/workloads/exact_run.h"
-#include "workloads/sim/contention/phase_noise.h"
-#include "workloads/sim/contention/recorder.h"
+#include "workloads/sim/core/phase_noise.h"
+#include "workloads/sim/core/recorder.h"
 
 namespace idlewave::tests {
 
@@ -33,7 +33,7 @@ inline Scenario reference_scenario() {
 }
 
 /// Between 0 and 2 * mean, a quarter of the phases without; by (rank, step) alone.
-struct HashedNoise final : sim::PhaseNoise {
+struct HashedNoise final : sim::core::PhaseNoise {
   explicit HashedNoise(double the_mean) : mean(the_mean) {}
   double after(Rank rank, Step step, double, double) const override {
     std::minstd_rand random(static_cast<unsigned>(rank * 7919 + step * 104729 + 1));
@@ -44,7 +44,7 @@ struct HashedNoise final : sim::PhaseNoise {
   double mean;
 };
 
-inline ExactProgram exact_program(const Scenario& scenario, const sim::PhaseNoise* noise) {
+inline ExactProgram exact_program(const Scenario& scenario, const sim::core::PhaseNoise* noise) {
   ExactProgram program;
   program.ranks = scenario.machine.ranks;
   program.ranks_per_domain = scenario.machine.ranks_per_domain;

@@ -5,14 +5,14 @@
 #include <gmock/gmock.h>
 
 #include "tests/sim/contention/scenarios.h"
-#include "workloads/sim/contention/run.h"
+#include "workloads/sim/contention/contention_run.h"
 
 namespace idlewave::tests {
 namespace {
 
 using namespace std::chrono_literals;
 
-struct Phases final : sim::Recorder {
+struct Phases final : sim::core::Recorder {
   void step_begins(Rank rank, Step step, double) override { step_of[rank] = step; }
   void enters(Rank rank, Step step, wire::Phase phase, double) override { entered.insert({rank, step, phase}); }
   void held_by(Rank rank, wire::CommandId command) override { commands[rank].push_back(command); }
@@ -23,11 +23,11 @@ struct Phases final : sim::Recorder {
 };
 
 TEST(OrderedDelay, IsTheOneOfAScenario) {
-  const double expected = sim::run(reference_scenario(), {})->makespan;
+  const double expected = sim::contention::run(reference_scenario(), {})->makespan;
   Scenario scenario = reference_scenario();
   scenario.delays.clear();
   Phases phases;
-  auto simulation = sim::Simulation::create(scenario, phases);
+  auto simulation = sim::contention::Simulation::create(scenario, phases);
   simulation->advance_until(0.045);  // in step 4
   const auto step = simulation->order_delay(5, std::nullopt, 1200ms);
   ASSERT_TRUE(step);
@@ -39,7 +39,7 @@ TEST(OrderedDelay, IsTheOneOfAScenario) {
 
 TEST(OrderedDelay, IsRefusedForWhatHasBegun) {
   Phases phases;
-  auto simulation = sim::Simulation::create(reference_scenario(), phases);
+  auto simulation = sim::contention::Simulation::create(reference_scenario(), phases);
   simulation->advance_until(0.045);
   EXPECT_FALSE(simulation->order_delay(5, 4, 1s));
   EXPECT_FALSE(simulation->order_delay(5, 200, 1s));
@@ -50,10 +50,10 @@ TEST(OrderedDelay, IsRefusedForWhatHasBegun) {
 
 TEST(OrderedDelay, ComesOnTopOfWhatHoldsTheRankThere) {
   Scenario scenario = reference_scenario();
-  const double expected = sim::run(scenario, {})->makespan;
+  const double expected = sim::contention::run(scenario, {})->makespan;
   scenario.delays.front().duration = 200ms;
   Phases phases;
-  auto simulation = sim::Simulation::create(scenario, phases);
+  auto simulation = sim::contention::Simulation::create(scenario, phases);
   ASSERT_TRUE(simulation->order_delay(5, 5, 400ms, 1));
   ASSERT_TRUE(simulation->order_delay(5, 5, 600ms, 2));
   simulation->advance_until(1e9);
@@ -63,9 +63,9 @@ TEST(OrderedDelay, ComesOnTopOfWhatHoldsTheRankThere) {
 
 TEST(OrderedDelay, CanBeTakenBackUntilItBegins) {
   Scenario scenario = reference_scenario();
-  const double expected = sim::run(scenario, {})->makespan;
+  const double expected = sim::contention::run(scenario, {})->makespan;
   Phases phases;
-  auto simulation = sim::Simulation::create(scenario, phases);
+  auto simulation = sim::contention::Simulation::create(scenario, phases);
   ASSERT_TRUE(simulation->order_delay(5, 5, 1s, 1));
   ASSERT_TRUE(simulation->order_delay(5, 50, 1s, 2));
   ASSERT_TRUE(simulation->order_delay(6, 50, 1s, 3));
@@ -81,22 +81,22 @@ TEST(OrderedDelay, ThatHasBegunGoesOnWhenOthersAreTakenBack) {
   Scenario scenario = reference_scenario();
   scenario.delays.clear();
   Phases phases;
-  auto simulation = sim::Simulation::create(scenario, phases);
+  auto simulation = sim::contention::Simulation::create(scenario, phases);
   ASSERT_TRUE(simulation->order_delay(5, 5, 1200ms, 1));
   ASSERT_TRUE(simulation->order_delay(5, 5, 1200ms, 2));
   simulation->advance_until(0.5);
   EXPECT_EQ(simulation->take_back_delays(5), 1u);
   simulation->advance_until(1e9);
   EXPECT_THAT(phases.commands[5], testing::ElementsAre(1u));
-  EXPECT_DOUBLE_EQ(simulation->time(), sim::run(reference_scenario(), {})->makespan);
+  EXPECT_DOUBLE_EQ(simulation->time(), sim::contention::run(reference_scenario(), {})->makespan);
 }
 
 TEST(OrderedNoise, BeginsAndEndsWithAStep) {
   Scenario scenario = reference_scenario();
   scenario.delays.clear();
   Phases phases;
-  auto simulation = sim::Simulation::create(scenario, phases);
-  struct Always final : sim::PhaseNoise {
+  auto simulation = sim::contention::Simulation::create(scenario, phases);
+  struct Always final : sim::core::PhaseNoise {
     double after(Rank, Step, double, double) const override { return 1e-4; }
   };
   simulation->advance_until(0.045);
@@ -114,7 +114,7 @@ TEST(OrderedNoise, BeginsAndEndsWithAStep) {
 
 TEST(LiveSimulation, SaysWhenTheNextThingHappens) {
   Phases phases;
-  auto simulation = sim::Simulation::create(reference_scenario(), phases);
+  auto simulation = sim::contention::Simulation::create(reference_scenario(), phases);
   simulation->advance_until(0);
   EXPECT_DOUBLE_EQ(simulation->next_event(), 0.01);
   EXPECT_FALSE(simulation->finished());

@@ -16,7 +16,7 @@
 #include "probe/wire/codec.h"
 #include "probe/wire/frame_log.h"
 #include "tests/wire/files.h"
-#include "workloads/sim/main/recording.h"
+#include "workloads/sim/emitter/recording.h"
 
 namespace idlewave::sim {
 namespace {
@@ -27,6 +27,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using wire::Rank;
+using wire::Step;
 
 constexpr const char* kScenario = R"([machine]
 ranks = 40
@@ -49,6 +51,12 @@ step = 5
 duration = "1.2 s"
 )";
 
+auto record(support::Scenario scenario, const std::string& path) {
+  const wire::FrameLogHeader header{
+      .program_version = "test", .session = "simulation", .machine = "simulated", .command_line = "test"};
+  return emitter::record({std::move(scenario), nullptr}, header, "test", path, nullptr);
+}
+
 class Inference : public testing::Test {
  protected:
   Inference() {
@@ -65,7 +73,7 @@ class Inference : public testing::Test {
 
   SessionHistory recorded(const std::vector<std::string>& settings) {
     const std::string path = folder_ / fmt::format("{}.iw", ++files_);
-    const auto done = record({scenario(settings), nullptr}, {.scenario = "test.toml"}, path);
+    const auto done = record(scenario(settings), path);
     EXPECT_TRUE(done) << (done ? "" : done.error().message);
     auto history = read_history(path);
     EXPECT_TRUE(history) << (history ? "" : history.error().message);
@@ -180,7 +188,7 @@ void expect_sound(const SessionHistory& history) {
 
 TEST_F(Inference, StepsNumberedByTensAreStepsToo) {
   const std::string path = folder_ / "ones.iw", tens = folder_ / "tens.iw";
-  ASSERT_TRUE(record({scenario({}), nullptr}, {.scenario = "test.toml"}, path));
+  ASSERT_TRUE(record(scenario({}), path));
   rewrite(path, tens, number_steps_by_tens);
   const auto expected = read_history(path), history = read_history(tens);
   ASSERT_TRUE(history) << history.error().message;
@@ -191,7 +199,7 @@ TEST_F(Inference, StepsNumberedByTensAreStepsToo) {
 
 TEST_F(Inference, AFrameThatIsMissingIsToldAndEndsTheRunOfSteps) {
   const std::string path = folder_ / "whole.iw", holed = folder_ / "holed.iw";
-  ASSERT_TRUE(record({scenario({"program.steps=2000"}), nullptr}, {.scenario = "test.toml"}, path));
+  ASSERT_TRUE(record(scenario({"program.steps=2000"}), path));
   const std::size_t all = read_history(path)->steps();
   std::size_t frames = 0;
   rewrite(path, holed, [&](wire::Frame&) { ++frames; });
@@ -213,8 +221,7 @@ TEST_F(Inference, AFrameThatIsMissingIsToldAndEndsTheRunOfSteps) {
 TEST_F(Inference, ADamagedRecordingIsReadAsFarAsItIsSoundAndSaysSo) {
   const unsigned first_seed = std::random_device{}();
   const std::string path = folder_ / "whole.iw", blocks = folder_ / "blocks.iw", hurt = folder_ / "hurt.iw";
-  ASSERT_TRUE(record({scenario({"machine.ranks=8", "machine.ranks_per_domain=4", "program.steps=400"}), nullptr},
-                     {.scenario = "test.toml"}, path));
+  ASSERT_TRUE(record(scenario({"machine.ranks=8", "machine.ranks_per_domain=4", "program.steps=400"}), path));
   rewrite(path, blocks, [](wire::Frame&) {});
   const std::vector<std::byte> whole = wire::read_file(blocks);
   int read = 0;
@@ -249,7 +256,7 @@ TEST_F(Inference, SaysWhatIsWrongWithAFile) {
   std::ofstream(folder_ / "text.iw") << "hello";
   EXPECT_THAT(read_history(folder_ / "text.iw").error().message, HasSubstr("text.iw"));
   const std::string path = folder_ / "short.iw";
-  ASSERT_TRUE(record({scenario({"program.steps=6"}), nullptr}, {.scenario = "test.toml"}, path));
+  ASSERT_TRUE(record(scenario({"program.steps=6"}), path));
   ASSERT_TRUE(read_history(path));
   fs::resize_file(path, fs::file_size(path) / 2);
   EXPECT_THAT(read_history(path).error().message, HasSubstr("short.iw"));

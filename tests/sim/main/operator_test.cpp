@@ -20,7 +20,7 @@ using wire::NoiseOrder;
 using wire::Phase;
 
 /// First moment of each command on each rank; 0: the program's own.
-struct Holds final : sim::Recorder {
+struct Holds final : sim::core::Recorder {
   void step_begins(Rank, Step, double) override {}
   void held_by(Rank, CommandId command) override { next = command; }
   void enters(Rank rank, Step, Phase phase, double time) override {
@@ -44,7 +44,7 @@ Scenario quiet_scenario() {
 }
 
 struct Stage {
-  explicit Stage(Scenario scenario = quiet_scenario(), std::shared_ptr<const sim::PhaseNoise> noise = nullptr)
+  explicit Stage(Scenario scenario = quiet_scenario(), std::shared_ptr<const sim::core::PhaseNoise> noise = nullptr)
       : prepared{std::move(scenario), std::move(noise)} {
     simulation->advance_until(0.05);
   }
@@ -52,7 +52,8 @@ struct Stage {
 
   Holds holds;
   sim::Prepared prepared;
-  wire::Result<sim::Simulation> simulation = sim::Simulation::create(prepared.scenario, holds, prepared.noise);
+  wire::Result<sim::contention::Simulation> simulation =
+      sim::contention::Simulation::create(prepared.scenario, holds, prepared.noise);
   sim::Operator op{*simulation, prepared, true};
 };
 
@@ -152,7 +153,7 @@ TEST(NoiseCommand, LeavesOtherRanksTheNoiseThatTheyHave) {
 }
 
 /// Nothing before step 60, then a millisecond in each.
-struct LateNoise final : sim::PhaseNoise {
+struct LateNoise final : sim::core::PhaseNoise {
   double after(Rank, Step step, double, double) const override { return step < 60 ? 0 : 0.001; }
 };
 

@@ -32,30 +32,6 @@ void refuses(const std::vector<std::string>& words, const std::string& what) {
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 
-TEST(Sweep, TakesARangeOfWholeNumbersWithBothEnds) {
-  const auto key = parse_sweep("machine.ranks_per_domain=8..11");
-  ASSERT_TRUE(key);
-  EXPECT_EQ(key->key, "machine.ranks_per_domain");
-  EXPECT_THAT(key->values, ElementsAre("8", "9", "10", "11"));
-  EXPECT_THAT(parse_sweep("a=5..5")->values, ElementsAre("5"));
-  EXPECT_THAT(parse_sweep("a=-1..1")->values, ElementsAre("-1", "0", "1"));
-}
-
-TEST(Sweep, TakesAListOfValuesAsTheyStand) {
-  EXPECT_THAT(parse_sweep("delay.0.duration=0.6s,1.2 s")->values, ElementsAre("0.6s", "1.2 s"));
-  EXPECT_THAT(parse_sweep("program.kernel=memory")->values, ElementsAre("memory"));
-}
-
-TEST(Sweep, RefusesWhatIsNeither) {
-  for (const char* text : {"", "=1..2", "machine.ranks", "machine.ranks=", "a=2..1", "a=1..", "a=..1", "a=1..2..3",
-                           "a=1.5..2", "a=x..y", "a=0..100000", "a=-9223372036854775808..9223372036854775807"}) {
-    const auto key = parse_sweep(text);
-    ASSERT_FALSE(key) << text;
-    EXPECT_THAT(key.error().message, AllOf(HasSubstr(std::string("'") + text + "'"), HasSubstr(".."))) << text;
-  }
-  EXPECT_EQ(parse_sweep("a=1..100000")->values.size(), 100'000u);
-}
-
 TEST(Options, AreThoseOfTheLine) {
   const Parsed result = parsed({"s.toml", "--set", "machine.ranks=80", "--set", "program.steps=9", "--window",
                                 "0.6:0.85", "--step-start", "140", "--json"});

@@ -11,7 +11,7 @@
 #include "tests/sim/network/every_collective.h"
 #include "workloads/sim/network/goal_run.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 namespace {
 
 using support::LogGops;
@@ -236,4 +236,4 @@ TEST(CollectiveRun, RefusesWhatIsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -10,7 +10,7 @@
 #include "tests/sim/network/every_collective.h"
 #include "workloads/sim/network/goal_run.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 namespace {
 
 using support::LogGops;
@@ -177,4 +177,4 @@ TEST(Collectives, StepsOfCalculationAndBarrierAddUp) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

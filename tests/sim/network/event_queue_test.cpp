@@ -13,8 +13,8 @@
 namespace idlewave::tests {
 namespace {
 
-using sim::EventQueue;
-using sim::NetworkEvent;
+using sim::network::EventQueue;
+using sim::network::NetworkEvent;
 
 /// Phases, in each of which events come at their own distances: bursts of one moment, short overheads, long
 /// calculations, some before the present.

@@ -3,7 +3,7 @@
 
 #include "workloads/sim/network/collectives.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 inline constexpr Collective kAll[] = {Collective::kBarrier,
                                       Collective::kAllreduceDissemination,
@@ -18,4 +18,4 @@ inline constexpr Collective kAll[] = {Collective::kBarrier,
                                       Collective::kGather,
                                       Collective::kScatter};
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -10,7 +10,7 @@
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/goal_run.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 namespace {
 
 using support::LogGops;
@@ -219,4 +219,4 @@ TEST(Extrapolate, RefusesMoreThanAScheduleCanHold) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

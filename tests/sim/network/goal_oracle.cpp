@@ -13,8 +13,8 @@ namespace idlewave::tests {
 
 namespace {
 
-using sim::GoalOp;
-using sim::OpKind;
+using sim::network::GoalOp;
+using sim::network::OpKind;
 using Name = std::pair<int, std::size_t>;  ///< Rank and place in its list.
 
 struct Item {
@@ -210,8 +210,8 @@ class Oracle {
   }
 
   static bool fit(const GoalOp& receive, const GoalOp& send) {
-    return (receive.peer == sim::kAnySource || receive.peer == send.rank) &&
-           (receive.tag == sim::kAnyTag || receive.tag == send.tag || send.tag == sim::kAnyTag);
+    return (receive.peer == sim::network::kAnySource || receive.peer == send.rank) &&
+           (receive.tag == sim::network::kAnyTag || receive.tag == send.tag || send.tag == sim::network::kAnyTag);
   }
 
   void arrive(const Item& item) {
@@ -233,7 +233,7 @@ class Oracle {
     arrived.erase(found);
   }
 
-  void release(Name message, std::int64_t time, sim::Units units) {
+  void release(Name message, std::int64_t time, sim::network::Units units) {
     if (op(message).amount <= n_.S) return;
     ended(message);
     touched_.insert(message.first);

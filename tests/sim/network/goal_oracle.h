@@ -17,7 +17,7 @@ struct WholeLogGops {
 };
 
 struct OracleOp {
-  sim::GoalOp op;
+  sim::network::GoalOp op;
   std::vector<std::size_t> ends;    ///< Of these places in the rank's list the end is needed.
   std::vector<std::size_t> starts;  ///< And of these the start.
 };

@@ -16,8 +16,8 @@
 namespace idlewave::tests {
 namespace {
 
-using sim::GoalOp;
-using sim::OpKind;
+using sim::network::GoalOp;
+using sim::network::OpKind;
 
 class RandomCase {
  public:
@@ -38,34 +38,34 @@ class RandomCase {
   const OraclePrograms& programs() const { return programs_; }
   WholeLogGops network;
 
-  sim::GoalSchedule schedule() const {
-    sim::GoalBuilder builder(Rank(programs_.size()));
+  sim::network::GoalSchedule schedule() const {
+    sim::network::GoalBuilder builder(Rank(programs_.size()));
     for (const auto& program : programs_) append(program, builder);
     return *std::move(builder).build();
   }
 
  private:
-  using Rank = sim::Rank;
+  using Rank = wire::Rank;
 
   std::int64_t from(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution(low, high)(random_); }
   Rank rank() { return Rank(from(0, std::int64_t(programs_.size()) - 1)); }
-  sim::Units units() { return {std::uint8_t(from(0, cpus_ - 1)), std::uint8_t(from(0, nics_ - 1))}; }
+  sim::network::Units units() { return {std::uint8_t(from(0, cpus_ - 1)), std::uint8_t(from(0, nics_ - 1))}; }
 
   void add(Rank rank, GoalOp op) {
     op.rank = rank;
     programs_[std::size_t(rank)].push_back({op, {}, {}});
   }
 
-  void add_receive(Rank at, Rank source, sim::Tag tag, std::uint64_t bytes) {
-    if (wildcards_ && from(0, 2) == 0) source = sim::kAnySource;
-    if (wildcards_ && from(0, 2) == 0) tag = sim::kAnyTag;
+  void add_receive(Rank at, Rank source, sim::network::Tag tag, std::uint64_t bytes) {
+    if (wildcards_ && from(0, 2) == 0) source = sim::network::kAnySource;
+    if (wildcards_ && from(0, 2) == 0) tag = sim::network::kAnyTag;
     add(at, {bytes, 0, source, tag, OpKind::kRecv, units()});
   }
 
   /// All messages between two ranks with one tag are of one size: which of them a receive gets may be left to the run.
   void add_pair() {
     const Rank source = rank(), target = rank();
-    const auto tag = sim::Tag(from(0, 2));
+    const auto tag = sim::network::Tag(from(0, 2));
     const std::uint64_t bytes = 1 + (std::uint64_t(source) * 7 + std::uint64_t(target) * 3 + tag * 5) % 16;
     add(source, {bytes, 0, target, tag, OpKind::kSend, units()});
     add_receive(target, source, tag, bytes);
@@ -81,8 +81,8 @@ class RandomCase {
       }
   }
 
-  static void append(const std::vector<OracleOp>& program, sim::GoalBuilder& builder) {
-    const auto first = sim::OpId(builder.size());
+  static void append(const std::vector<OracleOp>& program, sim::network::GoalBuilder& builder) {
+    const auto first = sim::network::OpId(builder.size());
     for (const auto& it : program) {
       if (it.op.kind == OpKind::kCalc) builder.calc(it.op.rank, it.op.amount, it.op.units);
       if (it.op.kind == OpKind::kSend) builder.send(it.op.rank, it.op.amount, it.op.peer, it.op.tag, it.op.units);
@@ -90,9 +90,9 @@ class RandomCase {
     }
     for (std::size_t later = 0; later < program.size(); ++later) {
       for (const auto earlier : program[later].ends)
-        builder.after(first + sim::OpId(later), first + sim::OpId(earlier));
+        builder.after(first + sim::network::OpId(later), first + sim::network::OpId(earlier));
       for (const auto earlier : program[later].starts)
-        builder.after_start(first + sim::OpId(later), first + sim::OpId(earlier));
+        builder.after_start(first + sim::network::OpId(later), first + sim::network::OpId(earlier));
     }
   }
 
@@ -118,7 +118,7 @@ void compare(int cases, Make make) {
     const RandomCase it(seed);
     const auto machine = make(seed, it);
     const OracleRun slow = simulate(it.programs(), it.network, machine.slow);
-    const auto fast = sim::run(it.schedule(), loggops(it.network), machine.fast());
+    const auto fast = sim::network::run(it.schedule(), loggops(it.network), machine.fast());
     ASSERT_TRUE(fast) << fast.error().message;
     ASSERT_EQ(fast->finish_ns, slow.finish_ns);
     ASSERT_EQ(fast->stuck.size(), slow.stuck);
@@ -130,10 +130,10 @@ void compare(int cases, Make make) {
 struct Machine {
   OracleMachine slow;
   std::shared_ptr<OracleMemory> whole;
-  std::shared_ptr<sim::MemoryDomains> memory;
-  std::shared_ptr<sim::PhaseNoise> noise;
+  std::shared_ptr<sim::network::MemoryDomains> memory;
+  std::shared_ptr<sim::core::PhaseNoise> noise;
 
-  sim::GoalOptions fast() const { return {.memory = memory.get(), .noise = noise.get()}; }
+  sim::network::GoalOptions fast() const { return {.memory = memory.get(), .noise = noise.get()}; }
 };
 
 void share_memory(Machine& machine, const RandomCase& it, const OracleMemory& memory) {
@@ -141,12 +141,12 @@ void share_memory(Machine& machine, const RandomCase& it, const OracleMemory& me
   bandwidths.core_bandwidth = double(memory.b1), bandwidths.domain_bandwidth = double(memory.saturated);
   const std::size_t most = it.programs().size() * std::size_t(it.schedule().cpus());
   machine.whole = std::make_shared<OracleMemory>(memory);
-  machine.memory = std::make_shared<sim::MemoryDomains>(*sim::memory_domains(bandwidths, most));
+  machine.memory = std::make_shared<sim::network::MemoryDomains>(*sim::network::memory_domains(bandwidths, most));
   machine.slow.memory = machine.whole.get();
 }
 
 /// Its moments lie between whole nanoseconds; what it takes is rounded as the header says.
-void disturb(Machine& machine, std::shared_ptr<sim::PhaseNoise> noise) {
+void disturb(Machine& machine, std::shared_ptr<sim::core::PhaseNoise> noise) {
   machine.noise = noise;
   const auto after = [noise](int rank, int calc, std::int64_t begin, std::int64_t end) {
     return std::int64_t(std::llround(noise->after(rank, calc, double(begin) * 1e-9, double(end) * 1e-9) * 1e9));
@@ -167,12 +167,12 @@ OracleMemory any_memory(std::mt19937& random) {
   return {from(1, 10), b1, b1 + from(0, 5 * b1)};
 }
 
-std::shared_ptr<sim::PhaseNoise> any_noise(std::mt19937& random) {
+std::shared_ptr<sim::core::PhaseNoise> any_noise(std::mt19937& random) {
   const auto from = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
-  const sim::Phases phases(random(), from(0, 1) ? support::NoisePhase::kOwn : support::NoisePhase::kSame);
-  if (from(0, 1)) return std::make_shared<sim::ExponentialNoise>(from(1, 30) * 1e-9, random());
+  const sim::noise::Phases phases(random(), from(0, 1) ? support::NoisePhase::kOwn : support::NoisePhase::kSame);
+  if (from(0, 1)) return std::make_shared<sim::noise::ExponentialNoise>(from(1, 30) * 1e-9, random());
   const int period = from(20, 200);
-  return std::make_shared<sim::PeriodicNoise>(from(1, period / 2) * 1e-9, period * 1e-9, phases);
+  return std::make_shared<sim::noise::PeriodicNoise>(from(1, period / 2) * 1e-9, period * 1e-9, phases);
 }
 
 TEST(GoalOracle, EveryRankFinishesAtTheSameNanosecond) {

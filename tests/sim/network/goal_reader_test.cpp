@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 namespace {
 
 using testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST(GoalReader, TakesOrRefusesDamagedTextInOneLine) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -11,12 +11,13 @@
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/match_queue.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 namespace {
 
 using support::LogGops;
 using support::Nanoseconds;
 using testing::ElementsAre;
+using wire::Step;
 
 /// L = 1000, o = 100, g = 40, G = 2, O = 1, S = 100.
 const LogGops kNetwork{Nanoseconds(1000), Nanoseconds(100), Nanoseconds(40), 2e-9, 1e-9, 100};
@@ -111,7 +112,7 @@ TEST(GoalRun, AReceiveOfAProcessorFreeBeforeIsPostedBetweenTwoThatBecameReadyAtO
   const OpId first = builder.calc(1, 200), sent = builder.send(1, 1, 0, 7), second = builder.calc(1, 5000);
   builder.recv(1, 1, 0, 1);
   builder.after(sent, first), builder.after(second, sent), builder.after(builder.send(1, 1, 0, 7), second);
-  const auto run = sim::run(*std::move(builder).build(), {Nanoseconds(10), {}, {}, 0, 0, 65535});
+  const auto run = sim::network::run(*std::move(builder).build(), {Nanoseconds(10), {}, {}, 0, 0, 65535});
   EXPECT_EQ(run->finish_ns[0], 5220);
 }
 
@@ -322,4 +323,4 @@ TEST(MatchQueue, KeepsItsOrderWhenItIsEmptiedFromTheMiddle) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

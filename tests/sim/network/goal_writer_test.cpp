@@ -6,7 +6,7 @@
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/goal_run.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 namespace {
 
 std::string text_of(const GoalSchedule& schedule) {
@@ -44,4 +44,4 @@ TEST(GoalWriter, WhatIsReadAgainIsTheSameSchedule) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -13,7 +13,7 @@
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/goal_run.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 namespace {
 
 struct Example {
@@ -63,4 +63,4 @@ TEST(LogGOPSim, FinishesEveryRankAtTheSameNanosecond) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

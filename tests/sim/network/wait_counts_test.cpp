@@ -9,10 +9,10 @@ namespace {
 
 TEST(WaitCounts, TellWhichIsTheLastOfFewAndOfMany) {
   const std::vector<std::uint32_t> numbers{0, 1, 2, 253, 254, 255, 256, 257, 1000, 70000, 3};
-  sim::WaitCounts counts(numbers.size());
+  sim::network::WaitCounts counts(numbers.size());
   for (std::uint32_t op = 0; op < numbers.size(); ++op)
     for (std::uint32_t i = 0; i < numbers[op]; ++i) counts.add(op);
-  sim::WaitCounts copy = counts;
+  sim::network::WaitCounts copy = counts;
   for (std::uint32_t op = 0; op < numbers.size(); ++op) {
     EXPECT_EQ(counts.of(op), numbers[op]);
     for (std::uint32_t left = numbers[op]; left > 0; --left) {

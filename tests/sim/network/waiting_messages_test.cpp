@@ -21,9 +21,9 @@ TEST(WaitingMessages, ComeInTheOrderOfTheirArrivalAndOfWhoSentThem) {
   std::printf("seed %u\n", seed);
   std::mt19937 random(seed);
   const auto up_to = [&](int most) { return std::uniform_int_distribution(0, most)(random); };
-  sim::MessageOverflow<sim::WaitingMessage> overflow;
+  sim::network::MessageOverflow<sim::network::WaitingMessage> overflow;
   for (int run = 0; run < 2000; ++run) {
-    sim::WaitingMessages<sim::WaitingMessage> messages;
+    sim::network::WaitingMessages<sim::network::WaitingMessage> messages;
     std::multiset<std::tuple<std::int64_t, int, int>> judge;  // arrival, sender, lane
     const int crowd = up_to(12);                              // about as many wait
     const int span = 1 + up_to(30);                           // within so many moments
@@ -31,13 +31,13 @@ TEST(WaitingMessages, ComeInTheOrderOfTheirArrivalAndOfWhoSentThem) {
     for (int i = 0; i < 500; ++i) {
       if (judge.empty() || up_to(2 * crowd) >= int(judge.size())) {
         const int lane = up_to(kLanes - 1);
-        const std::int64_t arrival = (i + up_to(span)) * sim::kTicks;
+        const std::int64_t arrival = (i + up_to(span)) * sim::network::kTicks;
         messages.add({arrival, lane}, overflow, sender_of);
         judge.emplace(arrival, sender_of(lane), lane);
       } else {
         const auto [arrival, sender, lane] = *judge.begin();
         ASSERT_EQ(messages.first().arrival(), arrival) << "run " << run;
-        const sim::WaitingMessage taken = messages.take(overflow, sender_of);
+        const sim::network::WaitingMessage taken = messages.take(overflow, sender_of);
         ASSERT_EQ(taken.arrival(), arrival) << "run " << run;
         ASSERT_EQ(taken.lane(), lane) << "run " << run;
         judge.erase(judge.begin());
@@ -53,14 +53,14 @@ TEST(WaitingMessages, ComeInTheOrderOfTheirArrivalAndOfWhoSentThem) {
         ASSERT_EQ(messages.first_arrival(lane), from) << "run " << run;
       }
     }
-    EXPECT_TRUE(judge.empty() || messages.first().arrival() < sim::WaitingMessage::never().arrival());
+    EXPECT_TRUE(judge.empty() || messages.first().arrival() < sim::network::WaitingMessage::never().arrival());
   }
 }
 
 TEST(WaitingMessages, OfNobodyBeginNever) {
-  const sim::WaitingMessages<sim::WaitingMessage> none;
+  const sim::network::WaitingMessages<sim::network::WaitingMessage> none;
   EXPECT_TRUE(none.empty());
-  EXPECT_EQ(none.first().arrival(), sim::WaitingMessage::never().arrival());
+  EXPECT_EQ(none.first().arrival(), sim::network::WaitingMessage::never().arrival());
   EXPECT_EQ(none.first_arrival(0), std::numeric_limits<std::int64_t>::max());
 }
 

@@ -15,11 +15,13 @@
 #include "workloads/sim/noise/counter_random.h"
 #include "workloads/sim/noise/make_noise.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
 namespace {
 
 using namespace std::chrono_literals;
 using support::Noise;
+using wire::Rank;
+using wire::Step;
 
 // Of sqrt(n) times the Kolmogorov-Smirnov distance: a right generator is beyond it for one seed in 30 million
 // (2 exp(-2 * 3^2)); with 200 000 samples a distribution function that is off by 0.0067 anywhere is beyond it.
@@ -242,4 +244,4 @@ TEST(MakeNoise, RefusesWhatTheScenarioWouldRefuse) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

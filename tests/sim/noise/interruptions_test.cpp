@@ -10,7 +10,7 @@
 
 #include "workloads/sim/noise/make_noise.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
 namespace {
 
 using namespace std::chrono_literals;
@@ -276,4 +276,4 @@ TEST(Interruptions, TellWhenTheNextOneBegins) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
 namespace {
 
 TEST(PortableLog, IsTheLogarithmToTheLastBits) {
@@ -39,4 +39,4 @@ TEST(PortableExp, IsTheExponentialToTheLastBits) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

@@ -8,10 +8,12 @@
 
 #include "workloads/sim/noise/make_noise.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
 namespace {
 
 using namespace std::chrono_literals;
+using wire::Rank;
+using wire::Step;
 
 constexpr Rank kRanks = 512;
 constexpr Step kHit = 100;  // step of the delay, on rank 0
@@ -79,4 +81,4 @@ TEST(NoiseOnAWave, LetsADelayReachAsManyRanksAsItIsLongerThanTheMean) {
 }
 
 }  // namespace
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

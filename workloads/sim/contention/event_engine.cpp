@@ -5,8 +5,10 @@
 #include <iterator>
 #include <type_traits>
 
-namespace idlewave::sim {
+namespace idlewave::sim::contention {
 namespace {
+
+using wire::Phase;
 
 /// Moments that differ by no more than this part of the time are one moment, told twice with different rounding.
 constexpr double kSameMoment = 1e-13;
@@ -232,7 +234,7 @@ void EventEngine<Observer>::end_work(Rank rank) {
   const PhaseNoise* const noise = noises_[begun.noise].get();
   const double idle = noise ? noise->after(rank, at(rank).step, begun.time, now_) : 0;
   if (!(idle > 0)) return begin_wait(rank);
-  if constexpr (std::is_same_v<Observer, Observed>) {
+  if constexpr (std::is_same_v<Observer, core::Observed>) {
     const wire::CommandId command = noise->ordered_by(rank, at(rank).step, begun.time, now_);
     if (command != 0) observer_.held_by(rank, command);
   }
@@ -360,7 +362,7 @@ void EventEngine<Observer>::set_noise(std::shared_ptr<const PhaseNoise> noise) {
   noises_.push_back(std::move(noise));
 }
 
-template class EventEngine<Unobserved>;
-template class EventEngine<Observed>;
+template class EventEngine<core::Unobserved>;
+template class EventEngine<core::Observed>;
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::contention

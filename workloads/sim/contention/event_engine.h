@@ -11,12 +11,17 @@
 
 #include "probe/wire/result.h"
 #include "workloads/sim/contention/min_tree.h"
-#include "workloads/sim/contention/model.h"
-#include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/contention/post_times.h"
-#include "workloads/sim/contention/recorder.h"
+#include "workloads/sim/core/model.h"
+#include "workloads/sim/core/phase_noise.h"
+#include "workloads/sim/core/recorder.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::contention {
+
+using core::Model;
+using core::PhaseNoise;
+using wire::Rank;
+using wire::Step;
 
 /// The active ranks of a domain share its bandwidth equally and have the same work to do, so one number per domain, the
 /// service S (work that each active rank has been given, in units of one rank's work in one step), stands for all: S
@@ -150,4 +155,4 @@ class EventEngine {
   bool begun_ = false;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::contention

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace idlewave::sim {
+namespace idlewave::sim::contention {
 
 /// A number for each place; the smallest at once, a change in O(log8 places), and mostly cheaper since a change that
 /// leaves the smallest of its eight alone goes no further. Eight doubles are one cache line.
@@ -64,4 +64,4 @@ class MinTree {
   std::vector<std::vector<Line>> levels_;  // leaves first
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::contention

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace idlewave::sim {
+namespace idlewave::sim::contention {
 
 void PostTimes::put_far(Rank rank, std::int32_t post, std::int32_t oldest, double time) {
   std::vector<double>& ring = rings_[rank];
@@ -18,4 +18,4 @@ void PostTimes::put_far(Rank rank, std::int32_t post, std::int32_t oldest, doubl
   ring[static_cast<std::size_t>(post) & (ring.size() - 1)] = time;
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::contention

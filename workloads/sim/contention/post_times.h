@@ -7,7 +7,7 @@
 
 #include "probe/wire/vocabulary.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::contention {
 
 using wire::Rank;
 
@@ -48,4 +48,4 @@ class PostTimes {
   std::unordered_map<Rank, std::vector<double>> rings_;  // of those with far_; sizes are powers of two
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::contention

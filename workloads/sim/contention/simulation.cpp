@@ -4,12 +4,12 @@
 
 #include "workloads/sim/contention/event_engine.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::contention {
 
 using wire::Error;
 using wire::Result;
 
-struct Simulation::Engine : EventEngine<Observed> {
+struct Simulation::Engine : EventEngine<core::Observed> {
   using EventEngine::EventEngine;
 };
 
@@ -20,9 +20,10 @@ Simulation::~Simulation() = default;
 
 Result<Simulation> Simulation::create(const support::Scenario& scenario, Recorder& recorder,
                                       std::shared_ptr<const PhaseNoise> noise) {
-  auto model = model_of(scenario);
+  auto model = core::model_of(scenario);
   if (!model) return model.error();
-  return Simulation{std::make_unique<Engine>(std::move(*model), Observed{&recorder}, std::move(noise), std::nullopt)};
+  return Simulation{
+      std::make_unique<Engine>(std::move(*model), core::Observed{&recorder}, std::move(noise), std::nullopt)};
 }
 
 void Simulation::advance_until(double time, const std::atomic<bool>* stop) { engine_->advance_until(time, stop); }
@@ -54,4 +55,4 @@ Result<Step> Simulation::order_delay(Rank rank, std::optional<Step> step, suppor
 
 std::size_t Simulation::take_back_delays(Rank rank) { return engine_->take_back_delays(rank); }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::contention

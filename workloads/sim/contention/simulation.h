@@ -6,11 +6,16 @@
 #include <optional>
 
 #include "probe/wire/result.h"
-#include "workloads/sim/contention/phase_noise.h"
-#include "workloads/sim/contention/recorder.h"
+#include "workloads/sim/core/phase_noise.h"
+#include "workloads/sim/core/recorder.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::contention {
+
+using core::PhaseNoise;
+using core::Recorder;
+using wire::Rank;
+using wire::Step;
 
 /// Memory-bound and core-bound alike, from event to event. Times are seconds of simulated time. One thread.
 class Simulation {
@@ -49,4 +54,4 @@ class Simulation {
   std::unique_ptr<Engine> engine_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::contention

@@ -8,15 +8,23 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "workloads/sim/main/engines.h"
-#include "workloads/sim/main/recording.h"
+#include "workloads/sim/emitter/recording.h"
 #include "workloads/sim/main/report.h"
+#include "workloads/sim/simulator.h"
 
 namespace idlewave::sim {
 namespace {
 
 /// Up to here a run is small enough to be recorded and looked at once more for what `report` finds.
 constexpr std::uint64_t kFindingsUpTo = 1'000'000;  ///< Rank-steps.
+
+wire::Result<Played> record_into(const std::string& path, const Prepared& prepared, const Options& options) {
+  const wire::FrameLogHeader header{.program_version = IDLEWAVE_VERSION,
+                                    .session = options.session,
+                                    .machine = "simulated",
+                                    .command_line = "idlewave sim " + options.scenario.string()};
+  return emitter::record(prepared, header, options.scenario.stem(), path, &interrupted());
+}
 
 std::string output_of(const std::string& command) {
   std::string text;
@@ -52,7 +60,7 @@ std::string findings(const Prepared& prepared, const Options& options) {
   std::string folder = std::filesystem::temp_directory_path(ignored) / "idlewave-sim-XXXXXX";
   if (ignored || mkdtemp(folder.data()) == nullptr) return {};
   const std::string path = folder + "/run.iw";
-  const auto recorded = record(prepared, options, path);
+  const auto recorded = record_into(path, prepared, options);
   const std::string found = recorded && recorded->whole ? findings_of(path, options.window) : "";
   std::filesystem::remove_all(folder, ignored);
   return found;
@@ -70,11 +78,11 @@ wire::Result<Timed> simulate(const Prepared& prepared, const Options& options) {
   const RunOptions plain{.noise = prepared.noise.get(), .stop = &interrupted(), .starts_of = options.step_start};
   if (const wire::Status room = check_memory(prepared.scenario, plain); !room) return room.error();
   const auto begin = std::chrono::steady_clock::now();
-  auto result = run_scenario(prepared.scenario, plain);
+  auto result = run(prepared.scenario, plain);
   if (!result) return result.error();
   Timed timed{std::move(*result), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
   if (!timed.run.stopped) {
-    auto means = active_means_of(prepared, timed.run, options.window);
+    auto means = active_means(prepared, timed.run, options.window, &interrupted());
     if (!means) return means.error();
     timed.run.active_means = std::move(*means);
     if (interrupted() && timed.run.active_means.empty())
@@ -87,7 +95,7 @@ wire::Result<Timed> simulate(const Prepared& prepared, const Options& options) {
 int record_as_asked(const Prepared& prepared, const Options& options, const Run& run) {
   if (options.record.empty()) return kSuccess;
   if (interrupted()) return complain(options.record + ": not written, since the run was interrupted", kSuccess);
-  const auto recorded = record(prepared, options, options.record);
+  const auto recorded = record_into(options.record, prepared, options);
   if (!recorded) return complain(recorded.error().message, kFailed);
   if (recorded->whole) return kSuccess;
   return complain(fmt::format("{}: interrupted, ends at {:.6g} s of {:.6g} s of simulated time", options.record,
@@ -99,7 +107,7 @@ int record_as_asked(const Prepared& prepared, const Options& options, const Run&
 
 int run_batch(const Prepared& prepared, const Options& options) {
   if (!options.record.empty()) {
-    if (const wire::Status free = check_recording(prepared, options.record); !free)
+    if (const wire::Status free = emitter::check_recording(prepared.scenario, options.record); !free)
       return complain(free.error().message, kBadInput);
   }
   const auto timed = simulate(prepared, options);

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "workloads/sim/main/engines.h"
 #include "workloads/sim/main/inference.h"
 #include "workloads/sim/main/parts.h"
+#include "workloads/sim/simulator.h"
 
 namespace idlewave::sim {
 namespace {
@@ -119,7 +119,7 @@ int run_from_session(const Options& options) {
   if (!scenario) return complain(scenario.error().message, kBadInput);
   if (const auto whole = check_domains(*scenario, options.extrapolate); !whole)
     return complain(whole.error().message, kBadInput);
-  const auto result = run_scenario(*scenario, {.stop = &interrupted(), .active_means_of = options.window});
+  const auto result = run(*scenario, {.stop = &interrupted(), .active_means_of = options.window});
   if (!result) return complain(result.error().message, kBadInput);
   if (result->stopped) return complain("interrupted: the simulation has no end to compare", kFailed);
   const Figures life = measured(*history, scenario->machine.ranks_per_domain, options.window),

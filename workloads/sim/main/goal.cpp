@@ -20,10 +20,16 @@
 #include "workloads/sim/network/goal_run.h"
 #include "workloads/sim/network/goal_writer.h"
 #include "workloads/sim/noise/make_noise.h"
+#include "workloads/support/memory_limit.h"
 #include "workloads/support/noise_trace.h"
 
 namespace idlewave::sim {
 namespace {
+
+using network::GoalOptions;
+using network::GoalRun;
+using network::GoalSchedule;
+using network::GoalWriter;
 
 constexpr std::size_t kMostStuckLines = 10;
 constexpr double kExtrapolatedBytes =
@@ -111,7 +117,7 @@ wire::Result<Surroundings> surroundings_of(const Options& options) {
   if (!machine) return machine.error();
   const auto trace = support::load_noise_trace(scenario->noise, options.scenario.parent_path());
   if (!trace) return trace.error();
-  auto noise = make_noise(scenario->noise, *trace);
+  auto noise = noise::make_noise(scenario->noise, *trace);
   if (!noise) return noise.error();
   return Surroundings{*scenario->communication.loggops, *machine, std::move(*noise)};
 }
@@ -120,7 +126,7 @@ wire::Result<GoalRun> run_in(const Surroundings& surroundings, const GoalSchedul
   GoalOptions options{.noise = surroundings.noise.get()};
   if (!surroundings.machine) return run(schedule, surroundings.network, options);
   const auto ranks = std::size_t(std::min(schedule.ranks(), surroundings.machine->ranks_per_domain));
-  const auto memory = memory_domains(*surroundings.machine, ranks * std::size_t(schedule.cpus()));
+  const auto memory = network::memory_domains(*surroundings.machine, ranks * std::size_t(schedule.cpus()));
   if (!memory) return memory.error();
   options.memory = &*memory;
   return run(schedule, surroundings.network, options);
@@ -141,13 +147,14 @@ struct Given {
 wire::Result<Given> given_by(const Options& options) {
   const auto file = MappedFile::open(options.goal);
   if (!file) return file.error();
-  if (const auto room = check_memory(file->text().size(), "take a smaller schedule"); !room) return room.error();
-  auto schedule = read_goal(file->text(), options.goal.string());
+  if (const auto room = support::check_memory(file->text().size(), "take a smaller schedule"); !room)
+    return room.error();
+  auto schedule = network::read_goal(file->text(), options.goal.string());
   if (!schedule) return schedule.error();
   if (options.extrapolate == 1) return Given{std::move(*schedule), std::nullopt};
   const auto found = find_collectives(*schedule);
   const double bytes = kExtrapolatedBytes * ops_of_extrapolation(*schedule, found, options.extrapolate);
-  if (const auto room = check_memory(std::size_t(std::min(bytes, 1e18)), "extrapolate to fewer ranks"); !room)
+  if (const auto room = support::check_memory(std::size_t(std::min(bytes, 1e18)), "extrapolate to fewer ranks"); !room)
     return room.error();
   auto larger = extrapolate(*schedule, found, options.extrapolate);
   if (!larger) return wire::Error{"--" + larger.error().message};

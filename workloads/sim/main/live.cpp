@@ -9,14 +9,18 @@
 #include "probe/outlet/mailbox/endpoint.h"
 #include "probe/outlet/outlet.h"
 #include "workloads/sim/contention/simulation.h"
-#include "workloads/sim/main/collective.h"
-#include "workloads/sim/main/emitter.h"
-#include "workloads/sim/main/engines.h"
+#include "workloads/sim/emitter/emitter.h"
 #include "workloads/sim/main/operator.h"
 #include "workloads/sim/main/stream_keys.h"
+#include "workloads/sim/simulator.h"
 
 namespace idlewave::sim {
 namespace {
+
+using contention::Simulation;
+using emitter::Emitter;
+using emitter::kNode;
+using emitter::Stream;
 
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
@@ -96,7 +100,7 @@ void tell_how_to_attach(const std::string& endpoint, const mailbox::KeyFiles& ke
 }
 
 int stream(const Prepared& prepared, const Options& options) {
-  if (has_collective(prepared.scenario))
+  if (prepared.scenario.communication.collective)
     return complain("--realtime: goes without a collective; --record a file and replay it", kBadInput);
   if (prepared.scenario.communication.loggops)
     return complain(
@@ -105,7 +109,7 @@ int stream(const Prepared& prepared, const Options& options) {
         kBadInput);
   const auto model = model_of(prepared.scenario);
   if (!model) return complain(model.error().message, kBadInput);
-  if (const wire::Status fits = check_session(prepared.scenario, *model); !fits)
+  if (const wire::Status fits = emitter::check_session(prepared.scenario, *model); !fits)
     return complain(fits.error().message, kBadInput);
   if (const wire::Status room = check_memory(prepared.scenario, RunOptions{}); !room)
     return complain(room.error().message, kBadInput);

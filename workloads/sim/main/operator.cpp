@@ -88,7 +88,7 @@ wire::Status Operator::carry_out(const wire::Command& command, const wire::Noise
     noise.distribution = support::ExponentialNoise{order.amount};
   else
     noise.distribution = support::PeriodicNoise{order.amount, order.frequency};
-  auto ordered = make_noise(noise);
+  auto ordered = noise::make_noise(noise);
   if (!ordered) return ordered.error();
   replace_noise(command, std::move(*ordered));
   return wire::ok();

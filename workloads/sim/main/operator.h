@@ -6,8 +6,8 @@
 
 #include "probe/wire/frame.h"
 #include "probe/wire/result.h"
-#include "workloads/sim/contention/phase_noise.h"
 #include "workloads/sim/contention/simulation.h"
+#include "workloads/sim/core/phase_noise.h"
 #include "workloads/sim/main/parts.h"
 
 namespace idlewave::sim {
@@ -16,7 +16,7 @@ namespace idlewave::sim {
 class Operator {
  public:
   /// Simulation and scenario outlive the operator. Unless it may inject, it does nothing but take back.
-  Operator(Simulation& simulation, const Prepared& prepared, bool may_inject)
+  Operator(contention::Simulation& simulation, const Prepared& prepared, bool may_inject)
       : simulation_(simulation), prepared_(prepared), may_inject_(may_inject) {}
 
   /// For all ranks that it names, or for none. Error: why not.
@@ -30,7 +30,7 @@ class Operator {
   std::vector<Rank> ranks_of(const wire::Command& command) const;
   void replace_noise(const wire::Command& command, std::shared_ptr<const PhaseNoise> noise);
 
-  Simulation& simulation_;
+  contention::Simulation& simulation_;
   const Prepared& prepared_;
   bool may_inject_;
   /// Oldest first; the latest that names a rank counts.

@@ -25,7 +25,7 @@ json domains_json(const support::Machine& machine, const Run& run) {
   return list;
 }
 
-std::int64_t makespan_ns(const GoalRun& run) {
+std::int64_t makespan_ns(const network::GoalRun& run) {
   return run.finish_ns.empty() ? 0 : *std::ranges::max_element(run.finish_ns);
 }
 
@@ -73,7 +73,7 @@ std::string run_text(const support::Scenario& scenario, const Options& options, 
   return text;
 }
 
-std::string goal_json(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from) {
+std::string goal_json(const network::GoalRun& run, double wall_s, const std::optional<Extrapolated>& from) {
   json object = {{"makespan_s", double(makespan_ns(run)) * 1e-9},
                  {"ops", run.ops},
                  {"messages", run.messages},
@@ -84,7 +84,7 @@ std::string goal_json(const GoalRun& run, double wall_s, const std::optional<Ext
   return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
-std::string goal_text(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from) {
+std::string goal_text(const network::GoalRun& run, double wall_s, const std::optional<Extrapolated>& from) {
   const std::string source =
       from ? fmt::format("extrapolated from {} ranks: {} collective{} written anew, other messages at their distance\n",
                          from->ranks, from->collectives, from->collectives == 1 ? "" : "s")

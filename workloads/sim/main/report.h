@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "workloads/sim/contention/run.h"
 #include "workloads/sim/main/options.h"
+#include "workloads/sim/main/parts.h"
 #include "workloads/sim/network/goal_run.h"
 #include "workloads/support/scenario.h"
 
@@ -27,7 +27,7 @@ struct Extrapolated {
   Rank ranks = 0;
   std::size_t collectives = 0;  ///< That were found and written anew.
 };
-std::string goal_json(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from);
-std::string goal_text(const GoalRun& run, double wall_s, const std::optional<Extrapolated>& from);
+std::string goal_json(const network::GoalRun& run, double wall_s, const std::optional<Extrapolated>& from);
+std::string goal_text(const network::GoalRun& run, double wall_s, const std::optional<Extrapolated>& from);
 
 }  // namespace idlewave::sim

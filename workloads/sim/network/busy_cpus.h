@@ -8,7 +8,7 @@
 #include "workloads/sim/network/goal_schedule.h"
 #include "workloads/sim/network/network_event.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// In place of the moment when it is free, the clock of such a processor shows clock_of(cpu), later than any moment.
 class BusyCpus {
@@ -66,4 +66,4 @@ class BusyCpus {
   std::uint32_t free_ = kNone;  ///< First of the places in parked_ that are not in use.
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

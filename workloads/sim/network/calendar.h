@@ -11,7 +11,7 @@
 
 #include "workloads/sim/network/network_event.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// A bucket for each of the kSpans spans after the present one, which are of 2^bits ns; in a bucket in the order in
 /// which they came, in chunks of two cache lines that all buckets share. put: O(1). take_first: O(1) an event, and a
@@ -135,4 +135,4 @@ class Calendar {
   std::vector<std::uint32_t> in_order_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -18,7 +18,9 @@
 #include "workloads/sim/network/waiting_messages.h"
 #include "workloads/support/huge_pages.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
+
+using wire::Phase;
 
 /// Times are in ticks (waiting_messages.h), but for what CollectiveWork says.
 /// A visit to a rank is one piece of code, without calls for what happens with every message: a tenth of the time.
@@ -478,4 +480,4 @@ class CollectiveEngine {
   std::priority_queue<Turn, std::vector<Turn>, Later> turns_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -6,7 +6,7 @@
 
 #include "workloads/sim/network/waiting_messages.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// When a rank's network interface is free, either way.
 template <bool kWaitedFor>
@@ -48,4 +48,4 @@ struct alignas(64) RankStateOf {
 };
 static_assert(sizeof(RankStateOf<WaitingMessage, true>) == 128);
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

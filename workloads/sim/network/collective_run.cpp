@@ -14,7 +14,7 @@
 #include "workloads/sim/network/costs.h"
 #include "workloads/sim/network/waiting_messages.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 namespace {
 
@@ -221,4 +221,4 @@ std::size_t bytes_needed(const CollectiveProgram& program) {
   return std::size_t(program.ranks) * (engine + counter + quiet + finish);
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

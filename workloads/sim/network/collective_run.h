@@ -7,14 +7,17 @@
 #include <vector>
 
 #include "probe/wire/result.h"
-#include "workloads/sim/contention/phase_noise.h"
-#include "workloads/sim/contention/recorder.h"
+#include "workloads/sim/core/phase_noise.h"
+#include "workloads/sim/core/recorder.h"
 #include "workloads/sim/network/collectives.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
+using core::PhaseNoise;
+using core::Recorder;
 using support::CollectiveMode;
+using wire::Step;
 
 /// Idle time before the work of a step. The rank's processor is taken for so long.
 struct Idle {
@@ -80,4 +83,4 @@ wire::Result<CollectiveRun> run(const CollectiveProgram& program, const support:
 /// Memory that the run takes.
 std::size_t bytes_needed(const CollectiveProgram& program);
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -9,7 +9,10 @@
 
 #include "workloads/sim/network/collective_run.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
+
+using wire::Phase;
+using wire::Step;
 
 /// Nanoseconds. In ticks (waiting_messages.h) there is room for four times as many.
 inline constexpr std::int64_t kLongestCollective = std::int64_t{1} << 56;
@@ -91,4 +94,4 @@ class CollectiveWork {
   std::vector<std::int64_t> quiet_until_;  ///< By rank: nothing interrupts it before, from the last question on.
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cassert>
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 namespace {
 
@@ -252,4 +252,4 @@ OpId RankPrograms::follow(OpId op, const std::vector<OpId>& before) {
   return op;
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

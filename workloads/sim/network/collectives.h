@@ -7,7 +7,7 @@
 #include "workloads/sim/network/goal_schedule.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// The algorithms of R. Thakur, R. Rabenseifner, W. Gropp: "Optimization of Collective Communication Operations in
 /// MPICH", IJHPCA 19, 2005, for any number p of ranks. Rounds and messages for p a power of two:
@@ -99,4 +99,4 @@ class RankPrograms {
   Tag next_tag_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -1,6 +1,6 @@
 #include "workloads/sim/network/costs.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 namespace {
 
@@ -17,4 +17,4 @@ wire::Status check_costs(const support::LogGops& network) {
   return wire::ok();
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -8,7 +8,7 @@
 #include "probe/wire/result.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// Nanoseconds for all bytes of a message but the first.
 class ByteCharge {
@@ -75,4 +75,4 @@ inline Charges charges_of(const Costs& costs, std::uint64_t bytes) {
 /// Error: parameters that are negative, not finite or out of range.
 wire::Status check_costs(const support::LogGops& network);
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

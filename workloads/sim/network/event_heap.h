@@ -7,7 +7,7 @@
 
 #include "workloads/sim/network/network_event.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 class EventHeap {
  public:
@@ -33,4 +33,4 @@ class EventHeap {
   std::vector<NetworkEvent> events_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -12,7 +12,7 @@
 #include "workloads/sim/network/event_heap.h"
 #include "workloads/sim/network/network_event.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// A calendar queue (Brown: "Calendar queues: a fast O(1) priority queue implementation for the simulation event set
 /// problem", CACM 31, 1988): spans of time, of which the first that is not empty is sorted when its turn comes. They
@@ -175,4 +175,4 @@ class EventQueue {
   std::vector<NetworkEvent> parts_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -10,7 +10,7 @@
 #include <span>
 #include <unordered_map>
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 namespace {
 
@@ -371,4 +371,4 @@ wire::Result<GoalSchedule> extrapolate(const GoalSchedule& schedule, const Found
   return Extrapolator(schedule, found, factor).build(ops);
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

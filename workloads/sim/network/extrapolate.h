@@ -10,7 +10,7 @@
 #include "workloads/sim/network/collectives.h"
 #include "workloads/sim/network/goal_schedule.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// The collectives of a schedule.
 struct FoundCollectives {
@@ -40,4 +40,4 @@ double ops_of_extrapolation(const GoalSchedule& schedule, const FoundCollectives
 /// kMaxOps operations or 10^8 ranks.
 wire::Result<GoalSchedule> extrapolate(const GoalSchedule& schedule, const FoundCollectives& found, Rank factor);
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -18,7 +18,7 @@
 #include "workloads/sim/network/match_queue.h"
 #include "workloads/sim/network/network_event.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// When each rank's processors and interfaces are free.
 class RankClocks {
@@ -488,4 +488,4 @@ class GoalEngine {
   GoalRun run_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

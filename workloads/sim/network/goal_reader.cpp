@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 namespace {
 
@@ -425,4 +425,4 @@ class Reader {
 
 wire::Result<GoalSchedule> read_goal(std::string_view text, std::string_view name) { return Reader(text, name).read(); }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

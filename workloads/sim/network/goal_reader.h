@@ -6,7 +6,7 @@
 #include "probe/wire/result.h"
 #include "workloads/sim/network/goal_schedule.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// Reads
 ///   num_ranks 2
@@ -24,4 +24,4 @@ namespace idlewave::sim {
 /// an end too early. Cost: linear; the text is not kept.
 wire::Result<GoalSchedule> read_goal(std::string_view text, std::string_view name);
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -8,7 +8,7 @@
 #include "workloads/sim/network/costs.h"
 #include "workloads/sim/network/goal_engine.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 namespace {
 
@@ -103,4 +103,4 @@ wire::Result<GoalRun> run(const GoalSchedule& schedule, const support::LogGops& 
                               : run_checked<false>(schedule, costs, options);
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

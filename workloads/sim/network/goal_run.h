@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "probe/wire/result.h"
-#include "workloads/sim/contention/phase_noise.h"
+#include "workloads/sim/core/phase_noise.h"
 #include "workloads/sim/network/goal_schedule.h"
 #include "workloads/sim/network/memory_domains.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
+
+using core::PhaseNoise;
 
 /// Something that was still waiting when nothing could happen any more.
 struct Stuck {
@@ -99,4 +101,4 @@ struct GoalOptions {
 wire::Result<GoalRun> run(const GoalSchedule& schedule, const support::LogGops& network,
                           const GoalOptions& options = {});
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -6,7 +6,7 @@
 #include <cassert>
 #include <iterator>
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 namespace {
 
@@ -175,4 +175,4 @@ void GoalBuilder::list(const Dependence& dependence) {
   }
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -13,7 +13,7 @@
 #include "workloads/sim/network/wait_counts.h"
 #include "workloads/support/huge_pages.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 using wire::Rank;
 using OpId = std::uint32_t;  ///< Place of an operation among all of a schedule.
@@ -144,4 +144,4 @@ class GoalBuilder {
   bool ascending_ = true;  ///< So far no operation waits for a later one: no cycle.
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

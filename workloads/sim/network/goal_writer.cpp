@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 namespace {
 
@@ -46,4 +46,4 @@ void GoalWriter::write_rank(std::string& text) {
   ++rank_;
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -5,7 +5,7 @@
 
 #include "workloads/sim/network/goal_schedule.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// The first line; behind it stand the ranks' blocks. Read again it is the same schedule, but for what the language has
 /// no word for: idle calculations become calculations, and calculations lose their tags.
@@ -25,4 +25,4 @@ class GoalWriter {
   OpId next_ = 0;  ///< First operation of rank_.
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -8,7 +8,7 @@
 
 #include "workloads/sim/network/goal_schedule.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// In the order in which they came; of those that fit, the first is taken. A source or tag that stands for any fits
 /// all, on either side. Cost of take: the number of entries up to the one that fits, 12 bytes each; add: amortised
@@ -63,4 +63,4 @@ class MatchQueue {
   std::uint32_t holes_ = 0;  ///< Taken ones after, or a few more.
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/sim/contention/bandwidth.h"
+#include "workloads/sim/core/bandwidth.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 namespace {
 
@@ -27,10 +27,10 @@ Rank domains_of(const MemoryDomains& domains, Rank ranks) {
 wire::Result<MemoryDomains> memory_domains(const support::Machine& machine, std::size_t most) {
   MemoryDomains domains{machine.ranks_per_domain, {0}};
   for (std::size_t active = 1; active <= most; ++active) {
-    const double all = bandwidth(machine, active);
+    const double all = core::bandwidth(machine, active);
     if (!(all > 0) || !std::isfinite(all))
       return wire::Error{fmt::format("machine: {} B/s for {} at work; bandwidths must be above zero", all, active)};
-    domains.speed.push_back(all / (double(active) * bandwidth(machine, 1)));
+    domains.speed.push_back(all / (double(active) * core::bandwidth(machine, 1)));
   }
   return domains;
 }
@@ -91,4 +91,4 @@ void SharedMemory::foresee(Domain& domain) {
   domain.next = domain.time + std::int64_t((left + speed - 1) / speed);
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

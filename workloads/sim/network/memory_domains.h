@@ -11,7 +11,7 @@
 #include "workloads/sim/network/goal_schedule.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// Rank r lies in domain r / ranks_per_domain; the last domain may have fewer.
 struct MemoryDomains {
@@ -81,4 +81,4 @@ class SharedMemory {
   std::vector<Calc> calcs_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

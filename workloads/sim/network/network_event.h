@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 struct NetworkEvent {
   std::int64_t time = 0;
@@ -18,4 +18,4 @@ struct NetworkEvent {
   Key key() const { return Key{time} * (Key{1} << 64) + number; }
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

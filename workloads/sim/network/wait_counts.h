@@ -7,7 +7,7 @@
 
 #include "workloads/support/huge_pages.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 /// A byte an operation, since nearly all wait for few.
 class WaitCounts {
@@ -46,4 +46,4 @@ class WaitCounts {
   std::unordered_map<std::uint32_t, std::uint32_t> many_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

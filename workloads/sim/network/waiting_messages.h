@@ -10,7 +10,7 @@
 
 #include "probe/wire/vocabulary.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::network {
 
 inline constexpr int kNoLane = -1;
 
@@ -196,4 +196,4 @@ class WaitingMessages {
   bool in_heap_ = false;  ///< Then count_ is kMost, and messages_[kMost] a copy of the first.
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::network

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
 
 /// 2^64 / golden ratio, odd: the step of SplitMix.
 inline constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
@@ -41,4 +41,4 @@ class Draws {
   std::uint64_t state_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

@@ -6,7 +6,7 @@
 #include "workloads/sim/noise/counter_random.h"
 #include "workloads/sim/noise/portable_math.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
 namespace {
 
 std::uint64_t bits_of(std::uint64_t key, Rank rank, Step step) {
@@ -68,4 +68,4 @@ double RareNoise::after(Rank rank, Step step, double /*begin*/, double /*end*/) 
   return unit_of(bits_of(key_, rank, step)) < probability_ ? duration_ : 0;
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

@@ -3,9 +3,13 @@
 
 #include <cstdint>
 
-#include "workloads/sim/contention/phase_noise.h"
+#include "workloads/sim/core/phase_noise.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
+
+using core::PhaseNoise;
+using wire::Rank;
+using wire::Step;
 
 /// mean * -log(u).
 class ExponentialNoise final : public PhaseNoise {
@@ -56,4 +60,4 @@ class RareNoise final : public PhaseNoise {
   std::uint64_t key_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

@@ -7,7 +7,7 @@
 #include "workloads/sim/noise/counter_random.h"
 #include "workloads/sim/noise/portable_math.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
 namespace {
 
 // Rows of random numbers for what is no (rank, step): far from any rank.
@@ -171,4 +171,4 @@ double TraceNoise::after(Rank rank, Step /*step*/, double begin, double end) con
   return idle;
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

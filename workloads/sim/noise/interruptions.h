@@ -15,11 +15,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "workloads/sim/contention/phase_noise.h"
+#include "workloads/sim/core/phase_noise.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
+
+using core::PhaseNoise;
+using wire::Rank;
+using wire::Step;
 
 /// Where in a cycle the interruptions of each rank stand: drawn from the seed, for each rank or once for all.
 class Phases {
@@ -107,4 +111,4 @@ class TraceNoise final : public PhaseNoise {
   Phases phases_;
 };
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

@@ -6,7 +6,7 @@
 #include "workloads/sim/noise/drawn_noise.h"
 #include "workloads/sim/noise/interruptions.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
 namespace {
 
 using wire::Error;
@@ -76,4 +76,4 @@ Made make_noise(const support::Noise& noise, const support::NoiseTrace& trace) {
   return std::visit(Maker{noise.seed, trace}, noise.distribution);
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

@@ -3,11 +3,13 @@
 #include <memory>
 
 #include "probe/wire/result.h"
-#include "workloads/sim/contention/phase_noise.h"
+#include "workloads/sim/core/phase_noise.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
+
+using core::PhaseNoise;
 
 /// The noise of a scenario, for any number of ranks; null if it is silent. `trace` is what load_noise_trace returned.
 /// What it returns holds no reference, no state that changes, and may be asked by any number of threads at once.
@@ -15,4 +17,4 @@ namespace idlewave::sim {
 wire::Result<std::unique_ptr<PhaseNoise>> make_noise(const support::Noise& noise,
                                                      const support::NoiseTrace& trace = {});
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace idlewave::sim {
+namespace idlewave::sim::noise {
 namespace {
 
 constexpr int kMantissaBits = 52;
@@ -76,4 +76,4 @@ double portable_exp(double x) {
   return exp_near_zero(r) * std::bit_cast<double>(static_cast<std::uint64_t>(kBias + exponent) << kMantissaBits);
 }
 
-}  // namespace idlewave::sim
+}  // namespace idlewave::sim::noise

@@ -1,0 +1,154 @@
+#include "workloads/sim/sweep/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <utility>
+
+#include "workloads/support/scenario.h"
+
+namespace idlewave::sim::sweep {
+namespace {
+
+constexpr std::uint64_t kMostValues = 100'000;
+constexpr int kMostThreads = 4096;
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "1..10": every whole number from one to the other.
+std::optional<std::vector<std::string>> range_of(const std::string& text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) return std::nullopt;
+  const auto first = whole(std::string_view(text).substr(0, dots)),
+             last = whole(std::string_view(text).substr(dots + 2));
+  if (!first || !last || *last < *first || std::uint64_t(*last) - std::uint64_t(*first) >= kMostValues)
+    return std::nullopt;
+  std::vector<std::string> values;
+  for (std::int64_t value = *first; value <= *last; ++value) values.push_back(std::to_string(value));
+  return values;
+}
+
+core::Fractions parse_window(const std::string& text) {
+  core::Fractions window;
+  int used = 0;
+  const bool read =
+      std::sscanf(text.c_str(), "%lf:%lf%n", &window.from, &window.to, &used) == 2 && std::size_t(used) == text.size();
+  if (!read || !(0 <= window.from && window.from < window.to && window.to <= 1)) {
+    throw CLI::ValidationError("--window",
+                               fmt::format("'{}': accepted is FROM:TO within 0 and 1, as in 0.6:0.85", text));
+  }
+  return window;
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, Options& o) {
+  app.add_option("scenario", o.scenario, "Scenario file (TOML)")->type_name("FILE");
+  app.add_option("--set", o.settings, "Another value for a key of the scenario, as in machine.ranks=4000")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option_function<std::vector<std::string>>(
+         "--sweep",
+         [&o](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             auto key = parse_sweep(text);
+             if (!key) throw CLI::ValidationError("--sweep", key.error().message);
+             o.sweep.push_back(std::move(*key));
+           }
+         },
+         "One run for each value, on all cores: machine.ranks_per_domain=1..10 or delay.0.duration=0.6s,1.2s; several "
+         "make all combinations")
+      ->type_name("KEY=VALUES")
+      ->allow_extra_args(false);
+  app.add_option("--against", o.against,
+                 "With --sweep: each run also with this setting; speedup is the one makespan over the other")
+      ->type_name("KEY=VALUE");
+  app.add_option("--csv", o.csv, "With --sweep: the rows as CSV; - is stdout")->type_name("FILE");
+  app.add_flag("--chart", o.chart, "With --against: draw speedup over the first numeric key of the sweep");
+  app.add_flag("--study", o.study, "Sweep and chart as the scenario's [study] says");
+  app.add_option_function<int>(
+         "--threads", [&o](int threads) { o.threads = threads; },
+         "With --sweep: runs at the same time, on each rank (one for each core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostThreads));
+  app.add_option_function<std::string>(
+         "--window", [&o](const std::string& text) { o.window = parse_window(text); },
+         "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
+      ->type_name("FROM:TO");
+  app.add_flag("--json", o.json, "Print the result as JSON");
+}
+
+wire::Status check(const Options& o) {
+  using wire::Error;
+  const bool sweeps = !o.sweep.empty() || o.study;
+  if (!o.against.empty() && !sweeps) return Error{"--against: goes with --sweep"};
+  if (!o.csv.empty() && !sweeps) return Error{"--csv: goes with --sweep"};
+  if (o.chart && o.against.empty() && !o.study) return Error{"--chart: goes with --against, whose speedup it draws"};
+  if (o.study && (!o.sweep.empty() || !o.against.empty()))
+    return Error{"--study: says itself what to sweep; leave out --sweep and --against"};
+  if (o.json && (o.chart || o.csv == "-"))
+    return Error{"--json: goes without --chart and --csv -, which go to stdout as well"};
+  if (o.threads && o.sweep.empty()) return Error{"--threads: goes with --sweep; a single run takes one core"};
+  return wire::ok();
+}
+
+Parsed parse(int argc, char** argv) {
+  CLI::App app{"Sweeps the values of a scenario's keys, its runs shared out among MPI ranks", "idlewave sim"};
+  app.set_version_flag("--version", std::string("idlewave ") + IDLEWAVE_VERSION);
+  Options options;
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return {.options = std::nullopt, .text = app.help(), .complaint = {}};
+  } catch (const CLI::CallForVersion& version) {
+    return {.options = std::nullopt, .text = std::string(version.what()) + "\n", .complaint = {}};
+  } catch (const CLI::Error& error) {
+    return {.options = std::nullopt, .text = {}, .complaint = error.what()};
+  }
+  auto checked = check(options);
+  if (checked && options.scenario.empty()) checked = wire::Error{"scenario: name a scenario file"};
+  if (checked && options.study) checked = take_study(options);
+  if (!checked) return {.options = std::nullopt, .text = {}, .complaint = checked.error().message};
+  return {.options = std::move(options), .text = {}, .complaint = {}};
+}
+
+wire::Result<SweptKey> parse_sweep(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+    return wire::Error{fmt::format("'{}': accepted are KEY=FIRST..LAST and KEY=VALUE,VALUE,...", text)};
+  }
+  SweptKey key{text.substr(0, equals), {}};
+  const std::string values = text.substr(equals + 1);
+  if (auto range = range_of(values))
+    key.values = std::move(*range);
+  else if (values.find("..") != std::string::npos)
+    return wire::Error{
+        fmt::format("'{}': a range is FIRST..LAST of whole numbers, at most {} of them", text, kMostValues)};
+  else
+    key.values = CLI::detail::split(values, ',');
+  return key;
+}
+
+wire::Status take_study(Options& options) {
+  const auto scenario = support::load_scenario(options.scenario, options.settings);
+  if (!scenario) return scenario.error();
+  if (!scenario->study) return wire::Error{options.scenario.string() + ": has no [study]"};
+  for (const std::string& text : scenario->study->sweep) {
+    auto key = parse_sweep(text);
+    if (!key) return wire::Error{fmt::format("{}: study.sweep: {}", options.scenario.string(), key.error().message)};
+    options.sweep.push_back(std::move(*key));
+  }
+  options.against = scenario->study->against;
+  options.chart = !options.json && options.csv != "-" && !options.against.empty();
+  return wire::ok();
+}
+
+}  // namespace idlewave::sim::sweep

@@ -1,0 +1,109 @@
+#include "workloads/sim/sweep/sweep.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "workloads/sim/simulator.h"
+#include "workloads/sim/sweep/cores.h"
+#include "workloads/sim/sweep/output.h"
+#include "workloads/sim/sweep/row_pool.h"
+
+namespace idlewave::sim::sweep {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+constexpr std::size_t kMostRuns = 1'000'000;
+constexpr std::chrono::milliseconds kPatience{100};  ///< Until an interrupt is noticed.
+
+/// None: more than kMostRuns.
+std::optional<std::size_t> number_of_runs(const std::vector<SweptKey>& keys) {
+  std::size_t runs = 1;
+  for (const SweptKey& key : keys) {
+    runs *= key.values.size();
+    if (runs > kMostRuns) return std::nullopt;
+  }
+  return runs;
+}
+
+wire::Result<Prepared> prepare_with(const Options& options, const std::vector<std::string>& more) {
+  std::vector<std::string> settings = options.settings;
+  settings.insert(settings.end(), more.begin(), more.end());
+  return prepare(options.scenario, settings);
+}
+
+wire::Result<core::Run> run_with(const Options& options, const std::vector<std::string>& settings,
+                                 const std::atomic<bool>& stop) {
+  const auto prepared = prepare_with(options, settings);
+  if (!prepared) return prepared.error();
+  const core::RunOptions asked{.noise = prepared->noise.get(), .stop = &stop, .active_means_of = options.window};
+  if (const wire::Status room = check_memory(prepared->scenario, asked); !room) return room.error();
+  return run(prepared->scenario, asked);
+}
+
+Outcome refusal(std::string why) { return {.exit_code = kBadInput, .text = {}, .complaint = std::move(why)}; }
+Outcome failure(std::string why) { return {.exit_code = kFailed, .text = {}, .complaint = std::move(why)}; }
+
+/// What a run refused, or that not all were made.
+std::optional<Outcome> complaint_of(const Rows& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] && !*rows[i]) return refusal(rows[i]->error().message);
+    if (!rows[i] || (*rows[i])->stopped) return failure(fmt::format("interrupted after {} of {} runs", i, rows.size()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> settings_of(const std::vector<SweptKey>& keys, std::size_t number) {
+  std::vector<std::string> settings(keys.size());
+  for (std::size_t i = keys.size(); i-- > 0; number /= keys[i].values.size())
+    settings[i] = keys[i].key + "=" + keys[i].values[number % keys[i].values.size()];
+  return settings;
+}
+
+wire::Result<Row> run_row(const Options& options, std::size_t number, const std::atomic<bool>& stop) {
+  std::vector<std::string> settings = settings_of(options.sweep, number);
+  auto run = run_with(options, settings, stop);
+  if (!run) return run.error();
+  Row row{std::move(*run)};
+  if (options.against.empty() || row.stopped) return row;
+  settings.push_back(options.against);
+  const auto other = run_with(options, settings, stop);
+  if (!other) return other.error();
+  row.against = other->makespan;
+  row.stopped = other->stopped;
+  return row;
+}
+
+Rows run_rows_here(const Options& options, std::size_t count, const std::atomic<bool>& stop) {
+  const cpu_set_t usable = usable_cores();
+  const int threads = options.threads.value_or(share_cores({&usable, 1}).front());
+  RowPool pool(options, int(std::min<std::size_t>(std::size_t(threads), count)), stop);
+  pool.add({0, count});
+  Rows rows(count);
+  while (!pool.is_done() && !stop) {
+    for (FinishedRow& row : pool.take(kPatience)) rows[row.number] = std::move(row.row);
+  }
+  return rows;
+}
+
+Outcome run_sweep(const Options& options, const std::function<Rows(std::size_t)>& run_rows) {
+  const auto runs = number_of_runs(options.sweep);
+  if (!runs)
+    return refusal(fmt::format("--sweep: all combinations are more than {} runs; give fewer values", kMostRuns));
+  if (const auto first = prepare_with(options, settings_of(options.sweep, 0)); !first)
+    return refusal(first.error().message);
+  const Rows results = run_rows(*runs);
+  if (auto complaint = complaint_of(results)) return *complaint;
+  std::vector<Row> rows;
+  for (const auto& result : results) rows.push_back(**result);
+  if (options.csv == "-") return {.exit_code = 0, .text = csv_of(options, rows), .complaint = {}};
+  if (!options.csv.empty()) {
+    if (const auto written = write_csv(options, rows); !written) return failure(written.error().message);
+  }
+  return {.exit_code = 0, .text = text_of(options, rows), .complaint = {}};
+}
+
+}  // namespace idlewave::sim::sweep
