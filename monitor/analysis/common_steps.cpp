@@ -47,8 +47,8 @@ class LaneReader {
   /// By number; of one that was begun twice the later.
   std::vector<NumberedStep> steps() && {
     std::ranges::stable_sort(steps_, {}, &NumberedStep::number);
-    const auto later = std::unique(steps_.rbegin(), steps_.rend(),
-                                   [](const auto& a, const auto& b) { return a.number == b.number; });
+    const auto later =
+        std::unique(steps_.rbegin(), steps_.rend(), [](const auto& a, const auto& b) { return a.number == b.number; });
     steps_.erase(steps_.begin(), later.base());
     return std::move(steps_);
   }

@@ -50,8 +50,8 @@ struct Evidence {
 class PartnerSearch {
  public:
   explicit PartnerSearch(const CommonSteps& steps) : steps_(steps), ranks_(Rank(steps.ranks.size())) {
-    const auto length = double(
-        median_of(steps, [](const RankStep& step) { return (step.end - step.begin - step.held).count(); }));
+    const auto length =
+        double(median_of(steps, [](const RankStep& step) { return (step.end - step.begin - step.held).count(); }));
     late_ = Nanoseconds(std::int64_t(kLate * length));
     tolerance_ = Nanoseconds(std::int64_t(kTolerance * length));
   }

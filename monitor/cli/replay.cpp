@@ -1,6 +1,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "monitor/cli/recording.h"
+#include "monitor/cli/report.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
 #include "monitor/term/ansi.h"
@@ -63,8 +65,7 @@ Nanoseconds received_by(const std::string& path, Nanoseconds session_time) {
   return monitor.link_status().position;
 }
 
-void warn_of_damage(const Monitor& monitor, const std::string& path) {
-  const wire::FrameLogDamage& damage = replay_of(monitor).damage();
+void warn_of_damage(const wire::FrameLogDamage& damage, const std::string& path) {
   if (!damage.first.empty()) fail(path + ": " + damage.first, 0);
 }
 
@@ -97,20 +98,18 @@ int replay(const ReplayOptions& options) {
   const auto body = [&] {
     Monitor monitor(std::move(*link), monitor_options);
     const int code = options.once ? print_once(monitor, options) : watch_on_screen(monitor, never);
-    warn_of_damage(monitor, options.path);
+    warn_of_damage(replay_of(monitor).damage(), options.path);
     return code;
   };
   return options.once ? body() : guarded(body);
 }
 
 int report(const FileOptions& options) {
-  auto link = open(options.path, 1, {});
-  if (!link) return fail(link.error().message, 2);
-  Monitor monitor(std::move(*link), {.memory = options.memory});
-  read_until(monitor, std::nullopt);
-  const auto& timeline = monitor.observer().timeline();
+  const auto recording = read_recording(options.path, options.memory);
+  if (!recording) return fail(recording.error().message, 2);
+  const auto& timeline = recording->timeline();
   print(options.json ? report_json(timeline, options.window) : report_text(timeline, options.window));
-  warn_of_damage(monitor, options.path);
+  warn_of_damage(recording->damage, options.path);
   return 0;
 }
 

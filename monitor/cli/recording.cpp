@@ -1,0 +1,25 @@
+#include "monitor/cli/recording.h"
+
+#include <limits>
+#include <vector>
+
+#include "monitor/link/link.h"
+
+namespace idlewave::cli {
+
+wire::Result<Recording> read_recording(const std::string& path, std::uint64_t memory) {
+  auto link = link::open_replay({.path = path, .speed = std::numeric_limits<double>::infinity()});
+  if (!link) return link.error();
+  Recording recording{std::make_unique<Observer>("", memory), {}};
+  std::vector<link::Delivery> deliveries;
+  for (Nanoseconds now{}; (*link)->status().state != link::LinkState::kEnded; now += Nanoseconds{1}) {
+    deliveries.clear();
+    (*link)->receive(now, deliveries);
+    for (const link::Delivery& delivery : deliveries) recording.observer->accept(delivery);
+  }
+  recording.damage = link::replay_control(**link)->damage();
+  recording.observer->note_damage(recording.damage);
+  return recording;
+}
+
+}  // namespace idlewave::cli
