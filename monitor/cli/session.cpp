@@ -125,7 +125,8 @@ Session::~Session() {
   if (hold_ >= 0) close(hold_);
   wire::AgentRecord agent;
   const bool agent_lives = wire::read_agent_record(name_.c_str(), agent) && wire::is_alive(agent);
-  for (const char* ours : {"host", "monitor", "output", "program.log", "trouble.log", "view.sock", "monitor.sock"})
+  // The place goes last: then the next monitor of this name may be here.
+  for (const char* ours : {"host", "output", "program.log", "trouble.log", "view.sock", "monitor.sock", "monitor"})
     unlink((folder() + "/" + ours).c_str());
   agent_lives ? wire::remove_session_directory_if_empty(name_.c_str()) : wire::remove_session_directory(name_.c_str());
   if (lock >= 0) close(lock);

@@ -208,6 +208,7 @@ void Agent::sweep() {
     frame_sent_at_ = began;
   }
   dismiss_ended();
+  segment_->header().sweeps.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Agent::admit_newcomers(Nanoseconds now) {

@@ -13,6 +13,8 @@ namespace {
 /// ns. What is shorter is spun: a sleep ends tens of microseconds late.
 constexpr std::int64_t kShortestSleep = 100'000;
 constexpr std::int64_t kNoiseLookInterval = 1'000'000'000;  ///< ns
+/// ns. Between two looks at the agent no more than this counts as its silence: the rank may have been stopped with it.
+constexpr std::int64_t kLongestLook = 1'000'000'000;
 // The values of wire::NoiseKind, whose header needs the C++ library.
 constexpr std::uint32_t kExponential = 0;
 constexpr std::uint32_t kPeriodic = 1;
@@ -55,6 +57,8 @@ void GateKeeper::attach(shm::Slot& slot, LaneWriter& lane, const shm::Header& he
   lane_ = &lane;
   header_ = &header;
   looked_ns_ = 0;
+  sweeps_ = 0;
+  silent_ns_ = 0;
   noise_generation_ = 0;
   noise_ = {};
 }
@@ -81,7 +85,7 @@ bool GateKeeper::obey_delay(wire::Step step) {
 bool GateKeeper::obey_noise() {
   if (shm::read_noise(*slot_, noise_generation_, noise_)) begin_noise();
   if (!noise_.enabled) return false;
-  if (may_hold() <= 0 || !agent_lived_lately()) noise_.enabled = 0;
+  if (may_hold() <= 0 || !agent_was_there_lately()) noise_.enabled = 0;
   if (!noise_.enabled) return false;
   const std::int64_t duration_ns = noise_.kind == kPeriodic ? draw_periodic() : draw_exponential();
   if (duration_ns > 0) hold(wire::Phase::kNoise, noise_.command, duration_ns);
@@ -123,24 +127,33 @@ std::int64_t GateKeeper::may_hold() const {
 }
 
 /// Some 10 us of system calls.
-bool GateKeeper::agent_lives() const {
+bool GateKeeper::agent_is_there() {
   const std::uint64_t start = header_->agent_start.load(std::memory_order_acquire);
-  return start != 0 && wire::process_start_time(header_->agent_pid.load(std::memory_order_acquire)) == start;
+  const bool lives =
+      start != 0 && wire::process_start_time(header_->agent_pid.load(std::memory_order_acquire)) == start;
+  return lives && !agent_is_silent();
+}
+
+bool GateKeeper::agent_is_silent() {
+  const std::uint64_t sweeps = header_->sweeps.load(std::memory_order_relaxed);
+  const std::int64_t now_ns = lane_->now().count();
+  const std::int64_t since_look = now_ns - looked_ns_;
+  silent_ns_ = sweeps != sweeps_ ? 0 : silent_ns_ + (since_look < kLongestLook ? since_look : kLongestLook);
+  sweeps_ = sweeps;
+  looked_ns_ = now_ns;
+  return silent_ns_ > kSilenceLimit;
 }
 
 /// For noise, most of which is too short to look during each piece of it.
-bool GateKeeper::agent_lived_lately() {
-  const std::int64_t now_ns = lane_->now().count();
-  if (now_ns - looked_ns_ < kNoiseLookInterval) return true;
-  if (!agent_lives()) return false;
-  looked_ns_ = now_ns;
-  return true;
+bool GateKeeper::agent_was_there_lately() {
+  const bool looked_lately = lane_->now().count() - looked_ns_ < kNoiseLookInterval;
+  return (looked_lately && silent_ns_ <= kSilenceLimit) || agent_is_there();
 }
 
-bool GateKeeper::stands(wire::Phase phase) const {
+bool GateKeeper::stands(wire::Phase phase) {
   const bool withdrawn =
       phase == wire::Phase::kDelay ? shm::is_revoked(*slot_) : shm::is_replaced(*slot_, noise_generation_);
-  return !withdrawn && agent_lives();
+  return !withdrawn && agent_is_there();
 }
 
 void GateKeeper::sleep_until(wire::Phase phase, std::int64_t end_ns) {

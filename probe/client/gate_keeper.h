@@ -21,12 +21,13 @@ class Random {
 };
 
 /// Obeys what the agent orders through a slot's gates: holds the rank, and tells it as events. One thread, the rank's.
-/// A hold ends when its time is over, when the order is taken back, or when the agent that drains the ring has died: a
-/// rank is never held for nobody. An agent that is merely stopped may come back, so its orders stand until their end.
+/// A hold ends when its time is over, when the order is taken back, or when the agent that drains the ring has died or
+/// has been silent for kSilenceLimit, stopped or stuck: a rank is never held where nobody could call it back.
 class GateKeeper {
  public:
   /// How often a rank that is held looks whether it still has to be.
-  static constexpr std::int64_t kLookInterval = 10'000'000;  ///< ns
+  static constexpr std::int64_t kLookInterval = 10'000'000;     ///< ns
+  static constexpr std::int64_t kSilenceLimit = 5'000'000'000;  ///< ns; a busy machine may keep an agent for long.
 
   void attach(shm::Slot& slot, LaneWriter& lane, const shm::Header& header);
 
@@ -44,16 +45,19 @@ class GateKeeper {
   std::int64_t draw_exponential();
   std::int64_t draw_periodic();
   std::int64_t may_hold() const;
-  bool agent_lives() const;
-  bool agent_lived_lately();
-  bool stands(wire::Phase phase) const;
+  bool agent_is_there();
+  bool agent_is_silent();
+  bool agent_was_there_lately();
+  bool stands(wire::Phase phase);
   void sleep_until(wire::Phase phase, std::int64_t end_ns);
   void hold(wire::Phase phase, wire::CommandId command, std::int64_t duration_ns);
 
   shm::Slot* slot_ = nullptr;
   LaneWriter* lane_ = nullptr;
   const shm::Header* header_ = nullptr;
-  std::int64_t looked_ns_ = 0;  ///< When noise last found the agent alive.
+  std::int64_t looked_ns_ = 0;  ///< When the rank last looked for the agent.
+  std::uint64_t sweeps_ = 0;    ///< Of the agent, as seen then.
+  std::int64_t silent_ns_ = 0;  ///< How long they have stood at that.
   std::uint32_t noise_generation_ = 0;
   shm::Noise noise_;
   Random random_;

@@ -1,7 +1,8 @@
 #pragma once
 // How an agent gives orders to a rank and how the rank takes them: the only code that touches the gates of a slot, for
-// both sides. One agent thread, one rank thread; no call blocks. A rank may find that its agent has died at any point;
-// then no order stands (GateKeeper), and whoever takes over from that agent begins with withdraw_all.
+// both sides. One agent thread, one rank thread; no call blocks. A rank may find at any point that its agent has died, or is
+// silent; then it ends its hold as if its time were over (GateKeeper). An agent that comes back to that finds an order
+// that was obeyed, or revokes one that is just ending; one that takes over begins with withdraw_all.
 
 #include <atomic>
 #include <cstdint>

@@ -15,7 +15,7 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 2;
+inline constexpr std::uint32_t kLayoutVersion = 3;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -43,6 +43,8 @@ struct alignas(64) Header {
   /// Who drains the rings and gives the orders: the process whose end lets go of held ranks. Another one may take over.
   std::atomic<std::int32_t> agent_pid{0};
   std::atomic<std::uint64_t> agent_start{0};  ///< wire::process_start_time(agent_pid).
+  /// Grows whenever the agent has looked after its ranks, some 28 times a second.
+  std::atomic<std::uint64_t> sweeps{0};
   // For the one that takes over: slots from here on were never seen taken; no event before this time may follow.
   std::atomic<std::uint32_t> slots_used{0};
   std::atomic<std::int64_t> promised_ns{0};

@@ -231,6 +231,21 @@ int try_lock(const char* path, int how = LOCK_EX) {
   return file.release();
 }
 
+/// Makes the folder if missing and takes one of its locks; -1 after `patience_ms`.
+int make_and_lock(const char* session, const char* name, int how, int patience_ms) {
+  char folder[kSessionPathLimit], path[kFilePathLimit];
+  const long long deadline = monotonic_ms() + patience_ms;
+  for (;;) {
+    if (!make_session_directory(session) || !session_path(session, folder) || !print_to(path, "%s/%s", folder, name))
+      return -1;
+    const int lock = try_lock(path, how);
+    // A folder whose removal had begun stays, but may have lost this.
+    if (lock >= 0) settle_place(folder);
+    if (lock >= 0 || monotonic_ms() >= deadline) return lock;
+    pause_ms(1);
+  }
+}
+
 bool has_suffix(const char* text, const char* suffix) {
   const std::size_t length = strlen(text), tail = strlen(suffix);
   return length >= tail && strcmp(text + length - tail, suffix) == 0;
@@ -300,6 +315,25 @@ class Eviction {
   Descriptor start_;
 };
 
+void remove_file(const char* folder, const char* name) {
+  char path[kFilePathLimit];
+  if (print_to(path, "%s/%s", folder, name)) unlink(path);
+}
+
+/// For whoever holds the lock of its owners. That goes last: until then everybody waits, and who comes later takes a new
+/// one, so that the folder stays.
+void remove_folder(const char* session) {
+  char folder[kSessionPathLimit];
+  if (!session_path(session, folder) || !is_private_folder(folder)) return;
+  for_each_entry(folder, [&](const char* name) {
+    if (strcmp(name, "lock") != 0 && strcmp(name, "owner") != 0) remove_file(folder, name);
+    return true;
+  });
+  remove_file(folder, "lock");
+  remove_file(folder, "owner");
+  rmdir(folder);
+}
+
 bool has_living_agent(const char* session) {
   AgentRecord record;
   return read_agent_record(session, record) && is_alive(record);
@@ -309,7 +343,7 @@ void sweep_session(const char* session) {
   // Before locks are taken, since that may make files and so the folder younger.
   if (is_settling(session) || has_living_agent(session)) return;
   const Eviction eviction(session);
-  if (eviction.holds() && !has_living_agent(session) && !has_listener(session)) remove_session_directory(session);
+  if (eviction.holds() && !has_living_agent(session) && !has_listener(session)) remove_folder(session);
 }
 
 /// All ranks of a node may meet the same.
@@ -357,17 +391,7 @@ bool make_session_directory(const char* session) {
   return session_path(session, folder) && make_private_folder(folder);
 }
 
-int lock_session(const char* session, int patience_ms) {
-  char path[kFilePathLimit];
-  if (!file_path(session, "lock", path)) return -1;
-  const long long deadline = monotonic_ms() + patience_ms;
-  for (;;) {
-    if (!make_session_directory(session)) return -1;
-    const int lock = try_lock(path);
-    if (lock >= 0 || monotonic_ms() >= deadline) return lock;
-    pause_ms(1);
-  }
-}
+int lock_session(const char* session, int patience_ms) { return make_and_lock(session, "lock", LOCK_EX, patience_ms); }
 
 int try_lock_session(const char* session) {
   char folder[kSessionPathLimit], path[kFilePathLimit];
@@ -377,14 +401,8 @@ int try_lock_session(const char* session) {
 }
 
 int hold_session(const char* session) {
-  char path[kFilePathLimit];
-  if (!file_path(session, "owner", path)) return -1;
-  for (const long long deadline = monotonic_ms() + kHoldPatienceMs;;) {
-    if (!make_session_directory(session)) return -1;
-    const int owner = try_lock(path, LOCK_SH);
-    if (owner >= 0 || monotonic_ms() >= deadline) return owner;
-    pause_ms(1);  // Somebody who sweeps looks whether it is held, or has just removed the folder.
-  }
+  // Somebody who sweeps may just look whether it is held.
+  return make_and_lock(session, "owner", LOCK_SH, kHoldPatienceMs);
 }
 
 int take_monitors_place(const char* session) {
@@ -459,14 +477,10 @@ void sweep_dead_sessions(const char* keep) {
 }
 
 void remove_session_directory(const char* session) {
-  char folder[kSessionPathLimit];
-  if (!session_path(session, folder) || !is_private_folder(folder)) return;
-  for_each_entry(folder, [session](const char* name) {
-    char path[kFilePathLimit];
-    if (file_path(session, name, path)) unlink(path);
-    return true;
-  });
-  rmdir(folder);
+  char folder[kSessionPathLimit], owner[kFilePathLimit];
+  if (!session_path(session, folder) || !is_private_folder(folder) || !print_to(owner, "%s/owner", folder)) return;
+  const Descriptor nobody_owns_it(try_lock(owner));
+  if (nobody_owns_it) remove_folder(session);
 }
 
 void remove_session_directory_if_empty(const char* session) {
@@ -477,10 +491,7 @@ void remove_session_directory_if_empty(const char* session) {
     others += strcmp(name, "lock") != 0 && strcmp(name, "owner") != 0 && strcmp(name, "place") != 0;
     return others == 0;
   });
-  char owner[kFilePathLimit];
-  if (others > 0 || !file_path(session, "owner", owner)) return;
-  const Descriptor nobody_owns_it(try_lock(owner));
-  if (nobody_owns_it) remove_session_directory(session);
+  if (others == 0) remove_session_directory(session);
 }
 
 void for_each_live_session(void (*visit)(const char* session, const AgentRecord& record, void* context),

@@ -78,10 +78,10 @@ std::uint64_t process_start_time(pid_t pid);
 /// minute. Costs a few system calls a folder: whatever makes a session calls it first.
 void sweep_dead_sessions(const char* keep);
 
-/// Removes one session's folder.
+/// Removes one session's folder unless somebody holds it. Hold the lock.
 void remove_session_directory(const char* session);
 
-/// The same if nobody has put anything into it but locks, and nobody holds it. Hold the lock.
+/// The same if nobody has put anything into it but locks.
 void remove_session_directory_if_empty(const char* session);
 
 /// Calls visit(session, record) for each session with a living agent.

@@ -100,6 +100,20 @@ TEST(Agent, LetsGoOfAHeldRankWhenItIsKilled) {
   rank.leave();
 }
 
+TEST(Agent, LetsGoOfAHeldRankWhenItIsStoppedAndTellsThatWhenItGoesOn) {
+  const SessionRoot root;
+  AgentProcess agent({"--allow-inject"});
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
+  agent.kill(SIGSTOP);
+  rank.leave();
+  agent.kill(SIGCONT);
+  EXPECT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 1; }));
+}
+
 TEST(Agent, LetsGoOfAHeldRankAndTellsItWhenTheSessionEnds) {
   const SessionRoot root;
   AgentProcess agent({"--allow-inject"});

@@ -41,6 +41,7 @@ class SteppingRank {
   }
   shm::Slot& slot() const { return segment_.slot(); }
   void is_drained_by(pid_t agent) const { segment_.be_drained_by(agent); }
+  void is_swept() const { segment_.header().sweeps.fetch_add(1); }
 
   void begin_step(wire::Step step) {
     if (gates_.is_called()) gates_.obey(step);
@@ -194,22 +195,35 @@ TEST(DelayGate, OfADeadAgentHoldsNobodyAnyMore) {
   for (const std::int64_t length : lengths) EXPECT_LT(length, kHour);
 }
 
-TEST(DelayGate, OfAnAgentThatIsStoppedStands) {
-  SteppingRank rank;
-  const pid_t agent = fork();
-  if (agent == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pause();
+TEST(DelayGate, LetsGoOfARankWhoseAgentIsSilentButNotOfOneWhoseAgentLooksAfterIt) {
+  SteppingRank forsaken, looked_after;
+  for (const SteppingRank* rank : {&forsaken, &looked_after}) shm::arm_delay(rank->slot(), {7, kHour, wire::kNoStep});
+  {
+    const HeldRank held(looked_after), let_go(forsaken);
+    while (!let_go.is_free()) {
+      looked_after.is_swept();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_FALSE(held.is_free());
+    shm::withdraw_delay(looked_after.slot());
   }
-  rank.is_drained_by(agent);
-  kill(agent, SIGSTOP);
-  siginfo_t info;
-  waitid(P_PID, static_cast<id_t>(agent), &info, WSTOPPED);
-  shm::arm_delay(rank.slot(), {7, 3 * GateKeeper::kLookInterval, wire::kNoStep});
+  const std::vector<Event> told = forsaken.told();
+  EXPECT_THAT(describe(told), ElementsAre("delay_begin 7 delay", "delay_end 7 none"));
+  EXPECT_GT((told[1].time - told[0].time).count(), GateKeeper::kSilenceLimit / 2) << "a busy machine is no silence";
+  EXPECT_TRUE(shm::arm_delay(forsaken.slot(), {8, kHour, wire::kNoStep})) << "its agent may come back";
+}
+
+TEST(NoiseGate, OfASilentAgentEnds) {
+  SteppingRank rank;
+  shm::set_noise(rank.slot(), {1, 9, kExponential, kMs, 0, 1});
+  for (wire::Step step = 0; rank.is_called(); ++step) {
+    rank.begin_step(step);
+    rank.told();
+  }
+  shm::set_noise(rank.slot(), {1, 10, kExponential, kMs, 0, 1});
+  rank.is_swept();
   rank.begin_step(0);
-  EXPECT_GE(hold_lengths(rank.told()).at(0), 3 * GateKeeper::kLookInterval);
-  kill(agent, SIGKILL);
-  waitpid(agent, nullptr, 0);
+  EXPECT_THAT(rank.told(), testing::SizeIs(2)) << "it came back";
 }
 
 TEST(DelayGate, CountsHowLongItHeldTheRank) {

@@ -353,6 +353,47 @@ TEST(SessionOwner, NeverHoldsAFolderThatIsSweptAway) {
   waitpid(sweeper, nullptr, 0);
 }
 
+/// What somebody who was killed has left: enough that its removal takes a while.
+void litter(const fs::path& folder) {
+  for (int i = 0; i < 200; ++i) close(creat((folder / ("left." + std::to_string(i))).c_str(), 0600));
+  write_text(folder / "monitor.sock", "");
+}
+
+TEST(SessionOwner, KeepsWhatItPutsIntoAFolderWhoseRemovalHadBegun) {
+  const SessionRoot root;
+  const fs::path folder = root.path() / "s";
+  const pid_t sweeper = fork();
+  if (sweeper == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) sweep_dead_sessions(nullptr);
+  }
+  for (int i = 0; i < 20; ++i) {
+    int owner = hold_session("s");
+    litter(folder);
+    close(owner);
+    while (fs::exists(folder / "owner")) continue;
+    owner = hold_session("s");
+    write_text(folder / "monitor.sock", "");
+    usleep(20'000);
+    for (const char* name : {"owner", "place", "monitor.sock"})
+      EXPECT_TRUE(fs::exists(fs::symlink_status(folder / name))) << name << ", round " << i;
+    close(owner);
+  }
+  kill(sweeper, SIGKILL);
+  waitpid(sweeper, nullptr, 0);
+}
+
+TEST(SessionOwner, KeepsItsFolderWhenAnotherOneRemovesTheSession) {
+  const SessionRoot root;
+  const int first = hold_session("s"), second = hold_session("s");
+  close(first);
+  remove_session_directory("s");
+  EXPECT_TRUE(fs::exists(root.path() / "s" / "owner"));
+  close(second);
+  remove_session_directory("s");
+  EXPECT_FALSE(fs::exists(root.path() / "s"));
+}
+
 TEST(SessionOwner, IsRefusedWhereNoFolderCanBeMade) {
   const SessionRoot root;
   setenv("IDLEWAVE_DIR", (root.path() / "gone" / "deeper").c_str(), 1);

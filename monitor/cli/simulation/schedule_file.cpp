@@ -1,60 +1,28 @@
 #include "monitor/cli/simulation/schedule_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 
 #include "workloads/sim/network/goal_reader.h"
 #include "workloads/sim/network/goal_writer.h"
+#include "workloads/support/input_file.h"
 #include "workloads/support/memory_limit.h"
 
 namespace idlewave::cli::simulation {
-namespace {
-
-/// A file's bytes, without a copy of them; for its life.
-class MappedFile {
- public:
-  static wire::Result<MappedFile> open(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat about {};
-    if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-      const std::string why = fd < 0 ? std::strerror(errno) : "is not a regular file; give the path of a GOAL schedule";
-      if (fd >= 0) close(fd);
-      return wire::Error{fmt::format("{}: {}", path, why)};
-    }
-    const auto size = std::size_t(about.st_size);
-    void* bytes = size == 0 ? nullptr : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (bytes == MAP_FAILED) return wire::Error{fmt::format("{}: {}", path, std::strerror(errno))};
-    return MappedFile(bytes, size);
-  }
-  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, nullptr)), size_(other.size_) {}
-  MappedFile& operator=(MappedFile&&) = delete;
-  ~MappedFile() {
-    if (bytes_ != nullptr) munmap(bytes_, size_);
-  }
-  std::string_view text() const { return {static_cast<const char*>(bytes_), size_}; }
-
- private:
-  MappedFile(void* bytes, std::size_t size) : bytes_(bytes), size_(size) {}
-  void* bytes_;
-  std::size_t size_;
-};
-
-}  // namespace
-
+/// Not by mapping the file: who cuts it short would end us by a signal.
 wire::Result<sim::network::GoalSchedule> read_schedule(const std::filesystem::path& path) {
-  const auto file = MappedFile::open(path);
-  if (!file) return file.error();
-  if (const auto room = support::check_memory(file->text().size(), "take a smaller schedule"); !room)
-    return room.error();
-  return sim::network::read_goal(file->text(), path.string());
+  std::error_code no_file;
+  const std::uintmax_t size = std::filesystem::file_size(path, no_file);
+  const std::size_t most = no_file ? 0 : size;
+  if (const auto room = support::check_memory(2 * most, "take a smaller schedule"); !room) return room.error();
+  const auto text = support::read_input_file(path, most, "give the path of a GOAL schedule");
+  if (!text) return text.error();
+  return sim::network::read_goal(*text, path.string());
 }
 
 wire::Status write_schedule(const sim::network::GoalSchedule& schedule, const std::filesystem::path& path) {

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import shutil
@@ -439,6 +440,18 @@ class Inputs(SimTest):
         noise = self.write("noisy.toml", REFERENCE + '[noise]\ndistribution = "trace"\nfile = "large"\n')
         self.refuses(noise, says=["larger than 256 MB", "trace"])
         self.refuses("--goal", self.sparse(1 << 42, "num_ranks 1\n"), says=["GB", "memory"])
+
+    def test_a_schedule_that_is_cut_short_while_it_is_read_is_refused_in_a_line(self):
+        seed = random.randrange(1 << 32)
+        moments = random.Random(seed)
+        text = "num_ranks 1\nrank 0 {\n" + "calc 1\n" * 1_000_000  # Not closed, so that it is refused in any case.
+        for _ in range(8):
+            path = self.write("cut.goal", text)
+            run = self.start_sim("--goal", path, *NETWORK, until=lambda run: True)
+            time.sleep(moments.uniform(0, 0.05))
+            os.truncate(path, 100)
+            err = run.communicate(timeout=60)[1]
+            self.assertEqual((run.returncode, err.count("\n")), (2, 1), f"seed {seed}: {err}")
 
     def test_numbers_that_no_machine_holds_are_refused(self):
         self.refuses(self.scenario, "--set", "machine.ranks=4194305", says="4194304")

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""What the documents print of a call is what it prints. Usage: documents_test.py ROOT BINARIES [unittest options]
+
+A block that begins with "$ idlewave ... FILE" is run with the block before it as FILE; its other lines have to be among those that are printed.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT, BINARIES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+
+
+def blocks(document):
+    return re.findall(r"^```\w*\n(.*?)^```$", document.read_text(), re.DOTALL | re.MULTILINE)
+
+
+class Documents(unittest.TestCase):
+    def follow(self, document):
+        """How many calls it has."""
+        calls = 0
+        before = ""
+        for block in blocks(document):
+            if block.startswith("$ idlewave "):
+                call, *printed = block.splitlines()
+                self.run_call(document, call[2:].split(), before, printed)
+                calls += 1
+            before = block
+        return calls
+
+    def run_call(self, document, words, text, printed):
+        with tempfile.TemporaryDirectory(prefix="iw-documents-") as folder:
+            pathlib.Path(folder, words[-1]).write_text(text)
+            done = subprocess.run([BINARIES / words[0], *words[1:]], cwd=folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, f"{document}: {words}\n{done.stderr}")
+        for line in printed:
+            self.assertIn(line, done.stdout.splitlines(), f"{document}: {words}")
+
+    def test_scenarios(self):
+        self.assertEqual(self.follow(ROOT / "docs/scenario.md"), 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
