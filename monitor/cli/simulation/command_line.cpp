@@ -109,7 +109,8 @@ void add_flags(CLI::App& app, LiveOptions& o) {
                  "Key file, for tcp. With --connect: the session's key.agent. With --stream: its key.server; without "
                  "one new keys are made, and named on stderr")
       ->type_name("FILE");
-  app.add_option("--session", o.session, "Name of the session (simulation)")->type_name("NAME");
+  app.add_option("--session", o.session, "Name of the session, by which `idlewave attach` finds it on this node")
+      ->type_name("NAME");
   app.add_flag("--allow-inject", o.allow_inject, "Let whoever watches order delays and noise");
   app.add_option_function<std::string>(
          "--duration",

@@ -46,7 +46,8 @@ struct LiveOptions {
   std::string connect;
   /// Key file, for tcp: key.server to listen, key.agent to connect.
   std::string key;
-  std::string session = "simulation";
+  /// Empty: made up of the scenario's name.
+  std::string session;
   bool allow_inject = false;
   bool realtime = false;
   std::optional<Nanoseconds> duration;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <memory>
 
+#include "monitor/cli/paths.h"
+#include "monitor/cli/simulation/announcement.h"
 #include "monitor/cli/simulation/operator.h"
 #include "monitor/cli/simulation/stream_keys.h"
 #include "monitor/cli/simulation/ways.h"
@@ -100,6 +102,12 @@ void tell_how_to_attach(const std::string& endpoint, const mailbox::KeyFiles& ke
        0);
 }
 
+/// Null for a session over tcp, where a name is not enough to join.
+wire::Result<std::unique_ptr<Announcement>> announce(const LiveOptions& options) {
+  if (mailbox::is_tcp(options.listen)) return std::unique_ptr<Announcement>();
+  return Announcement::make(options.session);
+}
+
 /// Error: what can't be watched while it runs.
 wire::Status check(const support::Scenario& scenario, const sim::core::Model& model) {
   if (scenario.communication.collective)
@@ -116,14 +124,21 @@ int stream(const sim::Prepared& prepared, const sim::core::Model& model, const L
   auto made = make_keys(options);
   if (!made) return fail(made.error().message, 2);
   const StreamKeys* own = made->get();
+  const auto announcement = announce(options);
+  if (!announcement) return fail(announcement.error().message, 2);
+  const bool elsewhere = options.listen.empty() && *announcement;
   auto outlet = outlet::Outlet::open({.session = options.session,
                                       .node = sim::emitter::kNode,
-                                      .listen = options.listen,
+                                      .listen = elsewhere ? (*announcement)->endpoint() : options.listen,
                                       .connect = options.connect,
                                       .key = options.key,
                                       .listen_key = own != nullptr ? own->files().server : ""});
   if (!outlet) return fail(outlet.error().message, 2);
   if (own != nullptr) tell_how_to_attach((*outlet)->listen_endpoint(), own->files());
+  if (*announcement) {
+    if (const wire::Status found = (*announcement)->publish((*outlet)->listen_endpoint()); !found)
+      return fail(found.error().message, 2);
+  }
   OutletStream stream(**outlet);
   Emitter emitter(prepared.scenario, model, options.scenario.stem(), stream);
   auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);
@@ -135,7 +150,9 @@ int stream(const sim::Prepared& prepared, const sim::core::Model& model, const L
 
 }  // namespace
 
-int run(const LiveOptions& options) {
+int run(const LiveOptions& asked) {
+  LiveOptions options = asked;
+  if (options.session.empty()) options.session = new_session_name(options.scenario.stem());
   auto prepared = sim::prepare(options.scenario, options.settings);
   if (!prepared) return fail(prepared.error().message, 2);
   if (options.without_delays) prepared->scenario.delays.clear();

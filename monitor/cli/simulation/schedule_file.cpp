@@ -14,6 +14,7 @@
 #include "workloads/support/memory_limit.h"
 
 namespace idlewave::cli::simulation {
+
 /// Not by mapping the file: who cuts it short would end us by a signal.
 wire::Result<sim::network::GoalSchedule> read_schedule(const std::filesystem::path& path) {
   std::error_code no_file;

@@ -929,6 +929,22 @@ class Watched(SimTest):
         self.assertEqual([wave["origin_rank"] for wave in report["waves"]], [5])
         self.assertEqual([command["outcome"] for command in report["commands"]], ["accepted"])
 
+    def test_a_simulated_demo_is_a_session_to_join_and_to_command(self):
+        demo = self.start("demo", "memory-bound", "--simulated", "--headless", "6s", "--ranks", "40", "--json")
+        deadline = time.monotonic() + 60
+        while not (names := self.call("attach").stdout.split()):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        self.assertEqual(len(names), 1)
+        watcher = self.start("attach", names[0], "--headless", "--json")
+        ordered = self.call("inject", "--session", names[0], "--ranks", "20", "--delay", "70ms")
+        self.assertEqual((ordered.returncode, ordered.stderr), (0, ""))
+        (seen, err), (shown, _) = watcher.communicate(timeout=60), demo.communicate(timeout=60)
+        self.assertEqual((watcher.returncode, demo.returncode), (0, 0), err)
+        self.assertEqual(json.loads(seen)["ranks"], 40)
+        self.assertIn([20], [command["ranks"] for command in json.loads(shown)["commands"]])
+        self.assertEqual(list((self.path / "sessions").iterdir()), [])
+
     def start(self, *arguments):
         process = subprocess.Popen([BIN / "idlewave", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True, env=self.environment)
