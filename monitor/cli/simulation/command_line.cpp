@@ -175,7 +175,7 @@ struct Way {
 template <class Options>
 Way way(std::string name, std::string asked_for_by, std::vector<std::string> flags, std::string help) {
   auto options = std::make_shared<Options>();
-  auto app = std::make_unique<CLI::App>(help, "idlewave sim " + asked_for_by);
+  auto app = std::make_unique<CLI::App>(help, "idlewave sim" + (flags.empty() ? "" : " " + asked_for_by));
   app->set_help_flag();
   app->allow_extras();
   add_flags(*app, *options);
@@ -189,12 +189,12 @@ Way way(std::string name, std::string asked_for_by, std::vector<std::string> fla
 /// Later ones are chosen before earlier ones.
 std::vector<Way> all_ways() {
   std::vector<Way> ways;
-  ways.push_back(way<ScenarioOptions>("one run of a scenario", "SCENARIO.toml", {},
+  ways.push_back(way<ScenarioOptions>("one run of a scenario", "a scenario file alone", {},
                                       "1. A scenario, from its beginning to its end, as fast as it goes."));
-  ways.push_back(way<SweepOptions>(
-      "a sweep", "SCENARIO.toml --sweep KEY=VALUES [--against KEY=VALUE], or --study", {"--sweep", "--study"},
-      "2. A sweep: the scenario again and again, with other values, on all cores."));
-  ways.push_back(way<LiveOptions>("a live run", "SCENARIO.toml --realtime with --stream or --connect ENDPOINT",
+  ways.push_back(way<SweepOptions>("a sweep", "--sweep KEY=VALUES, perhaps --against KEY=VALUE, or --study",
+                                   {"--sweep", "--study"},
+                                   "2. A sweep: the scenario again and again, with other values, on all cores."));
+  ways.push_back(way<LiveOptions>("a live run", "--realtime with --stream ENDPOINT or --connect ENDPOINT",
                                   {"--realtime", "--stream", "--connect"},
                                   "3. A live run: the scenario is watched while it runs."));
   ways.push_back(way<ScheduleOptions>("a schedule", "--goal FILE", {"--goal"},
@@ -276,8 +276,7 @@ Parsed parse(int argc, char** argv) {
 ParsedStudy parse_study(int argc, char** argv) {
   CLI::App app{"Simulates a scenario with many values and draws what comes out", "idlewave study"};
   StudyOptions options;
-  app.add_option("study", options.name,
-                 "Name of the study (noise-and-collectives), or a scenario file with a [study]")
+  app.add_option("study", options.name, "Name of the study (noise-and-collectives), or a scenario file with a [study]")
       ->type_name("NAME");
   app.add_flag("--list", options.list, "Name the studies");
   add_settings(app, options.settings);

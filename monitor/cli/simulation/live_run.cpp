@@ -83,10 +83,8 @@ int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, Opera
     serve(outlet, op, wire::Nanoseconds(std::int64_t(told * 1e9)));
   }
   emitter.finish(std::max(told, simulation.time()));
-  if (!outlet.refusal().empty())
-    return fail("the monitor does not want this session: " + outlet.refusal(), 1);
-  return outlet.finish(std::chrono::seconds(2)) ? 0
-                                                : fail("a monitor went away before it had received everything", 1);
+  if (!outlet.refusal().empty()) return fail("the monitor does not want this session: " + outlet.refusal(), 1);
+  return outlet.finish(std::chrono::seconds(2)) ? 0 : fail("a monitor went away before it had received everything", 1);
 }
 
 /// Null where none are needed: those who listen over tcp have keys.

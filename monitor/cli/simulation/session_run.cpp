@@ -64,7 +64,8 @@ std::string row_of(const std::string& what, double life, double model) {
 }
 
 std::string text_of(const std::string& scenario, const Figures& life, const Figures& model) {
-  std::string text = scenario + fmt::format("\n{:<26} {:>12} {:>12} {:>10}\n", "", "measured", "simulated", "differs by");
+  std::string text =
+      scenario + fmt::format("\n{:<26} {:>12} {:>12} {:>10}\n", "", "measured", "simulated", "differs by");
   text += row_of("makespan (s)", life.makespan, model.makespan);
   text += row_of("step time (s)", life.step_time, model.step_time);
   for (std::size_t i = 0; i < std::min(life.active_means.size(), model.active_means.size()); ++i)

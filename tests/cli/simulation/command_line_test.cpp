@@ -28,7 +28,7 @@ Options taken(const std::vector<std::string>& words) {
   return result.call ? std::get<Options>(*result.call) : Options{};
 }
 
-/// One line on stderr that names `what`, and code 2.
+/// One line on stderr that says so, and code 2.
 void refuses(const std::vector<std::string>& words, const testing::Matcher<std::string>& says) {
   testing::internal::CaptureStderr();
   const Parsed result = parsed(words);
@@ -38,7 +38,9 @@ void refuses(const std::vector<std::string>& words, const testing::Matcher<std::
   EXPECT_THAT(said, AllOf(StartsWith("idlewave: "), says, EndsWith("\n")));
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
-void refuses(const std::vector<std::string>& words, const std::string& what) { refuses(words, HasSubstr(what)); }
+void refuses(const std::vector<std::string>& words, const char* what) {
+  refuses(words, testing::Matcher<std::string>(HasSubstr(what)));
+}
 
 TEST(CommandLine, OfAScenario) {
   const auto options = taken<ScenarioOptions>({"s.toml", "--set", "machine.ranks=80", "--set", "program.steps=9",
@@ -91,8 +93,8 @@ TEST(CommandLine, HasTheWindowOfTheManual) {
 
 TEST(CommandLine, SaysForWhatItWasTakenWhereAFlagDoesNotGoWithIt) {
   const auto goes_with = [](const char* flag, const char* others, const char* taken_for) {
-    return AllOf(HasSubstr(std::string(flag) + ": goes with " + others),
-                 HasSubstr(std::string("taken for ") + taken_for));
+    return testing::Matcher<std::string>(AllOf(HasSubstr(std::string(flag) + ": goes with " + others),
+                                               HasSubstr(std::string("taken for ") + taken_for)));
   };
   refuses({"s.toml", "--threads", "3"}, goes_with("--threads", "a sweep", "one run of a scenario"));
   refuses({"s.toml", "--duration", "5s"}, goes_with("--duration", "a live run", "one run of a scenario"));

@@ -711,7 +711,7 @@ class SharedSweeps(SimTest):
         return found
 
     def test_a_program_without_mpi_says_so(self):
-        program = shutil.copy(BIN / "idlewave-sim", self.path)
+        program = shutil.copy(BIN / "idlewave", self.path)
         for rank, lines in (("0", 1), ("1", 0)):
             launched = {**self.environment, "PMI_SIZE": "2", "PMI_RANK": rank}
             done = subprocess.run([program, self.scenario, *self.SWEEP], capture_output=True, text=True, env=launched, timeout=60)

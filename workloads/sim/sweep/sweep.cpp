@@ -30,7 +30,9 @@ std::optional<std::size_t> number_of_runs(const std::vector<SweptKey>& keys) {
 wire::Result<Prepared> prepare_with(const Options& options, const std::vector<std::string>& more) {
   std::vector<std::string> settings = options.settings;
   settings.insert(settings.end(), more.begin(), more.end());
-  return prepare(options.scenario, settings);
+  auto prepared = prepare(options.scenario, settings);
+  if (prepared && options.without_delays) prepared->scenario.delays.clear();
+  return prepared;
 }
 
 wire::Result<core::Run> run_with(const Options& options, const std::vector<std::string>& settings,
