@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "monitor/analysis/step_history.h"
+#include "monitor/theory/contention.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -81,8 +82,7 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.active_mean = mean_active(timeline, domain.ranks, window);
   activity.is_known = cut_to_known(timeline, domain.ranks, window).length() > Nanoseconds{0};
   const auto& info = domain.info;
-  if (info.core_bandwidth > 0 && info.saturated_bandwidth > 0)
-    activity.saturation_point = info.saturated_bandwidth / info.core_bandwidth;
+  activity.saturation_point = theory::saturation_point(info.core_bandwidth, info.saturated_bandwidth);
   activity.saturated_bandwidth = info.saturated_bandwidth;
   activity.source = info.source;
   activity.note = info.note;

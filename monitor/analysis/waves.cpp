@@ -6,6 +6,7 @@
 
 #include "monitor/analysis/front.h"
 #include "monitor/analysis/step_history.h"
+#include "monitor/theory/contention.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -56,9 +57,10 @@ void settle_meeting(WaveDirection& a, WaveDirection& b, Rank ranks, Nanoseconds 
   if (a.sign == b.sign || a.front.empty() || b.front.empty()) return;
   if (a.end != WaveEnd::kDecayed || b.end != WaveEnd::kDecayed) return;
   constexpr Rank kNextDoor = 3;
-  const Rank apart = std::abs(a.front.back().rank - b.front.back().rank);
-  if (std::min(apart, ranks - apart) > kNextDoor || !close_in_time(a.front.back(), b.front.back(), typical_step))
-    return;
+  const FrontPoint &last_a = a.front.back(), &last_b = b.front.back();
+  const Rank apart = std::min(theory::ring_distance(last_a.rank, last_b.rank, +1, ranks),
+                              theory::ring_distance(last_a.rank, last_b.rank, -1, ranks));
+  if (apart > kNextDoor || !close_in_time(last_a, last_b, typical_step)) return;
   a.end = b.end = WaveEnd::kAnnihilated;
 }
 

@@ -5,11 +5,15 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <type_traits>
 
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 #include "probe/wire/printable.h"
-#include "workloads/support/quantity.h"
+#include "probe/words/noise.h"
+#include "probe/words/quantity.h"
+#include "probe/words/ranks.h"
+#include "probe/words/window.h"
 
 namespace idlewave::cli {
 namespace {
@@ -22,84 +26,29 @@ T value_or_throw(wire::Result<T> result, const std::string& flag) {
   return *result;
 }
 
+/// An option that takes one word, read by `parse`.
+template <class T>
+void add_word(CLI::App& app, const std::string& flag, const char* type_name, const std::string& help,
+              wire::Result<T> (*parse)(std::string_view), std::type_identity_t<std::function<void(T)>> store) {
+  app.add_option_function<std::string>(
+         flag, [=](const std::string& text) { store(value_or_throw(parse(text), flag)); }, help)
+      ->type_name(type_name);
+}
+
 void add_duration(CLI::App& app, const std::string& flag, const std::string& help,
                   std::function<void(Nanoseconds)> store) {
-  app.add_option_function<std::string>(
-         flag, [flag, store](const std::string& text) { store(value_or_throw(support::parse_duration(text), flag)); },
-         help)
-      ->type_name("TIME");
-}
-
-view::Size parse_size(const std::string& text) {
-  int columns = 0, rows = 0, used = 0;
-  const bool good =
-      std::sscanf(text.c_str(), "%dx%d%n", &columns, &rows, &used) == 2 && std::size_t(used) == text.size();
-  if (!good || columns < 1 || rows < 1 || columns > 1000 || rows > 1000) {
-    throw CLI::ValidationError("--size",
-                               fmt::format("'{}': accepted is COLUMNSxROWS from 1x1 to 1000x1000, as in 160x48", text));
-  }
-  return {columns, rows};
-}
-
-std::vector<Rank> parse_ranks(const std::string& text) {
-  std::vector<Rank> ranks;
-  for (const std::string& part : CLI::detail::split(text, ',')) {
-    Rank first = 0, last = 0;
-    int used = 0;
-    const bool range =
-        std::sscanf(part.c_str(), "%d-%d%n", &first, &last, &used) == 2 && std::size_t(used) == part.size();
-    if (!range) {
-      used = 0;
-      if (std::sscanf(part.c_str(), "%d%n", &first, &used) != 1 || std::size_t(used) != part.size()) used = 0;
-      last = first;
-    }
-    if (used == 0 || first < 0 || last < first || last >= wire::kMaxRanks) {
-      throw CLI::ValidationError("--ranks",
-                                 fmt::format("'{}': accepted are ranks and ranges, as in 5 or 0-9,20", text));
-    }
-    if (ranks.size() + std::size_t(last - first) >= std::size_t(wire::kMaxRanks)) {
-      throw CLI::ValidationError("--ranks", fmt::format("more than {} ranks; name each once", wire::kMaxRanks));
-    }
-    for (Rank rank = first; rank <= last; ++rank) ranks.push_back(rank);
-  }
-  return ranks;
-}
-
-wire::NoiseOrder parse_noise(const std::string& text) {
-  const std::size_t colon = text.find(':'), at = text.find('@');
-  const std::string kind = text.substr(0, colon);
-  if (colon != std::string::npos && kind == "exp") {
-    return {wire::NoiseKind::kExponential, value_or_throw(support::parse_duration(text.substr(colon + 1)), "--noise"),
-            0};
-  }
-  if (colon != std::string::npos && kind == "periodic" && at != std::string::npos && at > colon) {
-    return {wire::NoiseKind::kPeriodic,
-            value_or_throw(support::parse_duration(text.substr(colon + 1, at - colon - 1)), "--noise"),
-            value_or_throw(support::parse_frequency(text.substr(at + 1)), "--noise")};
-  }
-  throw CLI::ValidationError(
-      "--noise",
-      fmt::format("'{}': accepted are exp:MEAN and periodic:DURATION@FREQUENCY, as in exp:0.5ms or periodic:2.5ms@10Hz",
-                  text));
+  add_word(app, flag, "TIME", help, words::parse_duration, store);
 }
 
 void add_watch_options(CLI::App& app, WatchOptions& options) {
-  app.add_option_function<std::string>(
-         "--memory",
-         [&options](const std::string& text) {
-           options.memory = value_or_throw(support::parse_bytes(text), "--memory");
-         },
-         "Memory for the history (512MB); the oldest detail goes first")
-      ->type_name("SIZE");
+  add_word(app, "--memory", "SIZE", "Memory for the history (512MB); the oldest detail goes first", words::parse_bytes,
+           [&options](std::uint64_t bytes) { options.memory = bytes; });
 }
 
 void add_report_options(CLI::App& app, WatchOptions& options) {
   app.add_flag("--json", options.json, "Print the report as JSON to stdout");
-  app.add_option_function<std::string>(
-         "--window",
-         [&options](const std::string& text) { options.window = value_or_throw(parse_window(text), "--window"); },
-         "Part of the run for the averages, as fractions (0.5:0.95)")
-      ->type_name("FROM:TO");
+  add_word(app, "--window", "FROM:TO", "Part of the run for the averages, as fractions (0.5:0.95)", words::parse_window,
+           [&options](words::Fractions window) { options.window = window; });
 }
 
 void add_key(CLI::App& app, std::string& key) {
@@ -109,10 +58,10 @@ void add_key(CLI::App& app, std::string& key) {
 }
 
 void add_size(CLI::App& app, WatchOptions& options) {
-  app.add_option_function<std::string>(
-         "--size", [&options](const std::string& text) { options.size = parse_size(text); },
-         "Size of the printed screen")
-      ->type_name("COLUMNSxROWS");
+  add_word(app, "--size", "COLUMNSxROWS", "Size of the printed screen", words::parse_screen_size,
+           [&options](words::ScreenSize size) {
+             options.size = {size.columns, size.rows};
+           });
 }
 
 void add_demo(CLI::App& app, DemoOptions& o, Parsed& parsed) {
@@ -207,6 +156,18 @@ struct InjectWords {
   bool clear = false;
 };
 
+wire::Result<std::vector<Rank>> ranks_in(std::string_view text) {
+  const auto ranges = words::parse_ranks(text);
+  if (!ranges) return ranges.error();
+  return words::each_of(*ranges);
+}
+
+wire::Result<wire::DelayOrder> delay_in(std::string_view text) {
+  const auto duration = words::parse_hold(text);
+  if (!duration) return duration.error();
+  return wire::DelayOrder{.duration = *duration};
+}
+
 wire::Command command_of(const InjectWords& words) {
   if (int(words.delay.has_value()) + int(words.noise.has_value()) + int(words.clear) != 1) {
     throw CLI::ValidationError("inject", "say one of --delay TIME, --noise KIND or --clear");
@@ -225,18 +186,15 @@ void add_inject(CLI::App& app, InjectOptions& o, InjectWords& words, Parsed& par
   verb->add_option("--session", o.session, "Name or endpoint; may be left out if only one runs on this node")
       ->type_name("SESSION");
   add_key(*verb, o.key);
-  verb->add_option_function<std::string>(
-          "--ranks", [&words](const std::string& text) { words.ranks = parse_ranks(text); }, "Ranks, as in 5 or 0-9,20")
-      ->type_name("RANKS");
-  add_duration(*verb, "--delay", "Hold them once for so long", [&words](Nanoseconds t) {
-    words.delay = wire::DelayOrder{t, wire::kNoStep};
-  });
+  add_word(*verb, "--ranks", "RANKS", "Ranks, as in 5 or 0-9,20", ranks_in,
+           [&words](std::vector<Rank> ranks) { words.ranks = std::move(ranks); });
+  add_word(*verb, "--delay", "TIME", "Hold them once for so long", delay_in,
+           [&words](wire::DelayOrder delay) { words.delay = delay; });
   verb->add_option("--at-step", words.at_step, "With --delay: before the work of this step")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option_function<std::string>(
-          "--noise", [&words](const std::string& text) { words.noise = parse_noise(text); },
-          "Noise from now on: exp:0.5ms or periodic:2.5ms@10Hz; all ranks unless --ranks is given")
-      ->type_name("KIND");
+  add_word(*verb, "--noise", "KIND",
+           "Noise from now on: exp:0.5ms or periodic:2.5ms@10Hz; all ranks unless --ranks is given",
+           words::parse_order_of_noise, [&words](wire::NoiseOrder noise) { words.noise = noise; });
   verb->add_flag("--clear", words.clear, "End all noise and all delays, and let go of ranks that are held now");
   verb->callback([&] {
     o.command = command_of(words);

@@ -54,8 +54,8 @@ wire::Result<Play> load(const DemoOptions& options) {
   move_delays_inside(*written, options, overrides);
   auto scenario = support::load_scenario(*path, overrides);
   if (!scenario) return scenario.error();
-  if (scenario->communication.collective)
-    return wire::Error{fmt::format("the lesson {} calls collectives, which only 'idlewave sim' runs", options.lesson)};
+  if (scenario->communication.collective && !options.simulated)
+    return wire::Error{fmt::format("the lesson {} calls collectives: play it with --simulated", options.lesson)};
   if (options.simulated && !support::is_model(scenario->program.kernel)) {
     return wire::Error{
         fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound",

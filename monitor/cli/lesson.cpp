@@ -8,7 +8,7 @@
 
 #include "monitor/cli/mpi_launcher.h"
 #include "monitor/cli/paths.h"
-#include "workloads/support/quantity.h"
+#include "probe/words/quantity.h"
 
 namespace idlewave::cli {
 namespace {
@@ -21,17 +21,12 @@ void add(Words& words, const std::string& flag, const std::string& value) {
   words.push_back(value);
 }
 
-/// Exact, where format_* rounds to three digits.
-std::string exact_duration(wire::Nanoseconds time) { return fmt::format("{}ns", time.count()); }
-std::string exact_bytes(std::uint64_t bytes) { return fmt::format("{}B", bytes); }
-std::string exact_bandwidth(double bytes_per_second) { return fmt::format("{}B/s", bytes_per_second); }
-
 void add_machine(Words& words, const Scenario& scenario) {
   if (!support::is_model(scenario.program.kernel)) return;
   add(words, "--ranks-per-domain", std::to_string(scenario.machine.ranks_per_domain));
   if (scenario.program.kernel != support::Kernel::kMemory) return;
-  add(words, "--core-bandwidth", exact_bandwidth(scenario.machine.core_bandwidth));
-  add(words, "--domain-bandwidth", exact_bandwidth(scenario.machine.domain_bandwidth));
+  add(words, "--core-bandwidth", words::exact_bandwidth(scenario.machine.core_bandwidth));
+  add(words, "--domain-bandwidth", words::exact_bandwidth(scenario.machine.domain_bandwidth));
 }
 
 void add_program(Words& words, const Scenario& scenario) {
@@ -39,9 +34,9 @@ void add_program(Words& words, const Scenario& scenario) {
   add(words, "--kernel", support::is_model(program.kernel) ? "virtual" : std::string(support::name_of(program.kernel)));
   const bool timed = program.kernel == support::Kernel::kCore || program.kernel == support::Kernel::kDivide;
   if (timed)
-    add(words, "--time", exact_duration(program.time));
+    add(words, "--time", words::exact_duration(program.time));
   else
-    add(words, "--volume", exact_bytes(program.volume));
+    add(words, "--volume", words::exact_bytes(program.volume));
 }
 
 void add_communication(Words& words, const Scenario& scenario) {
@@ -51,7 +46,7 @@ void add_communication(Words& words, const Scenario& scenario) {
   constexpr const char* kProtocols[] = {"auto", "eager", "rendezvous"};
   add(words, "--protocol", kProtocols[int(communication.protocol)]);
   add(words, "--wait", communication.wait == support::WaitFlavour::kAll ? "all" : "split");
-  add(words, "--message-size", exact_bytes(communication.message_size));
+  add(words, "--message-size", words::exact_bytes(communication.message_size));
 }
 
 /// A lesson's text with the numbers of this run: --ranks may have changed them.
@@ -83,7 +78,7 @@ std::vector<std::string> ring_command(const Scenario& scenario, std::optional<wi
   add_program(words, scenario);
   add_machine(words, scenario);
   add_communication(words, scenario);
-  if (duration) add(words, "--duration", exact_duration(*duration));
+  if (duration) add(words, "--duration", words::exact_duration(*duration));
   add(words, "--steps", std::to_string(duration || endless ? 0 : scenario.program.steps));
   return words;
 }

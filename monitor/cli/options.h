@@ -20,7 +20,7 @@ struct WatchOptions {
   std::uint64_t memory = 512u << 20;  ///< Bytes for the timeline.
   std::string record;                 ///< Path; empty: don't.
   bool json = false;                  ///< Print the report when it is over.
-  WindowFractions window;             ///< Of the report.
+  words::Fractions window;            ///< Of the report.
   view::Size size{120, 40};           ///< Of the last screen when there is no terminal.
 };
 

@@ -7,24 +7,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "probe/machine/processor.h"
+
 namespace idlewave::cli {
-namespace {
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown processor";
-}
-
-}  // namespace
-
 std::string machine_description() {
   char host[256] = {};
   gethostname(host, sizeof host - 1);
-  return fmt::format("{}, {}, {} processors", host, processor_name(), sysconf(_SC_NPROCESSORS_ONLN));
+  return fmt::format("{}, {}", host, machine::describe_processors());
 }
 
 std::string own_command_line() {

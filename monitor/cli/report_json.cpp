@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -29,11 +28,6 @@ double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
 json number_if(bool defined, double value) { return defined ? json(value) : json(); }
 json number(std::optional<double> value) { return value ? json(*value) : json(); }
 
-const char* source_name(wire::BandwidthSource source) {
-  constexpr std::array kNames = {"none", "LIKWID", "declared", "virtual"};
-  return kNames[std::size_t(source)];
-}
-
 json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity) {
   const timeline::Domain& domain = timeline.domains()[std::size_t(activity.domain)];
   json object;
@@ -45,7 +39,7 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
   object["active_mean"] = number_if(activity.is_known, activity.active_mean);
   object["saturation_point"] = number_if(activity.saturation_point > 0, activity.saturation_point);
   object["bandwidth_gbs"] = number_if(activity.bandwidth_mean.has_value(), activity.bandwidth_mean.value_or(0) * 1e-9);
-  object["bandwidth_source"] = source_name(activity.source);
+  object["bandwidth_source"] = name_of(activity.source);
   if (!activity.note.empty()) object["bandwidth_note"] = activity.note;
   return object;
 }
@@ -122,12 +116,15 @@ struct OrderJson {
     return object;
   }
   json operator()(const wire::NoiseOrder& order) const {
-    if (order.kind == wire::NoiseKind::kExponential)
-      return {{"kind", "noise"}, {"distribution", "exponential"}, {"mean_s", seconds(order.amount)}};
-    return {{"kind", "noise"},
-            {"distribution", "periodic"},
-            {"duration_s", seconds(order.amount)},
-            {"frequency_hz", order.frequency}};
+    json object = {{"kind", "noise"}, {"distribution", name_of(order.kind)}};
+    switch (order.kind) {
+      case wire::NoiseKind::kExponential: object["mean_s"] = seconds(order.amount); break;
+      case wire::NoiseKind::kPeriodic:
+        object["duration_s"] = seconds(order.amount);
+        object["frequency_hz"] = order.frequency;
+        break;
+    }
+    return object;
   }
   json operator()(const wire::ClearOrder&) const { return {{"kind", "clear"}}; }
 };
@@ -162,30 +159,9 @@ json losses_json(const Timeline& timeline, const Missing& missing) {
   return list;
 }
 
-std::optional<double> parse_fraction(const std::string& text) {
-  try {
-    std::size_t used = 0;
-    const double value = std::stod(text, &used);
-    if (used == text.size() && value >= 0 && value <= 1) return value;
-  } catch (const std::exception&) {
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-wire::Result<WindowFractions> parse_window(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const auto from = parse_fraction(text.substr(0, colon));
-  const auto to = parse_fraction(colon == std::string::npos ? std::string() : text.substr(colon + 1));
-  if (!from || !to || *from >= *to) {
-    return wire::Error{
-        fmt::format("window '{}': accepted are two fractions of the run, the smaller one first, as in 0.6:0.9", text)};
-  }
-  return WindowFractions{*from, *to};
-}
-
-Window window_of(const Timeline& timeline, WindowFractions fractions) {
+Window window_of(const Timeline& timeline, words::Fractions fractions) {
   const double length = double(analysis::run_end(timeline).count());
   return {Nanoseconds(std::int64_t(fractions.from * length)), Nanoseconds(std::int64_t(fractions.to * length))};
 }
@@ -213,7 +189,7 @@ json missing_json(const Missing& missing) {
   return object;
 }
 
-json report_of(const Timeline& timeline, WindowFractions fractions) {
+json report_of(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
   json object;
   object["ranks"] = timeline.ranks();
@@ -236,7 +212,7 @@ json report_of(const Timeline& timeline, WindowFractions fractions) {
   return object;
 }
 
-std::string report_json(const Timeline& timeline, WindowFractions fractions) {
+std::string report_json(const Timeline& timeline, words::Fractions fractions) {
   return report_of(timeline, fractions).dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 

@@ -6,7 +6,7 @@
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report.h"
 #include "probe/wire/printable.h"
-#include "workloads/support/quantity.h"
+#include "probe/words/quantity.h"
 
 namespace idlewave::cli {
 namespace {
@@ -14,8 +14,8 @@ namespace {
 using wire::Nanoseconds;
 
 using analysis::Window;
-using support::format_duration;
 using timeline::Timeline;
+using words::format_duration;
 
 std::string run_text(const Timeline& timeline) {
   const std::string missing = to_words(analysis::find_missing(timeline));
@@ -25,15 +25,14 @@ std::string run_text(const Timeline& timeline) {
 }
 
 std::string domain_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
-  constexpr const char* kSources[] = {"", "LIKWID", "declared", "virtual"};
   std::string text = fmt::format("  {:<18} {:>5} of {} active",
                                  wire::printable(timeline.domains()[std::size_t(activity.domain)].info.label),
                                  activity.is_known ? fmt::format("{:.2f}", activity.active_mean) : "?", activity.ranks);
   if (activity.saturation_point > 0) text += fmt::format(", saturates at {:.3g}", activity.saturation_point);
   if (activity.source != wire::BandwidthSource::kNone) {
     text += fmt::format(
-        ", {} ({})", activity.bandwidth_mean ? support::format_bandwidth(*activity.bandwidth_mean) : "no bandwidth yet",
-        kSources[int(activity.source)]);
+        ", {} ({})", activity.bandwidth_mean ? words::format_bandwidth(*activity.bandwidth_mean) : "no bandwidth yet",
+        name_of(activity.source));
   }
   if (!activity.note.empty()) text += "; " + wire::printable(activity.note);
   return text + "\n";
@@ -74,7 +73,7 @@ std::string efficiency_text(const Timeline& timeline, Window window) {
 
 }  // namespace
 
-std::string report_text(const Timeline& timeline, WindowFractions fractions) {
+std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
   std::string text = run_text(timeline);
   text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));

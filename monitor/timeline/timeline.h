@@ -100,10 +100,7 @@ class Timeline {
   /// Shares of time in each category for a picture: `rows` are ranges of ranks, `columns` equal slices of [from, to).
   /// out[row * columns + column]. Costs in proportion to ranks covered times columns, whatever the number of events.
   /// Resolution: a slice is exact to the bucket of the level used, which is at most one slice wide.
-  struct RankRange {
-    Rank first = 0;
-    Rank last = 0;
-  };  ///< [first, last)
+  using RankRange = wire::RankRange;
   void picture(std::span<const RankRange> rows, Nanoseconds from, Nanoseconds to, int columns,
                std::span<Shares> out) const;
 

@@ -90,20 +90,4 @@ std::string to_duration_like(Nanoseconds span, Nanoseconds like) {
 
 std::string to_percent(double share) { return fmt::format("{:.0f} %", 100 * std::clamp(share, 0.0, 1.0)); }
 
-std::string to_words(const wire::NoiseOrder& order) {
-  const auto amount = without_trailing_zeros(fmt::format("{:.6f}", seconds(order.amount) * 1e3)) + "ms";
-  if (order.kind == wire::NoiseKind::kExponential) return "exp:" + amount;
-  return "periodic:" + amount + "@" + without_trailing_zeros(fmt::format("{:.3f}", order.frequency)) + "Hz";
-}
-
-std::string to_words(wire::BandwidthSource source) {
-  switch (source) {
-    case wire::BandwidthSource::kLikwid: return "LIKWID";
-    case wire::BandwidthSource::kDeclared: return "declared";
-    case wire::BandwidthSource::kVirtual: return "virtual";
-    case wire::BandwidthSource::kNone: break;
-  }
-  return "not measured";
-}
-
 }  // namespace idlewave::view

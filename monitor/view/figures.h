@@ -21,8 +21,6 @@ std::string to_limit(double value);         ///< A figure that stays: "5", "6.5"
 std::string to_active(double processes);    ///< "9.9", "0.0", "4000": one decimal while it matters.
 /// "13.0" where `like` is shown as "20.0 ms": the same unit, not named again.
 std::string to_duration_like(Nanoseconds span, Nanoseconds like);
-std::string to_percent(double share);                 ///< "27 %".
-std::string to_words(const wire::NoiseOrder& order);  ///< "exp:0.5ms": what parse_noise reads.
-std::string to_words(wire::BandwidthSource source);   ///< "LIKWID", "declared", "virtual", "not measured".
+std::string to_percent(double share);  ///< "27 %".
 
 }  // namespace idlewave::view

@@ -10,6 +10,10 @@
 #include "monitor/view/movement.h"
 #include "monitor/view/sockets_panel.h"
 #include "monitor/view/text.h"
+#include "probe/words/noise.h"
+#include "probe/words/quantity.h"
+#include "probe/words/ranks.h"
+#include "probe/words/text.h"
 
 namespace idlewave::view {
 
@@ -24,7 +28,7 @@ std::string in_words(const wire::Command& command, Rank ranks) {
     return fmt::format("inject {} into rank {}?", to_duration(delay->duration), ranks_in_words(command.ranks));
   }
   if (const auto* noise = std::get_if<wire::NoiseOrder>(&command.order))
-    return fmt::format("noise {} into all {} ranks?", to_words(*noise), ranks);
+    return fmt::format("noise {} into all {} ranks?", words::to_words(*noise), ranks);
   return "clear?";
 }
 
@@ -36,13 +40,13 @@ void ask_to_confirm(State& state, wire::Command command) {
 void complain(State& state, const wire::Error& error) { state.form->complaint = error.message; }
 
 void submit_duration(Turn& turn) {
-  const auto duration = parse_duration(turn.state.form->text);
+  const auto duration = words::parse_hold(turn.state.form->text);
   if (!duration) return complain(turn.state, duration.error());
   ask_to_confirm(turn.state, {.ranks = {turn.state.form->rank}, .order = wire::DelayOrder{.duration = *duration}});
 }
 
 void submit_noise(Turn& turn) {
-  const auto noise = parse_noise(turn.state.form->text);
+  const auto noise = words::parse_order_of_noise(turn.state.form->text);
   if (!noise) return complain(turn.state, noise.error());
   ask_to_confirm(turn.state, {.ranks = {}, .order = *noise});
 }
@@ -50,10 +54,14 @@ void submit_noise(Turn& turn) {
 void submit_filter(Turn& turn) {
   State& state = turn.state;
   const Rank ranks = turn.model.timeline.ranks();
-  const auto ranges = parse_ranks(state.form->text, ranks);
-  if (!ranges) return complain(state, ranges.error());
+  std::vector<RankRange> shown;
+  if (!words::trimmed(state.form->text).empty()) {
+    const auto ranges = words::parse_ranks(state.form->text, ranks);
+    if (!ranges) return complain(state, ranges.error());
+    shown = *ranges;
+  }
   state.form.reset();
-  state.filter = *ranges;
+  state.filter = std::move(shown);
   state.first_rank = state.ranks_shown = 0;
   move_in_ranks(turn, 0);
 }
@@ -159,20 +167,10 @@ std::string and_its_ranks(Rank ranks) {
 }  // namespace
 
 Form inject_form(Rank rank, const Model& model) {
-  const std::string shown = to_duration(proposed_delay(model));
-  std::string text;
-  for (std::string_view rest = shown; !rest.empty();) text += static_cast<char>(ascii_of(take_code_point(rest)));
-  return {.kind = FormKind::kInject, .rank = rank, .text = std::move(text)};
+  return {.kind = FormKind::kInject, .rank = rank, .text = words::format_duration(proposed_delay(model))};
 }
 
-Form filter_form(const State& state) {
-  std::string text;
-  for (const RankRange& range : state.filter) {
-    const std::string last = range.last - range.first > 1 ? fmt::format("-{}", range.last - 1) : "";
-    text += fmt::format("{}{}{}", text.empty() ? "" : ",", range.first, last);
-  }
-  return {.kind = FormKind::kFilter, .text = std::move(text)};
-}
+Form filter_form(const State& state) { return {.kind = FormKind::kFilter, .text = words::to_words(state.filter)}; }
 
 void key_in_form(Turn& turn) {
   Form& form = *turn.state.form;
@@ -206,7 +204,7 @@ std::string predicted_reach(Rank rank, const Model& model) {
   }
   const Rank far = (rank + ranks / 2) % ranks;
   const double speed = theory::wave_speed(1, ranks_per_step, step, 0);
-  const Nanoseconds time(static_cast<std::int64_t>(std::abs(far - rank) / speed * 1e9));
+  const Nanoseconds time(static_cast<std::int64_t>(theory::ring_distance(rank, far, +1, ranks) / speed * 1e9));
   return fmt::format("reaches rank {} in {} at {} rank{} a step", far, to_duration(time), to_limit(ranks_per_step),
                      ranks_per_step == 1 ? "" : "s");
 }

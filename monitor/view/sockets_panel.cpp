@@ -87,7 +87,7 @@ class SocketWriter {
     if (!socket_.measured()) return not_measured();
     const double full = socket_.activity.saturated_bandwidth;
     const std::string unit = full > 0 ? fmt::format("of {} GB/s", to_limit(full / kGiga)) : "GB/s";
-    const std::string source = to_words(socket_.activity.source);
+    const std::string source(name_of(socket_.activity.source));
     int x = figure(bandwidth_label(), socket_.gigabytes());
     const std::string tail = unit + " " + source;
     if (full > 0 && bar_columns() >= 6 && tail_columns() >= columns_of(tail)) {
@@ -159,7 +159,7 @@ void draw_one(Canvas& canvas, const Box& box, SocketForm form, const Socket& soc
 }
 
 std::string bandwidth_in_words(const Socket& socket) {
-  return socket.measured() ? fmt::format("{:>4} GB/s {}", socket.gigabytes(), to_words(socket.activity.source))
+  return socket.measured() ? fmt::format("{:>4} GB/s {}", socket.gigabytes(), name_of(socket.activity.source))
                            : "not measured";
 }
 
@@ -263,7 +263,7 @@ std::vector<std::string> notes(const Model& model) {
   for (int i = 0; i < static_cast<int>(model.timeline.domains().size()); ++i) {
     const Socket here = socket(model, i);
     if (!here.measured() || here.activity.note.empty()) continue;
-    const std::string note = fmt::format("bandwidth is {}: {}", to_words(here.activity.source), here.activity.note);
+    const std::string note = fmt::format("bandwidth is {}: {}", name_of(here.activity.source), here.activity.note);
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   }
   return notes;

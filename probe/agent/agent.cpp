@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
 #include "probe/agent/calibration.h"
 #include "probe/agent/orders.h"
 #include "probe/agent/reach.h"
+#include "probe/machine/processor.h"
 #include "probe/shm/clock.h"
 
 namespace idlewave::agent {
@@ -45,19 +45,6 @@ constexpr Nanoseconds kPromiseMargin = milliseconds(1);
 std::string host_name() {
   utsname names{};
   return uname(&names) == 0 ? names.nodename : "localhost";
-}
-
-/// Processor and number of cores, for the record.
-std::string describe_machine() {
-  std::ifstream facts("/proc/cpuinfo");
-  std::string processor = "unknown processor";
-  for (std::string line; std::getline(facts, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.rfind("model name", 0) != 0 || colon == std::string::npos) continue;
-    processor = line.substr(colon + 2);
-    break;
-  }
-  return processor + ", " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " cores";
 }
 
 std::int64_t unix_time_ns() {
@@ -114,7 +101,7 @@ Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> 
       frames_(Nanoseconds(segment_->header().promised_ns.load())),
       in_slot_(segment_->slots(), nullptr) {
   roster_.agent_pid = getpid();
-  roster_.machine = describe_machine();
+  roster_.machine = machine::describe_processors();
   busy_at_ = now();
   explain_at_ = busy_at_ + kMonitorPatience;
   take_over();

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -15,6 +16,7 @@
 #include "probe/agent/background.h"
 #include "probe/agent/keeper.h"
 #include "probe/wire/printable.h"
+#include "probe/words/quantity.h"
 
 namespace {
 
@@ -24,6 +26,8 @@ using idlewave::agent::Keeper;
 using idlewave::agent::Post;
 
 constexpr int kBadUsage = 2;
+constexpr std::uint64_t kLeastBuffer = 1'000'000;
+constexpr std::uint64_t kMostBuffer = 1'000'000'000'000;
 /// A rank that starts an agent gives up after 5 s, and joins at once where it succeeds.
 constexpr auto kPatienceForStarter = std::chrono::seconds(6);
 
@@ -52,16 +56,12 @@ std::string beside_this_program(const char* name) {
   return path.substr(0, path.rfind('/') + 1) + name;
 }
 
-/// "256MB", "1.5 GB"; empty if it is understood, as CLI11 wants it.
-std::string parse_size(const std::string& text, std::uint64_t& bytes) {
-  const char* wanted = "a size with its unit, as 256MB (KB, MB or GB), from 1 MB to 1000 GB";
-  double number = 0;
-  int used = 0;
-  if (std::sscanf(text.c_str(), "%lf %n", &number, &used) != 1) return wanted;
-  const std::string unit = text.substr(std::size_t(used));
-  const double scale = unit == "KB" ? 1e3 : unit == "MB" ? 1e6 : unit == "GB" ? 1e9 : 0;
-  if (!(number * scale >= 1e6 && number * scale <= 1e12)) return wanted;
-  bytes = std::uint64_t(number * scale);
+/// Empty if it is understood, as CLI11 wants it.
+std::string read_buffer_size(const std::string& text, std::uint64_t& bytes) {
+  const auto size = idlewave::words::parse_bytes(text);
+  if (!size) return size.error().message;
+  if (*size < kLeastBuffer || *size > kMostBuffer) return "\"" + text + "\" is not from 1 MB to 1 TB";
+  bytes = *size;
   return {};
 }
 
@@ -85,7 +85,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       })
       ->capture_default_str();
   app.add_option("--buffer", arguments.buffer, "memory for monitors that read slowly")
-      ->check([&options](const std::string& text) { return parse_size(text, options.buffer_bytes); })
+      ->check([&options](const std::string& text) { return read_buffer_size(text, options.buffer_bytes); })
       ->capture_default_str();
   app.add_option("--key", options.key,
                  "key file, for tcp: the session's key.agent to --connect, its key.server to --listen");

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "probe/shm/gate.h"
+#include "probe/words/noise.h"
 
 namespace idlewave::agent {
 
@@ -18,31 +18,18 @@ using wire::Rank;
 
 namespace {
 
-constexpr Nanoseconds kLongest(shm::kHoldCap);
 constexpr std::size_t kMostWaiting = 1000;
 
 double seconds(Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
 
-std::string objection_to_span(const char* what, Nanoseconds span) {
-  if (span.count() > 0 && span <= kLongest) return {};
-  return fmt::format("{} of {:.9g} s: must be above 0 s and at most 3600 s", what, seconds(span));
-}
+std::string reason_of(const wire::Status& status) { return status ? std::string() : status.error().message; }
 
 struct ObjectionToOrder {
   std::string operator()(const DelayOrder& order) const {
     if (order.at_step < wire::kNoStep) return fmt::format("step {}: the first step is 0", order.at_step);
-    return objection_to_span("a delay", order.duration);
+    return reason_of(words::check_hold(order.duration));
   }
-  std::string operator()(const NoiseOrder& order) const {
-    if (order.kind == wire::NoiseKind::kExponential) return objection_to_span("noise with a mean", order.amount);
-    const std::string reason = objection_to_span("noise with interruptions", order.amount);
-    if (!reason.empty()) return reason;
-    if (!std::isfinite(order.frequency) || order.frequency < 1e-6) {
-      return fmt::format("noise at {} Hz: the frequency must be at least 1e-06 Hz", order.frequency);
-    }
-    if (seconds(order.amount) * order.frequency < 1) return {};
-    return fmt::format("noise of {:.9g} s at {:.9g} Hz leaves no time to work", seconds(order.amount), order.frequency);
-  }
+  std::string operator()(const NoiseOrder& order) const { return reason_of(words::check_order(order)); }
   std::string operator()(const ClearOrder&) const { return {}; }
 };
 
@@ -72,7 +59,7 @@ std::string objection_of(const Resident& rank, Nanoseconds wanted) {
     return fmt::format(
         "rank {} may be held for {:.9g} s more in this session, not for {:.9g} s: all orders together are "
         "limited to {:.9g} s",
-        rank.rank(), seconds(left), seconds(wanted), seconds(kLongest));
+        rank.rank(), seconds(left), seconds(wanted), seconds(wire::kLongestHold));
   }
   if (rank.waiting_orders() < kMostWaiting) return {};
   return fmt::format("rank {} has {} delays waiting already", rank.rank(), rank.waiting_orders());

@@ -15,9 +15,6 @@ constexpr std::int64_t kShortestSleep = 100'000;
 constexpr std::int64_t kNoiseLookInterval = 1'000'000'000;  ///< ns
 /// ns. Between two looks at the agent no more than this counts as its silence: the rank may have been stopped with it.
 constexpr std::int64_t kLongestLook = 1'000'000'000;
-// The values of wire::NoiseKind, whose header needs the C++ library.
-constexpr std::uint32_t kExponential = 0;
-constexpr std::uint32_t kPeriodic = 1;
 
 void spin_until(const LaneWriter& lane, std::int64_t end_ns) {
   while (lane.now().count() < end_ns) {
@@ -33,11 +30,16 @@ void sleep_until_monotonic(std::int64_t end_ns) {
   }
 }
 
+wire::NoiseKind kind_of(const shm::Noise& noise) { return static_cast<wire::NoiseKind>(noise.kind); }
+
 bool is_possible(const shm::Noise& noise) {
-  if (noise.amount_ns <= 0) return false;
-  if (noise.kind == kExponential) return true;
-  return noise.kind == kPeriodic && noise.frequency > 1e-9 &&
-         static_cast<double>(noise.amount_ns) * noise.frequency < 1e9;
+  if (noise.amount_ns <= 0 || noise.kind > UINT8_MAX) return false;
+  switch (kind_of(noise)) {
+    case wire::NoiseKind::kExponential: return true;
+    case wire::NoiseKind::kPeriodic:
+      return noise.frequency > 1e-9 && static_cast<double>(noise.amount_ns) * noise.frequency < 1e9;
+  }
+  return false;
 }
 
 }  // namespace
@@ -87,7 +89,7 @@ bool GateKeeper::obey_noise() {
   if (!noise_.enabled) return false;
   if (may_hold() <= 0 || !agent_was_there_lately()) noise_.enabled = 0;
   if (!noise_.enabled) return false;
-  const std::int64_t duration_ns = noise_.kind == kPeriodic ? draw_periodic() : draw_exponential();
+  const std::int64_t duration_ns = draw();
   if (duration_ns > 0) hold(wire::Phase::kNoise, noise_.command, duration_ns);
   return true;
 }
@@ -97,10 +99,18 @@ void GateKeeper::begin_noise() {
   if (!noise_.enabled) return;
   looked_ns_ = lane_->now().count();
   random_ = Random(Random(noise_.seed).next() ^ static_cast<std::uint64_t>(slot_->rank));
-  if (noise_.kind != kPeriodic) return;
+  if (kind_of(noise_) != wire::NoiseKind::kPeriodic) return;
   period_ns_ = static_cast<std::int64_t>(1e9 / noise_.frequency);
   next_interruption_ns_ =
       lane_->now().count() + static_cast<std::int64_t>(random_.unit() * static_cast<double>(period_ns_));
+}
+
+std::int64_t GateKeeper::draw() {
+  switch (kind_of(noise_)) {
+    case wire::NoiseKind::kExponential: return draw_exponential();
+    case wire::NoiseKind::kPeriodic: return draw_periodic();
+  }
+  return 0;
 }
 
 std::int64_t GateKeeper::draw_exponential() {

@@ -42,6 +42,7 @@ class GateKeeper {
   bool obey_delay(wire::Step step);
   bool obey_noise();
   void begin_noise();
+  std::int64_t draw();  ///< How long to hold the rank now, in ns; 0: not at all.
   std::int64_t draw_exponential();
   std::int64_t draw_periodic();
   std::int64_t may_hold() const;

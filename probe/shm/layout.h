@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
 inline constexpr int kNameLimit = 32;  ///< User phase names, with NUL.
 /// ns. All orders together hold a rank for no longer than this in one session, whoever gives them.
-inline constexpr std::int64_t kHoldCap = std::int64_t{3600} * 1'000'000'000;
+inline constexpr std::int64_t kHoldCap = wire::kLongestHold.count();
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

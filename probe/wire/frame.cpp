@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include "probe/wire/packed.h"
 #include "probe/wire/varint.h"
@@ -160,6 +161,12 @@ void write(PackWriter& out, const Hello&) { out.map(0); }
 
 using Value = msgpack::object;
 
+/// A value that only a newer sender knows is kept as it is, and the message with it.
+template <class Enum>
+Enum take_enum(MapReader& in, std::string_view key) {
+  return static_cast<Enum>(in.integer(key, 0, std::numeric_limits<std::underlying_type_t<Enum>>::max()));
+}
+
 std::vector<Rank> unpack_ranks(MapReader& in, std::string_view key) {
   ByteReader bytes(in.bytes(key, kMaxFrameBytes));
   std::vector<Rank> ranks;
@@ -202,7 +209,7 @@ DomainInfo read_domain(const Value& value, std::string& error) {
   domain.label = in.text("label", kMaxName);
   domain.core_bandwidth = in.number("core", 0, kMaxBandwidth);
   domain.saturated_bandwidth = in.number("full", 0, kMaxBandwidth);
-  domain.source = static_cast<BandwidthSource>(in.integer("source", 0, static_cast<int>(BandwidthSource::kVirtual)));
+  domain.source = take_enum<BandwidthSource>(in, "source");
   domain.note = in.text("note", kMaxText);
   return domain;
 }
@@ -270,7 +277,7 @@ DelayOrder read_delay(const Value& value, std::string& error) {
 NoiseOrder read_noise(const Value& value, std::string& error) {
   MapReader in(value, "noise", error);
   NoiseOrder noise;
-  noise.kind = static_cast<NoiseKind>(in.integer("kind", 0, static_cast<int>(NoiseKind::kPeriodic)));
+  noise.kind = take_enum<NoiseKind>(in, "kind");
   noise.amount = Nanoseconds(in.integer("amount", 0, kMaxTime));
   noise.frequency = in.number("frequency", 0, kMaxFrequency);
   return noise;

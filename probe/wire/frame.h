@@ -68,18 +68,10 @@ struct Events {
   friend bool operator==(const Events&, const Events&) = default;
 };
 
-enum class NoiseKind : std::uint8_t { kExponential = 0, kPeriodic = 1 };
-
 struct DelayOrder {
   Nanoseconds duration{};
   Step at_step = kNoStep;  ///< kNoStep: the next step that begins.
   friend bool operator==(const DelayOrder&, const DelayOrder&) = default;
-};
-struct NoiseOrder {
-  NoiseKind kind = NoiseKind::kExponential;
-  Nanoseconds amount{};  ///< Mean of the exponential, or duration of each periodic interruption.
-  double frequency = 0;  ///< Hz, periodic only.
-  friend bool operator==(const NoiseOrder&, const NoiseOrder&) = default;
 };
 /// Ends all noise and every delay, also one that holds a rank now.
 struct ClearOrder {

@@ -1,9 +1,10 @@
 #pragma once
-// The words that every part of idlewave shares: what a rank can report, and how it is held in memory. Header only; no
-// dependency.
+// The words that every part of idlewave shares: what a rank can report, how it is held in memory, and what may be asked
+// of it. The name of each value that people read stands beside its enumeration. Header only; no dependency.
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace idlewave::wire {
@@ -22,6 +23,13 @@ using CommandId = std::uint32_t;  ///< Chosen by whoever sends a command; 0 stan
 inline constexpr Rank kMaxRanks = 1 << 22;  ///< Of a program. A roster or a scenario that announces more is refused.
 inline constexpr Step kNoStep = -1;
 inline constexpr DomainId kNoDomain = -1;
+
+/// Ranks [first, last).
+struct RankRange {
+  Rank first = 0;
+  Rank last = 0;
+  friend bool operator==(const RankRange&, const RankRange&) = default;
+};
 
 /// What a rank is doing. Values from kFirstUserPhase are named by the program and belong to one of the categories
 /// before it.
@@ -81,7 +89,42 @@ struct LaneId {
   friend auto operator<=>(const LaneId&, const LaneId&) = default;
 };
 
-/// Where a bandwidth figure comes from; never shown without it.
-enum class BandwidthSource : std::uint8_t { kNone = 0, kLikwid = 1, kDeclared = 2, kVirtual = 3 };
+/// How long orders may hold a rank: one of them, and all of a session together.
+inline constexpr Nanoseconds kLongestHold = std::chrono::hours(1);
+
+/// How the idle times of ordered noise are spread. A newer sender may know kinds that are not among these: a reader
+/// keeps their value and calls them unknown; a rank plays none of them.
+enum class NoiseKind : std::uint8_t { kExponential = 0, kPeriodic = 1 };
+
+constexpr std::string_view name_of(NoiseKind kind) {
+  switch (kind) {
+    case NoiseKind::kExponential: return "exponential";
+    case NoiseKind::kPeriodic: return "periodic";
+  }
+  return "unknown";
+}
+
+/// Idle time that an operator asks of ranks, over and over.
+struct NoiseOrder {
+  NoiseKind kind = NoiseKind::kExponential;
+  Nanoseconds amount{};  ///< Mean of the exponential, or duration of each periodic interruption.
+  double frequency = 0;  ///< Hz, periodic only.
+  friend bool operator==(const NoiseOrder&, const NoiseOrder&) = default;
+};
+
+/// Where a bandwidth figure comes from; never shown without it. A newer sender may know sources that are not among
+/// these: a reader keeps their value, and calls them unknown.
+enum class BandwidthSource : std::uint8_t { kNone = 0, kLikwid = 1, kDeclared = 2, kVirtual = 3, kResctrl = 4 };
+
+constexpr std::string_view name_of(BandwidthSource source) {
+  switch (source) {
+    case BandwidthSource::kNone: return "none";
+    case BandwidthSource::kLikwid: return "LIKWID";
+    case BandwidthSource::kDeclared: return "declared";
+    case BandwidthSource::kVirtual: return "virtual";
+    case BandwidthSource::kResctrl: return "resctrl";
+  }
+  return "unknown";
+}
 
 }  // namespace idlewave::wire

@@ -46,6 +46,9 @@ void operator delete(void* block, std::size_t, std::align_val_t) noexcept { give
 namespace idlewave::sim::contention {
 namespace {
 
+using wire::Rank;
+using wire::Step;
+
 constexpr int kRounds = 5;
 
 support::Scenario scenario(support::Kernel kernel, Rank ranks, Step steps) {

@@ -50,7 +50,8 @@ class CommandLine(unittest.TestCase):
         self.refuses("inject", "--delay", "1s", says="--ranks")
         self.refuses("inject", "--ranks", "5", says="--delay")
         self.refuses("inject", "--noise", "pink:1ms", says="exp:")
-        self.refuses("inject", "--delay", "1s", "--ranks", ",".join(["0-4194303"] * 1000), says="more than")
+        self.refuses("inject", "--delay", "2h", "--ranks", "5", says="at most 1 h")
+        self.refuses("inject", "--noise", "periodic:200ms@10Hz", says="leaves no time to work")
 
     def test_what_is_no_session_file_is_named(self):
         other = self.path / "notes.txt"

@@ -12,23 +12,6 @@ namespace {
 using test::ms;
 using test::RingModel;
 
-TEST(Window, IsTwoFractionsInOrder) {
-  const auto window = parse_window("0.6:0.9");
-  ASSERT_TRUE(window);
-  EXPECT_DOUBLE_EQ(window->from, 0.6);
-  EXPECT_DOUBLE_EQ(window->to, 0.9);
-}
-
-class BadWindow : public testing::TestWithParam<const char*> {};
-TEST_P(BadWindow, IsRefusedWithAnExample) {
-  const auto window = parse_window(GetParam());
-  ASSERT_FALSE(window);
-  EXPECT_THAT(window.error().message, testing::HasSubstr("0.6:0.9"));
-}
-INSTANTIATE_TEST_SUITE_P(Words, BadWindow,
-                         testing::Values("", "0.5", "0.9:0.6", "0.5:0.5", "-0.1:0.5", "0.5:1.1", "a:b", "0.1:0.2x",
-                                         "nan:1", "0.1:0.2:0.3"));
-
 nlohmann::json report_of(const RingModel& model) {
   timeline::Timeline timeline;
   model.fill(timeline);

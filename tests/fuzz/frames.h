@@ -27,7 +27,7 @@ inline wire::Roster take_roster(Bytes& in) {
   for (int count = int(in.below(6)), rank = 0; rank < count; ++rank)
     roster.ranks.push_back({wire::Rank(in.flag() ? rank : in.byte()), in.byte(), wire::DomainId(in.below(4)) - 1});
   for (int count = int(in.below(4)), id = 0; id < count; ++id)
-    roster.domains.push_back({id, in.text(6), in.real(), in.real(), wire::BandwidthSource(in.below(4)), in.text(4)});
+    roster.domains.push_back({id, in.text(6), in.real(), in.real(), wire::BandwidthSource(in.below(256)), in.text(4)});
   for (int count = int(in.below(3)), phase = 0; phase < count; ++phase)
     roster.phases.push_back({wire::Phase(8 + phase), wire::Phase(1 + in.below(3)), in.text(4)});
   return roster;

@@ -405,7 +405,7 @@ TEST(NoiseGate, IgnoresWhatWouldNeverLetTheRankGoOn) {
   const std::vector<shm::Noise> impossible = {{1, 9, kPeriodic, kMs, 1000, 1}, {1, 9, kPeriodic, 1000, 0, 1},
                                               {1, 9, kPeriodic, 1000, -5, 1},  {1, 9, kPeriodic, 1000, NAN, 1},
                                               {1, 9, kExponential, 0, 0, 1},   {1, 9, kExponential, -5, 0, 1},
-                                              {1, 9, 99, 1000, 10, 1}};
+                                              {1, 9, 99, 1000, 10, 1},         {1, 9, 256, 1000, 10, 1}};
   for (const shm::Noise& noise : impossible) {
     SteppingRank rank;
     shm::set_noise(rank.slot(), noise);

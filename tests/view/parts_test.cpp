@@ -19,15 +19,7 @@ namespace idlewave::view {
 namespace {
 
 using std::chrono::microseconds, std::chrono::milliseconds, std::chrono::seconds;
-using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::Pair;
-
-/// As pairs of the first rank and the one after the last.
-std::vector<std::pair<Rank, Rank>> ranges_in(std::string_view text) {
-  std::vector<std::pair<Rank, Rank>> out;
-  const auto ranges = parse_ranks(text, 40);
-  for (const RankRange& range : *ranges) out.emplace_back(range.first, range.last);
-  return out;
-}
+using ::testing::ElementsAre, ::testing::HasSubstr;
 
 TEST(Canvas, IgnoresWhatLiesOutside) {
   Canvas canvas({3, 2});
@@ -117,43 +109,6 @@ TEST(Figures, HaveAtMostThreeDigitsAndAUnit) {
 TEST(Figures, OfAMomentTellTwoColumnsApart) {
   EXPECT_EQ(to_moment(milliseconds(12432), milliseconds(100)), "12.4 s");
   EXPECT_EQ(to_moment(milliseconds(12432), milliseconds(1)), "12.432 s");
-}
-
-TEST(Figures, OfNoiseAreWhatTheFormReads) {
-  for (const char* words : {"exp:0.5ms", "periodic:2.5ms@10Hz"}) EXPECT_EQ(to_words(*parse_noise(words)), words);
-}
-
-TEST(Input, ReadsDurationsWithUnits) {
-  EXPECT_EQ(*parse_duration("250ms"), milliseconds(250));
-  EXPECT_EQ(*parse_duration(" 1.2 s "), milliseconds(1200));
-  EXPECT_EQ(*parse_duration("500 us"), microseconds(500));
-}
-
-TEST(Input, RefusesDurationsWithoutUnitOrSense) {
-  for (const char* wrong :
-       {"", "250", "ms", "-1 s", "0 s", "1e99 s", "nan s", "inf s", "2 h", "250 ms x", "1,2 s", "250 MS"}) {
-    const auto result = parse_duration(wrong);
-    ASSERT_FALSE(result) << wrong;
-    EXPECT_THAT(result.error().message, HasSubstr("duration"));
-  }
-}
-
-TEST(Input, ReadsRanks) {
-  EXPECT_THAT(ranges_in("20, 0-9"), ElementsAre(Pair(0, 10), Pair(20, 21)));
-  EXPECT_THAT(ranges_in("0-5,3-8"), ElementsAre(Pair(0, 9)));
-  EXPECT_THAT(ranges_in(""), ElementsAre());
-}
-
-TEST(Input, RefusesRanksThatAreNotThere) {
-  for (const char* wrong : {"40", "-1", "5-3", "0-40", "a", "1-", "99999999999", "2147483647", "1 2"})
-    EXPECT_FALSE(parse_ranks(wrong, 40)) << wrong;
-}
-
-TEST(Input, RefusesNoiseThatMakesNoSense) {
-  for (const char* wrong : {"", "exp", "exp:", "exp:0.5", "periodic:2ms", "periodic:200ms@10Hz", "periodic:2ms@0Hz",
-                            "periodic:2ms@10", "gauss:1ms"}) {
-    EXPECT_FALSE(parse_noise(wrong)) << wrong;
-  }
 }
 
 TEST(Input, ReadsPlaces) {

@@ -252,6 +252,8 @@ TEST(Screen, SaysThatAReplayIsOne) {
 }
 
 TEST(Screen, SaysWhereBandwidthComesFromOrThatItIsNotMeasured) {
+  const SyntheticSession newer({.ranks = 20, .length = seconds(1), .source = wire::BandwidthSource(255)});
+  EXPECT_THAT(text({}, newer.model(), {160, 48}, kMonochrome), HasSubstr("GB/s unknown"));
   SyntheticSession blind({.length = milliseconds(300), .source = wire::BandwidthSource::kNone});
   EXPECT_THAT(text({}, blind.model(), {160, 48}, kMonochrome), HasSubstr("not measured: no access to counters"));
 }

@@ -274,7 +274,15 @@ TEST(InjectForm, ProposesTheDelayOfTheLesson) {
   Operator op(taught);
   op.press(U'i');
   ASSERT_TRUE(op.state.form.has_value());
-  EXPECT_EQ(op.state.form->text, "2.00 s");
+  EXPECT_EQ(op.state.form->text, "2 s");
+}
+
+TEST(InjectForm, ReadsWhatItProposesAlsoBeyondTwoMinutes) {
+  SyntheticSession taught;
+  taught.session.lesson = Lesson{.title = "a long pause", .pages = {}, .delay = seconds(150)};
+  Operator op(taught);
+  op.press(U'i').press(KeyCode::kEnter);
+  EXPECT_THAT(op.screen(), HasSubstr("inject 2 min 30 s into rank 0? y/n"));
 }
 
 TEST(InjectForm, SendsOnlyAfterTheConfirmingLine) {
@@ -318,7 +326,7 @@ TEST(InjectForm, StaysOpenAfterWrongInputAndSaysWhatIsAccepted) {
   op.press(U'i').type(U"250").press(KeyCode::kEnter);
   ASSERT_TRUE(op.state.form);
   EXPECT_EQ(op.state.form->text, "250");
-  EXPECT_THAT(op.screen(), HasSubstr("a duration has a unit: 250ms"));
+  EXPECT_THAT(op.screen(), HasSubstr("has no unit (ns, us, ms, s, min, h); write a duration such as 250ms"));
 }
 
 TEST(InjectForm, ReplacesItsProposalByTheFirstCharacterButEditsItAfterBackspace) {

@@ -157,6 +157,17 @@ TEST(Frame, RefusesBandwidthsThatAreNone) {
   }
 }
 
+TEST(Frame, KeepsABandwidthSourceThatOnlyANewerSenderKnows) {
+  for (const int source : {static_cast<int>(BandwidthSource::kResctrl) + 1, 255}) {
+    Roster roster = two_ranks();
+    roster.domains[0].source = static_cast<BandwidthSource>(source);
+    const auto back = decode(encode(frame_of(roster)));
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(std::get<Roster>(back->body), roster);
+    EXPECT_EQ(name_of(std::get<Roster>(back->body).domains[0].source), "unknown");
+  }
+}
+
 TEST(Frame, RefusesAPhaseThatIsNotTheUsers) {
   Roster roster = two_ranks();
   roster.phases[0].phase = Phase::kWait;

@@ -103,7 +103,7 @@ inline Roster random_roster(Random& random) {
   for (std::uint64_t i = random.below(10); i > 0; --i) {
     domain += 1 + static_cast<DomainId>(random.any(4));
     roster.domains.push_back({domain, random.text(30), static_cast<double>(random.any(40)),
-                              static_cast<double>(random.any(40)) / 7, static_cast<BandwidthSource>(random.below(4)),
+                              static_cast<double>(random.any(40)) / 7, static_cast<BandwidthSource>(random.below(256)),
                               random.text(60)});
   }
   for (std::uint8_t phase = kFirstUserPhase; phase < kPhaseLimit; ++phase) {

@@ -4,21 +4,26 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <memory>
 #include <utility>
 
-#include "workloads/support/quantity.h"
+#include "probe/words/noise.h"
+#include "probe/words/quantity.h"
+#include "probe/words/text.h"
+#include "probe/words/whole.h"
 
 namespace idlewave::ring {
 namespace {
 
-using support::parse_bandwidth;
-using support::parse_bytes;
-using support::parse_duration;
 using wire::Error;
 using wire::Result;
+using words::parse_bandwidth;
+using words::parse_bytes;
+using words::parse_duration;
+using words::parse_whole;
+using words::parse_window;
+using words::split;
 
 constexpr const char* kAbout =
     "iw-ring: a bulk-synchronous MPI program to watch with idlewave. In each step every rank works and then exchanges "
@@ -72,29 +77,9 @@ CLI::Option* add(CLI::App& app, const char* flag, T& out, Result<T> (*parse)(std
       help);
 }
 
-template <class T>
-Result<T> parse_whole(std::string_view text, T least, T most) {
-  T value{};
-  const auto [end, status] = std::from_chars(text.begin(), text.end(), value);
-  if (status != std::errc{} || end != text.end() || value < least || value > most) {
-    return Error{fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most)};
-  }
-  return value;
-}
-
 template <class T, T least, T most>
 Result<T> whole(std::string_view text) {
   return parse_whole(text, least, most);
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (auto at = text.find(separator); at != std::string_view::npos; at = text.find(separator)) {
-    parts.push_back(text.substr(0, at));
-    text.remove_prefix(at + 1);
-  }
-  parts.push_back(text);
-  return parts;
 }
 
 Result<std::vector<Rank>> parse_distances(std::string_view text) {
@@ -120,24 +105,15 @@ Result<Delay> parse_delay(std::string_view text) {
   return Delay{*rank, *step, *duration};
 }
 
-Result<Nanoseconds> parse_noise(std::string_view text) {
-  constexpr std::string_view kExponential = "exp:";
-  if (!text.starts_with(kExponential)) return Error{fmt::format("\"{}\" is not exp:MEAN, such as exp:0.5ms", text)};
-  return parse_duration(text.substr(kExponential.size()));
-}
-
-Result<Fractions> parse_window(std::string_view text) {
-  Fractions window;
-  const auto parts = split(text, ':');
-  const auto read = [](std::string_view part, double& out) {
-    const auto [end, status] = std::from_chars(part.begin(), part.end(), out);
-    return status == std::errc{} && end == part.end();
-  };
-  const bool good = parts.size() == 2 && read(parts[0], window.from) && read(parts[1], window.to);
-  if (!good || !(window.from >= 0 && window.from < window.to && window.to <= 1)) {
-    return Error{fmt::format("\"{}\" is not FROM:TO with 0 <= FROM < TO <= 1, such as 0.6:0.9", text)};
+/// Of the kinds of noise the ring plays one.
+Result<Nanoseconds> parse_mean_of_noise(std::string_view text) {
+  const auto noise = words::parse_noise(text);
+  if (!noise) return noise.error();
+  switch (noise->kind) {
+    case wire::NoiseKind::kExponential: return noise->amount;
+    case wire::NoiseKind::kPeriodic: break;
   }
-  return window;
+  return Error{fmt::format("\"{}\" is not played by iw-ring; write exp:MEAN, as in exp:0.5ms", text)};
 }
 
 template <class E>
@@ -247,7 +223,7 @@ void add_disturbance(CLI::App& app, Options& o) {
       ->type_name("RANK:STEP:DURATION")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add(app, "--noise", o.noise_mean, parse_noise,
+  add(app, "--noise", o.noise_mean, parse_mean_of_noise,
       "Idle time after the work of each step, exponentially distributed; makes idle waves decay (AHW19; AHW20 sec. "
       "3.2). [none]")
       ->type_name("exp:MEAN");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "probe/wire/result.h"
+#include "probe/words/window.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::ring {
@@ -25,12 +26,6 @@ enum class Kernel { kVirtual, kTriad, kTriadNt, kSlowTriad, kDivide };
 /// How a rank waits for messages: as MPI does, by polling; or asleep, until a neighbour says that it has done
 /// something.
 enum class Waiting { kAuto, kPolling, kAsleep };
-
-/// A part of the run, as fractions of its makespan.
-struct Fractions {
-  double from = 0.5;
-  double to = 0.95;
-};
 
 struct Options {
   Kernel kernel = Kernel::kVirtual;
@@ -57,7 +52,7 @@ struct Options {
   std::uint64_t seed = 1;
 
   bool json = false;
-  Fractions window;
+  words::Fractions window;  ///< Of the makespan.
 };
 
 /// What `--help` or `--version` prints.

@@ -1,16 +1,11 @@
 #include "workloads/sim/simulator.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <variant>
 
 #include "workloads/sim/contention/contention_run.h"
-#include "workloads/sim/contention/simulation.h"
 #include "workloads/sim/core/active_window.h"
 #include "workloads/sim/network/bulk_run.h"
 #include "workloads/sim/network/bulk_schedule.h"
@@ -24,7 +19,6 @@ namespace {
 
 using core::Run;
 using core::RunOptions;
-using wire::Phase;
 using wire::Rank;
 using wire::Step;
 
@@ -36,61 +30,7 @@ wire::Status check_noise(const support::Scenario& scenario) {
   return wire::Error{"program.time: is longer than 24 h, which can't be with noise.distribution \"system\""};
 }
 
-/// The calls of a run that come in the order of time for each rank only, to be made again in the order of time of all.
-class Notes final : public core::Recorder {
- public:
-  static constexpr std::uint64_t kMostRankSteps = 20'000'000;  ///< Half a gigabyte to a gigabyte and a half.
-
-  void step_begins(Rank rank, Step step, double time) override { notes_.push_back({time, step, rank, {}}); }
-  void enters(Rank rank, Step step, Phase phase, double time) override { notes_.push_back({time, step, rank, phase}); }
-
-  /// Returns the time of the last one.
-  double tell(core::Recorder& recorder) {
-    std::ranges::stable_sort(notes_, {}, &Note::time);
-    for (const Note& note : notes_) {
-      if (note.phase)
-        recorder.enters(note.rank, note.step, *note.phase, note.time);
-      else
-        recorder.step_begins(note.rank, note.step, note.time);
-    }
-    return notes_.empty() ? 0 : notes_.back().time;
-  }
-
- private:
-  struct Note {
-    double time;
-    Step step;
-    Rank rank;
-    std::optional<Phase> phase;  ///< None: a step begins.
-  };
-  std::vector<Note> notes_;
-};
-
-wire::Result<Played> play_collectives(const Prepared& prepared, core::Recorder& recorder,
-                                      const std::atomic<bool>* stop) {
-  Notes notes;
-  const auto run =
-      network::run_collectives(prepared.scenario, {.noise = prepared.noise.get(), .stop = stop, .recorder = &notes});
-  if (!run) return run.error();
-  return Played{notes.tell(recorder), !run->stopped};
-}
-
-wire::Result<Played> play_on_network(const Prepared& prepared, core::Recorder& recorder,
-                                     const std::atomic<bool>* stop) {
-  const auto run =
-      network::run_on_network(prepared.scenario, {.noise = prepared.noise.get(), .stop = stop, .recorder = &recorder});
-  if (!run) return run.error();
-  return Played{run->makespan, !run->stopped};
-}
-
-/// From event to event, also of a core-bound program.
-wire::Result<Played> play_contention(const Prepared& prepared, core::Recorder& recorder,
-                                     const std::atomic<bool>* stop) {
-  auto simulation = contention::Simulation::create(prepared.scenario, recorder, prepared.noise);
-  if (!simulation) return simulation.error();
-  simulation->advance_until(std::numeric_limits<double>::max(), stop);
-  return Played{simulation->time(), simulation->finished()};
-}
+wire::Error takes_no_orders() { return wire::Error{"a run on a LogGOPS network takes no orders while it runs"}; }
 
 }  // namespace
 
@@ -163,22 +103,67 @@ wire::Result<std::vector<double>> active_means(const Prepared& prepared, const R
   return again->stopped ? std::vector<double>{} : active.means();
 }
 
-wire::Result<Played> play(const Prepared& prepared, core::Recorder& recorder, const std::atomic<bool>* stop) {
-  switch (engine_of(prepared.scenario)) {
-    case Engine::kNetwork: return play_on_network(prepared, recorder, stop);
-    case Engine::kCollectives: return play_collectives(prepared, recorder, stop);
-    case Engine::kContention: break;
+wire::Result<Simulation> Simulation::create(const Prepared& prepared, core::Recorder& recorder,
+                                            const std::atomic<bool>* stop) {
+  const support::Scenario& scenario = prepared.scenario;
+  if (engine_of(scenario) == Engine::kContention) {
+    auto run = contention::Simulation::create(scenario, recorder, prepared.noise);
+    if (!run) return run.error();
+    return Simulation{std::move(*run), stop};
   }
-  return play_contention(prepared, recorder, stop);
+  const bool has_schedule = engine_of(scenario) == Engine::kNetwork;
+  const core::PhaseNoise* const noise = prepared.noise.get();
+  auto run = has_schedule ? network::simulate_on_network(scenario, recorder, noise, stop)
+                          : network::simulate_collectives(scenario, recorder, noise, stop);
+  if (!run) return run.error();
+  return Simulation{std::move(*run), stop};
 }
 
-wire::Status check_play(const support::Scenario& scenario) {
-  if (const auto model = model_of(scenario); !model) return model.error();
-  const auto rank_steps = std::uint64_t(scenario.machine.ranks) * std::uint64_t(scenario.program.steps);
-  if (engine_of(scenario) != Engine::kCollectives || rank_steps <= Notes::kMostRankSteps) return wire::ok();
-  return wire::Error{fmt::format(
-      "--record: a program with a collective may have {} ranks times steps, and this one has {}; take fewer",
-      Notes::kMostRankSteps, rank_steps)};
+wire::Status Simulation::advance_until(double time) {
+  if (auto* const on_network = std::get_if<OnNetwork>(&run_)) return (*on_network)->advance_until(time);
+  std::get<contention::Simulation>(run_).advance_until(time, stop_);
+  return wire::ok();
+}
+
+bool Simulation::finished() const {
+  if (auto* const on_network = std::get_if<OnNetwork>(&run_)) return (*on_network)->finished();
+  return std::get<contention::Simulation>(run_).finished();
+}
+
+double Simulation::time() const {
+  if (auto* const on_network = std::get_if<OnNetwork>(&run_)) return (*on_network)->time();
+  return std::get<contention::Simulation>(run_).time();
+}
+
+wire::Result<Step> Simulation::step_of_delay(Rank rank, std::optional<Step> step) const {
+  auto* const run = std::get_if<contention::Simulation>(&run_);
+  return run ? run->step_of_delay(rank, step) : takes_no_orders();
+}
+
+wire::Result<Step> Simulation::order_delay(Rank rank, std::optional<Step> step, support::Nanoseconds duration,
+                                           wire::CommandId command) {
+  auto* const run = std::get_if<contention::Simulation>(&run_);
+  return run ? run->order_delay(rank, step, duration, command) : takes_no_orders();
+}
+
+wire::Status Simulation::set_noise(std::shared_ptr<const core::PhaseNoise> noise) {
+  auto* const run = std::get_if<contention::Simulation>(&run_);
+  if (!run) return takes_no_orders();
+  run->set_noise(std::move(noise));
+  return wire::ok();
+}
+
+std::size_t Simulation::take_back_delays(Rank rank) {
+  auto* const run = std::get_if<contention::Simulation>(&run_);
+  return run ? run->take_back_delays(rank) : 0;
+}
+
+wire::Result<Played> play(const Prepared& prepared, core::Recorder& recorder, const std::atomic<bool>* stop) {
+  auto simulation = Simulation::create(prepared, recorder, stop);
+  if (!simulation) return simulation.error();
+  if (const wire::Status played = simulation->advance_until(std::numeric_limits<double>::max()); !played)
+    return played.error();
+  return Played{simulation->time(), simulation->finished()};
 }
 
 }  // namespace idlewave::sim

@@ -4,14 +4,19 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "probe/wire/result.h"
+#include "workloads/sim/contention/simulation.h"
 #include "workloads/sim/core/model.h"
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/sim/core/recorder.h"
 #include "workloads/sim/core/run.h"
+#include "workloads/sim/network/simulation.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::sim {
@@ -53,15 +58,43 @@ wire::Result<core::Run> run(const support::Scenario& scenario, const core::RunOp
 wire::Result<std::vector<double>> active_means(const Prepared& prepared, const core::Run& run, core::Fractions window,
                                                const std::atomic<bool>* stop);
 
+/// A run that goes as far as it is told to, and tells its recorder what ranks do in the order of time of all of them, as
+/// an Emitter needs it. Of a scenario on contention domains operators may order delays and noise meanwhile. One thread.
+class Simulation {
+ public:
+  /// `prepared` and `recorder` outlive it. `stop`, if given, ends every advance_until() early. Error: what the engine
+  /// refuses.
+  static wire::Result<Simulation> create(const Prepared& prepared, core::Recorder& recorder,
+                                         const std::atomic<bool>* stop = nullptr);
+
+  /// Everything up to and including that moment, seconds; in whatever slices, the same run. Error: on a network, that
+  /// noise makes the run too long.
+  wire::Status advance_until(double time);
+  bool finished() const;
+  double time() const;  ///< Of the last thing that was told.
+
+  /// As those of contention::Simulation. Error: also that the run is on a network, which takes no orders.
+  wire::Result<wire::Step> step_of_delay(wire::Rank rank, std::optional<wire::Step> step) const;
+  wire::Result<wire::Step> order_delay(wire::Rank rank, std::optional<wire::Step> step, support::Nanoseconds duration,
+                                       wire::CommandId command = 0);
+  wire::Status set_noise(std::shared_ptr<const core::PhaseNoise> noise);
+  std::size_t take_back_delays(wire::Rank rank);
+
+ private:
+  using OnNetwork = std::unique_ptr<network::Simulation>;
+  Simulation(std::variant<contention::Simulation, OnNetwork> run, const std::atomic<bool>* stop)
+      : run_(std::move(run)), stop_(stop) {}
+
+  std::variant<contention::Simulation, OnNetwork> run_;
+  const std::atomic<bool>* stop_;
+};
+
 struct Played {
   double until = 0;   ///< Seconds of simulated time.
   bool whole = true;  ///< False: `stop` ended it.
 };
 
-/// All of the run, told in the order of time of all ranks together, as an Emitter needs it. `stop` may be null.
+/// All of a Simulation. `stop` may be null.
 wire::Result<Played> play(const Prepared& prepared, core::Recorder& recorder, const std::atomic<bool>* stop);
-
-/// Before play(). Error: what the engine refuses, or a run of which more would have to be kept than is reasonable.
-wire::Status check_play(const support::Scenario& scenario);
 
 }  // namespace idlewave::sim

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "workloads/support/quantity.h"
+#include "probe/words/quantity.h"
 
 namespace idlewave::support {
 namespace {
@@ -33,7 +33,7 @@ wire::Result<std::string> read_input_file(const std::filesystem::path& path, std
   const auto refuse = [&](std::string_view why) {
     return wire::Error{fmt::format("{}: {}; {}", path.string(), why, wanted)};
   };
-  const auto too_large = [&] { return refuse(fmt::format("is larger than {}", format_bytes(double(most)))); };
+  const auto too_large = [&] { return refuse(fmt::format("is larger than {}", words::format_bytes(double(most)))); };
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (file < 0 || fstat(file, &about) != 0) return refuse(fmt::format("can't be read: {}", std::strerror(errno)));

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "workloads/support/quantity.h"
+#include "probe/words/quantity.h"
 
 namespace idlewave::support {
 
@@ -15,8 +15,8 @@ wire::Status check_memory(std::size_t bytes, const std::string& advice) {
   rlimit allowed{};
   if (getrlimit(RLIMIT_AS, &allowed) == 0) there = std::min<std::size_t>(there, allowed.rlim_cur);
   if (bytes <= there) return wire::ok();
-  return wire::Error{fmt::format("this run needs {} of memory, and there are {}: {}", format_bytes(bytes),
-                                 format_bytes(there), advice)};
+  return wire::Error{fmt::format("this run needs {} of memory, and there are {}: {}", words::format_bytes(bytes),
+                                 words::format_bytes(there), advice)};
 }
 
 }  // namespace idlewave::support

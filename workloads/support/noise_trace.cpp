@@ -6,8 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "probe/words/quantity.h"
+#include "probe/words/text.h"
 #include "workloads/support/input_file.h"
-#include "workloads/support/quantity.h"
 
 namespace idlewave::support {
 namespace {
@@ -22,12 +23,6 @@ constexpr int kLeastShareOfWork = 1000;
 constexpr std::string_view kSpaces = " \t\r";
 constexpr std::string_view kAccepted = "write START, DURATION such as 1.5 ms, 20 us, or two numbers of nanoseconds";
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
-
 struct Fields {
   std::string start;
   std::string duration;
@@ -37,8 +32,8 @@ struct Fields {
 std::optional<Fields> split(std::string_view line, bool has_comma) {
   const auto end = has_comma ? line.find(',') : line.find_first_of(kSpaces);
   if (end == std::string_view::npos) return {};
-  const std::string_view start = trimmed(line.substr(0, end));
-  const std::string_view duration = trimmed(line.substr(end + 1));
+  const std::string_view start = words::trimmed(line.substr(0, end));
+  const std::string_view duration = words::trimmed(line.substr(end + 1));
   if (start.empty() || duration.empty()) return {};
   if (has_comma) return Fields{std::string{start}, std::string{duration}};
   if (duration.find_first_of(kSpaces) != std::string_view::npos) return {};
@@ -55,7 +50,7 @@ class Reader {
     while (!text.empty()) {
       ++line_number_;
       const auto end = std::min(text.find('\n'), text.size());
-      if (const auto status = read_line(trimmed(text.substr(0, end))); !status) return status;
+      if (const auto status = read_line(words::trimmed(text.substr(0, end))); !status) return status;
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     return check_whole();
@@ -81,9 +76,9 @@ class Reader {
   }
 
   wire::Status add(const Fields& fields) {
-    const auto start = parse_duration(fields.start);
+    const auto start = words::parse_duration(fields.start);
     if (!start) return refuse(start.error().message);
-    const auto duration = parse_duration(fields.duration);
+    const auto duration = words::parse_duration(fields.duration);
     if (!duration) return refuse(duration.error().message);
     if (!trace_.empty() && *start < trace_.back().start) {
       return refuse("begins before the line before it; sort the lines by their start");
@@ -104,7 +99,7 @@ class Reader {
                     "when the trace ends by a "
                     "last line with "
                     "that time and a duration of 0",
-                    name_, format_duration(busy_), format_duration(end))};
+                    name_, words::format_duration(busy_), words::format_duration(end))};
   }
 
   std::string_view name_;

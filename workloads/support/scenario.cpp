@@ -7,8 +7,9 @@
 #include <limits>
 #include <utility>
 
+#include "probe/words/noise.h"
+#include "probe/words/quantity.h"
 #include "workloads/support/input_file.h"
-#include "workloads/support/quantity.h"
 #include "workloads/support/toml_document.h"
 
 namespace idlewave::support {
@@ -58,9 +59,9 @@ Machine read_machine(Section section) {
   Machine machine;
   section.whole<Rank>("ranks", machine.ranks, 1, kMaxRanks);
   section.whole<Rank>("ranks_per_domain", machine.ranks_per_domain, 1, kMaxRanks);
-  section.quantity("core_bandwidth", machine.core_bandwidth, parse_bandwidth);
-  section.quantity("domain_bandwidth", machine.domain_bandwidth, parse_bandwidth);
-  section.quantities("curve", machine.curve, parse_bandwidth);
+  section.quantity("core_bandwidth", machine.core_bandwidth, words::parse_bandwidth);
+  section.quantity("domain_bandwidth", machine.domain_bandwidth, words::parse_bandwidth);
+  section.quantities("curve", machine.curve, words::parse_bandwidth);
   section.refuse_other_keys();
   if (machine.curve.empty()) return machine;
   if (machine.core_bandwidth > 0 || machine.domain_bandwidth > 0) {
@@ -86,8 +87,8 @@ Program read_program(Section section) {
   section.require("kernel", "\"memory\"");
   section.whole<Step>("steps", program.steps, 1, kMaxSteps);
   section.choice<Kernel>("kernel", program.kernel, kKernels);
-  section.quantity("volume", program.volume, parse_bytes);
-  section.quantity("time", program.time, parse_duration);
+  section.quantity("volume", program.volume, words::parse_bytes);
+  section.quantity("time", program.time, words::parse_duration);
   section.refuse_other_keys();
   const bool timed = program.kernel == Kernel::kCore || program.kernel == Kernel::kDivide;
   section.require(timed ? "time" : "volume", timed ? "\"10 ms\"" : "\"50 MB\"");
@@ -98,13 +99,13 @@ Program read_program(Section section) {
 
 void read_network(Section& section, Communication& communication) {
   LogGops network;
-  network.rendezvous_size = kMaxBytes;
-  section.quantity("L", network.latency, parse_duration);
-  section.quantity("o", network.overhead, parse_duration);
-  section.quantity("g", network.gap, parse_duration);
-  section.quantity("G", network.gap_per_byte, parse_time_per_byte);
-  section.quantity("O", network.overhead_per_byte, parse_time_per_byte);
-  section.quantity("S", network.rendezvous_size, parse_bytes);
+  network.rendezvous_size = words::kMaxBytes;
+  section.quantity("L", network.latency, words::parse_duration);
+  section.quantity("o", network.overhead, words::parse_duration);
+  section.quantity("g", network.gap, words::parse_duration);
+  section.quantity("G", network.gap_per_byte, words::parse_time_per_byte);
+  section.quantity("O", network.overhead_per_byte, words::parse_time_per_byte);
+  section.quantity("S", network.rendezvous_size, words::parse_bytes);
   for (const std::string_view key : {"L", "o", "g", "G", "O", "S"}) {
     if (!section.has(key)) continue;
     if (section.has("time")) section.complain("time", "and LogGOPS parameters exclude each other; give one of both");
@@ -172,8 +173,8 @@ Communication read_communication(Section section, Rank ranks) {
   section.wholes<Rank>("distances", communication.distances, -kFarthest, kFarthest);
   section.choice<Protocol>("protocol", communication.protocol, kProtocols);
   section.choice<WaitFlavour>("wait", communication.wait, kWaits);
-  section.quantity("message_size", communication.message_size, parse_bytes);
-  section.quantity("time", communication.time, parse_duration);
+  section.quantity("message_size", communication.message_size, words::parse_bytes);
+  section.quantity("time", communication.time, words::parse_duration);
   read_network(section, communication);
   read_collective(section, communication, ranks);
   section.refuse_other_keys();
@@ -187,7 +188,7 @@ Delay read_delay(Section section, Rank ranks, Step steps) {
   section.require("duration", "\"1.2 s\"");
   section.whole<Rank>("rank", delay.rank, 0, (ranks > 0 ? ranks : kMaxRanks) - 1);
   section.whole<Step>("step", delay.step, 0, std::max<Step>(steps, 1) - 1);
-  section.quantity("duration", delay.duration, parse_duration);
+  section.quantity("duration", delay.duration, words::parse_duration);
   section.refuse_other_keys();
   return delay;
 }
@@ -206,7 +207,7 @@ Distribution with_phase(Section& section, Distribution noise) {
 
 void read_mean(Section& section, Nanoseconds& mean) {
   section.require("mean", "\"0.5 ms\"");
-  section.quantity("mean", mean, parse_duration);
+  section.quantity("mean", mean, words::parse_duration);
 }
 
 GammaNoise read_gamma_noise(Section& section) {
@@ -222,7 +223,7 @@ RareNoise read_rare_noise(Section& section) {
   section.require("probability", "0.001");
   section.require("duration", "\"20 ms\"");
   section.real("probability", noise.probability, 0, 1);
-  section.quantity("duration", noise.duration, parse_duration);
+  section.quantity("duration", noise.duration, words::parse_duration);
   return noise;
 }
 
@@ -230,13 +231,11 @@ PeriodicNoise read_periodic_noise(Section& section) {
   PeriodicNoise noise;
   section.require("duration", "\"2.5 ms\"");
   section.require("frequency", "\"10 Hz\"");
-  section.quantity("duration", noise.duration, parse_duration);
-  section.quantity("frequency", noise.frequency, parse_frequency);
+  section.quantity("duration", noise.duration, words::parse_duration);
+  section.quantity("frequency", noise.frequency, words::parse_frequency);
   read_phase(section, noise.phase);
-  if (static_cast<double>(noise.duration.count()) * 1e-9 * noise.frequency >= 1) {
-    section.complain("duration",
-                     "is longer than the period, so no time would be left for work; shorten it or lower the frequency");
-  }
+  const auto status = words::check_leaves_time(noise.duration, noise.frequency);
+  if (!status) section.complain("duration", status.error().message);
   return noise;
 }
 

@@ -10,7 +10,8 @@
 #include <string_view>
 
 #include "monitor/cli/verbs.h"
-#include "workloads/support/quantity.h"
+#include "probe/words/quantity.h"
+#include "probe/words/window.h"
 
 namespace idlewave::cli::simulation {
 namespace {
@@ -47,9 +48,10 @@ void add_settings(CLI::App& app, std::vector<std::string>& settings) {
       ->allow_extra_args(false);
 }
 
-void add_window(CLI::App& app, WindowFractions& window) {
+void add_window(CLI::App& app, words::Fractions& window) {
   app.add_option_function<std::string>(
-         "--window", [&window](const std::string& text) { window = value_or_throw(parse_window(text), "--window"); },
+         "--window",
+         [&window](const std::string& text) { window = value_or_throw(words::parse_window(text), "--window"); },
          "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
       ->type_name("FROM:TO");
 }
@@ -57,7 +59,7 @@ void add_window(CLI::App& app, WindowFractions& window) {
 void add_memory(CLI::App& app, std::uint64_t& memory, const std::string& help) {
   app.add_option_function<std::string>(
          "--memory",
-         [&memory](const std::string& text) { memory = value_or_throw(support::parse_bytes(text), "--memory"); }, help)
+         [&memory](const std::string& text) { memory = value_or_throw(words::parse_bytes(text), "--memory"); }, help)
       ->type_name("SIZE");
 }
 
@@ -114,7 +116,7 @@ void add_flags(CLI::App& app, LiveOptions& o) {
   app.add_flag("--allow-inject", o.allow_inject, "Let whoever watches order delays and noise");
   app.add_option_function<std::string>(
          "--duration",
-         [&o](const std::string& text) { o.duration = value_or_throw(support::parse_duration(text), "--duration"); },
+         [&o](const std::string& text) { o.duration = value_or_throw(words::parse_duration(text), "--duration"); },
          "End after so long")
       ->type_name("TIME");
 }

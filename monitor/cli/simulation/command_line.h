@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "monitor/cli/report.h"
 #include "probe/wire/vocabulary.h"
+#include "probe/words/window.h"
 #include "workloads/sim/sweep/options.h"
 
 namespace idlewave::cli::simulation {
@@ -24,7 +24,7 @@ struct ScenarioOptions {
   /// table.key=value, in order.
   std::vector<std::string> settings;
   bool without_delays = false;
-  WindowFractions window;
+  words::Fractions window;
   std::optional<wire::Step> step_start;
   /// Session file; empty: none.
   std::string record;
@@ -70,7 +70,7 @@ struct SessionOptions {
   std::string recording;
   std::vector<std::string> settings;
   Rank extrapolate = 1;
-  WindowFractions window;
+  words::Fractions window;
   std::uint64_t memory = std::uint64_t{4} << 30;
   bool json = false;
 };

@@ -13,7 +13,6 @@
 #include "monitor/cli/verbs.h"
 #include "probe/outlet/mailbox/endpoint.h"
 #include "probe/outlet/outlet.h"
-#include "workloads/sim/contention/simulation.h"
 #include "workloads/sim/emitter/emitter.h"
 #include "workloads/sim/simulator.h"
 #include "workloads/sim/sweep/console.h"
@@ -21,7 +20,7 @@
 namespace idlewave::cli::simulation {
 namespace {
 
-using sim::contention::Simulation;
+using sim::Simulation;
 using sim::emitter::Emitter;
 using sim::sweep::interrupted;
 
@@ -75,7 +74,7 @@ int play(Simulation& simulation, Emitter& emitter, outlet::Outlet& outlet, Opera
   double told = 0;
   while (told < end && !simulation.finished() && outlet.refusal().empty()) {
     const double target = std::min(schedule.due(), end);
-    simulation.advance_until(target, &interrupted());
+    if (const wire::Status gone = simulation.advance_until(target); !gone) return fail(gone.error().message, 1);
     if (interrupted()) break;
     schedule.check(target);
     emitter.flush(target);
@@ -108,14 +107,8 @@ wire::Result<std::unique_ptr<Announcement>> announce(const LiveOptions& options)
 
 /// Error: what can't be watched while it runs.
 wire::Status check(const support::Scenario& scenario, const sim::core::Model& model) {
-  if (scenario.communication.collective)
-    return wire::Error{"--realtime: goes without a collective; --record a file and replay it"};
-  if (scenario.communication.loggops)
-    return wire::Error{
-        "--stream and --connect: not with LogGOPS parameters; give the transfer time of messages as "
-        "communication.time, or --record the run"};
-  if (const wire::Status fits = sim::emitter::check_session(scenario, model); !fits) return fits;
-  return sim::check_memory(scenario, {});
+  const wire::Status fits = sim::emitter::check_session(scenario, model);
+  return fits ? sim::check(scenario, {}) : fits;
 }
 
 int stream(const sim::Prepared& prepared, const sim::core::Model& model, const LiveOptions& options) {
@@ -139,7 +132,7 @@ int stream(const sim::Prepared& prepared, const sim::core::Model& model, const L
   }
   OutletStream stream(**outlet);
   Emitter emitter(prepared.scenario, model, options.scenario.stem(), stream);
-  auto simulation = Simulation::create(prepared.scenario, emitter, prepared.noise);
+  auto simulation = Simulation::create(prepared, emitter, &interrupted());
   if (!simulation) return fail(simulation.error().message, 2);
   const double end = options.duration ? Seconds(*options.duration).count() : std::numeric_limits<double>::infinity();
   Operator op(*simulation, prepared, options.allow_inject);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <variant>
 
+#include "probe/words/noise.h"
 #include "workloads/sim/noise/make_noise.h"
 
 namespace idlewave::cli::simulation {
@@ -83,21 +84,20 @@ wire::Result<Step> Operator::place_of(Rank rank, Step at_step) const {
 }
 
 wire::Status Operator::carry_out(const wire::Command& command, const wire::NoiseOrder& order) {
+  if (const auto possible = words::check_order(order); !possible) return possible.error();
   support::Noise noise{.distribution = {}, .seed = prepared_.scenario.noise.seed + command.id};
-  if (order.kind == wire::NoiseKind::kExponential)
-    noise.distribution = support::ExponentialNoise{order.amount};
-  else
-    noise.distribution = support::PeriodicNoise{order.amount, order.frequency};
+  switch (order.kind) {
+    case wire::NoiseKind::kExponential: noise.distribution = support::ExponentialNoise{order.amount}; break;
+    case wire::NoiseKind::kPeriodic: noise.distribution = support::PeriodicNoise{order.amount, order.frequency}; break;
+  }
   auto ordered = sim::noise::make_noise(noise);
   if (!ordered) return ordered.error();
-  replace_noise(command, std::move(*ordered));
-  return wire::ok();
+  return replace_noise(command, std::move(*ordered));
 }
 
 wire::Status Operator::carry_out(const wire::Command& command, const wire::ClearOrder&) {
   for (const Rank rank : ranks_of(command)) simulation_.take_back_delays(rank);
-  replace_noise(command, nullptr);
-  return wire::ok();
+  return ordered_.empty() ? wire::ok() : replace_noise(command, nullptr);
 }
 
 std::vector<Rank> Operator::ranks_of(const wire::Command& command) const {
@@ -107,7 +107,7 @@ std::vector<Rank> Operator::ranks_of(const wire::Command& command) const {
   return all;
 }
 
-void Operator::replace_noise(const wire::Command& command, std::shared_ptr<const PhaseNoise> noise) {
+wire::Status Operator::replace_noise(const wire::Command& command, std::shared_ptr<const PhaseNoise> noise) {
   std::vector<Rank> ranks = command.ranks;
   std::ranges::sort(ranks);
   if (ranks.empty()) ordered_.clear();
@@ -115,7 +115,11 @@ void Operator::replace_noise(const wire::Command& command, std::shared_ptr<const
     ordered_.push_back(
         std::make_shared<NoiseOfCommand>(NoiseOfCommand{command.id, std::move(ranks), std::move(noise)}));
   }
-  simulation_.set_noise(ordered_.empty() ? prepared_.noise : std::make_shared<OrderedNoise>(prepared_.noise, ordered_));
+  const wire::Status taken = simulation_.set_noise(
+      ordered_.empty() ? prepared_.noise : std::make_shared<OrderedNoise>(prepared_.noise, ordered_));
+  // Of a simulation that takes no orders there are none.
+  if (!taken) ordered_.clear();
+  return taken;
 }
 
 }  // namespace idlewave::cli::simulation

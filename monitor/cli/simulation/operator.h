@@ -6,7 +6,6 @@
 
 #include "probe/wire/frame.h"
 #include "probe/wire/result.h"
-#include "workloads/sim/contention/simulation.h"
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/sim/simulator.h"
 
@@ -20,7 +19,7 @@ using wire::Step;
 class Operator {
  public:
   /// Simulation and scenario outlive the operator. Unless it may inject, it does nothing but take back.
-  Operator(sim::contention::Simulation& simulation, const sim::Prepared& prepared, bool may_inject)
+  Operator(sim::Simulation& simulation, const sim::Prepared& prepared, bool may_inject)
       : simulation_(simulation), prepared_(prepared), may_inject_(may_inject) {}
 
   /// For all ranks that it names, or for none. Error: why not.
@@ -32,9 +31,9 @@ class Operator {
   wire::Status carry_out(const wire::Command& command, const wire::ClearOrder& order);
   wire::Result<Step> place_of(Rank rank, Step at_step) const;
   std::vector<Rank> ranks_of(const wire::Command& command) const;
-  void replace_noise(const wire::Command& command, std::shared_ptr<const PhaseNoise> noise);
+  wire::Status replace_noise(const wire::Command& command, std::shared_ptr<const PhaseNoise> noise);
 
-  sim::contention::Simulation& simulation_;
+  sim::Simulation& simulation_;
   const sim::Prepared& prepared_;
   bool may_inject_;
   /// Oldest first; the latest that names a rank counts.

@@ -4,11 +4,12 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "monitor/cli/report.h"
 #include "monitor/cli/simulation/observation.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
+#include "probe/words/quantity.h"
 #include "workloads/sim/sweep/console.h"
-#include "workloads/support/quantity.h"
 
 namespace idlewave::cli::simulation {
 namespace {
@@ -21,8 +22,6 @@ struct Timed {
   /// Of the run alone, unobserved.
   double wall_s = 0;
 };
-
-sim::core::Fractions fractions(WindowFractions window) { return {window.from, window.to}; }
 
 wire::Result<Timed> simulate(const sim::Prepared& prepared, const ScenarioOptions& options) {
   const sim::core::RunOptions plain{
@@ -42,7 +41,7 @@ void say_what_the_history_lacks(const Observation& observation, const ScenarioOp
   if (!observation.has_forgotten()) return;
   say(fmt::format(
       "the history of this run is larger than {}: what is found is of its later part; --memory gives it more",
-      support::format_bytes(options.memory)));
+      words::format_bytes(options.memory)));
 }
 
 /// As `idlewave report` finds it; null, with a line that says why, where nothing can be found.
@@ -52,7 +51,7 @@ json findings_of(const Observation& observation, const ScenarioOptions& options)
   say(fmt::format(
       "without what `idlewave report` finds in a run: its ranks need more than {} for their history; --memory gives "
       "it more",
-      support::format_bytes(options.memory)));
+      words::format_bytes(options.memory)));
   return {};
 }
 
@@ -81,7 +80,7 @@ wire::Result<json> look_at(const sim::Prepared& prepared, const ScenarioOptions&
                               .session = options.session,
                               .memory = finds ? std::optional(options.memory) : std::nullopt,
                               .record = options.record,
-                              .window = fractions(options.window)},
+                              .window = options.window},
                              interrupted());
   if (!observation) return observation.error();
   run.active_means = std::move(observation->active_means);
@@ -92,7 +91,7 @@ wire::Result<json> look_at(const sim::Prepared& prepared, const ScenarioOptions&
 /// Where nobody has looked at the run, or it adds up otherwise then.
 wire::Status add_means(const sim::Prepared& prepared, const ScenarioOptions& options, sim::core::Run& run) {
   if (!run.active_means.empty() || interrupted()) return wire::ok();
-  auto means = sim::active_means(prepared, run, fractions(options.window), &interrupted());
+  auto means = sim::active_means(prepared, run, options.window, &interrupted());
   if (!means) return means.error();
   run.active_means = std::move(*means);
   if (interrupted() && run.active_means.empty()) say("interrupted: without averages of active ranks");

@@ -31,7 +31,7 @@ struct Figures {
   std::vector<double> active_means;
 };
 
-Figures measured(const Program& program, Rank ranks_per_domain, WindowFractions window) {
+Figures measured(const Program& program, Rank ranks_per_domain, words::Fractions window) {
   const Nanoseconds begin = program.steps.begin(), length = program.steps.end() - begin;
   const auto at = [&](double fraction) { return begin + Nanoseconds(std::int64_t(fraction * double(length.count()))); };
   const double makespan = std::chrono::duration<double>(length).count();
@@ -140,9 +140,8 @@ int compare(const Program& program, const SessionOptions& options) {
   const support::Scenario& scenario = prepared->scenario;
   if (const auto whole = check_domains(scenario, options.extrapolate); !whole) return fail(whole.error().message, 2);
   const auto result =
-      sim::run(scenario, {.noise = prepared->noise.get(),
-                          .stop = &sim::sweep::interrupted(),
-                          .active_means_of = sim::core::Fractions{options.window.from, options.window.to}});
+      sim::run(scenario,
+               {.noise = prepared->noise.get(), .stop = &sim::sweep::interrupted(), .active_means_of = options.window});
   if (!result) return fail(result.error().message, 2);
   if (result->stopped) return fail("interrupted: the simulation has no end to compare", 1);
   const Figures life = measured(program, scenario.machine.ranks_per_domain, options.window),

@@ -46,14 +46,13 @@ Scenario quiet_scenario() {
 struct Stage {
   explicit Stage(Scenario scenario = quiet_scenario(), std::shared_ptr<const sim::core::PhaseNoise> noise = nullptr)
       : prepared{std::move(scenario), std::move(noise)} {
-    simulation->advance_until(0.05);
+    (void)simulation->advance_until(0.05);
   }
-  void to_the_end() { simulation->advance_until(1e9); }
+  void to_the_end() { (void)simulation->advance_until(1e9); }
 
   Holds holds;
   sim::Prepared prepared;
-  wire::Result<sim::contention::Simulation> simulation =
-      sim::contention::Simulation::create(prepared.scenario, holds, prepared.noise);
+  wire::Result<sim::Simulation> simulation = sim::Simulation::create(prepared, holds);
   cli::simulation::Operator op{*simulation, prepared, true};
 };
 
@@ -127,7 +126,7 @@ TEST(ClearCommand, LeavesTheProgramItsOwnDelaysAndNoise) {
 TEST(ClearCommand, EndsNoiseWithTheStepThatGoesOn) {
   Stage stage;
   EXPECT_TRUE(stage.op.obey({7, {}, kNoise}));
-  stage.simulation->advance_until(0.5);
+  (void)stage.simulation->advance_until(0.5);
   EXPECT_TRUE(stage.op.obey({8, {}, ClearOrder{}}));
   stage.to_the_end();
   EXPECT_LT(stage.holds.last[Phase::kNoise].at({5, 7}), 0.53);

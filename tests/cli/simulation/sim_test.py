@@ -198,7 +198,6 @@ class Collectives(SimTest):
         self.refuses(*setting("communication.message_size=0 B"), says="message_size")
         self.refuses(*setting("program.kernel=divide"), says=["kernel", "memory"])
         self.refuses(self.scenario, "--step-start", "20", says="19")
-        self.refuses(self.scenario, "--realtime", "--stream", "tcp://127.0.0.1:*", says="collective")
         self.refuses(self.write("bare.toml", COLLECTIVE.split("L =")[0]), says="LogGOPS")
         self.refuses(self.write("mode.toml", REFERENCE.replace('topology = "ring"', 'mode = "ideal"')), says=["mode", "collective"])
 
@@ -843,7 +842,6 @@ class Networks(SimTest):
             self.assertAlmostEqual(row["makespan_s"], 10 * (10e-3 + latency), delta=1e-7)
 
     def test_what_it_cannot_do_is_refused(self):
-        self.refuses(self.network, "--stream", "tcp://127.0.0.1:0", "--realtime", says=["--stream", "communication.time"])
         self.refuses(self.network, "--step-start", "200", says=["200", "199"])
         self.refuses(self.network, "--set", "machine.ranks=4000000", says=["operations", "fewer ranks or steps"])
 
@@ -1025,6 +1023,21 @@ class Watched(SimTest):
         sim.send_signal(signal.SIGINT)
         for process in (sim, recorder):
             process.communicate(timeout=60)
+
+    def test_a_run_on_a_network_is_watched_and_takes_no_orders(self):
+        slow = ["--set", "program.steps=100000", "--set", "program.time=20ms"]
+        endpoint, *processes = self.watch(self.write("collective.toml", COLLECTIVE), *slow, "--allow-inject")
+        refused = self.call("inject", "--session", endpoint, "--ranks", "2", "--delay", "50ms")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("network", refused.stderr)
+        self.assertEqual(self.call("inject", "--session", endpoint, "--clear").returncode, 0)
+        processes[0].send_signal(signal.SIGINT)
+        for process in processes:
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+        report = self.report()
+        self.assertEqual((report["ranks"], report["complete"]), (64, True))
+        self.assertGreater(report["steps"], 10)
 
     def test_ctrl_c_ends_a_live_simulation_properly(self):
         _, sim, recorder = self.watch(self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000")

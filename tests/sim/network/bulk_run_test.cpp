@@ -117,7 +117,8 @@ TEST(BulkRun, TellsOfEveryStepInTheOrderOfTimeUnderInterruptions) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", scenario " << number);
     Scenario scenario = scenarios.next();
     scenario.communication.loggops = LogGops{5us, 3us, 4us, 1e-9, 2e-9, 1 << 20};
-    const sim::noise::PeriodicNoise noise(scenarios.real(1e-6, 1e-3), 1.5e-3, {seed, support::NoisePhase::kOwn});
+    const sim::noise::PeriodicInterruptions noise(scenarios.real(1e-6, 1e-3), 1.5e-3,
+                                                  {seed, support::NoisePhase::kOwn});
     Log quiet, noisy;
     const auto without = sim::network::run_on_network(scenario, {.recorder = &quiet});
     const auto with = sim::network::run_on_network(scenario, {.noise = &noise, .recorder = &noisy});

@@ -172,7 +172,7 @@ std::shared_ptr<sim::core::PhaseNoise> any_noise(std::mt19937& random) {
   const sim::noise::Phases phases(random(), from(0, 1) ? support::NoisePhase::kOwn : support::NoisePhase::kSame);
   if (from(0, 1)) return std::make_shared<sim::noise::ExponentialNoise>(from(1, 30) * 1e-9, random());
   const int period = from(20, 200);
-  return std::make_shared<sim::noise::PeriodicNoise>(from(1, period / 2) * 1e-9, period * 1e-9, phases);
+  return std::make_shared<sim::noise::PeriodicInterruptions>(from(1, period / 2) * 1e-9, period * 1e-9, phases);
 }
 
 TEST(GoalOracle, EveryRankFinishesAtTheSameNanosecond) {

@@ -51,20 +51,20 @@ std::vector<Interruption> beats(double phase, double period, double duration, do
   return all;
 }
 
-TEST(TraceNoise, AWorkOfCenturiesUnderATraceOfNanosecondsEnds) {
+TEST(TraceInterruptions, AWorkOfCenturiesUnderATraceOfNanosecondsEnds) {
   const support::NoiseTrace trace = {{support::Nanoseconds(0), support::Nanoseconds(1)},
                                      {support::Nanoseconds(2), support::Nanoseconds(0)}};
-  const TraceNoise noise(trace, Phases(1, support::NoisePhase::kOwn));
+  const TraceInterruptions noise(trace, Phases(1, support::NoisePhase::kOwn));
   constexpr double kCenturies = 9e9;
   EXPECT_NEAR(noise.after(0, 0, 0, kCenturies), kCenturies, 1);
-  const TraceNoise dense({{support::Nanoseconds(10), support::Nanoseconds(9999)}},
-                         Phases(1, support::NoisePhase::kOwn));
+  const TraceInterruptions dense({{support::Nanoseconds(10), support::Nanoseconds(9999)}},
+                                 Phases(1, support::NoisePhase::kOwn));
   EXPECT_NEAR(dense.after(0, 0, 1e6, 1.25e6), 0.25e6 * 999.9, 1e3);
   EXPECT_EQ(noise.free_from(0, kCenturies), kCenturies);
   EXPECT_EQ(noise.next_from(0, kCenturies), kCenturies);
 }
 
-TEST(PeriodicNoise, IsWhatItsDefinitionSays) {
+TEST(PeriodicInterruptions, IsWhatItsDefinitionSays) {
   std::mt19937_64 random{3};
   const auto in = [&](double low, double high) { return std::uniform_real_distribution<double>{low, high}(random); };
   for (int i = 0; i < 3000; ++i) {
@@ -76,7 +76,7 @@ TEST(PeriodicNoise, IsWhatItsDefinitionSays) {
     const double end = begin + period * (i % 3 ? in(0, 2) : in(0, 20));
     const double until = end + (end - begin) * duration / (period - duration) + 3 * period;
     const double expected = idle_by_definition(beats(phases.of(rank), period, duration, until), begin, end);
-    const PeriodicNoise noise{duration, period, phases};
+    const PeriodicInterruptions noise{duration, period, phases};
     ASSERT_NEAR(noise.after(rank, i, begin, end), expected, 1e-9 * duration) << "seed 3, case " << i;
     const double free = free_by_definition(beats(phases.of(rank), period, duration, until), begin);
     ASSERT_NEAR(noise.free_from(rank, begin), free, 1e-9 * duration) << "seed 3, case " << i;
@@ -84,9 +84,9 @@ TEST(PeriodicNoise, IsWhatItsDefinitionSays) {
 }
 
 /// Work without a pause: nothing may be lost or counted twice where one phase ends and the next begins.
-TEST(PeriodicNoise, CountsEachInterruptionOnceInWorkWithoutAPause) {
+TEST(PeriodicInterruptions, CountsEachInterruptionOnceInWorkWithoutAPause) {
   for (const double work : {1e-3, 7.3e-3, 0.1, 0.75e-1, 0.33}) {
-    const PeriodicNoise noise{2.5e-3, 0.1, Phases{11, NoisePhase::kOwn}};
+    const PeriodicInterruptions noise{2.5e-3, 0.1, Phases{11, NoisePhase::kOwn}};
     double now = 0, idle = 0;
     for (Step step = 0; now < 1000; ++step) {
       const double after = noise.after(3, step, now, now + work);
@@ -97,28 +97,28 @@ TEST(PeriodicNoise, CountsEachInterruptionOnceInWorkWithoutAPause) {
   }
 }
 
-TEST(PeriodicNoise, DoesNotCountAnInterruptionThatBeginsWhereTheWorkEnds) {
+TEST(PeriodicInterruptions, DoesNotCountAnInterruptionThatBeginsWhereTheWorkEnds) {
   const Phases phases{1, NoisePhase::kSame};
-  const PeriodicNoise noise{0.25, 1, phases};
+  const PeriodicInterruptions noise{0.25, 1, phases};
   const double start = phases.of(0) + 4;
   EXPECT_EQ(noise.after(0, 0, start - 0.125, start), 0);
   EXPECT_EQ(noise.after(0, 0, start, start + 0.125), 0.25);
   EXPECT_EQ(noise.after(0, 0, start, start), 0);
 }
 
-TEST(PeriodicNoise, CountsWhatComesWithinItsOwnExtension) {
+TEST(PeriodicInterruptions, CountsWhatComesWithinItsOwnExtension) {
   const Phases phases{1, NoisePhase::kSame};
-  const PeriodicNoise noise{0.75, 1, phases};
+  const PeriodicInterruptions noise{0.75, 1, phases};
   const double start = phases.of(0) + 4;
   EXPECT_EQ(noise.after(0, 0, start, start + 0.5), 1.5);
 }
 
-TEST(PeriodicNoise, KnowsToTheLastBitWhereAnInterruptionBegins) {
+TEST(PeriodicInterruptions, KnowsToTheLastBitWhereAnInterruptionBegins) {
   std::mt19937_64 random{6};
   for (int i = 0; i < 20'000; ++i) {
     const double period = std::uniform_real_distribution<double>{1e-3, 1}(random);
     const Phases phases{random(), NoisePhase::kSame};
-    const PeriodicNoise noise{period / 4, period, phases};
+    const PeriodicInterruptions noise{period / 4, period, phases};
     const double start = (phases.of(0) + static_cast<double>(random() % 100'000)) * period;
     const double later = start + period / 8;
     ASSERT_EQ(noise.after(0, 0, start, later), period / 4) << "seed 6, case " << i;
@@ -127,8 +127,8 @@ TEST(PeriodicNoise, KnowsToTheLastBitWhereAnInterruptionBegins) {
   }
 }
 
-TEST(PeriodicNoise, TakesNoLongerForLongWork) {
-  const PeriodicNoise noise{1e-9, 2e-9, Phases{1, NoisePhase::kOwn}};
+TEST(PeriodicInterruptions, TakesNoLongerForLongWork) {
+  const PeriodicInterruptions noise{1e-9, 2e-9, Phases{1, NoisePhase::kOwn}};
   EXPECT_NEAR(noise.after(0, 0, 0, 1e6), 1e6, 1);
 }
 
@@ -174,8 +174,8 @@ TEST(Profiles, TakeCheckpointsAtADifferentMomentOnEachRank) {
   for (const int ranks : hit) EXPECT_NEAR(ranks, 100, 50);
 }
 
-TEST(SystemNoise, HasNoEventAbove35Microseconds) {
-  const SystemNoise noise{1, Phases{1, NoisePhase::kOwn}};
+TEST(SystemInterruptions, HasNoEventAbove35Microseconds) {
+  const SystemInterruptions noise{1, Phases{1, NoisePhase::kOwn}};
   double longest = 0, sum = 0;
   for (std::int64_t tick = 0; tick < 200'000; ++tick) {
     longest = std::max(longest, noise.duration(0, tick));
@@ -187,15 +187,15 @@ TEST(SystemNoise, HasNoEventAbove35Microseconds) {
   EXPECT_NEAR(sum / 2e5, 5e-6 - 35e-6 / std::expm1(7.0), 5 * 5e-6 / std::sqrt(2e5));
 }
 
-TEST(SystemNoise, IsWhatTheDefinitionSaysOfItsTicks) {
+TEST(SystemInterruptions, IsWhatTheDefinitionSaysOfItsTicks) {
   std::mt19937_64 random{4};
   const Phases phases{8, NoisePhase::kOwn};
-  const SystemNoise noise{8, phases};
+  const SystemInterruptions noise{8, phases};
   for (int i = 0; i < 1000; ++i) {
     const auto rank = static_cast<Rank>(random() % 1000);
     const double begin = std::uniform_real_distribution<double>{0, 1}(random);
     const double end = begin + std::uniform_real_distribution<double>{0, 0.05}(random);
-    auto ticks = beats(phases.of(rank), SystemNoise::kPeriod, 0, end + 1);
+    auto ticks = beats(phases.of(rank), SystemInterruptions::kPeriod, 0, end + 1);
     for (std::size_t k = 0; k < ticks.size(); ++k)
       ticks[k].duration = noise.duration(rank, static_cast<std::int64_t>(k) - 1);
     ASSERT_NEAR(noise.after(rank, i, begin, end), idle_by_definition(ticks, begin, end), 1e-15) << "seed 4, case " << i;
@@ -228,7 +228,7 @@ std::vector<Interruption> over_and_over(const support::NoiseTrace& trace, double
   return all;
 }
 
-TEST(TraceNoise, IsWhatItsDefinitionSays) {
+TEST(TraceInterruptions, IsWhatItsDefinitionSays) {
   std::mt19937_64 random{5};
   for (int i = 0; i < 2000; ++i) {
     const auto trace = random_trace(random, i % 2 ? 100'000 : 900'000);
@@ -236,7 +236,7 @@ TEST(TraceNoise, IsWhatItsDefinitionSays) {
     const Phases phases{random(), i % 2 ? NoisePhase::kOwn : NoisePhase::kSame};
     const double begin = std::uniform_real_distribution<double>{0, 5 * length}(random);
     const double end = begin + std::uniform_real_distribution<double>{0, (i % 3 ? 1 : 10) * length}(random);
-    const TraceNoise noise{trace, phases};
+    const TraceInterruptions noise{trace, phases};
     const double idle = noise.after(9, i, begin, end);
     const auto all = over_and_over(trace, phases.of(9), end + 2 * idle + 2 * length);
     ASSERT_NEAR(idle, idle_by_definition(all, begin, end), 1e-12) << "seed 5, case " << i;
@@ -244,11 +244,11 @@ TEST(TraceNoise, IsWhatItsDefinitionSays) {
   }
 }
 
-TEST(TraceNoise, OfAPeriodicTraceIsPeriodicNoise) {
+TEST(TraceInterruptions, OfAPeriodicTraceIsPeriodicNoise) {
   // The phase of a period counts from its start, that of a trace is where the run begins in it.
   support::NoiseTrace trace{{0ns, 2500us}, {100ms, 0ns}};
   const Phases phases{2, NoisePhase::kOwn};
-  const TraceNoise traced{trace, phases};
+  const TraceInterruptions traced{trace, phases};
   for (int i = 0; i < 1000; ++i) {
     const double begin = 0.0137 * i;
     const auto all = beats(1 - phases.of(4), 0.1, 2.5e-3, begin + 2);
@@ -270,9 +270,9 @@ void expect_next(const PhaseNoise& noise, double length) {
 
 TEST(Interruptions, TellWhenTheNextOneBegins) {
   const Phases phases{8, NoisePhase::kOwn};
-  expect_next(PeriodicNoise{2.5e-3, 0.1, phases}, 0.1);
-  expect_next(SystemNoise{9, phases}, SystemNoise::kPeriod);
-  expect_next(TraceNoise{{{1ms, 200us}, {4ms, 30us}, {9ms, 10us}}, phases}, 9e-3);
+  expect_next(PeriodicInterruptions{2.5e-3, 0.1, phases}, 0.1);
+  expect_next(SystemInterruptions{9, phases}, SystemInterruptions::kPeriod);
+  expect_next(TraceInterruptions{{{1ms, 200us}, {4ms, 30us}, {9ms, 10us}}, phases}, 9e-3);
 }
 
 }  // namespace

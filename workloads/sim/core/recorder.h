@@ -9,8 +9,8 @@ using wire::Phase;
 using wire::Rank;
 using wire::Step;
 
-/// Owned by the caller of a run. Calls come in the order of time for each rank; from the event engine (memory-bound,
-/// and every live run) in the order of time altogether.
+/// Owned by the caller of a run. Calls come in the order of time for each rank; from a simulation that goes as far as it
+/// is told to, in the order of time altogether.
 class Recorder {
  public:
   virtual ~Recorder() = default;
@@ -21,6 +21,8 @@ class Recorder {
   /// An operator's command, not the program itself, is why the rank is held in the kDelay or kNoise that it enters
   /// next.
   virtual void held_by(Rank /*rank*/, wire::CommandId /*command*/) {}
+  /// Whatever is told from now on happens at that time or later.
+  virtual void nothing_before(double /*time*/) {}
 };
 
 /// Without a recorder: compiles to nothing.

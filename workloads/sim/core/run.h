@@ -7,17 +7,14 @@
 #include <vector>
 
 #include "probe/wire/result.h"
+#include "probe/words/window.h"
 #include "workloads/sim/core/model.h"
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/sim/core/recorder.h"
 
 namespace idlewave::sim::core {
 
-/// Part of a run, as fractions of its makespan; 0 <= from < to <= 1.
-struct Fractions {
-  double from = 0.5;
-  double to = 0.95;
-};
+using words::Fractions;  ///< Of the makespan.
 
 /// The caller owns what is pointed to, and keeps it for the run.
 struct RunOptions {

@@ -6,6 +6,7 @@
 
 #include "workloads/sim/core/active_window.h"
 #include "workloads/sim/network/bulk_schedule.h"
+#include "workloads/sim/network/goal_engine.h"
 #include "workloads/sim/network/goal_run.h"
 
 namespace idlewave::sim::network {
@@ -109,7 +110,48 @@ Result<std::vector<double>> active_means(const GoalSchedule& schedule, const sup
   return again->stopped ? std::vector<double>{} : recorder.means();
 }
 
+class BulkSimulation final : public Simulation {
+ public:
+  BulkSimulation(Prepared prepared, GoalSchedule schedule, Recorder& recorder)
+      : prepared_(std::move(prepared)),
+        schedule_(std::move(schedule)),
+        observer_(prepared_.model, &recorder, std::nullopt) {}
+
+  wire::Status begin(const support::LogGops& network, const core::PhaseNoise* noise, const std::atomic<bool>* stop) {
+    auto engine = make_engine(schedule_, network,
+                              {.memory = &prepared_.work.memory, .noise = noise, .observer = &observer_, .stop = stop});
+    if (!engine) return engine.error();
+    engine_ = std::move(*engine);
+    return wire::ok();
+  }
+
+  wire::Status advance_until(double time) override {
+    engine_->advance_until(whole_ns(time));
+    return engine_->is_too_long() ? too_long_with_noise() : wire::ok();
+  }
+  bool finished() const override { return engine_->finished(); }
+  double time() const override { return observer_.makespan(); }
+
+ private:
+  Prepared prepared_;
+  GoalSchedule schedule_;
+  StepObserver observer_;
+  std::unique_ptr<GoalEngine> engine_;
+};
+
 }  // namespace
+
+Result<std::unique_ptr<Simulation>> simulate_on_network(const support::Scenario& scenario, Recorder& recorder,
+                                                        const core::PhaseNoise* noise, const std::atomic<bool>* stop) {
+  auto prepared = prepare(scenario);
+  if (!prepared) return prepared.error();
+  auto schedule = bulk_schedule(scenario, prepared->work);
+  if (!schedule) return schedule.error();
+  auto simulation = std::make_unique<BulkSimulation>(std::move(*prepared), std::move(*schedule), recorder);
+  if (const wire::Status begun = simulation->begin(network_of(scenario.communication), noise, stop); !begun)
+    return begun.error();
+  return std::unique_ptr<Simulation>(std::move(simulation));
+}
 
 Result<Run> run_on_network(const support::Scenario& scenario, const RunOptions& options) {
   const auto prepared = prepare(scenario);

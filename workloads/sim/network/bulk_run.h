@@ -2,8 +2,12 @@
 // A scenario whose ranks exchange messages with their neighbours, or call collectives, on a LogGOPS network, from its
 // beginning to its end.
 
+#include <atomic>
+#include <memory>
+
 #include "probe/wire/result.h"
 #include "workloads/sim/core/run.h"
+#include "workloads/sim/network/simulation.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::sim::network {
@@ -15,6 +19,12 @@ namespace idlewave::sim::network {
 /// posted and T after the send is, while the transfer time T begins when both are. Run::events: moments of the engine.
 /// Of a run that was stopped there are no averages.
 wire::Result<core::Run> run_on_network(const support::Scenario& scenario, const core::RunOptions& options);
+
+/// The same run, as far as it is told to. `recorder`, `noise` (null: silent) and `stop` (which may be null, and ends the
+/// run with what it has) outlive it. Error as above.
+wire::Result<std::unique_ptr<Simulation>> simulate_on_network(const support::Scenario& scenario,
+                                                              core::Recorder& recorder, const core::PhaseNoise* noise,
+                                                              const std::atomic<bool>* stop);
 
 /// Memory that the run will take: of all its steps at once. Error as above.
 wire::Result<std::size_t> bytes_on_network(const support::Scenario& scenario);

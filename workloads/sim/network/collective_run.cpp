@@ -5,151 +5,58 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "workloads/sim/network/collective_engine.h"
-#include "workloads/sim/network/collective_rank.h"
+#include "workloads/sim/network/collective_pattern.h"
+#include "workloads/sim/network/collective_ranks.h"
 #include "workloads/sim/network/collective_work.h"
 #include "workloads/sim/network/collectives.h"
 #include "workloads/sim/network/costs.h"
-#include "workloads/sim/network/waiting_messages.h"
 
 namespace idlewave::sim::network {
 
 namespace {
 
-// In this namespace, so that the compiler knows all calls of the engines that are made of them.
-
-Charges ticks_of(const Costs& costs, std::uint64_t bytes) {
-  const Charges charges = charges_of(costs, bytes);
-  return {charges.send_cpu * kTicks, charges.receive_cpu * kTicks, charges.nic * kTicks, charges.eager};
-}
-
-/// Who talks to whom, for the engine's inner loop. The most frequent one is worth a form of its own.
-class DisseminationPattern {
+/// Collectives that cost nothing: each rank by itself, all of them step by step.
+class IdealCollectives final : public CollectiveEngine {
  public:
-  static constexpr bool kDeep = false;
-
-  static Charges charges(const CollectiveCall& call, const Costs& costs) {
-    return ticks_of(costs, call.algorithm == Collective::kBarrier ? 1 : call.bytes);
+  IdealCollectives(const CollectiveProgram& program, const CollectiveOptions& options)
+      : program_(program), options_(options), work_(program_, options_, run_) {
+    run_.finish_ns.resize(std::size_t(program.ranks));
   }
 
-  DisseminationPattern(const CollectiveCall& call, Rank ranks, const Costs& costs)
-      : ranks_(ranks), rounds_(CollectiveRounds(call, ranks).count(0)), charges_(charges(call, costs)) {}
-
-  std::uint32_t rounds(Rank) const { return rounds_; }
-  bool sends(Rank, std::uint32_t) const { return true; }
-  int lane(Rank, std::uint32_t round) const { return int(round); }
-  std::pair<Rank, int> target(Rank rank, std::uint32_t round) const {
-    const std::uint32_t to = std::uint32_t(rank) + (std::uint32_t{1} << round);
-    return {Rank(std::min(to, to - std::uint32_t(ranks_))), int(round)};
-  }
-  Rank sender(Rank rank, int lane) const {
-    const Rank distance = Rank(1) << lane;
-    return rank >= distance ? rank - distance : rank + (ranks_ - distance);
-  }
-  const Charges& sent(Rank, std::uint32_t) const { return charges_; }
-  const Charges& received(Rank, int) const { return charges_; }
-
- private:
-  Rank ranks_;
-  std::uint32_t rounds_;
-  Charges charges_;
-};
-
-class AnyPattern {
- public:
-  AnyPattern(const CollectiveCall& call, Rank ranks, const Costs& costs) : rounds_(call, ranks), costs_(costs) {}
-
-  std::uint32_t rounds(Rank rank) const { return rounds_.count(rank); }
-  bool sends(Rank rank, std::uint32_t round) const { return rounds_.at(rank, round).to != kNobody; }
-  int lane(Rank rank, std::uint32_t round) const {
-    const Round what = rounds_.at(rank, round);
-    return what.from == kNobody ? kNoLane : what.lane;
-  }
-  std::pair<Rank, int> target(Rank rank, std::uint32_t round) const {
-    const Round what = rounds_.at(rank, round);
-    return {what.to, what.to_lane};
-  }
-  Rank sender(Rank rank, int lane) const { return rounds_.first_of_lane(rank, lane).from; }
-  Charges sent(Rank rank, std::uint32_t round) const { return ticks_of(costs_, rounds_.at(rank, round).send_bytes); }
-  Charges received(Rank rank, int lane) const {
-    return ticks_of(costs_, rounds_.first_of_lane(rank, lane).receive_bytes);
-  }
-
- private:
-  CollectiveRounds rounds_;
-  Costs costs_;
-};
-
-/// In which a rank may be ahead of a partner by one step at most, since nobody ends one before all have begun it.
-class BoundedPattern : public AnyPattern {
- public:
-  static constexpr bool kDeep = false;
-  using AnyPattern::AnyPattern;
-};
-
-/// Rings, in which messages of many rounds may wait, and trees, whose leaves or root may be ahead by many steps.
-class DeepPattern : public AnyPattern {
- public:
-  static constexpr bool kDeep = true;
-  using AnyPattern::AnyPattern;
-
-  DeepPattern(const CollectiveCall& call, Rank ranks, const Costs& costs)
-      : AnyPattern(call, ranks, costs),
-        by_sender_(call.algorithm == Collective::kReduce || call.algorithm == Collective::kGather) {}
-
-  /// Where to count what `rank` has received through a lane: each rank is one child, or has one lane.
-  std::size_t counter(Rank rank, int lane) const { return std::size_t(by_sender_ ? sender(rank, lane) : rank); }
-
- private:
-  bool by_sender_;
-};
-
-/// Each rank by itself.
-CollectiveRun run_ideal(const CollectiveProgram& program, const CollectiveOptions& options) {
-  CollectiveRun run;
-  CollectiveWork work(program, options, run);
-  for (Rank rank = 0; rank < program.ranks; ++rank) {
-    std::int64_t time = 0;
-    for (Step step = 0; step < program.steps && time <= kLongestCollective; ++step, ++run.rank_steps) {
-      if (options.stop && run.rank_steps % 1024 == 0 && options.stop->load(std::memory_order_relaxed))
-        run.stopped = true;
-      if (run.stopped) break;
-      time = work.end(rank, step, time);
+  void advance_until(std::int64_t time) override {
+    for (std::int64_t first = next(); first <= std::min(time, kLongestCollective); first = next()) {
+      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) run_.stopped = true;
+      if (run_.stopped) break;
+      for (Rank rank = 0; rank < program_.ranks; ++rank) {
+        std::int64_t& rank_time = run_.finish_ns[std::size_t(rank)];
+        rank_time = work_.end(rank, step_, rank_time);
+        if (step_ + 1 == program_.steps && options_.recorder)
+          options_.recorder->enters(rank, step_, Phase::kNone, to_seconds(rank_time));
+      }
+      ++step_;
+      run_.rank_steps += std::uint64_t(program_.ranks);
     }
-    if (options.recorder) options.recorder->enters(rank, program.steps - 1, Phase::kNone, to_seconds(time));
-    run.finish_ns.push_back(time);
+    if (options_.recorder) options_.recorder->nothing_before(to_seconds(std::min(time, next())));
   }
-  return run;
-}
 
-bool is_deep(Collective algorithm) {
-  switch (algorithm) {
-    case Collective::kAllreduceRing:
-    case Collective::kAllgatherRing:
-    case Collective::kBroadcast:
-    case Collective::kReduce:
-    case Collective::kGather:
-    case Collective::kScatter: return true;
-    default: return false;
-  }
-}
+  bool finished() const override { return step_ == program_.steps; }
+  bool is_too_long() const override { return step_ < program_.steps && next() > kLongestCollective; }
+  CollectiveRun take_run() override { return std::move(run_); }
 
-bool is_plain_dissemination(Collective algorithm) {
-  return algorithm == Collective::kBarrier || algorithm == Collective::kAllreduceDissemination ||
-         algorithm == Collective::kAllgatherDissemination;
-}
+ private:
+  /// When the first rank begins its next step.
+  std::int64_t next() const { return step_ == program_.steps ? kNever : *std::ranges::min_element(run_.finish_ns); }
 
-bool has_gaps(const Charges& charges) { return charges.nic > std::min(charges.send_cpu, charges.receive_cpu); }
-
-template <class Pattern, bool kOrdered, bool kGaps = true>
-wire::Result<CollectiveRun> run_with(const CollectiveProgram& program, const Costs& costs,
-                                     const CollectiveOptions& options) {
-  if (options.noise && options.interrupts)
-    return CollectiveEngine<Pattern, true, kOrdered, kGaps>(program, costs, options).run();
-  return CollectiveEngine<Pattern, false, kOrdered, kGaps>(program, costs, options).run();
-}
+  CollectiveProgram program_;
+  CollectiveOptions options_;
+  CollectiveRun run_;
+  CollectiveWork work_;
+  Step step_ = 0;
+};
 
 /// The longest messages are those of the root, or of the first rank where there is none.
 std::uint64_t longest_message(const CollectiveProgram& program) {
@@ -192,32 +99,37 @@ wire::Status check_lengths(const CollectiveProgram& program, const support::LogG
 
 }  // namespace
 
-wire::Result<CollectiveRun> run(const CollectiveProgram& program, const support::LogGops& network,
-                                const CollectiveOptions& options) {
-  if (auto status = check(program, network); !status) return wire::Error{status.error()};
-  if (auto status = check_lengths(program, network); !status) return wire::Error{status.error()};
-  if (program.mode == CollectiveMode::kIdeal) return run_ideal(program, options);
+wire::Result<std::unique_ptr<CollectiveEngine>> make_engine(const CollectiveProgram& program,
+                                                            const support::LogGops& network,
+                                                            const CollectiveOptions& options) {
+  if (auto status = check(program, network); !status) return status.error();
+  if (auto status = check_lengths(program, network); !status) return status.error();
+  if (program.mode == CollectiveMode::kIdeal)
+    return std::unique_ptr<CollectiveEngine>(std::make_unique<IdealCollectives>(program, options));
   const Costs costs(network);
   const bool eager = longest_message(program) <= network.rendezvous_size;
-  if (is_deep(program.call.algorithm)) {
-    if (eager && costs.flight() > 0) return run_with<DeepPattern, false>(program, costs, options);
-    return run_with<DeepPattern, true>(program, costs, options);
-  }
-  if (!eager || costs.flight() == 0) return run_with<BoundedPattern, true>(program, costs, options);
-  if (is_plain_dissemination(program.call.algorithm)) {
-    if (has_gaps(DisseminationPattern::charges(program.call, costs)))
-      return run_with<DisseminationPattern, false>(program, costs, options);
-    return run_with<DisseminationPattern, false, false>(program, costs, options);
-  }
-  return run_with<BoundedPattern, false>(program, costs, options);
+  return eager && costs.flight() > 0 ? make_windowed(program, costs, options) : make_ordered(program, costs, options);
+}
+
+wire::Error too_long_collectives() {
+  return wire::Error{"the run is longer than 2.3 years: make its work, noise or messages shorter"};
+}
+
+wire::Result<CollectiveRun> run(const CollectiveProgram& program, const support::LogGops& network,
+                                const CollectiveOptions& options) {
+  const auto engine = make_engine(program, network, options);
+  if (!engine) return engine.error();
+  (*engine)->advance_until(std::numeric_limits<std::int64_t>::max());
+  if ((*engine)->is_too_long()) return too_long_collectives();
+  return (*engine)->take_run();
 }
 
 std::size_t bytes_needed(const CollectiveProgram& program) {
   const std::size_t finish = 8;
   if (program.mode == CollectiveMode::kIdeal) return std::size_t(program.ranks) * finish;
-  const std::size_t engine = sizeof(RankStateOf<NumberedMessage, true>) + sizeof(std::int64_t);
+  const std::size_t engine = sizeof(RankStateOf<NumberedMessage>) + sizeof(std::int64_t);
   const std::size_t quiet = sizeof(std::int64_t);
-  const std::size_t counter = is_deep(program.call.algorithm) ? sizeof(std::uint32_t) : 0;
+  const std::size_t counter = AnyPattern::is_deep(program.call.algorithm) ? sizeof(std::uint32_t) : 0;
   return std::size_t(program.ranks) * (engine + counter + quiet + finish);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "workloads/sim/core/in_order.h"
+#include "workloads/sim/network/collective_engine.h"
 #include "workloads/sim/network/collective_run.h"
 
 namespace idlewave::sim::network {
@@ -35,12 +37,48 @@ std::int64_t last(const std::vector<std::int64_t>& times) {
   return times.empty() ? 0 : *std::ranges::max_element(times);
 }
 
+support::LogGops network_of(const support::Scenario& scenario) {
+  return scenario.communication.loggops.value_or(support::LogGops{});
+}
+
+class CollectiveSimulation final : public Simulation {
+ public:
+  explicit CollectiveSimulation(core::Recorder& recorder) : told_(recorder) {}
+
+  wire::Status begin(const support::Scenario& scenario, const core::PhaseNoise* noise, const std::atomic<bool>* stop) {
+    auto engine =
+        make_engine(program_of(scenario), network_of(scenario),
+                    {.noise = noise, .interrupts = interrupts(scenario.noise), .stop = stop, .recorder = &told_});
+    if (!engine) return engine.error();
+    engine_ = std::move(*engine);
+    return wire::ok();
+  }
+
+  wire::Status advance_until(double time) override {
+    engine_->advance_until(whole_ns(time));
+    return engine_->is_too_long() ? too_long_collectives() : wire::ok();
+  }
+  bool finished() const override { return engine_->finished() && told_.empty(); }
+  double time() const override { return told_.last(); }
+
+ private:
+  core::InOrder told_;
+  std::unique_ptr<CollectiveEngine> engine_;
+};
+
 }  // namespace
+
+wire::Result<std::unique_ptr<Simulation>> simulate_collectives(const support::Scenario& scenario,
+                                                               core::Recorder& recorder, const core::PhaseNoise* noise,
+                                                               const std::atomic<bool>* stop) {
+  auto simulation = std::make_unique<CollectiveSimulation>(recorder);
+  if (const wire::Status begun = simulation->begin(scenario, noise, stop); !begun) return begun.error();
+  return std::unique_ptr<Simulation>(std::move(simulation));
+}
 
 wire::Result<Run> run_collectives(const support::Scenario& scenario, const RunOptions& options) {
   if (const auto checked = core::check(options, scenario.program.steps); !checked) return checked.error();
-  const support::LogGops network = scenario.communication.loggops.value_or(support::LogGops{});
-  const auto result = run(program_of(scenario), network,
+  const auto result = run(program_of(scenario), network_of(scenario),
                           {.noise = options.noise,
                            .interrupts = interrupts(scenario.noise),
                            .stop = options.stop,

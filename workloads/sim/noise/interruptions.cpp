@@ -42,10 +42,10 @@ double Phases::of(Rank rank) const {
   return unit_of(bits_at(key_, kPhaseRow, static_cast<std::uint64_t>(column)));
 }
 
-PeriodicNoise::PeriodicNoise(double duration, double period, Phases phases)
+PeriodicInterruptions::PeriodicInterruptions(double duration, double period, Phases phases)
     : duration_(duration), period_(period), phases_(phases) {}
 
-double PeriodicNoise::after(Rank rank, Step /*step*/, double begin, double end) const {
+double PeriodicInterruptions::after(Rank rank, Step /*step*/, double begin, double end) const {
   const Beat beat{phases_.of(rank), period_};
   const double first = beat.first_from(begin);
   // The n-th one is the first that does not count if it begins at end + n durations or later.
@@ -60,25 +60,25 @@ double PeriodicNoise::after(Rank rank, Step /*step*/, double begin, double end) 
   return n * duration_;
 }
 
-double PeriodicNoise::free_from(Rank rank, double time) const {
+double PeriodicInterruptions::free_from(Rank rank, double time) const {
   const Beat beat{phases_.of(rank), period_};
   return std::max(time, beat.at(beat.first_from(time) - 1) + duration_);
 }
 
-double PeriodicNoise::next_from(Rank rank, double time) const {
+double PeriodicInterruptions::next_from(Rank rank, double time) const {
   const Beat beat{phases_.of(rank), period_};
   return beat.at(beat.first_from(time));
 }
 
-SystemNoise::SystemNoise(std::uint64_t seed, Phases phases)
+SystemInterruptions::SystemInterruptions(std::uint64_t seed, Phases phases)
     : key_(mixed(key_of(seed))), cut_(1 - portable_exp(-kLongest / kScale)), phases_(phases) {}
 
-double SystemNoise::duration(Rank rank, std::int64_t tick) const {
+double SystemInterruptions::duration(Rank rank, std::int64_t tick) const {
   const double u = unit_of(bits_at(key_, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(tick)));
   return std::clamp(-kScale * portable_log(1 - cut_ * u), 0.0, kLongest);
 }
 
-double SystemNoise::after(Rank rank, Step /*step*/, double begin, double end) const {
+double SystemInterruptions::after(Rank rank, Step /*step*/, double begin, double end) const {
   const Beat beat{phases_.of(rank), kPeriod};
   double idle = 0;
   for (double k = beat.first_from(begin); beat.at(k) < end + idle; ++k) {
@@ -87,18 +87,18 @@ double SystemNoise::after(Rank rank, Step /*step*/, double begin, double end) co
   return idle;
 }
 
-double SystemNoise::free_from(Rank rank, double time) const {
+double SystemInterruptions::free_from(Rank rank, double time) const {
   const Beat beat{phases_.of(rank), kPeriod};
   const double k = beat.first_from(time) - 1;
   return std::max(time, beat.at(k) + duration(rank, static_cast<std::int64_t>(k)));
 }
 
-double SystemNoise::next_from(Rank rank, double time) const {
+double SystemInterruptions::next_from(Rank rank, double time) const {
   const Beat beat{phases_.of(rank), kPeriod};
   return beat.at(beat.first_from(time));
 }
 
-TraceNoise::TraceNoise(const support::NoiseTrace& trace, Phases phases) : phases_(phases) {
+TraceInterruptions::TraceInterruptions(const support::NoiseTrace& trace, Phases phases) : phases_(phases) {
   for (const support::Detour& detour : trace) {
     round_.push_back({seconds(detour.start), seconds(detour.duration)});
     busy_ += seconds(detour.duration);
@@ -111,7 +111,7 @@ TraceNoise::TraceNoise(const support::NoiseTrace& trace, Phases phases) : phases
   stretch_ = longest_stretch();
 }
 
-double TraceNoise::longest_stretch() const {
+double TraceInterruptions::longest_stretch() const {
   // Two rounds, since a stretch may go on from one into the next.
   double longest = 0, begin = 0, end = 0;
   for (Place place{0, 0}; place.round < 2; place = next(place)) {
@@ -123,7 +123,7 @@ double TraceNoise::longest_stretch() const {
   return longest;
 }
 
-double TraceNoise::free_from(Rank rank, double time) const {
+double TraceInterruptions::free_from(Rank rank, double time) const {
   if (time > kMostRounds * length_) return time;
   const double offset = phases_.of(rank) * length_;
   double free = -std::numeric_limits<double>::infinity();
@@ -132,21 +132,21 @@ double TraceNoise::free_from(Rank rank, double time) const {
   return std::max(time, free);
 }
 
-double TraceNoise::next_from(Rank rank, double time) const {
+double TraceInterruptions::next_from(Rank rank, double time) const {
   if (time > kMostRounds * length_) return time;
   const double offset = phases_.of(rank) * length_;
   return at(first_from(time, offset), offset);
 }
 
-TraceNoise::Place TraceNoise::next(Place place) const {
+TraceInterruptions::Place TraceInterruptions::next(Place place) const {
   return place.index + 1 < round_.size() ? Place{place.round, place.index + 1} : Place{place.round + 1, 0};
 }
 
-TraceNoise::Place TraceNoise::previous(Place place) const {
+TraceInterruptions::Place TraceInterruptions::previous(Place place) const {
   return place.index > 0 ? Place{place.round, place.index - 1} : Place{place.round - 1, round_.size() - 1};
 }
 
-TraceNoise::Place TraceNoise::first_from(double time, double offset) const {
+TraceInterruptions::Place TraceInterruptions::first_from(double time, double offset) const {
   const double round = std::floor((time + offset) / length_);
   const double within = time + offset - round * length_;
   const auto found = std::ranges::lower_bound(round_, within, {}, &Interruption::start);
@@ -158,7 +158,7 @@ TraceNoise::Place TraceNoise::first_from(double time, double offset) const {
   return place;
 }
 
-double TraceNoise::after(Rank rank, Step /*step*/, double begin, double end) const {
+double TraceInterruptions::after(Rank rank, Step /*step*/, double begin, double end) const {
   // Then the interruptions take their share: work has the rest of each round.
   if (end * (length_ / free_) > kMostRounds * free_) return (end - begin) * busy_ / free_;
   const double offset = phases_.of(rank) * length_;

@@ -38,10 +38,10 @@ class Phases {
 
 /// Interruption k = 0, +-1, ... of a rank begins at (phase + k) periods, all of one duration. O(1), however long the
 /// work.
-class PeriodicNoise final : public PhaseNoise {
+class PeriodicInterruptions final : public PhaseNoise {
  public:
   /// Seconds; duration < period.
-  PeriodicNoise(double duration, double period, Phases phases);
+  PeriodicInterruptions(double duration, double period, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
   bool is_in_time() const override { return true; }
   double free_from(Rank rank, double time) const override;
@@ -57,13 +57,13 @@ class PeriodicNoise final : public PhaseNoise {
 /// microseconds"). The paper shows the trace as a picture only, so the rest is an assumption: a timer tick of 250 Hz,
 /// usual with Linux, whose durations are exponential with 5 us, cut at 35 us. Takes 0.12 % of the time.
 /// O(number of ticks).
-class SystemNoise final : public PhaseNoise {
+class SystemInterruptions final : public PhaseNoise {
  public:
   static constexpr double kPeriod = 1.0 / 250;
   static constexpr double kLongest = 35e-6;
   static constexpr double kScale = 5e-6;
 
-  SystemNoise(std::uint64_t seed, Phases phases);
+  SystemInterruptions(std::uint64_t seed, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
   bool is_in_time() const override { return true; }
   double free_from(Rank rank, double time) const override;
@@ -78,10 +78,10 @@ class SystemNoise final : public PhaseNoise {
 
 /// The interruptions of a trace, over and over. Each rank stands at a moment of the trace of its own when the run
 /// begins, or all at the same. O(log(size of the trace) + interruptions that count, less those of whole rounds).
-class TraceNoise final : public PhaseNoise {
+class TraceInterruptions final : public PhaseNoise {
  public:
   /// As parse_noise_trace returns it: not empty, sorted, with time left for work.
-  TraceNoise(const support::NoiseTrace& trace, Phases phases);
+  TraceInterruptions(const support::NoiseTrace& trace, Phases phases);
   double after(Rank rank, Step step, double begin, double end) const override;
   bool is_in_time() const override { return true; }
   double free_from(Rank rank, double time) const override;

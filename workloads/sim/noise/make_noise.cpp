@@ -59,14 +59,16 @@ struct Maker {
       return Error{"noise.frequency: must be above 0, and its period longer than noise.duration"};
     }
     if (duration == 0) return silence();
-    return noise_of<PeriodicNoise>(duration, 1 / n.frequency, Phases{seed, n.phase});
+    return noise_of<PeriodicInterruptions>(duration, 1 / n.frequency, Phases{seed, n.phase});
   }
 
-  Made operator()(const support::SystemNoise& n) const { return noise_of<SystemNoise>(seed, Phases{seed, n.phase}); }
+  Made operator()(const support::SystemNoise& n) const {
+    return noise_of<SystemInterruptions>(seed, Phases{seed, n.phase});
+  }
 
   Made operator()(const support::TraceNoise& n) const {
     if (trace.empty()) return Error{"noise.file: has not been read, or holds no interruption"};
-    return noise_of<TraceNoise>(trace, Phases{seed, n.phase});
+    return noise_of<TraceInterruptions>(trace, Phases{seed, n.phase});
   }
 };
 

@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <cstdio>
 #include <utility>
 
+#include "probe/words/window.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::sim::sweep {
@@ -33,18 +33,6 @@ std::optional<std::vector<std::string>> range_of(const std::string& text) {
   std::vector<std::string> values;
   for (std::int64_t value = *first; value <= *last; ++value) values.push_back(std::to_string(value));
   return values;
-}
-
-core::Fractions parse_window(const std::string& text) {
-  core::Fractions window;
-  int used = 0;
-  const bool read =
-      std::sscanf(text.c_str(), "%lf:%lf%n", &window.from, &window.to, &used) == 2 && std::size_t(used) == text.size();
-  if (!read || !(0 <= window.from && window.from < window.to && window.to <= 1)) {
-    throw CLI::ValidationError("--window",
-                               fmt::format("'{}': accepted is FROM:TO within 0 and 1, as in 0.6:0.85", text));
-  }
-  return window;
 }
 
 }  // namespace
@@ -80,9 +68,15 @@ void add_options(CLI::App& app, Options& o) {
       ->type_name("N")
       ->check(CLI::Range(1, kMostThreads));
   app.add_option_function<std::string>(
-         "--window", [&o](const std::string& text) { o.window = parse_window(text); },
+         "--window",
+         [&o](const std::string& text) {
+           const auto window = words::parse_window(text);
+           if (!window) throw CLI::ValidationError("--window", window.error().message);
+           o.window = *window;
+         },
          "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
       ->type_name("FROM:TO");
+  app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
   app.add_flag("--json", o.json, "Print the result as JSON");
 }
 

@@ -33,6 +33,7 @@ struct Options {
   bool study = false;                 ///< Sweep, `against` and chart as the scenario's [study] has them.
   bool without_delays = false;        ///< Those of the scenario are left out.
   core::Fractions window;
+  bool without_delays = false;  ///< Those of the scenario are left out.
   bool json = false;
 };
 

@@ -1,0 +1,27 @@
+#pragma once
+// Noise as people order it, and what may be ordered. Each refusal is one sentence, whoever is asked.
+
+#include <string>
+#include <string_view>
+
+#include "probe/wire/result.h"
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::words {
+
+/// `exp:0.5ms` (the mean) or `periodic:2.5ms@10Hz`. Interruptions that leave no time to work are refused.
+wire::Result<wire::NoiseOrder> parse_noise(std::string_view text);
+/// What parse_noise reads as the same order; for a kind that we don't know that it is unknown.
+std::string to_words(const wire::NoiseOrder& order);
+
+/// Interruptions that come again before they have ended would never let a rank go on.
+wire::Status check_leaves_time(wire::Nanoseconds duration, double frequency);
+
+// What a rank can be asked for while it runs: to be held for more than 0 and at most wire::kLongestHold.
+
+wire::Result<wire::Nanoseconds> parse_hold(std::string_view text);  ///< A duration, `250ms`.
+wire::Result<wire::NoiseOrder> parse_order_of_noise(std::string_view text);
+wire::Status check_hold(wire::Nanoseconds duration);
+wire::Status check_order(const wire::NoiseOrder& order);
+
+}  // namespace idlewave::words
