@@ -72,6 +72,11 @@ CLI::Option* add_extrapolate(CLI::App& app, Factor& factor, const std::string& h
       ->check(CLI::Range(Rank{1}, kMostFactor));
 }
 
+void add_record(CLI::App& app, std::string& record, std::string& session) {
+  app.add_option("--record", record, "Write a session file for `idlewave replay` and `report`")->type_name("FILE");
+  app.add_option("--session", session, "Name of the session in that file (simulation)")->type_name("NAME");
+}
+
 // --- the ways ---
 
 void add_flags(CLI::App& app, ScenarioOptions& o) {
@@ -83,8 +88,7 @@ void add_flags(CLI::App& app, ScenarioOptions& o) {
          "--step-start", [&o](wire::Step step) { o.step_start = step; }, "Also tell when each rank began this step")
       ->type_name("STEP")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--record", o.record, "Write a session file for `idlewave replay` and `report`")->type_name("FILE");
-  app.add_option("--session", o.session, "Name of the session in that file (simulation)")->type_name("NAME");
+  add_record(app, o.record, o.session);
   app.add_flag("--json", o.json, "Print the result as JSON, with what `idlewave report` finds in the run");
   add_memory(app, o.memory, "With --json: for the history in which it is found (512MB); the oldest detail goes first");
 }
@@ -142,6 +146,7 @@ void add_flags(CLI::App& app, ScheduleOptions& o) {
   app.add_option("-o,--output", o.output, "With --extrapolate: also write that schedule, as GOAL text")
       ->type_name("FILE")
       ->needs(factor);
+  add_record(app, o.record, o.session);
   app.add_flag("--json", o.json, "Print the result as JSON");
 }
 

@@ -62,6 +62,9 @@ struct ScheduleOptions {
   std::optional<Rank> extrapolate;
   /// Where the extrapolated schedule is written; empty: nowhere.
   std::filesystem::path output;
+  /// Session file; empty: none.
+  std::string record;
+  std::string session = "simulation";
   bool json = false;
 };
 

@@ -1,5 +1,6 @@
 #include "monitor/cli/simulation/frames.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "probe/wire/codec.h"
@@ -13,6 +14,16 @@ void Frames::add(Body body, wire::Nanoseconds at) {
   if (observer_) observer_->accept({at, wire::Direction::kReceived, bytes});
 }
 
+wire::Status Frames::into_file(const std::string& path, const std::string& input) {
+  auto file = wire::FrameLogWriter::create(path, {.program_version = IDLEWAVE_VERSION,
+                                                  .session = session_,
+                                                  .machine = "simulated",
+                                                  .command_line = "idlewave sim " + input});
+  if (!file) return file.error();
+  file_ = std::move(*file);
+  return wire::ok();
+}
+
 void Frames::send(wire::Roster roster) { add(std::move(roster), {}); }
 
 void Frames::send(wire::Events events) {
@@ -23,6 +34,14 @@ void Frames::send(wire::Events events) {
 wire::Status Frames::end() {
   add(wire::End{}, last_);
   return written_ && file_ ? file_->close() : written_;
+}
+
+/// As the writer of recordings has it: an empty file may be written over.
+wire::Status check_free(const std::string& path) {
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(path, missing);
+  if (missing || size == 0) return wire::ok();
+  return wire::Error{path + " exists; choose another name"};
 }
 
 }  // namespace idlewave::cli::simulation

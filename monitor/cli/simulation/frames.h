@@ -16,7 +16,8 @@ class Frames final : public sim::emitter::Stream {
  public:
   explicit Frames(std::string session) : session_(std::move(session)) {}
 
-  void into(std::unique_ptr<wire::FrameLogWriter> file) { file_ = std::move(file); }
+  /// Begins a session file. `input`: what is simulated, as the command line names it. Error: one line.
+  wire::Status into_file(const std::string& path, const std::string& input);
   /// `observer` outlives this.
   void into(Observer& observer) { observer_ = &observer; }
 
@@ -36,5 +37,8 @@ class Frames final : public sim::emitter::Stream {
   wire::Nanoseconds last_{};
   wire::Status written_ = wire::ok();
 };
+
+/// Before anything is simulated. Error: there is such a file, and it is not empty.
+wire::Status check_free(const std::string& path);
 
 }  // namespace idlewave::cli::simulation

@@ -1,6 +1,5 @@
 #include "monitor/cli/simulation/observation.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "monitor/cli/simulation/frames.h"
@@ -41,28 +40,15 @@ class Both final : public Recorder {
   Recorder& second_;
 };
 
-/// A core-bound program on contention domains is swept over its ranks where nobody looks, which adds up in another
-/// order.
-bool is_swept(const support::Scenario& scenario) {
-  return sim::engine_of(scenario) == sim::Engine::kContention && scenario.program.kernel == support::Kernel::kCore;
-}
-
-/// As the writer of recordings has it: an empty file may be written over.
-bool is_taken(const std::string& path) {
-  std::error_code missing;
-  const auto size = std::filesystem::file_size(path, missing);
-  return !missing && size > 0;
-}
-
-wire::Status open_file(const Wanted& wanted, Frames& frames) {
-  if (wanted.record.empty()) return wire::ok();
-  auto file = wire::FrameLogWriter::create(wanted.record, {.program_version = IDLEWAVE_VERSION,
-                                                           .session = wanted.session,
-                                                           .machine = "simulated",
-                                                           .command_line = "idlewave sim " + wanted.program});
-  if (!file) return file.error();
-  frames.into(std::move(*file));
-  return wire::ok();
+/// Whether an observed run adds up the work of a domain in the order in which a row of a sweep does, so that both have the
+/// same averages to the last bit. Rows with a collective have none.
+bool adds_up_alike(const support::Scenario& scenario) {
+  switch (sim::engine_of(scenario)) {
+    case sim::Engine::kContention: return scenario.program.kernel != support::Kernel::kCore;
+    case sim::Engine::kNetwork: return false;
+    case sim::Engine::kCollectives: return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -77,8 +63,8 @@ bool Observation::has_forgotten() const {
 }
 
 wire::Status check_recording(const support::Scenario& scenario, const std::string& path) {
-  if (is_taken(path)) return wire::Error{path + " exists; choose another name"};
-  return check_observation(scenario);
+  const wire::Status free = check_free(path);
+  return free ? check_observation(scenario) : free;
 }
 
 wire::Status check_observation(const support::Scenario& scenario) {
@@ -92,7 +78,9 @@ wire::Result<Observation> observe(const sim::Prepared& prepared, const sim::core
   if (!model) return model.error();
   Observation observation;
   Frames frames(wanted.session);
-  if (const wire::Status opened = open_file(wanted, frames); !opened) return opened.error();
+  if (!wanted.record.empty()) {
+    if (const wire::Status opened = frames.into_file(wanted.record, wanted.program); !opened) return opened.error();
+  }
   if (wanted.memory) {
     observation.observer = std::make_unique<Observer>(wanted.session, *wanted.memory);
     frames.into(*observation.observer);
@@ -106,7 +94,7 @@ wire::Result<Observation> observe(const sim::Prepared& prepared, const sim::core
   emitter.finish(played->until);
   if (const wire::Status ended = frames.end(); !ended) return ended.error();
   observation.played = *played;
-  if (played->whole && !is_swept(prepared.scenario)) observation.active_means = active.means();
+  if (played->whole && adds_up_alike(prepared.scenario)) observation.active_means = active.means();
   return observation;
 }
 

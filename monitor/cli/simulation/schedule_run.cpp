@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
+#include "monitor/cli/simulation/frames.h"
 #include "monitor/cli/simulation/schedule_file.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
 #include "workloads/sim/network/extrapolate.h"
 #include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/network/schedule_simulation.h"
 #include "workloads/sim/noise/make_noise.h"
+#include "workloads/sim/simulator.h"
+#include "workloads/sim/sweep/console.h"
 #include "workloads/support/memory_limit.h"
 #include "workloads/support/noise_trace.h"
 
@@ -86,16 +91,6 @@ wire::Result<Surroundings> surroundings_of(const ScheduleOptions& options) {
   return Surroundings{*scenario->communication.loggops, *machine, std::move(*noise)};
 }
 
-wire::Result<GoalRun> run_in(const Surroundings& surroundings, const GoalSchedule& schedule) {
-  network::GoalOptions options{.noise = surroundings.noise.get()};
-  if (!surroundings.machine) return run(schedule, surroundings.network, options);
-  const auto ranks = std::size_t(std::min(schedule.ranks(), surroundings.machine->ranks_per_domain));
-  const auto memory = network::memory_domains(*surroundings.machine, ranks * std::size_t(schedule.cpus()));
-  if (!memory) return memory.error();
-  options.memory = &*memory;
-  return run(schedule, surroundings.network, options);
-}
-
 /// A schedule, and of what it was extrapolated.
 struct Given {
   GoalSchedule schedule;
@@ -160,21 +155,48 @@ void name_the_stuck(const GoalRun& run) {
   if (lines < run.stuck.size()) fail(fmt::format("... and {} more that wait", run.stuck.size() - lines), 1);
 }
 
+/// Runs it once more; Ctrl-C leaves a sound session up to there.
+wire::Status record(const network::ScheduledProgram& program, const ScheduleOptions& options) {
+  const support::Scenario scenery = network::scenery_of(program);
+  const auto model = sim::model_of(scenery);
+  if (!model) return model.error();
+  if (const wire::Status fits = sim::emitter::check_session(scenery, *model); !fits) return fits;
+  Frames frames(options.session);
+  if (const wire::Status opened = frames.into_file(options.record, "--goal " + options.schedule.string()); !opened)
+    return opened;
+  sim::emitter::Emitter emitter(scenery, *model, options.schedule.stem(), frames);
+  const auto simulation = network::simulate(program, emitter, &sim::sweep::interrupted());
+  if (!simulation) return simulation.error();
+  if (const wire::Status told = (*simulation)->advance_until(std::numeric_limits<double>::max()); !told) return told;
+  emitter.finish((*simulation)->time());
+  if (!(*simulation)->finished())
+    fail(fmt::format("{}: interrupted, ends at {:.6g} s of simulated time", options.record, (*simulation)->time()), 0);
+  return frames.end();
+}
+
 }  // namespace
 
 int run(const ScheduleOptions& options) {
-  const auto surroundings = surroundings_of(options);
+  auto surroundings = surroundings_of(options);
   if (!surroundings) return fail(surroundings.error().message, 2);
-  const auto given = given_by(options);
+  if (!options.record.empty()) {
+    if (const auto free = check_free(options.record); !free) return fail(free.error().message, 2);
+  }
+  auto given = given_by(options);
   if (!given) return fail(given.error().message, 2);
   if (!options.output.empty()) {
     if (const auto written = write_schedule(given->schedule, options.output); !written)
       return fail(written.error().message, 1);
   }
+  const network::ScheduledProgram program{std::move(given->schedule), surroundings->network, surroundings->machine,
+                                          std::move(surroundings->noise)};
   const auto begin = std::chrono::steady_clock::now();
-  const auto result = run_in(*surroundings, given->schedule);
+  const auto result = network::run(program);
   if (!result) return fail(result.error().message, 2);
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!options.record.empty()) {
+    if (const auto recorded = record(program, options); !recorded) return fail(recorded.error().message, 1);
+  }
   print(options.json ? json_of(*result, wall_s, given->origin) : text_of(*result, wall_s, given->origin));
   name_the_stuck(*result);
   return result->complete() ? 0 : 1;

@@ -46,6 +46,9 @@ collective = "allreduce"
 message_size = "8 B"
 L = "2500 ns"
 o = "1500 ns"
+g = "1000 ns"
+G = "6 ns/B"
+S = "1 GB"
 [[delay]]
 rank = 5
 step = 5
@@ -101,14 +104,21 @@ TEST_F(Observations, FindWhatIsFoundInTheRecording) {
 }
 
 TEST_F(Observations, AddUpActiveRanksToTheLastBitOfARunOfItsOwn) {
-  for (const char* text : {kReference, kCollective}) {
-    const sim::Prepared run_of = prepared(text, {"noise.distribution=exponential", "noise.mean=0.2 ms"});
-    const auto run = sim::run(run_of.scenario, {.noise = run_of.noise.get()});
-    ASSERT_TRUE(run) << run.error().message;
-    const auto observation = observe(run_of, *run, wanted(), never_);
-    ASSERT_TRUE(observation) << observation.error().message;
-    EXPECT_EQ(observation->active_means, *sim::active_means(run_of, *run, {0.3, 0.7}, nullptr));
-  }
+  const sim::Prepared run_of = prepared(kReference, {"noise.distribution=exponential", "noise.mean=0.2 ms"});
+  const auto run = sim::run(run_of.scenario, {.noise = run_of.noise.get()});
+  ASSERT_TRUE(run) << run.error().message;
+  const auto observation = observe(run_of, *run, wanted(), never_);
+  ASSERT_TRUE(observation) << observation.error().message;
+  const auto alone = sim::active_means(run_of, *run, {0.3, 0.7}, nullptr);
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_EQ(observation->active_means, *alone);
+}
+
+TEST_F(Observations, LeaveTheAveragesOfARunThatIsSweptOverItsRanksToTheSweep) {
+  const sim::Prepared run_of = prepared(kReference, {"program.kernel=core", "program.time=10 ms"});
+  const auto observation = observe(run_of, {.makespan = 1}, wanted(), never_);
+  ASSERT_TRUE(observation) << observation.error().message;
+  EXPECT_TRUE(observation->active_means.empty());
 }
 
 TEST_F(Observations, OfARunThatIsStoppedAreARecordingUpToThere) {

@@ -726,6 +726,14 @@ class SharedSweeps(SimTest):
 
 
 class Schedules(SimTest):
+    def test_a_recording_of_a_schedule_shows_its_ranks(self):
+        goal, recording = self.write("three.goal", RING), str(self.path / "three.iw")
+        result = self.sim("--goal", goal, *NETWORK, "--record", recording)
+        report = json.loads(self.call("report", recording, "--json").stdout)
+        self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (3, True, 0))
+        self.assertAlmostEqual(report["duration_s"], result["makespan_s"], delta=2e-9)
+        self.refuses("--goal", goal, *NETWORK, "--record", recording, says=["three.iw", "exists"])
+
     def test_a_schedule_runs_on_the_network_that_is_set(self):
         result = self.sim("--goal", self.write("ring.goal", RING), *NETWORK)
         hop = 1500 + 2500 + 1500 + 7 * 6  # o + L + o + 7 G, to the receiver's end

@@ -60,7 +60,6 @@ void add_options(CLI::App& app, Options& o) {
       ->type_name("KEY=VALUE");
   app.add_option("--csv", o.csv, "With --sweep: the rows as CSV; - is stdout")->type_name("FILE");
   app.add_flag("--chart", o.chart, "With --against: draw speedup over the first numeric key of the sweep");
-  app.add_flag("--without-delays", o.without_delays, "Leave out the scenario's delays");
   app.add_flag("--study", o.study, "Sweep and chart as the scenario's [study] says");
   app.add_option_function<int>(
          "--threads", [&o](int threads) { o.threads = threads; },

@@ -31,7 +31,6 @@ struct Options {
   std::string csv;                    ///< Where the rows go as CSV; "-": stdout; empty: nowhere.
   bool chart = false;                 ///< Draw the speed-up of `against` over the first numeric key of the sweep.
   bool study = false;                 ///< Sweep, `against` and chart as the scenario's [study] has them.
-  bool without_delays = false;        ///< Those of the scenario are left out.
   core::Fractions window;
   bool without_delays = false;  ///< Those of the scenario are left out.
   bool json = false;
