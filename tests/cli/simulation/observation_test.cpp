@@ -122,7 +122,9 @@ TEST_F(Observations, LeaveTheAveragesOfARunThatIsSweptOverItsRanksToTheSweep) {
 }
 
 TEST_F(Observations, OfARunThatIsStoppedAreARecordingUpToThere) {
-  const sim::Prepared run_of = prepared(kReference, {});
+  // Long enough for the engine to look whether it is to stop.
+  const sim::Prepared run_of =
+      prepared(kReference, {"program.steps=2000", "noise.distribution=exponential", "noise.mean=0.2 ms"});
   const std::atomic<bool> at_once{true};
   const auto observation = observe(run_of, {.makespan = 1}, wanted(), at_once);
   ASSERT_TRUE(observation) << observation.error().message;
