@@ -113,13 +113,13 @@ TEST_F(DerivedScenario, TellsARingFromAChain) {
 }
 
 TEST_F(DerivedScenario, FindsThePartnersOfACoreBoundProgram) {
-  const Pattern pattern = derived({"program.kernel=core", "program.time=10 ms", "communication.time=1 ms"});
+  const analysis::Pattern pattern = derived({"program.kernel=core", "program.time=10 ms", "communication.time=1 ms"});
   EXPECT_THAT(pattern.distances, ElementsAre(-1, 1));
   EXPECT_NEAR(double(pattern.transfer.count()), 1e6, 10);
 }
 
 TEST_F(DerivedScenario, SaysThatItGuessesWhereNobodyWasLate) {
-  const Pattern pattern = derived({"delay.0.duration=0 s"});
+  const analysis::Pattern pattern = derived({"delay.0.duration=0 s"});
   EXPECT_FALSE(pattern.certain);
   EXPECT_THAT(pattern.distances, ElementsAre(-1, 1));
 }
