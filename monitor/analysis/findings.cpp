@@ -2,13 +2,13 @@
 
 namespace idlewave::analysis {
 
-Findings analyse(const timeline::Timeline& timeline, Window window) {
+Findings analyse(const timeline::Timeline& timeline, Window window, std::span<const Wave> known) {
   Findings findings;
   findings.window = window;
   findings.domains = domain_activity(timeline, window);
   findings.steps = step_times(timeline, window);
   findings.skew = skew(timeline, window.to);
-  findings.waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  findings.waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}, known);
   findings.efficiency = efficiency(timeline, window);
   findings.missing = find_missing(timeline);
   return findings;

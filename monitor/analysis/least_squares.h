@@ -1,11 +1,27 @@
 #pragma once
 // Straight lines through points.
 
+#include <optional>
 #include <span>
 
 namespace idlewave::analysis {
 
-/// Least-squares slope dy/dx; 0 with fewer than two points or when all x are equal. `x` and `y` have the same length.
+/// A figure that was fitted, and its standard error.
+struct Estimate {
+  double value = 0;
+  /// Nothing where there are no more points than parameters.
+  std::optional<double> error;
+  int points = 0;
+};
+
+/// Least-squares slope dy/dx; nothing with fewer than two points or when all x are equal. `x` and `y` have the same
+/// length.
+std::optional<Estimate> fitted_slope(std::span<const double> x, std::span<const double> y);
+
+/// The same, and 0 where that is nothing.
 double slope(std::span<const double> x, std::span<const double> y);
+
+/// 1 / slope, by its error to first order; nothing where the slope is 0.
+std::optional<Estimate> inverse(const std::optional<Estimate>& slope);
 
 }  // namespace idlewave::analysis

@@ -33,18 +33,6 @@ std::string delay_text(const timeline::Delay& delay) {
   return fmt::format("delay of {} on rank {} is over", duration_text(delay.end - delay.begin), delay.rank);
 }
 
-std::string direction_text(const WaveDirection& direction, const char* name) {
-  switch (direction.end) {
-    case WaveEnd::kRunning: return fmt::format("{} it still runs", name);
-    case WaveEnd::kAnnihilated:
-      return fmt::format("{} it met another front after {} ranks", name, direction.reach_ranks);
-    case WaveEnd::kBoundary:
-      return fmt::format("{} it left at the end of the chain after {} ranks", name, direction.reach_ranks);
-    case WaveEnd::kDecayed: return fmt::format("{} it decayed after {} ranks", name, direction.reach_ranks);
-  }
-  return {};
-}
-
 /// Of what is not found any more need not be known what was told of it.
 template <class Told, class Found, class KeyOf>
 void forget_others(Told& told, const Found& found, KeyOf key_of) {
@@ -58,8 +46,9 @@ void forget_others(Told& told, const Found& found, KeyOf key_of) {
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
 
 std::string wave_text(const Wave& wave) {
-  return fmt::format("idle wave from rank {}: {}, {}", wave.origin_rank, direction_text(wave.up, "up"),
-                     direction_text(wave.down, "down"));
+  return fmt::format("idle wave from rank {}: up {} and {}, down {} and {}", wave.origin_rank,
+                     plural(std::size_t(wave.up.reach_ranks), "rank"), end_in_words(wave.up),
+                     plural(std::size_t(wave.down.reach_ranks), "rank"), end_in_words(wave.down));
 }
 
 Nanoseconds last_arrival(const Wave& wave) {

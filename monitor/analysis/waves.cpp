@@ -1,12 +1,12 @@
 #include "monitor/analysis/waves.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <map>
 
-#include "monitor/analysis/front.h"
 #include "monitor/analysis/step_history.h"
-#include "monitor/theory/contention.h"
+#include "monitor/analysis/wave_trace.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -14,63 +14,77 @@ namespace {
 using timeline::Timeline;
 
 /// A delay shorter than this share of a typical step drowns in what is ordinary.
-constexpr double kShortestDelay = 0.5;
+constexpr double kShortestDelay = 0.1;
 
-/// The latest waves are followed, and no more than so many ranks for all of them: a program may delay itself in every
-/// step.
+/// The latest waves are followed: a program may delay itself in every step.
 constexpr std::size_t kMostWaves = 512;
-constexpr std::size_t kMostPoints = 1 << 22;
 
-/// Both fronts of one wave, advanced in turns so that each sees where the other has been.
-Wave follow(const Timeline& timeline, const timeline::Delay& delay, Nanoseconds typical_step) {
-  Wave wave;
-  wave.origin_rank = delay.rank;
-  wave.origin_step = delay.step;
-  wave.command = delay.command;
-  wave.start = delay.begin;
-  wave.delay = (delay.ended ? delay.end : timeline.now()) - delay.begin;
-
-  std::map<Rank, wire::Step> reached{{delay.rank, delay.step}};
-  Front up(timeline, delay, +1, typical_step);
-  Front down(timeline, delay, -1, typical_step);
-  while (up.moving() || down.moving()) {
-    Front& earlier = !down.moving() || (up.moving() && up.latest_step() <= down.latest_step()) ? up : down;
-    earlier.advance(reached);
-  }
-  wave.up = up.take();
-  wave.down = down.take();
-  return wave;
+Nanoseconds length_of(const Timeline& timeline, const timeline::Delay& delay) {
+  return (delay.ended ? delay.end : timeline.now()) - delay.begin;
 }
 
 bool makes_a_wave(const Timeline& timeline, const timeline::Delay& delay, Window window, Nanoseconds typical_step) {
   if (delay.phase != wire::Phase::kDelay || delay.begin < window.from || delay.begin >= window.to) return false;
-  const Nanoseconds length = (delay.ended ? delay.end : timeline.now()) - delay.begin;
-  return double(length.count()) >= kShortestDelay * double(typical_step.count());
+  return double(length_of(timeline, delay).count()) >= kShortestDelay * double(typical_step.count());
 }
 
-bool close_in_time(const FrontPoint& a, const FrontPoint& b, Nanoseconds typical_step) {
-  return std::chrono::abs(a.arrival - b.arrival) <= std::max({a.idle, b.idle, 4 * typical_step});
+Wave wave_of(const Timeline& timeline, const timeline::Delay& delay, const WaveTrace& trace) {
+  return {.origin_rank = delay.rank,
+          .origin_step = delay.step,
+          .cause = delay.command != 0 ? WaveCause::kCommand : WaveCause::kOwnDelay,
+          .command = delay.command,
+          .start = delay.begin,
+          .delay = length_of(timeline, delay),
+          .up = trace.up(),
+          .down = trace.down()};
 }
 
-/// A front that died beside the place where another wave's opposite front died, at about the same time, met it.
-void settle_meeting(WaveDirection& a, WaveDirection& b, Rank ranks, Nanoseconds typical_step) {
-  if (a.sign == b.sign || a.front.empty() || b.front.empty()) return;
-  if (a.end != WaveEnd::kDecayed || b.end != WaveEnd::kDecayed) return;
-  constexpr Rank kNextDoor = 3;
-  const FrontPoint &last_a = a.front.back(), &last_b = b.front.back();
-  const Rank apart = std::min(theory::ring_distance(last_a.rank, last_b.rank, +1, ranks),
-                              theory::ring_distance(last_a.rank, last_b.rank, -1, ranks));
-  if (apart > kNextDoor || !close_in_time(last_a, last_b, typical_step)) return;
-  a.end = b.end = WaveEnd::kAnnihilated;
+/// The latest delays that make waves, oldest first.
+std::vector<const timeline::Delay*> causes(const Timeline& timeline, Window window, Nanoseconds typical_step) {
+  std::vector<const timeline::Delay*> found;
+  const auto& delays = timeline.delays();
+  for (auto delay = delays.rbegin(); delay != delays.rend() && found.size() < kMostWaves; ++delay)
+    if (makes_a_wave(timeline, *delay, window, typical_step)) found.push_back(&*delay);
+  std::ranges::reverse(found);
+  return found;
 }
 
-void settle_meetings(std::vector<Wave>& waves, Rank ranks, Nanoseconds typical_step) {
-  for (std::size_t i = 0; i < waves.size(); ++i) {
-    for (std::size_t j = i + 1; j < waves.size(); ++j) {
-      settle_meeting(waves[i].up, waves[j].down, ranks, typical_step);
-      settle_meeting(waves[i].down, waves[j].up, ranks, typical_step);
-    }
-  }
+bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
+
+/// The wave of this delay, if nothing more will be learnt of it.
+const Wave* known_wave(std::span<const Wave> known, const timeline::Delay& delay) {
+  const auto found = std::ranges::find_if(known, [&](const Wave& wave) {
+    return wave.start == delay.begin && wave.origin_rank == delay.rank && wave.origin_step == delay.step;
+  });
+  return found != known.end() && delay.ended && is_over(*found) ? &*found : nullptr;
+}
+
+/// Those delays whose waves have yet to be traced.
+std::vector<LateMoment> moments_of(const std::vector<const timeline::Delay*>& delays, std::span<const Wave> known) {
+  std::vector<LateMoment> moments;
+  for (const timeline::Delay* delay : delays)
+    if (!known_wave(known, *delay)) moments.push_back({delay->rank, delay->step, delay->begin});
+  return moments;
+}
+
+wire::Step last_step(const Wave& wave, const WaveDirection& direction) {
+  return direction.front.empty() ? wave.origin_step : direction.front.back().step;
+}
+
+bool reached_about(const Wave& wave, const WaveDirection& direction, Rank rank, wire::Step step) {
+  constexpr wire::Step kAboutThen = 24;
+  if (direction.end_rank == rank && std::abs(last_step(wave, direction) - step) <= kAboutThen) return true;
+  return std::ranges::any_of(direction.front, [&](const FrontPoint& point) {
+    return point.rank == rank && std::abs(point.step - step) <= kAboutThen;
+  });
+}
+
+/// A front that ended before a rank which another wave had come to, or ended at, at about that time met that wave.
+void settle_meeting(WaveDirection& direction, const Wave& mine, const Wave& other) {
+  if (direction.end != WaveEnd::kDecayed && direction.end != WaveEnd::kAbsorbed) return;
+  const wire::Step last = last_step(mine, direction);
+  for (const WaveDirection* its : {&other.up, &other.down})
+    if (reached_about(other, *its, direction.end_rank, last)) direction.end = WaveEnd::kAnnihilated;
 }
 
 }  // namespace
@@ -81,23 +95,58 @@ std::string to_words(WaveEnd end) {
     case WaveEnd::kAnnihilated: return "annihilated";
     case WaveEnd::kBoundary: return "boundary";
     case WaveEnd::kDecayed: return "decayed";
+    case WaveEnd::kAbsorbed: return "absorbed";
+    case WaveEnd::kProgramEnded: return "program_ended";
+    case WaveEnd::kNone: return "none";
   }
   return {};
 }
 
-std::vector<Wave> find_waves(const Timeline& timeline, Window window) {
-  const Nanoseconds step = typical_step_length(timeline);
-  std::vector<Wave> waves;
-  std::size_t points = 0;
-  const auto& delays = timeline.delays();
-  for (auto delay = delays.rbegin(); delay != delays.rend() && waves.size() < kMostWaves && points < kMostPoints;
-       ++delay) {
-    if (!makes_a_wave(timeline, *delay, window, step)) continue;
-    waves.push_back(follow(timeline, *delay, step));
-    points += waves.back().up.front.size() + waves.back().down.front.size();
+std::string end_in_words(const WaveDirection& direction) {
+  switch (direction.end) {
+    case WaveEnd::kRunning: return "runs on";
+    case WaveEnd::kAnnihilated: return fmt::format("met another front at rank {}", direction.end_rank);
+    case WaveEnd::kBoundary: return "left at the end of the chain";
+    case WaveEnd::kDecayed: return "decayed";
+    case WaveEnd::kAbsorbed: return fmt::format("was absorbed in the waiting of rank {}", direction.end_rank);
+    case WaveEnd::kProgramEnded: return "ran until the program ended";
+    case WaveEnd::kNone: return "has nobody who waits this way";
   }
-  std::reverse(waves.begin(), waves.end());
-  settle_meetings(waves, timeline.ranks(), step);
+  return {};
+}
+
+std::string to_words(WaveCause cause) {
+  switch (cause) {
+    case WaveCause::kCommand: return "command";
+    case WaveCause::kOwnDelay: return "own_delay";
+  }
+  return {};
+}
+
+std::vector<Wave> find_waves(const Timeline& timeline, Window window, std::span<const Wave> known) {
+  const Nanoseconds step = typical_step_length(timeline);
+  const auto delays = causes(timeline, window, step);
+  if (delays.empty() || step <= Nanoseconds{0}) return {};
+  const auto moments = moments_of(delays, known);
+  const Partners partners = infer_partners(timeline, moments, step);
+  std::optional<Contention> contention;
+  if (!moments.empty()) contention.emplace(timeline);
+  std::vector<Wave> waves;
+  for (const timeline::Delay* delay : delays) {
+    if (const Wave* same = known_wave(known, *delay)) {
+      waves.push_back(*same);
+      continue;
+    }
+    const Origin origin{delay->rank, delay->step, delay->begin, length_of(timeline, *delay)};
+    waves.push_back(wave_of(timeline, *delay, WaveTrace(timeline, partners, *contention, origin, step)));
+  }
+  for (Wave& wave : waves) {
+    for (const Wave& other : waves) {
+      if (&wave == &other) continue;
+      settle_meeting(wave.up, wave, other);
+      settle_meeting(wave.down, wave, other);
+    }
+  }
   return waves;
 }
 

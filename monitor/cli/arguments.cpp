@@ -4,10 +4,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <functional>
 #include <type_traits>
 
 #include "monitor/cli/paths.h"
+#include "monitor/cli/suggestion.h"
+#include "monitor/cli/verb_table.h"
 #include "monitor/cli/verbs.h"
 #include "probe/wire/printable.h"
 #include "probe/words/noise.h"
@@ -17,6 +21,8 @@
 
 namespace idlewave::cli {
 namespace {
+
+constexpr const char* kHeadlessFor = "--headless-for";
 
 using Parsed = std::function<int()>;  ///< What to do once the whole line has been read.
 
@@ -64,8 +70,23 @@ void add_size(CLI::App& app, WatchOptions& options) {
            });
 }
 
+/// The same for every verb that watches. `--headless 10s` arrives as `--headless-for 10s`: words_of().
+void add_headless(CLI::App& app, WatchOptions& options) {
+  app.add_flag(
+      "--headless", options.headless,
+      "Without a terminal, until the session ends or for so long (--headless 10s); then the last screen goes to "
+      "stderr");
+  app.add_option_function<std::string>(kHeadlessFor,
+                                       [&options](const std::string& text) {
+                                         options.headless = true;
+                                         options.headless_for =
+                                             value_or_throw(words::parse_duration(text), "--headless");
+                                       })
+      ->group("");
+}
+
 void add_demo(CLI::App& app, DemoOptions& o, Parsed& parsed) {
-  CLI::App* verb = app.add_subcommand("demo", "Start a lesson: real MPI ranks, the live monitor, and what to look for");
+  CLI::App* verb = app.get_subcommand("demo");
   verb->add_option("lesson", o.lesson, "Name of the lesson (memory-bound)")->type_name("NAME");
   verb->add_flag("--list", o.list, "Name the lessons");
   verb->add_flag("--simulated", o.simulated,
@@ -79,8 +100,7 @@ void add_demo(CLI::App& app, DemoOptions& o, Parsed& parsed) {
   verb->add_option_function<std::int64_t>(
           "--steps", [&o](std::int64_t n) { o.steps = n; }, "End after so many steps")
       ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 40));
-  add_duration(*verb, "--headless", "Run so long without a terminal; the delay of the lesson is injected by itself",
-               [&o](Nanoseconds t) { o.headless = t; });
+  add_headless(*verb, o);
   verb->add_option("--record", o.record, "Record the session")->type_name("FILE");
   add_watch_options(*verb, o);
   add_report_options(*verb, o);
@@ -89,11 +109,9 @@ void add_demo(CLI::App& app, DemoOptions& o, Parsed& parsed) {
 }
 
 void add_run(CLI::App& app, RunOptions& o, Parsed& parsed) {
-  CLI::App* verb =
-      app.add_subcommand("run", "Start an MPI program under the monitor: idlewave run -- mpirun -n 8 ./a.out");
+  CLI::App* verb = app.get_subcommand("run");
   verb->add_option("command", o.command, "Launcher and program, after --")->required();
-  verb->add_flag("--headless", o.headless,
-                 "Without a terminal; print the last screen to stderr when the program has ended");
+  add_headless(*verb, o);
   verb->add_option("--record", o.record, "Record the session")->type_name("FILE");
   const std::map<std::string, MpiChoice> kinds = {
       {"auto", MpiChoice::kAuto}, {"openmpi", MpiChoice::kOpenMpi}, {"mpich", MpiChoice::kMpich}};
@@ -118,12 +136,12 @@ void add_run(CLI::App& app, RunOptions& o, Parsed& parsed) {
 }
 
 void add_attach(CLI::App& app, AttachOptions& o, Parsed& parsed) {
-  CLI::App* verb = app.add_subcommand("attach", "Join a session that is already running");
+  CLI::App* verb = app.get_subcommand("attach");
   verb->add_option("endpoint", o.endpoint,
                    "Endpoint of its agent, or its name if it runs on this node; nothing: list what runs here");
   add_key(*verb, o.key);
   verb->add_flag("--view", o.view_only, "As a spectator, who can't inject");
-  verb->add_flag("--headless", o.headless, "Without a terminal; until the program has ended");
+  add_headless(*verb, o);
   verb->add_option("--record", o.record, "Record the session")->type_name("FILE");
   add_watch_options(*verb, o);
   add_report_options(*verb, o);
@@ -132,10 +150,11 @@ void add_attach(CLI::App& app, AttachOptions& o, Parsed& parsed) {
 }
 
 void add_replay(CLI::App& app, ReplayOptions& o, Parsed& parsed) {
-  CLI::App* verb = app.add_subcommand("replay", "Play a recorded session");
+  CLI::App* verb = app.get_subcommand("replay");
   verb->add_option("file", o.path, "Session file")->required();
   verb->add_option("--speed", o.speed, "How fast (1)")->check(CLI::Range(0.001, 1e6));
   add_duration(*verb, "--from", "Begin at this time", [&o](Nanoseconds t) { o.from = t; });
+  add_headless(*verb, o);
   verb->add_flag("--once", o.once, "Print one screen as text and exit");
   add_duration(*verb, "--at", "With --once: the time of the screen (the end)", [&o](Nanoseconds t) { o.at = t; });
   verb->add_flag("--colour,--color", o.colour, "With --once: in colours, for a terminal with 256 of them");
@@ -182,7 +201,7 @@ wire::Command command_of(const InjectWords& words) {
 }
 
 void add_inject(CLI::App& app, InjectOptions& o, InjectWords& words, Parsed& parsed) {
-  CLI::App* verb = app.add_subcommand("inject", "Hold ranks of a running session, as the keys do");
+  CLI::App* verb = app.get_subcommand("inject");
   verb->add_option("--session", o.session, "Name or endpoint; may be left out if only one runs on this node")
       ->type_name("SESSION");
   add_key(*verb, o.key);
@@ -203,24 +222,68 @@ void add_inject(CLI::App& app, InjectOptions& o, InjectWords& words, Parsed& par
 }
 
 void add_file_verbs(CLI::App& app, FileOptions& o, Parsed& parsed) {
-  CLI::App* information = app.add_subcommand("info", "What is in a session file");
+  CLI::App* information = app.get_subcommand("info");
   information->add_option("file", o.path, "Session file")->required();
   information->add_flag("--json", o.json, "As JSON");
   information->add_flag("--check", o.check,
                         "Exit with 0 only if the recording is complete; else say what is missing and exit with 1");
   information->callback([&] { parsed = [&o] { return info(o); }; });
 
-  CLI::App* verb = app.add_subcommand("report", "What happened in a recorded session");
+  CLI::App* verb = app.get_subcommand("report");
   verb->add_option("file", o.path, "Session file")->required();
   add_report_options(*verb, o);
   add_watch_options(*verb, o);
   verb->callback([&] { parsed = [&o] { return report(o); }; });
 }
 
+bool is_verb_or_flag(std::string_view word) {
+  const auto all = verb_table();
+  return word.starts_with('-') ||
+         std::any_of(all.begin(), all.end(), [word](const Verb& verb) { return verb.name == word; });
+}
+
+/// The command line for CLI11, last word first. What stands behind --headless is its time if it begins like one, else
+/// the name of something.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto end = std::find(words.begin(), words.end(), "--");
+  for (auto word = words.begin(); word != end; ++word) {
+    const auto next = word + 1;
+    const bool has_time = next != end && !next->empty() && std::isdigit(static_cast<unsigned char>(next->front()));
+    if (word->starts_with("--headless=") || (*word == "--headless" && has_time))
+      word->replace(0, std::string_view("--headless").size(), kHeadlessFor);
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
+/// One line about the first flag that the verb does not have; empty if there is none.
+std::string unknown_flag(const CLI::App& app) {
+  for (const CLI::App* verb : app.get_subcommands()) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : verb->get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& word : verb->remaining()) {
+      if (!word.starts_with('-') || word == "--") continue;
+      const std::string flag = word.substr(0, word.find('='));
+      const std::string meant = did_you_mean(flag, known);
+      const bool is_of_program = meant.empty() && verb->get_name() == "run";
+      return fmt::format("{} has no flag {}{}", verb->get_name(), flag,
+                         is_of_program ? "; the program and its own flags stand after --" : meant);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 int dispatch(int argc, char** argv) {
-  if (argc > 1 && is_companion(argv[1])) return run_companion(argv + 1);
+  if (argc < 2)
+    return fail("say what to do: 'idlewave demo' starts a lesson, 'idlewave --help' lists all that can be done", 2);
+  if (is_companion(argv[1])) return run_companion(argv + 1);
+  if (!is_verb_or_flag(argv[1]))
+    return fail(fmt::format("there is no verb '{}'{}; 'idlewave --help' lists them", argv[1], verb_meant_by(argv[1])),
+                2);
 
   CLI::App app{
       "A live terminal monitor for MPI programs: rank against time, active processes against the saturation point, and "
@@ -231,6 +294,7 @@ int dispatch(int argc, char** argv) {
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("idlewave: {}\n", wire::printable(error.what()));
   });
+  for (const Verb& verb : verb_table()) app.add_subcommand(verb.name, verb.does);
   Parsed parsed;
   DemoOptions demo_options;
   RunOptions run_options;
@@ -245,16 +309,13 @@ int dispatch(int argc, char** argv) {
   add_replay(app, replay_options, parsed);
   add_inject(app, inject_options, inject_words, parsed);
   add_file_verbs(app, file_options, parsed);
-  // Those of `monitor/cli/simulation`, which read their own command lines.
-  app.add_subcommand("sim", "Simulate a scenario, a schedule, or the program of a recorded session");
-  app.add_subcommand("study", "Simulate a scenario with many values and draw what comes out");
-  app.add_subcommand("doctor", "What works here, what does not, and how to mend it")->callback([&] {
-    parsed = doctor;
-  });
+  app.get_subcommand("doctor")->callback([&] { parsed = doctor; });
 
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (const CLI::ParseError& error) {
+    const std::string unknown = error.get_exit_code() == 0 ? "" : unknown_flag(app);
+    if (!unknown.empty()) return fail(unknown, 2);
     return app.exit(error) == 0 ? 0 : 2;
   }
   return parsed();

@@ -101,13 +101,17 @@ int watch(Monitor& monitor, const AttachOptions& options, const std::string& end
   Hope hope(endpoint);
   const auto done = [&](Nanoseconds now) {
     const link::LinkStatus status = monitor.link_status();
+    if (options.headless_for && now >= *options.headless_for) return true;
     return options.headless ? hope.is_lost(status, was_heard(monitor), now) : is_gone(status) && !was_heard(monitor);
   };
   const int code = options.headless ? watch_headless(monitor, done) : watch_on_screen(monitor, done);
   if (code != 0) return code;
   const link::LinkStatus status = monitor.link_status();
   if (is_gone(status)) fail(status.detail, 1);
-  const bool whole = !options.headless || !was_heard(monitor) || is_complete(monitor);
+  // Whoever leaves while it goes on has not missed its end.
+  const bool left_early = status.state == link::LinkState::kWaiting || status.state == link::LinkState::kLive;
+  if (left_early && options.headless && !was_heard(monitor)) return fail(endpoint + " has told nothing so far", 1);
+  const bool whole = !options.headless || left_early || !was_heard(monitor) || is_complete(monitor);
   return is_gone(status) || !whole ? 1 : 0;
 }
 

@@ -117,22 +117,22 @@ int watch(Session& session, const DemoOptions& options, const support::Scenario&
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
     if (!recording) return fail(recording.error().message, 2);
   }
-  const bool headless = options.headless.has_value();
   const wire::Status started = session.start(
-      command, options.simulated ? LauncherKind::kOther : launcher_kind(command.front(), MpiChoice::kAuto), !headless);
+      command, options.simulated ? LauncherKind::kOther : launcher_kind(command.front(), MpiChoice::kAuto),
+      !options.headless);
   if (!started) return fail(started.error().message, 1);
   LessonDelays delays(monitor, scenario);
   bool overdue = false;
   const auto each_round = [&](Nanoseconds now) {
-    if (headless) delays.order_when_ready(now);
-    overdue = headless && !options.steps && now > latest_end(*options.headless, scenario.machine.ranks);
+    if (options.headless) delays.order_when_ready(now);
+    overdue = options.headless_for && !options.steps && now > latest_end(*options.headless_for, scenario.machine.ranks);
     return overdue;
   };
-  const int code = finish_recording(monitor, watch_program(session, monitor, headless, each_round));
+  const int code = finish_recording(monitor, watch_program(session, monitor, options.headless, each_round));
   if (overdue)
     return fail(
         fmt::format("the {} ranks did not come to their end in time: try fewer (--ranks)", scenario.machine.ranks), 1);
-  if (headless) print_result(monitor, options);
+  if (options.headless) print_result(monitor, options);
   return code;
 }
 
@@ -140,7 +140,7 @@ wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoO
   auto command = launcher_command(play.scenario.machine.ranks);
   if (!command) return command;
   const bool endless = !options.headless && !options.steps;
-  for (std::string& word : ring_command(play.scenario, options.steps ? std::nullopt : options.headless, endless))
+  for (std::string& word : ring_command(play.scenario, options.steps ? std::nullopt : options.headless_for, endless))
     command->push_back(std::move(word));
   return command;
 }
@@ -158,9 +158,10 @@ std::vector<std::string> simulation_command(const Play& play, const DemoOptions&
                                       "--connect",
                                       session.endpoint()};
   for (const std::string& setting : play.overrides) command.insert(command.end(), {"--set", setting});
-  if (!options.steps) command.insert(command.end(), {"--set", kNoEndInSight});
-  if (!options.steps && options.headless)
-    command.insert(command.end(), {"--duration", fmt::format("{}ns", options.headless->count())});
+  const bool to_its_end = options.steps || (options.headless && !options.headless_for);
+  if (!to_its_end) command.insert(command.end(), {"--set", kNoEndInSight});
+  if (!options.steps && options.headless_for)
+    command.insert(command.end(), {"--duration", fmt::format("{}ns", options.headless_for->count())});
   return command;
 }
 

@@ -33,7 +33,10 @@ Finding check_terminal() {
     return {Health::kLimited, "terminal", "not a terminal: --headless, replay --once, report and inject work"};
   }
   const auto terminal = term::read_terminfo(std::getenv("TERM"));
-  if (!terminal) return {Health::kBroken, "terminal", terminal.error().message};
+  if (!terminal)
+    return {Health::kLimited, "terminal",
+            terminal.error().message + ": the screen is printed as text; try TERM=xterm-256color"};
+  if (!terminal->note.empty()) return {Health::kLimited, "terminal", terminal->note};
   if (std::getenv("NO_COLOR"))
     return {Health::kLimited, "terminal",
             fmt::format("{}, NO_COLOR is set: glyphs instead of colours", terminal->name)};

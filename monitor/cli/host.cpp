@@ -41,6 +41,8 @@ constexpr Nanoseconds kPatienceForAgents = seconds(3), kPatienceForStopped = sec
 constexpr Nanoseconds kRanksAreGone = milliseconds(1500);  ///< After the program has ended; else they outlive it.
 constexpr Nanoseconds kPatienceForStarter = seconds(2);    ///< To attach, where the program was over in moments.
 constexpr Nanoseconds kEndPatience = seconds(5);           ///< Between asking the program to end and ending it.
+/// Of disk, set aside ahead of what the program prints: its writes must not fail because others fill the disk.
+constexpr off_t kRoomForOutput = 16 << 20;
 /// What a screen that comes later gets to see, in bytes of frames.
 constexpr std::uint64_t kHistory = 64u << 20;
 
@@ -112,6 +114,8 @@ class Host {
   void obey_recordings();
   wire::Status open_view();
   wire::Result<Streams> open_streams();
+  wire::Status open_kept_output();
+  wire::Status make_room_for_output();
   void turn();
   void pass_on_frames();
   void pass_on_commands();
@@ -124,6 +128,7 @@ class Host {
   bool agents_are_done();
   bool has_agent_here() const;
   void describe(bool at_once);
+  void look_after_output();
   void keep_output();
 
   const HostOptions& options_;
@@ -138,6 +143,8 @@ class Host {
   Clock::time_point began_ = Clock::now();
   std::optional<Nanoseconds> ended_at_;  ///< The program.
   std::optional<Nanoseconds> end_asked_at_;
+  int kept_output_ = -1;           ///< The file that stands for a terminal; -1: the program has its own, or --output.
+  off_t output_room_ = 0;          ///< Where the room in it ends; -1: there is no more.
   std::string refused_recording_;  ///< Why the last one that was asked for did not begin.
   HostRecord record_;
   HostRecord told_;
@@ -158,6 +165,7 @@ Host::Host(const HostOptions& options, process::Channel& starter, Session sessio
   record_.start = wire::process_start_time(getpid());
   record_.program = joined(options_.run.command);
   record_.label = program_label(options_.run.command);
+  record_.takes_orders = options_.run.allow_inject;
 }
 
 int Host::refuse(int code, const std::string& why) {
@@ -194,9 +202,8 @@ wire::Result<Streams> Host::open_streams() {
   Streams streams;
   int file = options_.output_fd;
   if (options_.on_screen && file < 0) {
-    record_.output = session_.folder() + "/output";
-    file = open(record_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-    if (file < 0) return wire::Error{fmt::format("{}: {}", record_.output, std::strerror(errno))};
+    if (const wire::Status opened = open_kept_output(); !opened) return opened.error();
+    file = kept_output_;
   }
   const auto taken = [&](int stream) { return options_.on_screen && isatty(stream); };
   if (taken(STDIN_FILENO) || (options_.in_background && isatty(STDIN_FILENO)))
@@ -206,6 +213,24 @@ wire::Result<Streams> Host::open_streams() {
   const bool report_has_stdout = options_.run.json && options_.run.report.empty() && !options_.on_screen;
   if (report_has_stdout && streams.output < 0) streams.output = STDERR_FILENO;
   return streams;
+}
+
+wire::Status Host::open_kept_output() {
+  record_.output = session_.folder() + "/output";
+  kept_output_ = open(record_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+  if (kept_output_ < 0) return wire::Error{fmt::format("{}: {}", record_.output, std::strerror(errno))};
+  return make_room_for_output();
+}
+
+/// Error: there is none. File systems that can't set any aside have what they have.
+wire::Status Host::make_room_for_output() {
+  const off_t size = lseek(kept_output_, 0, SEEK_END);
+  if (size + kRoomForOutput / 2 < output_room_) return wire::ok();
+  if (fallocate(kept_output_, FALLOC_FL_KEEP_SIZE, size, kRoomForOutput) != 0 && errno != EOPNOTSUPP)
+    return wire::Error{fmt::format("{}: no room to keep what the program prints ({}); --output FILE puts it elsewhere",
+                                   record_.output, std::strerror(errno))};
+  output_room_ = size + kRoomForOutput;
+  return wire::ok();
 }
 
 int Host::start() {
@@ -245,6 +270,7 @@ void Host::turn() {
   obey_recordings();
   listen_to_starter();
   look_after_program();
+  look_after_output();
   describe(false);
 }
 
@@ -344,6 +370,14 @@ void Host::describe(bool at_once) {
   told_ = record_;
   // On a full disk screens know less.
   [[maybe_unused]] const wire::Status ignored = write_host_record(session_.name(), record_);
+}
+
+void Host::look_after_output() {
+  if (kept_output_ < 0 || output_room_ < 0) return;
+  const wire::Status room = make_room_for_output();
+  if (room) return;
+  output_room_ = -1;
+  starter_.say(words::kNote + room.error().message);
 }
 
 /// Nobody is left to show what the program has printed: it is kept where one would look for it.

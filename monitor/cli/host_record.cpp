@@ -40,6 +40,7 @@ bool take(const std::string& key, const std::string& value, HostRecord& record) 
   if (key == "start") return parse(value, record.start);
   if (key == "code") return parse(value, record.code.emplace());
   if (key == "recorded") return parse(value, record.recorded);
+  if (key == "inject") record.takes_orders = value != "off";
   for (const auto& [name, field] :
        {std::pair{"endpoint", &HostRecord::endpoint}, std::pair{"program", &HostRecord::program},
         std::pair{"label", &HostRecord::label}, std::pair{"recording", &HostRecord::recording},
@@ -58,6 +59,7 @@ wire::Status write_host_record(const std::string& session, const HostRecord& rec
   if (!record.recording.empty()) text += fmt::format("recording {}\n", one_line(record.recording));
   if (record.recorded > 0) text += fmt::format("recorded {}\n", record.recorded);
   if (!record.failure.empty()) text += fmt::format("failure {}\n", one_line(record.failure));
+  if (!record.takes_orders) text += "inject off\n";
   if (!record.output.empty()) text += fmt::format("output {}\n", one_line(record.output));
   const std::string path = record_path(session), draft = path + ".new";
   std::ofstream file(draft, std::ios::binary | std::ios::trunc);

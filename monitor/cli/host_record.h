@@ -23,6 +23,7 @@ struct HostRecord {
   std::string recording;       ///< Path; empty: none now.
   std::uint64_t recorded = 0;  ///< Bytes of it, or of the one before, on disk.
   std::string failure;         ///< Why the recording ended early; empty: it did not.
+  bool takes_orders = true;    ///< Operators may hold ranks.
   std::string output;          ///< File that the program's output goes to; empty: it goes where its starter's went.
   friend bool operator==(const HostRecord&, const HostRecord&) = default;
 };

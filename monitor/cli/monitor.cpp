@@ -9,6 +9,7 @@
 #include "monitor/cli/paths.h"
 #include "monitor/cli/provenance.h"
 #include "monitor/cli/session.h"
+#include "monitor/view/time_window.h"
 
 namespace idlewave::cli {
 namespace {
@@ -25,14 +26,6 @@ view::LinkCondition condition_of(link::LinkState state) {
     case link::LinkState::kRefused: return view::LinkCondition::kRefused;
   }
   return view::LinkCondition::kWaiting;
-}
-
-std::string why_no_command(const link::LinkStatus& status) {
-  if (status.can_command) return {};
-  if (status.replay) return "a recording can't be changed";
-  if (status.state == link::LinkState::kEnded) return "the program has ended";
-  if (status.state == link::LinkState::kLive) return "a spectator can't inject";
-  return "nobody is there to be commanded";
 }
 
 }  // namespace
@@ -87,8 +80,8 @@ void Monitor::describe_link(Nanoseconds now) {
   info_.events_per_second = observer_->events_per_second();
   if (!host_ || link_->recording() || !link_->failure().empty())
     info_.recording = {link_->recording(), link_->bytes_written(), link_->failure()};
-  info_.can_command = status.can_command;
-  info_.why_no_command = why_no_command(status);
+  info_.no_command = status.no_command;
+  if (!info_.no_command && host_ && !host_->takes_orders) info_.no_command = wire::NoCommand::kInjectionOff;
   if (!status.replay) return;
   const auto in_session = [&](Nanoseconds received) {
     return std::max(Nanoseconds{0}, received - observer_->transit());

@@ -44,6 +44,8 @@ class Monitor {
   void refresh(Nanoseconds now);
   /// Nobody will say more, for a reason that is known before the link can tell.
   void lose(std::string why) { lost_ = std::move(why); }
+  /// On the screen, until the next key.
+  void say(std::string text, view::Tone tone);
   void stop_at(Nanoseconds session_time);  ///< What comes after it is not shown, as after the pause key.
   void wait(Nanoseconds timeout, int extra_fd) { link_->wait(timeout, extra_fd); }
 
@@ -69,7 +71,6 @@ class Monitor {
   view::Model model() const;
   void describe_link(Nanoseconds now);
   void describe_host();
-  void say(std::string text, view::Tone tone);
   void toggle_recording(bool on, Nanoseconds now);
   std::string recording_path() const;
   void save_screen(view::Size size, const view::Look& look);

@@ -17,18 +17,19 @@ using wire::Rank;
 
 /// Shared by the verbs that watch a session.
 struct WatchOptions {
-  std::uint64_t memory = 512u << 20;  ///< Bytes for the timeline.
-  std::string record;                 ///< Path; empty: don't.
-  bool json = false;                  ///< Print the report when it is over.
-  words::Fractions window;            ///< Of the report.
-  view::Size size{120, 40};           ///< Of the last screen when there is no terminal.
+  std::uint64_t memory = 512u << 20;        ///< Bytes for the timeline.
+  std::string record;                       ///< Path; empty: don't.
+  bool headless = false;                    ///< Without a terminal.
+  std::optional<Nanoseconds> headless_for;  ///< At most so long; unset: until the session ends.
+  bool json = false;                        ///< Print the report when it is over.
+  words::Fractions window;                  ///< Of the report.
+  view::Size size{120, 40};                 ///< Of the last screen when there is no terminal.
 };
 
 struct DemoOptions : WatchOptions {
   std::string lesson = "memory-bound";
   bool list = false;
-  bool simulated = false;               ///< Ranks of `idlewave sim` instead of MPI ranks.
-  std::optional<Nanoseconds> headless;  ///< Run so long without a terminal.
+  bool simulated = false;  ///< Ranks of `idlewave sim` instead of MPI ranks.
   std::optional<Rank> ranks;
   std::optional<Rank> ranks_per_domain;
   std::optional<std::int64_t> steps;
@@ -38,7 +39,6 @@ enum class MpiChoice { kAuto, kOpenMpi, kMpich };
 
 struct RunOptions : WatchOptions {
   std::vector<std::string> command;  ///< Launcher and program.
-  bool headless = false;
   MpiChoice mpi = MpiChoice::kAuto;
   std::string listen;   ///< Endpoint for the agents; empty: a socket of this node.
   std::string session;  ///< Empty: made up.
@@ -51,7 +51,6 @@ struct AttachOptions : WatchOptions {
   std::string endpoint;  ///< An endpoint, or the name of a session on this node.
   std::string key;       ///< Key file, for an endpoint over tcp.
   bool view_only = false;
-  bool headless = false;
 };
 
 struct ReplayOptions : WatchOptions {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "monitor/cli/host_record.h"
+#include "monitor/cli/suggestion.h"
 #include "monitor/cli/verbs.h"
 #include "probe/wire/session_directory.h"
 #include "workloads/support/scenario.h"
@@ -47,7 +48,8 @@ wire::Result<fs::path> find(const std::vector<fs::path>& paths, const char* what
     if (path.stem() == name) return path;
     names.push_back(path.stem());
   }
-  return wire::Error{fmt::format("there is no {} '{}'; there are: {}", what, name, fmt::join(names, ", "))};
+  return wire::Error{fmt::format("there is no {} '{}'{}; there are: {}", what, name, did_you_mean(name, names),
+                                 fmt::join(names, ", "))};
 }
 
 struct Running {
@@ -140,8 +142,8 @@ wire::Result<std::string> endpoint_of(const std::string& session) {
   }
   const auto found = std::find(running.names.begin(), running.names.end(), session);
   if (found != running.names.end()) return running.endpoints[std::size_t(found - running.names.begin())];
-  return wire::Error{
-      fmt::format("no session '{}' runs on this node; there are: {}", session, fmt::join(running.names, ", "))};
+  return wire::Error{fmt::format("no session '{}' runs on this node{}; there are: {}", session,
+                                 did_you_mean(session, running.names), fmt::join(running.names, ", "))};
 }
 
 std::vector<std::string> running_sessions() { return look_around().names; }

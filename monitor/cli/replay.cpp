@@ -83,6 +83,15 @@ int print_once(Monitor& monitor, const ReplayOptions& options) {
   return 0;
 }
 
+/// Plays without a terminal, at its speed.
+int play_headless(Monitor& monitor, const ReplayOptions& options) {
+  const int code = watch_headless(monitor, [&](Nanoseconds now) {
+    return monitor.has_ended() || (options.headless_for && now >= *options.headless_for);
+  });
+  print_result(monitor, options);
+  return code;
+}
+
 }  // namespace
 
 int replay(const ReplayOptions& options) {
@@ -97,11 +106,13 @@ int replay(const ReplayOptions& options) {
   monitor_options.reopen = [&options](Nanoseconds from) { return open(options.path, options.speed, from); };
   const auto body = [&] {
     Monitor monitor(std::move(*link), monitor_options);
-    const int code = options.once ? print_once(monitor, options) : watch_on_screen(monitor, never);
+    const int code = options.once       ? print_once(monitor, options)
+                     : options.headless ? play_headless(monitor, options)
+                                        : watch_on_screen(monitor, never);
     warn_of_damage(replay_of(monitor).damage(), options.path);
     return code;
   };
-  return options.once ? body() : guarded(body);
+  return options.once || options.headless ? body() : guarded(body);
 }
 
 int report(const FileOptions& options) {

@@ -51,13 +51,27 @@ json domains_json(const Timeline& timeline, Window window) {
   return list;
 }
 
+json value_of(const std::optional<analysis::Estimate>& estimate) { return estimate ? json(estimate->value) : json(); }
+json error_of(const std::optional<analysis::Estimate>& estimate) { return estimate ? number(estimate->error) : json(); }
+
+json edge_json(const analysis::Edge& edge) {
+  return {{"speed_ranks_per_s", value_of(edge.ranks_per_s)},
+          {"speed_ranks_per_s_error", error_of(edge.ranks_per_s)},
+          {"ranks_per_step", value_of(edge.ranks_per_step)},
+          {"ranks_per_step_error", error_of(edge.ranks_per_step)},
+          {"points", edge.ranks_per_s ? edge.ranks_per_s->points : 0}};
+}
+
 json direction_json(const analysis::WaveDirection& direction) {
-  const bool has_slope = direction.front.size() > 1;
-  return {{"speed_ranks_per_s", number_if(has_slope, direction.speed_ranks_per_s)},
-          {"ranks_per_step", number_if(!direction.front.empty(), direction.ranks_per_step)},
-          {"decay_s_per_rank", number_if(has_slope, direction.decay_s_per_rank)},
+  return {{"speed_ranks_per_s", value_of(direction.leading.ranks_per_s)},
+          {"ranks_per_step", value_of(direction.leading.ranks_per_step)},
+          {"leading", edge_json(direction.leading)},
+          {"trailing", edge_json(direction.trailing)},
+          {"decay_s_per_rank", value_of(direction.decay_s_per_rank)},
+          {"decay_s_per_rank_error", error_of(direction.decay_s_per_rank)},
           {"reach_ranks", direction.reach_ranks},
-          {"end", analysis::to_words(direction.end)}};
+          {"end", analysis::to_words(direction.end)},
+          {"end_rank", direction.end_rank >= 0 ? json(direction.end_rank) : json()}};
 }
 
 json waves_json(const Timeline& timeline) {
@@ -67,6 +81,7 @@ json waves_json(const Timeline& timeline) {
                     {"origin_step", wave.origin_step == wire::kNoStep ? json() : json(wave.origin_step)},
                     {"start_s", seconds(wave.start)},
                     {"delay_s", seconds(wave.delay)},
+                    {"cause", analysis::to_words(wave.cause)},
                     {"command", wave.command},
                     {"up", direction_json(wave.up)},
                     {"down", direction_json(wave.down)}});

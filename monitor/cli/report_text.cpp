@@ -38,13 +38,19 @@ std::string domain_text(const Timeline& timeline, const analysis::DomainActivity
   return text + "\n";
 }
 
+std::string figure_text(const std::optional<analysis::Estimate>& estimate, const char* unit) {
+  if (!estimate) return fmt::format("unknown {}", unit);
+  if (!estimate->error) return fmt::format("{:.3g} {}", estimate->value, unit);
+  return fmt::format("{:.3g} ± {:.1g} {}", estimate->value, *estimate->error, unit);
+}
+
 std::string direction_text(const char* name, const analysis::WaveDirection& direction) {
-  if (direction.front.size() < 2)
-    return fmt::format("    {:<4} {} ranks; {}\n", name, direction.reach_ranks, analysis::to_words(direction.end));
-  return fmt::format("    {:<4} {} ranks at {:.3g} ranks/step, {:.3g} ranks/s; loses {} per rank; {}\n", name,
-                     direction.reach_ranks, direction.ranks_per_step, direction.speed_ranks_per_s,
-                     format_duration(Nanoseconds(std::int64_t(direction.decay_s_per_rank * 1e9))),
-                     analysis::to_words(direction.end));
+  std::string text = fmt::format("    {:<4} {} ranks", name, direction.reach_ranks);
+  if (direction.decay_s_per_rank)
+    text += fmt::format(" at {}, {}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),
+                        figure_text(direction.leading.ranks_per_s, "ranks/s"),
+                        format_duration(Nanoseconds(std::llround(direction.decay_s_per_rank->value * 1e9))));
+  return text + "; " + analysis::end_in_words(direction) + "\n";
 }
 
 std::string wave_text(const analysis::Wave& wave) {

@@ -20,7 +20,6 @@
 #include "monitor/cli/verbs.h"
 #include "monitor/process/exec.h"
 #include "monitor/process/stop_signals.h"
-#include "monitor/term/terminfo.h"
 #include "probe/wire/session_directory.h"
 
 namespace idlewave::cli {
@@ -86,23 +85,29 @@ class Follower {
   Follower& operator=(const Follower&) = delete;
   ~Follower() { close(poll_); }
 
-  /// False if we were told to leave it alone.
-  bool follow(Monitor* monitor) {
+  enum class Left { kAtItsEnd, kEarly, kSentAway };
+
+  /// Until its end, for at most so long, or until we are told to leave it alone.
+  Left follow(Monitor* monitor, std::optional<Nanoseconds> at_most = {}) {
     const Clock::time_point start = Clock::now();
     std::optional<Nanoseconds> over_at;
     for (;;) {
       const Nanoseconds now = Clock::now() - start;
-      if (!obey_signals()) return false;
+      if (!obey_signals()) return Left::kSentAway;
       program_.listen();
       if (monitor) monitor->work(now);
       if (program_.exit_code() && !over_at) over_at = now;
       const bool all_is_here = !monitor || monitor->has_ended() || program_.host_was_killed();
       if (over_at && (all_is_here || now - *over_at > kPatienceForEnd)) break;
+      if (!over_at && at_most && now >= *at_most) {
+        if (monitor) monitor->refresh(now);
+        return Left::kEarly;
+      }
       wait(monitor);
     }
     if (monitor && program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");
     if (monitor) monitor->refresh(Clock::now() - start);
-    return true;
+    return Left::kAtItsEnd;
   }
 
  private:
@@ -194,17 +199,28 @@ int end_of(HostedProgram& program, const wire::Status& report) {
   return code;
 }
 
+using Left = Follower::Left;
+
+/// Of one that goes on without us.
+int code_of(Left left) { return left == Left::kSentAway ? process::exit_code_of(SIGHUP) : 0; }
+
 int run_headless(const RunOptions& options, HostedProgram& program, Signals& signals) {
   Follower follower(program, signals);
   auto link = view_of(program);
   if (!link) {
     fail(link.error().message + "; the program goes on without being watched", 0);
-    if (!follower.follow(nullptr)) return left_alone(program, process::exit_code_of(SIGHUP));
+    const Left left = follower.follow(nullptr, options.headless_for);
+    if (left != Left::kAtItsEnd) return left_alone(program, code_of(left));
     return end_of(program, link.error());
   }
   Monitor monitor(std::move(*link), monitor_options(options, program));
-  if (!follower.follow(&monitor)) return left_alone(program, process::exit_code_of(SIGHUP));
+  const Left left = follower.follow(&monitor, options.headless_for);
+  if (left == Left::kSentAway) return left_alone(program, code_of(left));
   print_result(monitor, options);
+  if (left == Left::kEarly) {
+    const wire::Status report = write_report(monitor, options);
+    return left_alone(program, report ? code_of(left) : fail(report.error().message, kOwnFailure));
+  }
   const analysis::Missing missing = analysis::find_missing(monitor.observer().timeline());
   if (monitor.observer().timeline().empty())
     say_that_nothing_was_reported(program);
@@ -248,9 +264,9 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& si
     fail(fmt::format("{} goes on, and is waited for; 'idlewave attach {}' shows it again, Ctrl-C ends it",
                      program.name(), program.session()),
          0);
-  const bool over = Follower(program, signals).follow(nullptr);
+  const Left over = Follower(program, signals).follow(nullptr);
   program.show_output();
-  if (!over) return left_alone(program, process::exit_code_of(SIGHUP));
+  if (over == Left::kSentAway) return left_alone(program, code_of(over));
   if (left == kNothingReported) say_that_nothing_was_reported(program);
   return end_of(program, wire::ok());
 }
@@ -275,8 +291,6 @@ wire::Result<int> open_output(const std::string& path) {
 int run(const RunOptions& options) {
   if (!options.headless && !isatty(STDOUT_FILENO))
     return fail("standard output is not a terminal: start it in one, or use --headless", 2);
-  if (const auto terminal = term::read_terminfo(std::getenv("TERM")); !options.headless && !terminal)
-    return fail(terminal.error().message, 2);
   std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);

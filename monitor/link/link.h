@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "probe/wire/frame.h"
 #include "probe/wire/frame_log.h"
+#include "probe/wire/no_command.h"
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 
@@ -37,7 +39,7 @@ struct LinkStatus {
   LinkState state = LinkState::kWaiting;
   /// One line: what is waited for, why it was lost or refused; while live, which other node was lost.
   std::string detail{};
-  bool can_command = false;
+  std::optional<wire::NoCommand> no_command = wire::NoCommand::kNobodyThere;  ///< Why it takes none; nothing: it does.
   std::uint64_t turned_away = 0;   ///< Messages of peers that have no business here; see Link::receive.
   std::string last_turned_away{};  ///< Why the latest was; one line.
   bool replay = false;

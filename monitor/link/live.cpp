@@ -95,6 +95,7 @@ class Live final : public Link {
   bool is_lost(const Sender& sender) const { return !sender.ended && sender.silence > options_.patience; }
   bool is_live(const Sender& sender) const;
   std::string describe_loss(const Sender& sender) const;
+  std::optional<wire::NoCommand> why_no_command(LinkState state) const;
 
   LiveOptions options_;
   std::unique_ptr<Mailbox> mailbox_;
@@ -282,14 +283,19 @@ void Live::forget_replaced() {
   });
 }
 
+wire::Error nobody_takes_it(const LinkStatus& status) {
+  return {std::string(wire::to_words(wire::NoCommand::kNobodyThere)) + ": " + status.detail};
+}
+
 wire::Status Live::send(Nanoseconds now, const wire::Command& command) {
-  if (options_.role == wire::Role::kSpectator)
-    return wire::Error{"a spectator can't change the session; attach without --view and, over tcp, with key.operator"};
+  const LinkStatus before = status();
+  if (before.no_command == wire::NoCommand::kNobodyThere) return nobody_takes_it(before);
+  if (before.no_command) return wire::Error{wire::to_words(*before.no_command)};
   std::vector<std::byte> bytes = encode(command);
   bool sent = false;
   for (const auto& [peer, sender] : senders_)
     if (is_live(sender)) sent = mailbox_->send(peer, bytes) == Sent::kYes || sent;
-  if (!sent) return wire::Error{"nobody is there to take the command: " + status().detail};
+  if (!sent) return nobody_takes_it(before);
   sent_.push_back({now, wire::Direction::kSent, std::move(bytes)});
   return wire::ok();
 }
@@ -323,6 +329,13 @@ std::string Live::describe_loss(const Sender& sender) const {
   return who + " has not answered for " + std::to_string(silent) + " s: it was ended, or its network is down";
 }
 
+std::optional<wire::NoCommand> Live::why_no_command(LinkState state) const {
+  if (state == LinkState::kEnded) return wire::NoCommand::kEnded;
+  if (options_.role == wire::Role::kSpectator) return wire::NoCommand::kSpectator;
+  if (state != LinkState::kLive) return wire::NoCommand::kNobodyThere;
+  return std::nullopt;
+}
+
 LinkStatus Live::status() const {
   std::string loss, refusal = mailbox_->refusal();
   bool live = false, ended = false;
@@ -347,7 +360,7 @@ LinkStatus Live::status() const {
     status = {.state = LinkState::kEnded, .detail = "the program has ended"};
   else
     status = {.state = LinkState::kWaiting, .detail = "waiting for " + options_.endpoint};
-  status.can_command = live && options_.role == wire::Role::kOperator;
+  status.no_command = why_no_command(status.state);
   status.turned_away = turned_away_;
   status.last_turned_away = last_turned_away_;
   return status;

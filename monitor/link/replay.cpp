@@ -58,7 +58,9 @@ class Replay final : public Link, public ReplayControl {
   Replay(std::unique_ptr<wire::FrameLogReader> reader, Nanoseconds duration, const ReplayOptions& options);
 
   void receive(Nanoseconds now, std::vector<Delivery>& out) override;
-  wire::Status send(Nanoseconds, const wire::Command&) override { return wire::Error{"a recording can't be changed"}; }
+  wire::Status send(Nanoseconds, const wire::Command&) override {
+    return wire::Error{wire::to_words(wire::NoCommand::kRecording)};
+  }
   void wait(Nanoseconds timeout, int extra_fd) override;
   LinkStatus status() const override;
 
@@ -114,6 +116,7 @@ LinkStatus Replay::status() const {
   LinkStatus status;
   status.state = has_next_ ? LinkState::kLive : LinkState::kEnded;
   status.replay = true;
+  status.no_command = wire::NoCommand::kRecording;
   status.duration = duration_;
   status.position = has_next_ ? std::min(playhead_.at(now_), duration_) : duration_;
   return status;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <utility>
 #include <vector>
 
 #include "monitor/term/glyphs.h"
@@ -69,6 +70,9 @@ NcursesScreen::NcursesScreen(const TerminalInfo& terminal, const view::Look& loo
   ::typeahead(-1);  // never cut a frame short because a key has come
   ::leaveok(stdscr, TRUE);
   ::idlok(stdscr, TRUE);
+  // newterm sets margins for as many rows as the terminal database thinks of. After endwin() the first doupdate() begins
+  // anew, for the size that is known by then.
+  ::endwin();
   start_over(size);
 }
 
@@ -86,6 +90,7 @@ void NcursesScreen::start_over(view::Size size) {
   ::clearok(curscr, TRUE);
   shown_.reset();
   memory_.take();
+  if (!terminal_.set_margins.empty()) margins_ = ::tiparm(terminal_.set_margins.c_str(), 0, size.rows - 1);
 }
 
 std::string NcursesScreen::draw(const Canvas& canvas) {
@@ -97,7 +102,7 @@ std::string NcursesScreen::draw(const Canvas& canvas) {
   shown_ = canvas;
   ::wnoutrefresh(stdscr);
   ::doupdate();
-  return shifts + memory_.take();
+  return std::exchange(margins_, "") + shifts + memory_.take();
 }
 
 /// Behind the back of ncurses, which is then told what the terminal shows by way of curscr.

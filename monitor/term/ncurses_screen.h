@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "monitor/term/palette.h"
+#include "monitor/term/screen.h"
 #include "monitor/term/screen_memory.h"
 #include "monitor/term/terminfo.h"
 #include "monitor/view/canvas.h"
@@ -18,19 +19,18 @@ struct screen;  // ncurses' SCREEN
 namespace idlewave::term {
 
 /// At most one at a time in a process (ncurses keeps its state in globals), one thread.
-class NcursesScreen {
+class NcursesScreen final : public Screen {
  public:
   NcursesScreen(const TerminalInfo& terminal, const view::Look& look, view::Size size);
   NcursesScreen(const NcursesScreen&) = delete;
   NcursesScreen& operator=(const NcursesScreen&) = delete;
-  ~NcursesScreen();
+  ~NcursesScreen() override;
 
   bool usable() const { return screen_ != nullptr; }
-  /// The terminal shows `canvas`, clipped at its size, once it has taken these bytes; all of them must reach it, in
-  /// order.
-  std::string draw(const view::Canvas& canvas);
-  /// The size has changed, or the terminal may show anything: the next draw() begins with an empty screen.
-  void start_over(view::Size size);
+  /// Clipped at its size.
+  std::string draw(const view::Canvas& canvas) override;
+  /// The next draw() begins with an empty screen.
+  void start_over(view::Size size) override;
 
  private:
   std::string shift_rows(const view::Canvas& canvas);
@@ -44,6 +44,7 @@ class NcursesScreen {
   std::FILE* no_input_;
   screen* screen_ = nullptr;
   std::optional<view::Canvas> shown_;
+  std::string margins_;  ///< To be sent before anything else.
   std::map<std::pair<int, int>, int> pairs_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 // The terminal as the monitor's loop sees it. Two implementations: ncurses (the only user of it in the project), and
-// text for one-shot output.
+// text for terminals that can't place a cursor.
 
 #include <cstdint>
 #include <memory>
@@ -29,10 +29,11 @@ class Terminal {
   /// one before.
   virtual bool show(const view::Canvas& canvas) = 0;
   virtual std::uint64_t bytes_written() const = 0;
+  virtual std::string note() const = 0;  ///< One line where it is not what TERM says, and why; else empty.
 };
 
-/// Opens the controlling terminal through ncurses. The error says what to do: no terminal (use --headless or --once),
-/// unknown TERM, too dumb.
-wire::Result<std::unique_ptr<Terminal>> open_ncurses();
+/// Opens the terminal that standard output leads to: through ncurses, or as text where that can't drive it. The error
+/// says what to do where there is none.
+wire::Result<std::unique_ptr<Terminal>> open_terminal();
 
 }  // namespace idlewave::term

@@ -5,7 +5,10 @@
 #include <term.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <optional>
+#include <vector>
 
 namespace idlewave::term {
 namespace {
@@ -26,8 +29,6 @@ std::string without_padding(std::string text) {
   return text;
 }
 
-wire::Error unusable(const std::string& what) { return {what + ": set TERM=xterm-256color, or use --headless"}; }
-
 /// The terminal that capability() asks while this lives. A screen that is open keeps its own.
 class LoadedTerminal {
  public:
@@ -39,12 +40,35 @@ class LoadedTerminal {
     if (loaded != nullptr) ::del_curterm(loaded);
   }
   bool usable() const { return found_ == 1; }
-  bool database_missing() const { return found_ == -1; }
 
  private:
   TERMINAL* before_;
   int found_ = -1;
 };
+
+bool is_known(const std::string& name) { return LoadedTerminal(name.c_str()).usable(); }
+
+/// What else a terminal may be called, the nearest first. A name grows at its end (xterm-kitty, screen.vte), and the
+/// form with 256 colours is the one that is meant today.
+std::vector<std::string> relatives(std::string name) {
+  const bool is_old = name.size() > 2 && name.starts_with("vt") && std::isdigit(static_cast<unsigned char>(name[2]));
+  std::vector<std::string> found;
+  for (std::size_t end; (end = name.find_last_of("-.+")) != name.npos && end > 0;) {
+    name.resize(end);
+    found.insert(found.end(), {name + "-256color", name});
+  }
+  if (is_old) found.push_back("vt100");
+  found.insert(found.end(), {"xterm-256color", "xterm", "vt100"});
+  return found;
+}
+
+/// `name`, or else its nearest relative in the database; nothing where not even a VT100 is known.
+std::optional<std::string> nearest(const std::string& name) {
+  if (is_known(name)) return name;
+  for (const std::string& relative : relatives(name))
+    if (is_known(relative)) return relative;
+  return std::nullopt;
+}
 
 bool flag(const char* name) { return ::tigetflag(name) == 1; }
 
@@ -68,6 +92,7 @@ TerminalInfo current(const std::string& name) {
   info.direct_colours = info.colours > 256;
   info.shifts_cells = can_shift_cells();
   info.erases_in_colour = flag("bce");
+  info.set_margins = without_padding(capability("csr"));
   const bool mouse = speaks_escape_sequences();
   info.enter = without_padding(capability("smcup") + capability("civis")) + (mouse ? kMouseOn : "");
   const std::string gone = capability("rmcup").empty() ? capability("clear") : capability("rmcup");
@@ -79,14 +104,15 @@ TerminalInfo current(const std::string& name) {
 }  // namespace
 
 wire::Result<TerminalInfo> read_terminfo(const char* name) {
-  if (name == nullptr || *name == '\0') return unusable("TERM is not set, so nothing is known of this terminal");
-  const LoadedTerminal terminal(name);
+  if (name == nullptr || *name == '\0') return wire::Error{"TERM is not set, so nothing is known of this terminal"};
   const std::string called = std::string("TERM=") + name;
-  if (terminal.database_missing())
-    return wire::Error{"no terminal database found: install ncurses-base, or use --headless"};
-  if (!terminal.usable()) return unusable(called + " is not in this machine's terminal database");
-  if (capability("cup").empty() || capability("clear").empty()) return unusable(called + " can't place the cursor");
-  return current(name);
+  const std::optional<std::string> known = nearest(name);
+  if (!known) return wire::Error{"there is no terminal database (install ncurses-base)"};
+  const LoadedTerminal terminal(known->c_str());
+  if (capability("cup").empty() || capability("clear").empty()) return wire::Error{called + " can't place the cursor"};
+  TerminalInfo info = current(*known);
+  if (*known != name) info.note = called + " is not in this machine's terminal database: taken for " + *known;
+  return info;
 }
 
 std::string leave_sequence() {

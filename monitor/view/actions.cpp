@@ -6,46 +6,37 @@
 
 #include "monitor/view/figures.h"
 #include "monitor/view/forms.h"
+#include "monitor/view/lesson_panel.h"
 #include "monitor/view/movement.h"
-#include "monitor/view/screen.h"
+#include "monitor/view/panels.h"
 
 namespace idlewave::view::actions {
 
 namespace {
 
-constexpr std::int64_t kPanels = 4;
-
-/// Whether the operator may send commands; says why not.
-bool may_command(Turn& turn) {
-  const SessionInfo& session = turn.model.session;
-  if (session.can_command) return true;
-  const char* otherwise =
-      session.replay ? "a recording can't be changed; inject into a live session" : "this session takes no commands";
-  turn.say(session.why_no_command.empty() ? otherwise : session.why_no_command, Tone::kWarning);
+/// Whether the operator may hold ranks, or at least let go of them; says why not.
+bool may_command(Turn& turn, bool clears = false) {
+  const auto& reason = turn.model.session.no_command;
+  if (!reason || (clears && !wire::forbids_clearing(*reason))) return true;
+  turn.say(wire::to_words(*reason), Tone::kWarning);
   return false;
 }
 
-/// Up and down in the panel that has the focus.
+/// Up and down in the panel that has the focus; on the map if the screen has become too small for that panel.
 void scroll(Turn& turn, int lines) {
-  State& state = turn.state;
-  const int sockets = static_cast<int>(turn.model.timeline.domains().size());
-  const int remarks = static_cast<int>(turn.model.remarks.size());
-  switch (state.focus) {
-    case Panel::kMap: move_in_ranks(turn, lines); break;
-    case Panel::kSockets:
-      state.first_socket = std::clamp(state.first_socket + lines, 0, std::max(sockets - 1, 0));
-      break;
-    case Panel::kEvents: state.events_back = std::clamp(state.events_back - lines, 0, std::max(remarks - 1, 0)); break;
-    case Panel::kLesson: turn_page(turn, lines); break;
-  }
+  const PanelKey panel = turn.layout.shows(turn.state.focus) ? turn.state.focus : kMapKey;
+  panel_of(panel).scroll(turn.state, turn.model, lines);
 }
 
-void focus_next(Turn& turn, std::int64_t direction) {
-  auto panel = static_cast<std::int64_t>(turn.state.focus);
-  do {
-    panel = (panel + direction + kPanels) % kPanels;
-  } while (!turn.layout.shows(static_cast<Panel>(panel)));
-  turn.state.focus = static_cast<Panel>(panel);
+void focus_next(Turn& turn, int direction) {
+  const auto all = panels();
+  const int count = static_cast<int>(all.size());
+  int index = static_cast<int>(&panel_of(turn.state.focus) - all.data());
+  for (int i = 0; i < count; ++i) {
+    index = (index + direction + count) % count;
+    const PanelKey key = all[static_cast<std::size_t>(index)].key;
+    if (turn.layout.shows(key)) return static_cast<void>(turn.state.focus = key);
+  }
 }
 
 }  // namespace
@@ -114,9 +105,16 @@ void next_wave(Turn& turn) {
 
 void go_to(Turn& turn) { turn.state.form = Form{.kind = FormKind::kGoto}; }
 void filter(Turn& turn) { turn.state.form = filter_form(turn.state); }
+void focus(Turn& turn) {
+  const Panel& panel = panel_of(turn.key.character);
+  if (!turn.layout.shows(panel.key))
+    return turn.say(fmt::format("the panel '{}' is not on this screen", panel.name), Tone::kWarning);
+  turn.state.focus = panel.key;
+}
+
 void next_panel(Turn& turn) { focus_next(turn, 1); }
 void previous_panel(Turn& turn) { focus_next(turn, -1); }
-void next_page(Turn& turn) { turn_page(turn, 1); }
+void next_page(Turn& turn) { turn_page(turn.state, turn.model, 1); }
 
 void inject(Turn& turn) {
   if (!may_command(turn)) return;
@@ -131,7 +129,7 @@ void noise(Turn& turn) {
 }
 
 void clear(Turn& turn) {
-  if (!may_command(turn)) return;
+  if (!may_command(turn, true)) return;
   turn.effects.emplace_back(SendCommand{{.ranks = {}, .order = wire::ClearOrder{}}});
   turn.say("asked all ranks to end noise and delays, and to let go of those that are held");
 }
@@ -161,7 +159,7 @@ void click(Turn& turn) {
   const auto line = static_cast<std::size_t>(turn.key.y - map.y);
   if (line >= turn.layout.rows.lines.size() || turn.layout.rows.lines[line].label_of >= 0) return;
   const auto group = static_cast<std::size_t>(turn.layout.rows.lines[line].top);
-  turn.state.focus = Panel::kMap;
+  turn.state.focus = kMapKey;
   visit_rank(turn.state, turn.layout.rows.groups[group].first, turn.model.timeline.ranks());
   visit_time(turn, turn.layout.window.begin_of(turn.key.x - map.x));
 }

@@ -1,7 +1,7 @@
 #pragma once
 // What each key does. One function for each binding.
 
-#include "monitor/view/bindings.h"
+#include "monitor/view/turn.h"
 
 namespace idlewave::view::actions {
 
@@ -24,6 +24,7 @@ void fewer_ranks(Turn& turn);
 void next_wave(Turn& turn);
 void go_to(Turn& turn);
 void filter(Turn& turn);
+void focus(Turn& turn);
 void next_panel(Turn& turn);
 void previous_panel(Turn& turn);
 void next_page(Turn& turn);

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "monitor/view/actions.h"
+#include "monitor/view/panels.h"
+#include "monitor/view/text.h"
 
 namespace idlewave::view {
 
@@ -20,7 +22,7 @@ std::vector<Key> keys_of(std::u32string_view characters, KeyCode code) {
   return keys;
 }
 
-std::vector<Binding> table() {
+std::vector<Binding> keys_and_mouse() {
   return {
       {keys_of(U"q"), "q", "quit, end what was started", "quit", actions::quit},
       {keys_of(U"d"), "d", "leave; the program goes on", "", actions::detach},
@@ -54,6 +56,22 @@ std::vector<Binding> table() {
       {keys_of(U"", KeyCode::kWheelUp), "wheel ↑", "zoom in time: finer", "", actions::finer},
       {keys_of(U"", KeyCode::kWheelDown), "wheel ↓", "zoom in time: coarser", "", actions::coarser},
   };
+}
+
+/// Panels stand where one goes through them.
+std::vector<Binding> table() {
+  std::vector<Binding> out = keys_and_mouse();
+  auto at =
+      std::find_if(out.begin(), out.end(), [](const Binding& binding) { return binding.act == actions::next_panel; });
+  for (const Panel& panel : panels()) {
+    std::string shown;
+    append_utf8(shown, panel.key);
+    at = out.insert(
+             at,
+             {{key_of(panel.key)}, std::move(shown), "to the panel: " + std::string(panel.name), "", actions::focus}) +
+         1;
+  }
+  return out;
 }
 
 bool same_key(const Key& a, const Key& b) {

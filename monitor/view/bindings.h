@@ -2,29 +2,18 @@
 // Every key outside of forms, in one table: it is what dispatches them, and what `?` and the key line show.
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "monitor/view/layout.h"
-#include "monitor/view/update.h"
+#include "monitor/view/turn.h"
 
 namespace idlewave::view {
 
-/// One key press on its way.
-struct Turn {
-  State& state;
-  std::vector<Effect>& effects;
-  const Key& key;
-  const Model& model;
-  const Layout& layout;
-
-  void say(std::string text, Tone tone = Tone::kPlain) { state.message = {.text = std::move(text), .tone = tone}; }
-};
-
 struct Binding {
   std::vector<Key> keys;
-  std::string_view shown;  ///< "q"
-  std::string_view does;   ///< "quit, ending what was started"
+  std::string shown;       ///< "q"
+  std::string does;        ///< "quit, ending what was started"
   std::string_view brief;  ///< For the key line: "quit". Empty: not there.
   void (*act)(Turn&);
 };

@@ -88,6 +88,19 @@ std::string to_duration_like(Nanoseconds span, Nanoseconds like) {
   return to_figure(seconds(span) / size);
 }
 
+std::string ranks_in_words(std::span<const wire::Rank> ranks) {
+  std::string out;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    if (!out.empty()) out += ',';
+    out += end - i == 1 ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[end - 1]);
+    i = end;
+    if (out.size() > 64) return out + "…";
+  }
+  return out;
+}
+
 std::string to_percent(double share) { return fmt::format("{:.0f} %", 100 * std::clamp(share, 0.0, 1.0)); }
 
 }  // namespace idlewave::view

@@ -2,6 +2,7 @@
 // Figures as the screen shows them: a unit always, at most three significant digits.
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "probe/wire/frame.h"
@@ -21,6 +22,7 @@ std::string to_limit(double value);         ///< A figure that stays: "5", "6.5"
 std::string to_active(double processes);    ///< "9.9", "0.0", "4000": one decimal while it matters.
 /// "13.0" where `like` is shown as "20.0 ms": the same unit, not named again.
 std::string to_duration_like(Nanoseconds span, Nanoseconds like);
-std::string to_percent(double share);  ///< "27 %".
+std::string ranks_in_words(std::span<const wire::Rank> ranks);  ///< "0-9,20" for ascending ranks.
+std::string to_percent(double share);                           ///< "27 %".
 
 }  // namespace idlewave::view

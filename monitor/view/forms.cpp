@@ -8,7 +8,6 @@
 #include "monitor/view/figures.h"
 #include "monitor/view/input.h"
 #include "monitor/view/movement.h"
-#include "monitor/view/sockets_panel.h"
 #include "monitor/view/text.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
@@ -63,7 +62,7 @@ void submit_filter(Turn& turn) {
   state.form.reset();
   state.filter = std::move(shown);
   state.first_rank = state.ranks_shown = 0;
-  move_in_ranks(turn, 0);
+  move_in_ranks(state, turn.model, 0);
 }
 
 void go(Turn& turn, Nanoseconds at) {
@@ -186,12 +185,6 @@ void key_in_form(Turn& turn) {
   }
 }
 
-void turn_page(Turn& turn, int pages) {
-  if (!turn.model.session.lesson) return;
-  const int last = static_cast<int>(turn.model.session.lesson->pages.size()) - 1;
-  turn.state.lesson_page = std::clamp(turn.state.lesson_page + pages, 0, std::max(last, 0));
-}
-
 std::string predicted_reach(Rank rank, const Model& model) {
   const Rank ranks = model.timeline.ranks();
   const double step = std::chrono::duration<double>(model.findings.steps.mean).count();
@@ -199,7 +192,9 @@ std::string predicted_reach(Rank rank, const Model& model) {
   double ranks_per_step = 1;
   if (!model.findings.waves.empty()) {
     const analysis::Wave& last = model.findings.waves.back();
-    const double measured = std::max(last.up.ranks_per_step, last.down.ranks_per_step);
+    double measured = 0;
+    for (const analysis::WaveDirection* direction : {&last.up, &last.down})
+      if (const auto& speed = direction->leading.ranks_per_step) measured = std::max(measured, speed->value);
     if (measured > 0) ranks_per_step = measured;
   }
   const Rank far = (rank + ranks / 2) % ranks;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "monitor/view/bindings.h"
+#include "monitor/view/turn.h"
 
 namespace idlewave::view {
 
@@ -14,9 +14,6 @@ Form filter_form(const State& state);
 
 /// A key while `turn.state.form` is set.
 void key_in_form(Turn& turn);
-
-/// Moves through the pages of the lesson, stopping at its ends.
-void turn_page(Turn& turn, int pages);
 
 struct FormWords {
   std::string prompt;  ///< Before what is typed.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "monitor/view/screen.h"
-
 namespace idlewave::view {
 
 namespace {

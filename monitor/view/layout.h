@@ -1,9 +1,13 @@
 #pragma once
 // What goes where, and what is left out as the screen shrinks.
 
+#include <span>
+#include <vector>
+
 #include "monitor/view/canvas.h"
 #include "monitor/view/look.h"
 #include "monitor/view/model.h"
+#include "monitor/view/panel.h"
 #include "monitor/view/rank_rows.h"
 #include "monitor/view/state.h"
 #include "monitor/view/time_window.h"
@@ -20,10 +24,12 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// How the sockets are told, most room first.
-enum class SocketForm { kSpacious, kRoomy, kCompact, kLines, kSum };
-/// Lines that one socket takes; 1 for kLines, 0 for kSum, whose one line is for all.
-int lines_per_socket(SocketForm form);
+/// A panel that is on the screen.
+struct Placed {
+  PanelKey panel = kMapKey;
+  Region region = Region::kMap;
+  Box box;
+};
 
 inline constexpr int kAbsent = -1;
 
@@ -37,20 +43,17 @@ struct Layout {
   int keys = kAbsent;
   Box labels;  ///< Rank axis, left of the map.
   Box map;     ///< Cells alone.
-  Box sockets;
-  SocketForm socket_form = SocketForm::kSum;
-  Box events;
-  Box lesson;
+  Box beside;  ///< The column right of the map; empty if there is none.
+  std::vector<Placed> placed;
   RankRows rows;
   TimeWindow window;
 
-  bool shows(Panel panel) const;
+  bool shows(PanelKey panel) const;
+  Box box_of(PanelKey panel) const;        ///< Of one that is shown.
+  Region region_of(PanelKey panel) const;  ///< Of one that is shown.
 };
 
-Layout lay_out(const State& state, const Model& model, Size size, const Look& look);
-
-/// The lesson's page as it stands on the screen: heading and text, then the key and the figure, which outlive the
-/// text's end. Empty without a lesson.
-std::vector<std::string> lesson_lines(const State& state, const Model& model, Size room);
+/// `panels` in the order of their rows, the map first.
+Layout lay_out(std::span<const Panel> panels, const State& state, const Model& model, Size size, const Look& look);
 
 }  // namespace idlewave::view

@@ -8,7 +8,6 @@
 #include "monitor/view/figures.h"
 #include "monitor/view/heat_map.h"
 #include "monitor/view/pieces.h"
-#include "monitor/view/screen.h"
 #include "monitor/view/text.h"
 
 namespace idlewave::view {

@@ -9,6 +9,7 @@
 
 #include "monitor/analysis/findings.h"
 #include "monitor/timeline/timeline.h"
+#include "probe/wire/no_command.h"
 
 namespace idlewave::view {
 
@@ -51,9 +52,8 @@ struct SessionInfo {
   Nanoseconds lag{};        ///< How far timeline.now() lies behind the senders' present. Live only.
   double events_per_second = 0;
   Recording recording;
-  std::optional<Replay> replay;  ///< Set if this is one.
-  bool can_command = false;
-  std::string why_no_command;  ///< "a spectator can't inject"; one line, if can_command is false.
+  std::optional<Replay> replay;                                               ///< Set if this is one.
+  std::optional<wire::NoCommand> no_command = wire::NoCommand::kNobodyThere;  ///< Why not; nothing: one may.
   std::optional<Lesson> lesson;
   /// What would end with us if the operator quits, in words: then quitting asks first, and one can leave without ending
   /// it. Empty: nothing.

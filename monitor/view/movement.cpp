@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "monitor/view/screen.h"
-
 namespace idlewave::view {
 
 namespace {
@@ -62,12 +60,12 @@ void move_in_time(Turn& turn, std::int64_t columns) {
   if (slot >= window.first + window.columns) show_window_from(turn.state, window.column * (slot - window.columns + 1));
 }
 
-void move_in_ranks(Turn& turn, Rank places) {
-  const Rank ranks = turn.model.timeline.ranks();
-  const Rank last = std::max(passing_ranks(turn.state, ranks) - 1, 0);
-  const Rank place = std::clamp(place_of(turn.state, ranks, turn.state.cursor_rank) + places, 0, last);
-  turn.state.cursor_rank = std::max(rank_at(turn.state, ranks, place), 0);
-  scroll_to_cursor(turn.state, ranks);
+void move_in_ranks(State& state, const Model& model, Rank places) {
+  const Rank ranks = model.timeline.ranks();
+  const Rank last = std::max(passing_ranks(state, ranks) - 1, 0);
+  const Rank place = std::clamp(place_of(state, ranks, state.cursor_rank) + places, 0, last);
+  state.cursor_rank = std::max(rank_at(state, ranks, place), 0);
+  scroll_to_cursor(state, ranks);
 }
 
 void move_window(Turn& turn, std::int64_t columns) {

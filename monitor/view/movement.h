@@ -1,7 +1,7 @@
 #pragma once
 // Moving the cursor and what the map shows, so that the cursor stays in sight.
 
-#include "monitor/view/bindings.h"
+#include "monitor/view/turn.h"
 
 namespace idlewave::view {
 
@@ -15,7 +15,7 @@ void visit_time(Turn& turn, Nanoseconds at);
 void move_in_time(Turn& turn, std::int64_t columns);
 
 /// Moves the cursor by places among the ranks that pass the filter.
-void move_in_ranks(Turn& turn, Rank places);
+void move_in_ranks(State& state, const Model& model, Rank places);
 
 /// Moves the window by whole columns and stops following.
 void move_window(Turn& turn, std::int64_t columns);

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
+#include "monitor/view/dialogue.h"
 #include "monitor/view/figures.h"
-#include "monitor/view/heat_map.h"
+#include "monitor/view/help.h"
 #include "monitor/view/layout.h"
-#include "monitor/view/map_axes.h"
+#include "monitor/view/panels.h"
 #include "monitor/view/sockets_panel.h"
 #include "monitor/view/status_lines.h"
 #include "monitor/view/text.h"
-#include "monitor/view/text_panels.h"
 
 namespace idlewave::view {
 
@@ -31,17 +31,6 @@ void draw_one_line(Canvas& canvas, const State& state, const Model& model) {
   const bool counts = std::any_of(line.shown.begin(), line.shown.end(), [](const Piece& p) { return p.weight == 9; });
   if (counts || model.timeline.ranks() == 0) return draw_pieces(canvas, 0, 0, columns, line.shown);
   canvas.text(0, 0, active_in_words(model, columns), Ink::kStrong, Ink::kDefault, true);
-}
-
-void draw_waiting(Canvas& canvas, const Box& map, const SessionInfo& session) {
-  std::string words = "no event yet";
-  if (!session.link_detail.empty()) words += ": " + session.link_detail;
-  const auto lines = wrapped(words, std::max(map.width - 2, 1));
-  const int shown = std::min(static_cast<int>(lines.size()), map.height);
-  for (int i = 0; i < shown; ++i) {
-    const std::string& line = lines[static_cast<std::size_t>(i)];
-    canvas.text(map.x + (map.width - columns_of(line)) / 2, map.y + (map.height - shown) / 2 + i, line, Ink::kDim);
-  }
 }
 
 /// What the title has no room for stands at the end of the line about steps.
@@ -72,21 +61,21 @@ void draw_status(Canvas& canvas, const Layout& layout, const State& state, const
 
 void draw_lines(Canvas& canvas, const Layout& layout) {
   if (layout.rule >= 0) canvas.fill(0, layout.rule, canvas.size().columns, 1, {.glyph = U'─', .fg = Ink::kDim});
-  const bool beside = layout.sockets.y == layout.map.y && !layout.sockets.empty();
-  if (beside)
-    canvas.fill(layout.sockets.x - 2, layout.sockets.y, 1, layout.sockets.height, {.glyph = U'│', .fg = Ink::kDim});
+  if (!layout.beside.empty())
+    canvas.fill(layout.beside.x - 2, layout.beside.y, 1, layout.beside.height, {.glyph = U'│', .fg = Ink::kDim});
+}
+
+/// The map shows by its cursor that it has the focus.
+void draw_focus(Canvas& canvas, const Layout& layout, PanelKey focus) {
+  if (focus == kMapKey || !layout.shows(focus)) return;
+  const Box box = layout.box_of(focus);
+  canvas.text(box.x - 1, box.y, "▸", Ink::kCursor);
 }
 
 void draw_all(Canvas& canvas, const Layout& layout, const State& state, const Model& model, const Look& look) {
   draw_lines(canvas, layout);
-  draw_heat_map(canvas, layout, state, model, look);
-  draw_rank_axis(canvas, layout, state);
-  draw_time_axis(canvas, layout, state, model);
-  draw_legend(canvas, layout, state, model, look);
-  if (model.timeline.empty()) draw_waiting(canvas, layout.map, model.session);
-  draw_sockets(canvas, layout, state, model);
-  draw_events(canvas, layout, state, model);
-  draw_lesson(canvas, layout, state, model);
+  for (const Placed& placed : layout.placed) panel_of(placed.panel).draw(canvas, layout, state, model, look);
+  draw_focus(canvas, layout, state.focus);
   draw_key_line(canvas, layout.keys);
   draw_status(canvas, layout, state, model);
 }
@@ -104,13 +93,9 @@ Canvas in_ascii(Canvas canvas) {
 
 }  // namespace
 
-Nanoseconds shown_until(const State& state, const Model& model) {
-  return state.paused ? std::min(state.paused_at, model.timeline.now()) : model.timeline.now();
-}
-
 Canvas draw(const State& state, const Model& model, Size size, const Look& look) {
   Canvas canvas(size);
-  const Layout layout = lay_out(state, model, size, look);
+  const Layout layout = lay_out(panels(), state, model, size, look);
   if (state.help) {
     draw_help(canvas, state);
   } else {

@@ -11,8 +11,4 @@ namespace idlewave::view {
 /// Any size from 1x1 on. Costs what Timeline::picture costs for the map, and a small amount for each cell.
 Canvas draw(const State& state, const Model& model, Size size, const Look& look);
 
-/// The latest moment that the map shows: now, or when it was paused. The window of the findings had better end here
-/// too.
-Nanoseconds shown_until(const State& state, const Model& model);
-
 }  // namespace idlewave::view

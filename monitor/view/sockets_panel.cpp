@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "monitor/view/figures.h"
+#include "monitor/view/layout.h"
 #include "monitor/view/pieces.h"
 #include "monitor/view/text.h"
 
@@ -18,7 +19,35 @@ using analysis::DomainActivity;
 using analysis::DomainState;
 using timeline::Domain;
 
+constexpr PanelKey kKey = U'2';
+constexpr int kMostLinesUnder = 8;
 constexpr double kGiga = 1e9;
+
+/// How the sockets are told, most room first.
+enum class SocketForm { kSpacious, kRoomy, kCompact, kLines, kSum };
+
+/// Lines that one socket takes; 1 for kLines, 0 for kSum, whose one line is for all.
+int lines_per_socket(SocketForm form) {
+  switch (form) {
+    case SocketForm::kSpacious: return 6;
+    case SocketForm::kRoomy: return 5;
+    case SocketForm::kCompact: return 4;
+    case SocketForm::kLines: return 1;
+    case SocketForm::kSum: break;
+  }
+  return 0;
+}
+
+/// `rows`: beside the map, those of the map alone; what stands beside its axis is left for notes.
+SocketForm form_in(Region region, int sockets, int rows) {
+  if (region == Region::kBeside) {
+    for (const SocketForm form : {SocketForm::kSpacious, SocketForm::kRoomy, SocketForm::kCompact}) {
+      const int blank_after_last = form == SocketForm::kSpacious ? 1 : 0;
+      if (sockets * lines_per_socket(form) - blank_after_last <= rows) return form;
+    }
+  }
+  return rows > 1 ? SocketForm::kLines : SocketForm::kSum;
+}
 
 /// A domain with what is known of its activity.
 struct Socket {
@@ -34,6 +63,8 @@ Socket socket(const Model& model, int index) {
   const auto i = static_cast<std::size_t>(index);
   return {model.timeline.domains()[i], i < model.findings.domains.size() ? model.findings.domains[i] : kNothing};
 }
+
+int sockets_of(const Model& model) { return static_cast<int>(model.timeline.domains().size()); }
 
 struct Bar {
   double value = 0;
@@ -238,13 +269,13 @@ void draw_line(Canvas& canvas, int x, int y, const TableColumns& table, const So
 
 /// First socket of a list that can't show all, so that the cursor's is among them.
 int first_shown(const State& state, const Model& model, int room) {
-  const int sockets = static_cast<int>(model.timeline.domains().size());
-  if (state.focus == Panel::kSockets) return std::clamp(state.first_socket, 0, std::max(sockets - room, 0));
+  const int sockets = sockets_of(model);
+  if (state.focus == kKey) return std::clamp(state.scrolled_by(kKey), 0, std::max(sockets - room, 0));
   return std::clamp(model.timeline.domain_of(state.cursor_rank) - room / 2, 0, std::max(sockets - room, 0));
 }
 
 void draw_lines(Canvas& canvas, const Box& box, const State& state, const Model& model) {
-  const int sockets = static_cast<int>(model.timeline.domains().size());
+  const int sockets = sockets_of(model);
   int y = box.y;
   if (sockets > box.height)
     canvas.text(box.x, y++, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
@@ -260,7 +291,7 @@ void draw_lines(Canvas& canvas, const Box& box, const State& state, const Model&
 /// Why bandwidth does not come from a better source, once for all sockets of which that is true.
 std::vector<std::string> notes(const Model& model) {
   std::vector<std::string> notes;
-  for (int i = 0; i < static_cast<int>(model.timeline.domains().size()); ++i) {
+  for (int i = 0; i < sockets_of(model); ++i) {
     const Socket here = socket(model, i);
     if (!here.measured() || here.activity.note.empty()) continue;
     const std::string note = fmt::format("bandwidth is {}: {}", name_of(here.activity.source), here.activity.note);
@@ -279,20 +310,41 @@ void draw_notes(Canvas& canvas, const Box& box, const Model& model) {
   }
 }
 
-}  // namespace
+/// The column beside the map reaches one row below it.
+int rows_beside(int height) { return height - 1; }
 
-std::string ranks_in_words(std::span<const Rank> ranks) {
-  std::string out;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    if (!out.empty()) out += ',';
-    out += end - i == 1 ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[end - 1]);
-    i = end;
-    if (out.size() > 64) return out + "…";
-  }
-  return out;
+int wish(const State&, const Model& model, const Room& room) {
+  const int sockets = std::max(sockets_of(model), 1);
+  if (room.region != Region::kBeside) return sockets <= kMostLinesUnder ? sockets : 1;
+  const int rows = rows_beside(room.size.rows);
+  return std::clamp(sockets * lines_per_socket(form_in(room.region, sockets, rows)), 1, std::max(rows, 1));
 }
+
+void draw(Canvas& canvas, const Layout& layout, const State& state, const Model& model, const Look&) {
+  const Box box = layout.box_of(kKey);
+  const int sockets = sockets_of(model);
+  const Region region = layout.region_of(kKey);
+  const SocketForm form =
+      form_in(region, std::max(sockets, 1), region == Region::kBeside ? rows_beside(box.height) : box.height);
+  if (form == SocketForm::kSum || sockets == 0) {
+    canvas.text(box.x, box.y, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
+    return;
+  }
+  if (form == SocketForm::kLines) return draw_lines(canvas, box, state, model);
+  const int here = model.timeline.domain_of(state.cursor_rank), lines = lines_per_socket(form);
+  for (int i = 0; i < sockets; ++i) {
+    const Box own{box.x, box.y + i * lines, box.width, lines};
+    draw_one(canvas, own, form, socket(model, i), i == here);
+  }
+  const int used = sockets * lines + 1;
+  draw_notes(canvas, {box.x + 1, box.y + used, box.width - 1, box.height - used}, model);
+}
+
+void scroll(State& state, const Model& model, int lines) {
+  state.scrolled[kKey] = std::clamp(state.scrolled_by(kKey) + lines, 0, std::max(sockets_of(model) - 1, 0));
+}
+
+}  // namespace
 
 std::string active_in_words(const Model& model, int columns) {
   const auto& domains = model.timeline.domains();
@@ -315,22 +367,15 @@ std::string active_in_words(const Model& model, int columns) {
   return longest_fitting(variants, columns);
 }
 
-void draw_sockets(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
-  const Box& box = layout.sockets;
-  if (box.empty()) return;
-  if (layout.socket_form == SocketForm::kSum || model.timeline.domains().empty()) {
-    canvas.text(box.x, box.y, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
-    return;
-  }
-  if (layout.socket_form == SocketForm::kLines) return draw_lines(canvas, box, state, model);
-  const int here = model.timeline.domain_of(state.cursor_rank);
-  const int sockets = static_cast<int>(model.timeline.domains().size()), lines = lines_per_socket(layout.socket_form);
-  for (int i = 0; i < sockets; ++i) {
-    const Box own{box.x, box.y + i * lines, box.width, lines};
-    draw_one(canvas, own, layout.socket_form, socket(model, i), i == here);
-  }
-  const int used = sockets * lines + 1;
-  draw_notes(canvas, {box.x + 1, box.y + used, box.width - 1, box.height - used}, model);
+Panel sockets_panel() {
+  return {.key = kKey,
+          .name = "sockets",
+          .region = Region::kUnder,
+          .region_if_wide = Region::kBeside,
+          .takes_spare_rows = false,
+          .wish = wish,
+          .draw = draw,
+          .scroll = scroll};
 }
 
 }  // namespace idlewave::view

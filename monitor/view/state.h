@@ -1,6 +1,7 @@
 #pragma once
 // What the operator has chosen to look at and is typing. A plain value: update() makes the next one, draw() reads it.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,9 @@ namespace idlewave::view {
 using wire::Nanoseconds;
 using wire::Rank;
 
-enum class Panel : std::uint8_t { kMap, kSockets, kEvents, kLesson };
+/// A panel is known by the key that brings the focus to it (panels.h).
+using PanelKey = char32_t;
+inline constexpr PanelKey kMapKey = U'1';
 
 enum class FormKind : std::uint8_t {
   kInject,   ///< Asks for a duration.
@@ -71,16 +74,19 @@ struct State {
   Rank ranks_shown = 0;           ///< 0: all.
   std::vector<RankRange> filter;  ///< Ascending, disjoint. Empty: all ranks.
 
-  Panel focus = Panel::kMap;
-  int events_back = 0;   ///< Remarks scrolled back from the newest.
-  int first_socket = 0;  ///< Topmost in the panel, where not all fit.
-  int lesson_page = 0;
+  PanelKey focus = kMapKey;
+  std::map<PanelKey, int> scrolled;  ///< How far panels other than the map have been scrolled, each in its own measure.
   bool help = false;
   int help_scroll = 0;
 
   std::optional<Form> form;
   Message message;
   std::vector<Mark> marks;
+
+  int scrolled_by(PanelKey panel) const {
+    const auto found = scrolled.find(panel);
+    return found == scrolled.end() ? 0 : found->second;
+  }
 };
 
 }  // namespace idlewave::view

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "monitor/view/figures.h"
-#include "monitor/view/screen.h"
 #include "monitor/view/text.h"
 
 namespace idlewave::view {
@@ -62,7 +61,8 @@ Piece link_piece(const SessionInfo& session, bool complete) {
 }
 
 std::string signed_speed(const analysis::WaveDirection& direction) {
-  return direction.ranks_per_step > 0 ? to_figure(direction.ranks_per_step) + " ranks/step" : "–";
+  const auto& speed = direction.leading.ranks_per_step;
+  return speed ? to_figure(speed->value) + " ranks/step" : "–";
 }
 
 std::string wave_in_words(const analysis::Wave& wave) {

@@ -36,6 +36,10 @@ Nanoseconds round_step(Nanoseconds least) {
 
 }  // namespace
 
+Nanoseconds shown_until(const State& state, const Model& model) {
+  return state.paused ? std::min(state.paused_at, model.timeline.now()) : model.timeline.now();
+}
+
 int fitting_zoom(int columns) {
   int zoom = 0;
   while (zoom < kLargestZoom && column_width(zoom) * columns < kComfortable) ++zoom;

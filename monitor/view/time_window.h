@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/view/model.h"
 #include "monitor/view/state.h"
 
 namespace idlewave::view {
@@ -24,6 +25,10 @@ struct TimeWindow {
   std::int64_t x_of(Nanoseconds at) const { return at / column - first; }
   bool shows(Nanoseconds at) const { return at >= from() && at < to(); }
 };
+
+/// The latest moment that the map shows: now, or when it was paused. The window of the findings had better end here
+/// too.
+Nanoseconds shown_until(const State& state, const Model& model);
 
 /// The zoom at which five to ten seconds fit.
 int fitting_zoom(int columns);

@@ -4,7 +4,7 @@
 
 #include "monitor/view/bindings.h"
 #include "monitor/view/forms.h"
-#include "monitor/view/layout.h"
+#include "monitor/view/panels.h"
 
 namespace idlewave::view {
 
@@ -27,7 +27,7 @@ Update update(State state, const Key& key, const Model& model, Size size, const 
     key_in_help(out.state, key);
     return out;
   }
-  const Layout layout = lay_out(out.state, model, size, look);
+  const Layout layout = lay_out(panels(), out.state, model, size, look);
   Turn turn{out.state, out.effects, key, model, layout};
   out.state.message = {};
   if (out.state.form) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "probe/shm/gate.h"
+#include "probe/wire/no_command.h"
 #include "probe/words/noise.h"
 
 namespace idlewave::agent {
@@ -84,7 +85,7 @@ std::string objection_to_load(const Command& command, const Crew& crew) {
 
 std::string objection_to_injection(const Command& command, const Crew& crew) {
   if (crew.may_inject || std::holds_alternative<ClearOrder>(command.order)) return {};
-  return "injection is off in this session; start it with 'run --allow-inject'";
+  return wire::to_words(wire::NoCommand::kInjectionOff);
 }
 
 std::string objection(const Command& command, const Crew& crew) {

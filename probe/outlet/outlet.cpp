@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "probe/outlet/backlog.h"
 #include "probe/outlet/mailbox/mailbox.h"
 #include "probe/outlet/past.h"
+#include "probe/wire/no_command.h"
 
 namespace idlewave::outlet {
 namespace {
@@ -65,6 +66,7 @@ struct Outlet::Impl {
   }
 
   void append(decltype(wire::Frame::body) body);
+  void append_roster(wire::Roster roster);
   void greet();
   void attach(const Peer& peer, const Consumer& wish);
   std::string objection_to(const mailbox::Message& message, const wire::Frame& frame) const;
@@ -76,6 +78,8 @@ struct Outlet::Impl {
   void drain();
   void deliver();
   bool deliver(const Peer& peer, Consumer& consumer);
+  std::vector<std::vector<std::byte>> lost_rosters(const Consumer& consumer) const;
+  Sent skip_lost(const Peer& peer, Consumer& consumer);
   bool still_there(const Peer& peer, Consumer& consumer, Nanoseconds elapsed);
   void tick();
   bool turn(Nanoseconds timeout);
@@ -85,7 +89,7 @@ struct Outlet::Impl {
   std::unique_ptr<Mailbox> mailbox;
   Past past;  // Of a relay.
   Backlog backlog;
-  std::optional<wire::Roster> roster;
+  std::map<std::uint64_t, wire::Roster> rosters;  // Of our own, by number: those in the backlog, and the one before.
   std::map<Peer, Consumer> consumers;
   std::vector<wire::Command> commands;
   std::vector<wire::Record> recordings;
@@ -103,6 +107,13 @@ void Outlet::Impl::append(decltype(wire::Frame::body) body) {
   std::vector<std::byte> frame = encode(backlog.next(), std::move(body));
   if (frame.size() > wire::kMaxFrameBytes) frame.clear();
   backlog.append(std::move(frame));
+}
+
+void Outlet::Impl::append_roster(wire::Roster roster) {
+  rosters[backlog.next()] = roster;
+  append(std::move(roster));
+  const auto kept = rosters.lower_bound(backlog.first());
+  if (kept != rosters.begin()) rosters.erase(rosters.begin(), std::prev(kept));
 }
 
 /// Asks the monitor that listens for us, if there is one, to attach.
@@ -134,15 +145,13 @@ void Outlet::Impl::attach(const Peer& peer, const Consumer& wish) {
   const bool is_first = !std::exchange(ever_attached, true);
   Consumer consumer = wish;
   consumer.credits = std::min(wish.credits, wish.credit_limit());
-  consumer.next = backlog.first();
   if (!is_first && !options.is_relay) {
     consumer.next = backlog.next();
-    if (roster) append(*roster);
+    if (!rosters.empty()) append_roster(rosters.rbegin()->second);
   }
   if (peer.empty()) refusal.clear();
   consumers[peer] = consumer;
   say(peer, wire::Credit{0});
-  for (const auto& frame : past.summary()) mailbox->send(peer, frame);
 }
 
 /// A consumer that says something is always answered: by the frames that follow or, where none can, by a sign of life.
@@ -189,7 +198,7 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
   auto* command = std::get_if<wire::Command>(&frame.body);
   auto* record = options.is_relay ? std::get_if<wire::Record>(&frame.body) : nullptr;
   if (command == nullptr && record == nullptr) return static_cast<void>(++strange);
-  if (consumer.role == wire::Role::kSpectator) return refuse(peer, "a spectator can't change the session");
+  if (consumer.role == wire::Role::kSpectator) return refuse(peer, wire::to_words(wire::NoCommand::kSpectator));
   if (command != nullptr) commands.push_back(std::move(*command));
   if (record != nullptr) recordings.push_back(std::move(*record));
 }
@@ -207,9 +216,28 @@ void Outlet::Impl::drop_gone() {
   std::erase_if(consumers, [](const auto& entry) { return entry.second.gone; });
 }
 
+/// What a consumer that goes on at the oldest frame kept would know there, under the numbers of the last frames lost.
+std::vector<std::vector<std::byte>> Outlet::Impl::lost_rosters(const Consumer& consumer) const {
+  if (options.is_relay) return past.summary();
+  const auto kept = rosters.lower_bound(backlog.first());
+  if (kept == rosters.begin() || std::prev(kept)->first < consumer.next) return {};
+  return {encode(backlog.first() - 1, std::prev(kept)->second)};
+}
+
+Sent Outlet::Impl::skip_lost(const Peer& peer, Consumer& consumer) {
+  for (const auto& roster : lost_rosters(consumer)) {
+    if (const Sent sent = mailbox->send(peer, roster); sent != Sent::kYes) return sent;
+    if (consumer.credits > 0) --consumer.credits;
+  }
+  consumer.next = backlog.first();
+  return Sent::kYes;
+}
+
 /// False if the consumer is gone.
 bool Outlet::Impl::deliver(const Peer& peer, Consumer& consumer) {
-  consumer.next = std::max(consumer.next, backlog.first());
+  if (consumer.credits > 0 && consumer.next < backlog.first()) {
+    if (const Sent sent = skip_lost(peer, consumer); sent != Sent::kYes) return sent == Sent::kFull;
+  }
   for (; consumer.credits > 0 && consumer.next < backlog.next(); ++consumer.next) {
     const auto frame = backlog.frame(consumer.next);
     if (frame.empty()) continue;
@@ -275,10 +303,7 @@ wire::Result<std::unique_ptr<Outlet>> Outlet::open(const Options& options) {
 Outlet::Outlet(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Outlet::~Outlet() = default;
 
-void Outlet::send(wire::Roster roster) {
-  impl_->roster = roster;
-  impl_->append(std::move(roster));
-}
+void Outlet::send(wire::Roster roster) { impl_->append_roster(std::move(roster)); }
 void Outlet::send(wire::Events events) { impl_->append(std::move(events)); }
 void Outlet::send(wire::Outcome outcome) { impl_->append(std::move(outcome)); }
 

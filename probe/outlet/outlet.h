@@ -20,7 +20,8 @@ struct Options {
   std::string node{};
   std::string listen{};   ///< ZeroMQ endpoint to bind a ROUTER to, for monitors that attach; empty: none.
   std::string connect{};  ///< ZeroMQ endpoint of a listening monitor, reached by a DEALER; empty: none.
-  /// Frames kept for slow consumers. Beyond it the oldest go; the consumer sees the gap in the numbers.
+  /// Frames kept for slow consumers. Beyond it the oldest go; the consumer sees the gap in the numbers, and gets the
+  /// roster that it would know at its end.
   std::uint64_t buffer_bytes = 256u << 20;
   /// Passes on what others have said (see relay()), and keeps it: every consumer gets all that buffer_bytes hold, from
   /// its beginning. `node` is wire::kRelayNode then.

@@ -160,7 +160,7 @@ TEST(Agent, TakesNoDelayNorNoiseUnlessItWasAllowed) {
   ASSERT_TRUE(monitor.until([&] { return monitor.outcomes().size() == 3; }));
   for (const int i : {0, 1}) {
     EXPECT_FALSE(monitor.outcomes()[i].accepted);
-    EXPECT_EQ(monitor.outcomes()[i].reason, "injection is off in this session; start it with 'run --allow-inject'");
+    EXPECT_EQ(monitor.outcomes()[i].reason, "injection is off in this session; start it with --allow-inject");
   }
   EXPECT_TRUE(monitor.outcomes()[2].accepted);
   const std::size_t steps = monitor.count(0, EventKind::kStep);

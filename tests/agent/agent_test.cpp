@@ -258,7 +258,7 @@ TEST(Agent, IsWatchedOverTcpWithAKeyOfItsSession) {
     (*link)->receive(now(), got);
     return !got.empty();
   }));
-  EXPECT_FALSE((*link)->status().can_command);
+  EXPECT_EQ((*link)->status().no_command, wire::NoCommand::kSpectator);
   rank.leave();
 }
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = GOLDEN = None
@@ -36,6 +37,54 @@ class CommandLine(unittest.TestCase):
         self.refuses("report", "--frobnicate", str(GOLDEN))
         self.refuses("demo", "frobnicate", says="memory-bound")
         self.refuses()
+
+    def test_what_was_probably_meant_is_suggested(self):
+        for words, meant in ((["dmeo"], "demo"), (["repl"], "replay"), (["atach"], "attach"), (["simm"], "sim"),
+                             (["demo", "memory-bond"], "memory-bound"), (["demo", "--headles"], "--headless"),
+                             (["report", str(GOLDEN), "--jsno"], "--json"), (["replay", "--ones"], "--once")):
+            self.refuses(*words, says=f"did you mean '{meant}'?")
+        for words in (["frobnicate"], ["demo", "frobnicate"], ["report", "--frobnicate", str(GOLDEN)]):
+            self.assertNotIn("did you mean", call(*words).stderr)
+
+    def test_the_flags_of_a_program_are_told_from_ours(self):
+        self.refuses("run", "mpirun", "-n", "4", "./a.out", says="stand after --")
+
+    def test_help_lists_every_verb(self):
+        listed = call("--help").stdout
+        for verb in ("demo", "run", "attach", "inject", "replay", "report", "info", "sim", "study", "doctor", "agent"):
+            self.assertRegex(listed, rf"(?m)^  {verb} ")
+
+    def test_headless_is_the_same_flag_for_every_verb_that_watches(self):
+        helps = set()
+        for verb in ("demo", "run", "attach", "replay"):
+            lines = call(verb, "--help").stdout.split("--headless", 1)[1].splitlines()
+            helps.add(" ".join(lines[0].split()))
+            command = {"run": ["run", "--headless", "12", "--", "true"], "replay": ["replay", str(GOLDEN), "--headless", "12"],
+                       "attach": ["attach", "nobody", "--headless=12"]}.get(verb, [verb, "--headless", "12"])
+            self.refuses(*command, says="unit")
+        self.assertEqual(len(helps), 1)
+
+    def test_a_replay_without_a_terminal_ends_with_its_last_screen(self):
+        done = call("replay", str(GOLDEN), "--headless", "--speed", "1000", "--size", "80x24")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.splitlines()), 24)
+        early = call("replay", str(GOLDEN), "--headless", "0.2s", "--speed", "0.01", "--size", "80x24")
+        self.assertEqual(early.returncode, 0, early.stderr)
+
+    def test_a_run_that_is_watched_for_a_while_goes_on_and_says_how_to_see_it(self):
+        go, sign, sessions, heard = (self.path / name for name in ("go", "done", "d", "heard"))
+        with open(heard, "w") as messages:  # and no pipe, which the program would keep open
+            done = subprocess.run([PROGRAM, "run", "--headless", "0.2s", "--", "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.1; done; touch {sign}"],
+                                  stdin=subprocess.DEVNULL, stdout=messages, stderr=messages, timeout=60, env={**os.environ, "IDLEWAVE_DIR": str(sessions)})
+        self.assertEqual(done.returncode, 0, heard.read_text())
+        self.assertIn("idlewave attach", heard.read_text())
+        go.touch()
+        for _ in range(600):
+            if sign.exists() and not list(sessions.glob("*")):
+                return
+            time.sleep(0.1)
+        self.fail("the program was not left alone, or its host did not end with it")
 
     def test_a_number_without_its_unit_is_refused(self):
         self.refuses("replay", str(GOLDEN), "--once", "--at", "5", says="5")

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """`idlewave run` beside the same command without it: streams, exit code and files are the program's, whoever else dies. Usage: run_test.py FOLDER-OF-PROGRAMS"""
+import contextlib
 import fcntl
 import json
 import os
 import pathlib
 import pty
 import random
+import select
 import signal
 import struct
 import subprocess
@@ -243,6 +245,21 @@ class Run(unittest.TestCase):
         self.assertEqual(shell.communicate(timeout=PATIENCE)[0], b"program got <>\nshell got <mine>\n")
         os.close(other)
 
+    def test_lines_typed_reach_a_program_without_a_screen_and_it_may_hide_them(self):
+        other, terminal = pty.openpty()
+
+        def become_session():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        run = self.start("--", "sh", "-c", "stty -echo; echo ready; read line; stty echo; echo \"program got <$line>\"", stdin=terminal, preexec_fn=become_session)
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        os.write(other, b"secret\n")
+        self.assertEqual(run.communicate(timeout=PATIENCE)[0], b"program got <secret>\n")
+        self.assertEqual(select.select([other], [], [], 0)[0], [], "something was shown")
+        for end in (other, terminal):
+            os.close(end)
+
     def test_a_host_that_is_killed_is_told_of_and_nobody_is_called_live(self):
         for hangs_up in (False, True):
             run = self.start("--session", "killed", "--size", "80x12", "--", "sh", "-c", "$REPORTER 150; exit 11")
@@ -293,11 +310,52 @@ class Run(unittest.TestCase):
                 self.assertTrue(eventually(result.exists))
                 self.assertTrue(eventually(lambda: not self.processes()))
 
-    def test_a_terminal_that_cannot_show_the_screen_is_refused_before_anything_starts(self):
-        run, other = self.on_terminal("touch started", TERM="dumb")
-        self.assertEqual(run.wait(timeout=PATIENCE), 2, run.stderr.read())
+    def have_sessions_on_a_disk_of(self, size):
+        """Skips where we may not mount one."""
+        disk = self.path / "disk"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", disk], capture_output=True).returncode != 0:
+            self.skipTest("no right to mount a small file system")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk])
+        self.sessions = disk / "sessions"
+        self.environment["IDLEWAVE_DIR"] = str(self.sessions)
+
+    def test_what_a_program_prints_on_a_screen_does_not_fail_when_the_disk_is_filled_up(self):
+        self.have_sessions_on_a_disk_of("24m")
+        run, other = self.on_terminal("cat /dev/zero > disk/filler; head -c 4000000 /dev/zero | tr '\\0' x; echo $? > result")
+        shown = 0
+        try:
+            while some := os.read(other, 65536):
+                shown += some.count(b"x")
+        except OSError:  # The terminal's other end is closed.
+            pass
+        self.assertEqual(run.wait(timeout=PATIENCE), 0, run.stderr.read())
         os.close(other)
+        self.assertEqual((self.path / "result").read_text(), "0\n")
+        self.assertEqual(shown, 4_000_000)
+
+    def test_a_program_on_a_screen_is_not_started_where_what_it_prints_has_no_room(self):
+        self.have_sessions_on_a_disk_of("8m")
+        run, other = self.on_terminal("touch started")
+        self.assertEqual(run.wait(timeout=PATIENCE), OWN_FAILURE)
+        os.close(other)
+        self.assertIn(b"--output FILE", run.stderr.read())
         self.assertFalse((self.path / "started").exists())
+
+    def test_a_terminal_that_can_only_print_is_shown_lines_without_any_escape_sequence(self):
+        run, other = self.on_terminal("$REPORTER 50; touch done", TERM="dumb")
+        shown = b""
+        while b"printed as text" not in shown:
+            shown += os.read(other, 65536)
+        while not (self.path / "done").exists():
+            time.sleep(0.1)
+        os.write(other, b"d")
+        with contextlib.suppress(OSError):  # EIO: the last who had it open has gone
+            while some := os.read(other, 65536):
+                shown += some
+        self.assertEqual(run.wait(timeout=PATIENCE), 0, run.stderr.read())
+        os.close(other)
+        self.assertNotIn(b"\x1b", shown)
 
     def recorded_events(self):
         report = subprocess.run([BIN / "idlewave", "report", self.path / "s.iw", "--json"], capture_output=True, text=True)

@@ -172,7 +172,7 @@ TEST_F(ReplayTest, CantBeChanged) {
   const auto sent = link_->send(seconds(0), a_delay());
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().message, "a recording can't be changed");
-  EXPECT_FALSE(link_->status().can_command);
+  EXPECT_EQ(link_->status().no_command, wire::NoCommand::kRecording);
 }
 
 TEST_F(ReplayTest, PlaysARecordingThatIsNotClosed) {

@@ -173,6 +173,42 @@ TEST_F(OutletTest, LeavesAHoleInTheNumbersWhereASlowConsumerLostFrames) {
   EXPECT_EQ(numbers.back(), 100u);
 }
 
+std::vector<wire::Rank> worlds_in(const std::vector<wire::Frame>& heard) {
+  std::vector<wire::Rank> worlds;
+  for (const auto& frame : heard)
+    if (const auto* roster = std::get_if<wire::Roster>(&frame.body)) worlds.push_back(roster->world_size);
+  return worlds;
+}
+
+TEST_F(OutletTest, TellsTheFirstConsumerTheRosterHoweverMuchWentBeforeItCame) {
+  auto outlet = outlet_at(endpoint_, 1000);
+  outlet->send(roster_of(2));
+  outlet->send(roster_of(4));
+  for (int i = 3; i <= 99; ++i) outlet->send(events(i, 200));
+  outlet->send(roster_of(8));
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 100});
+  consumer.hear_up_to(100);
+  const auto numbers = consumer.numbers();
+  EXPECT_GT(numbers.front(), 90u);
+  EXPECT_EQ(numbers.size(), 100 - numbers.front() + 1) << "the roster has the number of the last frame lost";
+  EXPECT_THAT(worlds_in(consumer.heard), ElementsAre(4, 8)) << "each before what it speaks of";
+}
+
+TEST_F(OutletTest, TellsASlowConsumerTheRosterThatItLost) {
+  auto outlet = outlet_at(endpoint_, 1000);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kOperator, 1});
+  outlet->send(roster_of(2));
+  consumer.hear_up_to(1);
+  outlet->send(roster_of(4));
+  for (int i = 3; i <= 100; ++i) outlet->send(events(i, 200));
+  consumer.say(wire::Credit{200});
+  consumer.hear_up_to(100);
+  EXPECT_GT(consumer.numbers()[1], 90u);
+  EXPECT_THAT(worlds_in(consumer.heard), ElementsAre(2, 4));
+}
+
 TEST_F(OutletTest, LeavesOutAFrameThatNoPeerWouldAccept) {
   auto outlet = outlet_at(endpoint_, 100u << 20);
   Consumer consumer(*outlet, endpoint_);

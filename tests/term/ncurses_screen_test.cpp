@@ -66,6 +66,13 @@ std::string difference(const VirtualTerminal& terminal, const Canvas& picture, c
   return "";
 }
 
+/// Scrolls by a row when `first` grows by one.
+Canvas numbered_rows(Size size, int first) {
+  Canvas canvas(size);
+  for (int y = 0; y < size.rows; ++y) canvas.text(0, y, "row " + std::to_string(first + y), view::Ink::kText);
+  return canvas;
+}
+
 void expect_random_pictures_arrive(const char* name, const Look& look, Size size) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -99,6 +106,20 @@ TEST_F(NcursesScreenTest, ShowsRandomPicturesWithoutColours) {
 
 TEST_F(NcursesScreenTest, ShowsRandomPicturesInAsciiOnAVt100) {
   expect_random_pictures_arrive("vt100", {.colours = ColourDepth::kNone, .unicode = false}, kSize);
+}
+
+TEST_F(NcursesScreenTest, ScrollsAllRowsOfATerminalThatHasMoreThanTheDatabaseThinksOf) {
+  const Look look{.colours = ColourDepth::kNone, .unicode = false};
+  for (const char* name : {"vt100", "linux", "xterm-256color", "tmux-256color"}) {
+    NcursesScreen screen(terminal(name), look, {80, 24});
+    VirtualTerminal seen({80, 40});
+    seen.feed(screen.draw(numbered_rows({80, 24}, 0)));
+    screen.start_over({80, 40});
+    for (int first = 0; first < 10; ++first) {
+      seen.feed(screen.draw(numbered_rows({80, 40}, first)));
+      ASSERT_EQ(difference(seen, numbered_rows({80, 40}, first), look), "") << name << " from " << first;
+    }
+  }
 }
 
 TEST_F(NcursesScreenTest, ShowsRandomPicturesOnAWindowOf20By5) {

@@ -24,24 +24,52 @@ std::string without_trailing_blanks(const std::string& text) {
   return out;
 }
 
-/// `name`: the terminal that is written for, which tmux understands as well as its own.
+/// A window that shows what a screen writes for the terminal called `name`, which tmux understands as well as its own.
+class Window {
+ public:
+  Window(const char* name, const view::Look& look, view::Size size)
+      : session_(size.columns, size.rows),
+        bytes_(session_.folder() + "/bytes"),
+        screen_(*term::read_terminfo(name), look, size) {
+    session_.run("clear; stty raw -echo; tail -f " + session_.folder() + "/bytes");
+  }
+
+  /// Whether the picture is there in the end.
+  bool shows(const view::Canvas& picture) {
+    bytes_ << screen_.draw(picture) << std::flush;
+    return eventually([&] { return without_trailing_blanks(session_.screen()) == to_text(picture); });
+  }
+
+ private:
+  TmuxSession session_;
+  std::ofstream bytes_;
+  term::NcursesScreen screen_;
+};
+
 void expect_random_pictures_arrive(const char* name, view::Size size) {
   if (!tmux_is_installed()) GTEST_SKIP() << "tmux is not installed (apt-get install tmux)";
   std::setlocale(LC_CTYPE, "C.UTF-8");
   const auto seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   Random random(seed);
-  TmuxSession session(size.columns, size.rows);
-  std::ofstream bytes(session.folder() + "/bytes");
-  session.run("clear; stty raw -echo; tail -f " + session.folder() + "/bytes");
-  term::NcursesScreen screen(*term::read_terminfo(name), {.unicode = true}, size);
+  Window window(name, {.unicode = true}, size);
   view::Canvas picture = term::random_picture(random, size);
   for (int frame = 0; frame < 20; ++frame) {
-    bytes << screen.draw(picture) << std::flush;
-    ASSERT_TRUE(eventually([&] { return without_trailing_blanks(session.screen()) == to_text(picture); }))
-        << "frame " << frame;
+    ASSERT_TRUE(window.shows(picture)) << "frame " << frame;
     picture = term::changed(random, picture);
   }
+}
+
+view::Canvas numbered_rows(view::Size size, int first) {
+  view::Canvas canvas(size);
+  for (int y = 0; y < size.rows; ++y) canvas.text(0, y, std::to_string(first + y), view::Ink::kText);
+  return canvas;
+}
+
+TEST(Picture, HasNoStrayDigitsOnAVt100WithMoreThan24Rows) {
+  if (!tmux_is_installed()) GTEST_SKIP() << "tmux is not installed (apt-get install tmux)";
+  Window window("vt100", {.colours = view::ColourDepth::kNone, .unicode = false}, {80, 40});
+  for (int first = 0; first < 5; ++first) ASSERT_TRUE(window.shows(numbered_rows({80, 40}, first))) << first;
 }
 
 TEST(Picture, ArrivesInTmux) { expect_random_pictures_arrive("tmux-256color", {160, 50}); }

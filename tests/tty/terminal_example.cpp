@@ -42,6 +42,7 @@ Canvas picture(const term::Terminal& terminal, const std::string& last_key) {
   for (int i = 0; i < view::kInks; ++i)
     canvas.put(i, 2, {.glyph = U'▀', .fg = static_cast<Ink>(i), .bg = Ink::kCompute});
   canvas.text(0, 3, "delay", Ink::kDelay);
+  canvas.text(0, 4, terminal.note(), Ink::kWarning);
   canvas.text(0, size.rows - 1, "bottom", Ink::kStrong);
   canvas.text(size.columns - 1, size.rows - 1, "#", Ink::kText);
   return canvas;
@@ -88,7 +89,7 @@ int body(const char* log_name, bool with_helper) {
                                     {.output_fd = ::open(log_name, O_WRONLY | O_APPEND)});
     if (launched) helper = std::move(*launched);
   }
-  auto terminal = term::open_ncurses();
+  auto terminal = term::open_terminal();
   if (!terminal) {
     std::cerr << "terminal_example: " << terminal.error().message << std::endl;
     return 1;

@@ -167,13 +167,33 @@ TEST_F(OnATerminal, RunsOnEveryTerminalThatCanPlaceItsCursor) {
   }
 }
 
-TEST_F(OnATerminal, SaysWhatToDoOnATerminalThatCant) {
-  for (const char* change : {"TERM=dumb", "TERM=", "-u TERM", "TERM=no-such-terminal"}) {
-    TmuxSession session(160, 24, {change});
-    const std::string before = session.state();
-    session.run(std::string(TERMINAL_EXAMPLE) + " /dev/null; echo code $?");
-    EXPECT_TRUE(session.shows("set TERM=xterm-256color, or use --headless\ncode 1")) << change << session.screen();
-    EXPECT_EQ(session.state(), before) << change;
+TEST_F(OnATerminal, TakesANameThatTheDatabaseLacksForItsNearestRelativeAndSaysSo) {
+  for (const auto& [term, taken_for] : {std::pair{"no-such-terminal", "xterm-256color"}, std::pair{"vt999", "vt100"}}) {
+    TmuxSession session(120, 24, {std::string("TERM=") + term});
+    Running program(session);
+    EXPECT_TRUE(session.shows(std::string("TERM=") + term)) << session.screen();
+    EXPECT_TRUE(session.shows(std::string("taken for ") + taken_for)) << session.screen();
+    session.type("q");
+    program.expect_a_clean_end(0);
+  }
+}
+
+TEST_F(OnATerminal, PrintsLinesWithoutAnyEscapeSequenceOnATerminalThatCantPlaceItsCursor) {
+  for (const char* change : {"TERM=dumb", "TERM=", "-u TERM"}) {
+    TmuxSession session(120, 24, {change});
+    const std::string bytes = session.folder() + "/bytes";
+    session.run("script -q -c '" + std::string(TERMINAL_EXAMPLE) + " /dev/null' " + bytes + "; echo code $?");
+    EXPECT_TRUE(session.shows("bottom")) << change << session.screen();
+    EXPECT_TRUE(session.shows("printed as text")) << change;
+    EXPECT_EQ(session.format("alternate_on"), "0\n") << change;
+    session.type("x");
+    EXPECT_TRUE(session.shows("key character 120")) << change;
+    session.type("q");
+    EXPECT_TRUE(session.shows("code 0")) << change << session.screen();
+    std::ifstream file(bytes, std::ios::binary);
+    const std::string written{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_THAT(written, HasSubstr("key character 120"));
+    EXPECT_EQ(written.find('\x1b'), std::string::npos) << change;
   }
 }
 

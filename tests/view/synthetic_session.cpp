@@ -176,7 +176,7 @@ analysis::Findings findings_of(const timeline::Timeline& timeline, const Program
   wave.delay = plan.delay;
   for (analysis::WaveDirection* direction : {&wave.up, &wave.down}) {
     direction->sign = direction == &wave.up ? 1 : -1;
-    direction->ranks_per_step = 1;
+    direction->leading.ranks_per_step = analysis::Estimate{.value = 1, .error = 0.0, .points = 20};
     direction->end = analysis::WaveEnd::kAnnihilated;
     direction->front = {{.rank = 25,
                          .step = 60,
@@ -205,7 +205,7 @@ SyntheticSession::SyntheticSession(const ProgramPlan& plan) {
   session.lag = std::chrono::milliseconds(60);
   session.events_per_second = 12400;
   session.recording = {.on = true, .bytes = 1'100'000, .failure = ""};
-  session.can_command = true;
+  session.no_command.reset();
   session.lesson = Lesson{"memory-bound",
                           {{"All forty ranks compute in lockstep. Put the cursor on a rank and hold it for a while: "
                             "what will the others do?",

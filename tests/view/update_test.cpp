@@ -8,6 +8,7 @@
 #include "monitor/view/bindings.h"
 #include "monitor/view/forms.h"
 #include "monitor/view/layout.h"
+#include "monitor/view/panels.h"
 #include "monitor/view/screen.h"
 #include "tests/view/synthetic_session.h"
 
@@ -39,7 +40,7 @@ class Operator {
     return *this;
   }
   std::string screen() const { return to_text(draw(state, session_.model(), kSize, kLook)); }
-  Layout layout() const { return lay_out(state, session_.model(), kSize, kLook); }
+  Layout layout() const { return lay_out(panels(), state, session_.model(), kSize, kLook); }
   template <class Kind>
   const Kind* last() const {
     return effects.empty() ? nullptr : std::get_if<Kind>(&effects.back());
@@ -90,7 +91,7 @@ TEST(Keys, WorkBeforeTheFirstEvent) {
   const timeline::Timeline nothing;
   const analysis::Findings none;
   SessionInfo session;
-  session.can_command = true;
+  session.no_command.reset();
   for (const Binding& binding : bindings())
     update({}, binding.keys.front(), {nothing, none, {}, session}, kSize, kLook);
 }
@@ -191,17 +192,17 @@ TEST(Keys, WGoesToTheNextDelayAndRoundAgain) {
 
 TEST(Keys, TabGoesRoundThePanelsThatAreShown) {
   Operator op;
-  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kSockets);
-  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kEvents);
-  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kLesson);
-  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, Panel::kMap);
-  EXPECT_EQ(op.press(KeyCode::kBackTab).state.focus, Panel::kLesson);
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'2');
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'3');
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'4');
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, kMapKey);
+  EXPECT_EQ(op.press(KeyCode::kBackTab).state.focus, U'4');
 }
 
 TEST(Keys, EnterTurnsThePageOfTheLessonAndStopsAtTheLast) {
   Operator op;
   op.press(KeyCode::kEnter).press(KeyCode::kEnter);
-  EXPECT_EQ(op.state.lesson_page, 1);
+  EXPECT_EQ(op.state.scrolled_by(U'4'), 1);
   EXPECT_THAT(op.screen(), HasSubstr("LESSON 2 of 2"));
 }
 
@@ -342,12 +343,21 @@ TEST(InjectForm, TakesKeysThatMeanSomethingElseOutside) {
 
 TEST(InjectForm, IsRefusedWhereNothingCanBeSent) {
   SyntheticSession spectator({.length = milliseconds(100)});
-  spectator.session.can_command = false;
-  spectator.session.why_no_command = "a spectator can't inject";
+  spectator.session.no_command = wire::NoCommand::kSpectator;
   Operator op(spectator);
   op.press(U'i');
   EXPECT_FALSE(op.state.form);
-  EXPECT_THAT(op.screen(), HasSubstr("a spectator can't inject"));
+  EXPECT_THAT(op.screen(), HasSubstr("a spectator can't change the session"));
+}
+
+TEST(InjectForm, IsRefusedBeforeAnythingIsTypedWhereInjectionIsOffButRanksCanBeLetGo) {
+  SyntheticSession guarded({.length = milliseconds(100)});
+  guarded.session.no_command = wire::NoCommand::kInjectionOff;
+  Operator op(guarded);
+  EXPECT_FALSE(op.press(U'i').state.form);
+  EXPECT_THAT(op.screen(), HasSubstr("--allow-inject"));
+  EXPECT_FALSE(op.press(U'n').state.form);
+  ASSERT_NE(op.press(U'c').last<SendCommand>(), nullptr);
 }
 
 TEST(InjectForm, FitsIntoASmallScreen) {

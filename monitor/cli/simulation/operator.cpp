@@ -6,6 +6,7 @@
 #include <numeric>
 #include <variant>
 
+#include "probe/wire/no_command.h"
 #include "probe/words/noise.h"
 #include "workloads/sim/noise/make_noise.h"
 
@@ -55,7 +56,7 @@ class OrderedNoise final : public PhaseNoise {
 
 wire::Status Operator::obey(const wire::Command& command) {
   if (!may_inject_ && !std::holds_alternative<wire::ClearOrder>(command.order))
-    return wire::Error{"injection is off in this session; start the simulation with --allow-inject"};
+    return wire::Error{wire::to_words(wire::NoCommand::kInjectionOff)};
   const Rank ranks = prepared_.scenario.machine.ranks;
   for (const Rank rank : command.ranks) {
     if (rank < 0 || rank >= ranks)

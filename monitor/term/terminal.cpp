@@ -1,18 +1,20 @@
-#include <langinfo.h>
+#include "monitor/term/terminal.h"
+
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <clocale>
 #include <cstdlib>
-#include <string_view>
+#include <optional>
+#include <utility>
 
+#include "monitor/term/charset.h"
 #include "monitor/term/frame_writer.h"
 #include "monitor/term/input_decoder.h"
 #include "monitor/term/ncurses_screen.h"
-#include "monitor/term/terminal.h"
 #include "monitor/term/terminfo.h"
+#include "monitor/term/text_screen.h"
 #include "monitor/term/tty.h"
 #include "monitor/term/tty_signals.h"
 
@@ -26,25 +28,6 @@ using view::KeyCode;
 
 constexpr auto kEscapeAlone = 25ms;  ///< A terminal sends the rest of a sequence sooner, a person never does.
 constexpr auto kLastWords = 1000ms;  ///< For a terminal that is slow to take the sequence that leaves it.
-
-bool codeset_is_utf8() { return std::string_view(::nl_langinfo(CODESET)) == "UTF-8"; }
-
-const char* wanted_locale() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
-    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return value;
-  return "C";
-}
-
-/// Over ssh a wish for UTF-8 often arrives in a language that is not installed here; the characters do not depend on
-/// the language.
-bool locale_speaks_unicode() {
-  std::setlocale(LC_CTYPE, "");
-  if (codeset_is_utf8()) return true;
-  const std::string wish = wanted_locale();
-  const bool wants_utf8 =
-      wish.find("UTF-8") != wish.npos || wish.find("utf8") != wish.npos || wish.find("utf-8") != wish.npos;
-  return wants_utf8 && std::setlocale(LC_CTYPE, "C.UTF-8") != nullptr && codeset_is_utf8();
-}
 
 ColourDepth depth_of(const TerminalInfo& terminal) {
   const char* no_color = std::getenv("NO_COLOR");  // no-color.org: set and not empty
@@ -94,40 +77,43 @@ class Waiter {
   int timer_;
 };
 
-class NcursesTerminal : public Terminal {
+/// A terminal device, and a screen that knows what to send to it.
+class TtyTerminal : public Terminal {
  public:
-  NcursesTerminal(Tty tty, const TerminalInfo& terminal)
-      : terminal_(terminal),
-        look_(look_of(terminal)),
-        tty_(std::move(tty)),
-        size_(tty_.size()),
-        screen_(terminal_, look_, size_),
-        writer_(tty_.fd()),
-        waiter_(tty_.fd(), signals_.fd()) {
-    if (usable()) enter();
-  }
-  ~NcursesTerminal() override {
-    if (usable()) leave();
-  }
+  struct How {
+    std::unique_ptr<Screen> screen;
+    view::Look look;
+    std::string enter;  ///< Sent before the first picture, and again when the process is continued.
+    std::string leave;  ///< Sent after the last one.
+    std::string note;
+  };
 
-  bool usable() const { return screen_.usable(); }
+  TtyTerminal(Tty tty, How how)
+      : how_(std::move(how)), tty_(std::move(tty)), writer_(tty_.fd()), waiter_(tty_.fd(), signals_.fd()) {
+    start_over();
+    enter();
+  }
+  ~TtyTerminal() override { leave(); }
+
   view::Size size() const override { return size_; }
-  view::Look look() const override { return look_; }
+  view::Look look() const override { return how_.look; }
   int input_fd() const override { return waiter_.fd(); }
   bool hung_up() const override { return tty_.hung_up() || writer_.broken(); }
   std::uint64_t bytes_written() const override { return writer_.written(); }
+  std::string note() const override { return how_.note; }
 
   std::vector<Key> keys() override {
     const std::string bytes = tty_.read();
     std::vector<Key> keys = bytes.empty() && waiter_.time_is_up() ? decoder_.settle() : decoder_.feed(bytes);
     if (!bytes.empty() && decoder_.undecided()) waiter_.wake_after(kEscapeAlone);
+    if (!keys.empty()) how_.screen->hurry();
     if (heed_signals()) keys.push_back(view::key_of(KeyCode::kResize));
     return keys;
   }
 
   bool show(const view::Canvas& canvas) override {
     if (!writer_.ready()) return false;
-    writer_.write(screen_.draw(canvas));
+    writer_.write(how_.screen->draw(canvas));
     return !writer_.broken();
   }
 
@@ -142,46 +128,63 @@ class NcursesTerminal : public Terminal {
       signals_.take();
     }
     if (seen.continued) enter();
-    const view::Size size = tty_.size();
-    if (!seen.continued && !seen.resized && size == size_) return false;
-    size_ = size;
-    screen_.start_over(size_);
+    if (!seen.continued && !seen.resized && tty_.size() == size_) return false;
+    start_over();
     return true;
+  }
+
+  void start_over() {
+    size_ = tty_.size();
+    how_.screen->start_over(size_);
   }
 
   void enter() {
     tty_.enter();
-    writer_.finish(terminal_.enter, kLastWords);
+    writer_.finish(how_.enter, kLastWords);
   }
 
   void leave() {
-    writer_.finish(terminal_.leave, kLastWords);
+    writer_.finish(how_.leave, kLastWords);
     tty_.leave();
   }
 
-  TerminalInfo terminal_;
-  view::Look look_;
+  How how_;
   Tty tty_;
   TtySignals signals_;  // before the size is read, lest a change is missed
   view::Size size_;
-  NcursesScreen screen_;
   FrameWriter writer_;
   InputDecoder decoder_;
   Waiter waiter_;
 };
 
+std::chrono::nanoseconds steady_time() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+TtyTerminal::How as_text(const std::string& reason) {
+  return {.screen = std::make_unique<TextScreen>(steady_time),
+          .look = {.colours = ColourDepth::kNone, .unicode = locale_speaks_unicode(), .cheap_scroll = true},
+          .leave = "\r\n",
+          .note = reason + ": printed as text, every 10 s and at a key; TERM=xterm-256color shows it live"};
+}
+
+TtyTerminal::How by_ncurses(const TerminalInfo& terminal, view::Size size) {
+  const view::Look look = look_of(terminal);
+  auto screen = std::make_unique<NcursesScreen>(terminal, look, size);
+  if (!screen->usable()) return as_text("TERM=" + terminal.name + " can't be driven by ncurses");
+  return {.screen = std::move(screen),
+          .look = look,
+          .enter = terminal.enter,
+          .leave = terminal.leave,
+          .note = terminal.note};
+}
+
 }  // namespace
 
-wire::Result<std::unique_ptr<Terminal>> open_ncurses() {
+wire::Result<std::unique_ptr<Terminal>> open_terminal() {
   wire::Result<Tty> tty = Tty::open();
   if (!tty) return tty.error();
   const wire::Result<TerminalInfo> terminal = read_terminfo(std::getenv("TERM"));
-  if (!terminal) return terminal.error();
-  auto opened = std::make_unique<NcursesTerminal>(std::move(*tty), *terminal);
-  if (!opened->usable())
-    return wire::Error{"TERM=" + terminal->name +
-                       " can't be driven by ncurses: set TERM=xterm-256color, or use --headless"};
-  return std::unique_ptr<Terminal>(std::move(opened));
+  TtyTerminal::How how = terminal ? by_ncurses(*terminal, tty->size()) : as_text(terminal.error().message);
+  return std::unique_ptr<Terminal>(std::make_unique<TtyTerminal>(std::move(*tty), std::move(how)));
 }
 
 }  // namespace idlewave::term

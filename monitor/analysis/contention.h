@@ -1,0 +1,34 @@
+#pragma once
+// What ranks of a domain take from each other.
+
+#include <vector>
+
+#include "monitor/analysis/step_course.h"
+
+namespace idlewave::analysis {
+
+/// Tells a rank that worked longer because it had more to do from one that shared its memory interface with more others:
+/// n active ranks have b(n) together, so each works at the speed s(n) = b(n) / (n b(1)) of one that is alone (afzal-2020,
+/// eq. 1). Whether work is of that kind is learnt from the session: it is where times s(n) vary less than times do. The
+/// timeline must outlive it.
+class Contention {
+ public:
+  explicit Contention(const timeline::Timeline& timeline);
+
+  /// Its domain's bandwidth is known to be what its ranks share.
+  bool matters_to(wire::Rank rank) const;
+  /// The time that the work of this step would have taken alone; where contention does not matter, the time it took.
+  /// Costs in proportion to the ranks of the domain.
+  double alone(wire::Rank rank, const StepCourse& course) const;
+  /// Those who share an interface with this rank; none where it does not matter.
+  const std::vector<wire::Rank>& mates(wire::Rank rank) const;
+
+ private:
+  double speed(int domain, int active) const;
+  bool is_shared(int domain) const;
+
+  const timeline::Timeline& timeline_;
+  std::vector<bool> shared_;  ///< By domain.
+};
+
+}  // namespace idlewave::analysis

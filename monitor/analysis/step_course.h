@@ -1,0 +1,34 @@
+#pragma once
+// One step of one rank as causes see it: what the rank does itself, then waiting for others.
+
+#include <optional>
+
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis {
+
+/// Session time. Waiting and communicating are taken to be at the end of the step, as in bulk-synchronous programs.
+struct StepCourse {
+  wire::Nanoseconds begin{};
+  /// The rank has done its own part and begins to wait. Of a step that goes on and does not wait yet: as `end`.
+  wire::Nanoseconds post{};
+  /// Of a step that goes on: how far it is known.
+  wire::Nanoseconds end{};
+  /// Of its own part: delays and noise.
+  wire::Nanoseconds held{};
+  bool over = false;
+
+  wire::Nanoseconds own() const { return post - begin; }
+  /// Of its own part: work.
+  wire::Nanoseconds work() const { return own() > held ? own() - held : wire::Nanoseconds{0}; }
+  wire::Nanoseconds waited() const { return end - post; }
+};
+
+StepCourse course_of(const timeline::Lane& lane, const timeline::StepRecord& record);
+
+/// Step `step` of the program that the rank ran at `at`; nothing if that is not kept, or has not begun. O(1) where steps
+/// are numbered without gaps.
+std::optional<StepCourse> step_course(const timeline::Timeline& timeline, wire::Rank rank, wire::Step step,
+                                      wire::Nanoseconds at);
+
+}  // namespace idlewave::analysis

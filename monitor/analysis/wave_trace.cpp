@@ -1,0 +1,275 @@
+#include "monitor/analysis/wave_trace.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "monitor/analysis/step_history.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using timeline::Lane;
+using timeline::LaneState;
+using wire::Step;
+
+/// Of a typical step: who is later by less is not reached.
+constexpr double kLeastLateness = 0.1;
+/// Of that: lateness that is not followed any more.
+constexpr double kNothing = 0.05;
+/// A front that reaches nobody for so many steps has ended: who is late is late in each step, and noise that hides it in
+/// one does not hide it in all.
+constexpr Step kStepsWithoutArrival = 24;
+/// What a reached rank does so many steps later still decides how late its neighbours are.
+constexpr Step kStepsToFollow = 24;
+constexpr Step kOrdinarySteps = 16;
+/// Of the least lateness: so much of it has to be seen in the rank's waiting.
+constexpr double kSeenWaiting = 0.5;
+/// A front whose idle time has fallen to this share of its first has decayed.
+constexpr double kDecayed = 0.5;
+
+std::vector<double> seconds_of(const std::vector<FrontPoint>& front, Nanoseconds FrontPoint::*time) {
+  std::vector<double> seconds;
+  for (const FrontPoint& point : front) seconds.push_back(double((point.*time).count()) * 1e-9);
+  return seconds;
+}
+
+std::vector<double> distances_of(const std::vector<FrontPoint>& front) {
+  std::vector<double> distances;
+  for (const FrontPoint& point : front) distances.push_back(std::abs(double(point.position)));
+  return distances;
+}
+
+/// How far the front had come in each step. The last step may be cut off in its midst.
+std::optional<Estimate> ranks_per_step(const std::vector<FrontPoint>& front) {
+  std::map<Step, double> farthest;
+  for (const FrontPoint& point : front) {
+    double& distance = farthest[point.step];
+    distance = std::max(distance, std::abs(double(point.position)));
+  }
+  if (farthest.size() > 2) farthest.erase(std::prev(farthest.end()));
+  std::vector<double> steps, distances;
+  for (const auto& [step, distance] : farthest) steps.push_back(double(step)), distances.push_back(distance);
+  return fitted_slope(steps, distances);
+}
+
+}  // namespace
+
+WaveTrace::WaveTrace(const timeline::Timeline& timeline, const Partners& partners, const Contention& contention,
+                     const Origin& origin, Nanoseconds typical_step)
+    : timeline_(timeline),
+      partners_(partners),
+      contention_(contention),
+      origin_(origin),
+      threshold_(std::int64_t(kLeastLateness * double(typical_step.count()))),
+      stride_(stride()),
+      latest_(origin.step),
+      looks_(std::size_t(timeline.ranks())),
+      candidate_in_(std::size_t(timeline.ranks()), wire::kNoStep) {
+  if (origin.step != wire::kNoStep) run();
+  looks_ = {}, touched_ = {}, candidates_ = {}, candidate_in_ = {};
+}
+
+/// Programs may count every tenth step only.
+Step WaveTrace::stride() const {
+  const Lane* lane = timeline_.lane(origin_.rank);
+  const timeline::StepRecord* record = lane ? lane->step(origin_.step, origin_.begin) : nullptr;
+  if (!record) return 1;
+  const auto& steps = lane->steps();
+  const auto next = std::partition_point(
+      steps.begin(), steps.end(), [&](const timeline::StepRecord& other) { return other.begin <= record->begin; });
+  return next == steps.end() || next->step <= origin_.step ? 1 : next->step - origin_.step;
+}
+
+void WaveTrace::run() {
+  touched_ = {origin_.rank};
+  looks_[std::size_t(origin_.rank)].touched = true;
+  looks_[std::size_t(origin_.rank)].position = 0;
+  for (Step step = origin_.step; step <= latest_ + kStepsWithoutArrival * stride_; step += stride_)
+    if (!advance(step)) return;
+}
+
+void WaveTrace::add_candidate(Rank rank, Step step) {
+  if (rank < 0 || candidate_in_[std::size_t(rank)] == step) return;
+  candidate_in_[std::size_t(rank)] = step;
+  candidates_.push_back(rank);
+}
+
+void WaveTrace::find_candidates(Step step) {
+  candidates_.clear();
+  for (const Rank rank : touched_) {
+    add_candidate(rank, step);
+    for (const Rank mate : contention_.mates(rank)) add_candidate(mate, step);
+    for (const Rank offset : partners_.offsets) add_candidate(partners_.at(rank, -offset, timeline_.ranks()), step);
+  }
+}
+
+const WaveTrace::Look& WaveTrace::look(Rank rank, Step step) {
+  Look& look = looks_[std::size_t(rank)];
+  if (look.looked_in == step) return look;
+  look.looked_in = step;
+  look.course = step_course(timeline_, rank, step, origin_.begin);
+  look.late_post = {};
+  if (look.touched) look.late_post = look.late - gained_work(rank, look);
+  if (rank == origin_.rank && step == origin_.step) look.late_post += origin_.excess;
+  return look;
+}
+
+/// By how much shorter the rank's work was than with as many others as before the wave.
+Nanoseconds WaveTrace::gained_work(Rank rank, Look& look) const {
+  if (!contention_.matters_to(rank) || !look.course || !look.course->over) return Nanoseconds{0};
+  if (look.slowdown == 0) look.slowdown = ordinary_slowdown(rank);
+  const double ordinary = contention_.alone(rank, *look.course) * look.slowdown;
+  return Nanoseconds(std::llround(ordinary)) - look.course->work();
+}
+
+/// Median.
+double WaveTrace::ordinary_slowdown(Rank rank) const {
+  std::vector<double> slowdowns;
+  for (Step step = origin_.step - kOrdinarySteps * stride_; step < origin_.step; step += stride_) {
+    const auto before = step_course(timeline_, rank, step, origin_.begin);
+    const double alone = before && before->over ? contention_.alone(rank, *before) : 0;
+    if (alone > 0) slowdowns.push_back(double(before->work().count()) / alone);
+  }
+  if (slowdowns.empty()) return 1;
+  const auto middle = slowdowns.begin() + std::ptrdiff_t(slowdowns.size() / 2);
+  std::nth_element(slowdowns.begin(), middle, slowdowns.end());
+  return *middle;
+}
+
+WaveTrace::Wait WaveTrace::wait_of(Rank rank, Step step) {
+  const Look& mine = look(rank, step);
+  Nanoseconds last = mine.course->post, last_without = last - mine.late_post;
+  Wait wait{.late = {}, .cause = rank, .hop = 0};
+  for (const Rank offset : partners_.offsets) {
+    const Rank partner = partners_.at(rank, offset, timeline_.ranks());
+    if (partner < 0 || !look(partner, step).course) continue;
+    const Look& its = looks_[std::size_t(partner)];
+    last_without = std::max(last_without, its.course->post - its.late_post);
+    if (its.course->post > last) last = its.course->post, wait.cause = partner, wait.hop = -offset;
+  }
+  wait.late = last - last_without;
+  return wait;
+}
+
+/// Than in the steps before the wave. How late a rank is adds up what others did in many steps, and so do the errors
+/// where they share bandwidth; its waiting was seen.
+bool WaveTrace::waits_more_than_usual(Rank rank) const {
+  std::vector<Nanoseconds> waits;
+  for (Step step = origin_.step - kOrdinarySteps * stride_; step < origin_.step; step += stride_) {
+    const auto before = step_course(timeline_, rank, step, origin_.begin);
+    if (before && before->over) waits.push_back(before->waited());
+  }
+  const Nanoseconds more = looks_[std::size_t(rank)].course->waited() - median(std::move(waits));
+  return double(more.count()) >= kSeenWaiting * double(threshold_.count());
+}
+
+void WaveTrace::enter(Rank rank, const Wait& wait, Step step) {
+  const StepCourse& mine = *looks_[std::size_t(rank)].course;
+  reached_[rank] = {.rank = rank,
+                    .step = step,
+                    .position = *looks_[std::size_t(wait.cause)].position + wait.hop,
+                    .arrival = mine.post,
+                    .departure = mine.end,
+                    .idle = wait.late};
+  latest_ = step;
+}
+
+bool WaveTrace::may_matter(Rank rank, Step step) const {
+  const auto reached = reached_.find(rank);
+  if (rank != origin_.rank && reached == reached_.end()) return true;
+  const Step since = rank == origin_.rank ? origin_.step : reached->second.step;
+  if (step - since < kStepsToFollow * stride_) return true;
+  return std::ranges::any_of(partners_.offsets, [&](Rank offset) {
+    const Rank dependent = partners_.at(rank, -offset, timeline_.ranks());
+    return dependent >= 0 && dependent != origin_.rank && !reached_.contains(dependent);
+  });
+}
+
+std::optional<WaveTrace::Touch> WaveTrace::touch_of(Rank rank, Step step) {
+  if (!look(rank, step).course) return std::nullopt;
+  const Wait wait = wait_of(rank, step);
+  const Look& mine = looks_[std::size_t(rank)];
+  const std::optional<int>& from = looks_[std::size_t(wait.cause)].position;
+  const double least = kNothing * double(threshold_.count());
+  const bool is_mate = contention_.matters_to(rank);
+  if (!is_mate && (std::abs(double(wait.late.count())) < least || (!mine.touched && !from))) return std::nullopt;
+  const bool is_new = rank != origin_.rank && wait.cause != rank && from && !reached_.contains(rank);
+  if (is_new && wait.late >= threshold_ && waits_more_than_usual(rank)) enter(rank, wait, step);
+  if (!may_matter(rank, step)) return std::nullopt;
+  std::optional<int> position = mine.position;
+  if (!position && from && double(wait.late.count()) >= least) position = *from + wait.hop;
+  return Touch{rank, wait.late, position};
+}
+
+bool WaveTrace::advance(Step step) {
+  find_candidates(step);
+  std::vector<Touch> touches;
+  for (const Rank rank : candidates_)
+    if (const auto touch = touch_of(rank, step)) touches.push_back(*touch);
+  for (const Rank rank : touched_) looks_[std::size_t(rank)].touched = false, looks_[std::size_t(rank)].position = {};
+  touched_.clear();
+  for (const Touch& touch : touches) {
+    Look& look = looks_[std::size_t(touch.rank)];
+    look.late = touch.late, look.position = touch.position, look.touched = true;
+    touched_.push_back(touch.rank);
+  }
+  return !touched_.empty();
+}
+
+WaveDirection WaveTrace::direction(int sign) const {
+  WaveDirection direction;
+  direction.sign = sign;
+  for (const auto& [rank, point] : reached_)
+    if (point.position * sign > 0) direction.front.push_back(point);
+  std::ranges::sort(direction.front, {}, [](const FrontPoint& point) { return std::abs(point.position); });
+  const std::vector<double> distances = distances_of(direction.front);
+  direction.reach_ranks = int(direction.front.size());
+  // Time over distance is fitted: moments vary, places don't.
+  direction.leading.ranks_per_s = inverse(fitted_slope(distances, seconds_of(direction.front, &FrontPoint::arrival)));
+  direction.trailing.ranks_per_s =
+      inverse(fitted_slope(distances, seconds_of(direction.front, &FrontPoint::departure)));
+  direction.leading.ranks_per_step = direction.trailing.ranks_per_step = ranks_per_step(direction.front);
+  if (auto decay = fitted_slope(distances, seconds_of(direction.front, &FrontPoint::idle))) {
+    decay->value = -decay->value;
+    direction.decay_s_per_rank = decay;
+  }
+  settle_end(direction);
+  return direction;
+}
+
+/// Its program may yet come to the steps in which the front would show.
+bool WaveTrace::has_more_to_tell(Rank rank) const {
+  const Lane* lane = timeline_.lane(rank);
+  if (!lane || lane->steps().empty() || lane->state() != LaneState::kLive) return false;
+  return lane->step(lane->steps().back().step, origin_.begin) == &lane->steps().back();
+}
+
+void WaveTrace::settle_end(WaveDirection& direction) const {
+  const FrontPoint* last = direction.front.empty() ? nullptr : &direction.front.back();
+  const Rank edge = last ? last->rank : origin_.rank;
+  std::vector<Rank> next;
+  bool depends = false;
+  for (const Rank offset : partners_.offsets) {
+    if (-offset * direction.sign <= 0) continue;
+    depends = true;
+    if (const Rank rank = partners_.at(edge, -offset, timeline_.ranks()); rank >= 0) next.push_back(rank);
+  }
+  const auto end = [&](WaveEnd how, Rank rank = -1) { direction.end = how, direction.end_rank = rank; };
+  if (!depends) return end(WaveEnd::kNone);
+  if (next.empty()) return end(WaveEnd::kBoundary);
+  for (const Rank rank : next)
+    if (rank == origin_.rank || reached_.contains(rank)) return end(WaveEnd::kAnnihilated, rank);
+  const Step due = last ? last->step + stride_ : origin_.step;
+  for (const Rank rank : next) {
+    for (Step step = due; step < due + kStepsWithoutArrival * stride_; step += stride_) {
+      const auto course = step_course(timeline_, rank, step, origin_.begin);
+      if (course && course->over) continue;
+      return has_more_to_tell(rank) ? end(WaveEnd::kRunning) : end(WaveEnd::kProgramEnded, rank);
+    }
+  }
+  const Nanoseconds first = direction.front.empty() ? origin_.excess : direction.front.front().idle;
+  const bool fell = last && double(last->idle.count()) < kDecayed * double(first.count());
+  end(fell ? WaveEnd::kDecayed : WaveEnd::kAbsorbed, next.front());
+}
+
+}  // namespace idlewave::analysis

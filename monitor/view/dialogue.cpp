@@ -1,0 +1,79 @@
+#include "monitor/view/dialogue.h"
+
+#include <algorithm>
+
+#include "monitor/view/forms.h"
+#include "monitor/view/text.h"
+
+namespace idlewave::view {
+
+namespace {
+
+constexpr int kMostDialogueLines = 3;
+
+Ink ink_of(Tone tone) {
+  switch (tone) {
+    case Tone::kGood: return Ink::kGood;
+    case Tone::kWarning: return Ink::kWarning;
+    case Tone::kError: return Ink::kError;
+    case Tone::kPlain: break;
+  }
+  return Ink::kStrong;
+}
+
+void clear_row(Canvas& canvas, int y) { canvas.fill(0, y, canvas.size().columns, 1, Cell{}); }
+
+/// Words on the last rows, above whatever was there.
+void draw_at_bottom(Canvas& canvas, const std::string& words, Ink ink) {
+  const auto lines = wrapped(words, std::max(canvas.size().columns - 2, 1));
+  const int shown = std::min({static_cast<int>(lines.size()), kMostDialogueLines, canvas.size().rows});
+  for (int i = 0; i < shown; ++i) {
+    const int y = canvas.size().rows - shown + i;
+    clear_row(canvas, y);
+    canvas.text(canvas.size().columns > 2 ? 1 : 0, y, lines[static_cast<std::size_t>(i)], ink, Ink::kDefault, true);
+  }
+}
+
+/// The last `columns` columns of a text.
+std::string ending(std::string_view utf8, int columns) {
+  for (int extra = columns_of(utf8) - columns; extra > 0; --extra) take_code_point(utf8);
+  return std::string(utf8);
+}
+
+void draw_input(Canvas& canvas, const Form& form, const FormWords& words) {
+  const int y = canvas.size().rows - 1, columns = canvas.size().columns;
+  clear_row(canvas, y);
+  const int input = static_cast<int>(form.text.size()) + 1;
+  int x = canvas.text(columns > 40 ? 1 : 0, y, ending(words.prompt, std::max(columns - input - 1, 0)), Ink::kStrong,
+                      Ink::kDefault, true);
+  for (const char c : ending(form.text, columns - 1)) {
+    canvas.put(x++, y,
+               {.glyph = static_cast<char32_t>(c), .fg = Ink::kCursor, .bold = true, .reverse = form.untouched});
+  }
+  canvas.put(x++, y, {.glyph = U'_', .fg = Ink::kCursor, .bold = true});
+  const Ink ink = form.complaint.empty() ? Ink::kDim : Ink::kWarning;
+  const bool needs_y = form.kind == FormKind::kQuit;
+  const std::string keys = !form.complaint.empty() ? "" : needs_y ? "Esc cancels" : "Enter goes on, Esc cancels";
+  if (x + 3 + columns_of(words.hint) <= columns) {
+    x = canvas.text(x + 2, y, words.hint, ink);
+    if (x + 3 + columns_of(keys) <= columns) canvas.text(x + 3, y, keys, Ink::kDim);
+  } else if (y > 0 && !words.hint.empty()) {
+    clear_row(canvas, y - 1);
+    canvas.text(columns > 40 ? 1 : 0, y - 1, shortened(words.hint, columns - 1), ink);
+  }
+}
+
+}  // namespace
+
+void draw_dialogue(Canvas& canvas, const State& state, const Model& model) {
+  if (!state.form) {
+    if (!state.message.text.empty() && model.timeline.now() < state.message.until)
+      draw_at_bottom(canvas, state.message.text, ink_of(state.message.tone));
+    return;
+  }
+  const FormWords words = words_of(*state.form, model);
+  if (state.form->kind == FormKind::kConfirm) return draw_at_bottom(canvas, words.prompt, Ink::kWarning);
+  draw_input(canvas, *state.form, words);
+}
+
+}  // namespace idlewave::view

@@ -1,0 +1,29 @@
+#pragma once
+// What a key may ask for beyond the next state: to be done by the monitor's loop.
+
+#include <variant>
+
+#include "probe/wire/frame.h"
+
+namespace idlewave::view {
+
+struct Quit {};
+/// Leave, and let what was started go on. Without `ends_with_us` the same as Quit.
+struct Detach {};
+struct SendCommand {
+  wire::Command command;  ///< With id 0: whoever sends it chooses the id.
+};
+struct StartRecording {};
+struct StopRecording {};
+struct SaveScreen {};
+/// Replays only.
+struct ReplayPause {
+  bool paused = false;
+};
+struct ReplaySeek {
+  wire::Nanoseconds to{};  ///< Session time.
+};
+using Effect =
+    std::variant<Quit, Detach, SendCommand, StartRecording, StopRecording, SaveScreen, ReplayPause, ReplaySeek>;
+
+}  // namespace idlewave::view

@@ -1,0 +1,51 @@
+#include "monitor/view/help.h"
+
+#include <algorithm>
+
+#include "monitor/view/bindings.h"
+#include "monitor/view/text.h"
+
+namespace idlewave::view {
+
+namespace {
+
+constexpr int kHelpKeyColumns = 10;
+constexpr int kHelpColumns = 39;
+
+}  // namespace
+
+void draw_key_line(Canvas& canvas, int y) {
+  if (y < 0) return;
+  int x = 1;
+  for (const Binding& binding : bindings()) {
+    const std::string_view key = std::string_view(binding.shown).substr(0, binding.shown.find(' '));
+    const int columns = columns_of(key) + 1 + columns_of(binding.brief);
+    if (binding.brief.empty() || x + columns >= canvas.size().columns) continue;
+    x = canvas.text(x, y, key, Ink::kKeyHint, Ink::kDefault, true);
+    x = canvas.text(x + 1, y, binding.brief, Ink::kDim) + 2;
+  }
+}
+
+void draw_help(Canvas& canvas, const State& state) {
+  const auto all = bindings();
+  const int count = static_cast<int>(all.size());
+  const Size size = canvas.size();
+  canvas.fill(0, 0, size.columns, size.rows, Cell{});
+  canvas.text(1, 0, shortened("keys · any other key closes this", size.columns - 2), Ink::kTitle, Ink::kDefault, true);
+  const int across = std::clamp((size.columns - 1) / kHelpColumns, 1, 3);
+  const int down = (count + across - 1) / across;
+  const int room = std::max(size.rows - 3, 1);
+  const int first = std::clamp(state.help_scroll, 0, std::max(down - room, 0));
+  for (int i = 0; i < count; ++i) {
+    const int y = i % down - first, x = 1 + i / down * kHelpColumns;
+    if (y < 0 || y >= room) continue;
+    canvas.text(x, y + 2, all[static_cast<std::size_t>(i)].shown, Ink::kKeyHint, Ink::kDefault, true);
+    canvas.text(x + kHelpKeyColumns, y + 2,
+                shortened(all[static_cast<std::size_t>(i)].does, size.columns - x - kHelpKeyColumns - 1), Ink::kText);
+  }
+  const auto marks = wrapped("on the map: ◆ a delay begins · × a front or a rank ends · ! events lost · ▾ your mark",
+                             size.columns - 2);
+  for (std::size_t i = 0; i < marks.size(); ++i) canvas.text(1, down + 3 + static_cast<int>(i), marks[i], Ink::kDim);
+}
+
+}  // namespace idlewave::view

@@ -1,0 +1,15 @@
+#pragma once
+// Which keys there are: the line at the bottom, and the screen of `?`. Both are printed from the table of bindings.
+
+#include "monitor/view/canvas.h"
+#include "monitor/view/state.h"
+
+namespace idlewave::view {
+
+/// Nothing for a row below 0.
+void draw_key_line(Canvas& canvas, int y);
+
+/// Covers the screen with every binding.
+void draw_help(Canvas& canvas, const State& state);
+
+}  // namespace idlewave::view

@@ -1,0 +1,146 @@
+// What holds for every panel of the table, and for one that joins it.
+
+#include "monitor/view/panels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "monitor/view/layout.h"
+#include "monitor/view/screen.h"
+#include "monitor/view/update.h"
+#include "tests/view/synthetic_session.h"
+
+namespace idlewave::view {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::SyntheticSession;
+
+constexpr Look kLook{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
+constexpr Size kSizes[] = {{20, 5}, {40, 12}, {80, 24}, {160, 48}, {300, 80}};
+constexpr Cell kUntouched{.glyph = U'#'};
+
+const SyntheticSession& usual_session() {
+  static const SyntheticSession kSession;
+  return kSession;
+}
+
+/// Whatever a panel may scroll.
+std::pair<Rank, std::map<PanelKey, int>> place(const State& state) { return {state.cursor_rank, state.scrolled}; }
+
+State after(State state, const Key& key, Size size) {
+  return update(std::move(state), key, usual_session().model(), size, kLook).state;
+}
+
+TEST(Panels, HaveAKeyEachThatBringsTheFocusToThem) {
+  std::set<PanelKey> keys;
+  for (const Panel& panel : panels()) {
+    EXPECT_TRUE(keys.insert(panel.key).second) << panel.name;
+    EXPECT_EQ(after({}, key_of(panel.key), {160, 48}).focus, panel.key) << panel.name;
+  }
+}
+
+TEST(Panels, KeepTheFocusWhereItIsAndSaySoIfThereIsNoRoomForTheOneAskedFor) {
+  const Size small{40, 8};
+  for (const Panel& panel : panels()) {
+    if (lay_out(panels(), {}, usual_session().model(), small, kLook).shows(panel.key)) continue;
+    const State state = after({}, key_of(panel.key), small);
+    EXPECT_EQ(state.focus, kMapKey);
+    EXPECT_THAT(state.message.text, HasSubstr(std::string(panel.name)));
+  }
+}
+
+TEST(Panels, DrawNothingOutsideTheirBox) {
+  for (const Size size : kSizes) {
+    const Layout layout = lay_out(panels(), {}, usual_session().model(), size, kLook);
+    for (const Placed& placed : layout.placed) {
+      if (placed.panel == kMapKey) continue;  // Its axes and its legend stand around its box.
+      Canvas canvas(size);
+      canvas.fill(0, 0, size.columns, size.rows, kUntouched);
+      panel_of(placed.panel).draw(canvas, layout, {}, usual_session().model(), kLook);
+      for (int y = 0; y < size.rows; ++y) {
+        for (int x = 0; x < size.columns; ++x) {
+          if (placed.box.holds(x, y)) continue;
+          ASSERT_EQ(canvas.at(x, y), kUntouched) << panel_of(placed.panel).name << " at " << x << ',' << y;
+        }
+      }
+    }
+  }
+}
+
+TEST(Panels, ShowWhichOfThemHasTheFocus) {
+  for (const Panel& panel : panels()) {
+    if (panel.key == kMapKey) continue;
+    const State focused = after({}, key_of(panel.key), {160, 48});
+    const Box box = lay_out(panels(), focused, usual_session().model(), {160, 48}, kLook).box_of(panel.key);
+    EXPECT_EQ(draw(focused, usual_session().model(), {160, 48}, kLook).at(box.x - 1, box.y).glyph, U'▸') << panel.name;
+  }
+}
+
+TEST(Panels, ScrollAsFarAsThereIsSomething) {
+  for (const Panel& panel : panels()) {
+    State top = {.focus = panel.key}, end = top;
+    for (int i = 0; i < 100; ++i) {
+      panel.scroll(top, usual_session().model(), -1);
+      panel.scroll(end, usual_session().model(), 1);
+    }
+    const State at_top = top, at_end = end;
+    panel.scroll(top, usual_session().model(), -1000);
+    panel.scroll(end, usual_session().model(), 1000);
+    EXPECT_EQ(place(top), place(at_top)) << panel.name;
+    EXPECT_EQ(place(end), place(at_end)) << panel.name;
+    EXPECT_NE(place(top), place(end)) << panel.name;
+  }
+}
+
+TEST(Panels, LeaveTheArrowsToTheMapWhereTheScreenHasBecomeTooSmallForThem) {
+  State state = after({}, key_of(KeyCode::kDown), {40, 8});
+  const Rank moved = state.cursor_rank;
+  ASSERT_GT(moved, 0);
+  state = after({.focus = U'3'}, key_of(KeyCode::kDown), {40, 8});
+  EXPECT_EQ(state.cursor_rank, moved);
+}
+
+int three_rows(const State&, const Model&, const Room&) { return 3; }
+void scroll_nothing(State&, const Model&, int) {}
+void fill_own_box(Canvas& canvas, const Layout& layout, const State&, const Model&, const Look&) {
+  const Box box = layout.box_of(U'9');
+  canvas.fill(box.x, box.y, box.width, box.height, {.glyph = U'9'});
+}
+
+Panel newcomer(Region region) {
+  return {.key = U'9',
+          .name = "newcomer",
+          .region = region,
+          .region_if_wide = region,
+          .takes_spare_rows = false,
+          .wish = three_rows,
+          .draw = fill_own_box,
+          .scroll = scroll_nothing};
+}
+
+bool overlap(const Box& a, const Box& b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+TEST(Panels, GetTheRoomTheyWishForWhereverTheyJoinTheOthers) {
+  for (const Region region : {Region::kBeside, Region::kUnder, Region::kBottom}) {
+    for (const bool first : {true, false}) {
+      std::vector<Panel> all(panels().begin(), panels().end());
+      all.insert(first ? all.begin() + 1 : all.end(), newcomer(region));
+      const Layout layout = lay_out(all, {}, usual_session().model(), {160, 48}, kLook);
+      ASSERT_TRUE(layout.shows(U'9'));
+      EXPECT_EQ(layout.region_of(U'9'), region);
+      EXPECT_GE(layout.box_of(U'9').height, 3);
+      for (const Placed& a : layout.placed) {
+        EXPECT_FALSE(a.box.empty());
+        for (const Placed& b : layout.placed) EXPECT_TRUE(a.panel == b.panel || !overlap(a.box, b.box));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace idlewave::view
