@@ -318,6 +318,8 @@ int dispatch(int argc, char** argv) {
     if (!unknown.empty()) return fail(unknown, 2);
     return app.exit(error) == 0 ? 0 : 2;
   }
+  // A program of its own has no flags here, and was not found.
+  if (!parsed) return fail(fmt::format("idlewave-{} does not lie beside idlewave: build or install again", argv[1]), 1);
   return parsed();
 }
 

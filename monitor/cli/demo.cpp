@@ -7,6 +7,7 @@
 #include "monitor/cli/paths.h"
 #include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
+#include "workloads/support/real_ranks.h"
 
 namespace idlewave::cli {
 namespace {
@@ -54,8 +55,8 @@ wire::Result<Play> load(const DemoOptions& options) {
   move_delays_inside(*written, options, overrides);
   auto scenario = support::load_scenario(*path, overrides);
   if (!scenario) return scenario.error();
-  if (scenario->communication.collective && !options.simulated)
-    return wire::Error{fmt::format("the lesson {} calls collectives: play it with --simulated", options.lesson)};
+  const wire::Status playable = options.simulated ? wire::ok() : support::playable_by_real_ranks(*scenario);
+  if (!playable) return wire::Error{fmt::format("{}: {}", path->string(), playable.error().message)};
   if (options.simulated && !support::is_model(scenario->program.kernel)) {
     return wire::Error{
         fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound",
@@ -104,10 +105,10 @@ Nanoseconds latest_end(Nanoseconds duration, Rank ranks) {
   return 2 * duration + std::chrono::seconds(60) + ranks * std::chrono::milliseconds(500);
 }
 
-int watch(Session& session, const DemoOptions& options, const support::Scenario& scenario,
-          const std::vector<std::string>& command) {
+int watch(Session& session, const DemoOptions& options, const Play& play, const std::vector<std::string>& command) {
+  const support::Scenario& scenario = play.scenario;
   const Monitor::Options monitor_options{.session = session.name(),
-                                         .label = options.lesson,
+                                         .label = play.path.stem(),
                                          .starting = fmt::format("{} {} ranks are starting", scenario.machine.ranks,
                                                                  options.simulated ? "simulated" : "MPI"),
                                          .lesson = lesson_panel(scenario),
@@ -136,11 +137,22 @@ int watch(Session& session, const DemoOptions& options, const support::Scenario&
   return code;
 }
 
+/// What is set in the scenario, for real ranks as for simulated ones: it ends after its steps only where that is wanted.
+std::vector<std::string> settings_of(const Play& play, const DemoOptions& options) {
+  std::vector<std::string> settings = play.overrides;
+  const bool to_its_end = options.steps || (options.headless && !options.headless_for);
+  if (!to_its_end) settings.push_back(kNoEndInSight);
+  return settings;
+}
+
+std::optional<Nanoseconds> duration_of(const DemoOptions& options) {
+  return options.steps ? std::nullopt : options.headless_for;
+}
+
 wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoOptions& options) {
   auto command = launcher_command(play.scenario.machine.ranks);
   if (!command) return command;
-  const bool endless = !options.headless && !options.steps;
-  for (std::string& word : ring_command(play.scenario, options.steps ? std::nullopt : options.headless_for, endless))
+  for (std::string& word : ring_command(play.path, settings_of(play, options), duration_of(options)))
     command->push_back(std::move(word));
   return command;
 }
@@ -157,11 +169,9 @@ std::vector<std::string> simulation_command(const Play& play, const DemoOptions&
                                       session.name(),
                                       "--connect",
                                       session.endpoint()};
-  for (const std::string& setting : play.overrides) command.insert(command.end(), {"--set", setting});
-  const bool to_its_end = options.steps || (options.headless && !options.headless_for);
-  if (!to_its_end) command.insert(command.end(), {"--set", kNoEndInSight});
-  if (!options.steps && options.headless_for)
-    command.insert(command.end(), {"--duration", fmt::format("{}ns", options.headless_for->count())});
+  for (const std::string& setting : settings_of(play, options)) command.insert(command.end(), {"--set", setting});
+  if (const auto duration = duration_of(options))
+    command.insert(command.end(), {"--duration", fmt::format("{}ns", duration->count())});
   return command;
 }
 
@@ -177,10 +187,10 @@ int demo(const DemoOptions& options) {
   const wire::Status room = options.simulated ? wire::ok() : make_room_for(play->scenario.machine.ranks);
   if (!room) return fail(room.error().message, 2);
   const auto body = [&] {
-    auto session = Session::open(new_session_name(options.lesson), "");
+    auto session = Session::open(new_session_name(play->path.stem()), "");
     if (!session) return fail(session.error().message, 1);
     if (options.simulated) command = simulation_command(*play, options, *session);
-    return watch(*session, options, play->scenario, *command);
+    return watch(*session, options, *play, *command);
   };
   return options.headless ? body() : guarded(body);
 }

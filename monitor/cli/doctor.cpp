@@ -13,6 +13,8 @@
 #include "monitor/cli/verbs.h"
 #include "monitor/link/link.h"
 #include "monitor/term/terminfo.h"
+#include "probe/sampler/resctrl.h"
+#include "probe/sampler/sources.h"
 #include "probe/wire/printable.h"
 #include "probe/wire/session_directory.h"
 
@@ -135,6 +137,12 @@ Finding check_likwid() {
   return {Health::kLimited, "LIKWID", text.starts_with("error ") ? text.substr(6) : "the reader does not answer"};
 }
 
+Finding check_resctrl() {
+  const std::string why_not = sampler::why_no_resctrl(sampler::Places().resctrl);
+  if (why_not.empty()) return {Health::kGood, "resctrl", "memory bandwidth from mbm_total_bytes of each L3 cache"};
+  return {Health::kLimited, "resctrl", why_not};
+}
+
 void print(const Finding& finding) {
   constexpr const char* kWords[] = {"ok     ", "limited", "broken "};
   cli::print(fmt::format("{}  {:14}  {}\n", kWords[int(finding.health)], finding.what, wire::printable(finding.text)));
@@ -145,7 +153,7 @@ void print(const Finding& finding) {
 int doctor() {
   bool broken = false;
   for (const auto check : {check_terminal, check_characters, check_launcher, check_ring, check_agent,
-                           check_shared_memory, check_session_folder, check_ports, check_likwid}) {
+                           check_shared_memory, check_session_folder, check_ports, check_likwid, check_resctrl}) {
     const Finding finding = check();
     print(finding);
     broken = broken || finding.health == Health::kBroken;

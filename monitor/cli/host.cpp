@@ -277,7 +277,7 @@ void Host::turn() {
 void Host::pass_on_frames() {
   deliveries_.clear();
   link_.receive(now(), deliveries_);
-  for (const link::Delivery& delivery : deliveries_) view_->relay(delivery.bytes);
+  for (link::Delivery& delivery : deliveries_) view_->relay(std::move(delivery.bytes));
 }
 
 /// The commands' outcomes come back as frames; that one found nobody is told to all as one of those who ordered it

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "monitor/cli/observer.h"
+#include "monitor/cli/progress.h"
 #include "monitor/cli/report.h"
 #include "monitor/cli/verbs.h"
 #include "probe/wire/frame_log.h"
@@ -20,14 +21,17 @@ struct Contents {
   Nanoseconds duration{};
 };
 
-Contents read_all(wire::FrameLogReader& reader, Observer& observer) {
+Contents read_all(wire::FrameLogReader& reader, const std::string& path, Observer& observer) {
+  Progress progress("reading " + path);
+  const double duration = double(reader.duration().count());
   Contents contents;
   wire::FrameLogEntry entry;
   while (reader.next(entry)) {
     ++(entry.direction == wire::Direction::kReceived ? contents.received : contents.sent);
     contents.bytes += entry.bytes.size();
     contents.duration = std::max(contents.duration, entry.received_at);
-    observer.accept({entry.received_at, entry.direction, entry.bytes});
+    progress.reached(double(entry.received_at.count()) / duration);
+    observer.accept({entry.received_at, entry.direction, std::move(entry.bytes)});
   }
   observer.note_damage(reader.damage());
   return contents;
@@ -84,7 +88,7 @@ int info(const FileOptions& options) {
   auto reader = wire::FrameLogReader::open(options.path);
   if (!reader) return fail(reader.error().message, 2);
   Observer observer({}, options.memory);
-  const Contents contents = read_all(**reader, observer);
+  const Contents contents = read_all(**reader, options.path, observer);
   const analysis::Missing missing = analysis::find_missing(observer.timeline());
   const json object = describe(options.path, **reader, contents, observer.timeline(), missing);
   const std::string text =

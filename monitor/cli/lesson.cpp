@@ -1,7 +1,6 @@
 #include "monitor/cli/lesson.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <thread>
@@ -15,39 +14,6 @@ namespace {
 
 using support::Scenario;
 using Words = std::vector<std::string>;
-
-void add(Words& words, const std::string& flag, const std::string& value) {
-  words.push_back(flag);
-  words.push_back(value);
-}
-
-void add_machine(Words& words, const Scenario& scenario) {
-  if (!support::is_model(scenario.program.kernel)) return;
-  add(words, "--ranks-per-domain", std::to_string(scenario.machine.ranks_per_domain));
-  if (scenario.program.kernel != support::Kernel::kMemory) return;
-  add(words, "--core-bandwidth", words::exact_bandwidth(scenario.machine.core_bandwidth));
-  add(words, "--domain-bandwidth", words::exact_bandwidth(scenario.machine.domain_bandwidth));
-}
-
-void add_program(Words& words, const Scenario& scenario) {
-  const auto& program = scenario.program;
-  add(words, "--kernel", support::is_model(program.kernel) ? "virtual" : std::string(support::name_of(program.kernel)));
-  const bool timed = program.kernel == support::Kernel::kCore || program.kernel == support::Kernel::kDivide;
-  if (timed)
-    add(words, "--time", words::exact_duration(program.time));
-  else
-    add(words, "--volume", words::exact_bytes(program.volume));
-}
-
-void add_communication(Words& words, const Scenario& scenario) {
-  const auto& communication = scenario.communication;
-  add(words, "--topology", communication.topology == support::Topology::kRing ? "ring" : "chain");
-  words.push_back(fmt::format("--distances={}", fmt::join(communication.distances, ",")));
-  constexpr const char* kProtocols[] = {"auto", "eager", "rendezvous"};
-  add(words, "--protocol", kProtocols[int(communication.protocol)]);
-  add(words, "--wait", communication.wait == support::WaitFlavour::kAll ? "all" : "split");
-  add(words, "--message-size", words::exact_bytes(communication.message_size));
-}
 
 /// A lesson's text with the numbers of this run: --ranks may have changed them.
 std::string with_numbers(std::string text, const support::Machine& machine) {
@@ -72,14 +38,11 @@ std::optional<view::Lesson> lesson_panel(const Scenario& scenario) {
   return panel;
 }
 
-std::vector<std::string> ring_command(const Scenario& scenario, std::optional<wire::Nanoseconds> duration,
-                                      bool endless) {
-  Words words = {program_folder() / "iw-ring"};
-  add_program(words, scenario);
-  add_machine(words, scenario);
-  add_communication(words, scenario);
-  if (duration) add(words, "--duration", words::exact_duration(*duration));
-  add(words, "--steps", std::to_string(duration || endless ? 0 : scenario.program.steps));
+std::vector<std::string> ring_command(const std::filesystem::path& path, const std::vector<std::string>& settings,
+                                      std::optional<wire::Nanoseconds> duration) {
+  Words words = {program_folder() / "iw-ring", "--scenario", path, "--without-delays"};
+  for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
+  if (duration) words.insert(words.end(), {"--duration", words::exact_duration(*duration)});
   return words;
 }
 

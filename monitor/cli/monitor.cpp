@@ -7,6 +7,7 @@
 #include <random>
 
 #include "monitor/cli/paths.h"
+#include "monitor/cli/progress.h"
 #include "monitor/cli/provenance.h"
 #include "monitor/cli/session.h"
 #include "monitor/view/time_window.h"
@@ -15,6 +16,8 @@ namespace idlewave::cli {
 namespace {
 
 constexpr Nanoseconds kRefreshPeriod = std::chrono::milliseconds(250);
+/// At moments of the session, so that what is said does not depend on how fast this machine is.
+constexpr int kLooksWhileLoading = 16;
 constexpr Nanoseconds kAveragingWindow = std::chrono::seconds(5);
 
 view::LinkCondition condition_of(link::LinkState state) {
@@ -51,13 +54,58 @@ view::Model Monitor::model() const {
 
 bool Monitor::has_ended() const { return link_->status().state == link::LinkState::kEnded; }
 
-bool Monitor::work(Nanoseconds now) {
+void Monitor::take(Nanoseconds now) {
   deliveries_.clear();
   link_->receive(now, deliveries_);
   for (const link::Delivery& delivery : deliveries_) observer_->accept(delivery);
+}
+
+bool Monitor::work(Nanoseconds now) {
+  if (loading_) return load(now);
+  take(now);
   const bool due = now >= next_refresh_;
   if (due) refresh(now);
   return due || !deliveries_.empty();
+}
+
+void Monitor::load_until(Nanoseconds session_time) {
+  link::ReplayControl* replay = link::replay_control(link_->inner());
+  if (replay == nullptr || session_time <= Nanoseconds{0}) return;
+  replay->set_speed(1, Nanoseconds{0});
+  loading_.emplace(Loading{.clock = ReadingClock(*replay), .until = session_time, .began = {}, .look_at = {}});
+}
+
+bool Monitor::load(Nanoseconds now) {
+  take(loading_->clock.now());
+  const Nanoseconds reached = observer_->timeline().now();
+  if (reached >= loading_->until || has_ended()) {
+    arrive(now);
+    return true;
+  }
+  loading_->clock.advance();
+  if (!loading_->began) loading_->began = now;
+  if (reached >= loading_->look_at && !observer_->timeline().empty()) {
+    loading_->look_at = reached + loading_->until / kLooksWhileLoading;
+    refresh(now);
+  } else if (now < next_refresh_) {
+    return false;
+  }
+  next_refresh_ = now + kRefreshPeriod;
+  describe_link(now);
+  const auto way = std::min(loading_->until, info_.replay->duration);
+  info_.loading = progress_in_words(double(reached.count()) / double(way.count()), now - *loading_->began);
+  return true;
+}
+
+/// From here on it is played by the monitor's clock.
+void Monitor::arrive(Nanoseconds now) {
+  link::ReplayControl* replay = link::replay_control(link_->inner());
+  replay->pause(true, loading_->clock.now());
+  replay->set_speed(options_.replay_speed, now);
+  replay->pause(info_.replay && info_.replay->paused, now);
+  loading_.reset();
+  info_.loading.clear();
+  refresh(now);
 }
 
 void Monitor::refresh(Nanoseconds now) {
@@ -159,14 +207,16 @@ void Monitor::save_screen(view::Size size, const view::Look& look) {
   say(fmt::format("screen saved to {}", path), view::Tone::kGood);
 }
 
-/// A recording is played from its start up to the new place at once: what is seen there is what was seen live.
+/// A recording is read from its start up to the new place: what is seen there is what was seen live.
 void Monitor::seek(Nanoseconds session_time) {
   if (!options_.reopen) return;
-  auto link = options_.reopen(std::max(Nanoseconds{0}, session_time + observer_->transit()));
+  auto link = options_.reopen();
   if (!link) return say(link.error().message, view::Tone::kError);
   link_ = std::make_unique<link::Recorder>(std::move(*link));
   observer_ = std::make_unique<Observer>(options_.session, options_.memory);
   next_refresh_ = Nanoseconds{0};
+  loading_.reset();
+  load_until(session_time);
 }
 
 void Monitor::carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now) {
@@ -187,7 +237,7 @@ void Monitor::carry_out(const view::Effect& effect, view::Size size, const view:
     void operator()(const view::ReplayPause& order) const {
       link::ReplayControl* replay = link::replay_control(monitor.link_->inner());
       if (!replay) return;
-      replay->pause(order.paused, now);
+      if (!monitor.loading_) replay->pause(order.paused, now);
       monitor.info_.replay->paused = order.paused;
     }
     void operator()(const view::ReplaySeek& order) const { monitor.seek(order.to); }

@@ -9,6 +9,7 @@
 
 #include "monitor/cli/host_record.h"
 #include "monitor/cli/observer.h"
+#include "monitor/cli/reading_clock.h"
 #include "monitor/link/link.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/update.h"
@@ -21,7 +22,7 @@ wire::CommandId new_command_id();
 /// One thread.
 class Monitor {
  public:
-  using OpenLink = std::function<wire::Result<std::unique_ptr<link::Link>>(Nanoseconds from)>;
+  using OpenLink = std::function<wire::Result<std::unique_ptr<link::Link>>()>;
 
   struct Options {
     std::string session;   ///< Empty: that of the first sender.
@@ -33,7 +34,7 @@ class Monitor {
     bool ends_program = false;  ///< Quitting ends the program of `hosted`, so it asks first.
     /// Session whose host (host_record.h) is to be looked at; empty: there is none.
     std::string hosted;
-    /// Replays: opens the recording anew, for going back. `from` as in link::ReplayOptions.
+    /// Replays: opens the recording anew, for going back.
     OpenLink reopen;
   };
 
@@ -42,6 +43,10 @@ class Monitor {
   /// Takes what has arrived; refreshes findings at most four times a second. True if the screen may have changed.
   bool work(Nanoseconds now);
   void refresh(Nanoseconds now);
+  /// Replays: the recording is read up to this moment of the session before it is played. Each work() reads a little, so
+  /// that keys are looked at in between.
+  void load_until(Nanoseconds session_time);
+  bool is_loading() const { return loading_.has_value(); }
   /// Nobody will say more, for a reason that is known before the link can tell.
   void lose(std::string why) { lost_ = std::move(why); }
   /// On the screen, until the next key.
@@ -68,6 +73,17 @@ class Monitor {
   const Observer& observer() const { return *observer_; }
 
  private:
+  /// On the way to where a replay begins to play.
+  struct Loading {
+    ReadingClock clock;
+    Nanoseconds until;                 ///< Session time.
+    std::optional<Nanoseconds> began;  ///< Monitor's clock.
+    Nanoseconds look_at{};             ///< Session time: findings are made again.
+  };
+
+  void take(Nanoseconds now);
+  bool load(Nanoseconds now);
+  void arrive(Nanoseconds now);
   view::Model model() const;
   void describe_link(Nanoseconds now);
   void describe_host();
@@ -85,6 +101,7 @@ class Monitor {
   view::State state_;
   view::SessionInfo info_;
   std::optional<HostRecord> host_;
+  std::optional<Loading> loading_;
   Nanoseconds next_refresh_{};
   Leaving leaving_ = Leaving::kNo;
 };

@@ -10,7 +10,7 @@ Observer::Observer(std::string session, std::uint64_t memory_budget)
     : timeline_(memory_budget), ingest_(timeline_, std::move(session)) {}
 
 void Observer::accept(const link::Delivery& delivery) {
-  ingest_.accept(delivery.bytes, delivery.received_at, delivery.direction);
+  ingest_.accept(delivery.frame, delivery.received_at, delivery.direction);
   if (!timeline_.empty()) least_transit_ = std::min(least_transit_, delivery.received_at - timeline_.now());
 }
 

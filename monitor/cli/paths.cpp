@@ -42,6 +42,11 @@ std::vector<fs::path> all_scenarios() {
   return paths;
 }
 
+/// A file of the user's own rather than the name of one that lies beside the programs.
+bool is_path(const std::string& name) {
+  return name.find('/') != std::string::npos || fs::path(name).extension() == ".toml";
+}
+
 wire::Result<fs::path> find(const std::vector<fs::path>& paths, const char* what, const std::string& name) {
   std::vector<std::string> names;
   for (const fs::path& path : paths) {
@@ -110,11 +115,12 @@ std::vector<fs::path> all_studies() {
   return paths;
 }
 
-wire::Result<fs::path> find_lesson(const std::string& name) { return find(all_lessons(), "lesson", name); }
+wire::Result<fs::path> find_lesson(const std::string& name) {
+  return is_path(name) ? fs::path(name) : find(all_lessons(), "lesson", name);
+}
 
 wire::Result<fs::path> find_study(const std::string& name) {
-  if (name.find('/') != std::string::npos || fs::path(name).extension() == ".toml") return fs::path(name);
-  return find(all_studies(), "study", name);
+  return is_path(name) ? fs::path(name) : find(all_studies(), "study", name);
 }
 
 std::optional<fs::path> find_program(const std::string& name) {

@@ -18,7 +18,8 @@ bool is_companion(const std::string& verb);
 /// Becomes idlewave-<argv[0]>. Returns only if that fails.
 int run_companion(char** argv);
 
-/// Path of a lesson's scenario file; the error lists the lessons that there are.
+/// Scenario file of a lesson, by its name or, where `name` is one, by its path; the error lists the lessons that there
+/// are.
 wire::Result<std::filesystem::path> find_lesson(const std::string& name);
 /// All lessons' files, by name; and those that can't be read.
 std::vector<std::filesystem::path> all_lessons();

@@ -1,6 +1,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "monitor/cli/progress.h"
+#include "monitor/cli/reading_clock.h"
 #include "monitor/cli/recording.h"
 #include "monitor/cli/report.h"
 #include "monitor/cli/verbs.h"
@@ -10,68 +12,35 @@
 namespace idlewave::cli {
 namespace {
 
-/// A recording is read in steps of its own time, so that what is said on the way does not depend on how fast this
-/// machine is.
-constexpr Nanoseconds kReadingStep = std::chrono::milliseconds(50);
-
-wire::Result<std::unique_ptr<link::Link>> open(const std::string& path, double speed, Nanoseconds from) {
-  return link::open_replay({.path = path, .speed = speed, .from = from});
+wire::Result<std::unique_ptr<link::Link>> open(const std::string& path, double speed) {
+  return link::open_replay({.path = path, .speed = speed});
 }
-
-/// When nothing has come for so long, all has been said of what came before.
-constexpr Nanoseconds kQuiet = std::chrono::seconds(5);
-
-/// The moments at which a recording is looked at. What it says of its own length may be years: only what is in it takes
-/// time to read.
-class ReadingClock {
- public:
-  explicit ReadingClock(const link::ReplayControl& replay) : replay_(replay), next_entry_(replay.next_at()) {}
-  Nanoseconds now() const { return now_; }
-  void advance() {
-    now_ += kReadingStep;
-    const Nanoseconds next = replay_.next_at();
-    if (next != std::exchange(next_entry_, next)) quiet_since_ = now_;
-    if (now_ - quiet_since_ >= kQuiet && next > now_) now_ += (next - now_) / kReadingStep * kReadingStep;
-  }
-
- private:
-  const link::ReplayControl& replay_;
-  Nanoseconds now_{};
-  Nanoseconds next_entry_;
-  Nanoseconds quiet_since_{};
-};
 
 const link::ReplayControl& replay_of(const Monitor& monitor) {
   return *link::replay_control(const_cast<link::Recorder&>(monitor.recorder()).inner());
 }
 
 /// Plays with a clock of its own until the session has reached `until`, or its end.
-void read_until(Monitor& monitor, std::optional<Nanoseconds> until) {
+void read_until(Monitor& monitor, std::optional<Nanoseconds> until, const std::string& path) {
+  Progress progress("reading " + path);
   for (ReadingClock clock(replay_of(monitor)); !monitor.has_ended(); clock.advance()) {
     monitor.work(clock.now());
-    if (until && monitor.observer().timeline().now() >= *until) break;
+    const Nanoseconds reached = monitor.observer().timeline().now();
+    if (until && reached >= *until) break;
+    const link::LinkStatus status = monitor.link_status();
+    progress.reached(std::max(share_of(status.position, status.duration), until ? share_of(reached, *until) : 0.0));
   }
   if (monitor.has_ended()) monitor.observer().note_damage(replay_of(monitor).damage());
   monitor.refresh(monitor.link_status().position);
 }
 
-/// When everything up to `session_time` had been received, on the recording's clock. A program that was slow to start,
-/// or an agent that was kept from its work, has events that came late: only reading tells.
-Nanoseconds received_by(const std::string& path, Nanoseconds session_time) {
-  auto link = open(path, 1, {});
-  if (!link) return Nanoseconds{0};
-  Monitor monitor(std::move(*link), {});
-  read_until(monitor, session_time);
-  return monitor.link_status().position;
-}
-
-void warn_of_damage(const wire::FrameLogDamage& damage, const std::string& path) {
+void warn_of(const wire::FrameLogDamage& damage, const std::string& path) {
   if (!damage.first.empty()) fail(path + ": " + damage.first, 0);
 }
 
 int print_once(Monitor& monitor, const ReplayOptions& options) {
   if (options.at) monitor.stop_at(*options.at);
-  read_until(monitor, options.at);
+  read_until(monitor, options.at, options.path);
   const view::Look look{.colours = options.colour ? view::ColourDepth::kIndexed256 : view::ColourDepth::kNone,
                         .unicode = true,
                         .cheap_scroll = true};
@@ -85,8 +54,11 @@ int print_once(Monitor& monitor, const ReplayOptions& options) {
 
 /// Plays without a terminal, at its speed.
 int play_headless(Monitor& monitor, const ReplayOptions& options) {
+  std::optional<Nanoseconds> plays_since;
   const int code = watch_headless(monitor, [&](Nanoseconds now) {
-    return monitor.has_ended() || (options.headless_for && now >= *options.headless_for);
+    if (monitor.is_loading()) return false;
+    if (!plays_since) plays_since = now;
+    return monitor.has_ended() || (options.headless_for && now - *plays_since >= *options.headless_for);
   });
   print_result(monitor, options);
   return code;
@@ -95,21 +67,21 @@ int play_headless(Monitor& monitor, const ReplayOptions& options) {
 }  // namespace
 
 int replay(const ReplayOptions& options) {
-  auto link = open(options.path, options.once ? 1 : options.speed,
-                   options.from > Nanoseconds{0} ? received_by(options.path, options.from) : Nanoseconds{0});
+  auto link = open(options.path, options.once ? 1 : options.speed);
   if (!link) return fail(link.error().message, 2);
   const link::ReplayControl* replay = link::replay_control(**link);
   Monitor::Options monitor_options{.session = replay->header().session,
                                    .label = "recording",
                                    .memory = options.memory,
                                    .replay_speed = options.speed};
-  monitor_options.reopen = [&options](Nanoseconds from) { return open(options.path, options.speed, from); };
+  monitor_options.reopen = [&options] { return open(options.path, options.speed); };
   const auto body = [&] {
     Monitor monitor(std::move(*link), monitor_options);
+    if (!options.once) monitor.load_until(options.from);
     const int code = options.once       ? print_once(monitor, options)
                      : options.headless ? play_headless(monitor, options)
                                         : watch_on_screen(monitor, never);
-    warn_of_damage(replay_of(monitor).damage(), options.path);
+    warn_of(replay_of(monitor).damage(), options.path);
     return code;
   };
   return options.once || options.headless ? body() : guarded(body);
@@ -120,7 +92,7 @@ int report(const FileOptions& options) {
   if (!recording) return fail(recording.error().message, 2);
   const auto& timeline = recording->timeline();
   print(options.json ? report_json(timeline, options.window) : report_text(timeline, options.window));
-  warn_of_damage(recording->damage, options.path);
+  warn_of(recording->damage, options.path);
   return 0;
 }
 

@@ -128,9 +128,9 @@ Session::~Session() {
   // The place goes last: then the next monitor of this name may be here.
   for (const char* ours : {"host", "output", "program.log", "trouble.log", "view.sock", "monitor.sock", "monitor"})
     unlink((folder() + "/" + ours).c_str());
+  if (place_ >= 0) close(place_);  // There may be few descriptors.
   agent_lives ? wire::remove_session_directory_if_empty(name_.c_str()) : wire::remove_session_directory(name_.c_str());
   if (lock >= 0) close(lock);
-  if (place_ >= 0) close(place_);
 }
 
 std::string Session::folder() const { return session_folder(name_); }

@@ -45,7 +45,7 @@ void watch_on(Monitor& monitor, term::Terminal& terminal, const Done& done) {
       news = !terminal.show(monitor.screen(terminal.size(), terminal.look()));
       next_frame = now + kLeastFramePeriod;
     }
-    const Nanoseconds nap = news ? next_frame - watch.now() : kIdlePeriod;
+    const Nanoseconds nap = monitor.is_loading() ? Nanoseconds{0} : news ? next_frame - watch.now() : kIdlePeriod;
     monitor.wait(std::max(Nanoseconds{0}, nap), terminal.input_fd());
   }
 }
@@ -73,7 +73,7 @@ int watch_headless(Monitor& monitor, const Done& done) {
   const Stopwatch watch;
   while (!signals.received() && !done(watch.now())) {
     monitor.work(watch.now());
-    monitor.wait(kIdlePeriod, signals.fd());
+    monitor.wait(monitor.is_loading() ? Nanoseconds{0} : kIdlePeriod, signals.fd());
   }
   monitor.work(watch.now());
   monitor.refresh(watch.now());

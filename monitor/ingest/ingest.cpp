@@ -25,18 +25,18 @@ bool is_sane(const wire::Roster& roster) {
 
 }  // namespace
 
-void Ingest::accept(std::span<const std::byte> bytes, Nanoseconds received_at, wire::Direction direction) {
-  const wire::Result<wire::Frame> frame = wire::decode(bytes);
-  if (!frame) return refuse({}, frame.error().message);
-  if (session_.empty()) session_ = frame->session;
-  if (frame->session != session_) {
+void Ingest::accept(const wire::Result<wire::FrameInPlace>& read, Nanoseconds received_at, wire::Direction direction) {
+  if (!read) return refuse({}, read.error().message);
+  const wire::Frame& frame = read->frame;
+  if (session_.empty()) session_ = frame.session;
+  if (frame.session != session_) {
     ++stats_.foreign;
-    return add_bad_frame(frame->node,
-                         "frame of session \"" + frame->session + "\"; this is session \"" + session_ + "\"");
+    return add_bad_frame(frame.node,
+                         "frame of session \"" + frame.session + "\"; this is session \"" + session_ + "\"");
   }
   stats_.last_received = received_at;
-  if (direction == wire::Direction::kReceived) return take(*frame);
-  take_own(*frame);
+  if (direction == wire::Direction::kReceived) return take(*read);
+  take_own(frame);
 }
 
 /// What this monitor, or the host of the session, did.
@@ -46,19 +46,21 @@ void Ingest::take_own(const wire::Frame& frame) {
     timeline_.add_loss({LossKind::kTurnedAway, frame.node, -1, timeline_.now(), timeline_.now(), 1, refusal->reason});
 }
 
-void Ingest::take(const wire::Frame& frame) {
+void Ingest::take(const wire::FrameInPlace& read) {
+  const wire::Frame& frame = read.frame;
   if (!wire::is_sequenced(frame)) return;
   if (frame.node.empty() || frame.sequence == 0) return refuse(frame.node, "frame without a node or without a number");
   if (const auto* roster = std::get_if<wire::Roster>(&frame.body)) return take_roster(frame, *roster);
   const auto known = streams_.find(frame.node);
-  if (known == streams_.end()) return take_from_stranger(frame);
-  if (in_turn(frame, known->second)) take_next(frame, known->second);
+  if (known == streams_.end()) return take_from_stranger(read);
+  if (in_turn(frame, known->second)) take_next(read, known->second);
 }
 
-void Ingest::take_next(const wire::Frame& frame, Stream& stream) {
+void Ingest::take_next(const wire::FrameInPlace& read, Stream& stream) {
+  const wire::Frame& frame = read.frame;
   ++stats_.frames;
   if (const auto* events = std::get_if<wire::Events>(&frame.body)) {
-    take_events(frame.node, stream, *events);
+    take_events(read, stream, events->up_to);
   } else if (const auto* outcome = std::get_if<wire::Outcome>(&frame.body)) {
     timeline_.add_outcome(frame.node, *outcome);
   } else {
@@ -170,17 +172,18 @@ void Ingest::align_clock(const std::string& node, const wire::Roster& roster) {
   if (offset > kSameClock || offset < -kSameClock) timeline_.set_clock_offset(node, offset);
 }
 
-void Ingest::take_events(const std::string& node, Stream& stream, const wire::Events& events) {
-  close_gap(node, stream, events.up_to);
-  const auto batches = decoder_.decode(events.blob);
+void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, Nanoseconds up_to) {
+  const std::string& node = read.frame.node;
+  close_gap(node, stream, up_to);
+  const auto batches = decoder_.decode(read.blob);
   if (batches) {
     fill(node, *batches);
   } else {
     timeline_.interrupt(node, stream.up_to);
-    refuse_in_stream(node, stream.up_to, events.up_to, batches.error().message);
+    refuse_in_stream(node, stream.up_to, up_to, batches.error().message);
   }
   stream.has_events = true;
-  stream.up_to = std::max(stream.up_to, events.up_to);
+  stream.up_to = std::max(stream.up_to, up_to);
   timeline_.advance(node, stream.up_to);
 }
 
@@ -198,10 +201,11 @@ bool Ingest::is_announced(wire::LaneId lane) const {
   return lane.kind == wire::LaneId::Kind::kDomain || timeline_.lane(lane.index) != nullptr;
 }
 
-void Ingest::take_from_stranger(const wire::Frame& frame) {
-  const auto* events = std::get_if<wire::Events>(&frame.body);
-  if (events == nullptr) return refuse(frame.node, "node \"" + frame.node + "\" has not announced itself");
-  const auto batches = decoder_.decode(events->blob);
+void Ingest::take_from_stranger(const wire::FrameInPlace& read) {
+  const wire::Frame& frame = read.frame;
+  if (!std::holds_alternative<wire::Events>(frame.body))
+    return refuse(frame.node, "node \"" + frame.node + "\" has not announced itself");
+  const auto batches = decoder_.decode(read.blob);
   if (!batches) return refuse(frame.node, batches.error().message);
   for (const wire::LaneBatch& batch : *batches) timeline_.append(frame.node, batch.lane, batch.events);
 }

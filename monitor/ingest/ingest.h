@@ -1,8 +1,6 @@
 #pragma once
-// Bytes to events, in one place: decodes frames, checks that they belong, notices what is missing, and fills the
-// timeline.
+// Frames to events, in one place: checks that they belong, notices what is missing, and fills the timeline.
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,7 +36,7 @@ class Ingest {
       : timeline_(timeline), session_(std::move(session)) {}
 
   /// `received_at`: monitor's clock. Sent frames are this monitor's own commands, and its refusals of strangers.
-  void accept(std::span<const std::byte> bytes, Nanoseconds received_at, wire::Direction direction);
+  void accept(const wire::Result<wire::FrameInPlace>& read, Nanoseconds received_at, wire::Direction direction);
 
   const Stats& stats() const { return stats_; }
   const std::string& session() const { return session_; }
@@ -56,12 +54,12 @@ class Ingest {
     bool is_past = false;  ///< What comes is of an earlier sender of this node: a relay tells the session once more.
   };
 
-  void take(const wire::Frame& frame);
+  void take(const wire::FrameInPlace& read);
   void take_own(const wire::Frame& frame);
-  void take_next(const wire::Frame& frame, Stream& stream);
+  void take_next(const wire::FrameInPlace& read, Stream& stream);
   void take_roster(const wire::Frame& frame, const wire::Roster& roster);
-  void take_events(const std::string& node, Stream& stream, const wire::Events& events);
-  void take_from_stranger(const wire::Frame& frame);
+  void take_events(const wire::FrameInPlace& read, Stream& stream, Nanoseconds up_to);
+  void take_from_stranger(const wire::FrameInPlace& read);
   void fill(const std::string& node, std::span<const wire::LaneBatch> batches);
   bool is_announced(wire::LaneId lane) const;
   bool in_turn(const wire::Frame& frame, Stream& stream);

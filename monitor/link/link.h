@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "probe/wire/frame.h"
@@ -18,13 +19,20 @@ namespace idlewave::link {
 
 using wire::Nanoseconds;
 
-/// A frame as it came, byte for byte, undecoded.
+/// A frame as it came, byte for byte, and what it says: read once, for all who want to know. It may be moved, and the
+/// blob of its events stays where it is.
 struct Delivery {
+  Delivery(Nanoseconds at, wire::Direction way, std::vector<std::byte> frame_bytes)
+      : received_at(at), direction(way), bytes(std::move(frame_bytes)), frame(wire::decode_in_place(bytes)) {}
+  Delivery(Delivery&&) = default;
+  Delivery& operator=(Delivery&&) = default;
+
   Nanoseconds received_at{};  ///< Monitor's clock since the monitor (or the recording) began.
   /// kSent: a command of this monitor's operator (in replay and after send()), or a Refusal that a stranger got, whose
   /// frame bears the node for which it spoke. Over a relay's connection: the same of the session's host.
-  wire::Direction direction = wire::Direction::kReceived;
+  wire::Direction direction;
   std::vector<std::byte> bytes;
+  wire::Result<wire::FrameInPlace> frame;  ///< Of `bytes`, which keep its blob; or why they are none.
 };
 
 enum class LinkState {
@@ -100,8 +108,7 @@ bool is_deserted(const std::string& endpoint);
 
 struct ReplayOptions {
   std::string path{};
-  double speed = 1;    ///< Above 0. Infinity: everything as fast as receive() is called.
-  Nanoseconds from{};  ///< Everything received before this is delivered at once, at its recorded time.
+  double speed = 1;  ///< Above 0. Infinity: everything as fast as receive() is called.
 };
 wire::Result<std::unique_ptr<Link>> open_replay(const ReplayOptions& options);
 /// Extra calls of a replay; null if `link` is none. Also through a Recorder.

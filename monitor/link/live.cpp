@@ -80,16 +80,14 @@ class Live final : public Link {
   void attach(const Peer& peer, Sender& sender, Nanoseconds now);
   void drain(Nanoseconds now, std::vector<Delivery>& out);
   void handle(Message& message, Nanoseconds now, std::vector<Delivery>& out);
-  void handle(Sender& sender, const wire::Frame& frame, Message& message, Nanoseconds now, std::vector<Delivery>& out);
-  void handle_unreadable(Sender* sender, Message& message, const std::string& error, Nanoseconds now,
-                         std::vector<Delivery>& out);
+  void handle(Sender& sender, const Peer& peer, Delivery& delivery, std::vector<Delivery>& out);
+  void handle_unreadable(Sender* sender, const Peer& peer, Delivery& delivery, std::vector<Delivery>& out);
   std::string objection_to(const Message& message, const wire::Frame& frame, const Sender* sender);
   std::string objection_to(const wire::Frame& frame, const Sender* sender);
   bool is_taken(const std::string& node);
   void turn_away(const Peer& peer, const std::string& node, const std::string& reason, Nanoseconds now,
                  std::vector<Delivery>& out);
-  void hand_on(Sender& sender, Message& message, wire::Direction direction, Nanoseconds now,
-               std::vector<Delivery>& out);
+  void hand_on(Sender& sender, Delivery& delivery, std::vector<Delivery>& out);
   void tend(const Peer& peer, Sender& sender, Nanoseconds now);
   void forget_replaced();
   bool is_lost(const Sender& sender) const { return !sender.ended && sender.silence > options_.patience; }
@@ -164,25 +162,28 @@ void Live::drain(Nanoseconds now, std::vector<Delivery>& out) {
 void Live::handle(Message& message, Nanoseconds now, std::vector<Delivery>& out) {
   const auto known = senders_.find(message.peer);
   Sender* sender = known == senders_.end() ? nullptr : &known->second;
-  const auto frame = wire::decode(message.bytes);
-  if (!frame) return handle_unreadable(sender, message, frame.error().message, now, out);
-  if (sender != nullptr && is_deed_of_host(*sender, *frame))
-    return hand_on(*sender, message, wire::Direction::kSent, now, out);
-  if (session_.empty() && may_report(message.role) && is_from_sender(*frame)) session_ = frame->session;
-  const std::string objection = objection_to(message, *frame, sender);
-  if (!objection.empty()) {
-    if (!options_.listen && frame->session != session_) sender->refusal = objection;  // We are at the wrong place.
-    return turn_away(message.peer, frame->node, objection, now, out);
+  Delivery delivery(now, wire::Direction::kReceived, std::move(message.bytes));
+  if (!delivery.frame) return handle_unreadable(sender, message.peer, delivery, out);
+  const wire::Frame& frame = delivery.frame->frame;
+  if (sender != nullptr && is_deed_of_host(*sender, frame)) {
+    delivery.direction = wire::Direction::kSent;
+    return hand_on(*sender, delivery, out);
   }
-  handle(sender != nullptr ? *sender : senders_[message.peer], *frame, message, now, out);
+  if (session_.empty() && may_report(message.role) && is_from_sender(frame)) session_ = frame.session;
+  const std::string objection = objection_to(message, frame, sender);
+  if (!objection.empty()) {
+    if (!options_.listen && frame.session != session_) sender->refusal = objection;  // We are at the wrong place.
+    return turn_away(message.peer, frame.node, objection, now, out);
+  }
+  handle(sender != nullptr ? *sender : senders_[message.peer], message.peer, delivery, out);
 }
 
 /// Of a sender it counts, whatever it was: it took a credit, and part of the stream may have been lost with it.
-void Live::handle_unreadable(Sender* sender, Message& message, const std::string& error, Nanoseconds now,
-                             std::vector<Delivery>& out) {
-  if (stranger_.empty()) stranger_ = error;
-  if (sender == nullptr) return turn_away(message.peer, "", error, now, out);
-  hand_on(*sender, message, wire::Direction::kReceived, now, out);
+void Live::handle_unreadable(Sender* sender, const Peer& peer, Delivery& delivery, std::vector<Delivery>& out) {
+  const std::string& why = delivery.frame.error().message;
+  if (stranger_.empty()) stranger_ = why;
+  if (sender == nullptr) return turn_away(peer, "", why, delivery.received_at, out);
+  hand_on(*sender, delivery, out);
 }
 
 /// Why this frame is none of ours; empty if it is. `sender`: who said it, null if it is somebody new.
@@ -227,17 +228,17 @@ void Live::turn_away(const Peer& peer, const std::string& node, const std::strin
   mailbox_->send(peer, wire::encode({"", "", 0, wire::Refusal{reason}}));
   if (session_.empty() || (alerted_at_ && now - *alerted_at_ < kBetweenAlerts)) return;
   alerted_at_ = now;
-  out.push_back({now, wire::Direction::kSent, wire::encode({session_, node, 0, wire::Refusal{reason}})});
+  out.emplace_back(now, wire::Direction::kSent, wire::encode({session_, node, 0, wire::Refusal{reason}}));
 }
 
-void Live::hand_on(Sender& sender, Message& message, wire::Direction direction, Nanoseconds now,
-                   std::vector<Delivery>& out) {
+void Live::hand_on(Sender& sender, Delivery& delivery, std::vector<Delivery>& out) {
   ++sender.delivered;
-  out.push_back({now, direction, std::move(message.bytes)});
+  out.push_back(std::move(delivery));
 }
 
-void Live::handle(Sender& sender, const wire::Frame& frame, Message& message, Nanoseconds now,
-                  std::vector<Delivery>& out) {
+void Live::handle(Sender& sender, const Peer& peer, Delivery& delivery, std::vector<Delivery>& out) {
+  const Nanoseconds now = delivery.received_at;
+  const wire::Frame& frame = delivery.frame->frame;
   sender.answered = true;
   sender.silence = Nanoseconds(0);
   if (const auto* no = std::get_if<wire::Refusal>(&frame.body)) {
@@ -246,17 +247,17 @@ void Live::handle(Sender& sender, const wire::Frame& frame, Message& message, Na
   }
   // Only a greeting can name another node than before, see objection_to().
   if (sender.node != wire::kRelayNode) sender.node = frame.node;
-  if (!sender.attached_at) return attach(message.peer, sender, now);
+  if (!sender.attached_at) return attach(peer, sender, now);
   // We said Attach and it says Hello: it does not know us (any longer), unless the two have crossed on the way.
   if (std::holds_alternative<wire::Hello>(frame.body) && (!options_.listen || now - *sender.attached_at > kAttachPause))
-    return attach(message.peer, sender, now);
+    return attach(peer, sender, now);
   if (!wire::is_sequenced(frame)) return;
   sender.refusal.clear();
   sender.streamed = true;
   // Over a relay's connection the streams of single nodes end before its own does, which is nobody's but ours to know.
   sender.ended = std::holds_alternative<wire::End>(frame.body) && frame.node == sender.node;
   if (frame.node == wire::kRelayNode) return static_cast<void>(++sender.delivered);
-  hand_on(sender, message, wire::Direction::kReceived, now, out);
+  hand_on(sender, delivery, out);
 }
 
 void Live::tend(const Peer& peer, Sender& sender, Nanoseconds now) {
@@ -296,7 +297,7 @@ wire::Status Live::send(Nanoseconds now, const wire::Command& command) {
   for (const auto& [peer, sender] : senders_)
     if (is_live(sender)) sent = mailbox_->send(peer, bytes) == Sent::kYes || sent;
   if (!sent) return nobody_takes_it(before);
-  sent_.push_back({now, wire::Direction::kSent, std::move(bytes)});
+  sent_.emplace_back(now, wire::Direction::kSent, std::move(bytes));
   return wire::ok();
 }
 

@@ -45,13 +45,13 @@ struct Recorder::Impl {
 /// being on disk at once.
 bool Recorder::Impl::learn(const Delivery& delivery) {
   if (delivery.direction != wire::Direction::kReceived) return false;
-  auto frame = wire::decode(delivery.bytes);
-  if (!frame || !wire::is_sequenced(*frame)) return false;
-  const bool is_new = !nodes.contains(frame->node);
-  if (std::holds_alternative<wire::Roster>(frame->body)) keep_roster(*frame, delivery.bytes);
-  const auto known = nodes.find(frame->node);
-  if (known != nodes.end()) known->second.sequence = frame->sequence;
-  return is_new || std::holds_alternative<wire::End>(frame->body);
+  if (!delivery.frame || !wire::is_sequenced(delivery.frame->frame)) return false;
+  const wire::Frame& frame = delivery.frame->frame;
+  const bool is_new = !nodes.contains(frame.node);
+  if (std::holds_alternative<wire::Roster>(frame.body)) keep_roster(frame, delivery.bytes);
+  const auto known = nodes.find(frame.node);
+  if (known != nodes.end()) known->second.sequence = frame.sequence;
+  return is_new || std::holds_alternative<wire::End>(frame.body);
 }
 
 void Recorder::Impl::keep_roster(const wire::Frame& frame, std::span<const std::byte> bytes) {

@@ -11,8 +11,9 @@
 namespace idlewave::link {
 namespace {
 
-// What one receive() hands out, so that a long recording does not fill the memory.
-constexpr std::size_t kBytesAtOnce = 64u << 20;
+// What one receive() hands out. A frame of 20,000 ranks takes about as much, and some ten milliseconds to take in, in
+// which nobody looks at the keys.
+constexpr std::size_t kBytesAtOnce = 256u << 10;
 constexpr Nanoseconds kForever = Nanoseconds::max();
 
 /// What a file says is added to and taken from other times, so it must leave room for that: 73 years.
@@ -23,7 +24,7 @@ Nanoseconds plausible(Nanoseconds received_at) {
 /// What time of the recording it is, given the monitor's.
 class Playhead {
  public:
-  Playhead(Nanoseconds from, double speed) : position_(from), speed_(speed) {}
+  explicit Playhead(double speed) : speed_(speed) {}
 
   Nanoseconds at(Nanoseconds now) const {
     if (!since_ || paused_ || now <= *since_) return position_;
@@ -47,7 +48,7 @@ class Playhead {
     if (since_) since_ = now;
   }
 
-  Nanoseconds position_;  // At since_.
+  Nanoseconds position_{};  // At since_.
   double speed_;
   bool paused_ = false;
   std::optional<Nanoseconds> since_;  // Nothing until the first receive().
@@ -55,7 +56,7 @@ class Playhead {
 
 class Replay final : public Link, public ReplayControl {
  public:
-  Replay(std::unique_ptr<wire::FrameLogReader> reader, Nanoseconds duration, const ReplayOptions& options);
+  Replay(std::unique_ptr<wire::FrameLogReader> reader, double speed);
 
   void receive(Nanoseconds now, std::vector<Delivery>& out) override;
   wire::Status send(Nanoseconds, const wire::Command&) override {
@@ -72,21 +73,18 @@ class Replay final : public Link, public ReplayControl {
 
  private:
   void read_next();
-  bool is_due(Nanoseconds position) const {
-    return has_next_ && (next_.received_at < from_ || next_.received_at <= position);
-  }
+  bool is_due(Nanoseconds position) const { return has_next_ && next_.received_at <= position; }
 
   std::unique_ptr<wire::FrameLogReader> reader_;
   Nanoseconds duration_;
-  Nanoseconds from_;
   Playhead playhead_;
   wire::FrameLogEntry next_;
   bool has_next_;
   Nanoseconds now_{};  // Of the last receive().
 };
 
-Replay::Replay(std::unique_ptr<wire::FrameLogReader> reader, Nanoseconds duration, const ReplayOptions& options)
-    : reader_(std::move(reader)), duration_(duration), from_(options.from), playhead_(options.from, options.speed) {
+Replay::Replay(std::unique_ptr<wire::FrameLogReader> reader, double speed)
+    : reader_(std::move(reader)), duration_(plausible(reader_->duration())), playhead_(speed) {
   read_next();
 }
 
@@ -101,7 +99,7 @@ void Replay::receive(Nanoseconds now, std::vector<Delivery>& out) {
   const Nanoseconds position = playhead_.at(now);
   for (std::size_t bytes = 0; is_due(position) && bytes < kBytesAtOnce; read_next()) {
     bytes += next_.bytes.size();
-    out.push_back({next_.received_at, next_.direction, std::move(next_.bytes)});
+    out.emplace_back(next_.received_at, next_.direction, std::move(next_.bytes));
   }
 }
 
@@ -127,22 +125,13 @@ void Replay::set_speed(double speed, Nanoseconds now) {
   playhead_.set_speed(speed, now);
 }
 
-/// When the last entry of the recording was received. Reads all of it: a file that was cut has no index to ask.
-Nanoseconds duration_of(wire::FrameLogReader& reader) {
-  Nanoseconds last{};
-  for (wire::FrameLogEntry entry; reader.next(entry);) last = std::max(last, plausible(entry.received_at));
-  return last;
-}
-
 }  // namespace
 
 wire::Result<std::unique_ptr<Link>> open_replay(const ReplayOptions& options) {
   assert(options.speed > 0);
-  auto scout = wire::FrameLogReader::open(options.path);
-  if (!scout) return scout.error();
   auto reader = wire::FrameLogReader::open(options.path);
   if (!reader) return reader.error();
-  return std::unique_ptr<Link>(new Replay(std::move(*reader), duration_of(**scout), options));
+  return std::unique_ptr<Link>(new Replay(std::move(*reader), options.speed));
 }
 
 ReplayControl* replay_control(Link& link) {

@@ -52,7 +52,8 @@ struct SessionInfo {
   Nanoseconds lag{};        ///< How far timeline.now() lies behind the senders' present. Live only.
   double events_per_second = 0;
   Recording recording;
-  std::optional<Replay> replay;                                               ///< Set if this is one.
+  std::optional<Replay> replay;  ///< Set if this is one.
+  std::string loading;           ///< Replay: how much has been read until it plays, in words; empty: it plays.
   std::optional<wire::NoCommand> no_command = wire::NoCommand::kNobodyThere;  ///< Why not; nothing: one may.
   std::optional<Lesson> lesson;
   /// What would end with us if the operator quits, in words: then quitting asks first, and one can leave without ending

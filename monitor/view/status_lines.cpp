@@ -86,6 +86,9 @@ std::vector<std::string> step_in_words(const analysis::StepTimes& times) {
 }  // namespace
 
 Piece carrier_piece(const State& state, const Model& model) {
+  if (!model.session.loading.empty())
+    return {
+        .text = "LOADING " + model.session.loading, .ink = Ink::kWarning, .weight = 10, .right = true, .bold = true};
   if (state.paused)
     return {.text = "PAUSED at " + to_moment(shown_until(state, model), std::chrono::milliseconds(100)),
             .ink = Ink::kWarning,

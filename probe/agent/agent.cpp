@@ -97,7 +97,7 @@ Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> 
       segment_(std::move(post.segment)),
       keeper_(post.keeper),
       outlet_(std::move(outlet)),
-      domains_(options.likwid_reader),
+      domains_(options.bandwidth),
       frames_(Nanoseconds(segment_->header().promised_ns.load())),
       in_slot_(segment_->slots(), nullptr) {
   roster_.agent_pid = getpid();

@@ -17,6 +17,11 @@ constexpr Nanoseconds kTimeToSay = std::chrono::milliseconds(200);
 constexpr std::size_t kMostDomains = 4096;
 constexpr double kHighestBandwidth = 1e18;
 
+void add_sentence(std::string& text, const std::string& sentence) {
+  if (!text.empty() && !sentence.empty()) text += "; ";
+  text += sentence;
+}
+
 void raise_to(double& figure, double other) {
   if (other <= kHighestBandwidth) figure = std::max(figure, other);
 }
@@ -26,9 +31,7 @@ void raise_to(double& figure, double other) {
 const Topology& Domains::topology(Nanoseconds now) {
   if (!topology_) {
     topology_ = std::make_unique<Topology>();
-    std::vector<sampler::CounterPlace> places;
-    for (const MachineDomain& domain : topology_->domains()) places.push_back({domain.id, domain.first_processor});
-    if (!places.empty()) likwid_ = std::make_unique<sampler::Likwid>(likwid_reader_, places, now);
+    for (const auto& source : sources_) source->meet(topology_->domains(), now);
   }
   return *topology_;
 }
@@ -52,7 +55,7 @@ bool Domains::place(const Resident& resident, Nanoseconds now) {
   Placement& known = places_[resident.rank()];
   const bool moved = !(known == found);
   known = found;
-  declared_.place(resident.rank(), found.domain);
+  for (const auto& source : sources_) source->place(resident.rank(), found.domain);
   Domain& domain = domains_[found.domain];
   const wire::DomainInfo before = domain.info;
   domain.is_virtual = found.virtual_socket;
@@ -75,7 +78,7 @@ std::string Domains::label_of(DomainId id, bool is_virtual) const {
 }
 
 void Domains::observe(wire::Rank rank, const std::vector<wire::Event>& events) {
-  for (const wire::Event& event : events) declared_.observe(rank, event);
+  for (const auto& source : sources_) source->observe(rank, events);
 }
 
 void Domains::observe_model(const Resident& resident) {
@@ -85,32 +88,34 @@ void Domains::observe_model(const Resident& resident) {
   most = std::max(most, resident.slot().domain_bytes.load(std::memory_order_relaxed));
 }
 
-sampler::Sampler* Domains::best_source(const Domain& domain) {
-  if (domain.is_virtual) return &virtual_;
-  if (likwid_ && likwid_->covers(domain.info.id)) return likwid_.get();
-  return declared_.covers(domain.info.id) ? &declared_ : nullptr;
+sampler::Source* Domains::best_source(const Domain& domain, Nanoseconds now, std::string& why_no_better) {
+  for (const auto& source : sources_) {
+    const sampler::Standing standing = source->standing({domain.info.id, domain.is_virtual}, now);
+    if (standing.ready) return source.get();
+    add_sentence(why_no_better, standing.why_not);
+  }
+  return nullptr;
 }
 
-std::string Domains::note_for(const Domain& domain) const {
-  std::string note;
-  if (!domain.is_virtual && likwid_ && !likwid_->failure().empty()) note = "LIKWID: " + likwid_->failure();
+std::string Domains::guesses_in(const Domain& domain) const {
   const auto guessed = std::count_if(places_.begin(), places_.end(), [&](const auto& place) {
     return place.second.guessed && place.second.domain == domain.info.id;
   });
-  if (guessed == 0) return note;
-  if (!note.empty()) note += "; ";
-  return note + std::to_string(guessed) + (guessed == 1 ? " rank is" : " ranks are") +
+  if (guessed == 0) return {};
+  return std::to_string(guessed) + (guessed == 1 ? " rank is" : " ranks are") +
          " not bound to one domain and shown where last seen";
 }
 
 bool Domains::sample(Nanoseconds now, EventFrames& frames) {
-  if (likwid_) likwid_->poll(now);
   bool changed = false;
   for (auto& [id, domain] : domains_) {
-    if (domain.is_virtual) virtual_.observe(id, std::exchange(domain.model_bytes, 0));
+    if (domain.is_virtual) {
+      for (const auto& source : sources_) source->observe_model(id, domain.model_bytes);
+      domain.model_bytes = 0;
+    }
     const wire::DomainInfo before = domain.info;
     tell(domain, now, frames);
-    domain.info.note = note_for(domain);
+    add_sentence(domain.info.note, guesses_in(domain));
     changed = changed || !(before == domain.info);
   }
   return changed;
@@ -118,14 +123,15 @@ bool Domains::sample(Nanoseconds now, EventFrames& frames) {
 
 void Domains::tell(Domain& domain, Nanoseconds now, EventFrames& frames) {
   const wire::LaneId lane{wire::LaneId::Kind::kDomain, domain.info.id};
-  sampler::Sampler* source = best_source(domain);
+  domain.info.note.clear();
+  sampler::Source* source = best_source(domain, now, domain.info.note);
   if (source == nullptr) {
     domain.from = nullptr;
     domain.info.source = BandwidthSource::kNone;
   } else if (source != domain.from) {
     source->begin(domain.info.id, now);
     domain.from = source;
-    domain.info.source = source->source();
+    domain.info.source = source->kind();
     frames.append(lane, domain.last, {now, 0, wire::EventKind::kStart, wire::Phase::kNone});
   } else if (const auto bytes = source->sample(domain.info.id, now)) {
     frames.append(lane, domain.last,

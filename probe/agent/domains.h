@@ -7,9 +7,7 @@
 
 #include "probe/agent/resident.h"
 #include "probe/agent/topology.h"
-#include "probe/sampler/declared.h"
-#include "probe/sampler/likwid.h"
-#include "probe/sampler/virtual_sockets.h"
+#include "probe/sampler/sources.h"
 #include "probe/wire/frame.h"
 
 namespace idlewave::agent {
@@ -18,7 +16,7 @@ namespace idlewave::agent {
 /// domain has, from the best source there is for it. The agent's thread.
 class Domains {
  public:
-  explicit Domains(std::string likwid_reader) : likwid_reader_(std::move(likwid_reader)) {}
+  explicit Domains(const sampler::Places& places) : sources_(sampler::sources_in_order(places)) {}
 
   /// Where `resident` runs: as it said itself, else, once it had the time to say so, by the processors it is bound to.
   /// True if that changed.
@@ -39,7 +37,7 @@ class Domains {
     wire::DomainInfo info;
     bool is_virtual = false;
     std::uint64_t model_bytes = 0;  ///< Largest total of its ranks in this sweep.
-    const sampler::Sampler* from = nullptr;
+    const sampler::Source* from = nullptr;
     wire::Nanoseconds last{};  ///< Time of the last event on its lane.
   };
   struct Placement {
@@ -52,15 +50,12 @@ class Domains {
   Placement find_place(const Resident& resident, wire::Nanoseconds now);
   const Topology& topology(wire::Nanoseconds now);
   std::string label_of(wire::DomainId id, bool is_virtual) const;
-  sampler::Sampler* best_source(const Domain& domain);
-  std::string note_for(const Domain& domain) const;
+  sampler::Source* best_source(const Domain& domain, wire::Nanoseconds now, std::string& why_no_better);
+  std::string guesses_in(const Domain& domain) const;
   void tell(Domain& domain, wire::Nanoseconds now, EventFrames& frames);
 
-  std::string likwid_reader_;
-  std::unique_ptr<Topology> topology_;       ///< Loaded for the first rank that is not on a virtual socket.
-  std::unique_ptr<sampler::Likwid> likwid_;  ///< Started with it.
-  sampler::Declared declared_;
-  sampler::VirtualSockets virtual_;
+  std::vector<std::unique_ptr<sampler::Source>> sources_;  ///< The best first.
+  std::unique_ptr<Topology> topology_;  ///< Loaded for the first rank that is not on a virtual socket.
   std::map<wire::DomainId, Domain> domains_;
   std::map<wire::Rank, Placement> places_;
 };

@@ -89,6 +89,8 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_option("--key", options.key,
                  "key file, for tcp: the session's key.agent to --connect, its key.server to --listen");
+  app.add_option("--resctrl", options.bandwidth.resctrl, "where the resctrl file system is mounted")
+      ->capture_default_str();
   app.add_option("--listen-key", options.listen_key, "key.server, where --key is taken by --connect");
 }
 
@@ -157,7 +159,7 @@ int main(int argc, char** argv) try {
       "Collects the events of one node's ranks and streams them to monitors; usually started by the first rank.",
       "idlewave-agent");
   if (const int code = parse(app, argc, argv, arguments); code >= 0) return code;
-  arguments.options.likwid_reader = beside_this_program("idlewave-likwid-reader");
+  arguments.options.bandwidth.likwid_reader = beside_this_program("idlewave-likwid-reader");
   if (arguments.detach) arguments.options.patience = kPatienceForStarter;
   set_signals();
   return run(arguments);

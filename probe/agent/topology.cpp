@@ -6,12 +6,20 @@
 
 namespace idlewave::agent {
 
+using sampler::MachineDomain;
+
 namespace {
 
 struct BitmapFree {
   void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
 };
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapFree>;
+
+std::vector<int> processors_in(hwloc_const_cpuset_t set) {
+  std::vector<int> processors;
+  for (int next = hwloc_bitmap_first(set); next >= 0; next = hwloc_bitmap_next(set, next)) processors.push_back(next);
+  return processors;
+}
 
 Bitmap make_bitmap() { return Bitmap(hwloc_bitmap_alloc()); }
 
@@ -31,8 +39,8 @@ struct Topology::Impl {
          (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
       const auto same = [&](hwloc_const_cpuset_t set) { return hwloc_bitmap_isequal(set, node->cpuset) != 0; };
       if (hwloc_bitmap_iszero(node->cpuset) || std::any_of(processors.begin(), processors.end(), same)) continue;
-      domains.push_back(
-          {wire::DomainId(domains.size()), "NUMA " + std::to_string(node->os_index), hwloc_bitmap_first(node->cpuset)});
+      domains.push_back({wire::DomainId(domains.size()), "NUMA " + std::to_string(node->os_index), int(node->os_index),
+                         processors_in(node->cpuset)});
       processors.push_back(node->cpuset);
     }
     for (std::size_t i = 0; i < domains.size(); ++i) label_as_socket(i);

@@ -3,19 +3,12 @@
 #include <sys/types.h>
 
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "probe/sampler/source.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::agent {
-
-/// A memory contention domain of this machine: the processors of a NUMA node.
-struct MachineDomain {
-  wire::DomainId id = wire::kNoDomain;
-  std::string label;        ///< "socket 0" where a socket is one domain, else "NUMA 3".
-  int first_processor = 0;  ///< The system's number.
-};
 
 /// The machine as hwloc knows it, without what this process may not use. The only file that knows hwloc.
 class Topology {
@@ -25,7 +18,7 @@ class Topology {
   Topology(const Topology&) = delete;
   Topology& operator=(const Topology&) = delete;
 
-  const std::vector<MachineDomain>& domains() const;
+  const std::vector<sampler::MachineDomain>& domains() const;
 
   struct Place {
     wire::DomainId domain = wire::kNoDomain;

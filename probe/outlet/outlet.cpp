@@ -45,9 +45,10 @@ struct Consumer {
   std::uint32_t credit_limit() const { return role == wire::Role::kSpectator ? kMaxSpectatorCredits : kMaxCredits; }
 };
 
-/// What a peer is, whatever it says: a viewer's key makes a spectator.
+/// What a peer is, whatever it says: a viewer's key makes a spectator, and so does a role that we don't know.
 wire::Role role_of(mailbox::Role proven, const wire::Attach& wish) {
-  return proven == mailbox::Role::kViewer ? wire::Role::kSpectator : wish.role;
+  const bool commands = proven != mailbox::Role::kViewer && wish.role == wire::Role::kOperator;
+  return commands ? wire::Role::kOperator : wire::Role::kSpectator;
 }
 
 }  // namespace
@@ -307,7 +308,7 @@ void Outlet::send(wire::Roster roster) { impl_->append_roster(std::move(roster))
 void Outlet::send(wire::Events events) { impl_->append(std::move(events)); }
 void Outlet::send(wire::Outcome outcome) { impl_->append(std::move(outcome)); }
 
-void Outlet::relay(std::span<const std::byte> frame) { impl_->backlog.append({frame.begin(), frame.end()}); }
+void Outlet::relay(std::vector<std::byte> frame) { impl_->backlog.append(std::move(frame)); }
 
 std::vector<wire::Command> Outlet::serve(Nanoseconds timeout) {
   const Clock::time_point until = Clock::now() + timeout;

@@ -46,7 +46,7 @@ class Outlet {
   void send(wire::Outcome outcome);
 
   /// Appends a frame of some node's stream as it came.
-  void relay(std::span<const std::byte> frame);
+  void relay(std::vector<std::byte> frame);
 
   /// Serves consumers for `timeout`; returns earlier if a command or a signal arrives. Returns the commands of
   /// operators; those of spectators are refused here.

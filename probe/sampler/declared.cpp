@@ -49,10 +49,12 @@ void Declared::RankTraffic::leave() {
   phase = Phase::kNone;
 }
 
-void Declared::place(wire::Rank rank, DomainId domain) { ranks_[rank].domain = domain; }
-
-void Declared::observe(wire::Rank rank, const wire::Event& event) {
+void Declared::observe(wire::Rank rank, const std::vector<wire::Event>& events) {
   RankTraffic& traffic = ranks_[rank];
+  for (const wire::Event& event : events) observe(traffic, event);
+}
+
+void Declared::observe(RankTraffic& traffic, const wire::Event& event) {
   if (event.kind == EventKind::kTraffic) {
     // A declaration carries the time of the event before it, up to which bandwidth may have been told already.
     traffic.declare(std::max(event.time, told_at_[traffic.domain]), double(event.value));
@@ -63,9 +65,11 @@ void Declared::observe(wire::Rank rank, const wire::Event& event) {
   }
 }
 
-bool Declared::covers(DomainId domain) const {
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [=](const auto& rank) { return rank.second.domain == domain && rank.second.has_declared; });
+Standing Declared::standing(const Domain& domain, Nanoseconds) {
+  const auto has_declared = [&](const auto& rank) {
+    return rank.second.domain == domain.id && rank.second.has_declared;
+  };
+  return {!domain.is_virtual && std::any_of(ranks_.begin(), ranks_.end(), has_declared), ""};
 }
 
 void Declared::begin(DomainId domain, Nanoseconds now) {

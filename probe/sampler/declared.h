@@ -3,7 +3,7 @@
 #include <array>
 #include <map>
 
-#include "probe/sampler/sampler.h"
+#include "probe/sampler/source.h"
 
 namespace idlewave::sampler {
 
@@ -13,15 +13,12 @@ namespace idlewave::sampler {
 /// runs, its bytes are counted evenly over the time that the rank's last such phase took; what is left when it ends is
 /// counted evenly over as long a time again. A program that repeats itself gets its bandwidth where it belongs, a phase
 /// of many intervals never shows as one spike, and every byte counts once.
-class Declared : public Sampler {
+class Declared : public Source {
  public:
-  /// From now on `rank` runs on `domain`.
-  void place(wire::Rank rank, DomainId domain);
-  /// The next event of `rank`; in order.
-  void observe(wire::Rank rank, const wire::Event& event);
-
-  wire::BandwidthSource source() const override { return wire::BandwidthSource::kDeclared; }
-  bool covers(DomainId domain) const override;
+  wire::BandwidthSource kind() const override { return wire::BandwidthSource::kDeclared; }
+  void place(wire::Rank rank, DomainId domain) override { ranks_[rank].domain = domain; }
+  void observe(wire::Rank rank, const std::vector<wire::Event>& events) override;
+  Standing standing(const Domain& domain, Nanoseconds now) override;
   void begin(DomainId domain, Nanoseconds now) override;
   std::optional<std::uint64_t> sample(DomainId domain, Nanoseconds now) override;
 
@@ -49,6 +46,8 @@ class Declared : public Sampler {
     void enter(Nanoseconds now, wire::Phase next);  ///< Ends the phase that runs.
     void leave();                                   ///< The rank is gone: all that is left counts now.
   };
+
+  void observe(RankTraffic& traffic, const wire::Event& event);
 
   std::map<wire::Rank, RankTraffic> ranks_;
   std::map<DomainId, Nanoseconds> told_at_;

@@ -50,35 +50,43 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-Likwid::Likwid(const std::string& reader_path, const std::vector<CounterPlace>& places, Nanoseconds now)
-    : heard_at_(now) {
-  if (access(reader_path.c_str(), X_OK) != 0) {
+Likwid::~Likwid() { end_reader(); }
+
+void Likwid::meet(const std::vector<MachineDomain>& machine, Nanoseconds now) {
+  if (machine.empty()) return;
+  heard_at_ = now;
+  if (access(reader_path_.c_str(), X_OK) != 0) {
     fail("this idlewave was built without LIKWID; install likwid's headers and library, and build again");
   } else {
-    start(reader_path, places);
+    start(machine);
   }
 }
 
-Likwid::~Likwid() { end_reader(); }
-
-void Likwid::start(const std::string& reader_path, const std::vector<CounterPlace>& places) {
+void Likwid::start(const std::vector<MachineDomain>& machine) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return fail(std::string("no pipe to its reader: ") + std::strerror(errno));
-  std::vector<std::string> words{reader_path};
-  for (const CounterPlace& place : places)
-    words.push_back(std::to_string(place.domain) + ":" + std::to_string(place.processor));
+  std::vector<std::string> words{reader_path_};
+  for (const MachineDomain& domain : machine)
+    words.push_back(std::to_string(domain.id) + ":" + std::to_string(domain.processors.front()));
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const pid_t parent = getpid();
   reader_ = fork();
-  if (reader_ == 0) become_reader(reader_path.c_str(), arguments.data(), ends[1], parent);
+  if (reader_ == 0) become_reader(reader_path_.c_str(), arguments.data(), ends[1], parent);
   // here as well as in the child, so that it has happened whoever runs first
   if (reader_ > 0) setpgid(reader_, reader_);
   close(ends[1]);
   pipe_ = ends[0];
   fcntl(pipe_, F_SETFL, O_NONBLOCK);
   if (reader_ < 0) fail(std::string("its reader can't be started: ") + std::strerror(errno));
+}
+
+Standing Likwid::standing(const Domain& domain, Nanoseconds now) {
+  if (domain.is_virtual) return {};
+  poll(now);
+  if (!failure_.empty()) return {false, "LIKWID: " + failure_};
+  return {counts_.contains(domain.id), ""};
 }
 
 void Likwid::poll(Nanoseconds now) {

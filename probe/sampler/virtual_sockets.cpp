@@ -4,7 +4,7 @@
 
 namespace idlewave::sampler {
 
-void VirtualSockets::observe(DomainId domain, std::uint64_t total) {
+void VirtualSockets::observe_model(DomainId domain, std::uint64_t total) {
   Socket& socket = sockets_[domain];
   // The total falls when the rank that was furthest ahead left, or a second program made the socket anew; neither moved
   // bytes back.

@@ -2,18 +2,18 @@
 
 #include <map>
 
-#include "probe/sampler/sampler.h"
+#include "probe/sampler/source.h"
 
 namespace idlewave::sampler {
 
 /// What the model of each virtual socket says it has moved.
-class VirtualSockets : public Sampler {
+class VirtualSockets : public Source {
  public:
-  /// Bytes that the model of `domain` has moved since it was made, as the rank that is furthest ahead reports it.
-  void observe(DomainId domain, std::uint64_t total);
-
-  wire::BandwidthSource source() const override { return wire::BandwidthSource::kVirtual; }
-  bool covers(DomainId domain) const override { return sockets_.contains(domain); }
+  wire::BandwidthSource kind() const override { return wire::BandwidthSource::kVirtual; }
+  void observe_model(DomainId domain, std::uint64_t total) override;
+  Standing standing(const Domain& domain, Nanoseconds) override {
+    return {domain.is_virtual && sockets_.contains(domain.id), ""};
+  }
   void begin(DomainId domain, Nanoseconds now) override;
   std::optional<std::uint64_t> sample(DomainId domain, Nanoseconds now) override;
 

@@ -221,9 +221,7 @@ class LaneReader {
     const bool ascends = all_gaps_ < kSmallGap ? begin <= static_cast<std::int64_t>(time_) : ascending(begin, piece);
     return ascends && possible();
   }
-  bool possible() const {
-    return !from_.overrun() && all_values_ <= kMaxEventValue && (all_tags_ & kReservedBit) == 0 && all_kinds_ < 16;
-  }
+  bool possible() const { return !from_.overrun() && all_values_ <= kMaxEventValue && (all_tags_ & kReservedBit) == 0; }
   const Readers& columns() const { return from_; }
 
  private:
@@ -257,7 +255,6 @@ class LaneReader {
     const std::uint64_t value = take_value(tag);
     all_values_ |= value;
     all_tags_ |= tag;
-    all_kinds_ |= (tag & 0x0F) + (16 - kEventKindLimit);
     return std::bit_cast<Event>(EventWords{time_, value | std::uint64_t{tag & kEventTagMask} << 48});
   }
 
@@ -270,7 +267,6 @@ class LaneReader {
   std::uint64_t all_gaps_ = 0;
   std::uint64_t all_values_ = 0;
   unsigned all_tags_ = 0;
-  unsigned all_kinds_ = 0;
 };
 
 // False if an event is impossible or a column too short.

@@ -218,8 +218,7 @@ PhaseInfo read_phase(const Value& value, std::string& error) {
   MapReader in(value, "phase", error);
   PhaseInfo phase;
   phase.phase = static_cast<Phase>(in.integer("phase", kFirstUserPhase, kPhaseLimit - 1));
-  phase.category = static_cast<Phase>(
-      in.integer("category", static_cast<int>(Phase::kCompute), static_cast<int>(Phase::kCommunicate)));
+  phase.category = take_enum<Phase>(in, "category");
   phase.name = in.text("name", kMaxName);
   return phase;
 }
@@ -261,11 +260,11 @@ Roster read_roster(const Value& value, std::string& error) {
   return roster;
 }
 
-Events read_events(const Value& value, std::string& error) {
+Events read_events(const Value& value, std::span<const std::byte>& blob, std::string& error) {
   MapReader in(value, "events", error);
   const Nanoseconds up_to(in.integer("to", kMinTime, kMaxTime));
-  const std::span<const std::byte> blob = in.bytes("blob", kMaxFrameBytes);
-  return {up_to, {blob.begin(), blob.end()}};
+  blob = in.bytes("blob", kMaxFrameBytes);
+  return {up_to, {}};
 }
 
 DelayOrder read_delay(const Value& value, std::string& error) {
@@ -311,7 +310,7 @@ Outcome read_outcome(const Value& value, std::string& error) {
 
 Attach read_attach(const Value& value, std::string& error) {
   MapReader in(value, "attach", error);
-  const auto role = static_cast<Role>(in.integer("role", 0, static_cast<int>(Role::kSpectator)));
+  const auto role = take_enum<Role>(in, "role");
   return {role, static_cast<std::uint32_t>(in.integer("credits", 0, std::numeric_limits<std::uint32_t>::max()))};
 }
 
@@ -324,11 +323,12 @@ Refusal read_refusal(const Value& value, std::string& error) {
   return {MapReader(value, "refusal", error).text("reason", kMaxText)};
 }
 
-void read_body(decltype(Frame::body)& body, std::string_view kind, const Value& value, std::string& error) {
+void read_body(FrameInPlace& read, std::string_view kind, const Value& value, std::string& error) {
+  auto& body = read.frame.body;
   if (kind == "roster")
     body = read_roster(value, error);
   else if (kind == "events")
-    body = read_events(value, error);
+    body = read_events(value, read.blob, error);
   else if (kind == "outcome")
     body = read_outcome(value, error);
   else if (kind == "end")
@@ -373,6 +373,13 @@ std::vector<std::byte> encode(const Frame& frame) {
 }
 
 Result<Frame> decode(std::span<const std::byte> bytes) {
+  auto read = decode_in_place(bytes);
+  if (!read) return read.error();
+  if (auto* events = std::get_if<Events>(&read->frame.body)) events->blob.assign(read->blob.begin(), read->blob.end());
+  return std::move(read->frame);
+}
+
+Result<FrameInPlace> decode_in_place(std::span<const std::byte> bytes) {
   if (bytes.size() > kMaxFrameBytes)
     return Error{"frame of " + std::to_string(bytes.size()) + " bytes; the limit is " + std::to_string(kMaxFrameBytes)};
   Packed packed;
@@ -384,15 +391,16 @@ Result<Frame> decode(std::span<const std::byte> bytes) {
     return Error{"frame of wire version " + std::to_string(version) + "; this program reads " +
                  std::to_string(kWireVersion)};
   }
-  Frame frame;
+  FrameInPlace read;
+  Frame& frame = read.frame;
   const std::string kind = in.text("k", kMaxName);
   frame.session = in.text("s", kMaxName);
   frame.node = in.text("n", kMaxName);
   frame.sequence = in.unsigned_integer("q");
   const Value& body = in.map("b");
-  if (in.ok()) read_body(frame.body, kind, body, error);
+  if (in.ok()) read_body(read, kind, body, error);
   if (!error.empty()) return Error{error};
-  return frame;
+  return read;
 }
 
 }  // namespace idlewave::wire

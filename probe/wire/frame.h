@@ -154,4 +154,12 @@ std::vector<std::byte> encode(const Frame& frame);
 /// wrong ("frame of wire version 9; this program reads 1").
 Result<Frame> decode(std::span<const std::byte> bytes);
 
+/// A frame that lies in somebody else's bytes.
+struct FrameInPlace {
+  Frame frame;                      ///< If Events, without their blob,
+  std::span<const std::byte> blob;  ///< which is here, for as long as those bytes stay.
+};
+/// The same without a copy of the blob.
+Result<FrameInPlace> decode_in_place(std::span<const std::byte> bytes);
+
 }  // namespace idlewave::wire

@@ -60,7 +60,7 @@ enum class EventKind : std::uint8_t {
   kLost = 11,       ///< Written by the agent: the rank's process ended without kStop. phase: kNone.
   kBandwidth = 12,  ///< On a domain's lane. value: bytes moved since the previous kBandwidth (or kStart) of that lane.
 };
-inline constexpr std::uint8_t kEventKindLimit = 13;
+inline constexpr std::uint8_t kEventKindLimit = 13;  ///< Above it, up to 15, are those of newer senders.
 
 /// The one event, from its birth in the probe's ring to the analysis. `phase` is always the phase that goes on after
 /// the event, so a reader needs no stack and is right again one event after a loss.

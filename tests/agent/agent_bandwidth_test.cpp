@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
 #include "tests/agent/stage.h"
 
 namespace idlewave::test {
@@ -32,20 +37,20 @@ TEST(Agent, TellsDeclaredTrafficAndWhyThereIsNothingBetter) {
   const SessionRoot root;
   setenv("FAKE_LIKWID", "init -13", 1);
   setenv("LD_LIBRARY_PATH", FAKE_LIKWID_FOLDER, 1);
-  AgentProcess agent;
+  AgentProcess agent({"--resctrl", "/nonexistent"});
   unsetenv("FAKE_LIKWID");
   unsetenv("LD_LIBRARY_PATH");
   Monitor monitor;
   PlayedRank rank("count", 0, 1, {"1000", "1"});
   ASSERT_TRUE(monitor.until([&] {
     return !monitor.rosters().empty() && !monitor.roster().domains.empty() &&
-           !monitor.roster().domains[0].note.empty() &&
+           monitor.roster().domains[0].note.find("LIKWID: ") != std::string::npos &&
            monitor.roster().domains[0].source != wire::BandwidthSource::kNone;
   }));
   const wire::DomainInfo& domain = monitor.roster().domains[0];
   EXPECT_EQ(domain.source, wire::BandwidthSource::kDeclared);
   EXPECT_THAT(domain.label, testing::AnyOf(HasSubstr("socket"), HasSubstr("NUMA")));
-  EXPECT_THAT(domain.note, HasSubstr("LIKWID"));
+  EXPECT_THAT(domain.note, HasSubstr("; resctrl: not offered here"));
 }
 
 TEST(Agent, PrefersCountersToDeclaredTraffic) {
@@ -68,6 +73,65 @@ TEST(Agent, PrefersCountersToDeclaredTraffic) {
   ASSERT_TRUE(monitor.until([&] { return lane.size() >= told + 3; }));
   const double seconds = std::chrono::duration<double>(lane.back().time - lane[lane.size() - 2].time).count();
   EXPECT_NEAR(double(lane.back().value) / seconds, 1000e6 * (domain + 1), 20e6);
+}
+
+/// A resctrl file system as the kernel lays it out, with a counter for each L3 cache that this machine names.
+class Resctrl {
+ public:
+  explicit Resctrl(const std::filesystem::path& root) : root_(root) {
+    std::filesystem::create_directories(root_ / "info/L3_MON");
+    std::ofstream(root_ / "info/L3_MON/mon_features") << "llc_occupancy\nmbm_total_bytes\n";
+    std::error_code none;
+    for (const auto& cpu : std::filesystem::directory_iterator("/sys/devices/system/cpu", none)) {
+      std::ifstream id(cpu.path() / "cache/index3/id");
+      if (int number = 0; id >> number) counters_.insert(counter_of(number));
+    }
+  }
+  bool has_counters() const { return !counters_.empty(); }
+  void count(std::uint64_t bytes) const {
+    for (const std::string& counter : counters_) std::ofstream(counter) << bytes << '\n';
+  }
+
+ private:
+  std::string counter_of(int cache) const {
+    char name[32];
+    std::snprintf(name, sizeof name, "mon_data/mon_L3_%02d", cache);
+    std::filesystem::create_directories(root_ / name);
+    return root_ / name / "mbm_total_bytes";
+  }
+
+  std::filesystem::path root_;
+  std::set<std::string> counters_;
+};
+
+TEST(Agent, TellsWhatResctrlCountsWhereLikwidCantBeRead) {
+  const SessionRoot root;
+  const Resctrl resctrl(root.folder("resctrl"));
+  if (!resctrl.has_counters()) GTEST_SKIP() << "this machine names no L3 cache";
+  resctrl.count(5'000'000);
+  setenv("FAKE_LIKWID", "init -13", 1);
+  setenv("LD_LIBRARY_PATH", FAKE_LIKWID_FOLDER, 1);
+  AgentProcess agent({"--resctrl", root.folder("resctrl")});
+  unsetenv("FAKE_LIKWID");
+  unsetenv("LD_LIBRARY_PATH");
+  Monitor monitor;
+  PlayedRank rank("count", 0, 1, {"1000", "1"});
+  ASSERT_TRUE(monitor.until([&] {
+    return !monitor.rosters().empty() && !monitor.roster().domains.empty() &&
+           monitor.roster().domains[0].source == wire::BandwidthSource::kResctrl;
+  }));
+  constexpr std::uint64_t kMoved = 1'000'003;  // in each of the domain's caches
+  resctrl.count(5'000'000 + kMoved);
+  const auto& lane = monitor.domain_lane(monitor.roster().domains[0].id);
+  const auto told = [&] {
+    std::uint64_t sum = 0;
+    for (const Event& event : lane) sum += event.kind == EventKind::kBandwidth ? event.value : 0;
+    return sum;
+  };
+  ASSERT_TRUE(monitor.until([&] { return told() >= kMoved; }));
+  EXPECT_EQ(told() % kMoved, 0u);
+  EXPECT_THAT(monitor.roster().domains[0].note, HasSubstr("LIKWID"));
+  EXPECT_THAT(monitor.roster().domains[0].note, testing::Not(HasSubstr("resctrl")));
 }
 
 }  // namespace

@@ -54,7 +54,9 @@ TEST(Narrator, TellsOfAFewSocketsOneByOneAndOfManyAtOnce) {
     const auto lines =
         std::ranges::count_if(said, [](const std::string& text) { return text.ends_with("no longer active"); });
     EXPECT_EQ(lines, ranks == 40 ? 4 : 1) << testing::PrintToString(said);
-    if (ranks == 80) EXPECT_THAT(said, Contains("socket 0 and 7 others are no longer active"));
+    if (ranks == 80) {
+      EXPECT_THAT(said, Contains("socket 0 and 7 others are no longer active"));
+    }
   }
 }
 

@@ -66,12 +66,13 @@ class Stopclock final : public term::Terminal {
   std::vector<view::Key> keys() override { return inner_.keys(); }
   bool hung_up() const override { return inner_.hung_up(); }
   std::uint64_t bytes_written() const override { return inner_.bytes_written(); }
+  std::string note() const override { return inner_.note(); }
   bool show(const view::Canvas& canvas) override {
     const bool shown = inner_.show(canvas);
     const auto& timeline = monitor_.observer().timeline();
     if (!shown || timeline.domains().empty()) return shown;
     const Nanoseconds written = timeline.session_time(timeline.domains().front().node, monotonic_now());
-    note(std::exchange(shown_until_, timeline.now()), timeline.now(), written);
+    sample(std::exchange(shown_until_, timeline.now()), timeline.now(), written);
     return shown;
   }
   double percentile(double fraction) {
@@ -82,7 +83,7 @@ class Stopclock final : public term::Terminal {
 
  private:
   /// Events come at any time within the stretch: sampled each millisecond.
-  void note(Nanoseconds from, Nanoseconds to, Nanoseconds written) {
+  void sample(Nanoseconds from, Nanoseconds to, Nanoseconds written) {
     if (from == Nanoseconds{0}) return;
     for (Nanoseconds at = from; at < to; at += std::chrono::milliseconds(1))
       ages_.push_back(std::chrono::duration<double, std::milli>(written - at).count());
@@ -112,7 +113,7 @@ int measure(Nanoseconds length, std::string& result) {
   const auto scenario = support::load_scenario(*path);
   auto command = launcher_command(scenario->machine.ranks);
   if (!command) return fail(command.error().message, 1);
-  for (std::string& word : ring_command(*scenario, kWarmUp + length + std::chrono::seconds(2), false))
+  for (std::string& word : ring_command(*path, {"program.steps=1000000"}, kWarmUp + length + std::chrono::seconds(2)))
     command->push_back(std::move(word));
 
   auto session = Session::open(new_session_name("bench"), "");
@@ -125,7 +126,7 @@ int measure(Nanoseconds length, std::string& result) {
     return fail(started.error().message, 1);
   if (const auto started = session->start(*command, launcher_kind(command->front(), MpiChoice::kAuto), true); !started)
     return fail(started.error().message, 1);
-  auto terminal = term::open_ncurses();
+  auto terminal = term::open_terminal();
   if (!terminal) return fail(terminal.error().message, 1);
   Stopclock clock(**terminal, monitor);
   std::optional<Cost> before;

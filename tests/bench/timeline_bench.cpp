@@ -107,7 +107,8 @@ IngestFigures measure_ingest() {
     timeline::Timeline timeline(kBudget);
     ingest::Ingest ingest(timeline);
     const double whole = seconds_of([&] {
-      for (const auto& frame : stream.frames) ingest.accept(frame, Nanoseconds{}, wire::Direction::kReceived);
+      for (const auto& frame : stream.frames)
+        ingest.accept(wire::decode_in_place(frame), Nanoseconds{}, wire::Direction::kReceived);
     });
     if (timeline.events() != stream.events || batches == 0)
       std::fprintf(stderr, "iw-bench-timeline: events are missing\n"), std::exit(1);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Calls `idlewave` as users and scripts do: exit codes, one clear line on stderr, nothing but results on stdout. Usage: command_line_test.py PROGRAM GOLDEN"""
+"""Calls `idlewave` as users and scripts do: exit codes, one clear line on stderr, nothing but results on stdout.
+Usage: command_line_test.py PROGRAM GOLDEN"""
 import json
 import os
 import pathlib
@@ -45,6 +46,12 @@ class CommandLine(unittest.TestCase):
             self.refuses(*words, says=f"did you mean '{meant}'?")
         for words in (["frobnicate"], ["demo", "frobnicate"], ["report", "--frobnicate", str(GOLDEN)]):
             self.assertNotIn("did you mean", call(*words).stderr)
+
+    def test_a_program_of_its_own_that_is_not_there_is_named(self):
+        alone = shutil.copy(PROGRAM, self.path)
+        done = subprocess.run([alone, "agent"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("idlewave-agent does not lie beside", done.stderr)
 
     def test_the_flags_of_a_program_are_told_from_ours(self):
         self.refuses("run", "mpirun", "-n", "4", "./a.out", says="stand after --")
@@ -125,6 +132,25 @@ class CommandLine(unittest.TestCase):
         for name in ("memory-bound", "core-bound", "triad"):
             self.assertIn(name, done.stdout)
 
+    def test_a_scenario_put_into_the_folder_of_lessons_is_listed(self):
+        programs, lessons = self.path / "bin", self.path / "share/idlewave/scenarios"
+        programs.mkdir()
+        lessons.mkdir(parents=True)
+        shutil.copy(PROGRAM, programs / "idlewave")
+        (lessons / "my-own.toml").write_text(
+            'machine = {ranks = 4, ranks_per_domain = 2}\nprogram = {steps = 3, kernel = "core", time = "1 ms"}\n'
+            '[lesson]\ntitle = "Mine"\nsummary = "A lesson of my own"\n')
+        (lessons / "notes.txt").write_text("no scenario")
+        done = subprocess.run([programs / "idlewave", "demo", "--list"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.split(maxsplit=1), ["my-own", "A lesson of my own\n"])
+
+    def test_a_demo_refuses_by_its_key_what_real_ranks_cant_play(self):
+        scenario = self.path / "slow.toml"
+        scenario.write_text('machine = {ranks = 4, ranks_per_domain = 2}\nprogram = {steps = 3, kernel = "core", time = "1 ms"}\n'
+                            'communication = {time = "5 us"}\n')
+        self.refuses("demo", str(scenario), says="slow.toml: communication.time: ")
+
     def test_info_and_report_are_json_and_nothing_else(self):
         info = json.loads(call("info", str(GOLDEN), "--json").stdout)
         self.assertEqual(info["format_version"], 1)
@@ -150,7 +176,8 @@ class CommandLine(unittest.TestCase):
         self.assertIn("nobody", done.stderr)
 
     def test_a_session_that_does_not_run_is_told(self):
-        done = call("inject", "--session", "no-such-session", "--ranks", "5", "--delay", "1s", env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
+        done = call("inject", "--session", "no-such-session", "--ranks", "5", "--delay", "1s",
+                    env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
         self.assertEqual(done.returncode, 2)
         self.assertIn("session", done.stderr)
 
@@ -159,7 +186,8 @@ class CommandLine(unittest.TestCase):
         self.refuses("demo", "--ranks", "400", "--headless", "5s", says="use --ranks 20 or fewer", preexec_fn=few_files)
 
     def test_a_missing_launcher_is_named(self):
-        done = call("run", "--headless", "--", "no-such-mpirun", "-n", "4", "true", env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
+        done = call("run", "--headless", "--", "no-such-mpirun", "-n", "4", "true",
+                    env={**os.environ, "IDLEWAVE_DIR": str(self.path / "d")})
         self.assertEqual(done.returncode, 127)  # as a shell would say it
         self.assertIn("no-such-mpirun", done.stderr)
 
@@ -210,4 +238,4 @@ class CommandLine(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAM, GOLDEN = sys.argv[1], pathlib.Path(sys.argv[2])
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

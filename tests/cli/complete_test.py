@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What is called complete, and what is not, from one end to the other: senders that are killed, that stop and come back, recordings that lack something.
-No MPI: the senders are simulations. Usage: complete_test.py FOLDER-OF-PROGRAMS WRITER GOLDEN"""
+"""What is called complete, and what is not, from one end to the other: senders that are killed, that stop and come back, recordings that
+lack something. No MPI: the senders are simulations. Usage: complete_test.py FOLDER-OF-PROGRAMS WRITER GOLDEN"""
 import json
 import os
 import pathlib
@@ -32,7 +32,8 @@ class Talker:
     """A program whose stderr is read as it comes."""
 
     def __init__(self, test, *arguments):
-        self.process = subprocess.Popen([str(word) for word in arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([str(word) for word in arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
         self.lines, self.out, self.news, self.over = [], "", threading.Condition(), False
         self.threads = [threading.Thread(target=self.read_errors, daemon=True), threading.Thread(target=self.read_output, daemon=True)]
         for thread in self.threads:
@@ -102,7 +103,8 @@ class Complete(unittest.TestCase):
         return sender, monitor
 
     def call(self, *arguments, code=0):
-        done = subprocess.run([str(word) for word in (BIN / "idlewave", *arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+        done = subprocess.run([str(word) for word in (BIN / "idlewave", *arguments)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=100)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout, done.stderr
 

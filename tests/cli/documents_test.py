@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What the documents print of a call is what it prints. Usage: documents_test.py ROOT BINARIES [unittest options]
 
-A block that begins with "$ idlewave ... FILE" is run with the block before it as FILE; its other lines have to be among those that are printed.
+A block that begins with "$ idlewave ... FILE" is run with the block before it as FILE; its other lines have to be among those that are
+printed.
 """
 import pathlib
 import re

@@ -56,8 +56,9 @@ class HostileText(unittest.TestCase):
 
     def test_words_that_are_no_verb_flag_or_value(self):
         for arguments in ([HOSTILE], [b"info", b"--" + HOSTILE], [b"demo", HOSTILE], [b"attach", HOSTILE], [b"attach", b"tcp://" + HOSTILE],
-                          [b"inject", b"--ranks", HOSTILE], [b"inject", b"--session", HOSTILE, b"--clear"], [b"report", b"x", b"--window", HOSTILE],
-                          [b"run", b"--headless", b"--", HOSTILE], [b"run", b"--session", HOSTILE, b"--", b"true"]):
+                          [b"inject", b"--ranks", HOSTILE], [b"inject", b"--session", HOSTILE, b"--clear"],
+                          [b"report", b"x", b"--window", HOSTILE], [b"run", b"--headless", b"--", HOSTILE],
+                          [b"run", b"--session", HOSTILE, b"--", b"true"]):
             self.prints_nothing_to_obey("idlewave", *arguments, code=None, says=b"idlewave: ")
         for arguments in ([b"--" + HOSTILE], [b"x", b"--set", HOSTILE], [b"x", b"--sweep", HOSTILE], [b"x", b"--window", HOSTILE]):
             self.prints_nothing_to_obey("idlewave", b"sim", *arguments, code=None, says=b"idlewave: ")
@@ -82,14 +83,15 @@ class HostileText(unittest.TestCase):
     def test_keys_and_values_of_a_scenario(self):
         name = HOSTILE + b".toml"
         escapes = rb"\u001B]0;owned\u0007\u202E"
-        for text in (b'["' + escapes + b'"]\nkey = 1\n', b'[machine]\n"' + escapes + b'" = 1\n', b'[program]\nkernel = "' + escapes + b'"\n',
-                     b"[machine]\nranks = \x1b]0;owned\x07\n", b"[\x9b31m]\n"):
+        for text in (b'["' + escapes + b'"]\nkey = 1\n', b'[machine]\n"' + escapes + b'" = 1\n',
+                     b'[program]\nkernel = "' + escapes + b'"\n', b"[machine]\nranks = \x1b]0;owned\x07\n", b"[\x9b31m]\n"):
             self.prints_nothing_to_obey("idlewave", b"sim", self.file(name, text))
 
     def test_lines_of_a_schedule_and_of_a_noise_trace(self):
         self.prints_nothing_to_obey("idlewave", b"sim", b"--goal", self.file(HOSTILE + b".goal", b"num_ranks 1\n" + HOSTILE + b"\n"))
         self.file(b"noise.csv", HOSTILE.replace(b"\r", b"") + b"\n")
-        scenario = self.file(b"noisy.toml", b"""[machine]\nranks = 4\nranks_per_domain = 2\n[program]\nsteps = 2\nkernel = "core"\ntime = "1 ms"
+        scenario = self.file(b"noisy.toml", b"""[machine]\nranks = 4\nranks_per_domain = 2
+[program]\nsteps = 2\nkernel = "core"\ntime = "1 ms"
 [noise]\ndistribution = "trace"\nfile = "noise.csv"\n""")
         self.prints_nothing_to_obey("idlewave", b"sim", scenario)
 

@@ -40,14 +40,12 @@ TEST(Launcher, TheChoiceOfTheUserCountsMoreThanTheName) {
   EXPECT_EQ(launcher_kind("my-own-launcher", MpiChoice::kAuto), LauncherKind::kOther);
 }
 
-TEST(RingCommand, CarriesTheScenarioExactly) {
-  support::Scenario scenario;
-  scenario.machine = {.ranks = 40, .ranks_per_domain = 10, .core_bandwidth = 10e9, .domain_bandwidth = 50e9};
-  scenario.program = {.steps = 200, .kernel = support::Kernel::kMemory, .volume = 50'000'001};
-  const auto words = ring_command(scenario, std::nullopt, false);
-  EXPECT_THAT(words, Contains("50000001B"));
-  EXPECT_THAT(words, Contains("--distances=-1,1"));
-  EXPECT_THAT(words, Contains("200"));
+TEST(RingCommand, LetsTheRingReadTheScenarioWithAllThatWasSet) {
+  const auto words =
+      ring_command("a folder/mine.toml", {"program.volume=7 MB", "machine.ranks=4"}, std::chrono::milliseconds(1500));
+  EXPECT_THAT(std::vector(words.begin() + 1, words.end()),
+              testing::ElementsAre("--scenario", "a folder/mine.toml", "--without-delays", "--set",
+                                   "program.volume=7 MB", "--set", "machine.ranks=4", "--duration", "1500000000ns"));
 }
 
 TEST(Names, ASessionIsNamedAfterItsProgramWithNothingThatAPathMayNotHold) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`idlewave run` beside the same command without it: streams, exit code and files are the program's, whoever else dies. Usage: run_test.py FOLDER-OF-PROGRAMS"""
+"""`idlewave run` beside the same command without it: streams, exit code and files are the program's, whoever else dies.
+Usage: run_test.py FOLDER-OF-PROGRAMS REPORTER"""
 import contextlib
 import fcntl
 import json
@@ -50,10 +51,11 @@ class Run(unittest.TestCase):
 
     def processes(self, name=None):
         """Ours that live, known by the folder of their sessions in their environment."""
+        sign = f"IDLEWAVE_DIR={self.sessions}\0".encode()
         found = []
         for entry in pathlib.Path("/proc").iterdir():
             try:
-                if entry.name.isdigit() and f"IDLEWAVE_DIR={self.sessions}\0".encode() in (entry / "environ").read_bytes() and lives(entry.name):
+                if entry.name.isdigit() and sign in (entry / "environ").read_bytes() and lives(entry.name):
                     if name in (None, (entry / "comm").read_text().strip()):
                         found.append(int(entry.name))
             except OSError:
@@ -97,8 +99,8 @@ class Run(unittest.TestCase):
         seed = random.randrange(1 << 32)
         print(f"seed {seed}", file=sys.stderr)
         dice = random.Random(seed)
-        pieces = ["$REPORTER 4 2000", "echo out$RANDOM_WORD", "echo err >&2", "printf 'no end of line'", "cat > copy", "head -c 3", "touch file", "sleep 0.3",
-                  "printf '\\033[31m\\000\\377'", "( $REPORTER 2 1000 & ) ; sleep 0.1", "true", "false"]
+        pieces = ["$REPORTER 4 2000", "echo out$RANDOM_WORD", "echo err >&2", "printf 'no end of line'", "cat > copy", "head -c 3",
+                  "touch file", "sleep 0.3", "printf '\\033[31m\\000\\377'", "( $REPORTER 2 1000 & ) ; sleep 0.1", "true", "false"]
         for round in range(12):
             script = "; ".join(dice.choice(pieces) for _ in range(dice.randrange(1, 6)))
             script += dice.choice(["", f"; exit {dice.randrange(256)}", "; kill -9 $$", "; kill -TERM $$", "; exec $REPORTER 3"])
@@ -107,7 +109,8 @@ class Run(unittest.TestCase):
                 alone, watched = self.path / f"alone{round}", self.path / f"watched{round}"
                 alone.mkdir(), watched.mkdir()
                 without = {k: v for k, v in self.environment.items() if k != "IDLEWAVE_DIR"}
-                truth = subprocess.run(["sh", "-c", script], input=input, capture_output=True, cwd=alone, env={**without, "IDLEWAVE_DISABLE": "1"}, timeout=PATIENCE)
+                truth = subprocess.run(["sh", "-c", script], input=input, capture_output=True, cwd=alone,
+                                       env={**without, "IDLEWAVE_DISABLE": "1"}, timeout=PATIENCE)
                 code, out, err = self.shell(script, "--size", "40x5", input=input, cwd=watched)
                 self.assertEqual(code, truth.returncode if truth.returncode >= 0 else 128 - truth.returncode)
                 self.assertEqual(out, truth.stdout)
@@ -136,7 +139,8 @@ class Run(unittest.TestCase):
 
     def test_what_reads_the_output_learns_of_its_end_from_the_program_alone(self):
         script = f"'{BIN}/idlewave' run --headless -- yes 2>/dev/null | head -n 1"
-        done = subprocess.run(["bash", "-c", script + "; echo ${PIPESTATUS[0]}"], capture_output=True, env=self.environment, timeout=PATIENCE)
+        done = subprocess.run(["bash", "-c", script + "; echo ${PIPESTATUS[0]}"], capture_output=True, env=self.environment,
+                              timeout=PATIENCE)
         self.assertEqual(done.stdout, b"y\n141\n")
 
     def test_a_descriptor_that_was_handed_down_arrives(self):
@@ -152,7 +156,8 @@ class Run(unittest.TestCase):
         self.assertEqual(self.shell(look, preexec_fn=ignore)[1], alone.stdout)
 
     def test_streams_that_are_closed_are_closed_for_the_program_and_no_file_of_ours_takes_their_place(self):
-        script = f"'{BIN}/idlewave' run --headless -- sh -c 'for i in 0 1 2; do [ -e /proc/$$/fd/$i ] && touch open$i; done; $REPORTER 5; touch done; exit 7' <&- >&- 2>&-"
+        look = "for i in 0 1 2; do [ -e /proc/$$/fd/$i ] && touch open$i; done; $REPORTER 5; touch done; exit 7"
+        script = f"'{BIN}/idlewave' run --headless -- sh -c '{look}' <&- >&- 2>&-"
         done = subprocess.run(["sh", "-c", script], env=self.environment, cwd=self.path, timeout=PATIENCE)
         self.assertEqual((done.returncode, sorted(p.name for p in self.path.iterdir())), (7, ["done", "sessions"]))
 
@@ -181,7 +186,8 @@ class Run(unittest.TestCase):
         for listen in ([], ["--listen", "tcp://127.0.0.1:*"]):
             keys = {"XDG_CACHE_HOME": str(self.path / "cache")}
             self.environment.update(keys)
-            first = self.start("--session", "one", "--record", f"s{len(listen)}.iw", *listen, "--", "sh", "-c", "echo ready; read go; $REPORTER 5; exit 4", stdin=subprocess.PIPE)
+            first = self.start("--session", "one", "--record", f"s{len(listen)}.iw", *listen,
+                               "--", "sh", "-c", "echo ready; read go; $REPORTER 5; exit 4", stdin=subprocess.PIPE)
             self.addCleanup(first.stdin.close)
             self.assertEqual(first.stdout.readline(), b"ready\n")
             self.assertTrue(eventually((self.sessions / "one/host").exists))
@@ -232,14 +238,16 @@ class Run(unittest.TestCase):
         self.assertTrue(eventually(lambda: not self.processes()))
 
     def test_lines_typed_for_others_do_not_reach_a_job_in_the_background(self):
-        script = f"set -m; '{BIN}/idlewave' run --headless -- sh -c 'read line; echo \"program got <$line>\"' & wait; read line; echo \"shell got <$line>\""
+        script = (f"set -m; '{BIN}/idlewave' run --headless -- sh -c 'read line; echo \"program got <$line>\"' & wait; "
+                  "read line; echo \"shell got <$line>\"")
         other, terminal = pty.openpty()
 
         def become_session():
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        shell = subprocess.Popen(["sh", "-c", script], env=self.environment, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=become_session)
+        shell = subprocess.Popen(["sh", "-c", script], env=self.environment, stdin=terminal, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, preexec_fn=become_session)
         os.close(terminal)
         os.write(other, b"mine\n")
         self.assertEqual(shell.communicate(timeout=PATIENCE)[0], b"program got <>\nshell got <mine>\n")
@@ -292,7 +300,8 @@ class Run(unittest.TestCase):
             prepare()
 
         self.environment.update({"TERM": "xterm-256color", **environment})
-        run = self.start("--session", "screen", "--", "sh", "-c", script, headless=False, stdin=terminal, stdout=terminal, preexec_fn=become_session)
+        run = self.start("--session", "screen", "--", "sh", "-c", script, headless=False, stdin=terminal, stdout=terminal,
+                         preexec_fn=become_session)
         os.close(terminal)
         return run, other
 
@@ -380,7 +389,8 @@ class Run(unittest.TestCase):
     def test_a_rank_that_is_held_goes_on_when_its_launcher_has_ended(self):
         run = self.start("--allow-inject", "--session", "held", "--", "sh", "-c", "$REPORTER 200 & wait")
         self.assertTrue(eventually(lambda: (self.sessions / "held" / "agent").exists()))
-        inject = lambda: subprocess.run([BIN / "idlewave", "inject", "--session", "held", "--ranks", "0", "--delay", "1h"], env=self.environment, capture_output=True)
+        inject = lambda: subprocess.run([BIN / "idlewave", "inject", "--session", "held", "--ranks", "0", "--delay", "1h"],
+                                        env=self.environment, capture_output=True)
         self.assertTrue(eventually(lambda: inject().returncode == 0))
         run.send_signal(signal.SIGTERM)
         self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
@@ -394,7 +404,8 @@ class Run(unittest.TestCase):
         time.sleep(0.5)
         listed = subprocess.run([BIN / "idlewave", "attach"], env=self.environment, capture_output=True, text=True)
         self.assertRegex(listed.stdout, "later +sh -c")
-        attached = subprocess.run([BIN / "idlewave", "attach", "later", "--headless", "--json"], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        attached = subprocess.run([BIN / "idlewave", "attach", "later", "--headless", "--json"], env=self.environment, capture_output=True,
+                                  text=True, timeout=PATIENCE)
         self.assertEqual(json.loads(attached.stdout)["events"], 2 + 200 * 3, attached.stderr)
         self.assertEqual(run.wait(timeout=PATIENCE), 4)
 

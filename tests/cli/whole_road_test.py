@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The whole road with real MPI ranks, without a terminal: demo, record, report, replay, run, inject, attach. Usage: whole_road_test.py FOLDER-OF-PROGRAMS"""
+"""The whole road with real MPI ranks, without a terminal: demo, record, report, replay, run, inject, attach.
+Usage: whole_road_test.py FOLDER-OF-PROGRAMS"""
 import json
 import os
 import pathlib
@@ -22,11 +23,21 @@ class WholeRoad(unittest.TestCase):
         self.path = pathlib.Path(folder.name)
         self.sessions = self.path / "sessions"
         self.addCleanup(self.nothing_is_left)  # agents end a moment after those they served
-        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.sessions), "XDG_CACHE_HOME": str(self.path / "cache"), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.sessions), "XDG_CACHE_HOME": str(self.path / "cache"),
+                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
     def start(self, *arguments):
-        return subprocess.Popen([BIN / "idlewave", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env=self.environment)
+        return subprocess.Popen([BIN / "idlewave", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=self.environment)
+
+    @staticmethod
+    def ring(ranks, duration, *options):
+        """The words that start a ring of ranks on a launcher."""
+        return ["--", LAUNCHER, "-n", str(ranks), str(BIN / "iw-ring"), "--duration", duration, *options]
+
+    def virtual_ring(self, ranks, ranks_per_domain, volume, duration):
+        return self.ring(ranks, duration, "--kernel", "virtual", "--ranks-per-domain", str(ranks_per_domain), "--volume", volume,
+                         "--core-bandwidth", "10GB/s", "--domain-bandwidth", "20GB/s")
 
     def call(self, *arguments, code=0):
         process = self.start(*arguments)
@@ -77,7 +88,7 @@ class WholeRoad(unittest.TestCase):
         self.assertEqual(json.loads(out)["dropped"], 0)
 
     def test_triad_shows_declared_bandwidth_of_real_memory(self):
-        out, _ = self.call("run", "--headless", "--json", "--", LAUNCHER, "-n", "2", str(BIN / "iw-ring"), "--kernel", "triad", "--duration", "2s")
+        out, _ = self.call("run", "--headless", "--json", *self.ring(2, "2s", "--kernel", "triad"))
         report = json.loads(out)
         self.assertEqual(report["ranks"], 2)
         for domain in report["domains"]:
@@ -85,8 +96,7 @@ class WholeRoad(unittest.TestCase):
             self.assertGreater(domain["bandwidth_gbs"], 0.1)
 
     def test_inject_does_what_the_key_does(self):
-        run = self.start("run", "--headless", "--json", "--allow-inject", "--session", "held", "--", LAUNCHER, "-n", "4", str(BIN / "iw-ring"), "--kernel", "virtual", "--ranks-per-domain",
-                         "2", "--core-bandwidth", "10GB/s", "--domain-bandwidth", "20GB/s", "--volume", "100MB", "--duration", "4s")
+        run = self.start("run", "--headless", "--json", "--allow-inject", "--session", "held", *self.virtual_ring(4, 2, "100MB", "4s"))
         self.addCleanup(run.kill)
         self.wait_until(lambda: (self.sessions / "held" / "agent").exists(), lambda: "the agent has not started")
         self.call("inject", "--session", "held", "--ranks", "2", "--delay", "300ms")
@@ -98,8 +108,7 @@ class WholeRoad(unittest.TestCase):
         self.assertAlmostEqual(report["waves"][0]["delay_s"], 0.3, delta=0.2)
 
     def test_a_rank_that_dies_is_told_and_nothing_hangs(self):
-        run = self.start("run", "--headless", "--json", "--session", "dying", "--", LAUNCHER, "-n", "4", str(BIN / "iw-ring"), "--kernel", "virtual", "--ranks-per-domain", "4",
-                         "--core-bandwidth", "10GB/s", "--domain-bandwidth", "20GB/s", "--volume", "100MB", "--duration", "60s")
+        run = self.start("run", "--headless", "--json", "--session", "dying", *self.virtual_ring(4, 4, "100MB", "60s"))
         self.addCleanup(run.kill)
         self.wait_until(lambda: (self.sessions / "dying" / "agent").exists(), lambda: "the agent has not started")
         victims = []
@@ -132,8 +141,7 @@ class WholeRoad(unittest.TestCase):
         return folder
 
     def start_pair(self, session, *options):
-        run = self.start("run", "--headless", "--json", "--session", session, *options, "--", LAUNCHER, "-n", "2", str(BIN / "iw-ring"), "--kernel", "virtual",
-                         "--ranks-per-domain", "2", "--core-bandwidth", "10GB/s", "--domain-bandwidth", "20GB/s", "--volume", "10MB", "--duration", "5s")
+        run = self.start("run", "--headless", "--json", "--session", session, *options, *self.virtual_ring(2, 2, "10MB", "5s"))
         self.addCleanup(run.kill)
         self.wait_until(lambda: (self.sessions / session / "agent").exists(), lambda: "the agent has not started")
         return run
@@ -162,7 +170,8 @@ class WholeRoad(unittest.TestCase):
         self.assertTrue(keys.is_relative_to(self.path / "cache"), keys)
         self.assertEqual({path.name: path.stat().st_mode & 0o777 for path in keys.iterdir()},
                          {f"key.{role}": 0o600 for role in ("agent", "operator", "server", "viewer")})
-        impostor = subprocess.Popen([BIN / "idlewave-agent", "--session", "keyed", "--connect", endpoint, "--key", key], stdin=subprocess.DEVNULL,
+        impostor = subprocess.Popen([BIN / "idlewave-agent", "--session", "keyed", "--connect", endpoint, "--key", key],
+                                    stdin=subprocess.DEVNULL,
                                     env={**self.environment, "IDLEWAVE_DIR": str(self.path / "elsewhere")})
         self.addCleanup(impostor.wait)
         self.addCleanup(impostor.terminate)

@@ -29,7 +29,7 @@ inline wire::Roster take_roster(Bytes& in) {
   for (int count = int(in.below(4)), id = 0; id < count; ++id)
     roster.domains.push_back({id, in.text(6), in.real(), in.real(), wire::BandwidthSource(in.below(256)), in.text(4)});
   for (int count = int(in.below(3)), phase = 0; phase < count; ++phase)
-    roster.phases.push_back({wire::Phase(8 + phase), wire::Phase(1 + in.below(3)), in.text(4)});
+    roster.phases.push_back({wire::Phase(8 + phase), wire::Phase(in.below(256)), in.text(4)});
   return roster;
 }
 
@@ -41,7 +41,7 @@ inline wire::Events take_events(Bytes& in) {
     const std::int32_t index = in.below(8) == 0 ? std::int32_t(in.number() & 0x7fffffff) : std::int32_t(lane);
     for (int count = int(in.below(12)); count > 0; --count)
       lanes[lane].push_back({Nanoseconds(in.number()), std::uint64_t(in.number()) & wire::kMaxEventValue,
-                             wire::EventKind(in.below(wire::kEventKindLimit)), wire::Phase(in.below(10))});
+                             wire::EventKind(in.below(16)), wire::Phase(in.below(10))});
     std::ranges::sort(lanes[lane], {}, [](const wire::Event& event) { return event.time; });
     batches.push_back({{kind, index}, lanes[lane]});
   }
@@ -55,7 +55,7 @@ inline wire::Command take_command(Bytes& in) {
   for (int count = int(in.below(4)); count > 0; --count) command.ranks.push_back(wire::Rank(in.below(8)));
   const std::uint32_t kind = in.below(3);
   if (kind == 0) command.order = wire::DelayOrder{Nanoseconds(in.number()), in.number()};
-  if (kind == 1) command.order = wire::NoiseOrder{wire::NoiseKind(in.below(2)), Nanoseconds(in.number()), in.real()};
+  if (kind == 1) command.order = wire::NoiseOrder{wire::NoiseKind(in.below(256)), Nanoseconds(in.number()), in.real()};
   return command;
 }
 
@@ -69,7 +69,7 @@ inline decltype(wire::Frame::body) take_body(Bytes& in) {
     case 5: return take_events(in);
     case 6: return wire::Outcome{take_command(in), Nanoseconds(in.number()), in.flag(), in.text(8)};
     case 7: return wire::End{};
-    case 8: return wire::Attach{wire::Role(in.below(2)), std::uint32_t(in.number())};
+    case 8: return wire::Attach{wire::Role(in.below(256)), std::uint32_t(in.number())};
     case 9: return wire::Credit{std::uint32_t(in.number())};
     case 10: return wire::EndAck{};
     case 11: return wire::Refusal{in.text(8)};

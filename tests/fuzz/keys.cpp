@@ -1,5 +1,7 @@
 // Keys and mouse reports, byte for byte, against the decoder and the state machine, drawn after each at changing sizes.
 
+#include <optional>
+
 #include "monitor/term/input_decoder.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/update.h"
@@ -19,7 +21,7 @@ class Operator {
  public:
   explicit Operator(Bytes& in) : in_(in) {
     view::SessionInfo& info = session().session;
-    info.can_command = in.flag();
+    info.no_command = in.flag() ? std::nullopt : std::optional(wire::NoCommand::kInjectionOff);
     info.replay.reset();
     if (in.flag()) info.replay = view::Replay{Nanoseconds(in.number()), Nanoseconds(in.number()), 1, in.flag()};
     info.can_detach = in.flag();

@@ -57,7 +57,7 @@ class Sender {
 
 class IngestTest : public testing::Test {
  protected:
-  void take(const Bytes& bytes) { ingest_.accept(bytes, Nanoseconds{}, Direction::kReceived); }
+  void take(const Bytes& bytes) { ingest_.accept(wire::decode_in_place(bytes), Nanoseconds{}, Direction::kReceived); }
   /// Roster of ranks [0, 4) and their starts at 0, told until 10 ms.
   void open() {
     take(sender_.frame(roster(4)));
@@ -260,7 +260,7 @@ TEST_F(IngestTest, SaysWhyAFrameIsBad) {
 TEST_F(IngestTest, TellsWhomTheMonitorTurnedAwayThoughNothingIsMissing) {
   open();
   const wire::Frame refusal{ingest_.session(), "n", 0, wire::Refusal{"this node reports over another connection"}};
-  ingest_.accept(wire::encode(refusal), ms(50), Direction::kSent);
+  ingest_.accept(wire::decode_in_place(wire::encode(refusal)), ms(50), Direction::kSent);
   ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kTurnedAway));
   EXPECT_EQ(timeline_.losses()[0].node, "n");
   EXPECT_EQ(timeline_.losses()[0].detail, "this node reports over another connection");
@@ -286,7 +286,7 @@ TEST_F(IngestTest, LeavesOutFramesOfAnotherSession) {
 
 TEST_F(IngestTest, TakesTheSessionItWasGivenAndNotTheFirstThatComes) {
   Ingest given(timeline_, "wanted");
-  given.accept(sender_.frame(roster(4)), Nanoseconds{}, Direction::kReceived);
+  given.accept(wire::decode_in_place(sender_.frame(roster(4))), Nanoseconds{}, Direction::kReceived);
   EXPECT_EQ(timeline_.ranks(), 0);
 }
 
@@ -370,7 +370,7 @@ TEST_F(IngestTest, SurvivesClocksAtTheEndsOfTheirRange) {
 TEST_F(IngestTest, RemembersTheCommandsThatWereSent) {
   open();
   const wire::Command command{5, {2}, wire::DelayOrder{ms(250)}};
-  ingest_.accept(wire::encode({"s", "", 0, command}), Nanoseconds{}, Direction::kSent);
+  ingest_.accept(wire::decode_in_place(wire::encode({"s", "", 0, command})), Nanoseconds{}, Direction::kSent);
   take(sender_.frame(wire::Outcome{command, ms(12), true, ""}));
   ASSERT_EQ(timeline_.commands().size(), 1u);
   EXPECT_EQ(timeline_.commands()[0].sent, ms(10));
@@ -403,7 +403,7 @@ TEST(IngestOfNonsense, SurvivesRandomBytesAndCountsEachFrame) {
   for (std::uint64_t i = 0; i < kFrames; ++i) {
     Bytes bytes(random() % 200);
     for (std::byte& byte : bytes) byte = std::byte(random());
-    ingest.accept(bytes, Nanoseconds{}, Direction::kReceived);
+    ingest.accept(wire::decode_in_place(bytes), Nanoseconds{}, Direction::kReceived);
   }
   EXPECT_EQ(ingest.stats().bad, kFrames) << "seed " << seed;
   EXPECT_LT(timeline.bytes_used(), 10u << 20) << "seed " << seed;
@@ -419,7 +419,7 @@ TEST(IngestOfNonsense, SurvivesMutatedFrames) {
     for (Bytes bytes : frames) {
       for (std::uint64_t flips = random() % 3; flips > 0; --flips) bytes[random() % bytes.size()] = std::byte(random());
       if (random() % 10 == 0) bytes.resize(random() % bytes.size());
-      ingest.accept(bytes, Nanoseconds{}, Direction::kReceived);
+      ingest.accept(wire::decode_in_place(bytes), Nanoseconds{}, Direction::kReceived);
     }
     std::vector<timeline::Shares> screen(4 * 50);
     const std::array<Timeline::RankRange, 4> rows{{{0, 1}, {1, 2}, {2, 3}, {3, 4}}};
@@ -444,15 +444,15 @@ TEST(IngestOfNonsense, SurvivesFramesWithTimesOfAllSizes) {
       any.node_time = any_time();
       any.unix_time_ns = any_time().count();
       std::vector<Event> lived{enter(any_time(), Phase::kCompute),
-                               {any_time(), 1, wire::EventKind(random() % 13), Phase::kWait}};
+                               {any_time(), 1, wire::EventKind(random() % 16), Phase::kWait}};
       std::sort(lived.begin(), lived.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
       const std::array<wire::LaneBatch, 1> batches{{{rank_lane(first ? 3 : 13), lived}}};
       wire::Events told{any_time(), {}};
       wire::encode_events(batches, told.blob);
       decltype(wire::Frame::body) body = std::move(told);
       if (random() % 4 == 0) body = std::move(any);
-      ingest.accept(wire::encode({"s", first ? "a" : "b", std::uint64_t(i), std::move(body)}), any_time(),
-                    Direction::kReceived);
+      const auto bytes = wire::encode({"s", first ? "a" : "b", std::uint64_t(i), std::move(body)});
+      ingest.accept(wire::decode_in_place(bytes), any_time(), Direction::kReceived);
     }
     std::vector<timeline::Shares> screen(50);
     const std::array<Timeline::RankRange, 1> rows{{{0, 20}}};
@@ -466,8 +466,8 @@ TEST(IngestOfAReplay, TellsTheSameAsTheSession) {
   Ingest from_live(live), from_recording(replayed);
   std::int64_t at = 0;
   for (const Bytes& bytes : some_frames()) {
-    from_live.accept(bytes, Nanoseconds(at += 977), Direction::kReceived);
-    from_recording.accept(bytes, Nanoseconds{}, Direction::kReceived);
+    from_live.accept(wire::decode_in_place(bytes), Nanoseconds(at += 977), Direction::kReceived);
+    from_recording.accept(wire::decode_in_place(bytes), Nanoseconds{}, Direction::kReceived);
   }
   EXPECT_EQ(live.events(), replayed.events());
   EXPECT_EQ(live.now(), replayed.now());

@@ -180,7 +180,10 @@ TEST_F(ProcessTest, AStoppedMonitorCostsTheSenderABoundedAmountOfMemoryAndSeesTh
     outlet->send(events(i, 1000));
     if (i % 1000 == 0) outlet->serve(Nanoseconds(0));
   }
-  if (!tests::kSanitized) EXPECT_LT(resident_bytes() - before, 16 * kBuffer);  // a sanitizer keeps what is freed
+  // A sanitizer keeps what is freed.
+  if (!tests::kSanitized) {
+    EXPECT_LT(resident_bytes() - before, 16 * kBuffer);
+  }
   monitor.kill(SIGCONT);
   EXPECT_TRUE(outlet->finish(seconds(1)));
   EXPECT_EQ(monitor.wait(), 0);

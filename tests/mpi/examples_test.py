@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The examples of docs/examples do what they say when their first lines are followed. Usage: examples_test.py ROOT BUILD [unittest options]"""
+"""The examples of docs/examples do what they say when their first lines are followed.
+Usage: examples_test.py ROOT BUILD [unittest options]"""
 import json
 import os
 import pathlib

@@ -2,14 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/mpi/job.h"
 #include "tests/workloads/exact_run.h"
+#include "workloads/sim/noise/make_noise.h"
 
 namespace idlewave::tests {
 namespace {
@@ -175,6 +178,77 @@ TEST(Ring, SaysOnceWhatIsWrongWithItsArgumentsAndEndsOnAllRanks) {
     EXPECT_THAT(result.err.substr(first), HasSubstr(arguments[0]));
     EXPECT_EQ(result.out, "");
   }
+}
+
+/// A scenario file of the test's own.
+class ScenarioFile {
+ public:
+  explicit ScenarioFile(const std::string& text) { std::ofstream(path_) << text; }
+  ~ScenarioFile() { std::filesystem::remove(path_); }
+  ScenarioFile(const ScenarioFile&) = delete;
+  ScenarioFile& operator=(const ScenarioFile&) = delete;
+  std::string path() const { return path_; }
+
+ private:
+  std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / ("idlewave-test-" + std::to_string(getpid()) + ".toml");
+};
+
+TEST(Ring, HoldsTheNoiseThatTheSimulatorDraws) {
+  const ScenarioFile scenario(R"([machine]
+ranks = 3
+ranks_per_domain = 3
+[program]
+steps = 40
+kernel = "core"
+time = "1 ms"
+[noise]
+distribution = "exponential"
+mean = "10 ms"
+seed = 7
+)");
+  const auto drawn = sim::noise::make_noise({support::ExponentialNoise{10ms}, 7});
+  ASSERT_TRUE(drawn);
+  ExactProgram exact;
+  exact.ranks = exact.ranks_per_domain = 3;
+  exact.time = 1e-3;
+  exact.steps = 40;
+  exact.noise = [&](int rank, int step) { return (*drawn)->after(rank, step, 0, 0); };
+  const json report = report_of(3, {"--scenario", scenario.path(), "--warmup", "0"});
+  EXPECT_EQ(report.at("steps"), 40);
+  EXPECT_GE(report.at("makespan_s"), 0.999 * simulate(exact).makespan);
+}
+
+TEST(Ring, SharesTheBandwidthThatACurveGives) {
+  const ScenarioFile scenario(R"([machine]
+ranks = 2
+ranks_per_domain = 2
+curve = ["1 GB/s", "1 GB/s", "3 GB/s"]
+[program]
+steps = 20
+kernel = "memory"
+volume = "10 MB"
+)");
+  const json report = report_of(2, {"--scenario", scenario.path()});
+  // One rank or two, together they have 1 GB/s, whoever waits for whom. With a saturation at 3 GB/s it would be half.
+  EXPECT_GE(report.at("makespan_s"), 0.999 * 2 * 20 * 10e6 / 1e9);
+  EXPECT_EQ(report.at("domains").at(0).at("domain_bandwidth"), 3e9);
+}
+
+TEST(Ring, RefusesAScenarioThatOnlyASimulationCanPlay) {
+  const ScenarioFile scenario(R"([machine]
+ranks = 2
+ranks_per_domain = 2
+[program]
+steps = 20
+kernel = "core"
+time = "1 ms"
+[communication]
+time = "5 us"
+)");
+  const JobResult result = run_ring(2, {"--scenario", scenario.path()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("communication.time"));
 }
 
 TEST(Ring, HelpsOnOneRankOnly) {

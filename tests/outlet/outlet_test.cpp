@@ -239,6 +239,16 @@ TEST_F(OutletTest, RefusesTheCommandsOfSpectators) {
   EXPECT_THAT(consumer.commands, IsEmpty());
 }
 
+TEST_F(OutletTest, LetsARoleThatItDoesNotKnowLookOnOnly) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{static_cast<wire::Role>(2), 100});
+  consumer.hear<wire::Credit>();
+  consumer.say(wire::Command{7, {}, wire::ClearOrder{}});
+  EXPECT_THAT(consumer.hear<wire::Refusal>().reason, HasSubstr("spectator"));
+  EXPECT_THAT(consumer.commands, IsEmpty());
+}
+
 TEST_F(OutletTest, TakesNoCommandFromWhoHasNotAttached) {
   auto outlet = outlet_at(endpoint_);
   Consumer consumer(*outlet, endpoint_);

@@ -52,7 +52,7 @@ Told listen_to(const std::vector<Event>& events, Nanoseconds until) {
   Told told;
   auto next = events.begin();
   for (Nanoseconds now{}; now <= until; now += ms(20)) {
-    for (; next != events.end() && next->time <= now; ++next) declared.observe(3, *next);
+    for (; next != events.end() && next->time <= now; ++next) declared.observe(3, {*next});
     if (const auto bytes = declared.sample(0, now)) told.figures.push_back(double(*bytes));
   }
   return told;
@@ -109,22 +109,23 @@ TEST(Declared, AddsUpTheRanksOfADomain) {
   Declared declared;
   for (const wire::Rank rank : {0, 1, 2}) {
     declared.place(rank, rank == 2 ? 1 : 0);
-    declared.observe(rank, {ms(0), 0, EventKind::kSwitch, Phase::kCompute});
-    declared.observe(rank, {ms(0), 100, EventKind::kTraffic, Phase::kCompute});
-    declared.observe(rank, {ms(10), 0, EventKind::kStop, Phase::kNone});
+    declared.observe(rank, {{ms(0), 0, EventKind::kSwitch, Phase::kCompute}});
+    declared.observe(rank, {{ms(0), 100, EventKind::kTraffic, Phase::kCompute}});
+    declared.observe(rank, {{ms(10), 0, EventKind::kStop, Phase::kNone}});
   }
   EXPECT_EQ(declared.sample(0, ms(200)), 200u);
   EXPECT_EQ(declared.sample(1, ms(200)), 100u);
 }
 
-TEST(Declared, CoversADomainOnceTrafficWasDeclaredThere) {
+TEST(Declared, IsReadyOnceTrafficWasDeclaredOnADomain) {
   Declared declared;
   declared.place(0, 4);
-  declared.observe(0, {ms(0), 0, EventKind::kSwitch, Phase::kCompute});
-  EXPECT_FALSE(declared.covers(4));
-  declared.observe(0, {ms(0), 1, EventKind::kTraffic, Phase::kCompute});
-  EXPECT_TRUE(declared.covers(4));
-  EXPECT_FALSE(declared.covers(5));
+  declared.observe(0, {{ms(0), 0, EventKind::kSwitch, Phase::kCompute}});
+  EXPECT_FALSE(declared.standing({4}, ms(0)).ready);
+  declared.observe(0, {{ms(0), 1, EventKind::kTraffic, Phase::kCompute}});
+  EXPECT_TRUE(declared.standing({4}, ms(0)).ready);
+  EXPECT_FALSE(declared.standing({5}, ms(0)).ready);
+  EXPECT_FALSE(declared.standing({.id = 4, .is_virtual = true}, ms(0)).ready);
 }
 
 TEST(Declared, CountsEveryByteOnceWhateverThePhasesAre) {

@@ -55,19 +55,24 @@ std::vector<std::string> lines_of_reader(const std::string& arguments, std::size
   return lines;
 }
 
-/// Looks until it has failed; the test's own time limit is the guard against a hang.
-std::string failure_of(Likwid& likwid) {
-  while (likwid.failure().empty()) {
-    likwid.poll(now());
-    std::this_thread::sleep_for(milliseconds(5));
+/// A LIKWID that has met a machine of so many domains with two processors each.
+struct Started : Likwid {
+  explicit Started(int domains, const char* reader = LIKWID_READER) : Likwid(reader) {
+    std::vector<MachineDomain> machine;
+    for (int id = 0; id < domains; ++id) machine.push_back({id, "", id, {2 * id, 2 * id + 1}});
+    meet(machine, now());
   }
-  return likwid.failure();
-}
+  Standing of(DomainId domain) { return standing({domain}, now()); }
+  /// Looks until it has failed; the test's own time limit is the guard against a hang.
+  std::string failure() {
+    while (of(0).why_not.empty()) std::this_thread::sleep_for(milliseconds(5));
+    return of(0).why_not;
+  }
+};
 
 std::string failure_with(const char* behaviour) {
   const Library library(behaviour);
-  Likwid likwid(LIKWID_READER, {{0, 0}, {1, 2}}, now());
-  return failure_of(likwid);
+  return Started(2).failure();
 }
 
 TEST(LikwidReader, PrintsWhatTheCountersSay) {
@@ -168,14 +173,14 @@ INSTANTIATE_TEST_SUITE_P(, LikwidDiagnosis, testing::ValuesIn(kDiagnoses), [](co
 
 TEST(Likwid, TellsTheMeasuredRateWheneverTheReaderHasAFigure) {
   const Library library("");
-  Likwid likwid(LIKWID_READER, {{0, 0}, {1, 2}}, now());
-  while (!likwid.covers(1)) likwid.poll(now());
+  Started likwid(2);
+  while (!likwid.of(1).ready) continue;
   const Nanoseconds began = now();
   likwid.begin(1, began);
   std::optional<std::uint64_t> bytes;
   Nanoseconds told{};
   while (!bytes) {
-    likwid.poll(now());
+    likwid.of(1);
     told = now();
     bytes = likwid.sample(1, told);
   }
@@ -183,31 +188,31 @@ TEST(Likwid, TellsTheMeasuredRateWheneverTheReaderHasAFigure) {
   EXPECT_NEAR(rate, 2000e6, 2000e6 * 1e-3);
 }
 
-TEST(Likwid, CoversOnlyDomainsThatWereRead) {
+TEST(Likwid, IsReadyOnlyForDomainsThatWereRead) {
   const Library library("");
-  Likwid likwid(LIKWID_READER, {{0, 0}}, now());
-  EXPECT_FALSE(likwid.covers(0));
-  while (!likwid.covers(0)) likwid.poll(now());
-  EXPECT_FALSE(likwid.covers(1));
+  Started likwid(1);
+  EXPECT_FALSE(likwid.of(0).ready);
+  while (!likwid.of(0).ready) continue;
+  EXPECT_FALSE(likwid.of(1).ready);
 }
 
-TEST(Likwid, CeasesToCoverWhenTheReaderFails) {
+TEST(Likwid, IsNoLongerReadyWhenTheReaderFails) {
   const Library library("fail later");
-  Likwid likwid(LIKWID_READER, {{0, 0}}, now());
-  failure_of(likwid);
-  EXPECT_FALSE(likwid.covers(0));
+  Started likwid(1);
+  likwid.failure();
+  EXPECT_FALSE(likwid.of(0).ready);
 }
 
 TEST(Likwid, SaysSoWhenItWasBuiltWithout) {
-  Likwid likwid("/nonexistent/idlewave-likwid-reader", {{0, 0}}, now());
+  Started likwid(1, "/nonexistent/idlewave-likwid-reader");
   EXPECT_THAT(likwid.failure(), HasSubstr("built without LIKWID"));
 }
 
 TEST(Likwid, LeavesNoProcessBehind) {
   const Library library("");
   {
-    Likwid likwid(LIKWID_READER, {{0, 0}}, now());
-    while (!likwid.covers(0)) likwid.poll(now());
+    Started likwid(1);
+    while (!likwid.of(0).ready) continue;
   }
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
@@ -219,8 +224,8 @@ TEST(Likwid, ReaderDiesWithTheProcessThatStartedIt) {
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const pid_t agent = fork();
   if (agent == 0) {
-    Likwid likwid(LIKWID_READER, {{0, 0}}, now());
-    while (!likwid.covers(0)) likwid.poll(now());
+    Started likwid(1);
+    while (!likwid.of(0).ready) continue;
     std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
     pid_t reader = 0;
     children >> reader;
@@ -245,12 +250,12 @@ TEST(Likwid, ReaderDiesWithTheProcessThatStartedIt) {
 
 TEST(Likwid, WorksOrSaysWhyWithTheRealLibrary) {
   const Library library;
-  Likwid likwid(LIKWID_READER, {{0, 0}}, now());
-  while (likwid.failure().empty() && !likwid.covers(0)) likwid.poll(now());
-  if (likwid.failure().empty()) GTEST_SKIP() << "this machine lets its memory counters be read";
+  Started likwid(1);
+  while (likwid.of(0).why_not.empty() && !likwid.of(0).ready) continue;
+  if (likwid.of(0).ready) GTEST_SKIP() << "this machine lets its memory counters be read";
   EXPECT_THAT(likwid.failure(),
               testing::AnyOf(HasSubstr("administrator"), HasSubstr("no group of events"), HasSubstr("not accessible")));
-  std::cout << "LIKWID: " << likwid.failure() << '\n';
+  std::cout << likwid.failure() << '\n';
 }
 
 }  // namespace

@@ -124,6 +124,30 @@ TEST(Lane, CountsAUserPhaseInItsCategory) {
   EXPECT_EQ(timeline.phase_name(Phase{8}), "assembly");
 }
 
+TEST(Lane, CountsAUserPhaseOfACategoryThatIsNotKnownAsNone) {
+  for (const Phase category : {Phase::kNone, Phase::kDelay, Phase{6}, Phase{255}}) {
+    Timeline timeline;
+    wire::Roster with_phase = roster(1);
+    with_phase.phases = {{Phase{8}, category, "checkpoint"}};
+    ASSERT_TRUE(timeline.apply_roster("n", with_phase));
+    timeline.append("n", rank_lane(0), std::vector{start(ms(0)), step(ms(0), 0), enter(ms(0), Phase{8})});
+    timeline.advance("n", ms(40));
+    EXPECT_EQ(timeline.lane(0)->time_in(Category::kOther, ms(0), ms(40)), ms(40));
+    EXPECT_EQ(timeline.phase_name(Phase{8}), "checkpoint");
+  }
+}
+
+TEST(Lane, GoesOnWithThePhaseOfAnEventThatIsNotKnown) {
+  const Timeline timeline = timeline_of({start(ms(0)),
+                                         enter(ms(0), Phase::kCompute),
+                                         {ms(10), 1, wire::EventKind{13}, Phase::kWait},
+                                         {ms(30), 1, wire::EventKind{15}, Phase::kNone}},
+                                        ms(40));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kCompute, ms(0), ms(40)), ms(10));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kWait, ms(0), ms(40)), ms(20));
+  EXPECT_EQ(timeline.lane(0)->time_in(Category::kOther, ms(0), ms(40)), ms(10));
+}
+
 TEST(Lane, SumsUpEachStepByPhase) {
   const Timeline timeline = timeline_of(
       {start(ms(0)), step(ms(10), 4), enter(ms(11), Phase::kDelay), enter(ms(13), Phase::kCompute),

@@ -177,7 +177,7 @@ TEST(Timeline, SumsOfTimesOfAllSizesDoNotOverflow) {
     for (int i = 0; i < 30; ++i) {
       const std::string node = random() % 2 == 0 ? "a" : "b";
       const auto rank = Rank(random() % 20);
-      const auto kind = EventKind(random() % wire::kEventKindLimit);
+      const auto kind = EventKind(random() % 16);
       timeline.append(node, rank_lane(rank), std::vector{Event{any_time(random), random() % 5, kind, Phase::kCompute}});
       timeline.append(node, domain_lane(rank / 10), std::vector{bandwidth(any_time(random), 1)});
       timeline.advance(node, any_time(random));

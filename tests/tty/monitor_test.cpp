@@ -311,5 +311,30 @@ TEST_F(TheMonitor, LeavesTheKeysAloneThatAProgramWouldRead) {
   EXPECT_EQ(file_text(run.file("typed")), "");
 }
 
+TEST_F(TheMonitor, LooksAtItsKeysWhileALongRecordingLoads) {
+  TmuxSession session(120, 30);
+  const std::string before = session.state();
+  session.output_of(IDLEWAVE_WRITE_SLOW_SESSION " " + session.folder() + "/slow.iw");
+  session.run(IDLEWAVE_PROGRAM " replay " + session.folder() + "/slow.iw --from 1min; echo code $?");
+  ASSERT_TRUE(session.shows("LOADING")) << session.screen();
+  session.press("?");
+  ASSERT_TRUE(session.shows("any other key closes this")) << session.screen();
+  session.press("x");
+  ASSERT_TRUE(session.shows("LOADING")) << "keys were looked at only when all was loaded\n" << session.screen();
+  session.press("q");
+  ASSERT_TRUE(session.shows("code 0")) << session.screen();
+  EXPECT_EQ(session.state(), before);
+}
+
+TEST_F(TheMonitor, SaysHowFarItHasReadARecordingAndTakesThatAway) {
+  TmuxSession session(120, 30);
+  session.output_of(IDLEWAVE_WRITE_SLOW_SESSION " " + session.folder() + "/slow.iw");
+  session.run("clear; " IDLEWAVE_PROGRAM " report " + session.folder() + "/slow.iw > /dev/null; echo code $?");
+  ASSERT_TRUE(session.shows("slow.iw: ")) << session.screen();
+  EXPECT_TRUE(session.shows(" s left")) << session.screen();
+  ASSERT_TRUE(session.shows("code 0")) << session.screen();
+  EXPECT_THAT(session.screen(), Not(HasSubstr("reading")));
+}
+
 }  // namespace
 }  // namespace idlewave::tty

@@ -33,7 +33,7 @@ class Random {
 };
 
 inline Event random_event(Random& random, std::int64_t time) {
-  return {Nanoseconds(time), random.any(48), static_cast<EventKind>(random.below(kEventKindLimit)),
+  return {Nanoseconds(time), random.any(48), static_cast<EventKind>(random.below(16)),
           static_cast<Phase>(random.below(kPhaseLimit))};
 }
 
@@ -108,7 +108,7 @@ inline Roster random_roster(Random& random) {
   }
   for (std::uint8_t phase = kFirstUserPhase; phase < kPhaseLimit; ++phase) {
     if (!random.once_in(8)) continue;
-    roster.phases.push_back({static_cast<Phase>(phase), static_cast<Phase>(1 + random.below(3)), random.text(31)});
+    roster.phases.push_back({static_cast<Phase>(phase), static_cast<Phase>(random.below(256)), random.text(31)});
   }
   return roster;
 }
@@ -120,7 +120,8 @@ inline Command random_command(Random& random) {
   if (random.once_in(2))
     command.order = DelayOrder{span, static_cast<Step>(random.any(48)) - 1};
   else if (random.once_in(2))
-    command.order = NoiseOrder{NoiseKind::kPeriodic, span, static_cast<double>(random.any(20)) / 3};
+    command.order =
+        NoiseOrder{static_cast<NoiseKind>(random.below(256)), span, static_cast<double>(random.any(20)) / 3};
   return command;
 }
 
@@ -131,7 +132,9 @@ inline Frame random_frame(Random& random) {
     case 1: frame.body = Events{random.time(), random_bytes(random, random.below(300))}; break;
     case 2: frame.body = Outcome{random_command(random), random.time(), random.once_in(2), random.text(80)}; break;
     case 3: frame.body = End{}; break;
-    case 4: frame.body = Attach{static_cast<Role>(random.below(2)), static_cast<std::uint32_t>(random.any(32))}; break;
+    case 4:
+      frame.body = Attach{static_cast<Role>(random.below(256)), static_cast<std::uint32_t>(random.any(32))};
+      break;
     case 5: frame.body = Credit{static_cast<std::uint32_t>(random.any(32))}; break;
     case 6: frame.body = EndAck{}; break;
     case 7: frame.body = Refusal{random.text(80)}; break;

@@ -66,6 +66,27 @@ TEST(Noise, IsReadBackAsItIsWritten) {
   }
 }
 
+/// Mutations of what is right come further into the parser than noise of bytes.
+TEST(Noise, OfRandomTextIsRefusedOrReadBack) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random{seed};
+  const std::string letters = "0123456789.e-+:@ pxeriodcnsumhkMGHz\t\xff";
+  int accepted = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    std::string text = random() % 2 == 0 ? "exp:0.5ms" : "periodic:2.5ms@10Hz";
+    for (auto changes = 1 + random() % 3; changes > 0; --changes)
+      text[random() % text.size()] = letters[random() % letters.size()];
+    const auto noise = parse_noise(text);
+    if (!noise) continue;
+    ++accepted;
+    const auto back = parse_noise(to_words(*noise));
+    ASSERT_TRUE(back) << text << " " << to_words(*noise);
+    EXPECT_EQ(*back, *noise) << text;
+  }
+  EXPECT_GT(accepted, 500);
+}
+
 TEST(Noise, OfAKindThatIsNotKnownHasAName) {
   for (const int kind : {static_cast<int>(NoiseKind::kPeriodic) + 1, 255}) {
     const NoiseOrder order{static_cast<NoiseKind>(kind), 1ms, 10};

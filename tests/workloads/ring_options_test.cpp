@@ -68,8 +68,8 @@ TEST(RingOptions, TakeNoiseWindowAndWords) {
   const Options o =
       options({"--noise", "exp:0.5ms", "--seed", "9", "--window", "0.6:0.9", "--wait", "split", "--protocol",
                "rendezvous", "--topology", "chain", "--message-size", "64 KiB", "--no-pin", "--json"});
-  EXPECT_EQ(o.noise_mean, 500us);
-  EXPECT_EQ(o.seed, 9u);
+  EXPECT_EQ(std::get<support::ExponentialNoise>(o.noise.distribution).mean, 500us);
+  EXPECT_EQ(o.noise.seed, 9u);
   EXPECT_DOUBLE_EQ(o.window.from, 0.6);
   EXPECT_DOUBLE_EQ(o.window.to, 0.9);
   EXPECT_EQ(o.wait, WaitFlavour::kSplit);
@@ -78,6 +78,13 @@ TEST(RingOptions, TakeNoiseWindowAndWords) {
   EXPECT_EQ(o.message_size, 65536);
   EXPECT_FALSE(o.pin);
   EXPECT_TRUE(o.json);
+}
+
+TEST(RingOptions, TakeInterruptionsAtAFrequency) {
+  const Options o = options({"--noise", "periodic:2.5ms@10Hz"});
+  const auto& noise = std::get<support::PeriodicNoise>(o.noise.distribution);
+  EXPECT_EQ(noise.duration, 2500us);
+  EXPECT_EQ(noise.frequency, 10);
 }
 
 TEST(RingOptions, RefuseBadInputInOneLineThatNamesTheFlag) {

@@ -254,7 +254,7 @@ TEST(Scenario, RefusesTwoWaysOfSayingTheSame) {
 TEST(Scenario, RefusesNoiseThatLeavesNoTimeForWork) {
   EXPECT_THAT(
       complaint(with("\"exponential\"\nmean = \"0.5 ms\"", "\"periodic\"\nduration = \"2 s\"\nfrequency = \"1 Hz\"")),
-      HasSubstr("longer than the period"));
+      HasSubstr("leaves no time to work"));
 }
 
 TEST(Scenario, NamesTheLineOfASyntaxError) {

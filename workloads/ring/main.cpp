@@ -69,8 +69,10 @@ int run_ring(const Options& options, MPI_Comm ranks, const Group& world) {
     if (world.rank == 0) complain(possible.error());
     return kBadInput;
   }
+  const auto noise = sim::noise::make_noise(options.noise, options.noise_trace);
+  if (!all_succeeded(ranks, noise ? wire::ok() : wire::Status{noise.error()})) return kFailed;
   warm_up(options, ranks, *work, *exchange);
-  const RunResult result = run(options, ranks, *work, *exchange, start_together(ranks, node));
+  const RunResult result = run(options, ranks, *work, *exchange, noise->get(), start_together(ranks, node));
   idlewave_stop();
   if (options.json) {
     const std::string text = report(options, ranks, *work, result, exchange->is_eager());

@@ -12,6 +12,7 @@
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
+#include "workloads/ring/scenario_options.h"
 
 namespace idlewave::ring {
 namespace {
@@ -105,15 +106,16 @@ Result<Delay> parse_delay(std::string_view text) {
   return Delay{*rank, *step, *duration};
 }
 
-/// Of the kinds of noise the ring plays one.
-Result<Nanoseconds> parse_mean_of_noise(std::string_view text) {
+using Distribution = decltype(support::Noise::distribution);
+
+Result<Distribution> parse_distribution(std::string_view text) {
   const auto noise = words::parse_noise(text);
   if (!noise) return noise.error();
   switch (noise->kind) {
-    case wire::NoiseKind::kExponential: return noise->amount;
+    case wire::NoiseKind::kExponential: return Distribution{support::ExponentialNoise{noise->amount}};
     case wire::NoiseKind::kPeriodic: break;
   }
-  return Error{fmt::format("\"{}\" is not played by iw-ring; write exp:MEAN, as in exp:0.5ms", text)};
+  return Distribution{support::PeriodicNoise{noise->amount, noise->frequency}};
 }
 
 template <class E>
@@ -223,13 +225,61 @@ void add_disturbance(CLI::App& app, Options& o) {
       ->type_name("RANK:STEP:DURATION")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add(app, "--noise", o.noise_mean, parse_mean_of_noise,
-      "Idle time after the work of each step, exponentially distributed; makes idle waves decay (AHW19; AHW20 sec. "
-      "3.2). [none]")
+  add(app, "--noise", o.noise.distribution, parse_distribution,
+      "Idle time after the work of each step, exponentially distributed, or interruptions at a frequency, as in "
+      "periodic:2.5ms@10Hz; makes idle waves decay (AHW19; AHW20 sec. 3.2). [none]")
       ->type_name("exp:MEAN");
-  add(app, "--seed", o.seed, whole<std::uint64_t, 0, std::numeric_limits<std::uint64_t>::max()>,
-      "Of the noise; each rank draws its own. [1]")
+  add(app, "--seed", o.noise.seed, whole<std::uint64_t, 0, std::numeric_limits<std::uint64_t>::max()>,
+      "Of the noise; each rank and step draws its own, the same as 'idlewave sim'. [1]")
       ->type_name("N");
+}
+
+/// A scenario file instead of the flags that say the same.
+struct FromFile {
+  std::string path;
+  std::vector<std::string> settings;
+  bool without_delays = false;
+};
+
+void add_scenario(CLI::App& app, FromFile& file) {
+  auto* scenario =
+      app.add_option("--scenario", file.path,
+                     "Machine, program, communication, delays and noise from a scenario file, as "
+                     "'idlewave demo' and 'idlewave sim' read it; start as many ranks as it has. What real "
+                     "ranks can't play is refused.");
+  scenario->type_name("FILE");
+  app.add_option("--set", file.settings,
+                 "A value in place of that in the scenario, as in program.steps=50. May be repeated.")
+      ->type_name("KEY=VALUE")
+      ->needs(scenario)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag("--without-delays", file.without_delays, "Leave the scenario's delays to an operator.")->needs(scenario);
+}
+
+/// What the scenario says is said there, and changed by --set.
+wire::Status refuse_beside_scenario(const CLI::App& app) {
+  constexpr std::array<std::pair<const char*, const char*>, 15> kFlags{
+      {{"--kernel", "program.kernel"},
+       {"--volume", "program.volume"},
+       {"--time", "program.time"},
+       {"--steps", "program.steps"},
+       {"--ranks-per-domain", "machine.ranks_per_domain"},
+       {"--core-bandwidth", "machine.core_bandwidth"},
+       {"--domain-bandwidth", "machine.domain_bandwidth"},
+       {"--topology", "communication.topology"},
+       {"--distances", "communication.distances"},
+       {"--message-size", "communication.message_size"},
+       {"--protocol", "communication.protocol"},
+       {"--wait", "communication.wait"},
+       {"--delay", "delay.0.duration"},
+       {"--noise", "noise.mean"},
+       {"--seed", "noise.seed"}}};
+  for (const auto& [flag, key] : kFlags) {
+    if (app.count(flag) > 0)
+      return Error{fmt::format("{}: the scenario says that; give --set {}=... instead", flag, key)};
+  }
+  return wire::ok();
 }
 
 void add_output(CLI::App& app, Options& o) {
@@ -267,6 +317,13 @@ wire::Status settle(Options& o, const CLI::App& app, Rank ranks) {
   return wire::ok();
 }
 
+wire::Status take_scenario(const FromFile& file, const CLI::App& app, Rank ranks, Options& options) {
+  if (const auto alone = refuse_beside_scenario(app); !alone) return alone;
+  if (const auto read = read_scenario(file.path, file.settings, ranks, options); !read) return read;
+  if (file.without_delays) options.delays.clear();
+  return wire::ok();
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -289,6 +346,8 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
   add_machine(app, options);
   add_communication(app, options);
   add_disturbance(app, options);
+  FromFile file;
+  add_scenario(app, file);
   add_output(app, options);
   try {
     app.parse(argc, argv);
@@ -299,7 +358,8 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
   } catch (const CLI::ParseError& error) {
     return Error{first_line(error.what()) + " (iw-ring --help lists what is accepted)"};
   }
-  if (const auto settled = settle(options, app, ranks); !settled) return settled.error();
+  const auto settled = file.path.empty() ? settle(options, app, ranks) : take_scenario(file, app, ranks, options);
+  if (!settled) return settled.error();
   return std::variant<Options, Text>{std::move(options)};
 }
 

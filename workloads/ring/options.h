@@ -9,6 +9,7 @@
 
 #include "probe/wire/result.h"
 #include "probe/words/window.h"
+#include "workloads/support/noise_trace.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::ring {
@@ -35,9 +36,10 @@ struct Options {
   std::optional<Nanoseconds> duration;
   Step warm_up = 2;
 
-  int ranks_per_domain = 10;       ///< These three: kVirtual only.
+  int ranks_per_domain = 10;       ///< These four: kVirtual only.
   double core_bandwidth = 10e9;    ///< bytes/s
   double domain_bandwidth = 50e9;  ///< bytes/s
+  std::vector<double> curve;       ///< b(1), b(2), ..., if given; the two before are its first and its largest then.
   bool pin = true;                 ///< All but kVirtual.
 
   Topology topology = Topology::kRing;
@@ -48,8 +50,8 @@ struct Options {
   Waiting waiting = Waiting::kAuto;
 
   std::vector<Delay> delays;
-  Nanoseconds noise_mean{};  ///< 0: none.
-  std::uint64_t seed = 1;
+  support::Noise noise;             ///< Drawn by (seed, rank, step), as the simulator does.
+  support::NoiseTrace noise_trace;  ///< That of a TraceNoise.
 
   bool json = false;
   words::Fractions window;  ///< Of the makespan.

@@ -2,7 +2,7 @@
 
 #include <idlewave/probe.h>
 
-#include <random>
+#include <algorithm>
 
 #include "workloads/ring/ending.h"
 #include "workloads/support/pause.h"
@@ -13,24 +13,16 @@ namespace {
 using support::monotonic_now;
 using support::sleep_until;
 
-/// Idle times after the work, exponentially distributed; each rank has a stream of its own.
-class Noise {
- public:
-  Noise(Nanoseconds mean, std::uint64_t seed, int rank)
-      : mean_(mean), engine_(seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(rank)), unit_(1.0) {}
+double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-  void hold() {
-    if (mean_.count() == 0) return;
-    idlewave_switch(IDLEWAVE_NONE);
-    sleep_until(monotonic_now() +
-                Nanoseconds{static_cast<std::int64_t>(unit_(engine_) * static_cast<double>(mean_.count()))});
-  }
-
- private:
-  Nanoseconds mean_;
-  std::mt19937_64 engine_;
-  std::exponential_distribution<double> unit_;
-};
+/// Idle time after the work of a step.
+void hold_noise(const sim::core::PhaseNoise& noise, int rank, Step step, const Span& work, Nanoseconds start) {
+  constexpr double kForever = 1e9;
+  const double idle = noise.after(rank, step, seconds(work.from - start), seconds(work.to - start));
+  if (idle <= 0) return;
+  idlewave_switch(IDLEWAVE_NONE);
+  sleep_until(work.to + Nanoseconds{static_cast<std::int64_t>(std::min(idle, kForever) * 1e9)});
+}
 
 void hold_delays(const std::vector<Delay>& delays, Step step) {
   for (const Delay& delay : delays) {
@@ -66,10 +58,10 @@ void warm_up(const Options& options, MPI_Comm ranks, const Work& work, Exchange&
   }
 }
 
-RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange, Nanoseconds start) {
+RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange,
+              const sim::core::PhaseNoise* noise, Nanoseconds start) {
   const int rank = group_of(ranks).rank;
   const std::vector<Delay> delays = delays_of(options.delays, rank);
-  Noise noise{options.noise_mean, options.seed, rank};
   Ending ending{ranks, options.steps, options.duration, start};
   RunResult result;
   for (; !ending.reached(result.steps); ++result.steps) {
@@ -78,7 +70,7 @@ RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange
     const Span working = do_work(work);
     if (options.json) result.activity.add(working);
     if (work.socket) idlewave_domain_bytes(work.socket->bytes_moved());
-    noise.hold();
+    if (noise) hold_noise(*noise, rank, result.steps, working, start);
     idlewave_switch(IDLEWAVE_WAIT);
     exchange.run();
   }

@@ -7,6 +7,7 @@
 #include "workloads/ring/exchange.h"
 #include "workloads/ring/options.h"
 #include "workloads/ring/work.h"
+#include "workloads/sim/noise/make_noise.h"
 
 namespace idlewave::ring {
 
@@ -19,7 +20,8 @@ struct RunResult {
 /// Steps that nobody counts, each with a barrier (afzal-2020, section 2.2). Collective.
 void warm_up(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange);
 
-/// The steps that count, told to the probe. `start`: when they begin. Collective.
-RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange, Nanoseconds start);
+/// The steps that count, told to the probe. `noise`: null for none. `start`: when they begin. Collective.
+RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange,
+              const sim::core::PhaseNoise* noise, Nanoseconds start);
 
 }  // namespace idlewave::ring

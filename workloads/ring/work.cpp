@@ -25,7 +25,9 @@ using wire::Result;
 using wire::Status;
 
 std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_Comm ranks, const Domain& domain) {
-  const auto curve = BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth);
+  const auto curve = options.curve.empty()
+                         ? BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth)
+                         : BandwidthCurve(options.curve);
   auto shared = share<VirtualSocket>(domain.group, domain.group.size, curve);
   if (!all_succeeded(ranks, shared ? wire::ok() : Status{shared.error()})) return std::nullopt;
   const auto socket = std::make_shared<VirtualSocket>(std::move(*shared));

@@ -9,9 +9,9 @@ namespace idlewave::cli::simulation {
 
 template <class Body>
 void Frames::add(Body body, wire::Nanoseconds at) {
-  const auto bytes = wire::encode({session_, sim::emitter::kNode, ++sequence_, std::move(body)});
+  auto bytes = wire::encode({session_, sim::emitter::kNode, ++sequence_, std::move(body)});
   if (file_ && written_) written_ = file_->append(at, wire::Direction::kReceived, bytes);
-  if (observer_) observer_->accept({at, wire::Direction::kReceived, bytes});
+  if (observer_) observer_->accept({at, wire::Direction::kReceived, std::move(bytes)});
 }
 
 wire::Status Frames::into_file(const std::string& path, const std::string& input) {

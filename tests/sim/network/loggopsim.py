@@ -215,7 +215,8 @@ def compare(loggopsim, program, seeds, folder):
 
 def write(loggopsim, path, seeds, folder):
     with open(path, "w") as out:
-        out.write("// Random GOAL schedules, and when each of their ranks finishes by LogGOPSim, in nanoseconds; deadlock: they do not end.\n"
+        out.write("// Random GOAL schedules, and when each of their ranks finishes by LogGOPSim, in nanoseconds; deadlock: "
+                  "they do not end.\n"
                   "// Written by tests/sim/network/loggopsim.py.\n")
         for seed in seeds:
             text, network = example(seed)

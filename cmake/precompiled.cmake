@@ -1,0 +1,45 @@
+# Headers that are read once; docs/performance.md says what that gives. A compiler takes a precompiled header only with the flags and macros
+# that it was made with: so there is one for libraries and one for tests, and what fmt defines is defined everywhere.
+option(IDLEWAVE_PRECOMPILE "Read once the headers that most files include; the preset fuzz does without, so that no file relies on it" ON)
+
+set(idlewave_common_headers
+  <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <deque> <filesystem> <functional> <map>
+  <memory> <optional> <span> <string> <string_view> <system_error> <utility> <variant> <vector> <fmt/format.h>)
+
+target_compile_definitions(idlewave_flags INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+
+# idlewave_precompile(test_headers LINKS GTest::gmock HEADERS <vector>): target idlewave_test_headers, which holds the headers as those who
+# link that library read them.
+function(idlewave_precompile name)
+  cmake_parse_arguments(A "" "" "LINKS;HEADERS" ${ARGN})
+  set(source ${CMAKE_BINARY_DIR}/idlewave_${name}.cpp)
+  if(NOT EXISTS ${source})
+    file(WRITE ${source} "")  # CMake wants a file that includes them
+  endif()
+  add_library(idlewave_${name} OBJECT ${source})
+  target_link_libraries(idlewave_${name} PRIVATE idlewave_flags ${A_LINKS})
+  target_precompile_headers(idlewave_${name} PRIVATE ${A_HEADERS})
+endfunction()
+
+# idlewave_read_once(test_wire test_headers): the files of test_wire begin where those headers end.
+function(idlewave_read_once target headers)
+  if(NOT TARGET idlewave_${headers})
+    return()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM idlewave_${headers})
+  # ccache wants to be told. GCC 12 warns of its own operator+ of strings, and forgets that a precompiled header is one of the system.
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>)
+endfunction()
+
+if(IDLEWAVE_PRECOMPILE)
+  idlewave_precompile(library_headers HEADERS ${idlewave_common_headers})
+endif()
+
+if(IDLEWAVE_PRECOMPILE AND IDLEWAVE_TESTS)
+  idlewave_precompile(test_headers LINKS GTest::gmock
+    HEADERS ${idlewave_common_headers} <fstream> <random> <sstream> <thread> <gmock/gmock.h> <gtest/gtest.h>)
+  # Tests are programs, which are compiled with another flag than libraries.
+  set_target_properties(idlewave_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(idlewave_test_headers PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIE})
+endif()

@@ -1,0 +1,70 @@
+#pragma once
+// Where a node's figures of memory bandwidth come from. One file for each source; none of them knows the others.
+// `sources.h` lists them in the order in which the agent asks them.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::sampler {
+
+using wire::DomainId;
+using wire::Nanoseconds;
+
+/// How often a domain's bandwidth is told. LIKWID reads too high below 100 ms.
+inline constexpr Nanoseconds kInterval = std::chrono::milliseconds(200);
+
+/// A memory contention domain of this machine: the processors of a NUMA node. Numbers are the system's.
+struct MachineDomain {
+  DomainId id = wire::kNoDomain;
+  std::string label;            ///< "socket 0" where a socket is one domain, else "NUMA 3".
+  int node = 0;                 ///< The NUMA node; the first of those that share these processors.
+  std::vector<int> processors;  ///< Ascending, never empty.
+};
+
+/// A domain that the agent asks about: one of the machine's, or a virtual socket of the same number.
+struct Domain {
+  DomainId id = wire::kNoDomain;
+  bool is_virtual = false;
+};
+
+/// Whether a source can tell anything about a domain now.
+struct Standing {
+  bool ready = false;
+  std::string
+      why_not;  ///< What is missing or broken and how to mend it, beginning with the source's name; may be empty.
+};
+
+/// One source of figures. The agent's thread only; no call waits for anybody but the kernel.
+///
+/// It is told what the agent learns, and heeds what it needs of it. Whenever it is ready, the agent may begin to count
+/// with it; a source that has lost count is not ready until it can begin anew, so that no figure spans what it has not
+/// seen. "Not known" is no figure, never 0.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual wire::BandwidthSource kind() const = 0;
+
+  /// The machine; told once, before the first question about a domain of it, and not at all where all sockets are
+  /// virtual.
+  virtual void meet(const std::vector<MachineDomain>&, Nanoseconds /*now*/) {}
+  /// From now on `rank` runs on `domain`.
+  virtual void place(wire::Rank, DomainId) {}
+  /// The next events of `rank`, in order.
+  virtual void observe(wire::Rank, const std::vector<wire::Event>&) {}
+  /// Bytes that the model of a virtual socket has moved since it was made, as the rank that is furthest ahead says.
+  virtual void observe_model(DomainId, std::uint64_t /*total*/) {}
+
+  /// Asked every few milliseconds, until a source that stands before this one is ready.
+  virtual Standing standing(const Domain& domain, Nanoseconds now) = 0;
+  /// Counting for `domain` begins at `now`.
+  virtual void begin(DomainId domain, Nanoseconds now) = 0;
+  /// Bytes that `domain` has moved since the figure before (or since begin), if a new figure is due.
+  virtual std::optional<std::uint64_t> sample(DomainId domain, Nanoseconds now) = 0;
+};
+
+}  // namespace idlewave::sampler

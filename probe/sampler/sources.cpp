@@ -1,0 +1,19 @@
+#include "probe/sampler/sources.h"
+
+#include "probe/sampler/declared.h"
+#include "probe/sampler/likwid.h"
+#include "probe/sampler/resctrl.h"
+#include "probe/sampler/virtual_sockets.h"
+
+namespace idlewave::sampler {
+
+std::vector<std::unique_ptr<Source>> sources_in_order(const Places& places) {
+  std::vector<std::unique_ptr<Source>> sources;
+  sources.push_back(std::make_unique<Likwid>(places.likwid_reader));
+  sources.push_back(std::make_unique<Resctrl>(places.resctrl));
+  sources.push_back(std::make_unique<Declared>());
+  sources.push_back(std::make_unique<VirtualSockets>());
+  return sources;
+}
+
+}  // namespace idlewave::sampler

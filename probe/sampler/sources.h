@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "probe/sampler/source.h"
+
+namespace idlewave::sampler {
+
+/// Where sources find what they read.
+struct Places {
+  std::string likwid_reader;                ///< The program; need not exist.
+  std::string resctrl = "/sys/fs/resctrl";  ///< The mounted file system; need not be there.
+};
+
+/// All sources, the best first: for each domain, the first that is ready tells.
+std::vector<std::unique_ptr<Source>> sources_in_order(const Places& places);
+
+}  // namespace idlewave::sampler

@@ -1,0 +1,80 @@
+#include "workloads/ring/scenario_options.h"
+
+#include <fmt/format.h>
+
+#include "workloads/support/real_ranks.h"
+
+namespace idlewave::ring {
+namespace {
+
+using support::Scenario;
+using wire::Error;
+using wire::Status;
+
+Kernel kernel_of(support::Kernel kernel) {
+  switch (kernel) {
+    case support::Kernel::kMemory:
+    case support::Kernel::kCore: break;
+    case support::Kernel::kTriad: return Kernel::kTriad;
+    case support::Kernel::kTriadNt: return Kernel::kTriadNt;
+    case support::Kernel::kSlowTriad: return Kernel::kSlowTriad;
+    case support::Kernel::kDivide: return Kernel::kDivide;
+  }
+  return Kernel::kVirtual;
+}
+
+bool is_core_bound(support::Kernel kernel) {
+  return kernel == support::Kernel::kCore || kernel == support::Kernel::kDivide;
+}
+
+Status check_ranks(const Scenario& scenario, Rank ranks) {
+  const Rank wanted = scenario.machine.ranks;
+  if (wanted > 0 && wanted != ranks) {
+    return Error{fmt::format(
+        "machine.ranks: the scenario has {} ranks, and {} were started; start {}, or give --set machine.ranks={}",
+        wanted, ranks, wanted, ranks)};
+  }
+  for (const Delay& delay : scenario.delays) {
+    if (delay.rank >= ranks)
+      return Error{fmt::format("delay.rank: there is no rank {}; ranks go from 0 to {}", delay.rank, ranks - 1)};
+  }
+  return wire::ok();
+}
+
+void obey(const Scenario& scenario, Options& options) {
+  const support::Program& program = scenario.program;
+  options.kernel = kernel_of(program.kernel);
+  options.volume = is_core_bound(program.kernel) ? 0 : program.volume;
+  options.time = is_core_bound(program.kernel) ? program.time : Nanoseconds{};
+  options.steps = program.steps;
+  options.ranks_per_domain = scenario.machine.ranks_per_domain;
+  options.core_bandwidth = scenario.machine.core_bandwidth;
+  options.domain_bandwidth = scenario.machine.domain_bandwidth;
+  options.curve = scenario.machine.curve;
+  const support::Communication& communication = scenario.communication;
+  options.topology = communication.topology;
+  options.distances = communication.distances;
+  options.message_size = static_cast<int>(communication.message_size);
+  options.protocol = communication.protocol;
+  options.wait = communication.wait;
+  options.delays = scenario.delays;
+  options.noise = scenario.noise;
+}
+
+}  // namespace
+
+Status read_scenario(const std::filesystem::path& path, const std::vector<std::string>& settings, Rank ranks,
+                     Options& options) {
+  const auto scenario = support::load_scenario(path, settings);
+  if (!scenario) return scenario.error();
+  auto fits = support::playable_by_real_ranks(*scenario);
+  if (fits) fits = check_ranks(*scenario, ranks);
+  if (!fits) return Error{fmt::format("{}: {}", path.string(), fits.error().message)};
+  auto trace = support::load_noise_trace(scenario->noise, path.parent_path());
+  if (!trace) return trace.error();
+  obey(*scenario, options);
+  options.noise_trace = std::move(*trace);
+  return wire::ok();
+}
+
+}  // namespace idlewave::ring
