@@ -166,19 +166,6 @@ void add_replay(CLI::App& app, ReplayOptions& o, Parsed& parsed) {
   });
 }
 
-void add_study(CLI::App& app, StudyOptions& o, Parsed& parsed) {
-  CLI::App* verb = app.get_subcommand("study");
-  verb->add_option("study", o.name, "Name of the study (noise-and-collectives), or a scenario file with a [study]")
-      ->type_name("NAME");
-  verb->add_flag("--list", o.list, "Name the studies");
-  verb->add_option("--set", o.settings, "Another value for a key of the scenario, as in program.steps=10")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  verb->add_option("--csv", o.csv, "Also write the rows as CSV; - is stdout, without the drawing")->type_name("FILE");
-  verb->add_flag("--json", o.json, "Print the rows as JSON instead of the drawing");
-  verb->callback([&] { parsed = [&o] { return study(o); }; });
-}
-
 /// What `inject` was told, before it is one command.
 struct InjectWords {
   std::vector<Rank> ranks;
@@ -316,14 +303,12 @@ int dispatch(int argc, char** argv) {
   InjectOptions inject_options;
   InjectWords inject_words;
   FileOptions file_options;
-  StudyOptions study_options;
   add_demo(app, demo_options, parsed);
   add_run(app, run_options, parsed);
   add_attach(app, attach_options, parsed);
   add_replay(app, replay_options, parsed);
   add_inject(app, inject_options, inject_words, parsed);
   add_file_verbs(app, file_options, parsed);
-  add_study(app, study_options, parsed);
   app.get_subcommand("doctor")->callback([&] { parsed = doctor; });
 
   try {

@@ -159,7 +159,8 @@ wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoO
 
 /// The delays of the lesson are ordered through the session, as with MPI.
 std::vector<std::string> simulation_command(const Play& play, const DemoOptions& options, const Session& session) {
-  std::vector<std::string> command = {program_folder() / "idlewave-sim",
+  std::vector<std::string> command = {program_folder() / "idlewave",
+                                      "sim",
                                       play.path,
                                       "--realtime",
                                       "--without-delays",

@@ -1,17 +1,31 @@
 #include <clocale>
 #include <csignal>
+#include <string_view>
 
 #include "monitor/cli/arguments.h"
+#include "monitor/cli/simulation/verbs.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/process/exec.h"
 #include "probe/wire/last_words.h"
+
+namespace {
+
+int call(int argc, char** argv) {
+  using namespace idlewave::cli;
+  const std::string_view verb = argc > 1 ? argv[1] : "";
+  if (verb == "sim") return simulation::simulate(argc - 1, argv + 1);
+  if (verb == "study") return simulation::study(argc - 1, argv + 1);
+  return dispatch(argc, argv);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) try {
   idlewave::process::occupy_closed_streams();
   idlewave::process::remember_inherited_signals();
   std::setlocale(LC_CTYPE, "");
   std::signal(SIGXFSZ, SIG_IGN);  // A limit on file sizes ends a recording, with a message, and not us.
-  return idlewave::cli::dispatch(argc, argv);
+  return call(argc, argv);
 } catch (...) {
   return idlewave::cli::fail(idlewave::wire::last_words(), 2);
 }

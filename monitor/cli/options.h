@@ -68,14 +68,6 @@ struct InjectOptions {
   wire::Command command;  ///< Without id.
 };
 
-struct StudyOptions {
-  std::string name = "noise-and-collectives";
-  bool list = false;
-  std::vector<std::string> settings;  ///< table.key=value, in order.
-  std::string csv;                    ///< Path; "-": stdout; empty: none.
-  bool json = false;
-};
-
 struct FileOptions : WatchOptions {
   std::string path;
   bool check = false;  ///< Exit with 0 only if the recording is complete.

@@ -11,6 +11,11 @@ namespace idlewave::cli {
 /// "43 %, 12 s left"; `share` of the work was done in `elapsed`.
 std::string progress_in_words(double share, wire::Nanoseconds elapsed);
 
+/// For Progress::reached.
+constexpr double share_of(wire::Nanoseconds reached, wire::Nanoseconds all) {
+  return all <= wire::Nanoseconds{0} ? 1 : double(reached.count()) / double(all.count());
+}
+
 /// A line on stderr, where that is a terminal: comes after a second, goes away with this.
 class Progress {
  public:

@@ -1,9 +1,10 @@
 #include <cstdio>
-#include <limits>
 #include <utility>
 
 #include "monitor/cli/progress.h"
 #include "monitor/cli/reading_clock.h"
+#include "monitor/cli/recording.h"
+#include "monitor/cli/report.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
 #include "monitor/term/ansi.h"
@@ -17,10 +18,6 @@ wire::Result<std::unique_ptr<link::Link>> open(const std::string& path, double s
 
 const link::ReplayControl& replay_of(const Monitor& monitor) {
   return *link::replay_control(const_cast<link::Recorder&>(monitor.recorder()).inner());
-}
-
-double share_of(Nanoseconds reached, Nanoseconds all) {
-  return all <= Nanoseconds{0} ? 1 : double(reached.count()) / double(all.count());
 }
 
 /// Plays with a clock of its own until the session has reached `until`, or its end.
@@ -91,23 +88,11 @@ int replay(const ReplayOptions& options) {
 }
 
 int report(const FileOptions& options) {
-  auto link = open(options.path, std::numeric_limits<double>::infinity());
-  if (!link) return fail(link.error().message, 2);
-  Observer observer({}, options.memory);
-  {
-    Progress progress("reading " + options.path);
-    std::vector<link::Delivery> deliveries;
-    for (Nanoseconds turn{}; (*link)->status().state != link::LinkState::kEnded; ++turn, deliveries.clear()) {
-      (*link)->receive(turn, deliveries);
-      for (const link::Delivery& delivery : deliveries) observer.accept(delivery);
-      if (!deliveries.empty()) progress.reached(share_of(deliveries.back().received_at, (*link)->status().duration));
-    }
-  }
-  const wire::FrameLogDamage& damage = link::replay_control(**link)->damage();
-  observer.note_damage(damage);
-  print(options.json ? report_json(observer.timeline(), options.window)
-                     : report_text(observer.timeline(), options.window));
-  warn_of(damage, options.path);
+  const auto recording = read_recording(options.path, options.memory);
+  if (!recording) return fail(recording.error().message, 2);
+  const auto& timeline = recording->timeline();
+  print(options.json ? report_json(timeline, options.window) : report_text(timeline, options.window));
+  warn_of(recording->damage, options.path);
   return 0;
 }
 

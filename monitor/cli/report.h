@@ -17,7 +17,9 @@ analysis::Window window_of(const timeline::Timeline& timeline, words::Fractions 
 /// What is missing, as `report` and `info` write it.
 nlohmann::ordered_json missing_json(const analysis::Missing& missing);
 
-/// One JSON object, indented, with a newline at the end.
+/// What happened, key by key.
+nlohmann::ordered_json report_of(const timeline::Timeline& timeline, words::Fractions fractions);
+/// The same as text, indented, with a newline at the end.
 std::string report_json(const timeline::Timeline& timeline, words::Fractions fractions);
 
 /// The same for people: a few lines.

@@ -204,7 +204,7 @@ json missing_json(const Missing& missing) {
   return object;
 }
 
-std::string report_json(const Timeline& timeline, words::Fractions fractions) {
+json report_of(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
   json object;
   object["ranks"] = timeline.ranks();
@@ -224,7 +224,11 @@ std::string report_json(const Timeline& timeline, words::Fractions fractions) {
   object["commands"] = json::array();
   for (const CommandRecord& record : timeline.commands()) object["commands"].push_back(command_json(record));
   object["losses"] = losses_json(timeline, missing);
-  return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+  return object;
+}
+
+std::string report_json(const Timeline& timeline, words::Fractions fractions) {
+  return report_of(timeline, fractions).dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace idlewave::cli

@@ -1,6 +1,6 @@
 #pragma once
-// The verbs of `idlewave`, one file each. All return the exit code: 0, 1 for a run that failed, 2 for a wrong call or
-// bad input.
+// The verbs of `idlewave`, one file each; those that simulate stand in simulation/verbs.h. All return the exit code: 0, 1
+// for a run that failed, 2 for a wrong call or bad input.
 
 #include <functional>
 
@@ -16,7 +16,6 @@ int replay(const ReplayOptions& options);
 int inject(const InjectOptions& options);
 int info(const FileOptions& options);
 int report(const FileOptions& options);
-int study(const StudyOptions& options);
 int doctor();
 
 /// Runs the body of a verb that uses the terminal under a guard (monitor/process/guard.h): in a child process, and the

@@ -52,7 +52,7 @@ class HostileText(unittest.TestCase):
         for arguments in ([b"info", name], [b"report", name], [b"replay", name, b"--once"], [b"study", name + b".toml"]):
             self.prints_nothing_to_obey("idlewave", *arguments)
         for arguments in ([name], [b"--goal", name], [b"--from", name]):
-            self.prints_nothing_to_obey("idlewave-sim", *arguments)
+            self.prints_nothing_to_obey("idlewave", b"sim", *arguments)
 
     def test_words_that_are_no_verb_flag_or_value(self):
         for arguments in ([HOSTILE], [b"info", b"--" + HOSTILE], [b"demo", HOSTILE], [b"attach", HOSTILE], [b"attach", b"tcp://" + HOSTILE],
@@ -61,7 +61,7 @@ class HostileText(unittest.TestCase):
                           [b"run", b"--session", HOSTILE, b"--", b"true"]):
             self.prints_nothing_to_obey("idlewave", *arguments, code=None, says=b"idlewave: ")
         for arguments in ([b"--" + HOSTILE], [b"x", b"--set", HOSTILE], [b"x", b"--sweep", HOSTILE], [b"x", b"--window", HOSTILE]):
-            self.prints_nothing_to_obey("idlewave-sim", *arguments, code=None, says=b"idlewave: ")
+            self.prints_nothing_to_obey("idlewave", b"sim", *arguments, code=None, says=b"idlewave: ")
         self.prints_nothing_to_obey("idlewave-agent", b"--session", b"s", b"--" + HOSTILE)
         self.prints_nothing_to_obey("idlewave-agent", b"--session", HOSTILE, code=None)
 
@@ -72,7 +72,7 @@ class HostileText(unittest.TestCase):
         self.prints_nothing_to_obey("idlewave", b"info", b"--json", path, code=0, says=b"\\u001b")
         self.prints_nothing_to_obey("idlewave", b"report", b"--json", path, code=0, says=b"\\u202e")
         self.prints_nothing_to_obey("idlewave", b"replay", b"--once", path, code=0, says=b"recording")
-        self.prints_nothing_to_obey("idlewave-sim", b"--from", path)
+        self.prints_nothing_to_obey("idlewave", b"sim", b"--from", path)
 
     def test_a_line_of_a_session_can_not_pass_for_two(self):
         path = self.session(b"plain.iw")
@@ -85,15 +85,15 @@ class HostileText(unittest.TestCase):
         escapes = rb"\u001B]0;owned\u0007\u202E"
         for text in (b'["' + escapes + b'"]\nkey = 1\n', b'[machine]\n"' + escapes + b'" = 1\n',
                      b'[program]\nkernel = "' + escapes + b'"\n', b"[machine]\nranks = \x1b]0;owned\x07\n", b"[\x9b31m]\n"):
-            self.prints_nothing_to_obey("idlewave-sim", self.file(name, text))
+            self.prints_nothing_to_obey("idlewave", b"sim", self.file(name, text))
 
     def test_lines_of_a_schedule_and_of_a_noise_trace(self):
-        self.prints_nothing_to_obey("idlewave-sim", b"--goal", self.file(HOSTILE + b".goal", b"num_ranks 1\n" + HOSTILE + b"\n"))
+        self.prints_nothing_to_obey("idlewave", b"sim", b"--goal", self.file(HOSTILE + b".goal", b"num_ranks 1\n" + HOSTILE + b"\n"))
         self.file(b"noise.csv", HOSTILE.replace(b"\r", b"") + b"\n")
         scenario = self.file(b"noisy.toml", b"""[machine]\nranks = 4\nranks_per_domain = 2
 [program]\nsteps = 2\nkernel = "core"\ntime = "1 ms"
 [noise]\ndistribution = "trace"\nfile = "noise.csv"\n""")
-        self.prints_nothing_to_obey("idlewave-sim", scenario)
+        self.prints_nothing_to_obey("idlewave", b"sim", scenario)
 
 
 if __name__ == "__main__":

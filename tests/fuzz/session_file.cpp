@@ -6,16 +6,17 @@
 
 #include <memory>
 
+#include "monitor/analysis/program.h"
 #include "monitor/cli/observer.h"
+#include "monitor/cli/recording.h"
 #include "monitor/cli/report.h"
+#include "monitor/cli/simulation/derived_scenario.h"
 #include "monitor/link/link.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/state.h"
 #include "probe/wire/frame_log.h"
 #include "tests/fuzz/frames.h"
 #include "tests/fuzz/road.h"
-#include "workloads/sim/main/inference.h"
-#include "workloads/sim/main/session_history.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::fuzz {
@@ -75,10 +76,11 @@ void replay(const std::string& path) {
 }
 
 void simulate_from(const std::string& path) {
-  const auto history = sim::read_history(path);
-  if (!history) return require(!history.error().message.empty());
-  const std::string text = sim::scenario_of(*history, sim::pattern_of(*history), path);
-  (void)support::parse_scenario(text, path);
+  const auto recording = cli::read_recording(path, 1 << 20);
+  if (!recording) return require(!recording.error().message.empty());
+  const auto program = analysis::find_program(recording->timeline());
+  if (!program) return require(!program.error().message.empty());
+  (void)support::parse_scenario(cli::simulation::scenario_of(*program, path), path);
 }
 
 }  // namespace

@@ -1,0 +1,186 @@
+#include "monitor/analysis/common_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace idlewave::analysis {
+namespace {
+
+using timeline::Lane;
+using timeline::StepRecord;
+using timeline::Timeline;
+using wire::Event;
+using wire::EventKind;
+using wire::Phase;
+
+struct NumberedStep {
+  Step number = wire::kNoStep;
+  RankStep times;
+  /// It has ended, and nothing of it was lost.
+  bool known = false;
+  bool waits = false;
+
+  bool whole() const { return known && waits && times.held <= times.end - times.begin; }
+};
+
+bool waits(Phase phase) { return phase == Phase::kWait || phase == Phase::kCommunicate; }
+
+bool is_known(const Lane& lane, const StepRecord& record) {
+  const Nanoseconds length = record.end - record.begin;
+  if (record.compute + record.wait + record.communicate + record.delay == length) return true;
+  // Time outside any phase is in no figure of the record, and known all the same.
+  const timeline::Times times = lane.times(record.begin, record.end);
+  return std::accumulate(times.begin(), times.end(), std::int64_t{0}) >= length.count();
+}
+
+/// What a lane's record of a step does not hold: goes through the events that are kept.
+class LaneReader {
+ public:
+  explicit LaneReader(const Lane& lane) : lane_(lane), next_(lane.steps().begin()) {
+    lane.for_each_event(lane.events_from(), lane.last() + Nanoseconds{1}, [this](const Event& event) { take(event); });
+  }
+
+  /// By number; of one that was begun twice the later.
+  std::vector<NumberedStep> steps() && {
+    std::ranges::stable_sort(steps_, {}, &NumberedStep::number);
+    const auto later =
+        std::unique(steps_.rbegin(), steps_.rend(), [](const auto& a, const auto& b) { return a.number == b.number; });
+    steps_.erase(steps_.begin(), later.base());
+    return std::move(steps_);
+  }
+
+ private:
+  void take(const Event& event) {
+    if (event.kind == EventKind::kStep) begin_step(event);
+    if (event.kind == EventKind::kDelayBegin && event.phase == Phase::kDelay) held_since_ = event.time;
+    if (event.kind == EventKind::kDelayEnd && held_since_) end_hold(event.time);
+    if (event.kind == EventKind::kTraffic && in_step_) steps_.back().times.traffic += event.value;
+    // A hold comes on top of the phase that goes on: who waited before it waits on behind it.
+    if (wire::changes_phase(event.kind) && event.kind != EventKind::kDelayBegin) enter(event.phase, event.time);
+  }
+
+  /// Every step that began with an event has a record, unless there was no room for it any more.
+  void begin_step(const Event& event) {
+    const auto& records = lane_.steps();
+    const auto is_this = [&](const StepRecord& record) {
+      return record.begin == event.time && record.step == Step(event.value);
+    };
+    next_ = std::find_if(next_, records.end(), is_this);
+    in_step_ = next_ != records.end();
+    if (!in_step_) return void(next_ = records.begin());
+    const StepRecord& record = *next_++;
+    steps_.push_back({.number = record.step,
+                      .times = {.begin = record.begin, .end = record.end},
+                      .known = record.end > record.begin && is_known(lane_, record)});
+  }
+  void end_hold(Nanoseconds time) {
+    if (in_step_) steps_.back().times.held += time - *held_since_;
+    held_since_.reset();
+  }
+  void enter(Phase phase, Nanoseconds time) {
+    if (waits(phase) && !waits(phase_) && in_step_) post(steps_.back(), time);
+    phase_ = phase;
+  }
+  void post(NumberedStep& step, Nanoseconds time) {
+    if (step.waits) return;
+    step.times.post = time;
+    step.waits = true;
+  }
+
+  const Lane& lane_;
+  std::deque<StepRecord>::const_iterator next_;
+  std::vector<NumberedStep> steps_;
+  Phase phase_ = Phase::kNone;
+  bool in_step_ = false;
+  std::optional<Nanoseconds> held_since_;
+};
+
+using StepsOfRanks = std::vector<std::vector<NumberedStep>>;
+
+wire::Result<StepsOfRanks> read_all(const Timeline& timeline) {
+  StepsOfRanks ranks;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const Lane* lane = timeline.lane(rank);
+    if (lane != nullptr && lane->events() > 0) ranks.push_back(LaneReader(*lane).steps());
+  }
+  if (!ranks.empty() && Rank(ranks.size()) == timeline.ranks()) return ranks;
+  return wire::Error{
+      fmt::format("{} of {} ranks are in the recording; all are needed", ranks.size(), timeline.ranks())};
+}
+
+/// What the ranks say of one number.
+struct Found {
+  /// On so many ranks.
+  std::size_t whole = 0;
+  /// On some rank it begins before the step before has ended.
+  bool goes_back = false;
+};
+
+std::map<Step, Found> numbers_in(const StepsOfRanks& ranks) {
+  std::map<Step, Found> found;
+  for (const auto& steps : ranks) {
+    const NumberedStep* before = nullptr;
+    for (const NumberedStep& step : steps) {
+      Found& number = found[step.number];
+      number.whole += step.whole();
+      number.goes_back |= before != nullptr && step.times.begin < before->times.end;
+      before = &step;
+    }
+  }
+  return found;
+}
+
+/// Programs number their steps as they like: what follows a step is the next number that any rank has, and only where
+/// one of them is not whole somewhere, or goes back, the run breaks.
+std::vector<Step> longest_run(const std::map<Step, Found>& found, std::size_t ranks) {
+  std::vector<Step> run, longest;
+  const auto end_run = [&] {
+    if (run.size() > longest.size()) longest.swap(run);
+    run.clear();
+  };
+  for (const auto& [number, step] : found) {
+    if (step.goes_back || step.whole != ranks) end_run();
+    if (step.whole == ranks) run.push_back(number);
+  }
+  end_run();
+  return longest;
+}
+
+std::vector<RankStep> taken(const std::vector<NumberedStep>& steps, const std::vector<Step>& numbers) {
+  std::vector<RankStep> times;
+  auto step = std::ranges::lower_bound(steps, numbers.front(), {}, &NumberedStep::number);
+  for (std::size_t i = 0; i < numbers.size(); ++i, ++step) times.push_back(step->times);
+  return times;
+}
+
+}  // namespace
+
+Nanoseconds CommonSteps::begin() const {
+  Nanoseconds first = Nanoseconds::max();
+  for (const auto& steps : ranks) first = std::min(first, steps.front().begin);
+  return first;
+}
+
+Nanoseconds CommonSteps::end() const {
+  Nanoseconds last = Nanoseconds::min();
+  for (const auto& steps : ranks) last = std::max(last, steps.back().end);
+  return last;
+}
+
+wire::Result<CommonSteps> common_steps(const Timeline& timeline) {
+  const auto ranks = read_all(timeline);
+  if (!ranks) return ranks.error();
+  const std::map<Step, Found> found = numbers_in(*ranks);
+  CommonSteps common{.numbers = longest_run(found, ranks->size()), .ranks = {}, .known = found.size()};
+  if (common.steps() < 2)
+    return wire::Error{fmt::format("of {} steps there are no two in a row that are whole on all {} ranks", found.size(),
+                                   ranks->size())};
+  for (const auto& steps : *ranks) common.ranks.push_back(taken(steps, common.numbers));
+  return common;
+}
+
+}  // namespace idlewave::analysis

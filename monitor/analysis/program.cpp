@@ -1,0 +1,207 @@
+#include "monitor/analysis/program.h"
+
+#include <algorithm>
+#include <map>
+
+#include "monitor/analysis/activity.h"
+#include "monitor/analysis/step_history.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using timeline::Timeline;
+
+/// Partners are looked for up to this distance.
+constexpr Rank kFarthest = 6;
+/// Share of telling steps in which jitter may make a partner look like none.
+constexpr double kViolations = 0.1;
+/// Of a step: how much earlier than its partner's post a wait may seem to end.
+constexpr double kTolerance = 0.02;
+/// Of a step: a rank that posts so much later than another tells whether that one waits for it.
+constexpr double kLate = 0.25;
+constexpr Nanoseconds kLeastHold = std::chrono::microseconds(100);
+
+template <class Value>
+auto median_of(const CommonSteps& steps, Value value) {
+  std::vector<decltype(value(RankStep{}))> values;
+  values.reserve(steps.ranks.size() * steps.steps());
+  for (const auto& rank : steps.ranks) {
+    for (const RankStep& step : rank) values.push_back(value(step));
+  }
+  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Steps in which a rank posted so late that whoever waits for it must have noticed, and how many of them another went
+/// through unmoved.
+struct Evidence {
+  std::uint64_t told = 0;
+  std::uint64_t violated = 0;
+
+  bool speaks_for_it() const { return told > 0 && double(violated) <= kViolations * double(told); }
+  Evidence& operator+=(const Evidence& more) {
+    told += more.told, violated += more.violated;
+    return *this;
+  }
+};
+
+/// Whom a rank waits for, from the begins and ends of its waits and the posts of others.
+class PartnerSearch {
+ public:
+  explicit PartnerSearch(const CommonSteps& steps) : steps_(steps), ranks_(Rank(steps.ranks.size())) {
+    const auto length =
+        double(median_of(steps, [](const RankStep& step) { return (step.end - step.begin - step.held).count(); }));
+    late_ = Nanoseconds(std::int64_t(kLate * length));
+    tolerance_ = Nanoseconds(std::int64_t(kTolerance * length));
+  }
+
+  /// Over all ranks that have a partner at this distance without going across the ends, or (`across`) only by that.
+  Evidence at(Rank distance, bool across) const {
+    Evidence sum;
+    for (Rank rank = 0; rank < ranks_; ++rank) {
+      const Rank sender = rank - distance;
+      const bool inside = sender >= 0 && sender < ranks_;
+      if (inside != across) sum += between(rank, ((sender % ranks_) + ranks_) % ranks_);
+    }
+    return sum;
+  }
+
+ private:
+  Evidence between(Rank receiver, Rank sender) const {
+    Evidence sum;
+    const auto& mine = steps_.ranks[std::size_t(receiver)];
+    const auto& its = steps_.ranks[std::size_t(sender)];
+    for (std::size_t k = 0; k < mine.size(); ++k) {
+      if (its[k].post < mine[k].post + late_) continue;
+      ++sum.told;
+      sum.violated += mine[k].end < its[k].post - tolerance_;
+    }
+    return sum;
+  }
+
+  const CommonSteps& steps_;
+  Rank ranks_;
+  Nanoseconds late_{};
+  Nanoseconds tolerance_{};
+};
+
+Nanoseconds transfer_time(const CommonSteps& steps, const std::vector<Rank>& distances) {
+  const Rank ranks = Rank(steps.ranks.size());
+  std::vector<Nanoseconds> lasted;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const auto& mine = steps.ranks[std::size_t(rank)];
+    for (std::size_t k = 0; k < mine.size(); ++k) {
+      Nanoseconds last = mine[k].post;
+      for (const Rank distance : distances) {
+        const Rank sender = rank - distance;
+        if (sender >= 0 && sender < ranks) last = std::max(last, steps.ranks[std::size_t(sender)][k].post);
+      }
+      lasted.push_back(mine[k].end - last);
+    }
+  }
+  return std::max(Nanoseconds{0}, median(std::move(lasted)));
+}
+
+Rank largest_domain(const Timeline& timeline) {
+  std::map<int, Rank> members;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) ++members[timeline.domain_of(rank)];
+  Rank most = 0;
+  for (const auto& [domain, ranks] : members) most = std::max(most, ranks);
+  return most;
+}
+
+bool all_are_placed(const Timeline& timeline) {
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    if (timeline.domain_of(rank) < 0) return false;
+  }
+  return !timeline.domains().empty();
+}
+
+/// What all domains were seen to move, for each step of each rank.
+double seen_volume(const Timeline& timeline, const CommonSteps& steps) {
+  const Window window{steps.begin(), steps.end()};
+  double bytes_per_second = 0;
+  for (const DomainActivity& domain : domain_activity(timeline, window))
+    bytes_per_second += domain.bandwidth_mean.value_or(0);
+  const double seconds = std::chrono::duration<double>(window.length()).count();
+  return bytes_per_second * seconds / (double(steps.ranks.size()) * double(steps.steps()));
+}
+
+Work find_work(const Timeline& timeline, const CommonSteps& steps) {
+  Work work{.time = std::max(Nanoseconds{1}, median_of(steps, [](const RankStep& step) { return step.work(); })),
+            .memory = {}};
+  if (!all_are_placed(timeline)) return work;
+  const wire::DomainInfo& model = timeline.domains().front().info;
+  const auto declared = double(median_of(steps, [](const RankStep& step) { return step.traffic; }));
+  const double volume = declared > 0 ? declared : seen_volume(timeline, steps);
+  if (model.core_bandwidth > 0 && model.saturated_bandwidth > 0 && volume >= 1)
+    work.memory = Work::Memory{volume, model.core_bandwidth, model.saturated_bandwidth};
+  return work;
+}
+
+std::vector<Hold> find_holds(const CommonSteps& steps) {
+  std::vector<Hold> holds;
+  for (std::size_t rank = 0; rank < steps.ranks.size(); ++rank) {
+    for (std::size_t step = 0; step < steps.steps(); ++step) {
+      const Nanoseconds held = steps.ranks[rank][step].held;
+      if (held >= kLeastHold) holds.push_back({Rank(rank), step, held});
+    }
+  }
+  return holds;
+}
+
+std::size_t nodes_with_ranks(const Timeline& timeline) {
+  const auto nodes = timeline.nodes();
+  return std::size_t(std::ranges::count_if(nodes, [](const auto& node) { return node.ranks > 0; }));
+}
+
+}  // namespace
+
+Pattern find_pattern(const CommonSteps& steps) {
+  const PartnerSearch search(steps);
+  const Rank farthest = std::min(kFarthest, Rank(steps.ranks.size()) - 1);
+  Pattern pattern;
+  Evidence across;
+  for (Rank distance = -farthest; distance <= farthest; ++distance) {
+    if (distance == 0 || !search.at(distance, false).speaks_for_it()) continue;
+    pattern.distances.push_back(distance);
+    across += search.at(distance, true);
+  }
+  pattern.certain = !pattern.distances.empty();
+  if (!pattern.certain) pattern.distances = {-1, 1};
+  pattern.ring = across.told == 0 || across.speaks_for_it();
+  pattern.transfer = transfer_time(steps, pattern.distances);
+  return pattern;
+}
+
+wire::Result<Program> find_program(const Timeline& timeline) {
+  if (nodes_with_ranks(timeline) > 1)
+    return wire::Error{"the session ran on several nodes; only one node's can be simulated from its recording"};
+  auto steps = common_steps(timeline);
+  if (!steps) return steps.error();
+  Program program{.name = timeline.program(),
+                  .ranks_per_domain = largest_domain(timeline),
+                  .steps = std::move(*steps),
+                  .pattern = {},
+                  .work = {},
+                  .holds = {}};
+  program.pattern = find_pattern(program.steps);
+  program.work = find_work(timeline, program.steps);
+  program.holds = find_holds(program.steps);
+  return program;
+}
+
+std::vector<double> mean_at_work(const CommonSteps& steps, Rank ranks_per_domain, Nanoseconds from, Nanoseconds to) {
+  const auto each = std::size_t(ranks_per_domain);
+  std::vector<double> means((steps.ranks.size() + each - 1) / each, 0);
+  for (std::size_t rank = 0; rank < steps.ranks.size(); ++rank) {
+    Nanoseconds busy{};
+    for (const RankStep& step : steps.ranks[rank])
+      busy += std::max(Nanoseconds{0}, std::min(step.post, to) - std::max(step.begin + step.held, from));
+    means[rank / each] += double(busy.count()) / double((to - from).count());
+  }
+  return means;
+}
+
+}  // namespace idlewave::analysis

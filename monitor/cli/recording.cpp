@@ -1,0 +1,27 @@
+#include "monitor/cli/recording.h"
+
+#include <limits>
+#include <vector>
+
+#include "monitor/cli/progress.h"
+#include "monitor/link/link.h"
+
+namespace idlewave::cli {
+
+wire::Result<Recording> read_recording(const std::string& path, std::uint64_t memory) {
+  auto link = link::open_replay({.path = path, .speed = std::numeric_limits<double>::infinity()});
+  if (!link) return link.error();
+  Recording recording{std::make_unique<Observer>("", memory), {}};
+  Progress progress("reading " + path);
+  std::vector<link::Delivery> deliveries;
+  for (Nanoseconds turn{}; (*link)->status().state != link::LinkState::kEnded; ++turn, deliveries.clear()) {
+    (*link)->receive(turn, deliveries);
+    for (const link::Delivery& delivery : deliveries) recording.observer->accept(delivery);
+    if (!deliveries.empty()) progress.reached(share_of(deliveries.back().received_at, (*link)->status().duration));
+  }
+  recording.damage = link::replay_control(**link)->damage();
+  recording.observer->note_damage(recording.damage);
+  return recording;
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,303 @@
+#include "monitor/cli/simulation/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "monitor/cli/verbs.h"
+#include "probe/words/quantity.h"
+#include "probe/words/window.h"
+
+namespace idlewave::cli::simulation {
+namespace {
+
+constexpr Rank kMostFactor = 100'000'000;
+
+constexpr const char* kAbout =
+    "Simulates bulk-synchronous programs on shared memory interfaces, and message schedules on a network, exactly and\n"
+    "reproducibly. The flags say which of five ways is meant:\n";
+
+constexpr const char* kFooter =
+    "Ctrl-C ends a run with what it has: its result so far, marked as interrupted; a recording that ends there;\n"
+    "a live session that says that it is over. A sweep, a comparison with a recording and a schedule end without a\n"
+    "result.\n"
+    "Exit code: 0, also of a run that Ctrl-C ended with what it had; 1 if a run failed, or was interrupted without a\n"
+    "result (a schedule: 130, by the signal itself); 2 if the input can't be taken, as one line says.\n"
+    "Under mpirun or srun the ranks share out the runs of a sweep.\n";
+
+template <class T>
+T value_or_throw(wire::Result<T> result, const std::string& flag) {
+  if (!result) throw CLI::ValidationError(flag, result.error().message);
+  return *result;
+}
+
+// --- flags that several ways have ---
+
+void add_scenario(CLI::App& app, std::filesystem::path& scenario, const std::string& help = "Scenario file (TOML)") {
+  app.add_option("scenario", scenario, help)->type_name("FILE");
+}
+
+void add_settings(CLI::App& app, std::vector<std::string>& settings) {
+  app.add_option("--set", settings, "Another value for a key of the scenario, as in machine.ranks=4000")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_window(CLI::App& app, words::Fractions& window) {
+  app.add_option_function<std::string>(
+         "--window",
+         [&window](const std::string& text) { window = value_or_throw(words::parse_window(text), "--window"); },
+         "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
+      ->type_name("FROM:TO");
+}
+
+void add_memory(CLI::App& app, std::uint64_t& memory, const std::string& help) {
+  app.add_option_function<std::string>(
+         "--memory",
+         [&memory](const std::string& text) { memory = value_or_throw(words::parse_bytes(text), "--memory"); }, help)
+      ->type_name("SIZE");
+}
+
+template <class Factor>
+CLI::Option* add_extrapolate(CLI::App& app, Factor& factor, const std::string& help) {
+  return app
+      .add_option_function<Rank>(
+          "--extrapolate", [&factor](Rank times) { factor = times; }, help)
+      ->type_name("K")
+      ->check(CLI::Range(Rank{1}, kMostFactor));
+}
+
+void add_record(CLI::App& app, std::string& record, std::string& session) {
+  app.add_option("--record", record, "Write a session file for `idlewave replay` and `report`")->type_name("FILE");
+  app.add_option("--session", session, "Name of the session in that file (simulation)")->type_name("NAME");
+}
+
+// --- the ways ---
+
+void add_flags(CLI::App& app, ScenarioOptions& o) {
+  add_scenario(app, o.scenario);
+  add_settings(app, o.settings);
+  app.add_flag("--without-delays", o.without_delays, "Leave out the scenario's delays");
+  add_window(app, o.window);
+  app.add_option_function<wire::Step>(
+         "--step-start", [&o](wire::Step step) { o.step_start = step; }, "Also tell when each rank began this step")
+      ->type_name("STEP")
+      ->check(CLI::NonNegativeNumber);
+  add_record(app, o.record, o.session);
+  app.add_flag("--json", o.json, "Print the result as JSON, with what `idlewave report` finds in the run");
+  add_memory(app, o.memory, "With --json: for the history in which it is found (512MB); the oldest detail goes first");
+}
+
+wire::Status check(ScenarioOptions& o) {
+  if (!o.scenario.empty()) return wire::ok();
+  return wire::Error{"name a scenario file, or a schedule with --goal, or a recording with --from"};
+}
+
+wire::Status check(SweepOptions& o) {
+  if (const auto fits = sim::sweep::check(o); !fits) return fits;
+  if (o.scenario.empty()) return wire::Error{"name the scenario file that is swept"};
+  return o.study ? sim::sweep::take_study(o) : wire::ok();
+}
+
+void add_flags(CLI::App& app, LiveOptions& o) {
+  add_scenario(app, o.scenario);
+  add_settings(app, o.settings);
+  app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
+  app.add_flag("--realtime", o.realtime, "As fast as the simulated program would run");
+  app.add_option("--stream", o.listen, "Monitors attach to this endpoint, as in tcp://*:5555")->type_name("ENDPOINT");
+  app.add_option("--connect", o.connect, "Of the monitor that listens there")->type_name("ENDPOINT");
+  app.add_option("--key", o.key,
+                 "Key file, for tcp. With --connect: the session's key.agent. With --stream: its key.server; without "
+                 "one new keys are made, and named on stderr")
+      ->type_name("FILE");
+  app.add_option("--session", o.session, "Name of the session, by which `idlewave attach` finds it on this node")
+      ->type_name("NAME");
+  app.add_flag("--allow-inject", o.allow_inject, "Let whoever watches order delays and noise");
+  app.add_option_function<std::string>(
+         "--duration",
+         [&o](const std::string& text) { o.duration = value_or_throw(words::parse_duration(text), "--duration"); },
+         "End after so long")
+      ->type_name("TIME");
+}
+
+wire::Status check(LiveOptions& o) {
+  if (o.scenario.empty()) return wire::Error{"name the scenario file that is to be watched"};
+  if (o.listen.empty() && o.connect.empty())
+    return wire::Error{"--realtime: goes with --stream ENDPOINT or --connect ENDPOINT"};
+  if (!o.realtime)
+    return wire::Error{"--stream, --connect: go with --realtime; to simulate as fast as possible, --record a file"};
+  return wire::ok();
+}
+
+void add_flags(CLI::App& app, ScheduleOptions& o) {
+  app.add_option("--goal", o.schedule, "The schedule, as GOAL text")->type_name("FILE")->required();
+  add_scenario(app, o.scenario,
+               "Scenario file (TOML) for the LogGOPS network, memory domains (kernel memory) and noise; without one "
+               "--set loggops.L=2500ns, machine.core_bandwidth=..., noise.distribution=... say all");
+  add_settings(app, o.settings);
+  CLI::Option* factor = add_extrapolate(app, o.extrapolate,
+                                        "The same program on K times as many ranks: collectives are written anew for "
+                                        "all, other messages keep their distance");
+  app.add_option("-o,--output", o.output, "With --extrapolate: also write that schedule, as GOAL text")
+      ->type_name("FILE")
+      ->needs(factor);
+  add_record(app, o.record, o.session);
+  app.add_flag("--json", o.json, "Print the result as JSON");
+}
+
+wire::Status check(ScheduleOptions&) { return wire::ok(); }
+
+void add_flags(CLI::App& app, SessionOptions& o) {
+  app.add_option("--from", o.recording, "The recorded session")->type_name("FILE")->required();
+  add_settings(app, o.settings);
+  add_extrapolate(app, o.extrapolate, "The same program on K times as many ranks");
+  add_window(app, o.window);
+  add_memory(app, o.memory, "For the history of the session (4GB); the oldest steps go first");
+  app.add_flag("--json", o.json, "Print the comparison as JSON");
+}
+
+wire::Status check(SessionOptions&) { return wire::ok(); }
+
+void add_flags(CLI::App& app, SweepOptions& o) { sim::sweep::add_options(app, o); }
+
+/// One of the ways to simulate. Not copied: its flags point to what they fill.
+struct Way {
+  std::string name;
+  std::string asked_for_by;
+  /// Any of them chooses this way.
+  std::vector<std::string> flags;
+  std::unique_ptr<CLI::App> app;
+  /// Once the line has been read.
+  std::function<wire::Result<Call>()> call;
+
+  std::string in_words() const { return name + " (" + asked_for_by + ")"; }
+  bool has(const std::string& flag) const { return app->get_option_no_throw(flag) != nullptr; }
+};
+
+template <class Options>
+Way way(std::string name, std::string asked_for_by, std::vector<std::string> flags, std::string help) {
+  auto options = std::make_shared<Options>();
+  auto app = std::make_unique<CLI::App>(help, "idlewave sim" + (flags.empty() ? "" : " " + asked_for_by));
+  app->set_help_flag();
+  app->allow_extras();
+  add_flags(*app, *options);
+  const auto call = [options]() -> wire::Result<Call> {
+    if (const wire::Status fits = check(*options); !fits) return fits.error();
+    return Call{std::move(*options)};
+  };
+  return {std::move(name), std::move(asked_for_by), std::move(flags), std::move(app), call};
+}
+
+/// Later ones are chosen before earlier ones.
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  ways.push_back(way<ScenarioOptions>("one run of a scenario", "a scenario file alone", {},
+                                      "1. A scenario, from its beginning to its end, as fast as it goes."));
+  ways.push_back(way<SweepOptions>("a sweep", "--sweep KEY=VALUES, perhaps --against KEY=VALUE, or --study",
+                                   {"--sweep", "--study"},
+                                   "2. A sweep: the scenario again and again, with other values, on all cores."));
+  ways.push_back(way<LiveOptions>("a live run", "--realtime with --stream ENDPOINT or --connect ENDPOINT",
+                                  {"--realtime", "--stream", "--connect"},
+                                  "3. A live run: the scenario is watched while it runs."));
+  ways.push_back(way<ScheduleOptions>("a schedule", "--goal FILE", {"--goal"},
+                                      "4. A schedule of messages and calculations (GOAL) on a network."));
+  ways.push_back(way<SessionOptions>(
+      "a recorded session", "--from FILE", {"--from"},
+      "5. A recorded session: derives ranks, domains, work, partners and delays from it, simulates the same program, "
+      "and prints both side by side."));
+  return ways;
+}
+
+std::string help_of(const std::vector<Way>& ways) {
+  std::string text = kAbout;
+  for (const Way& each : ways) text += "\n" + each.app->help();
+  return text + "\n" + kFooter;
+}
+
+/// Words of the line that are flags, without their values.
+std::vector<std::string> flags_in(std::span<char* const> words) {
+  std::vector<std::string> flags;
+  for (const std::string_view word : words) {
+    if (word == "--") break;
+    if (word.starts_with("--") || word == "-o" || word == "-h") flags.emplace_back(word.substr(0, word.find('=')));
+  }
+  return flags;
+}
+
+bool contains(const std::vector<std::string>& flags, std::string_view flag) {
+  return std::ranges::find(flags, flag) != flags.end();
+}
+
+const Way& chosen(const std::vector<Way>& ways, const std::vector<std::string>& flags) {
+  const auto is_asked_for = [&](const Way& each) {
+    return std::ranges::any_of(each.flags, [&](const auto& flag) { return contains(flags, flag); });
+  };
+  const auto found = std::find_if(ways.rbegin(), ways.rend(), is_asked_for);
+  return found == ways.rend() ? ways.front() : *found;
+}
+
+/// A flag that belongs to another way than the one that the line was taken for.
+wire::Status check_flags(const std::vector<Way>& ways, const Way& taken, const std::vector<std::string>& flags) {
+  for (const std::string& flag : flags) {
+    if (taken.has(flag)) continue;
+    std::string others;
+    for (const Way& each : ways) {
+      if (each.has(flag)) others += (others.empty() ? "" : ", or with ") + each.in_words();
+    }
+    if (others.empty()) return wire::Error{flag + ": there is no such flag; idlewave sim --help names those that are"};
+    return wire::Error{fmt::format("{}: goes with {}; this was taken for {}", flag, others, taken.in_words())};
+  }
+  return wire::ok();
+}
+
+wire::Result<Call> take(const Way& way, int argc, char** argv) {
+  try {
+    way.app->parse(argc, argv);
+  } catch (const CLI::Error& error) {
+    return wire::Error{error.what()};
+  }
+  if (const auto words = way.app->remaining(); !words.empty())
+    return wire::Error{fmt::format("'{}': is one word too many for {}", words.front(), way.in_words())};
+  return way.call();
+}
+
+}  // namespace
+
+Parsed parse(int argc, char** argv) {
+  const std::vector<Way> ways = all_ways();
+  const std::vector<std::string> flags = flags_in({argv + 1, argv + argc});
+  if (contains(flags, "--help") || contains(flags, "-h")) return print(help_of(ways)), Parsed{};
+  if (contains(flags, "--version")) return print("idlewave " IDLEWAVE_VERSION "\n"), Parsed{};
+  const Way& way = chosen(ways, flags);
+  if (const wire::Status fit = check_flags(ways, way, flags); !fit) return {{}, fail(fit.error().message, 2)};
+  auto call = take(way, argc, argv);
+  if (!call) return {{}, fail(call.error().message, 2)};
+  return {std::move(*call), 0};
+}
+
+ParsedStudy parse_study(int argc, char** argv) {
+  CLI::App app{"Simulates a scenario with many values and draws what comes out", "idlewave study"};
+  StudyOptions options;
+  app.add_option("study", options.name, "Name of the study (noise-and-collectives), or a scenario file with a [study]")
+      ->type_name("NAME");
+  app.add_flag("--list", options.list, "Name the studies");
+  add_settings(app, options.settings);
+  app.add_option("--csv", options.csv, "Also write the rows as CSV; - is stdout, without the drawing")
+      ->type_name("FILE");
+  app.add_flag("--json", options.json, "Print the rows as JSON instead of the drawing");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return {{}, app.exit(done)};
+  } catch (const CLI::Error& error) {
+    return {{}, fail(error.what(), 2)};
+  }
+  return {std::move(options), 0};
+}
+
+}  // namespace idlewave::cli::simulation

@@ -1,0 +1,126 @@
+#include "monitor/cli/simulation/operator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <variant>
+
+#include "probe/wire/no_command.h"
+#include "probe/words/noise.h"
+#include "workloads/sim/noise/make_noise.h"
+
+namespace idlewave::cli::simulation {
+
+struct NoiseOfCommand {
+  wire::CommandId command = 0;
+  std::vector<Rank> ranks;                  ///< Ascending; empty: all.
+  std::shared_ptr<const PhaseNoise> noise;  ///< Null: silence.
+
+  bool names(Rank rank) const { return ranks.empty() || std::ranges::binary_search(ranks, rank); }
+};
+
+namespace {
+
+/// The program's own noise, and an operator's on top.
+class OrderedNoise final : public PhaseNoise {
+ public:
+  OrderedNoise(std::shared_ptr<const PhaseNoise> own, std::vector<std::shared_ptr<const NoiseOfCommand>> ordered)
+      : own_(std::move(own)), ordered_(std::move(ordered)) {}
+
+  double after(Rank rank, Step step, double begin, double end) const override {
+    const double idle = own_ ? own_->after(rank, step, begin, end) : 0;
+    return idle + ordered_idle(rank, step, begin, end + idle);
+  }
+  wire::CommandId ordered_by(Rank rank, Step step, double begin, double end) const override {
+    const double idle = own_ ? own_->after(rank, step, begin, end) : 0;
+    return ordered_idle(rank, step, begin, end + idle) > 0 ? latest_for(rank)->command : 0;
+  }
+
+ private:
+  const NoiseOfCommand* latest_for(Rank rank) const {
+    const auto latest =
+        std::find_if(ordered_.rbegin(), ordered_.rend(), [&](const auto& ordered) { return ordered->names(rank); });
+    return latest == ordered_.rend() ? nullptr : latest->get();
+  }
+  double ordered_idle(Rank rank, Step step, double begin, double end) const {
+    const NoiseOfCommand* const ordered = latest_for(rank);
+    return ordered && ordered->noise ? ordered->noise->after(rank, step, begin, end) : 0;
+  }
+
+  std::shared_ptr<const PhaseNoise> own_;
+  std::vector<std::shared_ptr<const NoiseOfCommand>> ordered_;
+};
+
+}  // namespace
+
+wire::Status Operator::obey(const wire::Command& command) {
+  if (!may_inject_ && !std::holds_alternative<wire::ClearOrder>(command.order))
+    return wire::Error{wire::to_words(wire::NoCommand::kInjectionOff)};
+  const Rank ranks = prepared_.scenario.machine.ranks;
+  for (const Rank rank : command.ranks) {
+    if (rank < 0 || rank >= ranks)
+      return wire::Error{fmt::format("rank {}: the program has ranks 0 to {}", rank, ranks - 1)};
+  }
+  return std::visit([&](const auto& order) { return carry_out(command, order); }, command.order);
+}
+
+wire::Status Operator::carry_out(const wire::Command& command, const wire::DelayOrder& order) {
+  std::vector<std::pair<Rank, Step>> places;
+  for (const Rank rank : ranks_of(command)) {
+    const auto at = place_of(rank, order.at_step);
+    if (!at) return at.error();
+    places.emplace_back(rank, *at);
+  }
+  for (const auto& [rank, step] : places) {
+    if (const auto done = simulation_.order_delay(rank, step, order.duration, command.id); !done) return done.error();
+  }
+  return wire::ok();
+}
+
+/// As a real rank does it: for a step that it has begun already the next one.
+wire::Result<Step> Operator::place_of(Rank rank, Step at_step) const {
+  const auto next = simulation_.step_of_delay(rank, std::nullopt);
+  return next && at_step > *next ? simulation_.step_of_delay(rank, at_step) : next;
+}
+
+wire::Status Operator::carry_out(const wire::Command& command, const wire::NoiseOrder& order) {
+  if (const auto possible = words::check_order(order); !possible) return possible.error();
+  support::Noise noise{.distribution = {}, .seed = prepared_.scenario.noise.seed + command.id};
+  switch (order.kind) {
+    case wire::NoiseKind::kExponential: noise.distribution = support::ExponentialNoise{order.amount}; break;
+    case wire::NoiseKind::kPeriodic: noise.distribution = support::PeriodicNoise{order.amount, order.frequency}; break;
+  }
+  auto ordered = sim::noise::make_noise(noise);
+  if (!ordered) return ordered.error();
+  return replace_noise(command, std::move(*ordered));
+}
+
+wire::Status Operator::carry_out(const wire::Command& command, const wire::ClearOrder&) {
+  for (const Rank rank : ranks_of(command)) simulation_.take_back_delays(rank);
+  return ordered_.empty() ? wire::ok() : replace_noise(command, nullptr);
+}
+
+std::vector<Rank> Operator::ranks_of(const wire::Command& command) const {
+  if (!command.ranks.empty()) return command.ranks;
+  std::vector<Rank> all(static_cast<std::size_t>(prepared_.scenario.machine.ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+wire::Status Operator::replace_noise(const wire::Command& command, std::shared_ptr<const PhaseNoise> noise) {
+  std::vector<Rank> ranks = command.ranks;
+  std::ranges::sort(ranks);
+  if (ranks.empty()) ordered_.clear();
+  if (noise || !ordered_.empty()) {
+    ordered_.push_back(
+        std::make_shared<NoiseOfCommand>(NoiseOfCommand{command.id, std::move(ranks), std::move(noise)}));
+  }
+  const wire::Status taken = simulation_.set_noise(
+      ordered_.empty() ? prepared_.noise : std::make_shared<OrderedNoise>(prepared_.noise, ordered_));
+  // Of a simulation that takes no orders there are none.
+  if (!taken) ordered_.clear();
+  return taken;
+}
+
+}  // namespace idlewave::cli::simulation

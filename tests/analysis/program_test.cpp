@@ -1,0 +1,270 @@
+// Programs whose partners, work and delays are known, told to a timeline: what is found in it alone must be the same.
+
+#include "monitor/analysis/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "tests/analysis/ring_model.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using test::ms;
+using test::RingModel;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using timeline::Timeline;
+using wire::Event;
+using wire::EventKind;
+using wire::Phase;
+
+/// With one delay of half a second, so that somebody is late.
+RingModel disturbed() {
+  RingModel model;
+  model.delays = {{5, 5, ms(500)}};
+  return model;
+}
+
+wire::Result<Program> program_of(RingModel& model) {
+  model.run();
+  Timeline timeline;
+  model.fill(timeline);
+  return find_program(timeline);
+}
+
+Program found(RingModel model) {
+  auto program = program_of(model);
+  EXPECT_TRUE(program) << (program ? "" : program.error().message);
+  return std::move(*program);
+}
+
+TEST(Program, HasThePartnersOfEveryPattern) {
+  for (const std::vector<int>& distances : {std::vector<int>{-1, 1}, {1}, {3}, {-2, -1, 1, 2}}) {
+    RingModel model = disturbed();
+    model.distances = distances;
+    const Pattern pattern = found(model).pattern;
+    EXPECT_EQ(pattern.distances, distances);
+    EXPECT_TRUE(pattern.ring && pattern.certain);
+  }
+}
+
+TEST(Program, HasItsReceiversAsPartnersTooWhereBothSidesWait) {
+  RingModel model = disturbed();
+  model.distances = {1};
+  model.rendezvous = true;
+  EXPECT_THAT(found(model).pattern.distances, ElementsAre(-1, 1));
+}
+
+TEST(Program, IsARingOrAChain) {
+  RingModel model = disturbed();
+  model.ring = false;
+  EXPECT_FALSE(found(model).pattern.ring);
+  model.distances = {1};
+  EXPECT_FALSE(found(model).pattern.ring);
+}
+
+TEST(Program, KeepsItsPartnersUnderNoise) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  RingModel model = disturbed();
+  model.noise_mean_ms = 1;
+  model.seed = seed;
+  EXPECT_THAT(found(model).pattern.distances, ElementsAre(-1, 1));
+}
+
+TEST(Program, IsGuessedAtWhereNobodyWasLateAndSaysSo) {
+  const Pattern pattern = found(RingModel{}).pattern;
+  EXPECT_FALSE(pattern.certain);
+  EXPECT_THAT(pattern.distances, ElementsAre(-1, 1));
+}
+
+TEST(Program, HasTheWorkAndTheHoldsThatItWasGiven) {
+  const Program program = found(disturbed());
+  EXPECT_EQ(program.ranks(), 40);
+  EXPECT_EQ(program.ranks_per_domain, 10);
+  EXPECT_EQ(program.steps.steps(), 100u);
+  EXPECT_EQ(program.work.time, ms(10));
+  EXPECT_FALSE(program.work.memory) << "nobody said how much it moves";
+  ASSERT_EQ(program.holds.size(), 1u);
+  EXPECT_EQ(program.holds[0].rank, 5);
+  EXPECT_EQ(program.holds[0].step, 5u);
+  EXPECT_EQ(program.holds[0].duration, ms(500));
+}
+
+TEST(Program, MovesWhatItsRanksDeclare) {
+  RingModel model = disturbed();
+  model.run();
+  Timeline timeline;
+  timeline.apply_roster("n1", model.roster());
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    std::vector<Event> events;
+    for (const Event& event : model.events_of(rank)) {
+      events.push_back(event);
+      if (event.phase == Phase::kCompute) events.push_back({event.time, 50'000'000, EventKind::kTraffic, event.phase});
+    }
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  const auto program = find_program(timeline);
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_TRUE(program->work.memory);
+  EXPECT_EQ(program->work.memory->volume, 50e6);
+  EXPECT_EQ(program->work.memory->core_bandwidth, 10e9);
+  EXPECT_EQ(program->work.memory->saturated_bandwidth, 50e9);
+}
+
+/// The same events with each step's number changed.
+Timeline renumbered(const RingModel& model, const std::function<Step(Step)>& number) {
+  Timeline timeline;
+  timeline.apply_roster("n1", model.roster());
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    std::vector<Event> events = model.events_of(rank);
+    for (Event& event : events) {
+      if (event.kind == EventKind::kStep) event.value = std::uint64_t(number(Step(event.value)));
+    }
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  return timeline;
+}
+
+TEST(CommonSteps, MayBeNumberedByTens) {
+  RingModel model = disturbed();
+  model.run();
+  const auto ones = common_steps(renumbered(model, [](Step step) { return step; }));
+  const auto tens = common_steps(renumbered(model, [](Step step) { return 10 * step; }));
+  ASSERT_TRUE(ones && tens);
+  EXPECT_EQ(tens->steps(), ones->steps());
+  EXPECT_EQ(tens->numbers[3], 30);
+  EXPECT_EQ(find_pattern(*tens).distances, find_pattern(*ones).distances);
+}
+
+TEST(CommonSteps, OfTwoProgramsThatCountAlikeAreNotMixed) {
+  RingModel model = disturbed();
+  model.run();
+  const auto steps = common_steps(renumbered(model, [](Step step) { return step % 60; }));
+  ASSERT_TRUE(steps) << steps.error().message;
+  for (const auto& rank : steps->ranks) {
+    for (std::size_t k = 1; k < rank.size(); ++k) ASSERT_GE(rank[k].begin, rank[k - 1].end);
+  }
+}
+
+/// Each step as the model has it, whatever is taken of them.
+void expect_times_of(const RingModel& model, const CommonSteps& steps) {
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    for (std::size_t k = 0; k < steps.steps(); ++k) {
+      const auto& expected = model.times[std::size_t(steps.numbers[k])][std::size_t(rank)];
+      const RankStep& step = steps.ranks[std::size_t(rank)][k];
+      ASSERT_NEAR(double(step.begin.count()), expected.begin, 1);
+      ASSERT_NEAR(double(step.post.count()), expected.work_end, 1);
+      ASSERT_NEAR(double(step.end.count()), expected.wait_end, 1);
+      ASSERT_NEAR(double(step.held.count()), expected.delay_end - expected.begin, 2);
+    }
+  }
+}
+
+TEST(CommonSteps, AreWhatTheModelDid) {
+  RingModel model = disturbed();
+  model.noise_mean_ms = 1;
+  model.seed = std::random_device{}();
+  SCOPED_TRACE(model.seed);
+  model.run();
+  Timeline timeline;
+  model.fill(timeline);
+  const auto steps = common_steps(timeline);
+  ASSERT_TRUE(steps) << steps.error().message;
+  EXPECT_EQ(steps->steps(), 100u);
+  expect_times_of(model, *steps);
+}
+
+TEST(CommonSteps, LeaveOutThoseOfWhichEventsWereLost) {
+  RingModel model = disturbed();
+  model.run();
+  Timeline timeline;
+  timeline.apply_roster("n1", model.roster());
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    std::vector<Event> events = model.events_of(rank);
+    const auto& step = model.times[30][7];
+    const Nanoseconds middle(std::llround((step.delay_end + step.work_end) / 2));
+    if (rank == 7)
+      events.insert(std::ranges::upper_bound(events, middle, {}, &Event::time),
+                    {middle, 3, EventKind::kDropped, Phase::kCompute});
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  const auto steps = common_steps(timeline);
+  ASSERT_TRUE(steps) << steps.error().message;
+  EXPECT_EQ(steps->known, 100u);
+  EXPECT_EQ(steps->numbers.front(), 31);
+  EXPECT_EQ(steps->numbers.back(), 99);
+  expect_times_of(model, *steps);
+}
+
+/// As a session comes: every tenth of a second what all ranks did in it.
+void tell_in_slices(const RingModel& model, Timeline& timeline) {
+  timeline.apply_roster("n1", model.roster());
+  std::vector<std::vector<Event>> events;
+  for (Rank rank = 0; rank < model.ranks; ++rank) events.push_back(model.events_of(rank));
+  Nanoseconds last{};
+  for (const auto& lane : events) last = std::max(last, lane.back().time);
+  std::vector<std::size_t> told(events.size(), 0);
+  for (Nanoseconds until = ms(100); until < last + ms(100); until += ms(100)) {
+    for (std::size_t rank = 0; rank < events.size(); ++rank) {
+      const auto from = events[rank].begin() + std::ptrdiff_t(told[rank]);
+      const auto to = std::ranges::upper_bound(from, events[rank].end(), until, {}, &Event::time);
+      timeline.append("n1", {wire::LaneId::Kind::kRank, Rank(rank)}, {from, to});
+      told[rank] += std::size_t(to - from);
+    }
+  }
+}
+
+TEST(CommonSteps, AreTheLatestWhereTheBudgetHoldsNoMore) {
+  RingModel model = disturbed();
+  model.steps = 2000;
+  model.run();
+  Timeline timeline(2 << 20);
+  tell_in_slices(model, timeline);
+  const auto steps = common_steps(timeline);
+  ASSERT_TRUE(steps) << steps.error().message;
+  EXPECT_LT(steps->steps(), 2000u);
+  EXPECT_EQ(steps->numbers.back(), 1999);
+  expect_times_of(model, *steps);
+}
+
+TEST(CommonSteps, AreNoneWhereARankIsMissingOrNoTwoAreWhole) {
+  RingModel model = disturbed();
+  model.run();
+  Timeline timeline;
+  model.fill(timeline, ms(15));
+  EXPECT_THAT(common_steps(timeline).error().message, HasSubstr("no two in a row"));
+  wire::Roster larger = model.roster();
+  larger.world_size = 41;
+  timeline.apply_roster("n1", larger);
+  EXPECT_THAT(common_steps(timeline).error().message, HasSubstr("40 of 41 ranks"));
+}
+
+TEST(Program, OfSeveralNodesIsRefused) {
+  Timeline timeline;
+  wire::Roster roster;
+  roster.world_size = 2;
+  roster.ranks = {{0, 1000, wire::kNoDomain}};
+  timeline.apply_roster("n1", roster);
+  roster.ranks = {{1, 1000, wire::kNoDomain}};
+  timeline.apply_roster("n2", roster);
+  EXPECT_THAT(find_program(timeline).error().message, HasSubstr("several nodes"));
+}
+
+TEST(MeanAtWork, IsTheShareOfTimeBetweenHoldAndPost) {
+  CommonSteps steps;
+  steps.numbers = {0, 1};
+  const auto rank = [](double held) {
+    return std::vector<RankStep>{{ms(0), ms(held), ms(10), ms(20), 0}, {ms(20), ms(0), ms(30), ms(40), 0}};
+  };
+  steps.ranks = {rank(0), rank(5), rank(0)};
+  EXPECT_THAT(mean_at_work(steps, 2, ms(0), ms(40)), ElementsAre(20. / 40 + 15. / 40, 20. / 40));
+  EXPECT_THAT(mean_at_work(steps, 2, ms(5), ms(25)), ElementsAre(10. / 20 + 10. / 20, 10. / 20));
+}
+
+}  // namespace
+}  // namespace idlewave::analysis

@@ -1,0 +1,169 @@
+// What becomes of an operator's commands in a simulation.
+
+#include "monitor/cli/simulation/operator.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/contention/scenarios.h"
+
+namespace idlewave::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using wire::ClearOrder;
+using wire::Command;
+using wire::CommandId;
+using wire::DelayOrder;
+using wire::NoiseKind;
+using wire::NoiseOrder;
+using wire::Phase;
+
+/// First moment of each command on each rank; 0: the program's own.
+struct Holds final : sim::core::Recorder {
+  void step_begins(Rank, Step, double) override {}
+  void held_by(Rank, CommandId command) override { next = command; }
+  void enters(Rank rank, Step, Phase phase, double time) override {
+    const CommandId command = std::exchange(next, 0);
+    if (phase != Phase::kDelay && phase != Phase::kNoise) return;
+    began[phase].insert({{rank, command}, time});
+    last[phase][{rank, command}] = time;
+  }
+  bool has(Phase phase, Rank rank, CommandId command) const {
+    const auto found = began.find(phase);
+    return found != began.end() && found->second.contains({rank, command});
+  }
+  CommandId next = 0;
+  std::map<Phase, std::map<std::pair<Rank, CommandId>, double>> began, last;
+};
+
+Scenario quiet_scenario() {
+  Scenario scenario = reference_scenario();
+  scenario.delays.clear();
+  return scenario;
+}
+
+struct Stage {
+  explicit Stage(Scenario scenario = quiet_scenario(), std::shared_ptr<const sim::core::PhaseNoise> noise = nullptr)
+      : prepared{std::move(scenario), std::move(noise)} {
+    (void)simulation->advance_until(0.05);
+  }
+  void to_the_end() { (void)simulation->advance_until(1e9); }
+
+  Holds holds;
+  sim::Prepared prepared;
+  wire::Result<sim::Simulation> simulation = sim::Simulation::create(prepared, holds);
+  cli::simulation::Operator op{*simulation, prepared, true};
+};
+
+const NoiseOrder kNoise{NoiseKind::kExponential, 1ms, 0};
+
+TEST(DelayCommand, TakesEffectUnderItsNumberAlsoWhereThereAreTwo) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({7, {5}, DelayOrder{100ms, 20}}));
+  EXPECT_TRUE(stage.op.obey({8, {5}, DelayOrder{100ms, 20}}));
+  stage.to_the_end();
+  ASSERT_TRUE(stage.holds.has(Phase::kDelay, 5, 7));
+  ASSERT_TRUE(stage.holds.has(Phase::kDelay, 5, 8));
+  EXPECT_NEAR(stage.holds.began[Phase::kDelay].at({5, 8}) - stage.holds.began[Phase::kDelay].at({5, 7}), 0.1, 1e-9);
+}
+
+TEST(DelayCommand, ForAStepThatHasBegunIsForTheNextOne) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({7, {5}, DelayOrder{100ms, 2}}));
+  stage.to_the_end();
+  ASSERT_TRUE(stage.holds.has(Phase::kDelay, 5, 7));
+  EXPECT_NEAR(stage.holds.began[Phase::kDelay].at({5, 7}), 0.06, 1e-9);
+}
+
+TEST(DelayCommand, IsForAllItsRanksOrNone) {
+  Stage stage;
+  EXPECT_THAT(stage.op.obey({7, {5, 40}, DelayOrder{100ms, 20}}).error().message, HasSubstr("rank 40"));
+  EXPECT_FALSE(stage.op.obey({8, {5, 6}, DelayOrder{100ms, 200}}));
+  stage.to_the_end();
+  EXPECT_TRUE(stage.holds.began.empty());
+}
+
+TEST(Commands, OtherThanClearAreRefusedWhereInjectionIsOff) {
+  Stage stage;
+  cli::simulation::Operator op{*stage.simulation, stage.prepared, false};
+  EXPECT_FALSE(op.obey({7, {5}, DelayOrder{100ms, 20}}));
+  EXPECT_FALSE(op.obey({8, {5}, kNoise}));
+  EXPECT_TRUE(op.obey({9, {5}, ClearOrder{}}));
+  stage.to_the_end();
+  EXPECT_FALSE(stage.holds.has(Phase::kDelay, 5, 7));
+}
+
+TEST(ClearCommand, TakesBackDelaysThatHaveNotBegun) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({7, {}, DelayOrder{100ms, 20}}));
+  EXPECT_TRUE(stage.op.obey({8, {5}, DelayOrder{100ms, 30}}));
+  EXPECT_TRUE(stage.op.obey({9, {}, ClearOrder{}}));
+  stage.to_the_end();
+  EXPECT_TRUE(stage.holds.began.empty());
+}
+
+TEST(ClearCommand, LeavesOtherRanksTheirDelaysAndNoise) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({7, {5, 6}, DelayOrder{100ms, 20}}));
+  EXPECT_TRUE(stage.op.obey({8, {}, kNoise}));
+  EXPECT_TRUE(stage.op.obey({9, {5}, ClearOrder{}}));
+  stage.to_the_end();
+  EXPECT_FALSE(stage.holds.has(Phase::kDelay, 5, 7));
+  EXPECT_TRUE(stage.holds.has(Phase::kDelay, 6, 7));
+  EXPECT_FALSE(stage.holds.has(Phase::kNoise, 5, 8));
+  EXPECT_TRUE(stage.holds.has(Phase::kNoise, 6, 8));
+}
+
+TEST(ClearCommand, LeavesTheProgramItsOwnDelaysAndNoise) {
+  Stage stage(reference_scenario(), std::make_shared<HashedNoise>(0.001));
+  EXPECT_TRUE(stage.op.obey({7, {}, ClearOrder{}}));
+  stage.to_the_end();
+  EXPECT_TRUE(stage.holds.has(Phase::kDelay, 5, 0));
+  EXPECT_TRUE(stage.holds.has(Phase::kNoise, 5, 0));
+}
+
+TEST(ClearCommand, EndsNoiseWithTheStepThatGoesOn) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({7, {}, kNoise}));
+  (void)stage.simulation->advance_until(0.5);
+  EXPECT_TRUE(stage.op.obey({8, {}, ClearOrder{}}));
+  stage.to_the_end();
+  EXPECT_LT(stage.holds.last[Phase::kNoise].at({5, 7}), 0.53);
+}
+
+TEST(NoiseCommand, TakesEffectUnderItsNumberOnTheRanksThatItNames) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({7, {5, 3}, kNoise}));
+  stage.to_the_end();
+  for (Rank rank = 0; rank < 40; ++rank)
+    EXPECT_EQ(stage.holds.has(Phase::kNoise, rank, 7), rank == 3 || rank == 5) << rank;
+}
+
+TEST(NoiseCommand, LeavesOtherRanksTheNoiseThatTheyHave) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({7, {5, 6}, kNoise}));
+  EXPECT_TRUE(stage.op.obey({8, {6, 7}, kNoise}));
+  stage.to_the_end();
+  EXPECT_TRUE(stage.holds.has(Phase::kNoise, 5, 7));
+  EXPECT_FALSE(stage.holds.has(Phase::kNoise, 6, 7));
+  EXPECT_TRUE(stage.holds.has(Phase::kNoise, 6, 8));
+  EXPECT_TRUE(stage.holds.has(Phase::kNoise, 7, 8));
+}
+
+/// Nothing before step 60, then a millisecond in each.
+struct LateNoise final : sim::core::PhaseNoise {
+  double after(Rank, Step step, double, double) const override { return step < 60 ? 0 : 0.001; }
+};
+
+TEST(NoiseCommand, DoesNotTakeTheProgramsOwnNoiseForItsEffect) {
+  Stage stage(quiet_scenario(), std::make_shared<LateNoise>());
+  EXPECT_TRUE(stage.op.obey({7, {5}, NoiseOrder{NoiseKind::kPeriodic, 1ms, 0.4}}));
+  stage.to_the_end();
+  EXPECT_TRUE(stage.holds.has(Phase::kNoise, 5, 0));
+  ASSERT_TRUE(stage.holds.has(Phase::kNoise, 5, 7)) << "one interruption in 2.5 s";
+  EXPECT_GT(stage.holds.began[Phase::kNoise].at({5, 7}), 0.05);
+}
+
+}  // namespace
+}  // namespace idlewave::tests
