@@ -83,7 +83,8 @@ class CommandLine(unittest.TestCase):
         go, sign, sessions, heard = (self.path / name for name in ("go", "done", "d", "heard"))
         with open(heard, "w") as messages:  # and no pipe, which the program would keep open
             script = f"while [ ! -e {go} ]; do sleep 0.1; done; touch {sign}"
-            done = subprocess.run([PROGRAM, "run", "--headless", "0.2s", "--", "sh", "-c", script], stdin=subprocess.DEVNULL, stdout=messages,
+            done = subprocess.run([PROGRAM, "run", "--headless", "0.2s", "--", "sh", "-c", script],
+                                  stdin=subprocess.DEVNULL, stdout=messages,
                                   stderr=messages, timeout=60, env={**os.environ, "IDLEWAVE_DIR": str(sessions)})
         self.assertEqual(done.returncode, 0, heard.read_text())
         self.assertIn("idlewave attach", heard.read_text())

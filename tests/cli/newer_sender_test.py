@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A session of a sender that knows more values of each enumeration than we do: what is not known is called unknown, and nothing else is lost.
+"""A session of a sender that knows more values of each enumeration than we do:
+what is not known is called unknown, and nothing else is lost.
 Usage: newer_sender_test.py FOLDER_OF_PROGRAMS"""
 import json
 import pathlib

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Calls `idlewave sim` as users and scripts do: results, recordings, sweeps, schedules, complaints. Usage: sim_test.py FOLDER-OF-PROGRAMS"""
+"""Calls `idlewave sim` as users and scripts do: results, recordings, sweeps, schedules, complaints.
+
+Usage: sim_test.py FOLDER-OF-PROGRAMS"""
 import json
 import os
 import pathlib
@@ -94,7 +96,8 @@ class SimTest(unittest.TestCase):
 
     def start_sim(self, *arguments, until):
         """A run that has got so far."""
-        run = subprocess.Popen([BIN / "idlewave", "sim", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        run = subprocess.Popen([BIN / "idlewave", "sim", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE,
                                text=True, env=self.environment)
         self.addCleanup(run.kill)
         deadline = time.monotonic() + 60
@@ -156,7 +159,8 @@ class Collectives(SimTest):
         self.assertLess(self.makespan(mode="nonblocking"), self.makespan())
 
     def test_every_collective_runs_by_each_of_its_algorithms(self):
-        algorithms = {"allreduce": ("dissemination", "recursive-doubling", "ring"), "allgather": ("dissemination", "bruck", "recursive-doubling", "ring"),
+        algorithms = {"allreduce": ("dissemination", "recursive-doubling", "ring"), "allgather": ("dissemination",
+                                                                                                  "bruck", "recursive-doubling", "ring"),
                       "barrier": ("dissemination",), **{tree: ("binomial",) for tree in ("broadcast", "reduce", "gather", "scatter")}}
         for collective, names in algorithms.items():
             for name in names:
@@ -219,7 +223,8 @@ class Studies(SimTest):
         return {tuple(row["set"].values()): row["speedup"] for row in rows}
 
     def test_checkpoints_slow_dissemination_markedly_and_binomial_trees_barely(self):
-        speedup = self.speedups(10, "noise.distribution=checkpoint", "communication.collective=allreduce,allgather,gather,scatter", "machine.ranks=1024,4096")
+        speedup = self.speedups(10, "noise.distribution=checkpoint",
+                                "communication.collective=allreduce,allgather,gather,scatter", "machine.ranks=1024,4096")
         for ranks in ("1024", "4096"):
             for collective in ("allreduce", "allgather"):
                 for tree in ("gather", "scatter"):
@@ -227,7 +232,8 @@ class Studies(SimTest):
                     self.assertLess(speedup["checkpoint", tree, ranks], 2)
 
     def test_low_noise_costs_dissemination_little_and_the_root_of_a_tree_is_slow_beyond_16_ki_ranks(self):
-        speedup = self.speedups(3, "noise.distribution=system", "communication.collective=allreduce,gather,scatter", "machine.ranks=1024,16384,65536")
+        speedup = self.speedups(3, "noise.distribution=system", "communication.collective=allreduce,gather,scatter",
+                                "machine.ranks=1024,16384,65536")
         for tree in ("gather", "scatter"):
             small, medium, large = (speedup["system", tree, ranks] for ranks in ("1024", "16384", "65536"))
             self.assertLess(medium, 1.015)
@@ -238,7 +244,8 @@ class Studies(SimTest):
 
     def test_rows_are_written_as_csv(self):
         path = self.path / "rows.csv"
-        sweep = ["--sweep", "machine.ranks=16,32", "--sweep", "communication.collective=gather", "--against", "communication.mode=ideal", "--set", "program.steps=2"]
+        sweep = ["--sweep", "machine.ranks=16,32", "--sweep", "communication.collective=gather", "--against",
+                 "communication.mode=ideal", "--set", "program.steps=2"]
         self.assertEqual(self.call("sim", str(STUDY), *sweep, "--csv", str(path)).returncode, 0)
         lines = path.read_text().splitlines()
         self.assertEqual(lines[0], "machine.ranks,communication.collective,makespan_s,against_makespan_s,speedup")
@@ -353,7 +360,8 @@ class Scenarios(SimTest):
                 self.assertNotEqual(first["step_start_s"], self.sim(self.scenario, *program, "--step-start", "199")["step_start_s"])
 
     def test_settings_come_one_after_another(self):
-        result = self.sim(self.scenario, "--set", "machine.ranks=20", "--set", "program.steps=9", "--set", "machine.ranks=80", "--without-delays")
+        result = self.sim(self.scenario, "--set", "machine.ranks=20", "--set", "program.steps=9", "--set",
+                          "machine.ranks=80", "--without-delays")
         self.assertEqual((result["ranks"], result["steps"], result["rank_steps"]), (80, 9, 720))
         self.assertAlmostEqual(result["makespan_s"], 0.09, delta=1e-12)
 
@@ -581,7 +589,8 @@ class Recordings(SimTest):
 class Sweeps(SimTest):
     def test_rows_stay_in_order_and_are_single_runs_to_the_bit(self):
         rows = self.sim(self.scenario, "--sweep", "machine.ranks_per_domain=1..10", "--sweep", "delay.0.duration=0.6s,1.2s")
-        settings = [{"machine.ranks_per_domain": str(n), "delay.0.duration": duration} for n in range(1, 11) for duration in ("0.6s", "1.2s")]
+        settings = [{"machine.ranks_per_domain": str(n), "delay.0.duration": duration} for n in range(1,
+                                                                                                      11) for duration in ("0.6s", "1.2s")]
         self.assertEqual([row["set"] for row in rows], settings)
         for row in rows[::5] + rows[-1:]:
             single = self.sim(self.scenario, *[word for key, value in row["set"].items() for word in ("--set", f"{key}={value}")])
@@ -748,7 +757,8 @@ class Schedules(SimTest):
         self.refuses(self.scenario, "--goal", goal, says="LogGOPS")
 
     def test_a_deadlock_names_the_ranks_that_wait(self):
-        done = self.call("sim", "--goal", self.write("stuck.goal", RING.replace("send 8b to 2 tag 7", "send 8b to 2 tag 8")), *NETWORK, "--json")
+        done = self.call("sim", "--goal", self.write("stuck.goal", RING.replace("send 8b to 2 tag 7",
+                                                                                "send 8b to 2 tag 8")), *NETWORK, "--json")
         self.assertEqual(done.returncode, 1)
         self.assertFalse(json.loads(done.stdout)["complete"])
         self.assertRegex(done.stderr, r"idlewave: .*rank 0 waits for 8 B from rank 2")
@@ -767,7 +777,8 @@ TEN_CALCS = "num_ranks 10\n" + "".join(f"rank {rank} {{\ncalc 1000000\n}}\n" for
 
 
 class SharedSchedules(SimTest):
-    memory = ["--set", "machine.ranks_per_domain=10", "--set", "machine.core_bandwidth=10 GB/s", "--set", "machine.domain_bandwidth=50 GB/s"]
+    memory = ["--set", "machine.ranks_per_domain=10", "--set", "machine.core_bandwidth=10 GB/s", "--set",
+              "machine.domain_bandwidth=50 GB/s"]
 
     def setUp(self):
         super().setUp()
@@ -788,7 +799,8 @@ class SharedSchedules(SimTest):
     def test_half_of_a_machine_is_refused(self):
         self.refuses("--goal", self.goal, *self.memory[:4], says="machine.domain_bandwidth is missing")
         self.refuses("--goal", self.goal, *self.memory[:2], says="machine.ranks_per_domain")
-        self.refuses("--goal", self.goal, "--set", "machine.core_bandwidth=0 GB/s", "--set", "machine.domain_bandwidth=1 GB/s", says="machine.core_bandwidth")
+        self.refuses("--goal", self.goal, "--set", "machine.core_bandwidth=0 GB/s", "--set",
+                     "machine.domain_bandwidth=1 GB/s", says="machine.core_bandwidth")
 
     def test_noise_makes_calculations_late(self):
         noise = ["--set", "noise.distribution=exponential", "--set", "noise.mean=0.1ms"]
@@ -827,7 +839,8 @@ class Networks(SimTest):
 
     def test_the_protocol_follows_from_the_size_unless_it_is_said(self):
         def first_step_of_rank_4(*settings):
-            alone = ["--set", "machine.ranks_per_domain=1", "--set", "delay.0.step=0", "--set", "communication.distances=[1]", "--set", "program.steps=3"]
+            alone = ["--set", "machine.ranks_per_domain=1", "--set", "delay.0.step=0", "--set",
+                     "communication.distances=[1]", "--set", "program.steps=3"]
             return self.sim(self.network, *alone, *settings, "--step-start", "1")["step_start_s"][4]
 
         self.assertLess(first_step_of_rank_4(), 0.1)
@@ -837,7 +850,8 @@ class Networks(SimTest):
 
     def test_a_recording_tells_what_the_run_said(self):
         recording = str(self.path / "network.iw")
-        result = self.sim(self.network, "--set", "loggops.o=20us", "--set", "noise.distribution=exponential", "--set", "noise.mean=0.1ms", "--record", recording)
+        result = self.sim(self.network, "--set", "loggops.o=20us", "--set", "noise.distribution=exponential", "--set",
+                          "noise.mean=0.1ms", "--record", recording)
         report = json.loads(self.call("report", recording, "--json").stdout)
         self.assertAlmostEqual(report["duration_s"], result["makespan_s"], delta=1e-8)
         self.assertEqual((report["ranks"], report["steps"], report["dropped"], report["complete"]), (40, 200, 0, True))
@@ -915,7 +929,8 @@ class Extrapolations(SimTest):
         self.assertAlmostEqual(thrice["simulated"]["makespan_s"], once["simulated"]["makespan_s"], delta=1e-6)
         for domain, mean in enumerate(thrice["simulated"]["active_means"]):
             self.assertAlmostEqual(mean, once["simulated"]["active_means"][domain % 4], delta=1e-3)
-        self.refuses("--from", recording, "--extrapolate", "3", "--set", "machine.ranks_per_domain=7", says=["--extrapolate", "domains of 7"])
+        self.refuses("--from", recording, "--extrapolate", "3", "--set", "machine.ranks_per_domain=7",
+                     says=["--extrapolate", "domains of 7"])
         self.refuses("--from", recording, "--extrapolate", "99999999", says="ranks are possible")
 
     def test_it_goes_with_schedules_and_sessions_only(self):
@@ -973,9 +988,12 @@ class Watched(SimTest):
         return endpoint, sim, recorder
 
     def test_over_tcp_it_is_watched_by_those_who_have_its_keys(self):
-        sim = self.start("sim", self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000", "--realtime", "--allow-inject", "--stream", "tcp://127.0.0.1:*")
+        sim = self.start("sim", self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000", "--realtime",
+                         "--allow-inject", "--stream", "tcp://127.0.0.1:*")
         line = sim.stderr.readline()
-        self.assertRegex(line, r"^idlewave: to watch: idlewave attach tcp://127.0.0.1:\d+ --key \S+key.operator \(or, to look on only, \S+key.viewer\)$")
+        self.assertRegex(line,
+                         r"^idlewave: to watch: idlewave attach tcp://127.0.0.1:\d+ --key \S+key.operator"
+                         r" \(or, to look on only, \S+key.viewer\)$")
         endpoint, key, view = re.search(r"(tcp://\S+) --key (\S+) .* (\S+)\)", line).groups()
         order = ["inject", "--session", endpoint, "--ranks", "2", "--delay", "50ms"]
         for flags, code, says in (([], 2, "--key"), (["--key", view], 1, "spectator"), (["--key", key], 0, "")):
