@@ -722,7 +722,7 @@ class SharedSweeps(SimTest):
         program = shutil.copy(BIN / "idlewave", self.path)
         for rank, lines in (("0", 1), ("1", 0)):
             launched = {**self.environment, "PMI_SIZE": "2", "PMI_RANK": rank}
-            done = subprocess.run([program, self.scenario, *self.SWEEP], capture_output=True, text=True, env=launched, timeout=60)
+            done = subprocess.run([program, "sim", self.scenario, *self.SWEEP], capture_output=True, text=True, env=launched, timeout=60)
             self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", lines))
             if lines:
                 self.assertIn("without MPI", done.stderr)
