@@ -26,7 +26,10 @@ void scribble(Bytes& in, void* memory, std::size_t size) {
 
 class Agent {
  public:
-  explicit Agent(Bytes& in) : in_(in), segment_(std::move(*agent::Segment::make(1, kRingEvents, {}))), domains_("") {
+  explicit Agent(Bytes& in)
+      : in_(in),
+        segment_(std::move(*agent::Segment::make(1, kRingEvents, {}))),
+        domains_({.likwid_reader = "", .resctrl = ""}) {
     scribble_all();
     const auto who = agent::Newcomer::in(segment_->slot(0));
     if (!who.is_plausible()) return;
