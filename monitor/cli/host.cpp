@@ -216,7 +216,7 @@ wire::Result<Streams> Host::open_streams() {
 }
 
 wire::Status Host::open_kept_output() {
-  record_.output = session_.folder() + "/output";
+  record_.output = kept_output_path(session_.name());
   kept_output_ = open(record_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
   if (kept_output_ < 0) return wire::Error{fmt::format("{}: {}", record_.output, std::strerror(errno))};
   return make_room_for_output();

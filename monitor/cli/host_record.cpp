@@ -52,6 +52,11 @@ bool take(const std::string& key, const std::string& value, HostRecord& record) 
 
 }  // namespace
 
+std::string kept_output_path(const std::string& session) {
+  char folder[wire::kSessionPathLimit];
+  return wire::session_path(session.c_str(), folder) ? std::string(folder) + "/output" : std::string();
+}
+
 wire::Status write_host_record(const std::string& session, const HostRecord& record) {
   std::string text = fmt::format("pid {}\nstart {}\nendpoint {}\nprogram {}\nlabel {}\n", record.pid, record.start,
                                  record.endpoint, one_line(record.program), one_line(record.label));

@@ -34,6 +34,9 @@ std::optional<HostRecord> read_host_record(const std::string& session);
 /// The same, also of a host that has gone and left its folder.
 std::optional<HostRecord> read_last_host_record(const std::string& session);
 
+/// Where the host of a session keeps what its program prints while a screen has the terminal.
+std::string kept_output_path(const std::string& session);
+
 /// Sessions of this user on this node whose host lives.
 std::vector<std::string> hosted_sessions();
 

@@ -63,8 +63,8 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
     const auto ready = after(*message, words::kReady);
     if (!ready) continue;
     program_ = std::atoi(ready->c_str());
-    if (const auto record = read_last_host_record(session_); record && !record->output.empty())
-      output_fd_ = open(record->output.c_str(), O_RDONLY | O_CLOEXEC);
+    // Not by the host's record: a program that fills the disk may leave no room for that.
+    output_fd_ = open(kept_output_path(session_).c_str(), O_RDONLY | O_CLOEXEC);
     return std::nullopt;
   }
 }
