@@ -46,6 +46,9 @@ void forget_others(Told& told, const Found& found, KeyOf key_of) {
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
 
 std::string wave_text(const Wave& wave) {
+  if (met_itself(wave))
+    return fmt::format("idle wave from rank {}: {} up, {} down, its fronts met at rank {}", wave.origin_rank,
+                       plural(std::size_t(wave.up.reach_ranks), "rank"), wave.down.reach_ranks, wave.up.end_rank);
   return fmt::format("idle wave from rank {}: up {} and {}, down {} and {}", wave.origin_rank,
                      plural(std::size_t(wave.up.reach_ranks), "rank"), end_in_words(wave.up),
                      plural(std::size_t(wave.down.reach_ranks), "rank"), end_in_words(wave.down));

@@ -115,6 +115,14 @@ std::string end_in_words(const WaveDirection& direction) {
   return {};
 }
 
+bool met_itself(const Wave& wave) {
+  const auto reached = [](const WaveDirection& direction, Rank rank) {
+    return std::ranges::any_of(direction.front, [&](const FrontPoint& point) { return point.rank == rank; });
+  };
+  return wave.up.end == WaveEnd::kAnnihilated && wave.down.end == WaveEnd::kAnnihilated &&
+         reached(wave.down, wave.up.end_rank) && reached(wave.up, wave.down.end_rank);
+}
+
 std::string to_words(WaveCause cause) {
   switch (cause) {
     case WaveCause::kCommand: return "command";

@@ -78,6 +78,9 @@ struct Wave {
   WaveDirection down;
 };
 
+/// Its two fronts met each other: on the far side of a ring.
+bool met_itself(const Wave& wave);
+
 /// One wave for each delay (phase kDelay; noise makes none) that began in the window and that others could notice: waits
 /// are traced back to it through whoever was waited for, so that it does not matter how far apart partners are, how
 /// ragged the steps are, or who else waits. Of very many the latest.
