@@ -46,6 +46,9 @@ void forget_others(Told& told, const Found& found, KeyOf key_of) {
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
 
 std::string wave_text(const Wave& wave) {
+  if (wave.up.end == WaveEnd::kUnknown && wave.down.end == WaveEnd::kUnknown)
+    return fmt::format("how far the idle wave from rank {} came is not known: the steps that would tell are not kept",
+                       wave.origin_rank);
   if (met_itself(wave))
     return fmt::format("idle wave from rank {}: {} up, {} down, its fronts met at rank {}", wave.origin_rank,
                        plural(std::size_t(wave.up.reach_ranks), "rank"), wave.down.reach_ranks, wave.up.end_rank);

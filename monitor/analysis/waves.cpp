@@ -98,6 +98,7 @@ std::string to_words(WaveEnd end) {
     case WaveEnd::kAbsorbed: return "absorbed";
     case WaveEnd::kProgramEnded: return "program_ended";
     case WaveEnd::kNone: return "none";
+    case WaveEnd::kUnknown: return "unknown";
   }
   return {};
 }
@@ -111,6 +112,7 @@ std::string end_in_words(const WaveDirection& direction) {
     case WaveEnd::kAbsorbed: return fmt::format("was absorbed in the waiting of rank {}", direction.end_rank);
     case WaveEnd::kProgramEnded: return "ran until the program ended";
     case WaveEnd::kNone: return "has nobody who waits this way";
+    case WaveEnd::kUnknown: return "is not known: the steps that would tell are not kept";
   }
   return {};
 }

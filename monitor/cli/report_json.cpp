@@ -63,14 +63,15 @@ json edge_json(const analysis::Edge& edge) {
 }
 
 json direction_json(const analysis::WaveDirection& direction) {
+  const bool is_known = direction.end != analysis::WaveEnd::kUnknown;
   return {{"speed_ranks_per_s", value_of(direction.leading.ranks_per_s)},
           {"ranks_per_step", value_of(direction.leading.ranks_per_step)},
           {"leading", edge_json(direction.leading)},
           {"trailing", edge_json(direction.trailing)},
           {"decay_s_per_rank", value_of(direction.decay_s_per_rank)},
           {"decay_s_per_rank_error", error_of(direction.decay_s_per_rank)},
-          {"reach_ranks", direction.reach_ranks},
-          {"end", analysis::to_words(direction.end)},
+          {"reach_ranks", is_known ? json(direction.reach_ranks) : json()},
+          {"end", is_known ? json(analysis::to_words(direction.end)) : json()},
           {"end_rank", direction.end_rank >= 0 ? json(direction.end_rank) : json()}};
 }
 

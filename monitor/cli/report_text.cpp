@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/missing.h"
 #include "monitor/analysis/steps.h"
@@ -38,13 +40,19 @@ std::string domain_text(const Timeline& timeline, const analysis::DomainActivity
   return text + "\n";
 }
 
+/// Of a figure: an error below this does not show in its digits.
+constexpr double kWorthSaying = 5e-4;
+
 std::string figure_text(const std::optional<analysis::Estimate>& estimate, const char* unit) {
   if (!estimate) return fmt::format("unknown {}", unit);
-  if (!estimate->error) return fmt::format("{:.3g} {}", estimate->value, unit);
+  if (!estimate->error || *estimate->error < kWorthSaying * std::abs(estimate->value))
+    return fmt::format("{:.3g} {}", estimate->value, unit);
   return fmt::format("{:.3g} ± {:.1g} {}", estimate->value, *estimate->error, unit);
 }
 
 std::string direction_text(const char* name, const analysis::WaveDirection& direction) {
+  if (direction.end == analysis::WaveEnd::kUnknown)
+    return fmt::format("    {:<4} {}\n", name, analysis::end_in_words(direction));
   std::string text = fmt::format("    {:<4} {} ranks", name, direction.reach_ranks);
   if (direction.decay_s_per_rank)
     text += fmt::format(" at {}, {}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),

@@ -114,6 +114,19 @@ TEST(Waves, TwoDelaysMakeTwoWavesThatAnnihilateBetweenThem) {
   EXPECT_NEAR(waves[0].up.reach_ranks, 10, 1);
 }
 
+TEST(Waves, AreNotSaidToHaveReachedNobodyWhereTheStepsThatWouldTellAreForgotten) {
+  RingModel model = one_delay();
+  model.steps = 4000;
+  model.run();
+  timeline::Timeline timeline(4u << 20);
+  model.fill(timeline);
+  ASSERT_EQ(timeline.lane(5)->step(20), nullptr);
+  const auto waves = find_waves(timeline, kAll);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].up.end, WaveEnd::kUnknown);
+  EXPECT_EQ(waves[0].down.end, WaveEnd::kUnknown);
+}
+
 TEST(Waves, ADelayOfHalfAStepRunsTheWholeRingWhereNothingHidesIt) {
   const auto waves = waves_of(one_delay(ms(5)));
   ASSERT_THAT(waves, SizeIs(1));
