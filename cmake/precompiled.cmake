@@ -32,6 +32,11 @@ function(idlewave_read_once target headers)
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>)
 endfunction()
 
+# With sanitizers GCC 12 itself breaks off on a file that begins with a precompiled header.
+if(IDLEWAVE_SANITIZE)
+  set(IDLEWAVE_PRECOMPILE OFF)
+endif()
+
 if(IDLEWAVE_PRECOMPILE)
   idlewave_precompile(library_headers HEADERS ${idlewave_common_headers})
 endif()

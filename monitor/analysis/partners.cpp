@@ -21,6 +21,8 @@ constexpr double kViolations = 0.1;
 constexpr double kTolerance = 0.02;
 /// Of a step: a rank that posts so much later than another tells whether that one waits for it.
 constexpr double kLate = 0.25;
+/// Times as far as the nearest partner.
+constexpr Rank kNear = 3;
 constexpr std::size_t kMostMoments = 8;
 constexpr Step kMostSteps = 512;
 /// On either side of a late one.
@@ -67,12 +69,15 @@ class Search {
  private:
   static std::size_t place(Rank offset) { return std::size_t(offset + kFarthest); }
 
-  /// As the nearest partners say about whom anything is known: of far ones it is said by chance sooner.
-  bool is_ring(std::vector<Rank> offsets) const {
-    std::ranges::stable_sort(offsets, {}, [](Rank offset) { return std::abs(offset); });
+  /// As the near partners say, in both directions: of far ones it is said by chance sooner, and a rank at one end of a
+  /// chain may wait for its own neighbour while the one at the other end is late.
+  bool is_ring(const std::vector<Rank>& offsets) const {
+    Rank nearest = kFarthest;
+    for (const Rank offset : offsets) nearest = std::min(nearest, Rank(std::abs(offset)));
+    Evidence across;
     for (const Rank offset : offsets)
-      if (const Evidence& across = across_[place(offset)]; across.told > 0) return across.speaks_for_it();
-    return true;
+      if (std::abs(offset) <= kNear * nearest) across = across + across_[place(offset)];
+    return across.told == 0 || across.speaks_for_it();
   }
 
   /// The step of the ranks around the late one. False if nobody has come so far.
