@@ -255,8 +255,10 @@ void WaveTrace::settle_end(WaveDirection& direction) const {
     if (const Rank rank = partners_.at(edge, -offset, timeline_.ranks()); rank >= 0) next.push_back(rank);
   }
   const auto end = [&](WaveEnd how, Rank rank = -1) { direction.end = how, direction.end_rank = rank; };
-  if (partners_.offsets.empty() || !step_course(timeline_, origin_.rank, origin_.step, origin_.begin))
-    return end(has_more_to_tell(origin_.rank) ? WaveEnd::kRunning : WaveEnd::kUnknown);
+  const auto cause = step_course(timeline_, origin_.rank, origin_.step, origin_.begin);
+  if (!cause) return end(WaveEnd::kUnknown);
+  if (partners_.offsets.empty())
+    return end(cause->over || !has_more_to_tell(origin_.rank) ? WaveEnd::kNone : WaveEnd::kRunning);
   if (!depends) return end(WaveEnd::kNone);
   if (next.empty()) return end(WaveEnd::kBoundary);
   for (const Rank rank : next)

@@ -19,7 +19,7 @@ enum class WaveEnd : std::uint8_t {
   kAbsorbed,      ///< The next rank would have waited as long for somebody else, or was as late itself.
   kProgramEnded,  ///< The next rank ended before the front could reach it.
   kNone,          ///< Nobody waits for anybody in this direction.
-  kUnknown,       ///< The steps in which it would show are not kept any more, or nothing in them tells who waits.
+  kUnknown,       ///< The steps in which it would show are not kept any more.
 };
 /// As reports name it.
 std::string to_words(WaveEnd end);
