@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "monitor/analysis/least_squares.h"
 #include "monitor/theory/contention.h"
 
 namespace idlewave::analysis {
@@ -20,15 +21,9 @@ constexpr double kSteady = 0.01;
 /// Times s(n) have to vary by so much less than times.
 constexpr double kBetter = 0.7;
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Mean absolute deviation from the median, as a share of it.
 double variation(const std::vector<double>& values) {
-  const double middle = median_of(values);
+  const double middle = median(values);
   double sum = 0;
   for (const double value : values) sum += std::abs(value - middle);
   return middle > 0 ? sum / double(values.size()) / middle : 0;

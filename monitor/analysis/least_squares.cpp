@@ -20,6 +20,13 @@ double sum_of_products(std::span<const double> a, double mean_a, std::span<const
 
 }  // namespace
 
+double median(std::vector<double> values) {
+  assert(!values.empty());
+  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 std::optional<Estimate> fitted_slope(std::span<const double> x, std::span<const double> y) {
   assert(x.size() == y.size());
   if (x.size() < 2) return std::nullopt;

@@ -1,8 +1,9 @@
 #pragma once
-// Straight lines through points.
+// Medians of figures, and straight lines through points.
 
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace idlewave::analysis {
 
@@ -13,6 +14,8 @@ struct Estimate {
   std::optional<double> error;
   int points = 0;
 };
+
+double median(std::vector<double> values);  ///< Of at least one.
 
 /// Least-squares slope dy/dx; nothing with fewer than two points or when all x are equal. `x` and `y` have the same
 /// length.

@@ -130,10 +130,7 @@ double WaveTrace::ordinary_slowdown(Rank rank) const {
     const double alone = before && before->over ? contention_.alone(rank, *before) : 0;
     if (alone > 0) slowdowns.push_back(double(before->work().count()) / alone);
   }
-  if (slowdowns.empty()) return 1;
-  const auto middle = slowdowns.begin() + std::ptrdiff_t(slowdowns.size() / 2);
-  std::nth_element(slowdowns.begin(), middle, slowdowns.end());
-  return *middle;
+  return slowdowns.empty() ? 1 : median(std::move(slowdowns));
 }
 
 WaveTrace::Wait WaveTrace::wait_of(Rank rank, Step step) {
