@@ -1,7 +1,9 @@
 #include "probe/machine/processor.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 #include <thread>
 
@@ -11,9 +13,12 @@ namespace {
 using testing::StartsWith;
 
 std::string described(const char* facts) {
-  const std::string path = testing::TempDir() + "cpuinfo";
+  // Its own: tests run beside each other.
+  const std::string path = testing::TempDir() + "cpuinfo-" + std::to_string(getpid());
   std::ofstream(path) << facts;
-  return describe_processors(path.c_str());
+  const std::string words = describe_processors(path.c_str());
+  std::remove(path.c_str());
+  return words;
 }
 
 TEST(Processors, AreCalledByTheModelOfTheFirst) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -94,8 +95,9 @@ TEST(NoiseTrace, RefusesOneThatLeavesNoTimeForWork) {
 }
 
 TEST(NoiseTraceFile, IsFoundBesideTheScenario) {
-  const std::filesystem::path folder = std::filesystem::path{testing::TempDir()} / "idlewave_noise_trace";
-  std::filesystem::create_directories(folder);
+  std::string name = testing::TempDir() + "noise_trace_XXXXXX";
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const std::filesystem::path folder = name;
   std::ofstream{folder / "a.csv"} << "1 ms, 2 us\n";
   const auto trace = load_noise_trace({TraceNoise{"a.csv"}, 1}, folder);
   ASSERT_TRUE(trace) << trace.error().message;
