@@ -5,8 +5,8 @@ namespace {
 
 constexpr bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
+/// 0: none begins with it.
 std::size_t length_of(unsigned char lead) {
-  if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead <= 0xdf) return 2;
   if (lead >= 0xe0 && lead <= 0xef) return 3;
   if (lead >= 0xf0 && lead <= 0xf4) return 4;
@@ -19,10 +19,9 @@ bool is_scalar(char32_t c) { return c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdff
 
 }  // namespace
 
-std::optional<char32_t> take_code_point(std::string_view& utf8) {
+std::optional<char32_t> take_longer_code_point(std::string_view& utf8) {
   const auto lead = static_cast<unsigned char>(utf8.front());
   const std::size_t length = length_of(lead);
-  if (length == 1) return utf8.remove_prefix(1), lead;
   std::size_t read = 1;
   char32_t code = length == 0 ? 0 : lead & (0x7fu >> length);
   while (read < length && read < utf8.size() && is_continuation(static_cast<unsigned char>(utf8[read]))) {
