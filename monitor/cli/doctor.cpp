@@ -17,6 +17,7 @@
 #include "probe/sampler/sources.h"
 #include "probe/wire/printable.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli {
 namespace {

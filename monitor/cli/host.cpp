@@ -23,7 +23,7 @@
 #include "monitor/cli/verbs.h"
 #include "monitor/process/program.h"
 #include "probe/outlet/outlet.h"
-#include "probe/wire/session_directory.h"
+#include "probe/wire/agent_record.h"
 
 namespace idlewave::cli {
 namespace {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 
 namespace idlewave::cli {

@@ -18,6 +18,7 @@
 #include "monitor/cli/host_record.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/process/exec.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 
 namespace idlewave::cli {

@@ -12,6 +12,7 @@
 #include "monitor/cli/host_record.h"
 #include "monitor/cli/suggestion.h"
 #include "monitor/cli/verbs.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 #include "workloads/support/scenario.h"
 

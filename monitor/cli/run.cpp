@@ -20,7 +20,7 @@
 #include "monitor/cli/verbs.h"
 #include "monitor/process/exec.h"
 #include "monitor/process/stop_signals.h"
-#include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli {
 namespace {

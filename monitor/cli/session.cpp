@@ -14,8 +14,10 @@
 #include "monitor/cli/paths.h"
 #include "monitor/cli/reach.h"
 #include "monitor/cli/verbs.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/printable.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli {
 namespace {

@@ -20,7 +20,7 @@
 #include "probe/agent/segment.h"
 #include "probe/agent/topology.h"
 #include "probe/shm/clock.h"
-#include "probe/wire/session_directory.h"
+#include "probe/wire/agent_record.h"
 
 namespace idlewave::agent {
 namespace {

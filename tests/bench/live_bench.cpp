@@ -22,7 +22,7 @@
 #include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
-#include "probe/wire/session_directory.h"
+#include "probe/wire/agent_record.h"
 
 namespace idlewave::cli {
 namespace {

@@ -7,7 +7,9 @@
 #include <filesystem>
 
 #include "monitor/cli/host_record.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 #include "tests/fuzz/road.h"
 
 namespace idlewave::fuzz {
