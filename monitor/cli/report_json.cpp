@@ -143,6 +143,7 @@ struct OrderJson {
     return object;
   }
   json operator()(const wire::ClearOrder&) const { return {{"kind", "clear"}}; }
+  json operator()(const wire::UnknownOrder& order) const { return {{"kind", "unknown"}, {"order", order.name}}; }
 };
 
 json command_json(const CommandRecord& record) {
