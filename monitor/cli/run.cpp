@@ -167,12 +167,21 @@ wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
                      : wire::ok();
 }
 
-void say_that_nothing_was_reported(const HostedProgram& program) {
-  if (!program.has_notes())
+/// `in_silence`: all that was to come has come, and nothing was reported. Of one that failed, why is not ours to guess.
+void say_how_the_program_ended(const HostedProgram& program, bool in_silence) {
+  const int code = *program.exit_code();
+  if (code != 0)
+    fail(how_it_ended(program.name(), code) + (in_silence ? "; it reported nothing" : ""), 0);
+  else if (in_silence && !program.has_notes())
     fail(
         "the program ended without reporting anything: is it linked with libidlewave-probe, and does it call "
         "idlewave_start?",
         0);
+}
+
+void say_what_is_missing(const timeline::Timeline& timeline) {
+  const analysis::Missing missing = analysis::find_missing(timeline);
+  if (!missing.is_complete()) fail("incomplete: " + to_words(missing), 0);
 }
 
 int left_alone(HostedProgram& program, int code) {
@@ -190,10 +199,10 @@ int left_alone(HostedProgram& program, int code) {
   return code;
 }
 
-int end_of(HostedProgram& program, const wire::Status& report) {
+int end_of(HostedProgram& program, const wire::Status& report, bool in_silence) {
   program.part();
   int code = program.say_how_it_ended();
-  if (*program.exit_code() != 0) fail(how_it_ended(program.name(), *program.exit_code()), 0);
+  say_how_the_program_ended(program, in_silence);
   if (!report) code = fail(report.error().message, code == 0 ? kOwnFailure : code);
   wire::sweep_dead_sessions(nullptr);  // A host that was killed has left its folder.
   return code;
@@ -211,7 +220,7 @@ int run_headless(const RunOptions& options, HostedProgram& program, Signals& sig
     fail(link.error().message + "; the program goes on without being watched", 0);
     const Left left = follower.follow(nullptr, options.headless_for);
     if (left != Left::kAtItsEnd) return left_alone(program, code_of(left));
-    return end_of(program, link.error());
+    return end_of(program, link.error(), false);
   }
   Monitor monitor(std::move(*link), monitor_options(options, program));
   const Left left = follower.follow(&monitor, options.headless_for);
@@ -221,12 +230,9 @@ int run_headless(const RunOptions& options, HostedProgram& program, Signals& sig
     const wire::Status report = write_report(monitor, options);
     return left_alone(program, report ? code_of(left) : fail(report.error().message, kOwnFailure));
   }
-  const analysis::Missing missing = analysis::find_missing(monitor.observer().timeline());
-  if (monitor.observer().timeline().empty())
-    say_that_nothing_was_reported(program);
-  else if (!missing.is_complete())
-    fail("incomplete: " + to_words(missing), 0);
-  return end_of(program, write_report(monitor, options));
+  const bool in_silence = monitor.has_ended() && monitor.observer().timeline().empty();
+  if (!in_silence) say_what_is_missing(monitor.observer().timeline());
+  return end_of(program, write_report(monitor, options), in_silence);
 }
 
 /// The life of the screen's process.
@@ -267,8 +273,7 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& si
   const Left over = Follower(program, signals).follow(nullptr);
   program.show_output();
   if (over == Left::kSentAway) return left_alone(program, code_of(over));
-  if (left == kNothingReported) say_that_nothing_was_reported(program);
-  return end_of(program, wire::ok());
+  return end_of(program, wire::ok(), left == kNothingReported);
 }
 
 /// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take

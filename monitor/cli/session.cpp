@@ -206,12 +206,8 @@ int watch_program(Session& session, Monitor& monitor, bool headless, const Done&
     std::fputs(wire::printable_lines(session.epitaph()).c_str(), stderr);
     return 1;
   }
-  if (monitor.observer().timeline().empty() && program_code) {
-    return fail(
-        "the program ended without reporting anything: is it linked with libidlewave-probe, and does it call "
-        "idlewave_start?",
-        1);
-  }
+  if (monitor.observer().timeline().empty() && program_code)
+    return fail(how_it_ended(session.program_name(), 0) + "; it reported nothing", 1);
   return 0;
 }
 

@@ -121,6 +121,26 @@ class Run(unittest.TestCase):
         self.assertEqual(self.run_it("--", "no-such-program")[0], 127)
         self.assertEqual(self.run_it("--", "/etc/passwd")[0], 126)
 
+    def test_of_a_program_that_reported_nothing_is_said_what_is_known_and_of_one_that_failed_nothing_is_guessed(self):
+        for script, words in (("exit 3", b"sh ended with code 3; it reported nothing"),
+                              ("kill -9 $$", b"sh ended with code 137, as by signal 9; it reported nothing"),
+                              ("true", b"the program ended without reporting anything: is it linked with libidlewave-probe")):
+            for options in ([], ["--json"], None):
+                with self.subTest(script=script, options=options):
+                    err = self.shell(script, *options)[2] if options is not None else self.said_after_the_screen(script)
+                    said = [line for line in err.splitlines() if line.startswith(b"idlewave: ")]
+                    self.assertEqual(len(said), 1, err)
+                    self.assertTrue(said[0].startswith(b"idlewave: " + words), said)
+
+    def said_after_the_screen(self, script):
+        run, other = self.on_terminal(script)
+        with contextlib.suppress(OSError):  # EIO: the last who had it open has gone
+            while os.read(other, 65536):
+                pass
+        run.wait(timeout=PATIENCE)
+        os.close(other)
+        return run.stderr.read()
+
     def test_two_programs_of_one_script_are_one_session(self):
         code, out, err = self.shell("$REPORTER 10; sleep 1.5; $REPORTER 20; exit 3", "--report", "r.json")
         self.assertEqual(code, 3, err)
