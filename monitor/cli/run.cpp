@@ -12,6 +12,7 @@
 #include <fstream>
 #include <utility>
 
+#include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
 #include "monitor/cli/hosted_program.h"
 #include "monitor/cli/paths.h"
@@ -182,6 +183,8 @@ void say_how_the_program_ended(const HostedProgram& program, bool in_silence) {
 void say_what_is_missing(const timeline::Timeline& timeline) {
   const analysis::Missing missing = analysis::find_missing(timeline);
   if (!missing.is_complete()) fail("incomplete: " + to_words(missing), 0);
+  const auto lost = analysis::find_lost_ranks(timeline);
+  if (!lost.empty()) fail("lost: " + to_words(lost), 0);
 }
 
 int left_alone(HostedProgram& program, int code) {
