@@ -4,10 +4,10 @@
 
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
-#include "monitor/cli/host_record.h"
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
+#include "monitor/host/host_record.h"
 #include "probe/wire/printable.h"
 
 namespace idlewave::cli {
@@ -84,7 +84,7 @@ int list_sessions() {
     return fail("no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint",
                 2);
   for (const std::string& session : sessions) {
-    const auto host = read_host_record(session);
+    const auto host = host::read_host_record(session);
     print(fmt::format("{:24} {}\n", session, host ? wire::printable(host->program) : ""));
   }
   return 0;
@@ -92,7 +92,7 @@ int list_sessions() {
 
 /// A session is best named after its program.
 std::string label_of(const std::string& session) {
-  const auto host = read_host_record(session);
+  const auto host = host::read_host_record(session);
   return host ? host->label : session;
 }
 
@@ -131,7 +131,7 @@ int attach(const AttachOptions& options) {
     if (!link) return fail(link.error().message, 2);
     Monitor monitor(std::move(*link), {.label = label_of(options.endpoint),
                                        .memory = options.memory,
-                                       .hosted = read_host_record(options.endpoint) ? options.endpoint : ""});
+                                       .hosted = host::read_host_record(options.endpoint) ? options.endpoint : ""});
     const int code = finish_recording(monitor, watch(monitor, options, *endpoint));
     if (options.headless) print_result(monitor, options);
     return code;

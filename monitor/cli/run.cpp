@@ -14,11 +14,12 @@
 
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
-#include "monitor/cli/hosted_program.h"
-#include "monitor/cli/paths.h"
 #include "monitor/cli/report.h"
-#include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/cli/watching.h"
+#include "monitor/host/hosted_program.h"
+#include "monitor/host/names.h"
+#include "monitor/host/programs.h"
 #include "monitor/process/exec.h"
 #include "monitor/process/stop_signals.h"
 #include "probe/wire/session_sweep.h"
@@ -26,6 +27,8 @@
 namespace idlewave::cli {
 namespace {
 
+using host::HostedProgram;
+using host::kOwnFailure;
 using Clock = std::chrono::steady_clock;
 
 constexpr Nanoseconds kIdle = std::chrono::milliseconds(100);
@@ -143,7 +146,7 @@ class Follower {
 
 Monitor::Options monitor_options(const RunOptions& options, const HostedProgram& program) {
   return {.session = program.session(),
-          .label = program_label(options.command),
+          .label = host::program_label(options.command),
           .starting = options.command.front() + " is running; its ranks are seen once they call idlewave_start",
           .memory = options.memory,
           .ends_program = true,
@@ -172,7 +175,7 @@ wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
 void say_how_the_program_ended(const HostedProgram& program, bool in_silence) {
   const int code = *program.exit_code();
   if (code != 0)
-    fail(how_it_ended(program.name(), code) + (in_silence ? "; it reported nothing" : ""), 0);
+    fail(host::how_it_ended(program.name(), code) + (in_silence ? "; it reported nothing" : ""), 0);
   else if (in_silence && !program.has_notes())
     fail(
         "the program ended without reporting anything: is it linked with libidlewave-probe, and does it call "
@@ -204,7 +207,8 @@ int left_alone(HostedProgram& program, int code) {
 
 int end_of(HostedProgram& program, const wire::Status& report, bool in_silence) {
   program.part();
-  int code = program.say_how_it_ended();
+  for (const std::string& line : program.last_words()) fail(line, 0);
+  int code = program.code_to_pass_on();
   say_how_the_program_ended(program, in_silence);
   if (!report) code = fail(report.error().message, code == 0 ? kOwnFailure : code);
   wire::sweep_dead_sessions(nullptr);  // A host that was killed has left its folder.
@@ -303,13 +307,18 @@ int run(const RunOptions& options) {
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
   Signals signals;
-  auto started = HostedProgram::start(
-      {.run = options,
-       .session = options.session.empty() ? new_session_name(program_label(options.command)) : options.session,
-       .launcher = launcher_kind(options.command.front(), options.mpi),
-       .output_fd = *output,
-       .on_screen = !options.headless,
-       .in_background = others_have_the_keyboard()});
+  auto started = HostedProgram::start({.command = options.command,
+                                       .launcher = host::launcher_kind(options.command.front(), options.mpi),
+                                       .session = options.session.empty()
+                                                      ? host::new_session_name(host::program_label(options.command))
+                                                      : options.session,
+                                       .listen = options.listen,
+                                       .record = options.record,
+                                       .allow_inject = options.allow_inject,
+                                       .output_fd = *output,
+                                       .report_has_stdout = options.headless && options.json && options.report.empty(),
+                                       .on_screen = !options.headless,
+                                       .in_background = others_have_the_keyboard()});
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
   let_go_of_input();
