@@ -185,8 +185,11 @@ Window window_of(const Timeline& timeline, words::Fractions fractions) {
 }
 
 json missing_json(const Missing& missing) {
-  json object = {
-      {"nodes", json::array()}, {"ranks", json::array()}, {"intervals", json::array()}, {"more", missing.more}};
+  json object = {{"nobody", missing.nobody},
+                 {"nodes", json::array()},
+                 {"ranks", json::array()},
+                 {"intervals", json::array()},
+                 {"more", missing.more}};
   for (const auto& node : missing.nodes)
     object["nodes"].push_back(
         {{"node", node.name}, {"heard_until_s", number_if(node.told, seconds(node.heard_until))}});

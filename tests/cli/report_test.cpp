@@ -77,6 +77,7 @@ TEST(Report, OfAnEmptyTimelineIsStillAnObject) {
   EXPECT_EQ(report["events"], 0);
   EXPECT_TRUE(report["domains"].empty());
   EXPECT_EQ(report["complete"], false);
+  EXPECT_EQ(report["missing"]["nobody"], true);
 }
 
 TEST(Report, SaysNullForWhatIsNotKnown) {
@@ -128,6 +129,7 @@ TEST(Report, IsCompleteOnceTheNodeHasSaidEnd) {
   timeline.mark_ended("n1");
   const auto report = nlohmann::json::parse(report_json(timeline, {}));
   EXPECT_EQ(report["complete"], true);
+  EXPECT_EQ(report["missing"]["nobody"], false);
   EXPECT_TRUE(report["missing"]["nodes"].empty());
   EXPECT_THAT(report_text(timeline, {}), testing::Not(testing::HasSubstr("INCOMPLETE")));
 }
