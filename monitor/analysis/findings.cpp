@@ -11,6 +11,7 @@ Findings analyse(const timeline::Timeline& timeline, Window window, std::span<co
   findings.waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}, known);
   findings.efficiency = efficiency(timeline, window);
   findings.missing = find_missing(timeline);
+  findings.lost_ranks = find_lost_ranks(timeline);
   return findings;
 }
 

@@ -8,6 +8,7 @@
 
 #include "monitor/analysis/activity.h"
 #include "monitor/analysis/efficiency.h"
+#include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
@@ -32,6 +33,7 @@ struct Findings {
   std::vector<Wave> waves;  ///< Of the whole session, as far as its detail is kept; oldest first.
   std::optional<Efficiency> efficiency;
   Missing missing;  ///< Were the session over now.
+  std::vector<LostRank> lost_ranks;
 };
 
 /// `window`: for the averages. Waves are searched in all that is kept; `known` as find_waves has it.

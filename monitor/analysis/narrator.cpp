@@ -127,10 +127,17 @@ void Narrator::tell_losses(const Timeline& timeline) {
                                                          : 0;
   losses_told_ = total;
   losses_seen_ = losses.size();
-  for (std::size_t i = losses.size() - std::min(fresh, kLossesAtOnce); i < losses.size(); ++i) {
-    const auto kind = losses[i].kind == LossKind::kRankLost ? Remark::Kind::kRank : Remark::Kind::kLoss;
-    tell({kind, losses[i].to, losses[i].rank, wire::kNoStep, to_words(losses[i])});
+  std::vector<LostRank> lost;
+  for (std::size_t i = losses.size() - fresh; i < losses.size(); ++i) {
+    if (losses[i].kind == LossKind::kRankLost)
+      lost.push_back({losses[i].to, losses[i].rank});
+    else if (losses.size() - i <= kLossesAtOnce)
+      tell({Remark::Kind::kLoss, losses[i].to, losses[i].rank, wire::kNoStep, to_words(losses[i])});
   }
+  // A launcher ends all others when one is gone: told is who was first.
+  std::ranges::sort(lost);
+  if (!lost.empty())
+    tell({Remark::Kind::kRank, lost.front().at, lost.front().rank, wire::kNoStep, "lost: " + to_words(lost)});
 }
 
 void Narrator::tell_silence(const Missing& missing, Nanoseconds now) {

@@ -113,8 +113,8 @@ void add_run(CLI::App& app, RunOptions& o, Parsed& parsed) {
   verb->add_option("command", o.command, "Launcher and program, after --")->required();
   add_headless(*verb, o);
   verb->add_option("--record", o.record, "Record the session")->type_name("FILE");
-  const std::map<std::string, MpiChoice> kinds = {
-      {"auto", MpiChoice::kAuto}, {"openmpi", MpiChoice::kOpenMpi}, {"mpich", MpiChoice::kMpich}};
+  const std::map<std::string, host::MpiChoice> kinds = {
+      {"auto", host::MpiChoice::kAuto}, {"openmpi", host::MpiChoice::kOpenMpi}, {"mpich", host::MpiChoice::kMpich}};
   verb->add_option("--mpi", o.mpi, "Whose launcher it is: auto, openmpi, mpich")
       ->transform(CLI::CheckedTransformer(kinds));
   verb->add_option("--listen", o.listen, "Where the agents connect to (a socket of this node), as in tcp://*:5555")

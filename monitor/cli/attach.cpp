@@ -2,11 +2,12 @@
 
 #include <optional>
 
+#include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
-#include "monitor/cli/host_record.h"
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
+#include "monitor/host/host_record.h"
 #include "probe/wire/printable.h"
 
 namespace idlewave::cli {
@@ -66,9 +67,11 @@ bool is_gone(const link::LinkStatus& status) {
 bool was_heard(const Monitor& monitor) { return !monitor.observer().timeline().nodes().empty(); }
 
 /// False with a line if anything is missing since this monitor joined. That it joined late is told, but was its
-/// operator's choice.
+/// operator's choice; so is a rank that was lost, of which nothing is missing.
 bool is_complete(const Monitor& monitor) {
   const analysis::Missing missing = analysis::find_missing(monitor.observer().timeline());
+  const auto lost = analysis::find_lost_ranks(monitor.observer().timeline());
+  if (!lost.empty()) fail("lost: " + to_words(lost), 0);
   if (!missing.is_complete())
     fail((missing.has_all_since_start() ? "joined late: " : "incomplete: ") + to_words(missing), 1);
   return missing.has_all_since_start();
@@ -81,7 +84,7 @@ int list_sessions() {
     return fail("no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint",
                 2);
   for (const std::string& session : sessions) {
-    const auto host = read_host_record(session);
+    const auto host = host::read_host_record(session);
     print(fmt::format("{:24} {}\n", session, host ? wire::printable(host->program) : ""));
   }
   return 0;
@@ -89,7 +92,7 @@ int list_sessions() {
 
 /// A session is best named after its program.
 std::string label_of(const std::string& session) {
-  const auto host = read_host_record(session);
+  const auto host = host::read_host_record(session);
   return host ? host->label : session;
 }
 
@@ -128,7 +131,7 @@ int attach(const AttachOptions& options) {
     if (!link) return fail(link.error().message, 2);
     Monitor monitor(std::move(*link), {.label = label_of(options.endpoint),
                                        .memory = options.memory,
-                                       .hosted = read_host_record(options.endpoint) ? options.endpoint : ""});
+                                       .hosted = host::read_host_record(options.endpoint) ? options.endpoint : ""});
     const int code = finish_recording(monitor, watch(monitor, options, *endpoint));
     if (options.headless) print_result(monitor, options);
     return code;

@@ -3,15 +3,21 @@
 #include <cstdio>
 
 #include "monitor/cli/lesson.h"
-#include "monitor/cli/mpi_launcher.h"
 #include "monitor/cli/paths.h"
-#include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/cli/watching.h"
+#include "monitor/host/launcher.h"
+#include "monitor/host/names.h"
+#include "monitor/host/programs.h"
+#include "monitor/host/session.h"
+#include "probe/wire/printable.h"
 #include "workloads/support/real_ranks.h"
 
 namespace idlewave::cli {
 namespace {
 
+/// After the launcher has ended, its agents may still have something to say.
+constexpr Nanoseconds kPatienceForAgents = std::chrono::seconds(3);
 constexpr const char* kNoEndInSight = "program.steps=1000000";
 
 int list_lessons() {
@@ -105,7 +111,37 @@ Nanoseconds latest_end(Nanoseconds duration, Rank ranks) {
   return 2 * duration + std::chrono::seconds(60) + ranks * std::chrono::milliseconds(500);
 }
 
-int watch(Session& session, const DemoOptions& options, const Play& play, const std::vector<std::string>& command) {
+/// Watches `monitor` while the session's program runs, on a terminal unless `headless`, and says how it ended.
+/// `each_round` may act with time.
+int watch_program(host::Session& session, Monitor& monitor, bool headless, const Done& each_round) {
+  std::optional<Nanoseconds> ended_at;
+  const auto nothing_will_come = [&](Nanoseconds now) {
+    if (monitor.has_ended() || !session.exit_code()) return false;
+    if (!ended_at) ended_at = now;
+    return now - *ended_at > kPatienceForAgents;
+  };
+  const auto done = [&](Nanoseconds now) {
+    if (each_round(now)) return true;
+    if (headless && monitor.has_ended()) return true;
+    // On a terminal what was seen stays on the screen until the operator leaves; if nothing was, there is no reason to
+    // stay.
+    return nothing_will_come(now) && (headless || monitor.observer().timeline().empty());
+  };
+  const int code = headless ? watch_headless(monitor, done) : watch_on_screen(monitor, done);
+  const std::optional<int> program_code = session.exit_code();
+  if (code != 0) return code;
+  if (program_code.value_or(0) != 0) {
+    fail(host::how_it_ended(session.program_name(), *program_code), 1);
+    std::fputs(wire::printable_lines(session.epitaph()).c_str(), stderr);
+    return 1;
+  }
+  if (monitor.observer().timeline().empty() && program_code)
+    return fail(host::how_it_ended(session.program_name(), 0) + "; it reported nothing", 1);
+  return 0;
+}
+
+int watch(host::Session& session, const DemoOptions& options, const Play& play,
+          const std::vector<std::string>& command) {
   const support::Scenario& scenario = play.scenario;
   const Monitor::Options monitor_options{.session = session.name(),
                                          .label = play.path.stem(),
@@ -119,7 +155,8 @@ int watch(Session& session, const DemoOptions& options, const Play& play, const 
     if (!recording) return fail(recording.error().message, 2);
   }
   const wire::Status started = session.start(
-      command, options.simulated ? LauncherKind::kOther : launcher_kind(command.front(), MpiChoice::kAuto),
+      command,
+      options.simulated ? host::LauncherKind::kOther : host::launcher_kind(command.front(), host::MpiChoice::kAuto),
       !options.headless);
   if (!started) return fail(started.error().message, 1);
   LessonDelays delays(monitor, scenario);
@@ -158,8 +195,9 @@ wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoO
 }
 
 /// The delays of the lesson are ordered through the session, as with MPI.
-std::vector<std::string> simulation_command(const Play& play, const DemoOptions& options, const Session& session) {
-  std::vector<std::string> command = {program_folder() / "idlewave",
+std::vector<std::string> simulation_command(const Play& play, const DemoOptions& options,
+                                            const host::Session& session) {
+  std::vector<std::string> command = {host::program_folder() / "idlewave",
                                       "sim",
                                       play.path,
                                       "--realtime",
@@ -184,10 +222,10 @@ int demo(const DemoOptions& options) {
   wire::Result<std::vector<std::string>> command = std::vector<std::string>();
   if (!options.simulated) command = mpi_command(*play, options);
   if (!command) return fail(command.error().message, 1);
-  const wire::Status room = options.simulated ? wire::ok() : make_room_for(play->scenario.machine.ranks);
+  const wire::Status room = options.simulated ? wire::ok() : host::make_room_for(play->scenario.machine.ranks);
   if (!room) return fail(room.error().message, 2);
   const auto body = [&] {
-    auto session = Session::open(new_session_name(play->path.stem()), "");
+    auto session = host::Session::open(host::new_session_name(play->path.stem()), "");
     if (!session) return fail(session.error().message, 1);
     if (options.simulated) command = simulation_command(*play, options, *session);
     return watch(*session, options, *play, *command);

@@ -11,12 +11,15 @@
 
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/host/names.h"
+#include "monitor/host/programs.h"
 #include "monitor/link/link.h"
 #include "monitor/term/terminfo.h"
 #include "probe/sampler/resctrl.h"
 #include "probe/sampler/sources.h"
 #include "probe/wire/printable.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli {
 namespace {
@@ -60,7 +63,7 @@ Finding check_characters() {
 Finding check_launcher() {
   std::string found;
   for (const char* name : {"mpirun.openmpi", "mpirun.mpich", "mpirun", "srun"}) {
-    if (const auto path = find_program(name)) found += (found.empty() ? "" : ", ") + path->string();
+    if (const auto path = host::find_program(name)) found += (found.empty() ? "" : ", ") + path->string();
   }
   if (found.empty())
     return {Health::kBroken, "MPI",
@@ -69,15 +72,15 @@ Finding check_launcher() {
 }
 
 Finding check_ring() {
-  if (find_program(program_folder() / "iw-ring"))
+  if (host::find_program(host::program_folder() / "iw-ring"))
     return {Health::kGood, "lessons", fmt::format("{} of them; see 'idlewave demo --list'", all_lessons().size())};
   return {Health::kBroken, "lessons",
           "iw-ring was not built, since MPI was missing: run scripts/setup and build again"};
 }
 
 Finding check_agent() {
-  if (find_program(program_folder() / "idlewave-agent"))
-    return {Health::kGood, "agent", (program_folder() / "idlewave-agent").string()};
+  if (host::find_program(host::program_folder() / "idlewave-agent"))
+    return {Health::kGood, "agent", (host::program_folder() / "idlewave-agent").string()};
   return {Health::kBroken, "agent",
           "idlewave-agent does not lie beside idlewave: ranks can't report; build or install again"};
 }
@@ -94,7 +97,7 @@ Finding check_shared_memory() {
 }
 
 Finding check_session_folder() {
-  const std::string name = new_session_name("doctor");
+  const std::string name = host::new_session_name("doctor");
   char path[wire::kSessionPathLimit];
   if (!wire::session_path(name.c_str(), path) || !wire::make_session_directory(name.c_str())) {
     return {Health::kBroken, "session folder",
@@ -112,7 +115,7 @@ wire::Status try_port(const std::string& folder) {
 }
 
 Finding check_ports() {
-  const std::string name = new_session_name("doctor");
+  const std::string name = host::new_session_name("doctor");
   char path[wire::kSessionPathLimit];
   if (!wire::session_path(name.c_str(), path) || !wire::make_session_directory(name.c_str()))
     return {Health::kLimited, "ports", "not tried without a session folder"};
@@ -123,8 +126,8 @@ Finding check_ports() {
 }
 
 Finding check_likwid() {
-  const auto reader = program_folder() / "idlewave-likwid-reader";
-  if (!find_program(reader))
+  const auto reader = host::program_folder() / "idlewave-likwid-reader";
+  if (!host::find_program(reader))
     return {Health::kLimited, "LIKWID",
             "built without it: bandwidth comes from declared traffic (apt-get install likwid, build again)"};
   FILE* output = popen(fmt::format("'{}' 0:0 2>/dev/null", reader.string()).c_str(), "r");

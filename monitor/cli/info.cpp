@@ -4,6 +4,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "monitor/analysis/lost_ranks.h"
 #include "monitor/cli/observer.h"
 #include "monitor/cli/progress.h"
 #include "monitor/cli/report.h"
@@ -65,6 +66,7 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   object["frame_bytes"] = contents.bytes;
   object["complete"] = missing.is_complete();
   object["missing"] = missing_json(missing);
+  object["lost_ranks"] = lost_ranks_json(timeline);
   object["closed"] = !reader.damage().cut;
   object["blocks_skipped"] = reader.damage().blocks_skipped;
   object["bytes_skipped"] = reader.damage().bytes_skipped;
@@ -72,9 +74,10 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   return object;
 }
 
-/// For people, what is missing is one line.
-std::string as_lines(json object, const analysis::Missing& missing) {
+/// For people, what is missing is one line, and who was lost.
+std::string as_lines(json object, const analysis::Missing& missing, const std::vector<analysis::LostRank>& lost) {
   object["missing"] = missing.is_complete() ? "nothing" : to_words(missing);
+  object["lost_ranks"] = lost.empty() ? "none" : to_words(lost);
   std::string text;
   for (const auto& [key, value] : object.items())
     text +=
@@ -90,10 +93,12 @@ int info(const FileOptions& options) {
   Observer observer({}, options.memory);
   const Contents contents = read_all(**reader, options.path, observer);
   const analysis::Missing missing = analysis::find_missing(observer.timeline());
+  const auto lost = analysis::find_lost_ranks(observer.timeline());
   const json object = describe(options.path, **reader, contents, observer.timeline(), missing);
   const std::string text =
-      options.json ? object.dump(2, ' ', true, json::error_handler_t::replace) + "\n" : as_lines(object, missing);
+      options.json ? object.dump(2, ' ', true, json::error_handler_t::replace) + "\n" : as_lines(object, missing, lost);
   print(text);
+  if (options.check && !lost.empty()) fail("lost: " + to_words(lost), 0);
   return options.check && !missing.is_complete() ? fail(options.path + " is incomplete: " + to_words(missing), 1) : 0;
 }
 

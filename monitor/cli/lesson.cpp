@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <thread>
 
-#include "monitor/cli/mpi_launcher.h"
 #include "monitor/cli/paths.h"
+#include "monitor/host/launcher.h"
+#include "monitor/host/programs.h"
 #include "probe/words/quantity.h"
 
 namespace idlewave::cli {
@@ -40,23 +41,23 @@ std::optional<view::Lesson> lesson_panel(const Scenario& scenario) {
 
 std::vector<std::string> ring_command(const std::filesystem::path& path, const std::vector<std::string>& settings,
                                       std::optional<wire::Nanoseconds> duration) {
-  Words words = {program_folder() / "iw-ring", "--scenario", path, "--without-delays"};
+  Words words = {host::program_folder() / "iw-ring", "--scenario", path, "--without-delays"};
   for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
   if (duration) words.insert(words.end(), {"--duration", words::exact_duration(*duration)});
   return words;
 }
 
 wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks) {
-  if (!find_program(program_folder() / "iw-ring")) {
+  if (!host::find_program(host::program_folder() / "iw-ring")) {
     return wire::Error{
         "this idlewave was built without MPI, so there is no iw-ring; run scripts/setup and build again"};
   }
   for (const char* name : {"mpirun.openmpi", "mpirun"}) {
-    const auto launcher = find_program(name);
+    const auto launcher = host::find_program(name);
     if (!launcher) continue;
     Words words = {*launcher, "-n", std::to_string(ranks)};
     // On one node shared memory is all that is needed; looking for networks takes seconds on some machines.
-    if (launcher_kind(*launcher, MpiChoice::kAuto) == LauncherKind::kOpenMpi)
+    if (host::launcher_kind(*launcher, host::MpiChoice::kAuto) == host::LauncherKind::kOpenMpi)
       words.insert(words.end(), {"--mca", "btl", "vader,self"});
     return words;
   }

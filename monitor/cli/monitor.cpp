@@ -4,12 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <random>
 
-#include "monitor/cli/paths.h"
 #include "monitor/cli/progress.h"
-#include "monitor/cli/provenance.h"
-#include "monitor/cli/session.h"
+#include "monitor/host/names.h"
+#include "monitor/host/programs.h"
+#include "monitor/host/provenance.h"
 #include "monitor/view/time_window.h"
 
 namespace idlewave::cli {
@@ -32,11 +31,6 @@ view::LinkCondition condition_of(link::LinkState state) {
 }
 
 }  // namespace
-
-wire::CommandId new_command_id() {
-  std::random_device random;
-  return 1 + random() % 0x7ffffffeu;
-}
 
 Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
     : options_(std::move(options)),
@@ -141,9 +135,10 @@ void Monitor::describe_link(Nanoseconds now) {
 /// A host that has gone has taken its record along: what it said last still holds.
 void Monitor::describe_host() {
   if (options_.hosted.empty()) return;
-  if (auto record = read_last_host_record(options_.hosted)) {
+  if (auto record = host::read_last_host_record(options_.hosted)) {
     if (record->code && !(host_ && host_->code))
-      say(how_it_ended(record->program, *record->code), *record->code == 0 ? view::Tone::kGood : view::Tone::kError);
+      say(host::how_it_ended(record->program, *record->code),
+          *record->code == 0 ? view::Tone::kGood : view::Tone::kError);
     host_ = std::move(record);
   }
   if (!host_) return;
@@ -170,13 +165,13 @@ view::Canvas Monitor::screen(view::Size size, const view::Look& look) const {
 void Monitor::say(std::string text, view::Tone tone) { state_.message = {.text = std::move(text), .tone = tone}; }
 
 wire::Result<wire::CommandId> Monitor::send(wire::Command command, Nanoseconds now) {
-  command.id = new_command_id();
+  command.id = host::new_command_id();
   const wire::Status sent = link_->send(now, command);
   return sent ? wire::Result<wire::CommandId>(command.id) : sent.error();
 }
 
 wire::Status Monitor::start_recording(const std::string& path, Nanoseconds now) {
-  return link_->start(path, recording_header(info_.name, now), now);
+  return link_->start(path, host::recording_header(info_.name, now), now);
 }
 
 wire::Status Monitor::stop_recording() { return link_->stop(); }
@@ -186,7 +181,7 @@ wire::Status Monitor::stop_recording() { return link_->stop(); }
 void Monitor::toggle_recording(bool on, Nanoseconds now) {
   std::error_code nowhere;
   const std::string path =
-      on ? std::filesystem::absolute(free_file_name(info_.name.empty() ? "session" : info_.name, ".iw"), nowhere)
+      on ? std::filesystem::absolute(host::free_file_name(info_.name.empty() ? "session" : info_.name, ".iw"), nowhere)
                .string()
          : recording_path();
   const wire::Status done = host_ ? link_->ask_to_record(on ? path : "")
@@ -199,7 +194,7 @@ void Monitor::toggle_recording(bool on, Nanoseconds now) {
 std::string Monitor::recording_path() const { return host_ ? host_->recording : link_->path(); }
 
 void Monitor::save_screen(view::Size size, const view::Look& look) {
-  const std::string path = free_file_name((info_.name.empty() ? "session" : info_.name) + "-screen", ".txt");
+  const std::string path = host::free_file_name((info_.name.empty() ? "session" : info_.name) + "-screen", ".txt");
   std::ofstream file(path);
   file << view::to_text(screen(size, look));
   file.close();

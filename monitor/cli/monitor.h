@@ -7,17 +7,14 @@
 #include <optional>
 #include <string>
 
-#include "monitor/cli/host_record.h"
 #include "monitor/cli/observer.h"
 #include "monitor/cli/reading_clock.h"
+#include "monitor/host/host_record.h"
 #include "monitor/link/link.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/update.h"
 
 namespace idlewave::cli {
-
-/// Not given to any other command, as good as certainly.
-wire::CommandId new_command_id();
 
 /// One thread.
 class Monitor {
@@ -32,7 +29,7 @@ class Monitor {
     std::uint64_t memory = 512u << 20;
     double replay_speed = 1;
     bool ends_program = false;  ///< Quitting ends the program of `hosted`, so it asks first.
-    /// Session whose host (host_record.h) is to be looked at; empty: there is none.
+    /// Session whose host (monitor/host/host_record.h) is to be looked at; empty: there is none.
     std::string hosted;
     /// Replays: opens the recording anew, for going back.
     OpenLink reopen;
@@ -100,7 +97,7 @@ class Monitor {
   std::vector<link::Delivery> deliveries_;  ///< Kept between calls for its memory.
   view::State state_;
   view::SessionInfo info_;
-  std::optional<HostRecord> host_;
+  std::optional<host::HostRecord> host_;
   std::optional<Loading> loading_;
   Nanoseconds next_refresh_{};
   Leaving leaving_ = Leaving::kNo;

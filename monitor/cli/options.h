@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "monitor/cli/report.h"
+#include "monitor/host/launcher.h"
 #include "monitor/view/canvas.h"
 #include "probe/wire/frame.h"
 
@@ -35,11 +36,9 @@ struct DemoOptions : WatchOptions {
   std::optional<std::int64_t> steps;
 };
 
-enum class MpiChoice { kAuto, kOpenMpi, kMpich };
-
 struct RunOptions : WatchOptions {
   std::vector<std::string> command;  ///< Launcher and program.
-  MpiChoice mpi = MpiChoice::kAuto;
+  host::MpiChoice mpi = host::MpiChoice::kAuto;
   std::string listen;   ///< Endpoint for the agents; empty: a socket of this node.
   std::string session;  ///< Empty: made up.
   std::string output;   ///< File for what the program prints; empty: where ours goes.

@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "monitor/cli/host_record.h"
 #include "monitor/cli/suggestion.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/host/host_record.h"
+#include "monitor/host/programs.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 #include "workloads/support/scenario.h"
 
@@ -19,15 +21,9 @@ namespace idlewave::cli {
 namespace fs = std::filesystem;
 namespace {
 
-/// Whatever keeps us from looking at it keeps us from running it.
-bool can_run(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
 fs::path scenarios_folder() {
   std::error_code ignored;
-  return fs::weakly_canonical(program_folder() / "../share/idlewave/scenarios", ignored);
+  return fs::weakly_canonical(host::program_folder() / "../share/idlewave/scenarios", ignored);
 }
 
 /// By name.
@@ -65,9 +61,9 @@ struct Running {
 /// A session's host knows all of its nodes, and what was before; without one, this node's agent is asked.
 Running look_around() {
   Running running;
-  for (const std::string& name : hosted_sessions()) {
+  for (const std::string& name : host::hosted_sessions()) {
     running.names.push_back(name);
-    running.endpoints.push_back(read_host_record(name).value_or(HostRecord()).endpoint);
+    running.endpoints.push_back(host::read_host_record(name).value_or(host::HostRecord()).endpoint);
   }
   wire::for_each_live_session(
       [](const char* name, const wire::AgentRecord& record, void* context) {
@@ -82,17 +78,13 @@ Running look_around() {
 
 }  // namespace
 
-fs::path program_folder() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
-}
-
 bool is_companion(const std::string& verb) {
-  return !verb.empty() && verb.find('/') == std::string::npos && can_run(program_folder() / ("idlewave-" + verb));
+  return !verb.empty() && verb.find('/') == std::string::npos &&
+         host::find_program(host::program_folder() / ("idlewave-" + verb));
 }
 
 int run_companion(char** argv) {
-  const std::string path = program_folder() / (std::string("idlewave-") + argv[0]);
+  const std::string path = host::program_folder() / (std::string("idlewave-") + argv[0]);
   execv(path.c_str(), argv);
   return fail(fmt::format("{} could not be started: {}", path, std::strerror(errno)), 1);
 }
@@ -123,19 +115,6 @@ wire::Result<fs::path> find_study(const std::string& name) {
   return is_path(name) ? fs::path(name) : find(all_studies(), "study", name);
 }
 
-std::optional<fs::path> find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return can_run(name) ? std::optional<fs::path>(name) : std::nullopt;
-  const char* path = std::getenv("PATH");
-  std::string rest = path ? path : "/usr/local/bin:/usr/bin:/bin";
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
-    if (can_run(candidate)) return candidate;
-    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-  }
-  return std::nullopt;
-}
-
 wire::Result<std::string> endpoint_of(const std::string& session) {
   if (session.find("://") != std::string::npos) return session;
   const Running running = look_around();
@@ -153,29 +132,5 @@ wire::Result<std::string> endpoint_of(const std::string& session) {
 }
 
 std::vector<std::string> running_sessions() { return look_around().names; }
-
-std::string program_label(const std::vector<std::string>& command) {
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    if (!command[i].starts_with('-') && find_program(command[i])) return fs::path(command[i]).filename();
-  }
-  return fs::path(command.front()).filename();
-}
-
-std::string new_session_name(const std::string& stem) {
-  std::string name;
-  for (const char c : stem)
-    name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
-  while (!name.empty() && name.front() == '.') name.erase(0, 1);
-  const std::string suffix = fmt::format("-{}", getpid());
-  name.resize(std::min(name.size(), std::size_t(wire::kSessionNameLimit) - 1 - suffix.size()));
-  return name + suffix;
-}
-
-std::string free_file_name(const std::string& stem, const std::string& extension) {
-  std::string name = stem + extension;
-  std::error_code ignored;
-  for (int number = 2; fs::exists(name, ignored); ++number) name = fmt::format("{}-{}{}", stem, number, extension);
-  return name;
-}
 
 }  // namespace idlewave::cli

@@ -17,6 +17,9 @@ analysis::Window window_of(const timeline::Timeline& timeline, words::Fractions 
 /// What is missing, as `report` and `info` write it.
 nlohmann::ordered_json missing_json(const analysis::Missing& missing);
 
+/// Whose processes died, and when; a session in which some did may be complete.
+nlohmann::ordered_json lost_ranks_json(const timeline::Timeline& timeline);
+
 /// What happened, key by key.
 nlohmann::ordered_json report_of(const timeline::Timeline& timeline, words::Fractions fractions);
 /// The same as text, indented, with a newline at the end.

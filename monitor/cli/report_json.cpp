@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "monitor/analysis/efficiency.h"
+#include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/steps.h"
@@ -143,6 +144,7 @@ struct OrderJson {
     return object;
   }
   json operator()(const wire::ClearOrder&) const { return {{"kind", "clear"}}; }
+  json operator()(const wire::UnknownOrder& order) const { return {{"kind", "unknown"}, {"order", order.name}}; }
 };
 
 json command_json(const CommandRecord& record) {
@@ -183,8 +185,11 @@ Window window_of(const Timeline& timeline, words::Fractions fractions) {
 }
 
 json missing_json(const Missing& missing) {
-  json object = {
-      {"nodes", json::array()}, {"ranks", json::array()}, {"intervals", json::array()}, {"more", missing.more}};
+  json object = {{"nobody", missing.nobody},
+                 {"nodes", json::array()},
+                 {"ranks", json::array()},
+                 {"intervals", json::array()},
+                 {"more", missing.more}};
   for (const auto& node : missing.nodes)
     object["nodes"].push_back(
         {{"node", node.name}, {"heard_until_s", number_if(node.told, seconds(node.heard_until))}});
@@ -205,6 +210,13 @@ json missing_json(const Missing& missing) {
   return object;
 }
 
+json lost_ranks_json(const Timeline& timeline) {
+  json list = json::array();
+  for (const analysis::LostRank& lost : analysis::find_lost_ranks(timeline))
+    list.push_back({{"rank", lost.rank}, {"at_s", seconds(lost.at)}});
+  return list;
+}
+
 json report_of(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
   json object;
@@ -216,6 +228,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   const Missing missing = analysis::find_missing(timeline);
   object["complete"] = missing.is_complete();
   object["missing"] = missing_json(missing);
+  object["lost_ranks"] = lost_ranks_json(timeline);
   object["window_s"] = {seconds(window.from), seconds(window.to)};
   object["domains"] = domains_json(timeline, window);
   object["waves"] = waves_json(timeline);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "monitor/analysis/efficiency.h"
+#include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
@@ -20,10 +21,14 @@ using timeline::Timeline;
 using words::format_duration;
 
 std::string run_text(const Timeline& timeline) {
+  std::string text =
+      fmt::format("{} ranks, {} steps, {}, {} events, {} dropped\n", timeline.ranks(), timeline.latest_step() + 1,
+                  format_duration(timeline.now()), timeline.events(), timeline.dropped());
   const std::string missing = to_words(analysis::find_missing(timeline));
-  return fmt::format("{} ranks, {} steps, {}, {} events, {} dropped\n{}", timeline.ranks(), timeline.latest_step() + 1,
-                     format_duration(timeline.now()), timeline.events(), timeline.dropped(),
-                     missing.empty() ? "" : "INCOMPLETE: " + missing + "\n");
+  if (!missing.empty()) text += "INCOMPLETE: " + missing + "\n";
+  const std::string lost = to_words(analysis::find_lost_ranks(timeline));
+  if (!lost.empty()) text += "LOST: " + lost + "\n";
+  return text;
 }
 
 std::string domain_text(const Timeline& timeline, const analysis::DomainActivity& activity) {

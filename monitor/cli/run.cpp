@@ -12,19 +12,23 @@
 #include <fstream>
 #include <utility>
 
+#include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
-#include "monitor/cli/hosted_program.h"
-#include "monitor/cli/paths.h"
 #include "monitor/cli/report.h"
-#include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/cli/watching.h"
+#include "monitor/host/hosted_program.h"
+#include "monitor/host/names.h"
+#include "monitor/host/programs.h"
 #include "monitor/process/exec.h"
 #include "monitor/process/stop_signals.h"
-#include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli {
 namespace {
 
+using host::HostedProgram;
+using host::kOwnFailure;
 using Clock = std::chrono::steady_clock;
 
 constexpr Nanoseconds kIdle = std::chrono::milliseconds(100);
@@ -142,7 +146,7 @@ class Follower {
 
 Monitor::Options monitor_options(const RunOptions& options, const HostedProgram& program) {
   return {.session = program.session(),
-          .label = program_label(options.command),
+          .label = host::program_label(options.command),
           .starting = options.command.front() + " is running; its ranks are seen once they call idlewave_start",
           .memory = options.memory,
           .ends_program = true,
@@ -167,12 +171,23 @@ wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
                      : wire::ok();
 }
 
-void say_that_nothing_was_reported(const HostedProgram& program) {
-  if (!program.has_notes())
+/// `in_silence`: all that was to come has come, and nothing was reported. Of one that failed, why is not ours to guess.
+void say_how_the_program_ended(const HostedProgram& program, bool in_silence) {
+  const int code = *program.exit_code();
+  if (code != 0)
+    fail(host::how_it_ended(program.name(), code) + (in_silence ? "; it reported nothing" : ""), 0);
+  else if (in_silence && !program.has_notes())
     fail(
         "the program ended without reporting anything: is it linked with libidlewave-probe, and does it call "
         "idlewave_start?",
         0);
+}
+
+void say_what_is_missing(const timeline::Timeline& timeline) {
+  const analysis::Missing missing = analysis::find_missing(timeline);
+  if (!missing.is_complete()) fail("incomplete: " + to_words(missing), 0);
+  const auto lost = analysis::find_lost_ranks(timeline);
+  if (!lost.empty()) fail("lost: " + to_words(lost), 0);
 }
 
 int left_alone(HostedProgram& program, int code) {
@@ -190,10 +205,11 @@ int left_alone(HostedProgram& program, int code) {
   return code;
 }
 
-int end_of(HostedProgram& program, const wire::Status& report) {
+int end_of(HostedProgram& program, const wire::Status& report, bool in_silence) {
   program.part();
-  int code = program.say_how_it_ended();
-  if (*program.exit_code() != 0) fail(how_it_ended(program.name(), *program.exit_code()), 0);
+  for (const std::string& line : program.last_words()) fail(line, 0);
+  int code = program.code_to_pass_on();
+  say_how_the_program_ended(program, in_silence);
   if (!report) code = fail(report.error().message, code == 0 ? kOwnFailure : code);
   wire::sweep_dead_sessions(nullptr);  // A host that was killed has left its folder.
   return code;
@@ -211,7 +227,7 @@ int run_headless(const RunOptions& options, HostedProgram& program, Signals& sig
     fail(link.error().message + "; the program goes on without being watched", 0);
     const Left left = follower.follow(nullptr, options.headless_for);
     if (left != Left::kAtItsEnd) return left_alone(program, code_of(left));
-    return end_of(program, link.error());
+    return end_of(program, link.error(), false);
   }
   Monitor monitor(std::move(*link), monitor_options(options, program));
   const Left left = follower.follow(&monitor, options.headless_for);
@@ -221,12 +237,9 @@ int run_headless(const RunOptions& options, HostedProgram& program, Signals& sig
     const wire::Status report = write_report(monitor, options);
     return left_alone(program, report ? code_of(left) : fail(report.error().message, kOwnFailure));
   }
-  const analysis::Missing missing = analysis::find_missing(monitor.observer().timeline());
-  if (monitor.observer().timeline().empty())
-    say_that_nothing_was_reported(program);
-  else if (!missing.is_complete())
-    fail("incomplete: " + to_words(missing), 0);
-  return end_of(program, write_report(monitor, options));
+  const bool in_silence = monitor.has_ended() && monitor.observer().timeline().empty();
+  if (!in_silence) say_what_is_missing(monitor.observer().timeline());
+  return end_of(program, write_report(monitor, options), in_silence);
 }
 
 /// The life of the screen's process.
@@ -267,8 +280,7 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& si
   const Left over = Follower(program, signals).follow(nullptr);
   program.show_output();
   if (over == Left::kSentAway) return left_alone(program, code_of(over));
-  if (left == kNothingReported) say_that_nothing_was_reported(program);
-  return end_of(program, wire::ok());
+  return end_of(program, wire::ok(), left == kNothingReported);
 }
 
 /// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take
@@ -295,13 +307,18 @@ int run(const RunOptions& options) {
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
   Signals signals;
-  auto started = HostedProgram::start(
-      {.run = options,
-       .session = options.session.empty() ? new_session_name(program_label(options.command)) : options.session,
-       .launcher = launcher_kind(options.command.front(), options.mpi),
-       .output_fd = *output,
-       .on_screen = !options.headless,
-       .in_background = others_have_the_keyboard()});
+  auto started = HostedProgram::start({.command = options.command,
+                                       .launcher = host::launcher_kind(options.command.front(), options.mpi),
+                                       .session = options.session.empty()
+                                                      ? host::new_session_name(host::program_label(options.command))
+                                                      : options.session,
+                                       .listen = options.listen,
+                                       .record = options.record,
+                                       .allow_inject = options.allow_inject,
+                                       .output_fd = *output,
+                                       .report_has_stdout = options.headless && options.json && options.report.empty(),
+                                       .on_screen = !options.headless,
+                                       .in_background = others_have_the_keyboard()});
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
   let_go_of_input();

@@ -22,9 +22,6 @@ int doctor();
 /// terminal is put back whatever happens to it.
 int guarded(const std::function<int()>& body, process::GuardOptions options = {});
 
-/// Exit code of `run` where something of ours failed and nothing of the program's did: no launcher gives it.
-inline constexpr int kOwnFailure = 125;
-
 /// Prints "idlewave: <message>" to stderr and returns `code`.
 int fail(const std::string& message, int code);
 

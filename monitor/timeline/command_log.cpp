@@ -8,10 +8,11 @@ constexpr std::size_t kRanksKept = 1 << 22;
 
 /// True if what `by` orders takes the place of `command`: cleared, or noise replaced by other noise.
 bool supersedes(const wire::Command& by, const CommandRecord& record) {
-  if (std::holds_alternative<wire::DelayOrder>(by.order) || by.id == record.command.id) return false;
+  const bool clears = std::holds_alternative<wire::ClearOrder>(by.order);
+  if (by.id == record.command.id || (!clears && !std::holds_alternative<wire::NoiseOrder>(by.order))) return false;
   if (!by.ranks.empty() && by.ranks != record.command.ranks) return false;
   if (std::holds_alternative<wire::NoiseOrder>(record.command.order)) return true;
-  return std::holds_alternative<wire::ClearOrder>(by.order) && !record.in_effect;
+  return clears && !record.in_effect;
 }
 
 }  // namespace

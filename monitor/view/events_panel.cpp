@@ -18,6 +18,7 @@ Ink ink_of(const analysis::Remark& remark) {
   switch (remark.kind) {
     case analysis::Remark::Kind::kDelay: return Ink::kDelay;
     case analysis::Remark::Kind::kLoss: return Ink::kWarning;
+    case analysis::Remark::Kind::kRank: return Ink::kError;
     default: return Ink::kText;
   }
 }

@@ -46,14 +46,17 @@ std::string silence_in_words(const Model& model) {
   return silent.is_complete() ? "" : "INCOMPLETE: " + to_words(silent);
 }
 
-Piece link_piece(const SessionInfo& session, bool complete) {
+Piece link_piece(const SessionInfo& session, const analysis::Findings& findings) {
   const auto piece = [](std::string text, Ink ink) {
     return Piece{.text = std::move(text), .ink = ink, .weight = 10, .right = true, .bold = true};
   };
   switch (session.link) {
     case LinkCondition::kWaiting: return piece("WAITING", Ink::kWarning);
     case LinkCondition::kLive: return piece("LIVE " + lag_in_words(session.lag), Ink::kGood);
-    case LinkCondition::kEnded: return complete ? piece("ENDED", Ink::kStrong) : piece("INCOMPLETE", Ink::kError);
+    case LinkCondition::kEnded:
+      if (!findings.missing.has_all_since_start()) return piece("INCOMPLETE", Ink::kError);
+      if (!findings.lost_ranks.empty()) return piece("RANKS LOST", Ink::kError);
+      return piece("ENDED", Ink::kStrong);
     case LinkCondition::kLost: return piece("LOST", Ink::kError);
     case LinkCondition::kRefused: return piece("REFUSED", Ink::kError);
   }
@@ -95,8 +98,7 @@ Piece carrier_piece(const State& state, const Model& model) {
             .weight = 10,
             .right = true,
             .bold = true};
-  return model.session.replay ? replay_piece(*model.session.replay)
-                              : link_piece(model.session, model.findings.missing.has_all_since_start());
+  return model.session.replay ? replay_piece(*model.session.replay) : link_piece(model.session, model.findings);
 }
 
 std::vector<Piece> title_pieces(const Layout& layout, const State& state, const Model& model) {
@@ -145,7 +147,10 @@ std::string alert(const Model& model) {
   const SessionInfo& session = model.session;
   if (session.link == LinkCondition::kLost || session.link == LinkCondition::kRefused) return session.link_detail;
   if (!session.recording.failure.empty()) return "recording: " + session.recording.failure;
-  return silence_in_words(model);
+  if (const std::string silence = silence_in_words(model); !silence.empty()) return silence;
+  // While it goes on, others may take the place of those.
+  const bool lost = session.link == LinkCondition::kEnded && !model.findings.lost_ranks.empty();
+  return lost ? "LOST: " + to_words(model.findings.lost_ranks) : "";
 }
 
 }  // namespace idlewave::view

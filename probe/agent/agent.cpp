@@ -13,6 +13,7 @@
 #include "probe/agent/reach.h"
 #include "probe/machine/processor.h"
 #include "probe/shm/clock.h"
+#include "probe/wire/trouble_log.h"
 
 namespace idlewave::agent {
 

@@ -1,4 +1,6 @@
 #include "probe/agent/claim.h"
+#include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "probe/shm/layout.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/result.h"
-#include "probe/wire/session_directory.h"
 
 namespace idlewave::agent {
 

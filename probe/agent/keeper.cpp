@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "probe/shm/clock.h"
+#include "probe/wire/trouble_log.h"
 
 namespace idlewave::agent {
 

@@ -16,6 +16,7 @@ using wire::DelayOrder;
 using wire::Nanoseconds;
 using wire::NoiseOrder;
 using wire::Rank;
+using wire::UnknownOrder;
 
 namespace {
 
@@ -32,6 +33,7 @@ struct ObjectionToOrder {
   }
   std::string operator()(const NoiseOrder& order) const { return reason_of(words::check_order(order)); }
   std::string operator()(const ClearOrder&) const { return {}; }
+  std::string operator()(const UnknownOrder&) const { return wire::to_words(wire::NoCommand::kUnknownOrder); }
 };
 
 bool knows(const Crew& crew, Rank rank) {
@@ -71,6 +73,7 @@ struct SpanOf {
   Nanoseconds operator()(const DelayOrder& order) const { return order.duration; }
   Nanoseconds operator()(const NoiseOrder& order) const { return order.amount; }
   Nanoseconds operator()(const ClearOrder&) const { return Nanoseconds(0); }
+  Nanoseconds operator()(const UnknownOrder&) const { return Nanoseconds(0); }
 };
 
 std::string objection_to_load(const Command& command, const Crew& crew) {
@@ -83,9 +86,11 @@ std::string objection_to_load(const Command& command, const Crew& crew) {
   return {};
 }
 
+/// An order that is not known would not be where injection is on.
 std::string objection_to_injection(const Command& command, const Crew& crew) {
-  if (crew.may_inject || std::holds_alternative<ClearOrder>(command.order)) return {};
-  return wire::to_words(wire::NoCommand::kInjectionOff);
+  const bool may_hold =
+      std::holds_alternative<DelayOrder>(command.order) || std::holds_alternative<NoiseOrder>(command.order);
+  return may_hold && !crew.may_inject ? wire::to_words(wire::NoCommand::kInjectionOff) : std::string();
 }
 
 std::string objection(const Command& command, const Crew& crew) {
@@ -115,6 +120,7 @@ struct GiveOrder {
                                  noise_seed(command.id, rank.rank())});
   }
   void operator()(const ClearOrder&) const { rank.let_go(); }
+  void operator()(const UnknownOrder&) const {}  // Objected to.
 };
 
 /// No rank of this node is named, and there is nothing else to say about it.

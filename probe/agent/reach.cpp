@@ -12,7 +12,7 @@
 #include <system_error>
 #include <thread>
 
-#include "probe/wire/session_directory.h"
+#include "probe/wire/trouble_log.h"
 
 namespace idlewave::agent {
 

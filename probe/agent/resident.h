@@ -8,8 +8,8 @@
 #include "probe/agent/phase_names.h"
 #include "probe/agent/segment.h"
 #include "probe/shm/layout.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/frame.h"
-#include "probe/wire/session_directory.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::agent {

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "probe/shm/clock.h"
-#include "probe/wire/session_directory.h"
+#include "probe/wire/agent_record.h"
 
 namespace idlewave::client {
 namespace {

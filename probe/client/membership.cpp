@@ -8,7 +8,9 @@
 
 #include "probe/client/agent_start.h"
 #include "probe/client/deadline.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/trouble_log.h"
 
 namespace idlewave::client {
 namespace {

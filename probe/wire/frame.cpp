@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -25,7 +26,7 @@ constexpr std::array<std::string_view, std::variant_size_v<decltype(Frame::body)
     "roster", "events", "outcome", "end", "attach", "credit", "endack", "refusal", "hello", "command", "record"};
 // In the order of Command::order.
 constexpr std::array<std::string_view, std::variant_size_v<decltype(Command::order)>> kOrders = {"delay", "noise",
-                                                                                                 "clear"};
+                                                                                                 "clear", "unknown"};
 
 // ---- writing
 
@@ -114,6 +115,11 @@ void write(PackWriter& out, const NoiseOrder& noise) {
 }
 
 void write(PackWriter& out, const ClearOrder&) { out.map(0); }
+
+void write(PackWriter& out, const UnknownOrder& order) {
+  out.map(1);
+  out.text("name", order.name, kMaxName);
+}
 
 void write(PackWriter& out, const Command& command) {
   out.map(3);
@@ -282,19 +288,26 @@ NoiseOrder read_noise(const Value& value, std::string& error) {
   return noise;
 }
 
+UnknownOrder read_unknown(const Value& value, std::string& error) {
+  return {MapReader(value, "unknown", error).text("name", kMaxName)};
+}
+
+decltype(Command::order) read_order(MapReader& in, std::string& error) {
+  if (in.has("delay")) return read_delay(in.map("delay"), error);
+  if (in.has("noise")) return read_noise(in.map("noise"), error);
+  if (in.has("unknown")) return read_unknown(in.map("unknown"), error);
+  if (in.has("clear")) return in.map("clear"), ClearOrder{};
+  const std::optional<std::string_view> name = in.key_of_a_map();
+  if (!name) in.refuse("clear", "is missing, and there is no other order");
+  return UnknownOrder{std::string(name.value_or("").substr(0, kMaxName))};
+}
+
 Command read_command(const Value& value, std::string& error) {
   MapReader in(value, "command", error);
   Command command;
   command.id = static_cast<CommandId>(in.integer("id", 0, std::numeric_limits<CommandId>::max()));
   command.ranks = unpack_ranks(in, "ranks");
-  if (in.has("delay")) {
-    command.order = read_delay(in.map("delay"), error);
-  } else if (in.has("noise")) {
-    command.order = read_noise(in.map("noise"), error);
-  } else {
-    in.map("clear");
-    command.order = ClearOrder{};
-  }
+  command.order = read_order(in, error);
   return command;
 }
 

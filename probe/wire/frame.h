@@ -78,11 +78,17 @@ struct ClearOrder {
   friend bool operator==(const ClearOrder&, const ClearOrder&) = default;
 };
 
+/// One that only a newer version knows. Nobody of ours carries it out: it is answered by NoCommand::kUnknownOrder.
+struct UnknownOrder {
+  std::string name;  ///< As its sender calls it; what else the sender said of it is not kept.
+  friend bool operator==(const UnknownOrder&, const UnknownOrder&) = default;
+};
+
 /// What an operator asks of some ranks. `ranks` empty: all of them.
 struct Command {
   CommandId id = 0;
   std::vector<Rank> ranks;
-  std::variant<DelayOrder, NoiseOrder, ClearOrder> order;
+  std::variant<DelayOrder, NoiseOrder, ClearOrder, UnknownOrder> order;
   friend bool operator==(const Command&, const Command&) = default;
 };
 

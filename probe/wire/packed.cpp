@@ -25,6 +25,12 @@ class Census : public msgpack::null_visitor {
   int depth_ = 0;
 };
 
+/// Nothing where the key is no text.
+std::optional<std::string_view> name_of(const msgpack::object_kv& entry) {
+  if (entry.key.type != msgpack::type::STR) return std::nullopt;
+  return std::string_view(entry.key.via.str.ptr, entry.key.via.str.size);
+}
+
 bool refer_to_buffer(msgpack::type::object_type, std::size_t, void*) { return true; }
 
 }  // namespace
@@ -68,10 +74,16 @@ void MapReader::refuse(std::string_view key, std::string_view why) {
 
 const msgpack::object* MapReader::lookup(std::string_view key) const {
   for (const msgpack::object_kv& entry : entries_) {
-    if (entry.key.type == msgpack::type::STR && std::string_view(entry.key.via.str.ptr, entry.key.via.str.size) == key)
-      return &entry.val;
+    if (name_of(entry) == key) return &entry.val;
   }
   return nullptr;
+}
+
+std::optional<std::string_view> MapReader::key_of_a_map() const {
+  for (const msgpack::object_kv& entry : entries_) {
+    if (entry.val.type == msgpack::type::MAP && name_of(entry)) return name_of(entry);
+  }
+  return std::nullopt;
 }
 
 const msgpack::object& MapReader::find(std::string_view key) {

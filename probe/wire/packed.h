@@ -5,6 +5,7 @@
 #define MSGPACK_NO_BOOST
 #include <cstdint>
 #include <msgpack.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,8 @@ class MapReader {
   const msgpack::object& map(std::string_view key);
 
   bool has(std::string_view key) const { return lookup(key) != nullptr; }
+  /// Of the first entry whose value is a map; nothing if there is none.
+  std::optional<std::string_view> key_of_a_map() const;
   void refuse(std::string_view key, std::string_view why);
   bool ok() const { return error_.empty(); }
 

@@ -16,15 +16,12 @@
 // last user is, whatever killed them. C library only, no exceptions, no allocation after return: this is linked into
 // users' programs.
 
-#include <sys/types.h>
-
-#include <cstdint>
-
 namespace idlewave::wire {
 
 inline constexpr int kSessionNameLimit = 48;  ///< Letters, digits, '-', '_', '.'; not starting with '.'.
 /// Whole path of the folder with its NUL; leaves room for a socket name in 108 bytes.
 inline constexpr int kSessionPathLimit = 96;
+inline constexpr int kSessionFileLimit = kSessionPathLimit + 32;  ///< The same for a file in it.
 
 bool valid_session_name(const char* name);
 
@@ -52,39 +49,14 @@ int hold_session(const char* session);
 /// gets the place: -1.
 int take_monitors_place(const char* session);
 
-/// Appends a line to the session's trouble.log, with host and process number before it, for whoever looks after the
-/// session on this node: what could not be done, where, and what to do. The same is said once. Does nothing where that
-/// can't be written, or holds too much already.
-void note_trouble(const char* session, const char* line);
+/// Writes the path of a file in the session's folder to `out`. False as session_path has it.
+bool session_file(const char* session, const char* name, char (&out)[kSessionFileLimit]);
 
-struct AgentRecord {
-  pid_t pid = 0;
-  std::uint64_t start = 0;  ///< process_start_time(pid), so that a reused pid is not taken for the agent.
-  int memory_fd = -1;
-  char endpoint[128] = {};
-};
-
-bool write_agent_record(const char* session, const AgentRecord& record);  ///< Atomically, by rename.
-bool read_agent_record(const char* session, AgentRecord& record);         ///< False if there is none or it is damaged.
-/// Unless another agent's has taken its place. Hold the lock.
-void remove_agent_record(const char* session, const AgentRecord& record);
-bool is_alive(const AgentRecord& record);
-
-/// Field 22 of /proc/<pid>/stat; 0 if there is no such process, or only a zombie is left of it.
-std::uint64_t process_start_time(pid_t pid);
-
-/// Removes the folders of all sessions of this user that nobody lives in, except `keep` (may be null): owner and lock
-/// free, no living agent, nobody listening at a socket. A folder in which none of them has been yet is spared for a
-/// minute. Costs a few system calls a folder: whatever makes a session calls it first.
-void sweep_dead_sessions(const char* keep);
-
-/// Removes one session's folder unless somebody holds it. Hold the lock.
-void remove_session_directory(const char* session);
-
-/// The same if nobody has put anything into it but locks.
-void remove_session_directory_if_empty(const char* session);
-
-/// Calls visit(session, record) for each session with a living agent.
-void for_each_live_session(void (*visit)(const char* session, const AgentRecord& record, void* context), void* context);
+/// Calls visit(session) for each folder of this user and place that is named as a session may be.
+void for_each_session(void (*visit)(const char* session, void* context), void* context);
+template <class Visit>
+void for_each_session(Visit visit) {
+  for_each_session([](const char* session, void* context) { (*static_cast<Visit*>(context))(session); }, &visit);
+}
 
 }  // namespace idlewave::wire

@@ -7,6 +7,7 @@
 #include "probe/agent/agent.h"
 #include "probe/agent/calibration.h"
 #include "probe/shm/clock.h"
+#include "probe/wire/session_directory.h"
 #include "tests/agent/stage.h"
 #include "tests/outlet/keyring.h"
 

@@ -20,7 +20,7 @@
 #include "probe/agent/segment.h"
 #include "probe/agent/topology.h"
 #include "probe/shm/clock.h"
-#include "probe/wire/session_directory.h"
+#include "probe/wire/agent_record.h"
 
 namespace idlewave::agent {
 namespace {
@@ -230,6 +230,17 @@ TEST(Orders, BeforeAnyRankHasJoinedAreRefused) {
   Ranks ranks(0, 0);
   EXPECT_EQ(reason_of(ranks, {3}, kSomeDelay), "rank 3: no rank has joined yet");
   EXPECT_EQ(reason_of(ranks, {}, kSomeDelay), "no rank is running");
+}
+
+TEST(Orders, ThatOnlyANewerVersionKnowsAreRefusedAndChangeNothing) {
+  Ranks ranks(2, 2);
+  ASSERT_EQ(reason_of(ranks, {1}, kSomeDelay), "");
+  const auto armed = ranks.slot(1).delay.armed.load();
+  EXPECT_EQ(reason_of(ranks, {}, wire::UnknownOrder{"pause"}), "this order is not known to this version");
+  EXPECT_EQ(ranks.slot(0).delay.armed & shm::kStateBits, 0u);
+  EXPECT_EQ(ranks.slot(1).delay.armed.load(), armed);
+  ranks.forbid_injection();
+  EXPECT_EQ(reason_of(ranks, {0}, wire::UnknownOrder{"pause"}), "this order is not known to this version");
 }
 
 TEST(Orders, OfAbsurdSizeAreRefused) {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "monitor/link/link.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/codec.h"
 #include "probe/wire/frame.h"
-#include "probe/wire/session_directory.h"
 
 namespace idlewave::test {
 

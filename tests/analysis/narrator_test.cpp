@@ -90,6 +90,21 @@ TEST(Narrator, TellsOfARankThatWasLost) {
   EXPECT_THAT(narrator.remarks(), Contains(AllOf(Field(&Remark::kind, Remark::Kind::kRank), Field(&Remark::rank, 12))));
 }
 
+TEST(Narrator, TellsWhoWasLostFirstHoweverManyFollow) {
+  RingModel model;
+  timeline::Timeline timeline;
+  model.run();
+  model.fill(timeline, ms(300));
+  for (const Rank rank : {12, 3, 0})
+    timeline.add_loss({timeline::LossKind::kRankLost, "n1", rank, ms(320 - rank), ms(320 - rank), 1, ""});
+  for (Rank rank = 13; rank < 40; ++rank)
+    timeline.add_loss({timeline::LossKind::kRankLost, "n1", rank, ms(400), ms(400), 1, ""});
+  Narrator narrator;
+  narrator.observe(timeline, analyse(timeline, {ms(0), ms(300)}));
+  EXPECT_THAT(texts(narrator),
+              Contains("lost: rank 12 at 0.31 s and 29 more until 0.40 s, whose processes ended without saying so"));
+}
+
 TEST(Narrator, RemarksAreInOrderOfTime) {
   RingModel model;
   model.delays = {{5, 20, ms(300)}, {25, 40, ms(200)}};

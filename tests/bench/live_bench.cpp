@@ -19,10 +19,11 @@
 
 #include "monitor/cli/lesson.h"
 #include "monitor/cli/paths.h"
-#include "monitor/cli/session.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
-#include "probe/wire/session_directory.h"
+#include "monitor/host/names.h"
+#include "monitor/host/session.h"
+#include "probe/wire/agent_record.h"
 
 namespace idlewave::cli {
 namespace {
@@ -116,7 +117,7 @@ int measure(Nanoseconds length, std::string& result) {
   for (std::string& word : ring_command(*path, {"program.steps=1000000"}, kWarmUp + length + std::chrono::seconds(2)))
     command->push_back(std::move(word));
 
-  auto session = Session::open(new_session_name("bench"), "");
+  auto session = host::Session::open(host::new_session_name("bench"), "");
   if (!session) return fail(session.error().message, 1);
   const std::string recording =
       fmt::format("{}/idlewave-bench-{}.iw", std::filesystem::temp_directory_path().string(), getpid());
@@ -124,7 +125,9 @@ int measure(Nanoseconds length, std::string& result) {
                   {.session = session->name(), .label = "bench", .lesson = lesson_panel(*scenario)});
   if (const auto started = monitor.start_recording(recording, Nanoseconds{0}); !started)
     return fail(started.error().message, 1);
-  if (const auto started = session->start(*command, launcher_kind(command->front(), MpiChoice::kAuto), true); !started)
+  if (const auto started =
+          session->start(*command, host::launcher_kind(command->front(), host::MpiChoice::kAuto), true);
+      !started)
     return fail(started.error().message, 1);
   auto terminal = term::open_terminal();
   if (!terminal) return fail(terminal.error().message, 1);

@@ -21,7 +21,9 @@
 
 #include "probe/shm/clock.h"
 #include "probe/shm/layout.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 namespace {
 

@@ -19,10 +19,10 @@ class NewerSender(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.path = pathlib.Path(self.folder.name)
 
-    def session(self, more):
-        path = self.path / f"{more}.iw"
+    def session(self, *words):
+        path = self.path / ("-".join(words) + ".iw")
         if not path.exists():
-            subprocess.run([PROGRAMS / "iw-write-newer-session", path, more], check=True, timeout=60)
+            subprocess.run([PROGRAMS / "iw-write-newer-session", path, *words], check=True, timeout=60)
         return path
 
     def idlewave(self, *arguments):
@@ -30,8 +30,8 @@ class NewerSender(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def report(self, more):
-        return json.loads(self.idlewave("report", self.session(more), "--json"))
+    def report(self, *words):
+        return json.loads(self.idlewave("report", self.session(*words), "--json"))
 
     def test_is_reported_as_one_of_today_but_for_what_is_not_known(self):
         expected = self.report("0")
@@ -43,6 +43,15 @@ class NewerSender(unittest.TestCase):
             del expected["commands"][0][key]
         for more in NEWER:
             self.assertEqual(self.report(more), expected)
+
+    def test_is_reported_with_an_order_that_is_not_known_as_with_one_that_is(self):
+        expected = self.report("0")
+        for key in ("distribution", "duration_s", "frequency_hz"):
+            del expected["commands"][0][key]
+        expected["commands"][0].update({"kind": "unknown", "order": "pause"})
+        self.assertEqual(self.report("0", "pause"), expected)
+        screen = lambda *words: self.idlewave("replay", "--once", "--size", "160x48", self.session(*words))
+        self.assertEqual(screen("0", "pause"), screen("0"))
 
     def test_loses_nothing(self):
         for more in NEWER:

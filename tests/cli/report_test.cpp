@@ -77,6 +77,7 @@ TEST(Report, OfAnEmptyTimelineIsStillAnObject) {
   EXPECT_EQ(report["events"], 0);
   EXPECT_TRUE(report["domains"].empty());
   EXPECT_EQ(report["complete"], false);
+  EXPECT_EQ(report["missing"]["nobody"], true);
 }
 
 TEST(Report, SaysNullForWhatIsNotKnown) {
@@ -128,8 +129,26 @@ TEST(Report, IsCompleteOnceTheNodeHasSaidEnd) {
   timeline.mark_ended("n1");
   const auto report = nlohmann::json::parse(report_json(timeline, {}));
   EXPECT_EQ(report["complete"], true);
+  EXPECT_EQ(report["missing"]["nobody"], false);
   EXPECT_TRUE(report["missing"]["nodes"].empty());
   EXPECT_THAT(report_text(timeline, {}), testing::Not(testing::HasSubstr("INCOMPLETE")));
+}
+
+TEST(Report, NamesARankThatWasLostThoughNothingIsMissing) {
+  timeline::Timeline timeline;
+  wire::Roster roster;
+  roster.world_size = 1;
+  roster.ranks = {{0, 100, wire::kNoDomain}};
+  ASSERT_TRUE(timeline.apply_roster("n1", roster));
+  timeline.append("n1", {wire::LaneId::Kind::kRank, 0},
+                  std::vector<wire::Event>{{ms(0), 0, wire::EventKind::kStart, wire::Phase::kNone},
+                                           {ms(3250), 0, wire::EventKind::kLost, wire::Phase::kNone}});
+  timeline.mark_ended("n1");
+  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  EXPECT_EQ(report["complete"], true);
+  EXPECT_EQ(report["lost_ranks"], nlohmann::json::parse(R"([{"rank": 0, "at_s": 3.25}])"));
+  EXPECT_EQ(report["losses"].at(0)["kind"], "rank_lost");
+  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("\nLOST: rank 0 at 3.25 s, whose process"));
 }
 
 /// Its averages are those of the program alone, and the text and the JSON say the same share.

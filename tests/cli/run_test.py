@@ -121,6 +121,53 @@ class Run(unittest.TestCase):
         self.assertEqual(self.run_it("--", "no-such-program")[0], 127)
         self.assertEqual(self.run_it("--", "/etc/passwd")[0], 126)
 
+    def test_of_a_program_that_reported_nothing_is_said_what_is_known_and_of_one_that_failed_nothing_is_guessed(self):
+        for script, words in (("exit 3", b"sh ended with code 3; it reported nothing"),
+                              ("kill -9 $$", b"sh ended with code 137, as by signal 9; it reported nothing"),
+                              ("true", b"the program ended without reporting anything: is it linked with libidlewave-probe")):
+            for options in ([], ["--json"], None):
+                with self.subTest(script=script, options=options):
+                    err = self.shell(script, *options)[2] if options is not None else self.said_after_the_screen(script)
+                    said = [line for line in err.splitlines() if line.startswith(b"idlewave: ")]
+                    self.assertEqual(len(said), 1, err)
+                    self.assertTrue(said[0].startswith(b"idlewave: " + words), said)
+
+    def said_after_the_screen(self, script):
+        run, other = self.on_terminal(script)
+        with contextlib.suppress(OSError):  # EIO: the last who had it open has gone
+            while os.read(other, 65536):
+                pass
+        run.wait(timeout=PATIENCE)
+        os.close(other)
+        return run.stderr.read()
+
+    def test_a_rank_that_was_killed_is_named_wherever_the_run_is_called_complete(self):
+        code, out, err = self.shell("$REPORTER 5000 & sleep 1; kill -9 $!; wait; exit 3", "--record", "s.iw", "--json")
+        report = json.loads(out)
+        self.assertEqual((code, report["complete"]), (3, True), report["missing"])
+        lost = [loss for loss in report["losses"] if loss["kind"] == "rank_lost"]
+        self.assertEqual([loss["rank"] for loss in lost], [0])
+        self.assertLessEqual(lost[0]["from_s"], report["duration_s"])
+        words = f"rank 0 at {lost[0]['from_s']:.2f} s, whose process ended without saying so"
+        self.assertIn(f"idlewave: lost: {words}\n", err.decode())
+        call = lambda *words: subprocess.run([BIN / "idlewave", *words], capture_output=True, text=True, cwd=self.path, timeout=PATIENCE)
+        self.assertEqual(call("report", "s.iw").stdout.splitlines()[1], f"LOST: {words}")
+        checked = call("info", "--check", "s.iw")
+        self.assertEqual((checked.returncode, checked.stderr), (0, f"idlewave: lost: {words}\n"))
+        self.assertRegex(checked.stdout, rf"(?m)^lost_ranks +{words}$")
+        self.assertEqual(report["lost_ranks"], [{"rank": 0, "at_s": lost[0]["from_s"]}])
+        self.assertEqual(json.loads(call("info", "--json", "s.iw").stdout)["lost_ranks"], report["lost_ranks"])
+        self.assertIn(f"LOST: {words}", call("replay", "--once", "--size", "160x48", "s.iw").stdout)
+
+    def test_who_watches_without_a_screen_is_told_of_a_rank_that_was_killed(self):
+        run = self.start("--session", "dying", "--", "sh", "-c", "$REPORTER 5000 & sleep 3; kill -9 $!; wait; exit 3")
+        self.assertTrue(eventually(lambda: (self.sessions / "dying" / "agent").exists()))
+        watched = subprocess.run([BIN / "idlewave", "attach", "dying", "--headless"], env=self.environment, capture_output=True, text=True,
+                                 timeout=PATIENCE)
+        self.assertEqual(watched.returncode, 0, watched.stderr)
+        self.assertRegex(watched.stderr, r"(?m)^idlewave: lost: rank 0 at [0-9.]+ s, whose process ended without saying so$")
+        self.assertEqual(run.wait(timeout=PATIENCE), 3)
+
     def test_two_programs_of_one_script_are_one_session(self):
         code, out, err = self.shell("$REPORTER 10; sleep 1.5; $REPORTER 20; exit 3", "--report", "r.json")
         self.assertEqual(code, 3, err)

@@ -123,6 +123,7 @@ class WholeRoad(unittest.TestCase):
         out, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 128 + signal.SIGKILL, err)  # as mpirun gives it
         self.assertIn("rank_lost", [loss["kind"] for loss in json.loads(out)["losses"]])
+        self.assertRegex(err, r"(?m)^idlewave: lost: rank [0-3] at [0-9.]+ s")
 
     @staticmethod
     def is_our_rank(process):

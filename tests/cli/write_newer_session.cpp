@@ -1,9 +1,12 @@
-// iw-write-newer-session FILE MORE: a session whose sender knows MORE values of each enumeration than we do, and uses
-// the last of them (255: the largest that there is room for); 0: one of today, with as many events.
+// iw-write-newer-session FILE MORE [ORDER]: a session whose sender knows MORE values of each enumeration than we do, and
+// uses the last of them (255: the largest that there is room for); 0: one of today, with as many events. With ORDER, a
+// word of five letters, the operator orders that instead of noise, in the same words.
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+#include <string_view>
 
 #include "tests/wire/example_session.h"
 
@@ -57,11 +60,19 @@ Frame newer_frame(Frame frame, int more) {
   return frame;
 }
 
-Status write_session(const char* path, int more) {
+void rename_order(std::vector<std::byte>& bytes, std::string_view order) {
+  constexpr std::string_view kKnown = "\xa5noise";
+  const auto known = std::as_bytes(std::span(kKnown)), name = std::as_bytes(std::span(order));
+  const auto found = std::search(bytes.begin(), bytes.end(), known.begin(), known.end());
+  if (found != bytes.end()) std::copy(name.begin(), name.end(), found + 1);
+}
+
+Status write_session(const char* path, int more, std::string_view order) {
   auto writer = FrameLogWriter::create(path, example_header());
   if (!writer) return writer.error();
   for (const FrameLogEntry& entry : golden_entries()) {
-    const auto bytes = encode(newer_frame(*decode(entry.bytes), more));
+    auto bytes = encode(newer_frame(*decode(entry.bytes), more));
+    if (!order.empty()) rename_order(bytes, order);
     if (const Status status = (*writer)->append(entry.received_at, entry.direction, bytes); !status) return status;
   }
   return (*writer)->close();
@@ -71,8 +82,10 @@ Status write_session(const char* path, int more) {
 }  // namespace idlewave::wire
 
 int main(int argc, char** argv) {
-  if (argc != 3) return std::fprintf(stderr, "usage: iw-write-newer-session FILE MORE\n"), 2;
-  const auto written = idlewave::wire::write_session(argv[1], std::atoi(argv[2]));
+  const std::string_view order = argc == 4 ? argv[3] : "";
+  if (argc < 3 || argc > 4 || (!order.empty() && order.size() != 5))
+    return std::fprintf(stderr, "usage: iw-write-newer-session FILE MORE [ORDER-OF-FIVE-LETTERS]\n"), 2;
+  const auto written = idlewave::wire::write_session(argv[1], std::atoi(argv[2]), order);
   if (!written) return std::fprintf(stderr, "%s\n", written.error().message.c_str()), 1;
   return 0;
 }

@@ -53,9 +53,14 @@ inline wire::Events take_events(Bytes& in) {
 inline wire::Command take_command(Bytes& in) {
   wire::Command command{wire::CommandId(in.number()), {}, wire::ClearOrder{}};
   for (int count = int(in.below(4)); count > 0; --count) command.ranks.push_back(wire::Rank(in.below(8)));
-  const std::uint32_t kind = in.below(3);
-  if (kind == 0) command.order = wire::DelayOrder{Nanoseconds(in.number()), in.number()};
-  if (kind == 1) command.order = wire::NoiseOrder{wire::NoiseKind(in.below(256)), Nanoseconds(in.number()), in.real()};
+  const std::uint8_t kind = in.byte();
+  // Few, so that kept inputs go on meaning what they meant.
+  if (kind >= 252)
+    command.order = wire::UnknownOrder{in.text(8)};
+  else if (kind % 3 == 0)
+    command.order = wire::DelayOrder{Nanoseconds(in.number()), in.number()};
+  else if (kind % 3 == 1)
+    command.order = wire::NoiseOrder{wire::NoiseKind(in.below(256)), Nanoseconds(in.number()), in.real()};
   return command;
 }
 

@@ -6,8 +6,10 @@
 
 #include <filesystem>
 
-#include "monitor/cli/host_record.h"
+#include "monitor/host/host_record.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 #include "tests/fuzz/road.h"
 
 namespace idlewave::fuzz {
@@ -69,7 +71,7 @@ void run_road(Bytes& in) {
     require(record.pid > 0 && record.memory_fd >= 0);
     require(wire::write_agent_record(name.c_str(), record));
   }
-  (void)cli::read_last_host_record(name);
+  (void)host::read_last_host_record(name);
   wire::for_each_live_session(visit, nullptr);
   wire::remove_session_directory(name.c_str());
   wire::sweep_dead_sessions(nullptr);

@@ -17,6 +17,7 @@
 #include "probe/shm/clock.h"
 #include "probe/shm/gate.h"
 #include "probe/shm/layout.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 #include "probe/wire/vocabulary.h"
 

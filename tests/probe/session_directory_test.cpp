@@ -18,6 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "probe/wire/agent_record.h"
+#include "probe/wire/session_sweep.h"
+#include "probe/wire/trouble_log.h"
 #include "tests/probe/node.h"
 
 namespace idlewave::wire {

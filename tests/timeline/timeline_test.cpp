@@ -308,6 +308,14 @@ TEST(Timeline, EndsNoiseWhenItIsCleared) {
   EXPECT_EQ(timeline.commands()[0].ended, ms(9));
 }
 
+TEST(Timeline, EndsNothingByAnOrderThatItDoesNotKnow) {
+  Timeline timeline = timeline_of({start(ms(0))}, ms(2));
+  timeline.add_outcome("n", {{7, {}, wire::NoiseOrder{}}, ms(1), true, ""});
+  timeline.add_outcome("n", {{8, {}, wire::UnknownOrder{"pause"}}, ms(9), true, ""});
+  EXPECT_FALSE(timeline.commands()[0].over);
+  EXPECT_TRUE(timeline.commands()[1].accepted);
+}
+
 TEST(Timeline, MakesARunOfLossesOneEntry) {
   Timeline timeline;
   for (int i = 0; i < 1'000'000; ++i) timeline.add_loss({LossKind::kBadFrame, "n", -1, ms(i), ms(i), 1, "not msgpack"});

@@ -386,6 +386,21 @@ TEST(Screen, SaysThatASessionIsIncompleteOnceNothingMoreWillCome) {
   EXPECT_THAT(screen(), Not(HasSubstr("ENDED")));
 }
 
+TEST(Screen, NamesTheRanksThatWereLostBesideTheEndOfASessionOfWhichNothingIsMissing) {
+  SyntheticSession session;
+  session.findings.missing = {};
+  session.findings.lost_ranks = {{milliseconds(2300), 5}};
+  const auto screen = [&] { return text({}, session.model(), {160, 48}, kMonochrome); };
+  session.session.link = LinkCondition::kLive;
+  EXPECT_THAT(screen(), Not(HasSubstr("LOST")));
+  session.session.link = LinkCondition::kEnded;
+  EXPECT_THAT(screen(), HasSubstr("LOST: rank 5 at 2.30 s, whose process ended without saying so"));
+  EXPECT_THAT(screen(), HasSubstr("RANKS LOST"));
+  EXPECT_THAT(screen(), Not(HasSubstr("ENDED")));
+  session.findings.missing.nodes = {{.name = "n2", .heard_until = milliseconds(2300), .told = true}};
+  EXPECT_THAT(screen(), Not(HasSubstr("RANKS LOST")));
+}
+
 TEST(Screen, SaysAtOnceThatANodeFellBehindTheOthers) {
   SyntheticSession session;
   session.findings.missing.nodes = {{.name = "n2", .heard_until = milliseconds(2300), .told = true, .behind = true},

@@ -221,6 +221,36 @@ TEST(Frame, KeepsNoiseThatOnlyANewerSenderKnows) {
   }
 }
 
+TEST(Frame, KeepsTheNameOfAnOrderThatOnlyANewerSenderKnows) {
+  Command command{7, {1, 2}, DelayOrder{Nanoseconds(5), 10}};
+  const auto newer = decode(spoilt(frame_of(command), "delay", "pause"));
+  ASSERT_TRUE(newer) << newer.error().message;
+  command.order = UnknownOrder{"pause"};
+  EXPECT_EQ(*newer, frame_of(command));
+  EXPECT_EQ(back_and_forth(*newer), *newer);
+  const Outcome outcome{command, Nanoseconds(9), false, "this order is not known to this version"};
+  EXPECT_EQ(back_and_forth(frame_of(outcome)), frame_of(outcome));
+}
+
+TEST(Frame, TakesAnOrderThatItKnowsForTheOrderWhateverElseIsThere) {
+  std::vector<std::byte> bytes = encode(frame_of(Command{7, {}, ClearOrder{}}));
+  const std::vector<std::byte> map_of_three = bytes_of("\x83\xa2id"), more = bytes_of("\xa4more\x80");
+  const auto body = std::search(bytes.begin(), bytes.end(), map_of_three.begin(), map_of_three.end());
+  ASSERT_NE(body, bytes.end());
+  *body = std::byte{0x84};
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  const auto frame = decode(bytes);
+  ASSERT_TRUE(frame) << frame.error().message;
+  EXPECT_EQ(*frame, frame_of(Command{7, {}, ClearOrder{}}));
+}
+
+TEST(Frame, RefusesACommandWithoutAnOrder) {
+  std::vector<std::byte> bytes = spoilt(frame_of(Command{7, {}, ClearOrder{}}), "clear", "later");
+  ASSERT_EQ(bytes.back(), std::byte{0x80});  // an empty map
+  bytes.back() = std::byte{0xc0};            // nil
+  EXPECT_THAT(error_of(bytes), HasSubstr("command: 'clear' is missing"));
+}
+
 TEST(Frame, KeepsARoleThatOnlyANewerMonitorKnows) {
   for (const Role role : newer_than(Role::kSpectator))
     EXPECT_EQ(back_and_forth(frame_of(Attach{role, 5})), frame_of(Attach{role, 5}));

@@ -122,12 +122,14 @@ inline Command random_command(Random& random) {
   else if (random.once_in(2))
     command.order =
         NoiseOrder{static_cast<NoiseKind>(random.below(256)), span, static_cast<double>(random.any(20)) / 3};
+  else if (random.once_in(2))
+    command.order = UnknownOrder{random.text(60)};
   return command;
 }
 
 inline Frame random_frame(Random& random) {
   Frame frame{random.text(48), random.text(64), random.any(64), {}};
-  switch (random.below(10)) {
+  switch (random.below(11)) {
     case 0: frame.body = random_roster(random); break;
     case 1: frame.body = Events{random.time(), random_bytes(random, random.below(300))}; break;
     case 2: frame.body = Outcome{random_command(random), random.time(), random.once_in(2), random.text(80)}; break;

@@ -1,4 +1,6 @@
 #include "monitor/cli/simulation/announcement.h"
+#include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

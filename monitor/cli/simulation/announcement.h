@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "probe/wire/agent_record.h"
 #include "probe/wire/result.h"
-#include "probe/wire/session_directory.h"
 
 namespace idlewave::cli::simulation {
 

@@ -5,12 +5,12 @@
 #include <limits>
 #include <memory>
 
-#include "monitor/cli/paths.h"
 #include "monitor/cli/simulation/announcement.h"
 #include "monitor/cli/simulation/operator.h"
 #include "monitor/cli/simulation/stream_keys.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/host/names.h"
 #include "probe/outlet/mailbox/endpoint.h"
 #include "probe/outlet/outlet.h"
 #include "workloads/sim/emitter/emitter.h"
@@ -143,7 +143,7 @@ int stream(const sim::Prepared& prepared, const sim::core::Model& model, const L
 
 int run(const LiveOptions& asked) {
   LiveOptions options = asked;
-  if (options.session.empty()) options.session = new_session_name(options.scenario.stem());
+  if (options.session.empty()) options.session = host::new_session_name(options.scenario.stem());
   auto prepared = sim::prepare(options.scenario, options.settings);
   if (!prepared) return fail(prepared.error().message, 2);
   if (options.without_delays) prepared->scenario.delays.clear();

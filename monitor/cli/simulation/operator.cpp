@@ -55,8 +55,9 @@ class OrderedNoise final : public PhaseNoise {
 }  // namespace
 
 wire::Status Operator::obey(const wire::Command& command) {
-  if (!may_inject_ && !std::holds_alternative<wire::ClearOrder>(command.order))
-    return wire::Error{wire::to_words(wire::NoCommand::kInjectionOff)};
+  const bool may_hold = std::holds_alternative<wire::DelayOrder>(command.order) ||
+                        std::holds_alternative<wire::NoiseOrder>(command.order);
+  if (may_hold && !may_inject_) return wire::Error{wire::to_words(wire::NoCommand::kInjectionOff)};
   const Rank ranks = prepared_.scenario.machine.ranks;
   for (const Rank rank : command.ranks) {
     if (rank < 0 || rank >= ranks)
@@ -99,6 +100,10 @@ wire::Status Operator::carry_out(const wire::Command& command, const wire::Noise
 wire::Status Operator::carry_out(const wire::Command& command, const wire::ClearOrder&) {
   for (const Rank rank : ranks_of(command)) simulation_.take_back_delays(rank);
   return ordered_.empty() ? wire::ok() : replace_noise(command, nullptr);
+}
+
+wire::Status Operator::carry_out(const wire::Command&, const wire::UnknownOrder&) {
+  return wire::Error{wire::to_words(wire::NoCommand::kUnknownOrder)};
 }
 
 std::vector<Rank> Operator::ranks_of(const wire::Command& command) const {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli::simulation {
 namespace {

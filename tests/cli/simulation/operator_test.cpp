@@ -84,6 +84,16 @@ TEST(DelayCommand, IsForAllItsRanksOrNone) {
   EXPECT_TRUE(stage.holds.began.empty());
 }
 
+TEST(Commands, ThatOnlyANewerVersionKnowsAreRefusedWhetherInjectionIsOnOrOff) {
+  Stage stage;
+  cli::simulation::Operator spectator{*stage.simulation, stage.prepared, false};
+  for (auto* op : {&stage.op, &spectator})
+    EXPECT_EQ(op->obey({7, {5}, wire::UnknownOrder{"pause"}}).error().message,
+              "this order is not known to this version");
+  stage.to_the_end();
+  EXPECT_FALSE(stage.holds.has(Phase::kDelay, 5, 7));
+}
+
 TEST(Commands, OtherThanClearAreRefusedWhereInjectionIsOff) {
   Stage stage;
   cli::simulation::Operator op{*stage.simulation, stage.prepared, false};

@@ -1,31 +1,26 @@
-#include "monitor/cli/session.h"
+#include "monitor/host/session.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <utility>
 
-#include "monitor/cli/paths.h"
-#include "monitor/cli/reach.h"
-#include "monitor/cli/verbs.h"
-#include "probe/wire/printable.h"
+#include "monitor/host/reach.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 namespace {
 
 constexpr int kLockPatience = 1000;  // ms; an agent that ends holds the lock for moments
 
 constexpr std::size_t kLinesOfEpitaph = 8;
 constexpr std::size_t kTroublesTold = 8;
-/// After the launcher has ended, its agents may still have something to say.
-constexpr Nanoseconds kPatienceForAgents = std::chrono::seconds(3);
 
 std::string session_folder(const std::string& name) {
   char path[wire::kSessionPathLimit];
@@ -169,12 +164,6 @@ void Session::end_program() {
   if (program_ && !program_->exit_code()) program_->end();
 }
 
-std::string how_it_ended(const std::string& program, int code) {
-  const std::string name = std::filesystem::path(program.substr(0, program.find(' '))).filename();
-  return fmt::format("{} ended with code {}{}", name, code,
-                     code > 128 && code < 128 + NSIG ? fmt::format(", as by signal {}", code - 128) : "");
-}
-
 std::vector<std::string> Session::troubles() const {
   std::ifstream file(folder() + "/trouble.log");
   std::vector<std::string> lines;
@@ -182,35 +171,4 @@ std::vector<std::string> Session::troubles() const {
   return lines;
 }
 
-int watch_program(Session& session, Monitor& monitor, bool headless, const Done& each_round) {
-  std::optional<Nanoseconds> ended_at;
-  const auto nothing_will_come = [&](Nanoseconds now) {
-    if (monitor.has_ended() || !session.exit_code()) return false;
-    if (!ended_at) ended_at = now;
-    return now - *ended_at > kPatienceForAgents;
-  };
-  const auto done = [&](Nanoseconds now) {
-    if (each_round(now)) return true;
-    if (headless && monitor.has_ended()) return true;
-    // On a terminal what was seen stays on the screen until the operator leaves; if nothing was, there is no reason to
-    // stay.
-    return nothing_will_come(now) && (headless || monitor.observer().timeline().empty());
-  };
-  const int code = headless ? watch_headless(monitor, done) : watch_on_screen(monitor, done);
-  const std::optional<int> program_code = session.exit_code();
-  if (code != 0) return code;
-  if (program_code.value_or(0) != 0) {
-    fail(how_it_ended(session.program_name(), *program_code), 1);
-    std::fputs(wire::printable_lines(session.epitaph()).c_str(), stderr);
-    return 1;
-  }
-  if (monitor.observer().timeline().empty() && program_code) {
-    return fail(
-        "the program ended without reporting anything: is it linked with libidlewave-probe, and does it call "
-        "idlewave_start?",
-        1);
-  }
-  return 0;
-}
-
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "monitor/cli/options.h"
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
+
+/// What the user says of the launcher.
+enum class MpiChoice { kAuto, kOpenMpi, kMpich };
 
 enum class LauncherKind { kOpenMpi, kMpich, kSlurm, kOther };
 
@@ -33,4 +35,4 @@ Environment launcher_environment(LauncherKind kind);
 std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind,
                                           const Environment& environment);
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

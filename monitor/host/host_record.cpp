@@ -1,4 +1,4 @@
-#include "monitor/cli/host_record.h"
+#include "monitor/host/host_record.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,9 +10,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 namespace fs = std::filesystem;
 namespace {
 
@@ -110,4 +111,4 @@ std::vector<std::string> hosted_sessions() {
   return sessions;
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

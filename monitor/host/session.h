@@ -2,13 +2,15 @@
 // A session that this process holds: its name, the link that its agents connect to, and the program that reports to it.
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "monitor/cli/mpi_launcher.h"
-#include "monitor/cli/watching.h"
+#include "monitor/host/launcher.h"
+#include "monitor/link/link.h"
 #include "monitor/process/launch.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 
 /// One thread. Ends its program and removes what it has made when it goes.
 class Session {
@@ -56,12 +58,4 @@ class Session {
   bool quiet_ = false;
 };
 
-/// "mpirun ended with code 37", "mpirun ended with code 137, as by signal 9": from an exit code as shells say it. One
-/// word of the program is enough.
-std::string how_it_ended(const std::string& program, int code);
-
-/// Watches `monitor` while the session's program runs, on a terminal unless `headless`, and says how it ended.
-/// `each_round` may act with time.
-int watch_program(Session& session, Monitor& monitor, bool headless, const Done& each_round);
-
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

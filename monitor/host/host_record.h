@@ -11,7 +11,7 @@
 
 #include "probe/wire/result.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 
 struct HostRecord {
   pid_t pid = 0;
@@ -40,4 +40,4 @@ std::string kept_output_path(const std::string& session);
 /// Sessions of this user on this node whose host lives.
 std::vector<std::string> hosted_sessions();
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

@@ -1,4 +1,4 @@
-#include "monitor/cli/host.h"
+#include "monitor/host/host.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,19 +16,21 @@
 #include <fstream>
 #include <utility>
 
-#include "monitor/cli/host_record.h"
-#include "monitor/cli/paths.h"
-#include "monitor/cli/provenance.h"
-#include "monitor/cli/session.h"
-#include "monitor/cli/verbs.h"
+#include "monitor/host/host_record.h"
+#include "monitor/host/names.h"
+#include "monitor/host/programs.h"
+#include "monitor/host/provenance.h"
+#include "monitor/host/session.h"
+#include "monitor/link/link.h"
 #include "monitor/process/program.h"
 #include "probe/outlet/outlet.h"
-#include "probe/wire/session_directory.h"
+#include "probe/wire/agent_record.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 namespace {
 
 namespace fs = std::filesystem;
+using wire::Nanoseconds;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -163,19 +165,17 @@ Host::Host(const HostOptions& options, process::Channel& starter, Session sessio
   descriptors_.add(starter_.fd());
   record_.pid = getpid();
   record_.start = wire::process_start_time(getpid());
-  record_.program = joined(options_.run.command);
-  record_.label = program_label(options_.run.command);
-  record_.takes_orders = options_.run.allow_inject;
+  record_.program = joined(options_.command);
+  record_.label = program_label(options_.command);
+  record_.takes_orders = options_.allow_inject;
 }
 
 int Host::refuse(int code, const std::string& why) {
-  starter_.say(fmt::format("{}{} {}", words::kRefused, code, why));
+  starter_.say(fmt::format("{}{} {}", message::kRefused, code, why));
   return code;
 }
 
-wire::Status Host::open_recording() {
-  return options_.run.record.empty() ? wire::ok() : record_to(options_.run.record);
-}
+wire::Status Host::open_recording() { return options_.record.empty() ? wire::ok() : record_to(options_.record); }
 
 wire::Status Host::record_to(const std::string& path) {
   std::error_code nowhere;  // The folder that we were started in may be gone.
@@ -210,8 +210,7 @@ wire::Result<Streams> Host::open_streams() {
     streams.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (options_.output_fd >= 0 || taken(STDOUT_FILENO)) streams.output = file;
   if (options_.output_fd >= 0 || taken(STDERR_FILENO)) streams.error = file;
-  const bool report_has_stdout = options_.run.json && options_.run.report.empty() && !options_.on_screen;
-  if (report_has_stdout && streams.output < 0) streams.output = STDERR_FILENO;
+  if (options_.report_has_stdout && streams.output < 0) streams.output = STDERR_FILENO;
   return streams;
 }
 
@@ -241,13 +240,13 @@ int Host::start() {
   process::ProgramOptions options{
       .environment = {}, .input_fd = streams->input, .output_fd = streams->output, .error_fd = streams->error};
   const std::vector<std::string> command =
-      session_.prepare(options_.run.command, options_.launcher, options_.run.allow_inject, options.environment);
+      session_.prepare(options_.command, options_.launcher, options_.allow_inject, options.environment);
   auto started = process::Program::start(command, options);
   if (const auto* failure = std::get_if<process::Program::NotStarted>(&started))
     return refuse(failure->shell_code, failure->error.message);
   program_ = std::get<process::Program>(started);
   describe(true);
-  starter_.say(fmt::format("{}{}", words::kReady, program_->pid()));
+  starter_.say(fmt::format("{}{}", message::kReady, program_->pid()));
   // Whoever waits for the other end of the program's pipes waits for the program alone.
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, stream);
@@ -286,7 +285,7 @@ void Host::pass_on_commands() {
   for (const wire::Command& command : view_->serve(Nanoseconds(0))) {
     const wire::Status sent = link_.send(now(), command);
     has_commanded_ = true;
-    if (!sent) starter_.say(std::string(words::kNote) + "a command was not carried out: " + sent.error().message);
+    if (!sent) starter_.say(std::string(message::kNote) + "a command was not carried out: " + sent.error().message);
   }
 }
 
@@ -309,9 +308,9 @@ void Host::listen_to_starter() {
 }
 
 void Host::obey(const std::string& order) {
-  if (order == words::kEnd) return end_program();
-  if (!order.starts_with(words::kSignal) || program_->exit_code()) return;
-  const int signal = std::atoi(order.c_str() + std::strlen(words::kSignal));
+  if (order == message::kEnd) return end_program();
+  if (!order.starts_with(message::kSignal) || program_->exit_code()) return;
+  const int signal = std::atoi(order.c_str() + std::strlen(message::kSignal));
   kill(belongs_to_keyboard(signal) ? -program_->pid() : program_->pid(), signal);
 }
 
@@ -362,7 +361,7 @@ bool Host::is_over() {
 
 void Host::describe(bool at_once) {
   record_.recorded = link_.bytes_written();
-  if (record_.failure.empty() && !link_.failure().empty()) starter_.say(words::kFailure + link_.failure());
+  if (record_.failure.empty() && !link_.failure().empty()) starter_.say(message::kFailure + link_.failure());
   record_.failure = link_.failure().empty() ? refused_recording_ : link_.failure();
   const bool due = at_once || record_.code != told_.code || now() - described_at_ > kRecordPeriod;
   if (!due || record_ == told_) return;
@@ -377,7 +376,7 @@ void Host::look_after_output() {
   const wire::Status room = make_room_for_output();
   if (room) return;
   output_room_ = -1;
-  starter_.say(words::kNote + room.error().message);
+  starter_.say(message::kNote + room.error().message);
 }
 
 /// Nobody is left to show what the program has printed: it is kept where one would look for it.
@@ -393,22 +392,22 @@ void Host::finish() {
   if (!link_.failure().empty()) {
     // Said when it happened.
   } else if (const wire::Status stopped = link_.stop(); !stopped) {
-    starter_.say(words::kFailure + stopped.error().message);
+    starter_.say(message::kFailure + stopped.error().message);
   }
-  for (const std::string& trouble : session_.troubles()) starter_.say(words::kNote + trouble);
+  for (const std::string& trouble : session_.troubles()) starter_.say(message::kNote + trouble);
   describe(true);
   view_->finish(starter_is_gone_ ? Nanoseconds(0) : kPatienceForStarter);
   keep_output();
-  starter_.say(fmt::format("{}{}", words::kEnded, *record_.code));
+  starter_.say(fmt::format("{}{}", message::kEnded, *record_.code));
 }
 
 }  // namespace
 
-int host(const HostOptions& options, process::Channel& starter) {
+int live(const HostOptions& options, process::Channel& starter) {
   be_deaf();
-  auto session = Session::open(options.session, options.run.listen);
+  auto session = Session::open(options.session, options.listen);
   if (!session) {
-    starter.say(fmt::format("{}{} {}", words::kRefused, 2, session.error().message));
+    starter.say(fmt::format("{}{} {}", message::kRefused, 2, session.error().message));
     return 2;
   }
   Host host(options, starter, std::move(*session));
@@ -418,4 +417,4 @@ int host(const HostOptions& options, process::Channel& starter) {
   return 0;
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

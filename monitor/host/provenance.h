@@ -6,11 +6,11 @@
 #include "probe/wire/frame_log.h"
 #include "probe/wire/vocabulary.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 
 std::string machine_description();  ///< Host name, processor, number of processors.
 std::string own_command_line();
 /// For a recording of `session` by a clock that shows `now`.
 wire::FrameLogHeader recording_header(const std::string& session, wire::Nanoseconds now);
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

@@ -1,11 +1,10 @@
-#include "monitor/cli/mpi_launcher.h"
+#include "monitor/host/launcher.h"
 
 #include <gmock/gmock.h>
 
-#include "monitor/cli/lesson.h"
-#include "monitor/cli/paths.h"
+#include "monitor/host/names.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 namespace {
 
 using testing::Contains;
@@ -40,14 +39,6 @@ TEST(Launcher, TheChoiceOfTheUserCountsMoreThanTheName) {
   EXPECT_EQ(launcher_kind("my-own-launcher", MpiChoice::kAuto), LauncherKind::kOther);
 }
 
-TEST(RingCommand, LetsTheRingReadTheScenarioWithAllThatWasSet) {
-  const auto words =
-      ring_command("a folder/mine.toml", {"program.volume=7 MB", "machine.ranks=4"}, std::chrono::milliseconds(1500));
-  EXPECT_THAT(std::vector(words.begin() + 1, words.end()),
-              testing::ElementsAre("--scenario", "a folder/mine.toml", "--without-delays", "--set",
-                                   "program.volume=7 MB", "--set", "machine.ranks=4", "--duration", "1.5s"));
-}
-
 TEST(Names, ASessionIsNamedAfterItsProgramWithNothingThatAPathMayNotHold) {
   const std::string name = new_session_name("a b/c:d");
   EXPECT_TRUE(name.starts_with("a-b-c-d-")) << name;
@@ -55,4 +46,4 @@ TEST(Names, ASessionIsNamedAfterItsProgramWithNothingThatAPathMayNotHold) {
 }
 
 }  // namespace
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

@@ -1,4 +1,4 @@
-#include "monitor/cli/reach.h"
+#include "monitor/host/reach.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 #include "probe/wire/session_directory.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 namespace fs = std::filesystem;
 namespace {
 
@@ -121,4 +121,4 @@ void remove_key_folder(const std::string& session) {
   if (!root.empty() && wire::valid_session_name(session.c_str())) fs::remove_all(root / session, ignored);
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

@@ -1,4 +1,4 @@
-#include "monitor/cli/hosted_program.h"
+#include "monitor/host/hosted_program.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,12 +15,12 @@
 #include <filesystem>
 #include <utility>
 
-#include "monitor/cli/host_record.h"
-#include "monitor/cli/verbs.h"
+#include "monitor/host/host_record.h"
 #include "monitor/process/exec.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 namespace {
 
 constexpr auto kPatienceForHost = std::chrono::seconds(3);  ///< One that is stopped must not hold us.
@@ -36,13 +36,13 @@ HostedProgram::HostedProgram(process::Companion host, const HostOptions& options
     : channel_(std::move(host.channel)),
       host_(host.pid),
       session_(options.session),
-      name_(std::filesystem::path(options.run.command.front()).filename()) {}
+      name_(std::filesystem::path(options.command.front()).filename()) {}
 
 std::variant<HostedProgram, HostedProgram::Refusal> HostedProgram::start(const HostOptions& options) {
   // Should the host be killed, the kernel hands the program on to us, and its exit code is not lost.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   auto companion =
-      process::start_companion("iw-host", [&options](process::Channel& channel) { return host(options, channel); });
+      process::start_companion("iw-host", [&options](process::Channel& channel) { return live(options, channel); });
   if (!companion) return Refusal{kOwnFailure, companion.error().message};
   HostedProgram program(std::move(*companion), options);
   if (auto refusal = program.wait_until_ready()) return std::move(*refusal);
@@ -56,11 +56,11 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
     const auto message = channel_.hear();
     if (channel_.is_over()) return Refusal{kOwnFailure, "the process that was to start the program has died"};
     if (!message) continue;
-    if (const auto refused = after(*message, words::kRefused)) {
+    if (const auto refused = after(*message, message::kRefused)) {
       const std::size_t space = refused->find(' ');
       return Refusal{std::atoi(refused->c_str()), space == std::string::npos ? "" : refused->substr(space + 1)};
     }
-    const auto ready = after(*message, words::kReady);
+    const auto ready = after(*message, message::kReady);
     if (!ready) continue;
     program_ = std::atoi(ready->c_str());
     // Not by the host's record: a program that fills the disk may leave no room for that.
@@ -78,12 +78,12 @@ void HostedProgram::listen() {
   // Of a process that is killed the threads end one by one, and its end of the channel with the last of them.
   const bool host_is_dead = wire::process_start_time(host_) == 0;
   while (const auto message = channel_.hear()) {
-    if (const auto code = after(*message, words::kEnded)) {
+    if (const auto code = after(*message, message::kEnded)) {
       exit_code_ = std::atoi(code->c_str());
       host_said_all_ = true;
     }
-    if (const auto note = after(*message, words::kNote)) notes_.push_back(*note);
-    if (const auto failure = after(*message, words::kFailure)) failures_.push_back(*failure);
+    if (const auto note = after(*message, message::kNote)) notes_.push_back(*note);
+    if (const auto failure = after(*message, message::kFailure)) failures_.push_back(*failure);
   }
   host_was_killed_ = (host_is_dead || channel_.is_over()) && !host_said_all_;
   if (host_was_killed_) collect();
@@ -106,12 +106,12 @@ void HostedProgram::part() {
 
 void HostedProgram::pass_on(int signal) {
   if (exit_code_) return;
-  if (!host_was_killed_ && channel_.say(fmt::format("{}{}", words::kSignal, signal))) return;
+  if (!host_was_killed_ && channel_.say(fmt::format("{}{}", message::kSignal, signal))) return;
   kill(program_, signal);
 }
 
 void HostedProgram::end() {
-  if (exit_code_ || channel_.say(words::kEnd)) return;
+  if (exit_code_ || channel_.say(message::kEnd)) return;
   kill(-program_, SIGTERM);
 }
 
@@ -123,12 +123,17 @@ void HostedProgram::show_output() const {
   std::fflush(stdout);
 }
 
-int HostedProgram::say_how_it_ended() const {
+std::vector<std::string> HostedProgram::last_words() const {
+  std::vector<std::string> words = notes_;
+  if (host_was_killed_)
+    words.emplace_back("the process that recorded the session was killed; the program was not disturbed");
+  words.insert(words.end(), failures_.begin(), failures_.end());
+  return words;
+}
+
+int HostedProgram::code_to_pass_on() const {
   const int code = exit_code_.value_or(kOwnFailure);
-  for (const std::string& note : notes_) fail(note, 0);
-  if (host_was_killed_) fail("the process that recorded the session was killed; the program was not disturbed", 0);
-  for (const std::string& failure : failures_) fail(failure, 0);
   return code == 0 && (host_was_killed_ || !failures_.empty()) ? kOwnFailure : code;
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

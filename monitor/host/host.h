@@ -4,24 +4,31 @@
 // whoever started it, and the program outlives it.
 
 #include <string>
+#include <vector>
 
-#include "monitor/cli/mpi_launcher.h"
-#include "monitor/cli/options.h"
+#include "monitor/host/launcher.h"
 #include "monitor/process/companion.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
+
+/// Exit code of `run` where something of ours failed and nothing of the program's did: no launcher gives it.
+inline constexpr int kOwnFailure = 125;
 
 struct HostOptions {
-  RunOptions run;
-  std::string session;
+  std::vector<std::string> command;  ///< Launcher and program.
   LauncherKind launcher = LauncherKind::kOther;
-  int output_fd = -1;          ///< File of --output; -1: none.
-  bool on_screen = false;      ///< What would come from or go to a terminal does not, since a screen has it.
-  bool in_background = false;  ///< Nothing comes from a terminal, since others read what is typed.
+  std::string session;
+  std::string listen;  ///< Endpoint for the agents; empty: a socket of this node.
+  std::string record;  ///< Path; empty: don't.
+  bool allow_inject = false;
+  int output_fd = -1;              ///< File for what the program prints; -1: where ours goes.
+  bool report_has_stdout = false;  ///< What the program prints there goes to standard error.
+  bool on_screen = false;          ///< What would come from or go to a terminal does not, since a screen has it.
+  bool in_background = false;      ///< Nothing comes from a terminal, since others read what is typed.
 };
 
 /// What host and starter say to each other, one message each: a word, and what belongs to it.
-namespace words {
+namespace message {
 inline constexpr const char* kReady = "ready ";      ///< Host: the program runs. Its process number.
 inline constexpr const char* kRefused = "refused ";  ///< Host: nothing runs. Exit code and reason.
 inline constexpr const char* kFailure = "failure ";  ///< Host: something of ours failed; the program did not.
@@ -29,10 +36,10 @@ inline constexpr const char* kNote = "note ";        ///< Host: for the user, at
 inline constexpr const char* kEnded = "ended ";      ///< Host: all is over. The program's exit code.
 inline constexpr const char* kSignal = "signal ";    ///< Starter: for the program. Its number.
 inline constexpr const char* kEnd = "end";           ///< Starter: end the program and all that it has started.
-}  // namespace words
+}  // namespace message
 
 /// The life of the host, in a process of its own (process::start_companion). Returns when the program has ended and its
 /// agents have said all.
-int host(const HostOptions& options, process::Channel& starter);
+int live(const HostOptions& options, process::Channel& starter);
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

@@ -1,4 +1,4 @@
-#include "monitor/cli/provenance.h"
+#include "monitor/host/provenance.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "probe/machine/processor.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 std::string machine_description() {
   char host[256] = {};
   gethostname(host, sizeof host - 1);
@@ -35,4 +35,4 @@ wire::FrameLogHeader recording_header(const std::string& session, wire::Nanoseco
   return header;
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

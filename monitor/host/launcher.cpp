@@ -1,4 +1,4 @@
-#include "monitor/cli/mpi_launcher.h"
+#include "monitor/host/launcher.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "monitor/cli/paths.h"
+#include "monitor/host/programs.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 namespace {
 
 bool mentions(const std::string& text, std::initializer_list<const char*> words) {
@@ -88,4 +88,4 @@ std::vector<std::string> with_environment(std::vector<std::string> command, Laun
   return command;
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

@@ -5,7 +5,7 @@
 
 #include "probe/wire/result.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 
 /// `bound` as other machines write it: the wildcard address becomes one of this machine, that of its name if that is
 /// not a loopback address, else that of its first interface that is up; alone, the machine is reached by itself.
@@ -16,4 +16,4 @@ std::string reachable_endpoint(const std::string& bound);
 wire::Result<std::string> make_key_folder(const std::string& session);
 void remove_key_folder(const std::string& session);
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

@@ -6,11 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "monitor/cli/host.h"
-#include "monitor/cli/verbs.h"
+#include "monitor/host/host.h"
 #include "monitor/process/companion.h"
 
-namespace idlewave::cli {
+namespace idlewave::host {
 
 /// One thread. Nothing ends with it: host and program go on when it goes.
 class HostedProgram {
@@ -43,9 +42,10 @@ class HostedProgram {
   /// What the program prints goes to a file, since a screen has the terminal.
   bool keeps_output() const { return output_fd_ >= 0; }
   bool has_notes() const { return !notes_.empty(); }  ///< There is something to say at the end.
-  /// Prints what the host has to say at the end. Returns the exit code, kOwnFailure where something of ours failed and
-  /// the program was fine.
-  int say_how_it_ended() const;
+  /// What the host has to say at the end, a line each.
+  std::vector<std::string> last_words() const;
+  /// The program's, or kOwnFailure where something of ours failed and the program was fine.
+  int code_to_pass_on() const;
   /// Prints what was kept of the program's output while a screen had the terminal.
   void show_output() const;
 
@@ -67,4 +67,4 @@ class HostedProgram {
   bool host_was_killed_ = false;
 };
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::host

@@ -1,0 +1,38 @@
+#include "monitor/host/names.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <random>
+
+#include "probe/wire/session_directory.h"
+
+namespace idlewave::host {
+
+std::string new_session_name(const std::string& stem) {
+  std::string name;
+  for (const char c : stem)
+    name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
+  while (!name.empty() && name.front() == '.') name.erase(0, 1);
+  const std::string suffix = fmt::format("-{}", getpid());
+  name.resize(std::min(name.size(), std::size_t(wire::kSessionNameLimit) - 1 - suffix.size()));
+  return name + suffix;
+}
+
+std::string free_file_name(const std::string& stem, const std::string& extension) {
+  std::string name = stem + extension;
+  std::error_code ignored;
+  for (int number = 2; std::filesystem::exists(name, ignored); ++number)
+    name = fmt::format("{}-{}{}", stem, number, extension);
+  return name;
+}
+
+wire::CommandId new_command_id() {
+  std::random_device random;
+  return 1 + random() % 0x7ffffffeu;
+}
+
+}  // namespace idlewave::host

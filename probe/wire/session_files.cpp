@@ -1,0 +1,70 @@
+#include "probe/wire/session_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace idlewave::wire {
+namespace {
+
+constexpr int kMakingTries = 100;
+
+/// The lock of a folder that was removed while we waited for it protects nothing.
+bool is_still_at(int fd, const char* path) {
+  struct stat held, found;
+  return fstat(fd, &held) == 0 && lstat(path, &found) == 0 && held.st_ino == found.st_ino &&
+         held.st_dev == found.st_dev;
+}
+
+}  // namespace
+
+bool read_small_file(const char* path, char* out, std::size_t size) {
+  const Descriptor file(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file) return false;
+  std::size_t length = 0;
+  while (length < size) {
+    const ssize_t got = read(file.get(), out + length, size - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
+  }
+  if (length == size) return false;
+  out[length] = '\0';
+  return true;
+}
+
+bool write_all(int fd, const char* text, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = write(fd, text, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+bool is_private_folder(const char* path) {
+  struct stat status;
+  errno = 0;
+  return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+         (status.st_mode & 022) == 0;
+}
+
+bool make_private_folder(const char* path) {
+  for (int i = 0; i < kMakingTries; ++i) {
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
+    if (is_private_folder(path)) return true;
+    if (errno != ENOENT) return false;  // Else it was swept away in between.
+  }
+  return false;
+}
+
+int try_lock(const char* path, int how) {
+  Descriptor file(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file || flock(file.get(), how | LOCK_NB) != 0 || !is_still_at(file.get(), path)) return -1;
+  return file.release();
+}
+
+}  // namespace idlewave::wire

@@ -1,0 +1,75 @@
+#include "probe/wire/session_place.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "probe/wire/session_files.h"
+
+namespace idlewave::wire {
+namespace {
+
+constexpr int kPlaceLimit = 128;
+/// Longer ones are of no session.
+constexpr int kPathLimit = 128;
+
+/// Where process numbers mean what they mean here: machine, boot, and table of processes.
+struct Place {
+  char machine[kPlaceLimit] = {};
+  char run[kPlaceLimit] = {};
+};
+
+/// The link holds both, with a blank between them.
+bool read_place(const char* folder, Place& out) {
+  char path[kPathLimit], text[2 * kPlaceLimit];
+  if (!print_to(path, "%s/place", folder)) return false;
+  const ssize_t length = readlink(path, text, sizeof text - 1);
+  if (length <= 0) return false;
+  text[length] = '\0';
+  char* blank = strrchr(text, ' ');
+  if (blank == nullptr) return false;
+  *blank = '\0';
+  return print_to(out.machine, "%s", text) && print_to(out.run, "%s", blank + 1);
+}
+
+Place this_place() {
+  Place place;
+  utsname names;
+  char boot[64] = {}, processes[64] = {};
+  read_small_file("/proc/sys/kernel/random/boot_id", boot);
+  boot[strcspn(boot, "\n")] = '\0';
+  if (readlink("/proc/self/ns/pid", processes, sizeof processes - 1) <= 0) processes[0] = '\0';
+  print_to(place.machine, "%s", uname(&names) == 0 ? names.nodename : "localhost");
+  print_to(place.run, "%s/%s", boot, processes);
+  return place;
+}
+
+/// What a machine left before it was started anew is its own to sweep.
+bool is_here(const Place& place, const Place& here) {
+  if (strcmp(place.run, here.run) == 0) return true;
+  const std::size_t boot = strcspn(here.run, "/");
+  return strcmp(place.machine, here.machine) == 0 && strncmp(place.run, here.run, boot + 1) != 0;
+}
+
+}  // namespace
+
+bool belongs_elsewhere(const char* folder) {
+  Place place;
+  return read_place(folder, place) && !is_here(place, this_place());
+}
+
+void settle_place(const char* folder) {
+  char path[kPathLimit], text[2 * kPlaceLimit];
+  const Place here = this_place();
+  if (print_to(path, "%s/place", folder) && print_to(text, "%s %s", here.machine, here.run)) (void)!symlink(text, path);
+}
+
+/// FNV-1a.
+std::uint32_t digest_of_this_place() {
+  const Place place = this_place();
+  std::uint32_t sum = 2166136261u;
+  for (const char* c = place.run; *c != '\0'; ++c) sum = (sum ^ static_cast<unsigned char>(*c)) * 16777619u;
+  return sum;
+}
+
+}  // namespace idlewave::wire

@@ -1,0 +1,17 @@
+#pragma once
+// Whose a session's folder is where the root is shared with other machines, or with containers (session_directory.h).
+
+#include <cstdint>
+
+namespace idlewave::wire {
+
+/// It has a place, and that is not ours.
+bool belongs_elsewhere(const char* folder);
+
+/// Makes the folder ours unless it belongs to some place already.
+void settle_place(const char* folder);
+
+/// Of this place, for the name of a folder that is ours where another place has the plain one.
+std::uint32_t digest_of_this_place();
+
+}  // namespace idlewave::wire

@@ -1,0 +1,134 @@
+#include "probe/wire/session_sweep.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/wire/agent_record.h"
+#include "probe/wire/session_directory.h"
+#include "probe/wire/session_files.h"
+
+namespace idlewave::wire {
+namespace {
+
+constexpr time_t kSettlingSeconds = 60;
+
+bool has_suffix(const char* text, const char* suffix) {
+  const std::size_t length = strlen(text), tail = strlen(suffix);
+  return length >= tail && strcmp(text + length - tail, suffix) == 0;
+}
+
+bool somebody_listens(const char* path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (!print_to(address.sun_path, "%s", path)) return false;
+  const Descriptor socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket_) return true;  // Can't tell: leave it alone.
+  return connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
+}
+
+bool has_listener(const char* session) {
+  char folder[kSessionPathLimit];
+  if (!session_path(session, folder)) return false;
+  bool found = false;
+  for_each_entry(folder, [&](const char* name) {
+    char path[kSessionFileLimit];
+    found = has_suffix(name, ".sock") && session_file(session, name, path) && somebody_listens(path);
+    return !found;
+  });
+  return found;
+}
+
+bool has_file(const char* session, const char* name) {
+  char path[kSessionFileLimit];
+  return session_file(session, name, path) && access(path, F_OK) == 0;
+}
+
+/// Whoever makes a folder takes one of its locks next, and tries again if the folder was swept away in between. So
+/// where a lock's file lies, the lock tells.
+bool is_settling(const char* session) {
+  char folder[kSessionPathLimit];
+  struct stat status;
+  if (!session_path(session, folder) || stat(folder, &status) != 0) return false;
+  if (has_file(session, "agent") || has_file(session, "lock") || has_file(session, "owner")) return false;
+  return time(nullptr) - status.st_mtime < kSettlingSeconds;
+}
+
+/// Keeps everybody else from living in the folder: those who come wait for these locks, and find that they were
+/// removed.
+class Eviction {
+ public:
+  explicit Eviction(const char* session) : owner_(lock(session, "owner")), start_(lock(session, "lock")) {}
+  bool holds() const { return owner_ && start_; }
+
+ private:
+  static int lock(const char* session, const char* name) {
+    char path[kSessionFileLimit];
+    return session_file(session, name, path) ? try_lock(path) : -1;
+  }
+  Descriptor owner_;
+  Descriptor start_;
+};
+
+void remove_file(const char* folder, const char* name) {
+  char path[kSessionFileLimit];
+  if (print_to(path, "%s/%s", folder, name)) unlink(path);
+}
+
+/// For whoever holds the lock of its owners. That goes last: until then everybody waits, and who comes later takes a new
+/// one, so that the folder stays.
+void remove_folder(const char* session) {
+  char folder[kSessionPathLimit];
+  if (!session_path(session, folder) || !is_private_folder(folder)) return;
+  for_each_entry(folder, [&](const char* name) {
+    if (strcmp(name, "lock") != 0 && strcmp(name, "owner") != 0) remove_file(folder, name);
+    return true;
+  });
+  remove_file(folder, "lock");
+  remove_file(folder, "owner");
+  rmdir(folder);
+}
+
+bool has_living_agent(const char* session) {
+  AgentRecord record;
+  return read_agent_record(session, record) && is_alive(record);
+}
+
+void sweep_session(const char* session) {
+  // Before locks are taken, since that may make files and so the folder younger.
+  if (is_settling(session) || has_living_agent(session)) return;
+  const Eviction eviction(session);
+  if (eviction.holds() && !has_living_agent(session) && !has_listener(session)) remove_folder(session);
+}
+
+}  // namespace
+
+void sweep_dead_sessions(const char* keep) {
+  for_each_session([keep](const char* session) {
+    if (keep == nullptr || strcmp(session, keep) != 0) sweep_session(session);
+  });
+}
+
+void remove_session_directory(const char* session) {
+  char folder[kSessionPathLimit], owner[kSessionFileLimit];
+  if (!session_path(session, folder) || !is_private_folder(folder) || !print_to(owner, "%s/owner", folder)) return;
+  const Descriptor nobody_owns_it(try_lock(owner));
+  if (nobody_owns_it) remove_folder(session);
+}
+
+void remove_session_directory_if_empty(const char* session) {
+  char folder[kSessionPathLimit];
+  if (!session_path(session, folder) || !is_private_folder(folder)) return;
+  int others = 0;
+  for_each_entry(folder, [&](const char* name) {
+    others += strcmp(name, "lock") != 0 && strcmp(name, "owner") != 0 && strcmp(name, "place") != 0;
+    return others == 0;
+  });
+  if (others == 0) remove_session_directory(session);
+}
+
+}  // namespace idlewave::wire

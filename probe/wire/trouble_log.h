@@ -1,0 +1,11 @@
+#pragma once
+// trouble.log of a session's folder (session_directory.h).
+
+namespace idlewave::wire {
+
+/// Appends a line to the session's trouble.log, with host and process number before it, for whoever looks after the
+/// session on this node: what could not be done, where, and what to do. The same is said once. Does nothing where that
+/// can't be written, or holds too much already.
+void note_trouble(const char* session, const char* line);
+
+}  // namespace idlewave::wire
