@@ -39,9 +39,11 @@ void TimelineSink::advance(const std::string& node, Nanoseconds up_to) { timelin
 void TimelineSink::interrupt(const std::string& node, Nanoseconds from) { timeline_.interrupt(node, from); }
 
 void TimelineSink::absence(const Absence& absence) {
-  const auto moment = [&](Nanoseconds time) { return timeline_.session_time(absence.node, time); };
-  const Nanoseconds from = absence.when ? moment(absence.when->from) : timeline_.now();
-  const Nanoseconds to = absence.when ? moment(absence.when->to) : timeline_.now();
+  timeline::Moment from = timeline_.now(), to = from;
+  if (absence.when) {
+    from = timeline_.moment(absence.node, absence.when->from);
+    to = timeline_.moment(absence.node, absence.when->to);
+  }
   timeline_.add_loss({absence.kind, absence.node, -1, from, to, absence.count, absence.detail});
 }
 

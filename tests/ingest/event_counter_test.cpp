@@ -78,9 +78,7 @@ class RandomNode {
       frames_.push_back(frame(std::move(body)));
     }
   }
-  Bytes frame(decltype(wire::Frame::body) body) {
-    return wire::encode({"s", name_, ++sequence_, std::move(body)});
-  }
+  Bytes frame(decltype(wire::Frame::body) body) { return wire::encode({"s", name_, ++sequence_, std::move(body)}); }
 
   std::string name_;
   std::mt19937_64& random_;
@@ -115,8 +113,7 @@ TEST(EventCounter, CountsEveryEventOfARandomSessionWhateverTheMemory) {
     EXPECT_EQ(counts.events, written.events) << "seed " << seed << ", budget " << budget;
     EXPECT_EQ(counts.rank_steps, written.of_kind[EventKind::kStep]) << "seed " << seed << ", budget " << budget;
     EXPECT_EQ(counts.delays, written.delays) << "seed " << seed << ", budget " << budget;
-    EXPECT_EQ(counts.samples, written.of_kind[EventKind::kBandwidth])
-        << "seed " << seed << ", budget " << budget;
+    EXPECT_EQ(counts.samples, written.of_kind[EventKind::kBandwidth]) << "seed " << seed << ", budget " << budget;
     EXPECT_GT(counts.delays, 0u) << "seed " << seed;
   }
 }
