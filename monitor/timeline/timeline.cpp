@@ -50,12 +50,9 @@ void Timeline::begin_at_first(const std::string& node, std::span<const wire::Eve
 void Timeline::set_clock_offset(const std::string& node, Nanoseconds offset) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || !plausible(offset)) return;
-  Node& changed = found->second;
-  const Nanoseconds later = changed.offset - offset;
-  changed.offset = offset;
-  set_base(changed);
+  found->second.offset = offset;
+  set_base(found->second);
   begin_.reset();
-  for (const Rank rank : changed.ranks) places_[std::size_t(rank)].lane->shift_steps(later);
 }
 
 Moment Timeline::moment(const std::string& node, Nanoseconds time) {
@@ -210,7 +207,7 @@ void Timeline::begin_hold(RankPlace& place, Rank rank, const wire::Event& event)
   const NodeClock& clock = *place.lane->clock_;
   if (id != 0) commands_.hold_began(id, clock, event.time);
   if (event.phase != Phase::kDelay) return;
-  const auto& steps = place.lane->steps();
+  const auto steps = place.lane->steps();
   const wire::Step step = steps.empty() ? wire::kNoStep : steps.back().step;
   place.open_delay = delays_.begin({.rank = rank, .command = id, .step = step, .begin = Moment(clock, event.time)});
 }

@@ -219,7 +219,7 @@ TEST_F(Oracle, AgreesWithStepRecords) {
     };
     const auto next = std::find_if(life.events.begin() + std::ptrdiff_t(i) + 1, life.events.end(), ends);
     if (next == life.events.end()) break;
-    const StepRecord& step = timeline.lane(0)->steps()[record++];
+    const StepRecord step = timeline.lane(0)->steps()[record++];
     const auto times = times_by_hand(life.stretches, life.events[i].time, next->time);
     ASSERT_EQ(step.step, wire::Step(life.events[i].value)) << "seed " << seed_;
     ASSERT_EQ(step.begin, life.events[i].time) << "seed " << seed_;
