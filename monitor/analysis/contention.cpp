@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "monitor/analysis/least_squares.h"
 #include "monitor/theory/contention.h"
@@ -49,13 +48,11 @@ struct Change {
 };
 
 void add_changes(const Lane& lane, Span span, std::vector<Change>& changes) {
-  const std::size_t begun = lane.steps_begun_before(span.from + Nanoseconds{1});
-  for (const StepRecord record : lane.steps() | std::views::drop(begun == 0 ? 0 : begun - 1)) {
-    if (record.begin >= span.to) return;
+  lane.for_each_step(span.from, span.to, [&](const StepRecord& record) {
     const Span work = work_span(course_of(lane, record));
     const Nanoseconds from = std::max(work.from, span.from), to = std::min(work.to, span.to);
     if (from < to) changes.push_back({from, +1}), changes.push_back({to, -1});
-  }
+  });
 }
 
 }  // namespace

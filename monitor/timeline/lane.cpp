@@ -46,9 +46,21 @@ std::size_t Lane::steps_begun_before(Nanoseconds at) const {
   if (!history_) return 0;
   const auto& all = history_->steps;
   const Nanoseconds time = clock_->lane_time(at);
-  const auto after =
-      std::partition_point(all.begin(), all.end(), [time](const StepRecord& record) { return record.begin < time; });
-  return std::size_t(after - all.begin());
+  if (all.empty() || time <= all.front().begin) return 0;
+  if (all.back().begin < time) return all.size();
+  // From where it would be among equal steps, by strides that double, and then by halves.
+  std::size_t before = 0, after = all.size() - 1;
+  const double share =
+      double((time - all.front().begin).count()) / double((all.back().begin - all.front().begin).count());
+  std::size_t next =
+      std::clamp<std::size_t>(std::size_t(share * double(after)), 1, std::max<std::size_t>(after, 2) - 1);
+  for (std::size_t stride = 1; after - before > 1; stride *= 2) {
+    const bool is_before = all[next].begin < time;
+    (is_before ? before : after) = next;
+    next = is_before ? before + stride : after - std::min(stride, after);
+    if (next <= before || next >= after) next = before + (after - before) / 2;
+  }
+  return after;
 }
 
 std::optional<StepRecord> Lane::read(const StepRecord* stored) const {

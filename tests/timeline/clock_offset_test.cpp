@@ -62,8 +62,9 @@ class RandomSession {
     if (id != 1) command.ranks = {Rank(id), kRanksOfANode + Rank(id)};
     acts_.push_back([=](Timeline& timeline) { timeline.add_command(command, ms(id)); });
     for (const std::string& node : nodes())
-      streams_[node + " answers"].push_back(
-          [=, at = some_time()](Timeline& timeline) { timeline.add_outcome(node, {command, at, true, ""}); });
+      streams_[node + " answers"].push_back([=, at = some_time()](Timeline& timeline) {
+        timeline.add_outcome(node, {command, at, true, ""});
+      });
     if (random_() % 2 == 0)
       streams_["a answers"].push_back([=, at = some_time()](Timeline& timeline) {
         timeline.add_outcome("a", {{100 + id, command.ranks, wire::ClearOrder{}}, at, true, ""});
@@ -101,13 +102,15 @@ class RandomSession {
     switch (random_() % 4) {
       case 0: return stream.push_back([=](Timeline& timeline) { timeline.advance(node, at); });
       case 1: return stream.push_back([=](Timeline& timeline) { timeline.interrupt(node, at); });
-      case 2: return stream.push_back([=](Timeline& timeline) {
-        timeline.append(node, rank_lane(77), std::vector{start(at), stop(at + ms(3))});
-      });
-      default: return stream.push_back([=](Timeline& timeline) {
-        timeline.add_loss({LossKind::kSequenceGap, node, -1, timeline.moment(node, at),
-                           timeline.moment(node, at + ms(7)), 2, {}});
-      });
+      case 2:
+        return stream.push_back([=](Timeline& timeline) {
+          timeline.append(node, rank_lane(77), std::vector{start(at), stop(at + ms(3))});
+        });
+      default:
+        return stream.push_back([=](Timeline& timeline) {
+          timeline.add_loss(
+              {LossKind::kSequenceGap, node, -1, timeline.moment(node, at), timeline.moment(node, at + ms(7)), 2, {}});
+        });
     }
   }
   /// What comes of one lane stays in its order.
