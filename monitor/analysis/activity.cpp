@@ -1,6 +1,7 @@
 #include "monitor/analysis/activity.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "monitor/analysis/step_history.h"
 #include "monitor/theory/contention.h"
@@ -32,14 +33,15 @@ Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Windo
   return {std::max({window.from, timeline.begin(), first}), std::min({window.to, timeline.now(), last})};
 }
 
-std::optional<double> bandwidth_over(const timeline::Domain& domain, Window window) {
+std::optional<double> bandwidth_over(const Timeline& timeline, int domain, Window window) {
   double bytes = 0;
   Nanoseconds covered{};
-  for (auto sample = domain.samples.rbegin(); sample != domain.samples.rend() && sample->end > window.from; ++sample) {
-    const Nanoseconds overlap = std::min(sample->end, window.to) - std::max(sample->begin, window.from);
-    const Nanoseconds length = sample->end - sample->begin;
+  for (const timeline::Sample sample : std::views::reverse(timeline.samples(domain))) {
+    if (sample.end <= window.from) break;
+    const Nanoseconds overlap = std::min(sample.end, window.to) - std::max(sample.begin, window.from);
+    const Nanoseconds length = sample.end - sample.begin;
     if (overlap <= Nanoseconds{0} || length <= Nanoseconds{0}) continue;
-    bytes += double(sample->bytes) * double(overlap.count()) / double(length.count());
+    bytes += double(sample.bytes) * double(overlap.count()) / double(length.count());
     covered += overlap;
   }
   if (covered <= Nanoseconds{0}) return std::nullopt;
@@ -87,8 +89,8 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.source = info.source;
   activity.note = info.note;
   if (info.source != wire::BandwidthSource::kNone) {
-    activity.bandwidth = bandwidth_over(domain, {window.to - kBandwidthNow, window.to});
-    activity.bandwidth_mean = bandwidth_over(domain, window);
+    activity.bandwidth = bandwidth_over(timeline, index, {window.to - kBandwidthNow, window.to});
+    activity.bandwidth_mean = bandwidth_over(timeline, index, window);
   }
   activity.state = state_of(timeline, activity, domain.ranks, typical_step, window.to);
   return activity;

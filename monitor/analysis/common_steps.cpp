@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <ranges>
 
 namespace idlewave::analysis {
 namespace {
@@ -40,7 +41,7 @@ bool is_known(const Lane& lane, const StepRecord& record) {
 /// What a lane's record of a step does not hold: goes through the events that are kept.
 class LaneReader {
  public:
-  explicit LaneReader(const Lane& lane) : lane_(lane), next_(lane.steps().begin()) {
+  explicit LaneReader(const Lane& lane) : lane_(lane), records_(lane.steps()), next_(records_.begin()) {
     lane.for_each_event(lane.events_from(), lane.last() + Nanoseconds{1}, [this](const Event& event) { take(event); });
   }
 
@@ -65,14 +66,13 @@ class LaneReader {
 
   /// Every step that began with an event has a record, unless there was no room for it any more.
   void begin_step(const Event& event) {
-    const auto& records = lane_.steps();
     const auto is_this = [&](const StepRecord& record) {
       return record.begin == event.time && record.step == Step(event.value);
     };
-    next_ = std::find_if(next_, records.end(), is_this);
-    in_step_ = next_ != records.end();
-    if (!in_step_) return void(next_ = records.begin());
-    const StepRecord& record = *next_++;
+    next_ = std::ranges::find_if(next_, records_.end(), is_this);
+    in_step_ = next_ != records_.end();
+    if (!in_step_) return void(next_ = records_.begin());
+    const StepRecord record = *next_++;
     steps_.push_back({.number = record.step,
                       .times = {.begin = record.begin, .end = record.end},
                       .known = record.end > record.begin && is_known(lane_, record)});
@@ -92,7 +92,8 @@ class LaneReader {
   }
 
   const Lane& lane_;
-  std::deque<StepRecord>::const_iterator next_;
+  const timeline::StepRecords records_;
+  std::ranges::iterator_t<const timeline::StepRecords> next_;
   std::vector<NumberedStep> steps_;
   Phase phase_ = Phase::kNone;
   bool in_step_ = false;

@@ -48,15 +48,11 @@ struct Change {
 };
 
 void add_changes(const Lane& lane, Span span, std::vector<Change>& changes) {
-  const auto& steps = lane.steps();
-  auto record =
-      std::partition_point(steps.begin(), steps.end(), [&](const StepRecord& each) { return each.begin <= span.from; });
-  if (record != steps.begin()) --record;
-  for (; record != steps.end() && record->begin < span.to; ++record) {
-    const Span work = work_span(course_of(lane, *record));
+  lane.for_each_step(span.from, span.to, [&](const StepRecord& record) {
+    const Span work = work_span(course_of(lane, record));
     const Nanoseconds from = std::max(work.from, span.from), to = std::min(work.to, span.to);
     if (from < to) changes.push_back({from, +1}), changes.push_back({to, -1});
-  }
+  });
 }
 
 }  // namespace
@@ -112,9 +108,9 @@ bool Contention::is_shared(int domain) const {
   for (std::size_t i = 0; i < each.ranks.size(); i += stride) {
     const Lane* lane = timeline_.lane(each.ranks[i]);
     if (!lane) continue;
-    const std::size_t steps = lane->steps().size();
-    for (std::size_t k = 0; k < steps; k += std::max<std::size_t>(1, steps / kStepsLooked)) {
-      const StepCourse course = course_of(*lane, lane->steps()[k]);
+    const auto steps = lane->steps();
+    for (std::size_t k = 0; k < steps.size(); k += std::max<std::size_t>(1, steps.size() / kStepsLooked)) {
+      const StepCourse course = course_of(*lane, steps[k]);
       if (!course.over) continue;
       times.push_back(double(course.work().count()));
       alones.push_back(alone(each.ranks[i], course));

@@ -81,14 +81,22 @@ bool is_known(std::span<const Timeline::NodeStatus> nodes, const std::string& na
   return found != nodes.end() && found->name == name;
 }
 
+/// As it is known now: what is found in a timeline does not change with it.
+Loss found_now(const Loss& loss) {
+  Loss found = loss;
+  found.from = loss.from.session_time();
+  found.to = loss.to.session_time();
+  return found;
+}
+
 void find_holes(const Timeline& timeline, Missing& missing) {
   const auto nodes = timeline.nodes();
   for (const Loss& loss : timeline.losses()) {
     if (!timeline::is_hole(loss.kind) || (loss.kind == LossKind::kStranger && !is_known(nodes, loss.node))) continue;
     if (loss.kind != LossKind::kBeforeStart)
-      add(missing.holes, loss, missing.more);
+      add(missing.holes, found_now(loss), missing.more);
     else if (missing.late.size() < kMostOfAKind)
-      missing.late.push_back(loss);
+      missing.late.push_back(found_now(loss));
   }
   missing.more += timeline.holes_forgotten();
 }

@@ -95,7 +95,7 @@ void Narrator::tell(Remark remark) {
 
 void Narrator::tell_delays(const Timeline& timeline) {
   forget_others(delays_, timeline.delays(),
-                [](const timeline::Delay& delay) { return std::pair(delay.begin, delay.rank); });
+                [](const timeline::Delay& delay) { return std::pair(delay.begin.session_time(), delay.rank); });
   for (const timeline::Delay& delay : timeline.delays()) {
     if (delay.phase != wire::Phase::kDelay) continue;
     const auto [told, is_new] = delays_.try_emplace({delay.begin, delay.rank}, false);

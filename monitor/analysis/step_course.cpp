@@ -29,7 +29,7 @@ StepCourse course_of(const Lane& lane, const StepRecord& record) {
 std::optional<StepCourse> step_course(const timeline::Timeline& timeline, wire::Rank rank, wire::Step step,
                                       Nanoseconds at) {
   const Lane* lane = timeline.lane(rank);
-  const StepRecord* record = lane ? lane->step(step, at) : nullptr;
+  const auto record = lane ? lane->step(step, at) : std::nullopt;
   return record ? std::optional(course_of(*lane, *record)) : std::nullopt;
 }
 

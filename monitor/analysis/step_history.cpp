@@ -1,6 +1,7 @@
 #include "monitor/analysis/step_history.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace idlewave::analysis {
 
@@ -17,19 +18,18 @@ constexpr std::size_t kStepsForTypical = 8;  ///< Per rank.
 constexpr Rank kRanksForTypical = 256;       ///< A median needs no more.
 constexpr Nanoseconds kLongestStep = std::chrono::hours(24 * 365);
 
-/// The step that went on at `at`; null before the first.
-const timeline::StepRecord* step_at(const Lane& lane, Nanoseconds at) {
-  const auto& steps = lane.steps();
-  const auto after = std::partition_point(steps.begin(), steps.end(),
-                                          [&](const timeline::StepRecord& record) { return record.begin < at; });
-  return after == steps.begin() ? nullptr : &*std::prev(after);
+/// The step that went on at `at`; none before the first.
+std::optional<timeline::StepRecord> step_at(const Lane& lane, Nanoseconds at) {
+  const std::size_t begun = lane.steps_begun_before(at);
+  return begun == 0 ? std::nullopt : std::optional(lane.steps()[begun - 1]);
 }
 
 void collect_lengths(const Lane& lane, std::vector<Nanoseconds>& lengths) {
   std::size_t taken = 0;
-  for (auto record = lane.steps().rbegin(); record != lane.steps().rend() && taken < kStepsForTypical; ++record) {
-    if (record->end == Nanoseconds{0}) continue;
-    lengths.push_back(record->end - record->begin);
+  for (const timeline::StepRecord record : std::views::reverse(lane.steps())) {
+    if (taken == kStepsForTypical) return;
+    if (record.end == Nanoseconds{0}) continue;
+    lengths.push_back(record.end - record.begin);
     ++taken;
   }
 }
@@ -62,7 +62,7 @@ Step common_step(const Timeline& timeline, std::span<const Rank> ranks, Nanoseco
   bool first = true;
   for (const Rank rank : ranks) {
     const Lane* lane = timeline.lane(rank);
-    const timeline::StepRecord* record = lane && !was_silent(*lane, at) ? step_at(*lane, at) : nullptr;
+    const auto record = lane && !was_silent(*lane, at) ? step_at(*lane, at) : std::nullopt;
     if (!record) continue;
     common = first ? record->step : std::min(common, record->step);
     first = false;
@@ -76,7 +76,7 @@ std::optional<Nanoseconds> begin_spread(const Timeline& timeline, std::span<cons
   int found = 0;
   for (const Rank rank : ranks) {
     const Lane* lane = timeline.lane(rank);
-    const timeline::StepRecord* record = lane ? lane->step(step, at) : nullptr;
+    const auto record = lane ? lane->step(step, at) : std::nullopt;
     if (!record) continue;
     earliest = std::min(earliest, record->begin);
     latest = std::max(latest, record->begin);
@@ -98,7 +98,7 @@ std::optional<Nanoseconds> typical_spread(const Timeline& timeline, std::span<co
 }
 
 Nanoseconds idle_in_step(const Lane& lane, Nanoseconds at) {
-  const timeline::StepRecord* record = was_silent(lane, at) ? nullptr : step_at(lane, at);
+  const auto record = was_silent(lane, at) ? std::nullopt : step_at(lane, at);
   if (!record) return Nanoseconds{0};
   return lane.time_in(timeline::Category::kWait, record->begin, at) +
          lane.time_in(timeline::Category::kDelay, record->begin, at);

@@ -1,6 +1,7 @@
 #include "monitor/analysis/steps.h"
 
 #include <cmath>
+#include <ranges>
 
 #include "monitor/analysis/step_history.h"
 
@@ -27,10 +28,10 @@ struct Sums {
 };
 
 void add_steps_within(const Lane& lane, Window window, Sums& sums) {
-  for (auto record = lane.steps().rbegin(); record != lane.steps().rend(); ++record) {
-    if (record->end == Nanoseconds{0} || record->end > window.to) continue;
-    if (record->end <= window.from) break;
-    sums.add(*record);
+  for (const StepRecord record : std::views::reverse(lane.steps())) {
+    if (record.end == Nanoseconds{0} || record.end > window.to) continue;
+    if (record.end <= window.from) break;
+    sums.add(record);
   }
 }
 

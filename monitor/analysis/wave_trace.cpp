@@ -72,12 +72,12 @@ WaveTrace::WaveTrace(const timeline::Timeline& timeline, const Partners& partner
 /// Programs may count every tenth step only.
 Step WaveTrace::stride() const {
   const Lane* lane = timeline_.lane(origin_.rank);
-  const timeline::StepRecord* record = lane ? lane->step(origin_.step, origin_.begin) : nullptr;
+  const auto record = lane ? lane->step(origin_.step, origin_.begin) : std::nullopt;
   if (!record) return 1;
-  const auto& steps = lane->steps();
-  const auto next = std::partition_point(
-      steps.begin(), steps.end(), [&](const timeline::StepRecord& other) { return other.begin <= record->begin; });
-  return next == steps.end() || next->step <= origin_.step ? 1 : next->step - origin_.step;
+  const auto steps = lane->steps();
+  const std::size_t begun = lane->steps_begun_before(record->begin + Nanoseconds{1});
+  const Step next = begun == steps.size() ? origin_.step : steps[begun].step;
+  return next <= origin_.step ? 1 : next - origin_.step;
 }
 
 void WaveTrace::run() {
@@ -238,7 +238,9 @@ WaveDirection WaveTrace::direction(int sign) const {
 bool WaveTrace::has_more_to_tell(Rank rank) const {
   const Lane* lane = timeline_.lane(rank);
   if (!lane || lane->steps().empty() || lane->state() != LaneState::kLive) return false;
-  return lane->step(lane->steps().back().step, origin_.begin) == &lane->steps().back();
+  const timeline::StepRecord latest = lane->steps().back();
+  const auto of_its_program = lane->step(latest.step, origin_.begin);
+  return of_its_program && of_its_program->begin == latest.begin;
 }
 
 void WaveTrace::settle_end(WaveDirection& direction) const {

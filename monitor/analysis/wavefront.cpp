@@ -19,7 +19,7 @@ double slope_of(const Timeline& timeline, std::span<const Rank> ranks, Step step
   std::vector<double> seconds, rank_numbers;
   for (const Rank rank : ranks) {
     const Lane* lane = timeline.lane(rank);
-    const timeline::StepRecord* record = lane ? lane->step(step, at) : nullptr;
+    const auto record = lane ? lane->step(step, at) : std::nullopt;
     if (!record) continue;
     seconds.push_back(double(record->begin.count()) * 1e-9);
     rank_numbers.push_back(double(rank));

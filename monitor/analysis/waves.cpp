@@ -20,7 +20,7 @@ constexpr double kShortestDelay = 0.1;
 constexpr std::size_t kMostWaves = 512;
 
 Nanoseconds length_of(const Timeline& timeline, const timeline::Delay& delay) {
-  return (delay.ended ? delay.end : timeline.now()) - delay.begin;
+  return (delay.ended ? delay.end.session_time() : timeline.now()) - delay.begin;
 }
 
 bool makes_a_wave(const Timeline& timeline, const timeline::Delay& delay, Window window, Nanoseconds typical_step) {

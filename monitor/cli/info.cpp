@@ -9,6 +9,7 @@
 #include "monitor/cli/progress.h"
 #include "monitor/cli/report.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/ingest/event_counter.h"
 #include "probe/wire/frame_log.h"
 #include "probe/wire/printable.h"
 
@@ -48,7 +49,7 @@ std::string utc(std::int64_t unix_time_ns) {
 }
 
 json describe(const std::string& path, const wire::FrameLogReader& reader, const Contents& contents,
-              const timeline::Timeline& timeline, const analysis::Missing& missing) {
+              const ingest::EventCounts& counts, const timeline::Timeline& timeline, const analysis::Missing& missing) {
   const wire::FrameLogHeader& header = reader.header();
   json object;
   object["file"] = path;
@@ -64,6 +65,10 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   object["frames"] = contents.received;
   object["commands"] = contents.sent;
   object["frame_bytes"] = contents.bytes;
+  object["events"] = counts.events;
+  object["rank_steps"] = counts.rank_steps;
+  object["delays"] = counts.delays;
+  object["samples"] = counts.samples;
   object["complete"] = missing.is_complete();
   object["missing"] = missing_json(missing);
   object["lost_ranks"] = lost_ranks_json(timeline);
@@ -90,11 +95,13 @@ std::string as_lines(json object, const analysis::Missing& missing, const std::v
 int info(const FileOptions& options) {
   auto reader = wire::FrameLogReader::open(options.path);
   if (!reader) return fail(reader.error().message, 2);
+  ingest::EventCounter counter;
   Observer observer({}, options.memory);
+  observer.add(counter);
   const Contents contents = read_all(**reader, options.path, observer);
   const analysis::Missing missing = analysis::find_missing(observer.timeline());
   const auto lost = analysis::find_lost_ranks(observer.timeline());
-  const json object = describe(options.path, **reader, contents, observer.timeline(), missing);
+  const json object = describe(options.path, **reader, contents, counter.counts(), observer.timeline(), missing);
   const std::string text =
       options.json ? object.dump(2, ' ', true, json::error_handler_t::replace) + "\n" : as_lines(object, missing, lost);
   print(text);

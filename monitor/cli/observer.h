@@ -21,6 +21,8 @@ class Observer {
   Observer(std::string session, std::uint64_t memory_budget);
 
   void accept(const link::Delivery& delivery);
+  /// `sink` is borrowed, and told of what is accepted from now on, whatever the memory budget.
+  void add(ingest::Sink& sink) { ingest_.add(sink); }
   /// Blocks of the recording that could not be read are a loss like any other.
   void note_damage(const wire::FrameLogDamage& damage);
   /// Findings and remarks for the `window` before `until` (session time); the rate of events at `now`.

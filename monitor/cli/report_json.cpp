@@ -154,8 +154,8 @@ json command_json(const CommandRecord& record) {
   object["sent_s"] = seconds(record.sent);
   object["outcome"] = !record.answered ? "unanswered" : record.accepted ? "accepted" : "refused";
   if (!record.reason.empty()) object["reason"] = record.reason;
-  object["took_effect_s"] = record.in_effect ? json(seconds(record.began)) : json();
-  object["ended_s"] = record.over ? json(seconds(record.ended)) : json();
+  object["took_effect_s"] = record.in_effect ? json(seconds(record.began())) : json();
+  object["ended_s"] = record.over ? json(seconds(record.ended())) : json();
   return object;
 }
 

@@ -41,9 +41,9 @@ void Ingest::accept(const wire::Result<wire::FrameInPlace>& read, Nanoseconds re
 
 /// What this monitor, or the host of the session, did.
 void Ingest::take_own(const wire::Frame& frame) {
-  if (const auto* command = std::get_if<wire::Command>(&frame.body)) timeline_.add_command(*command, timeline_.now());
+  if (const auto* command = std::get_if<wire::Command>(&frame.body)) tell(&Sink::command, *command);
   if (const auto* refusal = std::get_if<wire::Refusal>(&frame.body))
-    timeline_.add_loss({LossKind::kTurnedAway, frame.node, -1, timeline_.now(), timeline_.now(), 1, refusal->reason});
+    tell(&Sink::absence, Absence{LossKind::kTurnedAway, frame.node, {}, 1, refusal->reason});
 }
 
 void Ingest::take(const wire::FrameInPlace& read) {
@@ -62,10 +62,10 @@ void Ingest::take_next(const wire::FrameInPlace& read, Stream& stream) {
   if (const auto* events = std::get_if<wire::Events>(&frame.body)) {
     take_events(read, stream, events->up_to);
   } else if (const auto* outcome = std::get_if<wire::Outcome>(&frame.body)) {
-    timeline_.add_outcome(frame.node, *outcome);
+    tell(&Sink::outcome, frame.node, *outcome);
   } else {
     stream.ended = true;
-    timeline_.mark_ended(frame.node);
+    tell(&Sink::end, frame.node);
   }
 }
 
@@ -85,11 +85,10 @@ bool Ingest::in_turn(const wire::Frame& frame, Stream& stream) {
 
 void Ingest::note_gap(const wire::Frame& frame, Stream& stream) {
   const std::uint64_t missing = frame.sequence - stream.sequence - 1;
-  const Nanoseconds from = timeline_.session_time(frame.node, stream.up_to);
   // A recording that was started late opens with the latest roster, whose number is an old one.
   const auto kind = stream.has_events ? LossKind::kSequenceGap : LossKind::kBeforeStart;
-  if (stream.has_events) timeline_.interrupt(frame.node, stream.up_to);
-  timeline_.add_loss({kind, frame.node, -1, from, from, missing, {}});
+  if (stream.has_events) tell(&Sink::interrupt, frame.node, stream.up_to);
+  tell(&Sink::absence, Absence{kind, frame.node, {{stream.up_to, stream.up_to}}, missing, {}});
   stream.gap_is_open = stream.has_events;
   stats_.missing += missing;
 }
@@ -97,13 +96,8 @@ void Ingest::note_gap(const wire::Frame& frame, Stream& stream) {
 /// What a gap left out lies before what comes after it.
 void Ingest::close_gap(const std::string& node, Stream& stream, Nanoseconds up_to) {
   if (!std::exchange(stream.gap_is_open, false)) return;
-  timeline_.add_loss({LossKind::kSequenceGap,
-                      node,
-                      -1,
-                      timeline_.session_time(node, stream.up_to),
-                      timeline_.session_time(node, std::max(up_to, stream.up_to)),
-                      0,
-                      {}});
+  const Absence::Span gap{stream.up_to, std::max(up_to, stream.up_to)};
+  tell(&Sink::absence, Absence{LossKind::kSequenceGap, node, gap, 0, {}});
 }
 
 void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
@@ -118,12 +112,8 @@ void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
     if ((other_sender && !stream.is_past) || is_younger) begin_anew(frame, roster, stream);
     if (!in_turn(frame, stream)) return;
   }
-  if (!timeline_.apply_roster(frame.node, roster)) {
-    const bool too_much = !timeline_.has_room_for(frame.node, roster);
-    const std::string reason = "roster of node \"" + frame.node + "\" " +
-                               (too_much ? "declares more ranks or domains than fit into the memory for the history"
-                                         : "contradicts itself or another node's") +
-                               ": left out";
+  if (const wire::Status taken = announce(frame.node, roster); !taken) {
+    const std::string& reason = taken.error().message;
     return fresh ? refuse(frame.node, reason)
                  : refuse_in_stream(frame.node, known->second.up_to, roster.node_time, reason);
   }
@@ -139,14 +129,19 @@ void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
   stream.ended = false;
 }
 
+wire::Status Ingest::announce(const std::string& node, const wire::Roster& roster) {
+  for (Sink* sink : sinks_)
+    if (wire::Status taken = sink->roster(node, roster); !taken) return taken;
+  return wire::ok();
+}
+
 /// An agent that was started again: after one that had said End, for the next program; else what happened between the
 /// two was told by nobody.
 void Ingest::begin_anew(const wire::Frame& frame, const wire::Roster& roster, Stream& stream) {
-  timeline_.interrupt(frame.node, stream.up_to);
+  tell(&Sink::interrupt, frame.node, stream.up_to);
+  const Absence::Span silence{stream.up_to, std::max(roster.node_time, stream.up_to)};
   if (!stream.ended)
-    timeline_.add_loss({LossKind::kNodeSilent, frame.node, -1, timeline_.session_time(frame.node, stream.up_to),
-                        timeline_.session_time(frame.node, std::max(roster.node_time, stream.up_to)), 1,
-                        "its agent was started again"});
+    tell(&Sink::absence, Absence{LossKind::kNodeSilent, frame.node, silence, 1, "its agent was started again"});
   stream = {.sequence = frame.sequence - 1,
             .agent_pid = roster.agent_pid,
             .roster_time = roster.node_time,
@@ -157,8 +152,7 @@ void Ingest::begin_anew(const wire::Frame& frame, const wire::Roster& roster, St
 /// Frames before the first one that came. They are not lost: nobody listened.
 void Ingest::note_late_start(const wire::Frame& frame) {
   if (frame.sequence == 1) return;
-  timeline_.add_loss(
-      {LossKind::kBeforeStart, frame.node, -1, timeline_.now(), timeline_.now(), frame.sequence - 1, {}});
+  tell(&Sink::absence, Absence{LossKind::kBeforeStart, frame.node, {}, frame.sequence - 1, {}});
 }
 
 /// Monotonic clocks of different machines have nothing in common but the wall clock, good to some milliseconds where it
@@ -169,7 +163,7 @@ void Ingest::align_clock(const std::string& node, const wire::Roster& roster) {
   const Nanoseconds difference = roster.node_time - Nanoseconds(roster.unix_time_ns);
   if (!clock_minus_wall_) clock_minus_wall_ = difference;
   const Nanoseconds offset = difference - *clock_minus_wall_;
-  if (offset > kSameClock || offset < -kSameClock) timeline_.set_clock_offset(node, offset);
+  if (offset > kSameClock || offset < -kSameClock) tell(&Sink::clock_offset, node, offset);
 }
 
 void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, Nanoseconds up_to) {
@@ -177,28 +171,14 @@ void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, Nanosec
   close_gap(node, stream, up_to);
   const auto batches = decoder_.decode(read.blob);
   if (batches) {
-    fill(node, *batches);
+    tell(&Sink::events, node, *batches);
   } else {
-    timeline_.interrupt(node, stream.up_to);
+    tell(&Sink::interrupt, node, stream.up_to);
     refuse_in_stream(node, stream.up_to, up_to, batches.error().message);
   }
   stream.has_events = true;
   stream.up_to = std::max(stream.up_to, up_to);
-  timeline_.advance(node, stream.up_to);
-}
-
-void Ingest::fill(const std::string& node, std::span<const wire::LaneBatch> batches) {
-  if (timeline_.empty()) {
-    Nanoseconds first = Nanoseconds::max();
-    for (const wire::LaneBatch& batch : batches)
-      if (!batch.events.empty() && is_announced(batch.lane)) first = std::min(first, batch.events.front().time);
-    timeline_.begin_at(node, first);
-  }
-  for (const wire::LaneBatch& batch : batches) timeline_.append(node, batch.lane, batch.events);
-}
-
-bool Ingest::is_announced(wire::LaneId lane) const {
-  return lane.kind == wire::LaneId::Kind::kDomain || timeline_.lane(lane.index) != nullptr;
+  tell(&Sink::advance, node, stream.up_to);
 }
 
 void Ingest::take_from_stranger(const wire::FrameInPlace& read) {
@@ -207,7 +187,7 @@ void Ingest::take_from_stranger(const wire::FrameInPlace& read) {
     return refuse(frame.node, "node \"" + frame.node + "\" has not announced itself");
   const auto batches = decoder_.decode(read.blob);
   if (!batches) return refuse(frame.node, batches.error().message);
-  for (const wire::LaneBatch& batch : *batches) timeline_.append(frame.node, batch.lane, batch.events);
+  tell(&Sink::events, frame.node, *batches);
 }
 
 void Ingest::refuse(const std::string& node, std::string reason) {
@@ -218,12 +198,12 @@ void Ingest::refuse(const std::string& node, std::string reason) {
 /// `from`, `to`: node's clock.
 void Ingest::refuse_in_stream(const std::string& node, Nanoseconds from, Nanoseconds to, std::string reason) {
   ++stats_.bad;
-  timeline_.add_loss({LossKind::kUnreadable, node, -1, timeline_.session_time(node, from),
-                      timeline_.session_time(node, std::max(from, to)), 1, std::move(reason)});
+  const Absence::Span hole{from, std::max(from, to)};
+  tell(&Sink::absence, Absence{LossKind::kUnreadable, node, hole, 1, std::move(reason)});
 }
 
 void Ingest::add_bad_frame(const std::string& node, std::string reason) {
-  timeline_.add_loss({LossKind::kBadFrame, node, -1, timeline_.now(), timeline_.now(), 1, std::move(reason)});
+  tell(&Sink::absence, Absence{LossKind::kBadFrame, node, {}, 1, std::move(reason)});
 }
 
 }  // namespace idlewave::ingest

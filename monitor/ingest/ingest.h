@@ -1,21 +1,21 @@
 #pragma once
-// Frames to events, in one place: checks that they belong, notices what is missing, and fills the timeline.
+// Frames to events, in one place: checks that they belong, notices what is missing, and tells the sinks.
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "monitor/timeline/timeline.h"
+#include "monitor/ingest/sink.h"
+#include "monitor/ingest/timeline_sink.h"
 #include "probe/wire/codec.h"
 #include "probe/wire/frame.h"
 #include "probe/wire/frame_log.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::ingest {
-
-using wire::Nanoseconds;
 
 struct Stats {
   std::uint64_t frames = 0;     ///< Taken: well-formed, of this session, not seen before.
@@ -31,9 +31,14 @@ struct Stats {
 /// costs no more memory than the timeline's budget and one frame.
 class Ingest {
  public:
-  /// `timeline` is borrowed. `session` empty: that of the first readable frame.
+  /// `timeline` is borrowed, and the first of the sinks. `session` empty: that of the first readable frame.
   explicit Ingest(timeline::Timeline& timeline, std::string session = {})
       : timeline_(timeline), session_(std::move(session)) {}
+  Ingest(const Ingest&) = delete;
+  Ingest& operator=(const Ingest&) = delete;
+
+  /// `sink` is borrowed, and told of all frames that are accepted from now on, after those that were added before.
+  void add(Sink& sink) { sinks_.push_back(&sink); }
 
   /// `received_at`: monitor's clock. Sent frames are this monitor's own commands, and its refusals of strangers.
   void accept(const wire::Result<wire::FrameInPlace>& read, Nanoseconds received_at, wire::Direction direction);
@@ -60,8 +65,7 @@ class Ingest {
   void take_roster(const wire::Frame& frame, const wire::Roster& roster);
   void take_events(const wire::FrameInPlace& read, Stream& stream, Nanoseconds up_to);
   void take_from_stranger(const wire::FrameInPlace& read);
-  void fill(const std::string& node, std::span<const wire::LaneBatch> batches);
-  bool is_announced(wire::LaneId lane) const;
+  wire::Status announce(const std::string& node, const wire::Roster& roster);
   bool in_turn(const wire::Frame& frame, Stream& stream);
   void note_gap(const wire::Frame& frame, Stream& stream);
   void close_gap(const std::string& node, Stream& stream, Nanoseconds up_to);
@@ -72,7 +76,13 @@ class Ingest {
   void refuse_in_stream(const std::string& node, Nanoseconds from, Nanoseconds to, std::string reason);
   void add_bad_frame(const std::string& node, std::string reason);
 
-  timeline::Timeline& timeline_;
+  template <class... Told, class... Given>
+  void tell(void (Sink::*what)(Told...), const Given&... given) {
+    for (Sink* sink : sinks_) (sink->*what)(given...);
+  }
+
+  TimelineSink timeline_;
+  std::vector<Sink*> sinks_{&timeline_};
   std::string session_;
   std::map<std::string, Stream> streams_;
   std::optional<Nanoseconds> clock_minus_wall_;  ///< Of the first node that told its wall clock.

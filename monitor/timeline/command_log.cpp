@@ -1,10 +1,14 @@
 #include "monitor/timeline/command_log.h"
 
+#include <algorithm>
+
 namespace idlewave::timeline {
 namespace {
 
 constexpr std::size_t kKept = 1024;
 constexpr std::size_t kRanksKept = 1 << 22;
+constexpr std::size_t kHoldsKept = 1 << 17;
+constexpr std::size_t kHoldsBytes = 96;  ///< Of a node of the map.
 
 /// True if what `by` orders takes the place of `command`: cleared, or noise replaced by other noise.
 bool supersedes(const wire::Command& by, const CommandRecord& record) {
@@ -17,9 +21,24 @@ bool supersedes(const wire::Command& by, const CommandRecord& record) {
 
 }  // namespace
 
-void CommandLog::add_sent(const wire::Command& command, Nanoseconds at) { record_of(command, at); }
+Nanoseconds CommandRecord::began() const {
+  Nanoseconds first = Nanoseconds::max();
+  for (const auto& [clock, of_node] : holds)
+    if (of_node.first_began) first = std::min(first, clock->session_time(*of_node.first_began));
+  return first;
+}
 
-void CommandLog::add_outcome(const wire::Outcome& outcome, Nanoseconds at) {
+Nanoseconds CommandRecord::ended() const {
+  if (superseded) return *superseded;
+  Nanoseconds last = Nanoseconds::min();
+  for (const auto& [clock, of_node] : holds)
+    if (of_node.last_ended) last = std::max(last, clock->session_time(*of_node.last_ended));
+  return last;
+}
+
+void CommandLog::add_sent(const wire::Command& command, Moment at) { record_of(command, at); }
+
+void CommandLog::add_outcome(const wire::Outcome& outcome, Moment at) {
   CommandRecord& record = record_of(outcome.command, at);
   record.answered = true;
   record.accepted |= outcome.accepted;  // several nodes may answer, each for its own ranks
@@ -27,29 +46,38 @@ void CommandLog::add_outcome(const wire::Outcome& outcome, Nanoseconds at) {
   if (outcome.accepted) supersede(outcome.command, at);
 }
 
-void CommandLog::supersede(const wire::Command& by, Nanoseconds at) {
+void CommandLog::supersede(const wire::Command& by, Moment at) {
   for (CommandRecord& record : records_) {
     if (record.over || !supersedes(by, record)) continue;
     record.over = true;
-    record.ended = at;
+    record.superseded = at;
   }
 }
 
-void CommandLog::hold_began(wire::CommandId id, Rank rank, Nanoseconds at) {
+void CommandLog::hold_began(wire::CommandId id, const NodeClock& clock, Nanoseconds at) {
   CommandRecord* record = find(id);
-  if (record == nullptr || (record->in_effect && record->began <= at)) return;
+  if (record == nullptr) return;
   record->in_effect = true;
-  record->began = at;
-  record->first_rank = rank;
+  auto& first = holds_of(*record, clock).first_began;
+  first = std::min(first.value_or(at), at);
 }
 
-void CommandLog::hold_ended(wire::CommandId id, Nanoseconds at, Rank ranks) {
+void CommandLog::hold_ended(wire::CommandId id, const NodeClock& clock, Nanoseconds at, Rank ranks) {
   CommandRecord* record = find(id);
   if (record == nullptr || record->over) return;
-  record->ended = std::max(record->ended, at);
+  auto& last = holds_of(*record, clock).last_ended;
+  last = std::max(last.value_or(at), at);
   if (!std::holds_alternative<wire::DelayOrder>(record->command.order)) return;
   const Rank named = record->command.ranks.empty() ? ranks : Rank(record->command.ranks.size());
   record->over = ++record->released >= named;
+}
+
+/// Of `record`, which stays; there may be one for each node.
+CommandRecord::Holds& CommandLog::holds_of(CommandRecord& record, const NodeClock& clock) {
+  const auto [place, is_new] = record.holds.try_emplace(&clock);
+  if (is_new) ++holds_kept_;
+  while (holds_kept_ > kHoldsKept && &records_.front() != &record) forget_oldest();
+  return place->second;
 }
 
 CommandRecord* CommandLog::find(wire::CommandId id) {
@@ -57,7 +85,7 @@ CommandRecord* CommandLog::find(wire::CommandId id) {
   return found == numbers_.end() ? nullptr : &records_[std::size_t(found->second - forgotten_)];
 }
 
-CommandRecord& CommandLog::record_of(const wire::Command& command, Nanoseconds at) {
+CommandRecord& CommandLog::record_of(const wire::Command& command, Moment at) {
   if (CommandRecord* known = find(command.id)) return *known;
   while (!records_.empty() && (records_.size() >= kKept || ranks_kept_ + command.ranks.size() > kRanksKept))
     forget_oldest();
@@ -71,9 +99,14 @@ CommandRecord& CommandLog::record_of(const wire::Command& command, Nanoseconds a
 
 void CommandLog::forget_oldest() {
   ranks_kept_ -= records_.front().command.ranks.size();
+  holds_kept_ -= records_.front().holds.size();
   numbers_.erase(records_.front().command.id);
   records_.pop_front();
   ++forgotten_;
+}
+
+std::size_t CommandLog::bytes() const {
+  return records_.size() * sizeof(CommandRecord) + ranks_kept_ * sizeof(Rank) + holds_kept_ * kHoldsBytes;
 }
 
 }  // namespace idlewave::timeline

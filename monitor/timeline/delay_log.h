@@ -21,15 +21,11 @@ class DelayLog {
     }
     return forgotten_ + Number(delays_.size()) - 1;
   }
-  void end(Number number, Nanoseconds at) {
+  void end(Number number, Moment at) {
     if (number < forgotten_) return;
     Delay& delay = delays_[std::size_t(number - forgotten_)];
     delay.end = at;
     delay.ended = true;
-  }
-  template <class Change>
-  void for_each(Change change) {
-    for (Delay& delay : delays_) change(delay);
   }
   const std::deque<Delay>& all() const { return delays_; }
   std::size_t bytes() const { return delays_.size() * sizeof(Delay); }

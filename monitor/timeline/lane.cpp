@@ -37,13 +37,39 @@ Nanoseconds Lane::events_from() const {
   return has_events_kept() ? clock_->session_time(history_->events.from()) : known_until();
 }
 
-const std::deque<StepRecord>& Lane::steps() const {
+StepRecords Lane::steps() const {
   static const std::deque<StepRecord> none;
-  return history_ ? history_->steps : none;
+  return in_session(history_ ? history_->steps : none, clock_->correction);
 }
 
-const StepRecord* Lane::step(wire::Step k) const {
-  if (!history_) return nullptr;
+std::size_t Lane::steps_begun_before(Nanoseconds at) const {
+  if (!history_) return 0;
+  const auto& all = history_->steps;
+  const Nanoseconds time = clock_->lane_time(at);
+  if (all.empty() || time <= all.front().begin) return 0;
+  if (all.back().begin < time) return all.size();
+  // From where it would be among equal steps, by strides that double, and then by halves.
+  std::size_t before = 0, after = all.size() - 1;
+  const double share =
+      double((time - all.front().begin).count()) / double((all.back().begin - all.front().begin).count());
+  std::size_t next =
+      std::clamp<std::size_t>(std::size_t(share * double(after)), 1, std::max<std::size_t>(after, 2) - 1);
+  for (std::size_t stride = 1; after - before > 1; stride *= 2) {
+    const bool is_before = all[next].begin < time;
+    (is_before ? before : after) = next;
+    next = is_before ? before + stride : after - std::min(stride, after);
+    if (next <= before || next >= after) next = before + (after - before) / 2;
+  }
+  return after;
+}
+
+std::optional<StepRecord> Lane::read(const StepRecord* stored) const {
+  return stored == nullptr ? std::nullopt : std::optional(stored->in_session(clock_->correction));
+}
+
+std::optional<StepRecord> Lane::step(wire::Step k) const { return history_ ? read(latest_step(k)) : std::nullopt; }
+
+const StepRecord* Lane::latest_step(wire::Step k) const {
   if (const StepRecord* counted = counted_step(k)) return counted;
   Nanoseconds to = Nanoseconds::max();
   for (auto from = history_->restarts.rbegin(); from != history_->restarts.rend(); to = *from++)
@@ -51,14 +77,14 @@ const StepRecord* Lane::step(wire::Step k) const {
   return step_between(k, Nanoseconds::min(), to);
 }
 
-const StepRecord* Lane::step(wire::Step k, Nanoseconds at) const {
-  if (!history_) return nullptr;
+std::optional<StepRecord> Lane::step(wire::Step k, Nanoseconds at) const {
+  if (!history_) return std::nullopt;
   const auto& restarts = history_->restarts;
   const StepRecord* counted = restarts.empty() ? counted_step(k) : nullptr;
-  if (counted != nullptr) return counted;
-  const auto next = std::upper_bound(restarts.begin(), restarts.end(), at);
-  return step_between(k, next == restarts.begin() ? Nanoseconds::min() : *std::prev(next),
-                      next == restarts.end() ? Nanoseconds::max() : *next);
+  if (counted != nullptr) return read(counted);
+  const auto next = std::upper_bound(restarts.begin(), restarts.end(), clock_->lane_time(at));
+  return read(step_between(k, next == restarts.begin() ? Nanoseconds::min() : *std::prev(next),
+                           next == restarts.end() ? Nanoseconds::max() : *next));
 }
 
 /// Where step `k` lies if every step since has the next number; else null.
@@ -135,9 +161,8 @@ void Lane::follow(const wire::Event& event, const LaneLimits& limits) {
 void Lane::begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits) {
   end_step(at);
   auto& steps = history_->steps;
-  const Nanoseconds begin = clock_->session_time(at);
-  if (!steps.empty() && step <= steps.back().step) history_->restarts.push_back(begin);
-  steps.push_back({.step = step, .begin = begin});
+  if (!steps.empty() && step <= steps.back().step) history_->restarts.push_back(at);
+  steps.push_back({.step = step, .begin = at, .end = StepRecord::kGoesOn});
   history_->in_step = true;
   keep_steps(limits.steps);
 }
@@ -152,7 +177,7 @@ void Lane::keep_steps(std::uint32_t limit) {
 }
 
 void Lane::end_step(Nanoseconds at) {
-  if (history_->in_step) history_->steps.back().end = clock_->session_time(at);
+  if (history_->in_step) history_->steps.back().end = at;
   history_->in_step = false;
 }
 
@@ -160,15 +185,6 @@ void Lane::trim(const LaneLimits& limits) {
   if (!history_) return;
   history_->pyramid.trim(limits.buckets);
   keep_steps(limits.steps);
-}
-
-void Lane::shift_steps(Nanoseconds by) {
-  if (!history_) return;
-  for (StepRecord& step : history_->steps) {
-    step.begin += by;
-    if (step.end != Nanoseconds{}) step.end += by;
-  }
-  for (Nanoseconds& restart : history_->restarts) restart += by;
 }
 
 std::size_t Lane::bytes() const {

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "monitor/timeline/event_store.h"
+#include "monitor/timeline/in_session.h"
 #include "monitor/timeline/node_clock.h"
 #include "monitor/timeline/pyramid.h"
 #include "probe/wire/vocabulary.h"
@@ -35,7 +37,17 @@ struct StepRecord {
   Nanoseconds communicate{};
   Nanoseconds delay{};  ///< Delays and noise.
   Nanoseconds end{};    ///< 0 while the step goes on. The last step of a lane ends with the lane.
+
+  /// Of the end of a stored step that goes on: in lane time, 0 is a moment like any other.
+  static constexpr Nanoseconds kGoesOn = Nanoseconds::min();
+  StepRecord in_session(Nanoseconds correction) const {
+    StepRecord read = *this;
+    read.begin -= correction;
+    read.end = end == kGoesOn ? Nanoseconds{} : end - correction;
+    return read;
+  }
 };
+using StepRecords = InSession<std::deque<StepRecord>>;
 
 enum class LaneState : std::uint8_t { kAnnounced, kLive, kStopped, kLost };
 
@@ -70,12 +82,23 @@ class Lane {
   void shares(Nanoseconds from, Nanoseconds to, std::span<Shares> out) const;
 
   /// Records of the steps that are kept, oldest first. The last one may be going on.
-  const std::deque<StepRecord>& steps() const;
-  /// The latest record of step `k`, or null. O(1) when steps are numbered without gaps; else O(log steps) for each
+  StepRecords steps() const;
+  /// How many of them began before `at`. O(log steps), and about O(1) where steps are equally long.
+  std::size_t steps_begun_before(Nanoseconds at) const;
+  /// Calls visit(const StepRecord&) (session time) for the steps that go on within [from, to), in order.
+  template <class Visit>
+  void for_each_step(Nanoseconds from, Nanoseconds to, Visit visit) const {
+    if (!history_) return;
+    const std::size_t begun = steps_begun_before(from + Nanoseconds{1});
+    const Nanoseconds until = clock_->lane_time(to);
+    auto step = history_->steps.begin() + std::ptrdiff_t(begun == 0 ? 0 : begun - 1);
+    for (; step != history_->steps.end() && step->begin < until; ++step) visit(step->in_session(clock_->correction));
+  }
+  /// The latest record of step `k`, if it is kept. O(1) when steps are numbered without gaps; else O(log steps) for each
   /// program that the rank has run in this session.
-  const StepRecord* step(wire::Step k) const;
-  /// The record of step `k` of the program that the rank ran at `at`, or null: the next one counts from 0 again.
-  const StepRecord* step(wire::Step k, Nanoseconds at) const;
+  std::optional<StepRecord> step(wire::Step k) const;
+  /// The record of step `k` of the program that the rank ran at `at`: the next one counts from 0 again.
+  std::optional<StepRecord> step(wire::Step k, Nanoseconds at) const;
 
   /// Oldest time from which every event is kept; known_until() if none is.
   Nanoseconds events_from() const;
@@ -97,8 +120,8 @@ class Lane {
   struct History {
     EventStore events;
     Pyramid pyramid;
-    std::deque<StepRecord> steps;
-    std::vector<Nanoseconds> restarts;  ///< When a step began whose number was not above the one before; session time.
+    std::deque<StepRecord> steps;       ///< Lane time, as the next.
+    std::vector<Nanoseconds> restarts;  ///< When a step began whose number was not above the one before.
     bool in_step = false;               ///< The last step goes on.
   };
 
@@ -109,13 +132,14 @@ class Lane {
   void account_step(std::int64_t length);
   void begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits);
   void keep_steps(std::uint32_t limit);
+  std::optional<StepRecord> read(const StepRecord* stored) const;
+  const StepRecord* latest_step(wire::Step k) const;
   const StepRecord* counted_step(wire::Step k) const;
   const StepRecord* step_between(wire::Step k, Nanoseconds from, Nanoseconds to) const;
   void end_step(Nanoseconds at);
   void follow(const wire::Event& event, const LaneLimits& limits);
   void forget_oldest_events() { history_->events.forget_oldest_block(); }
   void trim(const LaneLimits& limits);
-  void shift_steps(Nanoseconds by);  ///< After the clock's correction has changed.
   std::size_t bytes() const;
 
   /// From its next event on the lane is of this clock's node.

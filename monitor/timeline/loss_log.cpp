@@ -45,11 +45,6 @@ void LossLog::add(Loss loss) {
   losses_.pop_front();
 }
 
-void LossLog::shift(const std::string& node, Nanoseconds by) {
-  for (Loss& loss : losses_)
-    if (loss.node == node) loss.from += by, loss.to += by;
-}
-
 Loss* LossLog::run_of(const Loss& loss) {
   const auto end = losses_.rbegin() + std::ptrdiff_t(std::min(kSearched, losses_.size()));
   const auto run = std::find_if(losses_.rbegin(), end, [&](const Loss& earlier) { return continues(earlier, loss); });

@@ -12,7 +12,6 @@ namespace idlewave::timeline {
 class LossLog {
  public:
   void add(Loss loss);
-  void shift(const std::string& node, Nanoseconds by);  ///< After the node's clock was understood better.
   const std::deque<Loss>& all() const { return losses_; }
   std::uint64_t dropped() const { return dropped_; }  ///< Events lost, with the frames of gaps as one each.
   /// Holes (is_hole) that are not in all() any more.

@@ -1,17 +1,19 @@
 #pragma once
 
+#include <compare>
 #include <vector>
 
 #include "monitor/timeline/event_store.h"
 
 namespace idlewave::timeline {
 
-/// What the lanes of one node read together. Owned by Timeline at an address that stays.
-/// Three clocks: the node's own; lane time, in which lanes store: node's minus `base`, fixed when the first event
-/// comes; and session time, which readers see: lane time minus `correction`, so that a better estimate of the clock
+/// What everything that one node told reads together. Owned by Timeline at an address that stays.
+/// Three clocks: the node's own; lane time, in which all is stored: node's minus `base`, fixed when the first moment is
+/// kept; and session time, which readers see: lane time minus `correction`, so that a better estimate of the clock
 /// rewrites nothing.
 struct NodeClock {
   Nanoseconds base{};
+  bool base_is_fixed = false;
   Nanoseconds correction{};
   Nanoseconds up_to{};  ///< Lane time; every event before it has come. Valid if `told`.
   bool told = false;
@@ -22,6 +24,25 @@ struct NodeClock {
 
   Nanoseconds session_time(Nanoseconds lane_time) const { return lane_time - correction; }
   Nanoseconds lane_time(Nanoseconds session_time) const { return session_time + correction; }
+};
+
+/// A moment as it was told: on a node's clock, or, where no node told it, in session time. Wherever session time is
+/// wanted it is that, by what is known of the node's clock then. Valid as long as the timeline.
+class Moment {
+ public:
+  Moment() = default;  ///< Session time 0.
+  Moment(Nanoseconds session_time) : time_(session_time) {}
+  Moment(const NodeClock& clock, Nanoseconds lane_time) : clock_(&clock), time_(lane_time) {}
+
+  Nanoseconds session_time() const { return clock_ == nullptr ? time_ : clock_->session_time(time_); }
+  operator Nanoseconds() const { return session_time(); }
+  friend bool operator==(Moment a, Moment b) { return a.session_time() == b.session_time(); }
+  friend auto operator<=>(Moment a, Moment b) { return a.session_time() <=> b.session_time(); }
+  friend Nanoseconds operator-(Moment a, Moment b) { return a.session_time() - b.session_time(); }
+
+ private:
+  const NodeClock* clock_ = nullptr;
+  Nanoseconds time_{};
 };
 
 }  // namespace idlewave::timeline

@@ -1,11 +1,15 @@
 #pragma once
-// What a timeline keeps beside the lanes: domains, losses, delays and commands. Plain values; times are session time.
+// What a timeline keeps beside the lanes: domains, losses, delays and commands. Plain values; their moments are kept as
+// they were told, and read as session time.
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "monitor/timeline/node_clock.h"
 #include "probe/wire/frame.h"
 #include "probe/wire/vocabulary.h"
 
@@ -19,13 +23,15 @@ struct Domain {
   std::string node;
   wire::DomainInfo info;
   std::vector<Rank> ranks;  ///< Ascending.
-  /// Bandwidth samples, oldest first: `bytes` moved in (previous end, end].
-  struct Sample {
-    Nanoseconds begin{};
-    Nanoseconds end{};
-    std::uint64_t bytes = 0;
-  };
-  std::vector<Sample> samples;
+};
+
+/// Bandwidth of a domain: `bytes` moved in (begin, end].
+struct Sample {
+  Nanoseconds begin{};
+  Nanoseconds end{};
+  std::uint64_t bytes = 0;
+
+  Sample in_session(Nanoseconds correction) const { return {begin - correction, end - correction, bytes}; }
 };
 
 enum class LossKind : std::uint8_t {
@@ -74,8 +80,8 @@ struct Loss {
   LossKind kind = LossKind::kBadFrame;
   std::string node;
   Rank rank = -1;  ///< -1: not of one rank.
-  Nanoseconds from{};
-  Nanoseconds to{};
+  Moment from;
+  Moment to;
   std::uint64_t count = 0;
   std::string detail;  ///< One line; may be empty.
 };
@@ -87,24 +93,33 @@ struct Delay {
   wire::CommandId command = 0;  ///< 0: the program's own.
   wire::Phase phase = wire::Phase::kDelay;
   wire::Step step = wire::kNoStep;  ///< Before whose work it was.
-  Nanoseconds begin{};
-  Nanoseconds end{};
+  Moment begin;
+  Moment end;
   bool ended = false;
 };
 
 /// What an operator asked for, and what became of it.
 struct CommandRecord {
   wire::Command command;
-  Nanoseconds sent{};  ///< Session time when the answer (or, if sooner, the sent command) was seen.
+  Moment sent;  ///< When the answer (or, if sooner, the sent command) was seen.
   bool answered = false;
   bool accepted = false;
   std::string reason;
-  Nanoseconds began{};  ///< Of the first rank's kDelayBegin with this id; valid if in_effect.
-  Nanoseconds ended{};  ///< Of the latest kDelayEnd with this id, or of the order that ended the noise.
   bool in_effect = false;
-  bool over = false;     ///< Every rank that was named has been held and released; noise: it was cleared or replaced.
-  Rank first_rank = -1;  ///< Whose kDelayBegin came first; valid if in_effect.
-  Rank released = 0;     ///< Ranks whose delay has ended.
+  bool over = false;  ///< Every rank that was named has been held and released; noise: it was cleared or replaced.
+  Rank released = 0;  ///< Ranks whose delay has ended.
+
+  Nanoseconds began() const;  ///< The first kDelayBegin with this id; valid if in_effect.
+  Nanoseconds ended() const;  ///< The latest kDelayEnd with this id, or the order that ended the noise; valid if over.
+
+  /// What the ranks of one node told, lane time. Kept for each node, since which of them was the first depends on what
+  /// is known of their clocks.
+  struct Holds {
+    std::optional<Nanoseconds> first_began;
+    std::optional<Nanoseconds> last_ended;
+  };
+  std::map<const NodeClock*, Holds> holds;
+  std::optional<Moment> superseded;
 };
 
 }  // namespace idlewave::timeline

@@ -16,7 +16,7 @@ constexpr std::size_t kNodeBytes = 512;      ///< With what keeps its stream apa
 
 /// What a domain takes beside its samples: itself, its place among all, and a list of ranks that is counted with them.
 std::size_t bytes_of(const std::string& node, const wire::DomainInfo& info) {
-  constexpr std::size_t kIndexed = 128;
+  constexpr std::size_t kIndexed = 168;
   return sizeof(Domain) + kIndexed + 2 * node.size() + info.label.size() + info.note.size();
 }
 
@@ -118,8 +118,8 @@ void Timeline::apply_domains(const std::string& name, Node& node, const wire::Ro
     if (known < 0) {
       const int index = int(domains_.size());
       domain_index_[{name, info.id}] = index;
-      domains_.push_back({name, info, {}, {}});
-      domain_known_.push_back(Nanoseconds::min());
+      domains_.push_back({name, info, {}});
+      domain_lanes_.push_back({.clock = &node.clock});
       node.domains.push_back(index);
       declared_bytes_ += bytes_of(name, info);
     } else {

@@ -11,7 +11,6 @@ using wire::Phase;
 /// Moments beyond this (nine years on a clock that begins when a machine does) are nonsense. Session time is made of a
 /// moment, an origin and two offsets, so it stays below ten times this, and differences of it below 2^63.
 constexpr Nanoseconds kFarthest{std::int64_t{1} << 58};
-constexpr Nanoseconds kNever = Nanoseconds::min();
 constexpr bool plausible(Nanoseconds time) { return -kFarthest < time && time < kFarthest; }
 
 /// A node that is so far behind the others is not waited for.
@@ -29,7 +28,7 @@ Timeline::Timeline(std::uint64_t memory_budget_bytes) : budget_(memory_budget_by
 
 void Timeline::set_base(Node& node) {
   if (!has_origin_) return;
-  if (!node.has_events) node.clock.base = origin_ + node.offset;
+  if (!node.clock.base_is_fixed) node.clock.base = origin_ + node.offset;
   node.clock.correction = origin_ + node.offset - node.clock.base;
 }
 
@@ -51,24 +50,17 @@ void Timeline::begin_at_first(const std::string& node, std::span<const wire::Eve
 void Timeline::set_clock_offset(const std::string& node, Nanoseconds offset) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || !plausible(offset)) return;
-  Node& changed = found->second;
-  const Nanoseconds later = changed.offset - offset;
-  changed.offset = offset;
-  set_base(changed);
-  const auto is_there = [&](Rank rank) { return rank >= 0 && places_[std::size_t(rank)].node == &changed; };
-  for (const Rank rank : changed.ranks) places_[std::size_t(rank)].lane->shift_steps(later);
-  delays_.for_each([&](Delay& delay) {
-    if (is_there(delay.rank)) delay.begin += later, delay.end += delay.ended ? later : Nanoseconds{};
-  });
-  commands_.for_each([&](CommandRecord& record) {
-    if (is_there(record.first_rank)) record.began += later, record.ended += later;
-  });
-  losses_.shift(node, later);
-  for (const int domain : changed.domains) {
-    const auto d = std::size_t(domain);
-    for (Domain::Sample& sample : domains_[d].samples) sample.begin += later, sample.end += later;
-    if (domain_known_[d] != Nanoseconds::min()) domain_known_[d] += later;
-  }
+  found->second.offset = offset;
+  set_base(found->second);
+  begin_.reset();
+}
+
+Moment Timeline::moment(const std::string& node, Nanoseconds time) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || !has_origin_ || !plausible(time)) return {};
+  NodeClock& clock = found->second.clock;
+  clock.base_is_fixed = true;
+  return {clock, time - clock.base};
 }
 
 Nanoseconds Timeline::session_time(const std::string& node, Nanoseconds time) const {
@@ -81,6 +73,7 @@ void Timeline::advance(const std::string& node, Nanoseconds up_to) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || !has_origin_ || !plausible(up_to)) return;
   NodeClock& clock = found->second.clock;
+  clock.base_is_fixed = true;
   const Nanoseconds moment = up_to - clock.base;
   clock.up_to = clock.told ? std::max(clock.up_to, moment) : moment;
   clock.told = true;
@@ -90,10 +83,20 @@ void Timeline::interrupt(const std::string& node, Nanoseconds from) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || !has_origin_ || !plausible(from)) return;
   NodeClock& clock = found->second.clock;
+  clock.base_is_fixed = true;
   const Nanoseconds gap = from - clock.base;
   clock.gaps.push_back(clock.gaps.empty() ? gap : std::max(gap, clock.gaps.back()));
   declared_bytes_ += sizeof(Nanoseconds);
-  for (const int domain : found->second.domains) domain_known_[std::size_t(domain)] = Nanoseconds::min();
+  for (const int domain : found->second.domains) domain_lanes_[std::size_t(domain)].known_to = Nanoseconds::min();
+}
+
+Nanoseconds Timeline::begin() const {
+  if (begin_) return *begin_;
+  Nanoseconds begin{};
+  for (const auto& [name, node] : nodes_)
+    if (node.first != Nanoseconds::max()) begin = std::min(begin, node.clock.session_time(node.first));
+  begin_ = begin;
+  return begin;
 }
 
 Nanoseconds Timeline::now() const {
@@ -114,7 +117,7 @@ void Timeline::add_loss(Loss loss) { losses_.add(std::move(loss)); }
 void Timeline::add_command(const wire::Command& command, Nanoseconds at) { commands_.add_sent(command, at); }
 
 void Timeline::add_outcome(const std::string& node, const wire::Outcome& outcome) {
-  commands_.add_outcome(outcome, session_time(node, outcome.time));
+  commands_.add_outcome(outcome, moment(node, outcome.time));
 }
 
 void Timeline::mark_ended(const std::string& node) {
@@ -146,9 +149,9 @@ void Timeline::append(const std::string& name, wire::LaneId lane, std::span<cons
   const auto rank = std::size_t(lane.index);
   if (known && lane.index >= 0 && rank < places_.size() && places_[rank].node == &found->second)
     return append_to_rank(name, found->second, lane.index, events);
-  const Nanoseconds at = session_time(name, events.front().time);
-  add_loss({LossKind::kStranger, name, lane.kind == wire::LaneId::Kind::kRank ? lane.index : -1, at,
-            session_time(name, events.back().time), events.size(), "its node has not announced this rank"});
+  add_loss({LossKind::kStranger, name, lane.kind == wire::LaneId::Kind::kRank ? lane.index : -1,
+            moment(name, events.front().time), moment(name, events.back().time), events.size(),
+            "its node has not announced this rank"});
 }
 
 void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events) {
@@ -156,6 +159,7 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
   RankPlace& place = places_[std::size_t(rank)];
   Lane& lane = *place.lane;
   const Nanoseconds base = node.clock.base;
+  node.clock.base_is_fixed = has_origin_;
   std::uint64_t left_out = 0;
   for (wire::Event event : events) {
     if (!plausible(event.time)) {
@@ -173,23 +177,23 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
     settle(lane);
     keep_budget();
   }
-  node.has_events = true;
   events_ += events.size() - left_out;
-  if (lane.events_ != 0) begin_ = std::min(begin_, lane.first());
+  if (lane.events_ != 0 && lane.first_ < node.first) node.first = lane.first_, begin_.reset();
   settle(lane);
   keep_budget();
-  if (left_out != 0)
-    add_loss({LossKind::kTimeStep, name, rank, lane.last(), lane.last(), left_out, "its time went back"});
+  const Moment last{node.clock, lane.last_};
+  if (left_out != 0) add_loss({LossKind::kTimeStep, name, rank, last, last, left_out, "its time went back"});
 }
 
 void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event) {
-  const Nanoseconds at = place.lane->clock_->session_time(event.time);
+  const Lane& lane = *place.lane;
+  const Moment at{*lane.clock_, event.time};
   switch (event.kind) {
     case EventKind::kStep: latest_step_ = std::max(latest_step_, wire::Step(event.value)); break;
-    case EventKind::kDelayBegin: begin_hold(place, rank, event, at); break;
-    case EventKind::kDelayEnd: end_hold(place, event, at); break;
+    case EventKind::kDelayBegin: begin_hold(place, rank, event); break;
+    case EventKind::kDelayEnd: end_hold(place, event); break;
     case EventKind::kDropped: {
-      const Nanoseconds from = place.lane->events_ != 0 ? place.lane->last() : at;
+      const Moment from{*lane.clock_, lane.events_ != 0 ? lane.last_ : event.time};
       add_loss({LossKind::kRingFull, node, rank, from, at, event.value, {}});
       break;
     }
@@ -198,58 +202,58 @@ void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, c
   }
 }
 
-void Timeline::begin_hold(RankPlace& place, Rank rank, const wire::Event& event, Nanoseconds at) {
+void Timeline::begin_hold(RankPlace& place, Rank rank, const wire::Event& event) {
   const auto id = wire::CommandId(event.value);
-  if (id != 0) commands_.hold_began(id, rank, at);
+  const NodeClock& clock = *place.lane->clock_;
+  if (id != 0) commands_.hold_began(id, clock, event.time);
   if (event.phase != Phase::kDelay) return;
-  const auto& steps = place.lane->steps();
+  const auto steps = place.lane->steps();
   const wire::Step step = steps.empty() ? wire::kNoStep : steps.back().step;
-  place.open_delay = delays_.begin({.rank = rank, .command = id, .step = step, .begin = at});
+  place.open_delay = delays_.begin({.rank = rank, .command = id, .step = step, .begin = Moment(clock, event.time)});
 }
 
-void Timeline::end_hold(RankPlace& place, const wire::Event& event, Nanoseconds at) {
+void Timeline::end_hold(RankPlace& place, const wire::Event& event) {
   const auto id = wire::CommandId(event.value);
-  if (id != 0) commands_.hold_ended(id, at, world_size_);
-  delays_.end(place.open_delay, at);
+  const NodeClock& clock = *place.lane->clock_;
+  if (id != 0) commands_.hold_ended(id, clock, event.time, world_size_);
+  delays_.end(place.open_delay, Moment(clock, event.time));
   place.open_delay = DelayLog::kNone;
 }
 
-void Timeline::append_to_domain(const std::string& name, const Node& node, wire::DomainId id,
+void Timeline::append_to_domain(const std::string& name, Node& node, wire::DomainId id,
                                 std::span<const wire::Event> events) {
   const int domain = domain_index(name, id);
-  if (domain < 0) {
-    const Nanoseconds at = session_time(name, events.front().time);
-    return add_loss({LossKind::kStranger, name, -1, at, session_time(name, events.back().time), events.size(),
-                     "its node has not announced domain " + std::to_string(id)});
-  }
+  if (domain < 0)
+    return add_loss({LossKind::kStranger, name, -1, moment(name, events.front().time), moment(name, events.back().time),
+                     events.size(), "its node has not announced domain " + std::to_string(id)});
   begin_at_first(name, events);
+  node.clock.base_is_fixed = has_origin_;
+  DomainLane& lane = domain_lanes_[std::size_t(domain)];
   std::uint64_t left_out = 0;
   for (const wire::Event& event : events) {
-    const Nanoseconds at = plausible(event.time) ? node.clock.session_time(event.time - node.clock.base) : kNever;
-    if (at == kNever || at < domain_known_[std::size_t(domain)])
-      ++left_out;
+    const bool is_in_order = plausible(event.time) && event.time - node.clock.base >= lane.known_to;
+    if (is_in_order)
+      add_sample(lane, event.time - node.clock.base, event);
     else
-      add_sample(std::size_t(domain), at, event);
+      ++left_out;
   }
   events_ += events.size() - left_out;
   if (left_out == 0) return;
-  const Nanoseconds at = std::max(domain_known_[std::size_t(domain)], begin_);
+  const Moment at = lane.known_to == Nanoseconds::min() ? Moment(begin()) : Moment(node.clock, lane.known_to);
   add_loss({LossKind::kTimeStep, name, -1, at, at, left_out, "the time of a domain's samples went back"});
 }
 
-void Timeline::add_sample(std::size_t domain, Nanoseconds at, const wire::Event& event) {
-  Nanoseconds& known = domain_known_[domain];
-  if (event.kind == EventKind::kBandwidth && known != Nanoseconds::min()) {
-    auto& samples = domains_[domain].samples;
-    samples.push_back({known, at, event.value});
+void Timeline::add_sample(DomainLane& lane, Nanoseconds at, const wire::Event& event) {
+  if (event.kind == EventKind::kBandwidth && lane.known_to != Nanoseconds::min()) {
+    lane.samples.push_back({lane.known_to, at, event.value});
     ++samples_;
-    if (samples.size() * domains_.size() > kSamplesKept) {
-      const std::size_t older_half = (samples.size() + 1) / 2;
-      samples.erase(samples.begin(), samples.begin() + std::ptrdiff_t(older_half));
+    if (lane.samples.size() * domains_.size() > kSamplesKept) {
+      const std::size_t older_half = (lane.samples.size() + 1) / 2;
+      lane.samples.erase(lane.samples.begin(), lane.samples.begin() + std::ptrdiff_t(older_half));
       samples_ -= older_half;
     }
   }
-  known = at;
+  lane.known_to = at;
 }
 
 // --- memory ---
@@ -271,13 +275,18 @@ void Timeline::keep_budget() {
 
 std::uint64_t Timeline::bytes_used() const {
   return lane_bytes_ + declared_bytes_ + places_.size() * sizeof(RankPlace) + block_order_.size() * sizeof(Lane*) +
-         samples_ * sizeof(Domain::Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes();
+         samples_ * sizeof(Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes();
 }
 
 // --- reading ---
 
 const Lane* Timeline::lane(Rank rank) const {
   return rank >= 0 && std::size_t(rank) < places_.size() ? places_[std::size_t(rank)].lane : nullptr;
+}
+
+InSession<std::vector<Sample>> Timeline::samples(int domain) const {
+  const DomainLane& lane = domain_lanes_[std::size_t(domain)];
+  return in_session(lane.samples, lane.clock->correction);
 }
 
 int Timeline::domain_of(Rank rank) const {

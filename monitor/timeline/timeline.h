@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "monitor/timeline/command_log.h"
 #include "monitor/timeline/delay_log.h"
+#include "monitor/timeline/in_session.h"
 #include "monitor/timeline/lane.h"
 #include "monitor/timeline/loss_log.h"
 #include "monitor/timeline/records.h"
@@ -52,8 +54,11 @@ class Timeline {
                    Nanoseconds at);  ///< One that this monitor sent, at session time `at`.
   void add_outcome(const std::string& node, const wire::Outcome& outcome);
   void mark_ended(const std::string& node);  ///< Its stream is complete.
-  /// How far this node's clock is ahead of the session's; 0 unless set. Holds for what has been appended as well.
+  /// How far this node's clock is ahead of the session's; 0 unless set. Holds for what has been appended as well. Costs
+  /// the same however much that is.
   void set_clock_offset(const std::string& node, Nanoseconds offset);
+  /// A moment on a node's clock, to be kept; session time 0 for a node without a roster, and before the first event.
+  Moment moment(const std::string& node, Nanoseconds time);
   /// Session time of a moment on a node's clock; 0 for a node without a roster, and before the first event.
   Nanoseconds session_time(const std::string& node, Nanoseconds time) const;
 
@@ -61,7 +66,7 @@ class Timeline {
   bool empty() const { return !has_origin_; }  ///< No event yet.
   /// Live edge: every node that keeps up (to 2 s) has told everything before this.
   Nanoseconds now() const;
-  Nanoseconds begin() const { return begin_; }  ///< Oldest time of which anything is kept; at first 0.
+  Nanoseconds begin() const;  ///< Oldest time of which anything is kept; at first 0.
   /// Every node's stream is over. Whether it was whole: analysis/missing.h.
   bool ended() const;
 
@@ -78,6 +83,8 @@ class Timeline {
   Rank ranks() const { return world_size_; }  ///< world_size announced.
   const Lane* lane(Rank rank) const;          ///< Null for a rank that has not been announced by its node.
   const std::vector<Domain>& domains() const { return domains_; }
+  /// Bandwidth of a domain, oldest first.
+  InSession<std::vector<Sample>> samples(int domain) const;
   int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.
   /// It runs, as far as was told, and its node will tell no more: its agent was made to end. A simulation may end at
   /// any time.
@@ -108,11 +115,16 @@ class Timeline {
   struct Node {
     NodeClock clock;
     Nanoseconds offset{};
+    Nanoseconds first = Nanoseconds::max();  ///< Lane time of its earliest event of a rank; max() before that.
     bool ended = false;
-    bool has_events = false;
     bool simulated = false;
     std::vector<Rank> ranks;   ///< Whose lanes it fills, in the order in which they were announced.
     std::vector<int> domains;  ///< Its own, indices into domains_.
+  };
+  struct DomainLane {
+    const NodeClock* clock = nullptr;
+    std::vector<Sample> samples;                ///< Lane time, as the next.
+    Nanoseconds known_to = Nanoseconds::min();  ///< End of the latest sample; min() before the first event.
   };
   struct RankPlace {
     Lane* lane = nullptr;
@@ -134,12 +146,11 @@ class Timeline {
   void begin_at_first(const std::string& node, std::span<const wire::Event> events);
 
   void append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events);
-  void append_to_domain(const std::string& name, const Node& node, wire::DomainId id,
-                        std::span<const wire::Event> events);
-  void add_sample(std::size_t domain, Nanoseconds at, const wire::Event& event);
+  void append_to_domain(const std::string& name, Node& node, wire::DomainId id, std::span<const wire::Event> events);
+  void add_sample(DomainLane& lane, Nanoseconds at, const wire::Event& event);
   void take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
-  void begin_hold(RankPlace& place, Rank rank, const wire::Event& event, Nanoseconds at);
-  void end_hold(RankPlace& place, const wire::Event& event, Nanoseconds at);
+  void begin_hold(RankPlace& place, Rank rank, const wire::Event& event);
+  void end_hold(RankPlace& place, const wire::Event& event);
   void settle(Lane& lane);
   void keep_budget();
 
@@ -151,15 +162,15 @@ class Timeline {
   std::deque<Lane*> block_order_;  ///< Whose block of events is the oldest, the next one and so on.
   std::vector<Domain> domains_;
   std::map<std::pair<std::string, wire::DomainId>, int> domain_index_;
-  std::vector<Nanoseconds> domain_known_;  ///< End of the latest sample of each domain; min() before the first event.
+  std::vector<DomainLane> domain_lanes_;  ///< By the same index.
   std::array<std::string, wire::kPhaseLimit> phase_names_;
   std::string program_;
   std::string machine_;
   Rank program_rank_ = wire::kMaxRanks;  ///< Whose command line program_ is.
   Rank world_size_ = 0;
   bool has_origin_ = false;
-  Nanoseconds origin_{};  ///< Session time 0 on a clock without offset.
-  Nanoseconds begin_{};
+  Nanoseconds origin_{};                      ///< Session time 0 on a clock without offset.
+  mutable std::optional<Nanoseconds> begin_;  ///< begin(), if nothing has changed since.
 
   LossLog losses_;
   DelayLog delays_;

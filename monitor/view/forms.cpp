@@ -78,8 +78,8 @@ void go(Turn& turn, Rank rank) {
 
 void go(Turn& turn, wire::Step step) {
   const timeline::Lane* lane = turn.model.timeline.lane(turn.state.cursor_rank);
-  const timeline::StepRecord* record = lane == nullptr ? nullptr : lane->step(step);
-  if (record == nullptr)
+  const auto record = lane == nullptr ? std::nullopt : lane->step(step);
+  if (!record)
     return complain(turn.state, {fmt::format("step {} of rank {} is not kept", step, turn.state.cursor_rank)});
   go(turn, record->begin);
 }

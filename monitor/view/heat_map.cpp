@@ -126,7 +126,7 @@ class MapPainter {
   /// However small its share of the cell, a delay is never averaged away.
   void show_delays() {
     for (const timeline::Delay& delay : timeline_.delays()) {
-      const Nanoseconds end = std::min(delay.ended ? delay.end : until_, until_);
+      const Nanoseconds end = std::min(delay.ended ? delay.end.session_time() : until_, until_);
       if (delay.phase != wire::Phase::kDelay || end <= window().from() ||
           delay.begin >= std::min(window().to(), until_))
         continue;

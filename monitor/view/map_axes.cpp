@@ -84,10 +84,8 @@ std::string state_at(const Lane& lane, const TimeWindow& window, Nanoseconds at)
 }
 
 wire::Step step_at(const Lane& lane, Nanoseconds at) {
-  const auto& steps = lane.steps();
-  const auto after = std::upper_bound(steps.begin(), steps.end(), at,
-                                      [](Nanoseconds t, const timeline::StepRecord& r) { return t < r.begin; });
-  return after == steps.begin() ? wire::kNoStep : std::prev(after)->step;
+  const std::size_t begun = lane.steps_begun_before(at + Nanoseconds(1));
+  return begun == 0 ? wire::kNoStep : lane.steps()[begun - 1].step;
 }
 
 /// What is under the cursor, in words; longest first.

@@ -120,7 +120,7 @@ TEST(Waves, AreNotSaidToHaveReachedNobodyWhereTheStepsThatWouldTellAreForgotten)
   model.run();
   timeline::Timeline timeline(4u << 20);
   model.fill(timeline);
-  ASSERT_EQ(timeline.lane(5)->step(20), nullptr);
+  ASSERT_FALSE(timeline.lane(5)->step(20));
   const auto waves = find_waves(timeline, kAll);
   ASSERT_THAT(waves, SizeIs(1));
   EXPECT_EQ(waves[0].up.end, WaveEnd::kUnknown);

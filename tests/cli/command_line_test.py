@@ -159,6 +159,20 @@ class CommandLine(unittest.TestCase):
         report = json.loads(call("report", str(GOLDEN), "--json").stdout)
         self.assertIn("domains", report)
 
+    def test_info_counts_what_the_simulator_says_it_did(self):
+        scenario, recording = self.path / "short.toml", self.path / "short.iw"
+        scenario.write_text('machine = {ranks = 24, ranks_per_domain = 6, core_bandwidth = "10 GB/s", domain_bandwidth = "20 GB/s"}\n'
+                            'program = {steps = 37, kernel = "memory", volume = "50 MB"}\n'
+                            'communication = {topology = "ring", distances = [-1, 1]}\n'
+                            'delay = [{rank = 5, step = 3, duration = "90 ms"}, {rank = 9, step = 20, duration = "1 s"}]\n')
+        simulated = json.loads(call("sim", str(scenario), "--json", "--record", str(recording)).stdout)
+        info = json.loads(call("info", "--json", str(recording)).stdout)
+        self.assertEqual(info["rank_steps"], simulated["rank_steps"])
+        self.assertEqual(info["rank_steps"], 24 * 37)
+        self.assertEqual(info["delays"], 2)
+        self.assertEqual(info["events"], json.loads(call("report", "--json", str(recording)).stdout)["events"])
+        self.assertGreater(info["samples"], 0)
+
     def test_once_prints_the_same_screen_every_time(self):
         screens = {call("replay", str(GOLDEN), "--once", "--size", "160x48").stdout for _ in range(3)}
         self.assertEqual(len(screens), 1)

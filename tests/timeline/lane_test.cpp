@@ -42,13 +42,13 @@ TEST(Lane, FindsAStepInTheProgramThatRanAtATime) {
   const Timeline timeline = timeline_of(events, ms(4000));
   const Lane& lane = *timeline.lane(0);
   const auto begin_of = [&](wire::Step k, Nanoseconds at) {
-    return lane.step(k, at) == nullptr ? ms(-1) : lane.step(k, at)->begin;
+    return lane.step(k, at) ? lane.step(k, at)->begin : ms(-1);
   };
   EXPECT_EQ(begin_of(6, ms(50)), ms(60));
   EXPECT_EQ(begin_of(6, ms(1050)), ms(1030));
   EXPECT_EQ(begin_of(6, ms(9000)), ms(2020));
   EXPECT_EQ(begin_of(7, ms(2000)), ms(-1));
-  EXPECT_EQ(lane.step(6), lane.step(6, ms(9000)));
+  EXPECT_EQ(lane.step(6)->begin, lane.step(6, ms(9000))->begin);
   EXPECT_EQ(lane.step(7)->begin, ms(70));
 }
 
@@ -153,7 +153,7 @@ TEST(Lane, SumsUpEachStepByPhase) {
       {start(ms(0)), step(ms(10), 4), enter(ms(11), Phase::kDelay), enter(ms(13), Phase::kCompute),
        enter(ms(20), Phase::kWait), enter(ms(22), Phase::kCommunicate), enter(ms(25), Phase::kNone), step(ms(27), 5)},
       ms(30));
-  const StepRecord& record = *timeline.lane(0)->step(4);
+  const StepRecord record = *timeline.lane(0)->step(4);
   EXPECT_EQ(record.begin, ms(10));
   EXPECT_EQ(record.delay, ms(2));
   EXPECT_EQ(record.compute, ms(7));
@@ -169,7 +169,7 @@ TEST(Lane, FindsStepsWhoseNumbersHaveGapsOrBeginAgain) {
   const Timeline timeline = timeline_of(events, ms(20));
   EXPECT_EQ(timeline.lane(0)->step(5)->begin, ms(3));
   EXPECT_EQ(timeline.lane(0)->step(0)->begin, ms(5)) << "the latest one of that number";
-  EXPECT_EQ(timeline.lane(0)->step(7), nullptr);
+  EXPECT_FALSE(timeline.lane(0)->step(7));
 }
 
 TEST(Lane, GivesItsEventsInSessionTime) {

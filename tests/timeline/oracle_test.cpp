@@ -219,7 +219,7 @@ TEST_F(Oracle, AgreesWithStepRecords) {
     };
     const auto next = std::find_if(life.events.begin() + std::ptrdiff_t(i) + 1, life.events.end(), ends);
     if (next == life.events.end()) break;
-    const StepRecord& step = timeline.lane(0)->steps()[record++];
+    const StepRecord step = timeline.lane(0)->steps()[record++];
     const auto times = times_by_hand(life.stretches, life.events[i].time, next->time);
     ASSERT_EQ(step.step, wire::Step(life.events[i].value)) << "seed " << seed_;
     ASSERT_EQ(step.begin, life.events[i].time) << "seed " << seed_;
@@ -229,6 +229,34 @@ TEST_F(Oracle, AgreesWithStepRecords) {
     ASSERT_EQ(step.delay, times[std::size_t(Category::kDelay)]) << "seed " << seed_;
   }
   EXPECT_GT(record, 100u);
+}
+
+TEST_F(Oracle, AgreesWithTheStepsFoundByTime) {
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t count = 1 + random_() % 60;
+    const Life life = live(random_, count, Nanoseconds{0}, 1e6);
+    Timeline timeline = timeline_of(life.events, life.up_to);
+    timeline.set_clock_offset("n", us(std::int64_t(random_() % 1000)));
+    const Lane& lane = *timeline.lane(0);
+    const StepRecords steps = lane.steps();
+    for (int i = 0; i < 50; ++i) {
+      const auto span = std::uint64_t(life.up_to.count()) + 2'000'000;
+      Nanoseconds from = Nanoseconds(std::int64_t(random_() % span)) - ms(1);
+      if (i % 2 == 0 && !steps.empty()) from = steps[random_() % steps.size()].begin + Nanoseconds(i % 3 - 1);
+      const Nanoseconds to = from + Nanoseconds(std::int64_t(random_() % span));
+      std::size_t before = 0;
+      std::vector<Nanoseconds> within, found;
+      for (std::size_t k = 0; k < steps.size(); ++k) {
+        const StepRecord step = steps[k];
+        before += step.begin < from;
+        const bool goes_on = step.begin > from || k + 1 == steps.size() || steps[k + 1].begin > from;
+        if (goes_on && step.begin < to) within.push_back(step.begin);
+      }
+      ASSERT_EQ(lane.steps_begun_before(from), before) << "seed " << seed_;
+      lane.for_each_step(from, to, [&](const StepRecord& step) { found.push_back(step.begin); });
+      ASSERT_EQ(found, within) << "seed " << seed_;
+    }
+  }
 }
 
 }  // namespace

@@ -118,10 +118,10 @@ TEST(Timeline, NumbersTheDomainsOfAllNodes) {
 TEST(Timeline, KeepsBandwidthSamplesOfADomain) {
   Timeline timeline = timeline_of({start(ms(0))}, ms(1), 20);
   timeline.append("n", domain_lane(1), std::vector{start(ms(100)), bandwidth(ms(300), 8000), bandwidth(ms(500), 9000)});
-  ASSERT_EQ(timeline.domains()[1].samples.size(), 2u);
-  EXPECT_EQ(timeline.domains()[1].samples[1].begin, ms(300));
-  EXPECT_EQ(timeline.domains()[1].samples[1].end, ms(500));
-  EXPECT_EQ(timeline.domains()[1].samples[1].bytes, 9000u);
+  ASSERT_EQ(timeline.samples(1).size(), 2u);
+  EXPECT_EQ(timeline.samples(1)[1].begin, ms(300));
+  EXPECT_EQ(timeline.samples(1)[1].end, ms(500));
+  EXPECT_EQ(timeline.samples(1)[1].bytes, 9000u);
 }
 
 TEST(Timeline, CountsAndPlacesWhatARankDropped) {
@@ -288,8 +288,8 @@ TEST(Timeline, FollowsACommandFromSendingToItsEnd) {
   timeline.append("n", rank_lane(0), std::vector{delay_end(ms(25), 42)});
   ASSERT_EQ(timeline.commands().size(), 1u);
   EXPECT_EQ(timeline.commands()[0].sent, ms(2));
-  EXPECT_EQ(timeline.commands()[0].began, ms(5));
-  EXPECT_EQ(timeline.commands()[0].ended, ms(25));
+  EXPECT_EQ(timeline.commands()[0].began(), ms(5));
+  EXPECT_EQ(timeline.commands()[0].ended(), ms(25));
   EXPECT_TRUE(timeline.commands()[0].over);
 }
 
@@ -305,7 +305,7 @@ TEST(Timeline, EndsNoiseWhenItIsCleared) {
   timeline.add_outcome("n", {{7, {}, wire::NoiseOrder{}}, ms(1), true, ""});
   timeline.add_outcome("n", {{8, {}, wire::ClearOrder{}}, ms(9), true, ""});
   EXPECT_TRUE(timeline.commands()[0].over);
-  EXPECT_EQ(timeline.commands()[0].ended, ms(9));
+  EXPECT_EQ(timeline.commands()[0].ended(), ms(9));
 }
 
 TEST(Timeline, EndsNothingByAnOrderThatItDoesNotKnow) {

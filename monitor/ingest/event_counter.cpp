@@ -1,0 +1,29 @@
+#include "monitor/ingest/event_counter.h"
+
+namespace idlewave::ingest {
+namespace {
+
+using wire::EventKind;
+
+void count_rank(std::span<const wire::Event> events, EventCounts& counts) {
+  for (const wire::Event& event : events) {
+    counts.rank_steps += event.kind == EventKind::kStep;
+    counts.delays += event.kind == EventKind::kDelayBegin && event.phase == wire::Phase::kDelay;
+  }
+}
+
+void count_domain(std::span<const wire::Event> events, EventCounts& counts) {
+  for (const wire::Event& event : events) counts.samples += event.kind == EventKind::kBandwidth;
+}
+
+}  // namespace
+
+void EventCounter::events(const std::string& /*node*/, std::span<const wire::LaneBatch> batches) {
+  for (const wire::LaneBatch& batch : batches) {
+    counts_.events += batch.events.size();
+    const bool of_rank = batch.lane.kind == wire::LaneId::Kind::kRank;
+    of_rank ? count_rank(batch.events, counts_) : count_domain(batch.events, counts_);
+  }
+}
+
+}  // namespace idlewave::ingest

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "monitor/ingest/sink.h"
+
+namespace idlewave::ingest {
+
+/// How much a session told, whatever of it a timeline may keep.
+struct EventCounts {
+  std::uint64_t events = 0;      ///< Of all kinds, of ranks and domains.
+  std::uint64_t rank_steps = 0;  ///< Steps that a rank began, summed over ranks.
+  std::uint64_t delays = 0;      ///< That began; noise is none.
+  std::uint64_t samples = 0;     ///< Of the bandwidth of domains.
+};
+
+/// Counts every event of a session; needs no memory for it.
+class EventCounter final : public Sink {
+ public:
+  void events(const std::string& node, std::span<const wire::LaneBatch> batches) override;
+  const EventCounts& counts() const { return counts_; }
+
+ private:
+  EventCounts counts_;
+};
+
+}  // namespace idlewave::ingest
