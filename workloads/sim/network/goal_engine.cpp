@@ -17,6 +17,7 @@
 #include "workloads/sim/network/match_queue.h"
 #include "workloads/sim/network/network_event.h"
 #include "workloads/sim/network/rank_clocks.h"
+#include "workloads/sim/network/waiting_lines.h"
 
 namespace idlewave::sim::network {
 namespace {
@@ -39,10 +40,10 @@ class Engine final : public GoalEngine {
         receives_(std::size_t(schedule.ranks())),
         unexpected_(std::size_t(schedule.ranks())),
         waits_(schedule.waits()),
-        more_(schedule, options) {
-    // What ends at a moment comes before everything else then.
-    if constexpr (kExtended)
-      if (more_.memory) number_ = more_.domains() + std::uint32_t(schedule.ranks()) * more_.cpus_a_rank;
+        more_(schedule, options),
+        // What ends at a moment comes before everything else then.
+        number_(wakes()),
+        lines_(kWake | wakes()) {
     begin();
   }
 
@@ -52,15 +53,15 @@ class Engine final : public GoalEngine {
           events_.pop([this](const NetworkEvent& coming, EventQueue::Soon soon) { expect(coming, soon); });
       if constexpr (kExtended) {
         if (event.time > time) return put_back(event);
-        if ((event.what & kWake) == kWake) {
-          wake(event, event.what & ~kWake);
-          continue;
-        }
       }
-      if (event.what & kFlag)
-        arrive(event, event.what & ~kFlag);
-      else
+      if (!(event.what & kFlag))
         perform(event);
+      else if (!(event.what & kPair)) [[likely]]
+        arrive(event, event.what & ~kFlag);
+      else if (lines_.is_line(event.what))
+        go_on_in_line(event);
+      else if constexpr (kExtended)
+        wake(event, event.what & ~kWake);
     }
   }
 
@@ -73,9 +74,18 @@ class Engine final : public GoalEngine {
   /// In NetworkEvent::what: the message of a send. In a dependent: kWaitsForStart.
   static constexpr OpId kFlag = OpId{1} << 31;
   static constexpr OpId kPair = OpId{1} << 30;  ///< In NetworkEvent::what: this operation, then the next, at one time.
-  static constexpr OpId kWake = kFlag | kPair;  ///< In NetworkEvent::what: of a domain; of a processor behind those.
+  /// In NetworkEvent::what: of a domain; behind those of a processor; behind those of a line of events that wait.
+  static constexpr OpId kWake = kFlag | kPair;
+  static constexpr std::uint32_t kFew = 8;  ///< So many may wait for a processor without a line.
   static_assert(kMaxOps < kPair);
   static_assert(kFlag == GoalSchedule::kWaitsForStart);
+
+  /// Of domains and processors.
+  std::uint32_t wakes() const {
+    if constexpr (kExtended)
+      if (more_.memory) return more_.domains() + std::uint32_t(schedule_.ranks()) * more_.cpus_a_rank;
+    return 0;
+  }
 
   bool is_over() {
     if constexpr (kExtended) {
@@ -99,7 +109,7 @@ class Engine final : public GoalEngine {
 
   /// From afar the operation, and when that has come, what it leads to.
   void expect(const NetworkEvent& event, EventQueue::Soon soon) {
-    if (kExtended && (event.what & kWake) == kWake) return;
+    if ((event.what & kWake) == kWake) return;
     const OpId op = event.what & ~(kFlag | kPair);
     soon == EventQueue::Soon::kFar ? fetch_op(op) : fetch_rank(event, ops_[op]);
   }
@@ -154,7 +164,7 @@ class Engine final : public GoalEngine {
 
   void calculate(const NetworkEvent& event, OpId op, const PlacedOp& what) {
     std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
-    if (cpu > event.time) return again(event, cpu);
+    if (cpu > event.time) return put_off(event, what.rank, cpu);
     if constexpr (kExtended) {
       if (!what.idle && is_interrupted(event, what.rank)) return;
       cpu = end_of_calc(event.time, op, what);
@@ -207,7 +217,7 @@ class Engine final : public GoalEngine {
   /// the event comes again.
   bool take(const NetworkEvent& event, Rank rank, std::int64_t& cpu, std::int64_t& nic, std::int64_t overhead,
             std::int64_t gap) {
-    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free), false;
+    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return put_off(event, rank, free), false;
     if (is_interrupted(event, rank)) return false;
     cpu = end_of_overhead(rank, event.time, overhead);
     nic = event.time + gap;
@@ -228,6 +238,50 @@ class Engine final : public GoalEngine {
     nic = std::max(nic, time);
   }
 
+  /// What it needs is not free before `time`: alone it comes again then; else the first of those that need the same.
+  void put_off(const NetworkEvent& event, Rank rank, std::int64_t time) {
+    if constexpr (kExtended)
+      if (BusyCpus::is_busy(time))
+        return more_.busy[BusyCpus::cpu_of(time)].parked < kFew ? again(event, time) : stand_in_line(event, time);
+    if (clocks_.put_off(rank, event.number, event.time, time)) [[unlikely]]
+      return stand_in_line(event, time);
+    again(event, time);
+  }
+
+  [[gnu::noinline]] void stand_in_line(NetworkEvent event, std::int64_t time) {
+    if (const auto coming = lines_.join(line_key(event.what), event, time)) again(*coming, time);
+  }
+
+  /// Operations and messages of one key need the same processor and the same side of an interface.
+  std::uint64_t line_key(std::uint32_t what) const {
+    const PlacedOp& op = ops_[what & ~kFlag];
+    const bool arrives = what & kFlag, calculates = op.kind == OpKind::kCalc;
+    const std::uint64_t kind = arrives ? 0 : calculates ? 1 + op.idle : 3;
+    const std::uint64_t rank = std::uint32_t(arrives ? op.peer : op.rank);
+    return rank << 32 | kind << 16 | std::uint64_t(op.units.cpu) << 8 | (calculates ? 0 : op.units.nic);
+  }
+
+  /// The first of the line becomes an event of its own as soon as it may go on; the others look again behind it.
+  [[gnu::noinline]] void go_on_in_line(NetworkEvent event) {
+    const NetworkEvent first = lines_.first(event.what);
+    if (const std::int64_t time = may_go(first.what, event.time); time > event.time)
+      return again(lines_.next(event.what, event.time, time), time);
+    const bool others = lines_.take_first(event.what);
+    events_.push({event.time, first.number, first.what});
+    if (others) events_.push(lines_.next(event.what, event.time, event.time));
+  }
+
+  /// When the operation or message may go on, from `time` on, as far as that is known now.
+  std::int64_t may_go(std::uint32_t what, std::int64_t time) {
+    const PlacedOp& op = ops_[what & ~kFlag];
+    const bool arrives = what & kFlag;
+    const Rank rank = arrives ? op.peer : op.rank;
+    std::int64_t free = clocks_.cpu(rank, op.units);
+    if (arrives) free = std::max(free, clocks_.receiving(rank, op.units));
+    if (!arrives && op.kind == OpKind::kSend) free = std::max(free, clocks_.sending(rank, op.units));
+    return free > time ? free : op.idle ? time : after_interruption(rank, time);
+  }
+
   /// The same event, with its number, when what it needs is free. Earlier does no harm: it looks once more.
   void again(NetworkEvent event, std::int64_t time) {
     if constexpr (kExtended)
@@ -238,13 +292,19 @@ class Engine final : public GoalEngine {
 
   /// Noise has the rank at the moment: the same event afterwards.
   bool is_interrupted(const NetworkEvent& event, Rank rank) {
-    if constexpr (kExtended) {
-      if (!more_.interrupts) return false;
-      const std::int64_t free = more_.free_from(rank, event.time);
-      too_long_ |= free > kLongestExtended;
-      if (free > event.time) return again(event, free), true;
-    }
-    return false;
+    const std::int64_t free = after_interruption(rank, event.time);
+    return free > event.time && (again(event, free), true);
+  }
+
+  /// `time`, or the end of the noise that has the rank then.
+  std::int64_t after_interruption(Rank rank, std::int64_t time) {
+    if constexpr (kExtended)
+      if (more_.interrupts) {
+        const std::int64_t free = more_.free_from(rank, time);
+        too_long_ |= free > kLongestExtended;
+        return std::max(time, free);
+      }
+    return time;
   }
 
   std::int64_t end_of_overhead(Rank rank, std::int64_t time, std::int64_t overhead) {
@@ -319,6 +379,7 @@ class Engine final : public GoalEngine {
     clocks_.cpu(calc.rank, calc.units) = std::max(time, busy.not_before);
     more_.busy.release(cpu, [&](NetworkEvent event) {
       event.time = std::max(event.time, time);
+      if (lines_.is_line(event.what)) lines_.move(event.what, event.time);
       events_.push(event);
     });
   }
@@ -422,9 +483,10 @@ class Engine final : public GoalEngine {
   std::vector<OpId> ready_;            ///< Of the rank at hand; empty between events.
   std::vector<OpId> ready_at_sender_;  ///< Of the sender whose rendezvous succeeded; empty between events.
   [[no_unique_address]] std::conditional_t<kExtended, GoalExtension, NoGoalExtension> more_;
-  std::uint32_t number_ = 0;
+  std::uint32_t number_;
   bool too_long_ = false;
   GoalRun run_;
+  WaitingLines lines_;
 };
 
 /// No run is longer than all of its operations one after another.
