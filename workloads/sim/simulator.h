@@ -67,6 +67,9 @@ class Simulation {
   static wire::Result<Simulation> create(const Prepared& prepared, core::Recorder& recorder,
                                          const std::atomic<bool>* stop = nullptr);
 
+  /// Of a run on a network that no scenario describes: a schedule's.
+  static Simulation of(std::unique_ptr<network::Simulation> run) { return Simulation{std::move(run), nullptr}; }
+
   /// Everything up to and including that moment, seconds; in whatever slices, the same run. Error: on a network, that
   /// noise makes the run too long.
   wire::Status advance_until(double time);
