@@ -82,6 +82,7 @@ class Simulation {
                                        wire::CommandId command = 0);
   wire::Status set_noise(std::shared_ptr<const core::PhaseNoise> noise);
   std::size_t take_back_delays(wire::Rank rank);
+  contention::OrderedHolds ordered_holds(wire::Rank rank) const;
 
  private:
   using OnNetwork = std::unique_ptr<network::Simulation>;

@@ -1040,6 +1040,21 @@ class Watched(SimTest):
         self.assertGreaterEqual(noise["took_effect_s"], noise["sent_s"] - 0.1)
         self.assertLess(noise["took_effect_s"], first["took_effect_s"])
 
+    def test_clear_lets_go_of_a_rank_that_is_held(self):
+        endpoint, *processes = self.watch(self.scenario, *self.CORE_BOUND, "--allow-inject")
+        for order in (["--ranks", "2", "--delay", "50min"], ["--clear"]):
+            self.assertEqual(self.call("inject", "--session", endpoint, *order).returncode, 0)
+            time.sleep(0.5)
+        for process in processes:
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0, err)
+        report = self.report()
+        held, clear = report["commands"]
+        self.assertEqual((report["complete"], report["dropped"], report["steps"]), (True, 0, 200))
+        self.assertEqual(clear["outcome"], "accepted")
+        self.assertGreater(held["ended_s"] - held["took_effect_s"], 0.3)
+        self.assertAlmostEqual(report["duration_s"], 200 * 0.02 + held["ended_s"] - held["took_effect_s"], delta=1e-6)
+
     def test_commands_are_refused_unless_they_were_allowed(self):
         endpoint, sim, recorder = self.watch(self.scenario, *self.CORE_BOUND)
         refused = self.call("inject", "--session", endpoint, "--ranks", "2", "--delay", "50ms")
