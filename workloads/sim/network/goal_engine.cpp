@@ -1,9 +1,6 @@
 #include "workloads/sim/network/goal_engine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -13,8 +10,9 @@
 #include "workloads/sim/network/busy_cpus.h"
 #include "workloads/sim/network/costs.h"
 #include "workloads/sim/network/event_queue.h"
+#include "workloads/sim/network/goal_check.h"
 #include "workloads/sim/network/goal_extension.h"
-#include "workloads/sim/network/match_queue.h"
+#include "workloads/sim/network/matching.h"
 #include "workloads/sim/network/network_event.h"
 #include "workloads/sim/network/rank_clocks.h"
 #include "workloads/sim/network/waiting_lines.h"
@@ -37,8 +35,7 @@ class Engine final : public GoalEngine {
         ops_(schedule.ops()),
         costs_(costs),
         clocks_(schedule, options.start_ns),
-        receives_(std::size_t(schedule.ranks())),
-        unexpected_(std::size_t(schedule.ranks())),
+        matching_(schedule.ranks()),
         waits_(schedule.waits()),
         more_(schedule, options),
         // What ends at a moment comes before everything else then.
@@ -124,8 +121,7 @@ class Engine final : public GoalEngine {
   void fetch_rank(const NetworkEvent& event, const PlacedOp& what) {
     const Rank rank = event.what & kFlag ? what.peer : what.rank;
     fetch(&clocks_.cpu(rank, {}));
-    fetch(&receives_[std::size_t(rank)]);
-    fetch(&unexpected_[std::size_t(rank)]);
+    matching_.expect(rank, fetch);
   }
 
   void begin() {
@@ -186,11 +182,8 @@ class Engine final : public GoalEngine {
 
   void post(std::int64_t time, OpId op, const PlacedOp& what) {
     ++run_.ops;
-    const auto message = unexpected_[std::size_t(what.rank)].take(what.peer, what.tag);
-    if (!message) {
-      receives_[std::size_t(what.rank)].add({what.peer, what.tag, op});
-      return go_on<For::kStart>(what.rank, what);
-    }
+    const auto message = matching_.post(op, what);
+    if (!message) return go_on<For::kStart>(what.rank, what);
     const PlacedOp& sent = ops_[*message];
     if (costs_.is_eager(sent.amount)) return go_on<For::kBoth>(what.rank, what);
     satisfy<For::kStart>(what, ready_);
@@ -205,8 +198,8 @@ class Engine final : public GoalEngine {
     std::int64_t& nic = clocks_.receiving(sent.peer, sent.units);
     if (!take(event, sent.peer, cpu, nic, costs_.receive_cpu(sent.amount), costs_.nic(sent.amount))) return;
     ++run_.messages;
-    const auto receive = receives_[std::size_t(sent.peer)].take(sent.rank, sent.tag);
-    if (!receive) return unexpected_[std::size_t(sent.peer)].add({sent.rank, sent.tag, op});
+    const auto receive = matching_.arrive(op, sent);
+    if (!receive) return;
     if (costs_.is_eager(sent.amount)) return go_on<For::kEnd>(sent.peer, ops_[*receive]);
     release_sender(event.time, sent, sent.units, sent.peer);
     satisfy<For::kEnd>(ops_[*receive], ready_);
@@ -454,22 +447,8 @@ class Engine final : public GoalEngine {
 
   GoalRun result() {
     for (Rank rank = 0; rank < schedule_.ranks(); ++rank) run_.finish_ns.push_back(clocks_.last_cpu(rank));
-    if (run_.stopped) return std::move(run_);
-    for (std::size_t rank = 0; rank < receives_.size(); ++rank) {
-      report_left(receives_[rank].entries());
-      report_left(unexpected_[rank].entries());
-    }
+    if (!run_.stopped) run_.stuck = matching_.left(ops_, costs_);
     return std::move(run_);
-  }
-
-  void report_left(std::span<const MatchQueue::Entry> entries) {
-    for (const auto& entry : entries) {
-      if (entry.op == MatchQueue::kTaken) continue;
-      const GoalOp& op = ops_[entry.op];
-      const bool receive = op.kind == OpKind::kRecv;
-      run_.stuck.push_back({receive ? Stuck::Kind::kReceive : Stuck::Kind::kMessage, op.rank, op.peer, op.tag,
-                            op.amount, !receive && !costs_.is_eager(op.amount)});
-    }
   }
 
   const GoalSchedule& schedule_;
@@ -477,8 +456,7 @@ class Engine final : public GoalEngine {
   Costs costs_;
   RankClocks clocks_;
   EventQueue events_;
-  std::vector<MatchQueue> receives_;    ///< By rank: posted, no message yet.
-  std::vector<MatchQueue> unexpected_;  ///< By rank: messages that arrived before their receive; by their send.
+  Matching matching_;
   WaitCounts waits_;
   std::vector<OpId> ready_;            ///< Of the rank at hand; empty between events.
   std::vector<OpId> ready_at_sender_;  ///< Of the sender whose rendezvous succeeded; empty between events.
@@ -489,71 +467,7 @@ class Engine final : public GoalEngine {
   WaitingLines lines_;
 };
 
-/// No run is longer than all of its operations one after another.
-double longest(const GoalSchedule& schedule, const support::LogGops& network) {
-  const double message = double(network.latency.count()) + 2 * double(network.overhead.count() + network.gap.count());
-  const double byte = 2e9 * (network.gap_per_byte + network.overhead_per_byte);
-  const auto& sums = schedule.amounts();
-  return sums.calc_ns + message * sums.messages + byte * sums.bytes;
-}
-
-wire::Error too_long(double limit, int years) {
-  return wire::Error{fmt::format(
-      "schedule: it may run for more than 2^{} ns ({} years); make its calculations, its messages or its noise smaller",
-      std::ilogb(limit), years)};
-}
-
-wire::Status check_start(const GoalSchedule& schedule, std::span<const std::int64_t> start) {
-  if (start.empty()) return wire::ok();
-  if (start.size() != std::size_t(schedule.ranks()))
-    return wire::Error{fmt::format("start times: {} given for {} ranks", start.size(), schedule.ranks())};
-  if (*std::min_element(start.begin(), start.end()) < 0) return wire::Error{"start times: they must not be negative"};
-  return wire::ok();
-}
-
-wire::Status check(const MemoryDomains& memory, const GoalSchedule& schedule) {
-  if (memory.ranks_per_domain < 1)
-    return wire::Error{fmt::format("memory domains of {} ranks: at least 1", memory.ranks_per_domain)};
-  const auto most = std::size_t(std::min(memory.ranks_per_domain, schedule.ranks())) * std::size_t(schedule.cpus());
-  if (memory.speed.size() <= most)
-    return wire::Error{fmt::format("memory domains: speeds of up to {} calculations are needed", most)};
-  for (std::size_t n = 1; n <= most; ++n)
-    if (const double speed = memory.speed[n]; !(speed >= SharedMemory::kSlowest && speed <= SharedMemory::kFastest))
-      return wire::Error{
-          fmt::format("memory domains: each of {} calculations would run {} times as fast as one alone; "
-                      "from {} to {} is possible",
-                      n, speed, SharedMemory::kSlowest, SharedMemory::kFastest)};
-  // Events of domains and processors are numbered with the rest.
-  if (std::size_t(schedule.ranks()) * std::size_t(schedule.cpus() + 1) >= kMaxOps)
-    return wire::Error{fmt::format("memory domains: at most {} processors are possible", kMaxOps / 2)};
-  return wire::ok();
-}
-
-/// How much longer calculations may take than alone.
-double most_slowdown(const MemoryDomains* memory) {
-  if (!memory) return 1;
-  return 1 / std::min(1.0, *std::min_element(memory->speed.begin() + 1, memory->speed.end()));
-}
-
-bool is_extended(const GoalOptions& options) {
-  return options.memory || options.noise || options.observer || options.stop;
-}
-
-wire::Status check(const GoalSchedule& schedule, const support::LogGops& network, const GoalOptions& options) {
-  if (auto status = check_costs(network); !status) return status;
-  if (auto status = check_start(schedule, options.start_ns); !status) return status;
-  if (options.memory)
-    if (auto status = check(*options.memory, schedule); !status) return status;
-  const double start = options.start_ns.empty() ? 0.0 : double(*std::ranges::max_element(options.start_ns));
-  const double all = start + longest(schedule, network) * most_slowdown(options.memory);
-  if (!is_extended(options) && all > double(kLongestSchedule)) return too_long(double(kLongestSchedule), 146);
-  if (is_extended(options) && all > double(kLongestExtended)) return too_long(double(kLongestExtended), 73);
-  return wire::ok();
-}
-
 }  // namespace
-
-wire::Error too_long_with_noise() { return too_long(double(kLongestExtended), 73); }
 
 wire::Result<std::unique_ptr<GoalEngine>> make_engine(const GoalSchedule& schedule, const support::LogGops& network,
                                                       const GoalOptions& options) {
