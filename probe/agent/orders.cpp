@@ -20,10 +20,6 @@ using wire::UnknownOrder;
 
 namespace {
 
-constexpr std::size_t kMostWaiting = 1000;
-
-double seconds(Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
-
 std::string reason_of(const wire::Status& status) { return status ? std::string() : status.error().message; }
 
 struct ObjectionToOrder {
@@ -57,15 +53,7 @@ bool is_addressed(const Command& command, Rank rank) {
 }
 
 std::string objection_of(const Resident& rank, Nanoseconds wanted) {
-  const Nanoseconds left = rank.may_be_held();
-  if (wanted > left) {
-    return fmt::format(
-        "rank {} may be held for {:.9g} s more in this session, not for {:.9g} s: all orders together are "
-        "limited to {:.9g} s",
-        rank.rank(), seconds(left), seconds(wanted), seconds(wire::kLongestHold));
-  }
-  if (rank.waiting_orders() < kMostWaiting) return {};
-  return fmt::format("rank {} has {} delays waiting already", rank.rank(), rank.waiting_orders());
+  return reason_of(words::check_load(rank.rank(), wanted, rank.may_be_held(), rank.waiting_orders()));
 }
 
 /// How long one rank is held for at least by what is ordered.

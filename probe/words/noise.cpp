@@ -17,6 +17,7 @@ using wire::NoiseOrder;
 using wire::Result;
 
 constexpr double kLowestFrequency = 1e-6;
+constexpr std::size_t kMostWaiting = 1000;
 
 Error refuse(std::string_view text) {
   return {
@@ -98,6 +99,17 @@ wire::Status check_order(const NoiseOrder& order) {
       return Error{fmt::format("a frequency of {} Hz; at least {} Hz is accepted", order.frequency, kLowestFrequency)};
   }
   return Error{fmt::format("noise of kind {}, which is not known here", static_cast<int>(order.kind))};
+}
+
+wire::Status check_load(wire::Rank rank, Nanoseconds wanted, Nanoseconds left, std::size_t waiting) {
+  const auto seconds = [](Nanoseconds span) { return std::chrono::duration<double>(span).count(); };
+  if (wanted > left)
+    return Error{
+        fmt::format("rank {} may be held for {:.9g} s more in this session, not for {:.9g} s: all orders together are "
+                    "limited to {:.9g} s",
+                    rank, seconds(left), seconds(wanted), seconds(wire::kLongestHold))};
+  if (waiting >= kMostWaiting) return Error{fmt::format("rank {} has {} delays waiting already", rank, waiting)};
+  return wire::ok();
 }
 
 }  // namespace idlewave::words

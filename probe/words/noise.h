@@ -1,6 +1,7 @@
 #pragma once
 // Noise as people order it, and what may be ordered. Each refusal is one sentence, whoever is asked.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -23,5 +24,9 @@ wire::Result<wire::Nanoseconds> parse_hold(std::string_view text);  ///< A durat
 wire::Result<wire::NoiseOrder> parse_order_of_noise(std::string_view text);
 wire::Status check_hold(wire::Nanoseconds duration);
 wire::Status check_order(const wire::NoiseOrder& order);
+
+/// Whether a rank may be held for `wanted` more, if orders may hold it for `left` more in this session and so many
+/// delays wait already.
+wire::Status check_load(wire::Rank rank, wire::Nanoseconds wanted, wire::Nanoseconds left, std::size_t waiting);
 
 }  // namespace idlewave::words

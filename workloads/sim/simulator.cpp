@@ -158,6 +158,11 @@ std::size_t Simulation::take_back_delays(Rank rank) {
   return run ? run->take_back_delays(rank) : 0;
 }
 
+contention::OrderedHolds Simulation::ordered_holds(Rank rank) const {
+  auto* const run = std::get_if<contention::Simulation>(&run_);
+  return run ? run->ordered_holds(rank) : contention::OrderedHolds{};
+}
+
 wire::Result<Played> play(const Prepared& prepared, core::Recorder& recorder, const std::atomic<bool>* stop) {
   auto simulation = Simulation::create(prepared, recorder, stop);
   if (!simulation) return simulation.error();

@@ -67,6 +67,9 @@ class Simulation {
   static wire::Result<Simulation> create(const Prepared& prepared, core::Recorder& recorder,
                                          const std::atomic<bool>* stop = nullptr);
 
+  /// Of a run on a network that no scenario describes: a schedule's.
+  static Simulation of(std::unique_ptr<network::Simulation> run) { return Simulation{std::move(run), nullptr}; }
+
   /// Everything up to and including that moment, seconds; in whatever slices, the same run. Error: on a network, that
   /// noise makes the run too long.
   wire::Status advance_until(double time);
@@ -79,6 +82,7 @@ class Simulation {
                                        wire::CommandId command = 0);
   wire::Status set_noise(std::shared_ptr<const core::PhaseNoise> noise);
   std::size_t take_back_delays(wire::Rank rank);
+  contention::OrderedHolds ordered_holds(wire::Rank rank) const;
 
  private:
   using OnNetwork = std::unique_ptr<network::Simulation>;

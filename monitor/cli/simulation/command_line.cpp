@@ -20,7 +20,7 @@ constexpr Rank kMostFactor = 100'000'000;
 
 constexpr const char* kAbout =
     "Simulates bulk-synchronous programs on shared memory interfaces, and message schedules on a network, exactly and\n"
-    "reproducibly. The flags say which of five ways is meant:\n";
+    "reproducibly. The flags say which of six ways is meant:\n";
 
 constexpr const char* kFooter =
     "Ctrl-C ends a run with what it has: its result so far, marked as interrupted; a recording that ends there;\n"
@@ -104,10 +104,7 @@ wire::Status check(SweepOptions& o) {
   return o.study ? sim::sweep::take_study(o) : wire::ok();
 }
 
-void add_flags(CLI::App& app, LiveOptions& o) {
-  add_scenario(app, o.scenario);
-  add_settings(app, o.settings);
-  app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
+void add_stream(CLI::App& app, StreamOptions& o) {
   app.add_flag("--realtime", o.realtime, "As fast as the simulated program would run");
   app.add_option("--stream", o.listen, "Monitors attach to this endpoint, as in tcp://*:5555")->type_name("ENDPOINT");
   app.add_option("--connect", o.connect, "Of the monitor that listens there")->type_name("ENDPOINT");
@@ -117,7 +114,8 @@ void add_flags(CLI::App& app, LiveOptions& o) {
       ->type_name("FILE");
   app.add_option("--session", o.session, "Name of the session, by which `idlewave attach` finds it on this node")
       ->type_name("NAME");
-  app.add_flag("--allow-inject", o.allow_inject, "Let whoever watches order delays and noise");
+  app.add_flag("--allow-inject", o.allow_inject,
+               "Let whoever watches order delays and noise (not of a run on a LogGOPS network, which takes no orders)");
   app.add_option_function<std::string>(
          "--duration",
          [&o](const std::string& text) { o.duration = value_or_throw(words::parse_duration(text), "--duration"); },
@@ -125,8 +123,7 @@ void add_flags(CLI::App& app, LiveOptions& o) {
       ->type_name("TIME");
 }
 
-wire::Status check(LiveOptions& o) {
-  if (o.scenario.empty()) return wire::Error{"name the scenario file that is to be watched"};
+wire::Status check_stream(const StreamOptions& o) {
   if (o.listen.empty() && o.connect.empty())
     return wire::Error{"--realtime: goes with --stream ENDPOINT or --connect ENDPOINT"};
   if (!o.realtime)
@@ -134,15 +131,32 @@ wire::Status check(LiveOptions& o) {
   return wire::ok();
 }
 
-void add_flags(CLI::App& app, ScheduleOptions& o) {
+void add_flags(CLI::App& app, LiveOptions& o) {
+  add_scenario(app, o.scenario);
+  add_settings(app, o.settings);
+  app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
+  add_stream(app, o);
+}
+
+wire::Status check(LiveOptions& o) {
+  if (o.scenario.empty()) return wire::Error{"name the scenario file that is to be watched"};
+  return check_stream(o);
+}
+
+/// Returns --extrapolate.
+CLI::Option* add_schedule(CLI::App& app, ScheduleSource& o) {
   app.add_option("--goal", o.schedule, "The schedule, as GOAL text")->type_name("FILE")->required();
   add_scenario(app, o.scenario,
                "Scenario file (TOML) for the LogGOPS network, memory domains (kernel memory) and noise; without one "
                "--set loggops.L=2500ns, machine.core_bandwidth=..., noise.distribution=... say all");
   add_settings(app, o.settings);
-  CLI::Option* factor = add_extrapolate(app, o.extrapolate,
-                                        "The same program on K times as many ranks: collectives are written anew for "
-                                        "all, other messages keep their distance");
+  return add_extrapolate(app, o.extrapolate,
+                         "The same program on K times as many ranks: collectives are written anew for all, other "
+                         "messages keep their distance");
+}
+
+void add_flags(CLI::App& app, ScheduleOptions& o) {
+  CLI::Option* factor = add_schedule(app, o);
   app.add_option("-o,--output", o.output, "With --extrapolate: also write that schedule, as GOAL text")
       ->type_name("FILE")
       ->needs(factor);
@@ -151,6 +165,13 @@ void add_flags(CLI::App& app, ScheduleOptions& o) {
 }
 
 wire::Status check(ScheduleOptions&) { return wire::ok(); }
+
+void add_flags(CLI::App& app, LiveScheduleOptions& o) {
+  add_schedule(app, o);
+  add_stream(app, o);
+}
+
+wire::Status check(LiveScheduleOptions& o) { return check_stream(o); }
 
 void add_flags(CLI::App& app, SessionOptions& o) {
   app.add_option("--from", o.recording, "The recorded session")->type_name("FILE")->required();
@@ -169,8 +190,8 @@ void add_flags(CLI::App& app, SweepOptions& o) { sim::sweep::add_options(app, o)
 struct Way {
   std::string name;
   std::string asked_for_by;
-  /// Any of them chooses this way.
-  std::vector<std::string> flags;
+  /// One of each choose this way.
+  std::vector<std::vector<std::string>> flags;
   std::unique_ptr<CLI::App> app;
   /// Once the line has been read.
   std::function<wire::Result<Call>()> call;
@@ -180,7 +201,7 @@ struct Way {
 };
 
 template <class Options>
-Way way(std::string name, std::string asked_for_by, std::vector<std::string> flags, std::string help) {
+Way way(std::string name, std::string asked_for_by, std::vector<std::vector<std::string>> flags, std::string help) {
   auto options = std::make_shared<Options>();
   auto app = std::make_unique<CLI::App>(help, "idlewave sim" + (flags.empty() ? "" : " " + asked_for_by));
   app->set_help_flag();
@@ -195,20 +216,23 @@ Way way(std::string name, std::string asked_for_by, std::vector<std::string> fla
 
 /// Later ones are chosen before earlier ones.
 std::vector<Way> all_ways() {
+  const std::vector<std::string> live = {"--realtime", "--stream", "--connect"};
+  const std::string on_a_network = "A schedule of messages and calculations (GOAL) on a network";
   std::vector<Way> ways;
   ways.push_back(way<ScenarioOptions>("one run of a scenario", "a scenario file alone", {},
                                       "1. A scenario, from its beginning to its end, as fast as it goes."));
   ways.push_back(way<SweepOptions>("a sweep", "--sweep KEY=VALUES, perhaps --against KEY=VALUE, or --study",
-                                   {"--sweep", "--study"},
+                                   {{"--sweep", "--study"}},
                                    "2. A sweep: the scenario again and again, with other values, on all cores."));
-  ways.push_back(way<LiveOptions>("a live run", "--realtime with --stream ENDPOINT or --connect ENDPOINT",
-                                  {"--realtime", "--stream", "--connect"},
+  ways.push_back(way<LiveOptions>("a live run", "--realtime with --stream ENDPOINT or --connect ENDPOINT", {live},
                                   "3. A live run: the scenario is watched while it runs."));
-  ways.push_back(way<ScheduleOptions>("a schedule", "--goal FILE", {"--goal"},
-                                      "4. A schedule of messages and calculations (GOAL) on a network."));
+  ways.push_back(way<ScheduleOptions>("a schedule", "--goal FILE", {{"--goal"}}, "4. " + on_a_network + "."));
+  ways.push_back(way<LiveScheduleOptions>(
+      "a live schedule", "--goal FILE with --realtime and --stream ENDPOINT or --connect ENDPOINT", {{"--goal"}, live},
+      "5. " + on_a_network + " that is watched while it runs."));
   ways.push_back(way<SessionOptions>(
-      "a recorded session", "--from FILE", {"--from"},
-      "5. A recorded session: derives ranks, domains, work, partners and delays from it, simulates the same program, "
+      "a recorded session", "--from FILE", {{"--from"}},
+      "6. A recorded session: derives ranks, domains, work, partners and delays from it, simulates the same program, "
       "and prints both side by side."));
   return ways;
 }
@@ -234,8 +258,11 @@ bool contains(const std::vector<std::string>& flags, std::string_view flag) {
 }
 
 const Way& chosen(const std::vector<Way>& ways, const std::vector<std::string>& flags) {
+  const auto has_one_of = [&](const std::vector<std::string>& some) {
+    return std::ranges::any_of(some, [&](const std::string& flag) { return contains(flags, flag); });
+  };
   const auto is_asked_for = [&](const Way& each) {
-    return std::ranges::any_of(each.flags, [&](const auto& flag) { return contains(flags, flag); });
+    return !each.flags.empty() && std::ranges::all_of(each.flags, has_one_of);
   };
   const auto found = std::find_if(ways.rbegin(), ways.rend(), is_asked_for);
   return found == ways.rend() ? ways.front() : *found;

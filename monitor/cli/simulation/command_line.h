@@ -34,32 +34,40 @@ struct ScenarioOptions {
   bool json = false;
 };
 
-/// A scenario that is watched while it runs, as fast as the program would.
-struct LiveOptions {
-  std::filesystem::path scenario;
-  std::vector<std::string> settings;
-  /// Those of the scenario are left to whoever watches.
-  bool without_delays = false;
+/// How a run is streamed to those who watch it while it is made, as fast as the program would run.
+struct StreamOptions {
   /// Endpoint for monitors that attach; empty: none.
   std::string listen;
   /// Endpoint of a monitor that listens; empty: none.
   std::string connect;
   /// Key file, for tcp: key.server to listen, key.agent to connect.
   std::string key;
-  /// Empty: made up of the scenario's name.
+  /// Empty: made up of the program's name.
   std::string session;
   bool allow_inject = false;
   bool realtime = false;
   std::optional<Nanoseconds> duration;
 };
 
+/// A scenario that is watched while it runs.
+struct LiveOptions : StreamOptions {
+  std::filesystem::path scenario;
+  std::vector<std::string> settings;
+  /// Those of the scenario are left to whoever watches.
+  bool without_delays = false;
+};
+
 /// A GOAL schedule on the network, machine and noise of a scenario, or of settings alone.
-struct ScheduleOptions {
+struct ScheduleSource {
   std::filesystem::path schedule;
   std::filesystem::path scenario;
   std::vector<std::string> settings;
   /// On so many times the ranks; none: as it is.
   std::optional<Rank> extrapolate;
+};
+
+/// A schedule, as fast as it goes.
+struct ScheduleOptions : ScheduleSource {
   /// Where the extrapolated schedule is written; empty: nowhere.
   std::filesystem::path output;
   /// Session file; empty: none.
@@ -67,6 +75,9 @@ struct ScheduleOptions {
   std::string session = "simulation";
   bool json = false;
 };
+
+/// A schedule that is watched while it runs.
+struct LiveScheduleOptions : ScheduleSource, StreamOptions {};
 
 /// The program of a recorded session.
 struct SessionOptions {
@@ -78,7 +89,8 @@ struct SessionOptions {
   bool json = false;
 };
 
-using Call = std::variant<ScenarioOptions, SweepOptions, LiveOptions, ScheduleOptions, SessionOptions>;
+using Call =
+    std::variant<ScenarioOptions, SweepOptions, LiveOptions, ScheduleOptions, LiveScheduleOptions, SessionOptions>;
 
 /// Exit code instead of a call: 0 after --help and --version, 2 (with one line on stderr) if the line can't be taken.
 struct Parsed {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <numeric>
 #include <variant>
 
@@ -22,11 +24,15 @@ struct NoiseOfCommand {
 
 namespace {
 
+double seconds(wire::Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+
 /// The program's own noise, and an operator's on top.
 class OrderedNoise final : public PhaseNoise {
  public:
-  OrderedNoise(std::shared_ptr<const PhaseNoise> own, std::vector<std::shared_ptr<const NoiseOfCommand>> ordered)
-      : own_(std::move(own)), ordered_(std::move(ordered)) {}
+  /// The simulation outlives its noise.
+  OrderedNoise(std::shared_ptr<const PhaseNoise> own, std::vector<std::shared_ptr<const NoiseOfCommand>> ordered,
+               const sim::Simulation& simulation)
+      : own_(std::move(own)), ordered_(std::move(ordered)), simulation_(simulation) {}
 
   double after(Rank rank, Step step, double begin, double end) const override {
     const double idle = own_ ? own_->after(rank, step, begin, end) : 0;
@@ -45,11 +51,14 @@ class OrderedNoise final : public PhaseNoise {
   }
   double ordered_idle(Rank rank, Step step, double begin, double end) const {
     const NoiseOfCommand* const ordered = latest_for(rank);
-    return ordered && ordered->noise ? ordered->noise->after(rank, step, begin, end) : 0;
+    if (!ordered || !ordered->noise) return 0;
+    const double left = seconds(wire::kLongestHold) - simulation_.ordered_holds(rank).begun;
+    return std::clamp(ordered->noise->after(rank, step, begin, end), 0.0, std::max(left, 0.0));
   }
 
   std::shared_ptr<const PhaseNoise> own_;
   std::vector<std::shared_ptr<const NoiseOfCommand>> ordered_;
+  const sim::Simulation& simulation_;
 };
 
 }  // namespace
@@ -67,6 +76,8 @@ wire::Status Operator::obey(const wire::Command& command) {
 }
 
 wire::Status Operator::carry_out(const wire::Command& command, const wire::DelayOrder& order) {
+  if (const auto possible = words::check_hold(order.duration); !possible) return possible;
+  if (const auto bearable = check_load(command, order.duration); !bearable) return bearable;
   std::vector<std::pair<Rank, Step>> places;
   for (const Rank rank : ranks_of(command)) {
     const auto at = place_of(rank, order.at_step);
@@ -86,7 +97,8 @@ wire::Result<Step> Operator::place_of(Rank rank, Step at_step) const {
 }
 
 wire::Status Operator::carry_out(const wire::Command& command, const wire::NoiseOrder& order) {
-  if (const auto possible = words::check_order(order); !possible) return possible.error();
+  if (const auto possible = words::check_order(order); !possible) return possible;
+  if (const auto bearable = check_load(command, order.amount); !bearable) return bearable;
   support::Noise noise{.distribution = {}, .seed = prepared_.scenario.noise.seed + command.id};
   switch (order.kind) {
     case wire::NoiseKind::kExponential: noise.distribution = support::ExponentialNoise{order.amount}; break;
@@ -106,8 +118,25 @@ wire::Status Operator::carry_out(const wire::Command&, const wire::UnknownOrder&
   return wire::Error{wire::to_words(wire::NoCommand::kUnknownOrder)};
 }
 
+/// The limits of real ranks.
+wire::Status Operator::check_load(const wire::Command& command, wire::Nanoseconds wanted) const {
+  for (const Rank rank : ranks_of(command)) {
+    const auto holds = simulation_.ordered_holds(rank);
+    const auto ordered = wire::Nanoseconds(std::llround((holds.begun + holds.waiting) * 1e9));
+    const auto left = std::max(wire::kLongestHold - ordered, wire::Nanoseconds(0));
+    if (const auto bearable = words::check_load(rank, wanted, left, holds.delays); !bearable) return bearable;
+  }
+  return wire::ok();
+}
+
+/// Each once.
 std::vector<Rank> Operator::ranks_of(const wire::Command& command) const {
-  if (!command.ranks.empty()) return command.ranks;
+  if (!command.ranks.empty()) {
+    std::vector<Rank> named = command.ranks;
+    std::ranges::sort(named);
+    named.erase(std::ranges::unique(named).begin(), named.end());
+    return named;
+  }
   std::vector<Rank> all(static_cast<std::size_t>(prepared_.scenario.machine.ranks));
   std::iota(all.begin(), all.end(), 0);
   return all;
@@ -122,7 +151,7 @@ wire::Status Operator::replace_noise(const wire::Command& command, std::shared_p
         std::make_shared<NoiseOfCommand>(NoiseOfCommand{command.id, std::move(ranks), std::move(noise)}));
   }
   const wire::Status taken = simulation_.set_noise(
-      ordered_.empty() ? prepared_.noise : std::make_shared<OrderedNoise>(prepared_.noise, ordered_));
+      ordered_.empty() ? prepared_.noise : std::make_shared<OrderedNoise>(prepared_.noise, ordered_, simulation_));
   // Of a simulation that takes no orders there are none.
   if (!taken) ordered_.clear();
   return taken;

@@ -13,6 +13,8 @@ int run(const SweepOptions& options);
 int run(const LiveOptions& options);
 /// Prints when each rank of a schedule is done.
 int run(const ScheduleOptions& options);
+/// As a live scenario's, but that there is nothing to command; names what waits for ever.
+int run(const LiveScheduleOptions& options);
 /// Derives the scenario of a recording, simulates it, and prints both side by side.
 int run(const SessionOptions& options);
 

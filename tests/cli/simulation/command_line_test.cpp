@@ -80,6 +80,17 @@ TEST(CommandLine, OfASchedule) {
   EXPECT_EQ(taken<ScheduleOptions>({"machine.toml", "--goal=ring.goal"}).scenario, "machine.toml");
 }
 
+TEST(CommandLine, OfALiveSchedule) {
+  const auto options = taken<LiveScheduleOptions>({"machine.toml", "--goal", "ring.goal", "--extrapolate", "4",
+                                                   "--realtime", "--stream", "ipc:///x", "--session", "mine"});
+  EXPECT_EQ(options.schedule, "ring.goal");
+  EXPECT_EQ(options.scenario, "machine.toml");
+  EXPECT_EQ(options.extrapolate, 4);
+  EXPECT_EQ(options.listen, "ipc:///x");
+  EXPECT_EQ(options.session, "mine");
+  EXPECT_EQ(taken<LiveScheduleOptions>({"--goal=ring.goal", "--realtime", "--connect=ipc:///x"}).connect, "ipc:///x");
+}
+
 TEST(CommandLine, OfARecordedSession) {
   const auto options = taken<SessionOptions>({"--from", "s.iw", "--extrapolate", "3"});
   EXPECT_EQ(options.recording, "s.iw");
@@ -107,7 +118,14 @@ TEST(CommandLine, SaysForWhatItWasTakenWhereAFlagDoesNotGoWithIt) {
   refuses({"s.toml", "--sweep", "machine.ranks=4..5", "--step-start", "3"},
           goes_with("--step-start", "one run of a scenario", "a sweep"));
   refuses({"--goal", "ring.goal", "--step-start", "3"}, goes_with("--step-start", "one run", "a schedule"));
-  refuses({"--goal", "ring.goal", "--realtime"}, goes_with("--realtime", "a live run", "a schedule"));
+  const std::vector<std::string> live = {"--goal", "ring.goal", "--realtime", "--stream", "tcp://*:5555"};
+  const auto live_with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), live.begin(), live.end());
+    return more;
+  };
+  refuses(live_with({"--record", "s.iw"}), goes_with("--record", "one run of a scenario", "a live schedule"));
+  refuses(live_with({"--without-delays"}), goes_with("--without-delays", "one run of a scenario", "a live schedule"));
+  refuses(live_with({"-o", "large.goal"}), goes_with("-o", "a schedule", "a live schedule"));
   refuses({"--from", "s.iw", "--sweep", "machine.ranks=4..5"}, goes_with("--sweep", "a sweep", "a recorded session"));
   refuses({"--from", "s.iw", "s.toml"}, AllOf(HasSubstr("s.toml"), HasSubstr("a recorded session")));
 }
@@ -118,6 +136,8 @@ TEST(CommandLine, RefusesHalfOfWhatAWayNeeds) {
   refuses({"s.toml", "--stream", "tcp://*:5555"}, "--realtime");
   refuses({"s.toml", "--realtime"}, "--stream");
   refuses({"--goal", "ring.goal", "-o", "large.goal"}, "--extrapolate");
+  refuses({"--goal", "ring.goal", "--realtime"}, "--stream");
+  refuses({"--goal", "ring.goal", "--stream", "tcp://*:5555"}, "--realtime");
 }
 
 TEST(CommandLine, RefusesValuesThatAreNone) {

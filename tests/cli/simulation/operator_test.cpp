@@ -113,6 +113,49 @@ TEST(ClearCommand, TakesBackDelaysThatHaveNotBegun) {
   EXPECT_TRUE(stage.holds.began.empty());
 }
 
+TEST(ClearCommand, LetsGoOfARankThatIsHeld) {
+  Stage stage, shorter;
+  EXPECT_TRUE(stage.op.obey({7, {5}, DelayOrder{1h, 20}}));
+  EXPECT_TRUE(shorter.op.obey({7, {5}, DelayOrder{300ms, 20}}));
+  (void)stage.simulation->advance_until(0.2 + 0.3);
+  EXPECT_TRUE(stage.op.obey({8, {5}, ClearOrder{}}));
+  stage.to_the_end();
+  shorter.to_the_end();
+  EXPECT_DOUBLE_EQ(stage.holds.began[Phase::kDelay].at({5, 7}), 0.2);
+  EXPECT_NEAR(stage.simulation->time(), shorter.simulation->time(), 1e-12);
+}
+
+TEST(Commands, HoldARankForAnHourInASessionAtMost) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({1, {5, 6}, DelayOrder{40min, 100}}));
+  EXPECT_THAT(stage.op.obey({2, {4, 5}, DelayOrder{30min, 100}}).error().message,
+              HasSubstr("rank 5 may be held for 1200 s more in this session"));
+  EXPECT_TRUE(stage.op.obey({3, {4}, DelayOrder{30min, 100}})) << "rank 4 was not asked before";
+  EXPECT_TRUE(stage.op.obey({4, {5}, ClearOrder{}}));
+  EXPECT_TRUE(stage.op.obey({5, {5}, DelayOrder{50min, 100}})) << "what was cleared held nobody";
+  (void)stage.simulation->advance_until(1.0 + 1000);
+  EXPECT_TRUE(stage.op.obey({6, {5}, ClearOrder{}}));
+  EXPECT_THAT(stage.op.obey({7, {5}, DelayOrder{50min}}).error().message,
+              HasSubstr("rank 5 may be held for 2600 s more in this session"));
+  EXPECT_THAT(stage.op.obey({8, {5}, NoiseOrder{NoiseKind::kExponential, 50min, 0}}).error().message,
+              HasSubstr("rank 5 may be held for 2600 s more"));
+  EXPECT_THAT(stage.op.obey({9, {7}, DelayOrder{2h}}).error().message, HasSubstr("at most 1 h"));
+}
+
+TEST(Commands, OfAThousandDelaysThatWaitAreEnough) {
+  Stage stage;
+  for (CommandId id = 1; id <= 1000; ++id) ASSERT_TRUE(stage.op.obey({id, {5}, DelayOrder{1ms, 100}}));
+  EXPECT_THAT(stage.op.obey({1001, {5}, DelayOrder{1ms, 100}}).error().message, HasSubstr("1000 delays waiting"));
+}
+
+TEST(NoiseCommand, HoldsARankForAnHourInASessionAtMost) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({1, {5}, NoiseOrder{NoiseKind::kExponential, 10min, 0}}));
+  stage.to_the_end();
+  EXPECT_DOUBLE_EQ(stage.simulation->ordered_holds(5).begun, 3600) << "200 steps of 10 min on average";
+  EXPECT_LT(stage.simulation->time(), 3600 + 10);
+}
+
 TEST(ClearCommand, LeavesOtherRanksTheirDelaysAndNoise) {
   Stage stage;
   EXPECT_TRUE(stage.op.obey({7, {5, 6}, DelayOrder{100ms, 20}}));

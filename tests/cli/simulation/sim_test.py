@@ -1040,6 +1040,21 @@ class Watched(SimTest):
         self.assertGreaterEqual(noise["took_effect_s"], noise["sent_s"] - 0.1)
         self.assertLess(noise["took_effect_s"], first["took_effect_s"])
 
+    def test_clear_lets_go_of_a_rank_that_is_held(self):
+        endpoint, *processes = self.watch(self.scenario, *self.CORE_BOUND, "--allow-inject")
+        for order in (["--ranks", "2", "--delay", "50min"], ["--clear"]):
+            self.assertEqual(self.call("inject", "--session", endpoint, *order).returncode, 0)
+            time.sleep(0.5)
+        for process in processes:
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0, err)
+        report = self.report()
+        held, clear = report["commands"]
+        self.assertEqual((report["complete"], report["dropped"], report["steps"]), (True, 0, 200))
+        self.assertEqual(clear["outcome"], "accepted")
+        self.assertGreater(held["ended_s"] - held["took_effect_s"], 0.3)
+        self.assertAlmostEqual(report["duration_s"], 200 * 0.02 + held["ended_s"] - held["took_effect_s"], delta=1e-6)
+
     def test_commands_are_refused_unless_they_were_allowed(self):
         endpoint, sim, recorder = self.watch(self.scenario, *self.CORE_BOUND)
         refused = self.call("inject", "--session", endpoint, "--ranks", "2", "--delay", "50ms")
@@ -1064,6 +1079,66 @@ class Watched(SimTest):
         report = self.report()
         self.assertEqual((report["ranks"], report["complete"]), (64, True))
         self.assertGreater(report["steps"], 10)
+
+    # Twelve ranks that calculate for so long and exchange messages with their right neighbours, forty times, rank 4 once for longer.
+    def halo(self, name, work_ms=25):
+        ranks, steps, text = 12, 40, ""
+        for rank in range(ranks):
+            text += f"rank {rank} {{\n"
+            for step in range(steps):
+                work = work_ms * 1_000_000 * (8 if (rank, step) == (4, 10) else 1) + 1000 * rank
+                text += f"c{step}: calc {work}\ns{step}: send 8b to {(rank + 1) % ranks} tag {step}\ns{step} requires c{step}\n"
+                text += f"r{step}: recv 8b from {(rank - 1) % ranks} tag {step}\nr{step} requires c{step}\n"
+                if step:
+                    text += f"c{step} requires s{step - 1}\nc{step} requires r{step - 1}\n"
+            text += "}\n"
+        return self.write(name, f"num_ranks {ranks}\n" + text)
+
+    def test_a_schedule_is_watched_as_it_is_recorded(self):
+        goal, recorded = self.halo("halo.goal", work_ms=75), str(self.path / "recorded.iw")
+        result = self.sim("--goal", goal, *NETWORK, "--record", recorded)
+        endpoint, *processes = self.watch("--goal", goal, *NETWORK, "--allow-inject")
+        refused = self.call("inject", "--session", endpoint, "--ranks", "2", "--delay", "50ms")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("network", refused.stderr)
+        for process in processes:
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0, err)
+        then = json.loads(self.call("report", recorded, "--json").stdout)
+        live = self.report()
+        self.assertEqual((live["ranks"], live["steps"], live["complete"]), (12, 40, True))
+        self.assertAlmostEqual(live["duration_s"], result["makespan_s"], delta=2e-9)
+        commands = live.pop("commands")
+        self.assertEqual(([command["outcome"] for command in commands], then.pop("commands")), (["refused"], []))
+        self.assertEqual(live, then)
+
+    def test_a_live_schedule_names_the_ranks_that_wait_for_ever(self):
+        stuck = RING.replace("send 8b to 2 tag 7", "send 8b to 2 tag 8").replace("calc 1000", "calc 1500000000")
+        _, sim, recorder = self.watch("--goal", self.write("stuck.goal", stuck), *NETWORK)
+        _, err = sim.communicate(timeout=60)
+        self.assertEqual(sim.returncode, 1)
+        self.assertRegex(err, r"idlewave: .*rank 0 waits for 8 B from rank 2")
+        recorder.communicate(timeout=60)
+        self.assertTrue(self.report()["complete"])
+
+    def test_what_a_live_schedule_cannot_do_is_refused(self):
+        goal, stream = self.halo("halo.goal"), ["--realtime", "--stream", f"ipc://{self.path}/stream"]
+        self.refuses("--goal", str(self.path / "missing.goal"), *stream, says="missing.goal")
+        self.refuses(self.scenario, "--goal", goal, *stream, says="LogGOPS")
+        self.refuses("--goal", goal, *stream, "--json", says=["--json", "a live schedule"])
+        self.refuses("--goal", goal, *stream, "--session", "no/name", says="--session")
+        self.assertFalse((self.path / "stream").exists())
+
+    def test_ctrl_c_ends_a_live_schedule_properly(self):
+        _, sim, recorder = self.watch("--goal", self.halo("long.goal", work_ms=60_000), *NETWORK)
+        sim.send_signal(signal.SIGINT)
+        for process in (sim, recorder):
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+        report = self.report()
+        self.assertTrue(report["complete"])
+        self.assertLess(report["steps"], 2)
+        self.assertFalse((self.path / "stream").exists())
 
     def test_ctrl_c_ends_a_live_simulation_properly(self):
         _, sim, recorder = self.watch(self.scenario, *self.CORE_BOUND, "--set", "program.steps=100000")

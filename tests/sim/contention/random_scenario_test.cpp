@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include "tests/sim/contention/scenarios.h"
 #include "workloads/sim/contention/contention_run.h"
 #include "workloads/sim/contention/simulation.h"
@@ -19,10 +23,20 @@ struct Log final : sim::core::Recorder {
   void step_begins(Rank rank, Step step, double time) override { starts[{rank, step}] = time; }
   void enters(Rank rank, Step step, wire::Phase phase, double time) override {
     entries.emplace_back(rank, step, phase, time);
+    if (std::exchange(command, 0) != 0) held_from = held_from.value_or(time);
   }
+  void held_by(Rank, wire::CommandId by) override { command = by; }
   std::map<std::pair<Rank, Step>, double> starts;
   std::vector<std::tuple<Rank, Step, wire::Phase, double>> entries;
+  wire::CommandId command = 0;
+  std::optional<double> held_from;  ///< By a command, for the first time.
 };
+
+/// In the order of ranks, which for each is that of time.
+auto by_rank(Log& log) {
+  std::ranges::stable_sort(log.entries, {}, [](const auto& entry) { return std::get<Rank>(entry); });
+  return log.entries;
+}
 
 std::vector<double> last_starts(const ExactRun& run) {
   std::vector<double> starts;
@@ -105,6 +119,65 @@ TEST(RandomScenario, RunsInSlicesAsInOneGo) {
     ASSERT_TRUE(one->finished());
     ASSERT_EQ(whole.entries, sliced.entries) << "seed " << seed << ", scenario " << number;
   }
+}
+
+struct RandomOrder {
+  Rank rank;
+  Step step;
+  std::chrono::nanoseconds duration;
+};
+
+/// The scenario with one delay by a command, to its end.
+void run_with(const RandomOrder& order, const Scenario& scenario, std::shared_ptr<const HashedNoise> noise, Log& log) {
+  auto simulation = sim::contention::Simulation::create(scenario, log, std::move(noise));
+  ASSERT_TRUE(simulation && simulation->order_delay(order.rank, order.step, order.duration, 1));
+  simulation->advance_until(1e9);
+}
+
+/// The same with a second one behind it, let go at `time`.
+void run_let_go(const RandomOrder& order, const Scenario& scenario, std::shared_ptr<const HashedNoise> noise,
+                double time, Log& log) {
+  auto simulation = sim::contention::Simulation::create(scenario, log, std::move(noise));
+  ASSERT_TRUE(simulation && simulation->order_delay(order.rank, order.step, order.duration, 1));
+  ASSERT_TRUE(simulation->order_delay(order.rank, order.step, order.duration, 2));
+  simulation->advance_until(time);
+  const std::size_t told = log.entries.size();
+  ASSERT_EQ(simulation->take_back_delays(order.rank), 2u);
+  ASSERT_EQ(log.entries.size(), told);
+  simulation->advance_until(1e9);
+  ASSERT_TRUE(simulation->finished());
+}
+
+TEST(RandomScenario, WhoseDelayIsTakenBackIsFromThenOnTheOneWithTheShorterDelay) {
+  const unsigned seed = any_seed();
+  RandomScenarios scenarios(seed);
+  int restless = 0;
+  for (int number = 0; number < 500; ++number) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", scenario " << number);
+    Scenario scenario = scenarios.next();
+    const auto noise = scenarios.one_in(3) ? std::make_shared<HashedNoise>(scenarios.real(0, 0.02)) : nullptr;
+    RandomOrder order{scenarios.whole(0, scenario.machine.ranks - 1),
+                      scenarios.whole(0, int(scenario.program.steps) - 1),
+                      std::chrono::nanoseconds(scenarios.whole(2, 300'000'000))};
+    Log whole, let_go, shorter;
+    run_with(order, scenario, noise, whole);
+    ASSERT_TRUE(whole.held_from);
+    const std::chrono::nanoseconds cut(scenarios.whole(1, int(order.duration.count()) - 1));
+    run_let_go(order, scenario, noise, *whole.held_from + std::chrono::duration<double>(cut).count(), let_go);
+    order.duration = cut;
+    run_with(order, scenario, noise, shorter);
+    ASSERT_EQ(by_rank(let_go), by_rank(shorter));
+    scenario.delays.push_back({order.rank, order.step, cut});
+    const ExactProgram program = exact_program(scenario, noise.get());
+    const ExactRun exact = simulate(program);
+    double off = 0;
+    for (const auto& [where, time] : let_go.starts)
+      off = std::max(off, std::abs(time - exact.step_start[std::size_t(where.first)][std::size_t(where.second)]));
+    if (off <= 1e-9 * exact.makespan) continue;
+    ++restless;
+    ASSERT_LE(off, unrest(program, last_starts(exact)));
+  }
+  ASSERT_LE(restless, 2) << "seed " << seed;
 }
 
 TEST(RandomScenario, IsTheSameFromBothEnginesWhenCoreBound) {

@@ -77,18 +77,41 @@ TEST(OrderedDelay, CanBeTakenBackUntilItBegins) {
   EXPECT_TRUE(phases.commands.empty());
 }
 
-TEST(OrderedDelay, ThatHasBegunGoesOnWhenOthersAreTakenBack) {
+TEST(OrderedDelay, ThatHasBegunEndsWhenItIsTakenBack) {
   Scenario scenario = reference_scenario();
   scenario.delays.clear();
   Phases phases;
   auto simulation = sim::contention::Simulation::create(scenario, phases);
-  ASSERT_TRUE(simulation->order_delay(5, 5, 1200ms, 1));
-  ASSERT_TRUE(simulation->order_delay(5, 5, 1200ms, 2));
-  simulation->advance_until(0.5);
-  EXPECT_EQ(simulation->take_back_delays(5), 1u);
+  ASSERT_TRUE(simulation->order_delay(5, 5, 3s, 1));
+  ASSERT_TRUE(simulation->order_delay(5, 5, 3s, 2));
+  simulation->advance_until(0.05 + 1.2);  // It begins with step 5.
+  EXPECT_EQ(simulation->take_back_delays(5), 2u);
+  EXPECT_EQ(simulation->take_back_delays(5), 0u);
   simulation->advance_until(1e9);
   EXPECT_THAT(phases.commands[5], testing::ElementsAre(1u));
+  EXPECT_NEAR(simulation->time(), sim::contention::run(reference_scenario(), {})->makespan, 1e-12);
+}
+
+TEST(OrderedDelay, OfTheProgramItselfGoesOnWhenAllAreTakenBack) {
+  Phases phases;
+  auto simulation = sim::contention::Simulation::create(reference_scenario(), phases);
+  simulation->advance_until(0.5);
+  EXPECT_EQ(simulation->take_back_delays(5), 0u);
+  simulation->advance_until(1e9);
   EXPECT_DOUBLE_EQ(simulation->time(), sim::contention::run(reference_scenario(), {})->makespan);
+}
+
+TEST(OrderedDelay, HoldsARankForAnHourInAllAtMost) {
+  Phases phases;
+  auto simulation = sim::contention::Simulation::create(reference_scenario(), phases);
+  ASSERT_TRUE(simulation->order_delay(7, 50, 50min, 1));
+  ASSERT_TRUE(simulation->order_delay(7, 60, 50min, 2));
+  EXPECT_EQ(simulation->ordered_holds(7).waiting, 6000);
+  EXPECT_EQ(simulation->ordered_holds(7).delays, 2u);
+  simulation->advance_until(1e9);
+  EXPECT_DOUBLE_EQ(simulation->ordered_holds(7).begun, 3600);
+  EXPECT_EQ(simulation->ordered_holds(7).waiting, 0);
+  EXPECT_NEAR(simulation->time(), 3600 + 2, 2);
 }
 
 TEST(OrderedNoise, BeginsAndEndsWithAStep) {

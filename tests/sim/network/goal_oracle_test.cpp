@@ -21,14 +21,16 @@ using sim::network::OpKind;
 
 class RandomCase {
  public:
-  explicit RandomCase(unsigned seed) : random_(seed), programs_(std::size_t(from(1, 9))) {
+  /// Crowded: most operations wait for no other, so that many wait for the same processor or interface.
+  explicit RandomCase(unsigned seed, bool crowded = false)
+      : random_(seed), programs_(std::size_t(from(1, crowded ? 2 : 9))), crowded_(crowded) {
     cpus_ = from(0, 3) == 0 ? 3 : 1;
     nics_ = from(0, 3) == 0 ? 2 : 1;
     wildcards_ = from(0, 3) == 0;
     network = {from(0, 30), from(0, 12), from(0, 12), from(0, 3), from(0, 3), std::uint64_t(from(0, 1) ? 8 : 1000)};
-    const auto pairs = from(0, 40);
+    const auto pairs = from(0, crowded ? 400 : 40);
     for (std::int64_t i = 0; i < pairs; ++i) add_pair();
-    const auto calcs = from(0, 40);
+    const auto calcs = from(0, crowded ? 400 : 40);
     for (std::int64_t i = 0; i < calcs; ++i) add(rank(), {std::uint64_t(from(0, 50)), 0, 0, 0, OpKind::kCalc, units()});
     if (from(0, 9) == 0) add_receive(rank(), rank(), 5, 1);
     for (auto& program : programs_) std::shuffle(program.begin(), program.end(), random_);
@@ -73,7 +75,7 @@ class RandomCase {
 
   void link(std::vector<OracleOp>& program) {
     for (std::size_t later = 1; later < program.size(); ++later)
-      for (auto count = from(0, 2); count > 0; --count) {
+      for (auto count = crowded_ ? from(-9, 1) : from(0, 2); count > 0; --count) {
         const auto earlier =
             std::size_t(from(std::max<std::int64_t>(0, std::int64_t(later) - 6), std::int64_t(later) - 1));
         auto& needs = from(0, 3) == 0 ? program[later].starts : program[later].ends;
@@ -101,6 +103,7 @@ class RandomCase {
   int cpus_ = 1;
   int nics_ = 1;
   bool wildcards_ = false;
+  bool crowded_;
 };
 
 support::LogGops loggops(const WholeLogGops& n) {
@@ -110,12 +113,12 @@ support::LogGops loggops(const WholeLogGops& n) {
 
 /// For each of `cases` seeds a random case and what `make(seed, case)` says of its machine.
 template <class Make>
-void compare(int cases, Make make) {
+void compare(int cases, Make make, bool crowded = false) {
   const unsigned first = std::random_device{}();
   std::size_t complete = 0;
   for (unsigned seed = first; seed != first + unsigned(cases); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const RandomCase it(seed);
+    const RandomCase it(seed, crowded);
     const auto machine = make(seed, it);
     const OracleRun slow = simulate(it.programs(), it.network, machine.slow);
     const auto fast = sim::network::run(it.schedule(), loggops(it.network), machine.fast());
@@ -196,6 +199,18 @@ TEST(GoalOracle, EveryRankFinishesAtTheSameNanosecondUnderNoise) {
     disturb(machine, any_noise(random));
     return machine;
   });
+}
+
+TEST(GoalOracle, EveryRankFinishesAtTheSameNanosecondWhereManyWaitForAProcessor) {
+  constexpr bool kCrowded = true;
+  const auto any_machine = [](unsigned seed, const RandomCase& it) {
+    std::mt19937 random(seed);
+    Machine machine;
+    if (seed % 2) share_memory(machine, it, any_memory(random));
+    if (seed % 3 == 0) disturb(machine, any_noise(random));
+    return machine;
+  };
+  compare(100, any_machine, kCrowded);
 }
 
 TEST(GoalOracle, EnoughBandwidthIsAsGoodAsNoDomains) {

@@ -313,6 +313,43 @@ TEST(GoalRun, RefusesARunThatNoClockCanHold) {
   EXPECT_THAT(run(*schedule, kNetwork).error().message, testing::HasSubstr("2^62 ns"));
 }
 
+/// As many calculations of one rank that wait for nothing but its processor. Looked at one after another each time that
+/// it becomes free, they would take half an hour.
+constexpr int kMany = 1'000'000;
+
+GoalSchedule many_calculations(int cpus = 1) {
+  GoalBuilder builder(1);
+  for (int i = 0; i < kMany; ++i) builder.calc(0, 10, {std::uint8_t(i % cpus), 0});
+  return *std::move(builder).build();
+}
+
+TEST(GoalRun, ARankMayHaveAMillionCalculationsThatWaitForNoOther) {
+  EXPECT_THAT(run(many_calculations(), kNetwork)->finish_ns, ElementsAre(10LL * kMany));
+  EXPECT_THAT(run(many_calculations(4), kNetwork)->finish_ns, ElementsAre(10LL * kMany / 4));
+}
+
+TEST(GoalRun, AMillionCalculationsAreFewEventsOnMemoryDomainsAndUnderNoiseToo) {
+  const MemoryDomains memory = domains_of_ten();
+  const auto shared = run(many_calculations(), kNetwork, {.memory = &memory});
+  EXPECT_THAT(shared->finish_ns, ElementsAre(10LL * kMany));
+  EXPECT_LT(shared->events, 16u * kMany);
+  const OneInterruption noise;
+  const auto disturbed = run(many_calculations(), kNetwork, {.noise = &noise});
+  EXPECT_THAT(disturbed->finish_ns, ElementsAre(10LL * kMany + 200));
+  EXPECT_LT(disturbed->events, 16u * kMany);
+}
+
+TEST(GoalRun, ARankMaySendAndReceiveAsManyMessagesAtOnce) {
+  constexpr int kMessages = kMany / 4;
+  GoalBuilder builder(2);
+  for (int i = 0; i < kMessages; ++i) builder.send(0, 1, 1, 7);
+  builder.calc(1, 1'000'000'000);
+  for (int i = 0; i < kMessages; ++i) builder.recv(1, 1, 0, 7);
+  const auto schedule = *std::move(builder).build();
+  // All have arrived while the receiver calculates. Then each takes o of its processor.
+  EXPECT_THAT(run(schedule, kNetwork)->finish_ns, ElementsAre(100LL * kMessages, 1'000'000'000 + 100LL * kMessages));
+}
+
 TEST(MatchQueue, KeepsItsOrderWhenItIsEmptiedFromTheMiddle) {
   MatchQueue queue;
   for (Rank source = 0; source < 1000; ++source) queue.add({source, 1, OpId(source)});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <iterator>
 #include <type_traits>
 
@@ -15,6 +16,8 @@ constexpr double kSameMoment = 1e-13;
 
 /// S is kept small for the sake of its resolution. A power of two: taking it off is exact.
 constexpr double kRebase = 2;
+
+constexpr double kLongestHold = std::chrono::duration<double>(wire::kLongestHold).count();
 
 constexpr std::uint64_t kLookForStop = 4096;  // events
 
@@ -63,6 +66,7 @@ void EventEngine<Observer>::advance_until(double time, const std::atomic<bool>* 
     happen(pending_.place());
     refresh();
   }
+  until_ = std::max(until_, time);
   assert((running_ == 0 || pending_.smallest() < MinTree::kNever) && "deadlock");
 }
 
@@ -158,7 +162,7 @@ void EventEngine<Observer>::hold(Rank rank, double end, Hold what) {
 template <class Observer>
 void EventEngine<Observer>::end_hold(const Timer& timer) {
   switch (timer.hold) {
-    case Hold::kDelay: return begin_delay_or_work(timer.rank);
+    case Hold::kDelay: at(timer.rank).held = false; return begin_delay_or_work(timer.rank);
     case Hold::kNoise: return begin_wait(timer.rank);
     case Hold::kTransfer: return ready_.push_back(timer.rank);
   }
@@ -176,12 +180,15 @@ void EventEngine<Observer>::begin_step(Rank rank) {
 
 template <class Observer>
 void EventEngine<Observer>::begin_delay_or_work(Rank rank) {
-  const RankState& state = at(rank);
+  RankState& state = at(rank);
   while (const auto delay = state.delayed ? take_delay(rank) : std::nullopt) {
-    if (delay->seconds <= 0) continue;
-    if (delay->command != 0) observer_.held_by(rank, delay->command);
+    const bool ordered = delay->command != 0;
+    const double seconds = ordered ? charge(rank, delay->seconds) : delay->seconds;
+    if (seconds <= 0) continue;
+    if (ordered) observer_.held_by(rank, delay->command);
     observer_.enters(rank, state.step, Phase::kDelay, now_);
-    return hold(rank, now_ + delay->seconds, Hold::kDelay);
+    state.held = ordered;
+    return hold(rank, now_ + seconds, Hold::kDelay);
   }
   begin_work(rank);
 }
@@ -236,7 +243,7 @@ void EventEngine<Observer>::end_work(Rank rank) {
   if (!(idle > 0)) return begin_wait(rank);
   if constexpr (std::is_same_v<Observer, core::Observed>) {
     const wire::CommandId command = noise->ordered_by(rank, at(rank).step, begun.time, now_);
-    if (command != 0) observer_.held_by(rank, command);
+    if (command != 0) observer_.held_by(rank, command), held_[rank] += idle;
   }
   observer_.enters(rank, at(rank).step, Phase::kNoise, now_);
   hold(rank, now_ + idle, Hold::kNoise);
@@ -348,7 +355,43 @@ std::size_t EventEngine<Observer>::take_back_delays(Rank rank) {
   const auto first = ordered_.lower_bound({rank, 0}), end = ordered_.lower_bound({rank + 1, 0});
   const auto count = static_cast<std::size_t>(std::distance(first, end));
   ordered_.erase(first, end);
-  return count;
+  return count + let_go(rank);
+}
+
+/// What was told up to now stands, so the hold ends now: as the next thing that happens.
+template <class Observer>
+bool EventEngine<Observer>::let_go(Rank rank) {
+  RankState& state = at(rank);
+  if (!state.held) return false;
+  state.held = false;
+  const Domain& domain = domains_[static_cast<std::size_t>(state.domain)];
+  Timer* const timers = holds_of(domain);
+  Timer* const timer = std::find_if(timers, timers + domain.holds, [&](const Timer& one) { return one.rank == rank; });
+  const double end = std::max(until_, now_);
+  held_[rank] -= timer->end - end;
+  timer->end = end;
+  std::push_heap(timers, timer + 1);
+  pending_.set(static_cast<std::size_t>(state.domain), std::min(domain.finish, timers->end));
+  return true;
+}
+
+/// As much of it as the rank may still be held for.
+template <class Observer>
+double EventEngine<Observer>::charge(Rank rank, double seconds) {
+  double& held = held_[rank];
+  const double charged = std::min(seconds, kLongestHold - held);
+  held += charged;
+  return charged;
+}
+
+template <class Observer>
+OrderedHolds EventEngine<Observer>::ordered_holds(Rank rank) const {
+  const auto begun = held_.find(rank);
+  OrderedHolds holds{.begun = begun == held_.end() ? 0 : begun->second};
+  const auto end = ordered_.lower_bound({rank + 1, 0});
+  for (auto delay = ordered_.lower_bound({rank, 0}); delay != end; ++delay, ++holds.delays)
+    if (delay->second.command != 0) holds.waiting += delay->second.seconds;
+  return holds;
 }
 
 template <class Observer>

@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "probe/wire/result.h"
 #include "workloads/sim/contention/min_tree.h"
 #include "workloads/sim/contention/post_times.h"
+#include "workloads/sim/contention/simulation.h"
 #include "workloads/sim/core/model.h"
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/sim/core/recorder.h"
@@ -48,9 +50,13 @@ class EventEngine {
   Rank ranks() const { return model_.ranks; }
   Step steps() const { return model_.steps; }
   Step step_of(Rank rank) const { return at(rank).step; }  ///< -1 before its first; steps() when it has finished.
-  /// Before a step that the rank has yet to begin, behind what else holds it there.
+  /// Before a step that the rank has yet to begin, behind what else holds it there. Without a command it is the
+  /// program's own. Of those with one a rank is held for no longer than wire::kLongestHold in all.
   void add_delay(Rank rank, Step step, double seconds, wire::CommandId command);
-  std::size_t take_back_delays(Rank rank);                  ///< Those of add_delay that have not begun; how many.
+  /// Those of add_delay: what has not begun goes, and what holds the rank now ends at the moment up to which everything
+  /// has happened. How many. Cost: a look at those of its domain that are held.
+  std::size_t take_back_delays(Rank rank);
+  OrderedHolds ordered_holds(Rank rank) const;
   void set_noise(std::shared_ptr<const PhaseNoise> noise);  ///< From the next step that begins on.
 
   /// What an engine for this model allocates; apart from senders that run far ahead of their receivers.
@@ -62,8 +68,9 @@ class EventEngine {
     std::int32_t step = -1;
     Rank domain = 0;
     std::int16_t missing = 0;  // partners without whose post the wait can't end
-    std::uint16_t stage : 15 = 0;
+    std::uint16_t stage : 14 = 0;
     std::uint16_t delayed : 1 = false;  // has an entry in the delays
+    std::uint16_t held : 1 = false;     // by a delay of a command, which may be taken back
   };
   static_assert(sizeof(RankState) == 16);
 
@@ -121,6 +128,8 @@ class EventEngine {
   void begin_step(Rank rank);
   void begin_delay_or_work(Rank rank);
   std::optional<Delay> take_delay(Rank rank);
+  double charge(Rank rank, double seconds);
+  bool let_go(Rank rank);
   void begin_work(Rank rank);
   void join_last(Domain& domain);
   void end_work(Rank rank);
@@ -137,6 +146,7 @@ class EventEngine {
   Model model_;
   Observer observer_;
   std::multimap<std::pair<Rank, Step>, Delay> ordered_;  // in the order in which they came
+  std::unordered_map<Rank, double> held_;                // by commands: OrderedHolds::begun
   std::vector<RankState> ranks_;
   std::vector<Domain> domains_;
   std::vector<Working> queue_;  // a ring for each domain, at its ranks' places
@@ -150,6 +160,7 @@ class EventEngine {
   std::vector<Rank> ready_;  // their wait is over now
   std::vector<std::size_t> touched_;
   double now_ = 0;
+  double until_ = 0;  // everything has happened
   Rank running_;
   std::uint64_t events_ = 0;
   bool begun_ = false;

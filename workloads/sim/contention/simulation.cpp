@@ -54,5 +54,6 @@ Result<Step> Simulation::order_delay(Rank rank, std::optional<Step> step, suppor
 }
 
 std::size_t Simulation::take_back_delays(Rank rank) { return engine_->take_back_delays(rank); }
+OrderedHolds Simulation::ordered_holds(Rank rank) const { return engine_->ordered_holds(rank); }
 
 }  // namespace idlewave::sim::contention

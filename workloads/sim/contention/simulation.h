@@ -17,6 +17,13 @@ using core::Recorder;
 using wire::Rank;
 using wire::Step;
 
+/// What commands hold a rank for, seconds.
+struct OrderedHolds {
+  double begun = 0;        ///< By delays and noise that are over, and by what holds it now, to its end.
+  double waiting = 0;      ///< By delays that have not begun.
+  std::size_t delays = 0;  ///< So many of them.
+};
+
 /// Memory-bound and core-bound alike, from event to event. Times are seconds of simulated time. One thread.
 class Simulation {
  public:
@@ -42,8 +49,14 @@ class Simulation {
   wire::Result<Step> order_delay(Rank rank, std::optional<Step> step, support::Nanoseconds duration,
                                  wire::CommandId command = 0);
 
-  /// What order_delay ordered for the rank and has not begun; how many. The scenario's own delays stay.
+  /// What order_delay ordered for the rank; how many. What has not begun goes. What holds the rank now, if by a command,
+  /// ends at the moment to which the run was told to advance, as if it had been that long from the start. The scenario's
+  /// own delays stay.
   std::size_t take_back_delays(Rank rank);
+
+  /// For how long commands hold the rank: in all for no more than wire::kLongestHold, of which noise that a command
+  /// makes longer counts as a whole.
+  OrderedHolds ordered_holds(Rank rank) const;
 
   /// For each rank from the next step that it begins; null for silence.
   void set_noise(std::shared_ptr<const PhaseNoise> noise);

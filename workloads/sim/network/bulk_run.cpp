@@ -6,6 +6,7 @@
 
 #include "workloads/sim/core/active_window.h"
 #include "workloads/sim/network/bulk_schedule.h"
+#include "workloads/sim/network/goal_check.h"
 #include "workloads/sim/network/goal_engine.h"
 #include "workloads/sim/network/goal_run.h"
 

@@ -19,6 +19,7 @@ class BusyCpus {
     OpId op = 0;
     std::uint32_t number = 0;  ///< Of the calculation among those of its rank.
     std::uint32_t waits = kNone;
+    std::uint32_t parked = 0;  ///< So many wait.
   };
 
   explicit BusyCpus(std::size_t cpus) : cpus_(cpus) {}
@@ -39,6 +40,7 @@ class BusyCpus {
       free_ = parked_[free_].next;
     parked_[place] = {event, cpus_[cpu].waits};
     cpus_[cpu].waits = place;
+    ++cpus_[cpu].parked;
   }
 
   template <class Use>
@@ -51,6 +53,7 @@ class BusyCpus {
       place = next;
     }
     cpus_[cpu].waits = kNone;
+    cpus_[cpu].parked = 0;
   }
 
  private:

@@ -1,9 +1,6 @@
 #include "workloads/sim/network/goal_engine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -13,10 +10,12 @@
 #include "workloads/sim/network/busy_cpus.h"
 #include "workloads/sim/network/costs.h"
 #include "workloads/sim/network/event_queue.h"
+#include "workloads/sim/network/goal_check.h"
 #include "workloads/sim/network/goal_extension.h"
-#include "workloads/sim/network/match_queue.h"
+#include "workloads/sim/network/matching.h"
 #include "workloads/sim/network/network_event.h"
 #include "workloads/sim/network/rank_clocks.h"
+#include "workloads/sim/network/waiting_lines.h"
 
 namespace idlewave::sim::network {
 namespace {
@@ -36,13 +35,12 @@ class Engine final : public GoalEngine {
         ops_(schedule.ops()),
         costs_(costs),
         clocks_(schedule, options.start_ns),
-        receives_(std::size_t(schedule.ranks())),
-        unexpected_(std::size_t(schedule.ranks())),
+        matching_(schedule.ranks()),
         waits_(schedule.waits()),
-        more_(schedule, options) {
-    // What ends at a moment comes before everything else then.
-    if constexpr (kExtended)
-      if (more_.memory) number_ = more_.domains() + std::uint32_t(schedule.ranks()) * more_.cpus_a_rank;
+        more_(schedule, options),
+        // What ends at a moment comes before everything else then.
+        number_(wakes()),
+        lines_(kWake | wakes()) {
     begin();
   }
 
@@ -52,15 +50,15 @@ class Engine final : public GoalEngine {
           events_.pop([this](const NetworkEvent& coming, EventQueue::Soon soon) { expect(coming, soon); });
       if constexpr (kExtended) {
         if (event.time > time) return put_back(event);
-        if ((event.what & kWake) == kWake) {
-          wake(event, event.what & ~kWake);
-          continue;
-        }
       }
-      if (event.what & kFlag)
-        arrive(event, event.what & ~kFlag);
-      else
+      if (!(event.what & kFlag))
         perform(event);
+      else if (!(event.what & kPair)) [[likely]]
+        arrive(event, event.what & ~kFlag);
+      else if (lines_.is_line(event.what))
+        go_on_in_line(event);
+      else if constexpr (kExtended)
+        wake(event, event.what & ~kWake);
     }
   }
 
@@ -73,9 +71,18 @@ class Engine final : public GoalEngine {
   /// In NetworkEvent::what: the message of a send. In a dependent: kWaitsForStart.
   static constexpr OpId kFlag = OpId{1} << 31;
   static constexpr OpId kPair = OpId{1} << 30;  ///< In NetworkEvent::what: this operation, then the next, at one time.
-  static constexpr OpId kWake = kFlag | kPair;  ///< In NetworkEvent::what: of a domain; of a processor behind those.
+  /// In NetworkEvent::what: of a domain; behind those of a processor; behind those of a line of events that wait.
+  static constexpr OpId kWake = kFlag | kPair;
+  static constexpr std::uint32_t kFew = 8;  ///< So many may wait for a processor without a line.
   static_assert(kMaxOps < kPair);
   static_assert(kFlag == GoalSchedule::kWaitsForStart);
+
+  /// Of domains and processors.
+  std::uint32_t wakes() const {
+    if constexpr (kExtended)
+      if (more_.memory) return more_.domains() + std::uint32_t(schedule_.ranks()) * more_.cpus_a_rank;
+    return 0;
+  }
 
   bool is_over() {
     if constexpr (kExtended) {
@@ -99,7 +106,7 @@ class Engine final : public GoalEngine {
 
   /// From afar the operation, and when that has come, what it leads to.
   void expect(const NetworkEvent& event, EventQueue::Soon soon) {
-    if (kExtended && (event.what & kWake) == kWake) return;
+    if ((event.what & kWake) == kWake) return;
     const OpId op = event.what & ~(kFlag | kPair);
     soon == EventQueue::Soon::kFar ? fetch_op(op) : fetch_rank(event, ops_[op]);
   }
@@ -114,8 +121,7 @@ class Engine final : public GoalEngine {
   void fetch_rank(const NetworkEvent& event, const PlacedOp& what) {
     const Rank rank = event.what & kFlag ? what.peer : what.rank;
     fetch(&clocks_.cpu(rank, {}));
-    fetch(&receives_[std::size_t(rank)]);
-    fetch(&unexpected_[std::size_t(rank)]);
+    matching_.expect(rank, fetch);
   }
 
   void begin() {
@@ -154,7 +160,7 @@ class Engine final : public GoalEngine {
 
   void calculate(const NetworkEvent& event, OpId op, const PlacedOp& what) {
     std::int64_t& cpu = clocks_.cpu(what.rank, what.units);
-    if (cpu > event.time) return again(event, cpu);
+    if (cpu > event.time) return put_off(event, what.rank, cpu);
     if constexpr (kExtended) {
       if (!what.idle && is_interrupted(event, what.rank)) return;
       cpu = end_of_calc(event.time, op, what);
@@ -176,11 +182,8 @@ class Engine final : public GoalEngine {
 
   void post(std::int64_t time, OpId op, const PlacedOp& what) {
     ++run_.ops;
-    const auto message = unexpected_[std::size_t(what.rank)].take(what.peer, what.tag);
-    if (!message) {
-      receives_[std::size_t(what.rank)].add({what.peer, what.tag, op});
-      return go_on<For::kStart>(what.rank, what);
-    }
+    const auto message = matching_.post(op, what);
+    if (!message) return go_on<For::kStart>(what.rank, what);
     const PlacedOp& sent = ops_[*message];
     if (costs_.is_eager(sent.amount)) return go_on<For::kBoth>(what.rank, what);
     satisfy<For::kStart>(what, ready_);
@@ -195,8 +198,8 @@ class Engine final : public GoalEngine {
     std::int64_t& nic = clocks_.receiving(sent.peer, sent.units);
     if (!take(event, sent.peer, cpu, nic, costs_.receive_cpu(sent.amount), costs_.nic(sent.amount))) return;
     ++run_.messages;
-    const auto receive = receives_[std::size_t(sent.peer)].take(sent.rank, sent.tag);
-    if (!receive) return unexpected_[std::size_t(sent.peer)].add({sent.rank, sent.tag, op});
+    const auto receive = matching_.arrive(op, sent);
+    if (!receive) return;
     if (costs_.is_eager(sent.amount)) return go_on<For::kEnd>(sent.peer, ops_[*receive]);
     release_sender(event.time, sent, sent.units, sent.peer);
     satisfy<For::kEnd>(ops_[*receive], ready_);
@@ -207,7 +210,7 @@ class Engine final : public GoalEngine {
   /// the event comes again.
   bool take(const NetworkEvent& event, Rank rank, std::int64_t& cpu, std::int64_t& nic, std::int64_t overhead,
             std::int64_t gap) {
-    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return again(event, free), false;
+    if (const std::int64_t free = std::max(cpu, nic); free > event.time) return put_off(event, rank, free), false;
     if (is_interrupted(event, rank)) return false;
     cpu = end_of_overhead(rank, event.time, overhead);
     nic = event.time + gap;
@@ -228,6 +231,50 @@ class Engine final : public GoalEngine {
     nic = std::max(nic, time);
   }
 
+  /// What it needs is not free before `time`: alone it comes again then; else the first of those that need the same.
+  void put_off(const NetworkEvent& event, Rank rank, std::int64_t time) {
+    if constexpr (kExtended)
+      if (BusyCpus::is_busy(time))
+        return more_.busy[BusyCpus::cpu_of(time)].parked < kFew ? again(event, time) : stand_in_line(event, time);
+    if (clocks_.put_off(rank, event.number, event.time, time)) [[unlikely]]
+      return stand_in_line(event, time);
+    again(event, time);
+  }
+
+  [[gnu::noinline]] void stand_in_line(NetworkEvent event, std::int64_t time) {
+    if (const auto coming = lines_.join(line_key(event.what), event, time)) again(*coming, time);
+  }
+
+  /// Operations and messages of one key need the same processor and the same side of an interface.
+  std::uint64_t line_key(std::uint32_t what) const {
+    const PlacedOp& op = ops_[what & ~kFlag];
+    const bool arrives = what & kFlag, calculates = op.kind == OpKind::kCalc;
+    const std::uint64_t kind = arrives ? 0 : calculates ? 1 + op.idle : 3;
+    const std::uint64_t rank = std::uint32_t(arrives ? op.peer : op.rank);
+    return rank << 32 | kind << 16 | std::uint64_t(op.units.cpu) << 8 | (calculates ? 0 : op.units.nic);
+  }
+
+  /// The first of the line becomes an event of its own as soon as it may go on; the others look again behind it.
+  [[gnu::noinline]] void go_on_in_line(NetworkEvent event) {
+    const NetworkEvent first = lines_.first(event.what);
+    if (const std::int64_t time = may_go(first.what, event.time); time > event.time)
+      return again(lines_.next(event.what, event.time, time), time);
+    const bool others = lines_.take_first(event.what);
+    events_.push({event.time, first.number, first.what});
+    if (others) events_.push(lines_.next(event.what, event.time, event.time));
+  }
+
+  /// When the operation or message may go on, from `time` on, as far as that is known now.
+  std::int64_t may_go(std::uint32_t what, std::int64_t time) {
+    const PlacedOp& op = ops_[what & ~kFlag];
+    const bool arrives = what & kFlag;
+    const Rank rank = arrives ? op.peer : op.rank;
+    std::int64_t free = clocks_.cpu(rank, op.units);
+    if (arrives) free = std::max(free, clocks_.receiving(rank, op.units));
+    if (!arrives && op.kind == OpKind::kSend) free = std::max(free, clocks_.sending(rank, op.units));
+    return free > time ? free : op.idle ? time : after_interruption(rank, time);
+  }
+
   /// The same event, with its number, when what it needs is free. Earlier does no harm: it looks once more.
   void again(NetworkEvent event, std::int64_t time) {
     if constexpr (kExtended)
@@ -238,13 +285,19 @@ class Engine final : public GoalEngine {
 
   /// Noise has the rank at the moment: the same event afterwards.
   bool is_interrupted(const NetworkEvent& event, Rank rank) {
-    if constexpr (kExtended) {
-      if (!more_.interrupts) return false;
-      const std::int64_t free = more_.free_from(rank, event.time);
-      too_long_ |= free > kLongestExtended;
-      if (free > event.time) return again(event, free), true;
-    }
-    return false;
+    const std::int64_t free = after_interruption(rank, event.time);
+    return free > event.time && (again(event, free), true);
+  }
+
+  /// `time`, or the end of the noise that has the rank then.
+  std::int64_t after_interruption(Rank rank, std::int64_t time) {
+    if constexpr (kExtended)
+      if (more_.interrupts) {
+        const std::int64_t free = more_.free_from(rank, time);
+        too_long_ |= free > kLongestExtended;
+        return std::max(time, free);
+      }
+    return time;
   }
 
   std::int64_t end_of_overhead(Rank rank, std::int64_t time, std::int64_t overhead) {
@@ -319,6 +372,7 @@ class Engine final : public GoalEngine {
     clocks_.cpu(calc.rank, calc.units) = std::max(time, busy.not_before);
     more_.busy.release(cpu, [&](NetworkEvent event) {
       event.time = std::max(event.time, time);
+      if (lines_.is_line(event.what)) lines_.move(event.what, event.time);
       events_.push(event);
     });
   }
@@ -393,22 +447,8 @@ class Engine final : public GoalEngine {
 
   GoalRun result() {
     for (Rank rank = 0; rank < schedule_.ranks(); ++rank) run_.finish_ns.push_back(clocks_.last_cpu(rank));
-    if (run_.stopped) return std::move(run_);
-    for (std::size_t rank = 0; rank < receives_.size(); ++rank) {
-      report_left(receives_[rank].entries());
-      report_left(unexpected_[rank].entries());
-    }
+    if (!run_.stopped) run_.stuck = matching_.left(ops_, costs_);
     return std::move(run_);
-  }
-
-  void report_left(std::span<const MatchQueue::Entry> entries) {
-    for (const auto& entry : entries) {
-      if (entry.op == MatchQueue::kTaken) continue;
-      const GoalOp& op = ops_[entry.op];
-      const bool receive = op.kind == OpKind::kRecv;
-      run_.stuck.push_back({receive ? Stuck::Kind::kReceive : Stuck::Kind::kMessage, op.rank, op.peer, op.tag,
-                            op.amount, !receive && !costs_.is_eager(op.amount)});
-    }
   }
 
   const GoalSchedule& schedule_;
@@ -416,82 +456,18 @@ class Engine final : public GoalEngine {
   Costs costs_;
   RankClocks clocks_;
   EventQueue events_;
-  std::vector<MatchQueue> receives_;    ///< By rank: posted, no message yet.
-  std::vector<MatchQueue> unexpected_;  ///< By rank: messages that arrived before their receive; by their send.
+  Matching matching_;
   WaitCounts waits_;
   std::vector<OpId> ready_;            ///< Of the rank at hand; empty between events.
   std::vector<OpId> ready_at_sender_;  ///< Of the sender whose rendezvous succeeded; empty between events.
   [[no_unique_address]] std::conditional_t<kExtended, GoalExtension, NoGoalExtension> more_;
-  std::uint32_t number_ = 0;
+  std::uint32_t number_;
   bool too_long_ = false;
   GoalRun run_;
+  WaitingLines lines_;
 };
 
-/// No run is longer than all of its operations one after another.
-double longest(const GoalSchedule& schedule, const support::LogGops& network) {
-  const double message = double(network.latency.count()) + 2 * double(network.overhead.count() + network.gap.count());
-  const double byte = 2e9 * (network.gap_per_byte + network.overhead_per_byte);
-  const auto& sums = schedule.amounts();
-  return sums.calc_ns + message * sums.messages + byte * sums.bytes;
-}
-
-wire::Error too_long(double limit, int years) {
-  return wire::Error{fmt::format(
-      "schedule: it may run for more than 2^{} ns ({} years); make its calculations, its messages or its noise smaller",
-      std::ilogb(limit), years)};
-}
-
-wire::Status check_start(const GoalSchedule& schedule, std::span<const std::int64_t> start) {
-  if (start.empty()) return wire::ok();
-  if (start.size() != std::size_t(schedule.ranks()))
-    return wire::Error{fmt::format("start times: {} given for {} ranks", start.size(), schedule.ranks())};
-  if (*std::min_element(start.begin(), start.end()) < 0) return wire::Error{"start times: they must not be negative"};
-  return wire::ok();
-}
-
-wire::Status check(const MemoryDomains& memory, const GoalSchedule& schedule) {
-  if (memory.ranks_per_domain < 1)
-    return wire::Error{fmt::format("memory domains of {} ranks: at least 1", memory.ranks_per_domain)};
-  const auto most = std::size_t(std::min(memory.ranks_per_domain, schedule.ranks())) * std::size_t(schedule.cpus());
-  if (memory.speed.size() <= most)
-    return wire::Error{fmt::format("memory domains: speeds of up to {} calculations are needed", most)};
-  for (std::size_t n = 1; n <= most; ++n)
-    if (const double speed = memory.speed[n]; !(speed >= SharedMemory::kSlowest && speed <= SharedMemory::kFastest))
-      return wire::Error{
-          fmt::format("memory domains: each of {} calculations would run {} times as fast as one alone; "
-                      "from {} to {} is possible",
-                      n, speed, SharedMemory::kSlowest, SharedMemory::kFastest)};
-  // Events of domains and processors are numbered with the rest.
-  if (std::size_t(schedule.ranks()) * std::size_t(schedule.cpus() + 1) >= kMaxOps)
-    return wire::Error{fmt::format("memory domains: at most {} processors are possible", kMaxOps / 2)};
-  return wire::ok();
-}
-
-/// How much longer calculations may take than alone.
-double most_slowdown(const MemoryDomains* memory) {
-  if (!memory) return 1;
-  return 1 / std::min(1.0, *std::min_element(memory->speed.begin() + 1, memory->speed.end()));
-}
-
-bool is_extended(const GoalOptions& options) {
-  return options.memory || options.noise || options.observer || options.stop;
-}
-
-wire::Status check(const GoalSchedule& schedule, const support::LogGops& network, const GoalOptions& options) {
-  if (auto status = check_costs(network); !status) return status;
-  if (auto status = check_start(schedule, options.start_ns); !status) return status;
-  if (options.memory)
-    if (auto status = check(*options.memory, schedule); !status) return status;
-  const double start = options.start_ns.empty() ? 0.0 : double(*std::ranges::max_element(options.start_ns));
-  const double all = start + longest(schedule, network) * most_slowdown(options.memory);
-  if (!is_extended(options) && all > double(kLongestSchedule)) return too_long(double(kLongestSchedule), 146);
-  if (is_extended(options) && all > double(kLongestExtended)) return too_long(double(kLongestExtended), 73);
-  return wire::ok();
-}
-
 }  // namespace
-
-wire::Error too_long_with_noise() { return too_long(double(kLongestExtended), 73); }
 
 wire::Result<std::unique_ptr<GoalEngine>> make_engine(const GoalSchedule& schedule, const support::LogGops& network,
                                                       const GoalOptions& options) {

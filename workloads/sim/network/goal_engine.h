@@ -24,7 +24,4 @@ class GoalEngine {
 wire::Result<std::unique_ptr<GoalEngine>> make_engine(const GoalSchedule& schedule, const support::LogGops& network,
                                                       const GoalOptions& options);
 
-/// What is wrong with a run that is too long.
-wire::Error too_long_with_noise();
-
 }  // namespace idlewave::sim::network

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "workloads/sim/network/goal_check.h"
 #include "workloads/sim/network/goal_engine.h"
 
 namespace idlewave::sim::network {

@@ -94,10 +94,11 @@ struct GoalOptions {
 /// message leaves in the midst of it), and all interruptions count that begin before the operation is over (there: of a
 /// message only those within o, and none within the time that another one took).
 ///
-/// Cost: a byte an operation beyond the schedule, 88 a rank, and what is under way: 18 an event, 12 a message; with
-/// memory or noise 72 more a processor. Error: parameters that are negative or not finite; a run that may last longer
-/// than 2^62 ns (2^61 with memory or noise); start_ns of wrong size; domains without ranks, or with a speed missing or
-/// beyond SharedMemory's limits.
+/// Cost: a byte an operation beyond the schedule, 96 a rank, and what is under way: 18 an event, 12 a message; with
+/// memory or noise 72 more a processor. Time: n log n, however many operations wait for one processor; only messages
+/// without a receive, and receives without a message, are looked through one by one. Error: parameters that are negative
+/// or not finite; a run that may last longer than 2^62 ns (2^61 with memory or noise); start_ns of wrong size; domains
+/// without ranks, or with a speed missing or beyond SharedMemory's limits.
 wire::Result<GoalRun> run(const GoalSchedule& schedule, const support::LogGops& network,
                           const GoalOptions& options = {});
 

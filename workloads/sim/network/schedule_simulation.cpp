@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/sim/network/goal_check.h"
 #include "workloads/sim/network/goal_engine.h"
 
 namespace idlewave::sim::network {

@@ -1,0 +1,31 @@
+#pragma once
+// The GOAL schedule that a command line names, on what it runs.
+
+#include <cstddef>
+#include <optional>
+
+#include "monitor/cli/simulation/command_line.h"
+#include "probe/wire/result.h"
+#include "workloads/sim/network/schedule_simulation.h"
+
+namespace idlewave::cli::simulation {
+
+/// Of a schedule that was extrapolated.
+struct Origin {
+  Rank ranks = 0;
+  /// That were found and written anew.
+  std::size_t collectives = 0;
+};
+
+struct GivenSchedule {
+  sim::network::ScheduledProgram program;
+  std::optional<Origin> origin;
+};
+
+/// Error: one line; also if the memory of this machine would not hold the schedule.
+wire::Result<GivenSchedule> given_by(const ScheduleSource& source);
+
+/// A line on stderr for each of the first that wait for ever.
+void name_the_stuck(const sim::network::GoalRun& run);
+
+}  // namespace idlewave::cli::simulation
