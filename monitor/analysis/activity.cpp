@@ -53,6 +53,11 @@ int silent_members(const Timeline& timeline, std::span<const Rank> ranks, Nanose
   }));
 }
 
+double saturation_point(const wire::DomainInfo& info) {
+  return info.curve.empty() ? theory::saturation_point(info.core_bandwidth, info.saturated_bandwidth)
+                            : theory::saturation_point(info.curve);
+}
+
 bool inside_idle_wave(const Timeline& timeline, Rank rank, Nanoseconds typical_step, Nanoseconds at) {
   const Lane* lane = timeline.lane(rank);
   return lane && double(idle_in_step(*lane, at).count()) > kWaveWait * double(typical_step.count());
@@ -82,7 +87,7 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.active_mean = mean_active(timeline, domain.ranks, window);
   activity.is_known = cut_to_known(timeline, domain.ranks, window).length() > Nanoseconds{0};
   const auto& info = domain.info;
-  activity.saturation_point = theory::saturation_point(info.core_bandwidth, info.saturated_bandwidth);
+  activity.saturation_point = saturation_point(info);
   activity.saturated_bandwidth = info.saturated_bandwidth;
   activity.source = info.source;
   activity.note = info.note;

@@ -37,9 +37,10 @@ struct DomainActivity {
   int silent = 0;  ///< Members that have stopped or were lost.
   /// Mean number of members in compute work over the last tenth of a second (or two steps, if longer).
   double active_now = 0;
-  double active_mean = 0;       ///< The same over the whole window.
-  bool is_known = false;        ///< A member has told something of the window.
-  double saturation_point = 0;  ///< N_sc = b_sat / b(1), afzal-2020 section 2.2; 0: not known.
+  double active_mean = 0;  ///< The same over the whole window.
+  bool is_known = false;   ///< A member has told something of the window.
+  /// N_sc, afzal-2020 section 2.2: of the domain's curve, if that is known, else b_sat / b(1). 0: not known.
+  double saturation_point = 0;
   /// Bytes per second over the latest samples (about a second); nothing with kNone or without any.
   std::optional<double> bandwidth;
   std::optional<double> bandwidth_mean;  ///< Over the window.

@@ -28,6 +28,13 @@ double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
 json number_if(bool defined, double value) { return defined ? json(value) : json(); }
 json number(std::optional<double> value) { return value ? json(*value) : json(); }
 
+json curve_json(const wire::DomainInfo& info) {
+  if (info.curve.empty()) return {};
+  json points = json::array();
+  for (const double bandwidth : info.curve) points.push_back(bandwidth * 1e-9);
+  return points;
+}
+
 json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity) {
   const timeline::Domain& domain = timeline.domains()[std::size_t(activity.domain)];
   json object;
@@ -38,6 +45,8 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
   object["rank_list"] = domain.ranks;
   object["active_mean"] = number_if(activity.is_known, activity.active_mean);
   object["saturation_point"] = number_if(activity.saturation_point > 0, activity.saturation_point);
+  object["curve_gbs"] = curve_json(domain.info);
+  object["curve_source"] = domain.info.curve.empty() ? json() : json(name_of(domain.info.source));
   object["bandwidth_gbs"] = number_if(activity.bandwidth_mean.has_value(), activity.bandwidth_mean.value_or(0) * 1e-9);
   object["bandwidth_source"] = name_of(activity.source);
   if (!activity.note.empty()) object["bandwidth_note"] = activity.note;
