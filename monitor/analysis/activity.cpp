@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "monitor/analysis/concurrency.h"
 #include "monitor/analysis/step_history.h"
-#include "monitor/theory/contention.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -15,12 +15,6 @@ using timeline::Timeline;
 constexpr double kNanosPerSecond = 1e9;
 constexpr Nanoseconds kShortestNow = std::chrono::milliseconds(100);
 constexpr Nanoseconds kBandwidthNow = std::chrono::seconds(1);
-/// Members of a domain whose step begins lie further apart than this share of a step are not in lockstep.
-constexpr double kLockstepSpread = 0.25;
-/// A rank that has waited in its step for longer than this many typical steps is inside an idle wave.
-constexpr double kWaveWait = 1.5;
-constexpr int kStepsForState = 5;
-
 Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Window window) {
   Nanoseconds first = timeline.now(), last = timeline.begin();
   for (const Rank rank : ranks) {
@@ -53,27 +47,10 @@ int silent_members(const Timeline& timeline, std::span<const Rank> ranks, Nanose
   }));
 }
 
-double saturation_point(const wire::DomainInfo& info) {
-  return info.curve.empty() ? theory::saturation_point(info.core_bandwidth, info.saturated_bandwidth)
-                            : theory::saturation_point(info.curve);
-}
-
-bool inside_idle_wave(const Timeline& timeline, Rank rank, Nanoseconds typical_step, Nanoseconds at) {
-  const Lane* lane = timeline.lane(rank);
-  return lane && double(idle_in_step(*lane, at).count()) > kWaveWait * double(typical_step.count());
-}
-
-DomainState state_of(const Timeline& timeline, const DomainActivity& activity, std::span<const Rank> ranks,
-                     Nanoseconds typical_step, Nanoseconds at) {
-  if (activity.silent == activity.ranks) return DomainState::kNotActive;
-  if (typical_step <= Nanoseconds{0}) return DomainState::kUnknown;
-  const bool wave = std::any_of(ranks.begin(), ranks.end(),
-                                [&](Rank rank) { return inside_idle_wave(timeline, rank, typical_step, at); });
-  if (wave) return DomainState::kDisturbed;
-  const auto spread = typical_spread(timeline, ranks, kStepsForState, at);
-  if (!spread) return DomainState::kUnknown;
-  return double(spread->count()) < kLockstepSpread * double(typical_step.count()) ? DomainState::kLockstep
-                                                                                  : DomainState::kComputational;
+void take_state(DomainActivity& activity, const StateChange& change) {
+  activity.state = change.state;
+  activity.state_since = change.at;
+  activity.straggler = change.straggler;
 }
 
 DomainActivity activity_of(const Timeline& timeline, int index, Window window, Nanoseconds typical_step) {
@@ -95,22 +72,10 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
     activity.bandwidth = bandwidth_over(domain, {window.to - kBandwidthNow, window.to});
     activity.bandwidth_mean = bandwidth_over(domain, window);
   }
-  activity.state = state_of(timeline, activity, domain.ranks, typical_step, window.to);
   return activity;
 }
 
 }  // namespace
-
-std::string to_words(DomainState state) {
-  switch (state) {
-    case DomainState::kUnknown: return "too early to say";
-    case DomainState::kNotActive: return "not active";
-    case DomainState::kLockstep: return "lockstep";
-    case DomainState::kComputational: return "computational wave";
-    case DomainState::kDisturbed: return "idle wave inside";
-  }
-  return {};
-}
 
 double mean_active(const Timeline& timeline, std::span<const Rank> ranks, Window window) {
   const Window known = cut_to_known(timeline, ranks, window);
@@ -123,11 +88,14 @@ double mean_active(const Timeline& timeline, std::span<const Rank> ranks, Window
   return computing / double(known.length().count());
 }
 
-std::vector<DomainActivity> domain_activity(const Timeline& timeline, Window window) {
+std::vector<DomainActivity> domain_activity(const Timeline& timeline, Window window, const DomainStates* states) {
   const Nanoseconds step = typical_step_length(timeline);
   std::vector<DomainActivity> result;
-  for (int index = 0; index < int(timeline.domains().size()); ++index)
+  for (int index = 0; index < int(timeline.domains().size()); ++index) {
     result.push_back(activity_of(timeline, index, window, step));
+    const StateChange* change = states ? states->at(index, window.to) : nullptr;
+    if (change) take_state(result.back(), *change);
+  }
   return result;
 }
 

@@ -86,17 +86,6 @@ std::optional<Nanoseconds> begin_spread(const Timeline& timeline, std::span<cons
   return latest - earliest;
 }
 
-std::optional<Nanoseconds> typical_spread(const Timeline& timeline, std::span<const Rank> ranks, int count,
-                                          Nanoseconds at) {
-  const Step common = common_step(timeline, ranks, at);
-  std::vector<Nanoseconds> spreads;
-  for (Step step = common; step >= 0 && step > common - count; --step) {
-    if (const auto spread = begin_spread(timeline, ranks, step, at)) spreads.push_back(*spread);
-  }
-  if (spreads.empty()) return std::nullopt;
-  return median(std::move(spreads));
-}
-
 Nanoseconds idle_in_step(const Lane& lane, Nanoseconds at) {
   const timeline::StepRecord* record = was_silent(lane, at) ? nullptr : step_at(lane, at);
   if (!record) return Nanoseconds{0};

@@ -24,10 +24,6 @@ wire::Step common_step(const timeline::Timeline& timeline, std::span<const wire:
 std::optional<wire::Nanoseconds> begin_spread(const timeline::Timeline& timeline, std::span<const wire::Rank> ranks,
                                               wire::Step step, wire::Nanoseconds at);
 
-/// Median of begin_spread over the `count` common steps before `at`.
-std::optional<wire::Nanoseconds> typical_spread(const timeline::Timeline& timeline, std::span<const wire::Rank> ranks,
-                                                int count, wire::Nanoseconds at);
-
 /// Waiting, communicating and delay up to `at` in the step that went on then.
 wire::Nanoseconds idle_in_step(const timeline::Lane& lane, wire::Nanoseconds at);
 

@@ -11,6 +11,7 @@ Observer::Observer(std::string session, std::uint64_t memory_budget)
 
 void Observer::accept(const link::Delivery& delivery) {
   ingest_.accept(delivery.frame, delivery.received_at, delivery.direction);
+  states_.follow(timeline_);
   if (!timeline_.empty()) least_transit_ = std::min(least_transit_, delivery.received_at - timeline_.now());
 }
 
@@ -44,9 +45,10 @@ Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const 
 
 void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window) {
   measure_rate(now);
-  until = last_in_full(until, window);
-  findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, until - window), until}, findings_.waves);
-  narrator_.observe(timeline_, findings_);
+  states_.follow(timeline_);
+  const Nanoseconds last = last_in_full(until, window);
+  findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, last - window), last}, states_, findings_.waves);
+  narrator_.observe(timeline_, findings_, states_, until);
 }
 
 Nanoseconds Observer::lag(Nanoseconds now) const {

@@ -35,7 +35,20 @@ json curve_json(const wire::DomainInfo& info) {
   return points;
 }
 
-json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity) {
+/// What comes after the last rank has stopped is nobody's.
+json states_json(std::span<const analysis::StateChange> changes, Nanoseconds end) {
+  json list = json::array();
+  for (const analysis::StateChange& change : changes) {
+    if (change.at > end) break;
+    json object = {{"at_s", seconds(change.at)}, {"state", to_words(change.state)}, {"active", change.active}};
+    if (change.straggler >= 0) object["straggler"] = change.straggler;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity,
+                 std::span<const analysis::StateChange> changes) {
   const timeline::Domain& domain = timeline.domains()[std::size_t(activity.domain)];
   json object;
   object["id"] = activity.domain;
@@ -44,6 +57,10 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
   object["ranks"] = domain.ranks.size();
   object["rank_list"] = domain.ranks;
   object["active_mean"] = number_if(activity.is_known, activity.active_mean);
+  object["state"] = activity.state_since ? json(to_words(activity.state)) : json();
+  object["state_since_s"] = activity.state_since ? json(seconds(*activity.state_since)) : json();
+  object["straggler"] = activity.straggler >= 0 ? json(activity.straggler) : json();
+  object["states"] = states_json(changes, analysis::run_end(timeline));
   object["saturation_point"] = number_if(activity.saturation_point > 0, activity.saturation_point);
   object["curve_gbs"] = curve_json(domain.info);
   object["curve_source"] = domain.info.curve.empty() ? json() : json(name_of(domain.info.source));
@@ -54,9 +71,11 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
 }
 
 json domains_json(const Timeline& timeline, Window window) {
+  analysis::DomainStates states;
+  states.follow(timeline);
   json list = json::array();
-  for (const auto& activity : analysis::domain_activity(timeline, window))
-    list.push_back(domain_json(timeline, activity));
+  for (const auto& activity : analysis::domain_activity(timeline, window, &states))
+    list.push_back(domain_json(timeline, activity, states.changes(activity.domain)));
   return list;
 }
 

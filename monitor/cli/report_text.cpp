@@ -30,6 +30,10 @@ std::string domain_text(const Timeline& timeline, const analysis::DomainActivity
   std::string text = fmt::format("  {:<18} {:>5} of {} active",
                                  wire::printable(timeline.domains()[std::size_t(activity.domain)].info.label),
                                  activity.is_known ? fmt::format("{:.2f}", activity.active_mean) : "?", activity.ranks);
+  if (activity.straggler >= 0)
+    text += fmt::format(", rank {} works longer step after step", activity.straggler);
+  else if (activity.state_since)
+    text += ", " + to_words(activity.state);
   if (activity.saturation_point > 0) text += fmt::format(", saturates at {:.3g}", activity.saturation_point);
   if (activity.source != wire::BandwidthSource::kNone) {
     text += fmt::format(
@@ -91,7 +95,10 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
   std::string text = run_text(timeline);
   text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));
-  for (const auto& activity : analysis::domain_activity(timeline, window)) text += domain_text(timeline, activity);
+  analysis::DomainStates states;
+  states.follow(timeline);
+  for (const auto& activity : analysis::domain_activity(timeline, window, &states))
+    text += domain_text(timeline, activity);
   text += steps_text(timeline, window);
   text += efficiency_text(timeline, window);
   const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});

@@ -41,35 +41,6 @@ TEST(Activity, MeanActiveIsTheIntegralOfComputeOverTheWindow) {
   EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(215), ms(220)}), 0);
 }
 
-TEST(Activity, RanksThatBeginTogetherAreInLockstep) {
-  timeline::Timeline timeline;
-  fill_alternating(timeline, false);
-  EXPECT_EQ(domain_activity(timeline, {ms(500), ms(900)})[0].state, DomainState::kLockstep);
-}
-
-TEST(Activity, RanksThatAreHalfAStepApartAreNot) {
-  timeline::Timeline timeline;
-  fill_alternating(timeline, true);
-  EXPECT_EQ(domain_activity(timeline, {ms(500), ms(900)})[0].state, DomainState::kComputational);
-}
-
-TEST(Activity, ADomainWhoseRanksHaveStoppedIsNotActive) {
-  timeline::Timeline timeline;
-  fill_alternating(timeline, false);
-  EXPECT_EQ(domain_activity(timeline, {ms(500), ms(2000)})[0].state, DomainState::kNotActive);
-}
-
-TEST(Activity, ALongWaitIsAnIdleWave) {
-  RingModel model;
-  model.delays = {{5, 20, ms(300)}};
-  model.run();
-  timeline::Timeline timeline;
-  model.fill(timeline, ms(350));
-  const auto domains = domain_activity(timeline, {ms(100), ms(350)});
-  EXPECT_EQ(domains[0].state, DomainState::kDisturbed);
-  EXPECT_EQ(domains[2].state, DomainState::kLockstep);
-}
-
 TEST(Activity, SaturationPointIsKnownOnlyWithBothBandwidths) {
   RingModel model;
   model.run();
