@@ -40,6 +40,12 @@ std::optional<double> bandwidth_over(const timeline::Domain& domain, Window wind
   return bytes / (double(covered.count()) / kNanosPerSecond);
 }
 
+/// What has been sampled by then: of what came since is not known yet how much it was.
+Nanoseconds sampled_until(const timeline::Domain& domain, Nanoseconds at) {
+  const auto after = std::ranges::upper_bound(domain.samples, at, {}, &timeline::Domain::Sample::end);
+  return after == domain.samples.begin() ? Nanoseconds{0} : std::prev(after)->end;
+}
+
 int silent_members(const Timeline& timeline, std::span<const Rank> ranks, Nanoseconds at) {
   return int(std::count_if(ranks.begin(), ranks.end(), [&](Rank rank) {
     const Lane* lane = timeline.lane(rank);
@@ -69,7 +75,8 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.source = info.source;
   activity.note = info.note;
   if (info.source != wire::BandwidthSource::kNone) {
-    activity.bandwidth = bandwidth_over(domain, {window.to - kBandwidthNow, window.to});
+    activity.bandwidth =
+        bandwidth_over(domain, {window.to - kBandwidthNow, std::min(window.to, sampled_until(domain, window.to))});
     activity.bandwidth_mean = bandwidth_over(domain, window);
   }
   return activity;
@@ -89,7 +96,7 @@ double mean_active(const Timeline& timeline, std::span<const Rank> ranks, Window
 }
 
 std::vector<DomainActivity> domain_activity(const Timeline& timeline, Window window, const DomainStates* states) {
-  const Nanoseconds step = typical_step_length(timeline);
+  const Nanoseconds step = typical_step_length(timeline, window.to);
   std::vector<DomainActivity> result;
   for (int index = 0; index < int(timeline.domains().size()); ++index) {
     result.push_back(activity_of(timeline, index, window, step));

@@ -47,7 +47,9 @@ class Concurrency {
     Nanoseconds from{};
     Growth rank_time, volume, alone;
   };
-  double integral(Level::Growth Level::*of, Window window) const { return up_to(of, window.to) - up_to(of, window.from); }
+  double integral(Level::Growth Level::*of, Window window) const {
+    return up_to(of, window.to) - up_to(of, window.from);
+  }
   double up_to(Level::Growth Level::*of, Nanoseconds time) const;
 
   std::vector<Level> levels_;

@@ -179,7 +179,8 @@ class Work {
  public:
   Work(std::span<const Round> rounds, const Bandwidth& bandwidth)
       : rounds_(rounds), spans_(spans_of(rounds)), concurrency_(spans_, bandwidth) {
-    for (const Window& span : spans_) took_.push_back(double(span.length().count())), alone_.push_back(concurrency_.alone(span));
+    for (const Window& span : spans_)
+      took_.push_back(double(span.length().count())), alone_.push_back(concurrency_.alone(span));
   }
 
   const Concurrency& concurrency() const { return concurrency_; }
@@ -205,7 +206,8 @@ class Work {
     for (const Round& round : rounds) {
       for (const StepRecord& record : round.of) {
         const Nanoseconds post = record.end - record.wait - record.communicate;
-        spans.push_back(work_of({.begin = record.begin, .post = post, .end = record.end, .held = record.delay, .over = true}));
+        spans.push_back(
+            work_of({.begin = record.begin, .post = post, .end = record.end, .held = record.delay, .over = true}));
       }
     }
     return spans;
@@ -281,8 +283,7 @@ Signs signs_of(std::span<const Round> rounds, const Rounds& of, const wire::Doma
 
 bool has_straggler(const Signs& signs, const StateChange& before) {
   const bool inside = before.state == DomainState::kStraggler && before.straggler == signs.slowest;
-  return signs.slowness > kSlow.for_one_who_is(inside) &&
-         signs.next_slowness - 1 < kNextSlowest * (signs.slowness - 1);
+  return signs.slowness > kSlow.for_one_who_is(inside) && signs.next_slowness - 1 < kNextSlowest * (signs.slowness - 1);
 }
 
 bool is_in_lockstep(const Signs& signs, DomainState before) {

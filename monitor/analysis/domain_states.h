@@ -55,10 +55,10 @@ class DomainStates {
   struct Story {
     std::vector<StateChange> changes;
     StateChange candidate;
-    int looks = 0;                    ///< At which the candidate was seen in a row.
-    Nanoseconds newest{};             ///< Begin of the latest step that was looked at, on its first rank.
-    Nanoseconds typical_step{};       ///< Then,
-    Nanoseconds longest_idle{};       ///< and what a rank may be idle in a step without being in an idle wave.
+    int looks = 0;               ///< At which the candidate was seen in a row.
+    Nanoseconds newest{};        ///< Begin of the latest step that was looked at, on its first rank.
+    Nanoseconds typical_step{};  ///< Then,
+    Nanoseconds longest_idle{};  ///< and what a rank may be idle in a step without being in an idle wave.
     StateChange last() const { return changes.empty() ? StateChange() : changes.back(); }
   };
   bool look(const timeline::Timeline& timeline, Nanoseconds at);

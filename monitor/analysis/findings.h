@@ -34,10 +34,10 @@ struct Findings {
   Missing missing;  ///< Were the session over now.
 };
 
-/// `window`: for the averages. Waves are searched in all that is kept; `known` as find_waves has it. `states` has followed
-/// the session up to the window's end.
+/// `window`: for the averages; its end is the moment of which all is said. `waves` as found of the whole session: those that
+/// had not begun then are left out. `states` has followed the session up to then.
 Findings analyse(const timeline::Timeline& timeline, Window window, const DomainStates& states,
-                 std::span<const Wave> known = {});
+                 std::vector<Wave> waves);
 
 /// Turns findings over time into remarks. Owned by whoever calls analyse repeatedly; one thread.
 class Narrator {

@@ -25,10 +25,10 @@ const timeline::StepRecord* step_at(const Lane& lane, Nanoseconds at) {
   return after == steps.begin() ? nullptr : &*std::prev(after);
 }
 
-void collect_lengths(const Lane& lane, std::vector<Nanoseconds>& lengths) {
+void collect_lengths(const Lane& lane, Nanoseconds at, std::vector<Nanoseconds>& lengths) {
   std::size_t taken = 0;
   for (auto record = lane.steps().rbegin(); record != lane.steps().rend() && taken < kStepsForTypical; ++record) {
-    if (record->end == Nanoseconds{0}) continue;
+    if (record->end == Nanoseconds{0} || record->end > at) continue;
     lengths.push_back(record->end - record->begin);
     ++taken;
   }
@@ -43,11 +43,11 @@ Nanoseconds median(std::vector<Nanoseconds> values) {
   return *middle;
 }
 
-Nanoseconds typical_step_length(const Timeline& timeline) {
+Nanoseconds typical_step_length(const Timeline& timeline, Nanoseconds at) {
   std::vector<Nanoseconds> lengths;
   const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksForTypical);
   for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
-    if (const Lane* lane = timeline.lane(rank)) collect_lengths(*lane, lengths);
+    if (const Lane* lane = timeline.lane(rank)) collect_lengths(*lane, at, lengths);
   }
   return std::min(median(std::move(lengths)), kLongestStep);
 }

@@ -9,9 +9,10 @@
 
 namespace idlewave::analysis {
 
-/// Median length of the latest completed steps of all ranks; 0 if none has completed. A few times it can be added to
+/// Median length of the latest steps of all ranks that had ended at `at`; 0 if none had. A few times it can be added to
 /// any time of a session.
-wire::Nanoseconds typical_step_length(const timeline::Timeline& timeline);
+wire::Nanoseconds typical_step_length(const timeline::Timeline& timeline,
+                                      wire::Nanoseconds at = wire::Nanoseconds::max());
 
 /// True for a rank that had stopped, or was lost, at or before `at`.
 bool was_silent(const timeline::Lane& lane, wire::Nanoseconds at);

@@ -57,7 +57,10 @@ bool Monitor::has_ended() const { return link_->status().state == link::LinkStat
 void Monitor::take(Nanoseconds now) {
   deliveries_.clear();
   link_->receive(now, deliveries_);
-  for (const link::Delivery& delivery : deliveries_) observer_->accept(delivery);
+  for (const link::Delivery& delivery : deliveries_) {
+    observer_->accept(delivery);
+    observer_->follow();
+  }
 }
 
 bool Monitor::work(Nanoseconds now) {

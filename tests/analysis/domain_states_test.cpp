@@ -13,12 +13,12 @@
 namespace idlewave::analysis {
 namespace {
 
+using support::Scenario;
 using test::any_seed;
 using test::ms;
 using test::RandomQuietScenarios;
 using test::RingModel;
 using test::SimulatedSession;
-using support::Scenario;
 
 DomainStates followed(const timeline::Timeline& timeline) {
   DomainStates states;
@@ -45,7 +45,8 @@ Scenario reference_case(Rank ranks_per_domain) {
 TEST(DomainStates, OfTheReferenceCaseAreLockstepWhereItWasHitAndComputationalWavesElsewhere) {
   const SimulatedSession session(reference_case(10));
   EXPECT_EQ(state_at(session.timeline(), 0, ms(2900)), DomainState::kLockstep);
-  for (const int other : {1, 2, 3}) EXPECT_EQ(state_at(session.timeline(), other, ms(2900)), DomainState::kComputational);
+  for (const int other : {1, 2, 3})
+    EXPECT_EQ(state_at(session.timeline(), other, ms(2900)), DomainState::kComputational);
 }
 
 TEST(DomainStates, BelowTheSaturationPointAreLockstepBehindTheWave) {

@@ -18,10 +18,13 @@ std::vector<std::string> texts(const Narrator& narrator) {
   return result;
 }
 
+constexpr Window kAll{Nanoseconds{0}, Nanoseconds::max()};
+
 void look(Narrator& narrator, const timeline::Timeline& timeline) {
   DomainStates states;
   states.follow(timeline);
-  narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()}, states), states, timeline.now());
+  narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()}, states, find_waves(timeline, kAll)), states,
+                   timeline.now());
 }
 
 /// Observes the session four times a second, as the monitor does.

@@ -2,9 +2,9 @@
 // A scenario as a session: simulated, told by the emitter in frames, read by ingest; and scenarios of every kind.
 
 #include <cstdlib>
-#include <functional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "monitor/ingest/ingest.h"
 #include "workloads/sim/emitter/emitter.h"
@@ -18,39 +18,53 @@ inline unsigned any_seed() {
   return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
 }
 
-class SimulatedSession : private sim::emitter::Stream {
- public:
-  /// Is called after every frame.
-  using Look = std::function<void(const timeline::Timeline&)>;
+/// What a simulated program's node sends, as a monitor receives it.
+struct SimulatedFrame {
+  wire::Nanoseconds at{};
+  std::vector<std::byte> bytes;
+};
 
-  explicit SimulatedSession(const support::Scenario& scenario, Look look = {}) : look_(std::move(look)) {
+class SimulatedFrames final : public sim::emitter::Stream {
+ public:
+  explicit SimulatedFrames(const support::Scenario& scenario) {
     const auto prepared = sim::prepare(scenario, {});
     const auto model = sim::model_of(scenario);
     sim::emitter::Emitter emitter(scenario, *model, "simulated", *this);
     const auto played = sim::play(*prepared, emitter, nullptr);
     emitter.finish(played->until);
-    take(wire::End{}, {});
+    add(wire::End{}, frames_.back().at);
+  }
+
+  const std::vector<SimulatedFrame>& all() const { return frames_; }
+
+ private:
+  void send(wire::Roster roster) override { add(std::move(roster), {}); }
+  void send(wire::Events events) override {
+    const wire::Nanoseconds at = events.up_to;
+    add(std::move(events), at);
+  }
+  template <class Body>
+  void add(Body body, wire::Nanoseconds at) {
+    frames_.push_back({at, wire::encode({"session", sim::emitter::kNode, frames_.size() + 1,
+                                         decltype(wire::Frame::body)(std::move(body))})});
+  }
+
+  std::vector<SimulatedFrame> frames_;
+};
+
+/// A scenario's session, read to its end.
+class SimulatedSession {
+ public:
+  explicit SimulatedSession(const support::Scenario& scenario) {
+    for (const SimulatedFrame& frame : SimulatedFrames(scenario).all())
+      ingest_.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
   }
 
   const timeline::Timeline& timeline() const { return timeline_; }
 
  private:
-  void send(wire::Roster roster) override { take(std::move(roster), {}); }
-  void send(wire::Events events) override {
-    const wire::Nanoseconds at = events.up_to;
-    take(std::move(events), at);
-  }
-  template <class Body>
-  void take(Body body, wire::Nanoseconds at) {
-    const auto bytes = wire::encode({"session", sim::emitter::kNode, ++sequence_, std::move(body)});
-    ingest_.accept(wire::decode_in_place(bytes), at, wire::Direction::kReceived);
-    if (look_) look_(timeline_);
-  }
-
-  Look look_;
   timeline::Timeline timeline_;
   ingest::Ingest ingest_{timeline_};
-  std::uint64_t sequence_ = 0;
 };
 
 /// Bulk-synchronous programs that nobody delays: memory-bound above and below the saturation point, or core-bound; near

@@ -72,7 +72,7 @@ int main() {
   analysis::DomainStates states;
   states.follow(timeline);
   const analysis::Findings findings =
-      analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()}, states);
+      analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()}, states, {});
   view::SessionInfo session;
   session.name = "bench";
   session.link = view::LinkCondition::kLive;
