@@ -42,9 +42,11 @@ Findings analyse(const timeline::Timeline& timeline, Window window, const Domain
 /// Turns findings over time into remarks. Owned by whoever calls analyse repeatedly; one thread.
 class Narrator {
  public:
-  /// Compares with what was told before and appends what is new; of domains what `states` says up to `until`.
+  /// Compares with what was told before and appends what is new, but for waves; of domains what `states` says up to `until`.
   void observe(const timeline::Timeline& timeline, const Findings& findings, const DomainStates& states,
                Nanoseconds until);
+  /// The same of waves.
+  void observe_waves(std::span<const Wave> waves);
   const std::vector<Remark>& remarks() const { return remarks_; }  ///< Oldest first; the last few hundred.
 
  private:
@@ -53,7 +55,6 @@ class Narrator {
   void tell_commands(const timeline::Timeline& timeline);
   void tell_losses(const timeline::Timeline& timeline);
   void tell_silence(const Missing& missing, Nanoseconds now);
-  void tell_waves(const Findings& findings);
   void tell_domains(const timeline::Timeline& timeline, const DomainStates& states, Nanoseconds until);
 
   std::vector<Remark> remarks_;

@@ -157,9 +157,9 @@ void Narrator::tell_silence(const Missing& missing, Nanoseconds now) {
   silent_ = std::move(silent);
 }
 
-void Narrator::tell_waves(const Findings& findings) {
-  forget_others(waves_, findings.waves, [](const Wave& wave) { return std::pair(wave.start, wave.origin_rank); });
-  for (const Wave& wave : findings.waves) {
+void Narrator::observe_waves(std::span<const Wave> waves) {
+  forget_others(waves_, waves, [](const Wave& wave) { return std::pair(wave.start, wave.origin_rank); });
+  for (const Wave& wave : waves) {
     const auto [told, is_new] = waves_.try_emplace({wave.start, wave.origin_rank}, false);
     if (!is_over(wave) || told->second) continue;
     told->second = true;
@@ -188,7 +188,6 @@ void Narrator::observe(const Timeline& timeline, const Findings& findings, const
   tell_commands(timeline);
   tell_losses(timeline);
   tell_silence(findings.missing, timeline.now());
-  tell_waves(findings);
   tell_domains(timeline, states, until);
 }
 

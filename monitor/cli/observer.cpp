@@ -26,6 +26,7 @@ void Observer::follow() {
   if (timeline_.empty() || (timeline_.now() < next_look_ && !ends)) return;
   saw_end_ = timeline_.ended();
   waves_ = analysis::find_waves(timeline_, {Nanoseconds{0}, Nanoseconds::max()}, waves_);
+  narrator_.observe_waves(waves_);
   next_look_ = (timeline_.now() / kLookPeriod + 1) * kLookPeriod;
 }
 

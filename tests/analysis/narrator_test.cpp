@@ -18,13 +18,12 @@ std::vector<std::string> texts(const Narrator& narrator) {
   return result;
 }
 
-constexpr Window kAll{Nanoseconds{0}, Nanoseconds::max()};
-
 void look(Narrator& narrator, const timeline::Timeline& timeline) {
   DomainStates states;
   states.follow(timeline);
-  narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()}, states, find_waves(timeline, kAll)), states,
-                   timeline.now());
+  const std::vector<Wave> waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  narrator.observe_waves(waves);
+  narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()}, states, waves), states, timeline.now());
 }
 
 /// Observes the session four times a second, as the monitor does.

@@ -56,7 +56,8 @@ class SimulatedFrames final : public sim::emitter::Stream {
 class SimulatedSession {
  public:
   explicit SimulatedSession(const support::Scenario& scenario) {
-    for (const SimulatedFrame& frame : SimulatedFrames(scenario).all())
+    const SimulatedFrames frames(scenario);
+    for (const SimulatedFrame& frame : frames.all())
       ingest_.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
   }
 
