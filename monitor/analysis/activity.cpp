@@ -26,15 +26,25 @@ Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Windo
   return {std::max({window.from, timeline.begin(), first}), std::min({window.to, timeline.now(), last})};
 }
 
-std::optional<double> bandwidth_over(const timeline::Domain& domain, Window window) {
+/// Part of a sample's bytes that were moved in `part` of its time: as its ranks were at work then. Where they tell nothing
+/// of that, evenly.
+double share_of(const Timeline& timeline, const timeline::Domain& domain, Window sample, Window part) {
+  const Concurrency concurrency(work_in(timeline, domain.ranks, sample), bandwidth_of(domain.info));
+  const double volume = concurrency.volume(sample);
+  return volume > 0 ? concurrency.volume(part) / volume
+                    : double(part.length().count()) / double(sample.length().count());
+}
+
+std::optional<double> bandwidth_over(const Timeline& timeline, const timeline::Domain& domain, Window window) {
   double bytes = 0;
   Nanoseconds covered{};
-  for (auto sample = domain.samples.rbegin(); sample != domain.samples.rend() && sample->end > window.from; ++sample) {
-    const Nanoseconds overlap = std::min(sample->end, window.to) - std::max(sample->begin, window.from);
-    const Nanoseconds length = sample->end - sample->begin;
-    if (overlap <= Nanoseconds{0} || length <= Nanoseconds{0}) continue;
-    bytes += double(sample->bytes) * double(overlap.count()) / double(length.count());
-    covered += overlap;
+  for (auto each = domain.samples.rbegin(); each != domain.samples.rend() && each->end > window.from; ++each) {
+    const Window sample{each->begin, each->end};
+    const Window part{std::max(sample.from, window.from), std::min(sample.to, window.to)};
+    if (part.length() <= Nanoseconds{0}) continue;
+    const bool is_whole = part.length() == sample.length();
+    bytes += double(each->bytes) * (is_whole ? 1 : share_of(timeline, domain, sample, part));
+    covered += part.length();
   }
   if (covered <= Nanoseconds{0}) return std::nullopt;
   return bytes / (double(covered.count()) / kNanosPerSecond);
@@ -75,9 +85,9 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.source = info.source;
   activity.note = info.note;
   if (info.source != wire::BandwidthSource::kNone) {
-    activity.bandwidth =
-        bandwidth_over(domain, {window.to - kBandwidthNow, std::min(window.to, sampled_until(domain, window.to))});
-    activity.bandwidth_mean = bandwidth_over(domain, window);
+    activity.bandwidth = bandwidth_over(
+        timeline, domain, {window.to - kBandwidthNow, std::min(window.to, sampled_until(domain, window.to))});
+    activity.bandwidth_mean = bandwidth_over(timeline, domain, window);
   }
   return activity;
 }

@@ -34,6 +34,23 @@ Window work_of(const StepCourse& course) {
   return course.held > work ? Window{course.post - work, course.post} : Window{course.begin, course.begin + work};
 }
 
+std::vector<Window> work_in(const timeline::Timeline& timeline, std::span<const Rank> ranks, Window window) {
+  std::vector<Window> all;
+  for (const Rank rank : ranks) {
+    const timeline::Lane* lane = timeline.lane(rank);
+    if (!lane) continue;
+    const auto& steps = lane->steps();
+    auto record = std::partition_point(steps.begin(), steps.end(),
+                                       [&](const timeline::StepRecord& each) { return each.begin <= window.from; });
+    if (record != steps.begin()) --record;
+    for (; record != steps.end() && record->begin < window.to; ++record) {
+      const Window work = work_of(course_of(*lane, *record));
+      all.push_back({std::max(work.from, window.from), std::min(work.to, window.to)});
+    }
+  }
+  return all;
+}
+
 Concurrency::Concurrency(std::span<const Window> work, const Bandwidth& bandwidth) {
   std::vector<Change> changes;
   for (const Window& each : work)

@@ -23,6 +23,9 @@ double saturation_point(const wire::DomainInfo& info);
 /// them held the rank, but only a delay is longer than the work.
 Window work_of(const StepCourse& course);
 
+/// Of all `ranks`, what lies in `window`: where they worked in each of their steps.
+std::vector<Window> work_in(const timeline::Timeline& timeline, std::span<const Rank> ranks, Window window);
+
 /// A step function of time with its integrals. Immutable.
 class Concurrency {
  public:

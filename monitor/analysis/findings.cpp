@@ -11,6 +11,7 @@ Findings analyse(const timeline::Timeline& timeline, Window window, const Domain
   findings.domains = domain_activity(timeline, window, &states);
   findings.steps = step_times(timeline, window);
   findings.skew = skew(timeline, window.to);
+  findings.order = order_at(timeline, window.to);
   findings.waves = std::move(waves);
   std::erase_if(findings.waves, [&](const Wave& wave) { return wave.start >= window.to; });
   findings.efficiency = efficiency(timeline, window);

@@ -9,6 +9,7 @@
 #include "monitor/analysis/activity.h"
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/missing.h"
+#include "monitor/analysis/order.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 
@@ -29,7 +30,8 @@ struct Findings {
   std::vector<DomainActivity> domains;
   StepTimes steps;
   Skew skew;
-  std::vector<Wave> waves;  ///< Of the whole session, as far as its detail is kept; oldest first.
+  std::optional<Order> order;  ///< At the window's end.
+  std::vector<Wave> waves;     ///< Of the whole session, as far as its detail is kept; oldest first.
   std::optional<Efficiency> efficiency;
   Missing missing;  ///< Were the session over now.
 };

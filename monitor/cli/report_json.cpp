@@ -8,8 +8,10 @@
 
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/missing.h"
+#include "monitor/analysis/order.h"
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/steps.h"
+#include "monitor/analysis/wavefront.h"
 #include "monitor/analysis/waves.h"
 
 namespace idlewave::cli {
@@ -118,12 +120,45 @@ json waves_json(const Timeline& timeline) {
   return list;
 }
 
+json front_json(const analysis::DomainFront& front) {
+  json pieces = json::array();
+  for (const analysis::FrontPiece& piece : front.pieces)
+    pieces.push_back({{"first_rank", piece.first},
+                      {"last_rank", piece.last},
+                      {"ranks_per_s", value_of(piece.ranks_per_s)},
+                      {"ranks_per_s_error", error_of(piece.ranks_per_s)}});
+  return {{"amplitude_s", seconds(front.amplitude)},
+          {"pieces", std::move(pieces)},
+          {"fit", number(front.fit)},
+          {"wavelength_ranks", number(front.wavelength)}};
+}
+
 json wavefront_json(const Timeline& timeline, Window window) {
   const auto front = analysis::find_wavefront(timeline, window);
   if (!front) return {};
-  json slopes = json::array();
-  for (const double slope : front->slopes_ranks_per_s) slopes.push_back(number_if(slope != 0, slope));
-  return {{"step", front->step}, {"amplitude_s", seconds(front->amplitude)}, {"slopes_ranks_per_s", std::move(slopes)}};
+  json slopes = json::array(), domains = json::array();
+  for (const analysis::DomainFront& domain : front->domains) {
+    slopes.push_back(number_if(domain.ranks_per_s != 0, domain.ranks_per_s));
+    domains.push_back(front_json(domain));
+  }
+  return {{"step", front->step},
+          {"amplitude_s", seconds(front->amplitude)},
+          {"slopes_ranks_per_s", std::move(slopes)},
+          {"steps", front->steps},
+          {"wavelength_ranks", number(front->wavelength)},
+          {"domains", std::move(domains)}};
+}
+
+json order_json(const Timeline& timeline) {
+  constexpr int kPoints = 33;
+  json list = json::array();
+  for (const analysis::Order& order : analysis::order_over(timeline, window_of(timeline, {0, 1}), kPoints))
+    list.push_back({{"at_s", seconds(order.at)},
+                    {"parameter", order.parameter},
+                    {"entropy", order.entropy},
+                    {"gradient_rad", order.gradient},
+                    {"difference_rad", order.difference}});
+  return list;
 }
 
 json step_time_json(const Timeline& timeline) {
@@ -248,6 +283,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["domains"] = domains_json(timeline, window);
   object["waves"] = waves_json(timeline);
   object["wavefront"] = wavefront_json(timeline, window);
+  object["order"] = order_json(timeline);
   object["step_time"] = step_time_json(timeline);
   object["efficiency"] = efficiency_json(timeline, window);
   object["commands"] = json::array();

@@ -4,6 +4,7 @@
 
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/missing.h"
+#include "monitor/analysis/order.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report.h"
@@ -89,6 +90,17 @@ std::string efficiency_text(const Timeline& timeline, Window window) {
   return fmt::format("  parallel efficiency {:.0f} %{}\n", efficiency->parallel * 100, balance);
 }
 
+/// A moment's figures say little where ranks come and go: means over the window.
+std::string order_text(const Timeline& timeline, Window window) {
+  constexpr int kMoments = 32;
+  const std::vector<analysis::Order> orders = analysis::order_over(timeline, window, kMoments);
+  if (orders.empty()) return {};
+  double parameter = 0, entropy = 0;
+  for (const analysis::Order& order : orders) parameter += order.parameter, entropy += order.entropy;
+  const auto moments = double(orders.size());
+  return fmt::format("  order {:.2f} (lockstep is 1), entropy {:.2f}\n", parameter / moments, entropy / moments);
+}
+
 }  // namespace
 
 std::string report_text(const Timeline& timeline, words::Fractions fractions) {
@@ -100,6 +112,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   for (const auto& activity : analysis::domain_activity(timeline, window, &states))
     text += domain_text(timeline, activity);
   text += steps_text(timeline, window);
+  text += order_text(timeline, window);
   text += efficiency_text(timeline, window);
   const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
