@@ -47,7 +47,7 @@ double entropy_of(std::span<const double> turns, double middle) {
   double entropy = 0;
   for (const double share : bins)
     if (share > 0) entropy -= share * std::log(share);
-  return entropy / std::log(double(kBins));
+  return std::max(0.0, entropy) / std::log(double(kBins));
 }
 
 double gradient_of(std::span<const double> turns) {

@@ -20,13 +20,13 @@ using wire::Step;
 constexpr double kTogether = 0.1;
 constexpr std::size_t kSteps = 8;
 constexpr std::size_t kPieces = 4;
-/// Of a piece. Two points are always on a line.
+/// Of the pieces at both ends; those between them may have two.
 constexpr std::size_t kLeastPoints = 3;
 /// Of a front that is fitted; of more ranks every second one, or third.
 constexpr std::size_t kMostPoints = 256;
 constexpr std::size_t kMostWaves = 64;
 /// Deviations below this share of a step are none.
-constexpr double kExact = 1e-4;
+constexpr double kExact = 0.02;
 
 /// Begins in seconds, from their mean, over rank numbers.
 struct Profile {
@@ -129,7 +129,8 @@ std::vector<Fit> best_fits(const Profile& profile) {
   for (std::size_t i = kLeastPoints - 1; i <= last; ++i) best[0][i] = {lines.deviation(0, i), {0, i}};
   for (std::size_t p = 1; p < kPieces; ++p) {
     for (std::size_t i = kLeastPoints - 1; i <= last; ++i) {
-      for (std::size_t turn = kLeastPoints - 1; turn + kLeastPoints - 1 <= i; ++turn) {
+      const std::size_t least = i == last ? kLeastPoints - 1 : 1;
+      for (std::size_t turn = kLeastPoints - 1; turn + least <= i; ++turn) {
         const double deviation = best[p - 1][turn].deviation + lines.deviation(turn, i);
         if (deviation >= best[p][i].deviation) continue;
         best[p][i] = {deviation, best[p - 1][turn].turns};

@@ -29,11 +29,11 @@ struct DomainFront {
 };
 
 struct Wavefront {
-  wire::Step step = wire::kNoStep;    ///< The latest that all ranks had begun at the window's end.
-  Nanoseconds amplitude{};            ///< Of that step: latest begin minus earliest.
-  int steps = 0;                      ///< So many, up to that one, the domains' fronts are means of.
-  std::optional<double> wavelength;   ///< As that of a domain, over all ranks.
-  std::vector<DomainFront> domains;   ///< In the order of Timeline::domains().
+  wire::Step step = wire::kNoStep;   ///< The latest that all ranks had begun at the window's end.
+  Nanoseconds amplitude{};           ///< Of that step: latest begin minus earliest.
+  int steps = 0;                     ///< So many, up to that one, the domains' fronts are means of.
+  std::optional<double> wavelength;  ///< As that of a domain, over all ranks.
+  std::vector<DomainFront> domains;  ///< In the order of Timeline::domains().
 };
 std::optional<Wavefront> find_wavefront(const timeline::Timeline& timeline, Window window);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/analysis/ring_model.h"
+#include "tests/analysis/simulated_session.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -78,6 +79,27 @@ TEST(Wavefront, OfTheFormOfAWHasFourPieces) {
   EXPECT_NEAR(domain.pieces[2].ranks_per_s->value, -1000 / 6.0, 1e-3);
   EXPECT_NEAR(domain.fit.value(), 1, 1e-9);
   EXPECT_DOUBLE_EQ(domain.wavelength.value(), 5);
+}
+
+/// physics.md: the domain of ranks 20 to 29 is left with a V of 16 ms, those beside it lean towards it.
+TEST(Wavefront, OfTheReferenceCaseIsAVBetweenTwoSlopes) {
+  support::Scenario scenario;
+  scenario.machine = {.ranks = 40, .ranks_per_domain = 10, .core_bandwidth = 10e9, .domain_bandwidth = 50e9};
+  scenario.program = {.steps = 200, .kernel = support::Kernel::kMemory, .volume = 50'000'000};
+  scenario.delays = {{5, 5, ms(1200)}};
+  const test::SimulatedSession session(scenario);
+  const Wavefront front = find_wavefront(session.timeline(), {ms(0), session.timeline().now() * 95 / 100}).value();
+  EXPECT_EQ(front.amplitude, ms(66));
+  EXPECT_TRUE(front.domains[0].pieces.empty());
+  EXPECT_THAT(turns_of(front.domains[1]), ElementsAre(19));
+  EXPECT_NEAR(front.domains[1].pieces[0].ranks_per_s->value, -200, 0.1);
+  EXPECT_NEAR(front.domains[3].pieces[0].ranks_per_s->value, 200, 0.1);
+  const DomainFront& valley = front.domains[2];
+  EXPECT_EQ(valley.amplitude, ms(16));
+  ASSERT_THAT(turns_of(valley), ElementsAre(24, 25, 29));
+  EXPECT_NEAR(valley.pieces[0].ranks_per_s->value, -250, 0.1);
+  EXPECT_FALSE(valley.pieces[1].ranks_per_s);
+  EXPECT_NEAR(valley.pieces[2].ranks_per_s->value, 250, 0.1);
 }
 
 TEST(Wavefront, RanksThatBeginTogetherHaveNoPieces) {
