@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "monitor/analysis/concurrency.h"
 #include "monitor/analysis/step_history.h"
-#include "monitor/theory/contention.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -16,12 +16,6 @@ using timeline::Timeline;
 constexpr double kNanosPerSecond = 1e9;
 constexpr Nanoseconds kShortestNow = std::chrono::milliseconds(100);
 constexpr Nanoseconds kBandwidthNow = std::chrono::seconds(1);
-/// Members of a domain whose step begins lie further apart than this share of a step are not in lockstep.
-constexpr double kLockstepSpread = 0.25;
-/// A rank that has waited in its step for longer than this many typical steps is inside an idle wave.
-constexpr double kWaveWait = 1.5;
-constexpr int kStepsForState = 5;
-
 Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Window window) {
   Nanoseconds first = timeline.now(), last = timeline.begin();
   for (const Rank rank : ranks) {
@@ -33,19 +27,37 @@ Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Windo
   return {std::max({window.from, timeline.begin(), first}), std::min({window.to, timeline.now(), last})};
 }
 
-std::optional<double> bandwidth_over(const Timeline& timeline, int domain, Window window) {
+/// Part of a sample's bytes that were moved in `part` of its time: as its ranks were at work then. Where they tell nothing
+/// of that, evenly.
+double share_of(const Timeline& timeline, const timeline::Domain& domain, Window sample, Window part) {
+  const Concurrency concurrency(work_in(timeline, domain.ranks, sample), bandwidth_of(domain.info));
+  const double volume = concurrency.volume(sample);
+  return volume > 0 ? concurrency.volume(part) / volume
+                    : double(part.length().count()) / double(sample.length().count());
+}
+
+std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window window) {
+  const timeline::Domain& domain = timeline.domains()[std::size_t(index)];
   double bytes = 0;
   Nanoseconds covered{};
-  for (const timeline::Sample sample : std::views::reverse(timeline.samples(domain))) {
-    if (sample.end <= window.from) break;
-    const Nanoseconds overlap = std::min(sample.end, window.to) - std::max(sample.begin, window.from);
-    const Nanoseconds length = sample.end - sample.begin;
-    if (overlap <= Nanoseconds{0} || length <= Nanoseconds{0}) continue;
-    bytes += double(sample.bytes) * double(overlap.count()) / double(length.count());
-    covered += overlap;
+  for (const timeline::Sample each : std::views::reverse(timeline.samples(index))) {
+    if (each.end <= window.from) break;
+    const Window sample{each.begin, each.end};
+    const Window part{std::max(sample.from, window.from), std::min(sample.to, window.to)};
+    if (part.length() <= Nanoseconds{0}) continue;
+    const bool is_whole = part.length() == sample.length();
+    bytes += double(each.bytes) * (is_whole ? 1 : share_of(timeline, domain, sample, part));
+    covered += part.length();
   }
   if (covered <= Nanoseconds{0}) return std::nullopt;
   return bytes / (double(covered.count()) / kNanosPerSecond);
+}
+
+/// What has been sampled by then: of what came since is not known yet how much it was.
+Nanoseconds sampled_until(const Timeline& timeline, int domain, Nanoseconds at) {
+  const auto samples = timeline.samples(domain);
+  const auto after = std::ranges::upper_bound(samples, at, {}, &timeline::Sample::end);
+  return after == samples.begin() ? Nanoseconds{0} : (*std::ranges::prev(after)).end;
 }
 
 int silent_members(const Timeline& timeline, std::span<const Rank> ranks, Nanoseconds at) {
@@ -55,22 +67,10 @@ int silent_members(const Timeline& timeline, std::span<const Rank> ranks, Nanose
   }));
 }
 
-bool inside_idle_wave(const Timeline& timeline, Rank rank, Nanoseconds typical_step, Nanoseconds at) {
-  const Lane* lane = timeline.lane(rank);
-  return lane && double(idle_in_step(*lane, at).count()) > kWaveWait * double(typical_step.count());
-}
-
-DomainState state_of(const Timeline& timeline, const DomainActivity& activity, std::span<const Rank> ranks,
-                     Nanoseconds typical_step, Nanoseconds at) {
-  if (activity.silent == activity.ranks) return DomainState::kNotActive;
-  if (typical_step <= Nanoseconds{0}) return DomainState::kUnknown;
-  const bool wave = std::any_of(ranks.begin(), ranks.end(),
-                                [&](Rank rank) { return inside_idle_wave(timeline, rank, typical_step, at); });
-  if (wave) return DomainState::kDisturbed;
-  const auto spread = typical_spread(timeline, ranks, kStepsForState, at);
-  if (!spread) return DomainState::kUnknown;
-  return double(spread->count()) < kLockstepSpread * double(typical_step.count()) ? DomainState::kLockstep
-                                                                                  : DomainState::kComputational;
+void take_state(DomainActivity& activity, const StateChange& change) {
+  activity.state = change.state;
+  activity.state_since = change.at;
+  activity.straggler = change.straggler;
 }
 
 DomainActivity activity_of(const Timeline& timeline, int index, Window window, Nanoseconds typical_step) {
@@ -84,30 +84,19 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.active_mean = mean_active(timeline, domain.ranks, window);
   activity.is_known = cut_to_known(timeline, domain.ranks, window).length() > Nanoseconds{0};
   const auto& info = domain.info;
-  activity.saturation_point = theory::saturation_point(info.core_bandwidth, info.saturated_bandwidth);
+  activity.saturation_point = saturation_point(info);
   activity.saturated_bandwidth = info.saturated_bandwidth;
   activity.source = info.source;
   activity.note = info.note;
   if (info.source != wire::BandwidthSource::kNone) {
-    activity.bandwidth = bandwidth_over(timeline, index, {window.to - kBandwidthNow, window.to});
+    activity.bandwidth = bandwidth_over(
+        timeline, index, {window.to - kBandwidthNow, std::min(window.to, sampled_until(timeline, index, window.to))});
     activity.bandwidth_mean = bandwidth_over(timeline, index, window);
   }
-  activity.state = state_of(timeline, activity, domain.ranks, typical_step, window.to);
   return activity;
 }
 
 }  // namespace
-
-std::string to_words(DomainState state) {
-  switch (state) {
-    case DomainState::kUnknown: return "too early to say";
-    case DomainState::kNotActive: return "not active";
-    case DomainState::kLockstep: return "lockstep";
-    case DomainState::kComputational: return "computational wave";
-    case DomainState::kDisturbed: return "idle wave inside";
-  }
-  return {};
-}
 
 double mean_active(const Timeline& timeline, std::span<const Rank> ranks, Window window) {
   const Window known = cut_to_known(timeline, ranks, window);
@@ -120,11 +109,14 @@ double mean_active(const Timeline& timeline, std::span<const Rank> ranks, Window
   return computing / double(known.length().count());
 }
 
-std::vector<DomainActivity> domain_activity(const Timeline& timeline, Window window) {
-  const Nanoseconds step = typical_step_length(timeline);
+std::vector<DomainActivity> domain_activity(const Timeline& timeline, Window window, const DomainStates* states) {
+  const Nanoseconds step = typical_step_length(timeline, window.to);
   std::vector<DomainActivity> result;
-  for (int index = 0; index < int(timeline.domains().size()); ++index)
+  for (int index = 0; index < int(timeline.domains().size()); ++index) {
     result.push_back(activity_of(timeline, index, window, step));
+    const StateChange* change = states ? states->at(index, window.to) : nullptr;
+    if (change) take_state(result.back(), *change);
+  }
   return result;
 }
 

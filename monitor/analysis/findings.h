@@ -10,6 +10,7 @@
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
+#include "monitor/analysis/order.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 
@@ -30,40 +31,38 @@ struct Findings {
   std::vector<DomainActivity> domains;
   StepTimes steps;
   Skew skew;
-  std::vector<Wave> waves;  ///< Of the whole session, as far as its detail is kept; oldest first.
+  std::optional<Order> order;  ///< At the window's end.
+  std::vector<Wave> waves;     ///< Of the whole session, as far as its detail is kept; oldest first.
   std::optional<Efficiency> efficiency;
   Missing missing;  ///< Were the session over now.
   std::vector<LostRank> lost_ranks;
 };
 
-/// `window`: for the averages. Waves are searched in all that is kept; `known` as find_waves has it.
-Findings analyse(const timeline::Timeline& timeline, Window window, std::span<const Wave> known = {});
+/// `window`: for the averages; its end is the moment of which all is said. `waves` as found of the whole session: those that
+/// had not begun then are left out. `states` has followed the session up to then.
+Findings analyse(const timeline::Timeline& timeline, Window window, const DomainStates& states,
+                 std::vector<Wave> waves);
 
 /// Turns findings over time into remarks. Owned by whoever calls analyse repeatedly; one thread.
 class Narrator {
  public:
-  /// Compares with what was told before and appends what is new.
-  void observe(const timeline::Timeline& timeline, const Findings& findings);
+  /// Compares with what was told before and appends what is new, but for waves; of domains what `states` says up to `until`.
+  void observe(const timeline::Timeline& timeline, const Findings& findings, const DomainStates& states,
+               Nanoseconds until);
+  /// The same of waves.
+  void observe_waves(std::span<const Wave> waves);
   const std::vector<Remark>& remarks() const { return remarks_; }  ///< Oldest first; the last few hundred.
 
  private:
-  /// What was last said of a domain, and how often something else has been seen since.
-  struct DomainStory {
-    DomainState told = DomainState::kUnknown;
-    DomainState seen = DomainState::kUnknown;
-    int times = 0;
-  };
   void tell(Remark remark);
   void tell_delays(const timeline::Timeline& timeline);
   void tell_commands(const timeline::Timeline& timeline);
   void tell_losses(const timeline::Timeline& timeline);
   void tell_silence(const Missing& missing, Nanoseconds now);
-  void tell_waves(const Findings& findings);
-  bool is_news(const DomainActivity& activity);
-  void tell_domains(const timeline::Timeline& timeline, const Findings& findings);
+  void tell_domains(const timeline::Timeline& timeline, const DomainStates& states, Nanoseconds until);
 
   std::vector<Remark> remarks_;
-  std::vector<DomainStory> domains_;
+  Nanoseconds domains_told_until_ = Nanoseconds::min();
   std::map<std::pair<Nanoseconds, Rank>, bool> delays_;  ///< By begin and rank: told of its end?
   std::map<std::pair<Nanoseconds, Rank>, bool> waves_;   ///< By start and origin: told of its end?
   std::set<wire::CommandId> commands_;                   ///< Refusals that were told.

@@ -41,11 +41,6 @@ std::optional<Estimate> fitted_slope(std::span<const double> x, std::span<const 
   return estimate;
 }
 
-double slope(std::span<const double> x, std::span<const double> y) {
-  const auto fitted = fitted_slope(x, y);
-  return fitted ? fitted->value : 0;
-}
-
 std::optional<Estimate> inverse(const std::optional<Estimate>& slope) {
   if (!slope || slope->value == 0) return std::nullopt;
   Estimate turned{.value = 1 / slope->value, .error = std::nullopt, .points = slope->points};

@@ -21,9 +21,6 @@ double median(std::vector<double> values);  ///< Of at least one.
 /// length.
 std::optional<Estimate> fitted_slope(std::span<const double> x, std::span<const double> y);
 
-/// The same, and 0 where that is nothing.
-double slope(std::span<const double> x, std::span<const double> y);
-
 /// 1 / slope, by its error to first order; nothing where the slope is 0.
 std::optional<Estimate> inverse(const std::optional<Estimate>& slope);
 

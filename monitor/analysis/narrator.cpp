@@ -15,8 +15,6 @@ using timeline::Timeline;
 
 constexpr std::size_t kRemarksKept = 500;
 constexpr std::size_t kLossesAtOnce = 16;
-/// A domain must be seen in a new state so often, in a row, before it is told: refreshes come four times a second.
-constexpr int kTimesBeforeTelling = 3;
 /// More domains than these that change together are one remark.
 constexpr std::size_t kToldOneByOne = 4;
 
@@ -64,19 +62,31 @@ Nanoseconds last_arrival(const Wave& wave) {
   return last;
 }
 
-/// `domains` have come into the same state together: one or more.
-std::string domains_text(const Timeline& timeline, std::span<const DomainActivity* const> domains) {
-  const DomainActivity& first = *domains.front();
-  const std::string& label = timeline.domains()[std::size_t(first.domain)].info.label;
-  const bool one = domains.size() == 1;
-  const std::string who = one ? label : fmt::format("{} and {}", label, plural(domains.size() - 1, "other"));
+/// What became of a domain.
+struct News {
+  int domain = 0;
+  const StateChange* change = nullptr;
+};
+
+/// Of domains that have come into the same state together: one or more.
+std::string news_text(const Timeline& timeline, std::span<const News> news) {
+  const timeline::Domain& first = timeline.domains()[std::size_t(news.front().domain)];
+  const bool one = news.size() == 1;
+  const std::string who =
+      one ? first.info.label : fmt::format("{} and {}", first.info.label, plural(news.size() - 1, "other"));
   double active = 0;
-  for (const DomainActivity* each : domains) active += each->active_now / double(domains.size());
-  switch (first.state) {
-    case DomainState::kLockstep:
-      return fmt::format("{} {} in lockstep: {:.1f} of {} active", who, one ? "runs" : "run", active, first.ranks);
-    case DomainState::kComputational:
-      return fmt::format("{} {} desynchronised: {:.1f} of {} active", who, one ? "is" : "are", active, first.ranks);
+  for (const News& each : news) active += each.change->active / double(news.size());
+  const auto standing = [&](const char* is, const char* are) {
+    return fmt::format("{} {}: {:.1f} of {} active", who, one ? is : are, active, first.ranks.size());
+  };
+  switch (news.front().change->state) {
+    case DomainState::kLockstep: return standing("runs in lockstep", "run in lockstep");
+    case DomainState::kSkewed: return standing("is skewed by noise", "are skewed by noise");
+    case DomainState::kComputational: return standing("is in a computational wave", "are in computational waves");
+    case DomainState::kStraggler:
+      return one ? fmt::format("rank {} works longer than the others of {}, step after step",
+                               news.front().change->straggler, who)
+                 : fmt::format("{} have one rank each that works longer than the others, step after step", who);
     case DomainState::kDisturbed: return fmt::format("an idle wave is in {}", who);
     case DomainState::kNotActive: return fmt::format("{} {} no longer active", who, one ? "is" : "are");
     case DomainState::kUnknown: break;
@@ -154,9 +164,9 @@ void Narrator::tell_silence(const Missing& missing, Nanoseconds now) {
   silent_ = std::move(silent);
 }
 
-void Narrator::tell_waves(const Findings& findings) {
-  forget_others(waves_, findings.waves, [](const Wave& wave) { return std::pair(wave.start, wave.origin_rank); });
-  for (const Wave& wave : findings.waves) {
+void Narrator::observe_waves(std::span<const Wave> waves) {
+  forget_others(waves_, waves, [](const Wave& wave) { return std::pair(wave.start, wave.origin_rank); });
+  for (const Wave& wave : waves) {
     const auto [told, is_new] = waves_.try_emplace({wave.start, wave.origin_rank}, false);
     if (!is_over(wave) || told->second) continue;
     told->second = true;
@@ -164,36 +174,28 @@ void Narrator::tell_waves(const Findings& findings) {
   }
 }
 
-bool Narrator::is_news(const DomainActivity& activity) {
-  DomainStory& story = domains_[std::size_t(activity.domain)];
-  story.times = activity.state == story.seen ? story.times + 1 : 1;
-  story.seen = activity.state;
-  if (story.seen == story.told || story.times < kTimesBeforeTelling) return false;
-  story.told = story.seen;
-  return true;
-}
-
-void Narrator::tell_domains(const Timeline& timeline, const Findings& findings) {
-  domains_.resize(findings.domains.size());
-  std::map<DomainState, std::vector<const DomainActivity*>> news;
-  for (const DomainActivity& activity : findings.domains)
-    if (is_news(activity)) news[activity.state].push_back(&activity);
-  for (const auto& [state, domains] : news) {
-    const std::size_t together = domains.size() > kToldOneByOne ? domains.size() : 1;
-    for (std::size_t i = 0; i < domains.size(); i += together) {
-      const std::string text = domains_text(timeline, std::span(domains).subspan(i, together));
-      if (!text.empty()) tell({Remark::Kind::kDomain, findings.window.to, -1, wire::kNoStep, text});
-    }
+void Narrator::tell_domains(const Timeline& timeline, const DomainStates& states, Nanoseconds until) {
+  std::map<std::pair<Nanoseconds, DomainState>, std::vector<News>> all;
+  for (int domain = 0; domain < int(timeline.domains().size()); ++domain)
+    for (const StateChange& change : states.changes(domain))
+      if (change.at > domains_told_until_ && change.at <= until)
+        all[{change.at, change.state}].push_back({domain, &change});
+  for (const auto& [when, news] : all) {
+    const std::size_t together = news.size() > kToldOneByOne ? news.size() : 1;
+    for (std::size_t i = 0; i < news.size(); i += together)
+      tell({Remark::Kind::kDomain, when.first, news[i].change->straggler, wire::kNoStep,
+            news_text(timeline, std::span(news).subspan(i, together))});
   }
+  domains_told_until_ = std::max(domains_told_until_, until);
 }
 
-void Narrator::observe(const Timeline& timeline, const Findings& findings) {
+void Narrator::observe(const Timeline& timeline, const Findings& findings, const DomainStates& states,
+                       Nanoseconds until) {
   tell_delays(timeline);
   tell_commands(timeline);
   tell_losses(timeline);
   tell_silence(findings.missing, timeline.now());
-  tell_waves(findings);
-  tell_domains(timeline, findings);
+  tell_domains(timeline, states, until);
 }
 
 }  // namespace idlewave::analysis

@@ -24,11 +24,11 @@ std::optional<timeline::StepRecord> step_at(const Lane& lane, Nanoseconds at) {
   return begun == 0 ? std::nullopt : std::optional(lane.steps()[begun - 1]);
 }
 
-void collect_lengths(const Lane& lane, std::vector<Nanoseconds>& lengths) {
+void collect_lengths(const Lane& lane, Nanoseconds at, std::vector<Nanoseconds>& lengths) {
   std::size_t taken = 0;
   for (const timeline::StepRecord record : std::views::reverse(lane.steps())) {
     if (taken == kStepsForTypical) return;
-    if (record.end == Nanoseconds{0}) continue;
+    if (record.end == Nanoseconds{0} || record.end > at) continue;
     lengths.push_back(record.end - record.begin);
     ++taken;
   }
@@ -43,11 +43,11 @@ Nanoseconds median(std::vector<Nanoseconds> values) {
   return *middle;
 }
 
-Nanoseconds typical_step_length(const Timeline& timeline) {
+Nanoseconds typical_step_length(const Timeline& timeline, Nanoseconds at) {
   std::vector<Nanoseconds> lengths;
   const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksForTypical);
   for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
-    if (const Lane* lane = timeline.lane(rank)) collect_lengths(*lane, lengths);
+    if (const Lane* lane = timeline.lane(rank)) collect_lengths(*lane, at, lengths);
   }
   return std::min(median(std::move(lengths)), kLongestStep);
 }
@@ -84,17 +84,6 @@ std::optional<Nanoseconds> begin_spread(const Timeline& timeline, std::span<cons
   }
   if (found < 2) return std::nullopt;
   return latest - earliest;
-}
-
-std::optional<Nanoseconds> typical_spread(const Timeline& timeline, std::span<const Rank> ranks, int count,
-                                          Nanoseconds at) {
-  const Step common = common_step(timeline, ranks, at);
-  std::vector<Nanoseconds> spreads;
-  for (Step step = common; step >= 0 && step > common - count; --step) {
-    if (const auto spread = begin_spread(timeline, ranks, step, at)) spreads.push_back(*spread);
-  }
-  if (spreads.empty()) return std::nullopt;
-  return median(std::move(spreads));
 }
 
 Nanoseconds idle_in_step(const Lane& lane, Nanoseconds at) {

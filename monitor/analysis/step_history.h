@@ -9,9 +9,10 @@
 
 namespace idlewave::analysis {
 
-/// Median length of the latest completed steps of all ranks; 0 if none has completed. A few times it can be added to
+/// Median length of the latest steps of all ranks that had ended at `at`; 0 if none had. A few times it can be added to
 /// any time of a session.
-wire::Nanoseconds typical_step_length(const timeline::Timeline& timeline);
+wire::Nanoseconds typical_step_length(const timeline::Timeline& timeline,
+                                      wire::Nanoseconds at = wire::Nanoseconds::max());
 
 /// True for a rank that had stopped, or was lost, at or before `at`.
 bool was_silent(const timeline::Lane& lane, wire::Nanoseconds at);
@@ -23,10 +24,6 @@ wire::Step common_step(const timeline::Timeline& timeline, std::span<const wire:
 /// two of them keep that step.
 std::optional<wire::Nanoseconds> begin_spread(const timeline::Timeline& timeline, std::span<const wire::Rank> ranks,
                                               wire::Step step, wire::Nanoseconds at);
-
-/// Median of begin_spread over the `count` common steps before `at`.
-std::optional<wire::Nanoseconds> typical_spread(const timeline::Timeline& timeline, std::span<const wire::Rank> ranks,
-                                                int count, wire::Nanoseconds at);
 
 /// Waiting, communicating and delay up to `at` in the step that went on then.
 wire::Nanoseconds idle_in_step(const timeline::Lane& lane, wire::Nanoseconds at);

@@ -88,13 +88,4 @@ bool met_itself(const Wave& wave);
 /// `known`: what was found before, when the timeline knew less; waves whose fronts had ended are taken from there.
 std::vector<Wave> find_waves(const timeline::Timeline& timeline, Window window, std::span<const Wave> known = {});
 
-/// The stable wavefront of the steady state at the window's end: the spread of step begins over the ranks, and for each
-/// domain the slope with which it runs through (ranks per second; positive: higher ranks later). Sec. 4 of afzal-2020.
-struct Wavefront {
-  wire::Step step = wire::kNoStep;
-  Nanoseconds amplitude{};                 ///< Latest begin minus earliest.
-  std::vector<double> slopes_ranks_per_s;  ///< By domain; 0 where the ranks begin together.
-};
-std::optional<Wavefront> find_wavefront(const timeline::Timeline& timeline, Window window);
-
 }  // namespace idlewave::analysis

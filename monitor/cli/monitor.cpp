@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -42,8 +43,15 @@ Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
   info_.can_detach = !options_.hosted.empty();
 }
 
+/// While it is paused, nothing is told that came later.
 view::Model Monitor::model() const {
-  return {observer_->timeline(), observer_->findings(), observer_->narrator().remarks(), info_};
+  const std::vector<analysis::Remark>& all = observer_->narrator().remarks();
+  std::span<const analysis::Remark> remarks = all;
+  if (state_.paused) {
+    const auto later = std::ranges::upper_bound(all, state_.paused_at, {}, &analysis::Remark::at);
+    remarks = remarks.first(std::size_t(later - all.begin()));
+  }
+  return {observer_->timeline(), observer_->findings(), remarks, info_};
 }
 
 bool Monitor::has_ended() const { return link_->status().state == link::LinkState::kEnded; }
@@ -51,7 +59,10 @@ bool Monitor::has_ended() const { return link_->status().state == link::LinkStat
 void Monitor::take(Nanoseconds now) {
   deliveries_.clear();
   link_->receive(now, deliveries_);
-  for (const link::Delivery& delivery : deliveries_) observer_->accept(delivery);
+  for (const link::Delivery& delivery : deliveries_) {
+    observer_->accept(delivery);
+    observer_->follow();
+  }
 }
 
 bool Monitor::work(Nanoseconds now) {

@@ -5,6 +5,12 @@
 #include "monitor/analysis/step_history.h"
 
 namespace idlewave::cli {
+namespace {
+
+/// Of session time.
+constexpr Nanoseconds kLookPeriod = std::chrono::milliseconds(250);
+
+}  // namespace
 
 Observer::Observer(std::string session, std::uint64_t memory_budget)
     : timeline_(memory_budget), ingest_(timeline_, std::move(session)) {}
@@ -12,6 +18,16 @@ Observer::Observer(std::string session, std::uint64_t memory_budget)
 void Observer::accept(const link::Delivery& delivery) {
   ingest_.accept(delivery.frame, delivery.received_at, delivery.direction);
   if (!timeline_.empty()) least_transit_ = std::min(least_transit_, delivery.received_at - timeline_.now());
+}
+
+void Observer::follow() {
+  states_.follow(timeline_);
+  const bool ends = timeline_.ended() && !saw_end_;
+  if (timeline_.empty() || (timeline_.now() < next_look_ && !ends)) return;
+  saw_end_ = timeline_.ended();
+  waves_ = analysis::find_waves(timeline_, {Nanoseconds{0}, Nanoseconds::max()}, waves_);
+  narrator_.observe_waves(waves_);
+  next_look_ = (timeline_.now() / kLookPeriod + 1) * kLookPeriod;
 }
 
 void Observer::note_damage(const wire::FrameLogDamage& damage) {
@@ -44,9 +60,10 @@ Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const 
 
 void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window) {
   measure_rate(now);
-  until = last_in_full(until, window);
-  findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, until - window), until}, findings_.waves);
-  narrator_.observe(timeline_, findings_);
+  follow();
+  const Nanoseconds last = last_in_full(until, window);
+  findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, last - window), last}, states_, waves_);
+  narrator_.observe(timeline_, findings_, states_, until);
 }
 
 Nanoseconds Observer::lag(Nanoseconds now) const {

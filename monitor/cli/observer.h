@@ -23,6 +23,9 @@ class Observer {
   void accept(const link::Delivery& delivery);
   /// `sink` is borrowed, and told of what is accepted from now on, whatever the memory budget.
   void add(ingest::Sink& sink) { ingest_.add(sink); }
+  /// To be called after each delivery by whoever refreshes: states and waves are looked for at moments of the session,
+  /// with what was known then, so that they do not depend on when somebody looked.
+  void follow();
   /// Blocks of the recording that could not be read are a loss like any other.
   void note_damage(const wire::FrameLogDamage& damage);
   /// Findings and remarks for the `window` before `until` (session time); the rate of events at `now`.
@@ -44,6 +47,10 @@ class Observer {
 
   timeline::Timeline timeline_;
   ingest::Ingest ingest_;
+  analysis::DomainStates states_;
+  std::vector<analysis::Wave> waves_;
+  Nanoseconds next_look_{};  ///< For waves; session time.
+  bool saw_end_ = false;
   analysis::Findings findings_;
   analysis::Narrator narrator_;
   std::deque<std::pair<Nanoseconds, std::uint64_t>> counts_;  ///< Events known at some moments of the last second.

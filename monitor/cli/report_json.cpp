@@ -9,8 +9,10 @@
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
+#include "monitor/analysis/order.h"
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/steps.h"
+#include "monitor/analysis/wavefront.h"
 #include "monitor/analysis/waves.h"
 
 namespace idlewave::cli {
@@ -29,7 +31,27 @@ double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
 json number_if(bool defined, double value) { return defined ? json(value) : json(); }
 json number(std::optional<double> value) { return value ? json(*value) : json(); }
 
-json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity) {
+json curve_json(const wire::DomainInfo& info) {
+  if (info.curve.empty()) return {};
+  json points = json::array();
+  for (const double bandwidth : info.curve) points.push_back(bandwidth * 1e-9);
+  return points;
+}
+
+/// What comes after the last rank has stopped is nobody's.
+json states_json(std::span<const analysis::StateChange> changes, Nanoseconds end) {
+  json list = json::array();
+  for (const analysis::StateChange& change : changes) {
+    if (change.at > end) break;
+    json object = {{"at_s", seconds(change.at)}, {"state", to_words(change.state)}, {"active", change.active}};
+    if (change.straggler >= 0) object["straggler"] = change.straggler;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity,
+                 std::span<const analysis::StateChange> changes) {
   const timeline::Domain& domain = timeline.domains()[std::size_t(activity.domain)];
   json object;
   object["id"] = activity.domain;
@@ -38,7 +60,13 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
   object["ranks"] = domain.ranks.size();
   object["rank_list"] = domain.ranks;
   object["active_mean"] = number_if(activity.is_known, activity.active_mean);
+  object["state"] = activity.state_since ? json(to_words(activity.state)) : json();
+  object["state_since_s"] = activity.state_since ? json(seconds(*activity.state_since)) : json();
+  object["straggler"] = activity.straggler >= 0 ? json(activity.straggler) : json();
+  object["states"] = states_json(changes, analysis::run_end(timeline));
   object["saturation_point"] = number_if(activity.saturation_point > 0, activity.saturation_point);
+  object["curve_gbs"] = curve_json(domain.info);
+  object["curve_source"] = domain.info.curve.empty() ? json() : json(name_of(domain.info.source));
   object["bandwidth_gbs"] = number_if(activity.bandwidth_mean.has_value(), activity.bandwidth_mean.value_or(0) * 1e-9);
   object["bandwidth_source"] = name_of(activity.source);
   if (!activity.note.empty()) object["bandwidth_note"] = activity.note;
@@ -46,9 +74,11 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
 }
 
 json domains_json(const Timeline& timeline, Window window) {
+  analysis::DomainStates states;
+  states.follow(timeline);
   json list = json::array();
-  for (const auto& activity : analysis::domain_activity(timeline, window))
-    list.push_back(domain_json(timeline, activity));
+  for (const auto& activity : analysis::domain_activity(timeline, window, &states))
+    list.push_back(domain_json(timeline, activity, states.changes(activity.domain)));
   return list;
 }
 
@@ -91,12 +121,45 @@ json waves_json(const Timeline& timeline) {
   return list;
 }
 
+json front_json(const analysis::DomainFront& front) {
+  json pieces = json::array();
+  for (const analysis::FrontPiece& piece : front.pieces)
+    pieces.push_back({{"first_rank", piece.first},
+                      {"last_rank", piece.last},
+                      {"ranks_per_s", value_of(piece.ranks_per_s)},
+                      {"ranks_per_s_error", error_of(piece.ranks_per_s)}});
+  return {{"amplitude_s", seconds(front.amplitude)},
+          {"pieces", std::move(pieces)},
+          {"fit", number(front.fit)},
+          {"wavelength_ranks", number(front.wavelength)}};
+}
+
 json wavefront_json(const Timeline& timeline, Window window) {
   const auto front = analysis::find_wavefront(timeline, window);
   if (!front) return {};
-  json slopes = json::array();
-  for (const double slope : front->slopes_ranks_per_s) slopes.push_back(number_if(slope != 0, slope));
-  return {{"step", front->step}, {"amplitude_s", seconds(front->amplitude)}, {"slopes_ranks_per_s", std::move(slopes)}};
+  json slopes = json::array(), domains = json::array();
+  for (const analysis::DomainFront& domain : front->domains) {
+    slopes.push_back(number_if(domain.ranks_per_s != 0, domain.ranks_per_s));
+    domains.push_back(front_json(domain));
+  }
+  return {{"step", front->step},
+          {"amplitude_s", seconds(front->amplitude)},
+          {"slopes_ranks_per_s", std::move(slopes)},
+          {"steps", front->steps},
+          {"wavelength_ranks", number(front->wavelength)},
+          {"domains", std::move(domains)}};
+}
+
+json order_json(const Timeline& timeline) {
+  constexpr int kPoints = 33;
+  json list = json::array();
+  for (const analysis::Order& order : analysis::order_over(timeline, window_of(timeline, {0, 1}), kPoints))
+    list.push_back({{"at_s", seconds(order.at)},
+                    {"parameter", order.parameter},
+                    {"entropy", order.entropy},
+                    {"gradient_rad", order.gradient},
+                    {"difference_rad", order.difference}});
+  return list;
 }
 
 json step_time_json(const Timeline& timeline) {
@@ -233,6 +296,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["domains"] = domains_json(timeline, window);
   object["waves"] = waves_json(timeline);
   object["wavefront"] = wavefront_json(timeline, window);
+  object["order"] = order_json(timeline);
   object["step_time"] = step_time_json(timeline);
   object["efficiency"] = efficiency_json(timeline, window);
   object["commands"] = json::array();

@@ -5,6 +5,7 @@
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
+#include "monitor/analysis/order.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report.h"
@@ -35,6 +36,10 @@ std::string domain_text(const Timeline& timeline, const analysis::DomainActivity
   std::string text = fmt::format("  {:<18} {:>5} of {} active",
                                  wire::printable(timeline.domains()[std::size_t(activity.domain)].info.label),
                                  activity.is_known ? fmt::format("{:.2f}", activity.active_mean) : "?", activity.ranks);
+  if (activity.straggler >= 0)
+    text += fmt::format(", rank {} works longer step after step", activity.straggler);
+  else if (activity.state_since)
+    text += ", " + to_words(activity.state);
   if (activity.saturation_point > 0) text += fmt::format(", saturates at {:.3g}", activity.saturation_point);
   if (activity.source != wire::BandwidthSource::kNone) {
     text += fmt::format(
@@ -90,14 +95,29 @@ std::string efficiency_text(const Timeline& timeline, Window window) {
   return fmt::format("  parallel efficiency {:.0f} %{}\n", efficiency->parallel * 100, balance);
 }
 
+/// A moment's figures say little where ranks come and go: means over the window.
+std::string order_text(const Timeline& timeline, Window window) {
+  constexpr int kMoments = 32;
+  const std::vector<analysis::Order> orders = analysis::order_over(timeline, window, kMoments);
+  if (orders.empty()) return {};
+  double parameter = 0, entropy = 0;
+  for (const analysis::Order& order : orders) parameter += order.parameter, entropy += order.entropy;
+  const auto moments = double(orders.size());
+  return fmt::format("  order {:.2f} (lockstep is 1), entropy {:.2f}\n", parameter / moments, entropy / moments);
+}
+
 }  // namespace
 
 std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
   std::string text = run_text(timeline);
   text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));
-  for (const auto& activity : analysis::domain_activity(timeline, window)) text += domain_text(timeline, activity);
+  analysis::DomainStates states;
+  states.follow(timeline);
+  for (const auto& activity : analysis::domain_activity(timeline, window, &states))
+    text += domain_text(timeline, activity);
   text += steps_text(timeline, window);
+  text += order_text(timeline, window);
   text += efficiency_text(timeline, window);
   const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   text += waves.empty() ? "no idle waves\n" : "idle waves:\n";

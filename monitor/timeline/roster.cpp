@@ -17,7 +17,8 @@ constexpr std::size_t kNodeBytes = 512;      ///< With what keeps its stream apa
 /// What a domain takes beside its samples: itself, its place among all, and a list of ranks that is counted with them.
 std::size_t bytes_of(const std::string& node, const wire::DomainInfo& info) {
   constexpr std::size_t kIndexed = 168;
-  return sizeof(Domain) + kIndexed + 2 * node.size() + info.label.size() + info.note.size();
+  return sizeof(Domain) + kIndexed + 2 * node.size() + info.label.size() + info.note.size() +
+         info.curve.size() * sizeof(double);
 }
 
 /// A category that only a newer sender knows is none of ours.

@@ -92,6 +92,11 @@ std::string saturation(const DomainActivity& activity) {
   return activity.saturation_point > 0 ? "saturates at " + to_limit(activity.saturation_point) : "saturation unknown";
 }
 
+std::string state_in_words(const DomainActivity& activity) {
+  const std::string words = to_words(activity.state);
+  return activity.straggler < 0 ? words : fmt::format("{}: rank {}", words, activity.straggler);
+}
+
 /// Writes one socket from a given row on. Columns are shared by all its lines.
 class SocketWriter {
  public:
@@ -132,7 +137,7 @@ class SocketWriter {
 
   void state(bool with_saturation) {
     int x = canvas_.text(box_.x + 1, y_, fmt::format("{:<{}}", "state", label_columns()), Ink::kDim);
-    x = canvas_.text(x, y_, to_words(socket_.activity.state), Ink::kText);
+    x = canvas_.text(x, y_, state_in_words(socket_.activity), Ink::kText);
     const double point = socket_.activity.saturation_point;
     std::vector<std::string> tails = {" · " + saturation(socket_.activity)};
     if (point > 0) tails.push_back(" · ┊ " + to_limit(point));
@@ -198,6 +203,7 @@ std::string bandwidth_in_words(const Socket& socket) {
 std::string to_short_words(DomainState state) {
   switch (state) {
     case DomainState::kUnknown: return "too early";
+    case DomainState::kSkewed: return "skewed";
     case DomainState::kComputational: return "comp. wave";
     case DomainState::kDisturbed: return "idle wave";
     default: return to_words(state);
@@ -211,9 +217,8 @@ std::string state_in_words(DomainState state, bool in_short) {
 /// Of all states, so that a table does not change its columns with what happens.
 int state_columns(bool in_short) {
   int widest = 0;
-  for (const auto state : {DomainState::kUnknown, DomainState::kNotActive, DomainState::kLockstep,
-                           DomainState::kComputational, DomainState::kDisturbed})
-    widest = std::max(widest, columns_of(state_in_words(state, in_short)));
+  for (int state = 0; state < analysis::kDomainStates; ++state)
+    widest = std::max(widest, columns_of(state_in_words(DomainState(state), in_short)));
   return widest;
 }
 

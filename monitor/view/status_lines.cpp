@@ -138,6 +138,8 @@ std::vector<Piece> step_pieces(const Model& model, int columns) {
   std::vector<Piece> pieces = {{.text = longest_fitting(step_in_words(model.findings.steps), columns), .weight = 9}};
   if (model.findings.skew.step != wire::kNoStep)
     pieces.push_back({.text = "skew " + to_duration(model.findings.skew.spread), .weight = 2});
+  if (model.findings.order)
+    pieces.push_back({.text = fmt::format("order {:.2f}", model.findings.order->parameter), .weight = 1});
   if (!model.findings.waves.empty())
     pieces.push_back({.text = wave_in_words(model.findings.waves.back()), .weight = 1});
   return pieces;

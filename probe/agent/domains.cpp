@@ -26,6 +26,16 @@ void raise_to(double& figure, double other) {
   if (other <= kHighestBandwidth) figure = std::max(figure, other);
 }
 
+/// What the rank said of its domain's bandwidth; empty where it said nothing, or what can't be.
+std::vector<double> curve_of(const shm::Slot& slot) {
+  const std::uint32_t points = slot.curve_points.load(std::memory_order_relaxed);
+  if (points > shm::kCurvePoints) return {};
+  std::vector<double> curve;
+  for (std::uint32_t i = 0; i < points; ++i) curve.push_back(slot.curve[i].load(std::memory_order_relaxed));
+  const bool possible = std::ranges::all_of(curve, [](double b) { return b > 0 && b <= kHighestBandwidth; });
+  return possible ? curve : std::vector<double>();
+}
+
 }  // namespace
 
 const Topology& Domains::topology(Nanoseconds now) {
@@ -63,6 +73,7 @@ bool Domains::place(const Resident& resident, Nanoseconds now) {
   domain.info.label = label_of(found.domain, found.virtual_socket);
   raise_to(domain.info.core_bandwidth, resident.slot().core_bandwidth.load(std::memory_order_relaxed));
   raise_to(domain.info.saturated_bandwidth, resident.slot().saturated_bandwidth.load(std::memory_order_relaxed));
+  if (std::vector<double> curve = curve_of(resident.slot()); !curve.empty()) domain.info.curve = std::move(curve);
   return moved || !(before == domain.info);
 }
 

@@ -199,6 +199,7 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.domain_virtual.store(0, std::memory_order_relaxed);
   slot.core_bandwidth.store(0, std::memory_order_relaxed);
   slot.saturated_bandwidth.store(0, std::memory_order_relaxed);
+  slot.curve_points.store(0, std::memory_order_relaxed);
   slot.domain_bytes.store(0, std::memory_order_relaxed);
   slot.held_ns.store(0, std::memory_order_relaxed);
   for (shm::UserPhase& phase : slot.user_phases) phase = {};

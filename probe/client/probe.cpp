@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "probe/client/gate_keeper.h"
@@ -147,6 +148,17 @@ void idlewave_set_domain(int domain, int is_virtual, double core_bandwidth, doub
   slot.domain_virtual.store(is_virtual != 0, std::memory_order_relaxed);
   slot.core_bandwidth.store(client::bandwidth_or_none(core_bandwidth), std::memory_order_relaxed);
   slot.saturated_bandwidth.store(client::bandwidth_or_none(saturated_bandwidth), std::memory_order_relaxed);
+  slot.curve_points.store(0, std::memory_order_relaxed);
+  slot.revision.fetch_add(1, std::memory_order_release);
+}
+
+void idlewave_domain_curve(const double* bandwidths, int points) {
+  if (!client::is_reporter()) return;
+  idlewave::shm::Slot& slot = probe.membership.slot();
+  const auto kept = std::min(static_cast<std::uint32_t>(std::max(points, 0)), idlewave::shm::kCurvePoints);
+  for (std::uint32_t i = 0; i < kept; ++i)
+    slot.curve[i].store(client::bandwidth_or_none(bandwidths[i]), std::memory_order_relaxed);
+  slot.curve_points.store(kept, std::memory_order_relaxed);
   slot.revision.fetch_add(1, std::memory_order_release);
 }
 

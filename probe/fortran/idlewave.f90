@@ -6,7 +6,8 @@ module idlewave
   implicit none
   private
 
-  public :: idlewave_start, idlewave_stop, idlewave_define_phase, idlewave_set_domain, idlewave_domain_bytes, idlewave_now
+  public :: idlewave_start, idlewave_stop, idlewave_define_phase, idlewave_set_domain, idlewave_domain_curve, &
+    idlewave_domain_bytes, idlewave_now
   public :: idlewave_begin, idlewave_end, idlewave_switch, idlewave_step, idlewave_traffic, idlewave_threads
 
   integer(c_int), parameter, public :: idlewave_none = 0
@@ -30,6 +31,12 @@ module idlewave
       import :: c_double, c_int
       integer(c_int), value :: domain, is_virtual
       real(c_double), value :: core_bandwidth, saturated_bandwidth
+    end subroutine
+
+    subroutine domain_curve(bandwidths, points) bind(C, name="idlewave_domain_curve")
+      import :: c_double, c_int
+      real(c_double), intent(in) :: bandwidths(*)
+      integer(c_int), value :: points
     end subroutine
 
     !> Virtual sockets only: bytes that the model has moved on this rank's domain since it was made.
@@ -103,6 +110,12 @@ contains
     if (present(core_bandwidth)) core = core_bandwidth
     if (present(saturated_bandwidth)) saturated = saturated_bandwidth
     call set_domain(domain, merge(1_c_int, 0_c_int, is_virtual), core, saturated)
+  end subroutine
+
+  !> After idlewave_set_domain: bandwidths of 1, 2, ... processes that work at the same time, in bytes per second.
+  subroutine idlewave_domain_curve(bandwidths)
+    real(c_double), intent(in), contiguous :: bandwidths(:)
+    call domain_curve(bandwidths, size(bandwidths, kind=c_int))
   end subroutine
 
 end module idlewave

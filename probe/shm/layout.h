@@ -15,11 +15,12 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::uint32_t kLayoutVersion = 4;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
-inline constexpr int kNameLimit = 32;  ///< User phase names, with NUL.
+inline constexpr std::uint32_t kCurvePoints = 128;  ///< Of a domain's curve.
+inline constexpr int kNameLimit = 32;               ///< User phase names, with NUL.
 /// ns. All orders together hold a rank for no longer than this in one session, whoever gives them.
 inline constexpr std::int64_t kHoldCap = wire::kLongestHold.count();
 
@@ -106,6 +107,8 @@ struct alignas(64) Slot {
   std::atomic<std::uint32_t> domain_virtual{0};         ///< 1: the domain is a virtual socket.
   std::atomic<double> core_bandwidth{0};                ///< b(1), bytes/s; 0: not known.
   std::atomic<double> saturated_bandwidth{0};           ///< b_sat, bytes/s; 0: not known.
+  std::atomic<std::uint32_t> curve_points{0};           ///< Of `curve`; 0: not known.
+  std::atomic<double> curve[kCurvePoints] = {};         ///< b(1), b(2), ..., bytes/s.
   UserPhase user_phases[wire::kPhaseLimit] = {};        ///< By phase value.
   char command_line[256] = {};
 

@@ -1,5 +1,6 @@
 #include "probe/wire/frame.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -57,14 +58,24 @@ std::vector<std::byte> pack_rank_table(std::span<const RankInfo> ranks) {
   return out;
 }
 
-void write(PackWriter& out, const DomainInfo& domain) {
-  out.map(6);
+/// Domains of a node mostly have one curve, which is said once.
+void write(PackWriter& out, const DomainInfo& domain, const std::vector<double>& curve_before) {
+  const bool says_curve = domain.curve != curve_before;
+  out.map(says_curve ? 7 : 6);
   out.integer("id", domain.id);
   out.text("label", domain.label, kMaxName);
   out.number("core", domain.core_bandwidth);
   out.number("full", domain.saturated_bandwidth);
   out.integer("source", static_cast<int>(domain.source));
   out.text("note", domain.note, kMaxText);
+  if (says_curve) out.numbers("curve", std::span(domain.curve).first(std::min(domain.curve.size(), kMaxCurve)));
+}
+
+void write_domains(PackWriter& out, const std::vector<DomainInfo>& domains) {
+  const std::vector<double> none;
+  out.key("domains");
+  out.array(static_cast<std::uint32_t>(domains.size()));
+  for (std::size_t i = 0; i < domains.size(); ++i) write(out, domains[i], i == 0 ? none : domains[i - 1].curve);
 }
 
 void write(PackWriter& out, const PhaseInfo& phase) {
@@ -91,7 +102,7 @@ void write(PackWriter& out, const Roster& roster) {
   out.text("program", roster.program, kMaxText);
   out.unsigned_integer("count", roster.ranks.size());
   out.bytes("ranks", pack_rank_table(roster.ranks));
-  write_array(out, "domains", roster.domains);
+  write_domains(out, roster.domains);
   write_array(out, "phases", roster.phases);
 }
 
@@ -220,6 +231,22 @@ DomainInfo read_domain(const Value& value, std::string& error) {
   return domain;
 }
 
+/// A domain that says no curve has that of the domain before. So few bytes may mean many points, in all no more than
+/// there may be ranks.
+void read_curves(MapReader& roster, std::vector<DomainInfo>& domains, std::string& error) {
+  const auto values = roster.array("domains", kMaxDomains);
+  std::size_t points = 0;
+  for (std::size_t i = 0; i < domains.size() && roster.ok(); ++i) {
+    MapReader in(values[i], "domain", error);
+    if (in.has("curve"))
+      domains[i].curve = in.numbers("curve", kMaxCurve, 0, kMaxBandwidth);
+    else if (i > 0)
+      domains[i].curve = domains[i - 1].curve;
+    points += domains[i].curve.size();
+    if (points > static_cast<std::size_t>(kMaxRanks)) roster.refuse("domains", "have too many points in their curves");
+  }
+}
+
 PhaseInfo read_phase(const Value& value, std::string& error) {
   MapReader in(value, "phase", error);
   PhaseInfo phase;
@@ -258,6 +285,7 @@ Roster read_roster(const Value& value, std::string& error) {
   roster.program = in.text("program", kMaxText);
   roster.ranks = unpack_rank_table(in);
   roster.domains = read_array(in, "domains", kMaxDomains, read_domain, error);
+  if (in.ok()) read_curves(in, roster.domains, error);
   roster.phases = read_array(in, "phases", kPhaseLimit, read_phase, error);
   require_ascending(in, "ranks", roster.ranks, &RankInfo::rank);
   require_ascending(in, "domains", roster.domains, &DomainInfo::id);

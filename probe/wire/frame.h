@@ -20,6 +20,8 @@ namespace idlewave::wire {
 inline constexpr int kWireVersion = 1;
 inline constexpr std::size_t kMaxFrameBytes = 16u << 20;  ///< ZMQ_MAXMSGSIZE, and the limit of a frame in a recording.
 
+inline constexpr std::size_t kMaxCurve = 4096;  ///< Points of a domain's curve; a writer cuts longer ones.
+
 struct RankInfo {
   Rank rank = 0;
   std::int32_t pid = 0;
@@ -35,6 +37,8 @@ struct DomainInfo {
   BandwidthSource source = BandwidthSource::kNone;
   /// Why the source is not a better one, and what to ask for; empty if there is nothing to say.
   std::string note;
+  /// b(1), b(2), ... where more is known than those two figures; bytes per second. At most kMaxCurve points.
+  std::vector<double> curve;
   friend bool operator==(const DomainInfo&, const DomainInfo&) = default;
 };
 

@@ -108,8 +108,15 @@ std::uint64_t MapReader::unsigned_integer(std::string_view key) {
   return value.via.u64;
 }
 
-double MapReader::number(std::string_view key, double low, double high) {
-  const msgpack::object& value = find(key);
+double MapReader::number(std::string_view key, double low, double high) { return number(key, find(key), low, high); }
+
+std::vector<double> MapReader::numbers(std::string_view key, std::size_t limit, double low, double high) {
+  std::vector<double> numbers;
+  for (const msgpack::object& value : array(key, limit)) numbers.push_back(number(key, value, low, high));
+  return numbers;
+}
+
+double MapReader::number(std::string_view key, const msgpack::object& value, double low, double high) {
   double number = 0;
   switch (value.type) {
     case msgpack::type::FLOAT32:

@@ -30,6 +30,10 @@ class PackWriter {
     key(name), string(value.substr(0, limit));
   }
   void bytes(std::string_view name, std::span<const std::byte> value);
+  void numbers(std::string_view name, std::span<const double> values) {
+    key(name), array(static_cast<std::uint32_t>(values.size()));
+    for (const double value : values) packer_.pack_double(value);
+  }
 
  private:
   struct Stream {
@@ -67,6 +71,7 @@ class MapReader {
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);
   std::uint64_t unsigned_integer(std::string_view key);
   double number(std::string_view key, double low, double high);
+  std::vector<double> numbers(std::string_view key, std::size_t limit, double low, double high);
   bool boolean(std::string_view key);
   std::string text(std::string_view key, std::size_t limit);
   std::span<const std::byte> bytes(std::string_view key, std::size_t limit);
@@ -82,6 +87,7 @@ class MapReader {
  private:
   const msgpack::object* lookup(std::string_view key) const;
   const msgpack::object& find(std::string_view key);
+  double number(std::string_view key, const msgpack::object& value, double low, double high);
 
   std::span<const msgpack::object_kv> entries_;
   std::string_view where_;

@@ -29,6 +29,7 @@ TEST(Agent, TellsTheBandwidthOfAVirtualSocketAsItsModelSaysIt) {
   EXPECT_EQ(domain.source, wire::BandwidthSource::kVirtual);
   EXPECT_EQ(domain.core_bandwidth, 10e9);
   EXPECT_EQ(domain.saturated_bandwidth, 50e9);
+  EXPECT_EQ(domain.curve, (std::vector<double>{10e9, 18e9, 50e9}));
   EXPECT_EQ(domain.note, "");
   EXPECT_EQ(monitor.roster().ranks.at(0).domain, 5);
 }

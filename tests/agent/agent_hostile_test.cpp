@@ -100,6 +100,7 @@ TEST(HostileRank, MayNameAnyDomainBandwidthAndPhase) {
     slot.domain_virtual = 77;
     slot.core_bandwidth = std::numeric_limits<double>::infinity();
     slot.saturated_bandwidth = std::numeric_limits<double>::quiet_NaN();
+    slot.curve_points = 1'000'000;
     slot.domain_bytes = ~std::uint64_t{0};
     std::memset(slot.command_line, 0xff, sizeof slot.command_line);
     std::memset(static_cast<void*>(slot.user_phases), 0xff, sizeof slot.user_phases);
@@ -108,6 +109,27 @@ TEST(HostileRank, MayNameAnyDomainBandwidthAndPhase) {
   ASSERT_TRUE(monitor.until([&] { return !monitor.roster().domains.empty(); }));
   EXPECT_EQ(monitor.roster().domains.back().core_bandwidth, 0);
   EXPECT_EQ(monitor.roster().domains.back().saturated_bandwidth, 0);
+  EXPECT_TRUE(monitor.roster().domains.back().curve.empty());
+}
+
+TEST(HostileRank, MayDrawAnyCurve) {
+  const SessionRoot root;
+  AgentProcess agent = small_agent();
+  Monitor monitor;
+  PlayedRank honest("step", 0, 8);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  const SharedMemory memory(record_of_play());
+  join_as(memory, 1, 5, [](shm::Slot& slot) {
+    slot.domain = 7;
+    slot.domain_virtual = 1;
+    slot.core_bandwidth = 10e9;
+    slot.curve_points = 2;
+    slot.curve[0] = 10e9;
+    slot.curve[1] = std::numeric_limits<double>::quiet_NaN();
+  });
+  ASSERT_TRUE(monitor.until([&] { return !monitor.roster().domains.empty(); }));
+  EXPECT_EQ(monitor.roster().domains.back().core_bandwidth, 10e9);
+  EXPECT_TRUE(monitor.roster().domains.back().curve.empty());
 }
 
 TEST(HostileRank, MayEraseTheHeader) {

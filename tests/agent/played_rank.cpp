@@ -47,6 +47,8 @@ void step_until_told() {
 
 void compute_on_virtual_socket(int domain) {
   idlewave_set_domain(domain, 1, 10e9, 50e9);
+  constexpr double kCurve[] = {10e9, 18e9, 50e9};
+  idlewave_domain_curve(kCurve, 3);
   for (unsigned long total = 0; total < 100'000'000'000; total += 10'000'000) {
     idlewave_domain_bytes(total);
     usleep(1000);

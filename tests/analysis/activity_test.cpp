@@ -1,11 +1,12 @@
 #include "monitor/analysis/activity.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/steps.h"
-#include "monitor/analysis/waves.h"
 #include "tests/analysis/ring_model.h"
+#include "tests/analysis/simulated_session.h"
 #include "tests/timeline/builders.h"
 
 namespace idlewave::analysis {
@@ -39,35 +40,6 @@ TEST(Activity, MeanActiveIsTheIntegralOfComputeOverTheWindow) {
   EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(200), ms(400)}), 7.5);
   EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(200), ms(215)}), 10);
   EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(215), ms(220)}), 0);
-}
-
-TEST(Activity, RanksThatBeginTogetherAreInLockstep) {
-  timeline::Timeline timeline;
-  fill_alternating(timeline, false);
-  EXPECT_EQ(domain_activity(timeline, {ms(500), ms(900)})[0].state, DomainState::kLockstep);
-}
-
-TEST(Activity, RanksThatAreHalfAStepApartAreNot) {
-  timeline::Timeline timeline;
-  fill_alternating(timeline, true);
-  EXPECT_EQ(domain_activity(timeline, {ms(500), ms(900)})[0].state, DomainState::kComputational);
-}
-
-TEST(Activity, ADomainWhoseRanksHaveStoppedIsNotActive) {
-  timeline::Timeline timeline;
-  fill_alternating(timeline, false);
-  EXPECT_EQ(domain_activity(timeline, {ms(500), ms(2000)})[0].state, DomainState::kNotActive);
-}
-
-TEST(Activity, ALongWaitIsAnIdleWave) {
-  RingModel model;
-  model.delays = {{5, 20, ms(300)}};
-  model.run();
-  timeline::Timeline timeline;
-  model.fill(timeline, ms(350));
-  const auto domains = domain_activity(timeline, {ms(100), ms(350)});
-  EXPECT_EQ(domains[0].state, DomainState::kDisturbed);
-  EXPECT_EQ(domains[2].state, DomainState::kLockstep);
 }
 
 TEST(Activity, SaturationPointIsKnownOnlyWithBothBandwidths) {
@@ -194,32 +166,54 @@ TEST(Steps, MeansOfVeryLongStepsDoNotOverflow) {
   EXPECT_DOUBLE_EQ(mean_active(timeline, timeline.domains()[0].ranks, {ms(0), timeline.now()}), 10);
 }
 
-TEST(Wavefront, ASlopeOfOneMillisecondARankIsAThousandRanksPerSecond) {
-  RingModel model;
-  model.run();
-  for (auto& row : model.times) {
-    for (Rank rank = 0; rank < model.ranks; ++rank) {
-      auto& t = row[std::size_t(rank)];
-      for (double* time : {&t.begin, &t.delay_end, &t.work_end, &t.wait_end}) *time += rank * 1e6;
-    }
+/// What the domain moved, from the phases that its ranks reported: b(n) over time.
+double bytes_moved(const timeline::Timeline& timeline, const timeline::Domain& domain, Window window) {
+  std::vector<std::pair<Nanoseconds, int>> changes;
+  for (const Rank rank : domain.ranks) {
+    bool works = false;
+    timeline.lane(rank)->for_each_event(Nanoseconds{0}, window.to, [&](const wire::Event& event) {
+      if (!wire::changes_phase(event.kind) || (event.phase == wire::Phase::kCompute) == works) return;
+      works = !works;
+      changes.emplace_back(std::max(event.time, window.from), works ? 1 : -1);
+    });
   }
-  timeline::Timeline timeline;
-  model.fill(timeline, ms(900));
-  const auto front = find_wavefront(timeline, {ms(0), ms(900)});
-  ASSERT_TRUE(front);
-  EXPECT_EQ(front->amplitude, ms(39));
-  ASSERT_EQ(front->slopes_ranks_per_s.size(), 4u);
-  EXPECT_NEAR(front->slopes_ranks_per_s[1], 1000, 1);
+  std::ranges::sort(changes);
+  changes.emplace_back(window.to, 0);
+  double bytes = 0;
+  int active = 0;
+  Nanoseconds since = window.from;
+  for (const auto& [at, by] : changes) {
+    const double together = std::min(active * domain.info.core_bandwidth, domain.info.saturated_bandwidth);
+    bytes += together * std::chrono::duration<double>(at - since).count();
+    active += by, since = at;
+  }
+  return bytes;
 }
 
-TEST(Wavefront, RanksThatBeginTogetherHaveNoSlope) {
-  RingModel model;
-  model.run();
-  timeline::Timeline timeline;
-  model.fill(timeline, ms(900));
-  const auto front = find_wavefront(timeline, {ms(0), ms(900)});
-  ASSERT_TRUE(front);
-  EXPECT_EQ(front->slopes_ranks_per_s, std::vector<double>(4, 0.0));
+/// Samples come every 200 ms; a window that cuts them gets what was moved in its part of them.
+TEST(Activity, BandwidthOfAShortWindowIsWhatWasMovedInIt) {
+  const unsigned seed = test::any_seed();
+  test::RandomQuietScenarios random(seed);
+  double worst = 0;
+  for (int session = 0; session < 10; ++session) {
+    auto scenario = random.next(0.05, 5);
+    scenario.program.kernel = support::Kernel::kMemory;
+    scenario.communication.time = ms(random.real(5, 20));
+    const test::SimulatedSession simulated(scenario);
+    for (int i = 0; i < 10; ++i) {
+      const Nanoseconds from = ms(random.real(500, 3000));
+      const Window window{from, from + ms(random.real(50, 400))};
+      for (const DomainActivity& activity : domain_activity(simulated.timeline(), window)) {
+        const timeline::Domain& domain = simulated.timeline().domains()[std::size_t(activity.domain)];
+        const double truth =
+            bytes_moved(simulated.timeline(), domain, window) / (double(window.length().count()) * 1e-9);
+        ASSERT_TRUE(activity.bandwidth_mean);
+        worst = std::max(worst, std::abs(*activity.bandwidth_mean - truth) / domain.info.saturated_bandwidth);
+      }
+    }
+  }
+  fmt::print("farthest from the truth: {:.2f} % of the saturated bandwidth; seed {}\n", worst * 100, seed);
+  EXPECT_LT(worst, 0.03) << "seed " << seed;
 }
 
 }  // namespace

@@ -18,12 +18,20 @@ std::vector<std::string> texts(const Narrator& narrator) {
   return result;
 }
 
+void look(Narrator& narrator, const timeline::Timeline& timeline) {
+  DomainStates states;
+  states.follow(timeline);
+  const std::vector<Wave> waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  narrator.observe_waves(waves);
+  narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()}, states, waves), states, timeline.now());
+}
+
 /// Observes the session four times a second, as the monitor does.
 Narrator narrate(RingModel model, timeline::Timeline& timeline) {
   model.run();
   model.fill(timeline);
   Narrator narrator;
-  for (int i = 0; i < 4; ++i) narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()}));
+  for (int i = 0; i < 4; ++i) look(narrator, timeline);
   return narrator;
 }
 
@@ -70,12 +78,13 @@ TEST(Narrator, TellsWhenANodeFallsSilentAndWhenItIsHeardAgain) {
   timeline.apply_roster("n2", elsewhere);
   timeline.advance("n2", ms(9000));
   Narrator narrator;
-  const auto look = [&] { narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()})); };
-  look();
-  look();
-  EXPECT_EQ(texts(narrator), std::vector<std::string>{"node n1 fell silent"});
+  look(narrator, timeline);
+  look(narrator, timeline);
+  const auto said = texts(narrator);
+  EXPECT_EQ(std::ranges::count(said, "node n1 fell silent"), 1);
+  EXPECT_EQ(std::ranges::count(said, "node n1 is heard again"), 0);
   timeline.advance("n1", ms(9000));
-  look();
+  look(narrator, timeline);
   EXPECT_THAT(texts(narrator), Contains("node n1 is heard again"));
 }
 
@@ -86,7 +95,7 @@ TEST(Narrator, TellsOfARankThatWasLost) {
   model.fill(timeline, ms(300));
   timeline.add_loss({timeline::LossKind::kRankLost, "n1", 12, ms(300), ms(300), 1, ""});
   Narrator narrator;
-  narrator.observe(timeline, analyse(timeline, {ms(0), ms(300)}));
+  look(narrator, timeline);
   EXPECT_THAT(narrator.remarks(), Contains(AllOf(Field(&Remark::kind, Remark::Kind::kRank), Field(&Remark::rank, 12))));
 }
 

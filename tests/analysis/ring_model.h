@@ -34,6 +34,7 @@ struct RingModel {
     Nanoseconds length;
   };
   std::vector<Delay> delays;
+  std::map<Rank, Nanoseconds> more_work;  ///< In every step, of some ranks.
   Rank ranks_per_domain = 10;
 
   /// Times in ns: when rank r began step k, ended its work, and ended its waiting.
@@ -60,7 +61,9 @@ struct RingModel {
         t.delay_end = t.begin;
         for (const Delay& delay : delays)
           if (delay.rank == rank && delay.step == step) t.delay_end += double(delay.length.count());
-        t.work_end = t.delay_end + double(work.count()) + (noise_mean_ms > 0 ? noise(random) : 0);
+        const auto more = more_work.find(rank);
+        const Nanoseconds own = work + (more == more_work.end() ? Nanoseconds{0} : more->second);
+        t.work_end = t.delay_end + double(own.count()) + (noise_mean_ms > 0 ? noise(random) : 0);
       }
       exchange(row);
     }

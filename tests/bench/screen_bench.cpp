@@ -69,8 +69,10 @@ int main() {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   timeline::Timeline timeline;
   fill(timeline);
+  analysis::DomainStates states;
+  states.follow(timeline);
   const analysis::Findings findings =
-      analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()});
+      analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()}, states, {});
   view::SessionInfo session;
   session.name = "bench";
   session.link = view::LinkCondition::kLive;

@@ -30,6 +30,8 @@ inline wire::Roster take_roster(Bytes& in) {
     roster.domains.push_back({id, in.text(6), in.real(), in.real(), wire::BandwidthSource(in.below(256)), in.text(4)});
   for (int count = int(in.below(3)), phase = 0; phase < count; ++phase)
     roster.phases.push_back({wire::Phase(8 + phase), wire::Phase(in.below(256)), in.text(4)});
+  for (wire::DomainInfo& domain : roster.domains)
+    for (auto points = in.below(4); points > 0; --points) domain.curve.push_back(in.real());
   return roster;
 }
 

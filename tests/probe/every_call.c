@@ -6,6 +6,8 @@ int main(void) {
   const int on = idlewave_start(3, 8);
   int phase = idlewave_define_phase("halo exchange", IDLEWAVE_COMMUNICATE);
   idlewave_set_domain(2, 1, 10e9, 50e9);
+  const double curve[] = {10e9, 19e9, 27e9};
+  idlewave_domain_curve(curve, 3);
   idlewave_domain_bytes(12345);
   idlewave_step(0);
   idlewave_begin(IDLEWAVE_COMPUTE);

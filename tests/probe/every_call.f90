@@ -8,6 +8,7 @@ program every_call
   on = idlewave_start(3, 8)
   phase = idlewave_define_phase("halo exchange  ", idlewave_communicate)
   call idlewave_set_domain(2, .true., 10e9_real64)
+  call idlewave_domain_curve([10e9_real64, 19e9_real64, 27e9_real64])
   call idlewave_domain_bytes(12345_int64)
   call idlewave_step(0_int64)
   call idlewave_begin(idlewave_compute)

@@ -62,6 +62,8 @@ TEST(Probe, DescribesItsRank) {
   EXPECT_EQ(slot.domain_virtual.load(), 1u);
   EXPECT_EQ(slot.core_bandwidth.load(), 10e9);
   EXPECT_EQ(slot.saturated_bandwidth.load(), 50e9);
+  EXPECT_EQ(slot.curve_points.load(), 3u);
+  EXPECT_EQ(slot.curve[2].load(), 27e9);
   EXPECT_EQ(slot.domain_bytes.load(), 12345u);
   EXPECT_STREQ(slot.user_phases[8].name, "halo exchange");
   EXPECT_EQ(slot.user_phases[8].category, static_cast<std::uint32_t>(IDLEWAVE_COMMUNICATE));

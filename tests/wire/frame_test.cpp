@@ -93,6 +93,40 @@ TEST(Frame, HoldsAMillionRanks) {
   EXPECT_EQ(std::get<Roster>(back->body), roster);
 }
 
+TEST(Frame, SaysACurveThatManyDomainsShareOnce) {
+  Roster roster = two_ranks();
+  for (DomainId id = 1; id < 1000; ++id) roster.domains.push_back({id, "socket", 1e10, 5e10, {}, ""});
+  const std::size_t without = encode(frame_of(roster)).size();
+  for (DomainInfo& domain : roster.domains) domain.curve = {1e10, 1.9e10, 2.6e10};
+  roster.domains[500].curve.clear();
+  const std::vector<std::byte> bytes = encode(frame_of(roster));
+  EXPECT_LT(bytes.size(), without + 200);
+  const auto back = decode(bytes);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(std::get<Roster>(back->body), roster);
+}
+
+TEST(Frame, WithMorePointsOfCurvesThanThereMayBeRanksIsRefused) {
+  Roster roster = two_ranks();
+  roster.domains.front().curve.assign(kMaxCurve, 1e10);
+  for (DomainId id = 1; id < 1024; ++id) {
+    roster.domains.push_back({id, "", 0, 0, {}, ""});
+    roster.domains.back().curve = roster.domains.front().curve;
+  }
+  EXPECT_EQ(error_of(encode(frame_of(roster))), "no error");
+  roster.domains.push_back({1024, "", 0, 0, {}, ""});
+  roster.domains.back().curve = {1e10};
+  EXPECT_THAT(error_of(encode(frame_of(roster))), HasSubstr("too many points"));
+}
+
+TEST(Frame, WithAnImpossibleCurveIsRefused) {
+  for (const double nonsense : {-1.0, 1e19, std::nan("")}) {
+    Roster roster = two_ranks();
+    roster.domains[0].curve = {1e10, nonsense};
+    EXPECT_THAT(error_of(encode(frame_of(roster))), HasSubstr("'curve' is out of range"));
+  }
+}
+
 TEST(Frame, OfAnotherVersionIsRefusedByItsNumber) {
   std::vector<std::byte> bytes = encode(frame_of(End{}));
   ASSERT_EQ(bytes[3], std::byte{kWireVersion});  // map, text of one byte, "v", version

@@ -105,6 +105,12 @@ inline Roster random_roster(Random& random) {
     roster.domains.push_back({domain, random.text(30), static_cast<double>(random.any(40)),
                               static_cast<double>(random.any(40)) / 7, static_cast<BandwidthSource>(random.below(256)),
                               random.text(60)});
+    if (roster.domains.size() > 1 && random.once_in(2)) {
+      roster.domains.back().curve = roster.domains[roster.domains.size() - 2].curve;
+    } else {
+      for (std::uint64_t points = random.below(5); points > 0; --points)
+        roster.domains.back().curve.push_back(static_cast<double>(random.any(40)) / 3);
+    }
   }
   for (std::uint8_t phase = kFirstUserPhase; phase < kPhaseLimit; ++phase) {
     if (!random.once_in(8)) continue;

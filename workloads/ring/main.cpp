@@ -31,6 +31,8 @@ void tell_probe_about(const Options& options, const Work& work) {
   // the agent finds out where a real rank runs
   const wire::DomainId domain = is_virtual ? work.domain.id : wire::kNoDomain;
   idlewave_set_domain(domain, is_virtual, work.bandwidths.core, work.bandwidths.saturated);
+  const std::vector<double>& curve = work.bandwidths.curve;
+  if (!curve.empty()) idlewave_domain_curve(curve.data(), static_cast<int>(curve.size()));
 }
 
 bool waits_asleep(const Options& options, const Group& node) {

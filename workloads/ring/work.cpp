@@ -24,6 +24,13 @@ using wire::Error;
 using wire::Result;
 using wire::Status;
 
+/// As the socket plays it, for as many as may work there at the same time.
+std::vector<double> points_of(const BandwidthCurve& curve, int ranks) {
+  std::vector<double> points;
+  for (int active = 1; active <= ranks; ++active) points.push_back(curve.of_all(active));
+  return points;
+}
+
 std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_Comm ranks, const Domain& domain) {
   const auto curve = options.curve.empty()
                          ? BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth)
@@ -35,7 +42,8 @@ std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_C
   return Work{domain,
               [socket, volume = options.volume] { socket->move(volume); },
               options.volume,
-              {options.core_bandwidth, options.domain_bandwidth},
+              {options.core_bandwidth, options.domain_bandwidth,
+               options.curve.empty() ? std::vector<double>() : points_of(curve, domain.group.size)},
               socket};
 }
 
@@ -103,7 +111,7 @@ Bandwidths measure_bandwidths(Stream& stream, std::uint64_t bytes, const Group& 
                             stream_bandwidth(stream, bytes, true, domain.ranks)};
   std::array<double, 2> sum{};
   MPI_Allreduce(own.data(), sum.data(), sum.size(), MPI_DOUBLE, MPI_SUM, domain.ranks);
-  return {sum[0], std::max(sum[0], sum[1])};
+  return {.core = sum[0], .saturated = std::max(sum[0], sum[1])};
 }
 
 Result<std::shared_ptr<Stream>> make_stream(StreamKind kind, std::size_t length) {

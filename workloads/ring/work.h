@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "probe/wire/result.h"
 #include "workloads/kernels/virtual_socket.h"
@@ -14,8 +15,9 @@ namespace idlewave::ring {
 
 /// Bytes per second of a contention domain; 0: not known.
 struct Bandwidths {
-  double core = 0;       ///< b(1)
-  double saturated = 0;  ///< b(all ranks that run on it)
+  double core = 0;                 ///< b(1)
+  double saturated = 0;            ///< b(all ranks that run on it)
+  std::vector<double> curve = {};  ///< b(1), b(2), ..., if more is known.
 };
 
 struct Work {

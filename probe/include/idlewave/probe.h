@@ -51,6 +51,10 @@ int idlewave_define_phase(const char *name, int category);
  * for a virtual socket. Bandwidths of one process and of the saturated domain in bytes/s; 0 if not known. */
 void idlewave_set_domain(int domain, int is_virtual, double core_bandwidth, double saturated_bandwidth);
 
+/* After idlewave_set_domain, where more is known of the domain's bandwidth than its two figures: b(1), b(2), ... of 1,
+ * 2, ... processes that work at the same time, in bytes/s. At most 128 points are taken. */
+void idlewave_domain_curve(const double *bandwidths, int points);
+
 /* Virtual sockets only: bytes that the model has moved on this rank's domain since it was made. */
 void idlewave_domain_bytes(uint64_t total);
 

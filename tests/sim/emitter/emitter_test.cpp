@@ -157,6 +157,9 @@ TEST(Emitter, TakesTheBandwidthsOfTheRosterFromACurve) {
   tell(scenario, {}, collector);
   EXPECT_EQ(collector.rosters.at(0).domains.at(0).core_bandwidth, 12e9);
   EXPECT_EQ(collector.rosters.at(0).domains.at(0).saturated_bandwidth, 31e9);
+  std::vector<double> curve(10, 30e9);
+  curve[0] = 12e9, curve[1] = 31e9;
+  EXPECT_EQ(collector.rosters.at(0).domains.at(3).curve, curve);
 }
 
 TEST(Emitter, SaysNothingOfBandwidthWhereTheProgramIsCoreBound) {

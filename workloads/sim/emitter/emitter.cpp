@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "probe/wire/codec.h"
+#include "workloads/sim/core/bandwidth.h"
 
 namespace idlewave::sim::emitter {
 namespace {
@@ -29,6 +30,15 @@ std::vector<double> bandwidths(const support::Scenario& scenario, const Model& m
   return b;
 }
 
+/// Of a domain whose scenario says more than two figures.
+std::vector<double> curve_of(const support::Scenario& scenario, const Model& model) {
+  std::vector<double> curve;
+  if (model.core_bound || scenario.machine.curve.empty()) return curve;
+  const auto points = std::min(std::size_t(model.ranks_per_domain), wire::kMaxCurve);
+  for (std::size_t active = 1; active <= points; ++active) curve.push_back(core::bandwidth(scenario.machine, active));
+  return curve;
+}
+
 wire::Roster roster_of(const support::Scenario& scenario, const Model& model, const std::string& program) {
   wire::Roster roster;
   roster.world_size = model.ranks;
@@ -38,6 +48,7 @@ wire::Roster roster_of(const support::Scenario& scenario, const Model& model, co
   roster.program = program;
   const auto& curve = scenario.machine.curve;
   const bool bound = !model.core_bound;
+  const std::vector<double> said = curve_of(scenario, model);
   for (Rank rank = 0; rank < model.ranks; ++rank) roster.ranks.push_back({rank, 0, rank / model.ranks_per_domain});
   for (Rank domain = 0; domain < model.domains(); ++domain) {
     roster.domains.push_back({.id = domain,
@@ -49,7 +60,8 @@ wire::Roster roster_of(const support::Scenario& scenario, const Model& model, co
                                                      : curve.empty() ? scenario.machine.domain_bandwidth
                                                                      : *std::ranges::max_element(curve),
                               .source = bound ? wire::BandwidthSource::kVirtual : wire::BandwidthSource::kNone,
-                              .note = bound ? "" : "the simulated program is core-bound"});
+                              .note = bound ? "" : "the simulated program is core-bound",
+                              .curve = said});
   }
   return roster;
 }

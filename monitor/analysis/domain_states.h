@@ -1,0 +1,75 @@
+#pragma once
+// How the ranks of a domain stand to each other, over the session. Whatever says so (panel, events, report) says what
+// stands here.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "monitor/analysis/window.h"
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis {
+
+enum class DomainState : std::uint8_t {
+  kUnknown,    ///< Too little has been seen.
+  kNotActive,  ///< No rank computes: all have stopped or are lost.
+  kLockstep,   ///< All begin their steps together; bandwidth per rank is that of the full domain.
+  kSkewed,     ///< They do not, and it is noise, or the wait for others, that keeps them apart.
+  /// A computational wavefront (afzal-2020, section 4): the domain has more ranks than saturate it, and they have come
+  /// apart so far that fewer compete for the bandwidth than would in lockstep.
+  kComputational,
+  kStraggler,  ///< One rank works longer than the others, step after step.
+  kDisturbed,  ///< An idle wave is passing through.
+};
+inline constexpr int kDomainStates = int(DomainState::kDisturbed) + 1;
+std::string to_words(DomainState state);
+
+/// A domain came into another state.
+struct StateChange {
+  Nanoseconds at{};
+  DomainState state = DomainState::kUnknown;
+  Rank straggler = -1;  ///< With kStraggler.
+  double active = 0;    ///< Mean number at work over the steps that told.
+};
+
+/// Follows a session. It looks at moments of the session, four a second, with what was known at each of them and what it
+/// had said before; so what it says does not depend on who looks when, and a replay is told what was told live. One
+/// thread.
+///
+/// What is looked at are the latest steps that all running ranks of a domain have been through, behind the last idle
+/// wave: 12 where there are as many, and up to 64 of the last two seconds. A word is taken back only where the signs have
+/// come clearly below what they had to reach for it, and then only at the fourth look in a row.
+class DomainStates {
+ public:
+  /// Looks at all moments that have come since, up to timeline.now(). Costs in proportion to moments and ranks.
+  void follow(const timeline::Timeline& timeline);
+
+  /// The latest change at or before `time`; null where there was none. `domain`: index into Timeline::domains().
+  const StateChange* at(int domain, Nanoseconds time) const;
+  /// Oldest first; of very many the latest.
+  std::span<const StateChange> changes(int domain) const;
+
+ private:
+  struct Story {
+    std::vector<StateChange> changes;
+    StateChange candidate;
+    int looks = 0;               ///< At which the candidate was seen in a row.
+    Nanoseconds newest{};        ///< Begin of the latest step that was looked at, on its first rank.
+    Nanoseconds typical_step{};  ///< Then,
+    Nanoseconds longest_idle{};  ///< and what a rank may be idle in a step without being in an idle wave.
+    StateChange last() const { return changes.empty() ? StateChange() : changes.back(); }
+  };
+  bool look(const timeline::Timeline& timeline, Nanoseconds at);
+  bool look_at(const timeline::Timeline& timeline, int domain, Story& story, Nanoseconds at);
+  static bool become(Story& story, StateChange change);
+  static void weigh(Story& story, StateChange change);
+  Nanoseconds longest_step() const;
+
+  std::vector<Story> stories_;
+  Nanoseconds next_{};
+  Nanoseconds lively_{};  ///< When something was last seen to happen.
+};
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,185 @@
+#include "monitor/analysis/domain_states.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "monitor/analysis/concurrency.h"
+#include "tests/analysis/ring_model.h"
+#include "tests/analysis/simulated_session.h"
+#include "tests/timeline/builders.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using support::Scenario;
+using test::any_seed;
+using test::ms;
+using test::RandomQuietScenarios;
+using test::RingModel;
+using test::SimulatedSession;
+
+DomainStates followed(const timeline::Timeline& timeline) {
+  DomainStates states;
+  states.follow(timeline);
+  return states;
+}
+
+DomainState state_at(const timeline::Timeline& timeline, int domain, Nanoseconds at) {
+  const DomainStates states = followed(timeline);
+  const StateChange* change = states.at(domain, at);
+  return change ? change->state : DomainState::kUnknown;
+}
+
+/// physics.md: 40 ranks in a ring, saturation at 5, a delay of 1.2 s on rank 5 at step 5.
+Scenario reference_case(Rank ranks_per_domain) {
+  Scenario scenario;
+  scenario.machine = {
+      .ranks = 40, .ranks_per_domain = ranks_per_domain, .core_bandwidth = 10e9, .domain_bandwidth = 50e9};
+  scenario.program = {.steps = 200, .kernel = support::Kernel::kMemory, .volume = 50'000'000};
+  scenario.delays = {{5, 5, ms(1200)}};
+  return scenario;
+}
+
+TEST(DomainStates, OfTheReferenceCaseAreLockstepWhereItWasHitAndComputationalWavesElsewhere) {
+  const SimulatedSession session(reference_case(10));
+  EXPECT_EQ(state_at(session.timeline(), 0, ms(2900)), DomainState::kLockstep);
+  for (const int other : {1, 2, 3})
+    EXPECT_EQ(state_at(session.timeline(), other, ms(2900)), DomainState::kComputational);
+}
+
+TEST(DomainStates, BelowTheSaturationPointAreLockstepBehindTheWave) {
+  for (const Rank each : {3, 5}) {
+    const SimulatedSession session(reference_case(each));
+    const auto last = session.timeline().now() - ms(100);
+    for (int domain = 0; domain < int(session.timeline().domains().size()); ++domain)
+      EXPECT_EQ(state_at(session.timeline(), domain, last), DomainState::kLockstep) << each << " " << domain;
+  }
+}
+
+TEST(DomainStates, TellOfAnIdleWaveWhileItIsInside) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline, ms(350));
+  EXPECT_EQ(state_at(timeline, 0, ms(350)), DomainState::kDisturbed);
+  EXPECT_EQ(state_at(timeline, 2, ms(350)), DomainState::kLockstep);
+}
+
+TEST(DomainStates, TellWhenAllRanksHaveStopped) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  timeline.advance("n1", ms(2000));
+  EXPECT_EQ(state_at(timeline, 0, ms(900)), DomainState::kLockstep);
+  EXPECT_EQ(state_at(timeline, 0, ms(2000)), DomainState::kNotActive);
+}
+
+TEST(DomainStates, AreNotKnownBeforeAnythingWasSeen) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", model.roster());
+  EXPECT_EQ(state_at(timeline, 0, ms(1000)), DomainState::kUnknown);
+  model.fill(timeline, ms(30));
+  EXPECT_EQ(state_at(timeline, 0, ms(1000)), DomainState::kUnknown);
+}
+
+TEST(DomainStates, NameTheOneRankThatWorksLongerStepAfterStep) {
+  RingModel model;
+  model.noise_mean_ms = 0.3;
+  model.more_work[23] = ms(4);
+  model.steps = 300;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const DomainStates states = followed(timeline);
+  ASSERT_NE(states.at(2, ms(3000)), nullptr);
+  EXPECT_EQ(states.at(2, ms(3000))->state, DomainState::kStraggler);
+  EXPECT_EQ(states.at(2, ms(3000))->straggler, 23);
+  for (const int other : {0, 1, 3}) EXPECT_NE(states.at(other, ms(3000))->state, DomainState::kStraggler) << other;
+}
+
+TEST(DomainStates, CallNobodyAStragglerWhereHalfOfTheRanksWorkLonger) {
+  RingModel model;
+  for (Rank rank = 20; rank < 25; ++rank) model.more_work[rank] = ms(4);
+  model.steps = 300;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  EXPECT_NE(state_at(timeline, 2, ms(3000)), DomainState::kStraggler);
+}
+
+/// A recording may say that it lasted for years.
+TEST(DomainStates, PassQuicklyOverTimeInWhichNothingHappens) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline, ms(900));
+  const Nanoseconds year = std::chrono::hours(24 * 365);
+  model.run_again(timeline, year);
+  const DomainStates states = followed(timeline);
+  EXPECT_EQ(states.at(0, ms(800))->state, DomainState::kLockstep);
+  EXPECT_EQ(states.at(0, year + ms(900))->state, DomainState::kLockstep);
+}
+
+/// Sessions of every kind in which nobody is delayed.
+struct Told {
+  double minutes = 0;  ///< Of domains.
+  int domains = 0;
+  int changes = 0;  ///< After the first word of each domain.
+  int returns = 0;  ///< To a word that the domain had had before.
+};
+
+void add(Told& told, const timeline::Timeline& timeline, bool may_wave) {
+  const DomainStates states = followed(timeline);
+  for (int domain = 0; domain < int(timeline.domains().size()); ++domain) {
+    told.minutes += std::chrono::duration<double>(timeline.now()).count() / 60;
+    ++told.domains;
+    std::set<DomainState> had;
+    for (const StateChange& change : states.changes(domain)) {
+      if (change.state == DomainState::kNotActive) continue;
+      told.changes += !had.empty();
+      told.returns += !had.insert(change.state).second;
+      EXPECT_TRUE(may_wave || change.state != DomainState::kComputational) << domain;
+    }
+  }
+}
+
+struct AllTold {
+  Told contended;  ///< Memory-bound above the saturation point.
+  Told others;
+};
+
+AllTold told_of(unsigned seed, double noise) {
+  RandomQuietScenarios random(seed);
+  AllTold told;
+  for (int i = 0; i < 30; ++i) {
+    const Scenario scenario = random.next(noise, 20);
+    const SimulatedSession session(scenario);
+    const bool may_wave = scenario.program.kernel == support::Kernel::kMemory &&
+                          saturation_point(session.timeline().domains()[0].info) < scenario.machine.ranks_per_domain;
+    add(may_wave ? told.contended : told.others, session.timeline(), may_wave);
+  }
+  for (const auto& [name, of] : {std::pair("contended", told.contended), {"not contended", told.others}})
+    fmt::print("noise {:.0f} %, {}: {} domains, {:.1f} domain-minutes, {:.2f} changes and {:.2f} returns a minute\n",
+               noise * 100, name, of.domains, of.minutes, of.changes / of.minutes, of.returns / of.minutes);
+  return told;
+}
+
+/// A contended program that noise moves comes out of lockstep, and may fall back into it; where noise is strong, waves of
+/// its own making pass through. Measured: docs/report.md.
+TEST(DomainStates, AreToldOnceWhereNothingChanges) {
+  const unsigned seed = any_seed();
+  for (const double noise : {0.0, 0.01, 0.02, 0.05, 0.1}) {
+    const AllTold told = told_of(seed, noise);
+    EXPECT_LT(told.others.returns, 2 + told.others.minutes) << "seed " << seed;
+    EXPECT_LT(told.contended.returns, 2 + (noise > 0.05 ? 10 : 3) * told.contended.minutes) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace idlewave::analysis

@@ -1,0 +1,106 @@
+#include "monitor/analysis/order.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "tests/analysis/ring_model.h"
+#include "tests/analysis/simulated_session.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using std::numbers::pi;
+using test::ms;
+using test::RingModel;
+
+/// 32 ranks, steps of 10 ms, each rank late by so many milliseconds; in the midst of the run.
+template <class Lateness>
+Order order_with(Lateness lateness) {
+  RingModel model;
+  model.ranks = 32;
+  model.ranks_per_domain = 16;
+  model.run();
+  for (auto& row : model.times) {
+    for (Rank rank = 0; rank < model.ranks; ++rank) {
+      auto& t = row[std::size_t(rank)];
+      for (double* time : {&t.begin, &t.delay_end, &t.work_end, &t.wait_end}) *time += lateness(rank) * 1e6;
+    }
+  }
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  return order_at(timeline, ms(503.1)).value();
+}
+
+TEST(Order, OfLockstepIsOne) {
+  const Order order = order_with([](Rank) { return 0; });
+  EXPECT_EQ(order.ranks, 32);
+  EXPECT_NEAR(order.parameter, 1, 1e-9);
+  EXPECT_NEAR(order.entropy, 0, 1e-9);
+  EXPECT_NEAR(order.gradient, 0, 1e-9);
+  EXPECT_NEAR(order.difference, 0, 1e-9);
+}
+
+TEST(Order, OfRanksThatAreSplayedOutOverAStepIsZero) {
+  const Order order = order_with([](Rank rank) { return 10.0 * rank / 32; });
+  EXPECT_NEAR(order.parameter, 0, 1e-6);
+  EXPECT_NEAR(order.entropy, 1, 1e-3);
+  EXPECT_NEAR(order.gradient, 2 * pi / 32, 1e-6);
+  EXPECT_NEAR(order.difference, 2 * pi * 31 / 32, 1e-6);
+}
+
+/// sin(x) / x with x half of the angle over which they lie evenly, as a sum over 32 ranks.
+TEST(Order, OfRanksOverAQuarterOfAStepIsTheSumOfTheirPhases) {
+  const Order order = order_with([](Rank rank) { return 2.5 * rank / 32; });
+  const double angle = pi / 2 / 32;
+  EXPECT_NEAR(order.parameter, std::sin(16 * angle) / (32 * std::sin(angle / 2)), 1e-6);
+  EXPECT_NEAR(order.difference, pi / 2 * 31 / 32, 1e-6);
+}
+
+TEST(Order, OfTwoDomainsHalfAStepApartIsZeroButTheyAreNotSplayed) {
+  const Order order = order_with([](Rank rank) { return rank < 16 ? 0 : 5; });
+  EXPECT_NEAR(order.parameter, 0, 1e-6);
+  EXPECT_NEAR(order.entropy, std::log(2) / std::log(16), 1e-9);
+  EXPECT_NEAR(order.difference, pi, 1e-6);
+  EXPECT_NEAR(order.gradient, pi / 31, 1e-6);
+}
+
+/// Whole steps apart: the same phase, though one has done more.
+TEST(Order, DoesNotSeeWholeStepsButTheDifferenceDoes) {
+  const Order order = order_with([](Rank rank) { return rank < 16 ? 0 : 20; });
+  EXPECT_NEAR(order.parameter, 1, 1e-9);
+  EXPECT_NEAR(order.difference, 4 * pi, 1e-6);
+}
+
+/// physics.md: the wave leaves a spread of 66 ms behind, in steps of 10 ms; below saturation nothing.
+TEST(Order, OfTheReferenceCaseIsLostForGoodOnlyAboveTheSaturationPoint) {
+  for (const Rank each : {5, 10}) {
+    support::Scenario scenario;
+    scenario.machine = {.ranks = 40, .ranks_per_domain = each, .core_bandwidth = 10e9, .domain_bandwidth = 50e9};
+    scenario.program = {.steps = 200, .kernel = support::Kernel::kMemory, .volume = 50'000'000};
+    scenario.delays = {{5, 5, ms(1200)}};
+    const test::SimulatedSession session(scenario);
+    const auto& timeline = session.timeline();
+    EXPECT_NEAR(order_at(timeline, ms(40)).value().parameter, 1, 0.01) << each;
+    const Window end{timeline.now() * 8 / 10, timeline.now() * 19 / 20};
+    for (const Order& order : order_over(timeline, end, 16)) {
+      if (each == 5)
+        EXPECT_NEAR(order.parameter, 1, 0.01);
+      else
+        EXPECT_LT(order.parameter, 0.5);
+    }
+  }
+}
+
+TEST(Order, IsNotDefinedBeforeAStepHasEnded) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  EXPECT_FALSE(order_at(timeline, ms(0)));
+  model.fill(timeline, ms(5));
+  EXPECT_FALSE(order_at(timeline, ms(5)));
+}
+
+}  // namespace
+}  // namespace idlewave::analysis
