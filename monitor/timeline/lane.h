@@ -85,7 +85,8 @@ class Lane {
   StepRecords steps() const;
   /// How many of them began before `at`. O(log steps), and about O(1) where steps are equally long.
   std::size_t steps_begun_before(Nanoseconds at) const;
-  /// Calls visit(const StepRecord&) (session time) for the steps that go on within [from, to), in order.
+  /// Calls visit(const StepRecord&) (session time) for the latest step that had begun at `from`, and for those that began
+  /// after it and before `to`, in order.
   template <class Visit>
   void for_each_step(Nanoseconds from, Nanoseconds to, Visit visit) const {
     if (!history_) return;
