@@ -109,7 +109,7 @@ TEST(Narrator, TellsWhoWasLostFirstHoweverManyFollow) {
   for (Rank rank = 13; rank < 40; ++rank)
     timeline.add_loss({timeline::LossKind::kRankLost, "n1", rank, ms(400), ms(400), 1, ""});
   Narrator narrator;
-  narrator.observe(timeline, analyse(timeline, {ms(0), ms(300)}));
+  look(narrator, timeline);
   EXPECT_THAT(texts(narrator),
               Contains("lost: rank 12 at 0.31 s and 29 more until 0.40 s, whose processes ended without saying so"));
 }
