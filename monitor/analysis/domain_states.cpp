@@ -26,8 +26,9 @@ constexpr std::size_t kChangesKept = 1000;
 constexpr int kQuietSteps = 4;
 constexpr int kQuietLooks = 8;
 
-/// A rank that is idle in one step for longer than ranks mostly are by this many typical steps is inside an idle wave.
-constexpr double kWaveWait = 1.5;
+/// A rank that is idle in one step for longer than ranks are in three steps of four, by this many typical steps, is inside
+/// an idle wave.
+constexpr double kWaveWait = 2;
 
 /// What a sign has to reach for a word to be said, and where it has to fall to for it to be taken back.
 struct Bounds {
@@ -118,15 +119,19 @@ class Rounds {
 };
 
 template <class Figure>
-Nanoseconds typical(std::span<const Round> rounds, Figure figure) {
+std::vector<Nanoseconds> figures(std::span<const Round> rounds, Figure figure) {
   std::vector<Nanoseconds> all;
   for (const Round& round : rounds)
     for (const StepRecord& record : round.of) all.push_back(figure(record));
-  return median(std::move(all));
+  return all;
 }
 
 Nanoseconds longest_idle(std::span<const Round> rounds, Nanoseconds typical_step) {
-  return typical(rounds, idle) + Nanoseconds(std::llround(kWaveWait * double(typical_step.count())));
+  std::vector<Nanoseconds> all = figures(rounds, idle);
+  if (all.empty()) return Nanoseconds{0};
+  const auto three_quarters = all.begin() + std::ptrdiff_t(all.size() * 3 / 4);
+  std::ranges::nth_element(all, three_quarters);
+  return *three_quarters + Nanoseconds(std::llround(kWaveWait * double(typical_step.count())));
 }
 
 bool holds_wave(const Round& round, Nanoseconds longest) {
@@ -369,7 +374,7 @@ bool DomainStates::look_at(const Timeline& timeline, int domain, Story& story, N
   const std::vector<Round> latest = is_new ? rounds.collect() : std::vector<Round>();
   if (is_new) {
     story.newest = rounds.newest();
-    story.typical_step = typical(latest, [](const StepRecord& record) { return record.end - record.begin; });
+    story.typical_step = median(figures(latest, [](const StepRecord& record) { return record.end - record.begin; }));
     story.longest_idle = longest_idle(latest, story.typical_step);
   }
   if (story.typical_step <= Nanoseconds{0}) return is_new;
