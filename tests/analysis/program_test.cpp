@@ -67,6 +67,16 @@ TEST(Program, IsARingOrAChain) {
   EXPECT_FALSE(found(model).pattern.ring);
 }
 
+/// Where three steps up are one step down.
+TEST(Program, HasEachPartnerOnceWhereTheRingIsSmall) {
+  for (const Rank ranks : {4, 5, 6}) {
+    RingModel model = disturbed();
+    model.ranks = ranks;
+    model.delays[0].rank = 1;
+    EXPECT_THAT(found(model).pattern.distances, ElementsAre(-1, 1)) << ranks;
+  }
+}
+
 TEST(Program, KeepsItsPartnersUnderNoise) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(seed);
