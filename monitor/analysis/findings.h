@@ -34,8 +34,10 @@ struct Findings {
   Missing missing;  ///< Were the session over now.
 };
 
-/// `window`: for the averages. Waves are searched in all that is kept; `known` as find_waves has it.
-Findings analyse(const timeline::Timeline& timeline, Window window, std::span<const Wave> known = {});
+/// `window`: for the averages. Waves are searched in all that is kept.
+Findings analyse(const timeline::Timeline& timeline, Window window, WaveWatch& waves);
+/// Of a session that is looked at once.
+Findings analyse(const timeline::Timeline& timeline, Window window);
 
 /// Turns findings over time into remarks. Owned by whoever calls analyse repeatedly; one thread.
 class Narrator {

@@ -20,6 +20,10 @@ constexpr double kLate = 0.25;
 constexpr Rank kNear = 3;
 constexpr std::size_t kMostMoments = 8;
 constexpr Step kMostSteps = 512;
+/// Of fewer ranks the neighbours' neighbours may be everybody.
+constexpr std::size_t kFewestTogether = 8;
+/// Of the steps in which somebody was late.
+constexpr double kCollective = 0.9;
 /// About a late one.
 constexpr Rank kMostRanks = 512;
 
@@ -46,41 +50,59 @@ bool PartnerSearch::Evidence::speaks_for_it() const {
 
 void PartnerSearch::add(Rank first, std::span<const std::optional<StepCourse>> row) {
   const auto size = Rank(row.size());
+  Told& told = told_by(row);
   for (Rank i = 0; i < size; ++i) {
     if (!row[std::size_t(i)]) continue;
     for (Rank offset = -farthest_; offset <= farthest_; ++offset) {
       const Rank other = size == ranks_ ? round(i + offset) : i + offset;
       if (offset == 0 || other < 0 || other >= size || !row[std::size_t(other)]) continue;
-      compare(round(first + i), offset, *row[std::size_t(i)], *row[std::size_t(other)]);
+      compare(told, round(first + i), offset, *row[std::size_t(i)], *row[std::size_t(other)]);
     }
   }
 }
 
-void PartnerSearch::compare(Rank rank, Rank offset, const StepCourse& mine, const StepCourse& its) {
+PartnerSearch::Told& PartnerSearch::told_by(std::span<const std::optional<StepCourse>> row) {
+  Nanoseconds latest = Nanoseconds::min(), first_end = Nanoseconds::max();
+  for (const auto& course : row) {
+    if (!course) continue;
+    latest = std::max(latest, course->post);
+    if (course->over) first_end = std::min(first_end, course->end);
+  }
+  std::size_t known = 0, early = 0;
+  for (const auto& course : row) known += course && course->over, early += course && course->post < latest - late_;
+  const bool is_late = 2 * early > known;
+  Told& told = is_late && known >= kFewestTogether && first_end >= latest - tolerance_ ? together_ : apart_;
+  told.steps += is_late;
+  return told;
+}
+
+void PartnerSearch::compare(Told& told, Rank rank, Rank offset, const StepCourse& mine, const StepCourse& its) const {
   if (its.post < mine.post + late_) return;
-  Evidence& evidence = (rank + offset < 0 || rank + offset >= ranks_ ? across_ : inside_)[place(offset)];
+  Evidence& evidence = (rank + offset < 0 || rank + offset >= ranks_ ? told.across : told.inside)[place(offset)];
   ++evidence.told;
   evidence.violated += mine.over && mine.end < its.post - tolerance_;
 }
 
 /// As the near partners say, in both directions: of far ones it is said by chance sooner, and a rank at one end of a
 /// chain may wait for its own neighbour while the one at the other end is late.
-bool PartnerSearch::is_ring(const std::vector<Rank>& offsets) const {
+bool PartnerSearch::is_ring(const Told& told, const std::vector<Rank>& offsets) {
   Rank nearest = kFarthest;
   for (const Rank offset : offsets) nearest = std::min(nearest, Rank(std::abs(offset)));
   Evidence across;
   for (const Rank offset : offsets)
-    if (std::abs(offset) <= kNear * nearest) across = across + across_[place(offset)];
+    if (std::abs(offset) <= kNear * nearest) across = across + told.across[place(offset)];
   return across.told == 0 || across.speaks_for_it();
 }
 
 Partners PartnerSearch::found() const {
+  const bool collective = double(together_.steps) > kCollective * double(together_.steps + apart_.steps);
+  const Told& told = collective ? together_ : apart_;
   std::vector<Rank> offsets;
   for (Rank offset = -farthest_; offset <= farthest_; ++offset)
-    if (inside_[place(offset)].speaks_for_it()) offsets.push_back(offset);
-  Partners partners{.offsets = {}, .ring = is_ring(offsets)};
+    if (told.inside[place(offset)].speaks_for_it()) offsets.push_back(offset);
+  Partners partners{.offsets = {}, .ring = is_ring(told, offsets), .collective = collective};
   for (const Rank offset : offsets)
-    if (!partners.ring || (inside_[place(offset)] + across_[place(offset)]).speaks_for_it())
+    if (!partners.ring || (told.inside[place(offset)] + told.across[place(offset)]).speaks_for_it())
       partners.offsets.push_back(offset);
   return partners;
 }

@@ -18,6 +18,9 @@ struct Partners {
   std::vector<wire::Rank> offsets;
   /// Rank 0 is beside the last one.
   bool ring = true;
+  /// In each step everybody waits for whoever is latest, as after a barrier; the offsets are then those that were looked
+  /// at.
+  bool collective = false;
 
   /// Rank + offset, round the ring; -1 outside an open chain, and where that is the rank itself.
   wire::Rank at(wire::Rank rank, wire::Rank offset, wire::Rank ranks) const;
@@ -50,16 +53,23 @@ class PartnerSearch {
     bool speaks_for_it() const;
     Evidence operator+(const Evidence& more) const { return {told + more.told, violated + more.violated}; }
   };
+  /// What steps of one kind have told.
+  struct Told {
+    std::array<Evidence, 2 * kFarthest + 1> inside, across;  ///< By offset, without and with going across the ends.
+    std::uint64_t steps = 0;                                 ///< In which somebody was much later than most.
+  };
   static std::size_t place(wire::Rank offset) { return std::size_t(offset + kFarthest); }
   wire::Rank round(wire::Rank rank) const { return ((rank % ranks_) + ranks_) % ranks_; }
-  void compare(wire::Rank rank, wire::Rank offset, const StepCourse& mine, const StepCourse& its);
-  bool is_ring(const std::vector<wire::Rank>& offsets) const;
+  Told& told_by(std::span<const std::optional<StepCourse>> row);
+  void compare(Told& told, wire::Rank rank, wire::Rank offset, const StepCourse& mine, const StepCourse& its) const;
+  static bool is_ring(const Told& told, const std::vector<wire::Rank>& offsets);
 
   wire::Rank ranks_;
   wire::Rank farthest_;
   wire::Nanoseconds late_;
   wire::Nanoseconds tolerance_;
-  std::array<Evidence, 2 * kFarthest + 1> inside_, across_;  ///< By offset, without and with going across the ends.
+  /// Steps that all ranks ended together, right after the latest post, tell nothing of neighbours where others do.
+  Told together_, apart_;
 };
 
 /// When somebody was late, so that others had to wait.

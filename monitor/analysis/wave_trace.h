@@ -18,6 +18,8 @@ struct Origin {
   wire::Step step = wire::kNoStep;
   Nanoseconds begin{};
   Nanoseconds excess{};
+  /// It was at work for so much longer; else it was held beside its work.
+  bool in_work = false;
 };
 
 /// Runs the program once more beside what was recorded, without the origin's excess: a rank goes on when it and all whom
@@ -75,6 +77,10 @@ class WaveTrace {
   double ordinary_slowdown(Rank rank) const;
   bool waits_more_than_usual(Rank rank) const;
   bool may_matter(Rank rank, Step step) const;
+  bool is_flattened(Step step);
+  void reach_all(Step step);
+  Nanoseconds ordinary_step() const;
+  std::optional<TheorySpeed> theory(const WaveDirection& direction) const;
 
   WaveDirection direction(int sign) const;
   void settle_end(WaveDirection& direction) const;
@@ -85,10 +91,13 @@ class WaveTrace {
   const Partners& partners_;
   const Contention& contention_;
   Origin origin_;
+  Nanoseconds typical_step_;
   Nanoseconds threshold_;
   Step stride_ = 1;
   Step latest_ = wire::kNoStep;  ///< In which somebody was reached.
   std::map<Rank, FrontPoint> reached_;
+  std::optional<Step> flattened_in_;
+  int reached_at_once_up_ = 0, reached_at_once_down_ = 0;
   std::vector<Look> looks_;       ///< By rank, while the wave is traced.
   std::vector<Rank> touched_;     ///< Whose look says so.
   std::vector<Rank> candidates_;  ///< Whom the wave may touch in this step.

@@ -45,7 +45,7 @@ Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const 
 void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window) {
   measure_rate(now);
   until = last_in_full(until, window);
-  findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, until - window), until}, findings_.waves);
+  findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, until - window), until}, waves_);
   narrator_.observe(timeline_, findings_);
 }
 

@@ -42,6 +42,7 @@ class Observer {
 
   timeline::Timeline timeline_;
   ingest::Ingest ingest_;
+  analysis::WaveWatch waves_;
   analysis::Findings findings_;
   analysis::Narrator narrator_;
   std::deque<std::pair<Nanoseconds, std::uint64_t>> counts_;  ///< Events known at some moments of the last second.
