@@ -75,6 +75,7 @@ json direction_json(const analysis::WaveDirection& direction) {
           {"ranks_per_step", value_of(direction.leading.ranks_per_step)},
           {"leading", edge_json(direction.leading)},
           {"trailing", edge_json(direction.trailing)},
+          {"theory_ranks_per_s", direction.theory ? json(direction.theory->ranks_per_s) : json()},
           {"theory", theory_json(direction.theory)},
           {"decay_s_per_rank", value_of(direction.decay_s_per_rank)},
           {"decay_s_per_rank_error", error_of(direction.decay_s_per_rank)},
