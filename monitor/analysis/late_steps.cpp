@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "monitor/analysis/contention.h"
 #include "monitor/analysis/least_squares.h"
 #include "monitor/analysis/step_history.h"
 
@@ -20,6 +19,8 @@ constexpr std::uint64_t kEpochSteps = 128;
 constexpr std::uint32_t kFirstSteps = 8;
 /// Of a typical step: what is later by less makes no wave.
 constexpr double kLeastExcess = 0.1;
+/// The same where memory bandwidth is shared: how many were active at what time is not known better.
+constexpr double kLeastShared = 0.5;
 /// So many of an epoch's largest values are kept.
 constexpr std::size_t kCandidates = 32;
 /// What comes oftener in two epochs is ordinary.
@@ -186,6 +187,14 @@ std::size_t LateSteps::sort_out(std::vector<Candidate*>& candidates, Nanoseconds
   return count_extraordinary(values, kLeastExcess * seconds(typical_step));
 }
 
+void LateSteps::take_contention_off(Candidate& candidate, const Contention& contention, Nanoseconds typical_step) {
+  candidate.shared = true;
+  const LateStep& late = candidate.step;
+  if (!contention.matters_to(late.rank)) return;
+  *candidate.excess -= contention.owed_to_others(late.rank, late.step, late.begin);
+  if (*candidate.excess < kLeastShared * seconds(typical_step)) candidate.excess = 0;
+}
+
 void LateSteps::judge(const Timeline& timeline, Nanoseconds typical_step) {
   if (!std::exchange(changed_, false) || steps_now_ + steps_before_ < kFewestSteps) return;
   std::vector<Candidate*> candidates;
@@ -203,8 +212,7 @@ void LateSteps::judge(const Timeline& timeline, Nanoseconds typical_step) {
   for (auto next = unshared(); next != candidates.begin() + std::ptrdiff_t(count); next = unshared()) {
     Candidate& each = **next;
     if (!contention) contention.emplace(timeline);
-    *each.excess -= contention->owed_to_others(each.step.rank, each.step.step, each.step.begin);
-    each.shared = true;
+    take_contention_off(each, *contention, typical_step);
     count = sort_out(candidates, typical_step);
   }
   for (std::size_t i = 0; i < count; ++i)

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "monitor/analysis/step_course.h"
+#include "monitor/analysis/contention.h"
 
 namespace idlewave::analysis {
 
@@ -65,6 +65,7 @@ class LateSteps {
   void begin_epoch_if_due();
   double announced(Rank rank, Nanoseconds from, Nanoseconds to) const;
   double own(Rank rank, const StepCourse& course) const;
+  static void take_contention_off(Candidate& candidate, const Contention& contention, Nanoseconds typical_step);
   static std::size_t sort_out(std::vector<Candidate*>& candidates, Nanoseconds typical_step);
   void judge(const timeline::Timeline& timeline, Nanoseconds typical_step);
   double excess_of(const timeline::Timeline& timeline, const Candidate& candidate) const;
