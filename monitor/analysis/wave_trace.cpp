@@ -124,23 +124,31 @@ const WaveTrace::Look& WaveTrace::look(Rank rank, Step step) {
   return look;
 }
 
-/// By how much shorter the rank's work was than with as many others as before the wave.
+/// By how much shorter the rank's work was than with as many others as before the wave. What lasts longer than its
+/// ordinary work is noise, which does not draw bandwidth.
 Nanoseconds WaveTrace::gained_work(Rank rank, Look& look) const {
   if (!contention_.matters_to(rank) || !look.course || !look.course->over) return Nanoseconds{0};
-  if (look.slowdown == 0) look.slowdown = ordinary_slowdown(rank);
-  const double ordinary = contention_.alone(rank, *look.course) * look.slowdown;
-  return Nanoseconds(std::llround(ordinary)) - look.course->work();
+  if (!look.ordinary) look.ordinary = ordinary_work(rank, look.looked_in);
+  const double alone = contention_.alone(rank, *look.course);
+  if (alone <= 0) return Nanoseconds{0};
+  const double slowdown = double(look.course->work().count()) / alone;
+  return Nanoseconds(std::llround(std::min(alone, look.ordinary->alone) * (look.ordinary->slowdown - slowdown)));
 }
 
-/// Median.
-double WaveTrace::ordinary_slowdown(Rank rank) const {
-  std::vector<double> slowdowns;
-  for (Step step = origin_.step - kOrdinarySteps * stride_; step < origin_.step; step += stride_) {
+/// Of the steps before the wave came.
+WaveTrace::OrdinaryWork WaveTrace::ordinary_work(Rank rank, Step until) const {
+  std::vector<double> slowdowns, alones;
+  for (Step step = until - kOrdinarySteps * stride_; step < until; step += stride_) {
     const auto before = step_course(timeline_, rank, step, origin_.begin);
     const double alone = before && before->over ? contention_.alone(rank, *before) : 0;
-    if (alone > 0) slowdowns.push_back(double(before->work().count()) / alone);
+    if (alone <= 0) continue;
+    alones.push_back(alone);
+    slowdowns.push_back(double(before->work().count()) / alone);
   }
-  return slowdowns.empty() ? 1 : median(std::move(slowdowns));
+  if (alones.empty()) return {};
+  const auto quarter = alones.begin() + std::ptrdiff_t(alones.size() / 4);
+  std::ranges::nth_element(alones, quarter);
+  return {.slowdown = median(std::move(slowdowns)), .alone = *quarter};
 }
 
 WaveTrace::Wait WaveTrace::wait_of(Rank rank, Step step) {

@@ -38,6 +38,11 @@ class WaveTrace {
  private:
   using Step = wire::Step;
 
+  /// Before the wave.
+  struct OrdinaryWork {
+    double slowdown = 1;  ///< How many times as long as alone it took; median.
+    double alone = 0;     ///< Nanoseconds, with little noise.
+  };
   /// What is known of a rank in the step that is looked at.
   struct Look {
     /// How late the wave has made it, at the step's begin; less than 0 where it is early.
@@ -48,8 +53,7 @@ class WaveTrace {
     std::optional<StepCourse> course;
     Nanoseconds late_post{};
     Step looked_in = wire::kNoStep;
-    /// How many times as long as alone its work took before the wave; 0: not looked up.
-    double slowdown = 0;
+    std::optional<OrdinaryWork> ordinary;  ///< Once it was looked up.
   };
   /// What a rank waited for in one step.
   struct Wait {
@@ -74,7 +78,7 @@ class WaveTrace {
   std::optional<Touch> touch_of(Rank rank, Step step);
   void enter(Rank rank, const Wait& wait, Step step);
   Nanoseconds gained_work(Rank rank, Look& look) const;
-  double ordinary_slowdown(Rank rank) const;
+  OrdinaryWork ordinary_work(Rank rank, Step until) const;
   bool waits_more_than_usual(Rank rank) const;
   bool may_matter(Rank rank, Step step) const;
   bool is_flattened(Step step);
