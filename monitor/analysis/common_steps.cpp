@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <ranges>
+
+#include "monitor/analysis/step_course.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -29,14 +30,6 @@ struct NumberedStep {
 };
 
 bool waits(Phase phase) { return phase == Phase::kWait || phase == Phase::kCommunicate; }
-
-bool is_known(const Lane& lane, const StepRecord& record) {
-  const Nanoseconds length = record.end - record.begin;
-  if (record.compute + record.wait + record.communicate + record.delay == length) return true;
-  // Time outside any phase is in no figure of the record, and known all the same.
-  const timeline::Times times = lane.times(record.begin, record.end);
-  return std::accumulate(times.begin(), times.end(), std::int64_t{0}) >= length.count();
-}
 
 /// What a lane's record of a step does not hold: goes through the events that are kept.
 class LaneReader {

@@ -16,6 +16,7 @@ using wire::Rank;
 
 constexpr std::size_t kStepsLooked = 48;
 constexpr std::size_t kRanksLooked = 4;
+constexpr std::ptrdiff_t kStepsAround = 8;
 /// Times that vary by less than this share of themselves tell nothing.
 constexpr double kSteady = 0.01;
 /// Times s(n) have to vary by so much less than times.
@@ -57,15 +58,18 @@ void add_changes(const Lane& lane, Span span, std::vector<Change>& changes) {
 
 }  // namespace
 
-Contention::Contention(const timeline::Timeline& timeline) : timeline_(timeline) {
-  const std::size_t domains = timeline.domains().size();
-  shared_.assign(domains, true);
-  for (std::size_t domain = 0; domain < domains; ++domain) shared_[domain] = is_shared(int(domain));
-}
+Contention::Contention(const timeline::Timeline& timeline) : timeline_(timeline), shared_(timeline.domains().size()) {}
 
 bool Contention::matters_to(Rank rank) const {
   const int domain = timeline_.domain_of(rank);
-  return domain >= 0 && shared_[std::size_t(domain)];
+  if (domain < 0) return false;
+  std::optional<bool>& shared = shared_[std::size_t(domain)];
+  if (!shared) {
+    // Looking whether it matters asks for times alone: as if it did.
+    shared = true;
+    shared = is_shared(domain);
+  }
+  return *shared;
 }
 
 const std::vector<Rank>& Contention::mates(Rank rank) const {
@@ -97,6 +101,20 @@ double Contention::alone(Rank rank, const StepCourse& course) const {
     since = change.at;
   }
   return alone;
+}
+
+double Contention::owed_to_others(Rank rank, wire::Step step, Nanoseconds begin) const {
+  const auto course = matters_to(rank) ? step_course(timeline_, rank, step, begin) : std::nullopt;
+  const double here = course ? alone(rank, *course) : 0;
+  if (here <= 0) return 0;
+  std::vector<double> alones, works;
+  for (const StepCourse& each : courses_around(*timeline_.lane(rank), course->begin, kStepsAround)) {
+    alones.push_back(alone(rank, each));
+    works.push_back(double(each.work().count()));
+  }
+  if (alones.empty()) return 0;
+  const double slowdown = double(course->work().count()) / here;
+  return (median(std::move(alones)) * slowdown - median(std::move(works))) * 1e-9;
 }
 
 /// By some steps of some of its ranks.

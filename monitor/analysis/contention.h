@@ -1,6 +1,7 @@
 #pragma once
 // What ranks of a domain take from each other.
 
+#include <optional>
 #include <vector>
 
 #include "monitor/analysis/step_course.h"
@@ -20,6 +21,9 @@ class Contention {
   /// The time that the work of this step would have taken alone; where contention does not matter, the time it took.
   /// Costs in proportion to the ranks of the domain.
   double alone(wire::Rank rank, const StepCourse& course) const;
+  /// Seconds by which the rank worked longer in the step that began at `begin` than around it because more others were
+  /// active; less than 0 where it was shorter. 0 where contention does not matter. Costs as much as two dozen of `alone`.
+  double owed_to_others(wire::Rank rank, wire::Step step, wire::Nanoseconds begin) const;
   /// Those who share an interface with this rank; none where it does not matter.
   const std::vector<wire::Rank>& mates(wire::Rank rank) const;
 
@@ -28,7 +32,7 @@ class Contention {
   bool is_shared(int domain) const;
 
   const timeline::Timeline& timeline_;
-  std::vector<bool> shared_;  ///< By domain.
+  mutable std::vector<std::optional<bool>> shared_;  ///< By domain; found out when it is asked for.
 };
 
 }  // namespace idlewave::analysis

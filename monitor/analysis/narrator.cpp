@@ -43,14 +43,24 @@ void forget_others(Told& told, const Found& found, KeyOf key_of) {
 
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
 
+/// "idle wave from rank 5, which computed 1.2 s longer"; of a delay the list tells besides.
+std::string wave_name(const Wave& wave) {
+  const std::string name = fmt::format("idle wave from rank {}", wave.origin_rank);
+  if (!is_unannounced(wave.cause)) return name;
+  return fmt::format("{}, which {}", name, cause_in_words(wave, duration_text(wave.delay)));
+}
+
 std::string wave_text(const Wave& wave) {
   if (wave.up.end == WaveEnd::kUnknown && wave.down.end == WaveEnd::kUnknown)
     return fmt::format("how far the idle wave from rank {} came is not known: the steps that would tell are not kept",
                        wave.origin_rank);
+  if (wave.up.end == WaveEnd::kFlattened && wave.up.front.empty() && wave.down.front.empty())
+    return fmt::format("{}: a collective made {} wait at once", wave_name(wave),
+                       plural(std::size_t(wave.up.reach_ranks + wave.down.reach_ranks), "rank"));
   if (met_itself(wave))
-    return fmt::format("idle wave from rank {}: {} up, {} down, its fronts met at rank {}", wave.origin_rank,
+    return fmt::format("{}: {} up, {} down, its fronts met at rank {}", wave_name(wave),
                        plural(std::size_t(wave.up.reach_ranks), "rank"), wave.down.reach_ranks, wave.up.end_rank);
-  return fmt::format("idle wave from rank {}: up {} and {}, down {} and {}", wave.origin_rank,
+  return fmt::format("{}: up {} and {}, down {} and {}", wave_name(wave),
                      plural(std::size_t(wave.up.reach_ranks), "rank"), end_in_words(wave.up),
                      plural(std::size_t(wave.down.reach_ranks), "rank"), end_in_words(wave.down));
 }

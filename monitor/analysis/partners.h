@@ -1,10 +1,12 @@
 #pragma once
 // Who waits for whom.
 
+#include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "monitor/timeline/timeline.h"
+#include "monitor/analysis/step_course.h"
 
 namespace idlewave::analysis {
 
@@ -16,9 +18,58 @@ struct Partners {
   std::vector<wire::Rank> offsets;
   /// Rank 0 is beside the last one.
   bool ring = true;
+  /// In each step everybody waits for whoever is latest, as after a barrier; the offsets are then those that were looked
+  /// at.
+  bool collective = false;
 
   /// Rank + offset, round the ring; -1 outside an open chain, and where that is the rank itself.
   wire::Rank at(wire::Rank rank, wire::Rank offset, wire::Rank ranks) const;
+};
+
+/// From the times alone. A rank that ends a step before another, which is late, has done its own part of it does not
+/// wait for that one; an offset is one at which that (all but) never happens. Offsets that others imply (a neighbour's
+/// neighbour who is reached within a step either way) can't be told apart from real ones, and make no difference to who
+/// is late because of whom.
+class PartnerSearch {
+ public:
+  /// Partners are looked for up to this distance, and not farther than half round.
+  static constexpr wire::Rank kFarthest = 12;
+
+  PartnerSearch(wire::Rank ranks, wire::Nanoseconds typical_step);
+
+  /// One step of as many neighbouring ranks as there are in `row`, from `first` on, round the ring; where that is all of
+  /// them the ends are compared as well. Nothing for a rank of which the step is not known. Costs two dozen looks at
+  /// each.
+  void add(wire::Rank first, std::span<const std::optional<StepCourse>> row);
+  Partners found() const;
+
+ private:
+  /// Steps in which a rank posted so late that whoever waits for it must have noticed, and how many of them another
+  /// went through unmoved.
+  struct Evidence {
+    std::uint64_t told = 0;
+    std::uint64_t violated = 0;
+
+    bool speaks_for_it() const;
+    Evidence operator+(const Evidence& more) const { return {told + more.told, violated + more.violated}; }
+  };
+  /// What steps of one kind have told.
+  struct Told {
+    std::array<Evidence, 2 * kFarthest + 1> inside, across;  ///< By offset, without and with going across the ends.
+    std::uint64_t steps = 0;                                 ///< In which somebody was much later than most.
+  };
+  static std::size_t place(wire::Rank offset) { return std::size_t(offset + kFarthest); }
+  wire::Rank round(wire::Rank rank) const { return ((rank % ranks_) + ranks_) % ranks_; }
+  Told& told_by(std::span<const std::optional<StepCourse>> row);
+  void compare(Told& told, wire::Rank rank, wire::Rank offset, const StepCourse& mine, const StepCourse& its) const;
+  static bool is_ring(const Told& told, const std::vector<wire::Rank>& offsets);
+
+  wire::Rank ranks_;
+  wire::Rank farthest_;
+  wire::Nanoseconds late_;
+  wire::Nanoseconds tolerance_;
+  /// Steps that all ranks ended together, right after the latest post, tell nothing of neighbours where others do.
+  Told together_, apart_;
 };
 
 /// When somebody was late, so that others had to wait.
@@ -28,11 +79,8 @@ struct LateMoment {
   wire::Nanoseconds at{};
 };
 
-/// From the times alone. A rank that ends a step before another, which is late, has done its own part of it does not
-/// wait for that one; an offset is one at which that (all but) never happens. Looked for in the steps that follow the
-/// latest of `moments`. Offsets that others imply (a neighbour's neighbour who is reached within a step either way)
-/// can't be told apart from real ones, and make no difference to who is late because of whom. Costs at most some million
-/// looks at steps, however long the session.
+/// Looks in the steps that follow the latest of `moments`, at the ranks about them. Costs at most some million looks at
+/// steps, however long the session.
 Partners infer_partners(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
                         wire::Nanoseconds typical_step);
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "monitor/analysis/activity.h"
+#include "monitor/analysis/partners.h"
 #include "monitor/analysis/step_history.h"
 
 namespace idlewave::analysis {
@@ -11,14 +12,6 @@ namespace {
 
 using timeline::Timeline;
 
-/// Partners are looked for up to this distance.
-constexpr Rank kFarthest = 6;
-/// Share of telling steps in which jitter may make a partner look like none.
-constexpr double kViolations = 0.1;
-/// Of a step: how much earlier than its partner's post a wait may seem to end.
-constexpr double kTolerance = 0.02;
-/// Of a step: a rank that posts so much later than another tells whether that one waits for it.
-constexpr double kLate = 0.25;
 constexpr Nanoseconds kLeastHold = std::chrono::microseconds(100);
 
 template <class Value>
@@ -33,58 +26,19 @@ auto median_of(const CommonSteps& steps, Value value) {
   return *middle;
 }
 
-/// Steps in which a rank posted so late that whoever waits for it must have noticed, and how many of them another went
-/// through unmoved.
-struct Evidence {
-  std::uint64_t told = 0;
-  std::uint64_t violated = 0;
-
-  bool speaks_for_it() const { return told > 0 && double(violated) <= kViolations * double(told); }
-  Evidence& operator+=(const Evidence& more) {
-    told += more.told, violated += more.violated;
-    return *this;
-  }
-};
-
-/// Whom a rank waits for, from the begins and ends of its waits and the posts of others.
-class PartnerSearch {
- public:
-  explicit PartnerSearch(const CommonSteps& steps) : steps_(steps), ranks_(Rank(steps.ranks.size())) {
-    const auto length =
-        double(median_of(steps, [](const RankStep& step) { return (step.end - step.begin - step.held).count(); }));
-    late_ = Nanoseconds(std::int64_t(kLate * length));
-    tolerance_ = Nanoseconds(std::int64_t(kTolerance * length));
-  }
-
-  /// Over all ranks that have a partner at this distance without going across the ends, or (`across`) only by that.
-  Evidence at(Rank distance, bool across) const {
-    Evidence sum;
-    for (Rank rank = 0; rank < ranks_; ++rank) {
-      const Rank sender = rank - distance;
-      const bool inside = sender >= 0 && sender < ranks_;
-      if (inside != across) sum += between(rank, ((sender % ranks_) + ranks_) % ranks_);
+Partners partners_of(const CommonSteps& steps) {
+  const auto length = median_of(steps, [](const RankStep& step) { return step.end - step.begin - step.held; });
+  PartnerSearch search(Rank(steps.ranks.size()), length);
+  std::vector<std::optional<StepCourse>> row(steps.ranks.size());
+  for (std::size_t k = 0; k < steps.steps(); ++k) {
+    for (std::size_t rank = 0; rank < row.size(); ++rank) {
+      const RankStep& step = steps.ranks[rank][k];
+      row[rank] = StepCourse{.begin = step.begin, .post = step.post, .end = step.end, .held = step.held, .over = true};
     }
-    return sum;
+    search.add(0, row);
   }
-
- private:
-  Evidence between(Rank receiver, Rank sender) const {
-    Evidence sum;
-    const auto& mine = steps_.ranks[std::size_t(receiver)];
-    const auto& its = steps_.ranks[std::size_t(sender)];
-    for (std::size_t k = 0; k < mine.size(); ++k) {
-      if (its[k].post < mine[k].post + late_) continue;
-      ++sum.told;
-      sum.violated += mine[k].end < its[k].post - tolerance_;
-    }
-    return sum;
-  }
-
-  const CommonSteps& steps_;
-  Rank ranks_;
-  Nanoseconds late_{};
-  Nanoseconds tolerance_{};
-};
+  return search.found();
+}
 
 Nanoseconds transfer_time(const CommonSteps& steps, const std::vector<Rank>& distances) {
   const Rank ranks = Rank(steps.ranks.size());
@@ -159,18 +113,11 @@ std::size_t nodes_with_ranks(const Timeline& timeline) {
 }  // namespace
 
 Pattern find_pattern(const CommonSteps& steps) {
-  const PartnerSearch search(steps);
-  const Rank farthest = std::min(kFarthest, Rank(steps.ranks.size()) - 1);
-  Pattern pattern;
-  Evidence across;
-  for (Rank distance = -farthest; distance <= farthest; ++distance) {
-    if (distance == 0 || !search.at(distance, false).speaks_for_it()) continue;
-    pattern.distances.push_back(distance);
-    across += search.at(distance, true);
-  }
-  pattern.certain = !pattern.distances.empty();
+  const Partners partners = partners_of(steps);
+  Pattern pattern{.distances = {}, .ring = partners.ring, .certain = !partners.offsets.empty(), .transfer = {}};
+  for (const Rank offset : partners.offsets) pattern.distances.push_back(-offset);
+  std::ranges::reverse(pattern.distances);
   if (!pattern.certain) pattern.distances = {-1, 1};
-  pattern.ring = across.told == 0 || across.speaks_for_it();
   pattern.transfer = transfer_time(steps, pattern.distances);
   return pattern;
 }

@@ -10,9 +10,8 @@
 
 namespace idlewave::analysis {
 
-/// From whom ranks receive, as far as the times tell. A rank that leaves its wait of a step before another, which is
-/// late, has posted in that step does not receive from it; a partner is one for whom that (all but) never happens.
-/// Where all ranks are in step, everybody could be a partner.
+/// From whom ranks receive, as far as the times tell (partners.h). Where all ranks are in step, everybody could be a
+/// partner.
 struct Pattern {
   /// A rank sends to rank + d and receives from rank - d. Ascending, never empty.
   std::vector<Rank> distances;
@@ -23,7 +22,7 @@ struct Pattern {
   /// Of a message: median of what a wait lasted beyond the last post.
   Nanoseconds transfer{};
 };
-/// Costs in proportion to rank-steps, times a dozen distances.
+/// Costs in proportion to rank-steps, times two dozen offsets.
 Pattern find_pattern(const CommonSteps& steps);
 
 /// What a rank does in a step before it waits.

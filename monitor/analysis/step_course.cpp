@@ -1,5 +1,8 @@
 #include "monitor/analysis/step_course.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace idlewave::analysis {
 
 using timeline::Category;
@@ -24,6 +27,28 @@ StepCourse course_of(const Lane& lane, const StepRecord& record) {
           .end = record.end,
           .held = record.delay,
           .over = true};
+}
+
+bool is_known(const Lane& lane, const StepRecord& record) {
+  const Nanoseconds length = record.end - record.begin;
+  if (record.compute + record.wait + record.communicate + record.delay == length) return true;
+  // Time outside any phase is in no figure of the record, and known all the same.
+  const timeline::Times times = lane.times(record.begin, record.end);
+  return std::accumulate(times.begin(), times.end(), std::int64_t{0}) >= length.count();
+}
+
+std::vector<StepCourse> courses_around(const Lane& lane, Nanoseconds begin, std::ptrdiff_t reach) {
+  const auto& steps = lane.steps();
+  const auto here =
+      std::partition_point(steps.begin(), steps.end(), [&](const StepRecord& record) { return record.begin < begin; });
+  const std::ptrdiff_t place = here - steps.begin();
+  const std::ptrdiff_t end = std::min(std::ssize(steps), place + reach + 1);
+  std::vector<StepCourse> courses;
+  for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, place - reach); i < end; ++i) {
+    const StepRecord& record = *(steps.begin() + i);
+    if (i != place && record.end != Nanoseconds{0}) courses.push_back(course_of(lane, record));
+  }
+  return courses;
 }
 
 std::optional<StepCourse> step_course(const timeline::Timeline& timeline, wire::Rank rank, wire::Step step,

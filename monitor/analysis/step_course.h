@@ -2,6 +2,7 @@
 // One step of one rank as causes see it: what the rank does itself, then waiting for others.
 
 #include <optional>
+#include <vector>
 
 #include "monitor/timeline/timeline.h"
 
@@ -25,6 +26,12 @@ struct StepCourse {
 };
 
 StepCourse course_of(const timeline::Lane& lane, const timeline::StepRecord& record);
+
+/// Nothing of what the rank did in it was lost.
+bool is_known(const timeline::Lane& lane, const timeline::StepRecord& record);
+
+/// Of the step that began at `begin`: up to `reach` steps before it and as many after it, as far as they are over.
+std::vector<StepCourse> courses_around(const timeline::Lane& lane, wire::Nanoseconds begin, std::ptrdiff_t reach);
 
 /// Step `step` of the program that the rank ran at `at`; nothing if that is not kept, or has not begun. O(1) where steps
 /// are numbered without gaps.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "monitor/analysis/step_history.h"
+#include "monitor/theory/contention.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -24,6 +25,11 @@ constexpr Step kStepsToFollow = 24;
 constexpr Step kOrdinarySteps = 16;
 /// Of the least lateness: so much of it has to be seen in the rank's waiting.
 constexpr double kSeenWaiting = 0.5;
+/// Of a speed: a standard error below this is that of rounding.
+constexpr double kRounding = 1e-6;
+/// So many others are asked whether a collective made them wait, and so many have to be there.
+constexpr Rank kBystanders = 64;
+constexpr int kFewestBystanders = 3;
 /// A front whose idle time has fallen to this share of its first has decayed.
 constexpr double kDecayed = 0.5;
 
@@ -60,6 +66,7 @@ WaveTrace::WaveTrace(const timeline::Timeline& timeline, const Partners& partner
       partners_(partners),
       contention_(contention),
       origin_(origin),
+      typical_step_(typical_step),
       threshold_(std::int64_t(kLeastLateness * double(typical_step.count()))),
       stride_(stride()),
       latest_(origin.step),
@@ -99,6 +106,7 @@ void WaveTrace::find_candidates(Step step) {
   for (const Rank rank : touched_) {
     add_candidate(rank, step);
     for (const Rank mate : contention_.mates(rank)) add_candidate(mate, step);
+    if (partners_.collective) continue;
     for (const Rank offset : partners_.offsets) add_candidate(partners_.at(rank, -offset, timeline_.ranks()), step);
   }
 }
@@ -109,28 +117,38 @@ const WaveTrace::Look& WaveTrace::look(Rank rank, Step step) {
   look.looked_in = step;
   look.course = step_course(timeline_, rank, step, origin_.begin);
   look.late_post = {};
-  if (look.touched) look.late_post = look.late - gained_work(rank, look);
-  if (rank == origin_.rank && step == origin_.step) look.late_post += origin_.excess;
+  const bool is_origin = rank == origin_.rank && step == origin_.step;
+  if (look.touched) look.late_post = look.late;
+  if (look.touched && !(is_origin && origin_.in_work)) look.late_post -= gained_work(rank, look);
+  if (is_origin) look.late_post += origin_.excess;
   return look;
 }
 
-/// By how much shorter the rank's work was than with as many others as before the wave.
+/// By how much shorter the rank's work was than with as many others as before the wave. What lasts longer than its
+/// ordinary work is noise, which does not draw bandwidth.
 Nanoseconds WaveTrace::gained_work(Rank rank, Look& look) const {
   if (!contention_.matters_to(rank) || !look.course || !look.course->over) return Nanoseconds{0};
-  if (look.slowdown == 0) look.slowdown = ordinary_slowdown(rank);
-  const double ordinary = contention_.alone(rank, *look.course) * look.slowdown;
-  return Nanoseconds(std::llround(ordinary)) - look.course->work();
+  if (!look.ordinary) look.ordinary = ordinary_work(rank, look.looked_in);
+  const double alone = contention_.alone(rank, *look.course);
+  if (alone <= 0) return Nanoseconds{0};
+  const double slowdown = double(look.course->work().count()) / alone;
+  return Nanoseconds(std::llround(std::min(alone, look.ordinary->alone) * (look.ordinary->slowdown - slowdown)));
 }
 
-/// Median.
-double WaveTrace::ordinary_slowdown(Rank rank) const {
-  std::vector<double> slowdowns;
-  for (Step step = origin_.step - kOrdinarySteps * stride_; step < origin_.step; step += stride_) {
+/// Of the steps before the wave came.
+WaveTrace::OrdinaryWork WaveTrace::ordinary_work(Rank rank, Step until) const {
+  std::vector<double> slowdowns, alones;
+  for (Step step = until - kOrdinarySteps * stride_; step < until; step += stride_) {
     const auto before = step_course(timeline_, rank, step, origin_.begin);
     const double alone = before && before->over ? contention_.alone(rank, *before) : 0;
-    if (alone > 0) slowdowns.push_back(double(before->work().count()) / alone);
+    if (alone <= 0) continue;
+    alones.push_back(alone);
+    slowdowns.push_back(double(before->work().count()) / alone);
   }
-  return slowdowns.empty() ? 1 : median(std::move(slowdowns));
+  if (alones.empty()) return {};
+  const auto quarter = alones.begin() + std::ptrdiff_t(alones.size() / 4);
+  std::ranges::nth_element(alones, quarter);
+  return {.slowdown = median(std::move(slowdowns)), .alone = *quarter};
 }
 
 WaveTrace::Wait WaveTrace::wait_of(Rank rank, Step step) {
@@ -198,8 +216,50 @@ std::optional<WaveTrace::Touch> WaveTrace::touch_of(Rank rank, Step step) {
   return Touch{rank, wait.late, position};
 }
 
+/// Whoever could not be reached through its partners in this step waited for the wave all the same.
+bool WaveTrace::is_flattened(Step step) {
+  Nanoseconds latest = Nanoseconds::min();
+  for (const Rank rank : touched_)
+    if (const Look& late = look(rank, step); late.course && late.late_post >= threshold_)
+      latest = std::max(latest, late.course->post);
+  if (latest == Nanoseconds::min()) return false;
+  int bystanders = 0;
+  const Rank ranks = timeline_.ranks(), stride = std::max<Rank>(1, ranks / kBystanders);
+  for (Rank rank = origin_.rank % stride; rank < ranks; rank += stride) {
+    if (candidate_in_[std::size_t(rank)] == step) continue;
+    const auto course = step_course(timeline_, rank, step, origin_.begin);
+    if (!course || !course->over || course->end < latest - threshold_ / 5) return false;
+    if (!partners_.collective && course->post > latest - threshold_) return false;
+    ++bystanders;
+  }
+  return bystanders >= kFewestBystanders;
+}
+
+/// It makes all as late as the latest of them would not have been without it.
+void WaveTrace::reach_all(Step step) {
+  flattened_in_ = step;
+  Nanoseconds latest = Nanoseconds::min(), latest_without = Nanoseconds::min();
+  const Rank ranks = timeline_.ranks();
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const Look& each = look(rank, step);
+    if (!each.course) continue;
+    latest = std::max(latest, each.course->post);
+    latest_without = std::max(latest_without, each.course->post - each.late_post);
+  }
+  if (latest - latest_without < threshold_) return;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const auto& course = looks_[std::size_t(rank)].course;
+    if (rank == origin_.rank || reached_.contains(rank) || !course) continue;
+    if (double(course->waited().count()) < kSeenWaiting * double(threshold_.count())) continue;
+    const Rank ahead = (rank - origin_.rank + ranks) % ranks;
+    const bool is_up = partners_.ring ? 2 * ahead <= ranks : rank > origin_.rank;
+    ++(is_up ? reached_at_once_up_ : reached_at_once_down_);
+  }
+}
+
 bool WaveTrace::advance(Step step) {
   find_candidates(step);
+  if (is_flattened(step)) return reach_all(step), false;
   std::vector<Touch> touches;
   for (const Rank rank : candidates_)
     if (const auto touch = touch_of(rank, step)) touches.push_back(*touch);
@@ -220,7 +280,7 @@ WaveDirection WaveTrace::direction(int sign) const {
     if (point.position * sign > 0) direction.front.push_back(point);
   std::ranges::sort(direction.front, {}, [](const FrontPoint& point) { return std::abs(point.position); });
   const std::vector<double> distances = distances_of(direction.front);
-  direction.reach_ranks = int(direction.front.size());
+  direction.reach_ranks = int(direction.front.size()) + (sign > 0 ? reached_at_once_up_ : reached_at_once_down_);
   // Time over distance is fitted: moments vary, places don't.
   direction.leading.ranks_per_s = inverse(fitted_slope(distances, seconds_of(direction.front, &FrontPoint::arrival)));
   direction.trailing.ranks_per_s =
@@ -230,8 +290,32 @@ WaveDirection WaveTrace::direction(int sign) const {
     decay->value = -decay->value;
     direction.decay_s_per_rank = decay;
   }
+  direction.theory = theory(direction);
   settle_end(direction);
   return direction;
+}
+
+/// Median, before the wave; the session's where nothing of that is kept.
+Nanoseconds WaveTrace::ordinary_step() const {
+  std::vector<Nanoseconds> lengths;
+  for (Step step = origin_.step - kOrdinarySteps * stride_; step < origin_.step; step += stride_) {
+    const auto before = step_course(timeline_, origin_.rank, step, origin_.begin);
+    if (before && before->over) lengths.push_back(before->end - before->begin);
+  }
+  return lengths.empty() ? typical_step_ : median(std::move(lengths));
+}
+
+std::optional<TheorySpeed> WaveTrace::theory(const WaveDirection& direction) const {
+  if (partners_.collective) return std::nullopt;
+  Rank farthest = 0;
+  for (const Rank offset : partners_.offsets) farthest = std::max(farthest, -offset * direction.sign);
+  if (farthest == 0) return std::nullopt;
+  const double step = std::chrono::duration<double>(ordinary_step()).count();
+  TheorySpeed theory{double(farthest), theory::wave_speed(1, double(farthest), step, 0), {}};
+  const auto& measured = direction.leading.ranks_per_s;
+  if (measured && measured->error && *measured->error > kRounding * std::abs(measured->value))
+    theory.deviation = (measured->value - theory.ranks_per_s) / *measured->error;
+  return theory;
 }
 
 /// Its program may yet come to the steps in which the front would show.
@@ -256,7 +340,8 @@ void WaveTrace::settle_end(WaveDirection& direction) const {
   const auto end = [&](WaveEnd how, Rank rank = -1) { direction.end = how, direction.end_rank = rank; };
   const auto cause = step_course(timeline_, origin_.rank, origin_.step, origin_.begin);
   if (!cause) return end(WaveEnd::kUnknown);
-  if (partners_.offsets.empty())
+  if (flattened_in_) return end(WaveEnd::kFlattened);
+  if (partners_.offsets.empty() || partners_.collective)
     return end(cause->over || !has_more_to_tell(origin_.rank) ? WaveEnd::kNone : WaveEnd::kRunning);
   if (!depends) return end(WaveEnd::kNone);
   if (next.empty()) return end(WaveEnd::kBoundary);

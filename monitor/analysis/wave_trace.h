@@ -18,6 +18,8 @@ struct Origin {
   wire::Step step = wire::kNoStep;
   Nanoseconds begin{};
   Nanoseconds excess{};
+  /// It was at work for so much longer; else it was held beside its work.
+  bool in_work = false;
 };
 
 /// Runs the program once more beside what was recorded, without the origin's excess: a rank goes on when it and all whom
@@ -36,6 +38,11 @@ class WaveTrace {
  private:
   using Step = wire::Step;
 
+  /// Before the wave.
+  struct OrdinaryWork {
+    double slowdown = 1;  ///< How many times as long as alone it took; median.
+    double alone = 0;     ///< Nanoseconds, with little noise.
+  };
   /// What is known of a rank in the step that is looked at.
   struct Look {
     /// How late the wave has made it, at the step's begin; less than 0 where it is early.
@@ -46,8 +53,7 @@ class WaveTrace {
     std::optional<StepCourse> course;
     Nanoseconds late_post{};
     Step looked_in = wire::kNoStep;
-    /// How many times as long as alone its work took before the wave; 0: not looked up.
-    double slowdown = 0;
+    std::optional<OrdinaryWork> ordinary;  ///< Once it was looked up.
   };
   /// What a rank waited for in one step.
   struct Wait {
@@ -72,9 +78,13 @@ class WaveTrace {
   std::optional<Touch> touch_of(Rank rank, Step step);
   void enter(Rank rank, const Wait& wait, Step step);
   Nanoseconds gained_work(Rank rank, Look& look) const;
-  double ordinary_slowdown(Rank rank) const;
+  OrdinaryWork ordinary_work(Rank rank, Step until) const;
   bool waits_more_than_usual(Rank rank) const;
   bool may_matter(Rank rank, Step step) const;
+  bool is_flattened(Step step);
+  void reach_all(Step step);
+  Nanoseconds ordinary_step() const;
+  std::optional<TheorySpeed> theory(const WaveDirection& direction) const;
 
   WaveDirection direction(int sign) const;
   void settle_end(WaveDirection& direction) const;
@@ -85,10 +95,13 @@ class WaveTrace {
   const Partners& partners_;
   const Contention& contention_;
   Origin origin_;
+  Nanoseconds typical_step_;
   Nanoseconds threshold_;
   Step stride_ = 1;
   Step latest_ = wire::kNoStep;  ///< In which somebody was reached.
   std::map<Rank, FrontPoint> reached_;
+  std::optional<Step> flattened_in_;
+  int reached_at_once_up_ = 0, reached_at_once_down_ = 0;
   std::vector<Look> looks_;       ///< By rank, while the wave is traced.
   std::vector<Rank> touched_;     ///< Whose look says so.
   std::vector<Rank> candidates_;  ///< Whom the wave may touch in this step.

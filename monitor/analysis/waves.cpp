@@ -19,51 +19,79 @@ constexpr double kShortestDelay = 0.1;
 /// The latest waves are followed: a program may delay itself in every step.
 constexpr std::size_t kMostWaves = 512;
 
-Nanoseconds length_of(const Timeline& timeline, const timeline::Delay& delay) {
-  return (delay.ended ? delay.end.session_time() : timeline.now()) - delay.begin;
-}
+/// What made a rank late.
+struct Late {
+  Origin origin;
+  WaveCause cause = WaveCause::kOwnDelay;
+  wire::CommandId command = 0;
+  Nanoseconds start{};
+  bool is_over = true;
+};
 
-bool makes_a_wave(const Timeline& timeline, const timeline::Delay& delay, Window window, Nanoseconds typical_step) {
-  if (delay.phase != wire::Phase::kDelay || delay.begin < window.from || delay.begin >= window.to) return false;
-  return double(length_of(timeline, delay).count()) >= kShortestDelay * double(typical_step.count());
-}
-
-Wave wave_of(const Timeline& timeline, const timeline::Delay& delay, const WaveTrace& trace) {
-  return {.origin_rank = delay.rank,
-          .origin_step = delay.step,
+Late late_of(const Timeline& timeline, const timeline::Delay& delay) {
+  const Nanoseconds length = (delay.ended ? delay.end.session_time() : timeline.now()) - delay.begin;
+  return {.origin = {.rank = delay.rank, .step = delay.step, .begin = delay.begin, .excess = length, .in_work = false},
           .cause = delay.command != 0 ? WaveCause::kCommand : WaveCause::kOwnDelay,
           .command = delay.command,
           .start = delay.begin,
-          .delay = length_of(timeline, delay),
+          .is_over = delay.ended};
+}
+
+Late late_of(const LateStep& step) {
+  return {.origin = {.rank = step.rank, .step = step.step, .begin = step.begin, .excess = step.excess, .in_work = true},
+          .cause = WaveCause::kLateCompute,
+          .command = 0,
+          .start = step.since,
+          .is_over = true};
+}
+
+Wave wave_of(const Late& late, const WaveTrace& trace) {
+  return {.origin_rank = late.origin.rank,
+          .origin_step = late.origin.step,
+          .cause = late.cause,
+          .command = late.command,
+          .start = late.start,
+          .delay = late.origin.excess,
           .up = trace.up(),
           .down = trace.down()};
 }
 
-/// The latest delays that make waves, oldest first.
-std::vector<const timeline::Delay*> causes(const Timeline& timeline, Window window, Nanoseconds typical_step) {
-  std::vector<const timeline::Delay*> found;
+/// The latest delays that make waves.
+void add_delays(const Timeline& timeline, Nanoseconds typical_step, std::vector<Late>& found) {
   const auto& delays = timeline.delays();
-  for (auto delay = delays.rbegin(); delay != delays.rend() && found.size() < kMostWaves; ++delay)
-    if (makes_a_wave(timeline, *delay, window, typical_step)) found.push_back(&*delay);
+  for (auto delay = delays.rbegin(); delay != delays.rend() && found.size() < kMostWaves; ++delay) {
+    if (delay->phase != wire::Phase::kDelay) continue;
+    const Late late = late_of(timeline, *delay);
+    if (double(late.origin.excess.count()) >= kShortestDelay * double(typical_step.count())) found.push_back(late);
+  }
+}
+
+/// Oldest first.
+std::vector<Late> all_late(const Timeline& timeline, const LateSteps& steps, Nanoseconds typical_step) {
+  std::vector<Late> found;
+  add_delays(timeline, typical_step, found);
   std::ranges::reverse(found);
+  for (const LateStep& step : steps.found()) found.push_back(late_of(step));
+  std::ranges::stable_sort(found, {}, &Late::start);
+  if (found.size() > kMostWaves) found.erase(found.begin(), found.end() - std::ptrdiff_t(kMostWaves));
   return found;
 }
 
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
 
-/// The wave of this delay, if nothing more will be learnt of it.
-const Wave* known_wave(std::span<const Wave> known, const timeline::Delay& delay) {
+/// The wave of this cause, if nothing more will be learnt of it.
+const Wave* known_wave(std::span<const Wave> known, const Late& late) {
   const auto found = std::ranges::find_if(known, [&](const Wave& wave) {
-    return wave.start == delay.begin && wave.origin_rank == delay.rank && wave.origin_step == delay.step;
+    return wave.start == late.start && wave.origin_rank == late.origin.rank && wave.origin_step == late.origin.step;
   });
-  return found != known.end() && delay.ended && is_over(*found) ? &*found : nullptr;
+  return found != known.end() && late.is_over && is_over(*found) ? &*found : nullptr;
 }
 
-/// Those delays whose waves have yet to be traced.
-std::vector<LateMoment> moments_of(const std::vector<const timeline::Delay*>& delays, std::span<const Wave> known) {
+/// Of those whose waves have yet to be traced.
+std::vector<LateMoment> moments_of(const std::vector<Late>& all, std::span<const Wave> known) {
   std::vector<LateMoment> moments;
-  for (const timeline::Delay* delay : delays)
-    if (!known_wave(known, *delay)) moments.push_back({delay->rank, delay->step, delay->begin});
+  for (const Late& late : all)
+    if (!known_wave(known, late)) moments.push_back({late.origin.rank, late.origin.step, late.origin.begin});
   return moments;
 }
 
@@ -96,6 +124,7 @@ std::string to_words(WaveEnd end) {
     case WaveEnd::kBoundary: return "boundary";
     case WaveEnd::kDecayed: return "decayed";
     case WaveEnd::kAbsorbed: return "absorbed";
+    case WaveEnd::kFlattened: return "flattened";
     case WaveEnd::kProgramEnded: return "program_ended";
     case WaveEnd::kNone: return "none";
     case WaveEnd::kUnknown: return "unknown";
@@ -110,6 +139,7 @@ std::string end_in_words(const WaveDirection& direction) {
     case WaveEnd::kBoundary: return "left at the end of the chain";
     case WaveEnd::kDecayed: return "decayed";
     case WaveEnd::kAbsorbed: return fmt::format("was absorbed in the waiting of rank {}", direction.end_rank);
+    case WaveEnd::kFlattened: return "was flattened by a collective";
     case WaveEnd::kProgramEnded: return "ran until the program ended";
     case WaveEnd::kNone: return "has nobody who waits this way";
     case WaveEnd::kUnknown: return "is not known: the steps that would tell are not kept";
@@ -129,34 +159,45 @@ std::string to_words(WaveCause cause) {
   switch (cause) {
     case WaveCause::kCommand: return "command";
     case WaveCause::kOwnDelay: return "own_delay";
+    case WaveCause::kLateCompute: return "late_compute";
   }
   return {};
 }
 
-std::vector<Wave> find_waves(const Timeline& timeline, Window window, std::span<const Wave> known) {
+std::string cause_in_words(const Wave& wave, const std::string& length) {
+  return is_unannounced(wave.cause) ? fmt::format("computed {} longer", length) : fmt::format("delay {}", length);
+}
+
+std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
+  late_.read(timeline);
   const Nanoseconds step = typical_step_length(timeline);
-  const auto delays = causes(timeline, window, step);
-  if (delays.empty() || step <= Nanoseconds{0}) return {};
-  const auto moments = moments_of(delays, known);
+  const std::vector<Late> all = all_late(timeline, late_, step);
+  if (all.empty() || step <= Nanoseconds{0}) return {};
+  const auto moments = moments_of(all, waves_);
   const Partners partners = infer_partners(timeline, moments, step);
-  std::optional<Contention> contention;
-  if (!moments.empty()) contention.emplace(timeline);
+  const Contention contention(timeline);
   std::vector<Wave> waves;
-  for (const timeline::Delay* delay : delays) {
-    if (const Wave* same = known_wave(known, *delay)) {
-      waves.push_back(*same);
-      continue;
-    }
-    const Origin origin{delay->rank, delay->step, delay->begin, length_of(timeline, *delay)};
-    waves.push_back(wave_of(timeline, *delay, WaveTrace(timeline, partners, *contention, origin, step)));
+  for (const Late& late : all) {
+    const Wave* same = known_wave(waves_, late);
+    waves.push_back(same ? *same : wave_of(late, WaveTrace(timeline, partners, contention, late.origin, step)));
   }
-  for (Wave& wave : waves) {
-    for (const Wave& other : waves) {
+  waves_ = std::move(waves);
+  std::vector<Wave> told;
+  for (const Wave& wave : waves_)
+    if (!is_unannounced(wave.cause) || wave.up.reach_ranks + wave.down.reach_ranks > 0) told.push_back(wave);
+  for (Wave& wave : told) {
+    for (const Wave& other : told) {
       if (&wave == &other) continue;
       settle_meeting(wave.up, wave, other);
       settle_meeting(wave.down, wave, other);
     }
   }
+  return told;
+}
+
+std::vector<Wave> find_waves(const Timeline& timeline, Window window) {
+  std::vector<Wave> waves = WaveWatch().look(timeline);
+  std::erase_if(waves, [&](const Wave& wave) { return wave.start < window.from || wave.start >= window.to; });
   return waves;
 }
 

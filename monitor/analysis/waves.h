@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "monitor/analysis/activity.h"
+#include "monitor/analysis/late_steps.h"
 #include "monitor/analysis/least_squares.h"
 
 namespace idlewave::analysis {
@@ -17,6 +18,7 @@ enum class WaveEnd : std::uint8_t {
   kBoundary,      ///< Reached the end of an open chain.
   kDecayed,       ///< Its idle time fell from rank to rank until too little was left.
   kAbsorbed,      ///< The next rank would have waited as long for somebody else, or was as late itself.
+  kFlattened,     ///< All ranks waited for it in one step, as a collective makes them.
   kProgramEnded,  ///< The next rank ended before the front could reach it.
   kNone,          ///< Nobody waits for anybody in this direction.
   kUnknown,       ///< The steps in which it would show are not kept any more.
@@ -26,10 +28,13 @@ std::string to_words(WaveEnd end);
 
 /// Why the origin was late.
 enum class WaveCause : std::uint8_t {
-  kCommand,   ///< An operator held it.
-  kOwnDelay,  ///< The program held itself.
+  kCommand,      ///< An operator held it.
+  kOwnDelay,     ///< The program held itself.
+  kLateCompute,  ///< Nobody said why: its own part of the step lasted longer than is ordinary.
 };
 std::string to_words(WaveCause cause);
+/// Nobody announced it: who looks for it on a map finds no delay there.
+inline bool is_unannounced(WaveCause cause) { return cause == WaveCause::kLateCompute; }
 
 /// A front's arrival at one rank.
 struct FrontPoint {
@@ -52,13 +57,26 @@ struct Edge {
   std::optional<Estimate> ranks_per_step;
 };
 
+/// What afzal-2020, eq. 2, says of a front: sigma d / (T_exec + T_comm).
+struct TheorySpeed {
+  /// sigma d: how far a wait reaches within a step, by the partners that were inferred.
+  double ranks_per_step = 0;
+  /// By the median step of the origin before the wave.
+  double ranks_per_s = 0;
+  /// Of the leading edge from that, in standard errors; nothing where it has none.
+  std::optional<double> deviation;
+};
+
 struct WaveDirection {
   int sign = 1;                   ///< +1: towards higher ranks.
-  std::vector<FrontPoint> front;  ///< In the order of their causes; the origin is not among them.
+  std::vector<FrontPoint> front;  ///< In the order of their causes; neither the origin nor who was reached by a
+                                  ///< collective is among them.
   Edge leading;
   Edge trailing;
   /// Idle time lost per rank, seconds.
   std::optional<Estimate> decay_s_per_rank;
+  /// Nothing where nobody waits this way, and where collectives make all wait.
+  std::optional<TheorySpeed> theory;
   int reach_ranks = 0;
   WaveEnd end = WaveEnd::kRunning;
   /// Which stopped it: the one that another front had reached, that would have waited anyhow, or that had ended; else -1.
@@ -73,8 +91,8 @@ struct Wave {
   wire::Step origin_step = wire::kNoStep;
   WaveCause cause = WaveCause::kOwnDelay;
   wire::CommandId command = 0;  ///< 0: nobody's.
-  Nanoseconds start{};          ///< When the delay began.
-  Nanoseconds delay{};          ///< Its length.
+  Nanoseconds start{};          ///< When the delay began, or when the origin would have done its part.
+  Nanoseconds delay{};          ///< Its length; what its part lasted longer.
   WaveDirection up;             ///< Towards higher ranks (round the ring if it is one).
   WaveDirection down;
 };
@@ -82,10 +100,25 @@ struct Wave {
 /// Its two fronts met each other: on the far side of a ring.
 bool met_itself(const Wave& wave);
 
-/// One wave for each delay (phase kDelay; noise makes none) that began in the window and that others could notice: waits
-/// are traced back to it through whoever was waited for, so that it does not matter how far apart partners are, how
-/// ragged the steps are, or who else waits. Of very many the latest.
-/// `known`: what was found before, when the timeline knew less; waves whose fronts had ended are taken from there.
-std::vector<Wave> find_waves(const timeline::Timeline& timeline, Window window, std::span<const Wave> known = {});
+/// "delay 1.2 s" or "computed 1.2 s longer", told by `length`.
+std::string cause_in_words(const Wave& wave, const std::string& length);
+
+/// Finds waves again and again while a session goes on; each look costs what is new. Owned by whoever looks, always at
+/// the same session; one thread.
+class WaveWatch {
+ public:
+  /// One wave for each delay (phase kDelay; noise makes none) that others could notice, and for each step that a rank
+  /// was late in without one (late_steps.h) if others waited for that: waits are traced back to it through whoever was
+  /// waited for, so that it does not matter how far apart partners are, how ragged the steps are, or who else waits. Of
+  /// very many the latest; oldest first. Waves whose fronts have ended stay as they were found.
+  std::vector<Wave> look(const timeline::Timeline& timeline);
+
+ private:
+  LateSteps late_;
+  std::vector<Wave> waves_;  ///< Also those that nobody waited for.
+};
+
+/// Those that began in the window, of a session that is looked at once.
+std::vector<Wave> find_waves(const timeline::Timeline& timeline, Window window);
 
 }  // namespace idlewave::analysis

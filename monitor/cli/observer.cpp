@@ -25,7 +25,7 @@ void Observer::follow() {
   const bool ends = timeline_.ended() && !saw_end_;
   if (timeline_.empty() || (timeline_.now() < next_look_ && !ends)) return;
   saw_end_ = timeline_.ended();
-  waves_ = analysis::find_waves(timeline_, {Nanoseconds{0}, Nanoseconds::max()}, waves_);
+  waves_ = wave_watch_.look(timeline_);
   narrator_.observe_waves(waves_);
   next_look_ = (timeline_.now() / kLookPeriod + 1) * kLookPeriod;
 }

@@ -48,7 +48,8 @@ class Observer {
   timeline::Timeline timeline_;
   ingest::Ingest ingest_;
   analysis::DomainStates states_;
-  std::vector<analysis::Wave> waves_;
+  analysis::WaveWatch wave_watch_;
+  std::vector<analysis::Wave> waves_;  ///< As found at the latest look.
   Nanoseconds next_look_{};  ///< For waves; session time.
   bool saw_end_ = false;
   analysis::Findings findings_;

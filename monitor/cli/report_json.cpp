@@ -93,12 +93,21 @@ json edge_json(const analysis::Edge& edge) {
           {"points", edge.ranks_per_s ? edge.ranks_per_s->points : 0}};
 }
 
+json theory_json(const std::optional<analysis::TheorySpeed>& theory) {
+  if (!theory) return {};
+  return {{"ranks_per_step", theory->ranks_per_step},
+          {"speed_ranks_per_s", theory->ranks_per_s},
+          {"deviation", number(theory->deviation)}};
+}
+
 json direction_json(const analysis::WaveDirection& direction) {
   const bool is_known = direction.end != analysis::WaveEnd::kUnknown;
   return {{"speed_ranks_per_s", value_of(direction.leading.ranks_per_s)},
           {"ranks_per_step", value_of(direction.leading.ranks_per_step)},
           {"leading", edge_json(direction.leading)},
           {"trailing", edge_json(direction.trailing)},
+          {"theory_ranks_per_s", direction.theory ? json(direction.theory->ranks_per_s) : json()},
+          {"theory", theory_json(direction.theory)},
           {"decay_s_per_rank", value_of(direction.decay_s_per_rank)},
           {"decay_s_per_rank_error", error_of(direction.decay_s_per_rank)},
           {"reach_ranks", is_known ? json(direction.reach_ranks) : json()},

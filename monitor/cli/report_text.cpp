@@ -60,20 +60,26 @@ std::string figure_text(const std::optional<analysis::Estimate>& estimate, const
   return fmt::format("{:.3g} ± {:.1g} {}", estimate->value, *estimate->error, unit);
 }
 
+std::string theory_text(const std::optional<analysis::TheorySpeed>& theory) {
+  if (!theory) return {};
+  const std::string off = theory->deviation ? fmt::format(", {:.2g} standard errors off", *theory->deviation) : "";
+  return fmt::format(" (in theory {:.3g}{})", theory->ranks_per_s, off);
+}
+
 std::string direction_text(const char* name, const analysis::WaveDirection& direction) {
   if (direction.end == analysis::WaveEnd::kUnknown)
     return fmt::format("    {:<4} {}\n", name, analysis::end_in_words(direction));
   std::string text = fmt::format("    {:<4} {} ranks", name, direction.reach_ranks);
   if (direction.decay_s_per_rank)
-    text += fmt::format(" at {}, {}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),
-                        figure_text(direction.leading.ranks_per_s, "ranks/s"),
+    text += fmt::format(" at {}, {}{}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),
+                        figure_text(direction.leading.ranks_per_s, "ranks/s"), theory_text(direction.theory),
                         format_duration(Nanoseconds(std::llround(direction.decay_s_per_rank->value * 1e9))));
   return text + "; " + analysis::end_in_words(direction) + "\n";
 }
 
 std::string wave_text(const analysis::Wave& wave) {
-  return fmt::format("  from rank {}, step {}, at {}, delay {}\n", wave.origin_rank, wave.origin_step,
-                     format_duration(wave.start), format_duration(wave.delay)) +
+  return fmt::format("  from rank {}, step {}, at {}, {}\n", wave.origin_rank, wave.origin_step,
+                     format_duration(wave.start), cause_in_words(wave, format_duration(wave.delay))) +
          direction_text("up", wave.up) + direction_text("down", wave.down);
 }
 

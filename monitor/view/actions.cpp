@@ -14,6 +14,23 @@ namespace idlewave::view::actions {
 
 namespace {
 
+/// Where a wave began, or could have: a delay that nobody waited for too.
+struct Cause {
+  Nanoseconds at{};
+  Rank rank = 0;
+  const char* what = "";
+};
+
+std::vector<Cause> causes_of_waves(const Model& model) {
+  std::vector<Cause> causes;
+  for (const timeline::Delay& delay : model.timeline.delays())
+    if (delay.phase == wire::Phase::kDelay) causes.push_back({delay.begin, delay.rank, "delay"});
+  for (const analysis::Wave& wave : model.findings.waves)
+    if (is_unannounced(wave.cause)) causes.push_back({wave.start, wave.origin_rank, "late"});
+  std::ranges::sort(causes, {}, &Cause::at);
+  return causes;
+}
+
 /// Whether the operator may hold ranks, or at least let go of them; says why not.
 bool may_command(Turn& turn, bool clears = false) {
   const auto& reason = turn.model.session.no_command;
@@ -86,21 +103,17 @@ void more_ranks(Turn& turn) { change_rank_zoom(turn, false); }
 void fewer_ranks(Turn& turn) { change_rank_zoom(turn, true); }
 
 void next_wave(Turn& turn) {
-  std::vector<timeline::Delay> delays;
-  const auto& all = turn.model.timeline.delays();
-  std::copy_if(all.begin(), all.end(), std::back_inserter(delays),
-               [](const timeline::Delay& d) { return d.phase == wire::Phase::kDelay; });
-  if (delays.empty()) return turn.say("no delay has been seen yet: i injects one");
-  std::sort(delays.begin(), delays.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  const std::vector<Cause> causes = causes_of_waves(turn.model);
+  if (causes.empty()) return turn.say("no delay has been seen yet: i injects one");
   const Nanoseconds column = turn.layout.window.column;
-  auto next = std::prev(delays.end());
+  auto next = std::prev(causes.end());
   if (const auto here = turn.state.cursor_time) {
-    next = std::find_if(delays.begin(), delays.end(), [&](const auto& d) { return d.begin >= *here + column; });
-    if (next == delays.end()) next = delays.begin();
+    next = std::ranges::find_if(causes, [&](const Cause& cause) { return cause.at >= *here + column; });
+    if (next == causes.end()) next = causes.begin();
   }
   visit_rank(turn.state, next->rank, turn.model.timeline.ranks());
-  visit_time(turn, next->begin);
-  turn.say(fmt::format("delay on rank {} at {}", next->rank, to_moment(next->begin, column)));
+  visit_time(turn, next->at);
+  turn.say(fmt::format("{} on rank {} at {}", next->what, next->rank, to_moment(next->at, column)));
 }
 
 void go_to(Turn& turn) { turn.state.form = Form{.kind = FormKind::kGoto}; }

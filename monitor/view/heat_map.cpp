@@ -141,6 +141,8 @@ class MapPainter {
 
   void mark_waves() {
     for (const analysis::Wave& wave : model_.findings.waves) {
+      if (is_unannounced(wave.cause))
+        add_overlay(wave.start, group_of(layout_.rows, wave.origin_rank), U'◆', Ink::kWaveMark);
       for (const analysis::WaveDirection* direction : {&wave.up, &wave.down}) {
         if (direction->front.empty() || direction->end == analysis::WaveEnd::kRunning) continue;
         const analysis::FrontPoint& last = direction->front.back();

@@ -91,7 +91,7 @@ TEST(DomainStates, AreNotKnownBeforeAnythingWasSeen) {
 TEST(DomainStates, NameTheOneRankThatWorksLongerStepAfterStep) {
   RingModel model;
   model.noise_mean_ms = 0.3;
-  model.more_work[23] = ms(4);
+  model.more_work = [](Rank rank, int) { return rank == 23 ? ms(4) : ms(0); };
   model.steps = 300;
   model.run();
   timeline::Timeline timeline;
@@ -105,7 +105,7 @@ TEST(DomainStates, NameTheOneRankThatWorksLongerStepAfterStep) {
 
 TEST(DomainStates, CallNobodyAStragglerWhereHalfOfTheRanksWorkLonger) {
   RingModel model;
-  for (Rank rank = 20; rank < 25; ++rank) model.more_work[rank] = ms(4);
+  model.more_work = [](Rank rank, int) { return rank >= 20 && rank < 25 ? ms(4) : ms(0); };
   model.steps = 300;
   model.run();
   timeline::Timeline timeline;

@@ -67,6 +67,16 @@ TEST(Program, IsARingOrAChain) {
   EXPECT_FALSE(found(model).pattern.ring);
 }
 
+/// Where three steps up are one step down.
+TEST(Program, HasEachPartnerOnceWhereTheRingIsSmall) {
+  for (const Rank ranks : {4, 5, 6}) {
+    RingModel model = disturbed();
+    model.ranks = ranks;
+    model.delays[0].rank = 1;
+    EXPECT_THAT(found(model).pattern.distances, ElementsAre(-1, 1)) << ranks;
+  }
+}
+
 TEST(Program, KeepsItsPartnersUnderNoise) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(seed);
@@ -201,30 +211,12 @@ TEST(CommonSteps, LeaveOutThoseOfWhichEventsWereLost) {
   expect_times_of(model, *steps);
 }
 
-/// As a session comes: every tenth of a second what all ranks did in it.
-void tell_in_slices(const RingModel& model, Timeline& timeline) {
-  timeline.apply_roster("n1", model.roster());
-  std::vector<std::vector<Event>> events;
-  for (Rank rank = 0; rank < model.ranks; ++rank) events.push_back(model.events_of(rank));
-  Nanoseconds last{};
-  for (const auto& lane : events) last = std::max(last, lane.back().time);
-  std::vector<std::size_t> told(events.size(), 0);
-  for (Nanoseconds until = ms(100); until < last + ms(100); until += ms(100)) {
-    for (std::size_t rank = 0; rank < events.size(); ++rank) {
-      const auto from = events[rank].begin() + std::ptrdiff_t(told[rank]);
-      const auto to = std::ranges::upper_bound(from, events[rank].end(), until, {}, &Event::time);
-      timeline.append("n1", {wire::LaneId::Kind::kRank, Rank(rank)}, {from, to});
-      told[rank] += std::size_t(to - from);
-    }
-  }
-}
-
 TEST(CommonSteps, AreTheLatestWhereTheBudgetHoldsNoMore) {
   RingModel model = disturbed();
   model.steps = 2000;
   model.run();
   Timeline timeline(2 << 20);
-  tell_in_slices(model, timeline);
+  model.tell_in_slices(timeline, ms(100), [] {});
   const auto steps = common_steps(timeline);
   ASSERT_TRUE(steps) << steps.error().message;
   EXPECT_LT(steps->steps(), 2000u);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <random>
 #include <vector>
@@ -25,6 +26,7 @@ struct RingModel {
   std::vector<int> distances = {-1, 1};
   bool rendezvous = false;
   bool split = false;
+  int collective_every = 0;  ///< Steps: all end it together, behind the exchange; 0: none.
   Nanoseconds work = ms(10);
   double noise_mean_ms = 0;  ///< Exponential, added to each work phase.
   unsigned seed = 1;
@@ -34,7 +36,8 @@ struct RingModel {
     Nanoseconds length;
   };
   std::vector<Delay> delays;
-  std::map<Rank, Nanoseconds> more_work;  ///< In every step, of some ranks.
+  bool announced = true;  ///< Else a delayed rank seems to work for so long.
+  std::function<Nanoseconds(Rank, int step)> more_work;
   Rank ranks_per_domain = 10;
 
   /// Times in ns: when rank r began step k, ended its work, and ended its waiting.
@@ -61,12 +64,17 @@ struct RingModel {
         t.delay_end = t.begin;
         for (const Delay& delay : delays)
           if (delay.rank == rank && delay.step == step) t.delay_end += double(delay.length.count());
-        const auto more = more_work.find(rank);
-        const Nanoseconds own = work + (more == more_work.end() ? Nanoseconds{0} : more->second);
-        t.work_end = t.delay_end + double(own.count()) + (noise_mean_ms > 0 ? noise(random) : 0);
+        t.work_end = t.delay_end + double(work.count()) + (noise_mean_ms > 0 ? noise(random) : 0);
+        if (more_work) t.work_end += double(more_work(rank, step).count());
       }
       exchange(row);
+      if (collective_every > 0 && (step + 1) % collective_every == 0) synchronise(row);
     }
+  }
+
+  static void synchronise(std::vector<Times>& row) {
+    const double last = std::ranges::max(row, {}, &Times::wait_end).wait_end;
+    for (Times& times : row) times.wait_end = last;
   }
 
   void exchange(std::vector<Times>& row) const {
@@ -122,11 +130,11 @@ struct RingModel {
       const Times& t = times[std::size_t(step)][std::size_t(rank)];
       const Phase before = step == 0 ? Phase::kNone : Phase::kWait;
       add(t.begin, EventKind::kStep, before, std::uint64_t(step));
-      if (t.delay_end > t.begin) {
+      if (announced && t.delay_end > t.begin) {
         add(t.begin, EventKind::kDelayBegin, Phase::kDelay, 7);
         add(t.delay_end, EventKind::kDelayEnd, before, 7);
       }
-      add(t.delay_end, step == 0 ? EventKind::kEnter : EventKind::kSwitch, Phase::kCompute);
+      add(announced ? t.delay_end : t.begin, step == 0 ? EventKind::kEnter : EventKind::kSwitch, Phase::kCompute);
       add(t.work_end, EventKind::kSwitch, Phase::kWait);
     }
     add(times.back()[std::size_t(rank)].wait_end, EventKind::kStop, Phase::kNone);
@@ -143,6 +151,27 @@ struct RingModel {
       timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
     }
     timeline.advance("n1", last);
+  }
+
+  /// As a session comes: every `slice` what all ranks did in it; calls look() after each.
+  template <class Look>
+  void tell_in_slices(timeline::Timeline& timeline, Nanoseconds slice, Look look) const {
+    timeline.apply_roster("n1", roster());
+    std::vector<std::vector<wire::Event>> events;
+    for (Rank rank = 0; rank < ranks; ++rank) events.push_back(events_of(rank));
+    Nanoseconds last{};
+    for (const auto& lane : events) last = std::max(last, lane.back().time);
+    std::vector<std::size_t> told(events.size(), 0);
+    for (Nanoseconds until = slice; until < last + slice; until += slice) {
+      for (std::size_t rank = 0; rank < events.size(); ++rank) {
+        const auto from = events[rank].begin() + std::ptrdiff_t(told[rank]);
+        const auto to = std::ranges::upper_bound(from, events[rank].end(), until, {}, &wire::Event::time);
+        timeline.append("n1", {wire::LaneId::Kind::kRank, Rank(rank)}, {from, to});
+        told[rank] += std::size_t(to - from);
+      }
+      timeline.advance("n1", std::min(until, last));
+      look();
+    }
   }
 
   /// Fills `timeline` with everything before `until`.

@@ -149,6 +149,49 @@ TEST(Waves, NoiseOfMeanMuTakesMuPerRank) {
   EXPECT_THAT(waves[0].up.decay_s_per_rank->value, DoubleNear(0.5e-3, 0.15e-3)) << "seed " << model.seed;
 }
 
+TEST(Waves, AreFlattenedByACollectiveInEachStep) {
+  RingModel model = one_delay();
+  model.distances = {};
+  model.collective_every = 1;
+  const auto waves = waves_of(model);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 39);
+  for (const WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
+    EXPECT_EQ(direction->end, WaveEnd::kFlattened);
+    EXPECT_FALSE(direction->leading.ranks_per_s || direction->theory);
+  }
+}
+
+TEST(Waves, RunUntilACollectiveFlattensThem) {
+  RingModel model = one_delay();
+  model.delays[0].step = 22;
+  model.collective_every = 10;
+  const auto waves = waves_of(model);
+  ASSERT_THAT(waves, SizeIs(1));
+  for (const WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
+    EXPECT_EQ(direction->end, WaveEnd::kFlattened);
+    EXPECT_EQ(direction->front.size(), 7u) << "steps 22 to 28";
+    EXPECT_NEAR(direction->leading.ranks_per_step->value, 1, 1e-9);
+    EXPECT_NEAR(direction->reach_ranks, 19.5, 0.5);
+  }
+}
+
+TEST(Waves, AreComparedWithTheSpeedOfTheory) {
+  RingModel model = one_delay(ms(60));
+  model.distances = {-2, -1, 1, 2};
+  model.noise_mean_ms = 0.2;
+  const auto waves = waves_of(model);
+  ASSERT_THAT(waves, SizeIs(1));
+  for (const WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
+    ASSERT_TRUE(direction->theory && direction->theory->deviation);
+    EXPECT_EQ(direction->theory->ranks_per_step, 2);
+    EXPECT_NEAR(direction->theory->ranks_per_s, 2 / 0.0106, 5) << "10 ms, and the noise of the last of five";
+    const Estimate& measured = *direction->leading.ranks_per_s;
+    EXPECT_DOUBLE_EQ(*direction->theory->deviation,
+                     (measured.value - direction->theory->ranks_per_s) / *measured.error);
+  }
+}
+
 struct SpeedCase {
   const char* name;
   std::vector<int> distances;

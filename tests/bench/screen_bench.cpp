@@ -26,6 +26,7 @@ constexpr int kSteps = 3'334;  // three events each: 100 million in all
 constexpr Nanoseconds kStep = std::chrono::milliseconds(10);
 constexpr view::Size kSize{200, 60};
 constexpr int kRounds = 24;
+constexpr int kStepsAtOnce = 50;
 
 double processor_ms() {
   timespec time{};
@@ -43,6 +44,15 @@ void live(Rank rank, int first, int last, std::vector<Event>& events) {
   }
 }
 
+void run_on(timeline::Timeline& timeline, int first, int last) {
+  std::vector<Event> events;
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    live(rank, first, last, events);
+    timeline.append("node", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  timeline.advance("node", last * kStep);
+}
+
 void fill(timeline::Timeline& timeline) {
   wire::Roster roster;
   roster.world_size = kRanks;
@@ -51,16 +61,34 @@ void fill(timeline::Timeline& timeline) {
         {domain, fmt::format("socket {}", domain), 1e10, 5e10, wire::BandwidthSource::kDeclared, ""});
   for (Rank rank = 0; rank < kRanks; ++rank) roster.ranks.push_back({rank, 1, rank / 10});
   timeline.apply_roster("node", roster);
-  constexpr int kStepsAtOnce = 50;
-  std::vector<Event> events;
-  for (int first = 0; first < kSteps; first += kStepsAtOnce) {
-    const int last = std::min(kSteps, first + kStepsAtOnce);
-    for (Rank rank = 0; rank < kRanks; ++rank) {
-      live(rank, first, last, events);
-      timeline.append("node", {wire::LaneId::Kind::kRank, rank}, events);
-    }
-    timeline.advance("node", last * kStep);
+  for (int first = 0; first < kSteps; first += kStepsAtOnce)
+    run_on(timeline, first, std::min(kSteps, first + kStepsAtOnce));
+}
+
+/// What is found a few times a second beside the picture.
+struct Follower {
+  analysis::DomainStates states;
+  analysis::WaveWatch waves;
+
+  analysis::Findings refresh(const timeline::Timeline& timeline) {
+    states.follow(timeline);
+    return analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()}, states,
+                             waves.look(timeline));
   }
+};
+
+/// Of a quarter of a second that is new each time.
+double refresh_ms(timeline::Timeline& timeline, Follower& follower) {
+  constexpr int kNew = 25;
+  std::vector<double> times;
+  for (int first = kSteps; first < kSteps + 8 * kNew; first += kNew) {
+    run_on(timeline, first, first + kNew);
+    const double begin = processor_ms();
+    (void)follower.refresh(timeline);
+    times.push_back(processor_ms() - begin);
+  }
+  std::ranges::sort(times);
+  return times[times.size() / 2];
 }
 
 }  // namespace
@@ -69,10 +97,11 @@ int main() {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   timeline::Timeline timeline;
   fill(timeline);
-  analysis::DomainStates states;
-  states.follow(timeline);
-  const analysis::Findings findings =
-      analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()}, states, {});
+  Follower follower;
+  const double look_begin = processor_ms();
+  const analysis::Findings findings = follower.refresh(timeline);
+  const double first_look = processor_ms() - look_begin;
+  const double refresh = refresh_ms(timeline, follower);
   view::SessionInfo session;
   session.name = "bench";
   session.link = view::LinkCondition::kLive;
@@ -102,7 +131,9 @@ int main() {
   const std::size_t column = screen.draw(next).size();
   fmt::print(
       "{{\"screen_ms\": {:.2f}, \"screen_worst_ms\": {:.2f}, \"screen_bytes\": {}, \"screen_column_bytes\": {}, "
-      "\"screen_events\": {}, \"screen_memory_mb\": {:.0f}}}\n",
-      times[times.size() / 2], times.back(), all, column, timeline.events(), double(timeline.bytes_used()) / (1 << 20));
+      "\"screen_events\": {}, \"screen_memory_mb\": {:.0f}, \"screen_refresh_ms\": {:.1f}, "
+      "\"screen_first_refresh_ms\": {:.0f}}}\n",
+      times[times.size() / 2], times.back(), all, column, timeline.events(), double(timeline.bytes_used()) / (1 << 20),
+      refresh, first_look);
   return 0;
 }

@@ -135,9 +135,12 @@ class Simulation {
 
   void end_work(int rank) {
     RankState& r = at(rank);
-    work_span(rank).to = now();
+    WorkSpan& work = work_span(rank);
+    work.to = now();
+    if (p_.noise) work.noise = p_.noise(rank, r.step);
+    if (p_.noise_in_time) work.noise = p_.noise_in_time(rank, r.step, work.from, work.to);
     r.doing = Doing::kNoise;
-    r.until = now_ + (p_.noise ? p_.noise(rank, r.step) : 0);
+    r.until = now_ + work.noise;
   }
 
   WorkSpan& work_span(int rank) {

@@ -22,11 +22,14 @@ struct ExactProgram {
   Communication communication;  ///< protocol: kRendezvous, or anything else for eager.
   std::vector<Delay> delays;
   std::function<double(int rank, int step)> noise;  ///< Idle time after the work; null: none.
+  /// Instead, if not null: of work that ran from `begin` to `end`.
+  std::function<double(int rank, int step, double begin, double end)> noise_in_time;
 };
 
 struct WorkSpan {
   double from = 0;
   double to = 0;
+  double noise = 0;  ///< That came behind it.
 };
 
 struct ExactRun {

@@ -1,0 +1,116 @@
+#include "monitor/analysis/late_steps.h"
+
+#include <gmock/gmock.h>
+
+#include "monitor/analysis/waves.h"
+#include "tests/analysis/ring_model.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using test::ms;
+using test::RingModel;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Rank 5 computes longer in step 40, and says nothing of a delay.
+RingModel late_once(Nanoseconds longer) {
+  RingModel model;
+  model.delays = {{5, 40, longer}};
+  model.announced = false;
+  return model;
+}
+
+std::vector<LateStep> late_in(RingModel model) {
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  LateSteps late;
+  late.read(timeline);
+  return {late.found().begin(), late.found().end()};
+}
+
+void expect_rank_5_in_step_40(const std::vector<LateStep>& late, Nanoseconds longer) {
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 5);
+  EXPECT_EQ(late[0].step, 40);
+  EXPECT_EQ(late[0].excess, longer);
+  EXPECT_EQ(late[0].since, ms(410));
+}
+
+TEST(LateSteps, AreWhereARankComputedLonger) { expect_rank_5_in_step_40(late_in(late_once(ms(300))), ms(300)); }
+
+TEST(LateSteps, AreJudgedByTheNoiseAndNotByTheStep) { expect_rank_5_in_step_40(late_in(late_once(ms(5))), ms(5)); }
+
+TEST(LateSteps, OfLessThanATenthOfAStepAreNone) { EXPECT_THAT(late_in(late_once(ms(0.9))), IsEmpty()); }
+
+TEST(LateSteps, AreNoneWhereSomebodyElseWasLate) {
+  RingModel model = late_once(ms(300));
+  model.announced = true;
+  EXPECT_THAT(late_in(model), IsEmpty());
+}
+
+TEST(LateSteps, AreNotHiddenByARankWhoseStepsAlternate) {
+  RingModel model = late_once(ms(14));
+  model.more_work = [](Rank rank, int step) { return rank == 5 && step % 2 == 1 ? ms(8) : ms(0); };
+  const auto late = late_in(model);
+  ASSERT_THAT(late, SizeIs(1));
+  EXPECT_EQ(late[0].rank, 5);
+  EXPECT_EQ(late[0].step, 40);
+}
+
+TEST(LateSteps, AreNoneWhereAllRanksDoMore) {
+  RingModel model;
+  model.more_work = [](Rank, int step) { return step % 25 == 0 ? ms(50) : ms(0); };
+  EXPECT_THAT(late_in(model), IsEmpty());
+}
+
+TEST(LateSteps, AreNoneWhereItComesAllTheTime) {
+  RingModel model;
+  model.more_work = [](Rank rank, int step) { return (rank * 7 + step * 13) % 97 == 0 ? ms(50) : ms(0); };
+  EXPECT_THAT(late_in(model), IsEmpty());
+}
+
+TEST(LateSteps, AreNoneWhereARankBecomesSlow) {
+  RingModel model;
+  model.more_work = [](Rank rank, int step) { return rank == 7 && step >= 50 ? ms(20) : ms(0); };
+  EXPECT_THAT(late_in(model), IsEmpty());
+}
+
+TEST(LateSteps, AreNoneWhereEventsWereLost) {
+  RingModel model = late_once(ms(300));
+  model.run();
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", model.roster());
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    std::vector<wire::Event> events = model.events_of(rank);
+    const auto later = std::ranges::upper_bound(events, ms(550), {}, &wire::Event::time);
+    if (rank == 5) events.insert(later, {ms(550), 3, wire::EventKind::kDropped, wire::Phase::kCompute});
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  LateSteps late;
+  late.read(timeline);
+  EXPECT_THAT(late.found(), IsEmpty());
+}
+
+TEST(LateSteps, AreTheSameWhileTheSessionGoesOn) {
+  RingModel model = late_once(ms(60));
+  model.noise_mean_ms = 0.3;
+  model.run();
+  timeline::Timeline timeline;
+  WaveWatch watch;
+  std::vector<Wave> waves;
+  model.tell_in_slices(timeline, ms(7), [&] { waves = watch.look(timeline); });
+  const auto at_once = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  ASSERT_THAT(waves, SizeIs(1));
+  ASSERT_THAT(at_once, SizeIs(1));
+  EXPECT_EQ(waves[0].origin_rank, 5);
+  EXPECT_EQ(waves[0].origin_step, 40);
+  EXPECT_EQ(waves[0].cause, WaveCause::kLateCompute);
+  EXPECT_EQ(waves[0].up.reach_ranks, at_once[0].up.reach_ranks);
+  EXPECT_EQ(waves[0].up.end, at_once[0].up.end);
+  EXPECT_NEAR(double(waves[0].delay.count()), double(at_once[0].delay.count()), 1e6);
+}
+
+}  // namespace
+}  // namespace idlewave::analysis
