@@ -84,38 +84,46 @@ CauseTally::CauseTally(const timeline::Timeline& timeline, Window window, const 
       window_(window),
       ground_(ground),
       tolerance_(std::int64_t(kTolerance * double(ground.typical_step.count()))),
+      steps_(steps_up_to(timeline, window)),
+      sharing_(timeline, {steps_.empty() ? window.from : steps_.front().begin, window.to}),
+      domains_(ground.shares_bandwidth ? timeline.domains().size() : 0),
       rows_(
           std::clamp<std::size_t>(kMostPlaces / std::max<std::size_t>(1, std::size_t(timeline.ranks())), 2, kMostRows)),
       read_until_(std::size_t(timeline.ranks()), Nanoseconds::min()),
-      ranks_(std::size_t(timeline.ranks())) {
-  collect_steps();
-}
+      ranks_(std::size_t(timeline.ranks())) {}
 
-void CauseTally::collect_steps() {
-  const Lane* lane = fullest_lane(timeline_);
-  if (!lane) return;
+std::vector<CauseTally::NumberedStep> CauseTally::steps_up_to(const timeline::Timeline& timeline, Window window) {
+  std::vector<NumberedStep> steps;
+  const Lane* lane = fullest_lane(timeline);
+  if (!lane) return steps;
   const auto begun_by = [&](Nanoseconds time) {
     return std::partition_point(lane->steps().begin(), lane->steps().end(),
                                 [&](const StepRecord& record) { return record.begin <= time; }) -
            lane->steps().begin();
   };
-  const std::ptrdiff_t first = begun_by(window_.from), last = begun_by(window_.to);
+  const std::ptrdiff_t first = begun_by(window.from), last = begun_by(window.to);
   for (auto k = std::max<std::ptrdiff_t>(0, first - std::max(kLeastStepsBefore, last - first)); k < last; ++k) {
     const StepRecord& record = lane->steps()[std::size_t(k)];
-    steps_.push_back({record.step, record.begin});
+    steps.push_back({record.step, record.begin});
   }
+  return steps;
 }
 
 bool CauseTally::advance(std::size_t rank_steps) {
-  for (std::size_t looked = 0; next_ < steps_.size() && (looked == 0 || looked < rank_steps); ++next_) {
-    read(steps_[next_]);
-    std::vector<LastPost> lasts;
-    for (Rank rank = 0; rank < timeline_.ranks(); ++rank) lasts.push_back(last_partner(rank));
-    if (const LastPost last = last_of_all(); all_wait_for_the_last(last, lasts)) std::ranges::fill(lasts, last);
-    for (Rank rank = 0; rank < timeline_.ranks(); ++rank) settle(rank, lasts[std::size_t(rank)]);
-    looked += lasts.size();
-  }
+  std::size_t looked = 0;
+  while (next_domain_ < domains_ && looked < rank_steps) looked += sharing_.look_at(next_domain_++);
+  if (next_domain_ < domains_) return true;
+  for (; next_ < steps_.size() && looked < rank_steps; ++next_, looked += std::size_t(timeline_.ranks()))
+    trace(steps_[next_]);
   return next_ < steps_.size();
+}
+
+void CauseTally::trace(const NumberedStep& step) {
+  read(step);
+  std::vector<LastPost> lasts;
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) lasts.push_back(last_partner(rank));
+  if (const LastPost last = last_of_all(); all_wait_for_the_last(last, lasts)) std::ranges::fill(lasts, last);
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) settle(rank, lasts[std::size_t(rank)]);
 }
 
 void CauseTally::read(const NumberedStep& step) {
@@ -132,9 +140,9 @@ CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
   const auto course = step_course(timeline_, rank, step.number, step.begin);
   // The same number may be found again, where this rank has not begun the next program.
   if (!course || course->begin <= read_until_[std::size_t(rank)])
-    return {.course = {}, .presence = was_silent(*lane, step.begin) ? Presence::kGone : Presence::kMissing};
+    return {.presence = was_silent(*lane, step.begin) ? Presence::kGone : Presence::kMissing};
   read_until_[std::size_t(rank)] = course->begin;
-  return {.course = *course, .presence = Presence::kThere};
+  return {.course = *course, .slowed = sharing_.slowed(rank, course->begin), .presence = Presence::kThere};
 }
 
 CauseTally::LastPost CauseTally::last_partner(Rank rank) const {
@@ -207,8 +215,7 @@ void CauseTally::explain(Rank rank, Rank late, Nanoseconds need) {
     const Place& its = row(back).ranks[std::size_t(late)];
     const Place& mine = row(back).ranks[std::size_t(rank)];
     const Nanoseconds longer = std::max(Nanoseconds{0}, its.course.own() - mine.course.own());
-    const Nanoseconds by_sharing = longer > Nanoseconds{0} ? shared(late, its) - shared(rank, mine) : Nanoseconds{0};
-    const Nanoseconds by_itself = std::clamp(longer - by_sharing, Nanoseconds{0}, longer);
+    const Nanoseconds by_itself = std::clamp(longer - (its.slowed - mine.slowed), Nanoseconds{0}, longer);
     need -= take(rank, late, std::min(need, by_itself), true);
     need -= take(rank, kBandwidth, std::min(need, longer - by_itself), false);
     if (!goes_on_from(back, late) || !goes_on_from(back, rank)) break;
@@ -220,12 +227,6 @@ void CauseTally::explain(Rank rank, Rank late, Nanoseconds need) {
       need -= take(rank, part.rank, std::min(need, part.length), false);
   }
   take(rank, kUnknown, need, false);
-}
-
-/// By how much longer its work took than it would have alone.
-Nanoseconds CauseTally::shared(Rank rank, const Place& place) const {
-  if (!ground_.contention.matters_to(rank)) return Nanoseconds{0};
-  return place.course.work() - Nanoseconds(std::llround(ground_.contention.alone(rank, place.course)));
 }
 
 /// The row before that one holds what the rank did just before.

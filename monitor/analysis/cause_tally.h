@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "monitor/analysis/causes.h"
+#include "monitor/analysis/sharing.h"
 #include "monitor/analysis/step_course.h"
 
 namespace idlewave::analysis {
@@ -17,7 +18,7 @@ class CauseTally {
  public:
   CauseTally(const timeline::Timeline& timeline, Window window, const CauseGround& ground);
 
-  /// Goes on by one step at least, and then until about so many rank-steps have been looked at. False: there are no more.
+  /// Goes on until about so many rank-steps have been looked at. False: there are no more.
   bool advance(std::size_t rank_steps);
   /// Of what has been gone through; all other waiting of the window is of unknown cause.
   Causes causes() const;
@@ -34,6 +35,7 @@ class CauseTally {
   /// What a rank did in a step. The parts of its wait before `transfer` stand in Row::parts, the latest first.
   struct Place {
     StepCourse course;
+    Nanoseconds slowed{};  ///< By others who shared its bandwidth.
     Presence presence = Presence::kMissing;
     std::uint32_t first_part = 0, parts = 0;
     Nanoseconds transfer{};
@@ -58,7 +60,8 @@ class CauseTally {
     bool known = true;
   };
 
-  void collect_steps();
+  static std::vector<NumberedStep> steps_up_to(const timeline::Timeline& timeline, Window window);
+  void trace(const NumberedStep& step);
   void read(const NumberedStep& step);
   Place place_of(Rank rank, const NumberedStep& step);
   LastPost last_partner(Rank rank) const;
@@ -66,7 +69,6 @@ class CauseTally {
   bool all_wait_for_the_last(const LastPost& last, std::span<const LastPost> partners) const;
   void settle(Rank rank, const LastPost& last);
   void explain(Rank rank, Rank late, Nanoseconds need);
-  Nanoseconds shared(Rank rank, const Place& place) const;
   bool goes_on_from(std::size_t back, Rank rank) const;
   Nanoseconds take(Rank rank, Rank cause, Nanoseconds length, bool direct);
   void account(Rank rank, Rank cause, Nanoseconds length, bool direct);
@@ -80,6 +82,9 @@ class CauseTally {
   Nanoseconds tolerance_;
   std::vector<NumberedStep> steps_;  ///< As the rank that has most of them went through them.
   std::size_t next_ = 0;
+  Sharing sharing_;
+  std::size_t domains_;  ///< Whose sharing matters: the first so many, which is all or none.
+  std::size_t next_domain_ = 0;
   std::vector<Row> rows_;  ///< The latest steps, in a ring.
   std::size_t current_ = 0;
   std::size_t rows_read_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "monitor/analysis/cause_tally.h"
+#include "monitor/analysis/contention.h"
 #include "monitor/analysis/step_history.h"
 
 namespace idlewave::analysis {
@@ -11,7 +12,7 @@ namespace {
 using timeline::Lane;
 using timeline::Timeline;
 
-constexpr std::size_t kRankStepsPerCall = 100'000;
+constexpr std::size_t kRankStepsPerCall = 50'000;
 constexpr std::ptrdiff_t kMostDelays = 2;
 /// Where nobody was ever held, partners are told by the latest steps, in which ranks are late by what is usual.
 constexpr std::size_t kOrdinarySteps = 128;
@@ -60,6 +61,14 @@ Partners partners_of(const Timeline& timeline, Nanoseconds typical_step) {
   return partners.offsets.empty() ? partners_by_usual_lateness(timeline) : partners;
 }
 
+/// On a domain in lockstep it can't be seen, so what one domain shows holds for all.
+bool shares_bandwidth(const Timeline& timeline) {
+  const Contention contention(timeline);
+  return std::ranges::any_of(timeline.domains(), [&](const timeline::Domain& domain) {
+    return !domain.ranks.empty() && contention.matters_to(domain.ranks.front());
+  });
+}
+
 }  // namespace
 
 Cost RankCauses::by_others() const {
@@ -70,7 +79,9 @@ Cost RankCauses::by_others() const {
 
 CauseGround cause_ground(const Timeline& timeline) {
   const Nanoseconds typical = typical_step_length(timeline);
-  return {.partners = partners_of(timeline, typical), .contention = Contention(timeline), .typical_step = typical};
+  return {.partners = partners_of(timeline, typical),
+          .shares_bandwidth = shares_bandwidth(timeline),
+          .typical_step = typical};
 }
 
 Causes find_causes(const Timeline& timeline, Window window) {
@@ -103,7 +114,12 @@ void CauseFinder::learn() {
 const Causes& CauseFinder::observe(Window window) {
   const bool joined = timeline_.ranks() != learnt_ranks_ || timeline_.domains().size() != learnt_domains_;
   if ((joined || !tally_) && has_changed()) learn();
-  if (!tally_) tally_ = std::make_unique<CauseTally>(timeline_, window, *ground_);
+  if (!tally_) {
+    const bool is_same = window.from == causes_.window.from && window.to == causes_.window.to;
+    if (is_same && events_ == timeline_.events()) return causes_;
+    tally_ = std::make_unique<CauseTally>(timeline_, window, *ground_);
+    events_ = timeline_.events();
+  }
   if (!tally_->advance(kRankStepsPerCall)) {
     causes_ = tally_->causes();
     tally_.reset();

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "monitor/analysis/contention.h"
 #include "monitor/analysis/partners.h"
 #include "monitor/analysis/waves.h"
 
@@ -48,10 +47,10 @@ struct Causes {
 /// What is learnt of a program before its waits are traced.
 struct CauseGround {
   Partners partners;
-  Contention contention;
+  bool shares_bandwidth = false;  ///< Work takes longer where others of the domain work as well.
   Nanoseconds typical_step{};
 };
-/// The timeline must outlive it. Costs as infer_partners, however long the session.
+/// Costs as infer_partners and Contention, however long the session.
 CauseGround cause_ground(const timeline::Timeline& timeline);
 
 /// Of the steps that ended in the window. Costs in proportion to the rank-steps in the window, and as many before it.
@@ -60,7 +59,7 @@ Causes find_causes(const timeline::Timeline& timeline, Window window, const Caus
 
 class CauseTally;
 
-/// The same for whoever asks again and again: no call looks at more than about a hundred thousand rank-steps, so a
+/// The same for whoever asks again and again: no call looks at more than about fifty thousand rank-steps, so a
 /// window with more is told some calls later. Owned by one thread; the timeline must outlive it.
 class CauseFinder {
  public:
@@ -81,6 +80,7 @@ class CauseFinder {
   wire::Step learnt_at_ = wire::kNoStep;
   Rank learnt_ranks_ = 0;
   std::size_t learnt_domains_ = 0;
+  std::uint64_t events_ = 0;           ///< That there were when the latest window was begun.
   std::unique_ptr<CauseTally> tally_;  ///< Of the window that is being gone through.
   Causes causes_;
 };

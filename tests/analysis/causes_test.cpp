@@ -350,7 +350,9 @@ unsigned any_seed() {
 }
 
 CauseGround ground_of(const timeline::Timeline& timeline, Partners partners) {
-  return {.partners = std::move(partners), .contention = Contention(timeline), .typical_step = ms(10)};
+  return {.partners = std::move(partners),
+          .shares_bandwidth = cause_ground(timeline).shares_bandwidth,
+          .typical_step = ms(10)};
 }
 
 Nanoseconds told_waits(const timeline::Timeline& timeline, Rank rank) {
@@ -476,7 +478,7 @@ TEST(CausesTruth, TellSharedBandwidthFromWhoWorkedLonger) {
     const CauseGround ground = ground_of(timeline, {rules.offsets(), ring});
     const Causes causes = find_causes(timeline, kWholeRun, ground);
     expect_conserved(timeline, causes);
-    if (!ground.contention.matters_to(0) || !ground.contention.matters_to(table.size() - 1)) continue;
+    if (!ground.shares_bandwidth) continue;
     ++looked;
     const auto last = [&](Rank rank, int step) { return rules.last(rank, step); };
     const double other = share_given_to_others(table, causes, last);
