@@ -13,6 +13,7 @@ using timeline::Lane;
 using timeline::Timeline;
 
 constexpr std::size_t kRankStepsPerCall = 50'000;
+constexpr wire::Step kStepsToLearn = 8;
 constexpr std::ptrdiff_t kMostDelays = 2;
 /// Where nobody was ever held, partners are told by the latest steps, in which ranks are late by what is usual.
 constexpr std::size_t kOrdinarySteps = 128;
@@ -98,22 +99,22 @@ Causes find_causes(const Timeline& timeline, Window window, const CauseGround& g
 CauseFinder::CauseFinder(const Timeline& timeline) : timeline_(timeline) {}
 CauseFinder::~CauseFinder() = default;
 
-/// Who and what there is, or so much more of the session that partners may be told now who could not be told before.
-bool CauseFinder::has_changed() const {
-  return !ground_ || timeline_.ranks() != learnt_ranks_ || timeline_.domains().size() != learnt_domains_ ||
-         timeline_.latest_step() >= 2 * learnt_at_;
+/// There is so much more of the session that it may tell what it did not tell before.
+bool CauseFinder::has_grown() const {
+  const wire::Step step = timeline_.latest_step();
+  return step >= learnt_at_ + kStepsToLearn && (ground_->partners.offsets.empty() || step >= learnt_at_ * 5 / 4);
 }
 
 void CauseFinder::learn() {
   tally_.reset();
   ground_ = std::make_unique<CauseGround>(cause_ground(timeline_));
-  learnt_at_ = std::max<wire::Step>(1, timeline_.latest_step());
+  learnt_at_ = timeline_.latest_step();
   learnt_ranks_ = timeline_.ranks(), learnt_domains_ = timeline_.domains().size();
 }
 
 const Causes& CauseFinder::observe(Window window) {
   const bool joined = timeline_.ranks() != learnt_ranks_ || timeline_.domains().size() != learnt_domains_;
-  if ((joined || !tally_) && has_changed()) learn();
+  if (!ground_ || joined || (!tally_ && has_grown())) learn();
   if (!tally_) {
     const bool is_same = window.from == causes_.window.from && window.to == causes_.window.to;
     if (is_same && events_ == timeline_.events()) return causes_;

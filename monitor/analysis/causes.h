@@ -72,7 +72,7 @@ class CauseFinder {
   const Causes& observe(Window window);
 
  private:
-  bool has_changed() const;
+  bool has_grown() const;
   void learn();
 
   const timeline::Timeline& timeline_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "monitor/analysis/activity.h"
+#include "monitor/analysis/causes.h"
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/missing.h"
 #include "monitor/analysis/steps.h"
@@ -32,6 +33,7 @@ struct Findings {
   std::vector<Wave> waves;  ///< Of the whole session, as far as its detail is kept; oldest first.
   std::optional<Efficiency> efficiency;
   Missing missing;  ///< Were the session over now.
+  Causes causes;    ///< As CauseFinder has them, so of a window of their own; empty where nobody asked it.
 };
 
 /// `window`: for the averages. Waves are searched in all that is kept; `known` as find_waves has it.

@@ -7,7 +7,7 @@
 namespace idlewave::cli {
 
 Observer::Observer(std::string session, std::uint64_t memory_budget)
-    : timeline_(memory_budget), ingest_(timeline_, std::move(session)) {}
+    : timeline_(memory_budget), ingest_(timeline_, std::move(session)), causes_(timeline_) {}
 
 void Observer::accept(const link::Delivery& delivery) {
   ingest_.accept(delivery.frame, delivery.received_at, delivery.direction);
@@ -46,6 +46,7 @@ void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window) {
   measure_rate(now);
   until = last_in_full(until, window);
   findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, until - window), until}, findings_.waves);
+  findings_.causes = causes_.observe(findings_.window);
   narrator_.observe(timeline_, findings_);
 }
 

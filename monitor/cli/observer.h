@@ -43,6 +43,7 @@ class Observer {
   timeline::Timeline timeline_;
   ingest::Ingest ingest_;
   analysis::Findings findings_;
+  analysis::CauseFinder causes_;
   analysis::Narrator narrator_;
   std::deque<std::pair<Nanoseconds, std::uint64_t>> counts_;  ///< Events known at some moments of the last second.
   double events_per_second_ = 0;

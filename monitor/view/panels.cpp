@@ -7,6 +7,7 @@
 #include "monitor/view/events_panel.h"
 #include "monitor/view/lesson_panel.h"
 #include "monitor/view/map_panel.h"
+#include "monitor/view/ranks_panel.h"
 #include "monitor/view/sockets_panel.h"
 
 namespace idlewave::view {
@@ -16,6 +17,7 @@ std::span<const Panel> panels() {
       map_panel(),
       sockets_panel(),
       events_panel(),
+      ranks_panel(),
       lesson_panel(),
   };
   return kTable;
