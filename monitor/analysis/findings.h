@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "monitor/analysis/activity.h"
+#include "monitor/analysis/causes.h"
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
@@ -36,6 +37,7 @@ struct Findings {
   std::optional<Efficiency> efficiency;
   Missing missing;  ///< Were the session over now.
   std::vector<LostRank> lost_ranks;
+  Causes causes;  ///< As CauseFinder has them, so of a window of their own; empty where nobody asked it.
 };
 
 /// `window`: for the averages; its end is the moment of which all is said. `waves` as found of the whole session: those that

@@ -76,7 +76,7 @@ void LateSteps::note_delays(const Timeline& timeline) {
   delays_.clear();
   for (const timeline::Delay& delay : timeline.delays())
     if (delay.phase == wire::Phase::kDelay && (!delay.ended || delay.end >= read_to_))
-      delays_[{delay.rank, delay.begin}] = delay.ended ? delay.end : timeline.now();
+      delays_[{delay.rank, delay.begin}] = delay.ended ? delay.end.session_time() : timeline.now();
 }
 
 void LateSteps::read_lanes(const Timeline& timeline, Nanoseconds until) {

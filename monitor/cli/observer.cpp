@@ -13,7 +13,7 @@ constexpr Nanoseconds kLookPeriod = std::chrono::milliseconds(250);
 }  // namespace
 
 Observer::Observer(std::string session, std::uint64_t memory_budget)
-    : timeline_(memory_budget), ingest_(timeline_, std::move(session)) {}
+    : timeline_(memory_budget), ingest_(timeline_, std::move(session)), causes_(timeline_) {}
 
 void Observer::accept(const link::Delivery& delivery) {
   ingest_.accept(delivery.frame, delivery.received_at, delivery.direction);
@@ -63,6 +63,7 @@ void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window) {
   follow();
   const Nanoseconds last = last_in_full(until, window);
   findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, last - window), last}, states_, waves_);
+  findings_.causes = causes_.observe(findings_.window);
   narrator_.observe(timeline_, findings_, states_, until);
 }
 

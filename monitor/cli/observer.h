@@ -50,9 +50,10 @@ class Observer {
   analysis::DomainStates states_;
   analysis::WaveWatch wave_watch_;
   std::vector<analysis::Wave> waves_;  ///< As found at the latest look.
-  Nanoseconds next_look_{};  ///< For waves; session time.
+  Nanoseconds next_look_{};            ///< For waves; session time.
   bool saw_end_ = false;
   analysis::Findings findings_;
+  analysis::CauseFinder causes_;
   analysis::Narrator narrator_;
   std::deque<std::pair<Nanoseconds, std::uint64_t>> counts_;  ///< Events known at some moments of the last second.
   double events_per_second_ = 0;

@@ -14,6 +14,7 @@
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/wavefront.h"
 #include "monitor/analysis/waves.h"
+#include "monitor/cli/report_causes.h"
 
 namespace idlewave::cli {
 namespace {
@@ -308,6 +309,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["order"] = order_json(timeline);
   object["step_time"] = step_time_json(timeline);
   object["efficiency"] = efficiency_json(timeline, window);
+  object["causes"] = causes_json(timeline);
   object["commands"] = json::array();
   for (const CommandRecord& record : timeline.commands()) object["commands"].push_back(command_json(record));
   object["losses"] = losses_json(timeline, missing);

@@ -9,6 +9,7 @@
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report.h"
+#include "monitor/cli/report_causes.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
@@ -128,6 +129,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
   for (const analysis::Wave& wave : waves) text += wave_text(wave);
+  text += causes_text(timeline);
   return text;
 }
 

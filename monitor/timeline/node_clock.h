@@ -23,7 +23,11 @@ struct NodeClock {
   std::vector<Nanoseconds> gaps;
 
   Nanoseconds session_time(Nanoseconds lane_time) const { return lane_time - correction; }
-  Nanoseconds lane_time(Nanoseconds session_time) const { return session_time + correction; }
+  /// The ends of time, by which windows say that they have none, are the same by every clock.
+  Nanoseconds lane_time(Nanoseconds session_time) const {
+    const bool is_an_end = session_time == Nanoseconds::max() || session_time == Nanoseconds::min();
+    return is_an_end ? session_time : session_time + correction;
+  }
 };
 
 /// A moment as it was told: on a node's clock, or, where no node told it, in session time. Wherever session time is

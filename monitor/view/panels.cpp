@@ -7,16 +7,14 @@
 #include "monitor/view/events_panel.h"
 #include "monitor/view/lesson_panel.h"
 #include "monitor/view/map_panel.h"
+#include "monitor/view/ranks_panel.h"
 #include "monitor/view/sockets_panel.h"
 
 namespace idlewave::view {
 
 std::span<const Panel> panels() {
   static const std::array kTable = {
-      map_panel(),
-      sockets_panel(),
-      events_panel(),
-      lesson_panel(),
+      map_panel(), sockets_panel(), events_panel(), ranks_panel(), lesson_panel(),
   };
   return kTable;
 }

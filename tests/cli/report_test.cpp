@@ -24,7 +24,7 @@ TEST(Report, HasTheKeysThatOtherProgramsRead) {
   model.run();
   const auto report = report_of(model);
   for (const char* key : {"ranks", "steps", "duration_s", "events", "dropped", "domains", "waves", "wavefront",
-                          "step_time", "efficiency", "commands"}) {
+                          "step_time", "efficiency", "causes", "commands"}) {
     EXPECT_TRUE(report.contains(key)) << key;
   }
   EXPECT_EQ(report["ranks"], 40);
@@ -50,6 +50,39 @@ TEST(Report, TellsOfTheWaveInBothDirections) {
     for (const char* key : {"speed_ranks_per_s", "decay_s_per_rank", "reach_ranks"})
       EXPECT_TRUE(wave[direction].contains(key)) << key;
   }
+}
+
+/// All forty ranks go at the pace of the one that was held; two of them waited for it, the others for these.
+TEST(Report, TellsWhoMadeOthersWait) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  model.run();
+  const auto causes = report_of(model)["causes"];
+  EXPECT_EQ(causes["waits_for_offsets"], (std::vector<int>{-1, 1}));
+  ASSERT_EQ(causes["ranks"].size(), 40u);
+  EXPECT_EQ(causes["ranks"][5]["costs_ns"]["direct"], 600'000'000);
+  EXPECT_EQ(causes["ranks"][5]["costs_ns"]["far"], 37 * 300'000'000ll);
+  EXPECT_EQ(causes["ranks"][5]["waited_ns"], 0);
+  const auto& victim = causes["ranks"][9];
+  EXPECT_EQ(victim["waited_ns"], 300'000'000);
+  ASSERT_EQ(victim["by"].size(), 1u);
+  EXPECT_EQ(victim["by"][0]["rank"], 5);
+  EXPECT_EQ(victim["by"][0]["far_ns"], 300'000'000);
+  EXPECT_EQ(victim["not_attributable_ns"]["unknown"], 0);
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  EXPECT_THAT(report_text(timeline, {0.5, 0.95}),
+              testing::HasSubstr("rank 5          11.7 s      600 ms      11.1 s\n"));
+}
+
+TEST(Report, SaysThatNobodyWaited) {
+  RingModel model;
+  model.steps = 10;
+  model.run();
+  EXPECT_TRUE(report_of(model)["causes"]["ranks"].empty());
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  EXPECT_THAT(report_text(timeline, {0.5, 0.95}), testing::HasSubstr("no rank waited\n"));
 }
 
 TEST(Report, TellsWhenACommandTookEffect) {

@@ -155,6 +155,26 @@ TEST(Screen, TellsEverythingThatIsAskedForAt80x24) {
   }
 }
 
+TEST(Screen, ListsTheRanksThatCostOthersMost) {
+  const std::string shown = text({160, 48});
+  EXPECT_THAT(shown, HasSubstr("rank costs others       direct          far       waited   mostly for\n"));
+  EXPECT_THAT(shown, HasSubstr("   5       43.8 s       2.39 s       41.4 s          0 s   -\n"));
+}
+
+/// On a low screen it is a line, where no lesson needs the room, and a list while it has the focus.
+TEST(Screen, TellsOfTheWorstRankInALineOf80x24) {
+  SyntheticSession session;
+  EXPECT_THAT(to_text(draw({}, session.model(), {80, 24}, kColour)), Not(HasSubstr("made others wait")));
+  session.session.lesson.reset();
+  EXPECT_THAT(to_text(draw({}, session.model(), {80, 24}, kColour)),
+              HasSubstr("rank 5 made others wait 43.8 s: 2.39 s direct, 41.4 s through those who waited\n"));
+  EXPECT_THAT(to_text(draw({.focus = U'5'}, session.model(), {80, 24}, kColour)),
+              HasSubstr("   5       43.8 s       2.39 s       41.4 s          0 s   -\n"));
+  for (analysis::RankCauses& each : session.findings.causes.ranks)
+    each = {.waited = std::chrono::seconds(1), .unknown = std::chrono::seconds(1)};
+  EXPECT_THAT(to_text(draw({}, session.model(), {80, 24}, kColour)), HasSubstr("who made others wait is not known\n"));
+}
+
 TEST(Screen, IsTheSameForTheSameArguments) {
   EXPECT_EQ(draw({}, usual_session().model(), {160, 48}, kColour),
             draw({}, usual_session().model(), {160, 48}, kColour));

@@ -187,6 +187,25 @@ analysis::Findings findings_of(const timeline::Timeline& timeline, const Program
   return out;
 }
 
+/// All others wait for the rank that was held, and those of sockets out of lockstep also because bandwidth is shared.
+analysis::Causes causes_of(const timeline::Timeline& timeline, const ProgramPlan& plan) {
+  using std::chrono::milliseconds;
+  analysis::Causes out;
+  out.ranks.resize(static_cast<std::size_t>(timeline.ranks()));
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    if (rank == plan.delayed_rank) continue;
+    analysis::RankCauses& each = out.ranks[static_cast<std::size_t>(rank)];
+    const bool direct = std::abs(rank - plan.delayed_rank) == 1;
+    const Nanoseconds waited = milliseconds(1200 - 5 * std::abs(rank - plan.delayed_rank));
+    each.by = {{plan.delayed_rank, {direct ? waited : Nanoseconds{0}, direct ? Nanoseconds{0} : waited}}};
+    each.bandwidth = timeline.domain_of(rank) > 0 ? milliseconds(1100) : milliseconds(0);
+    each.waited = waited + each.bandwidth;
+    analysis::Cost& costs = out.ranks[static_cast<std::size_t>(plan.delayed_rank)].costs;
+    (direct ? costs.direct : costs.far) += waited;
+  }
+  return out;
+}
+
 }  // namespace
 
 void run(const ProgramPlan& plan, timeline::Timeline& timeline) { Machine(plan).run(timeline); }
@@ -194,6 +213,7 @@ void run(const ProgramPlan& plan, timeline::Timeline& timeline) { Machine(plan).
 SyntheticSession::SyntheticSession(const ProgramPlan& plan) {
   run(plan, timeline);
   findings = findings_of(timeline, plan);
+  findings.causes = causes_of(timeline, plan);
   remarks = {{analysis::Remark::Kind::kDelay, std::chrono::milliseconds(800), 5, 40, "delay began on rank 5, step 40"},
              {analysis::Remark::Kind::kWave, std::chrono::milliseconds(2000), 5, 40,
               "idle wave from rank 5 met its other front at rank 25"},

@@ -194,6 +194,7 @@ TEST(Keys, TabGoesRoundThePanelsThatAreShown) {
   Operator op;
   EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'2');
   EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'3');
+  EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'5');
   EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'4');
   EXPECT_EQ(op.press(KeyCode::kTab).state.focus, kMapKey);
   EXPECT_EQ(op.press(KeyCode::kBackTab).state.focus, U'4');

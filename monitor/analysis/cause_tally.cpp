@@ -1,0 +1,287 @@
+#include "monitor/analysis/cause_tally.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+#include "monitor/analysis/step_history.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using timeline::Lane;
+using timeline::StepRecord;
+
+/// What is no rank.
+constexpr Rank kBandwidth = -1;
+constexpr Rank kTransfer = -2;
+constexpr Rank kUnknown = -3;
+
+/// Steps that are kept to compare with: a rank may be late for so long before anybody waits for it.
+constexpr std::size_t kMostRows = 16;
+constexpr std::size_t kMostPlaces = 1 << 21;
+/// Before the window, since its first waits have causes too; or as many as the window has.
+constexpr std::ptrdiff_t kLeastStepsBefore = 32;
+/// Of a step: how much later than the end of a wait the post that ended it may seem to be.
+constexpr double kTolerance = 0.02;
+
+bool is_later(Nanoseconds at, Rank rank, Nanoseconds than, Rank other) {
+  return at > than || (at == than && other >= 0 && rank < other);
+}
+
+bool ended_within(Window window, const StepCourse& course) {
+  return course.over && course.end > window.from && course.end <= window.to;
+}
+
+void add(std::vector<Culprit>& culprits, Rank rank, const Cost& cost) {
+  auto found = std::ranges::find(culprits, rank, &Culprit::rank);
+  if (found == culprits.end()) found = culprits.insert(found, Culprit{rank, {}});
+  found->cost.direct += cost.direct, found->cost.far += cost.far;
+  // Who was found once will be found again, and soon.
+  if (found != culprits.begin()) std::iter_swap(found, std::prev(found));
+}
+
+/// How far times lie above the least of them, all together.
+class Spread {
+ public:
+  void add(Nanoseconds time) {
+    least_ = std::min(least_, time);
+    sum_ += double(time.count());
+    ++times_;
+  }
+  bool empty() const { return times_ == 0; }
+  double value() const { return empty() ? 0 : sum_ - times_ * double(least_.count()); }
+
+ private:
+  Nanoseconds least_ = Nanoseconds::max();
+  double sum_ = 0;
+  int times_ = 0;
+};
+
+Nanoseconds waited_within(const Lane& lane, Window window) {
+  Nanoseconds waited{};
+  for (const StepRecord record : std::views::reverse(lane.steps())) {
+    if (record.end == Nanoseconds{0} || record.end > window.to) continue;
+    if (record.end <= window.from) break;
+    waited += record.wait + record.communicate;
+  }
+  return waited;
+}
+
+/// Most of the others' steps are found in those of the rank that has most.
+const Lane* fullest_lane(const timeline::Timeline& timeline) {
+  const Lane* fullest = nullptr;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const Lane* lane = timeline.lane(rank);
+    if (lane && (!fullest || lane->steps().size() > fullest->steps().size())) fullest = lane;
+  }
+  return fullest;
+}
+
+}  // namespace
+
+CauseTally::CauseTally(const timeline::Timeline& timeline, Window window, const CauseGround& ground)
+    : timeline_(timeline),
+      window_(window),
+      ground_(ground),
+      tolerance_(std::int64_t(kTolerance * double(ground.typical_step.count()))),
+      steps_(steps_up_to(timeline, window)),
+      sharing_(timeline, {steps_.empty() ? window.from : steps_.front().begin, window.to}),
+      domains_(ground.shares_bandwidth ? timeline.domains().size() : 0),
+      rows_(
+          std::clamp<std::size_t>(kMostPlaces / std::max<std::size_t>(1, std::size_t(timeline.ranks())), 2, kMostRows)),
+      read_until_(std::size_t(timeline.ranks()), Nanoseconds::min()),
+      ranks_(std::size_t(timeline.ranks())) {}
+
+std::vector<CauseTally::NumberedStep> CauseTally::steps_up_to(const timeline::Timeline& timeline, Window window) {
+  std::vector<NumberedStep> steps;
+  const Lane* lane = fullest_lane(timeline);
+  if (!lane) return steps;
+  const auto begun_by = [&](Nanoseconds time) {
+    return std::ptrdiff_t(
+        lane->steps_begun_before(std::min(time, Nanoseconds::max() - Nanoseconds{1}) + Nanoseconds{1}));
+  };
+  const std::ptrdiff_t first = begun_by(window.from), last = begun_by(window.to);
+  for (auto k = std::max<std::ptrdiff_t>(0, first - std::max(kLeastStepsBefore, last - first)); k < last; ++k) {
+    const StepRecord record = lane->steps()[std::size_t(k)];
+    steps.push_back({record.step, record.begin});
+  }
+  return steps;
+}
+
+bool CauseTally::advance(std::size_t rank_steps) {
+  std::size_t looked = 0;
+  while (next_domain_ < domains_ && looked < rank_steps) looked += sharing_.look_at(next_domain_++);
+  if (next_domain_ < domains_) return true;
+  for (; next_ < steps_.size() && looked < rank_steps; ++next_, looked += std::size_t(timeline_.ranks()))
+    trace(steps_[next_]);
+  return next_ < steps_.size();
+}
+
+void CauseTally::trace(const NumberedStep& step) {
+  read(step);
+  std::vector<LastPost> lasts;
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) lasts.push_back(last_partner(rank));
+  if (const LastPost last = last_of_all(); all_wait_for_the_last(last, lasts)) std::ranges::fill(lasts, last);
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) settle(rank, lasts[std::size_t(rank)]);
+}
+
+void CauseTally::read(const NumberedStep& step) {
+  current_ = (current_ + 1) % rows_.size();
+  rows_read_ = std::min(rows_read_ + 1, rows_.size());
+  now().parts.clear();
+  now().ranks.resize(std::size_t(timeline_.ranks()));
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) now().ranks[std::size_t(rank)] = place_of(rank, step);
+}
+
+CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
+  const Lane* lane = timeline_.lane(rank);
+  if (!lane) return {};
+  const auto course = step_course(timeline_, rank, step.number, step.begin);
+  // The same number may be found again, where this rank has not begun the next program.
+  if (!course || course->begin <= read_until_[std::size_t(rank)])
+    return {.presence = was_silent(*lane, step.begin) ? Presence::kGone : Presence::kMissing};
+  read_until_[std::size_t(rank)] = course->begin;
+  return {.course = *course, .slowed = sharing_.slowed(rank, course->begin), .presence = Presence::kThere};
+}
+
+CauseTally::LastPost CauseTally::last_partner(Rank rank) const {
+  const Place& mine = row(0).ranks[std::size_t(rank)];
+  LastPost last{.at = mine.course.post, .known = !ground_.partners.offsets.empty()};
+  if (mine.presence != Presence::kThere) return last;
+  for (const Rank offset : ground_.partners.offsets) {
+    const Rank other = ground_.partners.at(rank, offset, timeline_.ranks());
+    if (other < 0) continue;
+    const Place& its = row(0).ranks[std::size_t(other)];
+    if (its.presence == Presence::kMissing) last.known = false;
+    if (its.presence != Presence::kThere || its.course.post > mine.course.end + tolerance_) continue;
+    last.of_others = std::max(last.of_others, its.course.post);
+    if (is_later(its.course.post, other, last.at, last.rank)) last.rank = other, last.at = its.course.post;
+  }
+  return last;
+}
+
+CauseTally::LastPost CauseTally::last_of_all() const {
+  LastPost last{.at = Nanoseconds::min()};
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
+    const Place& its = row(0).ranks[std::size_t(rank)];
+    if (its.presence == Presence::kMissing) last.known = false;
+    if (its.presence == Presence::kThere && its.course.post > last.at) last.rank = rank, last.at = its.course.post;
+  }
+  return last;
+}
+
+/// As in a step with a collective: nobody leaves it before the last has done its part, and how long after that they leave
+/// it is more alike than how long after the last of their partners.
+bool CauseTally::all_wait_for_the_last(const LastPost& last, std::span<const LastPost> partners) const {
+  Spread after_all, after_partners, after_others;
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
+    const Place& mine = row(0).ranks[std::size_t(rank)];
+    if (mine.presence != Presence::kThere || !mine.course.over) continue;
+    if (mine.course.end < last.at - tolerance_) return false;
+    const LastPost& partner = partners[std::size_t(rank)];
+    after_all.add(mine.course.end - last.at);
+    after_partners.add(mine.course.end - partner.at);
+    // A message that takes its time may come long after the rank's own post, or just before it.
+    if (mine.course.waited() > Nanoseconds{0} && partner.of_others != Nanoseconds::min())
+      after_others.add(mine.course.end - partner.of_others);
+  }
+  return after_all.value() < after_partners.value() &&
+         (after_others.empty() || after_all.value() < after_others.value());
+}
+
+void CauseTally::settle(Rank rank, const LastPost& last) {
+  Row& row = now();
+  Place& mine = row.ranks[std::size_t(rank)];
+  mine.first_part = std::uint32_t(row.parts.size());
+  mine.parts = 0;
+  if (mine.presence != Presence::kThere || !mine.course.over) return;
+  counts_ = ended_within(window_, mine.course);
+  const Nanoseconds waited = mine.course.waited();
+  const Nanoseconds until = last.known ? std::min(last.at, mine.course.end) : mine.course.end;
+  const Nanoseconds caused = std::clamp(until - mine.course.post, Nanoseconds{0}, waited);
+  mine.transfer = waited - caused;
+  if (counts_) ranks_[std::size_t(rank)].waited += waited, ranks_[std::size_t(rank)].transfer += mine.transfer;
+  if (!last.known)
+    take(rank, kUnknown, caused, false);
+  else if (last.rank >= 0 && last.rank != rank)
+    explain(rank, last.rank, caused);
+}
+
+/// Takes the top of the way on which `late` came to its post, as far as that way was longer than this rank's own: what it
+/// did longer in this step, then the end of its wait in the step before, and so on.
+void CauseTally::explain(Rank rank, Rank late, Nanoseconds need) {
+  for (std::size_t back = 0; need > Nanoseconds{0}; ++back) {
+    const Place& its = row(back).ranks[std::size_t(late)];
+    const Place& mine = row(back).ranks[std::size_t(rank)];
+    const Nanoseconds longer = std::max(Nanoseconds{0}, its.course.own() - mine.course.own());
+    const Nanoseconds by_itself = std::clamp(longer - (its.slowed - mine.slowed), Nanoseconds{0}, longer);
+    need -= take(rank, late, std::min(need, by_itself), true);
+    need -= take(rank, kBandwidth, std::min(need, longer - by_itself), false);
+    if (!goes_on_from(back, late) || !goes_on_from(back, rank)) break;
+    const Row& before = row(back + 1);
+    const Place& its_wait = before.ranks[std::size_t(late)];
+    const Nanoseconds slower = its_wait.transfer - before.ranks[std::size_t(rank)].transfer;
+    need -= take(rank, kTransfer, std::clamp(slower, Nanoseconds{0}, need), false);
+    for (const Part& part : before.parts_of(its_wait))
+      need -= take(rank, part.rank, std::min(need, part.length), false);
+  }
+  take(rank, kUnknown, need, false);
+}
+
+/// The row before that one holds what the rank did just before.
+bool CauseTally::goes_on_from(std::size_t back, Rank rank) const {
+  if (back + 1 >= rows_read_) return false;
+  const Place& before = row(back + 1).ranks[std::size_t(rank)];
+  return before.presence == Presence::kThere && before.course.over &&
+         before.course.end == row(back).ranks[std::size_t(rank)].course.begin;
+}
+
+Nanoseconds CauseTally::take(Rank rank, Rank cause, Nanoseconds length, bool direct) {
+  if (length <= Nanoseconds{0}) return Nanoseconds{0};
+  Row& row = now();
+  Place& mine = row.ranks[std::size_t(rank)];
+  if (mine.parts > 0 && row.parts.back().rank == cause) {
+    row.parts.back().length += length;
+  } else {
+    row.parts.push_back({cause, length});
+    ++mine.parts;
+  }
+  if (counts_) account(rank, cause, length, direct);
+  return length;
+}
+
+void CauseTally::account(Rank rank, Rank cause, Nanoseconds length, bool direct) {
+  RankCauses& mine = ranks_[std::size_t(rank)];
+  switch (cause) {
+    case kBandwidth: mine.bandwidth += length; return;
+    case kTransfer: mine.transfer += length; return;
+    case kUnknown: mine.unknown += length; return;
+    default: break;
+  }
+  if (cause == rank) {
+    mine.itself += length;
+    return;
+  }
+  const Cost cost{.direct = direct ? length : Nanoseconds{0}, .far = direct ? Nanoseconds{0} : length};
+  add(mine.by, cause, cost);
+  Cost& costs = ranks_[std::size_t(cause)].costs;
+  costs.direct += cost.direct, costs.far += cost.far;
+}
+
+Causes CauseTally::causes() const {
+  Causes causes{.window = window_, .ranks = ranks_};
+  for (Rank rank = 0; rank < Rank(ranks_.size()); ++rank) {
+    RankCauses& mine = causes.ranks[std::size_t(rank)];
+    const Lane* lane = timeline_.lane(rank);
+    const Nanoseconds waited = lane ? std::max(mine.waited, waited_within(*lane, window_)) : mine.waited;
+    mine.unknown += waited - mine.waited;
+    mine.waited = waited;
+    std::ranges::sort(mine.by, [](const Culprit& a, const Culprit& b) {
+      return a.cost.sum() != b.cost.sum() ? a.cost.sum() > b.cost.sum() : a.rank < b.rank;
+    });
+  }
+  return causes;
+}
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,96 @@
+#pragma once
+// Goes through the steps of all ranks, oldest first, and says of each wait who caused it.
+
+#include <span>
+#include <vector>
+
+#include "monitor/analysis/causes.h"
+#include "monitor/analysis/sharing.h"
+#include "monitor/analysis/step_course.h"
+
+namespace idlewave::analysis {
+
+/// Each rank's latest wait is kept as a pile of parts, one for each cause, in the order of time. Who waits takes the top
+/// of the pile of whom it waited for: so a cause is handed on from rank to rank, and no chain is ever walked back. Only
+/// where a rank was waited for that was late already when nobody waited for it are earlier steps compared, some at most.
+/// Everything that it is given must outlive it.
+class CauseTally {
+ public:
+  CauseTally(const timeline::Timeline& timeline, Window window, const CauseGround& ground);
+
+  /// Goes on until about so many rank-steps have been looked at. False: there are no more.
+  bool advance(std::size_t rank_steps);
+  /// Of what has been gone through; all other waiting of the window is of unknown cause.
+  Causes causes() const;
+
+ private:
+  using Step = wire::Step;
+
+  /// Of a wait: `rank` is who was late, or one of those that are no rank.
+  struct Part {
+    Rank rank = 0;
+    Nanoseconds length{};
+  };
+  enum class Presence : std::uint8_t { kThere, kGone, kMissing };
+  /// What a rank did in a step. The parts of its wait before `transfer` stand in Row::parts, the latest first.
+  struct Place {
+    StepCourse course;
+    Nanoseconds slowed{};  ///< By others who shared its bandwidth.
+    Presence presence = Presence::kMissing;
+    std::uint32_t first_part = 0, parts = 0;
+    Nanoseconds transfer{};
+  };
+  struct Row {
+    std::vector<Place> ranks;
+    std::vector<Part> parts;
+
+    std::span<const Part> parts_of(const Place& place) const {
+      return std::span(parts).subspan(place.first_part, place.parts);
+    }
+  };
+  struct NumberedStep {
+    Step number = wire::kNoStep;
+    Nanoseconds begin{};
+  };
+  /// Whose post ended a wait.
+  struct LastPost {
+    Rank rank = -1;  ///< Nobody's but its own.
+    Nanoseconds at{};
+    Nanoseconds of_others = Nanoseconds::min();  ///< The last of its partners', also where its own came later.
+    bool known = true;
+  };
+
+  static std::vector<NumberedStep> steps_up_to(const timeline::Timeline& timeline, Window window);
+  void trace(const NumberedStep& step);
+  void read(const NumberedStep& step);
+  Place place_of(Rank rank, const NumberedStep& step);
+  LastPost last_partner(Rank rank) const;
+  LastPost last_of_all() const;
+  bool all_wait_for_the_last(const LastPost& last, std::span<const LastPost> partners) const;
+  void settle(Rank rank, const LastPost& last);
+  void explain(Rank rank, Rank late, Nanoseconds need);
+  bool goes_on_from(std::size_t back, Rank rank) const;
+  Nanoseconds take(Rank rank, Rank cause, Nanoseconds length, bool direct);
+  void account(Rank rank, Rank cause, Nanoseconds length, bool direct);
+
+  Row& now() { return rows_[current_]; }
+  const Row& row(std::size_t back) const { return rows_[(current_ + rows_.size() - back) % rows_.size()]; }
+
+  const timeline::Timeline& timeline_;
+  Window window_;
+  const CauseGround& ground_;
+  Nanoseconds tolerance_;
+  std::vector<NumberedStep> steps_;  ///< As the rank that has most of them went through them.
+  std::size_t next_ = 0;
+  Sharing sharing_;
+  std::size_t domains_;  ///< Whose sharing matters: the first so many, which is all or none.
+  std::size_t next_domain_ = 0;
+  std::vector<Row> rows_;  ///< The latest steps, in a ring.
+  std::size_t current_ = 0;
+  std::size_t rows_read_ = 0;
+  std::vector<Nanoseconds> read_until_;  ///< By rank: begin of the last step that was read.
+  bool counts_ = false;                  ///< The step that is settled ended in the window.
+  std::vector<RankCauses> ranks_;
+};
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,124 @@
+#include "monitor/cli/report_causes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "monitor/analysis/causes.h"
+#include "probe/words/quantity.h"
+
+namespace idlewave::cli {
+namespace {
+
+using analysis::Cost;
+using analysis::Culprit;
+using analysis::RankCauses;
+using json = nlohmann::ordered_json;
+using timeline::Timeline;
+using wire::Nanoseconds;
+using wire::Rank;
+using words::format_duration;
+
+constexpr analysis::Window kWholeRun{Nanoseconds{0}, Nanoseconds::max()};
+/// Of a rank; what more of them cost it is one sum, so that a report grows with the ranks and not with their square.
+constexpr std::size_t kMostCulprits = 16;
+constexpr std::size_t kWorst = 5;
+/// Of all that was waited: who cost less is not among the worst.
+constexpr double kWorthSaying = 0.01;
+
+json cost_json(const Cost& cost) { return {{"direct", cost.direct.count()}, {"far", cost.far.count()}}; }
+
+json culprits_json(const std::vector<Culprit>& culprits) {
+  json list = json::array();
+  for (std::size_t i = 0; i < std::min(culprits.size(), kMostCulprits); ++i)
+    list.push_back({{"rank", culprits[i].rank},
+                    {"direct_ns", culprits[i].cost.direct.count()},
+                    {"far_ns", culprits[i].cost.far.count()}});
+  return list;
+}
+
+Cost beyond_the_most(const std::vector<Culprit>& culprits) {
+  Cost rest;
+  for (std::size_t i = kMostCulprits; i < culprits.size(); ++i)
+    rest.direct += culprits[i].cost.direct, rest.far += culprits[i].cost.far;
+  return rest;
+}
+
+json rank_json(Rank rank, const RankCauses& causes) {
+  return {{"rank", rank},
+          {"waited_ns", causes.waited.count()},
+          {"by", culprits_json(causes.by)},
+          {"by_more_ns", cost_json(beyond_the_most(causes.by))},
+          {"itself_ns", causes.itself.count()},
+          {"shared_bandwidth_ns", causes.bandwidth.count()},
+          {"not_attributable_ns", {{"transfer", causes.transfer.count()}, {"unknown", causes.unknown.count()}}},
+          {"costs_ns", cost_json(causes.costs)}};
+}
+
+/// Of all ranks. In double, as a few long waits of many ranks are more nanoseconds than 64 bits hold.
+struct Total {
+  double waited = 0, by_others = 0, bandwidth = 0, transfer = 0, unknown = 0;
+};
+
+Total total_of(const analysis::Causes& causes) {
+  Total total;
+  for (const RankCauses& each : causes.ranks) {
+    total.waited += double(each.waited.count());
+    total.by_others += double((each.by_others().sum() + each.itself).count());
+    total.bandwidth += double(each.bandwidth.count());
+    total.transfer += double(each.transfer.count());
+    total.unknown += double(each.unknown.count());
+  }
+  return total;
+}
+
+/// Those that cost others most.
+std::vector<Rank> worst_of(const analysis::Causes& causes, double least) {
+  std::vector<Rank> ranks;
+  const auto cost = [&](Rank rank) { return causes.ranks[std::size_t(rank)].costs.sum(); };
+  for (Rank rank = 0; rank < Rank(causes.ranks.size()); ++rank)
+    if (cost(rank) > Nanoseconds{0} && double(cost(rank).count()) >= least) ranks.push_back(rank);
+  const auto end = ranks.begin() + std::ptrdiff_t(std::min(ranks.size(), kWorst));
+  std::ranges::partial_sort(ranks, end, [&](Rank a, Rank b) { return cost(a) != cost(b) ? cost(a) > cost(b) : a < b; });
+  ranks.erase(end, ranks.end());
+  return ranks;
+}
+
+std::string total_text(const Total& total) {
+  const auto percent = [&](double part) { return fmt::format("{:.0f} %", 100 * part / total.waited); };
+  return fmt::format(
+      "of {} that ranks waited: {} for ranks that were late, {} for shared bandwidth, {} for messages, {} unknown\n",
+      format_duration(Nanoseconds(std::int64_t(std::min(total.waited, 9e18)))), percent(total.by_others),
+      percent(total.bandwidth), percent(total.transfer), percent(total.unknown));
+}
+
+}  // namespace
+
+json causes_json(const Timeline& timeline) {
+  const analysis::CauseGround ground = analysis::cause_ground(timeline);
+  const analysis::Causes causes = analysis::find_causes(timeline, kWholeRun, ground);
+  json list = json::array();
+  for (Rank rank = 0; rank < Rank(causes.ranks.size()); ++rank) {
+    const RankCauses& each = causes.ranks[std::size_t(rank)];
+    if (each.waited > Nanoseconds{0} || each.costs.sum() > Nanoseconds{0}) list.push_back(rank_json(rank, each));
+  }
+  return {{"waits_for_offsets", ground.partners.offsets}, {"ring", ground.partners.ring}, {"ranks", std::move(list)}};
+}
+
+std::string causes_text(const Timeline& timeline) {
+  const analysis::Causes causes = analysis::find_causes(timeline, kWholeRun);
+  const Total total = total_of(causes);
+  if (total.waited <= 0) return "no rank waited\n";
+  std::string text = "who made others wait:\n";
+  const std::vector<Rank> worst = worst_of(causes, kWorthSaying * total.waited);
+  if (!worst.empty()) text += fmt::format("  {:<10} {:>11} {:>11} {:>11}\n", "", "in all", "direct", "far");
+  for (const Rank rank : worst) {
+    const Cost& cost = causes.ranks[std::size_t(rank)].costs;
+    text += fmt::format("  {:<10} {:>11} {:>11} {:>11}\n", fmt::format("rank {}", rank), format_duration(cost.sum()),
+                        format_duration(cost.direct), format_duration(cost.far));
+  }
+  return text + "  " + total_text(total);
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,143 @@
+#include "monitor/view/ranks_panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "monitor/view/figures.h"
+#include "monitor/view/layout.h"
+#include "monitor/view/pieces.h"
+
+namespace idlewave::view {
+
+namespace {
+
+using analysis::RankCauses;
+
+constexpr PanelKey kKey = U'5';
+constexpr int kRank = 6;
+constexpr int kFigure = 13;
+
+const RankCauses& causes_of(const Model& model, Rank rank) { return model.findings.causes.ranks[std::size_t(rank)]; }
+
+int listed_ranks(const Model& model) {
+  const auto& all = model.findings.causes.ranks;
+  return static_cast<int>(std::ranges::count_if(
+      all, [](const RankCauses& each) { return each.waited > Nanoseconds{0} || each.costs.sum() > Nanoseconds{0}; }));
+}
+
+/// The first so many of those that wait or are waited for: who costs others most comes first, then who waits most.
+std::vector<Rank> worst_first(const Model& model, int count) {
+  std::vector<Rank> ranks;
+  for (Rank rank = 0; rank < static_cast<Rank>(model.findings.causes.ranks.size()); ++rank) ranks.push_back(rank);
+  const auto key = [&](Rank rank) {
+    const RankCauses& causes = causes_of(model, rank);
+    return std::tuple(-causes.costs.sum(), -causes.waited, rank);
+  };
+  count = std::min(count, listed_ranks(model));
+  std::ranges::partial_sort(ranks, ranks.begin() + count, {}, key);
+  ranks.resize(static_cast<std::size_t>(count));
+  return ranks;
+}
+
+/// What most of a rank's waiting is for, and how much of it: in the words for which there may be room.
+std::vector<std::string> mostly_for(const RankCauses& causes) {
+  if (causes.waited <= Nanoseconds{0}) return {"-"};
+  Nanoseconds most = causes.unknown;
+  std::vector<std::string> words = {"unknown"};
+  const auto consider = [&](Nanoseconds time, std::vector<std::string> what) {
+    if (time > most) most = time, words = std::move(what);
+  };
+  consider(causes.transfer, {"messages"});
+  consider(causes.bandwidth, {"shared bandwidth", "bandwidth"});
+  if (!causes.by.empty()) consider(causes.by.front().cost.sum(), {fmt::format("rank {}", causes.by.front().rank)});
+  for (std::string& each : words) each += " " + to_percent(double(most.count()) / double(causes.waited.count()));
+  return words;
+}
+
+std::string costs_in_words(Rank rank, const RankCauses& causes) {
+  return fmt::format("rank {} made others wait {}", rank, to_duration(causes.costs.sum()));
+}
+
+/// All in one line.
+void draw_sum(Canvas& canvas, const Box& box, const Model& model) {
+  const std::vector<Rank> worst = worst_first(model, 1);
+  if (worst.empty() || causes_of(model, worst[0]).costs.sum() == Nanoseconds{0}) {
+    const bool known = worst.empty() || causes_of(model, worst[0]).unknown == Nanoseconds{0};
+    canvas.text(box.x, box.y, known ? "nobody made others wait" : "who made others wait is not known", Ink::kDim);
+    return;
+  }
+  const RankCauses& causes = causes_of(model, worst[0]);
+  const std::string costs = costs_in_words(worst[0], causes);
+  const std::string direct = to_duration(causes.costs.direct), far = to_duration(causes.costs.far);
+  canvas.text(box.x, box.y,
+              longest_fitting({fmt::format("{}: {} direct, {} through those who waited", costs, direct, far),
+                               fmt::format("{}: {} direct, {} far", costs, direct, far), costs},
+                              box.width),
+              Ink::kText);
+}
+
+/// Columns from the left as far as they fit whole.
+void draw_line(Canvas& canvas, const Box& box, int y, const std::vector<std::string>& figures,
+               const std::vector<std::string>& last, Ink ink) {
+  int x = box.x;
+  int width = kRank;
+  for (const std::string& figure : figures) {
+    if (x + width > box.x + box.width) return;
+    canvas.text(x, y, fmt::format("{:>{}}", figure, width), ink);
+    x += width, width = kFigure;
+  }
+  canvas.text(x + 3, y, longest_fitting(last, box.x + box.width - x - 3), ink);
+}
+
+void draw_list(Canvas& canvas, const Box& box, const State& state, const Model& model) {
+  draw_line(canvas, box, box.y, {"rank", "costs others", "direct", "far", "waited"}, {"mostly for"}, Ink::kDim);
+  const int room = box.height - 1;
+  const int first = std::clamp(state.scrolled_by(kKey), 0, std::max(listed_ranks(model) - 1, 0));
+  const std::vector<Rank> worst = worst_first(model, first + room);
+  for (int i = first; i < static_cast<int>(worst.size()); ++i) {
+    const Rank rank = worst[static_cast<std::size_t>(i)];
+    const RankCauses& causes = causes_of(model, rank);
+    draw_line(canvas, box, box.y + 1 + i - first,
+              {fmt::format("{}", rank), to_duration(causes.costs.sum()), to_duration(causes.costs.direct),
+               to_duration(causes.costs.far), to_duration(causes.waited)},
+              mostly_for(causes), rank == state.cursor_rank ? Ink::kCursor : Ink::kText);
+  }
+}
+
+/// A low screen has a line of it where no lesson needs the room, and more while it has the focus.
+int wish(const State& state, const Model& model, const Room& room) {
+  const int listed = listed_ranks(model), rows = room.size.rows;
+  if (listed == 0 || rows < 24) return 0;
+  if (state.focus == kKey) return std::min(std::max(rows / 3, 7), listed + 1);
+  if (rows >= 40) return std::min(5, listed + 1);
+  return rows >= 30 || !model.session.lesson ? 1 : 0;
+}
+
+void draw(Canvas& canvas, const Layout& layout, const State& state, const Model& model, const Look&) {
+  const Box box = layout.box_of(kKey);
+  if (box.height == 1)
+    draw_sum(canvas, box, model);
+  else
+    draw_list(canvas, box, state, model);
+}
+
+void scroll(State& state, const Model& model, int lines) {
+  state.scrolled[kKey] = std::clamp(state.scrolled_by(kKey) + lines, 0, std::max(listed_ranks(model) - 1, 0));
+}
+
+}  // namespace
+
+Panel ranks_panel() {
+  return {.key = kKey,
+          .name = "ranks",
+          .region = Region::kBottom,
+          .region_if_wide = Region::kBottom,
+          .takes_spare_rows = false,
+          .wish = wish,
+          .draw = draw,
+          .scroll = scroll};
+}
+
+}  // namespace idlewave::view
