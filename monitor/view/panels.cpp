@@ -14,11 +14,7 @@ namespace idlewave::view {
 
 std::span<const Panel> panels() {
   static const std::array kTable = {
-      map_panel(),
-      sockets_panel(),
-      events_panel(),
-      ranks_panel(),
-      lesson_panel(),
+      map_panel(), sockets_panel(), events_panel(), ranks_panel(), lesson_panel(),
   };
   return kTable;
 }
