@@ -12,7 +12,7 @@ namespace {
 using timeline::Lane;
 using timeline::Timeline;
 
-constexpr std::size_t kRankStepsPerCall = 50'000;
+constexpr std::size_t kRankStepsPerCall = 20'000;
 constexpr wire::Step kStepsToLearn = 8;
 constexpr std::ptrdiff_t kMostDelays = 2;
 /// Where nobody was ever held, partners are told by the latest steps, in which ranks are late by what is usual.
@@ -102,7 +102,7 @@ CauseFinder::~CauseFinder() = default;
 /// There is so much more of the session that it may tell what it did not tell before.
 bool CauseFinder::has_grown() const {
   const wire::Step step = timeline_.latest_step();
-  return step >= learnt_at_ + kStepsToLearn && (ground_->partners.offsets.empty() || step >= learnt_at_ * 5 / 4);
+  return step >= learnt_at_ + std::max(kStepsToLearn, learnt_at_ / 4);
 }
 
 void CauseFinder::learn() {

@@ -59,7 +59,7 @@ Causes find_causes(const timeline::Timeline& timeline, Window window, const Caus
 
 class CauseTally;
 
-/// The same for whoever asks again and again: no call looks at more than about fifty thousand rank-steps, so a
+/// The same for whoever asks again and again: no call looks at more than about twenty thousand rank-steps, so a
 /// window with more is told some calls later. Owned by one thread; the timeline must outlive it.
 class CauseFinder {
  public:

@@ -27,13 +27,20 @@ int listed_ranks(const Model& model) {
       all, [](const RankCauses& each) { return each.waited > Nanoseconds{0} || each.costs.sum() > Nanoseconds{0}; }));
 }
 
+/// Costs below this don't count in the order: times are rounded, so the last digits say nothing of anybody.
+Nanoseconds grain(const Model& model) {
+  Nanoseconds longest{};
+  for (const RankCauses& each : model.findings.causes.ranks) longest = std::max(longest, each.waited);
+  return std::max(longest / 1000, Nanoseconds{1});
+}
+
 /// The first so many of those that wait or are waited for: who costs others most comes first, then who waits most.
 std::vector<Rank> worst_first(const Model& model, int count) {
   std::vector<Rank> ranks;
   for (Rank rank = 0; rank < static_cast<Rank>(model.findings.causes.ranks.size()); ++rank) ranks.push_back(rank);
-  const auto key = [&](Rank rank) {
+  const auto key = [&, unit = grain(model)](Rank rank) {
     const RankCauses& causes = causes_of(model, rank);
-    return std::tuple(-causes.costs.sum(), -causes.waited, rank);
+    return std::tuple(-(causes.costs.sum() / unit), -causes.waited, rank);
   };
   count = std::min(count, listed_ranks(model));
   std::ranges::partial_sort(ranks, ranks.begin() + count, {}, key);
@@ -56,26 +63,21 @@ std::vector<std::string> mostly_for(const RankCauses& causes) {
   return words;
 }
 
-std::string costs_in_words(Rank rank, const RankCauses& causes) {
-  return fmt::format("rank {} made others wait {}", rank, to_duration(causes.costs.sum()));
-}
-
 /// All in one line.
 void draw_sum(Canvas& canvas, const Box& box, const Model& model) {
-  const std::vector<Rank> worst = worst_first(model, 1);
-  if (worst.empty() || causes_of(model, worst[0]).costs.sum() == Nanoseconds{0}) {
-    const bool known = worst.empty() || causes_of(model, worst[0]).unknown == Nanoseconds{0};
-    canvas.text(box.x, box.y, known ? "nobody made others wait" : "who made others wait is not known", Ink::kDim);
-    return;
+  const Rank worst = worst_first(model, 1).front();
+  const RankCauses& causes = causes_of(model, worst);
+  std::vector<std::string> variants;
+  if (causes.costs.sum() >= grain(model)) {
+    const std::string costs = fmt::format("rank {} made others wait {}", worst, to_duration(causes.costs.sum()));
+    const std::string direct = to_duration(causes.costs.direct), far = to_duration(causes.costs.far);
+    variants = {fmt::format("{}: {} direct, {} through those who waited", costs, direct, far),
+                fmt::format("{}: {} direct, {} far", costs, direct, far), costs};
+  } else {
+    for (const std::string& what : mostly_for(causes))
+      variants.push_back(fmt::format("rank {} waited longest, {}: {}", worst, to_duration(causes.waited), what));
   }
-  const RankCauses& causes = causes_of(model, worst[0]);
-  const std::string costs = costs_in_words(worst[0], causes);
-  const std::string direct = to_duration(causes.costs.direct), far = to_duration(causes.costs.far);
-  canvas.text(box.x, box.y,
-              longest_fitting({fmt::format("{}: {} direct, {} through those who waited", costs, direct, far),
-                               fmt::format("{}: {} direct, {} far", costs, direct, far), costs},
-                              box.width),
-              Ink::kText);
+  canvas.text(box.x, box.y, longest_fitting(variants, box.width), Ink::kText);
 }
 
 /// Columns from the left as far as they fit whole.

@@ -172,7 +172,8 @@ TEST(Screen, TellsOfTheWorstRankInALineOf80x24) {
               HasSubstr("   5       43.8 s       2.39 s       41.4 s          0 s   -\n"));
   for (analysis::RankCauses& each : session.findings.causes.ranks)
     each = {.waited = std::chrono::seconds(1), .unknown = std::chrono::seconds(1)};
-  EXPECT_THAT(to_text(draw({}, session.model(), {80, 24}, kColour)), HasSubstr("who made others wait is not known\n"));
+  EXPECT_THAT(to_text(draw({}, session.model(), {80, 24}, kColour)),
+              HasSubstr("rank 0 waited longest, 1.00 s: unknown 100 %\n"));
 }
 
 TEST(Screen, IsTheSameForTheSameArguments) {
