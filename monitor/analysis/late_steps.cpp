@@ -21,6 +21,9 @@ constexpr std::uint32_t kFirstSteps = 8;
 constexpr double kLeastExcess = 0.1;
 /// The same where memory bandwidth is shared: how many were active at what time is not known better.
 constexpr double kLeastShared = 0.5;
+/// Who waits longer by less is not looked at: it went on as soon as it could.
+constexpr double kLeastAfterWait = 0.5;
+constexpr Rank kBeside = 3;
 /// So many of an epoch's largest values are kept.
 constexpr std::size_t kCandidates = 32;
 /// What comes oftener in two epochs is ordinary.
@@ -48,6 +51,12 @@ double limit_of(std::span<const double> smaller, double least) {
   return std::max(least, value(kTail) + kFarBeyond * sum / double(kTail));
 }
 
+float middle_of(std::array<float, 16> values, std::size_t count) {
+  const auto middle = values.begin() + std::ptrdiff_t(count / 2);
+  std::nth_element(values.begin(), middle, values.begin() + std::ptrdiff_t(count));
+  return *middle;
+}
+
 /// How many of the first of `values`, descending, are no noise. Looks from the smaller ones outwards, since several that
 /// are none would hide one another.
 std::size_t count_extraordinary(std::span<const double> values, double least) {
@@ -56,17 +65,34 @@ std::size_t count_extraordinary(std::span<const double> values, double least) {
   return 0;
 }
 
+/// Of a step of which all ranks from `first` to `last`, round the ring, have done their part when it ends on `late`:
+/// how long before. Else 0.
+double after_all(const Timeline& timeline, const LateStep& late, Rank first, Rank last) {
+  const auto mine = step_course(timeline, late.rank, late.step, late.begin);
+  if (!mine || !mine->over) return 0;
+  const Rank ranks = timeline.ranks();
+  Nanoseconds latest = mine->post;
+  for (Rank rank = first; rank <= last; ++rank) {
+    const auto its = step_course(timeline, (rank + ranks) % ranks, late.step, late.begin);
+    if (!its || (!its->over && its->waited() <= Nanoseconds{0})) return 0;
+    latest = std::max(latest, its->post);
+  }
+  return std::max(0.0, seconds(mine->end - latest));
+}
+
 }  // namespace
 
 void LateSteps::read(const Timeline& timeline) {
   const Nanoseconds typical = typical_step_length(timeline), now = timeline.now();
   if (typical <= Nanoseconds{0}) return;
+  typical_step_ = typical;
   rhythms_.resize(std::size_t(timeline.ranks()));
   note_delays(timeline);
   const Nanoseconds slice = std::max(std::int64_t(kEpochSteps) * typical, (now - read_to_) / kMostSlices);
   while (read_to_ < now) {
     read_to_ = std::min(now, read_to_ + slice);
-    read_lanes(timeline, read_to_);
+    for (Rank rank = 0; rank < timeline.ranks(); ++rank)
+      if (timeline.lane(rank)) read_lane(timeline, rank, read_to_);
     judge(timeline, typical);
     begin_epoch_if_due();
   }
@@ -79,20 +105,16 @@ void LateSteps::note_delays(const Timeline& timeline) {
       delays_[{delay.rank, delay.begin}] = delay.ended ? delay.end.session_time() : timeline.now();
 }
 
-void LateSteps::read_lanes(const Timeline& timeline, Nanoseconds until) {
-  for (Rank rank = 0; rank < timeline.ranks(); ++rank)
-    if (const Lane* lane = timeline.lane(rank)) read_lane(rank, *lane, until);
-}
-
-void LateSteps::read_lane(Rank rank, const Lane& lane, Nanoseconds until) {
+void LateSteps::read_lane(const Timeline& timeline, Rank rank, Nanoseconds until) {
   Rhythm& rhythm = rhythms_[std::size_t(rank)];
+  const Lane& lane = *timeline.lane(rank);
   const auto steps = lane.steps();
   std::array<StepRecord, kLatest> records;
   std::size_t count = 0;
   const auto take_them = [&] {
     if (count == 0 || rhythm.steps + count < kFirstSteps) return;
     rhythm.read_to = records[count - 1].begin;
-    take(rank, lane, std::span(records).first(count));
+    take(timeline, rank, std::span(records).first(count));
     count = 0;
   };
   for (std::size_t next = lane.steps_begun_before(rhythm.read_to + Nanoseconds{1}); next < steps.size(); ++next) {
@@ -117,42 +139,50 @@ double LateSteps::own(Rank rank, const StepCourse& course) const {
   return course.held == Nanoseconds{0} ? all : all - announced(rank, course.begin, course.end);
 }
 
-void LateSteps::take(Rank rank, const Lane& lane, std::span<const StepRecord> records) {
+void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRecord> records) {
   Rhythm& rhythm = rhythms_[std::size_t(rank)];
+  std::array<StepCourse, kLatest> courses;
   std::array<float, kLatest> owns;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    owns[i] = float(own(rank, course_of(lane, records[i])));
-    rhythm.latest[rhythm.steps++ % kLatest] = owns[i];
+  for (std::size_t i = 0; i < records.size(); ++i, ++rhythm.steps) {
+    courses[i] = course_of(*timeline.lane(rank), records[i]);
+    owns[i] = float(own(rank, courses[i]));
+    rhythm.owns[rhythm.steps % kLatest] = owns[i];
+    rhythm.waits[rhythm.steps % kLatest] = float(seconds(courses[i].waited()));
   }
-  std::array<float, kLatest> sorted = rhythm.latest;
-  const auto end = sorted.begin() + std::min<std::ptrdiff_t>(kLatest, rhythm.steps);
-  std::nth_element(sorted.begin(), sorted.begin() + (end - sorted.begin()) / 2, end);
-  rhythm.ordinary = sorted[std::size_t(end - sorted.begin()) / 2];
+  const std::size_t known = std::min<std::size_t>(kLatest, rhythm.steps);
+  rhythm.ordinary = middle_of(rhythm.owns, known);
+  rhythm.ordinary_wait = middle_of(rhythm.waits, known);
+  const double long_wait = double(rhythm.ordinary_wait) + kLeastAfterWait * seconds(typical_step_);
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const double raw = double(owns[i]) - double(rhythm.ordinary);
-    const StepRecord& record = records[i];
-    if (raw > 0)
-      admit({{.rank = rank, .step = record.step, .begin = record.begin, .since = {}, .excess = {}}, raw, {}});
+    const LateStep step{.rank = rank, .step = records[i].step, .begin = records[i].begin, .since = {}, .excess = {}};
+    const double raw = double(owns[i]) - double(rhythm.ordinary), waited = seconds(courses[i].waited());
+    if (raw > 0) admit(now_.of_work, {step, raw, {}});
+    if (waited > long_wait) admit_after_wait(timeline, step, waited - double(rhythm.ordinary_wait));
   }
-  steps_now_ += records.size();
+  now_.steps += records.size();
 }
 
-void LateSteps::admit(Candidate candidate) {
+/// In a wave many wait long, and nearly all of them for a neighbour: those need not be kept.
+void LateSteps::admit_after_wait(const Timeline& timeline, LateStep late, double waited) {
+  const Rank beside = std::min(kBeside, timeline.ranks() / 2);
+  late.after_wait = true;
+  if (after_all(timeline, late, late.rank - beside, late.rank + beside) > 0) admit(now_.after_wait, {late, waited, {}});
+}
+
+void LateSteps::admit(Candidates& largest, Candidate candidate) {
   const auto larger = [](const Candidate& a, const Candidate& b) { return a.raw > b.raw; };
-  if (now_.size() == kCandidates) {
-    if (candidate.raw <= now_.front().raw) return;
-    std::ranges::pop_heap(now_, larger);
-    now_.pop_back();
+  if (largest.size() == kCandidates) {
+    if (candidate.raw <= largest.front().raw) return;
+    std::ranges::pop_heap(largest, larger);
+    largest.pop_back();
   }
-  now_.push_back(std::move(candidate));
-  std::ranges::push_heap(now_, larger);
+  largest.push_back(std::move(candidate));
+  std::ranges::push_heap(largest, larger);
   changed_ = true;
 }
 
 void LateSteps::begin_epoch_if_due() {
-  if (steps_now_ < kEpochSteps * rhythms_.size()) return;
-  before_ = std::exchange(now_, {});
-  steps_before_ = std::exchange(steps_now_, 0);
+  if (now_.steps >= kEpochSteps * rhythms_.size()) before_ = std::exchange(now_, {});
 }
 
 /// How much later the other ranks did their own part of this step as well: median of some of them.
@@ -173,6 +203,8 @@ double LateSteps::excess_of(const Timeline& timeline, const Candidate& candidate
   const Lane* lane = timeline.lane(rank);
   const auto record = lane ? lane->step(candidate.step.step, candidate.step.begin) : std::nullopt;
   if (!record || !is_known(*lane, *record)) return 0;
+  if (candidate.step.after_wait)
+    return std::min(candidate.raw, after_all(timeline, candidate.step, 0, timeline.ranks() - 1));
   std::vector<double> owns;
   for (const StepCourse& course : courses_around(*lane, record->begin, kStepsAround)) owns.push_back(own(rank, course));
   if (owns.empty()) return 0;
@@ -190,16 +222,16 @@ std::size_t LateSteps::sort_out(std::vector<Candidate*>& candidates, Nanoseconds
 void LateSteps::take_contention_off(Candidate& candidate, const Contention& contention, Nanoseconds typical_step) {
   candidate.shared = true;
   const LateStep& late = candidate.step;
-  if (!contention.matters_to(late.rank)) return;
+  if (late.after_wait || !contention.matters_to(late.rank)) return;
   *candidate.excess -= contention.owed_to_others(late.rank, late.step, late.begin);
-  if (*candidate.excess < kLeastShared * seconds(typical_step)) candidate.excess = 0;
+  candidate.is_uncertain = *candidate.excess < kLeastShared * seconds(typical_step);
 }
 
 void LateSteps::judge(const Timeline& timeline, Nanoseconds typical_step) {
-  if (!std::exchange(changed_, false) || steps_now_ + steps_before_ < kFewestSteps) return;
+  if (!std::exchange(changed_, false) || now_.steps + before_.steps < kFewestSteps) return;
   std::vector<Candidate*> candidates;
-  for (Candidates* epoch : {&now_, &before_})
-    for (Candidate& each : *epoch) {
+  for (Candidates* largest : {&now_.of_work, &now_.after_wait, &before_.of_work, &before_.after_wait})
+    for (Candidate& each : *largest) {
       if (!each.excess) each.excess = excess_of(timeline, each);
       candidates.push_back(&each);
     }
@@ -216,7 +248,7 @@ void LateSteps::judge(const Timeline& timeline, Nanoseconds typical_step) {
     count = sort_out(candidates, typical_step);
   }
   for (std::size_t i = 0; i < count; ++i)
-    if (!candidates[i]->is_found) keep(*candidates[i], timeline);
+    if (!candidates[i]->is_found && !candidates[i]->is_uncertain) keep(*candidates[i], timeline);
 }
 
 void LateSteps::keep(Candidate& candidate, const Timeline& timeline) {
@@ -225,7 +257,7 @@ void LateSteps::keep(Candidate& candidate, const Timeline& timeline) {
   late.excess = nanoseconds(*candidate.excess);
   late.since = late.begin;
   if (const auto course = step_course(timeline, late.rank, late.step, late.begin))
-    late.since = std::max(late.begin, course->post - late.excess);
+    late.since = std::max(late.begin, (late.after_wait ? course->end : course->post) - late.excess);
   found_.push_back(late);
   if (found_.size() > kMostKept) found_.pop_front();
 }

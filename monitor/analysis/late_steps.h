@@ -1,6 +1,6 @@
 #pragma once
-// Ranks that did their own part of a step much later than is ordinary, though nobody had announced that: a page fault, a
-// slow disk, a process that was stopped.
+// Ranks that were late by their own doing, much later than is ordinary, though nobody had announced that: a page fault,
+// a slow disk, a process that was stopped.
 
 #include <array>
 #include <deque>
@@ -20,8 +20,10 @@ struct LateStep {
   Rank rank = 0;
   wire::Step step = wire::kNoStep;
   Nanoseconds begin{};   ///< Of the step.
-  Nanoseconds since{};   ///< Ordinarily it would have done its part by then.
+  Nanoseconds since{};   ///< By then it would have done its part, or gone on.
   Nanoseconds excess{};  ///< How much later it was.
+  /// It had done its part in time, and went on so much later than all had done theirs.
+  bool after_wait = false;
 };
 
 /// Reads a session while it goes on, each step once. What is ordinary: a rank's own part of a step (all but waiting,
@@ -29,7 +31,9 @@ struct LateStep {
 /// longer in a step is the program's, and what comes of sharing memory bandwidth is taken off (contention.h). What is
 /// left is the noise of all ranks. Its largest values in the latest steps are taken to fall off exponentially, as those
 /// of exponential and gamma noise do and bounded noise does faster, so that what lies far beyond them is found, one in
-/// ten thousand times by chance. What comes oftener than four times in those steps is noise, however long it lasts.
+/// ten thousand times by chance. Who goes on after its waiting is later than it had to be by what passed since the last
+/// of all ranks had done its part of the step, if it waited half a step longer than it does. What comes oftener than
+/// four times in those steps is noise, however long it lasts.
 /// Owned by whoever looks at a session again and again, always the same one; one thread.
 class LateSteps {
  public:
@@ -42,26 +46,32 @@ class LateSteps {
   static constexpr std::size_t kLatest = 16;
   /// Of one rank. Seconds.
   struct Rhythm {
-    std::array<float, kLatest> latest{};  ///< Own parts, a ring.
-    std::uint32_t steps = 0;              ///< Read in all.
-    float ordinary = 0;                   ///< Median of the latest.
-    Nanoseconds read_to{-1};              ///< Begin of the last one that was read.
+    std::array<float, kLatest> owns{}, waits{};  ///< Of the latest steps, a ring.
+    std::uint32_t steps = 0;                     ///< Read in all.
+    float ordinary = 0, ordinary_wait = 0;       ///< Medians of the latest.
+    Nanoseconds read_to{-1};                     ///< Begin of the last one that was read.
   };
   struct Candidate {
     LateStep step;
     double raw = 0;  ///< Seconds above the rank's ordinary, when it was read.
     /// The same by what is known of all ranks, once it has been looked up; nothing: not yet.
     std::optional<double> excess;
-    bool shared = false;  ///< Contention has been taken off.
+    bool shared = false;        ///< Contention has been taken off.
+    bool is_uncertain = false;  ///< By the model of contention, which tells no better.
     bool is_found = false;
   };
   using Candidates = std::vector<Candidate>;
+  /// The largest of 128 steps of each rank, not sorted.
+  struct Epoch {
+    Candidates of_work, after_wait;
+    std::uint64_t steps = 0;
+  };
 
   void note_delays(const timeline::Timeline& timeline);
-  void read_lanes(const timeline::Timeline& timeline, Nanoseconds until);
-  void read_lane(Rank rank, const timeline::Lane& lane, Nanoseconds until);
-  void take(Rank rank, const timeline::Lane& lane, std::span<const timeline::StepRecord> records);
-  void admit(Candidate candidate);
+  void read_lane(const timeline::Timeline& timeline, Rank rank, Nanoseconds until);
+  void take(const timeline::Timeline& timeline, Rank rank, std::span<const timeline::StepRecord> records);
+  void admit(Candidates& largest, Candidate candidate);
+  void admit_after_wait(const timeline::Timeline& timeline, LateStep late, double waited);
   void begin_epoch_if_due();
   double announced(Rank rank, Nanoseconds from, Nanoseconds to) const;
   double own(Rank rank, const StepCourse& course) const;
@@ -73,11 +83,10 @@ class LateSteps {
   void keep(Candidate& candidate, const timeline::Timeline& timeline);
 
   std::vector<Rhythm> rhythms_;  ///< By rank.
-  /// The largest of this epoch and of the one before, of 128 steps of each rank; neither sorted.
-  Candidates now_, before_;
-  std::uint64_t steps_now_ = 0, steps_before_ = 0;
+  Epoch now_, before_;
   std::map<std::pair<Rank, Nanoseconds>, Nanoseconds> delays_;  ///< That may reach into what is not read yet.
   Nanoseconds read_to_{};
+  Nanoseconds typical_step_{};
   bool changed_ = false;
   std::deque<LateStep> found_;
 };

@@ -26,6 +26,7 @@ struct Late {
   wire::CommandId command = 0;
   Nanoseconds start{};
   bool is_over = true;
+  wire::Step step = wire::kNoStep;  ///< In which it happened; the origin's is the first that shows it.
 };
 
 Late late_of(const Timeline& timeline, const timeline::Delay& delay) {
@@ -34,20 +35,34 @@ Late late_of(const Timeline& timeline, const timeline::Delay& delay) {
           .cause = delay.command != 0 ? WaveCause::kCommand : WaveCause::kOwnDelay,
           .command = delay.command,
           .start = delay.begin,
-          .is_over = delay.ended};
+          .is_over = delay.ended,
+          .step = delay.step};
 }
 
-Late late_of(const LateStep& step) {
-  return {.origin = {.rank = step.rank, .step = step.step, .begin = step.begin, .excess = step.excess, .in_work = true},
-          .cause = WaveCause::kLateCompute,
+/// Who went on late is late from the next step on.
+Origin origin_of(const Timeline& timeline, const LateStep& late) {
+  Origin origin{
+      .rank = late.rank, .step = late.step, .begin = late.begin, .excess = late.excess, .in_work = !late.after_wait};
+  if (!late.after_wait) return origin;
+  const auto& steps = timeline.lane(late.rank)->steps();
+  const auto next = std::partition_point(
+      steps.begin(), steps.end(), [&](const timeline::StepRecord& record) { return record.begin <= late.begin; });
+  if (next != steps.end()) origin.step = next->step, origin.begin = next->begin;
+  return origin;
+}
+
+Late late_of(const Timeline& timeline, const LateStep& step) {
+  return {.origin = origin_of(timeline, step),
+          .cause = step.after_wait ? WaveCause::kStopped : WaveCause::kLateCompute,
           .command = 0,
           .start = step.since,
-          .is_over = true};
+          .is_over = true,
+          .step = step.step};
 }
 
 Wave wave_of(const Late& late, const WaveTrace& trace) {
   return {.origin_rank = late.origin.rank,
-          .origin_step = late.origin.step,
+          .origin_step = late.step,
           .cause = late.cause,
           .command = late.command,
           .start = late.start,
@@ -71,7 +86,7 @@ std::vector<Late> all_late(const Timeline& timeline, const LateSteps& steps, Nan
   std::vector<Late> found;
   add_delays(timeline, typical_step, found);
   std::ranges::reverse(found);
-  for (const LateStep& step : steps.found()) found.push_back(late_of(step));
+  for (const LateStep& step : steps.found()) found.push_back(late_of(timeline, step));
   std::ranges::stable_sort(found, {}, &Late::start);
   if (found.size() > kMostWaves) found.erase(found.begin(), found.end() - std::ptrdiff_t(kMostWaves));
   return found;
@@ -82,7 +97,7 @@ bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave
 /// The wave of this cause, if nothing more will be learnt of it.
 const Wave* known_wave(std::span<const Wave> known, const Late& late) {
   const auto found = std::ranges::find_if(known, [&](const Wave& wave) {
-    return wave.start == late.start && wave.origin_rank == late.origin.rank && wave.origin_step == late.origin.step;
+    return wave.start == late.start && wave.origin_rank == late.origin.rank && wave.origin_step == late.step;
   });
   return found != known.end() && late.is_over && is_over(*found) ? &*found : nullptr;
 }
@@ -160,12 +175,19 @@ std::string to_words(WaveCause cause) {
     case WaveCause::kCommand: return "command";
     case WaveCause::kOwnDelay: return "own_delay";
     case WaveCause::kLateCompute: return "late_compute";
+    case WaveCause::kStopped: return "stopped";
   }
   return {};
 }
 
 std::string cause_in_words(const Wave& wave, const std::string& length) {
-  return is_unannounced(wave.cause) ? fmt::format("computed {} longer", length) : fmt::format("delay {}", length);
+  switch (wave.cause) {
+    case WaveCause::kCommand:
+    case WaveCause::kOwnDelay: return fmt::format("delay {}", length);
+    case WaveCause::kLateCompute: return fmt::format("computed {} longer", length);
+    case WaveCause::kStopped: return fmt::format("stopped for {} after its waiting", length);
+  }
+  return {};
 }
 
 std::vector<Wave> WaveWatch::look(const Timeline& timeline) {

@@ -28,13 +28,15 @@ std::string to_words(WaveEnd end);
 
 /// Why the origin was late.
 enum class WaveCause : std::uint8_t {
-  kCommand,      ///< An operator held it.
-  kOwnDelay,     ///< The program held itself.
-  kLateCompute,  ///< Nobody said why: its own part of the step lasted longer than is ordinary.
+  kCommand,   ///< An operator held it.
+  kOwnDelay,  ///< The program held itself.
+  // Nobody said why:
+  kLateCompute,  ///< Its own part of the step lasted longer than is ordinary.
+  kStopped,      ///< It went on later than it could: all whom it might have waited for had done their part.
 };
 std::string to_words(WaveCause cause);
 /// Nobody announced it: who looks for it on a map finds no delay there.
-inline bool is_unannounced(WaveCause cause) { return cause == WaveCause::kLateCompute; }
+inline bool is_unannounced(WaveCause cause) { return cause == WaveCause::kLateCompute || cause == WaveCause::kStopped; }
 
 /// A front's arrival at one rank.
 struct FrontPoint {
@@ -100,7 +102,7 @@ struct Wave {
 /// Its two fronts met each other: on the far side of a ring.
 bool met_itself(const Wave& wave);
 
-/// "delay 1.2 s" or "computed 1.2 s longer", told by `length`.
+/// "delay 1.2 s", "computed 1.2 s longer" or "stopped for 1.2 s after its waiting", told by `length`.
 std::string cause_in_words(const Wave& wave, const std::string& length);
 
 /// Finds waves again and again while a session goes on; each look costs what is new. Owned by whoever looks, always at

@@ -93,6 +93,30 @@ TEST(LateSteps, AreNoneWhereEventsWereLost) {
   EXPECT_THAT(late.found(), IsEmpty());
 }
 
+TEST(LateSteps, AreWhereARankWentOnLateAfterItsWaiting) {
+  RingModel model;
+  model.stopped_after_wait = [](Rank rank, int step) { return rank == 5 && step == 40 ? ms(70) : ms(0); };
+  model.noise_mean_ms = 0.3;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].cause, WaveCause::kStopped);
+  EXPECT_EQ(waves[0].origin_rank, 5);
+  EXPECT_EQ(waves[0].origin_step, 40);
+  EXPECT_NEAR(double(waves[0].delay.count()), 70e6, 5e6);
+  EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 39);
+}
+
+TEST(LateSteps, AreNoneWhereARankWaitsLongForAnother) {
+  RingModel model = late_once(ms(300));
+  model.announced = true;
+  model.distances = {-7, 7};
+  model.noise_mean_ms = 0.3;
+  EXPECT_THAT(late_in(model), IsEmpty());
+}
+
 TEST(LateSteps, AreTheSameWhileTheSessionGoesOn) {
   RingModel model = late_once(ms(60));
   model.noise_mean_ms = 0.3;

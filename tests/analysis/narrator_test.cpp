@@ -52,6 +52,15 @@ TEST(Narrator, TellsHowAWaveEnded) {
               Contains("idle wave from rank 5: 20 ranks up, 19 down, its fronts met at rank 26"));
 }
 
+TEST(Narrator, TellsWhatMadeAWaveThatNobodyAnnounced) {
+  RingModel model;
+  model.delays = {{5, 20, ms(300)}};
+  model.announced = false;
+  timeline::Timeline timeline;
+  EXPECT_THAT(texts(narrate(model, timeline)), Contains("idle wave from rank 5, which computed 300 ms longer: "
+                                                        "20 ranks up, 19 down, its fronts met at rank 26"));
+}
+
 TEST(Narrator, TellsOfAFewSocketsOneByOneAndOfManyAtOnce) {
   for (const Rank ranks : {40, 80}) {
     RingModel model;

@@ -38,6 +38,7 @@ struct RingModel {
   std::vector<Delay> delays;
   bool announced = true;  ///< Else a delayed rank seems to work for so long.
   std::function<Nanoseconds(Rank, int step)> more_work;
+  std::function<Nanoseconds(Rank, int step)> stopped_after_wait;
   Rank ranks_per_domain = 10;
 
   /// Times in ns: when rank r began step k, ended its work, and ended its waiting.
@@ -69,6 +70,8 @@ struct RingModel {
       }
       exchange(row);
       if (collective_every > 0 && (step + 1) % collective_every == 0) synchronise(row);
+      for (Rank rank = 0; stopped_after_wait && rank < ranks; ++rank)
+        row[std::size_t(rank)].wait_end += double(stopped_after_wait(rank, step).count());
     }
   }
 

@@ -190,6 +190,18 @@ TEST(Keys, WGoesToTheNextDelayAndRoundAgain) {
   EXPECT_EQ(op.press(U'w').state.cursor_rank, 5);
 }
 
+TEST(Keys, WGoesToARankThatWasLateWithoutADelayToo) {
+  const SyntheticSession watched;
+  const Model model = watched.model();
+  analysis::Findings findings = model.findings;
+  findings.waves.push_back(
+      {.origin_rank = 12, .cause = analysis::WaveCause::kLateCompute, .start = model.timeline.now() / 2});
+  const Update next = update({}, key_of(U'w'), {model.timeline, findings, {}, model.session}, kSize, kLook);
+  EXPECT_EQ(next.state.cursor_rank, 12);
+  ASSERT_TRUE(next.state.cursor_time);
+  EXPECT_LE(*next.state.cursor_time, model.timeline.now() / 2);
+}
+
 TEST(Keys, TabGoesRoundThePanelsThatAreShown) {
   Operator op;
   EXPECT_EQ(op.press(KeyCode::kTab).state.focus, U'2');
