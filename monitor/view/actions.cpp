@@ -6,6 +6,7 @@
 
 #include "monitor/view/figures.h"
 #include "monitor/view/forms.h"
+#include "monitor/view/fronts.h"
 #include "monitor/view/lesson_panel.h"
 #include "monitor/view/movement.h"
 #include "monitor/view/panels.h"
@@ -80,27 +81,32 @@ void follow(Turn& turn) {
   turn.state.cursor_time.reset();
 }
 
+void axis(Turn& turn) {
+  change_axis(turn);
+  turn.say(turn.state.by_steps ? "a column is a step of each rank; a goes back to time" : "columns are time");
+}
+
 void finer(Turn& turn) { change_zoom(turn, -1); }
 void coarser(Turn& turn) { change_zoom(turn, 1); }
 void more_ranks(Turn& turn) { change_rank_zoom(turn, false); }
 void fewer_ranks(Turn& turn) { change_rank_zoom(turn, true); }
 
 void next_wave(Turn& turn) {
-  std::vector<timeline::Delay> delays;
-  const auto& all = turn.model.timeline.delays();
-  std::copy_if(all.begin(), all.end(), std::back_inserter(delays),
-               [](const timeline::Delay& d) { return d.phase == wire::Phase::kDelay; });
-  if (delays.empty()) return turn.say("no delay has been seen yet: i injects one");
-  std::sort(delays.begin(), delays.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-  const Nanoseconds column = turn.layout.window.column;
-  auto next = std::prev(delays.end());
+  const auto& waves = turn.model.findings.waves;
+  if (waves.empty()) return turn.say("no idle wave has been seen yet: i injects a delay");
+  const Nanoseconds until = shown_until(turn.state, turn.model), column = turn.layout.window.column;
+  auto next = std::prev(waves.end());
+  while (next != waves.begin() && next->start >= until) --next;
   if (const auto here = turn.state.cursor_time) {
-    next = std::find_if(delays.begin(), delays.end(), [&](const auto& d) { return d.begin >= *here + column; });
-    if (next == delays.end()) next = delays.begin();
+    const auto is_later = [&](const analysis::Wave& wave) {
+      return wave.start >= *here + column && wave.start < until;
+    };
+    next = std::find_if(waves.begin(), waves.end(), is_later);
+    if (next == waves.end()) next = waves.begin();
   }
-  visit_rank(turn.state, next->rank, turn.model.timeline.ranks());
-  visit_time(turn, next->begin);
-  turn.say(fmt::format("delay on rank {} at {}", next->rank, to_moment(next->begin, column)));
+  visit_rank(turn.state, next->origin_rank, turn.model.timeline.ranks());
+  visit_time(turn, next->start);
+  turn.say(fmt::format("wave {} of {}: {}", next - waves.begin() + 1, waves.size(), in_words(*next)));
 }
 
 void go_to(Turn& turn) { turn.state.form = Form{.kind = FormKind::kGoto}; }
@@ -161,7 +167,7 @@ void click(Turn& turn) {
   const auto group = static_cast<std::size_t>(turn.layout.rows.lines[line].top);
   turn.state.focus = kMapKey;
   visit_rank(turn.state, turn.layout.rows.groups[group].first, turn.model.timeline.ranks());
-  visit_time(turn, turn.layout.window.begin_of(turn.key.x - map.x));
+  visit_column(turn, turn.key.x - map.x);
 }
 
 }  // namespace idlewave::view::actions
