@@ -19,7 +19,6 @@ using timeline::Times;
 constexpr int kColumnsOfALongStep = 3;
 constexpr std::int64_t kMostCellsByStep = 100'000;
 constexpr std::int64_t kMostStepsAsked = 60'000;
-constexpr int kFiner = 4;
 /// Beyond it what a record does not account for may be a hole, and the lane is asked.
 constexpr int kUnaccounted = 100;
 
@@ -131,19 +130,6 @@ void shares_by_step(const Timeline& timeline, std::span<const RankRange> rows, c
   }
 }
 
-/// Buckets that are not much narrower than a column would beat with it.
-void shares_by_bucket(const Timeline& timeline, std::span<const RankRange> rows, const TimeWindow& window, int columns,
-                      std::span<Shares> out) {
-  const auto width = static_cast<std::size_t>(columns);
-  std::vector<Shares> fine(rows.size() * width * kFiner);
-  timeline.picture(rows, window.from(), window.begin_of(columns), columns * kFiner, fine);
-  for (std::size_t i = 0; i < rows.size() * width; ++i) {
-    out[i] = {};
-    for (std::size_t part = 0; part < kFiner; ++part)
-      for (std::size_t c = 0; c < kCategories; ++c) out[i].of[c] += fine[i * kFiner + part].of[c] / kFiner;
-  }
-}
-
 /// One row's column of steps, summed over ranks `apart` from each other and as many steps.
 class StepColumn {
  public:
@@ -193,7 +179,7 @@ void shares_over_time(const Timeline& timeline, std::span<const RankRange> rows,
   const std::int64_t steps = steps_within(timeline, rows, window.from(), window.begin_of(columns));
   if (ranks * columns <= kMostCellsByStep && ranks * steps <= kMostStepsAsked)
     return shares_by_step(timeline, rows, window, columns, until, out);
-  shares_by_bucket(timeline, rows, window, columns, out);
+  timeline.picture(rows, window.from(), window.begin_of(columns), columns, out);
 }
 
 void shares_over_steps(const Timeline& timeline, std::span<const RankRange> rows, const StepWindow& window,

@@ -15,7 +15,8 @@ namespace idlewave::view {
 /// lie in it, in proportion. So a column narrower than a step, or one of a step and a half, shows how much of its steps
 /// ranks wait, not at which moment of a step it happens to stand; else lockstep would be striped by the beat of columns
 /// and steps. Longer steps are shown as they went on. Nothing that ends after `until` is told as a whole.
-/// Of more ranks and steps than can be asked in a millisecond the timeline's buckets are taken, four to a column.
+/// Of more ranks and steps than can be asked in a millisecond Timeline::picture is taken, whose buckets, a quarter of a
+/// column or one for more than 2000 ranks, leave a beat of about half a shade, or one.
 void shares_over_time(const timeline::Timeline& timeline, std::span<const RankRange> rows, const TimeWindow& window,
                       int columns, Nanoseconds until, std::span<timeline::Shares> out);
 
