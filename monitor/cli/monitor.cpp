@@ -110,8 +110,8 @@ void Monitor::arrive(Nanoseconds now) {
 
 void Monitor::refresh(Nanoseconds now) {
   next_refresh_ = now + kRefreshPeriod;
-  const Nanoseconds moment = shown_moment();
-  observer_->refresh(now, moment, kAveragingWindow);
+  const Nanoseconds moment = shown_moment(), newest = observer_->timeline().now();
+  observer_->refresh(now, newest, kAveragingWindow, moment < newest ? std::optional(moment) : std::nullopt);
   // Whoever looks at the past does so in peace: the columns stay as they are.
   if (state_.follow) rhythm_.observe(view::rhythm_in(observer_->timeline(), {moment - kAveragingWindow, moment}));
   info_.rhythm = rhythm_.step();

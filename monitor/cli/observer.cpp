@@ -42,11 +42,16 @@ Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const 
   return in_full;
 }
 
-void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window) {
-  measure_rate(now);
+analysis::Findings Observer::find(Nanoseconds until, Nanoseconds window) const {
   until = last_in_full(until, window);
-  findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, until - window), until}, findings_.waves);
+  return analysis::analyse(timeline_, {std::max(Nanoseconds{0}, until - window), until}, findings_.waves);
+}
+
+void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, std::optional<Nanoseconds> past) {
+  measure_rate(now);
+  findings_ = find(until, window);
   narrator_.observe(timeline_, findings_);
+  if (past) findings_ = find(*past, window);
 }
 
 Nanoseconds Observer::lag(Nanoseconds now) const {

@@ -3,6 +3,7 @@
 // anybody looks or not.
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "monitor/analysis/findings.h"
@@ -23,8 +24,9 @@ class Observer {
   void accept(const link::Delivery& delivery);
   /// Blocks of the recording that could not be read are a loss like any other.
   void note_damage(const wire::FrameLogDamage& damage);
-  /// Findings and remarks for the `window` before `until` (session time); the rate of events at `now`.
-  void refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window);
+  /// Findings and remarks for the `window` before `until` (session time); the rate of events at `now`. With a `past`
+  /// moment findings are those of then, while remarks still tell what is new.
+  void refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, std::optional<Nanoseconds> past = {});
 
   timeline::Timeline& timeline() { return timeline_; }
   const timeline::Timeline& timeline() const { return timeline_; }
@@ -37,6 +39,7 @@ class Observer {
   Nanoseconds lag(Nanoseconds now) const;
 
  private:
+  analysis::Findings find(Nanoseconds until, Nanoseconds window) const;
   Nanoseconds last_in_full(Nanoseconds until, Nanoseconds window) const;
   void measure_rate(Nanoseconds now);
 

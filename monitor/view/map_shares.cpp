@@ -19,6 +19,7 @@ using timeline::Times;
 constexpr int kColumnsOfALongStep = 3;
 constexpr std::int64_t kMostCellsByStep = 100'000;
 constexpr std::int64_t kMostStepsAsked = 60'000;
+constexpr std::int64_t kMostStepsFound = 35'000;  ///< One by one, by their numbers.
 /// Beyond it what a record does not account for may be a hole, and the lane is asked.
 constexpr int kUnaccounted = 100;
 
@@ -186,7 +187,7 @@ void shares_over_steps(const Timeline& timeline, std::span<const RankRange> rows
                        Nanoseconds until, std::span<StepShares> out) {
   const wire::Step newest = latest_step_at(timeline, until);
   const std::int64_t all = ranks_of(rows) * window.columns * window.per_column;
-  const std::int64_t excess = std::max<std::int64_t>(divided_up(all, kMostStepsAsked), 1);
+  const std::int64_t excess = std::max<std::int64_t>(divided_up(all, kMostStepsFound), 1);
   const auto steps_apart = static_cast<int>(std::min<std::int64_t>(excess, window.per_column));
   const int ranks_apart = divided_up(excess, steps_apart);
   for (std::size_t row = 0; row < rows.size(); ++row) {
