@@ -23,6 +23,7 @@ constexpr float kWaitShows = 0.15f;
 constexpr int kShades = 8;
 constexpr float kKnownEnough = 0.5f;
 constexpr std::size_t kRanksOfALabelledFront = 4;
+constexpr std::size_t kGroupsForAFront = 8;  ///< A lower map would be all front.
 
 /// What the cells mean, before half blocks and glyphs.
 class Grid {
@@ -85,8 +86,8 @@ class MapPainter {
   void paint() {
     layout_.steps ? fill_by_steps() : fill_by_time();
     end_silent_ranks();
-    show_delays();
     mark_waves();
+    show_delays();
     mark_losses();
     for (std::size_t i = 0; i < layout_.rows.lines.size(); ++i)
       paint_line(layout_.rows.lines[i], layout_.map.y + static_cast<int>(i));
@@ -179,7 +180,7 @@ class MapPainter {
       }
     }
     drawn_wave_ = wave_to_draw(layout_, state_, model_);
-    if (drawn_wave_ == nullptr) return;
+    if (drawn_wave_ == nullptr || layout_.rows.groups.size() < kGroupsForAFront) return;
     for (const analysis::WaveDirection* direction : {&drawn_wave_->up, &drawn_wave_->down})
       for (std::size_t i = 0; i + 1 < direction->front.size(); ++i)
         add_overlay(direction->front[i].arrival, direction->front[i].rank, direction->sign > 0 ? U'╲' : U'╱',
@@ -188,7 +189,7 @@ class MapPainter {
 
   /// How far and how fast, beside the middle of the front: before it, where the map is calm, if there is room.
   void label_fronts() {
-    if (drawn_wave_ == nullptr) return;
+    if (drawn_wave_ == nullptr || layout_.rows.groups.size() < kGroupsForAFront) return;
     for (const analysis::WaveDirection* direction : {&drawn_wave_->up, &drawn_wave_->down}) {
       if (direction->front.size() < kRanksOfALabelledFront) continue;
       const analysis::FrontPoint& middle = direction->front[direction->front.size() / 2];
