@@ -44,10 +44,10 @@ Origin origin_of(const Timeline& timeline, const LateStep& late) {
   Origin origin{
       .rank = late.rank, .step = late.step, .begin = late.begin, .excess = late.excess, .in_work = !late.after_wait};
   if (!late.after_wait) return origin;
-  const auto& steps = timeline.lane(late.rank)->steps();
-  const auto next = std::partition_point(
-      steps.begin(), steps.end(), [&](const timeline::StepRecord& record) { return record.begin <= late.begin; });
-  if (next != steps.end()) origin.step = next->step, origin.begin = next->begin;
+  const timeline::Lane& lane = *timeline.lane(late.rank);
+  const auto steps = lane.steps();
+  const std::size_t next = lane.steps_begun_before(late.begin + Nanoseconds{1});
+  if (next < steps.size()) origin.step = steps[next].step, origin.begin = steps[next].begin;
   return origin;
 }
 

@@ -115,7 +115,10 @@ void Monitor::arrive(Nanoseconds now) {
 
 void Monitor::refresh(Nanoseconds now) {
   next_refresh_ = now + kRefreshPeriod;
-  observer_->refresh(now, view::shown_until(state_, model()), kAveragingWindow);
+  const Nanoseconds moment = shown_moment(), newest = observer_->timeline().now();
+  observer_->refresh(now, newest, kAveragingWindow, moment < newest ? std::optional(moment) : std::nullopt);
+  // Whoever looks at the past does so in peace: the columns stay as they are.
+  if (state_.follow) info_.rhythm = observer_->rhythm();
   describe_link(now);
 }
 
@@ -163,13 +166,19 @@ void Monitor::stop_at(Nanoseconds session_time) {
   state_.paused_at = session_time;
 }
 
+Nanoseconds Monitor::shown_moment() const { return view::shown_moment(state_, model(), size_, look_); }
+
 void Monitor::press(const view::Key& key, view::Size size, const view::Look& look, Nanoseconds now) {
+  const Nanoseconds before = shown_moment();
   view::Update update = view::update(std::move(state_), key, model(), size, look);
   state_ = std::move(update.state);
   for (const view::Effect& effect : update.effects) carry_out(effect, size, look, now);
+  if (!loading_ && shown_moment() != before) refresh(now);
 }
 
-view::Canvas Monitor::screen(view::Size size, const view::Look& look) const {
+view::Canvas Monitor::screen(view::Size size, const view::Look& look) {
+  size_ = size;
+  look_ = look;
   return view::draw(state_, model(), size, look);
 }
 

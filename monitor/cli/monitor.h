@@ -53,7 +53,7 @@ class Monitor {
 
   /// `size` and `look` are those of the screen on which the key was pressed.
   void press(const view::Key& key, view::Size size, const view::Look& look, Nanoseconds now);
-  view::Canvas screen(view::Size size, const view::Look& look) const;
+  view::Canvas screen(view::Size size, const view::Look& look);
 
   wire::Status start_recording(const std::string& path, Nanoseconds now);
   wire::Status stop_recording();
@@ -82,6 +82,7 @@ class Monitor {
   bool load(Nanoseconds now);
   void arrive(Nanoseconds now);
   view::Model model() const;
+  Nanoseconds shown_moment() const;
   void describe_link(Nanoseconds now);
   void describe_host();
   void toggle_recording(bool on, Nanoseconds now);
@@ -97,6 +98,8 @@ class Monitor {
   std::vector<link::Delivery> deliveries_;  ///< Kept between calls for its memory.
   view::State state_;
   view::SessionInfo info_;
+  view::Size size_;  ///< Of the screen that was last asked for: figures are those of the moment that it shows.
+  view::Look look_;
   std::optional<host::HostRecord> host_;
   std::optional<Loading> loading_;
   Nanoseconds next_refresh_{};

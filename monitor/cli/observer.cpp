@@ -9,6 +9,7 @@ namespace {
 
 /// Of session time.
 constexpr Nanoseconds kLookPeriod = std::chrono::milliseconds(250);
+constexpr Nanoseconds kRhythmWindow = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -27,6 +28,7 @@ void Observer::follow() {
   saw_end_ = timeline_.ended();
   waves_ = wave_watch_.look(timeline_);
   narrator_.observe_waves(waves_);
+  rhythm_.observe(view::rhythm_in(timeline_, {timeline_.now() - kRhythmWindow, timeline_.now()}));
   next_look_ = (timeline_.now() / kLookPeriod + 1) * kLookPeriod;
 }
 
@@ -58,13 +60,18 @@ Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const 
   return in_full;
 }
 
-void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window) {
+analysis::Findings Observer::find(Nanoseconds until, Nanoseconds window) const {
+  const Nanoseconds last = last_in_full(until, window);
+  return analysis::analyse(timeline_, {std::max(Nanoseconds{0}, last - window), last}, states_, waves_);
+}
+
+void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, std::optional<Nanoseconds> past) {
   measure_rate(now);
   follow();
-  const Nanoseconds last = last_in_full(until, window);
-  findings_ = analysis::analyse(timeline_, {std::max(Nanoseconds{0}, last - window), last}, states_, waves_);
-  findings_.causes = causes_.observe(findings_.window);
+  findings_ = find(until, window);
   narrator_.observe(timeline_, findings_, states_, until);
+  if (past) findings_ = find(*past, window);
+  findings_.causes = causes_.observe(findings_.window);
 }
 
 Nanoseconds Observer::lag(Nanoseconds now) const {

@@ -3,6 +3,7 @@
 // anybody looks or not.
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "monitor/analysis/findings.h"
@@ -10,6 +11,7 @@
 #include "monitor/link/link.h"
 #include "monitor/timeline/timeline.h"
 #include "monitor/view/model.h"
+#include "monitor/view/rhythm.h"
 
 namespace idlewave::cli {
 
@@ -23,18 +25,21 @@ class Observer {
   void accept(const link::Delivery& delivery);
   /// `sink` is borrowed, and told of what is accepted from now on, whatever the memory budget.
   void add(ingest::Sink& sink) { ingest_.add(sink); }
-  /// To be called after each delivery by whoever refreshes: states and waves are looked for at moments of the session,
+  /// To be called after each delivery by whoever refreshes: states, waves and the rhythm are looked for at moments of the session,
   /// with what was known then, so that they do not depend on when somebody looked.
   void follow();
   /// Blocks of the recording that could not be read are a loss like any other.
   void note_damage(const wire::FrameLogDamage& damage);
-  /// Findings and remarks for the `window` before `until` (session time); the rate of events at `now`.
-  void refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window);
+  /// Findings and remarks for the `window` before `until` (session time); the rate of events at `now`. With a `past`
+  /// moment findings are those of then, while remarks still tell what is new.
+  void refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, std::optional<Nanoseconds> past = {});
 
   timeline::Timeline& timeline() { return timeline_; }
   const timeline::Timeline& timeline() const { return timeline_; }
   const analysis::Findings& findings() const { return findings_; }
   const analysis::Narrator& narrator() const { return narrator_; }
+  /// What the map's columns are locked to; 0: nothing yet.
+  Nanoseconds rhythm() const { return rhythm_.step(); }
   double events_per_second() const { return events_per_second_; }
   /// Session time plus this is when its events were received at best; 0 before the first event.
   Nanoseconds transit() const { return timeline_.empty() ? Nanoseconds{0} : least_transit_; }
@@ -42,6 +47,7 @@ class Observer {
   Nanoseconds lag(Nanoseconds now) const;
 
  private:
+  analysis::Findings find(Nanoseconds until, Nanoseconds window) const;
   Nanoseconds last_in_full(Nanoseconds until, Nanoseconds window) const;
   void measure_rate(Nanoseconds now);
 
@@ -50,7 +56,8 @@ class Observer {
   analysis::DomainStates states_;
   analysis::WaveWatch wave_watch_;
   std::vector<analysis::Wave> waves_;  ///< As found at the latest look.
-  Nanoseconds next_look_{};            ///< For waves; session time.
+  Nanoseconds next_look_{};            ///< For waves and the rhythm; session time.
+  view::Rhythm rhythm_;
   bool saw_end_ = false;
   analysis::Findings findings_;
   analysis::CauseFinder causes_;

@@ -25,35 +25,38 @@ struct Shades {
 /// sky 74, green 36, yellow 227, blue 32, vermillion 166. Waiting is viridis, picked by hand so that lightness rises at
 /// every step. Vermillion is the category that stays apart from every shade of it, also to eyes without red or green
 /// cones (tests/term/palette_test.cpp).
+/// What is written on the terminal's own ground, which may be black or white, is of a middle lightness or in the
+/// terminal's own colour: no colour of the eight that is not red is readable on both. All of waiting is not white
+/// there, or it would vanish into the ground of a white terminal.
 constexpr Shades shades_of(Ink ink) {
   switch (ink) {
     case Ink::kDefault: return {-1, -1, -1, -1, kPlain, kPlain, kPlain};
     case Ink::kText: return {-1, -1, -1, -1, kPlain, kPlain, kPlain};
     case Ink::kDim: return {244, 238, -1, -1, kPlain, kDim, kPlain};
     case Ink::kStrong: return {-1, 238, -1, -1, kBold, kBold, kPlain};
-    case Ink::kTitle: return {74, 236, 6, 4, kBold, kBold, kReverse};
-    case Ink::kKeyHint: return {214, 236, 3, -1, kPlain, kBold, kPlain};
-    case Ink::kCursor: return {227, 24, 3, 4, kBold, kReverse, kReverse};
-    case Ink::kWarning: return {214, 94, 3, 3, kBold, kBold, kReverse};
-    case Ink::kError: return {203, 88, 1, 1, kBold, kBold, kReverse};
-    case Ink::kGood: return {36, 22, 2, 2, kPlain, kBold, kPlain};
+    case Ink::kTitle: return {31, 236, -1, 4, kBold, kBold, kReverse};
+    case Ink::kKeyHint: return {136, 236, -1, -1, kPlain, kBold, kPlain};
+    case Ink::kCursor: return {33, 24, -1, 4, kBold, kReverse, kReverse};
+    case Ink::kWarning: return {166, 94, 1, 3, kBold, kBold, kReverse};
+    case Ink::kError: return {196, 88, 1, 1, kBold, kBold, kReverse};
+    case Ink::kGood: return {29, 22, -1, 2, kPlain, kBold, kPlain};
     case Ink::kCompute: return {235, 235, 0, 0, kPlain, kPlain, kPlain};
     case Ink::kWait0: return {53, 53, 4, 4, kPlain, kPlain, kPlain};
     case Ink::kWait1: return {90, 90, 4, 4, kPlain, kPlain, kPlain};
-    case Ink::kWait2: return {60, 60, 6, 6, kPlain, kPlain, kPlain};
+    case Ink::kWait2: return {60, 60, 4, 4, kPlain, kPlain, kPlain};
     case Ink::kWait3: return {30, 30, 6, 6, kPlain, kPlain, kPlain};
-    case Ink::kWait4: return {36, 36, 3, 3, kPlain, kPlain, kPlain};
-    case Ink::kWait5: return {42, 42, 3, 3, kPlain, kPlain, kPlain};
-    case Ink::kWait6: return {184, 184, 7, 7, kPlain, kBold, kPlain};
-    case Ink::kWait7: return {226, 226, 7, 7, kPlain, kBold, kPlain};
+    case Ink::kWait4: return {36, 36, 6, 6, kPlain, kPlain, kPlain};
+    case Ink::kWait5: return {42, 42, 6, 6, kPlain, kPlain, kPlain};
+    case Ink::kWait6: return {184, 184, 3, 3, kPlain, kBold, kPlain};
+    case Ink::kWait7: return {226, 226, 3, 3, kPlain, kBold, kPlain};
     case Ink::kDelay: return {166, 166, 5, 5, kPlain, kBold, kReverse};
     case Ink::kOther: return {240, 240, -1, -1, kPlain, kDim, kPlain};
     case Ink::kNoData: return {244, -1, -1, -1, kPlain, kDim, kPlain};
-    case Ink::kActive: return {74, 74, 6, 6, kPlain, kBold, kReverse};
-    case Ink::kSaturation: return {214, 214, 3, 3, kBold, kBold, kReverse};
-    case Ink::kBandwidth: return {36, 36, 2, 2, kPlain, kBold, kReverse};
+    case Ink::kActive: return {32, 32, -1, 6, kPlain, kBold, kReverse};
+    case Ink::kSaturation: return {166, 166, 1, 3, kBold, kBold, kReverse};
+    case Ink::kBandwidth: return {29, 29, -1, 2, kPlain, kBold, kReverse};
     case Ink::kWaveMark: return {231, 32, 7, 4, kBold, kBold, kReverse};
-    case Ink::kLesson: return {74, 236, 6, -1, kPlain, kPlain, kPlain};
+    case Ink::kLesson: return {31, 236, -1, -1, kPlain, kPlain, kPlain};
   }
   return {-1, -1, -1, -1, kPlain, kPlain, kPlain};
 }
@@ -81,6 +84,15 @@ int readable_on(int background, ColourDepth depth) {
   const bool light = lightness(rgb_of(background)) > 50;
   if (depth == ColourDepth::kEight) return light ? 0 : 7;
   return light ? kDarkText256 : kLightText256;
+}
+
+bool is_text(Ink ink) { return ink <= Ink::kGood || ink == Ink::kWaveMark; }
+
+/// Less than this apart in lightness, text can't be told from its ground.
+constexpr double kReadable = 35;
+
+bool is_readable(int colour, int background) {
+  return std::abs(lightness(rgb_of(colour)) - lightness(rgb_of(background))) > kReadable;
 }
 
 /// xterm's first sixteen.
@@ -122,7 +134,10 @@ Paint paint_of(const view::Cell& cell, ColourDepth depth) {
   const bool indexed = depth == ColourDepth::kIndexed256;
   paint.fg = indexed ? fg.fg256 : fg.fg8;
   paint.bg = indexed ? bg.bg256 : bg.bg8;
-  if (paint.fg == kTerminalsOwn && paint.bg != kTerminalsOwn) paint.fg = readable_on(paint.bg, depth);
+  if (cell.fg == Ink::kWaveMark && paint.bg == kTerminalsOwn) paint.fg = kTerminalsOwn;
+  if (paint.bg != kTerminalsOwn && is_text(cell.fg) && (paint.fg == kTerminalsOwn || !is_readable(paint.fg, paint.bg)))
+    paint.fg = readable_on(paint.bg, depth);
+  if (paint.fg == kTerminalsOwn) add_attributes(paint, fg.plain);
   return paint;
 }
 

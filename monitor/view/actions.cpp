@@ -6,6 +6,7 @@
 
 #include "monitor/view/figures.h"
 #include "monitor/view/forms.h"
+#include "monitor/view/fronts.h"
 #include "monitor/view/lesson_panel.h"
 #include "monitor/view/movement.h"
 #include "monitor/view/panels.h"
@@ -13,23 +14,6 @@
 namespace idlewave::view::actions {
 
 namespace {
-
-/// Where a wave began, or could have: a delay that nobody waited for too.
-struct Cause {
-  Nanoseconds at{};
-  Rank rank = 0;
-  const char* what = "";
-};
-
-std::vector<Cause> causes_of_waves(const Model& model) {
-  std::vector<Cause> causes;
-  for (const timeline::Delay& delay : model.timeline.delays())
-    if (delay.phase == wire::Phase::kDelay) causes.push_back({delay.begin, delay.rank, "delay"});
-  for (const analysis::Wave& wave : model.findings.waves)
-    if (is_unannounced(wave.cause)) causes.push_back({wave.start, wave.origin_rank, "late"});
-  std::ranges::sort(causes, {}, &Cause::at);
-  return causes;
-}
 
 /// Whether the operator may hold ranks, or at least let go of them; says why not.
 bool may_command(Turn& turn, bool clears = false) {
@@ -97,23 +81,32 @@ void follow(Turn& turn) {
   turn.state.cursor_time.reset();
 }
 
+void axis(Turn& turn) {
+  change_axis(turn);
+  turn.say(turn.state.by_steps ? "a column is a step of each rank; a goes back to time" : "columns are time");
+}
+
 void finer(Turn& turn) { change_zoom(turn, -1); }
 void coarser(Turn& turn) { change_zoom(turn, 1); }
 void more_ranks(Turn& turn) { change_rank_zoom(turn, false); }
 void fewer_ranks(Turn& turn) { change_rank_zoom(turn, true); }
 
 void next_wave(Turn& turn) {
-  const std::vector<Cause> causes = causes_of_waves(turn.model);
-  if (causes.empty()) return turn.say("no delay has been seen yet: i injects one");
-  const Nanoseconds column = turn.layout.window.column;
-  auto next = std::prev(causes.end());
+  const auto& waves = turn.model.findings.waves;
+  if (waves.empty()) return turn.say("no idle wave has been seen yet: i injects a delay");
+  const Nanoseconds until = shown_until(turn.state, turn.model), column = turn.layout.window.column;
+  auto next = std::prev(waves.end());
+  while (next != waves.begin() && next->start >= until) --next;
   if (const auto here = turn.state.cursor_time) {
-    next = std::ranges::find_if(causes, [&](const Cause& cause) { return cause.at >= *here + column; });
-    if (next == causes.end()) next = causes.begin();
+    const auto is_later = [&](const analysis::Wave& wave) {
+      return wave.start >= *here + column && wave.start < until;
+    };
+    next = std::find_if(waves.begin(), waves.end(), is_later);
+    if (next == waves.end()) next = waves.begin();
   }
-  visit_rank(turn.state, next->rank, turn.model.timeline.ranks());
-  visit_time(turn, next->at);
-  turn.say(fmt::format("{} on rank {} at {}", next->what, next->rank, to_moment(next->at, column)));
+  visit_rank(turn.state, next->origin_rank, turn.model.timeline.ranks());
+  visit_time(turn, next->start);
+  turn.say(fmt::format("wave {} of {}: {}", next - waves.begin() + 1, waves.size(), in_words(*next)));
 }
 
 void go_to(Turn& turn) { turn.state.form = Form{.kind = FormKind::kGoto}; }
@@ -174,7 +167,7 @@ void click(Turn& turn) {
   const auto group = static_cast<std::size_t>(turn.layout.rows.lines[line].top);
   turn.state.focus = kMapKey;
   visit_rank(turn.state, turn.layout.rows.groups[group].first, turn.model.timeline.ranks());
-  visit_time(turn, turn.layout.window.begin_of(turn.key.x - map.x));
+  visit_column(turn, turn.key.x - map.x);
 }
 
 }  // namespace idlewave::view::actions

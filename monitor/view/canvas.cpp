@@ -42,6 +42,14 @@ void Canvas::fill(int x, int y, int width, int height, const Cell& cell) {
   }
 }
 
+void Canvas::reverse(int x, int y, int width) {
+  for (int column = x; column < x + width; ++column) {
+    Cell cell = at(column, y);
+    cell.reverse = !cell.reverse;
+    put(column, y, cell);
+  }
+}
+
 std::string to_text(const Canvas& canvas) {
   std::string out;
   for (int y = 0; y < canvas.size().rows; ++y) {

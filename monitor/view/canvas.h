@@ -68,6 +68,7 @@ class Canvas {
   int text(int x, int y, std::string_view utf8, Ink fg, Ink bg = Ink::kDefault, bool bold = false,
            int max_columns = -1);
   void fill(int x, int y, int width, int height, const Cell& cell);
+  void reverse(int x, int y, int width);  ///< Exchanges foreground and background of what stands there.
 
   friend bool operator==(const Canvas&, const Canvas&) = default;
 

@@ -6,6 +6,8 @@
 
 #include "monitor/view/figures.h"
 #include "monitor/view/layout.h"
+#include "monitor/view/moment.h"
+#include "monitor/view/noises.h"
 #include "monitor/view/text.h"
 
 namespace idlewave::view {
@@ -13,6 +15,15 @@ namespace idlewave::view {
 namespace {
 
 constexpr PanelKey kKey = U'3';
+
+constexpr int kRowsBeside = 6;
+constexpr int kTimeColumns = 9;
+
+struct Entry {
+  Nanoseconds at{};
+  std::string text;
+  Ink ink = Ink::kText;
+};
 
 Ink ink_of(const analysis::Remark& remark) {
   switch (remark.kind) {
@@ -23,29 +34,67 @@ Ink ink_of(const analysis::Remark& remark) {
   }
 }
 
+/// Remarks and orders of noise, in the order of time.
+std::vector<Entry> entries(const Model& model) {
+  std::vector<Entry> out;
+  for (const analysis::Remark& remark : model.remarks) out.push_back({remark.at, remark.text, ink_of(remark)});
+  for (const Noise& noise : noises(model.timeline)) {
+    out.push_back({noise.from, noise.words + " began", Ink::kDelay});
+    if (noise.to != Nanoseconds::max()) out.push_back({noise.to, noise.words + " is over", Ink::kDelay});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) { return a.at < b.at; });
+  return out;
+}
+
 int wish(const State&, const Model&, const Room& room) {
+  if (room.region == Region::kBeside) return std::min(kRowsBeside, room.size.rows);
   const int rows = room.size.rows;
   return rows >= 40 ? 5 : rows >= 30 ? 3 : rows >= 24 ? 1 : 0;
 }
 
-/// State::scrolled counts remarks back from the newest.
+std::vector<std::string> lines_of(const Entry& entry, int columns) {
+  return wrapped(entry.text, std::max(columns - kTimeColumns - 2, 1));
+}
+
+/// First of the entries before `end` that fit.
+int first_fitting(const std::vector<Entry>& all, int end, const Box& box, bool wraps) {
+  int rows = 0, first = end;
+  while (first > 0) {
+    rows += wraps ? static_cast<int>(lines_of(all[static_cast<std::size_t>(first) - 1], box.width).size()) : 1;
+    if (rows > box.height && first < end) break;
+    --first;
+    if (rows >= box.height) break;
+  }
+  return first;
+}
+
+/// State::scrolled counts entries back from the newest that belongs to the moment shown.
 void draw(Canvas& canvas, const Layout& layout, const State& state, const Model& model, const Look&) {
   const Box box = layout.box_of(kKey);
-  const int count = static_cast<int>(model.remarks.size());
+  const bool wraps = layout.region_of(kKey) == Region::kBeside;
+  const std::vector<Entry> all = entries(model);
+  const Nanoseconds until = told_until(state, model, layout);
+  const auto later = std::partition_point(all.begin(), all.end(), [until](const Entry& e) { return e.at <= until; });
+  const int count = static_cast<int>(later - all.begin());
   const int end = std::max(count - state.scrolled_by(kKey), std::min(count, 1));
-  const int first = std::max(end - box.height, 0);
-  for (int i = first; i < end; ++i) {
-    const analysis::Remark& remark = model.remarks[static_cast<std::size_t>(i)];
-    const int y = box.y + i - first;
-    const std::string at = to_moment(remark.at, std::chrono::milliseconds(10));
-    canvas.text(box.x, y, fmt::format("{:>9}", at), Ink::kDim);
-    const int x = box.x + std::max(columns_of(at), 9) + 2;
-    canvas.text(x, y, shortened(remark.text, box.x + box.width - x), ink_of(remark));
+  const int newer = static_cast<int>(all.size()) - end;
+  const std::string note = newer > 0 ? fmt::format(" {} newer", newer) : "";
+  int y = box.y;
+  for (int i = first_fitting(all, end, box, wraps); i < end; ++i) {
+    const Entry& entry = all[static_cast<std::size_t>(i)];
+    const std::string at = to_moment(entry.at, std::chrono::milliseconds(10));
+    canvas.text(box.x, y, fmt::format("{:>{}}", at, kTimeColumns), Ink::kDim, Ink::kDefault, false, box.width);
+    const int x = box.x + std::max(columns_of(at), kTimeColumns) + 2;
+    const auto lines = wraps ? lines_of(entry, box.width) : std::vector{entry.text};
+    for (std::size_t line = 0; line < lines.size() && y < box.y + box.height; ++line, ++y)
+      canvas.text(x, y, shortened(lines[line], box.x + box.width - x), entry.ink);
   }
+  const int x = box.x + box.width - columns_of(note);
+  if (!note.empty() && x >= box.x) canvas.text(x, box.y + box.height - 1, note, Ink::kWarning, Ink::kDefault, true);
 }
 
 void scroll(State& state, const Model& model, int lines) {
-  const int oldest = std::max(static_cast<int>(model.remarks.size()) - 1, 0);
+  const int oldest = std::max(static_cast<int>(entries(model).size()) - 1, 0);
   state.scrolled[kKey] = std::clamp(state.scrolled_by(kKey) - lines, 0, oldest);
 }
 
@@ -59,7 +108,8 @@ Panel events_panel() {
           .takes_spare_rows = true,
           .wish = wish,
           .draw = draw,
-          .scroll = scroll};
+          .scroll = scroll,
+          .beside_if_room = true};
 }
 
 }  // namespace idlewave::view

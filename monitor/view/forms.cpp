@@ -65,9 +65,20 @@ void submit_filter(Turn& turn) {
   move_in_ranks(state, turn.model, 0);
 }
 
+/// A replay is read up to there, and shows it; what is paused stays so there.
+void seek(Turn& turn, Nanoseconds at) {
+  turn.effects.emplace_back(ReplaySeek{at});
+  turn.state.follow = true;
+  turn.state.cursor_time.reset();
+  turn.state.paused_at = at;
+}
+
 void go(Turn& turn, Nanoseconds at) {
-  if (turn.model.session.replay && at > turn.model.timeline.now()) turn.effects.emplace_back(ReplaySeek{at});
   turn.state.form.reset();
+  const Nanoseconds now = turn.model.timeline.now();
+  if (turn.model.session.replay && at > now) return seek(turn, at);
+  if (turn.state.paused && at >= turn.state.paused_at)
+    turn.state.paused_at = std::min(at + turn.layout.window.column, now);
   visit_time(turn, at);
 }
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "monitor/view/fronts.h"
+#include "monitor/view/map_shares.h"
+#include "monitor/view/moment.h"
+#include "monitor/view/text.h"
+
 namespace idlewave::view {
 
 namespace {
@@ -13,8 +18,12 @@ using timeline::LaneState;
 
 constexpr std::string_view kRamp = " .:-=+*#";
 constexpr float kDelayShows = 1.0f / 8;  // Injected noise of a few per cent stays below.
-constexpr float kWaitShows = 0.08f;      // The exchange itself and its jitter, with nobody late: lockstep stays calm.
+// The exchange itself and its jitter, with nobody late, is a tenth of a step and more: lockstep stays calm.
+constexpr float kWaitShows = 0.15f;
+constexpr int kShades = 8;
 constexpr float kKnownEnough = 0.5f;
+constexpr std::size_t kRanksOfALabelledFront = 4;
+constexpr std::size_t kGroupsForAFront = 8;  ///< A lower map would be all front.
 
 /// What the cells mean, before half blocks and glyphs.
 class Grid {
@@ -44,6 +53,7 @@ struct Silence {
   bool all = true;
   bool lost = false;
   Nanoseconds from{};
+  Rank rank = 0;  ///< The last one.
 };
 
 Silence silence_of(const timeline::Timeline& timeline, const RankRange& ranks) {
@@ -55,6 +65,7 @@ Silence silence_of(const timeline::Timeline& timeline, const RankRange& ranks) {
       continue;
     }
     out.lost |= lane->state() == LaneState::kLost;
+    if (lane->last() >= out.from) out.rank = rank;
     out.from = std::max(out.from, lane->last());
   }
   return out;
@@ -73,14 +84,15 @@ class MapPainter {
         grid_(static_cast<int>(layout.rows.groups.size()), layout.map.width) {}
 
   void paint() {
-    fill_from_shares();
+    layout_.steps ? fill_by_steps() : fill_by_time();
     end_silent_ranks();
-    show_delays();
     mark_waves();
+    show_delays();
     mark_losses();
     for (std::size_t i = 0; i < layout_.rows.lines.size(); ++i)
       paint_line(layout_.rows.lines[i], layout_.map.y + static_cast<int>(i));
     for (const Overlay& overlay : overlays_) paint_overlay(overlay);
+    label_fronts();
     paint_cursor();
   }
 
@@ -99,68 +111,110 @@ class MapPainter {
     return static_cast<float>(past.count()) / static_cast<float>(window().column.count());
   }
 
-  void fill_from_shares() {
+  void fill_by_time() {
     const int columns = begun_columns();
     const auto groups = layout_.rows.groups.size();
     if (columns == 0 || groups == 0) return;
     std::vector<timeline::Shares> shares(groups * static_cast<std::size_t>(columns));
-    timeline_.picture(layout_.rows.groups, window().from(), window().begin_of(columns), columns, shares);
+    shares_over_time(timeline_, layout_.rows.groups, window(), columns, until_, shares);
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const int x = static_cast<int>(i) % columns;
       grid_.at(static_cast<int>(i) / columns, x) = ink_of(shares[i], elapsed(x));
     }
   }
 
+  void fill_by_steps() {
+    const auto columns = static_cast<std::size_t>(layout_.steps->columns);
+    std::vector<StepShares> cells(layout_.rows.groups.size() * columns);
+    shares_over_steps(timeline_, layout_.rows.groups, *layout_.steps, until_, cells);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i].begun)
+        grid_.at(static_cast<int>(i / columns), static_cast<int>(i % columns)) = ink_of(cells[i].shares, 1);
+    }
+  }
+
   /// After its proper end a rank has nothing more to tell; after its loss it would have had.
   void end_silent_ranks() {
-    const int columns = begun_columns();
     for (std::size_t g = 0; g < layout_.rows.groups.size(); ++g) {
       const Silence silence = silence_of(timeline_, layout_.rows.groups[g]);
-      if (silence.lost) add_overlay(silence.from, static_cast<int>(g), U'×', Ink::kError);
-      if (!silence.all || silence.lost) continue;
-      const auto begin = std::max<std::int64_t>(window().x_of(silence.from) + 1, 0);
-      for (auto x = begin; x < columns; ++x) grid_.at(static_cast<int>(g), static_cast<int>(x)) = Ink::kDefault;
+      if (silence.lost) add_overlay(silence.from, silence.rank, U'×', Ink::kError);
+      if (silence.all && !silence.lost && !layout_.steps) clear_after(static_cast<int>(g), silence.from);
     }
+  }
+
+  void clear_after(int group, Nanoseconds end) {
+    const int columns = begun_columns();
+    for (auto x = std::max<std::int64_t>(window().x_of(end) + 1, 0); x < columns; ++x)
+      grid_.at(group, static_cast<int>(x)) = Ink::kDefault;
   }
 
   /// However small its share of the cell, a delay is never averaged away.
   void show_delays() {
     for (const timeline::Delay& delay : timeline_.delays()) {
-      const Nanoseconds end = std::min(delay.ended ? delay.end.session_time() : until_, until_);
-      if (delay.phase != wire::Phase::kDelay || end <= window().from() ||
-          delay.begin >= std::min(window().to(), until_))
-        continue;
+      if (delay.phase != wire::Phase::kDelay || delay.begin >= until_) continue;
       const int group = group_of(layout_.rows, delay.rank);
       if (group < 0) continue;
-      const auto last = std::min<std::int64_t>(window().x_of(end - Nanoseconds(1)), begun_columns() - 1);
-      for (auto x = std::max<std::int64_t>(window().x_of(delay.begin), 0); x <= last; ++x)
-        grid_.at(group, static_cast<int>(x)) = Ink::kDelay;
-      add_overlay(delay.begin, group, U'◆', Ink::kWaveMark);
+      layout_.steps ? show_delay_in_step(delay, group) : show_delay_in_time(delay, group);
+      add_overlay(delay.begin, delay.rank, U'◆', Ink::kWaveMark);
     }
+  }
+
+  void show_delay_in_time(const timeline::Delay& delay, int group) {
+    const Nanoseconds end = std::min(delay.ended ? delay.end.session_time() : until_, until_);
+    if (end <= window().from() || delay.begin >= window().to()) return;
+    const auto last = std::min<std::int64_t>(window().x_of(end - Nanoseconds(1)), begun_columns() - 1);
+    for (auto x = std::max<std::int64_t>(window().x_of(delay.begin), 0); x <= last; ++x)
+      grid_.at(group, static_cast<int>(x)) = Ink::kDelay;
+  }
+
+  void show_delay_in_step(const timeline::Delay& delay, int group) {
+    if (const auto x = column_of(layout_, timeline_, delay.rank, delay.begin)) grid_.at(group, *x) = Ink::kDelay;
   }
 
   void mark_waves() {
     for (const analysis::Wave& wave : model_.findings.waves) {
-      if (is_unannounced(wave.cause))
-        add_overlay(wave.start, group_of(layout_.rows, wave.origin_rank), U'◆', Ink::kWaveMark);
+      if (is_unannounced(wave.cause)) add_overlay(wave.start, wave.origin_rank, U'◆', Ink::kWaveMark);
       for (const analysis::WaveDirection* direction : {&wave.up, &wave.down}) {
         if (direction->front.empty() || direction->end == analysis::WaveEnd::kRunning) continue;
         const analysis::FrontPoint& last = direction->front.back();
-        add_overlay(last.arrival, group_of(layout_.rows, last.rank), U'×', Ink::kWaveMark);
+        add_overlay(last.arrival, last.rank, U'×', Ink::kWaveMark);
       }
+    }
+    drawn_wave_ = wave_to_draw(layout_, state_, model_);
+    if (drawn_wave_ == nullptr || layout_.rows.groups.size() < kGroupsForAFront) return;
+    for (const analysis::WaveDirection* direction : {&drawn_wave_->up, &drawn_wave_->down})
+      for (std::size_t i = 0; i + 1 < direction->front.size(); ++i)
+        add_overlay(direction->front[i].arrival, direction->front[i].rank, direction->sign > 0 ? U'╲' : U'╱',
+                    Ink::kWaveMark);
+  }
+
+  /// How far and how fast, beside the middle of the front: before it, where the map is calm, if there is room.
+  void label_fronts() {
+    if (drawn_wave_ == nullptr || layout_.rows.groups.size() < kGroupsForAFront) return;
+    for (const analysis::WaveDirection* direction : {&drawn_wave_->up, &drawn_wave_->down}) {
+      if (direction->front.size() < kRanksOfALabelledFront) continue;
+      const analysis::FrontPoint& middle = direction->front[direction->front.size() / 2];
+      const auto x = column_of(layout_, timeline_, middle.rank, middle.arrival);
+      const int y = line_of(group_of(layout_.rows, middle.rank));
+      const std::string words = " " + front_in_words(*direction) + " ";
+      if (!x || y < 0 || middle.arrival >= until_) continue;
+      const int before = *x - columns_of(words) - 1, after = *x + 2;
+      if (before >= 0 || after + columns_of(words) <= layout_.map.width)
+        canvas_.text(layout_.map.x + (before >= 0 ? before : after), y, words, Ink::kText);
     }
   }
 
   void mark_losses() {
     for (const timeline::Loss& loss : timeline_.losses()) {
       if (loss.rank >= 0 && loss.kind != timeline::LossKind::kRankLost)
-        add_overlay(loss.from, group_of(layout_.rows, loss.rank), U'!', Ink::kWarning);
+        add_overlay(loss.from, loss.rank, U'!', Ink::kWarning);
     }
   }
 
-  void add_overlay(Nanoseconds at, int group, char32_t glyph, Ink ink) {
-    if (group >= 0 && window().shows(at) && at < until_)
-      overlays_.push_back({group, static_cast<int>(window().x_of(at)), glyph, ink});
+  void add_overlay(Nanoseconds at, Rank rank, char32_t glyph, Ink ink) {
+    const int group = group_of(layout_.rows, rank);
+    if (group < 0 || at >= until_) return;
+    if (const auto x = column_of(layout_, timeline_, rank, at)) overlays_.push_back({group, *x, glyph, ink});
   }
 
   void paint_line(const MapLine& line, int y) {
@@ -204,19 +258,26 @@ class MapPainter {
       canvas_.put(layout_.map.x + overlay.x, y, {.glyph = overlay.glyph, .fg = overlay.ink, .bg = bg, .bold = true});
   }
 
+  /// The first that is the group's alone, else the first that it shares; -1 without any.
   int line_of(int group) const {
-    for (std::size_t i = 0; i < layout_.rows.lines.size(); ++i) {
+    int shared = -1;
+    for (std::size_t i = 0; i < layout_.rows.lines.size() && group >= 0; ++i) {
       const MapLine& line = layout_.rows.lines[i];
-      if (line.label_of < 0 && (line.top == group || line.bottom == group)) return layout_.map.y + static_cast<int>(i);
+      if (line.label_of >= 0 || (line.top != group && line.bottom != group)) continue;
+      const int y = layout_.map.y + static_cast<int>(i);
+      if (line.top == line.bottom) return y;
+      if (shared < 0) shared = y;
     }
-    return -1;
+    return shared;
   }
 
   void paint_cursor() {
     const int group = group_of(layout_.rows, state_.cursor_rank);
-    if (!state_.cursor_time || group < 0 || !window().shows(*state_.cursor_time)) return;
-    const int x = layout_.map.x + static_cast<int>(window().x_of(*state_.cursor_time)), y = line_of(group);
-    if (y < 0) return;
+    if (!state_.cursor_time || group < 0) return;
+    const auto column = column_of(layout_, timeline_, state_.cursor_rank, *state_.cursor_time);
+    const int y = line_of(group);
+    if (!column || y < 0) return;
+    const int x = layout_.map.x + *column;
     Cell cell = canvas_.at(x, y);
     if (look_.colours == ColourDepth::kNone) {
       cell.reverse = true;
@@ -235,6 +296,7 @@ class MapPainter {
   const Nanoseconds until_;
   Grid grid_;
   std::vector<Overlay> overlays_;
+  const analysis::Wave* drawn_wave_ = nullptr;
 };
 
 }  // namespace
@@ -247,8 +309,11 @@ Ink ink_of(const timeline::Shares& shares, float elapsed) {
   const float other = shares[Category::kOther] / known;
   if (other > 0.5f && other > wait) return Ink::kOther;
   if (wait < kWaitShows) return Ink::kCompute;
-  return static_cast<Ink>(static_cast<int>(Ink::kWait0) + std::min(static_cast<int>(wait * 8), 7));
+  const int shade = static_cast<int>((wait - kWaitShows) / (1 - kWaitShows) * kShades);
+  return static_cast<Ink>(static_cast<int>(Ink::kWait0) + std::min(shade, kShades - 1));
 }
+
+float wait_from(int shade) { return kWaitShows + (1 - kWaitShows) * static_cast<float>(shade) / kShades; }
 
 char32_t glyph_of(Ink ink) {
   if (ink >= Ink::kWait0 && ink <= Ink::kWait7)

@@ -12,6 +12,9 @@ namespace idlewave::view {
 /// What a slice of time is shown as. `elapsed`: the share of it that is past, in (0, 1].
 Ink ink_of(const timeline::Shares& shares, float elapsed);
 
+/// Share of waiting from which on a shade of kWait0 to kWait7 is shown; of shade 8: all.
+float wait_from(int shade);
+
 /// The glyph that stands for a meaning where there is no colour.
 char32_t glyph_of(Ink ink);
 

@@ -43,8 +43,10 @@ void draw_help(Canvas& canvas, const State& state) {
     canvas.text(x + kHelpKeyColumns, y + 2,
                 shortened(all[static_cast<std::size_t>(i)].does, size.columns - x - kHelpKeyColumns - 1), Ink::kText);
   }
-  const auto marks = wrapped("on the map: ◆ a delay begins · × a front or a rank ends · ! events lost · ▾ your mark",
-                             size.columns - 2);
+  const auto marks = wrapped(
+      "on the map: ◆ a delay begins · ╲ ╱ the front of its wave · × a front or a rank ends · ! events lost · ≈ noise · "
+      "▾ your mark",
+      size.columns - 2);
   for (std::size_t i = 0; i < marks.size(); ++i) canvas.text(1, down + 3 + static_cast<int>(i), marks[i], Ink::kDim);
 }
 

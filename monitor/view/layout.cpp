@@ -14,11 +14,16 @@ namespace {
 constexpr Size kSmallest{20, 5};
 constexpr int kFewestMapRows = 3;
 constexpr int kSideFromColumns = 72;
+constexpr int kFrameBeside = 3;
 
 int side_columns(int columns) { return columns < kSideFromColumns ? 0 : std::clamp(columns * 36 / 100, 36, 58); }
 
-Region region_on(const Panel& panel, Size screen) {
-  return side_columns(screen.columns) > 0 ? panel.region_if_wide : panel.region;
+/// What is left beside the map of a high screen, so that panels move there from below it.
+constexpr int kMuchRoomBeside = 14;
+
+Region region_on(const Panel& panel, Size screen, bool much_room) {
+  if (side_columns(screen.columns) == 0) return panel.region;
+  return much_room && panel.beside_if_room ? Region::kBeside : panel.region_if_wide;
 }
 
 /// A panel that takes whole rows, above or below the line about steps.
@@ -64,33 +69,51 @@ void sacrifice(Rows& rows, int total, int room) {
 
 int digits(Rank rank) { return static_cast<int>(fmt::formatted_size("{}", std::max(rank, 0))); }
 
-Rows wished(std::span<const Panel> panels, const State& state, const Model& model, Size size) {
-  Rows rows;
-  rows.rule = size.rows >= 30 ? 1 : 0;
+/// Whether a map that has all rows but those of the lines around it leaves much room beside it.
+bool has_much_room_beside(std::span<const Panel> panels, const State& state, const Model& model, Size size) {
+  const int side = side_columns(size.columns);
+  int rest = size.rows - Rows{}.sum() + 1;
   for (const Panel& panel : panels) {
-    const Region region = region_on(panel, size);
+    if (panel.region_if_wide == Region::kBeside)
+      rest -= panel.wish(state, model, {Region::kBeside, {side - kFrameBeside, rest}});
+  }
+  return side > 0 && rest >= kMuchRoomBeside;
+}
+
+Rows wished(std::span<const Panel> panels, const State& state, const Model& model, Size size, bool much_room) {
+  Rows rows;
+  rows.rule = size.rows >= 30 && !much_room ? 1 : 0;
+  for (const Panel& panel : panels) {
+    const Region region = region_on(panel, size, much_room);
     if (region != Region::kUnder && region != Region::kBottom) continue;
     rows.strips.push_back({panel, region, panel.wish(state, model, {region, {size.columns - 2, size.rows}})});
   }
   return rows;
 }
 
-/// Puts the panels beside the map below each other into their column; the last one gets what is left of it. Returns the
-/// rows that they would fill.
-int place_beside(Layout& layout, std::span<const Panel> panels, const State& state, const Model& model) {
-  Box rest = layout.beside;
-  int filled = 0;
-  for (const Panel& panel : panels) {
-    if (panel.region_if_wide != Region::kBeside || rest.empty()) continue;
-    const int wished = panel.wish(state, model, {Region::kBeside, {rest.width, rest.height}});
-    const int rows = std::min(wished, rest.height);
-    if (rows == 0) continue;
-    layout.placed.push_back({panel.key, Region::kBeside, {rest.x, rest.y, rest.width, rows}});
-    filled += rows;
-    rest.y += rows;
-    rest.height -= rows;
+bool takes_spare(std::span<const Panel* const> panels, int index) {
+  return panels[static_cast<std::size_t>(index)]->takes_spare_rows;
+}
+
+/// Puts panels below each other into the column beside the map; what is left of it gets the one that takes spare rows,
+/// else the last. Returns the rows that they would fill.
+int place_beside(Layout& layout, std::span<const Panel* const> panels, const State& state, const Model& model) {
+  std::vector<int> heights;
+  int rest = layout.beside.height, taker = 0;
+  for (const Panel* panel : panels) {
+    const int wished = panel->wish(state, model, {Region::kBeside, {layout.beside.width, rest}});
+    heights.push_back(std::clamp(wished, 0, rest));
+    rest -= heights.back();
+    if (heights.back() > 0 && !takes_spare(panels, taker)) taker = static_cast<int>(heights.size()) - 1;
   }
-  if (filled > 0) layout.placed.back().box.height += rest.height;
+  const int filled = layout.beside.height - rest;
+  if (filled > 0) heights[static_cast<std::size_t>(taker)] += rest;
+  int y = layout.beside.y;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    if (heights[i] == 0) continue;
+    layout.placed.push_back({panels[i]->key, Region::kBeside, {layout.beside.x, y, layout.beside.width, heights[i]}});
+    y += heights[i];
+  }
   return filled;
 }
 
@@ -141,7 +164,8 @@ Layout lay_out(std::span<const Panel> panels, const State& state, const Model& m
   Layout layout;
   layout.tiny = size.columns < kSmallest.columns || size.rows < kSmallest.rows;
   if (layout.tiny) return layout;
-  Rows rows = wished(panels, state, model, size);
+  const bool much_room = has_much_room_beside(panels, state, model, size);
+  Rows rows = wished(panels, state, model, size, much_room);
   sacrifice(rows, size.rows, std::max(kFewestMapRows, size.rows / 2));
   const int labels = std::max(digits(model.timeline.ranks() - 1), 3) + 2;
   const int side = side_columns(size.columns);
@@ -150,14 +174,20 @@ Layout lay_out(std::span<const Panel> panels, const State& state, const Model& m
   layout.map = {labels, rows.title, size.columns - labels - (side > 0 ? side : 1), body};
   const int halves = look.unicode && look.colours != ColourDepth::kNone ? 2 : 1;
   layout.rows = arrange_ranks(shown_segments(state, model.timeline), body, halves);
-  if (side > 0) layout.beside = {size.columns - side + 2, layout.map.y, side - 3, body + 1};
-  const int filled = place_beside(layout, panels, state, model);
-  body -= give_spare(rows, body - std::max({static_cast<int>(layout.rows.lines.size()), filled, kFewestMapRows}));
+  if (side > 0) layout.beside = {size.columns - side + 2, layout.map.y, side - kFrameBeside, body + 1};
+  std::vector<const Panel*> beside;
+  for (const Panel& panel : panels)
+    if (side > 0 && region_on(panel, size, much_room) == Region::kBeside) beside.push_back(&panel);
+  const int filled = place_beside(layout, beside, state, model);
+  body -= give_spare(rows, body - std::max({static_cast<int>(layout.rows.lines.size()), filled - 1, kFewestMapRows}));
   end_at(layout, body);
   layout.labels = {0, layout.map.y, labels, body};
   layout.placed.push_back({kMapKey, Region::kMap, layout.map});
   place_below(layout, rows, layout.map.y + body, size.columns);
-  layout.window = time_window(state, shown_until(state, model), layout.map.width, look.cheap_scroll);
+  const Nanoseconds until = shown_until(state, model);
+  layout.window = time_window(state, until, layout.map.width, look.cheap_scroll, model.session.rhythm);
+  if (state.by_steps)
+    layout.steps = step_window(state, latest_step_at(model.timeline, until), layout.map.width, look.cheap_scroll);
   return layout;
 }
 

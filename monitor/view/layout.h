@@ -1,6 +1,7 @@
 #pragma once
 // What goes where, and what is left out as the screen shrinks.
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "monitor/view/panel.h"
 #include "monitor/view/rank_rows.h"
 #include "monitor/view/state.h"
+#include "monitor/view/step_window.h"
 #include "monitor/view/time_window.h"
 
 namespace idlewave::view {
@@ -47,6 +49,7 @@ struct Layout {
   std::vector<Placed> placed;
   RankRows rows;
   TimeWindow window;
+  std::optional<StepWindow> steps;  ///< Where the map's columns are steps; then `window` does not hold.
 
   bool shows(PanelKey panel) const;
   Box box_of(PanelKey panel) const;        ///< Of one that is shown.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr PanelKey kKey = U'4';
 constexpr int kMostLines = 4;
+constexpr int kMostLinesBeside = 10;
 
 /// " (Fig. 4) ▸ i: inject; w: next wave" in at most `columns` columns, else the keys alone, or the first of them.
 std::string ending_of(const LessonPage& page, int columns) {
@@ -56,7 +57,8 @@ std::vector<std::string> lines_of_page(const State& state, const Model& model, S
 /// Who reads it, and has the focus on it, gets more of it.
 int wish(const State& state, const Model& model, const Room& room) {
   const int rows = room.size.rows;
-  const int most = state.focus == kKey ? rows / 3 : rows >= 30 ? kMostLines : 2;
+  const int unasked = room.region == Region::kBeside ? kMostLinesBeside : rows >= 30 ? kMostLines : 2;
+  const int most = std::min(state.focus == kKey ? std::max(rows / 3, unasked) : unasked, rows);
   return std::min(static_cast<int>(lines_of_page(state, model, {room.size.columns, most}).size()), most);
 }
 
@@ -89,7 +91,8 @@ Panel lesson_panel() {
           .takes_spare_rows = false,
           .wish = wish,
           .draw = draw,
-          .scroll = turn_page};
+          .scroll = turn_page,
+          .beside_if_room = true};
 }
 
 }  // namespace idlewave::view

@@ -7,6 +7,9 @@
 
 #include "monitor/view/figures.h"
 #include "monitor/view/heat_map.h"
+#include "monitor/view/map_shares.h"
+#include "monitor/view/moment.h"
+#include "monitor/view/noises.h"
 #include "monitor/view/pieces.h"
 #include "monitor/view/text.h"
 
@@ -64,12 +67,25 @@ std::string state_now(const Lane& lane, const timeline::Timeline& timeline) {
                                                                   : "is in " + timeline.phase_name(phase);
 }
 
-/// "waits 82 %, computes 18 %" within a column.
-std::string state_at(const Lane& lane, const TimeWindow& window, Nanoseconds at) {
-  const Nanoseconds from = window.column * (at / window.column);
-  std::array<timeline::Shares, 1> shares;
-  lane.shares(from, from + window.column, shares);
-  const timeline::Shares& s = shares.front();
+/// What the rank's cell at the cursor holds.
+timeline::Shares shares_at(const Layout& layout, const State& state, const Model& model) {
+  const RankRange row{state.cursor_rank, state.cursor_rank + 1};
+  const Nanoseconds at = *state.cursor_time, until = shown_until(state, model);
+  if (layout.steps) {
+    StepWindow column{.per_column = layout.steps->per_column};
+    column.first = std::max<wire::Step>(step_at(*model.timeline.lane(state.cursor_rank), at), 0) / column.per_column;
+    std::array<StepShares, 1> out;
+    shares_over_steps(model.timeline, {&row, 1}, column, until, out);
+    return out.front().shares;
+  }
+  std::array<timeline::Shares, 1> out;
+  shares_over_time(model.timeline, {&row, 1}, {.column = layout.window.column, .first = at / layout.window.column}, 1,
+                   until, out);
+  return out.front();
+}
+
+/// "waits 82 %, computes 18 %".
+std::string in_words(const timeline::Shares& s) {
   if (s.known() < 0.01f) return "no data";
   std::string out;
   const std::pair<Category, const char*> words[] = {{Category::kDelay, "delayed"},
@@ -81,11 +97,6 @@ std::string state_at(const Lane& lane, const TimeWindow& window, Nanoseconds at)
       out += fmt::format("{}{} {}", out.empty() ? "" : ", ", word, to_percent(s[category] / s.known()));
   }
   return out;
-}
-
-wire::Step step_at(const Lane& lane, Nanoseconds at) {
-  const std::size_t begun = lane.steps_begun_before(at + Nanoseconds(1));
-  return begun == 0 ? wire::kNoStep : lane.steps()[begun - 1].step;
 }
 
 /// What is under the cursor, in words; longest first.
@@ -102,7 +113,7 @@ std::vector<std::string> cursor_words(const Layout& layout, const State& state, 
     return {place + " · " + now, rank + " " + now, rank};
   }
   const std::string at = to_moment(*state.cursor_time, layout.window.column);
-  const std::string what = state_at(*lane, layout.window, *state.cursor_time);
+  const std::string what = in_words(shares_at(layout, state, model));
   const wire::Step step = step_at(*lane, *state.cursor_time);
   const std::string with_step = step == wire::kNoStep ? at : fmt::format("{} · step {}", at, step);
   return {place + " · " + with_step + " · " + what, rank + " · " + with_step + " · " + what,
@@ -120,6 +131,17 @@ class LegendWriter {
     if (x_ + swatches + 1 + columns_of(words) > canvas_.size().columns) return;
     for (int ink = static_cast<int>(first); ink <= static_cast<int>(last); ++ink) swatch(static_cast<Ink>(ink));
     x_ = canvas_.text(x_ + 1, y_, words, Ink::kText) + 2;
+  }
+  /// Shades of waiting with the shares at which they begin and end: a number at each end and between `parts` of them.
+  void scale(int parts) {
+    constexpr int kShades = 8;
+    for (int part = 0; part < parts; ++part) {
+      x_ = canvas_.text(x_, y_, fmt::format("{:.0f} ", 100 * wait_from(part * kShades / parts)), Ink::kDim);
+      for (int shade = part * kShades / parts; shade < (part + 1) * kShades / parts; ++shade)
+        swatch(static_cast<Ink>(static_cast<int>(Ink::kWait0) + shade));
+      ++x_;
+    }
+    x_ = canvas_.text(x_, y_, "100 % wait", Ink::kText) + 2;
   }
   int x() const { return x_; }
 
@@ -160,23 +182,37 @@ void draw_rank_axis(Canvas& canvas, const Layout& layout, const State& state) {
   }
 }
 
+/// A band between the axis' labels while ranks are disturbed by order.
+void draw_noise(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
+  const Nanoseconds until = shown_until(state, model);
+  for (const Noise& noise : noises(model.timeline)) {
+    for (int x = 0; x < layout.map.width; ++x) {
+      const Nanoseconds at =
+          layout.steps ? begin_of_step(model.timeline, layout.steps->begin_of(x), until) : layout.window.begin_of(x);
+      const int column = layout.map.x + x;
+      if (at < noise.from || at >= std::min(noise.to, until) || canvas.at(column, layout.axis).glyph != U' ') continue;
+      canvas.put(column, layout.axis, {.glyph = U'≈', .fg = Ink::kWarning});
+    }
+  }
+}
+
 void draw_time_axis(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
   if (layout.axis < 0) return;
   canvas.text(0, layout.axis, "rank", Ink::kDim, Ink::kDefault, false, layout.labels.width - 1);
-  for (const Tick& tick : ticks(layout.window)) {
+  for (const Tick& tick : layout.steps ? ticks(*layout.steps) : ticks(layout.window)) {
     const int x = canvas.text(layout.map.x + tick.x, layout.axis, "╵", Ink::kDim);
     canvas.text(x, layout.axis, tick.label, Ink::kText);
   }
-  const auto mark = [&](Nanoseconds at, std::string_view glyph, Ink ink) {
-    if (layout.window.shows(at))
-      canvas.text(layout.map.x + static_cast<int>(layout.window.x_of(at)), layout.axis, glyph, ink, Ink::kDefault,
-                  true);
+  const auto mark = [&](Rank rank, Nanoseconds at, std::string_view glyph, Ink ink) {
+    if (const auto x = column_of(layout, model.timeline, rank, at))
+      canvas.text(layout.map.x + *x, layout.axis, glyph, ink, Ink::kDefault, true);
   };
+  draw_noise(canvas, layout, state, model);
   for (const timeline::Loss& loss : model.timeline.losses()) {
-    if (loss.rank < 0) mark(loss.from, "!", Ink::kWarning);
+    if (loss.rank < 0) mark(0, loss.from, "!", Ink::kWarning);
   }
-  for (const Mark& m : state.marks) mark(m.at, "▾", Ink::kGood);
-  if (state.cursor_time) mark(*state.cursor_time, "▴", Ink::kCursor);
+  for (const Mark& m : state.marks) mark(m.rank, m.at, "▾", Ink::kGood);
+  if (state.cursor_time) mark(state.cursor_rank, *state.cursor_time, "▴", Ink::kCursor);
 }
 
 void draw_legend(Canvas& canvas, const Layout& layout, const State& state, const Model& model, const Look& look) {
@@ -184,7 +220,10 @@ void draw_legend(Canvas& canvas, const Layout& layout, const State& state, const
   const int columns = canvas.size().columns;
   LegendWriter legend(canvas, look, layout.legend);
   legend.entry(Ink::kCompute, Ink::kCompute, "compute");
-  legend.entry(columns >= 40 ? Ink::kWait0 : Ink::kWait7, Ink::kWait7, "wait");
+  if (columns >= 60)
+    legend.scale(columns >= 120 && look.colours != ColourDepth::kNone ? 4 : 1);
+  else
+    legend.entry(columns >= 40 ? Ink::kWait0 : Ink::kWait7, Ink::kWait7, "wait");
   legend.entry(Ink::kDelay, Ink::kDelay, "delay");
   legend.entry(Ink::kNoData, Ink::kNoData, "no data");
   if (columns >= 100) legend.entry(Ink::kOther, Ink::kOther, "other");

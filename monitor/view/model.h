@@ -51,6 +51,7 @@ struct SessionInfo {
   std::string link_detail;  ///< Why lost or refused; what is being waited for. One line; may be empty.
   Nanoseconds lag{};        ///< How far timeline.now() lies behind the senders' present. Live only.
   double events_per_second = 0;
+  Nanoseconds rhythm{};  ///< Step that the map's columns are locked to (rhythm.h); 0: none.
   Recording recording;
   std::optional<Replay> replay;  ///< Set if this is one.
   std::string loading;           ///< Replay: how much has been read until it plays, in words; empty: it plays.

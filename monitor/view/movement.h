@@ -8,8 +8,15 @@ namespace idlewave::view {
 /// Puts the cursor on a rank, undoing a filter that hides it and scrolling to it.
 void visit_rank(State& state, Rank rank, Rank ranks);
 
-/// Puts the cursor on the column that holds `at`, moving the window if it does not show it.
+/// Puts the cursor on the column that holds `at`, moving the window if it does not show it. While paused nothing later
+/// than the pause is visited, unless the pause is moved there first.
 void visit_time(Turn& turn, Nanoseconds at);
+
+/// Puts the cursor on a column of the map.
+void visit_column(Turn& turn, int x);
+
+/// Counts the map's columns in time or in steps, and stays at the place that is shown.
+void change_axis(Turn& turn);
 
 /// Moves the cursor by whole columns; beyond the newest one it stays there with the data.
 void move_in_time(Turn& turn, std::int64_t columns);
@@ -20,8 +27,8 @@ void move_in_ranks(State& state, const Model& model, Rank places);
 /// Moves the window by whole columns and stops following.
 void move_window(Turn& turn, std::int64_t columns);
 
-/// Makes columns 2^steps times as wide, keeping the place under the cursor where it is.
-void change_zoom(Turn& turn, int steps);
+/// Makes columns 2^doublings times as wide, keeping the place under the cursor where it is.
+void change_zoom(Turn& turn, int doublings);
 
 /// Halves (positive) or doubles the number of ranks on the map, around the cursor.
 void change_rank_zoom(Turn& turn, bool fewer);

@@ -38,6 +38,8 @@ struct Panel {
   void (*draw)(Canvas&, const Layout&, const State&, const Model&, const Look&);
   /// Down by so many lines (negative: up), as far as there are any.
   void (*scroll)(State&, const Model&, int lines);
+  /// On a wide screen whose column beside the map has much room left it stands there, so that the map gets the rows.
+  bool beside_if_room = false;
 };
 
 }  // namespace idlewave::view

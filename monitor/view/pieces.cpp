@@ -48,7 +48,9 @@ void draw_pieces(Canvas& canvas, int x, int y, int columns, const std::vector<Pi
   int right_x = x + columns - columns_needed(right);
   for (const Piece& piece : shown) {
     int& at = piece.right ? right_x : x;
-    at = canvas.text(at, y, piece.text, piece.ink, bg, piece.bold) + kGap;
+    const int end = canvas.text(at, y, piece.text, piece.ink, bg, piece.bold);
+    if (piece.reverse) canvas.reverse(at, y, end - at);
+    at = end + kGap;
   }
 }
 

@@ -14,6 +14,7 @@ struct Piece {
   int weight = 0;      ///< The heaviest gets its place first.
   bool right = false;  ///< Stands at the right end.
   bool bold = false;
+  bool reverse = false;
 };
 
 struct Fit {

@@ -7,7 +7,7 @@ namespace idlewave::view {
 
 namespace {
 
-constexpr int kMostLinesPerRank = 8;
+constexpr int kMostHalvesPerRank = 16;
 
 Rank size_of(const RankRange& range) { return range.last - range.first; }
 int divided_up(int a, int b) { return (a + b - 1) / b; }
@@ -61,8 +61,8 @@ Rank total(std::span<const RankSegment> segments) {
 /// How a set of segments is to be laid out.
 struct Plan {
   int per_group = 1;
-  int lines_per_rank = 1;  ///< More than 1 only with one rank in a group.
-  int halves = 1;
+  int halves_per_group = 1;  ///< More than 1 only with one rank in a group.
+  int halves = 1;            ///< Of a line.
   bool labels = false;
 };
 
@@ -71,28 +71,27 @@ int lines_needed(std::span<const RankSegment> segments, const Plan& plan) {
   for (const RankSegment& segment : segments) {
     const int own = divided_up(size_of(segment.ranks), plan.per_group);
     groups += own;
-    lines += 1 + divided_up(own * plan.lines_per_rank, plan.halves);
+    lines += 1 + divided_up(own * plan.halves_per_group, plan.halves);
   }
-  return plan.labels ? lines : divided_up(groups * plan.lines_per_rank, plan.halves);
+  return plan.labels ? lines : divided_up(groups * plan.halves_per_group, plan.halves);
 }
 
-/// The finest plan that fits.
+/// The finest plan that fits. Labels may cost height, but not so much that a rank has less than a line.
 Plan plan_for(std::span<const RankSegment> segments, int rows, int halves) {
   const Rank ranks = total(segments);
   Plan plan{.halves = halves};
-  if (ranks <= rows) {
-    plan.halves = 1;
-    plan.lines_per_rank = std::clamp(rows / ranks, 1, kMostLinesPerRank);
+  if (ranks <= rows * halves) {
+    plan.halves_per_group = std::clamp(rows * halves / ranks, 1, kMostHalvesPerRank);
   } else {
     plan.per_group = std::max(divided_up(ranks, rows * halves), 1);
     const bool can_fit = static_cast<int>(segments.size()) <= rows * halves;
     while (can_fit && lines_needed(segments, plan) > rows) ++plan.per_group;
   }
   if (segments.size() < 2) return plan;
-  plan.labels = true;
-  while (plan.lines_per_rank > 1 && lines_needed(segments, plan) > rows) --plan.lines_per_rank;
-  plan.labels = lines_needed(segments, plan) <= rows;
-  return plan;
+  Plan labelled = plan;
+  labelled.labels = true;
+  while (labelled.halves_per_group > halves && lines_needed(segments, labelled) > rows) --labelled.halves_per_group;
+  return lines_needed(segments, labelled) <= rows ? labelled : plan;
 }
 
 /// Groups that end where a domain ends show each domain truly, but on a low screen they don't fit, or leave too much of
@@ -111,7 +110,7 @@ class LineFiller {
     if (plan_.labels && segment.domain >= 0) start_labelled(segment.domain);
     for (Rank first = segment.ranks.first; first < segment.ranks.last; first += plan_.per_group) {
       rows_.groups.push_back({first, std::min<Rank>(first + plan_.per_group, segment.ranks.last)});
-      for (int line = 0; line < plan_.lines_per_rank; ++line) add_half(first == segment.ranks.first && line == 0);
+      for (int half = 0; half < plan_.halves_per_group; ++half) add_half(first == segment.ranks.first && half == 0);
     }
   }
 

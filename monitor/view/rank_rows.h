@@ -38,7 +38,7 @@ struct RankRows {
 };
 
 /// Shows all segments in at most `rows` lines of `halves` (1 or 2) groups each: at the finest resolution that fits,
-/// labels between domains where they cost none of it, several lines for a rank where there is room.
+/// labels between domains where they cost none of it, several halves or lines for a rank where there is room.
 RankRows arrange_ranks(std::span<const RankSegment> segments, int rows, int halves);
 
 }  // namespace idlewave::view

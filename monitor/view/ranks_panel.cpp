@@ -8,6 +8,7 @@
 #include "monitor/view/figures.h"
 #include "monitor/view/layout.h"
 #include "monitor/view/pieces.h"
+#include "monitor/view/text.h"
 
 namespace idlewave::view {
 
@@ -18,6 +19,9 @@ using analysis::RankCauses;
 constexpr PanelKey kKey = U'5';
 constexpr int kRank = 6;
 constexpr int kFigure = 13;
+constexpr int kReason = 15;
+/// Of its list while nobody looks at it: a heading and the worst.
+constexpr int kGlimpse = 5;
 
 const RankCauses& causes_of(const Model& model, Rank rank) { return model.findings.causes.ranks[std::size_t(rank)]; }
 
@@ -80,21 +84,24 @@ void draw_sum(Canvas& canvas, const Box& box, const Model& model) {
   canvas.text(box.x, box.y, longest_fitting(variants, box.width), Ink::kText);
 }
 
-/// Columns from the left as far as they fit whole.
-void draw_line(Canvas& canvas, const Box& box, int y, const std::vector<std::string>& figures,
-               const std::vector<std::string>& last, Ink ink) {
-  int x = box.x;
-  int width = kRank;
-  for (const std::string& figure : figures) {
-    if (x + width > box.x + box.width) return;
-    canvas.text(x, y, fmt::format("{:>{}}", figure, width), ink);
-    x += width, width = kFigure;
-  }
-  canvas.text(x + 3, y, longest_fitting(last, box.x + box.width - x - 3), ink);
+struct Line {
+  std::string rank, costs, direct, far, waited;
+  std::vector<std::string> mostly_for;
+};
+
+/// Without the parts of the costs where there is no room for them.
+void draw_line(Canvas& canvas, const Box& box, int y, const Line& line, Ink ink) {
+  const bool wide = box.width >= kRank + 4 * kFigure + kReason;
+  std::string text = fmt::format("{:>{}}{:>{}}", line.rank, kRank, line.costs, kFigure);
+  if (wide) text += fmt::format("{:>{}}{:>{}}", line.direct, kFigure, line.far, kFigure);
+  text += fmt::format("{:>{}}   ", line.waited, kFigure);
+  canvas.text(box.x, y, text, ink);
+  const int x = columns_of(text);
+  canvas.text(box.x + x, y, longest_fitting(line.mostly_for, box.width - x), ink);
 }
 
 void draw_list(Canvas& canvas, const Box& box, const State& state, const Model& model) {
-  draw_line(canvas, box, box.y, {"rank", "costs others", "direct", "far", "waited"}, {"mostly for"}, Ink::kDim);
+  draw_line(canvas, box, box.y, {"rank", "costs others", "direct", "far", "waited", {"mostly for"}}, Ink::kDim);
   const int room = box.height - 1;
   const int first = std::clamp(state.scrolled_by(kKey), 0, std::max(listed_ranks(model) - 1, 0));
   const std::vector<Rank> worst = worst_first(model, first + room);
@@ -103,17 +110,19 @@ void draw_list(Canvas& canvas, const Box& box, const State& state, const Model& 
     const RankCauses& causes = causes_of(model, rank);
     draw_line(canvas, box, box.y + 1 + i - first,
               {fmt::format("{}", rank), to_duration(causes.costs.sum()), to_duration(causes.costs.direct),
-               to_duration(causes.costs.far), to_duration(causes.waited)},
-              mostly_for(causes), rank == state.cursor_rank ? Ink::kCursor : Ink::kText);
+               to_duration(causes.costs.far), to_duration(causes.waited), mostly_for(causes)},
+              rank == state.cursor_rank ? Ink::kCursor : Ink::kText);
   }
 }
 
 /// A low screen has a line of it where no lesson needs the room, and more while it has the focus.
 int wish(const State& state, const Model& model, const Room& room) {
   const int listed = listed_ranks(model), rows = room.size.rows;
-  if (listed == 0 || rows < 24) return 0;
+  if (listed == 0) return 0;
+  if (room.region == Region::kBeside) return std::min(state.focus == kKey ? rows / 2 : kGlimpse, listed + 1);
+  if (rows < 24) return 0;
   if (state.focus == kKey) return std::min(std::max(rows / 3, 7), listed + 1);
-  if (rows >= 40) return std::min(5, listed + 1);
+  if (rows >= 40) return std::min(kGlimpse, listed + 1);
   return rows >= 30 || !model.session.lesson ? 1 : 0;
 }
 
@@ -139,7 +148,8 @@ Panel ranks_panel() {
           .takes_spare_rows = false,
           .wish = wish,
           .draw = draw,
-          .scroll = scroll};
+          .scroll = scroll,
+          .beside_if_room = true};
 }
 
 }  // namespace idlewave::view

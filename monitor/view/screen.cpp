@@ -8,6 +8,7 @@
 #include "monitor/view/figures.h"
 #include "monitor/view/help.h"
 #include "monitor/view/layout.h"
+#include "monitor/view/moment.h"
 #include "monitor/view/panels.h"
 #include "monitor/view/sockets_panel.h"
 #include "monitor/view/status_lines.h"
@@ -54,7 +55,7 @@ void draw_status(Canvas& canvas, const Layout& layout, const State& state, const
     room -= columns_of(piece.text) + 2;
     homeless.push_back(std::move(piece));
   }
-  auto pieces = step_pieces(model, std::max(room, std::min(columns, kStepColumns)));
+  auto pieces = step_pieces(layout, state, model, std::max(room, std::min(columns, kStepColumns)));
   pieces.insert(pieces.end(), homeless.begin(), homeless.end());
   draw_pieces(canvas, 1, layout.step, columns, fit(std::move(pieces), columns).shown);
 }
@@ -92,6 +93,10 @@ Canvas in_ascii(Canvas canvas) {
 }
 
 }  // namespace
+
+Nanoseconds shown_moment(const State& state, const Model& model, Size size, const Look& look) {
+  return moment_of(state, model, lay_out(panels(), state, model, size, look));
+}
 
 Canvas draw(const State& state, const Model& model, Size size, const Look& look) {
   Canvas canvas(size);

@@ -11,4 +11,7 @@ namespace idlewave::view {
 /// Any size from 1x1 on. Costs what Timeline::picture costs for the map, and a small amount for each cell.
 Canvas draw(const State& state, const Model& model, Size size, const Look& look);
 
+/// The moment that such a screen shows: findings that are to stand on it had better be those of then.
+Nanoseconds shown_moment(const State& state, const Model& model, Size size, const Look& look);
+
 }  // namespace idlewave::view

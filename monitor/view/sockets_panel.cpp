@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <span>
 
 #include "monitor/view/figures.h"
 #include "monitor/view/layout.h"
+#include "monitor/view/moment.h"
 #include "monitor/view/pieces.h"
 #include "monitor/view/text.h"
 
@@ -232,10 +235,10 @@ struct TableColumns {
   bool short_states = false;
 };
 
-/// For the sockets [first, last), those that are shown: there may be thousands.
-TableColumns table_columns(const Model& model, int first, int last, int columns) {
+/// For the sockets that are shown: there may be thousands.
+TableColumns table_columns(const Model& model, std::span<const int> shown, int columns) {
   TableColumns widest;
-  for (int i = first; i < last; ++i) {
+  for (const int i : shown) {
     const Socket s = socket(model, i);
     widest.label = std::max(widest.label, columns_of(s.domain.info.label));
     widest.of = std::max(widest.of, static_cast<int>(fmt::formatted_size(" of {}", s.ranks())));
@@ -279,16 +282,79 @@ int first_shown(const State& state, const Model& model, int room) {
   return std::clamp(model.timeline.domain_of(state.cursor_rank) - room / 2, 0, std::max(sockets - room, 0));
 }
 
+/// Share of a socket's ranks that are active: what sockets are ordered by, the lowest first.
+double active_share(const Socket& socket) {
+  return socket.ranks() == 0 ? 0 : socket.activity.active_now / socket.ranks();
+}
+
+/// Sockets in one state.
+struct StateGroup {
+  std::vector<int> sockets;  ///< Indices of domains, the least active first.
+  double active = 0;
+  int ranks = 0;
+};
+
+/// The one with the smallest share of active ranks first.
+std::vector<StateGroup> groups_by_state(const Model& model) {
+  std::map<DomainState, StateGroup> groups;
+  for (int i = 0; i < sockets_of(model); ++i) {
+    const Socket each = socket(model, i);
+    StateGroup& group = groups[each.activity.state];
+    group.sockets.push_back(i);
+    group.active += each.activity.active_now;
+    group.ranks += each.ranks();
+  }
+  std::vector<StateGroup> out;
+  for (auto& [state, group] : groups) {
+    std::stable_sort(group.sockets.begin(), group.sockets.end(),
+                     [&](int a, int b) { return active_share(socket(model, a)) < active_share(socket(model, b)); });
+    out.push_back(std::move(group));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const StateGroup& a, const StateGroup& b) {
+    return a.active * std::max(b.ranks, 1) < b.active * std::max(a.ranks, 1);
+  });
+  return out;
+}
+
+std::string group_in_words(const Model& model, const StateGroup& group) {
+  const std::size_t count = group.sockets.size();
+  return fmt::format("{} socket{} {}: {} of {} active", to_count(double(count)), count == 1 ? "" : "s",
+                     to_words(socket(model, group.sockets.front()).activity.state), to_active(group.active),
+                     group.ranks);
+}
+
+/// Of more sockets than lines: how many are in each state, then those that are least active in it, state by state; the
+/// cursor's last if it is not among them.
+void draw_groups(Canvas& canvas, const Box& box, const State& state, const Model& model) {
+  std::vector<int> order;
+  int y = box.y;
+  for (const StateGroup& group : groups_by_state(model)) {
+    canvas.text(box.x, y++, shortened(group_in_words(model, group), box.width), Ink::kText);
+    order.insert(order.end(), group.sockets.begin(), group.sockets.end());
+  }
+  const int room = box.y + box.height - y, here = model.timeline.domain_of(state.cursor_rank);
+  const int scrolled = state.focus == kKey ? state.scrolled_by(kKey) : 0;
+  const auto first = order.begin() + std::clamp(scrolled, 0, std::max(static_cast<int>(order.size()) - room, 0));
+  std::vector<int> shown(first, first + std::min<std::ptrdiff_t>(room, order.end() - first));
+  if (here >= 0 && std::find(shown.begin(), shown.end(), here) == shown.end()) shown.back() = here;
+  const TableColumns table = table_columns(model, shown, box.width);
+  for (const int i : shown) draw_line(canvas, box.x, y++, table, socket(model, i), i == here);
+}
+
+constexpr int kLinesToGroup = 10;
+
 void draw_lines(Canvas& canvas, const Box& box, const State& state, const Model& model) {
   const int sockets = sockets_of(model);
   int y = box.y;
   if (sockets > box.height)
     canvas.text(box.x, y++, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
   const int room = box.y + box.height - y;
+  if (sockets > room && room >= kLinesToGroup) return draw_groups(canvas, {box.x, y, box.width, room}, state, model);
   const int first = first_shown(state, model, room);
-  const int last = std::min(first + room, sockets);
-  const TableColumns table = table_columns(model, first, last, box.width);
-  for (int i = first; i < last; ++i) {
+  std::vector<int> shown(static_cast<std::size_t>(std::min(room, sockets - first)));
+  std::iota(shown.begin(), shown.end(), first);
+  const TableColumns table = table_columns(model, shown, box.width);
+  for (const int i : shown) {
     draw_line(canvas, box.x, y++, table, socket(model, i), model.timeline.domain_of(state.cursor_rank) == i);
   }
 }
@@ -305,24 +371,39 @@ std::vector<std::string> notes(const Model& model) {
   return notes;
 }
 
-void draw_notes(Canvas& canvas, const Box& box, const Model& model) {
-  int y = box.y;
-  for (const std::string& note : notes(model)) {
-    for (const std::string& line : wrapped(note, box.width)) {
-      if (y >= box.y + box.height) return;
-      canvas.text(box.x, y++, line, Ink::kDim);
-    }
-  }
+std::vector<std::string> lines_of_notes(const Model& model, int columns) {
+  std::vector<std::string> lines;
+  for (const std::string& note : notes(model))
+    for (std::string& line : wrapped(note, columns)) lines.push_back(std::move(line));
+  return lines;
 }
 
-/// The column beside the map reaches one row below it.
+void draw_notes(Canvas& canvas, const Box& box, const Model& model) {
+  const auto lines = lines_of_notes(model, box.width);
+  for (int i = 0; i < std::min(static_cast<int>(lines.size()), box.height); ++i)
+    canvas.text(box.x, box.y + i, lines[static_cast<std::size_t>(i)], Ink::kDim);
+}
+
+/// The column beside the map reaches one row below it, where the moment stands of which all sockets are told.
 int rows_beside(int height) { return height - 1; }
+
+std::string moment_in_words(const Model& model) {
+  return "sockets at " + to_moment(model.findings.window.to, std::chrono::milliseconds(100));
+}
+
+void draw_moment(Canvas& canvas, const Box& box, int y, bool past, const Model& model) {
+  const std::string words = shortened(moment_in_words(model), box.width);
+  canvas.text(box.x, y, words, past ? Ink::kWarning : Ink::kDim);
+  if (past) canvas.reverse(box.x, y, columns_of(words));
+}
 
 int wish(const State&, const Model& model, const Room& room) {
   const int sockets = std::max(sockets_of(model), 1);
   if (room.region != Region::kBeside) return sockets <= kMostLinesUnder ? sockets : 1;
   const int rows = rows_beside(room.size.rows);
-  return std::clamp(sockets * lines_per_socket(form_in(room.region, sockets, rows)), 1, std::max(rows, 1));
+  const int lines = lines_per_socket(form_in(room.region, sockets, rows));
+  const int notes = lines > 1 ? static_cast<int>(lines_of_notes(model, room.size.columns - 1).size()) : 0;
+  return std::clamp(sockets * lines + 1 + notes, 1, std::max(room.size.rows, 1));
 }
 
 void draw(Canvas& canvas, const Layout& layout, const State& state, const Model& model, const Look&) {
@@ -335,14 +416,21 @@ void draw(Canvas& canvas, const Layout& layout, const State& state, const Model&
     canvas.text(box.x, box.y, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
     return;
   }
-  if (form == SocketForm::kLines) return draw_lines(canvas, box, state, model);
+  const bool past = shows_the_past(state, model, layout);
+  if (form == SocketForm::kLines) {
+    const int under = region == Region::kBeside ? 1 : 0;
+    draw_lines(canvas, {box.x, box.y, box.width, box.height - under}, state, model);
+    if (under > 0) draw_moment(canvas, box, box.y + box.height - 1, past, model);
+    return;
+  }
   const int here = model.timeline.domain_of(state.cursor_rank), lines = lines_per_socket(form);
   for (int i = 0; i < sockets; ++i) {
     const Box own{box.x, box.y + i * lines, box.width, lines};
     draw_one(canvas, own, form, socket(model, i), i == here);
   }
-  const int used = sockets * lines + 1;
-  draw_notes(canvas, {box.x + 1, box.y + used, box.width - 1, box.height - used}, model);
+  const int used = sockets * lines;
+  draw_moment(canvas, box, box.y + used, past, model);
+  draw_notes(canvas, {box.x + 1, box.y + used + 1, box.width - 1, box.height - used - 1}, model);
 }
 
 void scroll(State& state, const Model& model, int lines) {

@@ -65,8 +65,11 @@ struct State {
 
   bool follow = true;          ///< The map's right edge keeps up with the data.
   Nanoseconds window_begin{};  ///< Left edge of the map while not following; drawn from the start of its column.
-  /// A column is kFinestColumn * 2^zoom wide (time_window.h). Unset: fits the screen's width.
+  /// A column is about kFinestColumn * 2^zoom wide (time_window.h). Unset: fits the screen's width.
   std::optional<int> zoom;
+  bool by_steps = false;      ///< The map's columns are steps, each rank's own (step_window.h), instead of time.
+  int step_zoom = 0;          ///< By steps: a column is 2^step_zoom of them.
+  wire::Step first_step = 0;  ///< By steps: left edge of the map while not following.
   bool paused = false;
   Nanoseconds paused_at{};  ///< While paused, nothing later than this is shown.
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "monitor/view/figures.h"
+#include "monitor/view/fronts.h"
+#include "monitor/view/moment.h"
+#include "monitor/view/noises.h"
 #include "monitor/view/text.h"
 
 namespace idlewave::view {
@@ -46,13 +49,23 @@ std::string silence_in_words(const Model& model) {
   return silent.is_complete() ? "" : "INCOMPLETE: " + to_words(silent);
 }
 
+constexpr Nanoseconds kKeepsUp = std::chrono::seconds(1);
+constexpr Nanoseconds kFarBehind = std::chrono::seconds(10);
+
+/// What came long ago is not live.
+Piece live_piece(Nanoseconds lag) {
+  const Ink ink = lag < kKeepsUp ? Ink::kGood : lag < kFarBehind ? Ink::kWarning : Ink::kError;
+  const std::string words = lag < kFarBehind ? "LIVE " + lag_in_words(lag) : "BEHIND " + to_duration(lag);
+  return {.text = words, .ink = ink, .weight = 10, .right = true, .bold = true};
+}
+
 Piece link_piece(const SessionInfo& session, const analysis::Findings& findings) {
   const auto piece = [](std::string text, Ink ink) {
     return Piece{.text = std::move(text), .ink = ink, .weight = 10, .right = true, .bold = true};
   };
   switch (session.link) {
     case LinkCondition::kWaiting: return piece("WAITING", Ink::kWarning);
-    case LinkCondition::kLive: return piece("LIVE " + lag_in_words(session.lag), Ink::kGood);
+    case LinkCondition::kLive: return live_piece(session.lag);
     case LinkCondition::kEnded:
       if (!findings.missing.has_all_since_start()) return piece("INCOMPLETE", Ink::kError);
       if (!findings.lost_ranks.empty()) return piece("RANKS LOST", Ink::kError);
@@ -68,12 +81,26 @@ std::string signed_speed(const analysis::WaveDirection& direction) {
   return speed ? to_figure(speed->value) + " ranks/step" : "–";
 }
 
-std::string wave_in_words(const analysis::Wave& wave) {
-  std::string out = fmt::format("last wave: rank {}, step {}, up {}, down {}", wave.origin_rank, wave.origin_step,
-                                signed_speed(wave.up), signed_speed(wave.down));
-  return out + ", " +
-         (wave.up.end == wave.down.end ? to_words(wave.up.end)
-                                       : to_words(wave.up.end) + " / " + to_words(wave.down.end));
+std::string ends_in_words(const analysis::Wave& wave, Nanoseconds until) {
+  if (last_departure(wave) > until) return "running";
+  return wave.up.end == wave.down.end ? to_words(wave.up.end) : to_words(wave.up.end) + " / " + to_words(wave.down.end);
+}
+
+std::string wave_in_words(const analysis::Wave& wave, Nanoseconds until) {
+  return fmt::format("last wave: rank {}, step {}, up {}, down {}, {}", wave.origin_rank, wave.origin_step,
+                     signed_speed(wave.up), signed_speed(wave.down), ends_in_words(wave, until));
+}
+
+/// Of orders that hold at the moment, the latest, and how many more.
+std::string noise_in_words(const std::vector<Noise>& all, Nanoseconds at) {
+  std::string out;
+  int others = -1;
+  for (const Noise& noise : all) {
+    if (noise.from > at || noise.to <= at) continue;
+    out = noise.words;
+    ++others;
+  }
+  return others > 0 ? fmt::format("{} and {} more", out, others) : out;
 }
 
 std::vector<std::string> step_in_words(const analysis::StepTimes& times) {
@@ -108,16 +135,18 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
   const std::string name = session.name == label ? "" : shortened(session.name, kLongestName);
   const std::size_t sockets = timeline.domains().size();
   const std::uint64_t dropped = timeline.dropped();
-  const wire::Step step = timeline.latest_step();
+  const bool past = shows_the_past(state, model, layout);
+  const Nanoseconds moment = moment_of(state, model, layout);
+  const wire::Step step = past ? latest_step_at(timeline, moment) : timeline.latest_step();
   std::vector<Piece> pieces = {
       {.text = "idlewave", .ink = Ink::kStrong, .weight = 2, .bold = true},
       {.text = label, .ink = Ink::kTitle, .weight = 8, .bold = true},
       {.text = name, .ink = Ink::kDim, .weight = 5},
       {.text = timeline.ranks() == 0 ? "" : fmt::format("{} ranks", timeline.ranks()), .weight = 7},
       {.text = sockets == 0 ? "" : fmt::format("{} socket{}", sockets, sockets == 1 ? "" : "s"), .weight = 3},
-      {.text = step == wire::kNoStep || state.paused ? "" : fmt::format("step {:<4}", step), .weight = 6},
-      {.text = timeline.empty() ? "" : to_moment(shown_until(state, model), std::chrono::milliseconds(100)),
-       .weight = 6},
+      {.text = step == wire::kNoStep ? "" : fmt::format("step {:<4}", step), .weight = 6},
+      {.text = timeline.empty() ? "" : to_moment(moment, std::chrono::milliseconds(100)), .weight = 6, .reverse = past},
+      {.text = noise_in_words(noises(timeline), moment), .ink = Ink::kWarning, .weight = 8, .bold = true},
       {.text = session.replay || timeline.empty() ? "" : fmt::format("{:>6} ev/s", to_count(session.events_per_second)),
        .ink = Ink::kDim,
        .weight = 4,
@@ -127,21 +156,22 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
        .weight = dropped > 0 ? 9 : 4,
        .right = true},
       recording_piece(session.recording)};
-  if (!state.follow && !layout.window.shows(shown_until(state, model))) {
+  if (past && !state.paused) {
     pieces.push_back({.text = "◂ past, f follows", .ink = Ink::kWarning, .weight = 6, .right = true});
   }
   pieces.push_back(carrier_piece(state, model));
   return pieces;
 }
 
-std::vector<Piece> step_pieces(const Model& model, int columns) {
+std::vector<Piece> step_pieces(const Layout& layout, const State& state, const Model& model, int columns) {
   std::vector<Piece> pieces = {{.text = longest_fitting(step_in_words(model.findings.steps), columns), .weight = 9}};
   if (model.findings.skew.step != wire::kNoStep)
     pieces.push_back({.text = "skew " + to_duration(model.findings.skew.spread), .weight = 2});
   if (model.findings.order)
     pieces.push_back({.text = fmt::format("order {:.2f}", model.findings.order->parameter), .weight = 1});
-  if (!model.findings.waves.empty())
-    pieces.push_back({.text = wave_in_words(model.findings.waves.back()), .weight = 1});
+  const Nanoseconds until = told_until(state, model, layout);
+  if (const analysis::Wave* wave = last_wave(model.findings.waves, until))
+    pieces.push_back({.text = wave_in_words(*wave, until), .weight = 1});
   return pieces;
 }
 

@@ -14,7 +14,7 @@ inline constexpr int kAskedFor = 4;
 /// What the title says.
 std::vector<Piece> title_pieces(const Layout& layout, const State& state, const Model& model);
 /// `columns`: room for the figures of a step.
-std::vector<Piece> step_pieces(const Model& model, int columns);
+std::vector<Piece> step_pieces(const Layout& layout, const State& state, const Model& model, int columns);
 
 /// "LIVE +0.06 s", "REPLAY x2 3.2 s of 14.1 s", "PAUSED", "LOST".
 Piece carrier_piece(const State& state, const Model& model);

@@ -132,6 +132,9 @@ char32_t ascii_of(char32_t glyph) {
     case U'▸': return U'>';
     case U'–': return U'-';
     case U'µ': return U'u';
+    case U'≈': return U'~';
+    case U'╲': return U'\\';
+    case U'╱': return U'/';
     default: return kUnprintable;
   }
 }

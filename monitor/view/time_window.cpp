@@ -1,6 +1,7 @@
 #include "monitor/view/time_window.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "monitor/view/figures.h"
 #include "monitor/view/text.h"
@@ -10,8 +11,6 @@ namespace idlewave::view {
 namespace {
 
 constexpr Nanoseconds kComfortable = std::chrono::seconds(5);
-
-Nanoseconds column_width(int zoom) { return Nanoseconds(kFinestColumn.count() << std::clamp(zoom, 0, kLargestZoom)); }
 
 /// Slot of the last instant before `edge`.
 std::int64_t newest_slot(Nanoseconds edge, Nanoseconds column) {
@@ -40,22 +39,29 @@ Nanoseconds shown_until(const State& state, const Model& model) {
   return state.paused ? std::min(state.paused_at, model.timeline.now()) : model.timeline.now();
 }
 
-int fitting_zoom(int columns) {
+Nanoseconds column_width(int zoom, Nanoseconds step) {
+  const std::int64_t plain = kFinestColumn.count() << std::clamp(zoom, 0, kLargestZoom);
+  if (step <= Nanoseconds{0}) return Nanoseconds(plain);
+  const auto doublings =
+      static_cast<int>(std::lround(std::log2(static_cast<double>(plain) / static_cast<double>(step.count()))));
+  return Nanoseconds(std::max<std::int64_t>(std::llround(std::ldexp(static_cast<double>(step.count()), doublings)), 1));
+}
+
+int fitting_zoom(int columns, Nanoseconds step) {
   int zoom = 0;
-  while (zoom < kLargestZoom && column_width(zoom) * columns < kComfortable) ++zoom;
+  while (zoom < kLargestZoom && column_width(zoom, step) * columns < kComfortable) ++zoom;
   return zoom;
 }
 
-TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth) {
-  TimeWindow window{.column = column_width(state.zoom.value_or(fitting_zoom(columns))), .columns = columns};
-  const std::int64_t newest = newest_slot(edge, window.column);
-  if (!state.follow) {
-    window.first = std::max<std::int64_t>(state.window_begin / window.column, 0);
-  } else if (smooth) {
-    window.first = std::max<std::int64_t>(newest + 1 - columns, 0);
-  } else {
-    window.first = first_slot_in_jumps(newest, columns);
-  }
+std::int64_t first_slot(std::int64_t newest, int columns, bool smooth) {
+  return smooth ? std::max<std::int64_t>(newest + 1 - columns, 0) : first_slot_in_jumps(newest, columns);
+}
+
+TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth, Nanoseconds step) {
+  const int zoom = state.zoom.value_or(fitting_zoom(columns, step));
+  TimeWindow window{.column = column_width(zoom, step), .columns = columns};
+  window.first = state.follow ? first_slot(newest_slot(edge, window.column), columns, smooth)
+                              : std::max<std::int64_t>(state.window_begin / window.column, 0);
   return window;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -94,6 +95,39 @@ TEST(Palette, KeepsTextReadableOnEveryBackgroundOfOurs) {
       ASSERT_NE(paint.fg, kTerminalsOwn);
       EXPECT_GT(std::abs(lightness(rgb_of(paint.fg)) - lightness(rgb_of(paint.bg))), 35) << "ink " << ink;
     }
+}
+
+double luminance(Rgb c) {
+  return 0.2126 * linear(c.red / 255.0) + 0.7152 * linear(c.green / 255.0) + 0.0722 * linear(c.blue / 255.0);
+}
+
+/// WCAG 2.1, contrast ratio.
+double contrast(double a, double b) { return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05); }
+
+TEST(Palette, WritesReadablyOnBlackAndOnWhiteTerminals) {
+  for (const ColourDepth depth : {ColourDepth::kIndexed256, ColourDepth::kEight})
+    for (const Ink ink :
+         {Ink::kText, Ink::kDim, Ink::kStrong, Ink::kTitle, Ink::kKeyHint, Ink::kCursor, Ink::kWarning, Ink::kError,
+          Ink::kGood, Ink::kNoData, Ink::kActive, Ink::kSaturation, Ink::kBandwidth, Ink::kWaveMark, Ink::kLesson}) {
+      const Paint paint = paint_of({.fg = ink}, depth);
+      if (paint.fg == kTerminalsOwn) continue;
+      for (const double ground : {0.0, 1.0})
+        EXPECT_GE(contrast(luminance(rgb_of(paint.fg)), ground), 3) << "ink " << int(ink) << " on " << ground;
+    }
+}
+
+TEST(Palette, KeepsTheCursorApartFromEveryCellThatItStandsOn) {
+  for (const ColourDepth depth : {ColourDepth::kIndexed256, ColourDepth::kEight})
+    for (int ground = int(Ink::kCompute); ground <= int(Ink::kOther); ++ground)
+      for (const Ink mark : {Ink::kCursor, Ink::kWaveMark, Ink::kWarning}) {
+        const Paint paint = paint_of({.fg = mark, .bg = Ink(ground)}, depth);
+        if (paint.bg == kTerminalsOwn) continue;
+        EXPECT_GT(std::abs(lightness(rgb_of(paint.fg)) - lightness(rgb_of(paint.bg))), 35) << ground;
+      }
+}
+
+TEST(Palette, KeepsFullWaitingFromVanishingIntoTheGroundOfAWhiteTerminalOfEightColours) {
+  EXPECT_GT(contrast(luminance(rgb_of(colour(Ink::kWait7, ColourDepth::kEight))), 1), 1.5);
 }
 
 TEST(Palette, UsesNoColourAtAllWithoutColours) {

@@ -156,9 +156,12 @@ TEST(Screen, TellsEverythingThatIsAskedForAt80x24) {
 }
 
 TEST(Screen, ListsTheRanksThatCostOthersMost) {
-  const std::string shown = text({160, 48});
-  EXPECT_THAT(shown, HasSubstr("rank costs others       direct          far       waited   mostly for\n"));
-  EXPECT_THAT(shown, HasSubstr("   5       43.8 s       2.39 s       41.4 s          0 s   -\n"));
+  const std::string below = text({.focus = U'5'}, usual_session().model(), {120, 30}, kMonochrome);
+  EXPECT_THAT(below, HasSubstr("rank costs others       direct          far       waited   mostly for\n"));
+  EXPECT_THAT(below, HasSubstr("   5       43.8 s       2.39 s       41.4 s          0 s   -\n"));
+  const std::string beside = text({160, 48});
+  EXPECT_THAT(beside, HasSubstr("rank costs others       waited   mostly for\n"));
+  EXPECT_THAT(beside, HasSubstr("   5       43.8 s          0 s   -\n"));
 }
 
 /// On a low screen it is a line, where no lesson needs the room, and a list while it has the focus.
@@ -193,7 +196,7 @@ TEST(Screen, UsesAsciiAloneWithoutUnicode) {
 }
 
 TEST(Screen, HasAnAsciiStandInForEveryGlyphItUses) {
-  for (const char32_t glyph : std::u32string_view(U"─│┊┤▕▏█·…●▆◆×╵▴▾▸◂←→↑↓–µ"))
+  for (const char32_t glyph : std::u32string_view(U"─│┊┤▕▏█·…●▆◆×╵▴▾▸◂←→↑↓–µ≈╲╱"))
     EXPECT_NE(ascii_of(glyph), kUnprintable) << static_cast<unsigned>(glyph);
 }
 
@@ -286,6 +289,23 @@ TEST(Screen, KeepsACountForManySockets) {
   const SyntheticSession many({.ranks = 400, .length = milliseconds(200)});
   for (const Size size : sizes()) draw({}, many.model(), size, kColour);
   EXPECT_THAT(text({}, many.model(), {160, 30}, kMonochrome), HasSubstr("of 400 ranks"));
+}
+
+TEST(Screen, GroupsManySocketsByStateTheLeastActiveFirst) {
+  SyntheticSession many({.ranks = 400, .length = milliseconds(200)});
+  auto& domains = many.findings.domains;
+  ASSERT_EQ(domains.size(), 40u);
+  domains[30].state = DomainState::kDisturbed;
+  domains[30].active_now = 1;
+  const std::string shown = text({}, many.model(), {160, 48}, kMonochrome);
+  const auto disturbed = shown.find("1 socket " + to_words(DomainState::kDisturbed) + ": 1.0 of 10 active");
+  const auto lockstep = shown.find("10 sockets " + to_words(DomainState::kLockstep) + ": 100.0 of 100 active");
+  ASSERT_NE(disturbed, std::string::npos) << shown;
+  ASSERT_NE(lockstep, std::string::npos) << shown;
+  EXPECT_LT(disturbed, lockstep);
+  const auto worst = shown.find("socket 30  ");
+  ASSERT_NE(worst, std::string::npos) << shown;
+  EXPECT_LT(worst, shown.find("socket 1  "));
 }
 
 TEST(Screen, ShowsTheCursorWhereverItIs) {
@@ -391,8 +411,178 @@ TEST(HeatMap, ShowsTheSameColumnForTheSameSlotWhileItScrolls) {
     if (before.rows.lines.size() <= static_cast<std::size_t>(y - before.map.y) ||
         before.rows.lines[static_cast<std::size_t>(y - before.map.y)].label_of >= 0)
       continue;
-    for (int x = before.map.x + shift; x < before.map.x + before.map.width - 1; ++x)
+    // In the last columns a step goes on, of which it is told later how much of it was waiting.
+    for (int x = before.map.x + shift; x < before.map.x + before.map.width - 3; ++x)
       ASSERT_EQ(first.at(x, y), second.at(x - shift, y)) << x << ',' << y;
+  }
+}
+
+/// The map's cell of a rank in a step, while its columns are steps.
+Ink ink_in_step(const Model& model, State state, Rank rank, wire::Step step) {
+  state.by_steps = true;
+  const Size size{160, 48};
+  const Layout layout = lay_out(panels(), state, model, size, kColour);
+  const int group = group_of(layout.rows, rank);
+  for (std::size_t i = 0; i < layout.rows.lines.size(); ++i) {
+    if (layout.rows.lines[i].top != group || layout.rows.lines[i].bottom != group) continue;
+    return draw(state, model, size, kColour)
+        .at(layout.map.x + static_cast<int>(layout.steps->x_of(step)), layout.map.y + static_cast<int>(i))
+        .bg;
+  }
+  return Ink::kDefault;
+}
+
+TEST(HeatMap, DrawsAWaveAsAStraightLineWhereColumnsAreSteps) {
+  const State state{.follow = false, .first_step = 30};
+  const auto ink = [&](Rank rank, wire::Step step) { return ink_in_step(usual_session().model(), state, rank, step); };
+  for (Rank distance = 2; distance < 15; ++distance) {
+    EXPECT_EQ(ink(5 + distance, 40 + distance - 1), Ink::kWait7) << distance;
+    EXPECT_LT(ink(5 + distance, 40 + distance - 4), Ink::kWait6) << distance;
+  }
+  EXPECT_EQ(ink(5, 35), Ink::kCompute);
+  EXPECT_EQ(ink(5, 100), Ink::kCompute);  // Its socket is in lockstep again.
+}
+
+TEST(HeatMap, ShowsNoStepThatHasNotBegun) {
+  State state{.follow = false, .first_step = 120};
+  EXPECT_EQ(ink_in_step(usual_session().model(), state, 5, 210), Ink::kDefault);
+  state.paused = true;
+  state.paused_at = seconds(4);
+  EXPECT_EQ(ink_in_step(usual_session().model(), state, 5, 180), Ink::kDefault);
+  EXPECT_NE(ink_in_step(usual_session().model(), state, 5, 120), Ink::kDefault);
+}
+
+TEST(HeatMap, DrawsTheFrontOfAWaveAndSaysHowFarAndHowFastItRan) {
+  SyntheticSession session;
+  analysis::WaveDirection& up = session.findings.waves[0].up;
+  up.front.clear();
+  for (int i = 1; i <= 10; ++i)
+    up.front.push_back({.rank = 5 + i, .step = 40 + i, .position = i, .arrival = milliseconds(800 + 20 * i)});
+  up.reach_ranks = 10;
+  const std::string shown = text({}, session.model(), {160, 48}, kMonochrome);
+  EXPECT_THAT(shown, HasSubstr("╲"));
+  EXPECT_THAT(shown, HasSubstr("10 ranks, 1.00 ranks/step"));
+}
+
+// --- one moment
+// ----------------------------------------------------------------------------------------------------------------------------
+
+TEST(Moment, IsTheRightEdgeOfAMapOfThePast) {
+  State state{.follow = false, .zoom = 14};
+  const Layout layout = lay_out(panels(), state, usual_session().model(), {160, 48}, kColour);
+  ASSERT_LT(layout.window.to(), seconds(5));
+  EXPECT_EQ(shown_moment(state, usual_session().model(), {160, 48}, kColour), layout.window.to());
+  EXPECT_EQ(shown_moment({}, usual_session().model(), {160, 48}, kColour), usual_session().timeline.now());
+}
+
+TEST(Moment, IsThatOfTheCursor) {
+  State state;
+  state.cursor_time = milliseconds(1500);
+  const Nanoseconds at = shown_moment(state, usual_session().model(), {160, 48}, kColour);
+  const Layout layout = lay_out(panels(), state, usual_session().model(), {160, 48}, kColour);
+  EXPECT_GT(at, milliseconds(1500));
+  EXPECT_LE(at, milliseconds(1500) + layout.window.column);
+}
+
+TEST(Moment, StandsBesideTheSocketsInverseWhereItIsPast) {
+  const auto is_inverse = [](const State& state) {
+    const Canvas canvas = draw(state, usual_session().model(), {160, 48}, kColour);
+    std::istringstream lines(to_text(canvas));
+    int y = 0;
+    for (std::string line; std::getline(lines, line); ++y) {
+      std::string_view before = std::string_view(line).substr(0, line.find("sockets at 5.0 s"));
+      if (before.size() < line.size()) return canvas.at(columns_of(before), y).reverse;
+    }
+    ADD_FAILURE() << "no moment";
+    return false;
+  };
+  EXPECT_FALSE(is_inverse({}));
+  EXPECT_TRUE(is_inverse({.cursor_time = seconds(2)}));
+}
+
+TEST(Moment, LeavesWavesAndEventsOfTheFutureUntold) {
+  State state;
+  state.paused = true;
+  state.paused_at = milliseconds(700);
+  std::string shown = text(state, usual_session().model(), {160, 48}, kMonochrome);
+  EXPECT_THAT(shown, Not(HasSubstr("last wave")));
+  EXPECT_THAT(shown, Not(HasSubstr("delay began")));
+  EXPECT_THAT(shown, HasSubstr("3 newer"));
+  state.paused_at = milliseconds(1000);
+  shown = text(state, usual_session().model(), {160, 48}, kMonochrome);
+  EXPECT_THAT(shown, HasSubstr("last wave: rank 5"));
+  EXPECT_THAT(shown, HasSubstr("running"));
+  EXPECT_THAT(shown, HasSubstr("delay began"));
+  EXPECT_THAT(shown, HasSubstr("2 newer"));
+}
+
+TEST(Events, SayHowManyAreNewerThanThoseShown) {
+  EXPECT_THAT(text({.scrolled = {{U'3', 2}}}, usual_session().model(), {80, 24}, kMonochrome), HasSubstr("2 newer"));
+  EXPECT_THAT(text({80, 24}), Not(HasSubstr("newer")));
+}
+
+TEST(Screen, DoesNotCallLiveWhatCameLongAgo) {
+  SyntheticSession late({.length = milliseconds(300)});
+  const auto ink_of_link = [&](Nanoseconds lag, const std::string& words) {
+    late.session.lag = lag;
+    const Canvas canvas = draw({}, late.model(), {160, 48}, kColour);
+    const std::string title = to_text(canvas).substr(0, to_text(canvas).find('\n'));
+    EXPECT_THAT(title, HasSubstr(words));
+    return canvas.at(columns_of(title) - 1, 0).fg;
+  };
+  EXPECT_EQ(ink_of_link(milliseconds(60), "LIVE +0.06 s"), Ink::kGood);
+  EXPECT_EQ(ink_of_link(seconds(3), "LIVE +3.00 s"), Ink::kWarning);
+  EXPECT_EQ(ink_of_link(seconds(33), "BEHIND 33.0 s"), Ink::kError);
+}
+
+TEST(Screen, SaysWhileRanksAreDisturbedByOrder) {
+  SyntheticSession session;
+  const wire::Command noise{
+      .id = 7,
+      .ranks = {},
+      .order = wire::NoiseOrder{wire::NoiseKind::kExponential, std::chrono::microseconds(500), 0}};
+  session.timeline.add_command(noise, seconds(1));
+  EXPECT_THAT(text({}, session.model(), {160, 48}, kMonochrome), Not(HasSubstr("noise exp")));
+  session.timeline.add_outcome("n1", {.command = noise, .time = seconds(1), .accepted = true});
+  std::string shown = text({}, session.model(), {160, 48}, kMonochrome);
+  EXPECT_THAT(shown.substr(0, shown.find('\n')), HasSubstr("noise exp"));
+  EXPECT_THAT(shown, HasSubstr("began"));
+  EXPECT_THAT(shown, HasSubstr("≈≈≈"));
+  const wire::Command clear{.id = 8, .ranks = {}, .order = wire::ClearOrder{}};
+  session.timeline.add_outcome("n1", {.command = clear, .time = seconds(3), .accepted = true});
+  shown = text({}, session.model(), {160, 48}, kMonochrome);
+  EXPECT_THAT(shown.substr(0, shown.find('\n')), Not(HasSubstr("noise exp")));
+  EXPECT_THAT(shown, HasSubstr("is over"));
+}
+
+TEST(Screen, GivesRanksTheRowsThatThereAre) {
+  const auto rows_of_a_rank = [](Size size) {
+    const Layout layout = lay_out(panels(), {}, usual_session().model(), size, kColour);
+    int halves = 0;
+    for (const MapLine& line : layout.rows.lines)
+      if (line.label_of < 0) halves += (line.top == 5) + (line.bottom == 5);
+    return halves / 2.0;
+  };
+  EXPECT_EQ(rows_of_a_rank({160, 48}), 1);
+  EXPECT_EQ(rows_of_a_rank({240, 70}), 1.5);
+  EXPECT_GE(rows_of_a_rank({300, 100}), 2);
+}
+
+TEST(Screen, PutsNumbersToTheScaleOfWaiting) {
+  EXPECT_THAT(text({160, 48}), HasSubstr("15"));
+  EXPECT_THAT(text({160, 48}), HasSubstr("100 % wait"));
+  EXPECT_THAT(text({80, 24}), HasSubstr("100 % wait"));
+}
+
+TEST(Cell, StaysCalmAtATenthOfWaiting) { EXPECT_EQ(ink_of(shares(0.89f, 0.11f), 1), Ink::kCompute); }
+
+TEST(Cell, ChangesItsShadeWhereTheScaleSaysSo) {
+  for (int shade = 1; shade < 8; ++shade) {
+    const float from = wait_from(shade);
+    EXPECT_EQ(static_cast<int>(ink_of(shares(1 - from - 0.01f, from + 0.01f), 1)) - static_cast<int>(Ink::kWait0),
+              shade);
+    EXPECT_EQ(static_cast<int>(ink_of(shares(1 - from + 0.01f, from - 0.01f), 1)) - static_cast<int>(Ink::kWait0),
+              shade - 1);
   }
 }
 

@@ -40,6 +40,7 @@ class Operator {
     return *this;
   }
   std::string screen() const { return to_text(draw(state, session_.model(), kSize, kLook)); }
+  const timeline::Lane* lane(Rank rank) const { return session_.timeline.lane(rank); }
   Layout layout() const { return lay_out(panels(), state, session_.model(), kSize, kLook); }
   template <class Kind>
   const Kind* last() const {
@@ -178,6 +179,50 @@ TEST(Keys, MovingOutOfAZoomScrollsIt) {
   const auto& groups = op.layout().rows.groups;
   EXPECT_LE(groups.front().first, 25);
   EXPECT_GT(groups.back().last, 25);
+}
+
+TEST(Keys, AChangesTheAxisAndStaysWhereItWas) {
+  Operator op;
+  op.state.zoom = 14;
+  op.press(U'h').press(KeyCode::kHome);
+  ASSERT_FALSE(op.state.follow);
+  const Nanoseconds from = op.layout().window.from();
+  op.press(U'a');
+  ASSERT_TRUE(op.layout().steps);
+  EXPECT_THAT(op.screen(), HasSubstr("step 0 "));
+  op.press(U'a');
+  EXPECT_FALSE(op.layout().steps);
+  EXPECT_NEAR(static_cast<double>(op.layout().window.from().count()), static_cast<double>(from.count()), 50e6);
+}
+
+TEST(Keys, ArrowsMoveStepByStepWhereColumnsAreSteps) {
+  Operator op;
+  op.state.cursor_rank = 12;
+  op.press(U'a').press(U'h').press(U'h');
+  ASSERT_TRUE(op.state.cursor_time);
+  const auto there = record_at(*op.lane(12), *op.state.cursor_time);
+  ASSERT_TRUE(there);
+  EXPECT_EQ(there->begin, *op.state.cursor_time);
+  op.press(U'h');
+  EXPECT_EQ(record_at(*op.lane(12), *op.state.cursor_time)->step, there->step - 1);
+  for (int i = 0; i < 100; ++i) op.press(U'h');
+  EXPECT_FALSE(op.state.follow);
+  EXPECT_TRUE(op.layout().steps->shows(record_at(*op.lane(12), *op.state.cursor_time)->step));
+  EXPECT_EQ(op.press(U'-').layout().steps->per_column, 2);
+  EXPECT_EQ(op.press(U'+').press(U'+').layout().steps->per_column, 1);
+}
+
+TEST(Keys, WGoesFromWaveToWaveAndSaysHowItRan) {
+  SyntheticSession session;
+  analysis::Wave second = session.findings.waves[0];
+  second.origin_rank = 20;
+  second.start = seconds(3);
+  session.findings.waves.push_back(second);
+  Operator op(session);
+  EXPECT_EQ(op.press(U'w').state.cursor_rank, 20);
+  EXPECT_THAT(op.screen(), HasSubstr("wave 2 of 2: rank 20, step 40: up 0 ranks, 1.00 ranks/step"));
+  EXPECT_EQ(op.press(U'w').state.cursor_rank, 5);
+  EXPECT_EQ(op.press(U'w').state.cursor_rank, 20);
 }
 
 TEST(Keys, WGoesToTheNextDelayAndRoundAgain) {
@@ -420,6 +465,18 @@ TEST(GotoForm, SeeksInAReplayThatHasNotComeSoFar) {
   op.press(U'g').type(U"9s").press(KeyCode::kEnter);
   ASSERT_NE(op.last<ReplaySeek>(), nullptr);
   EXPECT_EQ(op.last<ReplaySeek>()->to, seconds(9));
+}
+
+TEST(GotoForm, TakesThePauseOfAReplayAlong) {
+  SyntheticSession replay({.length = milliseconds(300)});
+  replay.session.replay.emplace();
+  Operator op(replay);
+  op.press(U' ').press(U'g').type(U"9s").press(KeyCode::kEnter);
+  EXPECT_TRUE(op.state.paused);
+  EXPECT_EQ(op.state.paused_at, seconds(9));
+  EXPECT_TRUE(op.state.follow);
+  op.press(U'g').type(U"100ms").press(KeyCode::kEnter);
+  EXPECT_TRUE(op.layout().window.shows(milliseconds(100)));
 }
 
 TEST(GotoForm, ComplainsAboutAStepThatIsNotKept) {

@@ -1,0 +1,59 @@
+#include "monitor/view/fronts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "monitor/view/figures.h"
+#include "monitor/view/moment.h"
+
+namespace idlewave::view {
+
+namespace {
+
+std::string ranks_in_words(int ranks) { return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s"); }
+
+}  // namespace
+
+const analysis::Wave* last_wave(const std::vector<analysis::Wave>& waves, Nanoseconds until) {
+  const auto begun = [until](const analysis::Wave& wave) { return wave.start <= until; };
+  const auto last = std::find_if(waves.rbegin(), waves.rend(), begun);
+  return last == waves.rend() ? nullptr : &*last;
+}
+
+Nanoseconds last_departure(const analysis::Wave& wave) {
+  Nanoseconds last = wave.start + wave.delay;
+  for (const analysis::WaveDirection* direction : {&wave.up, &wave.down})
+    if (!direction->front.empty()) last = std::max(last, direction->front.back().departure);
+  return last;
+}
+
+const analysis::Wave* wave_to_draw(const Layout& layout, const State& state, const Model& model) {
+  const Nanoseconds until = shown_until(state, model);
+  const analysis::Wave* shown = nullptr;
+  for (const analysis::Wave& wave : model.findings.waves) {
+    const auto begin = column_of(layout, model.timeline, wave.origin_rank, wave.start);
+    if (wave.start >= until || !begin) continue;
+    const bool under_cursor = state.cursor_time && state.cursor_rank == wave.origin_rank &&
+                              begin == column_of(layout, model.timeline, state.cursor_rank, *state.cursor_time);
+    if (under_cursor) return &wave;
+    shown = &wave;
+  }
+  return shown;
+}
+
+std::string front_in_words(const analysis::WaveDirection& direction) {
+  std::string out = ranks_in_words(direction.reach_ranks);
+  if (const auto& speed = direction.leading.ranks_per_step)
+    out += fmt::format(", {} ranks/step", to_figure(speed->value));
+  if (const auto& speed = direction.leading.ranks_per_s)
+    out += fmt::format(", {} ranks/s", to_figure(std::abs(speed->value)));
+  return out;
+}
+
+std::string in_words(const analysis::Wave& wave) {
+  return fmt::format("rank {}, step {}: up {}, down {}", wave.origin_rank, wave.origin_step, front_in_words(wave.up),
+                     front_in_words(wave.down));
+}
+
+}  // namespace idlewave::view

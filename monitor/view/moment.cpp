@@ -1,0 +1,51 @@
+#include "monitor/view/moment.h"
+
+#include <algorithm>
+
+namespace idlewave::view {
+
+namespace {
+
+Nanoseconds end_of_cursor(const State& state, const Model& model, const Layout& layout) {
+  const Nanoseconds at = *state.cursor_time;
+  if (!layout.steps) return layout.window.column * (at / layout.window.column + 1);
+  const timeline::Lane* lane = model.timeline.lane(state.cursor_rank);
+  const auto record = lane == nullptr ? std::nullopt : record_at(*lane, at);
+  return !record || record->end == Nanoseconds{0} ? Nanoseconds::max() : record->end;
+}
+
+Nanoseconds end_of_map(const Model& model, const Layout& layout, Nanoseconds until) {
+  if (!layout.steps) return layout.window.to();
+  const wire::Step after = layout.steps->begin_of(layout.steps->columns);
+  return after > latest_step_at(model.timeline, until) ? until : begin_of_step(model.timeline, after, until);
+}
+
+}  // namespace
+
+Nanoseconds moment_of(const State& state, const Model& model, const Layout& layout) {
+  const Nanoseconds until = shown_until(state, model);
+  if (layout.tiny) return until;
+  if (state.cursor_time) return std::min(end_of_cursor(state, model, layout), until);
+  return state.follow ? until : std::min(end_of_map(model, layout, until), until);
+}
+
+bool shows_the_past(const State& state, const Model& model, const Layout& layout) {
+  return state.paused || moment_of(state, model, layout) < shown_until(state, model);
+}
+
+Nanoseconds told_until(const State& state, const Model& model, const Layout& layout) {
+  return shows_the_past(state, model, layout) ? moment_of(state, model, layout) : Nanoseconds::max();
+}
+
+std::optional<int> column_of(const Layout& layout, const timeline::Timeline& timeline, Rank rank, Nanoseconds at) {
+  if (!layout.steps) {
+    if (!layout.window.shows(at)) return std::nullopt;
+    return static_cast<int>(layout.window.x_of(at));
+  }
+  const timeline::Lane* lane = timeline.lane(rank);
+  const wire::Step step = lane == nullptr ? wire::kNoStep : step_at(*lane, at);
+  if (!layout.steps->shows(step)) return std::nullopt;
+  return static_cast<int>(layout.steps->x_of(step));
+}
+
+}  // namespace idlewave::view
