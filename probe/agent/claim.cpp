@@ -1,6 +1,4 @@
 #include "probe/agent/claim.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,6 +11,9 @@
 #include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 namespace idlewave::agent {
 

@@ -1,11 +1,12 @@
 #include "monitor/cli/simulation/announcement.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstring>
+
+#include "probe/wire/session_directory.h"
+#include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli::simulation {
 namespace {
