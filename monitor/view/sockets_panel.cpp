@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -275,11 +276,25 @@ void draw_line(Canvas& canvas, int x, int y, const TableColumns& table, const So
                 Ink::kText);
 }
 
-/// First socket of a list that can't show all, so that the cursor's is among them.
-int first_shown(const State& state, const Model& model, int room) {
-  const int sockets = sockets_of(model);
-  if (state.focus == kKey) return std::clamp(state.scrolled_by(kKey), 0, std::max(sockets - room, 0));
-  return std::clamp(model.timeline.domain_of(state.cursor_rank) - room / 2, 0, std::max(sockets - room, 0));
+/// All, as their ranks stand on the map: nodes announce their domains in any order.
+std::vector<int> by_rank(const Model& model) {
+  std::vector<int> order(static_cast<std::size_t>(sockets_of(model)));
+  std::iota(order.begin(), order.end(), 0);
+  const auto first_rank = [&](int i) {
+    const auto& ranks = model.timeline.domains()[static_cast<std::size_t>(i)].ranks;
+    return ranks.empty() ? std::numeric_limits<Rank>::max() : ranks.front();
+  };
+  std::ranges::stable_sort(order, {}, first_rank);
+  return order;
+}
+
+/// The part of a list that there is room for, so that the cursor's is in it.
+std::vector<int> shown_of(const std::vector<int>& order, const State& state, const Model& model, int room) {
+  const int most = std::max(static_cast<int>(order.size()) - room, 0);
+  const auto here = std::ranges::find(order, model.timeline.domain_of(state.cursor_rank)) - order.begin();
+  const int wanted = state.focus == kKey ? state.scrolled_by(kKey) : static_cast<int>(here) - room / 2;
+  const auto first = order.begin() + std::clamp(wanted, 0, most);
+  return {first, first + std::min<std::ptrdiff_t>(room, order.end() - first)};
 }
 
 /// Share of a socket's ranks that are active: what sockets are ordered by, the lowest first.
@@ -350,9 +365,7 @@ void draw_lines(Canvas& canvas, const Box& box, const State& state, const Model&
     canvas.text(box.x, y++, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
   const int room = box.y + box.height - y;
   if (sockets > room && room >= kLinesToGroup) return draw_groups(canvas, {box.x, y, box.width, room}, state, model);
-  const int first = first_shown(state, model, room);
-  std::vector<int> shown(static_cast<std::size_t>(std::min(room, sockets - first)));
-  std::iota(shown.begin(), shown.end(), first);
+  const std::vector<int> shown = shown_of(by_rank(model), state, model, room);
   const TableColumns table = table_columns(model, shown, box.width);
   for (const int i : shown) {
     draw_line(canvas, box.x, y++, table, socket(model, i), model.timeline.domain_of(state.cursor_rank) == i);
@@ -424,11 +437,11 @@ void draw(Canvas& canvas, const Layout& layout, const State& state, const Model&
     return;
   }
   const int here = model.timeline.domain_of(state.cursor_rank), lines = lines_per_socket(form);
-  for (int i = 0; i < sockets; ++i) {
-    const Box own{box.x, box.y + i * lines, box.width, lines};
-    draw_one(canvas, own, form, socket(model, i), i == here);
+  int used = 0;
+  for (const int i : by_rank(model)) {
+    draw_one(canvas, {box.x, box.y + used, box.width, lines}, form, socket(model, i), i == here);
+    used += lines;
   }
-  const int used = sockets * lines;
   draw_moment(canvas, box, box.y + used, past, model);
   draw_notes(canvas, {box.x + 1, box.y + used + 1, box.width - 1, box.height - used - 1}, model);
 }
@@ -443,8 +456,8 @@ std::string active_in_words(const Model& model, int columns) {
   const auto& domains = model.timeline.domains();
   std::string each;
   double sum = 0;
-  for (std::size_t i = 0; i < domains.size(); ++i) {
-    const double active = socket(model, static_cast<int>(i)).activity.active_now;
+  for (const int i : by_rank(model)) {
+    const double active = socket(model, i).activity.active_now;
     sum += active;
     if (domains.size() <= 32) each += " " + to_active(active);
   }

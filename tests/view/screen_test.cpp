@@ -291,6 +291,26 @@ TEST(Screen, KeepsACountForManySockets) {
   EXPECT_THAT(text({}, many.model(), {160, 30}, kMonochrome), HasSubstr("of 400 ranks"));
 }
 
+TEST(Screen, ListsSocketsAsTheirRanksStandOnTheMap) {
+  timeline::Timeline timeline;
+  for (const Rank first : {4, 0, 8}) {
+    wire::Roster roster{.world_size = 12};
+    roster.domains.push_back({0, fmt::format("socket from {}", first), 1e10, 5e10, wire::BandwidthSource::kNone, ""});
+    for (Rank rank = first; rank < first + 4; ++rank) roster.ranks.push_back({rank, 1, 0});
+    ASSERT_TRUE(timeline.apply_roster(fmt::format("n{}", first), roster));
+  }
+  analysis::Findings findings;
+  findings.domains = analysis::domain_activity(timeline, {seconds(0), seconds(1)});
+  const SessionInfo session;
+  const Model model{timeline, findings, {}, session};
+  for (const Size size : {Size{160, 48}, Size{160, 16}, Size{60, 20}}) {
+    const std::string shown = to_text(draw({}, model, size, kColour));
+    ASSERT_THAT(shown, HasSubstr("socket from 0"));
+    EXPECT_LT(shown.find("socket from 0"), shown.find("socket from 4"));
+    EXPECT_LT(shown.find("socket from 4"), shown.find("socket from 8"));
+  }
+}
+
 TEST(Screen, GroupsManySocketsByStateTheLeastActiveFirst) {
   SyntheticSession many({.ranks = 400, .length = milliseconds(200)});
   auto& domains = many.findings.domains;
