@@ -68,9 +68,10 @@ bool Domains::place(const Resident& resident, Nanoseconds now) {
   for (const auto& source : sources_) source->place(resident.rank(), found.domain);
   Domain& domain = domains_[found.domain];
   const wire::DomainInfo before = domain.info;
-  domain.is_virtual = found.virtual_socket;
+  // Of the same number as one of the machine's, where a rank was taken to be that had not said yet where it is.
+  domain.is_virtual = domain.is_virtual || found.virtual_socket;
   domain.info.id = found.domain;
-  domain.info.label = label_of(found.domain, found.virtual_socket);
+  domain.info.label = label_of(found.domain, domain.is_virtual);
   raise_to(domain.info.core_bandwidth, resident.slot().core_bandwidth.load(std::memory_order_relaxed));
   raise_to(domain.info.saturated_bandwidth, resident.slot().saturated_bandwidth.load(std::memory_order_relaxed));
   if (std::vector<double> curve = curve_of(resident.slot()); !curve.empty()) domain.info.curve = std::move(curve);

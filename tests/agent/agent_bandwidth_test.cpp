@@ -34,6 +34,21 @@ TEST(Agent, TellsTheBandwidthOfAVirtualSocketAsItsModelSaysIt) {
   EXPECT_EQ(monitor.roster().ranks.at(0).domain, 5);
 }
 
+TEST(Agent, KeepsAVirtualSocketThoughARankThatIsNotOnOneIsTakenToBeOnTheSame) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank on_it("virtual", 0, 2, {"0"});
+  ASSERT_TRUE(monitor.until([&] { return monitor.domain_lane(0).size() >= 2; }));
+  PlayedRank late("count", 1, 2, {"1000", "1"});
+  ASSERT_TRUE(
+      monitor.until([&] { return monitor.roster().ranks.size() == 2 && monitor.roster().ranks.back().domain >= 0; }));
+  const std::size_t told = monitor.domain_lane(0).size();
+  ASSERT_TRUE(monitor.until([&] { return monitor.domain_lane(0).size() >= told + 2; }));
+  EXPECT_EQ(monitor.roster().domains.at(0).label, "virtual socket 0");
+  EXPECT_EQ(monitor.roster().domains.at(0).source, wire::BandwidthSource::kVirtual);
+}
+
 TEST(Agent, TellsDeclaredTrafficAndWhyThereIsNothingBetter) {
   const SessionRoot root;
   setenv("FAKE_LIKWID", "init -13", 1);
