@@ -1,7 +1,6 @@
 #include "monitor/analysis/activity.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "monitor/analysis/concurrency.h"
 #include "monitor/analysis/step_history.h"
@@ -40,7 +39,9 @@ std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window
   const timeline::Domain& domain = timeline.domains()[std::size_t(index)];
   double bytes = 0;
   Nanoseconds covered{};
-  for (const timeline::Sample each : std::views::reverse(timeline.samples(index))) {
+  const auto samples = timeline.samples(index);
+  for (std::size_t k = samples.size(); k-- > 0;) {
+    const timeline::Sample each = samples[k];
     if (each.end <= window.from) break;
     const Window sample{each.begin, each.end};
     const Window part{std::max(sample.from, window.from), std::min(sample.to, window.to)};
@@ -57,7 +58,7 @@ std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window
 Nanoseconds sampled_until(const Timeline& timeline, int domain, Nanoseconds at) {
   const auto samples = timeline.samples(domain);
   const auto after = std::ranges::upper_bound(samples, at, {}, &timeline::Sample::end);
-  return after == samples.begin() ? Nanoseconds{0} : (*std::ranges::prev(after)).end;
+  return after == samples.begin() ? Nanoseconds{0} : (*(after - 1)).end;
 }
 
 int silent_members(const Timeline& timeline, std::span<const Rank> ranks, Nanoseconds at) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "monitor/analysis/step_history.h"
 
@@ -60,7 +59,9 @@ class Spread {
 
 Nanoseconds waited_within(const Lane& lane, Window window) {
   Nanoseconds waited{};
-  for (const StepRecord record : std::views::reverse(lane.steps())) {
+  const auto steps = lane.steps();
+  for (std::size_t k = steps.size(); k-- > 0;) {
+    const StepRecord record = steps[k];
     if (record.end == Nanoseconds{0} || record.end > window.to) continue;
     if (record.end <= window.from) break;
     waited += record.wait + record.communicate;

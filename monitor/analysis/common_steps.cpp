@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <ranges>
 
 #include "monitor/analysis/step_course.h"
 
@@ -86,7 +85,7 @@ class LaneReader {
 
   const Lane& lane_;
   const timeline::StepRecords records_;
-  std::ranges::iterator_t<const timeline::StepRecords> next_;
+  timeline::StepRecords::iterator next_;
   std::vector<NumberedStep> steps_;
   Phase phase_ = Phase::kNone;
   bool in_step_ = false;

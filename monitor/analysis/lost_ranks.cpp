@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 #include <set>
 
 namespace idlewave::analysis {
@@ -23,9 +22,10 @@ std::vector<LostRank> find_lost_ranks(const timeline::Timeline& timeline) {
     lost.push_back({lane->last(), rank});
     told.insert(rank);
   }
-  for (const timeline::Loss& loss : timeline.losses() | std::views::reverse) {
-    if (loss.kind == timeline::LossKind::kRankLost && told.erase(loss.rank) == 0)
-      lost.push_back({loss.from, loss.rank});
+  const auto& losses = timeline.losses();
+  for (auto loss = losses.rbegin(); loss != losses.rend(); ++loss) {
+    if (loss->kind == timeline::LossKind::kRankLost && told.erase(loss->rank) == 0)
+      lost.push_back({loss->from, loss->rank});
   }
   std::ranges::sort(lost);
   return lost;

@@ -1,7 +1,6 @@
 #include "monitor/analysis/step_history.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace idlewave::analysis {
 
@@ -26,7 +25,9 @@ std::optional<timeline::StepRecord> step_at(const Lane& lane, Nanoseconds at) {
 
 void collect_lengths(const Lane& lane, Nanoseconds at, std::vector<Nanoseconds>& lengths) {
   std::size_t taken = 0;
-  for (const timeline::StepRecord record : std::views::reverse(lane.steps())) {
+  const auto steps = lane.steps();
+  for (std::size_t k = steps.size(); k-- > 0;) {
+    const timeline::StepRecord record = steps[k];
     if (taken == kStepsForTypical) return;
     if (record.end == Nanoseconds{0} || record.end > at) continue;
     lengths.push_back(record.end - record.begin);

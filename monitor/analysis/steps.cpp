@@ -1,7 +1,6 @@
 #include "monitor/analysis/steps.h"
 
 #include <cmath>
-#include <ranges>
 
 #include "monitor/analysis/step_history.h"
 
@@ -28,7 +27,9 @@ struct Sums {
 };
 
 void add_steps_within(const Lane& lane, Window window, Sums& sums) {
-  for (const StepRecord record : std::views::reverse(lane.steps())) {
+  const auto steps = lane.steps();
+  for (std::size_t k = steps.size(); k-- > 0;) {
+    const StepRecord record = steps[k];
     if (record.end == Nanoseconds{0} || record.end > window.to) continue;
     if (record.end <= window.from) break;
     sums.add(record);

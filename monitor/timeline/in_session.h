@@ -1,28 +1,66 @@
 #pragma once
 
-#include <ranges>
+#include <compare>
+#include <cstddef>
+#include <iterator>
 
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::timeline {
 
-/// Takes a record from lane time to session time.
-struct ToSession {
-  wire::Nanoseconds correction{};
-  template <class Record>
-  Record operator()(const Record& stored) const {
-    return stored.in_session(correction);
-  }
+/// Records that are stored in lane time, read in session time: a range whose elements are values. Of random access; for
+/// a search it takes each record that it looks at from the one time to the other. Valid until the store is changed. (A
+/// view of the standard library would do, but clang 14, which looks for hostile inputs, can't compile those of GCC 12.)
+template <class Store>
+class InSession {
+ public:
+  using value_type = typename Store::value_type;
+
+  class iterator {
+   public:
+    using iterator_concept = std::random_access_iterator_tag;
+    using iterator_category = std::input_iterator_tag;
+    using value_type = typename Store::value_type;
+    using difference_type = std::ptrdiff_t;
+    using reference = value_type;
+    using pointer = void;
+
+    iterator() = default;
+    iterator(typename Store::const_iterator at, wire::Nanoseconds correction) : at_(at), correction_(correction) {}
+
+    value_type operator*() const { return at_->in_session(correction_); }
+    value_type operator[](difference_type n) const { return *(*this + n); }
+    iterator& operator++() { return ++at_, *this; }
+    iterator operator++(int) { return {at_++, correction_}; }
+    iterator& operator--() { return --at_, *this; }
+    iterator operator--(int) { return {at_--, correction_}; }
+    iterator& operator+=(difference_type n) { return at_ += n, *this; }
+    iterator& operator-=(difference_type n) { return at_ -= n, *this; }
+    friend iterator operator+(iterator i, difference_type n) { return i += n; }
+    friend iterator operator+(difference_type n, iterator i) { return i += n; }
+    friend iterator operator-(iterator i, difference_type n) { return i -= n; }
+    friend difference_type operator-(const iterator& a, const iterator& b) { return a.at_ - b.at_; }
+    friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
+    friend auto operator<=>(const iterator& a, const iterator& b) { return a.at_ - b.at_ <=> 0; }
+
+   private:
+    typename Store::const_iterator at_{};
+    wire::Nanoseconds correction_{};
+  };
+
+  InSession(const Store& store, wire::Nanoseconds correction) : store_(&store), correction_(correction) {}
+
+  iterator begin() const { return {store_->begin(), correction_}; }
+  iterator end() const { return {store_->end(), correction_}; }
+  std::size_t size() const { return store_->size(); }
+  bool empty() const { return store_->empty(); }
+  value_type operator[](std::size_t i) const { return (*store_)[i].in_session(correction_); }
+  value_type front() const { return (*this)[0]; }
+  value_type back() const { return (*this)[size() - 1]; }
+
+ private:
+  const Store* store_;
+  wire::Nanoseconds correction_;
 };
-
-/// Records that are stored in lane time, read in session time: a view whose elements are values. Of random access; for
-/// a search it takes each record that it looks at from the one time to the other. Valid until the store is changed.
-template <class Store>
-using InSession = std::ranges::transform_view<std::ranges::ref_view<const Store>, ToSession>;
-
-template <class Store>
-InSession<Store> in_session(const Store& store, wire::Nanoseconds correction) {
-  return {std::ranges::ref_view<const Store>(store), ToSession{correction}};
-}
 
 }  // namespace idlewave::timeline

@@ -39,7 +39,7 @@ Nanoseconds Lane::events_from() const {
 
 StepRecords Lane::steps() const {
   static const std::deque<StepRecord> none;
-  return in_session(history_ ? history_->steps : none, clock_->correction);
+  return {history_ ? history_->steps : none, clock_->correction};
 }
 
 std::size_t Lane::steps_begun_before(Nanoseconds at) const {

@@ -286,7 +286,7 @@ const Lane* Timeline::lane(Rank rank) const {
 
 InSession<std::vector<Sample>> Timeline::samples(int domain) const {
   const DomainLane& lane = domain_lanes_[std::size_t(domain)];
-  return in_session(lane.samples, lane.clock->correction);
+  return {lane.samples, lane.clock->correction};
 }
 
 int Timeline::domain_of(Rank rank) const {
