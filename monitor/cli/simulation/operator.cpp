@@ -134,7 +134,7 @@ std::vector<Rank> Operator::ranks_of(const wire::Command& command) const {
   if (!command.ranks.empty()) {
     std::vector<Rank> named = command.ranks;
     std::ranges::sort(named);
-    named.erase(std::ranges::unique(named).begin(), named.end());
+    named.erase(std::unique(named.begin(), named.end()), named.end());
     return named;
   }
   std::vector<Rank> all(static_cast<std::size_t>(prepared_.scenario.machine.ranks));
