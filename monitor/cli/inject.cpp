@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -31,6 +33,15 @@ const timeline::CommandRecord* answer(const Monitor& monitor, wire::CommandId id
   return found == commands.end() ? nullptr : &*found;
 }
 
+/// The first of these that has not been announced and may still be: ranks of a program that starts join one by one, and
+/// no agent answers for one that has yet to join.
+std::optional<wire::Rank> missing(const timeline::Timeline& timeline, const std::vector<wire::Rank>& ranks) {
+  const auto found = std::find_if(ranks.begin(), ranks.end(), [&](wire::Rank rank) {
+    return !timeline.lane(rank) && (timeline.ranks() == 0 || rank < timeline.ranks());
+  });
+  return found == ranks.end() ? std::nullopt : std::optional(*found);
+}
+
 }  // namespace
 
 int inject(const InjectOptions& options) {
@@ -45,6 +56,9 @@ int inject(const InjectOptions& options) {
     const std::string detail = monitor.link_status().detail;
     return fail(detail.empty() ? "nobody answers at " + *endpoint : detail, 1);
   }
+  const auto missing_rank = [&] { return missing(monitor.observer().timeline(), options.command.ranks); };
+  if (!work_until(monitor, start, [&] { return !missing_rank(); }))
+    return fail(fmt::format("rank {} has not joined the session", *missing_rank()), 1);
   const auto sent = monitor.send(options.command, Clock::now() - start);
   if (!sent) return fail(sent.error().message, 1);
   if (!work_until(monitor, start, [&] { return answer(monitor, *sent) != nullptr; }))

@@ -444,6 +444,20 @@ class Run(unittest.TestCase):
         self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
         self.assertTrue(eventually(lambda: not self.processes("cli_reporter")))
 
+    def test_a_command_waits_for_a_rank_that_has_yet_to_join(self):
+        run = self.start("--session", "joins", "--allow-inject", "--", "sh", "-c",
+                         "$REPORTER 400 10000 0 2 & sleep 2; $REPORTER 300 10000 1 2; wait")
+        self.assertTrue(eventually(lambda: (self.sessions / "joins" / "agent").exists()))
+
+        def inject(rank):
+            return subprocess.run([BIN / "idlewave", "inject", "--session", "joins", "--ranks", rank, "--delay", "50ms"],
+                                  env=self.environment, capture_output=True, text=True)
+
+        self.assertEqual((inject("1").returncode, inject("0").returncode), (0, 0))
+        beyond = inject("2")
+        self.assertEqual((beyond.returncode, beyond.stderr), (1, "idlewave: refused: rank 2: the program has ranks 0 to 1\n"))
+        self.assertEqual(run.wait(timeout=PATIENCE), 0)
+
     # --- coming back ---
 
     def test_who_comes_later_sees_what_was_before(self):
