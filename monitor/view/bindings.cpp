@@ -49,7 +49,7 @@ std::vector<Binding> keys_and_mouse() {
       {keys_of(U"", KeyCode::kBackTab), "S-Tab", "panel before", "", actions::previous_panel},
       {keys_of(U"", KeyCode::kEnter), "Enter", "next page of the lesson", "", actions::next_page},
       {keys_of(U"n"), "n", "noise in all ranks", "noise", actions::noise},
-      {keys_of(U"c"), "c", "end noise and pending delays", "clear", actions::clear},
+      {keys_of(U"c"), "c", "let ranks go on, end noise", "clear", actions::clear},
       {keys_of(U"m"), "m", "mark this moment", "", actions::mark},
       {keys_of(U"r"), "r", "start, stop recording", "record", actions::record},
       {keys_of(U"s"), "s", "save the screen as text", "save", actions::save},
