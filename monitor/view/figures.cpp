@@ -103,4 +103,13 @@ std::string ranks_in_words(std::span<const wire::Rank> ranks) {
 
 std::string to_percent(double share) { return fmt::format("{:.0f} %", 100 * std::clamp(share, 0.0, 1.0)); }
 
+std::int64_t round_distance(std::int64_t least) {
+  for (std::int64_t power = 1; power < 1'000'000'000'000'000'000; power *= 10) {
+    for (const std::int64_t digit : {1, 2, 5}) {
+      if (digit * power >= least) return digit * power;
+    }
+  }
+  return least;
+}
+
 }  // namespace idlewave::view

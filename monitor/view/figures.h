@@ -24,5 +24,8 @@ std::string to_active(double processes);    ///< "9.9", "0.0", "4000": one decim
 std::string to_duration_like(Nanoseconds span, Nanoseconds like);
 std::string ranks_in_words(std::span<const wire::Rank> ranks);  ///< "0-9,20" for ascending ranks.
 std::string to_percent(double share);                           ///< "27 %".
+/// Of 1, 2 or 5 times a power of ten, as labels of an axis stand apart, the smallest that is at least `least`; beyond
+/// 5 * 10^17 `least` itself.
+std::int64_t round_distance(std::int64_t least);
 
 }  // namespace idlewave::view

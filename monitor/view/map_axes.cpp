@@ -26,22 +26,18 @@ RankRange ranks_of(const RankRows& rows, const MapLine& line) {
   return {top.first, line.bottom < 0 ? top.last : rows.groups[static_cast<std::size_t>(line.bottom)].last};
 }
 
-/// 1, 2 or 5 times a power of ten, so that labels stand at most on every second line.
-Rank label_step(const RankRows& rows) {
-  const Rank ranks_per_line = 2 * rows.ranks_per_group;
-  for (Rank power = 1;; power *= 10) {
-    for (const Rank digit : {1, 2, 5}) {
-      if (digit * power >= 2 * ranks_per_line || digit * power > wire::kMaxRanks) return digit * power;
-    }
-  }
+/// Labels stand at most on every second line.
+std::int64_t label_step(const RankRows& rows) {
+  const std::int64_t ranks_per_line = 2 * std::int64_t{rows.ranks_per_group};
+  return round_distance(2 * ranks_per_line);
 }
 
 /// The rank that a line's label names, -1 for none.
-Rank labelled_rank(const RankRows& rows, const MapLine& line, Rank step) {
+Rank labelled_rank(const RankRows& rows, const MapLine& line, std::int64_t step) {
   const RankRange ranks = ranks_of(rows, line);
   if (line.domain_begins) return ranks.first;
-  const Rank round = (ranks.first + step - 1) / step * step;
-  return round < ranks.last ? round : -1;
+  const std::int64_t round = (ranks.first + step - 1) / step * step;
+  return round < ranks.last ? static_cast<Rank>(round) : -1;
 }
 
 const char* doing(wire::Phase phase) {
@@ -163,7 +159,7 @@ class LegendWriter {
 }  // namespace
 
 void draw_rank_axis(Canvas& canvas, const Layout& layout, const State& state) {
-  const Rank step = label_step(layout.rows);
+  const std::int64_t step = label_step(layout.rows);
   const int digits = layout.labels.width - 2;
   Rank written = -1;
   for (std::size_t i = 0; i < layout.rows.lines.size(); ++i) {
@@ -182,6 +178,8 @@ void draw_rank_axis(Canvas& canvas, const Layout& layout, const State& state) {
   }
 }
 
+namespace {
+
 /// A band between the axis' labels while ranks are disturbed by order.
 void draw_noise(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
   const Nanoseconds until = shown_until(state, model);
@@ -195,6 +193,8 @@ void draw_noise(Canvas& canvas, const Layout& layout, const State& state, const 
     }
   }
 }
+
+}  // namespace
 
 void draw_time_axis(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
   if (layout.axis < 0) return;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "monitor/view/figures.h"
 #include "monitor/view/text.h"
 
 namespace idlewave::view {
@@ -11,16 +12,6 @@ namespace idlewave::view {
 namespace {
 
 constexpr int kRanksAsked = 32;
-
-/// 1, 2 or 5 times a power of ten, at least `least`.
-wire::Step round_distance(wire::Step least) {
-  for (wire::Step power = 1; power < 1'000'000'000'000'000; power *= 10) {
-    for (const wire::Step digit : {1, 2, 5}) {
-      if (digit * power >= least) return digit * power;
-    }
-  }
-  return least;
-}
 
 }  // namespace
 

@@ -23,15 +23,7 @@ std::int64_t first_slot_in_jumps(std::int64_t newest, int columns) {
   return beyond <= 0 ? 0 : (beyond + quarter - 1) / quarter * quarter;
 }
 
-/// 1, 2 or 5 times a power of ten nanoseconds, at least `least`.
-Nanoseconds round_step(Nanoseconds least) {
-  for (std::int64_t power = 1; power < 1'000'000'000'000'000; power *= 10) {
-    for (const std::int64_t digit : {1, 2, 5}) {
-      if (digit * power >= least.count()) return Nanoseconds(digit * power);
-    }
-  }
-  return least;
-}
+Nanoseconds round_step(Nanoseconds least) { return Nanoseconds(round_distance(least.count())); }
 
 }  // namespace
 
