@@ -6,6 +6,7 @@
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
 #include "monitor/analysis/order.h"
+#include "monitor/analysis/plural.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report.h"
@@ -18,14 +19,16 @@ namespace {
 
 using wire::Nanoseconds;
 
+using analysis::plural;
 using analysis::Window;
 using timeline::Timeline;
 using words::format_duration;
 
 std::string run_text(const Timeline& timeline) {
   std::string text =
-      fmt::format("{} ranks, {} steps, {}, {} events, {} dropped\n", timeline.ranks(), timeline.latest_step() + 1,
-                  format_duration(timeline.now()), timeline.events(), timeline.dropped());
+      fmt::format("{}, {}, {}, {}, {} dropped\n", plural(timeline.ranks(), "rank"),
+                  plural(std::uint64_t(timeline.latest_step() + 1), "step"), format_duration(timeline.now()),
+                  plural(timeline.events(), "event"), timeline.dropped());
   const std::string missing = to_words(analysis::find_missing(timeline));
   if (!missing.empty()) text += "INCOMPLETE: " + missing + "\n";
   const std::string lost = to_words(analysis::find_lost_ranks(timeline));
@@ -70,7 +73,7 @@ std::string theory_text(const std::optional<analysis::TheorySpeed>& theory) {
 std::string direction_text(const char* name, const analysis::WaveDirection& direction) {
   if (direction.end == analysis::WaveEnd::kUnknown)
     return fmt::format("    {:<4} {}\n", name, analysis::end_in_words(direction));
-  std::string text = fmt::format("    {:<4} {} ranks", name, direction.reach_ranks);
+  std::string text = fmt::format("    {:<4} {}", name, plural(std::uint64_t(direction.reach_ranks), "rank"));
   if (direction.decay_s_per_rank)
     text += fmt::format(" at {}, {}{}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),
                         figure_text(direction.leading.ranks_per_s, "ranks/s"), theory_text(direction.theory),

@@ -4,16 +4,11 @@
 
 #include <algorithm>
 
+#include "monitor/analysis/plural.h"
 #include "monitor/view/figures.h"
 #include "monitor/view/moment.h"
 
 namespace idlewave::view {
-
-namespace {
-
-std::string ranks_in_words(int ranks) { return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s"); }
-
-}  // namespace
 
 const analysis::Wave* last_wave(const std::vector<analysis::Wave>& waves, Nanoseconds until) {
   const auto begun = [until](const analysis::Wave& wave) { return wave.start <= until; };
@@ -43,7 +38,7 @@ const analysis::Wave* wave_to_draw(const Layout& layout, const State& state, con
 }
 
 std::string front_in_words(const analysis::WaveDirection& direction) {
-  std::string out = ranks_in_words(direction.reach_ranks);
+  std::string out = analysis::plural(std::uint64_t(direction.reach_ranks), "rank");
   if (const auto& speed = direction.leading.ranks_per_step)
     out += fmt::format(", {} ranks/step", to_figure(speed->value));
   if (const auto& speed = direction.leading.ranks_per_s)

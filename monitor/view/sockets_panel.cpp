@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 
+#include "monitor/analysis/plural.h"
 #include "monitor/view/figures.h"
 #include "monitor/view/layout.h"
 #include "monitor/view/moment.h"
@@ -109,7 +110,7 @@ class SocketWriter {
 
   void heading(bool focused) {
     const std::string where = socket_.domain.node.empty() ? "" : socket_.domain.node + " · ";
-    const std::string which = "ranks " + ranks_in_words(socket_.domain.ranks);
+    const std::string which = (socket_.ranks() == 1 ? "rank " : "ranks ") + ranks_in_words(socket_.domain.ranks);
     const int room = std::max(box_.width - columns_of(socket_.domain.info.label) - 2, 12);
     const std::string ranks = shortened(longest_fitting({where + which, which}, room), room);
     const std::string label = shortened_inside(socket_.domain.info.label, box_.width - columns_of(ranks) - 2);
@@ -462,7 +463,7 @@ std::string active_in_words(const Model& model, int columns) {
     if (domains.size() <= 32) each += " " + to_active(active);
   }
   const Rank ranks = model.timeline.ranks();
-  std::vector<std::string> variants = {fmt::format("active {} of {} ranks", to_active(sum), ranks),
+  std::vector<std::string> variants = {fmt::format("active {} of {}", to_active(sum), analysis::plural(ranks, "rank")),
                                        fmt::format("active {} of {}", to_active(sum), ranks),
                                        fmt::format("{} of {}", to_active(sum), ranks),
                                        fmt::format("{:.0f}/{}", sum, ranks), fmt::format("{:.0f}", sum)};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "monitor/analysis/plural.h"
 #include "monitor/view/figures.h"
 #include "monitor/view/fronts.h"
 #include "monitor/view/moment.h"
@@ -142,8 +143,8 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
       {.text = "idlewave", .ink = Ink::kStrong, .weight = 2, .bold = true},
       {.text = label, .ink = Ink::kTitle, .weight = 8, .bold = true},
       {.text = name, .ink = Ink::kDim, .weight = 5},
-      {.text = timeline.ranks() == 0 ? "" : fmt::format("{} ranks", timeline.ranks()), .weight = 7},
-      {.text = sockets == 0 ? "" : fmt::format("{} socket{}", sockets, sockets == 1 ? "" : "s"), .weight = 3},
+      {.text = timeline.ranks() == 0 ? "" : analysis::plural(timeline.ranks(), "rank"), .weight = 7},
+      {.text = sockets == 0 ? "" : analysis::plural(sockets, "socket"), .weight = 3},
       {.text = step == wire::kNoStep ? "" : fmt::format("step {:<4}", step), .weight = 6},
       {.text = timeline.empty() ? "" : to_moment(moment, std::chrono::milliseconds(100)), .weight = 6, .reverse = past},
       {.text = noise_in_words(noises(timeline), moment), .ink = Ink::kWarning, .weight = 8, .bold = true},

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "monitor/analysis/plural.h"
 #include "monitor/cli/report.h"
 #include "monitor/cli/simulation/observation.h"
 #include "monitor/cli/simulation/ways.h"
@@ -13,6 +14,8 @@
 
 namespace idlewave::cli::simulation {
 namespace {
+
+using analysis::plural;
 
 using json = nlohmann::ordered_json;
 using sim::sweep::interrupted;
@@ -148,8 +151,9 @@ std::string means_text(const support::Machine& machine, const ScenarioOptions& o
 
 std::string text_of(const support::Scenario& scenario, const ScenarioOptions& options, const Timed& timed) {
   const sim::core::Run& run = timed.run;
-  std::string text = fmt::format("{} ranks, {} steps: makespan {:.6g} s{}\n", scenario.machine.ranks,
-                                 scenario.program.steps, run.makespan, run.stopped ? " so far (interrupted)" : "");
+  std::string text =
+      fmt::format("{}, {}: makespan {:.6g} s{}\n", plural(scenario.machine.ranks, "rank"),
+                  plural(scenario.program.steps, "step"), run.makespan, run.stopped ? " so far (interrupted)" : "");
   text += fmt::format("simulated in {:.3g} s, {:.3g} million rank-steps a second\n", timed.wall_s,
                       double(run.rank_steps) * 1e-6 / std::max(timed.wall_s, 1e-9));
   text += means_text(scenario.machine, options, run);

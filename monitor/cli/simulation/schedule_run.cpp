@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "monitor/analysis/plural.h"
 #include "monitor/cli/simulation/frames.h"
 #include "monitor/cli/simulation/schedule_file.h"
 #include "monitor/cli/simulation/schedule_program.h"
@@ -16,6 +17,8 @@
 
 namespace idlewave::cli::simulation {
 namespace {
+
+using analysis::plural;
 
 namespace network = sim::network;
 using json = nlohmann::ordered_json;
@@ -40,15 +43,15 @@ std::string json_of(const GoalRun& run, double wall_s, const std::optional<Origi
 
 std::string text_of(const GoalRun& run, double wall_s, const std::optional<Origin>& origin) {
   const std::string source =
-      origin
-          ? fmt::format("extrapolated from {} ranks: {} collective{} written anew, other messages at their distance\n",
-                        origin->ranks, origin->collectives, origin->collectives == 1 ? "" : "s")
-          : "";
+      origin ? fmt::format("extrapolated from {}: {} written anew, other messages at their distance\n",
+                           plural(origin->ranks, "rank"), plural(origin->collectives, "collective"))
+             : "";
   return source + fmt::format(
-                      "{} ranks, {} operations, {} message{}: makespan {} ns\nsimulated in {:.3g} s, {:.3g} million "
+                      "{}, {}, {}: makespan {} ns\nsimulated in {:.3g} s, {:.3g} million "
                       "operations a second\n",
-                      run.finish_ns.size(), run.ops, run.messages, run.messages == 1 ? "" : "s", makespan_ns(run),
-                      wall_s, double(run.ops) * 1e-6 / std::max(wall_s, 1e-9));
+                      plural(run.finish_ns.size(), "rank"), plural(run.ops, "operation"),
+                      plural(run.messages, "message"), makespan_ns(run), wall_s,
+                      double(run.ops) * 1e-6 / std::max(wall_s, 1e-9));
 }
 
 /// Runs it once more; Ctrl-C leaves a sound session up to there.
