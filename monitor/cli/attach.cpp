@@ -129,7 +129,9 @@ int attach(const AttachOptions& options) {
                                  .key = options.key,
                                  .role = options.view_only ? wire::Role::kSpectator : wire::Role::kOperator});
     if (!link) return fail(link.error().message, 2);
-    Monitor monitor(std::move(*link), {.label = label_of(options.endpoint),
+    const bool is_name = options.endpoint.find("://") == std::string::npos;
+    Monitor monitor(std::move(*link), {.session = is_name ? options.endpoint : "",
+                                       .label = label_of(options.endpoint),
                                        .memory = options.memory,
                                        .hosted = host::read_host_record(options.endpoint) ? options.endpoint : ""});
     const int code = finish_recording(monitor, watch(monitor, options, *endpoint));

@@ -466,9 +466,11 @@ class Run(unittest.TestCase):
         time.sleep(0.5)
         listed = subprocess.run([BIN / "idlewave", "attach"], env=self.environment, capture_output=True, text=True)
         self.assertRegex(listed.stdout, "later +sh -c")
-        attached = subprocess.run([BIN / "idlewave", "attach", "later", "--headless", "--json"], env=self.environment, capture_output=True,
-                                  text=True, timeout=PATIENCE)
+        attached = subprocess.run([BIN / "idlewave", "attach", "later", "--headless", "--json", "--record", self.path / "later.iw"],
+                                  env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(json.loads(attached.stdout)["events"], 2 + 200 * 3, attached.stderr)
+        info = subprocess.run([BIN / "idlewave", "info", self.path / "later.iw"], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertRegex(info.stdout, r"(?m)^session +later$")
         self.assertEqual(run.wait(timeout=PATIENCE), 4)
 
 
