@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "monitor/host/host_record.h"
+#include "monitor/host/kept_output.h"
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/host/provenance.h"
@@ -43,8 +44,6 @@ constexpr Nanoseconds kPatienceForAgents = seconds(3), kPatienceForStopped = sec
 constexpr Nanoseconds kRanksAreGone = milliseconds(1500);  ///< After the program has ended; else they outlive it.
 constexpr Nanoseconds kPatienceForStarter = seconds(2);    ///< To attach, where the program was over in moments.
 constexpr Nanoseconds kEndPatience = seconds(5);           ///< Between asking the program to end and ending it.
-/// Of disk, set aside ahead of what the program prints: its writes must not fail because others fill the disk.
-constexpr off_t kRoomForOutput = 16 << 20;
 /// What a screen that comes later gets to see, in bytes of frames.
 constexpr std::uint64_t kHistory = 64u << 20;
 
@@ -116,8 +115,6 @@ class Host {
   void obey_recordings();
   wire::Status open_view();
   wire::Result<Streams> open_streams();
-  wire::Status open_kept_output();
-  wire::Status make_room_for_output();
   void turn();
   void pass_on_frames();
   void pass_on_commands();
@@ -131,7 +128,6 @@ class Host {
   bool has_agent_here() const;
   void describe(bool at_once);
   void look_after_output();
-  void keep_output();
 
   const HostOptions& options_;
   process::Channel& starter_;
@@ -145,9 +141,8 @@ class Host {
   Clock::time_point began_ = Clock::now();
   std::optional<Nanoseconds> ended_at_;  ///< The program.
   std::optional<Nanoseconds> end_asked_at_;
-  int kept_output_ = -1;           ///< The file that stands for a terminal; -1: the program has its own, or --output.
-  off_t output_room_ = 0;          ///< Where the room in it ends; -1: there is no more.
-  std::string refused_recording_;  ///< Why the last one that was asked for did not begin.
+  std::optional<KeptOutput> kept_output_;  ///< None: the program has its own terminal, or --output.
+  std::string refused_recording_;          ///< Why the last one that was asked for did not begin.
   HostRecord record_;
   HostRecord told_;
   Nanoseconds described_at_{};
@@ -202,8 +197,10 @@ wire::Result<Streams> Host::open_streams() {
   Streams streams;
   int file = options_.output_fd;
   if (options_.on_screen && file < 0) {
-    if (const wire::Status opened = open_kept_output(); !opened) return opened.error();
-    file = kept_output_;
+    auto kept = KeptOutput::open(session_.name());
+    if (!kept) return kept.error();
+    record_.output = kept->path();
+    file = kept_output_.emplace(std::move(*kept)).fd();
   }
   const auto taken = [&](int stream) { return options_.on_screen && isatty(stream); };
   if (taken(STDIN_FILENO) || (options_.in_background && isatty(STDIN_FILENO)))
@@ -212,24 +209,6 @@ wire::Result<Streams> Host::open_streams() {
   if (options_.output_fd >= 0 || taken(STDERR_FILENO)) streams.error = file;
   if (options_.report_has_stdout && streams.output < 0) streams.output = STDERR_FILENO;
   return streams;
-}
-
-wire::Status Host::open_kept_output() {
-  record_.output = kept_output_path(session_.name());
-  kept_output_ = open(record_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-  if (kept_output_ < 0) return wire::Error{fmt::format("{}: {}", record_.output, std::strerror(errno))};
-  return make_room_for_output();
-}
-
-/// Error: there is none. File systems that can't set any aside have what they have.
-wire::Status Host::make_room_for_output() {
-  const off_t size = lseek(kept_output_, 0, SEEK_END);
-  if (size + kRoomForOutput / 2 < output_room_) return wire::ok();
-  if (fallocate(kept_output_, FALLOC_FL_KEEP_SIZE, size, kRoomForOutput) != 0 && errno != EOPNOTSUPP)
-    return wire::Error{fmt::format("{}: no room to keep what the program prints ({}); --output FILE puts it elsewhere",
-                                   record_.output, std::strerror(errno))};
-  output_room_ = size + kRoomForOutput;
-  return wire::ok();
 }
 
 int Host::start() {
@@ -372,20 +351,8 @@ void Host::describe(bool at_once) {
 }
 
 void Host::look_after_output() {
-  if (kept_output_ < 0 || output_room_ < 0) return;
-  const wire::Status room = make_room_for_output();
-  if (room) return;
-  output_room_ = -1;
-  starter_.say(message::kNote + room.error().message);
-}
-
-/// Nobody is left to show what the program has printed: it is kept where one would look for it.
-void Host::keep_output() {
-  std::error_code failed;
-  if (!starter_is_gone_ || record_.output.empty() || fs::file_size(record_.output, failed) == 0 || failed) return;
-  for (const fs::path& folder : {fs::current_path(failed), fs::path(std::getenv("HOME") ? std::getenv("HOME") : "/")}) {
-    if (fs::copy_file(record_.output, folder / free_file_name(session_.name(), ".out"), failed); !failed) return;
-  }
+  if (!kept_output_) return;
+  if (const wire::Status room = kept_output_->make_room(); !room) starter_.say(message::kNote + room.error().message);
 }
 
 void Host::finish() {
@@ -397,7 +364,7 @@ void Host::finish() {
   for (const std::string& trouble : session_.troubles()) starter_.say(message::kNote + trouble);
   describe(true);
   view_->finish(starter_is_gone_ ? Nanoseconds(0) : kPatienceForStarter);
-  keep_output();
+  if (kept_output_ && starter_is_gone_) kept_output_->leave_copy(session_.name());
   starter_.say(fmt::format("{}{}", message::kEnded, *record_.code));
 }
 
