@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <map>
 #include <type_traits>
 
 #include "monitor/cli/paths.h"
 #include "monitor/cli/suggestion.h"
 #include "monitor/cli/verb_table.h"
 #include "monitor/cli/verbs.h"
-#include "probe/wire/printable.h"
+#include "probe/arguments/command_line.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
 #include "probe/words/ranks.h"
@@ -22,48 +22,49 @@
 namespace idlewave::cli {
 namespace {
 
+using arguments::CommandLine;
+
 constexpr const char* kHeadlessFor = "--headless-for";
 
 using Parsed = std::function<int()>;  ///< What to do once the whole line has been read.
 
 template <class T>
-T value_or_throw(wire::Result<T> result, const std::string& flag) {
-  if (!result) throw CLI::ValidationError(flag, result.error().message);
+T value_or_refuse(wire::Result<T> result, const std::string& flag) {
+  if (!result) arguments::refuse(flag, result.error().message);
   return *result;
 }
 
 /// An option that takes one word, read by `parse`.
 template <class T>
-void add_word(CLI::App& app, const std::string& flag, const char* type_name, const std::string& help,
+void add_word(CommandLine& app, const std::string& flag, const char* type_name, const std::string& help,
               wire::Result<T> (*parse)(std::string_view), std::type_identity_t<std::function<void(T)>> store) {
-  app.add_option_function<std::string>(
-         flag, [=](const std::string& text) { store(value_or_throw(parse(text), flag)); }, help)
-      ->type_name(type_name);
+  app.add_text(
+         flag, [=](const std::string& text) { store(value_or_refuse(parse(text), flag)); }, help)
+      .type_name(type_name);
 }
 
-void add_duration(CLI::App& app, const std::string& flag, const std::string& help,
+void add_duration(CommandLine& app, const std::string& flag, const std::string& help,
                   std::function<void(Nanoseconds)> store) {
   add_word(app, flag, "TIME", help, words::parse_duration, store);
 }
 
-void add_watch_options(CLI::App& app, WatchOptions& options) {
+void add_watch_options(CommandLine& app, WatchOptions& options) {
   add_word(app, "--memory", "SIZE", "Memory for the history (512MB); the oldest detail goes first", words::parse_bytes,
            [&options](std::uint64_t bytes) { options.memory = bytes; });
 }
 
-void add_report_options(CLI::App& app, WatchOptions& options) {
+void add_report_options(CommandLine& app, WatchOptions& options) {
   app.add_flag("--json", options.json, "Print the report as JSON to stdout");
   add_word(app, "--window", "FROM:TO", "Part of the run for the averages, as fractions (0.5:0.95)", words::parse_window,
            [&options](words::Fractions window) { options.window = window; });
 }
 
-void add_key(CLI::App& app, std::string& key) {
-  app.add_option("--key", key,
-                 "Key file of the session, for an endpoint over tcp: key.operator, or key.viewer to look on")
-      ->type_name("FILE");
+void add_key(CommandLine& app, std::string& key) {
+  app.add("--key", key, "Key file of the session, for an endpoint over tcp: key.operator, or key.viewer to look on")
+      .type_name("FILE");
 }
 
-void add_size(CLI::App& app, WatchOptions& options) {
+void add_size(CommandLine& app, WatchOptions& options) {
   add_word(app, "--size", "COLUMNSxROWS", "Size of the printed screen", words::parse_screen_size,
            [&options](words::ScreenSize size) {
              options.size = {size.columns, size.rows};
@@ -71,97 +72,99 @@ void add_size(CLI::App& app, WatchOptions& options) {
 }
 
 /// The same for every verb that watches. `--headless 10s` arrives as `--headless-for 10s`: words_of().
-void add_headless(CLI::App& app, WatchOptions& options) {
+void add_headless(CommandLine& app, WatchOptions& options) {
   app.add_flag(
       "--headless", options.headless,
       "Without a terminal, until the session ends or for so long (--headless 10s); then the last screen goes to "
       "stderr");
-  app.add_option_function<std::string>(kHeadlessFor,
-                                       [&options](const std::string& text) {
-                                         options.headless = true;
-                                         options.headless_for =
-                                             value_or_throw(words::parse_duration(text), "--headless");
-                                       })
-      ->group("");
+  app.add_text(
+         kHeadlessFor,
+         [&options](const std::string& text) {
+           options.headless = true;
+           options.headless_for = value_or_refuse(words::parse_duration(text), "--headless");
+         },
+         "")
+      .hide();
 }
 
-void add_demo(CLI::App& app, DemoOptions& o, Parsed& parsed) {
-  CLI::App* verb = app.get_subcommand("demo");
-  verb->add_option("lesson", o.lesson, "Name of the lesson (memory-bound)")->type_name("NAME");
-  verb->add_flag("--list", o.list, "Name the lessons");
-  verb->add_flag("--simulated", o.simulated,
-                 "With simulated ranks instead of MPI ranks: thousands of them, and no MPI is needed");
-  verb->add_option_function<Rank>(
+void add_demo(CommandLine& app, DemoOptions& o, Parsed& parsed) {
+  CommandLine verb = app.verb("demo");
+  verb.add("lesson", o.lesson, "Name of the lesson (memory-bound)").type_name("NAME");
+  verb.add_flag("--list", o.list, "Name the lessons");
+  verb.add_flag("--simulated", o.simulated,
+                "With simulated ranks instead of MPI ranks: thousands of them, and no MPI is needed");
+  verb.add_int(
           "--ranks", [&o](Rank n) { o.ranks = n; }, "Number of MPI ranks")
-      ->check(CLI::Range(1, 100000));
-  verb->add_option_function<Rank>(
+      .within(1, 100000);
+  verb.add_int(
           "--ranks-per-domain", [&o](Rank n) { o.ranks_per_domain = n; }, "Ranks on each virtual socket")
-      ->check(CLI::Range(1, 100000));
-  verb->add_option_function<std::int64_t>(
+      .within(1, 100000);
+  verb.add_int64(
           "--steps", [&o](std::int64_t n) { o.steps = n; }, "End after so many steps")
-      ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 40));
-  add_headless(*verb, o);
-  verb->add_option("--record", o.record, "Record the session")->type_name("FILE");
-  add_watch_options(*verb, o);
-  add_report_options(*verb, o);
-  add_size(*verb, o);
-  verb->callback([&] { parsed = [&o] { return demo(o); }; });
+      .within(std::int64_t(1), std::int64_t(1) << 40);
+  add_headless(verb, o);
+  verb.add("--record", o.record, "Record the session").type_name("FILE");
+  add_watch_options(verb, o);
+  add_report_options(verb, o);
+  add_size(verb, o);
+  verb.then([&] { parsed = [&o] { return demo(o); }; });
 }
 
-void add_run(CLI::App& app, RunOptions& o, Parsed& parsed) {
-  CLI::App* verb = app.get_subcommand("run");
-  verb->add_option("command", o.command, "Launcher and program, after --")->required();
-  add_headless(*verb, o);
-  verb->add_option("--record", o.record, "Record the session")->type_name("FILE");
-  const std::map<std::string, host::MpiChoice> kinds = {
-      {"auto", host::MpiChoice::kAuto}, {"openmpi", host::MpiChoice::kOpenMpi}, {"mpich", host::MpiChoice::kMpich}};
-  verb->add_option("--mpi", o.mpi, "Whose launcher it is: auto, openmpi, mpich")
-      ->transform(CLI::CheckedTransformer(kinds));
-  verb->add_option("--listen", o.listen, "Where the agents connect to (a socket of this node), as in tcp://*:5555")
-      ->type_name("ENDPOINT");
-  verb->add_option("--session", o.session, "Name of the session")->type_name("NAME");
-  verb->add_option("--output", o.output, "Write what the program prints into this file")->type_name("FILE");
-  verb->add_option("--report", o.report, "Write the report as JSON into this file")->type_name("FILE");
-  verb->add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
-  add_watch_options(*verb, o);
-  add_report_options(*verb, o);
-  add_size(*verb, o);
-  verb->footer(
+void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
+  CommandLine verb = app.verb("run");
+  verb.add("command", o.command, "Launcher and program, after --").required();
+  add_headless(verb, o);
+  verb.add("--record", o.record, "Record the session").type_name("FILE");
+  const std::map<std::string, int> kinds = {{"auto", int(host::MpiChoice::kAuto)},
+                                            {"openmpi", int(host::MpiChoice::kOpenMpi)},
+                                            {"mpich", int(host::MpiChoice::kMpich)}};
+  verb.add_choice(
+      "--mpi", kinds, [&o](int kind) { o.mpi = host::MpiChoice(kind); }, "Whose launcher it is: auto, openmpi, mpich");
+  verb.add("--listen", o.listen, "Where the agents connect to (a socket of this node), as in tcp://*:5555")
+      .type_name("ENDPOINT");
+  verb.add("--session", o.session, "Name of the session").type_name("NAME");
+  verb.add("--output", o.output, "Write what the program prints into this file").type_name("FILE");
+  verb.add("--report", o.report, "Write the report as JSON into this file").type_name("FILE");
+  verb.add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
+  add_watch_options(verb, o);
+  add_report_options(verb, o);
+  add_size(verb, o);
+  verb.footer(
       "The program has its streams, its signals and its exit code as without us; with --json its standard output goes "
       "to standard error. It goes on when this "
       "program is ended or the terminal is closed, and so does the recording. Exit codes: the program's; 125 if it was "
       "fine and something of ours failed; 127 or 126 "
       "if it could not be started.");
-  verb->callback([&] { parsed = [&o] { return run(o); }; });
+  verb.then([&] { parsed = [&o] { return run(o); }; });
 }
 
-void add_attach(CLI::App& app, AttachOptions& o, Parsed& parsed) {
-  CLI::App* verb = app.get_subcommand("attach");
-  verb->add_option("endpoint", o.endpoint,
-                   "Endpoint of its agent, or its name if it runs on this node; nothing: list what runs here");
-  add_key(*verb, o.key);
-  verb->add_flag("--view", o.view_only, "As a spectator, who can't inject");
-  add_headless(*verb, o);
-  verb->add_option("--record", o.record, "Record the session")->type_name("FILE");
-  add_watch_options(*verb, o);
-  add_report_options(*verb, o);
-  add_size(*verb, o);
-  verb->callback([&] { parsed = [&o] { return attach(o); }; });
+void add_attach(CommandLine& app, AttachOptions& o, Parsed& parsed) {
+  CommandLine verb = app.verb("attach");
+  verb.add("endpoint", o.endpoint,
+           "Endpoint of its agent, or its name if it runs on this node; nothing: list what runs here");
+  add_key(verb, o.key);
+  verb.add_flag("--view", o.view_only, "As a spectator, who can't inject");
+  add_headless(verb, o);
+  verb.add("--record", o.record, "Record the session").type_name("FILE");
+  add_watch_options(verb, o);
+  add_report_options(verb, o);
+  add_size(verb, o);
+  verb.then([&] { parsed = [&o] { return attach(o); }; });
 }
 
-void add_replay(CLI::App& app, ReplayOptions& o, Parsed& parsed) {
-  CLI::App* verb = app.get_subcommand("replay");
-  verb->add_option("file", o.path, "Session file")->required();
-  verb->add_option("--speed", o.speed, "How fast (1)")->check(CLI::Range(0.001, 1e6));
-  add_duration(*verb, "--from", "Begin at this time", [&o](Nanoseconds t) { o.from = t; });
-  add_headless(*verb, o);
-  verb->add_flag("--once", o.once, "Print one screen as text and exit");
-  add_duration(*verb, "--at", "With --once: the time of the screen (the end)", [&o](Nanoseconds t) { o.at = t; });
-  verb->add_flag("--colour,--color", o.colour, "With --once: in colours, for a terminal with 256 of them");
-  add_watch_options(*verb, o);
-  add_size(*verb, o);
-  verb->callback([&] {
-    if (o.at && !o.once) throw CLI::ValidationError("--at", "goes with --once; --from says where a replay begins");
+void add_replay(CommandLine& app, ReplayOptions& o, Parsed& parsed) {
+  CommandLine verb = app.verb("replay");
+  verb.add("file", o.path, "Session file").required();
+  verb.add("--speed", o.speed, "How fast (1)").within(0.001, 1e6);
+  add_duration(verb, "--from", "Begin at this time", [&o](Nanoseconds t) { o.from = t; });
+  add_headless(verb, o);
+  verb.add_flag("--once", o.once, "Print one screen as text and exit");
+  add_duration(verb, "--at", "With --once: the time of the screen (the end)", [&o](Nanoseconds t) { o.at = t; });
+  verb.add_flag("--colour,--color", o.colour, "With --once: in colours, for a terminal with 256 of them");
+  add_watch_options(verb, o);
+  add_size(verb, o);
+  verb.then([&] {
+    if (o.at && !o.once) arguments::refuse("--at", "goes with --once; --from says where a replay begins");
     parsed = [&o] { return replay(o); };
   });
 }
@@ -189,9 +192,9 @@ wire::Result<wire::DelayOrder> delay_in(std::string_view text) {
 
 wire::Command command_of(const InjectWords& words) {
   if (int(words.delay.has_value()) + int(words.noise.has_value()) + int(words.clear) != 1) {
-    throw CLI::ValidationError("inject", "say one of --delay TIME, --noise KIND or --clear");
+    arguments::refuse("inject", "say one of --delay TIME, --noise KIND or --clear");
   }
-  if (words.delay && words.ranks.empty()) throw CLI::ValidationError("--ranks", "a delay needs ranks, as in --ranks 5");
+  if (words.delay && words.ranks.empty()) arguments::refuse("--ranks", "a delay needs ranks, as in --ranks 5");
   wire::Command command;
   command.ranks = words.ranks;
   if (words.delay) command.order = wire::DelayOrder{words.delay->duration, words.at_step};
@@ -200,40 +203,39 @@ wire::Command command_of(const InjectWords& words) {
   return command;
 }
 
-void add_inject(CLI::App& app, InjectOptions& o, InjectWords& words, Parsed& parsed) {
-  CLI::App* verb = app.get_subcommand("inject");
-  verb->add_option("--session", o.session, "Name or endpoint; may be left out if only one runs on this node")
-      ->type_name("SESSION");
-  add_key(*verb, o.key);
-  add_word(*verb, "--ranks", "RANKS", "Ranks, as in 5 or 0-9,20", ranks_in,
+void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& parsed) {
+  CommandLine verb = app.verb("inject");
+  verb.add("--session", o.session, "Name or endpoint; may be left out if only one runs on this node")
+      .type_name("SESSION");
+  add_key(verb, o.key);
+  add_word(verb, "--ranks", "RANKS", "Ranks, as in 5 or 0-9,20", ranks_in,
            [&words](std::vector<Rank> ranks) { words.ranks = std::move(ranks); });
-  add_word(*verb, "--delay", "TIME", "Hold them once for so long", delay_in,
+  add_word(verb, "--delay", "TIME", "Hold them once for so long", delay_in,
            [&words](wire::DelayOrder delay) { words.delay = delay; });
-  verb->add_option("--at-step", words.at_step, "With --delay: before the work of this step")
-      ->check(CLI::NonNegativeNumber);
-  add_word(*verb, "--noise", "KIND",
+  verb.add("--at-step", words.at_step, "With --delay: before the work of this step").not_negative();
+  add_word(verb, "--noise", "KIND",
            "Noise from now on: exp:0.5ms or periodic:2.5ms@10Hz; all ranks unless --ranks is given",
            words::parse_order_of_noise, [&words](wire::NoiseOrder noise) { words.noise = noise; });
-  verb->add_flag("--clear", words.clear, "End all noise and all delays, and let go of ranks that are held now");
-  verb->callback([&] {
+  verb.add_flag("--clear", words.clear, "End all noise and all delays, and let go of ranks that are held now");
+  verb.then([&] {
     o.command = command_of(words);
     parsed = [&o] { return inject(o); };
   });
 }
 
-void add_file_verbs(CLI::App& app, FileOptions& o, Parsed& parsed) {
-  CLI::App* information = app.get_subcommand("info");
-  information->add_option("file", o.path, "Session file")->required();
-  information->add_flag("--json", o.json, "As JSON");
-  information->add_flag("--check", o.check,
-                        "Exit with 0 only if the recording is complete; else say what is missing and exit with 1");
-  information->callback([&] { parsed = [&o] { return info(o); }; });
+void add_file_verbs(CommandLine& app, FileOptions& o, Parsed& parsed) {
+  CommandLine information = app.verb("info");
+  information.add("file", o.path, "Session file").required();
+  information.add_flag("--json", o.json, "As JSON");
+  information.add_flag("--check", o.check,
+                       "Exit with 0 only if the recording is complete; else say what is missing and exit with 1");
+  information.then([&] { parsed = [&o] { return info(o); }; });
 
-  CLI::App* verb = app.get_subcommand("report");
-  verb->add_option("file", o.path, "Session file")->required();
-  add_report_options(*verb, o);
-  add_watch_options(*verb, o);
-  verb->callback([&] { parsed = [&o] { return report(o); }; });
+  CommandLine verb = app.verb("report");
+  verb.add("file", o.path, "Session file").required();
+  add_report_options(verb, o);
+  add_watch_options(verb, o);
+  verb.then([&] { parsed = [&o] { return report(o); }; });
 }
 
 bool is_verb_or_flag(std::string_view word) {
@@ -242,7 +244,7 @@ bool is_verb_or_flag(std::string_view word) {
          std::any_of(all.begin(), all.end(), [word](const Verb& verb) { return verb.name == word; });
 }
 
-/// The command line for CLI11, last word first. What stands behind --headless is its time if it begins like one, else
+/// The words of the line, last first. What stands behind --headless is its time if it begins like one, else
 /// the name of something.
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
@@ -258,17 +260,15 @@ std::vector<std::string> words_of(int argc, char** argv) {
 }
 
 /// One line about the first flag that the verb does not have; empty if there is none.
-std::string unknown_flag(const CLI::App& app) {
-  for (const CLI::App* verb : app.get_subcommands()) {
-    std::vector<std::string> known;
-    for (const CLI::Option* option : verb->get_options())
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    for (const std::string& word : verb->remaining()) {
+std::string unknown_flag(const CommandLine& app) {
+  for (const CommandLine& verb : app.verbs_given()) {
+    const std::vector<std::string> known = verb.long_flags();
+    for (const std::string& word : verb.extras()) {
       if (!word.starts_with('-') || word == "--") continue;
       const std::string flag = word.substr(0, word.find('='));
       const std::string meant = did_you_mean(flag, known);
-      const bool is_of_program = meant.empty() && verb->get_name() == "run";
-      return fmt::format("{} has no flag {}{}", verb->get_name(), flag,
+      const bool is_of_program = meant.empty() && verb.name() == "run";
+      return fmt::format("{} has no flag {}{}", verb.name(), flag,
                          is_of_program ? "; the program and its own flags stand after --" : meant);
     }
   }
@@ -285,16 +285,13 @@ int dispatch(int argc, char** argv) {
     return fail(fmt::format("there is no verb '{}'{}; 'idlewave --help' lists them", argv[1], verb_meant_by(argv[1])),
                 2);
 
-  CLI::App app{
+  CommandLine app{
       "A live terminal monitor for MPI programs: rank against time, active processes against the saturation point, and "
       "delays by a key",
       "idlewave"};
-  app.set_version_flag("--version", std::string("idlewave ") + IDLEWAVE_VERSION);
-  app.require_subcommand(1);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("idlewave: {}\n", wire::printable(error.what()));
-  });
-  for (const Verb& verb : verb_table()) app.add_subcommand(verb.name, verb.does);
+  app.add_version(std::string("idlewave ") + IDLEWAVE_VERSION);
+  app.require_one_verb();
+  for (const Verb& verb : verb_table()) app.add_verb(verb.name, verb.does);
   Parsed parsed;
   DemoOptions demo_options;
   RunOptions run_options;
@@ -309,14 +306,12 @@ int dispatch(int argc, char** argv) {
   add_replay(app, replay_options, parsed);
   add_inject(app, inject_options, inject_words, parsed);
   add_file_verbs(app, file_options, parsed);
-  app.get_subcommand("doctor")->callback([&] { parsed = doctor; });
+  app.verb("doctor").then([&] { parsed = doctor; });
 
-  try {
-    app.parse(words_of(argc, argv));
-  } catch (const CLI::ParseError& error) {
-    const std::string unknown = error.get_exit_code() == 0 ? "" : unknown_flag(app);
-    if (!unknown.empty()) return fail(unknown, 2);
-    return app.exit(error) == 0 ? 0 : 2;
+  if (const auto ending = app.parse(words_of(argc, argv))) {
+    if (!ending->refused) return print(ending->text), 0;
+    const std::string unknown = unknown_flag(app);
+    return fail(unknown.empty() ? ending->text : unknown, 2);
   }
   // A program of its own has no flags here, and was not found.
   if (!parsed) return fail(fmt::format("idlewave-{} does not lie beside idlewave: build or install again", argv[1]), 1);

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/cli/observer.h"
@@ -12,11 +11,12 @@
 #include "monitor/ingest/event_counter.h"
 #include "probe/wire/frame_log.h"
 #include "probe/wire/printable.h"
+#include "workloads/support/json.h"
 
 namespace idlewave::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = support::Json;
 
 struct Contents {
   std::uint64_t received = 0, sent = 0, bytes = 0;
@@ -84,9 +84,7 @@ std::string as_lines(json object, const analysis::Missing& missing, const std::v
   object["missing"] = missing.is_complete() ? "nothing" : to_words(missing);
   object["lost_ranks"] = lost.empty() ? "none" : to_words(lost);
   std::string text;
-  for (const auto& [key, value] : object.items())
-    text +=
-        fmt::format("{:15} {}\n", key, value.is_string() ? wire::printable(value.get<std::string>()) : value.dump());
+  for (const auto& [key, value] : object.in_words()) text += fmt::format("{:15} {}\n", key, wire::printable(value));
   return text;
 }
 
@@ -102,8 +100,7 @@ int info(const FileOptions& options) {
   const analysis::Missing missing = analysis::find_missing(observer.timeline());
   const auto lost = analysis::find_lost_ranks(observer.timeline());
   const json object = describe(options.path, **reader, contents, counter.counts(), observer.timeline(), missing);
-  const std::string text =
-      options.json ? object.dump(2, ' ', true, json::error_handler_t::replace) + "\n" : as_lines(object, missing, lost);
+  const std::string text = options.json ? object.text() + "\n" : as_lines(object, missing, lost);
   print(text);
   if (options.check && !lost.empty()) fail("lost: " + to_words(lost), 0);
   return options.check && !missing.is_complete() ? fail(options.path + " is incomplete: " + to_words(missing), 1) : 0;

@@ -1,13 +1,13 @@
 #pragma once
 // Findings as JSON, with the keys that other people's programs read (docs: "report").
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "monitor/analysis/activity.h"
 #include "monitor/analysis/missing.h"
 #include "monitor/timeline/timeline.h"
 #include "probe/words/window.h"
+#include "workloads/support/json.h"
 
 namespace idlewave::cli {
 
@@ -15,13 +15,13 @@ namespace idlewave::cli {
 analysis::Window window_of(const timeline::Timeline& timeline, words::Fractions fractions);
 
 /// What is missing, as `report` and `info` write it.
-nlohmann::ordered_json missing_json(const analysis::Missing& missing);
+support::Json missing_json(const analysis::Missing& missing);
 
 /// Whose processes died, and when; a session in which some did may be complete.
-nlohmann::ordered_json lost_ranks_json(const timeline::Timeline& timeline);
+support::Json lost_ranks_json(const timeline::Timeline& timeline);
 
 /// What happened, key by key.
-nlohmann::ordered_json report_of(const timeline::Timeline& timeline, words::Fractions fractions);
+support::Json report_of(const timeline::Timeline& timeline, words::Fractions fractions);
 /// The same as text, indented, with a newline at the end.
 std::string report_json(const timeline::Timeline& timeline, words::Fractions fractions);
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "monitor/analysis/causes.h"
 #include "probe/words/quantity.h"
@@ -14,7 +13,7 @@ namespace {
 using analysis::Cost;
 using analysis::Culprit;
 using analysis::RankCauses;
-using json = nlohmann::ordered_json;
+using json = support::Json;
 using timeline::Timeline;
 using wire::Nanoseconds;
 using wire::Rank;

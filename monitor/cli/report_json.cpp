@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "monitor/analysis/efficiency.h"
@@ -20,7 +19,7 @@ namespace idlewave::cli {
 namespace {
 
 using analysis::Window;
-using json = nlohmann::ordered_json;
+using json = support::Json;
 using analysis::Missing;
 using timeline::CommandRecord;
 using timeline::Timeline;
@@ -317,7 +316,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
 }
 
 std::string report_json(const Timeline& timeline, words::Fractions fractions) {
-  return report_of(timeline, fractions).dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+  return report_of(timeline, fractions).text() + "\n";
 }
 
 }  // namespace idlewave::cli

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include "probe/agent/agent.h"
 #include "probe/agent/background.h"
 #include "probe/agent/keeper.h"
+#include "probe/arguments/command_line.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
@@ -24,6 +24,7 @@ using idlewave::agent::Agent;
 using idlewave::agent::Background;
 using idlewave::agent::Keeper;
 using idlewave::agent::Post;
+using idlewave::arguments::CommandLine;
 
 constexpr int kBadUsage = 2;
 constexpr std::uint64_t kLeastBuffer = 1'000'000;
@@ -56,7 +57,7 @@ std::string beside_this_program(const char* name) {
   return path.substr(0, path.rfind('/') + 1) + name;
 }
 
-/// Empty if it is understood, as CLI11 wants it.
+/// Empty if it is understood, as the check of an option wants it.
 std::string read_buffer_size(const std::string& text, std::uint64_t& bytes) {
   const auto size = idlewave::words::parse_bytes(text);
   if (!size) return size.error().message;
@@ -65,33 +66,27 @@ std::string read_buffer_size(const std::string& text, std::uint64_t& bytes) {
   return {};
 }
 
-void describe(CLI::App& app, Arguments& arguments) {
+void describe(CommandLine& app, Arguments& arguments) {
   auto& options = arguments.options;
-  app.add_option("--session", options.session, "name of the session (IDLEWAVE_SESSION of its ranks)")->required();
-  app.add_option("--connect", options.connect, "endpoint of a monitor that listens, as tcp://login1:7000");
-  app.add_option("--listen", options.listen,
-                 "endpoint where monitors attach (default: a socket in the session's folder)");
+  app.add("--session", options.session, "name of the session (IDLEWAVE_SESSION of its ranks)").required();
+  app.add("--connect", options.connect, "endpoint of a monitor that listens, as tcp://login1:7000");
+  app.add("--listen", options.listen, "endpoint where monitors attach (default: a socket in the session's folder)");
   app.add_flag("--detach", arguments.detach, "go into the background when ranks can join");
   app.add_flag("--allow-inject", options.allow_inject, "let operators order delays and noise");
-  app.add_option("--cpu", arguments.processor, "run on this processor only (default: any)")->check(CLI::Range(0, 8191));
-  app.add_option("--slots", options.slots, "most ranks on this node")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  app.add_option("--ring-events", options.ring_events,
-                 "events kept for each rank until the agent looks; a power of two")
-      ->check(CLI::Range(64, 1 << 24))
-      ->check([](const std::string& text) {
+  app.add("--cpu", arguments.processor, "run on this processor only (default: any)").within(0, 8191);
+  app.add("--slots", options.slots, "most ranks on this node").within(1, 1 << 20).show_default();
+  app.add("--ring-events", options.ring_events, "events kept for each rank until the agent looks; a power of two")
+      .within(64, 1 << 24)
+      .check([](const std::string& text) {
         return (std::stoul(text) & (std::stoul(text) - 1)) == 0 ? "" : "a power of two";
       })
-      ->capture_default_str();
-  app.add_option("--buffer", arguments.buffer, "memory for monitors that read slowly")
-      ->check([&options](const std::string& text) { return read_buffer_size(text, options.buffer_bytes); })
-      ->capture_default_str();
-  app.add_option("--key", options.key,
-                 "key file, for tcp: the session's key.agent to --connect, its key.server to --listen");
-  app.add_option("--resctrl", options.bandwidth.resctrl, "where the resctrl file system is mounted")
-      ->capture_default_str();
-  app.add_option("--listen-key", options.listen_key, "key.server, where --key is taken by --connect");
+      .show_default();
+  app.add("--buffer", arguments.buffer, "memory for monitors that read slowly")
+      .check([&options](const std::string& text) { return read_buffer_size(text, options.buffer_bytes); })
+      .show_default();
+  app.add("--key", options.key, "key file, for tcp: the session's key.agent to --connect, its key.server to --listen");
+  app.add("--resctrl", options.bandwidth.resctrl, "where the resctrl file system is mounted").show_default();
+  app.add("--listen-key", options.listen_key, "key.server, where --key is taken by --connect");
 }
 
 int fail(Background& starter, const std::string& message) {
@@ -134,15 +129,14 @@ int run(const Arguments& arguments) {
 }
 
 /// -1: go on.
-int parse(CLI::App& app, int argc, char** argv, Arguments& arguments) {
+int parse(CommandLine& app, int argc, char** argv, Arguments& arguments) {
   describe(app, arguments);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return "idlewave-agent: " + idlewave::wire::printable(error.what()) + "\n";
-  });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? EXIT_SUCCESS : kBadUsage;
+  if (const auto ending = app.parse(argc, argv)) {
+    if (ending->refused)
+      std::fprintf(stderr, "idlewave-agent: %s\n", idlewave::wire::printable(ending->text).c_str());
+    else
+      std::fputs(ending->text.c_str(), stdout);
+    return ending->refused ? kBadUsage : EXIT_SUCCESS;
   }
   if (!idlewave::agent::set_processor(arguments.processor) && arguments.processor >= 0) {
     std::fprintf(stderr, "idlewave-agent: --cpu %d: this process may not run there\n", arguments.processor);
@@ -155,7 +149,7 @@ int parse(CLI::App& app, int argc, char** argv, Arguments& arguments) {
 
 int main(int argc, char** argv) try {
   Arguments arguments;
-  CLI::App app(
+  CommandLine app(
       "Collects the events of one node's ranks and streams them to monitors; usually started by the first rank.",
       "idlewave-agent");
   if (const int code = parse(app, argc, argv, arguments); code >= 0) return code;

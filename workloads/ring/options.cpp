@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <limits>
-#include <memory>
 #include <utility>
 
+#include "probe/arguments/command_line.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
@@ -17,6 +17,8 @@
 namespace idlewave::ring {
 namespace {
 
+using arguments::CommandLine;
+using arguments::Option;
 using wire::Error;
 using wire::Result;
 using words::parse_bandwidth;
@@ -34,45 +36,14 @@ constexpr const char* kAbout =
 
 constexpr Step kMaxSteps = Step{1} << 47;
 
-/// Text below its option, in lines that fit a terminal.
-class WrappedHelp : public CLI::Formatter {
- public:
-  std::string make_option(const CLI::Option* option, bool) const override {
-    constexpr std::size_t kWidth = 110;
-    constexpr std::string_view kIndent = "      ";
-    std::string lines = "  " + names_of(option) + make_option_opts(option);
-    std::size_t column = kWidth;
-    for (const std::string& word : CLI::detail::split(option->get_description(), ' ')) {
-      if (column + 1 + word.size() > kWidth) {
-        lines += fmt::format("\n{}{}", kIndent, word);
-        column = kIndent.size() + word.size();
-      } else {
-        lines += " " + word;
-        column += 1 + word.size();
-      }
-    }
-    return lines + "\n";
-  }
-
- private:
-  /// Without the mark that CLI11 sets at a flag which means no.
-  static std::string names_of(const CLI::Option* option) {
-    constexpr std::string_view kMark = "{false}";
-    std::string names = option->get_name(false, true);
-    if (const auto mark = names.find(kMark); mark != std::string::npos) names.erase(mark, kMark.size());
-    return names;
-  }
-};
-
 /// Reads an argument with one of our own parsers.
 template <class T>
-CLI::Option* add(CLI::App& app, const char* flag, T& out, Result<T> (*parse)(std::string_view),
-                 const std::string& help) {
-  return app.add_option_function<std::string>(
+Option add(CommandLine& app, const char* flag, T& out, Result<T> (*parse)(std::string_view), const std::string& help) {
+  return app.add_text(
       flag,
       [&out, parse, flag](const std::string& text) {
         auto value = parse(text);
-        if (!value) throw CLI::ValidationError(flag, value.error().message);
+        if (!value) arguments::refuse(flag, value.error().message);
         out = std::move(*value);
       },
       help);
@@ -119,19 +90,19 @@ Result<Distribution> parse_distribution(std::string_view text) {
 }
 
 template <class E>
-CLI::Option* add_choice(CLI::App& app, const char* flag, E& out, std::vector<std::pair<std::string, E>> choices,
-                        const std::string& help) {
+Option add_choice(CommandLine& app, const char* flag, E& out, std::vector<std::pair<std::string, E>> choices,
+                  const std::string& help) {
   std::string words;
   for (const auto& choice : choices) words += (words.empty() ? "" : ", ") + choice.first;
   const auto pick = [&out, choices = std::move(choices), words, flag](const std::string& text) {
     const auto found = std::ranges::find(choices, text, [](const auto& choice) { return choice.first; });
-    if (found == choices.end()) throw CLI::ValidationError(flag, fmt::format("\"{}\" is not one of {}", text, words));
+    if (found == choices.end()) arguments::refuse(flag, fmt::format("\"{}\" is not one of {}", text, words));
     out = found->second;
   };
-  return app.add_option_function<std::string>(flag, pick, help);
+  return app.add_text(flag, pick, help);
 }
 
-void add_work(CLI::App& app, Options& o) {
+void add_work(CommandLine& app, Options& o) {
   add_choice<Kernel>(app, "--kernel", o.kernel,
                      {{"virtual", Kernel::kVirtual},
                       {"triad", Kernel::kTriad},
@@ -142,46 +113,46 @@ void add_work(CLI::App& app, Options& o) {
                      "any number of ranks fits on any machine. triad: A = B + s C; triad-nt: with non-temporal stores "
                      "(AHW20 sec. 4.1); slow-triad: A = B + cos(C / D), which saturates later (AHW20 sec. 4.2); "
                      "divide: dependent divisions, core-bound (AHW20 sec. 2.2). [virtual]")
-      ->type_name("NAME");
+      .type_name("NAME");
   add(app, "--volume", o.volume, parse_bytes,
       "Bytes that a rank moves to and from memory in a step: V of AHW20 eq. 1. Makes the work memory-bound. [100 MB]")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   add(app, "--time", o.time, parse_duration,
       "How long the work of a step takes instead, for the kernels divide and virtual: core-bound work (AHW20 sec. "
       "3.1). [10 ms]")
-      ->type_name("DURATION");
+      .type_name("DURATION");
   add(app, "--steps", o.steps, whole<Step, 0, kMaxSteps>,
       "Number of steps; 0: until it is stopped. [200, or no limit with --duration]")
-      ->type_name("N");
+      .type_name("N");
   add(app, "--warmup", o.warm_up, whole<Step, 0, kMaxSteps>,
       "Steps with a barrier before those that count (AHW20 sec. 2.2). [2]")
-      ->type_name("N");
+      .type_name("N");
 }
 
-void add_machine(CLI::App& app, Options& o) {
+void add_machine(CommandLine& app, Options& o) {
   add(app, "--ranks-per-domain", o.ranks_per_domain, whole<int, 1, 1'000'000>,
       "kernel virtual: ranks on a virtual socket, which is a contention domain (AHW20 sec. 1). [10]")
-      ->type_name("N");
+      .type_name("N");
   add(app, "--core-bandwidth", o.core_bandwidth, parse_bandwidth,
       "kernel virtual: memory bandwidth of a rank that is alone, b(1). [10 GB/s]")
-      ->type_name("RATE");
+      .type_name("RATE");
   add(app, "--domain-bandwidth", o.domain_bandwidth, parse_bandwidth,
       "kernel virtual: saturated bandwidth of a socket; b(n) = min(n b(1), this), saturation point this / b(1) (AHW20 "
       "eq. 1). [50 GB/s]")
-      ->type_name("RATE");
+      .type_name("RATE");
   app.add_flag("--pin,!--no-pin", o.pin,
                "Other kernels: pin ranks to cores in turn, unless the launcher has bound them already (AHW20 sec. "
                "2.2). [--pin]");
 }
 
-void add_communication(CLI::App& app, Options& o) {
+void add_communication(CommandLine& app, Options& o) {
   add_choice<Topology>(app, "--topology", o.topology, {{"ring", Topology::kRing}, {"chain", Topology::kChain}},
                        "ring: periodic boundary; chain: open (AHW20 sec. 4.3). [ring]")
-      ->type_name("NAME");
+      .type_name("NAME");
   add(app, "--distances", o.distances, parse_distances,
       "For each d: send to rank + d, receive from rank - d; d of AHW20 eq. 2. One that leads outside the chain or to "
       "the rank itself is skipped. [-1,1]")
-      ->type_name("D,...");
+      .type_name("D,...");
   add(
       app, "--message-size", o.message_size,
       +[](std::string_view text) -> Result<int> {
@@ -192,46 +163,45 @@ void add_communication(CLI::App& app, Options& o) {
         return static_cast<int>(*bytes);
       },
       "Size of a message. MPI sends small ones eagerly, large ones by rendezvous (AHW20 sec. 1, 3.1). [1 kB]")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   add_choice<Protocol>(app, "--protocol", o.protocol,
                        {{"auto", Protocol::kAuto}, {"eager", Protocol::kEager}, {"rendezvous", Protocol::kRendezvous}},
                        "auto: MPI decides by size. rendezvous: by MPI_Issend. eager: refused for a size that this MPI "
                        "does not send eagerly; decides sigma in AHW20 eq. 2. [auto]")
-      ->type_name("NAME");
+      .type_name("NAME");
   add_choice<WaitFlavour>(app, "--wait", o.wait, {{"all", WaitFlavour::kAll}, {"split", WaitFlavour::kSplit}},
                           "all: post everything, one MPI_Waitall. split: one distance after the other, each with a "
                           "wait of its own; decides sigma in AHW20 eq. 2. [all]")
-      ->type_name("NAME");
+      .type_name("NAME");
   add_choice<Waiting>(app, "--waiting", o.waiting,
                       {{"auto", Waiting::kAuto}, {"polling", Waiting::kPolling}, {"asleep", Waiting::kAsleep}},
                       "polling: inside MPI_Waitall, as any MPI program. asleep: off the core until a neighbour rings a "
                       "bell in shared memory, then MPI_Testsome; else the ranks that wait take the cores from those "
                       "that work. auto: asleep with kernel virtual and with more ranks than cores. [auto]")
-      ->type_name("NAME");
+      .type_name("NAME");
 }
 
-void add_disturbance(CLI::App& app, Options& o) {
-  app.add_option_function<std::vector<std::string>>(
+void add_disturbance(CommandLine& app, Options& o) {
+  app.add_texts(
          "--delay",
          [&o](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) {
              const auto delay = parse_delay(text);
-             if (!delay) throw CLI::ValidationError("--delay", delay.error().message);
+             if (!delay) arguments::refuse("--delay", delay.error().message);
              o.delays.push_back(*delay);
            }
          },
          "Idle time of one rank before its work in one step, which starts an idle wave (AHW19; AHW20 sec. 2.2). May be "
          "repeated.")
-      ->type_name("RANK:STEP:DURATION")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      .type_name("RANK:STEP:DURATION")
+      .one_value_each();
   add(app, "--noise", o.noise.distribution, parse_distribution,
       "Idle time after the work of each step, exponentially distributed, or interruptions at a frequency, as in "
       "periodic:2.5ms@10Hz; makes idle waves decay (AHW19; AHW20 sec. 3.2). [none]")
-      ->type_name("exp:MEAN");
+      .type_name("exp:MEAN");
   add(app, "--seed", o.noise.seed, whole<std::uint64_t, 0, std::numeric_limits<std::uint64_t>::max()>,
       "Of the noise; each rank and step draws its own, the same as 'idlewave sim'. [1]")
-      ->type_name("N");
+      .type_name("N");
 }
 
 /// A scenario file instead of the flags that say the same.
@@ -241,24 +211,21 @@ struct FromFile {
   bool without_delays = false;
 };
 
-void add_scenario(CLI::App& app, FromFile& file) {
-  auto* scenario =
-      app.add_option("--scenario", file.path,
-                     "Machine, program, communication, delays and noise from a scenario file, as "
-                     "'idlewave demo' and 'idlewave sim' read it; start as many ranks as it has. What real "
-                     "ranks can't play is refused.");
-  scenario->type_name("FILE");
-  app.add_option("--set", file.settings,
-                 "A value in place of that in the scenario, as in program.steps=50. May be repeated.")
-      ->type_name("KEY=VALUE")
-      ->needs(scenario)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_flag("--without-delays", file.without_delays, "Leave the scenario's delays to an operator.")->needs(scenario);
+void add_scenario(CommandLine& app, FromFile& file) {
+  Option scenario = app.add("--scenario", file.path,
+                            "Machine, program, communication, delays and noise from a scenario file, as "
+                            "'idlewave demo' and 'idlewave sim' read it; start as many ranks as it has. What real "
+                            "ranks can't play is refused.");
+  scenario.type_name("FILE");
+  app.add("--set", file.settings, "A value in place of that in the scenario, as in program.steps=50. May be repeated.")
+      .type_name("KEY=VALUE")
+      .needs(scenario)
+      .one_value_each();
+  app.add_flag("--without-delays", file.without_delays, "Leave the scenario's delays to an operator.").needs(scenario);
 }
 
 /// What the scenario says is said there, and changed by --set.
-wire::Status refuse_beside_scenario(const CLI::App& app) {
+wire::Status refuse_beside_scenario(const CommandLine& app) {
   constexpr std::array<std::pair<const char*, const char*>, 15> kFlags{
       {{"--kernel", "program.kernel"},
        {"--volume", "program.volume"},
@@ -282,19 +249,19 @@ wire::Status refuse_beside_scenario(const CLI::App& app) {
   return wire::ok();
 }
 
-void add_output(CLI::App& app, Options& o) {
+void add_output(CommandLine& app, Options& o) {
   app.add_flag("--json", o.json, "At the end print what happened as one JSON object on stdout.");
   add(app, "--window", o.window, parse_window,
       "Fractions of the run over which --json averages the number of ranks that compute (AHW20 Fig. 4a). [0.5:0.95]")
-      ->type_name("FROM:TO");
+      .type_name("FROM:TO");
 }
 
-bool is_core_bound(const Options& o, const CLI::App& app) {
+bool is_core_bound(const Options& o, const CommandLine& app) {
   return o.kernel == Kernel::kDivide || (o.kernel == Kernel::kVirtual && app.count("--time") > 0);
 }
 
 /// What the arguments mean together.
-wire::Status settle(Options& o, const CLI::App& app, Rank ranks) {
+wire::Status settle(Options& o, const CommandLine& app, Rank ranks) {
   const bool core_bound = is_core_bound(o, app);
   if (app.count(core_bound ? "--volume" : "--time") > 0) {
     return Error{core_bound
@@ -317,7 +284,7 @@ wire::Status settle(Options& o, const CLI::App& app, Rank ranks) {
   return wire::ok();
 }
 
-wire::Status take_scenario(const FromFile& file, const CLI::App& app, Rank ranks, Options& options) {
+wire::Status take_scenario(const FromFile& file, const CommandLine& app, Rank ranks, Options& options) {
   if (const auto alone = refuse_beside_scenario(app); !alone) return alone;
   if (const auto read = read_scenario(file.path, file.settings, ranks, options); !read) return read;
   if (file.without_delays) options.delays.clear();
@@ -330,33 +297,28 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, Rank ranks) {
   Options options;
-  CLI::App app{kAbout, "iw-ring"};
-  app.formatter(std::make_shared<WrappedHelp>());
-  app.set_version_flag("--version", "iw-ring " IDLEWAVE_VERSION);
+  CommandLine app{kAbout, "iw-ring"};
+  app.wrap_help();
+  app.add_version("iw-ring " IDLEWAVE_VERSION);
   add_work(app, options);
-  app.add_option_function<std::string>(
+  app.add_text(
          "--duration",
          [&options](const std::string& text) {
            const auto duration = parse_duration(text);
-           if (!duration) throw CLI::ValidationError("--duration", duration.error().message);
+           if (!duration) arguments::refuse("--duration", duration.error().message);
            options.duration = *duration;
          },
          "Stop after this time, all ranks after the same step.")
-      ->type_name("DURATION");
+      .type_name("DURATION");
   add_machine(app, options);
   add_communication(app, options);
   add_disturbance(app, options);
   FromFile file;
   add_scenario(app, file);
   add_output(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return std::variant<Options, Text>{Text{app.help()}};
-  } catch (const CLI::CallForVersion& version) {
-    return std::variant<Options, Text>{Text{std::string{version.what()} + "\n"}};
-  } catch (const CLI::ParseError& error) {
-    return Error{first_line(error.what()) + " (iw-ring --help lists what is accepted)"};
+  if (const auto ending = app.parse(argc, argv)) {
+    if (ending->refused) return Error{first_line(ending->text) + " (iw-ring --help lists what is accepted)"};
+    return std::variant<Options, Text>{Text{ending->text}};
   }
   const auto settled = file.path.empty() ? settle(options, app, ranks) : take_scenario(file, app, ranks, options);
   if (!settled) return settled.error();

@@ -1,12 +1,13 @@
 #include "workloads/ring/report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "workloads/support/json.h"
 
 namespace idlewave::ring {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using support::Json;
 
 double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -81,7 +82,7 @@ std::string report(const Options& options, MPI_Comm ranks, const Work& work, con
               {"compute_mean_s", computing / rank_steps},
               {"protocol", eager ? "eager" : "rendezvous"},
               {"domains", to_json(domains)}}
-      .dump(2);
+      .text();
 }
 
 }  // namespace idlewave::ring

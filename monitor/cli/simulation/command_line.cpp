@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -10,11 +9,15 @@
 #include <string_view>
 
 #include "monitor/cli/verbs.h"
+#include "probe/arguments/command_line.h"
 #include "probe/words/quantity.h"
 #include "probe/words/window.h"
 
 namespace idlewave::cli::simulation {
 namespace {
+
+using arguments::CommandLine;
+using arguments::Option;
 
 constexpr Rank kMostFactor = 100'000'000;
 
@@ -31,63 +34,63 @@ constexpr const char* kFooter =
     "Under mpirun or srun the ranks share out the runs of a sweep.\n";
 
 template <class T>
-T value_or_throw(wire::Result<T> result, const std::string& flag) {
-  if (!result) throw CLI::ValidationError(flag, result.error().message);
+T value_or_refuse(wire::Result<T> result, const std::string& flag) {
+  if (!result) arguments::refuse(flag, result.error().message);
   return *result;
 }
 
 // --- flags that several ways have ---
 
-void add_scenario(CLI::App& app, std::filesystem::path& scenario, const std::string& help = "Scenario file (TOML)") {
-  app.add_option("scenario", scenario, help)->type_name("FILE");
+void add_scenario(CommandLine& app, std::filesystem::path& scenario, const std::string& help = "Scenario file (TOML)") {
+  app.add("scenario", scenario, help).type_name("FILE");
 }
 
-void add_settings(CLI::App& app, std::vector<std::string>& settings) {
-  app.add_option("--set", settings, "Another value for a key of the scenario, as in machine.ranks=4000")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+void add_settings(CommandLine& app, std::vector<std::string>& settings) {
+  app.add("--set", settings, "Another value for a key of the scenario, as in machine.ranks=4000")
+      .type_name("KEY=VALUE")
+      .one_word_each();
 }
 
-void add_window(CLI::App& app, words::Fractions& window) {
-  app.add_option_function<std::string>(
+void add_window(CommandLine& app, words::Fractions& window) {
+  app.add_text(
          "--window",
-         [&window](const std::string& text) { window = value_or_throw(words::parse_window(text), "--window"); },
+         [&window](const std::string& text) { window = value_or_refuse(words::parse_window(text), "--window"); },
          "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
-      ->type_name("FROM:TO");
+      .type_name("FROM:TO");
 }
 
-void add_memory(CLI::App& app, std::uint64_t& memory, const std::string& help) {
-  app.add_option_function<std::string>(
+void add_memory(CommandLine& app, std::uint64_t& memory, const std::string& help) {
+  app.add_text(
          "--memory",
-         [&memory](const std::string& text) { memory = value_or_throw(words::parse_bytes(text), "--memory"); }, help)
-      ->type_name("SIZE");
+         [&memory](const std::string& text) { memory = value_or_refuse(words::parse_bytes(text), "--memory"); }, help)
+      .type_name("SIZE");
 }
 
 template <class Factor>
-CLI::Option* add_extrapolate(CLI::App& app, Factor& factor, const std::string& help) {
+Option add_extrapolate(CommandLine& app, Factor& factor, const std::string& help) {
   return app
-      .add_option_function<Rank>(
+      .add_int(
           "--extrapolate", [&factor](Rank times) { factor = times; }, help)
-      ->type_name("K")
-      ->check(CLI::Range(Rank{1}, kMostFactor));
+      .type_name("K")
+      .within(Rank{1}, kMostFactor);
 }
 
-void add_record(CLI::App& app, std::string& record, std::string& session) {
-  app.add_option("--record", record, "Write a session file for `idlewave replay` and `report`")->type_name("FILE");
-  app.add_option("--session", session, "Name of the session in that file (simulation)")->type_name("NAME");
+void add_record(CommandLine& app, std::string& record, std::string& session) {
+  app.add("--record", record, "Write a session file for `idlewave replay` and `report`").type_name("FILE");
+  app.add("--session", session, "Name of the session in that file (simulation)").type_name("NAME");
 }
 
 // --- the ways ---
 
-void add_flags(CLI::App& app, ScenarioOptions& o) {
+void add_flags(CommandLine& app, ScenarioOptions& o) {
   add_scenario(app, o.scenario);
   add_settings(app, o.settings);
   app.add_flag("--without-delays", o.without_delays, "Leave out the scenario's delays");
   add_window(app, o.window);
-  app.add_option_function<wire::Step>(
+  app.add_int64(
          "--step-start", [&o](wire::Step step) { o.step_start = step; }, "Also tell when each rank began this step")
-      ->type_name("STEP")
-      ->check(CLI::NonNegativeNumber);
+      .type_name("STEP")
+      .not_negative();
   add_record(app, o.record, o.session);
   app.add_flag("--json", o.json, "Print the result as JSON, with what `idlewave report` finds in the run");
   add_memory(app, o.memory, "With --json: for the history in which it is found (512MB); the oldest detail goes first");
@@ -104,23 +107,23 @@ wire::Status check(SweepOptions& o) {
   return o.study ? sim::sweep::take_study(o) : wire::ok();
 }
 
-void add_stream(CLI::App& app, StreamOptions& o) {
+void add_stream(CommandLine& app, StreamOptions& o) {
   app.add_flag("--realtime", o.realtime, "As fast as the simulated program would run");
-  app.add_option("--stream", o.listen, "Monitors attach to this endpoint, as in tcp://*:5555")->type_name("ENDPOINT");
-  app.add_option("--connect", o.connect, "Of the monitor that listens there")->type_name("ENDPOINT");
-  app.add_option("--key", o.key,
-                 "Key file, for tcp. With --connect: the session's key.agent. With --stream: its key.server; without "
-                 "one new keys are made, and named on stderr")
-      ->type_name("FILE");
-  app.add_option("--session", o.session, "Name of the session, by which `idlewave attach` finds it on this node")
-      ->type_name("NAME");
+  app.add("--stream", o.listen, "Monitors attach to this endpoint, as in tcp://*:5555").type_name("ENDPOINT");
+  app.add("--connect", o.connect, "Of the monitor that listens there").type_name("ENDPOINT");
+  app.add("--key", o.key,
+          "Key file, for tcp. With --connect: the session's key.agent. With --stream: its key.server; without "
+          "one new keys are made, and named on stderr")
+      .type_name("FILE");
+  app.add("--session", o.session, "Name of the session, by which `idlewave attach` finds it on this node")
+      .type_name("NAME");
   app.add_flag("--allow-inject", o.allow_inject,
                "Let whoever watches order delays and noise (not of a run on a LogGOPS network, which takes no orders)");
-  app.add_option_function<std::string>(
+  app.add_text(
          "--duration",
-         [&o](const std::string& text) { o.duration = value_or_throw(words::parse_duration(text), "--duration"); },
+         [&o](const std::string& text) { o.duration = value_or_refuse(words::parse_duration(text), "--duration"); },
          "End after so long")
-      ->type_name("TIME");
+      .type_name("TIME");
 }
 
 wire::Status check_stream(const StreamOptions& o) {
@@ -131,7 +134,7 @@ wire::Status check_stream(const StreamOptions& o) {
   return wire::ok();
 }
 
-void add_flags(CLI::App& app, LiveOptions& o) {
+void add_flags(CommandLine& app, LiveOptions& o) {
   add_scenario(app, o.scenario);
   add_settings(app, o.settings);
   app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
@@ -144,8 +147,8 @@ wire::Status check(LiveOptions& o) {
 }
 
 /// Returns --extrapolate.
-CLI::Option* add_schedule(CLI::App& app, ScheduleSource& o) {
-  app.add_option("--goal", o.schedule, "The schedule, as GOAL text")->type_name("FILE")->required();
+Option add_schedule(CommandLine& app, ScheduleSource& o) {
+  app.add("--goal", o.schedule, "The schedule, as GOAL text").type_name("FILE").required();
   add_scenario(app, o.scenario,
                "Scenario file (TOML) for the LogGOPS network, memory domains (kernel memory) and noise; without one "
                "--set loggops.L=2500ns, machine.core_bandwidth=..., noise.distribution=... say all");
@@ -155,26 +158,26 @@ CLI::Option* add_schedule(CLI::App& app, ScheduleSource& o) {
                          "messages keep their distance");
 }
 
-void add_flags(CLI::App& app, ScheduleOptions& o) {
-  CLI::Option* factor = add_schedule(app, o);
-  app.add_option("-o,--output", o.output, "With --extrapolate: also write that schedule, as GOAL text")
-      ->type_name("FILE")
-      ->needs(factor);
+void add_flags(CommandLine& app, ScheduleOptions& o) {
+  const Option factor = add_schedule(app, o);
+  app.add("-o,--output", o.output, "With --extrapolate: also write that schedule, as GOAL text")
+      .type_name("FILE")
+      .needs(factor);
   add_record(app, o.record, o.session);
   app.add_flag("--json", o.json, "Print the result as JSON");
 }
 
 wire::Status check(ScheduleOptions&) { return wire::ok(); }
 
-void add_flags(CLI::App& app, LiveScheduleOptions& o) {
+void add_flags(CommandLine& app, LiveScheduleOptions& o) {
   add_schedule(app, o);
   add_stream(app, o);
 }
 
 wire::Status check(LiveScheduleOptions& o) { return check_stream(o); }
 
-void add_flags(CLI::App& app, SessionOptions& o) {
-  app.add_option("--from", o.recording, "The recorded session")->type_name("FILE")->required();
+void add_flags(CommandLine& app, SessionOptions& o) {
+  app.add("--from", o.recording, "The recorded session").type_name("FILE").required();
   add_settings(app, o.settings);
   add_extrapolate(app, o.extrapolate, "The same program on K times as many ranks");
   add_window(app, o.window);
@@ -184,7 +187,7 @@ void add_flags(CLI::App& app, SessionOptions& o) {
 
 wire::Status check(SessionOptions&) { return wire::ok(); }
 
-void add_flags(CLI::App& app, SweepOptions& o) { sim::sweep::add_options(app, o); }
+void add_flags(CommandLine& app, SweepOptions& o) { sim::sweep::add_options(app, o); }
 
 /// One of the ways to simulate. Not copied: its flags point to what they fill.
 struct Way {
@@ -192,21 +195,21 @@ struct Way {
   std::string asked_for_by;
   /// One of each choose this way.
   std::vector<std::vector<std::string>> flags;
-  std::unique_ptr<CLI::App> app;
+  CommandLine app;
   /// Once the line has been read.
   std::function<wire::Result<Call>()> call;
 
   std::string in_words() const { return name + " (" + asked_for_by + ")"; }
-  bool has(const std::string& flag) const { return app->get_option_no_throw(flag) != nullptr; }
+  bool has(const std::string& flag) const { return app.has(flag); }
 };
 
 template <class Options>
 Way way(std::string name, std::string asked_for_by, std::vector<std::vector<std::string>> flags, std::string help) {
   auto options = std::make_shared<Options>();
-  auto app = std::make_unique<CLI::App>(help, "idlewave sim" + (flags.empty() ? "" : " " + asked_for_by));
-  app->set_help_flag();
-  app->allow_extras();
-  add_flags(*app, *options);
+  CommandLine app(help, "idlewave sim" + (flags.empty() ? "" : " " + asked_for_by));
+  app.without_help_flag();
+  app.keep_extras();
+  add_flags(app, *options);
   const auto call = [options]() -> wire::Result<Call> {
     if (const wire::Status fits = check(*options); !fits) return fits.error();
     return Call{std::move(*options)};
@@ -239,7 +242,7 @@ std::vector<Way> all_ways() {
 
 std::string help_of(const std::vector<Way>& ways) {
   std::string text = kAbout;
-  for (const Way& each : ways) text += "\n" + each.app->help();
+  for (const Way& each : ways) text += "\n" + each.app.help();
   return text + "\n" + kFooter;
 }
 
@@ -283,12 +286,9 @@ wire::Status check_flags(const std::vector<Way>& ways, const Way& taken, const s
 }
 
 wire::Result<Call> take(const Way& way, int argc, char** argv) {
-  try {
-    way.app->parse(argc, argv);
-  } catch (const CLI::Error& error) {
-    return wire::Error{error.what()};
-  }
-  if (const auto words = way.app->remaining(); !words.empty())
+  CommandLine line = way.app;
+  if (const auto ending = line.parse(argc, argv)) return wire::Error{ending->text};
+  if (const auto words = line.extras(); !words.empty())
     return wire::Error{fmt::format("'{}': is one word too many for {}", words.front(), way.in_words())};
   return way.call();
 }
@@ -308,21 +308,17 @@ Parsed parse(int argc, char** argv) {
 }
 
 ParsedStudy parse_study(int argc, char** argv) {
-  CLI::App app{"Simulates a scenario with many values and draws what comes out", "idlewave study"};
+  CommandLine app{"Simulates a scenario with many values and draws what comes out", "idlewave study"};
   StudyOptions options;
-  app.add_option("study", options.name, "Name of the study (noise-and-collectives), or a scenario file with a [study]")
-      ->type_name("NAME");
+  app.add("study", options.name, "Name of the study (noise-and-collectives), or a scenario file with a [study]")
+      .type_name("NAME");
   app.add_flag("--list", options.list, "Name the studies");
   add_settings(app, options.settings);
-  app.add_option("--csv", options.csv, "Also write the rows as CSV; - is stdout, without the drawing")
-      ->type_name("FILE");
+  app.add("--csv", options.csv, "Also write the rows as CSV; - is stdout, without the drawing").type_name("FILE");
   app.add_flag("--json", options.json, "Print the rows as JSON instead of the drawing");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return {{}, app.exit(done)};
-  } catch (const CLI::Error& error) {
-    return {{}, fail(error.what(), 2)};
+  if (const auto ending = app.parse(argc, argv)) {
+    if (ending->refused) return {{}, fail(ending->text, 2)};
+    return print(ending->text), ParsedStudy{};
   }
   return {std::move(options), 0};
 }

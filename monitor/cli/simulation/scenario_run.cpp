@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "monitor/analysis/plural.h"
 #include "monitor/cli/report.h"
@@ -11,13 +10,13 @@
 #include "monitor/cli/verbs.h"
 #include "probe/words/quantity.h"
 #include "workloads/sim/sweep/console.h"
+#include "workloads/support/json.h"
 
 namespace idlewave::cli::simulation {
 namespace {
 
 using analysis::plural;
-
-using json = nlohmann::ordered_json;
+using json = support::Json;
 using sim::sweep::interrupted;
 
 struct Timed {
@@ -120,7 +119,7 @@ json domains_json(const support::Machine& machine, const sim::core::Run& run) {
 
 /// The keys of the run; behind them those of the findings that the run does not have itself.
 std::string json_of(const support::Scenario& scenario, const ScenarioOptions& options, const Timed& timed,
-                    const json& findings) {
+                    json findings) {
   const sim::core::Run& run = timed.run;
   json object = {{"makespan_s", run.makespan}, {"rank_steps", run.rank_steps}, {"events", run.events},
                  {"wall_s", timed.wall_s},     {"seed", scenario.noise.seed},  {"stopped", run.stopped}};
@@ -129,10 +128,8 @@ std::string json_of(const support::Scenario& scenario, const ScenarioOptions& op
   object["window"] = {options.window.from, options.window.to};
   object["domains"] = domains_json(scenario.machine, run);
   if (options.step_start) object["step_start_s"] = run.starts;
-  for (const auto& [key, value] : findings.items()) {
-    if (!object.contains(key)) object[key] = value;
-  }
-  return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+  object.append_missing(std::move(findings));
+  return object.text() + "\n";
 }
 
 std::string means_text(const support::Machine& machine, const ScenarioOptions& options, const sim::core::Run& run) {
@@ -173,7 +170,7 @@ int finish(const sim::Prepared& prepared, const ScenarioOptions& options, Timed 
   } else if (!options.record.empty()) {
     say(options.record + ": not written, since the run was interrupted");
   }
-  print(options.json ? json_of(prepared.scenario, options, timed, findings)
+  print(options.json ? json_of(prepared.scenario, options, timed, std::move(findings))
                      : text_of(prepared.scenario, options, timed));
   return 0;
 }

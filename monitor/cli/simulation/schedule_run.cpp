@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "monitor/analysis/plural.h"
@@ -14,6 +13,7 @@
 #include "monitor/cli/verbs.h"
 #include "workloads/sim/simulator.h"
 #include "workloads/sim/sweep/console.h"
+#include "workloads/support/json.h"
 
 namespace idlewave::cli::simulation {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 using analysis::plural;
 
 namespace network = sim::network;
-using json = nlohmann::ordered_json;
+using json = support::Json;
 using network::GoalRun;
 
 // --- the result ---
@@ -38,7 +38,7 @@ std::string json_of(const GoalRun& run, double wall_s, const std::optional<Origi
                  {"complete", run.complete()}};
   if (origin) object["extrapolated"] = {{"from_ranks", origin->ranks}, {"collectives", origin->collectives}};
   object["finish_ns"] = run.finish_ns;
-  return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+  return object.text() + "\n";
 }
 
 std::string text_of(const GoalRun& run, double wall_s, const std::optional<Origin>& origin) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "monitor/analysis/program.h"
 #include "monitor/cli/recording.h"
@@ -11,12 +10,13 @@
 #include "monitor/cli/verbs.h"
 #include "workloads/sim/simulator.h"
 #include "workloads/sim/sweep/console.h"
+#include "workloads/support/json.h"
 
 namespace idlewave::cli::simulation {
 namespace {
 
 using analysis::Program;
-using json = nlohmann::ordered_json;
+using json = support::Json;
 using timeline::LossKind;
 using timeline::Timeline;
 
@@ -55,7 +55,7 @@ std::string json_of(const std::string& scenario, const analysis::Pattern& patter
                        {"pattern_certain", pattern.certain},
                        {"measured", to_json(life)},
                        {"simulated", to_json(model)}};
-  return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+  return object.text() + "\n";
 }
 
 std::string row_of(const std::string& what, double life, double model) {

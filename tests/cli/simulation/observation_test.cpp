@@ -96,9 +96,9 @@ TEST_F(Observations, FindWhatIsFoundInTheRecording) {
     EXPECT_FALSE(observation->has_forgotten());
     const auto recording = read_recording(wanted().record, 64u << 20);
     ASSERT_TRUE(recording) << recording.error().message;
-    const auto found = report_of(observation->observer->timeline(), {});
-    EXPECT_EQ(found, report_of(recording->timeline(), {}));
-    EXPECT_EQ(found.at("waves").size(), 1u);
+    const std::string found = report_json(observation->observer->timeline(), {});
+    EXPECT_EQ(found, report_json(recording->timeline(), {}));
+    EXPECT_EQ(nlohmann::json::parse(found).at("waves").size(), 1u);
     fs::remove(wanted().record);
   }
 }

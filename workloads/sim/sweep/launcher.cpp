@@ -58,10 +58,10 @@ int become_mpi_program(const Launch& launch, char** argv) {
       if (any || mpi == launch.mpi) execv((folder / ("idlewave-sim-" + mpi)).c_str(), argv);
     }
   }
-  return complain_for_all(
-      launch, fmt::format("{} ranks were started, but this idlewave was built without MPI: build it where mpicc is "
-                          "found, or start it once",
-                          launch.ranks));
+  return complain_for_all(launch,
+                          fmt::format("{} ranks were started, but this idlewave was built without MPI: build all of it "
+                                      "(scripts/build) where mpicc is found, or start it once",
+                                      launch.ranks));
 }
 
 int complain_for_all(const Launch& launch, const std::string& message) {

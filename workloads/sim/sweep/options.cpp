@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
+#include <sstream>
 #include <utility>
 
+#include "probe/arguments/command_line.h"
 #include "probe/words/window.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::sim::sweep {
 namespace {
+
+using arguments::CommandLine;
 
 constexpr std::uint64_t kMostValues = 100'000;
 constexpr int kMostThreads = 4096;
@@ -35,46 +38,53 @@ std::optional<std::vector<std::string>> range_of(const std::string& text) {
   return values;
 }
 
+std::vector<std::string> list_of(const std::string& text) {
+  std::istringstream parts(text);
+  std::vector<std::string> values;
+  for (std::string value; std::getline(parts, value, ',');) values.push_back(value);
+  return values;
+}
+
 }  // namespace
 
-void add_options(CLI::App& app, Options& o) {
-  app.add_option("scenario", o.scenario, "Scenario file (TOML)")->type_name("FILE");
-  app.add_option("--set", o.settings, "Another value for a key of the scenario, as in machine.ranks=4000")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app.add_option_function<std::vector<std::string>>(
+void add_options(CommandLine& app, Options& o) {
+  app.add("scenario", o.scenario, "Scenario file (TOML)").type_name("FILE");
+  app.add("--set", o.settings, "Another value for a key of the scenario, as in machine.ranks=4000")
+      .type_name("KEY=VALUE")
+      .one_word_each();
+  app.add_texts(
          "--sweep",
          [&o](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) {
              auto key = parse_sweep(text);
-             if (!key) throw CLI::ValidationError("--sweep", key.error().message);
+             if (!key) arguments::refuse("--sweep", key.error().message);
              o.sweep.push_back(std::move(*key));
            }
          },
          "One run for each value, on all cores: machine.ranks_per_domain=1..10 or delay.0.duration=0.6s,1.2s; several "
          "make all combinations")
-      ->type_name("KEY=VALUES")
-      ->allow_extra_args(false);
-  app.add_option("--against", o.against,
-                 "With --sweep: each run also with this setting; speedup is the one makespan over the other")
-      ->type_name("KEY=VALUE");
-  app.add_option("--csv", o.csv, "With --sweep: the rows as CSV; - is stdout")->type_name("FILE");
+      .type_name("KEY=VALUES")
+      .one_word_each();
+  app.add("--against", o.against,
+          "With --sweep: each run also with this setting; speedup is the one makespan over the other")
+      .type_name("KEY=VALUE");
+  app.add("--csv", o.csv, "With --sweep: the rows as CSV; - is stdout").type_name("FILE");
   app.add_flag("--chart", o.chart, "With --against: draw speedup over the first numeric key of the sweep");
   app.add_flag("--study", o.study, "Sweep and chart as the scenario's [study] says");
-  app.add_option_function<int>(
+  app.add_int(
          "--threads", [&o](int threads) { o.threads = threads; },
          "With --sweep: runs at the same time, on each rank (one for each core)")
-      ->type_name("N")
-      ->check(CLI::Range(1, kMostThreads));
-  app.add_option_function<std::string>(
+      .type_name("N")
+      .within(1, kMostThreads);
+  app.add_text(
          "--window",
          [&o](const std::string& text) {
            const auto window = words::parse_window(text);
-           if (!window) throw CLI::ValidationError("--window", window.error().message);
+           if (!window) arguments::refuse("--window", window.error().message);
            o.window = *window;
          },
          "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
-      ->type_name("FROM:TO");
+      .type_name("FROM:TO");
   app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
   app.add_flag("--json", o.json, "Print the result as JSON");
 }
@@ -94,18 +104,13 @@ wire::Status check(const Options& o) {
 }
 
 Parsed parse(int argc, char** argv) {
-  CLI::App app{"Sweeps the values of a scenario's keys, its runs shared out among MPI ranks", "idlewave sim"};
-  app.set_version_flag("--version", std::string("idlewave ") + IDLEWAVE_VERSION);
+  CommandLine app{"Sweeps the values of a scenario's keys, its runs shared out among MPI ranks", "idlewave sim"};
+  app.add_version(std::string("idlewave ") + IDLEWAVE_VERSION);
   Options options;
   add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return {.options = std::nullopt, .text = app.help(), .complaint = {}};
-  } catch (const CLI::CallForVersion& version) {
-    return {.options = std::nullopt, .text = std::string(version.what()) + "\n", .complaint = {}};
-  } catch (const CLI::Error& error) {
-    return {.options = std::nullopt, .text = {}, .complaint = error.what()};
+  if (const auto ending = app.parse(argc, argv)) {
+    if (ending->refused) return {.options = std::nullopt, .text = {}, .complaint = ending->text};
+    return {.options = std::nullopt, .text = ending->text, .complaint = {}};
   }
   auto checked = check(options);
   if (checked && options.scenario.empty()) checked = wire::Error{"scenario: name a scenario file"};
@@ -127,7 +132,7 @@ wire::Result<SweptKey> parse_sweep(const std::string& text) {
     return wire::Error{
         fmt::format("'{}': a range is FIRST..LAST of whole numbers, at most {} of them", text, kMostValues)};
   else
-    key.values = CLI::detail::split(values, ',');
+    key.values = list_of(values);
   return key;
 }
 

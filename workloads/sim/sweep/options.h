@@ -10,8 +10,8 @@
 #include "probe/wire/result.h"
 #include "workloads/sim/core/run.h"
 
-namespace CLI {
-class App;
+namespace idlewave::arguments {
+class CommandLine;
 }
 
 namespace idlewave::sim::sweep {
@@ -37,7 +37,7 @@ struct Options {
 };
 
 /// Those of a sweep, among others of the same command line.
-void add_options(CLI::App& app, Options& options);
+void add_options(arguments::CommandLine& app, Options& options);
 
 /// Error: what does not go together, "--flag: why".
 wire::Status check(const Options& options);

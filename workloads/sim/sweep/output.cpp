@@ -8,14 +8,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "workloads/sim/sweep/chart.h"
+#include "workloads/support/json.h"
 
 namespace idlewave::sim::sweep {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = support::Json;
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -139,7 +139,7 @@ std::string text_of(const Options& options, const std::vector<Row>& rows) {
   if (options.json) {
     json list = json::array();
     for (std::size_t i = 0; i < rows.size(); ++i) list.push_back(json_of(options, i, rows[i]));
-    return list.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+    return list.text() + "\n";
   }
   if (options.chart) return charts_of(options, rows);
   std::string text;

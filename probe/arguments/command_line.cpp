@@ -1,0 +1,166 @@
+#include "probe/arguments/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <string_view>
+#include <utility>
+
+namespace idlewave::arguments {
+namespace {
+
+class WrappedHelp : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool) const override {
+    constexpr std::size_t kWidth = 110;
+    constexpr std::string_view kIndent = "      ";
+    std::string lines = "  " + names_of(option) + make_option_opts(option);
+    std::size_t column = kWidth;
+    for (const std::string& word : CLI::detail::split(option->get_description(), ' ')) {
+      if (column + 1 + word.size() > kWidth) {
+        lines += fmt::format("\n{}{}", kIndent, word);
+        column = kIndent.size() + word.size();
+      } else {
+        lines += " " + word;
+        column += 1 + word.size();
+      }
+    }
+    return lines + "\n";
+  }
+
+ private:
+  /// Without the mark that CLI11 sets at a flag which means no.
+  static std::string names_of(const CLI::Option* option) {
+    constexpr std::string_view kMark = "{false}";
+    std::string names = option->get_name(false, true);
+    if (const auto mark = names.find(kMark); mark != std::string::npos) names.erase(mark, kMark.size());
+    return names;
+  }
+};
+
+}  // namespace
+
+void refuse(const std::string& flag, const std::string& message) { throw CLI::ValidationError(flag, message); }
+
+Option& Option::type_name(const std::string& name) { return option_->type_name(name), *this; }
+Option& Option::required() { return option_->required(), *this; }
+Option& Option::needs(const Option& other) { return option_->needs(other.option_), *this; }
+Option& Option::within(int least, int most) { return option_->check(CLI::Range(least, most)), *this; }
+Option& Option::within(std::int64_t least, std::int64_t most) { return option_->check(CLI::Range(least, most)), *this; }
+Option& Option::within(double least, double most) { return option_->check(CLI::Range(least, most)), *this; }
+Option& Option::not_negative() { return option_->check(CLI::NonNegativeNumber), *this; }
+Option& Option::check(const std::function<std::string(const std::string&)>& complaint) {
+  return option_->check(complaint), *this;
+}
+Option& Option::show_default() { return option_->capture_default_str(), *this; }
+Option& Option::one_word_each() { return option_->allow_extra_args(false), *this; }
+Option& Option::one_value_each() {
+  return option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll), *this;
+}
+Option& Option::hide() { return option_->group(""), *this; }
+
+CommandLine::CommandLine(const std::string& about, const std::string& name)
+    : app_(std::make_shared<CLI::App>(about, name)) {}
+CommandLine::CommandLine(std::shared_ptr<CLI::App> app) : app_(std::move(app)) {}
+
+Option CommandLine::add(const std::string& name, std::string& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
+}
+Option CommandLine::add(const std::string& name, std::filesystem::path& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
+}
+Option CommandLine::add(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  return Option(app_->add_option(name, values, help));
+}
+Option CommandLine::add(const std::string& name, int& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
+}
+Option CommandLine::add(const std::string& name, std::uint32_t& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
+}
+Option CommandLine::add(const std::string& name, std::int64_t& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
+}
+Option CommandLine::add(const std::string& name, double& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
+}
+Option CommandLine::add_text(const std::string& name, const std::function<void(const std::string&)>& take,
+                             const std::string& help) {
+  return Option(app_->add_option_function<std::string>(name, take, help));
+}
+Option CommandLine::add_texts(const std::string& name, const std::function<void(const std::vector<std::string>&)>& take,
+                              const std::string& help) {
+  return Option(app_->add_option_function<std::vector<std::string>>(name, take, help));
+}
+Option CommandLine::add_int(const std::string& name, const std::function<void(int)>& take, const std::string& help) {
+  return Option(app_->add_option_function<int>(name, take, help));
+}
+Option CommandLine::add_int64(const std::string& name, const std::function<void(std::int64_t)>& take,
+                              const std::string& help) {
+  return Option(app_->add_option_function<std::int64_t>(name, take, help));
+}
+Option CommandLine::add_choice(const std::string& name, const std::map<std::string, int>& choices,
+                               const std::function<void(int)>& take, const std::string& help) {
+  enum class Choice : int {};  // CLI11 says of an enumeration what it is in the help
+  std::map<std::string, Choice> numbers;
+  for (const auto& [word, number] : choices) numbers.emplace(word, Choice{number});
+  const std::function<void(const Choice&)> store = [take](const Choice& choice) { take(static_cast<int>(choice)); };
+  return Option(app_->add_option_function<Choice>(name, store, help)->transform(CLI::CheckedTransformer(numbers)));
+}
+Option CommandLine::add_flag(const std::string& name, bool& value, const std::string& help) {
+  return Option(app_->add_flag(name, value, help));
+}
+void CommandLine::add_version(const std::string& text) { app_->set_version_flag("--version", text); }
+
+void CommandLine::add_verb(const std::string& name, const std::string& about) { app_->add_subcommand(name, about); }
+CommandLine CommandLine::verb(const std::string& name) const { return CommandLine(app_->get_subcommand_ptr(name)); }
+void CommandLine::require_one_verb() { app_->require_subcommand(1); }
+void CommandLine::then(const std::function<void()>& call) { app_->callback(call); }
+
+void CommandLine::footer(const std::string& text) { app_->footer(text); }
+void CommandLine::wrap_help() { app_->formatter(std::make_shared<WrappedHelp>()); }
+void CommandLine::without_help_flag() { app_->set_help_flag(); }
+void CommandLine::keep_extras() { app_->allow_extras(); }
+
+template <class Parse>
+std::optional<Ending> CommandLine::ending_of(const Parse& parse) const {
+  try {
+    parse();
+  } catch (const CLI::CallForHelp&) {
+    return Ending{false, app_->help()};
+  } catch (const CLI::CallForVersion& version) {
+    return Ending{false, std::string(version.what()) + "\n"};
+  } catch (const CLI::ParseError& error) {
+    return Ending{true, error.what()};
+  }
+  return std::nullopt;
+}
+
+std::optional<Ending> CommandLine::parse(int argc, const char* const* argv) {
+  return ending_of([&] { app_->parse(argc, argv); });
+}
+std::optional<Ending> CommandLine::parse(std::vector<std::string> words) {
+  return ending_of([&] { app_->parse(std::move(words)); });
+}
+
+std::string CommandLine::help() const { return app_->help(); }
+std::string CommandLine::name() const { return app_->get_name(); }
+bool CommandLine::has(const std::string& flag) const { return app_->get_option_no_throw(flag) != nullptr; }
+std::size_t CommandLine::count(const std::string& flag) const { return app_->count(flag); }
+
+std::vector<std::string> CommandLine::long_flags() const {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : std::as_const(*app_).get_options())
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  return flags;
+}
+
+std::vector<std::string> CommandLine::extras() const { return app_->remaining(); }
+
+std::vector<CommandLine> CommandLine::verbs_given() const {
+  std::vector<CommandLine> given;
+  for (const CLI::App* verb : app_->get_subcommands()) given.push_back(this->verb(verb->get_name()));
+  return given;
+}
+
+}  // namespace idlewave::arguments

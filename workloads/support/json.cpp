@@ -1,0 +1,76 @@
+#include "workloads/support/json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace idlewave::support {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// Either as the library reads {{"key", value}, ...} itself.
+bool is_member(const ordered_json& part) { return part.is_array() && part.size() == 2 && part[0].is_string(); }
+
+ordered_json object_of(ordered_json members) {
+  ordered_json object = ordered_json::object();
+  for (ordered_json& member : members) object.emplace(member[0].get<std::string>(), std::move(member[1]));
+  return object;
+}
+
+}  // namespace
+
+Json::Json() : value_(std::make_unique<ordered_json>()) {}
+Json::Json(bool value) : value_(std::make_unique<ordered_json>(value)) {}
+Json::Json(int value) : value_(std::make_unique<ordered_json>(value)) {}
+Json::Json(unsigned value) : value_(std::make_unique<ordered_json>(value)) {}
+Json::Json(std::int64_t value) : value_(std::make_unique<ordered_json>(value)) {}
+Json::Json(std::uint64_t value) : value_(std::make_unique<ordered_json>(value)) {}
+Json::Json(double value) : value_(std::make_unique<ordered_json>(value)) {}
+Json::Json(const char* text) : Json(std::string_view(text)) {}
+Json::Json(const std::string& text) : Json(std::string_view(text)) {}
+Json::Json(std::string_view text) : value_(std::make_unique<ordered_json>(text)) {}
+
+Json::Json(std::initializer_list<Json> parts) : Json(array()) {
+  // The list is const; what its values point to is ours to take.
+  for (const Json& part : parts) value_->push_back(std::move(*part.value_));
+  if (std::ranges::all_of(*value_, is_member)) *value_ = object_of(std::move(*value_));
+}
+
+Json::Json(const Json& other) : value_(std::make_unique<ordered_json>(*other.value_)) {}
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(Json other) noexcept {
+  value_ = std::move(other.value_);
+  return *this;
+}
+Json::~Json() = default;
+
+Json Json::array() {
+  Json list;
+  *list.value_ = ordered_json::array();
+  return list;
+}
+
+Json::Place Json::operator[](std::string_view key) { return Place((*value_)[std::string(key)]); }
+void Json::push_back(Json value) { value_->push_back(std::move(*value.value_)); }
+
+void Json::append_missing(Json other) {
+  for (auto& [key, value] : other.value_->items()) {
+    if (!value_->contains(key)) (*value_)[key] = std::move(value);
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> Json::in_words() const {
+  std::vector<std::pair<std::string, std::string>> words;
+  for (const auto& [key, value] : value_->items())
+    words.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+  return words;
+}
+
+std::string Json::text() const { return value_->dump(2, ' ', true, ordered_json::error_handler_t::replace); }
+
+void Json::Place::operator=(Json value) { value_ = std::move(*value.value_); }
+Json::Place Json::Place::operator[](std::string_view key) { return Place(value_[std::string(key)]); }
+void Json::Place::push_back(Json value) { value_.push_back(std::move(*value.value_)); }
+
+}  // namespace idlewave::support
