@@ -16,6 +16,7 @@ struct Estimate {
 };
 
 double median(std::vector<double> values);  ///< Of at least one.
+double median(std::span<double> values);    ///< The same without a copy: puts them into another order.
 
 /// Least-squares slope dy/dx; nothing with fewer than two points or when all x are equal. `x` and `y` have the same
 /// length.
