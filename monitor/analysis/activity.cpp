@@ -30,8 +30,8 @@ Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Windo
 /// of that, evenly.
 double share_of(const Timeline& timeline, const timeline::Domain& domain, Window sample, Window part) {
   const Concurrency concurrency(work_in(timeline, domain.ranks, sample), bandwidth_of(domain.info));
-  const double volume = concurrency.volume(sample);
-  return volume > 0 ? concurrency.volume(part) / volume
+  const double volume = concurrency.within(sample).volume;
+  return volume > 0 ? concurrency.within(part).volume / volume
                     : double(part.length().count()) / double(sample.length().count());
 }
 

@@ -10,8 +10,58 @@ namespace {
 /// A rank begins or ends to work.
 struct Change {
   Nanoseconds at{};
+  std::uint32_t span = 0;
   int by = 0;
 };
+
+std::vector<Change> changes_of(std::span<const Window> work) {
+  std::vector<Change> changes;
+  changes.reserve(2 * work.size());
+  for (std::uint32_t span = 0; span < work.size(); ++span) {
+    if (work[span].from >= work[span].to) continue;
+    changes.push_back({work[span].from, span, +1});
+    changes.push_back({work[span].to, span, -1});
+  }
+  std::ranges::sort(changes, {}, &Change::at);
+  return changes;
+}
+
+/// What so many ranks get done in a nanosecond; looked up once for each number.
+class Rates {
+ public:
+  explicit Rates(const Bandwidth& bandwidth) : bandwidth_(bandwidth), core_(bandwidth ? bandwidth(1) * 1e-9 : 1) {}
+
+  const Progress& of(int active) {
+    while (std::ssize(known_) <= active) known_.push_back(rate(int(known_.size())));
+    return known_[std::size_t(active)];
+  }
+
+ private:
+  Progress rate(int active) const {
+    if (active == 0) return {};
+    const double together = bandwidth_ ? bandwidth_(active) * 1e-9 : active;
+    return {.rank_time = double(active), .volume = together, .alone = together / active / core_};
+  }
+
+  const Bandwidth& bandwidth_;
+  double core_;
+  std::vector<Progress> known_;
+};
+
+/// Calls visit(change, what was done up to there, what is done in a nanosecond from there on), oldest change first.
+template <class Visit>
+void integrate(std::span<const Window> work, const Bandwidth& bandwidth, Visit visit) {
+  Rates rates(bandwidth);
+  Progress done;
+  int active = 0;
+  Nanoseconds since{};
+  for (const Change& change : changes_of(work)) {
+    done = done.later_by(double((change.at - since).count()), rates.of(active));
+    since = change.at;
+    active += change.by;
+    visit(change, done, rates.of(active));
+  }
+}
 
 }  // namespace
 
@@ -48,31 +98,25 @@ std::vector<Window> work_in(const timeline::Timeline& timeline, std::span<const 
 }
 
 Concurrency::Concurrency(std::span<const Window> work, const Bandwidth& bandwidth) {
-  std::vector<Change> changes;
-  for (const Window& each : work)
-    if (each.from < each.to) changes.push_back({each.from, +1}), changes.push_back({each.to, -1});
-  std::ranges::sort(changes, {}, &Change::at);
-  int active = 0;
-  for (const Change& change : changes) {
-    active += change.by;
-    if (levels_.empty() || levels_.back().from < change.at)
-      levels_.push_back({.from = change.at,
-                         .rank_time = {up_to(&Level::rank_time, change.at)},
-                         .volume = {up_to(&Level::volume, change.at)},
-                         .alone = {up_to(&Level::alone, change.at)}});
-    Level& level = levels_.back();
-    const double together = active == 0 ? 0 : bandwidth ? bandwidth(active) * 1e-9 : active;
-    level.rank_time.per_ns = active;
-    level.volume.per_ns = together;
-    level.alone.per_ns = active == 0 ? 0 : together / active / (bandwidth ? bandwidth(1) * 1e-9 : 1);
-  }
+  integrate(work, bandwidth, [&](const Change& change, const Progress& done, const Progress& rate) {
+    if (levels_.empty() || levels_.back().from < change.at) levels_.push_back({.from = change.at, .done = done});
+    levels_.back().rate = rate;
+  });
 }
 
-double Concurrency::up_to(Level::Growth Level::*of, Nanoseconds time) const {
+Progress Concurrency::up_to(Nanoseconds time) const {
   const auto after = std::ranges::upper_bound(levels_, time, {}, &Level::from);
-  if (after == levels_.begin()) return 0;
+  if (after == levels_.begin()) return {};
   const Level& level = *std::prev(after);
-  return (level.*of).until + (level.*of).per_ns * double((time - level.from).count());
+  return level.done.later_by(double((time - level.from).count()), level.rate);
+}
+
+std::vector<double> times_alone(std::span<const Window> work, const Bandwidth& bandwidth) {
+  std::vector<double> alone(work.size());
+  integrate(work, bandwidth, [&](const Change& change, const Progress& done, const Progress&) {
+    alone[change.span] -= change.by * done.alone;
+  });
+  return alone;
 }
 
 }  // namespace idlewave::analysis

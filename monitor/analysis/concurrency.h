@@ -26,36 +26,40 @@ Window work_of(const StepCourse& course);
 /// Of all `ranks`, what lies in `window`: where they worked in each of their steps.
 std::vector<Window> work_in(const timeline::Timeline& timeline, std::span<const Rank> ranks, Window window);
 
-/// A step function of time with its integrals. Immutable.
+/// What ranks of a domain get done, n of them at work at the same time.
+struct Progress {
+  double rank_time = 0;  ///< Integral of n, ns.
+  double volume = 0;     ///< Integral of b(n), bytes; without a bandwidth as rank_time.
+  /// Integral of b(n) / (n b(1)), ns: what one of them got done, by how long it would have taken had it been alone
+  /// (afzal-2020, eq. 1).
+  double alone = 0;
+
+  Progress later_by(double time, const Progress& rate) const {
+    return {rank_time + time * rate.rank_time, volume + time * rate.volume, alone + time * rate.alone};
+  }
+};
+
+/// Contention, integrated: a step function of time. `work`: of all ranks of a domain, in any order.
+/// `bandwidth` may be nothing: then nobody takes anything from anybody. Immutable.
 class Concurrency {
  public:
-  /// `work`: of all ranks, in any order. `bandwidth` may be nothing: then nobody takes anything from anybody.
   Concurrency(std::span<const Window> work, const Bandwidth& bandwidth);
 
-  /// Integral of the number at work, ns.
-  double rank_time(Window window) const { return integral(&Level::rank_time, window); }
-  /// Integral of b(n), bytes; without a bandwidth as rank_time(). O(log n), as everything here.
-  double volume(Window window) const { return integral(&Level::volume, window); }
-  /// How long that would have taken, in ns, which a rank at work throughout `window` got done, had it been alone: the
-  /// integral of b(n) / (n b(1)) (afzal-2020, eq. 1).
-  double alone(Window window) const { return integral(&Level::alone, window); }
+  /// O(log n).
+  Progress within(Window window) const { return up_to(window.to).later_by(-1, up_to(window.from)); }
 
  private:
-  /// From a moment on so many are at work; the integrals up to there, and how they grow from there.
+  /// From a moment on: what was done up to there, and what is done in each nanosecond from there.
   struct Level {
-    struct Growth {
-      double until = 0;
-      double per_ns = 0;
-    };
     Nanoseconds from{};
-    Growth rank_time, volume, alone;
+    Progress done, rate;
   };
-  double integral(Level::Growth Level::*of, Window window) const {
-    return up_to(of, window.to) - up_to(of, window.from);
-  }
-  double up_to(Level::Growth Level::*of, Nanoseconds time) const;
+  Progress up_to(Nanoseconds time) const;
 
   std::vector<Level> levels_;
 };
+
+/// How long each of `work` would have taken alone: Progress::alone within it. Costs less than to ask for each.
+std::vector<double> times_alone(std::span<const Window> work, const Bandwidth& bandwidth);
 
 }  // namespace idlewave::analysis

@@ -4,14 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "monitor/analysis/step_course.h"
+#include "monitor/analysis/concurrency.h"
 
 namespace idlewave::analysis {
 
-/// Tells a rank that worked longer because it had more to do from one that shared its memory interface with more others:
-/// n active ranks have b(n) together, so each works at the speed s(n) = b(n) / (n b(1)) of one that is alone (afzal-2020,
-/// eq. 1). Whether work is of that kind is learnt from the session: it is where times s(n) vary less than times do. The
-/// timeline must outlive it.
+/// Tells a rank that worked longer because it had more to do from one that shared its memory interface with more others
+/// (Progress::alone). Whether work is of that kind is learnt from the session: it is where times alone vary less than times
+/// do. The timeline must outlive it.
 class Contention {
  public:
   explicit Contention(const timeline::Timeline& timeline);
@@ -28,10 +27,10 @@ class Contention {
   const std::vector<wire::Rank>& mates(wire::Rank rank) const;
 
  private:
-  double speed(int domain, int active) const;
   bool is_shared(int domain) const;
 
   const timeline::Timeline& timeline_;
+  std::vector<Bandwidth> bandwidths_;                ///< By domain.
   mutable std::vector<std::optional<bool>> shared_;  ///< By domain; found out when it is asked for.
 };
 

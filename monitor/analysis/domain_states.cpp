@@ -197,21 +197,15 @@ double spread_of(std::span<const Round> rounds, Nanoseconds typical) {
   return median(std::move(spreads));
 }
 
-/// Standard deviation as a share of the mean.
-double variation(std::span<const double> values) {
-  double sum = 0, squares = 0;
-  for (const double value : values) sum += value, squares += value * value;
-  const double count = double(values.size()), mean = sum / count;
-  return mean > 0 ? std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean : 0;
-}
-
 /// The work of each member in each round: how long it took, and would have taken alone.
 class Work {
  public:
   Work(std::span<const Round> rounds, const Bandwidth& bandwidth)
-      : rounds_(rounds), spans_(spans_of(rounds)), concurrency_(spans_, bandwidth) {
-    for (const Window& span : spans_)
-      took_.push_back(double(span.length().count())), alone_.push_back(concurrency_.alone(span));
+      : rounds_(rounds),
+        spans_(spans_of(rounds)),
+        concurrency_(spans_, bandwidth),
+        alone_(times_alone(spans_, bandwidth)) {
+    for (const Window& span : spans_) took_.push_back(double(span.length().count()));
   }
 
   const Concurrency& concurrency() const { return concurrency_; }
@@ -266,7 +260,7 @@ class Work {
   std::span<const Round> rounds_;
   std::vector<Window> spans_;  ///< Round by round, in each member by member; as the two below.
   Concurrency concurrency_;
-  std::vector<double> took_, alone_;
+  std::vector<double> alone_, took_;
 };
 
 /// While all members are inside these rounds.
@@ -288,12 +282,12 @@ double least_wait(std::span<const Round> rounds) {
 /// saturation / members of that.
 double relief(const Concurrency& concurrency, const Bandwidth& bandwidth, double members, double saturation,
               Window window, double steps, double wait) {
-  const double volume = concurrency.volume(window), rank_time = concurrency.rank_time(window);
-  const double in_lockstep = volume / (bandwidth(int(members)) * 1e-9);
+  const Progress progress = concurrency.within(window);
+  const double in_lockstep = progress.volume / (bandwidth(int(members)) * 1e-9);
   if (in_lockstep <= 0) return 0;
-  const double active = rank_time / double(window.length().count());
+  const double active = progress.rank_time / double(window.length().count());
   if (active >= members * in_lockstep / (in_lockstep + steps * wait)) return 0;
-  return (1 - rank_time / members / in_lockstep) / (1 - saturation / members);
+  return (1 - progress.rank_time / members / in_lockstep) / (1 - saturation / members);
 }
 
 Signs signs_of(std::span<const Round> rounds, const Rounds& of, const wire::DomainInfo& info, Nanoseconds typical) {
@@ -303,7 +297,7 @@ Signs signs_of(std::span<const Round> rounds, const Rounds& of, const wire::Doma
   const auto members = of.members().size();
   const Window window = whole_window(rounds);
   if (window.length() > Nanoseconds{0}) {
-    signs.active = work.concurrency().rank_time(window) / double(window.length().count());
+    signs.active = work.concurrency().within(window).rank_time / double(window.length().count());
     const double saturation = saturation_point(info), steps = double(window.length() / typical);
     if (bandwidth && saturation > 0 && double(members) > saturation && work.is_shared(window))
       signs.relieved =

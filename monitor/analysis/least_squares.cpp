@@ -29,6 +29,13 @@ double median(std::span<double> values) {
   return *middle;
 }
 
+double variation(const std::vector<double>& values) {
+  const double middle = median(values);
+  double sum = 0;
+  for (const double value : values) sum += std::abs(value - middle);
+  return middle > 0 ? sum / double(values.size()) / middle : 0;
+}
+
 std::optional<Estimate> fitted_slope(std::span<const double> x, std::span<const double> y) {
   assert(x.size() == y.size());
   if (x.size() < 2) return std::nullopt;

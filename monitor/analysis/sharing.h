@@ -7,7 +7,6 @@
 
 namespace idlewave::analysis {
 
-/// n active ranks have b(n) together, so each works at the speed b(n) / (n b(1)) of one that is alone (afzal-2020, eq. 1).
 /// Goes through the work of a whole domain at once, where Contention asks for one step of one rank. The timeline must
 /// outlive it; one thread.
 class Sharing {
