@@ -201,10 +201,7 @@ double spread_of(std::span<const Round> rounds, Nanoseconds typical) {
 class Work {
  public:
   Work(std::span<const Round> rounds, const Bandwidth& bandwidth)
-      : rounds_(rounds),
-        spans_(spans_of(rounds)),
-        concurrency_(spans_, bandwidth),
-        alone_(times_alone(spans_, bandwidth)) {
+      : rounds_(rounds), spans_(spans_of(rounds)), concurrency_(spans_, bandwidth) {
     for (const Window& span : spans_) took_.push_back(double(span.length().count()));
   }
 
@@ -214,14 +211,14 @@ class Work {
     std::vector<double> took, alone;
     for (std::size_t i = 0; i < spans_.size(); ++i) {
       if (spans_[i].from < window.from || spans_[i].to > window.to) continue;
-      took.push_back(took_[i]), alone.push_back(alone_[i]);
+      took.push_back(took_[i]), alone.push_back(concurrency_.alone()[i]);
     }
     return !took.empty() && variation(alone) <= std::max(variation(took), kSteady);
   }
 
   /// By member: how much longer than the median member it works, by whichever measure says less.
   std::vector<double> slowness() const {
-    std::vector<double> took = relative(took_), alone = relative(alone_), slowness;
+    std::vector<double> took = relative(took_), alone = relative(concurrency_.alone()), slowness;
     for (std::size_t first = 0; first < took.size(); first += rounds_.size())
       slowness.push_back(std::min(median(std::span(took).subspan(first, rounds_.size())),
                                   median(std::span(alone).subspan(first, rounds_.size()))));
@@ -260,7 +257,7 @@ class Work {
   std::span<const Round> rounds_;
   std::vector<Window> spans_;  ///< Round by round, in each member by member; as the two below.
   Concurrency concurrency_;
-  std::vector<double> alone_, took_;
+  std::vector<double> took_;
 };
 
 /// While all members are inside these rounds.
