@@ -60,8 +60,8 @@ class Spread {
 Nanoseconds waited_within(const Lane& lane, Window window) {
   Nanoseconds waited{};
   const auto steps = lane.steps();
-  for (std::size_t k = steps.size(); k-- > 0;) {
-    const StepRecord record = steps[k];
+  for (auto next = steps.end(); next != steps.begin();) {
+    const StepRecord record = *--next;
     if (record.end == Nanoseconds{0} || record.end > window.to) continue;
     if (record.end <= window.from) break;
     waited += record.wait + record.communicate;
@@ -69,12 +69,18 @@ Nanoseconds waited_within(const Lane& lane, Window window) {
   return waited;
 }
 
-/// Most of the others' steps are found in those of the rank that has most.
-const Lane* fullest_lane(const timeline::Timeline& timeline) {
+std::size_t steps_begun_by(const Lane& lane, Nanoseconds at) {
+  return lane.steps_begun_before(std::min(at, Nanoseconds::max() - Nanoseconds{1}) + Nanoseconds{1});
+}
+
+/// Most of the others' steps are found in those of the rank that had most.
+const Lane* fullest_lane(const timeline::Timeline& timeline, Nanoseconds at) {
   const Lane* fullest = nullptr;
+  std::size_t most = 0;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     const Lane* lane = timeline.lane(rank);
-    if (lane && (!fullest || lane->steps().size() > fullest->steps().size())) fullest = lane;
+    const std::size_t steps = lane ? steps_begun_by(*lane, at) : 0;
+    if (steps > most) fullest = lane, most = steps;
   }
   return fullest;
 }
@@ -96,13 +102,10 @@ CauseTally::CauseTally(const timeline::Timeline& timeline, Window window, const 
 
 std::vector<CauseTally::NumberedStep> CauseTally::steps_up_to(const timeline::Timeline& timeline, Window window) {
   std::vector<NumberedStep> steps;
-  const Lane* lane = fullest_lane(timeline);
+  const Lane* lane = fullest_lane(timeline, window.to);
   if (!lane) return steps;
-  const auto begun_by = [&](Nanoseconds time) {
-    return std::ptrdiff_t(
-        lane->steps_begun_before(std::min(time, Nanoseconds::max() - Nanoseconds{1}) + Nanoseconds{1}));
-  };
-  const std::ptrdiff_t first = begun_by(window.from), last = begun_by(window.to);
+  const auto first = std::ptrdiff_t(steps_begun_by(*lane, window.from)),
+             last = std::ptrdiff_t(steps_begun_by(*lane, window.to));
   for (auto k = std::max<std::ptrdiff_t>(0, first - std::max(kLeastStepsBefore, last - first)); k < last; ++k) {
     const StepRecord record = lane->steps()[std::size_t(k)];
     steps.push_back({record.step, record.begin});
@@ -138,12 +141,16 @@ void CauseTally::read(const NumberedStep& step) {
 CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
   const Lane* lane = timeline_.lane(rank);
   if (!lane) return {};
-  const auto course = step_course(timeline_, rank, step.number, step.begin);
+  const auto record = lane->step(step.number, step.begin);
   // The same number may be found again, where this rank has not begun the next program.
-  if (!course || course->begin <= read_until_[std::size_t(rank)])
+  if (!record || record->begin <= read_until_[std::size_t(rank)] || record->begin > window_.to)
     return {.presence = was_silent(*lane, step.begin) ? Presence::kGone : Presence::kMissing};
-  read_until_[std::size_t(rank)] = course->begin;
-  return {.course = *course, .slowed = sharing_.slowed(rank, course->begin), .presence = Presence::kThere};
+  read_until_[std::size_t(rank)] = record->begin;
+  const StepCourse course = course_at(*lane, *record, window_.to);
+  // How much longer its work will take is not known while it goes on.
+  const bool still_works = !course.over && course.waited() <= Nanoseconds{0};
+  const Nanoseconds slowed = still_works ? Nanoseconds{0} : sharing_.slowed(rank, course.begin);
+  return {.course = course, .slowed = slowed, .presence = Presence::kThere};
 }
 
 CauseTally::LastPost CauseTally::last_partner(Rank rank) const {

@@ -13,6 +13,8 @@ using timeline::Lane;
 using timeline::Timeline;
 
 constexpr std::size_t kRankStepsPerCall = 20'000;
+/// Of session time.
+constexpr Nanoseconds kMomentPeriod = std::chrono::milliseconds(250);
 constexpr wire::Step kStepsToLearn = 8;
 constexpr std::ptrdiff_t kMostDelays = 2;
 /// Where nobody was ever held, partners are told by the latest steps, in which ranks are late by what is usual.
@@ -20,6 +22,15 @@ constexpr std::size_t kOrdinarySteps = 128;
 constexpr Rank kRanksLooked = 256;
 /// infer_partners takes a quarter of what is given to it for late.
 constexpr int kStepsOfLateness = 4;
+
+Nanoseconds moment_before(Nanoseconds time) {
+  return time == Nanoseconds::max() ? time : time / kMomentPeriod * kMomentPeriod;
+}
+
+Window window_before(Window window) {
+  const Nanoseconds to = moment_before(window.to);
+  return {std::max(Nanoseconds{0}, window.from - (window.to - to)), to};
+}
 
 std::vector<LateMoment> latest_delays(const Timeline& timeline) {
   std::vector<LateMoment> moments;
@@ -99,26 +110,30 @@ Causes find_causes(const Timeline& timeline, Window window, const CauseGround& g
 CauseFinder::CauseFinder(const Timeline& timeline) : timeline_(timeline) {}
 CauseFinder::~CauseFinder() = default;
 
-/// There is so much more of the session that it may tell what it did not tell before.
 bool CauseFinder::has_grown() const {
-  const wire::Step step = timeline_.latest_step();
-  return step >= learnt_at_ + std::max(kStepsToLearn, learnt_at_ / 4);
+  const bool joined = timeline_.ranks() != learnt_ranks_ || timeline_.domains().size() != learnt_domains_;
+  return joined || timeline_.latest_step() >= learnt_at_ + std::max(kStepsToLearn, learnt_at_ / 4);
 }
 
-void CauseFinder::learn() {
-  tally_.reset();
-  ground_ = std::make_unique<CauseGround>(cause_ground(timeline_));
+void CauseFinder::follow() {
+  if (timeline_.empty() || (!lessons_.empty() && !has_grown())) return;
+  lessons_.push_back({moment_before(timeline_.now()), cause_ground(timeline_)});
   learnt_at_ = timeline_.latest_step();
   learnt_ranks_ = timeline_.ranks(), learnt_domains_ = timeline_.domains().size();
 }
 
+const CauseGround* CauseFinder::ground_at(Nanoseconds moment) const {
+  const auto after = std::ranges::upper_bound(lessons_, moment, {}, &Lesson::at);
+  return after == lessons_.begin() ? nullptr : &std::prev(after)->ground;
+}
+
 const Causes& CauseFinder::observe(Window window) {
-  const bool joined = timeline_.ranks() != learnt_ranks_ || timeline_.domains().size() != learnt_domains_;
-  if (!ground_ || joined || (!tally_ && has_grown())) learn();
   if (!tally_) {
+    window = window_before(window);
     const bool is_same = window.from == causes_.window.from && window.to == causes_.window.to;
-    if (is_same && events_ == timeline_.events()) return causes_;
-    tally_ = std::make_unique<CauseTally>(timeline_, window, *ground_);
+    const CauseGround* ground = ground_at(window.to);
+    if (!ground || (is_same && events_ == timeline_.events())) return causes_;
+    tally_ = std::make_unique<CauseTally>(timeline_, window, *ground);
     events_ = timeline_.events();
   }
   if (!tally_->advance(kRankStepsPerCall)) {

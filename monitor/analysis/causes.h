@@ -2,6 +2,7 @@
 // Who made whom wait, and why: each rank's waiting, traced to whoever was late by its own doing. docs/report.md has the
 // definition, and what differs from the root-cause analysis of Böhme et al. (ICPP 2010).
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -59,7 +60,9 @@ Causes find_causes(const timeline::Timeline& timeline, Window window, const Caus
 
 class CauseTally;
 
-/// The same for whoever asks again and again: no call looks at more than about twenty thousand rank-steps, so a
+/// The same for whoever asks again and again. What it says of a window depends on the session up to the window's end, not
+/// on what came later or on who asked when: windows end at whole quarters of a second of session time, with what was known
+/// then and what had been learnt of the program by then. No call looks at more than about twenty thousand rank-steps, so a
 /// window with more is told some calls later. Owned by one thread; the timeline must outlive it.
 class CauseFinder {
  public:
@@ -68,15 +71,22 @@ class CauseFinder {
   CauseFinder& operator=(const CauseFinder&) = delete;
   ~CauseFinder();
 
-  /// Of the latest window that has been gone through.
+  /// Learns of the program where there is so much more of the session that it may tell what it did not tell before. To be
+  /// called at moments of the session, whoever looks or not.
+  void follow();
+  /// Of the latest window that has been gone through; empty before anything has been learnt.
   const Causes& observe(Window window);
 
  private:
+  struct Lesson {
+    Nanoseconds at{};
+    CauseGround ground;
+  };
   bool has_grown() const;
-  void learn();
+  const CauseGround* ground_at(Nanoseconds moment) const;
 
   const timeline::Timeline& timeline_;
-  std::unique_ptr<CauseGround> ground_;
+  std::deque<Lesson> lessons_;  ///< Oldest first; their number grows with the logarithm of the steps.
   wire::Step learnt_at_ = wire::kNoStep;
   Rank learnt_ranks_ = 0;
   std::size_t learnt_domains_ = 0;

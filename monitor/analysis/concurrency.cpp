@@ -1,6 +1,8 @@
 #include "monitor/analysis/concurrency.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "monitor/theory/contention.h"
 
@@ -14,6 +16,30 @@ struct Change {
   int by = 0;
 };
 
+/// Digit by digit, least first: there are thousands of them in a few seconds, and this takes a third of the time of
+/// comparing them.
+void sort_by_time(std::vector<Change>& changes) {
+  constexpr int kDigit = 11;
+  constexpr std::uint64_t kDigits = 1 << kDigit;
+  if (changes.size() < kDigits / 16) {
+    std::ranges::sort(changes, {}, &Change::at);
+    return;
+  }
+  const auto [first, last] = std::ranges::minmax(changes, {}, &Change::at);
+  const auto since_first = [first = first.at](const Change& change) {
+    return std::uint64_t(change.at.count()) - std::uint64_t(first.count());
+  };
+  std::vector<Change> sorted(changes.size());
+  for (int shift = 0; shift < 64 && since_first(last) >> shift > 0; shift += kDigit) {
+    const auto digit = [&](const Change& change) { return since_first(change) >> shift & (kDigits - 1); };
+    std::array<std::uint32_t, kDigits> places{};
+    for (const Change& change : changes) ++places[digit(change)];
+    std::exclusive_scan(places.begin(), places.end(), places.begin(), std::uint32_t{0});
+    for (const Change& change : changes) sorted[places[digit(change)]++] = change;
+    changes.swap(sorted);
+  }
+}
+
 std::vector<Change> changes_of(std::span<const Window> work) {
   std::vector<Change> changes;
   changes.reserve(2 * work.size());
@@ -22,7 +48,7 @@ std::vector<Change> changes_of(std::span<const Window> work) {
     changes.push_back({work[span].from, span, +1});
     changes.push_back({work[span].to, span, -1});
   }
-  std::ranges::sort(changes, {}, &Change::at);
+  sort_by_time(changes);
   return changes;
 }
 
@@ -97,8 +123,10 @@ std::vector<Window> work_in(const timeline::Timeline& timeline, std::span<const 
   return all;
 }
 
-Concurrency::Concurrency(std::span<const Window> work, const Bandwidth& bandwidth) {
+Concurrency::Concurrency(std::span<const Window> work, const Bandwidth& bandwidth) : alone_(work.size()) {
+  levels_.reserve(2 * work.size());
   integrate(work, bandwidth, [&](const Change& change, const Progress& done, const Progress& rate) {
+    alone_[change.span] -= change.by * done.alone;
     if (levels_.empty() || levels_.back().from < change.at) levels_.push_back({.from = change.at, .done = done});
     levels_.back().rate = rate;
   });

@@ -47,6 +47,8 @@ class Concurrency {
 
   /// O(log n).
   Progress within(Window window) const { return up_to(window.to).later_by(-1, up_to(window.from)); }
+  /// As times_alone.
+  const std::vector<double>& alone() const { return alone_; }
 
  private:
   /// From a moment on: what was done up to there, and what is done in each nanosecond from there.
@@ -57,6 +59,7 @@ class Concurrency {
   Progress up_to(Nanoseconds time) const;
 
   std::vector<Level> levels_;
+  std::vector<double> alone_;
 };
 
 /// How long each of `work` would have taken alone: Progress::alone within it. Costs less than to ask for each.

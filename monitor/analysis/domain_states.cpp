@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "monitor/analysis/concurrency.h"
@@ -14,6 +15,7 @@ namespace {
 using timeline::Lane;
 using timeline::StepRecord;
 using timeline::Timeline;
+using wire::Step;
 
 constexpr Nanoseconds kLookPeriod = std::chrono::milliseconds(250);
 constexpr Nanoseconds kLookBack = std::chrono::seconds(2);
@@ -57,6 +59,35 @@ struct Round {
 
 Nanoseconds idle(const StepRecord& record) { return record.wait + record.communicate + record.delay; }
 
+/// The steps of the program that a rank ran at a moment, from that moment back, below step `before`.
+class StepsBack {
+ public:
+  StepsBack(const Lane& lane, Nanoseconds at, Step before = std::numeric_limits<Step>::max())
+      : steps_(lane.steps()), left_(lane.steps_begun_before(at + Nanoseconds{1})), before_(before) {}
+
+  /// Nothing before the first that is kept.
+  std::optional<StepRecord> next() {
+    if (left_ == 0) return std::nullopt;
+    const StepRecord record = steps_[left_ - 1];
+    // The next program counts anew.
+    if (record.step >= before_) return std::nullopt;
+    --left_;
+    before_ = record.step;
+    return record;
+  }
+  /// Step `step`, if it is among those that are left.
+  std::optional<StepRecord> to(Step step) {
+    for (auto record = next(); record; record = next())
+      if (record->step <= step) return record->step == step ? record : std::nullopt;
+    return std::nullopt;
+  }
+
+ private:
+  timeline::StepRecords steps_;
+  std::size_t left_;
+  Step before_;
+};
+
 /// Of one domain at one moment.
 class Rounds {
  public:
@@ -79,13 +110,13 @@ class Rounds {
   std::vector<Round> collect() const {
     std::vector<Round> rounds;
     if (members_.empty() || common_ == wire::kNoStep) return rounds;
-    std::size_t begun = lanes_.front()->steps_begun_before(reference_);
-    Step before = common_;
-    while (begun > 0 && rounds.size() < kMostRounds) {
-      const StepRecord each = lanes_.front()->steps()[--begun];
-      if (each.step >= before || (rounds.size() >= kLeastRounds && each.begin < at_ - kLookBack)) break;
-      before = each.step;
-      auto round = round_of(each.step);
+    std::vector<StepsBack> members;
+    for (const Lane* lane : lanes_) members.emplace_back(*lane, at_);
+    StepsBack first(*lanes_.front(), reference_ - Nanoseconds{1}, common_);
+    while (rounds.size() < kMostRounds) {
+      const auto each = first.next();
+      if (!each || (rounds.size() >= kLeastRounds && each->begin < at_ - kLookBack)) break;
+      auto round = round_of(each->step, members);
       if (!round) break;
       rounds.push_back(std::move(*round));
     }
@@ -93,18 +124,17 @@ class Rounds {
   }
 
  private:
-  using Step = wire::Step;
-
   bool has_begun(const Lane& lane) const { return lane.steps_begun_before(at_) > 0; }
   Nanoseconds latest_begin() const {
     if (members_.empty() || common_ == wire::kNoStep) return Nanoseconds::min();
     const auto record = lanes_.front()->step(common_, at_);
     return record ? record->begin : Nanoseconds::min();
   }
-  std::optional<Round> round_of(Step step) const {
+  std::optional<Round> round_of(Step step, std::span<StepsBack> members) const {
     Round round;
-    for (const Lane* lane : lanes_) {
-      const auto record = lane->step(step, at_);
+    round.of.reserve(members.size());
+    for (StepsBack& member : members) {
+      const auto record = member.to(step);
       if (!record || record->end <= record->begin || record->end > at_) return std::nullopt;
       round.of.push_back(*record);
     }
@@ -171,10 +201,7 @@ double spread_of(std::span<const Round> rounds, Nanoseconds typical) {
 class Work {
  public:
   Work(std::span<const Round> rounds, const Bandwidth& bandwidth)
-      : rounds_(rounds),
-        spans_(spans_of(rounds)),
-        concurrency_(spans_, bandwidth),
-        alone_(times_alone(spans_, bandwidth)) {
+      : rounds_(rounds), spans_(spans_of(rounds)), concurrency_(spans_, bandwidth) {
     for (const Window& span : spans_) took_.push_back(double(span.length().count()));
   }
 
@@ -184,13 +211,19 @@ class Work {
     std::vector<double> took, alone;
     for (std::size_t i = 0; i < spans_.size(); ++i) {
       if (spans_[i].from < window.from || spans_[i].to > window.to) continue;
-      took.push_back(took_[i]), alone.push_back(alone_[i]);
+      took.push_back(took_[i]), alone.push_back(concurrency_.alone()[i]);
     }
     return !took.empty() && variation(alone) <= std::max(variation(took), kSteady);
   }
 
-  /// Of one member: by how much it works longer than the median member, by whichever measure says less.
-  double slowness(std::size_t member) const { return std::min(ratio(took_, member), ratio(alone_, member)); }
+  /// By member: how much longer than the median member it works, by whichever measure says less.
+  std::vector<double> slowness() const {
+    std::vector<double> took = relative(took_), alone = relative(concurrency_.alone()), slowness;
+    for (std::size_t first = 0; first < took.size(); first += rounds_.size())
+      slowness.push_back(std::min(median(std::span(took).subspan(first, rounds_.size())),
+                                  median(std::span(alone).subspan(first, rounds_.size()))));
+    return slowness;
+  }
 
  private:
   /// Times that vary by less than this share of themselves tell nothing.
@@ -207,21 +240,24 @@ class Work {
     }
     return spans;
   }
-  double ratio(const std::vector<double>& work, std::size_t member) const {
-    const std::size_t members = rounds_.front().of.size();
-    std::vector<double> ratios;
-    for (std::size_t round = 0; round < rounds_.size(); ++round) {
-      const auto row = work.begin() + std::ptrdiff_t(round * members);
-      const double middle = median(std::vector<double>(row, row + std::ptrdiff_t(members)));
-      ratios.push_back(middle > 0 ? row[std::ptrdiff_t(member)] / middle : 1);
+  /// Against the median of its round, member by member.
+  std::vector<double> relative(const std::vector<double>& work) const {
+    const std::size_t members = rounds_.front().of.size(), rounds = rounds_.size();
+    std::vector<double> ratios(work.size()), row;
+    for (std::size_t round = 0; round < rounds; ++round) {
+      const std::span its = std::span(work).subspan(round * members, members);
+      row.assign(its.begin(), its.end());
+      const double middle = median(std::span(row));
+      for (std::size_t member = 0; member < members; ++member)
+        ratios[member * rounds + round] = middle > 0 ? its[member] / middle : 1;
     }
-    return median(std::move(ratios));
+    return ratios;
   }
 
   std::span<const Round> rounds_;
   std::vector<Window> spans_;  ///< Round by round, in each member by member; as the two below.
   Concurrency concurrency_;
-  std::vector<double> alone_, took_;
+  std::vector<double> took_;
 };
 
 /// While all members are inside these rounds.
@@ -264,8 +300,9 @@ Signs signs_of(std::span<const Round> rounds, const Rounds& of, const wire::Doma
       signs.relieved =
           relief(work.concurrency(), bandwidth, double(members), saturation, window, steps, least_wait(rounds));
   }
-  for (std::size_t member = 0; members > 2 && member < members; ++member) {
-    const double slowness = work.slowness(member);
+  const std::vector<double> all = members > 2 ? work.slowness() : std::vector<double>();
+  for (std::size_t member = 0; member < all.size(); ++member) {
+    const double slowness = all[member];
     if (slowness > signs.slowness) {
       signs.next_slowness = std::exchange(signs.slowness, slowness);
       signs.slowest = of.members()[member];

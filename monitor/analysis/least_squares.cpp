@@ -20,7 +20,9 @@ double sum_of_products(std::span<const double> a, double mean_a, std::span<const
 
 }  // namespace
 
-double median(std::vector<double> values) {
+double median(std::vector<double> values) { return median(std::span(values)); }
+
+double median(std::span<double> values) {
   assert(!values.empty());
   const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -16,6 +16,7 @@ struct Estimate {
 };
 
 double median(std::vector<double> values);  ///< Of at least one.
+double median(std::span<double> values);    ///< The same without a copy: puts them into another order.
 /// Mean absolute deviation from the median, as a share of it; 0 where that is not positive. Of at least one.
 double variation(const std::vector<double>& values);
 

@@ -20,7 +20,7 @@ std::size_t Sharing::look_at(std::size_t domain) {
     const timeline::Lane* lane = timeline_.lane(rank);
     if (!lane) continue;
     lane->for_each_step(window_.from - Nanoseconds{1}, window_.to, [&](const timeline::StepRecord& record) {
-      work.push_back(work_of(course_of(*lane, record)));
+      work.push_back(work_of(course_at(*lane, record, window_.to)));
       ranks_[std::size_t(rank)].push_back({record.begin, work.back().length()});
     });
   }

@@ -20,6 +20,17 @@ StepCourse going_on(const Lane& lane, const StepRecord& record) {
 
 }  // namespace
 
+StepCourse course_at(const Lane& lane, const StepRecord& record, Nanoseconds at) {
+  const bool goes_on = record.end == Nanoseconds{0};
+  if (goes_on ? at > lane.known_until() : at >= record.end) return course_of(lane, record);
+  const Nanoseconds waited = lane.time_in(Category::kWait, record.begin, at);
+  return {.begin = record.begin,
+          .post = at - waited,
+          .end = at,
+          .held = lane.time_in(Category::kDelay, record.begin, at),
+          .over = false};
+}
+
 StepCourse course_of(const Lane& lane, const StepRecord& record) {
   if (record.end == Nanoseconds{0}) return going_on(lane, record);
   return {.begin = record.begin,

@@ -26,6 +26,8 @@ struct StepCourse {
 };
 
 StepCourse course_of(const timeline::Lane& lane, const timeline::StepRecord& record);
+/// As it stood at `at`, not before it began: one that ended later went on then.
+StepCourse course_at(const timeline::Lane& lane, const timeline::StepRecord& record, wire::Nanoseconds at);
 
 /// Nothing of what the rank did in it was lost.
 bool is_known(const timeline::Lane& lane, const timeline::StepRecord& record);

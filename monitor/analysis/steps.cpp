@@ -28,8 +28,8 @@ struct Sums {
 
 void add_steps_within(const Lane& lane, Window window, Sums& sums) {
   const auto steps = lane.steps();
-  for (std::size_t k = steps.size(); k-- > 0;) {
-    const StepRecord record = steps[k];
+  for (auto next = steps.end(); next != steps.begin();) {
+    const StepRecord record = *--next;
     if (record.end == Nanoseconds{0} || record.end > window.to) continue;
     if (record.end <= window.from) break;
     sums.add(record);

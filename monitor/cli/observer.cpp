@@ -28,6 +28,7 @@ void Observer::follow() {
   saw_end_ = timeline_.ended();
   waves_ = wave_watch_.look(timeline_);
   narrator_.observe_waves(waves_);
+  causes_.follow();
   rhythm_.observe(view::rhythm_in(timeline_, {timeline_.now() - kRhythmWindow, timeline_.now()}));
   next_look_ = (timeline_.now() / kLookPeriod + 1) * kLookPeriod;
 }

@@ -25,8 +25,8 @@ class Observer {
   void accept(const link::Delivery& delivery);
   /// `sink` is borrowed, and told of what is accepted from now on, whatever the memory budget.
   void add(ingest::Sink& sink) { ingest_.add(sink); }
-  /// To be called after each delivery by whoever refreshes: states, waves and the rhythm are looked for at moments of the session,
-  /// with what was known then, so that they do not depend on when somebody looked.
+  /// To be called after each delivery by whoever refreshes: states, waves, the rhythm and what causes are found by are looked for
+  /// at moments of the session, with what was known then, so that they do not depend on when somebody looked.
   void follow();
   /// Blocks of the recording that could not be read are a loss like any other.
   void note_damage(const wire::FrameLogDamage& damage);

@@ -139,6 +139,10 @@ class LegendWriter {
     }
     x_ = canvas_.text(x_, y_, "100 % wait", Ink::kText) + 2;
   }
+  /// Without a swatch; nothing if it does not fit.
+  void note(std::string_view words, Ink ink) {
+    if (x_ + columns_of(words) <= canvas_.size().columns) x_ = canvas_.text(x_, y_, words, ink) + 2;
+  }
   int x() const { return x_; }
 
  private:
@@ -155,6 +159,16 @@ class LegendWriter {
   bool coloured_, unicode_;
   int x_ = 1, y_;
 };
+
+/// "1 of 8 ranks": of what the map shows where it can't ask for all; empty where it shows all.
+std::string sample_words(const Layout& layout) {
+  if (!layout.steps) return {};
+  const auto [steps_apart, ranks_apart] = sample_of(layout.rows.groups, *layout.steps);
+  std::string words;
+  if (ranks_apart > 1) words = fmt::format("1 of {} ranks", ranks_apart);
+  if (steps_apart > 1) words += fmt::format("{}1 of {} steps", words.empty() ? "" : ", ", steps_apart);
+  return words;
+}
 
 }  // namespace
 
@@ -227,6 +241,7 @@ void draw_legend(Canvas& canvas, const Layout& layout, const State& state, const
   legend.entry(Ink::kDelay, Ink::kDelay, "delay");
   legend.entry(Ink::kNoData, Ink::kNoData, "no data");
   if (columns >= 100) legend.entry(Ink::kOther, Ink::kOther, "other");
+  if (const std::string sample = sample_words(layout); !sample.empty()) legend.note(sample, Ink::kWarning);
   const int room = columns - legend.x() - 1;
   const std::string words = longest_fitting(cursor_words(layout, state, model), room);
   canvas.text(columns - 1 - columns_of(words), layout.legend, words, Ink::kCursor);

@@ -175,13 +175,17 @@ void shares_over_time(const Timeline& timeline, std::span<const RankRange> rows,
   timeline.picture(rows, window.from(), window.begin_of(columns), columns, out);
 }
 
-void shares_over_steps(const Timeline& timeline, std::span<const RankRange> rows, const StepWindow& window,
-                       Nanoseconds until, std::span<StepShares> out) {
-  const wire::Step newest = latest_step_at(timeline, until);
+StepSample sample_of(std::span<const RankRange> rows, const StepWindow& window) {
   const std::int64_t all = ranks_of(rows) * window.columns * window.per_column;
   const std::int64_t excess = std::max<std::int64_t>(divided_up(all, kMostStepsFound), 1);
   const auto steps_apart = static_cast<int>(std::min<std::int64_t>(excess, window.per_column));
-  const int ranks_apart = divided_up(excess, steps_apart);
+  return {steps_apart, divided_up(excess, steps_apart)};
+}
+
+void shares_over_steps(const Timeline& timeline, std::span<const RankRange> rows, const StepWindow& window,
+                       Nanoseconds until, std::span<StepShares> out) {
+  const wire::Step newest = latest_step_at(timeline, until);
+  const auto [steps_apart, ranks_apart] = sample_of(rows, window);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     for (int x = 0; x < window.columns; ++x) {
       StepColumn column(timeline, until);

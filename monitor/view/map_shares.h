@@ -25,7 +25,13 @@ struct StepShares {
   timeline::Shares shares;
   bool begun = false;  ///< By one of them, or it would have been if it had not been lost.
 };
-/// The same for columns of steps. Of more than can be asked in a few milliseconds a sample, spread evenly.
+/// Of more steps of ranks than can be asked in a few milliseconds, one in so many is.
+struct StepSample {
+  int steps_apart = 1;
+  int ranks_apart = 1;
+};
+StepSample sample_of(std::span<const timeline::Timeline::RankRange> rows, const StepWindow& window);
+/// The same for columns of steps, as far as they are in the sample.
 void shares_over_steps(const timeline::Timeline& timeline, std::span<const RankRange> rows, const StepWindow& window,
                        Nanoseconds until, std::span<StepShares> out);
 

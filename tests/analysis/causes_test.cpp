@@ -658,6 +658,7 @@ TEST(CauseFinder, TellsALargeWindowInSeveralCalls) {
   for (int copy = 0; copy < 160; ++copy) table.ranks.insert(table.ranks.end(), small.ranks.begin(), small.ranks.end());
   const timeline::Timeline timeline = timeline_of(table);
   CauseFinder finder(timeline);
+  finder.follow();
   EXPECT_THAT(finder.observe(kWholeRun).ranks, IsEmpty());
   while (finder.observe(kWholeRun).ranks.empty()) {
   }

@@ -91,21 +91,23 @@ double refresh_ms(timeline::Timeline& timeline, Follower& follower) {
   return times[times.size() / 2];
 }
 
-/// Milliseconds of one refresh.
+/// Milliseconds.
 struct CausesCost {
-  double first = 0;  ///< Learns who waits for whom.
-  double worst = 0;  ///< Of all others.
+  double first = 0;  ///< To learn who waits for whom.
+  double worst = 0;  ///< Of all refreshes.
 };
 
 /// Until the window has been gone through.
 CausesCost measure_causes(const timeline::Timeline& timeline, analysis::Findings& findings) {
   analysis::CauseFinder finder(timeline);
   CausesCost cost;
-  for (int call = 0; findings.causes.ranks.empty(); ++call) {
+  const double learning = processor_ms();
+  finder.follow();
+  cost.first = processor_ms() - learning;
+  while (findings.causes.ranks.empty()) {
     const double begin = processor_ms();
     findings.causes = finder.observe(findings.window);
-    double& most = call == 0 ? cost.first : cost.worst;
-    most = std::max(most, processor_ms() - begin);
+    cost.worst = std::max(cost.worst, processor_ms() - begin);
   }
   return cost;
 }

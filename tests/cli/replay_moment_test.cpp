@@ -63,9 +63,11 @@ class Viewer {
     while (monitor_.is_loading()) turn();
     press(view::key_of(U'f'));
   }
+  /// The list of ranks may take some refreshes.
   std::string screen_at(Nanoseconds at) {
+    constexpr int kEnough = 16;
     monitor_.stop_at(at);
-    monitor_.refresh(now_);
+    for (int refresh = 0; refresh < kEnough; ++refresh) monitor_.refresh(now_);
     return view::to_text(monitor_.screen(kSize, kLook));
   }
   const Observer& observer() const { return monitor_.observer(); }
@@ -88,16 +90,11 @@ support::Scenario scenario_with_a_delay(RandomQuietScenarios& random) {
   return scenario;
 }
 
-/// Without the list of ranks, which stands last beside the map: it is of the latest windows that were asked for.
 std::string lines_that_differ(const std::string& a, const std::string& b) {
   std::istringstream of_a(a), of_b(b);
   std::string lines, one, other;
-  bool in_list = false;
-  while (std::getline(of_a, one) && std::getline(of_b, other)) {
-    in_list = in_list || one.find("costs others") != std::string::npos;
-    const auto seen = [&](const std::string& line) { return in_list ? line.substr(0, line.find("│")) : line; };
-    if (seen(one) != seen(other)) lines.append(one).append("\n").append(other).append("\n");
-  }
+  while (std::getline(of_a, one) && std::getline(of_b, other))
+    if (one != other) lines.append(one).append("\n").append(other).append("\n");
   return lines;
 }
 

@@ -463,6 +463,18 @@ TEST(HeatMap, DrawsAWaveAsAStraightLineWhereColumnsAreSteps) {
   EXPECT_EQ(ink(5, 100), Ink::kCompute);  // Its socket is in lockstep again.
 }
 
+TEST(HeatMap, SaysSoWhereItShowsASampleOfVeryManyRanks) {
+  const auto legend = [state = State{.by_steps = true}](const SyntheticSession& session) {
+    std::istringstream lines(text(state, session.model(), {160, 48}, kColour));
+    std::string line;
+    while (std::getline(lines, line) && line.find("no data") == std::string::npos) continue;
+    return line;
+  };
+  const SyntheticSession large({.ranks = 2000, .length = seconds(1)});
+  EXPECT_THAT(legend(large), ::testing::ContainsRegex("1 of [0-9]+ ranks"));
+  EXPECT_THAT(legend(usual_session()), Not(HasSubstr("1 of ")));
+}
+
 TEST(HeatMap, ShowsNoStepThatHasNotBegun) {
   State state{.follow = false, .first_step = 120};
   EXPECT_EQ(ink_in_step(usual_session().model(), state, 5, 210), Ink::kDefault);

@@ -1,0 +1,84 @@
+// What is said of a moment is a function of the session up to it: a later look finds what was found then.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "monitor/analysis/causes.h"
+#include "tests/analysis/simulated_session.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::any_seed;
+using test::RandomQuietScenarios;
+using test::SimulatedFrame;
+using test::SimulatedFrames;
+
+constexpr Nanoseconds kLook = milliseconds(250);
+constexpr Nanoseconds kWindow = seconds(5);
+
+/// A session that goes on, and whoever follows it.
+struct Watched {
+  timeline::Timeline timeline;
+  ingest::Ingest ingest{timeline};
+  CauseFinder finder{timeline};
+  Nanoseconds next_look{};
+
+  void hear(const SimulatedFrame& frame) {
+    ingest.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
+    if (timeline.empty() || timeline.now() < next_look) return;
+    finder.follow();
+    next_look = (timeline.now() / kLook + 1) * kLook;
+  }
+  /// However many calls that takes.
+  Causes causes_at(Nanoseconds moment) {
+    const Window window{std::max(Nanoseconds{0}, moment - kWindow), moment};
+    constexpr int kMostCalls = 1000;
+    for (int call = 0; call < kMostCalls; ++call)
+      if (const Causes& causes = finder.observe(window); causes.window.to == moment) return causes;
+    return {};
+  }
+};
+
+void expect_same(const Causes& now, const Causes& then) {
+  ASSERT_EQ(now.ranks.size(), then.ranks.size());
+  for (std::size_t rank = 0; rank < now.ranks.size(); ++rank) {
+    SCOPED_TRACE(fmt::format("rank {}", rank));
+    const RankCauses &a = now.ranks[rank], &b = then.ranks[rank];
+    EXPECT_EQ(a.waited, b.waited);
+    EXPECT_EQ(a.by, b.by);
+    EXPECT_EQ(a.itself, b.itself);
+    EXPECT_EQ(a.bandwidth, b.bandwidth);
+    EXPECT_EQ(a.transfer, b.transfer);
+    EXPECT_EQ(a.unknown, b.unknown);
+    EXPECT_EQ(a.costs, b.costs);
+  }
+}
+
+TEST(CauseFinder, SaysOfAPastMomentWhatItSaidThen) {
+  const unsigned seed = any_seed();
+  RandomQuietScenarios random(seed);
+  for (int i = 0; i < 6; ++i) {
+    SCOPED_TRACE(fmt::format("session {} of seed {}", i, seed));
+    constexpr double kSeconds = 7;
+    support::Scenario scenario = random.next(random.real(0, 0.1), kSeconds);
+    const auto step = Nanoseconds(std::int64_t(kSeconds * 1e9)) / scenario.program.steps;
+    scenario.delays = {
+        {random.whole(0, scenario.machine.ranks - 1), scenario.program.steps / 4, step * random.whole(5, 40)}};
+    const SimulatedFrames frames(scenario);
+    const Nanoseconds moment = kLook * random.whole(4, 20);
+    Watched live, later;
+    auto frame = frames.all().begin();
+    for (; frame != frames.all().end() && (live.timeline.empty() || live.timeline.now() < moment); ++frame)
+      live.hear(*frame);
+    for (const SimulatedFrame& each : frames.all()) later.hear(each);
+    const Causes then = live.causes_at(moment);
+    ASSERT_FALSE(then.ranks.empty());
+    expect_same(later.causes_at(moment), then);
+  }
+}
+
+}  // namespace
+}  // namespace idlewave::analysis
