@@ -42,7 +42,8 @@ std::vector<LateMoment> latest_delays(const Timeline& timeline) {
   return moments;
 }
 
-/// What waits differ by: from the tenth that is shortest to the quarter that is longest.
+/// What waits differ by: from the tenth that is shortest to the quarter that is longest; where fewer are longer at all, to
+/// the middle one of those.
 Nanoseconds usual_lateness(const Timeline& timeline) {
   std::vector<Nanoseconds> waits;
   const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksLooked);
@@ -54,7 +55,11 @@ Nanoseconds usual_lateness(const Timeline& timeline) {
   }
   if (waits.empty()) return Nanoseconds{0};
   std::ranges::sort(waits);
-  return waits[waits.size() * 3 / 4] - waits[waits.size() / 10];
+  const Nanoseconds least = waits[waits.size() / 10];
+  const auto longer = std::size_t(std::ranges::upper_bound(waits, least) - waits.begin());
+  if (longer == waits.size()) return Nanoseconds{0};
+  const std::size_t quarter = waits.size() * 3 / 4;
+  return waits[longer <= quarter ? quarter : (longer + waits.size()) / 2] - least;
 }
 
 Partners partners_by_usual_lateness(const Timeline& timeline) {

@@ -1,6 +1,8 @@
 #include "monitor/analysis/contention.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "monitor/analysis/least_squares.h"
 
@@ -16,6 +18,44 @@ constexpr std::ptrdiff_t kStepsAround = 8;
 constexpr double kSteady = 0.01;
 /// Times s(n) have to vary by so much less than times.
 constexpr double kBetter = 0.7;
+/// Mean absolute deviations over the root of their number: two standard errors of the difference between the medians of two
+/// halves.
+constexpr double kBeyondChance = 6;
+
+/// The work of one step.
+struct Sample {
+  double time = 0;
+  double alone = 0;
+  double slowdown() const { return time / alone; }
+};
+
+std::vector<double> all(std::span<const Sample> samples, double (*figure)(const Sample&)) {
+  std::vector<double> figures;
+  for (const Sample& sample : samples) figures.push_back(figure(sample));
+  return figures;
+}
+double time_of(const Sample& sample) { return sample.time; }
+double alone_of(const Sample& sample) { return sample.alone; }
+double slowdown_of(const Sample& sample) { return sample.slowdown(); }
+
+/// What would have been slowed more took longer, by more than half of that. Where noise is told as work, times alone vary
+/// by it as much as times do, and it is this that tells.
+bool grows_with_slowdown(std::vector<Sample> samples) {
+  std::ranges::sort(samples, {}, &Sample::slowdown);
+  const auto less = std::span(samples).first(samples.size() / 2), more = std::span(samples).subspan(less.size());
+  if (less.empty()) return false;
+  const std::vector<double> alones = all(samples, alone_of);
+  const double longer = (median(all(more, time_of)) - median(all(less, time_of))) / median(alones);
+  const double slower = median(all(more, slowdown_of)) - median(all(less, slowdown_of));
+  const double by_chance = kBeyondChance * variation(alones) / std::sqrt(double(samples.size()));
+  return slower > kSteady && longer - slower / 2 > by_chance;
+}
+
+/// Times vary by what sharing makes of them.
+bool is_explained(const std::vector<Sample>& samples) {
+  const double times = variation(all(samples, time_of));
+  return times > kSteady && variation(all(samples, alone_of)) < kBetter * times;
+}
 
 }  // namespace
 
@@ -66,7 +106,7 @@ double Contention::owed_to_others(Rank rank, wire::Step step, Nanoseconds begin)
 bool Contention::is_shared(int domain) const {
   const timeline::Domain& each = timeline_.domains()[std::size_t(domain)];
   if (!bandwidths_[std::size_t(domain)] || each.ranks.size() < 2) return false;
-  std::vector<double> times, alones;
+  std::vector<Sample> samples;
   const std::size_t stride = std::max<std::size_t>(1, each.ranks.size() / kRanksLooked);
   for (std::size_t i = 0; i < each.ranks.size(); i += stride) {
     const Lane* lane = timeline_.lane(each.ranks[i]);
@@ -75,11 +115,11 @@ bool Contention::is_shared(int domain) const {
     for (std::size_t k = 0; k < steps.size(); k += std::max<std::size_t>(1, steps.size() / kStepsLooked)) {
       const StepCourse course = course_of(*lane, steps[k]);
       if (!course.over) continue;
-      times.push_back(double(course.work().count()));
-      alones.push_back(alone(each.ranks[i], course));
+      const double took = double(course.work().count()), by_itself = alone(each.ranks[i], course);
+      if (by_itself > 0) samples.push_back({took, by_itself});
     }
   }
-  return !times.empty() && variation(times) > kSteady && variation(alones) < kBetter * variation(times);
+  return !samples.empty() && (is_explained(samples) || grows_with_slowdown(samples));
 }
 
 }  // namespace idlewave::analysis

@@ -10,7 +10,7 @@ namespace idlewave::analysis {
 
 /// Tells a rank that worked longer because it had more to do from one that shared its memory interface with more others
 /// (Progress::alone). Whether work is of that kind is learnt from the session: it is where times alone vary less than times
-/// do. The timeline must outlive it.
+/// do, or times are the longer the more ranks were at work beside. The timeline must outlive it.
 class Contention {
  public:
   explicit Contention(const timeline::Timeline& timeline);

@@ -94,34 +94,88 @@ bool PartnerSearch::is_ring(const Told& told, const std::vector<Rank>& offsets) 
   return across.told == 0 || across.speaks_for_it();
 }
 
-Partners PartnerSearch::found() const {
-  const bool collective = double(together_.steps) > kCollective * double(together_.steps + apart_.steps);
-  const Told& told = collective ? together_ : apart_;
+bool PartnerSearch::is_collective() const {
+  return double(together_.steps) > kCollective * double(together_.steps + apart_.steps);
+}
+
+std::vector<Rank> PartnerSearch::candidates() const {
   std::vector<Rank> offsets;
   for (Rank offset = -farthest_; offset <= farthest_; ++offset)
-    if (told.inside[place(offset)].speaks_for_it()) offsets.push_back(offset);
-  Partners partners{.offsets = {}, .ring = is_ring(told, offsets), .collective = collective};
+    if (telling().inside[place(offset)].speaks_for_it()) offsets.push_back(offset);
+  return offsets;
+}
+
+Partners PartnerSearch::found(const std::vector<Rank>& offsets) const {
+  const Told& told = telling();
+  Partners partners{.offsets = {}, .ring = is_ring(told, offsets), .collective = is_collective()};
   for (const Rank offset : offsets)
     if (!partners.ring || (told.inside[place(offset)] + told.across[place(offset)]).speaks_for_it())
       partners.offsets.push_back(offset);
   return partners;
 }
 
-Partners infer_partners(const Timeline& timeline, std::span<const LateMoment> moments, Nanoseconds typical_step) {
-  const Rank ranks = timeline.ranks();
-  PartnerSearch search(ranks, typical_step);
-  std::vector<std::optional<StepCourse>> row(std::size_t(std::min(ranks, kMostRanks)));
-  for (const LateMoment& moment : moments.last(std::min(kMostMoments, moments.size()))) {
-    const Rank first = ranks <= kMostRanks ? 0 : moment.rank - kMostRanks / 2;
-    const Step steps = std::min<Step>(kMostSteps, ranks + PartnerSearch::kFarthest);
-    for (Step step = moment.step; step < moment.step + steps; ++step) {
-      for (std::size_t i = 0; i < row.size(); ++i)
-        row[i] = step_course(timeline, (first + Rank(i) + ranks) % ranks, step, moment.at);
-      if (std::ranges::none_of(row, [](const auto& course) { return course.has_value(); })) break;
-      search.add(first, row);
+PartnerReview::PartnerReview(std::vector<Rank> candidates, Rank ranks, Nanoseconds typical_step)
+    : candidates_(std::move(candidates)),
+      ranks_(ranks),
+      late_(share(kLate, typical_step)),
+      tolerance_(share(kTolerance, typical_step)),
+      evidence_(candidates_.size()) {}
+
+void PartnerReview::add(Rank first, std::span<const std::optional<StepCourse>> row) {
+  const auto size = Rank(row.size());
+  for (Rank i = 0; i < size; ++i) {
+    if (!row[std::size_t(i)] || !row[std::size_t(i)]->over) continue;
+    const Rank rank = (first + i + ranks_) % ranks_;
+    posts_.clear();
+    for (std::size_t candidate = 0; candidate < candidates_.size(); ++candidate) {
+      const Rank other = i + candidates_[candidate], its_rank = rank + candidates_[candidate];
+      // Whether the ends are neighbours is not known yet.
+      if (other < 0 || other >= size || its_rank < 0 || its_rank >= ranks_ || !row[std::size_t(other)]) continue;
+      posts_.push_back({candidate, row[std::size_t(other)]->post});
+    }
+    weigh(*row[std::size_t(i)]);
+  }
+}
+
+void PartnerReview::weigh(const StepCourse& mine) {
+  const Nanoseconds until = mine.end + tolerance_;
+  const Post* last = nullptr;
+  Nanoseconds before_last = mine.post + late_ - tolerance_;
+  for (const Post& post : posts_) {
+    if (post.at > until) {
+      evidence_[post.candidate].violated += post.at >= mine.post + late_;
+    } else if (!last || post.at > last->at) {
+      if (last) before_last = std::max(before_last, last->at);
+      last = &post;
+    } else {
+      before_last = std::max(before_last, post.at);
     }
   }
-  return search.found();
+  if (last && last->at >= before_last + tolerance_) ++evidence_[last->candidate].confirmed;
+}
+
+std::vector<Rank> PartnerReview::upheld() const {
+  std::vector<Rank> offsets;
+  for (std::size_t candidate = 0; candidate < candidates_.size(); ++candidate)
+    if (evidence_[candidate].violated <= evidence_[candidate].confirmed) offsets.push_back(candidates_[candidate]);
+  return offsets;
+}
+
+Partners infer_partners(const Timeline& timeline, std::span<const LateMoment> moments, Nanoseconds typical_step) {
+  const Rank ranks = timeline.ranks();
+  std::vector<std::optional<StepCourse>> row(std::size_t(std::min(ranks, kMostRanks)));
+  return find_partners(ranks, typical_step, [&](const auto& visit) {
+    for (const LateMoment& moment : moments.last(std::min(kMostMoments, moments.size()))) {
+      const Rank first = ranks <= kMostRanks ? 0 : moment.rank - kMostRanks / 2;
+      const Step steps = std::min<Step>(kMostSteps, ranks + PartnerSearch::kFarthest);
+      for (Step step = moment.step; step < moment.step + steps; ++step) {
+        for (std::size_t i = 0; i < row.size(); ++i)
+          row[i] = step_course(timeline, (first + Rank(i) + ranks) % ranks, step, moment.at);
+        if (std::ranges::none_of(row, [](const auto& course) { return course.has_value(); })) break;
+        visit(first, row);
+      }
+    }
+  });
 }
 
 }  // namespace idlewave::analysis

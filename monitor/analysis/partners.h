@@ -41,7 +41,10 @@ class PartnerSearch {
   /// them the ends are compared as well. Nothing for a rank of which the step is not known. Costs two dozen looks at
   /// each.
   void add(wire::Rank first, std::span<const std::optional<StepCourse>> row);
-  Partners found() const;
+  /// Offsets that nearly all steps within the row speak for, ascending.
+  std::vector<wire::Rank> candidates() const;
+  /// What these of the candidates make of all steps.
+  Partners found(const std::vector<wire::Rank>& offsets) const;
 
  private:
   /// Steps in which a rank posted so late that whoever waits for it must have noticed, and how many of them another
@@ -60,6 +63,8 @@ class PartnerSearch {
   };
   static std::size_t place(wire::Rank offset) { return std::size_t(offset + kFarthest); }
   wire::Rank round(wire::Rank rank) const { return ((rank % ranks_) + ranks_) % ranks_; }
+  bool is_collective() const;
+  const Told& telling() const { return is_collective() ? together_ : apart_; }
   Told& told_by(std::span<const std::optional<StepCourse>> row);
   void compare(Told& told, wire::Rank rank, wire::Rank offset, const StepCourse& mine, const StepCourse& its) const;
   static bool is_ring(const Told& told, const std::vector<wire::Rank>& offsets);
@@ -71,6 +76,48 @@ class PartnerSearch {
   /// Steps that all ranks ended together, right after the latest post, tell nothing of neighbours where others do.
   Told together_, apart_;
 };
+
+/// A second look at the candidates. Where ranks are out of step, somebody else is often waited for just as long, so that
+/// an offset at which nobody waits looks right in nearly all steps. Here only those steps speak for one in which no other
+/// candidate explains how long a rank waited.
+class PartnerReview {
+ public:
+  PartnerReview(std::vector<wire::Rank> candidates, wire::Rank ranks, wire::Nanoseconds typical_step);
+
+  /// As PartnerSearch::add, of the same steps.
+  void add(wire::Rank first, std::span<const std::optional<StepCourse>> row);
+  /// Candidates that are left, ascending.
+  std::vector<wire::Rank> upheld() const;
+
+ private:
+  struct Evidence {
+    std::uint64_t confirmed = 0;
+    std::uint64_t violated = 0;
+  };
+  struct Post {
+    std::size_t candidate = 0;
+    wire::Nanoseconds at{};
+  };
+  void weigh(const StepCourse& mine);
+
+  std::vector<wire::Rank> candidates_;
+  wire::Rank ranks_;
+  wire::Nanoseconds late_;
+  wire::Nanoseconds tolerance_;
+  std::vector<Evidence> evidence_;  ///< By candidate.
+  std::vector<Post> posts_;         ///< Of the rank that is looked at.
+};
+
+/// By both. for_each_row(visit) calls visit(first, row) as PartnerSearch::add takes it, twice the same.
+template <class Rows>
+Partners find_partners(wire::Rank ranks, wire::Nanoseconds typical_step, const Rows& for_each_row) {
+  using Row = std::span<const std::optional<StepCourse>>;
+  PartnerSearch search(ranks, typical_step);
+  for_each_row([&](wire::Rank first, Row row) { search.add(first, row); });
+  PartnerReview review(search.candidates(), ranks, typical_step);
+  for_each_row([&](wire::Rank first, Row row) { review.add(first, row); });
+  return search.found(review.upheld());
+}
 
 /// When somebody was late, so that others had to wait.
 struct LateMoment {

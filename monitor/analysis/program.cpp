@@ -28,16 +28,17 @@ auto median_of(const CommonSteps& steps, Value value) {
 
 Partners partners_of(const CommonSteps& steps) {
   const auto length = median_of(steps, [](const RankStep& step) { return step.end - step.begin - step.held; });
-  PartnerSearch search(Rank(steps.ranks.size()), length);
   std::vector<std::optional<StepCourse>> row(steps.ranks.size());
-  for (std::size_t k = 0; k < steps.steps(); ++k) {
-    for (std::size_t rank = 0; rank < row.size(); ++rank) {
-      const RankStep& step = steps.ranks[rank][k];
-      row[rank] = StepCourse{.begin = step.begin, .post = step.post, .end = step.end, .held = step.held, .over = true};
+  return find_partners(Rank(steps.ranks.size()), length, [&](const auto& visit) {
+    for (std::size_t k = 0; k < steps.steps(); ++k) {
+      for (std::size_t rank = 0; rank < row.size(); ++rank) {
+        const RankStep& step = steps.ranks[rank][k];
+        row[rank] =
+            StepCourse{.begin = step.begin, .post = step.post, .end = step.end, .held = step.held, .over = true};
+      }
+      visit(Rank(0), row);
     }
-    search.add(0, row);
-  }
-  return search.found();
+  });
 }
 
 Nanoseconds transfer_time(const CommonSteps& steps, const std::vector<Rank>& distances) {

@@ -27,6 +27,9 @@ constexpr Step kOrdinarySteps = 16;
 constexpr double kSeenWaiting = 0.5;
 /// Of a speed: a standard error below this is that of rounding.
 constexpr double kRounding = 1e-6;
+/// Where bandwidth is shared, how late a rank is adds up what noise has changed since: about as far as a random walk goes.
+/// Beyond the last rank that is later than that, so many may follow; where it is more, it is the errors that go on.
+constexpr std::ptrdiff_t kRanksInDoubt = 12;
 /// So many others are asked whether a collective made them wait, and so many have to be there.
 constexpr Rank kBystanders = 64;
 constexpr int kFewestBystanders = 3;
@@ -72,7 +75,10 @@ WaveTrace::WaveTrace(const timeline::Timeline& timeline, const Partners& partner
       latest_(origin.step),
       looks_(std::size_t(timeline.ranks())),
       candidate_in_(std::size_t(timeline.ranks()), wire::kNoStep) {
-  if (origin.step != wire::kNoStep) run();
+  if (origin.step != wire::kNoStep) {
+    run();
+    for (const int sign : {+1, -1}) drop_doubtful(sign);
+  }
   looks_ = {}, touched_ = {}, candidates_ = {}, candidate_in_ = {};
 }
 
@@ -137,18 +143,21 @@ Nanoseconds WaveTrace::gained_work(Rank rank, Look& look) const {
 
 /// Of the steps before the wave came.
 WaveTrace::OrdinaryWork WaveTrace::ordinary_work(Rank rank, Step until) const {
-  std::vector<double> slowdowns, alones;
+  std::vector<double> slowdowns, alones, owns;
   for (Step step = until - kOrdinarySteps * stride_; step < until; step += stride_) {
     const auto before = step_course(timeline_, rank, step, origin_.begin);
     const double alone = before && before->over ? contention_.alone(rank, *before) : 0;
     if (alone <= 0) continue;
     alones.push_back(alone);
+    owns.push_back(alone + double(before->held.count()));
     slowdowns.push_back(double(before->work().count()) / alone);
   }
   if (alones.empty()) return {};
-  const auto quarter = alones.begin() + std::ptrdiff_t(alones.size() / 4);
-  std::ranges::nth_element(alones, quarter);
-  return {.slowdown = median(std::move(slowdowns)), .alone = *quarter};
+  std::ranges::sort(alones);
+  std::ranges::sort(owns);
+  return {.slowdown = median(std::move(slowdowns)),
+          .alone = alones[alones.size() / 4],
+          .noise = owns[owns.size() * 3 / 4] - owns[owns.size() / 4]};
 }
 
 WaveTrace::Wait WaveTrace::wait_of(Rank rank, Step step) {
@@ -273,12 +282,36 @@ bool WaveTrace::advance(Step step) {
   return !touched_.empty();
 }
 
+std::vector<FrontPoint> WaveTrace::front(int sign) const {
+  std::vector<FrontPoint> front;
+  for (const auto& [rank, point] : reached_)
+    if (point.position * sign > 0) front.push_back(point);
+  std::ranges::sort(front, {}, [](const FrontPoint& point) { return std::abs(point.position); });
+  return front;
+}
+
+/// Of one step, nanoseconds; 0 where bandwidth is not shared.
+double WaveTrace::noise() const {
+  double sum = 0;
+  int ranks = 0;
+  for (const Look& look : looks_)
+    if (look.ordinary) sum += look.ordinary->noise, ++ranks;
+  return ranks > 0 ? sum / ranks : 0;
+}
+
+void WaveTrace::drop_doubtful(int sign) {
+  const std::vector<FrontPoint> front = this->front(sign);
+  const auto last = std::find_if(front.rbegin(), front.rend(), [this, noise = noise()](const FrontPoint& point) {
+    return double(point.idle.count()) >= noise * std::sqrt(double((point.step - origin_.step) / stride_));
+  });
+  if (last - front.rbegin() <= kRanksInDoubt) return;
+  for (auto point = front.rbegin(); point != last; ++point) reached_.erase(point->rank);
+}
+
 WaveDirection WaveTrace::direction(int sign) const {
   WaveDirection direction;
   direction.sign = sign;
-  for (const auto& [rank, point] : reached_)
-    if (point.position * sign > 0) direction.front.push_back(point);
-  std::ranges::sort(direction.front, {}, [](const FrontPoint& point) { return std::abs(point.position); });
+  direction.front = front(sign);
   const std::vector<double> distances = distances_of(direction.front);
   direction.reach_ranks = int(direction.front.size()) + (sign > 0 ? reached_at_once_up_ : reached_at_once_down_);
   // Time over distance is fitted: moments vary, places don't.

@@ -42,6 +42,7 @@ class WaveTrace {
   struct OrdinaryWork {
     double slowdown = 1;  ///< How many times as long as alone it took; median.
     double alone = 0;     ///< Nanoseconds, with little noise.
+    double noise = 0;     ///< Nanoseconds: half of the times lie within it.
   };
   /// What is known of a rank in the step that is looked at.
   struct Look {
@@ -86,6 +87,10 @@ class WaveTrace {
   Nanoseconds ordinary_step() const;
   std::optional<TheorySpeed> theory(const WaveDirection& direction) const;
 
+  double noise() const;
+  void drop_doubtful(int sign);
+  /// In the order of causes.
+  std::vector<FrontPoint> front(int sign) const;
   WaveDirection direction(int sign) const;
   void settle_end(WaveDirection& direction) const;
   bool has_more_to_tell(Rank rank) const;

@@ -459,8 +459,7 @@ TEST(CausesTruth, AreExactWherePartnersAreInferredRight) {
   fmt::print("of {} programs {} tell who waits for whom; {} are right to a twentieth of all waiting\n", programs, right,
              good);
   EXPECT_GE(right, programs / 2);
-  // Over 25 seeds 72 to 80 of 80 were, 77 in the median.
-  EXPECT_GE(good, programs * 17 / 20);
+  EXPECT_GE(good, programs * 9 / 10);
 }
 
 /// Nearly: a record does not say whether a rank was held before or behind its work, and what others did in the last step

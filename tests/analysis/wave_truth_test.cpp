@@ -399,9 +399,9 @@ TEST(WaveTruth, OfMemoryBoundProgramsIsFound) {
   for (const double noise : {0.0, 0.02, 0.05, 0.1}) {
     for (const Holds holds : {Holds::kAnnounced, Holds::kDelaysAnnounced}) {
       const Score score = score_of(true, noise, any_seed(), 20, holds);
-      // Over 200 programs of each kind 94 to 99 % were right; among 20 of them up to 5.3 % of the points had no lateness.
+      // Over 200 programs of each kind 94 to 99 % were right.
       EXPECT_GE(score.reach_right, score.waves * 7 / 10);
-      EXPECT_LE(score.not_late, score.points / 10);
+      EXPECT_LE(score.not_late, score.points / 20);
     }
   }
 }
