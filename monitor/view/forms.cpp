@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "monitor/theory/contention.h"
+#include "monitor/theory/idle_wave.h"
 #include "monitor/view/figures.h"
 #include "monitor/view/input.h"
 #include "monitor/view/movement.h"
