@@ -18,6 +18,8 @@ constexpr std::size_t kStepsLooked = 32;
 constexpr Rank kRanksLooked = 256;
 /// Of a typical step: longer ones are a wave's.
 constexpr double kOrdinary = 1.5;
+/// Of a step: so much waiting for others and ranks that share memory are out of step.
+constexpr double kOutOfStep = 0.1;
 /// Of its saturated bandwidth: what a domain uses when memory is what limits its ranks.
 constexpr double kSaturated = 0.85;
 
@@ -107,7 +109,11 @@ Outlook outlook(const Timeline& timeline, std::span<const DomainActivity> domain
   const double held = mean(steps, [](const StepCourse& step) { return step.own() - step.work(); });
   const double shared = ground.shares_bandwidth ? work * share_alone(domains) : work;
   const double alone = std::min(work, seen_alone(timeline, domains, outlook.step).value_or(shared));
-  outlook.step_behind = alone + held + transfer(timeline, ground.partners, steps);
+  const double messages = transfer(timeline, ground.partners, steps);
+  // In a computational wave lateness goes undiminished from the domain that is in step to all others, but not back.
+  const bool is_out_of_step = outlook.step - work - held - messages > kOutOfStep * outlook.step;
+  const bool shares = ground.shares_bandwidth || alone < work;
+  outlook.step_behind = shares && is_out_of_step ? 0 : alone + held + messages;
   return outlook;
 }
 

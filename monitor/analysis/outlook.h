@@ -18,8 +18,8 @@ struct Outlook {
   bool known = false;
   /// Seconds that a step takes ahead of a wave: mean of those that are no wave's. 0: none has ended yet.
   double step = 0;
-  /// Seconds that it takes at the trailing edge, where nobody waits for others, and no more share a domain than its
-  /// bandwidth suffices for: own part and messages.
+  /// The same at the trailing edge, where nobody waits for others, and no more share a domain than its bandwidth suffices
+  /// for. 0: not to be told, since a domain that is in step drives others that share memory and are not.
   double step_behind = 0;
 
   friend bool operator==(const Outlook&, const Outlook&) = default;

@@ -74,6 +74,8 @@ std::string course_in_words(const Outlook& outlook, const Fronts& fronts, Rank o
 std::string prediction(const Outlook& outlook, Rank origin, Rank ranks, Nanoseconds delay) {
   if (ranks < 2 || outlook.step <= 0) return {};
   if (outlook.collective) return "all wait for it in the same step, by a collective";
+  if (outlook.step_behind <= 0)
+    return fmt::format("{}; ranks are out of step, its end is open", speed_in_words(outlook));
   const Fronts fronts = fronts_of(outlook, origin, ranks, std::chrono::duration<double>(delay).count());
   std::string words = outlook.known ? "" : "if neighbours wait, ";
   words += course_in_words(outlook, fronts, origin, ranks);

@@ -67,6 +67,12 @@ TEST(Prediction, SaysWhatItAssumesWhereNobodyWasSeenToWait) {
   EXPECT_EQ(prediction(outlook, 5, 40, 200ms), "if neighbours wait, fronts meet at rank 25 in 400 ms");
 }
 
+TEST(Prediction, LeavesTheEndOpenWhereItCanNotBeTold) {
+  Outlook outlook = kRing;
+  outlook.step_behind = 0;
+  EXPECT_EQ(prediction(outlook, 5, 40, 200ms), "1 rank a step; ranks are out of step, its end is open");
+}
+
 TEST(Prediction, HasNoFrontThroughACollective) {
   Outlook outlook = kRing;
   outlook.collective = true;
