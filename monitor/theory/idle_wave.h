@@ -40,7 +40,9 @@ double wave_speed(double sigma, double distance, double execution, double commun
 /// waits. Derived of eq. 2, for long waves: ahead of a wave a step lasts as long as it ordinarily does; behind it ranks
 /// don't wait for each other, and up to the saturation point share no bandwidth, so that a step lasts as long as the
 /// work of one rank alone. With exponential noise of mean mu, core-bound work and eager messages in one direction that
-/// is T + 2 mu ahead and T + mu behind: the reach is delay / mu.
+/// is T + 2 mu ahead and T + mu behind: the reach is delay / mu. Ahead of the wave ranks have to be in step, but for their
+/// noise. Simulated, what a front loses for each rank is within 15 % of this under noise; a memory-bound wave comes up to
+/// 20 ranks farther, since ranks are out of step where little is left of it.
 double wave_reach(double delay, double leading_speed, double trailing_speed);
 
 /// Ranks between two places in the direction of `sign` (+1 up, -1 down) on a ring of `ranks`.
