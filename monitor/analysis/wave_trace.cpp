@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "monitor/analysis/step_history.h"
-#include "monitor/theory/contention.h"
+#include "monitor/theory/idle_wave.h"
 
 namespace idlewave::analysis {
 namespace {

@@ -23,11 +23,6 @@ double phase_time(double active, double volume, double core_bandwidth, double sa
   return active * volume / domain_bandwidth(active, core_bandwidth, saturated_bandwidth);
 }
 
-double wave_speed(double sigma, double distance, double phase_seconds, double communication_seconds) {
-  const double step = phase_seconds + communication_seconds;
-  return step > 0 ? sigma * distance / step : 0;
-}
-
-int ring_distance(int from, int to, int sign, int ranks) { return (((to - from) * sign) % ranks + ranks) % ranks; }
+double chebfd_code_balance(double block_vectors) { return (260 / block_vectors + 80) / 146; }
 
 }  // namespace idlewave::theory

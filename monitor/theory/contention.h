@@ -1,5 +1,5 @@
 #pragma once
-// Bandwidth contention on a memory domain and the speed of idle waves, after A. Afzal, G. Hager, G. Wellein,
+// Bandwidth contention on a memory domain, after A. Afzal, G. Hager, G. Wellein,
 // "Desynchronization and wave pattern formation in MPI-parallel and hybrid memory-bound programs", 2020 (afzal-2020).
 // Seconds, bytes, ranks. Pure.
 
@@ -21,11 +21,9 @@ int saturation_point(std::span<const double> curve);
 /// `active` > 0.
 double phase_time(double active, double volume, double core_bandwidth, double saturated_bandwidth);
 
-/// Speed of an idle wave's edge, ranks per second: sigma d / (T_exec + T_comm) (eq. 2). `sigma` is 1 or 2 by pattern,
-/// protocol and wait flavour, `distance` the farthest partner. 0 if the step takes no time.
-double wave_speed(double sigma, double distance, double phase_seconds, double communication_seconds);
-
-/// Ranks between two places in the direction of `sign` (+1 up, -1 down) on a ring of `ranks`.
-int ring_distance(int from, int to, int sign, int ranks);
+/// Eq. 3: code balance of the Chebyshev filter's kernel (ChebFD_Op) on blocks of `block_vectors` vectors, bytes per
+/// flop, with block vectors used from cache as often as can be: (260 / n_b + 80) / 146. Of the topological insulator that
+/// is n_b = 1 to 128; 2 saturates a socket, 32 is close to core-bound.
+double chebfd_code_balance(double block_vectors);
 
 }  // namespace idlewave::theory

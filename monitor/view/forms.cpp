@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "monitor/theory/contention.h"
 #include "monitor/view/figures.h"
 #include "monitor/view/input.h"
 #include "monitor/view/movement.h"
+#include "monitor/view/prediction.h"
 #include "monitor/view/text.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
@@ -157,6 +157,7 @@ void erase(Form& form) {
 
 std::string expected(FormKind kind) {
   switch (kind) {
+    case FormKind::kInject: return "a duration: 250 ms, 1.2 s";
     case FormKind::kNoise: return "exp:MEAN or periodic:DURATION@FREQUENCY";
     case FormKind::kGoto: return "3.2s, rank 12, step 400";
     case FormKind::kFilter: return "0-9,20; empty shows all";
@@ -170,6 +171,12 @@ Nanoseconds proposed_delay(const Model& model) {
   return step > Nanoseconds::zero() ? std::min<Nanoseconds>(10 * step, std::chrono::seconds(60)) : kUsualDelay;
 }
 
+/// Of the delay that has been typed so far.
+std::string predicted(const Form& form, Rank ranks) {
+  const auto delay = words::parse_hold(form.text);
+  return delay ? prediction(form.outlook, form.rank, ranks, *delay) : expected(form.kind);
+}
+
 std::string and_its_ranks(Rank ranks) {
   return ranks == 0 ? "" : fmt::format(" and its {} rank{}", ranks, ranks == 1 ? "" : "s");
 }
@@ -177,7 +184,10 @@ std::string and_its_ranks(Rank ranks) {
 }  // namespace
 
 Form inject_form(Rank rank, const Model& model) {
-  return {.kind = FormKind::kInject, .rank = rank, .text = words::format_duration(proposed_delay(model))};
+  return {.kind = FormKind::kInject,
+          .rank = rank,
+          .text = words::format_duration(proposed_delay(model)),
+          .outlook = analysis::outlook(model.timeline, model.findings.domains)};
 }
 
 Form filter_form(const State& state) { return {.kind = FormKind::kFilter, .text = words::to_words(state.filter)}; }
@@ -196,30 +206,11 @@ void key_in_form(Turn& turn) {
   }
 }
 
-std::string predicted_reach(Rank rank, const Model& model) {
-  const Rank ranks = model.timeline.ranks();
-  const double step = std::chrono::duration<double>(model.findings.steps.mean).count();
-  if (ranks < 2 || step <= 0) return {};
-  double ranks_per_step = 1;
-  if (!model.findings.waves.empty()) {
-    const analysis::Wave& last = model.findings.waves.back();
-    double measured = 0;
-    for (const analysis::WaveDirection* direction : {&last.up, &last.down})
-      if (const auto& speed = direction->leading.ranks_per_step) measured = std::max(measured, speed->value);
-    if (measured > 0) ranks_per_step = measured;
-  }
-  const Rank far = (rank + ranks / 2) % ranks;
-  const double speed = theory::wave_speed(1, ranks_per_step, step, 0);
-  const Nanoseconds time(static_cast<std::int64_t>(theory::ring_distance(rank, far, +1, ranks) / speed * 1e9));
-  return fmt::format("reaches rank {} in {} at {} rank{} a step", far, to_duration(time), to_limit(ranks_per_step),
-                     ranks_per_step == 1 ? "" : "s");
-}
-
 FormWords words_of(const Form& form, const Model& model) {
   switch (form.kind) {
     case FormKind::kInject:
       return {fmt::format("inject into rank {}: ", form.rank),
-              form.complaint.empty() ? predicted_reach(form.rank, model) : form.complaint};
+              form.complaint.empty() ? predicted(form, model.timeline.ranks()) : form.complaint};
     case FormKind::kConfirm: return {in_words(form.command, model.timeline.ranks()) + " y/n", ""};
     case FormKind::kQuit:
       if (model.session.ends_with_us.empty()) return {"the program has ended; leave? y/n", ""};

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "monitor/view/forms.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/text.h"
 #include "tests/view/synthetic_session.h"
@@ -97,7 +98,7 @@ TEST(GoldenScreen, OfTheHelp) {
 
 TEST(GoldenScreen, WithTheInjectionForm) {
   State state = usual_state();
-  state.form = Form{.kind = FormKind::kInject, .rank = 5, .text = "200 ms"};
+  state.form = inject_form(5, usual_session().model());
   expect_golden("80x24_inject", screen({80, 24}, kMonochrome, state));
 }
 

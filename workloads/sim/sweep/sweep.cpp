@@ -44,8 +44,10 @@ wire::Result<core::Run> run_with(const Options& options, const std::vector<std::
   return run(prepared->scenario, asked);
 }
 
-Outcome refusal(std::string why) { return {.exit_code = kBadInput, .text = {}, .complaint = std::move(why)}; }
-Outcome failure(std::string why) { return {.exit_code = kFailed, .text = {}, .complaint = std::move(why)}; }
+Outcome refusal(std::string why) {
+  return {.exit_code = kBadInput, .text = {}, .complaint = std::move(why), .rows = {}};
+}
+Outcome failure(std::string why) { return {.exit_code = kFailed, .text = {}, .complaint = std::move(why), .rows = {}}; }
 
 /// What a run refused, or that not all were made.
 std::optional<Outcome> complaint_of(const Rows& rows) {
@@ -101,11 +103,15 @@ Outcome run_sweep(const Options& options, const std::function<Rows(std::size_t)>
   if (auto complaint = complaint_of(results)) return *complaint;
   std::vector<Row> rows;
   for (const auto& result : results) rows.push_back(**result);
-  if (options.csv == "-") return {.exit_code = 0, .text = csv_of(options, rows), .complaint = {}};
+  if (options.csv == "-") {
+    std::string text = csv_of(options, rows);
+    return {.exit_code = 0, .text = std::move(text), .complaint = {}, .rows = std::move(rows)};
+  }
   if (!options.csv.empty()) {
     if (const auto written = write_csv(options, rows); !written) return failure(written.error().message);
   }
-  return {.exit_code = 0, .text = text_of(options, rows), .complaint = {}};
+  std::string text = text_of(options, rows);
+  return {.exit_code = 0, .text = std::move(text), .complaint = {}, .rows = std::move(rows)};
 }
 
 }  // namespace idlewave::sim::sweep

@@ -28,6 +28,7 @@ struct Outcome {
   int exit_code = 0;
   std::string text;
   std::string complaint;
+  std::vector<Row> rows;  ///< Empty with a complaint.
 };
 
 /// One run for each combination of values, in order of rows, whoever makes them: `run_rows` does. Writes options.csv.
