@@ -49,7 +49,7 @@ class LaneReader {
  private:
   void take(const Event& event) {
     if (event.kind == EventKind::kStep) begin_step(event);
-    if (event.kind == EventKind::kDelayBegin && event.phase == Phase::kDelay) held_since_ = event.time;
+    if (event.kind == EventKind::kDelayBegin) held_since_ = event.time, held_by_noise_ = event.phase != Phase::kDelay;
     if (event.kind == EventKind::kDelayEnd && held_since_) end_hold(event.time);
     if (event.kind == EventKind::kTraffic && in_step_) steps_.back().times.traffic += event.value;
     // A hold comes on top of the phase that goes on: who waited before it waits on behind it.
@@ -70,7 +70,9 @@ class LaneReader {
                       .known = record.end > record.begin && is_known(lane_, record)});
   }
   void end_hold(Nanoseconds time) {
-    if (in_step_) steps_.back().times.held += time - *held_since_;
+    // While it waits for others noise holds up nobody but the end of the wait.
+    if (in_step_ && !held_by_noise_) steps_.back().times.held += time - *held_since_;
+    if (in_step_ && held_by_noise_ && !steps_.back().waits) steps_.back().times.noise += time - *held_since_;
     held_since_.reset();
   }
   void enter(Phase phase, Nanoseconds time) {
@@ -90,6 +92,7 @@ class LaneReader {
   Phase phase_ = Phase::kNone;
   bool in_step_ = false;
   std::optional<Nanoseconds> held_since_;
+  bool held_by_noise_ = false;
 };
 
 using StepsOfRanks = std::vector<std::vector<NumberedStep>>;

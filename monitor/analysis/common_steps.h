@@ -25,8 +25,11 @@ struct RankStep {
   Nanoseconds end{};
   /// Bytes that it declared to move.
   std::uint64_t traffic = 0;
+  /// By noise that was told as such.
+  Nanoseconds noise{};
 
-  Nanoseconds work() const { return post - begin - held; }
+  /// Noise that nobody told of is part of it.
+  Nanoseconds work() const { return post - begin - held - noise; }
 };
 
 /// The longest run of steps that follow each other on every rank and are whole there: each waits, its events are kept,

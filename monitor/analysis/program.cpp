@@ -4,8 +4,6 @@
 #include <map>
 
 #include "monitor/analysis/activity.h"
-#include "monitor/analysis/partners.h"
-#include "monitor/analysis/step_history.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -13,49 +11,25 @@ namespace {
 using timeline::Timeline;
 
 constexpr Nanoseconds kLeastHold = std::chrono::microseconds(100);
+/// Share of steps that take no longer than undisturbed work.
+constexpr double kUndisturbed = 0.05;
+/// Of the work: who begins the first step so much later than others begins late.
+constexpr double kLateStart = 0.01;
+/// Times the noise that nine steps of ten stay below, and times the work: what is longer is no noise.
+constexpr double kStall = 20, kLongStall = 0.5;
+/// Of all steps; what comes more often is noise, too.
+constexpr double kMostStalls = 0.01;
 
 template <class Value>
-auto median_of(const CommonSteps& steps, Value value) {
+auto quantile_of(const CommonSteps& steps, double quantile, Value value) {
   std::vector<decltype(value(RankStep{}))> values;
   values.reserve(steps.ranks.size() * steps.steps());
   for (const auto& rank : steps.ranks) {
     for (const RankStep& step : rank) values.push_back(value(step));
   }
-  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
-Partners partners_of(const CommonSteps& steps) {
-  const auto length = median_of(steps, [](const RankStep& step) { return step.end - step.begin - step.held; });
-  std::vector<std::optional<StepCourse>> row(steps.ranks.size());
-  return find_partners(Rank(steps.ranks.size()), length, [&](const auto& visit) {
-    for (std::size_t k = 0; k < steps.steps(); ++k) {
-      for (std::size_t rank = 0; rank < row.size(); ++rank) {
-        const RankStep& step = steps.ranks[rank][k];
-        row[rank] =
-            StepCourse{.begin = step.begin, .post = step.post, .end = step.end, .held = step.held, .over = true};
-      }
-      visit(Rank(0), row);
-    }
-  });
-}
-
-Nanoseconds transfer_time(const CommonSteps& steps, const std::vector<Rank>& distances) {
-  const Rank ranks = Rank(steps.ranks.size());
-  std::vector<Nanoseconds> lasted;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    const auto& mine = steps.ranks[std::size_t(rank)];
-    for (std::size_t k = 0; k < mine.size(); ++k) {
-      Nanoseconds last = mine[k].post;
-      for (const Rank distance : distances) {
-        const Rank sender = rank - distance;
-        if (sender >= 0 && sender < ranks) last = std::max(last, steps.ranks[std::size_t(sender)][k].post);
-      }
-      lasted.push_back(mine[k].end - last);
-    }
-  }
-  return std::max(Nanoseconds{0}, median(std::move(lasted)));
+  const auto place = values.begin() + std::ptrdiff_t(quantile * double(values.size() - 1));
+  std::ranges::nth_element(values, place);
+  return *place;
 }
 
 Rank largest_domain(const Timeline& timeline) {
@@ -84,22 +58,53 @@ double seen_volume(const Timeline& timeline, const CommonSteps& steps) {
 }
 
 Work find_work(const Timeline& timeline, const CommonSteps& steps) {
-  Work work{.time = std::max(Nanoseconds{1}, median_of(steps, [](const RankStep& step) { return step.work(); })),
-            .memory = {}};
+  const auto work_of = [](const RankStep& step) { return step.work(); };
+  Work work{.time = std::max(Nanoseconds{1}, quantile_of(steps, kUndisturbed, work_of)), .memory = {}};
   if (!all_are_placed(timeline)) return work;
   const wire::DomainInfo& model = timeline.domains().front().info;
-  const auto declared = double(median_of(steps, [](const RankStep& step) { return step.traffic; }));
+  const auto declared = double(quantile_of(steps, 0.5, [](const RankStep& step) { return step.traffic; }));
   const double volume = declared > 0 ? declared : seen_volume(timeline, steps);
   if (model.core_bandwidth > 0 && model.saturated_bandwidth > 0 && volume >= 1)
-    work.memory = Work::Memory{volume, model.core_bandwidth, model.saturated_bandwidth};
+    work.memory = Work::Memory{volume, model.core_bandwidth, model.saturated_bandwidth, model.curve};
   return work;
 }
 
-std::vector<Hold> find_holds(const CommonSteps& steps) {
+/// What comes on top of everybody's work, wherever in a step.
+OwnNoise all_noise(const Program& program) {
+  OwnNoise noise = program.own_noise;
+  for (std::size_t rank = 0; rank < noise.size(); ++rank)
+    for (std::size_t k = 1; k < noise[rank].size(); ++k) noise[rank][k] += program.late_messages[rank][k - 1];
+  return noise;
+}
+
+/// Takes out what no noise of the others accounts for.
+std::vector<Hold> take_stalls(OwnNoise& noise, const Work& work) {
+  std::vector<Nanoseconds> all;
+  for (const auto& rank : noise) all.insert(all.end(), rank.begin(), rank.end());
+  const auto most = all.begin() + std::ptrdiff_t(all.size() * 9 / 10);
+  std::ranges::nth_element(all, most);
+  const double longest = std::max(kStall * double(most->count()), kLongStall * double(work.time.count()));
+  std::vector<Hold> stalls;
+  for (std::size_t rank = 0; rank < noise.size(); ++rank) {
+    for (std::size_t k = 0; k < noise[rank].size(); ++k)
+      if (double(noise[rank][k].count()) > longest) stalls.push_back({Rank(rank), k, noise[rank][k]});
+  }
+  if (double(stalls.size()) > kMostStalls * double(all.size())) return {};
+  for (const Hold& stall : stalls) noise[std::size_t(stall.rank)][stall.step] = {};
+  return stalls;
+}
+
+Nanoseconds late_start(const CommonSteps& steps, std::size_t rank, const Work& work) {
+  const Nanoseconds late = steps.ranks[rank].front().begin - steps.begin();
+  return double(late.count()) < kLateStart * double(work.time.count()) ? Nanoseconds{0} : late;
+}
+
+std::vector<Hold> find_holds(const CommonSteps& steps, const Work& work) {
   std::vector<Hold> holds;
   for (std::size_t rank = 0; rank < steps.ranks.size(); ++rank) {
     for (std::size_t step = 0; step < steps.steps(); ++step) {
-      const Nanoseconds held = steps.ranks[rank][step].held;
+      Nanoseconds held = steps.ranks[rank][step].held;
+      if (step == 0) held += late_start(steps, rank, work);
       if (held >= kLeastHold) holds.push_back({Rank(rank), step, held});
     }
   }
@@ -113,16 +118,6 @@ std::size_t nodes_with_ranks(const Timeline& timeline) {
 
 }  // namespace
 
-Pattern find_pattern(const CommonSteps& steps) {
-  const Partners partners = partners_of(steps);
-  Pattern pattern{.distances = {}, .ring = partners.ring, .certain = !partners.offsets.empty(), .transfer = {}};
-  for (const Rank offset : partners.offsets) pattern.distances.push_back(-offset);
-  std::ranges::reverse(pattern.distances);
-  if (!pattern.certain) pattern.distances = {-1, 1};
-  pattern.transfer = transfer_time(steps, pattern.distances);
-  return pattern;
-}
-
 wire::Result<Program> find_program(const Timeline& timeline) {
   if (nodes_with_ranks(timeline) > 1)
     return wire::Error{"the session ran on several nodes; only one node's can be simulated from its recording"};
@@ -131,12 +126,25 @@ wire::Result<Program> find_program(const Timeline& timeline) {
   Program program{.name = timeline.program(),
                   .ranks_per_domain = largest_domain(timeline),
                   .steps = std::move(*steps),
-                  .pattern = {},
+                  .exchange = {},
+                  .unexplained = {},
                   .work = {},
-                  .holds = {}};
-  program.pattern = find_pattern(program.steps);
+                  .own_noise = {},
+                  .late_messages = {},
+                  .noise = {},
+                  .holds = {},
+                  .stalls = {}};
+  program.exchange = find_exchange(program.steps);
+  program.unexplained = unexplained_waits(program.steps, program.exchange);
+  LateMessages messages = late_messages(program.steps, program.exchange);
+  program.exchange = std::move(messages.exchange);
+  program.late_messages = std::move(messages.late);
   program.work = find_work(timeline, program.steps);
-  program.holds = find_holds(program.steps);
+  program.own_noise = find_own_noise(program.steps, program.work, program.ranks_per_domain);
+  OwnNoise noise = all_noise(program);
+  program.stalls = take_stalls(noise, program.work);
+  program.noise = fit_noise(noise, program.work);
+  program.holds = find_holds(program.steps, program.work);
   return program;
 }
 
@@ -146,7 +154,7 @@ std::vector<double> mean_at_work(const CommonSteps& steps, Rank ranks_per_domain
   for (std::size_t rank = 0; rank < steps.ranks.size(); ++rank) {
     Nanoseconds busy{};
     for (const RankStep& step : steps.ranks[rank])
-      busy += std::max(Nanoseconds{0}, std::min(step.post, to) - std::max(step.begin + step.held, from));
+      busy += std::max(Nanoseconds{0}, std::min(step.post - step.noise, to) - std::max(step.begin + step.held, from));
     means[rank / each] += double(busy.count()) / double((to - from).count());
   }
   return means;

@@ -2,43 +2,17 @@
 // What program a session shows: who waits for whom, what a step's work is, and what held whom. From this a simulator
 // can run the same program again.
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "monitor/analysis/common_steps.h"
+#include "monitor/analysis/exchange.h"
+#include "monitor/analysis/own_times.h"
+#include "monitor/analysis/work.h"
 
 namespace idlewave::analysis {
 
-/// From whom ranks receive, as far as the times tell (partners.h). Where all ranks are in step, everybody could be a
-/// partner.
-struct Pattern {
-  /// A rank sends to rank + d and receives from rank - d. Ascending, never empty.
-  std::vector<Rank> distances;
-  /// Also across the ends, unless there is evidence against it.
-  bool ring = true;
-  /// Else nobody was ever late, and the distances are the usual ones, -1 and 1.
-  bool certain = false;
-  /// Of a message: median of what a wait lasted beyond the last post.
-  Nanoseconds transfer{};
-};
-/// Costs in proportion to rank-steps, times two dozen offsets.
-Pattern find_pattern(const CommonSteps& steps);
-
-/// What a rank does in a step before it waits.
-struct Work {
-  /// Median, without delays; at least 1 ns.
-  Nanoseconds time{};
-  /// Of a program that moves data in domains whose model is known: bytes, and b(1) and b(n) of the first domain.
-  struct Memory {
-    double volume = 0;
-    double core_bandwidth = 0;
-    double saturated_bandwidth = 0;
-  };
-  std::optional<Memory> memory;
-};
-
-/// A rank that was held before its work.
+/// A rank that was idle before its work.
 struct Hold {
   Rank rank = 0;
   /// Index into CommonSteps::numbers.
@@ -51,10 +25,19 @@ struct Program {
   /// Of the largest domain.
   Rank ranks_per_domain = 0;
   CommonSteps steps;
-  Pattern pattern;
+  Exchange exchange;
+  Unexplained unexplained;
   Work work;
-  /// By rank, then step; those of 0.1 ms and more.
+  OwnNoise own_noise;
+  /// By how much longer than its messages take each wait lasted, as own_noise.
+  OwnNoise late_messages;
+  /// Of both, step by step, without `stalls`.
+  NoiseModel noise;
+  /// By rank, then step; those of 0.1 ms and more. Of the first step also by how much later than the first of all ranks
+  /// it began, where that is a hundredth of its work and more.
   std::vector<Hold> holds;
+  /// What nobody told of, and is too long to be noise.
+  std::vector<Hold> stalls;
 
   Rank ranks() const { return Rank(steps.ranks.size()); }
 };

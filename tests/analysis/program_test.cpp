@@ -46,7 +46,7 @@ TEST(Program, HasThePartnersOfEveryPattern) {
   for (const std::vector<int>& distances : {std::vector<int>{-1, 1}, {1}, {3}, {-2, -1, 1, 2}}) {
     RingModel model = disturbed();
     model.distances = distances;
-    const Pattern pattern = found(model).pattern;
+    const Exchange pattern = found(model).exchange;
     EXPECT_EQ(pattern.distances, distances);
     EXPECT_TRUE(pattern.ring && pattern.certain);
   }
@@ -56,15 +56,15 @@ TEST(Program, HasItsReceiversAsPartnersTooWhereBothSidesWait) {
   RingModel model = disturbed();
   model.distances = {1};
   model.rendezvous = true;
-  EXPECT_THAT(found(model).pattern.distances, ElementsAre(-1, 1));
+  EXPECT_THAT(found(model).exchange.distances, ElementsAre(-1, 1));
 }
 
 TEST(Program, IsARingOrAChain) {
   RingModel model = disturbed();
   model.ring = false;
-  EXPECT_FALSE(found(model).pattern.ring);
+  EXPECT_FALSE(found(model).exchange.ring);
   model.distances = {1};
-  EXPECT_FALSE(found(model).pattern.ring);
+  EXPECT_FALSE(found(model).exchange.ring);
 }
 
 /// Where three steps up are one step down.
@@ -73,7 +73,7 @@ TEST(Program, HasEachPartnerOnceWhereTheRingIsSmall) {
     RingModel model = disturbed();
     model.ranks = ranks;
     model.delays[0].rank = 1;
-    EXPECT_THAT(found(model).pattern.distances, ElementsAre(-1, 1)) << ranks;
+    EXPECT_THAT(found(model).exchange.distances, ElementsAre(-1, 1)) << ranks;
   }
 }
 
@@ -83,11 +83,11 @@ TEST(Program, KeepsItsPartnersUnderNoise) {
   RingModel model = disturbed();
   model.noise_mean_ms = 1;
   model.seed = seed;
-  EXPECT_THAT(found(model).pattern.distances, ElementsAre(-1, 1));
+  EXPECT_THAT(found(model).exchange.distances, ElementsAre(-1, 1));
 }
 
 TEST(Program, IsGuessedAtWhereNobodyWasLateAndSaysSo) {
-  const Pattern pattern = found(RingModel{}).pattern;
+  const Exchange pattern = found(RingModel{}).exchange;
   EXPECT_FALSE(pattern.certain);
   EXPECT_THAT(pattern.distances, ElementsAre(-1, 1));
 }
@@ -148,7 +148,7 @@ TEST(CommonSteps, MayBeNumberedByTens) {
   ASSERT_TRUE(ones && tens);
   EXPECT_EQ(tens->steps(), ones->steps());
   EXPECT_EQ(tens->numbers[3], 30);
-  EXPECT_EQ(find_pattern(*tens).distances, find_pattern(*ones).distances);
+  EXPECT_EQ(find_exchange(*tens).distances, find_exchange(*ones).distances);
 }
 
 TEST(CommonSteps, OfTwoProgramsThatCountAlikeAreNotMixed) {

@@ -235,8 +235,8 @@ std::vector<Way> all_ways() {
       "5. " + on_a_network + " that is watched while it runs."));
   ways.push_back(way<SessionOptions>(
       "a recorded session", "--from FILE", {{"--from"}},
-      "6. A recorded session: derives ranks, domains, work, partners and delays from it, simulates the same program, "
-      "and prints both side by side."));
+      "6. A recorded session: derives ranks, domains, work, partners, noise and delays from it, simulates the same "
+      "program, with the noise that it had and with noise like it, and prints all side by side."));
   return ways;
 }
 

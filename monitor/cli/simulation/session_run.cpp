@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
-#include "monitor/analysis/program.h"
 #include "monitor/cli/recording.h"
+#include "monitor/cli/simulation/comparison.h"
 #include "monitor/cli/simulation/derived_scenario.h"
+#include "monitor/cli/simulation/inference.h"
+#include "monitor/cli/simulation/own_noise.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
 #include "workloads/sim/simulator.h"
@@ -22,54 +25,48 @@ using timeline::Timeline;
 
 constexpr std::size_t kMostDelays = 100'000;
 
-/// The same figures of the recorded run and of the simulated one.
-struct Figures {
-  /// Seconds, from the first step's begin to the end of the last one.
-  double makespan = 0;
-  /// Mean, seconds.
-  double step_time = 0;
-  std::vector<double> active_means;
-};
-
-Figures measured(const Program& program, Rank ranks_per_domain, words::Fractions window) {
-  const Nanoseconds begin = program.steps.begin(), length = program.steps.end() - begin;
-  const auto at = [&](double fraction) { return begin + Nanoseconds(std::int64_t(fraction * double(length.count()))); };
-  const double makespan = std::chrono::duration<double>(length).count();
-  return {makespan, makespan / double(program.steps.steps()),
-          analysis::mean_at_work(program.steps, ranks_per_domain, at(window.from), at(window.to))};
-}
-
-Figures simulated(const sim::core::Run& run, wire::Step steps) {
-  return {run.makespan, run.makespan / double(steps), run.active_means};
-}
-
 json to_json(const Figures& figures) {
   return {{"makespan_s", figures.makespan}, {"step_time_s", figures.step_time}, {"active_means", figures.active_means}};
 }
 
-std::string json_of(const std::string& scenario, const analysis::Pattern& pattern, const Figures& life,
-                    const Figures& model) {
-  const json object = {{"scenario", scenario},
-                       {"distances", pattern.distances},
-                       {"topology", pattern.ring ? "ring" : "chain"},
-                       {"pattern_certain", pattern.certain},
-                       {"measured", to_json(life)},
-                       {"simulated", to_json(model)}};
+/// Both ways to run the program again.
+struct Models {
+  /// Each rank's own noise of each step, as it was; none where other noise or delays were asked for.
+  std::optional<Figures> own;
+  /// Noise drawn from the distribution of the scenario.
+  Figures drawn;
+
+  const Figures& best() const { return own ? *own : drawn; }
+};
+
+std::string json_of(const std::string& scenario, const Program& program, const Figures& life, const Models& models) {
+  json object = {{"scenario", scenario}};
+  object.append_missing(inference_json(program));
+  object["measured"] = to_json(life);
+  object["simulated"] = to_json(models.best());
+  object["simulated_noise"] = models.own ? "recorded" : "drawn";
+  object["drawn"] = to_json(models.drawn);
   return object.text() + "\n";
 }
 
-std::string row_of(const std::string& what, double life, double model) {
-  return fmt::format("{:<26} {:>12.5g} {:>12.5g} {:>+8.1f} %\n", what, life, model,
-                     life != 0 ? (model / life - 1) * 100 : 0);
+std::string column_of(double life, double model) {
+  return fmt::format(" {:>12.5g} {:>+8.1f} %", model, life != 0 ? (model / life - 1) * 100 : 0);
 }
 
-std::string text_of(const std::string& scenario, const Figures& life, const Figures& model) {
-  std::string text =
-      scenario + fmt::format("\n{:<26} {:>12} {:>12} {:>10}\n", "", "measured", "simulated", "differs by");
-  text += row_of("makespan (s)", life.makespan, model.makespan);
-  text += row_of("step time (s)", life.step_time, model.step_time);
-  for (std::size_t i = 0; i < std::min(life.active_means.size(), model.active_means.size()); ++i)
-    text += row_of(fmt::format("active ranks, domain {}", i), life.active_means[i], model.active_means[i]);
+std::string text_of(const std::string& scenario, const Figures& life, const Models& models) {
+  std::string text = scenario + fmt::format("\n{:<26} {:>12}", "", "measured");
+  if (models.own) text += fmt::format(" {:>12} {:>10}", "own noise", "");
+  text += fmt::format(" {:>12} {:>10}\n", "drawn noise", "");
+  const auto row = [&](const std::string& what, auto figure) {
+    const double measured = figure(life);
+    text += fmt::format("{:<26} {:>12.5g}", what, measured);
+    if (models.own) text += column_of(measured, figure(*models.own));
+    text += column_of(measured, figure(models.drawn)) + "\n";
+  };
+  row("makespan (s)", [](const Figures& figures) { return figures.makespan; });
+  row("step time (s)", [](const Figures& figures) { return figures.step_time; });
+  for (std::size_t i = 0; i < std::min(life.active_means.size(), models.drawn.active_means.size()); ++i)
+    row(fmt::format("active ranks, domain {}", i), [i](const Figures& figures) { return figures.active_means[i]; });
   return text;
 }
 
@@ -115,12 +112,13 @@ wire::Status check_domains(const support::Scenario& scenario, Rank factor) {
 
 wire::Status check_size(const Program& program, const SessionOptions& options) {
   const std::int64_t factor = options.extrapolate;
+  const std::size_t delays = program.holds.size() + program.stalls.size();
   if (program.ranks() * factor > wire::kMaxRanks)
     return wire::Error{fmt::format("--extrapolate: {} times {} ranks; at most {} ranks are possible", factor,
                                    program.ranks(), wire::kMaxRanks)};
-  if (program.holds.size() * std::size_t(factor) > kMostDelays)
+  if (delays * std::size_t(factor) > kMostDelays)
     return wire::Error{fmt::format("{}: {} times {} delays; at most {} can be simulated", options.recording, factor,
-                                   program.holds.size(), kMostDelays)};
+                                   delays, kMostDelays)};
   return wire::ok();
 }
 
@@ -131,6 +129,14 @@ wire::Result<Program> program_of(const Recording& recording, const std::string& 
   return wire::Error{path + ": " + program.error().message + (damage.empty() ? "" : "; " + damage)};
 }
 
+bool was_interrupted() { return sim::sweep::interrupted().load(); }
+
+bool asks_for_disturbances(const SessionOptions& options) {
+  return std::ranges::any_of(options.settings, [](const std::string& each) {
+    return each.starts_with("noise.") || each.starts_with("delay.");
+  });
+}
+
 int compare(const Program& program, const SessionOptions& options) {
   const std::string text = scenario_of(program, options.recording, options.extrapolate);
   auto parsed = support::parse_scenario(text, options.recording, options.settings);
@@ -139,14 +145,22 @@ int compare(const Program& program, const SessionOptions& options) {
   if (!prepared) return fail(prepared.error().message, 2);
   const support::Scenario& scenario = prepared->scenario;
   if (const auto whole = check_domains(scenario, options.extrapolate); !whole) return fail(whole.error().message, 2);
-  const auto result =
-      sim::run(scenario,
-               {.noise = prepared->noise.get(), .stop = &sim::sweep::interrupted(), .active_means_of = options.window});
-  if (!result) return fail(result.error().message, 2);
-  if (result->stopped) return fail("interrupted: the simulation has no end to compare", 1);
-  const Figures life = measured(program, scenario.machine.ranks_per_domain, options.window),
-                model = simulated(*result, scenario.program.steps);
-  print(options.json ? json_of(text, program.pattern, life, model) : text_of(text, life, model));
+  const Rank each = scenario.machine.ranks_per_domain;
+  Models models;
+  const auto run_with = [&](const support::Scenario& what, const sim::core::PhaseNoise* noise, double work_in_noise) {
+    return simulated(what, noise, work_in_noise, options.window, &sim::sweep::interrupted());
+  };
+  const auto drawn = run_with(scenario, prepared->noise.get(), work_in_all_noise(program));
+  if (!drawn) return fail(drawn.error().message, was_interrupted() ? 1 : 2);
+  models.drawn = *drawn;
+  if (!asks_for_disturbances(options)) {
+    const RecordedNoise recorded(program.own_noise);
+    const auto own = run_with(with_own_delays(scenario, program), &recorded, work_in_own_noise(program));
+    if (!own) return fail(own.error().message, was_interrupted() ? 1 : 2);
+    models.own = *own;
+  }
+  const Figures life = measured(program, each, options.window);
+  print(options.json ? json_of(text, program, life, models) : text_of(text, life, models));
   return 0;
 }
 
@@ -159,11 +173,7 @@ int run(const SessionOptions& options) {
   if (!program) return fail(program.error().message, 2);
   if (const auto fits = check_size(*program, options); !fits) return fail(fits.error().message, 2);
   say_what_is_left_out(options.recording, *recording, program->steps);
-  if (!program->pattern.certain)
-    fail(options.recording +
-             ": its ranks were never out of step, so that nobody can tell who waits for whom: distances -1 and 1 are "
-             "assumed; inject a delay, or say it with --set communication.distances=[1]",
-         0);
+  for (const std::string& line : not_told(*program)) fail(options.recording + ": " + line, 0);
   return compare(*program, options);
 }
 

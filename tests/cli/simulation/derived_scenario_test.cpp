@@ -81,7 +81,7 @@ class DerivedScenario : public testing::Test {
     return std::move(*program);
   }
 
-  analysis::Pattern derived(const std::vector<std::string>& settings) { return recorded(settings).pattern; }
+  analysis::Exchange derived(const std::vector<std::string>& settings) { return recorded(settings).exchange; }
 
   static wire::Result<analysis::Program> program_in(const std::string& path) {
     const auto recording = read_recording(path, kMemory);
@@ -113,13 +113,32 @@ TEST_F(DerivedScenario, TellsARingFromAChain) {
 }
 
 TEST_F(DerivedScenario, FindsThePartnersOfACoreBoundProgram) {
-  const analysis::Pattern pattern = derived({"program.kernel=core", "program.time=10 ms", "communication.time=1 ms"});
+  const analysis::Exchange pattern = derived({"program.kernel=core", "program.time=10 ms", "communication.time=1 ms"});
   EXPECT_THAT(pattern.distances, ElementsAre(-1, 1));
   EXPECT_NEAR(double(pattern.transfer.count()), 1e6, 10);
 }
 
+TEST_F(DerivedScenario, TellsEagerFromRendezvousWhereMessagesTakeTime) {
+  const analysis::Exchange eager = derived({"communication.time=2 ms"});
+  EXPECT_FALSE(eager.rendezvous || eager.split);
+  const analysis::Exchange both = derived({"communication.time=2 ms", "communication.protocol=rendezvous"});
+  EXPECT_TRUE(both.rendezvous);
+  EXPECT_NEAR(double(both.transfer.count()), 2e6, 10);
+}
+
+TEST_F(DerivedScenario, TellsSplitWaits) {
+  const std::vector<std::string> split = {"communication.time=2 ms", "communication.wait=split",
+                                          "communication.distances=[3, -1]", "noise.distribution=exponential",
+                                          "noise.mean=0.3 ms"};
+  const analysis::Exchange exchange = derived(split);
+  EXPECT_TRUE(exchange.split);
+  EXPECT_FALSE(exchange.rendezvous);
+  EXPECT_THAT(exchange.distances, testing::UnorderedElementsAre(3, -1)) << "in a ring their order makes no difference";
+  EXPECT_NEAR(double(exchange.transfer.count()), 2e6, 10);
+}
+
 TEST_F(DerivedScenario, SaysThatItGuessesWhereNobodyWasLate) {
-  const analysis::Pattern pattern = derived({"delay.0.duration=0 s"});
+  const analysis::Exchange pattern = derived({"delay.0.duration=0 s"});
   EXPECT_FALSE(pattern.certain);
   EXPECT_THAT(pattern.distances, ElementsAre(-1, 1));
 }

@@ -1,0 +1,62 @@
+#pragma once
+// How ranks exchange messages at the end of a step: fitted to when they began to wait and when they went on.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "monitor/analysis/common_steps.h"
+
+namespace idlewave::analysis {
+
+/// By the rules of scenario files; so far as times tell. Where a send waits too, a partner above and one below make no
+/// difference, and where all is waited for at once both are listed.
+struct Exchange {
+  /// A rank sends to rank + d and receives from rank - d. Ascending; with split waits in the order in which they are
+  /// waited for. Never empty.
+  std::vector<Rank> distances;
+  /// Also across the ends, unless there is evidence against it.
+  bool ring = true;
+  /// Else nobody was ever late, and the distances are the usual ones, -1 and 1.
+  bool certain = false;
+  /// A send waits for its receive; else it is eager, also where that would make no difference.
+  bool rendezvous = false;
+  /// One distance after the other is waited for; else all at once.
+  bool split = false;
+  /// Of a message.
+  Nanoseconds transfer{};
+};
+
+/// When the ranks of one step go on, who began to wait at `posts`. Both by rank, nanoseconds.
+void predict_ends(const Exchange& exchange, std::span<const double> posts, std::span<double> ends);
+
+/// The exchange whose ends are nearest to those that were seen, by their mean absolute difference; the simplest of those
+/// that are as near. Costs some hundred passes over at most a hundred thousand rank-steps, however long the run.
+Exchange find_exchange(const CommonSteps& steps);
+
+/// Nothing takes less than a message takes: the exchange with the transfer time that all but a twentieth of the waits for
+/// others last, where times differ; and [rank][index into CommonSteps::numbers] by how much longer each wait lasted than
+/// that.
+struct LateMessages {
+  Exchange exchange;
+  std::vector<std::vector<Nanoseconds>> late;
+};
+LateMessages late_messages(const CommonSteps& steps, const Exchange& exchange);
+
+/// Waiting that an exchange does not account for.
+struct Unexplained {
+  struct Wait {
+    Rank rank = 0;
+    /// Index into CommonSteps::numbers.
+    std::size_t step = 0;
+    /// Less than 0 where the rank went on before the exchange would have let it.
+    Nanoseconds time{};
+  };
+  /// Absolute differences between the ends of waits and those by the exchange, as a share of all waiting; 0 without any.
+  double share = 0;
+  /// The largest differences, at most eight; those of a hundredth of them all and more.
+  std::vector<Wait> largest;
+};
+Unexplained unexplained_waits(const CommonSteps& steps, const Exchange& exchange);
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,321 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "monitor/analysis/exchange.h"
+#include "monitor/analysis/least_squares.h"
+#include "monitor/analysis/partners.h"
+
+namespace idlewave::analysis {
+namespace {
+
+constexpr std::size_t kMostLooked = 10'000;
+constexpr std::size_t kFewestRows = 8;
+/// Of them so many tell what a message takes.
+constexpr std::size_t kRowsForTransfer = 32;
+constexpr std::size_t kMostDistances = 6;
+/// Of a search that goes on.
+constexpr std::size_t kMostStarts = 4;
+constexpr int kMostRounds = 8;
+constexpr double kLeastGain = 0.02;
+/// So much of a difference goes with what is worth another distance, and with rules that are less simple.
+constexpr double kWorthIt = 0.1, kWorthRules = 0.3;
+/// Nanoseconds: times are rounded, and what is nearer is equal.
+constexpr double kRounding = 4;
+/// Without partners ends are off by so much more.
+constexpr double kExplains = 0.7;
+/// Of the time by which others are later than a rank: what it may ignore of its partner's.
+constexpr double kIgnored = 0.2;
+
+/// Some steps of all ranks, begins of waits and ends, counted from the step's first.
+struct Sample {
+  std::size_t ranks = 0;
+  std::vector<double> posts, ends;
+  std::size_t rows() const { return posts.size() / ranks; }
+  std::span<const double> posts_of(std::size_t row) const { return {posts.data() + row * ranks, ranks}; }
+  std::span<const double> ends_of(std::size_t row) const { return {ends.data() + row * ranks, ranks}; }
+};
+
+Nanoseconds spread(const CommonSteps& steps, std::size_t k) {
+  Nanoseconds first = Nanoseconds::max(), last = Nanoseconds::min();
+  for (const auto& rank : steps.ranks) first = std::min(first, rank[k].post), last = std::max(last, rank[k].post);
+  return last - first;
+}
+
+/// All, or half of what there is room for from where ranks are farthest apart, and half evenly.
+std::vector<std::size_t> rows_looked_at(const CommonSteps& steps) {
+  const std::size_t most = std::max(kFewestRows, kMostLooked / steps.ranks.size());
+  std::vector<std::size_t> rows(steps.steps());
+  for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = k;
+  if (rows.size() <= most) return rows;
+  std::vector<Nanoseconds> spreads;
+  for (const std::size_t k : rows) spreads.push_back(spread(steps, k));
+  std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) { return spreads[a] > spreads[b]; });
+  std::vector<std::size_t> taken(rows.begin(), rows.begin() + std::ptrdiff_t(most / 2));
+  const std::size_t rest = rows.size() - most / 2;
+  for (std::size_t i = 0; i < most / 2; ++i) taken.push_back(rows[most / 2 + i * rest / (most / 2)]);
+  return taken;
+}
+
+Sample sample_of(const CommonSteps& steps) {
+  Sample sample{steps.ranks.size(), {}, {}};
+  for (const std::size_t k : rows_looked_at(steps)) {
+    const Nanoseconds zero = steps.ranks[0][k].post;
+    for (const auto& rank : steps.ranks) {
+      sample.posts.push_back(double((rank[k].post - zero).count()));
+      sample.ends.push_back(double((rank[k].end - zero).count()));
+    }
+  }
+  return sample;
+}
+
+class Fit {
+ public:
+  explicit Fit(const CommonSteps& steps) : sample_(sample_of(steps)), ends_(sample_.ranks), alone_(off_alone()) {
+    for (const bool ring : {true, false}) find_possible(ring);
+  }
+
+  Exchange best() {
+    for (const bool split : {false, true})
+      for (const bool rendezvous : {false, true})
+        for (const bool ring : {true, false}) consider({.ring = ring, .rendezvous = rendezvous, .split = split});
+    if (!is_told()) search_on();
+    if (!has_found()) return {.distances = {-1, 1}, .transfer = transfer_in({.distances = {-1, 1}})};
+    best_.certain = true;
+    tidy();
+    return best_;
+  }
+
+ private:
+  /// Each wait lasts as long as any other.
+  double off_alone() const {
+    std::vector<double> waits;
+    for (std::size_t i = 0; i < sample_.posts.size(); ++i) waits.push_back(sample_.ends[i] - sample_.posts[i]);
+    const double usual = median(waits);
+    double sum = 0;
+    for (const double wait : waits) sum += std::abs(wait - usual);
+    return sum / double(waits.size());
+  }
+
+  bool has_found() const { return alone_ > kRounding && off_ < kExplains * alone_ && !best_.distances.empty(); }
+
+  double off_by(const Exchange& exchange) const {
+    double sum = 0;
+    for (std::size_t row = 0; row < sample_.rows(); ++row) {
+      predict_ends(exchange, sample_.posts_of(row), ends_);
+      const auto seen = sample_.ends_of(row);
+      for (std::size_t i = 0; i < ends_.size(); ++i) sum += std::abs(ends_[i] - seen[i]);
+    }
+    return sum / double(sample_.posts.size());
+  }
+
+  static bool is_better(double off, double than, double worth = kWorthIt) {
+    return off < (1 - worth) * than - kRounding;
+  }
+
+  /// Simpler ones come first: where one of them leaves nothing to be told the others are not looked at.
+  bool is_told() const { return has_found() && off_ <= kRounding; }
+
+  void consider(const Exchange& rules) {
+    if (is_told()) return;
+    const Exchange exchange = grown(rules);
+    const double off = off_by(exchange);
+    if (exchange.split && !exchange.distances.empty()) starts_.push_back({exchange, off});
+    take(exchange, off);
+  }
+
+  void take(const Exchange& exchange, double off) {
+    if (best_.distances.empty() || is_better(off, off_, kWorthRules)) best_ = exchange, off_ = off;
+  }
+
+  /// Whom a rank never leaves behind: what it ignores of a partner's being late is little.
+  void find_possible(bool ring) {
+    const auto ranks = Rank(sample_.ranks);
+    const Rank farthest = std::min<Rank>(PartnerSearch::kFarthest, ring ? ranks / 2 : ranks - 1);
+    auto& possible = possible_[ring];
+    for (Rank offset = -farthest; offset <= farthest; ++offset) {
+      if (offset != 0 && ignored(offset, ring) <= kIgnored) possible.push_back(-offset);
+    }
+    std::ranges::sort(possible, {}, [](Rank distance) { return std::pair(std::abs(distance), distance < 0); });
+  }
+
+  double ignored(Rank offset, bool ring) const {
+    const Partners partners{.offsets = {}, .ring = ring};
+    double late = 0, ignored = 0;
+    for (std::size_t row = 0; row < sample_.rows(); ++row) {
+      const auto posts = sample_.posts_of(row), ends = sample_.ends_of(row);
+      for (std::size_t i = 0; i < posts.size(); ++i) {
+        const Rank other = partners.at(Rank(i), offset, Rank(posts.size()));
+        if (other < 0 || posts[std::size_t(other)] <= posts[i]) continue;
+        late += posts[std::size_t(other)] - posts[i];
+        ignored += std::max(0.0, posts[std::size_t(other)] - ends[i]);
+      }
+    }
+    return late > 0 ? ignored / late : 0;
+  }
+
+  /// Distance by distance, as long as another is worth it.
+  Exchange grown(Exchange exchange) {
+    double off = off_by(exchange);
+    while (exchange.distances.size() < kMostDistances) {
+      const auto [more, better] = with_another(exchange);
+      if (!is_better(better, off)) break;
+      exchange = more, off = better;
+    }
+    return exchange;
+  }
+
+  std::pair<Exchange, double> with_another(const Exchange& exchange) {
+    Exchange best = exchange;
+    double off = std::numeric_limits<double>::max();
+    for (const Rank distance : possible_[exchange.ring]) {
+      if (std::ranges::find(exchange.distances, distance) != exchange.distances.end()) continue;
+      const std::size_t places = exchange.split ? exchange.distances.size() + 1 : 1;
+      for (std::size_t place = 0; place < places; ++place) {
+        Exchange more = exchange;
+        more.distances.insert(more.distances.begin() + std::ptrdiff_t(place), distance);
+        more.transfer = transfer_in(more);
+        if (const double its = off_by(more); its < off) best = more, off = its;
+      }
+    }
+    return {best, off};
+  }
+
+  /// With split waits distances do not add up one by one: from where that has led, whatever change is best, as long as
+  /// there is one.
+  void search_on() {
+    std::ranges::sort(starts_, {}, &Start::off);
+    for (std::size_t i = 0; i < std::min(kMostStarts, starts_.size()) && !is_told(); ++i) {
+      auto [exchange, off] = starts_[i];
+      for (int round = 0; round < kMostRounds && off > kRounding; ++round) {
+        const auto [other, its] = changed(exchange, off);
+        if (!is_better(its, off, kLeastGain)) break;
+        exchange = other, off = its;
+      }
+      take(exchange, off);
+    }
+  }
+
+  /// The best of all that differ in one distance, or in the order of two.
+  std::pair<Exchange, double> changed(const Exchange& exchange, double off) {
+    Exchange best = exchange;
+    const auto look_at = [&](Exchange other) {
+      other.transfer = transfer_in(other);
+      if (const double its = off_by(other); its < off) best = other, off = its;
+    };
+    const std::size_t size = exchange.distances.size();
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = i + 1; j < size; ++j) {
+        Exchange other = exchange;
+        std::swap(other.distances[i], other.distances[j]);
+        look_at(std::move(other));
+      }
+    }
+    for (const Rank distance : possible_[exchange.ring]) {
+      if (std::ranges::find(exchange.distances, distance) != exchange.distances.end()) continue;
+      for (std::size_t i = 0; i <= size; ++i) {
+        Exchange other = exchange;
+        if (i < size) other.distances[i] = distance, look_at(other);
+        other.distances = exchange.distances;
+        other.distances.insert(other.distances.begin() + std::ptrdiff_t(i), distance);
+        if (size < kMostDistances) look_at(std::move(other));
+      }
+    }
+    best.transfer = refined_transfer(best, off);
+    return {best, off_by(best)};
+  }
+
+  /// From the one that there is, by halves of steps, to where ends are nearest.
+  Nanoseconds refined_transfer(Exchange exchange, double off) const {
+    Nanoseconds best = exchange.transfer;
+    for (Nanoseconds step = best / 4; step > Nanoseconds{1}; step /= 2) {
+      for (const Nanoseconds tried : {best - step, best + step}) {
+        exchange.transfer = tried;
+        if (const double its = off_by(exchange); its < off) best = tried, off = its;
+      }
+    }
+    return best;
+  }
+
+  /// What waits lasted beyond what they last if messages take no time, shared out among as many messages as may follow
+  /// one another: of some such times the one by which the ends are nearest.
+  Nanoseconds transfer_in(Exchange exchange) const {
+    exchange.transfer = {};
+    std::vector<double> beyond;
+    const std::size_t stride = std::max<std::size_t>(1, sample_.rows() / kRowsForTransfer);
+    for (std::size_t row = 0; row < sample_.rows(); row += stride) {
+      predict_ends(exchange, sample_.posts_of(row), ends_);
+      const auto seen = sample_.ends_of(row), posts = sample_.posts_of(row);
+      for (std::size_t i = 0; i < ends_.size(); ++i)
+        if (seen[i] > posts[i] + kRounding) beyond.push_back(std::max(0.0, seen[i] - ends_[i]));
+    }
+    if (beyond.empty()) return {};
+    std::ranges::sort(beyond);
+    Nanoseconds best{};
+    double off = off_by(exchange);
+    const std::size_t messages = exchange.split ? exchange.distances.size() : 1;
+    for (const double quantile : {0.1, 0.5, 0.9}) {
+      for (std::size_t in_a_row = 1; in_a_row <= messages; ++in_a_row) {
+        exchange.transfer =
+            Nanoseconds(std::llround(beyond[std::size_t(quantile * double(beyond.size() - 1))] / double(in_a_row)));
+        if (const double its = off_by(exchange); its < off) best = exchange.transfer, off = its;
+      }
+    }
+    return best;
+  }
+
+  /// Without distances that others do the work of, and in the order that serves best.
+  void tidy() {
+    for (std::size_t i = 0; i < best_.distances.size() && best_.distances.size() > 1;) {
+      Exchange less = best_;
+      less.distances.erase(less.distances.begin() + std::ptrdiff_t(i));
+      const double off = off_by(less);
+      if (is_better(off_, off))
+        ++i;
+      else
+        best_ = less, off_ = off, i = 0;
+    }
+    if (best_.split && best_.distances.size() > 1) return reorder();
+    best_.split = false;
+    if (best_.rendezvous) add_receivers();
+    std::ranges::sort(best_.distances);
+  }
+
+  void reorder() {
+    Exchange other = best_;
+    std::ranges::sort(other.distances);
+    if (other.distances.size() > 4) return;
+    do {
+      other.transfer = transfer_in(other);
+      if (const double off = off_by(other); off + kRounding < off_) best_ = other, off_ = off;
+    } while (std::next_permutation(other.distances.begin(), other.distances.end()));
+  }
+
+  void add_receivers() {
+    const std::vector<Rank> senders = best_.distances;
+    for (const Rank distance : senders)
+      if (std::ranges::find(best_.distances, -distance) == best_.distances.end() && 2 * distance != Rank(sample_.ranks))
+        best_.distances.push_back(-distance);
+  }
+
+  Sample sample_;
+  mutable std::vector<double> ends_;
+  /// Nanoseconds by which ends are off if all waits last as long.
+  double alone_;
+  /// Distances, near ones first; by whether the ranks are a ring.
+  std::vector<Rank> possible_[2];
+  struct Start {
+    Exchange exchange;
+    double off = 0;
+  };
+  std::vector<Start> starts_;
+  Exchange best_;
+  double off_ = 0;
+};
+
+}  // namespace
+
+Exchange find_exchange(const CommonSteps& steps) { return Fit(steps).best(); }
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,33 @@
+#pragma once
+// What ranks did by themselves, beside what all of them do: the noise of a run.
+
+#include <vector>
+
+#include "monitor/analysis/common_steps.h"
+#include "monitor/analysis/work.h"
+
+namespace idlewave::analysis {
+
+/// [rank][index into CommonSteps::numbers]: idle time behind the work of the step, as a simulator takes noise, so that a
+/// rank that begins then has done its own part when it did. Work that shares memory bandwidth is done when the domain
+/// has served it: each of n active ranks gets b(n) / n (afzal-2020, eq. 1), from the moments at which they began. Less
+/// than 0, which no rank can do, is 0.
+using OwnNoise = std::vector<std::vector<Nanoseconds>>;
+
+/// Costs n log n of the rank-steps of a domain.
+OwnNoise find_own_noise(const CommonSteps& steps, const Work& work, Rank ranks_per_domain);
+
+/// What noise is drawn from, for a run that is like this one.
+struct NoiseModel {
+  enum class Kind { kNone, kExponential, kUniform, kRare, kGamma };
+  Kind kind = Kind::kNone;
+  /// That of the run.
+  Nanoseconds mean{};
+  /// Of a gamma distribution, from mean and variance; of rare noise its probability.
+  double shape = 1;
+  /// Kolmogorov's: by so much the share of steps with less noise than any figure is wrong at most.
+  double distance = 0;
+};
+NoiseModel fit_noise(const OwnNoise& noise, const Work& work);
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,31 @@
+#pragma once
+// A recorded run beside the same one simulated.
+
+#include <atomic>
+#include <vector>
+
+#include "monitor/analysis/program.h"
+#include "probe/words/window.h"
+#include "workloads/sim/core/phase_noise.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::cli::simulation {
+
+/// The same figures of both.
+struct Figures {
+  /// Seconds, from the first step's begin to the end of the last one.
+  double makespan = 0;
+  /// Mean, seconds.
+  double step_time = 0;
+  /// Of each domain: ranks at work, on average over a window; delays, and noise that was told of, excluded.
+  std::vector<double> active_means;
+};
+
+/// `window`: fractions of the makespan.
+Figures measured(const analysis::Program& program, wire::Rank ranks_per_domain, words::Fractions window);
+/// Of the scenario with this noise (null: silent). `work_in_noise`: share of the noise that is at work by the recording's
+/// word. Error: what the simulator refuses; also if `stop` ended it.
+wire::Result<Figures> simulated(const support::Scenario& scenario, const sim::core::PhaseNoise* noise,
+                                double work_in_noise, words::Fractions window, const std::atomic<bool>* stop = nullptr);
+
+}  // namespace idlewave::cli::simulation
