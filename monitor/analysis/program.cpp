@@ -110,11 +110,25 @@ std::size_t nodes_with_ranks(const Timeline& timeline) {
   return std::size_t(std::ranges::count_if(nodes, [](const auto& node) { return node.ranks > 0; }));
 }
 
+Pattern pattern_of(const DeclaredMessages& said, const CommonSteps& steps) {
+  Pattern pattern{.distances = said.distances,
+                  .ring = said.ring,
+                  .certain = true,
+                  .declared = true,
+                  .rendezvous = said.rendezvous,
+                  .split = said.split,
+                  .transfer = {}};
+  pattern.transfer = transfer_time(steps, pattern.distances);
+  return pattern;
+}
+
 }  // namespace
 
 Pattern find_pattern(const CommonSteps& steps) {
   const Partners partners = partners_of(steps);
-  Pattern pattern{.distances = {}, .ring = partners.ring, .certain = !partners.offsets.empty(), .transfer = {}};
+  Pattern pattern;
+  pattern.ring = partners.ring;
+  pattern.certain = !partners.offsets.empty();
   for (const Rank offset : partners.offsets) pattern.distances.push_back(-offset);
   std::ranges::reverse(pattern.distances);
   if (!pattern.certain) pattern.distances = {-1, 1};
@@ -133,7 +147,8 @@ wire::Result<Program> find_program(const Timeline& timeline) {
                   .pattern = {},
                   .work = {},
                   .holds = {}};
-  program.pattern = find_pattern(program.steps);
+  const auto said = declared_messages(timeline);
+  program.pattern = said ? pattern_of(*said, program.steps) : find_pattern(program.steps);
   program.work = find_work(timeline, program.steps);
   program.holds = find_holds(program.steps);
   return program;

@@ -10,15 +10,19 @@
 
 namespace idlewave::analysis {
 
-/// From whom ranks receive, as far as the times tell (partners.h). Where all ranks are in step, everybody could be a
+/// From whom ranks receive, as they say, or as far as the times tell (partners.h). Where all ranks are in step, everybody could be a
 /// partner.
 struct Pattern {
-  /// A rank sends to rank + d and receives from rank - d. Ascending, never empty.
+  /// A rank sends to rank + d and receives from rank - d. Never empty; ascending, unless waits are split.
   std::vector<Rank> distances;
   /// Also across the ends, unless there is evidence against it.
   bool ring = true;
   /// Else nobody was ever late, and the distances are the usual ones, -1 and 1.
   bool certain = false;
+  /// Ranks have said it, and what follows.
+  bool declared = false;
+  bool rendezvous = false;
+  bool split = false;  ///< A wait for each distance, in their order.
   /// Of a message: median of what a wait lasted beyond the last post.
   Nanoseconds transfer{};
 };

@@ -30,8 +30,9 @@ std::string work_of(const Program& program) {
 std::string communication_of(const Program& program) {
   const analysis::Pattern& pattern = program.pattern;
   return fmt::format(
-      "[communication]\ntopology = \"{}\"\ndistances = [{}]\nprotocol = \"eager\"\nwait = \"all\"\ntime = \"{} ns\"\n",
-      pattern.ring ? "ring" : "chain", fmt::join(pattern.distances, ", "), pattern.transfer.count());
+      "[communication]\ntopology = \"{}\"\ndistances = [{}]\nprotocol = \"{}\"\nwait = \"{}\"\ntime = \"{} ns\"\n",
+      pattern.ring ? "ring" : "chain", fmt::join(pattern.distances, ", "), pattern.rendezvous ? "rendezvous" : "eager",
+      pattern.split ? "split" : "all", pattern.transfer.count());
 }
 
 std::string delays_of(const Program& program, Rank factor) {

@@ -47,12 +47,19 @@ json to_json(const Figures& figures) {
   return {{"makespan_s", figures.makespan}, {"step_time_s", figures.step_time}, {"active_means", figures.active_means}};
 }
 
+/// As `report` has it.
+json partners_of(const analysis::Pattern& pattern) {
+  if (!pattern.certain) return {};
+  return pattern.declared ? "declared" : "inferred";
+}
+
 std::string json_of(const std::string& scenario, const analysis::Pattern& pattern, const Figures& life,
                     const Figures& model) {
   const json object = {{"scenario", scenario},
                        {"distances", pattern.distances},
                        {"topology", pattern.ring ? "ring" : "chain"},
                        {"pattern_certain", pattern.certain},
+                       {"partners", partners_of(pattern)},
                        {"measured", to_json(life)},
                        {"simulated", to_json(model)}};
   return object.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
