@@ -147,6 +147,37 @@ TEST(DeclaredPartners, OfSimulatedRanksAreThoseThatTheSimulationWaitsFor) {
   }
 }
 
+TEST(DeclaredMessages, AreThoseOfTheScenario) {
+  const unsigned seed = test::any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  test::RandomQuietScenarios random(seed);
+  for (int i = 0; i < 100; ++i) {
+    support::Scenario scenario = random.next(0, 0.1);
+    scenario.machine.ranks = scenario.machine.ranks_per_domain = Rank(random.whole(20, 40));
+    support::Communication& communication = scenario.communication;
+    const bool split = random.whole(0, 1);
+    communication.wait = split ? support::WaitFlavour::kSplit : support::WaitFlavour::kAll;
+    communication.distances = {Rank(random.whole(1, 4)), Rank(random.whole(-4, -1))};
+    if (random.whole(0, 1)) std::ranges::reverse(communication.distances);
+    scenario.program.steps = 2;
+    const test::SimulatedSession session(scenario, test::Says::kPartners);
+    const auto said = declared_messages(session.timeline());
+    ASSERT_TRUE(said);
+    if (!split) std::ranges::sort(communication.distances);
+    EXPECT_EQ(said->distances, communication.distances);
+    EXPECT_EQ(said->split, split);
+    EXPECT_EQ(said->ring, communication.topology == support::Topology::kRing);
+    EXPECT_EQ(said->rendezvous, communication.protocol == support::Protocol::kRendezvous);
+  }
+}
+
+TEST(DeclaredMessages, AreNotSaidWhereStepsDifferOrAllMeet) {
+  const std::vector<wire::WaitPattern> patterns{{false, false, {-1}, {1}}, kAllMeet, {false, false, {-1}, {2}}};
+  EXPECT_TRUE(declared_messages(that_said(9, patterns, {{{{0}}}}, all_follow(9))));
+  for (const wire::WaitCycle& cycle : {wire::WaitCycle{{{0}, {}}}, {{{1}}}, {{{0, 1}}}, {{{2}}}, {{{}}}})
+    EXPECT_FALSE(declared_messages(that_said(9, patterns, {cycle}, all_follow(9))));
+}
+
 /// Ranks that wait for whomever they like: who each receives from, and when each has posted and ended its steps.
 struct Graph {
   static constexpr wire::Nanoseconds kWork = std::chrono::milliseconds(10);
