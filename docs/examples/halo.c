@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 enum { kCells = 1 << 18, kSteps = 200 };
+enum { kHalo, kSum }; /* our numbers for whom a wait depends on */
 
 /* Jacobi iteration on a line; cells 0 and kCells + 1 belong to the neighbours. */
 static double relax(const double *from, double *to) {
@@ -24,12 +25,14 @@ static double relax(const double *from, double *to) {
  * what its caller does. */
 static void exchange(double *cells, int left, int right) {
   MPI_Request requests[4];
+  const int neighbours[2] = {left, right};
   idlewave_begin(IDLEWAVE_COMMUNICATE); /* moving data */
   MPI_Irecv(&cells[0], 1, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, &requests[0]);
   MPI_Irecv(&cells[kCells + 1], 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD, &requests[1]);
   MPI_Isend(&cells[kCells], 1, MPI_DOUBLE, right, 0, MPI_COMM_WORLD, &requests[2]);
   MPI_Isend(&cells[1], 1, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &requests[3]);
   idlewave_begin(IDLEWAVE_WAIT); /* blocked until the neighbours are ready */
+  idlewave_partners(kHalo, neighbours, 2, neighbours, 2, 0);
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   idlewave_end();
   idlewave_end();
@@ -53,6 +56,7 @@ int main(int argc, char **argv) {
     exchange(now, (rank + size - 1) % size, (rank + 1) % size);
     double change = relax(now, next);
     idlewave_begin(IDLEWAVE_WAIT); /* a collective that all leave together waits, whatever it moves */
+    idlewave_partners(kSum, NULL, 0, NULL, 0, IDLEWAVE_COLLECTIVE); /* of all ranks */
     MPI_Allreduce(&change, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     idlewave_end();
     idlewave_end();

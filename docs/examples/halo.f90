@@ -27,8 +27,10 @@ program halo
     call idlewave_traffic(24_int64*cells)
     next(1:cells) = 0.5_real64*(now(0:cells - 1) + now(2:cells + 1))
     call idlewave_switch(idlewave_wait)
+    call idlewave_partners(0, from=[left], to=[right])
     call MPI_Sendrecv(next(cells), 1, MPI_DOUBLE_PRECISION, right, 0, next(0), 1, MPI_DOUBLE_PRECISION, left, 0, &
                       MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+    call idlewave_partners(1, from=[right], to=[left])
     call MPI_Sendrecv(next(1), 1, MPI_DOUBLE_PRECISION, left, 1, next(cells + 1), 1, MPI_DOUBLE_PRECISION, right, 1, &
                       MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
     now = next

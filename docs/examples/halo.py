@@ -31,12 +31,14 @@ def main():
     rank, size = world.Get_rank(), world.Get_size()
     probe = load_probe(sys.argv[1])
     token = rank
+    before, after = ctypes.c_int((rank - 1) % size), ctypes.c_int((rank + 1) % size)
     probe.idlewave_start(rank, size)
     for step in range(STEPS):
         probe.idlewave_step_(step)
         probe.idlewave_switch_(COMPUTE)
         work(0.002)
         probe.idlewave_switch_(WAIT)
+        probe.idlewave_partners_(0, ctypes.byref(before), 1, ctypes.byref(after), 1, 0)
         token = world.sendrecv(token, dest=(rank + 1) % size, source=(rank - 1) % size)
     probe.idlewave_stop()
     if rank == 0:

@@ -125,8 +125,10 @@ bool CauseTally::advance(std::size_t rank_steps) {
 void CauseTally::trace(const NumberedStep& step) {
   read(step);
   std::vector<LastPost> lasts;
-  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) lasts.push_back(last_partner(rank));
-  if (const LastPost last = last_of_all(); all_wait_for_the_last(last, lasts)) std::ranges::fill(lasts, last);
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) lasts.push_back(last_partner(rank, step.number));
+  const LastPost last = last_of_all();
+  if (ground_.partners.said_collective(step.number) || all_wait_for_the_last(last, lasts))
+    std::ranges::fill(lasts, last);
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank) settle(rank, lasts[std::size_t(rank)]);
 }
 
@@ -153,19 +155,17 @@ CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
   return {.course = course, .slowed = slowed, .presence = Presence::kThere};
 }
 
-CauseTally::LastPost CauseTally::last_partner(Rank rank) const {
+CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
   const Place& mine = row(0).ranks[std::size_t(rank)];
-  LastPost last{.at = mine.course.post, .known = !ground_.partners.offsets.empty()};
+  LastPost last{.at = mine.course.post, .known = ground_.partners.are_known()};
   if (mine.presence != Presence::kThere) return last;
-  for (const Rank offset : ground_.partners.offsets) {
-    const Rank other = ground_.partners.at(rank, offset, timeline_.ranks());
-    if (other < 0) continue;
+  ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank) {
     const Place& its = row(0).ranks[std::size_t(other)];
     if (its.presence == Presence::kMissing) last.known = false;
-    if (its.presence != Presence::kThere || its.course.post > mine.course.end + tolerance_) continue;
+    if (its.presence != Presence::kThere || its.course.post > mine.course.end + tolerance_) return;
     last.of_others = std::max(last.of_others, its.course.post);
     if (is_later(its.course.post, other, last.at, last.rank)) last.rank = other, last.at = its.course.post;
-  }
+  });
   return last;
 }
 

@@ -64,7 +64,7 @@ class CauseTally {
   void trace(const NumberedStep& step);
   void read(const NumberedStep& step);
   Place place_of(Rank rank, const NumberedStep& step);
-  LastPost last_partner(Rank rank) const;
+  LastPost last_partner(Rank rank, Step step) const;
   LastPost last_of_all() const;
   bool all_wait_for_the_last(const LastPost& last, std::span<const LastPost> partners) const;
   void settle(Rank rank, const LastPost& last);

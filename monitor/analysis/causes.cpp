@@ -4,6 +4,7 @@
 
 #include "monitor/analysis/cause_tally.h"
 #include "monitor/analysis/contention.h"
+#include "monitor/analysis/partner_source.h"
 #include "monitor/analysis/step_history.h"
 
 namespace idlewave::analysis {
@@ -74,8 +75,8 @@ Partners partners_by_usual_lateness(const Timeline& timeline) {
 }
 
 Partners partners_of(const Timeline& timeline, Nanoseconds typical_step) {
-  Partners partners = infer_partners(timeline, latest_delays(timeline), typical_step);
-  return partners.offsets.empty() ? partners_by_usual_lateness(timeline) : partners;
+  Partners partners = partners_in(timeline, latest_delays(timeline), typical_step);
+  return !partners.are_known() ? partners_by_usual_lateness(timeline) : partners;
 }
 
 /// On a domain in lockstep it can't be seen, so what one domain shows holds for all.

@@ -1,5 +1,6 @@
 #pragma once
-// How ranks exchange messages at the end of a step: fitted to when they began to wait and when they went on.
+// How ranks exchange messages at the end of a step: as they say, or fitted to when they began to wait and when they went
+// on.
 
 #include <cstddef>
 #include <span>
@@ -19,6 +20,8 @@ struct Exchange {
   bool ring = true;
   /// Else nobody was ever late, and the distances are the usual ones, -1 and 1.
   bool certain = false;
+  /// Ranks have said all but the transfer time.
+  bool declared = false;
   /// A send waits for its receive; else it is eager, also where that would make no difference.
   bool rendezvous = false;
   /// One distance after the other is waited for; else all at once.
@@ -33,6 +36,9 @@ void predict_ends(const Exchange& exchange, std::span<const double> posts, std::
 /// The exchange whose ends are nearest to those that were seen, by their mean absolute difference; the simplest of those
 /// that are as near. Costs some hundred passes over at most a hundred thousand rank-steps, however long the run.
 Exchange find_exchange(const CommonSteps& steps);
+
+/// The same exchange with the transfer time by which its ends are nearest. Costs a dozen passes as above.
+Exchange with_transfer(const CommonSteps& steps, Exchange exchange);
 
 /// Nothing takes less than a message takes: the exchange with the transfer time that all but a twentieth of the waits for
 /// others last, where times differ; and [rank][index into CommonSteps::numbers] by how much longer each wait lasted than

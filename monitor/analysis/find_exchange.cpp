@@ -87,6 +87,33 @@ class Fit {
     return best_;
   }
 
+  /// What waits lasted beyond what they last if messages take no time, shared out among as many messages as may follow
+  /// one another: of some such times the one by which the ends are nearest.
+  Nanoseconds transfer_in(Exchange exchange) const {
+    exchange.transfer = {};
+    std::vector<double> beyond;
+    const std::size_t stride = std::max<std::size_t>(1, sample_.rows() / kRowsForTransfer);
+    for (std::size_t row = 0; row < sample_.rows(); row += stride) {
+      predict_ends(exchange, sample_.posts_of(row), ends_);
+      const auto seen = sample_.ends_of(row), posts = sample_.posts_of(row);
+      for (std::size_t i = 0; i < ends_.size(); ++i)
+        if (seen[i] > posts[i] + kRounding) beyond.push_back(std::max(0.0, seen[i] - ends_[i]));
+    }
+    if (beyond.empty()) return {};
+    std::ranges::sort(beyond);
+    Nanoseconds best{};
+    double off = off_by(exchange);
+    const std::size_t messages = exchange.split ? exchange.distances.size() : 1;
+    for (const double quantile : {0.1, 0.5, 0.9}) {
+      for (std::size_t in_a_row = 1; in_a_row <= messages; ++in_a_row) {
+        exchange.transfer =
+            Nanoseconds(std::llround(beyond[std::size_t(quantile * double(beyond.size() - 1))] / double(in_a_row)));
+        if (const double its = off_by(exchange); its < off) best = exchange.transfer, off = its;
+      }
+    }
+    return best;
+  }
+
  private:
   /// Each wait lasts as long as any other.
   double off_alone() const {
@@ -238,33 +265,6 @@ class Fit {
     return best;
   }
 
-  /// What waits lasted beyond what they last if messages take no time, shared out among as many messages as may follow
-  /// one another: of some such times the one by which the ends are nearest.
-  Nanoseconds transfer_in(Exchange exchange) const {
-    exchange.transfer = {};
-    std::vector<double> beyond;
-    const std::size_t stride = std::max<std::size_t>(1, sample_.rows() / kRowsForTransfer);
-    for (std::size_t row = 0; row < sample_.rows(); row += stride) {
-      predict_ends(exchange, sample_.posts_of(row), ends_);
-      const auto seen = sample_.ends_of(row), posts = sample_.posts_of(row);
-      for (std::size_t i = 0; i < ends_.size(); ++i)
-        if (seen[i] > posts[i] + kRounding) beyond.push_back(std::max(0.0, seen[i] - ends_[i]));
-    }
-    if (beyond.empty()) return {};
-    std::ranges::sort(beyond);
-    Nanoseconds best{};
-    double off = off_by(exchange);
-    const std::size_t messages = exchange.split ? exchange.distances.size() : 1;
-    for (const double quantile : {0.1, 0.5, 0.9}) {
-      for (std::size_t in_a_row = 1; in_a_row <= messages; ++in_a_row) {
-        exchange.transfer =
-            Nanoseconds(std::llround(beyond[std::size_t(quantile * double(beyond.size() - 1))] / double(in_a_row)));
-        if (const double its = off_by(exchange); its < off) best = exchange.transfer, off = its;
-      }
-    }
-    return best;
-  }
-
   /// Without distances that others do the work of, and in the order that serves best.
   void tidy() {
     for (std::size_t i = 0; i < best_.distances.size() && best_.distances.size() > 1;) {
@@ -317,5 +317,10 @@ class Fit {
 }  // namespace
 
 Exchange find_exchange(const CommonSteps& steps) { return Fit(steps).best(); }
+
+Exchange with_transfer(const CommonSteps& steps, Exchange exchange) {
+  exchange.transfer = Fit(steps).transfer_in(exchange);
+  return exchange;
+}
 
 }  // namespace idlewave::analysis

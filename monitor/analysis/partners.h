@@ -2,17 +2,20 @@
 // Who waits for whom.
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "monitor/analysis/declared_partners.h"
 #include "monitor/analysis/step_course.h"
 
 namespace idlewave::analysis {
 
-/// Of a program whose ranks all have partners at the same distances: rank r can't end a step before rank r + o has done
-/// its own part of that step, for each offset o. A receive from r - d makes the offset -d, a send by rendezvous to r + d
-/// the offset d; what waits for one another within a step makes the sums of offsets.
+/// Rank r can't end a step before rank r + o has done its own part of that step, for each offset o. Where ranks have said
+/// whom they wait for, each has its own; else all have partners at the same distances, as far as the times tell. A
+/// receive from r - d makes the offset -d, a send by rendezvous to r + d the offset d; what waits for one another within
+/// a step makes the sums of offsets.
 struct Partners {
   /// Ascending, without 0. Empty: nobody was seen to wait for anybody.
   std::vector<wire::Rank> offsets;
@@ -21,9 +24,37 @@ struct Partners {
   /// In each step everybody waits for whoever is latest, as after a barrier; the offsets are then those that were looked
   /// at.
   bool collective = false;
+  /// What ranks have said; null: all this is inferred.
+  std::shared_ptr<const DeclaredPartners> declared = nullptr;
+
+  /// Else nobody can tell whom a rank waited for.
+  bool are_known() const { return declared || !offsets.empty(); }
+  /// Ranks have said that in this step everybody waits for everybody.
+  bool said_collective(wire::Step step) const { return declared && declared->is_collective(step); }
+
+  /// Those whom a rank waits for in a step, each with its offset from the rank.
+  template <class F>
+  void for_each_awaited(wire::Rank rank, wire::Step step, wire::Rank ranks, F tell) const {
+    for (const wire::Rank offset : declared ? declared->awaited(rank, step) : std::span<const wire::Rank>(offsets))
+      if (const wire::Rank other = place(rank, offset, ranks); other >= 0) tell(other, offset);
+  }
+  /// Those who wait for a rank in a step, each with the rank's offset from it.
+  template <class F>
+  void for_each_waiter(wire::Rank rank, wire::Step step, wire::Rank ranks, F tell) const {
+    if (declared) {
+      for (const wire::Rank offset : declared->waiters(rank, step)) tell(place(rank, offset, ranks), -offset);
+      return;
+    }
+    for (const wire::Rank offset : offsets)
+      if (const wire::Rank other = at(rank, -offset, ranks); other >= 0) tell(other, offset);
+  }
 
   /// Rank + offset, round the ring; -1 outside an open chain, and where that is the rank itself.
   wire::Rank at(wire::Rank rank, wire::Rank offset, wire::Rank ranks) const;
+  /// The same; whoever has said that it has a partner, has it.
+  wire::Rank place(wire::Rank rank, wire::Rank offset, wire::Rank ranks) const {
+    return declared ? (rank + offset + ranks) % ranks : at(rank, offset, ranks);
+  }
 };
 
 /// From the times alone. A rank that ends a step before another, which is late, has done its own part of it does not

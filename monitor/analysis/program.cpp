@@ -4,6 +4,7 @@
 #include <map>
 
 #include "monitor/analysis/activity.h"
+#include "monitor/analysis/declared_partners.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -116,6 +117,18 @@ std::size_t nodes_with_ranks(const Timeline& timeline) {
   return std::size_t(std::ranges::count_if(nodes, [](const auto& node) { return node.ranks > 0; }));
 }
 
+/// As ranks say, else as the times tell.
+Exchange exchange_of(const Timeline& timeline, const CommonSteps& steps) {
+  const auto said = declared_messages(timeline);
+  if (!said) return find_exchange(steps);
+  return with_transfer(steps, {.distances = said->distances,
+                               .ring = said->ring,
+                               .certain = true,
+                               .declared = true,
+                               .rendezvous = said->rendezvous,
+                               .split = said->split});
+}
+
 }  // namespace
 
 wire::Result<Program> find_program(const Timeline& timeline) {
@@ -134,7 +147,7 @@ wire::Result<Program> find_program(const Timeline& timeline) {
                   .noise = {},
                   .holds = {},
                   .stalls = {}};
-  program.exchange = find_exchange(program.steps);
+  program.exchange = exchange_of(timeline, program.steps);
   program.unexplained = unexplained_waits(program.steps, program.exchange);
   LateMessages messages = late_messages(program.steps, program.exchange);
   program.exchange = std::move(messages.exchange);

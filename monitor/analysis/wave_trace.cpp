@@ -113,7 +113,7 @@ void WaveTrace::find_candidates(Step step) {
     add_candidate(rank, step);
     for (const Rank mate : contention_.mates(rank)) add_candidate(mate, step);
     if (partners_.collective) continue;
-    for (const Rank offset : partners_.offsets) add_candidate(partners_.at(rank, -offset, timeline_.ranks()), step);
+    partners_.for_each_waiter(rank, step, timeline_.ranks(), [&](Rank waiter, Rank) { add_candidate(waiter, step); });
   }
 }
 
@@ -164,13 +164,12 @@ WaveTrace::Wait WaveTrace::wait_of(Rank rank, Step step) {
   const Look& mine = look(rank, step);
   Nanoseconds last = mine.course->post, last_without = last - mine.late_post;
   Wait wait{.late = {}, .cause = rank, .hop = 0};
-  for (const Rank offset : partners_.offsets) {
-    const Rank partner = partners_.at(rank, offset, timeline_.ranks());
-    if (partner < 0 || !look(partner, step).course) continue;
+  partners_.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank partner, Rank offset) {
+    if (!look(partner, step).course) return;
     const Look& its = looks_[std::size_t(partner)];
     last_without = std::max(last_without, its.course->post - its.late_post);
     if (its.course->post > last) last = its.course->post, wait.cause = partner, wait.hop = -offset;
-  }
+  });
   wait.late = last - last_without;
   return wait;
 }
@@ -203,10 +202,11 @@ bool WaveTrace::may_matter(Rank rank, Step step) const {
   if (rank != origin_.rank && reached == reached_.end()) return true;
   const Step since = rank == origin_.rank ? origin_.step : reached->second.step;
   if (step - since < kStepsToFollow * stride_) return true;
-  return std::ranges::any_of(partners_.offsets, [&](Rank offset) {
-    const Rank dependent = partners_.at(rank, -offset, timeline_.ranks());
-    return dependent >= 0 && dependent != origin_.rank && !reached_.contains(dependent);
+  bool matters = false;
+  partners_.for_each_waiter(rank, step, timeline_.ranks(), [&](Rank waiter, Rank) {
+    matters = matters || (waiter != origin_.rank && !reached_.contains(waiter));
   });
+  return matters;
 }
 
 std::optional<WaveTrace::Touch> WaveTrace::touch_of(Rank rank, Step step) {
@@ -238,7 +238,8 @@ bool WaveTrace::is_flattened(Step step) {
     if (candidate_in_[std::size_t(rank)] == step) continue;
     const auto course = step_course(timeline_, rank, step, origin_.begin);
     if (!course || !course->over || course->end < latest - threshold_ / 5) return false;
-    if (!partners_.collective && course->post > latest - threshold_) return false;
+    const bool all_wait = partners_.collective || partners_.said_collective(step);
+    if (!all_wait && course->post > latest - threshold_) return false;
     ++bystanders;
   }
   return bystanders >= kFewestBystanders;
@@ -363,13 +364,13 @@ bool WaveTrace::has_more_to_tell(Rank rank) const {
 void WaveTrace::settle_end(WaveDirection& direction) const {
   const FrontPoint* last = direction.front.empty() ? nullptr : &direction.front.back();
   const Rank edge = last ? last->rank : origin_.rank;
+  const auto leads_on = [&](Rank offset) { return -offset * direction.sign > 0; };
+  const bool depends = std::ranges::any_of(partners_.offsets, leads_on);
   std::vector<Rank> next;
-  bool depends = false;
-  for (const Rank offset : partners_.offsets) {
-    if (-offset * direction.sign <= 0) continue;
-    depends = true;
-    if (const Rank rank = partners_.at(edge, -offset, timeline_.ranks()); rank >= 0) next.push_back(rank);
-  }
+  partners_.for_each_waiter(edge, last ? last->step + stride_ : origin_.step, timeline_.ranks(),
+                            [&](Rank waiter, Rank offset) {
+                              if (leads_on(offset)) next.push_back(waiter);
+                            });
   const auto end = [&](WaveEnd how, Rank rank = -1) { direction.end = how, direction.end_rank = rank; };
   const auto cause = step_course(timeline_, origin_.rank, origin_.step, origin_.begin);
   if (!cause) return end(WaveEnd::kUnknown);

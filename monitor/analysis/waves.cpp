@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "monitor/analysis/partner_source.h"
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/wave_trace.h"
 
@@ -196,7 +197,7 @@ std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   const std::vector<Late> all = all_late(timeline, late_, step);
   if (all.empty() || step <= Nanoseconds{0}) return {};
   const auto moments = moments_of(all, waves_);
-  const Partners partners = infer_partners(timeline, moments, step);
+  const Partners partners = partners_in(timeline, moments, step);
   const Contention contention(timeline);
   std::vector<Wave> waves;
   for (const Late& late : all) {

@@ -53,7 +53,7 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   const wire::FrameLogHeader& header = reader.header();
   json object;
   object["file"] = path;
-  object["format_version"] = wire::kFrameLogVersion;
+  object["format_version"] = reader.format_version();
   object["recorded_by"] = header.program_version;
   object["recorded_at"] = utc(header.unix_time_ns);
   object["session"] = header.session;

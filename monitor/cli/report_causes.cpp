@@ -1,10 +1,10 @@
 #include "monitor/cli/report_causes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "monitor/analysis/causes.h"
 #include "probe/words/quantity.h"
 
 namespace idlewave::cli {
@@ -23,6 +23,7 @@ constexpr analysis::Window kWholeRun{Nanoseconds{0}, Nanoseconds::max()};
 /// Of a rank; what more of them cost it is one sum, so that a report grows with the ranks and not with their square.
 constexpr std::size_t kMostCulprits = 16;
 constexpr std::size_t kWorst = 5;
+constexpr std::size_t kShownOffsets = 8;
 /// Of all that was waited: who cost less is not among the worst.
 constexpr double kWorthSaying = 0.01;
 
@@ -84,6 +85,16 @@ std::vector<Rank> worst_of(const analysis::Causes& causes, double least) {
   return ranks;
 }
 
+/// The first few, and that there are more.
+std::vector<std::string> shown_offsets(const analysis::Partners& partners) {
+  std::vector<std::string> shown;
+  for (const Rank offset : partners.offsets) {
+    if (shown.size() == kShownOffsets) return shown.emplace_back("..."), shown;
+    shown.push_back(fmt::format("{:+}", offset));
+  }
+  return shown;
+}
+
 std::string total_text(const Total& total) {
   const auto percent = [&](double part) { return fmt::format("{:.0f} %", 100 * part / total.waited); };
   return fmt::format(
@@ -94,8 +105,23 @@ std::string total_text(const Total& total) {
 
 }  // namespace
 
-json causes_json(const Timeline& timeline) {
-  const analysis::CauseGround ground = analysis::cause_ground(timeline);
+json partners_json(const analysis::Partners& partners) {
+  if (!partners.are_known()) return {};
+  return partners.declared ? "declared" : "inferred";
+}
+
+std::string partners_text(const analysis::Partners& partners) {
+  if (!partners.are_known()) return {};
+  const std::string whom = partners.collective        ? "all others"
+                           : partners.offsets.empty() ? "nobody"
+                                                      : fmt::format("the ranks at a distance of {}{}",
+                                                                    fmt::join(shown_offsets(partners), ", "),
+                                                                    partners.ring ? ", round the ring" : "");
+  return fmt::format("ranks wait for {}, {}\n", whom,
+                     partners.declared ? "as they say themselves (declared)" : "as the times tell (inferred)");
+}
+
+json causes_json(const Timeline& timeline, const analysis::CauseGround& ground) {
   const analysis::Causes causes = analysis::find_causes(timeline, kWholeRun, ground);
   json list = json::array();
   for (Rank rank = 0; rank < Rank(causes.ranks.size()); ++rank) {
@@ -105,8 +131,8 @@ json causes_json(const Timeline& timeline) {
   return {{"waits_for_offsets", ground.partners.offsets}, {"ring", ground.partners.ring}, {"ranks", std::move(list)}};
 }
 
-std::string causes_text(const Timeline& timeline) {
-  const analysis::Causes causes = analysis::find_causes(timeline, kWholeRun);
+std::string causes_text(const Timeline& timeline, const analysis::CauseGround& ground) {
+  const analysis::Causes causes = analysis::find_causes(timeline, kWholeRun, ground);
   const Total total = total_of(causes);
   if (total.waited <= 0) return "no rank waited\n";
   std::string text = "who made others wait:\n";

@@ -308,7 +308,9 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["order"] = order_json(timeline);
   object["step_time"] = step_time_json(timeline);
   object["efficiency"] = efficiency_json(timeline, window);
-  object["causes"] = causes_json(timeline);
+  const analysis::CauseGround ground = analysis::cause_ground(timeline);
+  object["partners"] = partners_json(ground.partners);
+  object["causes"] = causes_json(timeline, ground);
   object["commands"] = json::array();
   for (const CommandRecord& record : timeline.commands()) object["commands"].push_back(command_json(record));
   object["losses"] = losses_json(timeline, missing);

@@ -132,7 +132,9 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
   for (const analysis::Wave& wave : waves) text += wave_text(wave);
-  text += causes_text(timeline);
+  const analysis::CauseGround ground = analysis::cause_ground(timeline);
+  text += partners_text(ground.partners);
+  text += causes_text(timeline, ground);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,12 @@ struct Domain {
   std::string node;
   wire::DomainInfo info;
   std::vector<Rank> ranks;  ///< Ascending.
+};
+
+/// Whom a rank waits for in the steps of a cycle. What it points to stays until its node announces itself anew.
+struct DeclaredWaits {
+  const wire::WaitCycle* cycle = nullptr;
+  std::span<const wire::WaitPattern> patterns;  ///< Which the cycle's steps name.
 };
 
 /// Bandwidth of a domain: `bytes` moved in (begin, end].

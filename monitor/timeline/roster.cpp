@@ -21,6 +21,14 @@ std::size_t bytes_of(const std::string& node, const wire::DomainInfo& info) {
          info.curve.size() * sizeof(double);
 }
 
+std::size_t bytes_of(std::span<const wire::WaitPattern> patterns, std::span<const wire::WaitCycle> cycles) {
+  std::size_t bytes = patterns.size_bytes() + cycles.size_bytes();
+  for (const wire::WaitPattern& pattern : patterns) bytes += (pattern.from.size() + pattern.to.size()) * sizeof(Rank);
+  for (const wire::WaitCycle& cycle : cycles)
+    for (const auto& step : cycle.steps) bytes += sizeof step + step.size() * sizeof(step.front());
+  return bytes;
+}
+
 /// A category that only a newer sender knows is none of ours.
 Phase known_category(Phase category) {
   return category >= Phase::kCompute && category <= Phase::kCommunicate ? category : Phase::kNone;
@@ -54,6 +62,7 @@ bool Timeline::apply_roster(const std::string& name, const wire::Roster& roster)
   node.simulated = roster.agent_pid == 0;
   world_size_ = std::max(world_size_, roster.world_size);
   apply_phases(node, roster);
+  apply_partners(node, roster);
   apply_domains(name, node, roster);
   apply_ranks(name, node, roster);
   share_out_budget();
@@ -104,6 +113,9 @@ bool Timeline::has_room_for(const std::string& name, const wire::Roster& roster)
   std::size_t declared = declared_bytes_ + (nodes_.contains(name) ? 0 : kNodeBytes + name.size());
   for (const wire::DomainInfo& info : roster.domains)
     if (domain_index(name, info.id) < 0) declared += bytes_of(name, info);
+  declared += bytes_of(roster.patterns, roster.cycles);
+  if (const auto known = nodes_.find(name); known != nodes_.end())
+    declared -= bytes_of(known->second.patterns, known->second.cycles);
   return declared <= budget_ / kShareDeclared &&
          lanes_.size() * sizeof(Lane) + lanes * sizeof(Lane) + places * sizeof(RankPlace) + declared <= budget_;
 }
@@ -111,6 +123,13 @@ bool Timeline::has_room_for(const std::string& name, const wire::Roster& roster)
 void Timeline::apply_phases(Node& node, const wire::Roster& roster) {
   node.clock.basic = basic_phases(roster);
   for (const wire::PhaseInfo& info : roster.phases) phase_names_[std::size_t(info.phase)] = info.name;
+}
+
+void Timeline::apply_partners(Node& node, const wire::Roster& roster) {
+  declared_bytes_ -= bytes_of(node.patterns, node.cycles);
+  node.patterns = roster.patterns;
+  node.cycles = roster.cycles;
+  declared_bytes_ += bytes_of(node.patterns, node.cycles);
 }
 
 void Timeline::apply_domains(const std::string& name, Node& node, const wire::Roster& roster) {
@@ -148,6 +167,7 @@ void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Rost
       place.lane->belong_to(node.clock);
       node.ranks.push_back(info.rank);
     }
+    place.cycle = info.cycle <= node.cycles.size() ? info.cycle : 0;
     place.domain = info.domain == wire::kNoDomain ? -1 : domain_index(name, info.domain);
     if (place.domain >= 0) domains_[std::size_t(place.domain)].ranks.push_back(info.rank);
     if (info.rank > program_rank_) continue;

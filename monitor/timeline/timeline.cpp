@@ -192,6 +192,10 @@ void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, c
     case EventKind::kStep: latest_step_ = std::max(latest_step_, wire::Step(event.value)); break;
     case EventKind::kDelayBegin: begin_hold(place, rank, event); break;
     case EventKind::kDelayEnd: end_hold(place, event); break;
+    case EventKind::kPartners: {
+      place.cycle = event.value <= place.node->cycles.size() ? std::uint32_t(event.value) : 0;
+      break;
+    }
     case EventKind::kDropped: {
       const Moment from{*lane.clock_, lane.events_ != 0 ? lane.last_ : event.time};
       add_loss({LossKind::kRingFull, node, rank, from, at, event.value, {}});
@@ -291,6 +295,14 @@ InSession<std::vector<Sample>> Timeline::samples(int domain) const {
 
 int Timeline::domain_of(Rank rank) const {
   return rank >= 0 && std::size_t(rank) < places_.size() ? places_[std::size_t(rank)].domain : -1;
+}
+
+std::optional<DeclaredWaits> Timeline::declared_waits(Rank rank) const {
+  if (lane(rank) == nullptr) return std::nullopt;
+  const RankPlace& place = places_[std::size_t(rank)];
+  // A later roster may have left this rank out, and have fewer cycles.
+  if (place.cycle == 0 || place.cycle > place.node->cycles.size()) return std::nullopt;
+  return DeclaredWaits{&place.node->cycles[place.cycle - 1], place.node->patterns};
 }
 
 bool Timeline::was_left(Rank rank) const {

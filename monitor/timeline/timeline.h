@@ -93,6 +93,9 @@ class Timeline {
   const std::string& program() const { return program_; }
   const std::string& machine() const { return machine_; }
 
+  /// Whom a rank says that it waits for, as it said last; nothing: it does not say.
+  std::optional<DeclaredWaits> declared_waits(Rank rank) const;
+
   const std::deque<Loss>& losses() const { return losses_.all(); }
   std::uint64_t holes_forgotten() const { return losses_.holes_forgotten(); }  ///< That are not in losses() any more.
   const std::deque<Delay>& delays() const { return delays_.all(); }
@@ -120,6 +123,8 @@ class Timeline {
     bool simulated = false;
     std::vector<Rank> ranks;   ///< Whose lanes it fills, in the order in which they were announced.
     std::vector<int> domains;  ///< Its own, indices into domains_.
+    std::vector<wire::WaitPattern> patterns;
+    std::vector<wire::WaitCycle> cycles;
   };
   struct DomainLane {
     const NodeClock* clock = nullptr;
@@ -130,6 +135,7 @@ class Timeline {
     Lane* lane = nullptr;
     Node* node = nullptr;
     std::int32_t domain = -1;
+    std::uint32_t cycle = 0;  ///< Of its node, from 1; 0: not said.
     DelayLog::Number open_delay = DelayLog::kNone;
   };
 
@@ -137,6 +143,7 @@ class Timeline {
   bool ranks_consistent(const std::string& node, const wire::Roster& roster) const;
   bool may_have(const Node* node, Rank rank) const;
   void apply_phases(Node& node, const wire::Roster& roster);
+  void apply_partners(Node& node, const wire::Roster& roster);
   void apply_domains(const std::string& name, Node& node, const wire::Roster& roster);
   void let_go(std::vector<Node*> previous);
   void apply_ranks(const std::string& name, Node& node, const wire::Roster& roster);
@@ -179,7 +186,7 @@ class Timeline {
   std::uint64_t events_ = 0;
   wire::Step latest_step_ = wire::kNoStep;
   std::size_t lane_bytes_ = 0;
-  std::size_t declared_bytes_ = 0;  ///< Of nodes, their gaps and domains.
+  std::size_t declared_bytes_ = 0;  ///< Of nodes, their gaps, domains and patterns.
   std::size_t samples_ = 0;         ///< Of all domains.
 };
 

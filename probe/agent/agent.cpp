@@ -229,13 +229,13 @@ void Agent::admit(std::uint32_t index, const Newcomer& who, Nanoseconds now) {
   if (residents_.contains(who.rank)) return;
   const shm::Slot& slot = segment_->slot(index);
   Known& known = known_[who.rank];
-  known.info = {who.rank, who.pid, wire::kNoDomain};
+  known.info = {who.rank, who.pid, wire::kNoDomain, 0};
   known.world_size = who.world_size;
   known.command_line = text_of(slot.command_line);
   domains_.forget(who.rank);
   // An agent before this one may have known of more.
   const Nanoseconds held_before = std::max(known.held, Nanoseconds(slot.held_before_ns.load()));
-  auto resident = std::make_unique<Resident>(*segment_, index, who, now, known.last, held_before);
+  auto resident = std::make_unique<Resident>(*segment_, index, who, now, known.last, held_before, names_);
   in_slot_[index] = resident.get();
   residents_[who.rank] = std::move(resident);
   roster_changed_ = true;
@@ -284,7 +284,7 @@ void Agent::drain(Resident& resident, Nanoseconds began) {
 }
 
 bool Agent::drain_some(Resident& resident, std::uint64_t end) {
-  const bool all = resident.drain(end, phases_, frames_, read_);
+  const bool all = resident.drain(end, names_, frames_, read_);
   domains_.observe(resident.rank(), read_);
   // All lanes are not in it yet, so this frame can't promise more than the one before.
   if (frames_.full()) send_frames(frames_.promised());
@@ -301,12 +301,15 @@ void Agent::note_news(Resident& resident, Nanoseconds now) {
 
 void Agent::send_frames(Nanoseconds up_to) {
   // Before the events, which may speak of a new rank or of a new name.
-  if (roster_changed_ || roster_.phases != phases_.all()) send_roster(now());
+  if (roster_changed_ || roster_.phases != names_.phases.all() ||
+      roster_.cycles.size() != names_.partners.cycles().size())
+    send_roster(now());
   outlet_->send(frames_.take(up_to));
   segment_->header().promised_ns.store(frames_.promised().count());
 }
 
 void Agent::send_roster(Nanoseconds now) {
+  for (const auto& [rank, resident] : residents_) known_[rank].info.cycle = resident->cycle();
   roster_.ranks.clear();
   for (const auto& [rank, known] : known_) {
     roster_.ranks.push_back(known.info);
@@ -314,7 +317,9 @@ void Agent::send_roster(Nanoseconds now) {
   }
   if (!known_.empty()) roster_.program = known_.begin()->second.command_line;
   roster_.domains = domains_.describe();
-  roster_.phases = phases_.all();
+  roster_.phases = names_.phases.all();
+  roster_.patterns = names_.partners.patterns();
+  roster_.cycles = names_.partners.cycles();
   roster_.unix_time_ns = unix_time_ns();
   roster_.node_time = now;
   outlet_->send(roster_);

@@ -9,7 +9,6 @@
 #include "probe/agent/claim.h"
 #include "probe/agent/domains.h"
 #include "probe/agent/event_frames.h"
-#include "probe/agent/phase_names.h"
 #include "probe/agent/resident.h"
 #include "probe/agent/segment.h"
 #include "probe/outlet/outlet.h"
@@ -93,7 +92,7 @@ class Agent {
   pid_t keeper_;  ///< 0: none, or it is dead.
   std::unique_ptr<outlet::Outlet> outlet_;
   Domains domains_;
-  PhaseNames phases_;
+  Names names_;
   EventFrames frames_;
   std::vector<wire::Event> read_;
   std::map<wire::Rank, std::unique_ptr<Resident>> residents_;

@@ -31,7 +31,7 @@ Newcomer Newcomer::in(const shm::Slot& slot) {
 }
 
 Resident::Resident(Segment& segment, std::uint32_t index, const Newcomer& who, Nanoseconds now, Nanoseconds earliest,
-                   Nanoseconds held_before)
+                   Nanoseconds held_before, Names& names)
     : slot_(segment.slot(index)),
       ring_(segment.ring(index)),
       capacity_(segment.ring_events()),
@@ -42,6 +42,8 @@ Resident::Resident(Segment& segment, std::uint32_t index, const Newcomer& who, N
       joined_at_(now),
       last_(earliest) {
   slot_.held_before_ns.store(held_before_.count(), std::memory_order_relaxed);
+  cycle_ = partners_.translate(slot_.partners.followed.load(std::memory_order_acquire), slot_.partners,
+                               {who_.rank, who_.world_size}, names.partners);
   process_fd_ = int(syscall(SYS_pidfd_open, who_.pid, 0));
   // Looked at after it was opened, so that it can't be another process that got the same number.
   process_gone_ = !process_runs();
@@ -58,7 +60,7 @@ bool Resident::has_news() {
   return true;
 }
 
-bool Resident::drain(std::uint64_t end, PhaseNames& names, EventFrames& frames, std::vector<Event>& read) {
+bool Resident::drain(std::uint64_t end, Names& names, EventFrames& frames, std::vector<Event>& read) {
   read.clear();
   const Nanoseconds latest = shm::now(clock_);
   // More than the ring holds: the rank has overwritten its own slot. What is in the ring can't be believed.
@@ -74,13 +76,16 @@ bool Resident::drain(std::uint64_t end, PhaseNames& names, EventFrames& frames, 
   return tail_ == end;
 }
 
-Event Resident::checked(Event event, Nanoseconds latest, PhaseNames& names) {
+Event Resident::checked(Event event, Nanoseconds latest, Names& names) {
   // Two kinds are not a rank's to send.
   const bool known = std::uint8_t(event.kind) < wire::kEventKindLimit && event.kind != EventKind::kBandwidth &&
                      event.kind != EventKind::kLost;
   if (!known) event = {event.time, 1, EventKind::kDropped, Phase::kNone};
   event.time = std::clamp(event.time, Nanoseconds(0), latest);
-  event.phase = phases_.translate(event.phase, slot_, names);
+  event.phase = phases_.translate(event.phase, slot_, names.phases);
+  if (event.kind == EventKind::kPartners)
+    event.value = cycle_ =
+        partners_.translate(event.value, slot_.partners, {who_.rank, who_.world_size}, names.partners);
   if (event.kind == EventKind::kStop) said_stop_ = true;
   return event;
 }

@@ -5,6 +5,7 @@
 
 #include "probe/agent/event_frames.h"
 #include "probe/agent/order_queue.h"
+#include "probe/agent/partner_names.h"
 #include "probe/agent/phase_names.h"
 #include "probe/agent/segment.h"
 #include "probe/shm/layout.h"
@@ -26,14 +27,21 @@ struct Newcomer {
   bool runs() const { return pid > 0 && wire::process_start_time(pid) == process_start; }
 };
 
+/// What the node's ranks have named, by the node's numbers.
+struct Names {
+  PhaseNames phases;
+  PartnerNames partners;
+};
+
 /// A rank that holds a slot of the segment, from its joining until its last event is on its way and the slot is free
 /// again. What the rank wrote is checked here: its process may have died in the middle, or have overwritten its memory.
 class Resident {
  public:
   /// The slot is kLive or kStopped. `earliest`: events of this lane before it were sent already. `held_before`: what
-  /// orders have held earlier processes of this rank.
+  /// orders have held earlier processes of this rank. An agent before this one may have heard whom it waits for: that is
+  /// looked up, and comes into `names`.
   Resident(Segment& segment, std::uint32_t index, const Newcomer& who, wire::Nanoseconds now,
-           wire::Nanoseconds earliest, wire::Nanoseconds held_before);
+           wire::Nanoseconds earliest, wire::Nanoseconds held_before, Names& names);
   ~Resident();  ///< Leaves the slot as it is; see free_slot.
   Resident(const Resident&) = delete;
   Resident& operator=(const Resident&) = delete;
@@ -44,7 +52,9 @@ class Resident {
   std::uint64_t published() const { return slot_.head.load(std::memory_order_acquire); }
   /// Appends what the rank wrote before position `end`, kAtOnce events at most; `read` is overwritten with the same
   /// events. True if that was all.
-  bool drain(std::uint64_t end, PhaseNames& names, EventFrames& frames, std::vector<wire::Event>& read);
+  bool drain(std::uint64_t end, Names& names, EventFrames& frames, std::vector<wire::Event>& read);
+  /// Whom the rank waits for, as the node numbers it; 0: it does not say.
+  std::uint32_t cycle() const { return cycle_; }
   /// The rank has stopped, or its process is gone: after one more drain nothing will come. Ask before published().
   bool is_over() const { return stopped() || process_gone_; }
   /// After the last drain: tells what the rank did not live to tell; `read` is overwritten with the same.
@@ -75,7 +85,7 @@ class Resident {
   bool has_news();
 
  private:
-  wire::Event checked(wire::Event event, wire::Nanoseconds latest, PhaseNames& names);
+  wire::Event checked(wire::Event event, wire::Nanoseconds latest, Names& names);
 
   shm::Slot& slot_;
   const wire::Event* ring_;
@@ -91,6 +101,8 @@ class Resident {
   wire::Nanoseconds joined_at_;
   wire::Nanoseconds last_;
   PhaseMap phases_;
+  PartnerMap partners_;
+  std::uint32_t cycle_ = 0;
   OrderQueue orders_;
 };
 

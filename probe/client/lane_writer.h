@@ -62,6 +62,11 @@ class LaneWriter {
   void step(wire::Step number) { put(wire::EventKind::kStep, clamp(static_cast<std::uint64_t>(number)), current()); }
   void threads(std::uint64_t active) { put(wire::EventKind::kThreads, active, current()); }
 
+  /// False: it found no room.
+  bool partners(std::uint32_t cycle) {
+    return ring_.push({last_, cycle, wire::EventKind::kPartners, current()}, current());
+  }
+
   /// Belongs to the event before it and takes its time: a stamp less to read, and a byte on the wire.
   void traffic(std::uint64_t bytes) {
     ring_.push({last_, clamp(bytes), wire::EventKind::kTraffic, current()}, current());

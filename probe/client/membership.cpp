@@ -203,6 +203,9 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.domain_bytes.store(0, std::memory_order_relaxed);
   slot.held_ns.store(0, std::memory_order_relaxed);
   for (shm::UserPhase& phase : slot.user_phases) phase = {};
+  slot.partners.followed.store(0, std::memory_order_relaxed);
+  for (shm::PartnerBook::Pattern& pattern : slot.partners.patterns) pattern = {};
+  for (shm::PartnerBook::Cycle& cycle : slot.partners.cycles) cycle = {};
   read_command_line(slot.command_line);
   slot.revision.fetch_add(1, std::memory_order_release);
   slot.state.store(shm::SlotState::kLive, std::memory_order_release);

@@ -12,10 +12,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 
 #include "probe/client/gate_keeper.h"
 #include "probe/client/lane_writer.h"
 #include "probe/client/membership.h"
+#include "probe/client/partner_teller.h"
 #include "probe/client/phase_table.h"
 #include "probe/client/settings.h"
 
@@ -29,6 +31,8 @@ static_assert(IDLEWAVE_NONE == static_cast<int>(wire::Phase::kNone) &&
 static_assert(IDLEWAVE_WAIT == static_cast<int>(wire::Phase::kWait) &&
               IDLEWAVE_DELAY == static_cast<int>(wire::Phase::kDelay));
 static_assert(IDLEWAVE_COMMUNICATE == static_cast<int>(wire::Phase::kCommunicate));
+static_assert(IDLEWAVE_RENDEZVOUS == shm::PartnerBook::kRendezvous &&
+              IDLEWAVE_COLLECTIVE == shm::PartnerBook::kCollective);
 
 /// The rank. Only the thread that started it uses it, once `reporter` names that thread.
 struct Probe {
@@ -40,6 +44,7 @@ struct Probe {
   PhaseTable phases;
   LaneWriter lane;
   GateKeeper gates;
+  PartnerTeller partners;
 };
 
 constinit Probe probe;
@@ -78,6 +83,7 @@ void attach_parts() {
   probe.phases.attach(slot);
   probe.lane.attach(slot, probe.membership.ring(), probe.membership.ring_events(), probe.membership.header().clock);
   probe.gates.attach(slot, probe.lane, probe.membership.header());
+  probe.partners.attach(slot.partners);
 }
 
 /// The host's errno survives.
@@ -105,10 +111,17 @@ bool start(int rank, int size) {
   return true;
 }
 
+/// Of the step that ends now.
+void tell_partners() {
+  const std::optional<std::uint32_t> cycle = probe.partners.end_step(probe.step);
+  if (cycle && !probe.lane.partners(*cycle)) probe.partners.forget_told();
+}
+
 void stop() {
   const KeptErrno kept;
   switch_off();
   if (probe.pid != getpid()) return;  // A copy of the rank, made behind fork's back.
+  if (probe.partners.is_used()) tell_partners();
   probe.lane.stop();
   probe.membership.leave();
 }
@@ -188,6 +201,7 @@ void idlewave_switch_(int phase) {
 
 void idlewave_step_(int64_t step) {
   if (!client::is_reporter() || step < 0) return;
+  if (probe.partners.is_used()) client::tell_partners();
   probe.step = step;
   probe.lane.step(step);
   if (probe.gates.is_called()) [[unlikely]]
@@ -200,4 +214,12 @@ void idlewave_traffic_(uint64_t bytes) {
 
 void idlewave_threads_(int active) {
   if (client::is_reporter()) probe.lane.threads(active > 0 ? static_cast<std::uint64_t>(active) : 0);
+}
+
+void idlewave_partners_(int pattern, const int* from, int sources, const int* to, int targets, int flags) {
+  if (!client::is_reporter()) return;
+  if (!probe.partners.wait(pattern))
+    probe.partners.define(pattern, {from, sources > 0 ? static_cast<std::uint32_t>(sources) : 0},
+                          {to, targets > 0 ? static_cast<std::uint32_t>(targets) : 0},
+                          static_cast<std::uint32_t>(flags));
 }

@@ -24,11 +24,13 @@ class RingWriter {
   }
 
   /// `before`: the phase that went on until this event, which is told together with events lost ahead of it.
-  void push(const wire::Event& event, wire::Phase before) {
+  /// False: the event was lost.
+  bool push(const wire::Event& event, wire::Phase before) {
     if (head_ == room_end_) [[unlikely]] {
-      if (!find_room(event.time, before, kReserved)) return;
+      if (!find_room(event.time, before, kReserved)) return false;
     }
     store(event);
+    return true;
   }
 
   /// The last event. The places kept for it make sure that neither it nor the count of lost events is lost.

@@ -8,13 +8,16 @@ module idlewave
 
   public :: idlewave_start, idlewave_stop, idlewave_define_phase, idlewave_set_domain, idlewave_domain_curve, &
     idlewave_domain_bytes, idlewave_now
-  public :: idlewave_begin, idlewave_end, idlewave_switch, idlewave_step, idlewave_traffic, idlewave_threads
+  public :: idlewave_begin, idlewave_end, idlewave_switch, idlewave_step, idlewave_traffic, idlewave_threads, idlewave_partners
 
   integer(c_int), parameter, public :: idlewave_none = 0
   integer(c_int), parameter, public :: idlewave_compute = 1      !< work; counts as active on its memory domain
   integer(c_int), parameter, public :: idlewave_wait = 2         !< blocked until a partner is ready
   integer(c_int), parameter, public :: idlewave_communicate = 3  !< moving data
   integer(c_int), parameter, public :: idlewave_delay = 4        !< held on purpose
+
+  integer(c_int), parameter, public :: idlewave_rendezvous = 1   !< flag of a wait: its sends end when their receivers are there
+  integer(c_int), parameter, public :: idlewave_collective = 2   !< flag of a wait: nobody of a group goes on before all have come
 
   interface
     !> 1 if the rank reports from now on, else 0.
@@ -81,6 +84,12 @@ module idlewave
       integer(c_int), value :: active
     end subroutine
 
+    subroutine partners(pattern, from, sources, to, targets, flags) bind(C, name="idlewave_partners_")
+      import :: c_int
+      integer(c_int), value :: pattern, sources, targets, flags
+      integer(c_int), intent(in) :: from(*), to(*)
+    end subroutine
+
     function define_phase(name, category) result(phase) bind(C, name="idlewave_define_phase")
       import :: c_char, c_int
       character(kind=c_char), intent(in) :: name(*)
@@ -116,6 +125,19 @@ contains
   subroutine idlewave_domain_curve(bandwidths)
     real(c_double), intent(in), contiguous :: bandwidths(:)
     call domain_curve(bandwidths, size(bandwidths, kind=c_int))
+  end subroutine
+
+  !> Whom the next wait depends on: it receives from the ranks `from` and sends to the ranks `to`, as in MPI_COMM_WORLD. `pattern`: a
+  !> number of the program's own for these partners, 0 to 63. `flags`: the sum of those above; left out: none. Of a collective
+  !> operation of all ranks `from` is empty.
+  subroutine idlewave_partners(pattern, from, to, flags)
+    integer(c_int), intent(in) :: pattern
+    integer(c_int), intent(in), contiguous :: from(:), to(:)
+    integer(c_int), intent(in), optional :: flags
+    integer(c_int) :: said
+    said = 0
+    if (present(flags)) said = flags
+    call partners(pattern, from, size(from, kind=c_int), to, size(to, kind=c_int), said)
   end subroutine
 
 end module idlewave

@@ -169,8 +169,9 @@ std::string Outlet::Impl::objection_to(const mailbox::Message& message, const wi
   return "this is another session than '" + frame.session + "'";
 }
 
+/// Whoever speaks an older version could not read what he would get.
 void Outlet::Impl::handle(const mailbox::Message& message) {
-  auto frame = wire::decode(message.bytes);
+  auto frame = wire::decode(message.bytes, wire::kWireVersion);
   if (!frame) return refuse(message.peer, frame.error().message);
   if (const auto* no = std::get_if<wire::Refusal>(&frame->body)) {
     if (message.peer.empty()) refusal = no->reason;

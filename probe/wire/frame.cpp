@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "probe/wire/packed.h"
+#include "probe/wire/partner_tables.h"
 #include "probe/wire/varint.h"
 
 namespace idlewave::wire {
@@ -92,8 +93,16 @@ void write_array(PackWriter& out, std::string_view key, const std::vector<T>& it
   for (const T& item : items) write(out, item);
 }
 
+/// Of a node of which no rank says whom it waits for, nothing.
+void write_partners(PackWriter& out, const Roster& roster) {
+  out.bytes("patterns", pack_patterns(roster.patterns));
+  out.bytes("cycles", pack_cycles(roster.cycles));
+  out.bytes("follows", pack_followed(roster.ranks));
+}
+
 void write(PackWriter& out, const Roster& roster) {
-  out.map(10);
+  const bool says_partners = !roster.patterns.empty() || !roster.cycles.empty();
+  out.map(says_partners ? 13 : 10);
   out.integer("world", roster.world_size);
   out.integer("agent", roster.agent_pid);
   out.integer("unix", roster.unix_time_ns);
@@ -104,6 +113,7 @@ void write(PackWriter& out, const Roster& roster) {
   out.bytes("ranks", pack_rank_table(roster.ranks));
   write_domains(out, roster.domains);
   write_array(out, "phases", roster.phases);
+  if (says_partners) write_partners(out, roster);
 }
 
 void write(PackWriter& out, const Events& events) {
@@ -274,6 +284,19 @@ void require_ascending(MapReader& in, std::string_view key, const std::vector<T>
   }
 }
 
+void read_partners(MapReader& in, Roster& roster) {
+  if (!in.has("cycles")) return;
+  const auto take = [&](std::string_view key, auto unpack, auto& into) {
+    const std::span<const std::byte> bytes = in.bytes(key, kMaxFrameBytes);
+    if (in.ok() && !unpack(bytes, into)) in.refuse(key, "is damaged");
+  };
+  take("patterns", unpack_patterns, roster.patterns);
+  const auto cycles = [&](auto bytes, auto& into) { return unpack_cycles(bytes, roster.patterns.size(), into); };
+  take("cycles", cycles, roster.cycles);
+  const auto followed = [&](auto bytes, auto& into) { return unpack_followed(bytes, roster.cycles.size(), into); };
+  take("follows", followed, roster.ranks);
+}
+
 Roster read_roster(const Value& value, std::string& error) {
   MapReader in(value, "roster", error);
   Roster roster;
@@ -287,6 +310,7 @@ Roster read_roster(const Value& value, std::string& error) {
   roster.domains = read_array(in, "domains", kMaxDomains, read_domain, error);
   if (in.ok()) read_curves(in, roster.domains, error);
   roster.phases = read_array(in, "phases", kPhaseLimit, read_phase, error);
+  read_partners(in, roster);
   require_ascending(in, "ranks", roster.ranks, &RankInfo::rank);
   require_ascending(in, "domains", roster.domains, &DomainInfo::id);
   require_ascending(in, "phases", roster.phases, &PhaseInfo::phase);
@@ -413,14 +437,14 @@ std::vector<std::byte> encode(const Frame& frame) {
   return bytes;
 }
 
-Result<Frame> decode(std::span<const std::byte> bytes) {
-  auto read = decode_in_place(bytes);
+Result<Frame> decode(std::span<const std::byte> bytes, int oldest) {
+  auto read = decode_in_place(bytes, oldest);
   if (!read) return read.error();
   if (auto* events = std::get_if<Events>(&read->frame.body)) events->blob.assign(read->blob.begin(), read->blob.end());
   return std::move(read->frame);
 }
 
-Result<FrameInPlace> decode_in_place(std::span<const std::byte> bytes) {
+Result<FrameInPlace> decode_in_place(std::span<const std::byte> bytes, int oldest) {
   if (bytes.size() > kMaxFrameBytes)
     return Error{"frame of " + std::to_string(bytes.size()) + " bytes; the limit is " + std::to_string(kMaxFrameBytes)};
   Packed packed;
@@ -428,8 +452,9 @@ Result<FrameInPlace> decode_in_place(std::span<const std::byte> bytes) {
   std::string error;
   MapReader in(packed.root(), "frame", error);
   const std::int64_t version = in.integer("v", 1, kMaxInt32);
-  if (in.ok() && version != kWireVersion) {
-    return Error{"frame of wire version " + std::to_string(version) + "; this program reads " +
+  if (in.ok() && (version < oldest || version > kWireVersion)) {
+    const std::string also = oldest < kWireVersion ? std::to_string(oldest) + " and " : "";
+    return Error{"frame of wire version " + std::to_string(version) + "; this program reads " + also +
                  std::to_string(kWireVersion)};
   }
   FrameInPlace read;

@@ -17,15 +17,39 @@
 
 namespace idlewave::wire {
 
-inline constexpr int kWireVersion = 1;
+inline constexpr int kWireVersion = 2;
+inline constexpr int kOldestWireVersion =
+    1;  ///< That is read. A frame of it is one of today that leaves something out.
 inline constexpr std::size_t kMaxFrameBytes = 16u << 20;  ///< ZMQ_MAXMSGSIZE, and the limit of a frame in a recording.
 
 inline constexpr std::size_t kMaxCurve = 4096;  ///< Points of a domain's curve; a writer cuts longer ones.
+
+inline constexpr std::size_t kMaxPatterns = 1u << 16;  ///< Of a roster; as many cycles.
+/// Of all patterns and cycles of a roster together: distances, patterns of steps, and steps.
+inline constexpr std::size_t kMaxPatternEntries = 1u << 20;
+
+/// Whom one wait of a rank depends on. Partners are told as distances from the rank, the shorter way round the program's
+/// ranks, so that many ranks share a pattern: each list ascends, within half of the world, and has no 0.
+struct WaitPattern {
+  bool rendezvous = false;  ///< Its sends end only when their receivers are there.
+  bool collective = false;  ///< Nobody of a group goes on before all of it have come: `from` is the rest of the group.
+  std::vector<Rank> from;   ///< It receives from those. Empty in a collective of all ranks of the program.
+  std::vector<Rank> to;     ///< It sends to those. Empty in a collective.
+  friend bool operator==(const WaitPattern&, const WaitPattern&) = default;
+};
+
+/// What a rank that repeats itself waits for: in step s the patterns of steps[s mod length], one wait after the other.
+struct WaitCycle {
+  std::vector<std::vector<std::uint32_t>> steps;  ///< Indices into Roster::patterns. At least one step.
+  friend bool operator==(const WaitCycle&, const WaitCycle&) = default;
+};
 
 struct RankInfo {
   Rank rank = 0;
   std::int32_t pid = 0;
   DomainId domain = kNoDomain;
+  std::uint32_t cycle =
+      0;  ///< That it follows when the roster is made: its place in Roster::cycles, from 1. 0: not said.
   friend bool operator==(const RankInfo&, const RankInfo&) = default;
 };
 
@@ -54,14 +78,16 @@ struct PhaseInfo {
 struct Roster {
   /// Ranks of the whole program, also those on other nodes. Rank numbers are below it.
   Rank world_size = 0;
-  std::int32_t agent_pid = 0;       ///< 0 for the simulator.
-  std::int64_t unix_time_ns = 0;    ///< Wall clock at `node_time`.
-  Nanoseconds node_time{};          ///< The node's clock when this roster was made.
-  std::string machine;              ///< Processor and number of cores, for the record.
-  std::string program;              ///< Command line of the lowest local rank.
-  std::vector<RankInfo> ranks;      ///< Local ranks, ascending.
-  std::vector<DomainInfo> domains;  ///< Ascending by id.
-  std::vector<PhaseInfo> phases;    ///< User-named phases, ascending.
+  std::int32_t agent_pid = 0;         ///< 0 for the simulator.
+  std::int64_t unix_time_ns = 0;      ///< Wall clock at `node_time`.
+  Nanoseconds node_time{};            ///< The node's clock when this roster was made.
+  std::string machine;                ///< Processor and number of cores, for the record.
+  std::string program;                ///< Command line of the lowest local rank.
+  std::vector<RankInfo> ranks;        ///< Local ranks, ascending.
+  std::vector<DomainInfo> domains;    ///< Ascending by id.
+  std::vector<PhaseInfo> phases;      ///< User-named phases, ascending.
+  std::vector<WaitPattern> patterns;  ///< Of waits; new ones are added behind, so that their numbers stay.
+  std::vector<WaitCycle> cycles;      ///< The same.
   friend bool operator==(const Roster&, const Roster&) = default;
 };
 
@@ -161,8 +187,8 @@ bool is_sequenced(const Frame& frame);
 std::vector<std::byte> encode(const Frame& frame);
 
 /// Never trusts a byte: limits on nesting, counts and sizes apply before anything is allocated. The error says what is
-/// wrong ("frame of wire version 9; this program reads 1").
-Result<Frame> decode(std::span<const std::byte> bytes);
+/// wrong ("frame of wire version 9; this program reads 1 and 2"). `oldest`: of the versions that are taken.
+Result<Frame> decode(std::span<const std::byte> bytes, int oldest = kOldestWireVersion);
 
 /// A frame that lies in somebody else's bytes.
 struct FrameInPlace {
@@ -170,6 +196,6 @@ struct FrameInPlace {
   std::span<const std::byte> blob;  ///< which is here, for as long as those bytes stay.
 };
 /// The same without a copy of the blob.
-Result<FrameInPlace> decode_in_place(std::span<const std::byte> bytes);
+Result<FrameInPlace> decode_in_place(std::span<const std::byte> bytes, int oldest = kOldestWireVersion);
 
 }  // namespace idlewave::wire

@@ -15,7 +15,8 @@
 
 namespace idlewave::wire {
 
-inline constexpr int kFrameLogVersion = 1;
+inline constexpr int kFrameLogVersion = 2;
+inline constexpr int kOldestFrameLogVersion = 1;  ///< That is read; the container is the same, its frames are older.
 
 struct FrameLogHeader {
   std::string program_version;  ///< Of idlewave.
@@ -75,6 +76,7 @@ class FrameLogReader {
   ~FrameLogReader();
 
   const FrameLogHeader& header() const;
+  int format_version() const;  ///< Of the file.
   /// False at the end. `entry` is overwritten.
   bool next(FrameLogEntry& entry);
   /// Continues at the first block that may hold entries received at or after `time`.

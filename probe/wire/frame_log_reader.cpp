@@ -65,6 +65,7 @@ struct FrameLogReader::Impl {
   std::uint64_t file_bytes = 0;
   std::uint64_t blocks_begin = 0;
   std::uint64_t blocks_end = 0;  // Where the index begins; without one the end of the file.
+  int version = kFrameLogVersion;
   FrameLogHeader header;
   FrameLogDamage damage;
   std::vector<IndexEntry> index;
@@ -222,10 +223,11 @@ Result<std::unique_ptr<FrameLogReader>> FrameLogReader::open(const std::string& 
     return Error{path + " is not an idlewave session file"};
   }
   const std::uint32_t version = load_u32(preamble.data() + 8);
-  if (version != kFrameLogVersion) {
+  if (version < kOldestFrameLogVersion || version > kFrameLogVersion) {
     return Error{path + " was written by format version " + std::to_string(version) + "; this program reads " +
-                 std::to_string(kFrameLogVersion)};
+                 std::to_string(kOldestFrameLogVersion) + " and " + std::to_string(kFrameLogVersion)};
   }
+  impl->version = static_cast<int>(version);
   impl->open_blocks(load_u32(preamble.data() + 12));
   return std::unique_ptr<FrameLogReader>(new FrameLogReader(std::move(impl)));
 }
@@ -245,6 +247,7 @@ void FrameLogReader::Impl::open_blocks(std::uint64_t header_bytes) {
 }
 
 const FrameLogHeader& FrameLogReader::header() const { return impl_->header; }
+int FrameLogReader::format_version() const { return impl_->version; }
 const FrameLogDamage& FrameLogReader::damage() const { return impl_->damage; }
 
 bool FrameLogReader::next(FrameLogEntry& entry) {

@@ -59,8 +59,11 @@ enum class EventKind : std::uint8_t {
   kStop = 10,       ///< The rank left the session properly. phase: kNone.
   kLost = 11,       ///< Written by the agent: the rank's process ended without kStop. phase: kNone.
   kBandwidth = 12,  ///< On a domain's lane. value: bytes moved since the previous kBandwidth (or kStart) of that lane.
+  /// value: number of the cycle of patterns (Roster::cycles, from 1) whose partners the rank has waited for in the step
+  /// that is going on, and will in those that follow; 0: it does not say any more. phase: the one that goes on.
+  kPartners = 13,
 };
-inline constexpr std::uint8_t kEventKindLimit = 13;  ///< Above it, up to 15, are those of newer senders.
+inline constexpr std::uint8_t kEventKindLimit = 14;  ///< Above it, up to 15, are those of newer senders.
 
 /// The one event, from its birth in the probe's ring to the analysis. `phase` is always the phase that goes on after
 /// the event, so a reader needs no stack and is right again one event after a loss.

@@ -96,6 +96,25 @@ TEST(KeptAgent, IsStartedAnewWhenItWasKilledUnderItsRanks) {
   EXPECT_TRUE(eventually([&] { return is_gone(keeper.pid); }));
 }
 
+TEST(KeptAgent, KnowsWhomRanksWaitForThoughItsPredecessorWasTold) {
+  const BackgroundSession root;
+  PlayedRank first("step", 0, 2), second("step", 1, 2);
+  ASSERT_TRUE(first.joined() && second.joined());
+  record_of_play();
+  pid_t agent = 0;
+  {
+    Monitor monitor;
+    ASSERT_TRUE(monitor.until(
+        [&] { return monitor.count(0, EventKind::kPartners) + monitor.count(1, EventKind::kPartners) == 2; }));
+    agent = monitor.roster().agent_pid;
+  }
+  kill_and_meet_successor(agent);
+  Monitor monitor(Monitor::Joins::kLate);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.rosters().empty() && monitor.roster().ranks.size() == 2; }));
+  EXPECT_EQ(monitor.roster().cycles.size(), 1u);
+  for (const wire::RankInfo& info : monitor.roster().ranks) EXPECT_EQ(info.cycle, 1u) << "rank " << info.rank;
+}
+
 TEST(KeptAgent, TellsWhatRanksWroteWhileThereWasNone) {
   const BackgroundSession root;
   PlayedRank stays("stay", 0, 2);

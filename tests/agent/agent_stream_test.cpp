@@ -150,6 +150,36 @@ TEST(Agent, GivesOneNumberToANameThatRanksNumberDifferently) {
   EXPECT_EQ(name_of(monitor.lane(1).back().phase), "assemble");
 }
 
+const std::vector<wire::WaitPattern> kOneRing{
+    {.rendezvous = true, .collective = false, .from = {-1, 1}, .to = {-1, 1}}};
+
+bool all_follow_the_first_cycle(const wire::Roster& roster, std::size_t ranks) {
+  return roster.ranks.size() == ranks &&
+         std::ranges::all_of(roster.ranks, [](const wire::RankInfo& info) { return info.cycle == 1; });
+}
+
+TEST(Agent, SaysOnceWhomRanksOfARingWaitFor) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  std::vector<std::unique_ptr<PlayedRank>> ranks;
+  for (Rank rank = 0; rank < 3; ++rank) ranks.push_back(std::make_unique<PlayedRank>("step", rank, 3));
+  ASSERT_TRUE(monitor.until([&] {
+    return std::ranges::all_of(
+        ranks, [&](const auto& rank) { return monitor.count(Rank(&rank - ranks.data()), EventKind::kStep) > 100; });
+  }));
+  EXPECT_EQ(monitor.roster().patterns, kOneRing);
+  EXPECT_EQ(monitor.roster().cycles, (std::vector<wire::WaitCycle>{{{{0}}}}));
+  for (Rank rank = 0; rank < 3; ++rank) {
+    ASSERT_EQ(monitor.count(rank, EventKind::kPartners), 1u) << "rank " << rank;
+    for (const Event& event : monitor.lane(rank)) EXPECT_TRUE(event.kind != EventKind::kPartners || event.value == 1);
+  }
+  Monitor late(Monitor::Joins::kLate);
+  ASSERT_TRUE(late.until([&] { return !late.rosters().empty(); }));
+  EXPECT_TRUE(all_follow_the_first_cycle(late.roster(), 3));
+  EXPECT_EQ(late.roster().patterns, kOneRing);
+}
+
 TEST(Agent, SplitsABacklogIntoFramesOfModestSize) {
   const SessionRoot root;
   AgentProcess agent({"--ring-events", "262144"});

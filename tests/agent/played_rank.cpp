@@ -30,13 +30,16 @@ void count_up(unsigned long count, unsigned seed) {
   }
 }
 
-void step_until_told() {
+/// As one of a ring, if it is of several ranks.
+void step_until_told(int rank, int size) {
+  const int neighbours[] = {(rank + 1) % size, (rank + size - 1) % size};
   usleep(1000);
   for (long step = 0;; ++step) {
     idlewave_step(step);
     idlewave_switch(IDLEWAVE_COMPUTE);
     usleep(500);
     idlewave_switch(IDLEWAVE_WAIT);
+    if (size > 1) idlewave_partners(rank, neighbours, 2, neighbours, 2, IDLEWAVE_RENDEZVOUS);
     fd_set input;
     FD_ZERO(&input);
     FD_SET(STDIN_FILENO, &input);
@@ -84,7 +87,7 @@ int main(int argc, char** argv) {
   std::printf("%d\n", joined ? 1 : 0);
   std::fflush(stdout);
   if (std::strcmp(behaviour, "count") == 0) count_up(std::strtoul(argv[4], nullptr, 10), unsigned(std::atoi(argv[5])));
-  if (std::strcmp(behaviour, "step") == 0) step_until_told();
+  if (std::strcmp(behaviour, "step") == 0) step_until_told(std::atoi(argv[2]), std::atoi(argv[3]));
   if (std::strcmp(behaviour, "virtual") == 0) compute_on_virtual_socket(std::atoi(argv[4]));
   if (std::strcmp(behaviour, "name") == 0) name_phases(argv[4], argv[5]);
   if (std::strcmp(behaviour, "work") == 0) work_steadily(std::atoi(argv[4]));

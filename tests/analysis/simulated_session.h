@@ -18,6 +18,9 @@ inline unsigned any_seed() {
   return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
 }
 
+/// Whether ranks say whom they wait for, or leave it to be inferred.
+enum class Says { kNothing, kPartners };
+
 /// What a simulated program's node sends, as a monitor receives it.
 struct SimulatedFrame {
   wire::Nanoseconds at{};
@@ -26,10 +29,13 @@ struct SimulatedFrame {
 
 class SimulatedFrames final : public sim::emitter::Stream {
  public:
-  explicit SimulatedFrames(const support::Scenario& scenario) {
+  explicit SimulatedFrames(const support::Scenario& scenario, Says says = Says::kNothing) {
     const auto prepared = sim::prepare(scenario, {});
     const auto model = sim::model_of(scenario);
-    sim::emitter::Emitter emitter(scenario, *model, "simulated", *this);
+    sim::emitter::Emitter emitter(
+        scenario, *model,
+        says == Says::kPartners ? sim::waits_of(scenario, *model) : sim::core::WaitTable(model->ranks), "simulated",
+        *this);
     const auto played = sim::play(*prepared, emitter, nullptr);
     emitter.finish(played->until);
     add(wire::End{}, frames_.back().at);
@@ -55,8 +61,8 @@ class SimulatedFrames final : public sim::emitter::Stream {
 /// A scenario's session, read to its end.
 class SimulatedSession {
  public:
-  explicit SimulatedSession(const support::Scenario& scenario) {
-    const SimulatedFrames frames(scenario);
+  explicit SimulatedSession(const support::Scenario& scenario, Says says = Says::kNothing) {
+    const SimulatedFrames frames(scenario, says);
     for (const SimulatedFrame& frame : frames.all())
       ingest_.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
   }

@@ -55,7 +55,9 @@ class FrameStream : public sim::emitter::Stream {
   void play(const support::Scenario& scenario) {
     const auto prepared = sim::prepare(scenario, {});
     const auto model = sim::model_of(scenario);
-    sim::emitter::Emitter emitter(scenario, *model, "bench", *this);
+    // Nothing is said of partners: they have to be inferred.
+    const sim::core::WaitTable unsaid(scenario.machine.ranks);
+    sim::emitter::Emitter emitter(scenario, *model, unsaid, "bench", *this);
     emitter.finish(sim::play(*prepared, emitter, nullptr)->until);
     add(wire::End{}, last_);
   }

@@ -132,6 +132,19 @@ void step(benchmark::State& state) {
   }
 }
 
+/// A step that says whom its wait depends on, as every step before it did.
+void step_with_partners(benchmark::State& state) {
+  constexpr int kPartners[] = {1, 2};
+  static int next = 0;
+  for (auto _ : state) {
+    for (int i = 0; i < kBatch; ++i) {
+      idlewave_step(next++);
+      idlewave_partners(0, kPartners, 2, kPartners, 2, 0);
+    }
+    node.drain();
+  }
+}
+
 /// Keeps the best repetition of each benchmark, in ns a call.
 class Best : public benchmark::BenchmarkReporter {
  public:
@@ -156,7 +169,7 @@ void add(const char* name, benchmark::internal::Function* function, bool as_sing
   if (as_single_batches) added->Iterations(1)->Repetitions(1000);
 }
 
-/// Both states of the probe within one process: off comes first.
+/// All states of the probe within one process: off comes first, and last a rank that says whom it waits for.
 bool run(benchmark::BenchmarkReporter& reporter, bool as_single_batches) {
   add("off", off, as_single_batches);
   benchmark::RunSpecifiedBenchmarks(&reporter);
@@ -168,6 +181,9 @@ bool run(benchmark::BenchmarkReporter& reporter, bool as_single_batches) {
   add("traffic", traffic, as_single_batches);
   add("step", step, as_single_batches);
   benchmark::RunSpecifiedBenchmarks(&reporter);
+  benchmark::ClearRegisteredBenchmarks();
+  add("step_with_partners", step_with_partners, as_single_batches);
+  benchmark::RunSpecifiedBenchmarks(&reporter);
   return !node.has_lost();
 }
 
@@ -177,8 +193,10 @@ int print_json() {
   const double floor = best["rdtsc_pair"];
   std::printf(
       "{\"rdtsc_pair_ns\": %.2f, \"probe_pair_over_rdtsc_pair\": %.3f, \"probe_switch_over_rdtsc_pair\": %.3f, "
-      "\"probe_off_ns\": %.2f, \"probe_traffic_ns\": %.2f, \"probe_step_ns\": %.2f}\n",
-      floor, best["begin_and_end"] / floor, best["switch"] / floor, best["off"], best["traffic"], best["step"]);
+      "\"probe_off_ns\": %.2f, \"probe_traffic_ns\": %.2f, \"probe_step_ns\": %.2f, \"probe_step_with_partners_ns\": "
+      "%.2f}\n",
+      floor, best["begin_and_end"] / floor, best["switch"] / floor, best["off"], best["traffic"], best["step"],
+      best["step_with_partners"]);
   return 0;
 }
 

@@ -24,7 +24,7 @@ TEST(Report, HasTheKeysThatOtherProgramsRead) {
   model.run();
   const auto report = report_of(model);
   for (const char* key : {"ranks", "steps", "duration_s", "events", "dropped", "domains", "waves", "wavefront",
-                          "step_time", "efficiency", "causes", "commands"}) {
+                          "step_time", "efficiency", "partners", "causes", "commands"}) {
     EXPECT_TRUE(report.contains(key)) << key;
   }
   EXPECT_EQ(report["ranks"], 40);
@@ -73,6 +73,29 @@ TEST(Report, TellsWhoMadeOthersWait) {
   model.fill(timeline);
   EXPECT_THAT(report_text(timeline, {0.5, 0.95}),
               testing::HasSubstr("rank 5          11.7 s      600 ms      11.1 s\n"));
+}
+
+TEST(Report, SaysFromWherePartnersAreKnown) {
+  RingModel model;
+  model.run();
+  EXPECT_TRUE(report_of(model)["partners"].is_null()) << "nobody was late, and nobody said anything";
+  model.delays = {{5, 20, ms(300)}};
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  EXPECT_EQ(nlohmann::json::parse(report_json(timeline, {}))["partners"], "inferred");
+  EXPECT_THAT(
+      report_text(timeline, {}),
+      testing::HasSubstr("ranks wait for the ranks at a distance of -1, +1, round the ring, as the times tell"));
+  wire::Roster roster = model.roster();
+  roster.patterns = {{.rendezvous = false, .collective = false, .from = {-3, 1}, .to = {}}};
+  roster.cycles = {{{{0}}}};
+  for (wire::RankInfo& info : roster.ranks) info.cycle = 1;
+  ASSERT_TRUE(timeline.apply_roster("n1", roster));
+  const auto declared = nlohmann::json::parse(report_json(timeline, {}));
+  EXPECT_EQ(declared["partners"], "declared");
+  EXPECT_EQ(declared["causes"]["waits_for_offsets"], (std::vector<int>{-3, 1}));
+  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("-3, +1, round the ring, as they say themselves"));
 }
 
 TEST(Report, SaysThatNobodyWaited) {

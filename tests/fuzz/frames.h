@@ -14,6 +14,29 @@ namespace idlewave::fuzz {
 
 using wire::Nanoseconds;
 
+inline std::vector<wire::Rank> take_distances(Bytes& in) {
+  std::vector<wire::Rank> distances;
+  for (auto count = in.below(4); count > 0; --count)
+    distances.push_back(wire::Rank(in.flag() ? std::int64_t(in.below(9)) - 4 : in.number()));
+  if (in.below(8) == 0) return distances;
+  std::ranges::sort(distances);
+  distances.erase(std::unique(distances.begin(), distances.end()), distances.end());
+  std::erase(distances, 0);
+  return distances;
+}
+
+inline void take_partners(Bytes& in, wire::Roster& roster) {
+  for (auto count = in.below(5); count > 0; --count)
+    roster.patterns.push_back({in.flag(), in.flag(), take_distances(in), take_distances(in)});
+  for (auto count = in.below(4); count > 0; --count) {
+    wire::WaitCycle& cycle = roster.cycles.emplace_back();
+    cycle.steps.resize(in.below(70));
+    for (auto& step : cycle.steps)
+      for (auto waits = in.below(4); waits > 0; --waits) step.push_back(std::uint32_t(in.below(5)));
+  }
+  for (wire::RankInfo& info : roster.ranks) info.cycle = std::uint32_t(in.below(5));
+}
+
 inline wire::Roster take_roster(Bytes& in) {
   wire::Roster roster;
   // Few, since whoever looks at a session looks at each rank; the most that there may be are tried by tests of their
@@ -32,6 +55,8 @@ inline wire::Roster take_roster(Bytes& in) {
     roster.phases.push_back({wire::Phase(8 + phase), wire::Phase(in.below(256)), in.text(4)});
   for (wire::DomainInfo& domain : roster.domains)
     for (auto points = in.below(4); points > 0; --points) domain.curve.push_back(in.real());
+  // Few, so that kept inputs go on meaning what they meant.
+  if (roster.agent_pid >= 224) take_partners(in, roster);
   return roster;
 }
 

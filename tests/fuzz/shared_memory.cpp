@@ -5,7 +5,6 @@
 
 #include "probe/agent/domains.h"
 #include "probe/agent/event_frames.h"
-#include "probe/agent/phase_names.h"
 #include "probe/agent/resident.h"
 #include "probe/agent/segment.h"
 #include "probe/wire/codec.h"
@@ -33,7 +32,8 @@ class Agent {
     scribble_all();
     const auto who = agent::Newcomer::in(segment_->slot(0));
     if (!who.is_plausible()) return;
-    resident_ = std::make_unique<agent::Resident>(*segment_, 0, who, now_, wire::Nanoseconds(0), wire::Nanoseconds(0));
+    resident_ =
+        std::make_unique<agent::Resident>(*segment_, 0, who, now_, wire::Nanoseconds(0), wire::Nanoseconds(0), names_);
   }
 
   void work() {
@@ -46,7 +46,10 @@ class Agent {
 
  private:
   void scribble_all() {
-    for (int strokes = int(in_.below(6)); strokes > 0; --strokes) {
+    const std::uint8_t kind = in_.byte();
+    // Few, so that kept inputs go on meaning what they meant.
+    if (kind >= 240) say_partners(segment_->slot(0).partners);
+    for (int strokes = kind % 6; strokes > 0; --strokes) {
       if (in_.flag())
         scribble(in_, &segment_->slot(0), sizeof(shm::Slot));
       else
@@ -60,6 +63,21 @@ class Agent {
     if (slot.world_size < 1) slot.world_size = 4;
     slot.rank = std::abs(slot.rank % slot.world_size);
     if (slot.pid == 0) slot.pid = 1;
+  }
+
+  /// Nearly sound, which scribbling seldom is.
+  void say_partners(shm::PartnerBook& book) {
+    for (int count = in_.byte() % 8; count > 0; --count)
+      book.patterns[in_.below(8)] = {in_.flag(), in_.byte(), in_.below(32), in_.below(16),
+                                     in_.below(16) == 0 ? std::uint32_t(in_.number()) : in_.below(16)};
+    for (int count = in_.byte() % 32; count > 0; --count) book.ranks[count] = wire::Rank(in_.number());
+    for (int count = in_.byte() % 8; count > 0; --count)
+      book.cycles[in_.below(8)] = {in_.below(32), in_.below(16) == 0 ? std::uint32_t(in_.number()) : in_.below(32)};
+    for (int count = in_.byte() % 64; count > 0; --count)
+      book.symbols[count] = std::uint8_t(in_.flag() ? shm::kEndOfStep : in_.below(8));
+    book.followed = in_.below(10);
+    for (std::uint32_t i = 0; i < kRingEvents; i += 1 + in_.below(16))
+      const_cast<wire::Event*>(segment_->ring(0))[i] = {now_, in_.below(10), wire::EventKind::kPartners, {}};
   }
 
   void sweep() {
@@ -81,7 +99,11 @@ class Agent {
   void check(const std::vector<wire::DomainInfo>& domains) {
     wire::Roster roster;
     roster.domains = domains;
-    roster.phases = names_.all();
+    roster.phases = names_.phases.all();
+    roster.patterns = names_.partners.patterns();
+    roster.cycles = names_.partners.cycles();
+    roster.world_size = wire::kMaxRanks;
+    roster.ranks = {{resident_->rank(), resident_->pid(), wire::kNoDomain, resident_->cycle()}};
     const auto decoded = wire::decode(wire::encode({"s", "n", 1, roster}));
     require(bool(decoded));
   }
@@ -89,7 +111,7 @@ class Agent {
   Bytes& in_;
   std::unique_ptr<agent::Segment> segment_;
   agent::Domains domains_;
-  agent::PhaseNames names_;
+  agent::Names names_;
   agent::EventFrames frames_;
   wire::EventDecoder decoder_;
   std::vector<wire::Event> read_;

@@ -261,7 +261,7 @@ TEST_F(LiveTest, SaysWhichWireVersionASenderHas) {
   *version = std::byte{9};
   stranger->send(attach.peer, newer);
   turn_until(LinkState::kRefused);
-  EXPECT_THAT(link_->status().detail, HasSubstr("frame of wire version 9; this program reads 1"));
+  EXPECT_THAT(link_->status().detail, HasSubstr("frame of wire version 9; this program reads 1 and 2"));
 }
 
 TEST_F(LiveTest, ReturnsTheCreditsOfFramesThatDoNotDecode) {

@@ -265,6 +265,16 @@ TEST_F(OutletTest, RefusesAnotherSessionWithoutNamingItsOwn) {
   EXPECT_EQ(outlet->consumers(), 0);
 }
 
+TEST_F(OutletTest, RefusesAConsumerThatCouldNotReadItsFrames) {
+  auto outlet = outlet_at(endpoint_);
+  Consumer consumer(*outlet, endpoint_);
+  std::vector<std::byte> attach = wire::encode({kSession, "", 0, wire::Attach{wire::Role::kOperator, 100}});
+  attach[3] = std::byte{wire::kWireVersion - 1};  // map, text of one byte, "v", version
+  consumer.say_bytes(attach);
+  EXPECT_EQ(consumer.hear<wire::Refusal>().reason, "frame of wire version 1; this program reads 2");
+  EXPECT_EQ(outlet->consumers(), 0);
+}
+
 TEST_F(OutletTest, NamesItsSessionToNoStranger) {
   auto outlet = outlet_at(endpoint_);
   Consumer stranger(*outlet, endpoint_);

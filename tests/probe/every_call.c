@@ -1,5 +1,6 @@
 /* Uses every call of the probe as a C99 program would. Prints what the calls return, for the test to read. */
 #include <idlewave/probe.h>
+#include <stddef.h>
 #include <stdio.h>
 
 int main(void) {
@@ -14,6 +15,9 @@ int main(void) {
   idlewave_traffic(64);
   idlewave_threads(2);
   idlewave_switch(IDLEWAVE_WAIT);
+  const int from[] = {2, -1}, to[] = {4};
+  idlewave_partners(5, from, 2, to, 1, IDLEWAVE_RENDEZVOUS);
+  idlewave_partners(6, NULL, 0, NULL, 0, IDLEWAVE_COLLECTIVE);
   idlewave_begin(phase);
   idlewave_end();
   idlewave_end();

@@ -15,6 +15,8 @@ program every_call
   call idlewave_traffic(64_int64)
   call idlewave_threads(2)
   call idlewave_switch(idlewave_wait)
+  call idlewave_partners(5, [2, -1], [4], idlewave_rendezvous)
+  call idlewave_partners(6, [integer ::], [integer ::], flags=idlewave_collective)
   call idlewave_begin(phase)
   call idlewave_end()
   call idlewave_end()

@@ -125,8 +125,9 @@ int in_child(Body body) {
 
 /// "enter compute", "step 3 wait", "dropped 17 none": kind, value if there is one, phase.
 inline std::string describe(const wire::Event& event) {
-  static constexpr const char* kKinds[] = {"start",   "enter",       "leave",     "switch",  "step", "traffic",
-                                           "threads", "delay_begin", "delay_end", "dropped", "stop", "lost"};
+  static constexpr const char* kKinds[] = {"start",   "enter",   "leave",       "switch",    "step",
+                                           "traffic", "threads", "delay_begin", "delay_end", "dropped",
+                                           "stop",    "lost",    "bandwidth",   "partners"};
   static constexpr const char* kPhases[] = {"none", "compute", "wait", "communicate", "delay", "noise"};
   const auto kind = static_cast<std::size_t>(event.kind);
   const auto phase = static_cast<std::size_t>(event.phase);

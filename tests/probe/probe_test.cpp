@@ -42,13 +42,21 @@ std::string output_of(const std::string& command) {
   return pclose(pipe) == 0 ? std::string(text.data(), length) : std::string();
 }
 
+/// Flags of a pattern, then those it receives from and sends to.
+std::vector<int> said_partners(const shm::PartnerBook& book, int pattern) {
+  const shm::PartnerBook::Pattern& said = book.patterns[pattern];
+  std::vector<int> words{static_cast<int>(said.flags)};
+  words.insert(words.end(), book.ranks + said.first, book.ranks + said.first + said.sources + said.targets);
+  return words;
+}
+
 TEST(Probe, ReportsWhatACProgramSays) {
   const Node node;
   EXPECT_EQ(output_of(EVERY_CALL_PROGRAM), "1 8 1\n");
   EXPECT_THAT(describe(node.drain()),
               ElementsAre("start none", "step 0 none", "enter compute", "traffic 64 compute", "threads 2 compute",
                           "switch wait", "enter 8", "leave wait", "leave none", "enter none", "switch delay",
-                          "leave none", "stop none"));
+                          "leave none", "partners 1 none", "stop none"));
 }
 
 TEST(Probe, DescribesItsRank) {
@@ -68,6 +76,9 @@ TEST(Probe, DescribesItsRank) {
   EXPECT_STREQ(slot.user_phases[8].name, "halo exchange");
   EXPECT_EQ(slot.user_phases[8].category, static_cast<std::uint32_t>(IDLEWAVE_COMMUNICATE));
   EXPECT_THAT(slot.command_line, StartsWith(EVERY_CALL_PROGRAM));
+  EXPECT_THAT(said_partners(slot.partners, 5), ElementsAre(IDLEWAVE_RENDEZVOUS, 2, -1, 4));
+  EXPECT_THAT(said_partners(slot.partners, 6), ElementsAre(IDLEWAVE_COLLECTIVE));
+  EXPECT_EQ(slot.partners.followed.load(), 1u);
 }
 
 #ifdef EVERY_CALL_FORTRAN_PROGRAM
@@ -76,7 +87,9 @@ TEST(Probe, ReportsWhatAFortranProgramSays) {
   EXPECT_NE(output_of(EVERY_CALL_FORTRAN_PROGRAM), "");
   EXPECT_THAT(describe(node.drain()),
               ElementsAre("start none", "step 0 none", "enter compute", "traffic 64 compute", "threads 2 compute",
-                          "switch wait", "enter 8", "leave wait", "leave none", "stop none"));
+                          "switch wait", "enter 8", "leave wait", "leave none", "partners 1 none", "stop none"));
+  EXPECT_THAT(said_partners(node.slot().partners, 5), ElementsAre(IDLEWAVE_RENDEZVOUS, 2, -1, 4));
+  EXPECT_THAT(said_partners(node.slot().partners, 6), ElementsAre(IDLEWAVE_COLLECTIVE));
   EXPECT_STREQ(node.slot().user_phases[8].name, "halo exchange");
   EXPECT_EQ(node.slot().domain.load(), 2);
 }

@@ -214,6 +214,63 @@ TEST(Timeline, CountsWhatStrangersDeclareAgainstItsBudget) {
   EXPECT_LE(timeline.bytes_used(), kBudget / 8);
 }
 
+wire::Roster with_partners(wire::Roster roster, std::uint32_t cycle) {
+  roster.patterns = {{.rendezvous = false, .collective = false, .from = {1}, .to = {}}};
+  roster.cycles = {{{{0}}}, {{{}, {0}}}};
+  for (wire::RankInfo& info : roster.ranks) info.cycle = cycle;
+  return roster;
+}
+
+Event partners(Nanoseconds at, std::uint64_t cycle) { return {at, cycle, EventKind::kPartners, Phase::kNone}; }
+
+TEST(Timeline, KnowsWhomARankWaitsForAsItSaidLast) {
+  Timeline timeline;
+  EXPECT_FALSE(timeline.declared_waits(0));
+  timeline.apply_roster("n", with_partners(roster(2), 0));
+  EXPECT_FALSE(timeline.declared_waits(0));
+  timeline.append("n", rank_lane(0), std::vector{start(ms(0)), partners(ms(5), 1), partners(ms(6), 2)});
+  ASSERT_TRUE(timeline.declared_waits(0));
+  EXPECT_EQ(timeline.declared_waits(0)->cycle->steps.size(), 2u);
+  EXPECT_FALSE(timeline.declared_waits(1));
+  timeline.append("n", rank_lane(0), std::vector{partners(ms(7), 0)});
+  EXPECT_FALSE(timeline.declared_waits(0));
+}
+
+TEST(Timeline, KnowsWhomARankWaitsForFromARosterThatCameLate) {
+  Timeline timeline;
+  timeline.apply_roster("n", with_partners(roster(2), 1));
+  ASSERT_TRUE(timeline.declared_waits(1));
+  EXPECT_EQ(timeline.declared_waits(1)->patterns.size(), 1u);
+}
+
+TEST(Timeline, DoesNotBelieveACycleThatNobodyDefined) {
+  Timeline timeline;
+  timeline.apply_roster("n", with_partners(roster(2), 2));
+  for (const std::uint64_t number : {std::uint64_t{3}, std::uint64_t{1} << 32, wire::kMaxEventValue}) {
+    timeline.append("n", rank_lane(0), std::vector{partners(ms(5), number)});
+    EXPECT_FALSE(timeline.declared_waits(0)) << number;
+  }
+  timeline.append("n", rank_lane(0), std::vector{partners(ms(6), 2)});
+  ASSERT_TRUE(timeline.declared_waits(0));
+  wire::Roster fewer = with_partners(roster(1, 2, 2), 0);
+  fewer.cycles.clear();
+  ASSERT_TRUE(timeline.apply_roster("n", fewer));
+  EXPECT_FALSE(timeline.declared_waits(0));
+}
+
+TEST(Timeline, CountsPatternsAgainstItsBudget) {
+  Timeline timeline(1 << 20);
+  wire::Roster greedy = with_partners(roster(2), 1);
+  const std::uint64_t before = timeline.bytes_used();
+  ASSERT_TRUE(timeline.apply_roster("n", greedy));
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(timeline.apply_roster("n", greedy));
+  EXPECT_LT(timeline.bytes_used(), before + 10'000) << "a roster that comes again takes no more";
+  greedy.patterns[0].from.assign(100'000, 1);
+  EXPECT_FALSE(timeline.has_room_for("n", greedy));
+  EXPECT_FALSE(timeline.apply_roster("n", greedy));
+  EXPECT_EQ(timeline.declared_waits(0)->patterns[0].from.size(), 1u);
+}
+
 TEST(Timeline, LetsARankMoveToAnotherNodeOnceItsOwnHasEnded) {
   Timeline timeline;
   timeline.apply_roster("a", roster(4));

@@ -53,25 +53,42 @@ inline FrameLogEntry example_entry(int ms, const Frame& frame, Direction directi
   return {std::chrono::milliseconds(ms), direction, encode(frame)};
 }
 
-/// The golden session: a roster, events, a command of the operator with its outcome and effect, the end. A block ends
-/// after the third entry.
-inline std::vector<FrameLogEntry> golden_entries() {
+/// Both ranks wait for each other in every step, and for all in every second one.
+inline Roster example_roster_with_partners() {
+  Roster roster = example_roster();
+  roster.patterns = {{.rendezvous = true, .collective = false, .from = {1}, .to = {1}},
+                     {.rendezvous = false, .collective = true, .from = {}, .to = {}}};
+  roster.cycles = {{{{0}}}, {{{0}, {0, 1}}}};
+  roster.ranks[0].cycle = 2;
+  return roster;
+}
+
+/// The golden session: a roster, events, a command of the operator with its outcome and effect, the end. From version 2
+/// on also whom ranks wait for. A block ends after the third entry.
+inline std::vector<FrameLogEntry> golden_entries(int version = kWireVersion) {
   const Command command{17, {1}, DelayOrder{std::chrono::milliseconds(250), 8}};
-  const std::vector<Event> delayed = {example_event(1'040'000, EventKind::kStep, Phase::kWait, 8),
-                                      example_event(1'040'010, EventKind::kDelayBegin, Phase::kDelay, 17),
-                                      example_event(251'040'020, EventKind::kDelayEnd, Phase::kWait, 17),
-                                      example_event(251'040'050, EventKind::kStop, Phase::kNone)};
+  const bool says_partners = version > 1;
+  std::vector<Event> delayed = {example_event(1'040'000, EventKind::kStep, Phase::kWait, 8),
+                                example_event(1'040'010, EventKind::kDelayBegin, Phase::kDelay, 17),
+                                example_event(251'040'020, EventKind::kDelayEnd, Phase::kWait, 17),
+                                example_event(251'040'050, EventKind::kStop, Phase::kNone)};
+  if (says_partners) delayed.insert(delayed.begin(), example_event(1'039'990, EventKind::kPartners, Phase::kWait, 2));
   const std::vector<Event> bandwidth = {example_event(200'000'000, EventKind::kBandwidth, Phase::kNone, 2'000'000'000)};
   const std::vector<LaneBatch> batches = {{{LaneId::Kind::kRank, 1}, delayed}, {{LaneId::Kind::kDomain, 0}, bandwidth}};
   Events effect{Nanoseconds(251'040'051), {}};
   encode_events(batches, effect.blob);
-  return {example_entry(10, {"demo", "n1", 1, example_roster()}),
-          example_entry(25, {"demo", "n1", 2, Events{Nanoseconds(1'000'000), {}}}),
-          example_entry(50, example_events_frame()),
-          example_entry(60, {"demo", "", 0, command}, Direction::kSent),
-          example_entry(75, {"demo", "n1", 4, Outcome{command, Nanoseconds(1'030'000), true, ""}}),
-          example_entry(300, {"demo", "n1", 5, effect}),
-          example_entry(301, {"demo", "n1", 6, End{}})};
+  const Roster roster = says_partners ? example_roster_with_partners() : example_roster();
+  std::vector<FrameLogEntry> entries = {
+      example_entry(10, {"demo", "n1", 1, roster}),
+      example_entry(25, {"demo", "n1", 2, Events{Nanoseconds(1'000'000), {}}}),
+      example_entry(50, example_events_frame()),
+      example_entry(60, {"demo", "", 0, command}, Direction::kSent),
+      example_entry(75, {"demo", "n1", 4, Outcome{command, Nanoseconds(1'030'000), true, ""}}),
+      example_entry(300, {"demo", "n1", 5, effect}),
+      example_entry(301, {"demo", "n1", 6, End{}})};
+  // Behind the map's head and the key "v"; all else of a frame that says nothing new is as it was in version 1.
+  for (FrameLogEntry& entry : entries) entry.bytes[3] = static_cast<std::byte>(version);
+  return entries;
 }
 inline constexpr std::size_t kGoldenFirstBlock = 3;
 

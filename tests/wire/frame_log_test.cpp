@@ -279,7 +279,7 @@ TEST(FrameLogReader, RefusesAnotherVersionByItsNumber) {
   bytes[8] = std::byte{9};
   write_file(folder.file("s.iw"), bytes);
   EXPECT_EQ(open_error(folder.file("s.iw")),
-            folder.file("s.iw") + " was written by format version 9; this program reads 1");
+            folder.file("s.iw") + " was written by format version 9; this program reads 1 and 2");
 }
 
 TEST(FrameLogReader, RefusesWhatIsMissing) {

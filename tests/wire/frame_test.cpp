@@ -131,7 +131,30 @@ TEST(Frame, OfAnotherVersionIsRefusedByItsNumber) {
   std::vector<std::byte> bytes = encode(frame_of(End{}));
   ASSERT_EQ(bytes[3], std::byte{kWireVersion});  // map, text of one byte, "v", version
   bytes[3] = std::byte{9};
-  EXPECT_EQ(error_of(bytes), "frame of wire version 9; this program reads 1");
+  EXPECT_EQ(error_of(bytes), "frame of wire version 9; this program reads 1 and 2");
+}
+
+TEST(Frame, OfTheVersionBeforeIsReadWhereItMayBe) {
+  const Frame frame = frame_of(two_ranks());
+  std::vector<std::byte> bytes = encode(frame);
+  bytes[3] = std::byte{1};
+  const auto read = decode(bytes);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, frame);
+  const auto refused = decode(bytes, kWireVersion);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "frame of wire version 1; this program reads 2");
+}
+
+TEST(Frame, SaysWhomTenThousandRanksWaitForInAByteEach) {
+  Roster roster;
+  roster.world_size = 10'000;
+  for (Rank rank = 0; rank < roster.world_size; ++rank) roster.ranks.push_back({rank, 4000 + rank, rank / 10});
+  const std::size_t without = encode(frame_of(roster)).size();
+  roster.patterns = {{.rendezvous = false, .collective = false, .from = {-1, 1}, .to = {-1, 1}}};
+  roster.cycles = {{{{0}}}};
+  for (RankInfo& info : roster.ranks) info.cycle = 1;
+  EXPECT_LT(encode(frame_of(roster)).size(), without + 10'100);
 }
 
 TEST(Frame, WithAnUnknownKeyIsRead) {

@@ -85,6 +85,30 @@ inline std::vector<std::byte> random_bytes(Random& random, std::size_t size) {
   return made;
 }
 
+inline std::vector<Rank> random_distances(Random& random) {
+  std::vector<Rank> distances;
+  Rank distance = -static_cast<Rank>(random.any(10));
+  for (std::uint64_t i = random.below(6); i > 0; --i) {
+    distance += 1 + static_cast<Rank>(random.any(8));
+    if (distance != 0) distances.push_back(distance);
+  }
+  return distances;
+}
+
+inline void add_random_partners(Random& random, Roster& roster) {
+  for (std::uint64_t i = 1 + random.below(8); i > 0; --i)
+    roster.patterns.push_back(
+        {random.once_in(2), random.once_in(2), random_distances(random), random_distances(random)});
+  for (std::uint64_t i = 1 + random.below(8); i > 0; --i) {
+    WaitCycle& cycle = roster.cycles.emplace_back();
+    cycle.steps.resize(1 + random.below(5));
+    for (auto& step : cycle.steps)
+      for (std::uint64_t waits = random.below(4); waits > 0; --waits)
+        step.push_back(static_cast<std::uint32_t>(random.below(roster.patterns.size())));
+  }
+  for (RankInfo& info : roster.ranks) info.cycle = static_cast<std::uint32_t>(random.below(roster.cycles.size() + 1));
+}
+
 inline Roster random_roster(Random& random) {
   Roster roster;
   roster.agent_pid = static_cast<std::int32_t>(random.any(31));
@@ -116,6 +140,7 @@ inline Roster random_roster(Random& random) {
     if (!random.once_in(8)) continue;
     roster.phases.push_back({static_cast<Phase>(phase), static_cast<Phase>(random.below(256)), random.text(31)});
   }
+  if (random.once_in(2)) add_random_partners(random, roster);
   return roster;
 }
 

@@ -1,5 +1,7 @@
 #include "workloads/ring/exchange.h"
 
+#include <idlewave/probe.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -45,8 +47,24 @@ Exchange::Exchange(const Options& options, MPI_Comm ranks, const Group& node, st
   }
   requests_.reserve(2 * partners_.size());
   completed_.resize(2 * partners_.size());
+  note_awaited();
   if (bells_) note_neighbours(node);
   eager_ = try_eager();
+}
+
+void Exchange::note_awaited() {
+  awaited_.resize(split_waits_ ? partners_.size() : 1);
+  for (std::size_t i = 0; i < partners_.size(); ++i) {
+    Awaited& wait = awaited_[split_waits_ ? i : 0];
+    wait.from.push_back(partners_[i].receive_from);
+    wait.to.push_back(partners_[i].send_to);
+  }
+}
+
+void Exchange::say_partners(std::size_t wait) const {
+  const Awaited& awaited = awaited_[wait];
+  idlewave_partners(static_cast<int>(wait), awaited.from.data(), static_cast<int>(awaited.from.size()),
+                    awaited.to.data(), static_cast<int>(awaited.to.size()), eager_ ? 0 : IDLEWAVE_RENDEZVOUS);
 }
 
 /// A neighbour on another node can't ring here, so that its messages have to be looked for.
@@ -63,12 +81,16 @@ void Exchange::note_neighbours(const Group& node) {
 }
 
 void Exchange::run() {
-  for (Partners& partners : partners_) {
-    post_receive(partners);
-    post_send(partners);
-    if (split_waits_) complete();
+  for (std::size_t i = 0; i < partners_.size(); ++i) {
+    post_receive(partners_[i]);
+    post_send(partners_[i]);
+    if (!split_waits_) continue;
+    say_partners(i);
+    complete();
   }
-  if (!split_waits_) complete();
+  if (split_waits_) return;
+  say_partners(0);
+  complete();
 }
 
 bool Exchange::try_eager() {

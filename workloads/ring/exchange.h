@@ -34,6 +34,14 @@ class Exchange {
     std::vector<char> received;
   };
 
+  /// Whom one wait depends on, as the probe is told.
+  struct Awaited {
+    std::vector<int> from;
+    std::vector<int> to;
+  };
+
+  void note_awaited();
+  void say_partners(std::size_t wait) const;
   bool try_eager();
   void post_send(Partners& partners);
   void post_receive(Partners& partners);
@@ -48,6 +56,7 @@ class Exchange {
   bool split_waits_;
   bool eager_ = false;
   std::vector<Partners> partners_;     ///< One per distance, in the order given.
+  std::vector<Awaited> awaited_;       ///< One per wait of a step.
   std::vector<MPI_Request> requests_;  ///< Those under way; empty between steps.
   std::vector<int> completed_;         ///< Room for the indices of those that just ended.
 

@@ -10,6 +10,7 @@
 #include "workloads/sim/network/bulk_run.h"
 #include "workloads/sim/network/bulk_schedule.h"
 #include "workloads/sim/network/collective_scenario.h"
+#include "workloads/sim/network/collective_waits.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/memory_limit.h"
 #include "workloads/support/noise_trace.h"
@@ -58,6 +59,13 @@ Engine engine_of(const support::Scenario& scenario) {
 wire::Result<core::Model> model_of(const support::Scenario& scenario) {
   if (engine_of(scenario) == Engine::kContention) return core::model_of(scenario);
   return network::model_beside_network(scenario);
+}
+
+core::WaitTable waits_of(const support::Scenario& scenario, const core::Model& model) {
+  const support::Communication& communication = scenario.communication;
+  if (communication.collective) return network::waits_of_collective(communication, model.ranks);
+  const bool rendezvous = communication.loggops ? network::goes_by_rendezvous(communication) : model.rendezvous;
+  return core::waits_of(communication, model.ranks, rendezvous);
 }
 
 wire::Result<std::size_t> bytes_needed(const support::Scenario& scenario, const RunOptions& options) {

@@ -16,6 +16,7 @@
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/sim/core/recorder.h"
 #include "workloads/sim/core/run.h"
+#include "workloads/sim/core/wait_table.h"
 #include "workloads/sim/network/simulation.h"
 #include "workloads/support/scenario.h"
 
@@ -39,6 +40,9 @@ Engine engine_of(const support::Scenario& scenario);
 
 /// Ranks, domains and work, whatever the communication; as a session tells it. Error: what the engine refuses.
 wire::Result<core::Model> model_of(const support::Scenario& scenario);
+
+/// Whom the ranks of a scenario wait for, as ranks of a real program would say it. `model` is that of the scenario.
+core::WaitTable waits_of(const support::Scenario& scenario, const core::Model& model);
 
 /// Memory that a run takes. Error: as run().
 wire::Result<std::size_t> bytes_needed(const support::Scenario& scenario, const core::RunOptions& options);

@@ -43,6 +43,12 @@ void add_unexplained(const Program& program, std::vector<std::string>& lines) {
                   100 * unexplained.share, most.empty() ? "" : "; most of it: ", most));
 }
 
+/// As `report` has it.
+json partners_json(const Exchange& exchange) {
+  if (!exchange.certain) return {};
+  return exchange.declared ? "declared" : "inferred";
+}
+
 json unexplained_json(const Program& program) {
   json waits = json::array();
   for (const auto& wait : program.unexplained.largest)
@@ -84,10 +90,11 @@ json inference_json(const Program& program) {
       {"distances", exchange.distances},
       {"topology", exchange.ring ? "ring" : "chain"},
       {"protocol", exchange.rendezvous ? "rendezvous" : "eager"},
-      {"protocol_certain", exchange.certain && !is_either_protocol(exchange)},
+      {"protocol_certain", exchange.declared || (exchange.certain && !is_either_protocol(exchange))},
       {"wait", exchange.split ? "split" : "all"},
       {"transfer_s", seconds(exchange.transfer)},
       {"pattern_certain", exchange.certain},
+      {"partners", partners_json(exchange)},
       {"noise", {{"distribution", name_of(noise.kind)}, {"mean_s", seconds(noise.mean)}, {"distance", noise.distance}}},
       {"unexplained_waits", unexplained_json(program)},
       {"not_told", not_told(program)}};

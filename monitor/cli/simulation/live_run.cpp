@@ -5,6 +5,7 @@
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/host/names.h"
+#include "workloads/sim/network/schedule_waits.h"
 #include "workloads/sim/sweep/console.h"
 
 namespace idlewave::cli::simulation {
@@ -14,8 +15,9 @@ using sim::Simulation;
 using sim::sweep::interrupted;
 
 /// Error: what can't be watched while it runs.
-wire::Status check(const support::Scenario& scenario, const sim::core::Model& model) {
-  const wire::Status fits = sim::emitter::check_session(scenario, model);
+wire::Status check(const support::Scenario& scenario, const sim::core::Model& model,
+                   const sim::core::WaitTable& waits) {
+  const wire::Status fits = sim::emitter::check_session(scenario, model, waits);
   return fits ? sim::check(scenario, {}) : fits;
 }
 
@@ -28,10 +30,11 @@ int stream(const sim::network::ScheduledProgram& program, const LiveScheduleOpti
   const sim::Prepared prepared{sim::network::scenery_of(program), program.noise};
   const auto model = sim::model_of(prepared.scenario);
   if (!model) return fail(model.error().message, 2);
-  if (const wire::Status fits = sim::emitter::check_session(prepared.scenario, *model); !fits)
+  const sim::core::WaitTable waits = sim::network::waits_of(program);
+  if (const wire::Status fits = sim::emitter::check_session(prepared.scenario, *model, waits); !fits)
     return fail(fits.error().message, 2);
   const auto session =
-      LiveSession::open(named(options, options.schedule), prepared.scenario, *model, options.schedule.stem());
+      LiveSession::open(named(options, options.schedule), prepared.scenario, *model, waits, options.schedule.stem());
   if (!session) return fail(session.error().message, 2);
   auto run = sim::network::simulate(program, (*session)->recorder(), &interrupted());
   if (!run) return fail(run.error().message, 2);
@@ -53,10 +56,11 @@ int run(const LiveOptions& options) {
   if (options.without_delays) prepared->scenario.delays.clear();
   const auto model = sim::model_of(prepared->scenario);
   if (!model) return fail(model.error().message, 2);
-  if (const wire::Status can_be_watched = check(prepared->scenario, *model); !can_be_watched)
+  const sim::core::WaitTable waits = sim::waits_of(prepared->scenario, *model);
+  if (const wire::Status can_be_watched = check(prepared->scenario, *model, waits); !can_be_watched)
     return fail(can_be_watched.error().message, 2);
   const auto session =
-      LiveSession::open(named(options, options.scenario), prepared->scenario, *model, options.scenario.stem());
+      LiveSession::open(named(options, options.scenario), prepared->scenario, *model, waits, options.scenario.stem());
   if (!session) return fail(session.error().message, 2);
   auto simulation = Simulation::create(*prepared, (*session)->recorder(), &interrupted());
   if (!simulation) return fail(simulation.error().message, 2);

@@ -74,13 +74,14 @@ wire::Result<std::unique_ptr<Announcement>> announce(const StreamOptions& option
 wire::Result<std::unique_ptr<LiveSession>> LiveSession::open(const StreamOptions& options,
                                                              const support::Scenario& scenario,
                                                              const sim::core::Model& model,
+                                                             const sim::core::WaitTable& waits,
                                                              const std::string& program) {
   // From now on Ctrl-C ends what is opened here.
   (void)interrupted();
   std::unique_ptr<LiveSession> session(new LiveSession(options));
   if (const wire::Status listens = session->listen(); !listens) return listens.error();
   session->stream_ = std::make_unique<OutletStream>(*session->outlet_);
-  session->emitter_ = std::make_unique<sim::emitter::Emitter>(scenario, model, program, *session->stream_);
+  session->emitter_ = std::make_unique<sim::emitter::Emitter>(scenario, model, waits, program, *session->stream_);
   return session;
 }
 

@@ -20,7 +20,8 @@ class LiveSession {
   /// Error: the name or the endpoint can't be had.
   static wire::Result<std::unique_ptr<LiveSession>> open(const StreamOptions& options,
                                                          const support::Scenario& scenario,
-                                                         const sim::core::Model& model, const std::string& program);
+                                                         const sim::core::Model& model,
+                                                         const sim::core::WaitTable& waits, const std::string& program);
   ~LiveSession();
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;

@@ -69,7 +69,7 @@ wire::Status check_recording(const support::Scenario& scenario, const std::strin
 
 wire::Status check_observation(const support::Scenario& scenario) {
   const auto model = sim::model_of(scenario);
-  return model ? sim::emitter::check_session(scenario, *model) : model.error();
+  return model ? sim::emitter::check_session(scenario, *model, sim::waits_of(scenario, *model)) : model.error();
 }
 
 wire::Result<Observation> observe(const sim::Prepared& prepared, const sim::core::Run& run, const Wanted& wanted,
@@ -85,7 +85,8 @@ wire::Result<Observation> observe(const sim::Prepared& prepared, const sim::core
     observation.observer = std::make_unique<Observer>(wanted.session, *wanted.memory);
     frames.into(*observation.observer);
   }
-  sim::emitter::Emitter emitter(prepared.scenario, *model, wanted.program, frames);
+  sim::emitter::Emitter emitter(prepared.scenario, *model, sim::waits_of(prepared.scenario, *model), wanted.program,
+                                frames);
   ActiveWindow active(model->ranks, model->ranks_per_domain,
                       {wanted.window.from * run.makespan, wanted.window.to * run.makespan});
   Both recorder(emitter, active);

@@ -11,6 +11,7 @@
 #include "monitor/cli/simulation/schedule_program.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
+#include "workloads/sim/network/schedule_waits.h"
 #include "workloads/sim/simulator.h"
 #include "workloads/sim/sweep/console.h"
 #include "workloads/support/json.h"
@@ -59,11 +60,12 @@ wire::Status record(const network::ScheduledProgram& program, const ScheduleOpti
   const support::Scenario scenery = network::scenery_of(program);
   const auto model = sim::model_of(scenery);
   if (!model) return model.error();
-  if (const wire::Status fits = sim::emitter::check_session(scenery, *model); !fits) return fits;
+  const sim::core::WaitTable waits = network::waits_of(program);
+  if (const wire::Status fits = sim::emitter::check_session(scenery, *model, waits); !fits) return fits;
   Frames frames(options.session);
   if (const wire::Status opened = frames.into_file(options.record, "--goal " + options.schedule.string()); !opened)
     return opened;
-  sim::emitter::Emitter emitter(scenery, *model, options.schedule.stem(), frames);
+  sim::emitter::Emitter emitter(scenery, *model, waits, options.schedule.stem(), frames);
   const auto simulation = network::simulate(program, emitter, &sim::sweep::interrupted());
   if (!simulation) return simulation.error();
   if (const wire::Status told = (*simulation)->advance_until(std::numeric_limits<double>::max()); !told) return told;

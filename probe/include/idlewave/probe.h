@@ -5,7 +5,7 @@
  *   for (k = 0; k < steps; ++k) {
  *     idlewave_step(k);
  *     idlewave_switch(IDLEWAVE_COMPUTE);  idlewave_traffic(3 * n * sizeof(double));  triad(...);
- *     idlewave_switch(IDLEWAVE_WAIT);     MPI_Waitall(...);
+ *     idlewave_switch(IDLEWAVE_WAIT);     idlewave_partners(0, from, 2, to, 2, 0);  MPI_Waitall(...);
  *   }
  *   idlewave_stop();
  *
@@ -58,6 +58,12 @@ void idlewave_domain_curve(const double *bandwidths, int points);
 /* Virtual sockets only: bytes that the model has moved on this rank's domain since it was made. */
 void idlewave_domain_bytes(uint64_t total);
 
+/* What is special about a wait; see idlewave_partners. */
+enum {
+  IDLEWAVE_RENDEZVOUS = 1, /* its sends end only when their receivers are there: large messages, MPI_Ssend */
+  IDLEWAVE_COLLECTIVE = 2  /* nobody of a group goes on before all of it have come: MPI_Allreduce, MPI_Barrier */
+};
+
 /* Seconds on the clock of the events; 0 without a session. */
 double idlewave_now(void);
 
@@ -70,6 +76,19 @@ static inline void idlewave_step(int64_t step);      /* step `step` begins; an o
 static inline void idlewave_traffic(uint64_t bytes); /* the phase that runs now moves `bytes` to and from memory */
 static inline void idlewave_threads(int active);     /* so many threads of this rank work from now on */
 
+/* Whom the next wait depends on: it receives from the ranks `from` (`sources` of them) and sends to the ranks `to`
+ * (`targets`), as ranks of MPI_COMM_WORLD. Call it for each wait of a step, in their order: once where all that is
+ * awaited is awaited together, once for each wait where there are several. `flags`: 0, or those of the enumeration above.
+ * Of a collective `from` is the group, with or without this rank; with `sources` 0 it is all ranks; `to` is not looked at.
+ * A collective with a root is told by whom its waits depend on: in a broadcast all but the root receive from the root.
+ * Negative ranks (MPI_PROC_NULL) are left out; NULL stands for none.
+ *
+ * `pattern` is a number of the program's own, 0 to 63, for these partners: the first call with it defines them, later
+ * ones only say that it is them again, and take nanoseconds. A rank whose steps repeat, or come in a cycle of up to 64
+ * steps, sends nothing more. Partners that change need a new number. What does not fit (another number, more than 4096
+ * ranks in all patterns) is not told, and partners are inferred from what was seen, as for a rank that never calls this. */
+static inline void idlewave_partners(int pattern, const int *from, int sources, const int *to, int targets, int flags);
+
 /* The switched-off test is inlined, so that it costs one branch; the rest is a call. C and C++ programs use the calls
  * above; the functions with an underscore are the same calls for languages that link to symbols (Fortran's bind(C),
  * Python's ctypes), and test for themselves. */
@@ -80,6 +99,7 @@ void idlewave_switch_(int phase);
 void idlewave_step_(int64_t step);
 void idlewave_traffic_(uint64_t bytes);
 void idlewave_threads_(int active);
+void idlewave_partners_(int pattern, const int *from, int sources, const int *to, int targets, int flags);
 
 static inline void idlewave_begin(int phase) {
   if (idlewave_is_on_) idlewave_begin_(phase);
@@ -98,6 +118,9 @@ static inline void idlewave_traffic(uint64_t bytes) {
 }
 static inline void idlewave_threads(int active) {
   if (idlewave_is_on_) idlewave_threads_(active);
+}
+static inline void idlewave_partners(int pattern, const int *from, int sources, const int *to, int targets, int flags) {
+  if (idlewave_is_on_) idlewave_partners_(pattern, from, sources, to, targets, flags);
 }
 
 #ifdef __cplusplus

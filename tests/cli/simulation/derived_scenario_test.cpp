@@ -81,7 +81,10 @@ class DerivedScenario : public testing::Test {
     return std::move(*program);
   }
 
-  analysis::Exchange derived(const std::vector<std::string>& settings) { return recorded(settings).exchange; }
+  /// From the times alone, whatever ranks say.
+  analysis::Exchange derived(const std::vector<std::string>& settings) {
+    return analysis::find_exchange(recorded(settings).steps);
+  }
 
   static wire::Result<analysis::Program> program_in(const std::string& path) {
     const auto recording = read_recording(path, kMemory);
@@ -104,6 +107,13 @@ TEST_F(DerivedScenario, FindsThePartnersOfEveryPattern) {
 TEST_F(DerivedScenario, SeesReceiversTooWhereBothSidesWait) {
   EXPECT_THAT(derived({"communication.distances=[1]", "communication.protocol=rendezvous"}).distances,
               ElementsAre(-1, 1));
+}
+
+TEST_F(DerivedScenario, IsWhatRanksSayOfTheirMessages) {
+  const analysis::Exchange said =
+      recorded({"communication.distances=[1]", "communication.protocol=rendezvous", "delay.0.duration=0 s"}).exchange;
+  EXPECT_TRUE(said.declared && said.certain && said.rendezvous && said.ring);
+  EXPECT_THAT(said.distances, ElementsAre(1));
 }
 
 TEST_F(DerivedScenario, TellsARingFromAChain) {

@@ -7,6 +7,7 @@
 #include "probe/wire/codec.h"
 #include "tests/sim/contention/scenarios.h"
 #include "workloads/sim/contention/simulation.h"
+#include "workloads/sim/simulator.h"
 
 namespace idlewave::tests {
 namespace {
@@ -78,7 +79,7 @@ void order_delays(const Scenario& scenario, const Commands& commands, sim::conte
 void tell(const Scenario& scenario, const Telling& telling, Collector& collector) {
   const auto model = sim::core::model_of(scenario);
   ASSERT_TRUE(model) << model.error().message;
-  sim::emitter::Emitter emitter(scenario, *model, "test", collector);
+  sim::emitter::Emitter emitter(scenario, *model, sim::waits_of(scenario, *model), "test", collector);
   auto simulation = sim::contention::Simulation::create(without(scenario, telling.commands), emitter, telling.noise);
   ASSERT_TRUE(simulation) << simulation.error().message;
   order_delays(scenario, telling.commands, *simulation);
@@ -317,12 +318,30 @@ TEST(Emitter, TellsWhoseEachDelayIs) {
   });
 }
 
+TEST(Emitter, SaysWhomRanksWaitForInItsRosterAndByNoEvent) {
+  Scenario scenario = reference_scenario();
+  scenario.machine.ranks = 10'000;
+  scenario.communication.topology = support::Topology::kChain;
+  scenario.program.steps = 2;
+  scenario.delays.clear();
+  const auto model = sim::core::model_of(scenario);
+  Collector collector;
+  sim::emitter::Emitter emitter(scenario, *model, sim::waits_of(scenario, *model), "test", collector);
+  emitter.finish(0);
+  const wire::Roster& roster = collector.rosters.at(0);
+  EXPECT_EQ(roster.patterns.size(), 3u) << "of both ends, and of those between";
+  EXPECT_EQ(roster.cycles.size(), 3u);
+  EXPECT_EQ(roster.patterns[roster.cycles[roster.ranks[5].cycle - 1].steps[0][0]].from, (std::vector<Rank>{-1, 1}));
+  EXPECT_EQ(roster.patterns[roster.cycles[roster.ranks[0].cycle - 1].steps[0][0]].from, std::vector<Rank>{1});
+  for (const Event& event : collector.of_rank(5)) EXPECT_NE(event.kind, EventKind::kPartners);
+}
+
 TEST(Emitter, TellsTwoDelaysBeforeOneStepAsTwo) {
   Scenario scenario = reference_scenario();
   scenario.delays = {{5, 7, 100ms}};
   Collector collector;
   const auto model = sim::core::model_of(scenario);
-  sim::emitter::Emitter emitter(scenario, *model, "test", collector);
+  sim::emitter::Emitter emitter(scenario, *model, sim::core::WaitTable(model->ranks), "test", collector);
   auto simulation = sim::contention::Simulation::create(scenario, emitter);
   ASSERT_TRUE(simulation->order_delay(5, 7, 200ms, 11));
   ASSERT_TRUE(simulation->order_delay(5, 7, 300ms, 12));

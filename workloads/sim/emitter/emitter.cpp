@@ -39,7 +39,16 @@ std::vector<double> curve_of(const support::Scenario& scenario, const Model& mod
   return curve;
 }
 
-wire::Roster roster_of(const support::Scenario& scenario, const Model& model, const std::string& program) {
+std::size_t entries_of(const core::WaitTable& waits) {
+  std::size_t entries = 0;
+  for (const core::Wait& wait : waits.waits()) entries += wait.from.size() + wait.to.size() + 2;
+  for (const auto& cycle : waits.cycles())
+    for (const auto& step : cycle) entries += step.size() + 2;
+  return entries;
+}
+
+wire::Roster roster_of(const support::Scenario& scenario, const Model& model, const core::WaitTable& waits,
+                       const std::string& program) {
   wire::Roster roster;
   roster.world_size = model.ranks;
   roster.unix_time_ns =
@@ -49,7 +58,7 @@ wire::Roster roster_of(const support::Scenario& scenario, const Model& model, co
   const auto& curve = scenario.machine.curve;
   const bool bound = !model.core_bound;
   const std::vector<double> said = curve_of(scenario, model);
-  for (Rank rank = 0; rank < model.ranks; ++rank) roster.ranks.push_back({rank, 0, rank / model.ranks_per_domain});
+  for (Rank rank = 0; rank < model.ranks; ++rank) roster.ranks.push_back({rank, 0, rank / model.ranks_per_domain, 0});
   for (Rank domain = 0; domain < model.domains(); ++domain) {
     roster.domains.push_back({.id = domain,
                               .label = fmt::format("virtual socket {}", domain),
@@ -63,30 +72,42 @@ wire::Roster roster_of(const support::Scenario& scenario, const Model& model, co
                               .note = bound ? "" : "the simulated program is core-bound",
                               .curve = said});
   }
+  say_waits(waits, roster);
   return roster;
 }
 
 }  // namespace
 
-wire::Status check_session(const support::Scenario& scenario, const Model& model) {
+void say_waits(const core::WaitTable& waits, wire::Roster& roster) {
+  const bool fits = waits.waits().size() <= wire::kMaxPatterns && waits.cycles().size() <= wire::kMaxPatterns &&
+                    entries_of(waits) <= wire::kMaxPatternEntries;
+  if (!fits) return;
+  for (const core::Wait& wait : waits.waits())
+    roster.patterns.push_back({wait.rendezvous, wait.collective, wait.from, wait.to});
+  for (const auto& cycle : waits.cycles()) roster.cycles.push_back({cycle});
+  for (wire::RankInfo& info : roster.ranks) info.cycle = waits.follows()[std::size_t(info.rank)];
+}
+
+wire::Status check_session(const support::Scenario& scenario, const Model& model, const core::WaitTable& waits) {
   constexpr std::size_t kNames = 4096;  // of program and session
   if (model.ranks > wire::kMaxRanks)
     return wire::Error{
         fmt::format("a session holds at most {} ranks, and the scenario has {}", wire::kMaxRanks, model.ranks)};
-  const std::size_t bytes = wire::encode({"", kNode, 1, roster_of(scenario, model, "")}).size();
+  const std::size_t bytes = wire::encode({"", kNode, 1, roster_of(scenario, model, waits, "")}).size();
   if (bytes + kNames <= wire::kMaxFrameBytes) return wire::ok();
   return wire::Error{
       fmt::format("{} ranks on {} domains are too many for a session: take fewer ranks, or more on a domain",
                   model.ranks, model.domains())};
 }
 
-Emitter::Emitter(const support::Scenario& scenario, const Model& model, const std::string& program, Stream& stream)
+Emitter::Emitter(const support::Scenario& scenario, const Model& model, const core::WaitTable& waits,
+                 const std::string& program, Stream& stream)
     : stream_(stream),
       ranks_per_domain_(model.ranks_per_domain),
       bandwidth_(bandwidths(scenario, model)),
       ranks_(std::size_t(model.ranks)),
       domains_(std::size_t(model.domains())) {
-  stream_.send(roster_of(scenario, model, program));
+  stream_.send(roster_of(scenario, model, waits, program));
   for (Rank rank = 0; rank < model.ranks; ++rank) add(rank, 0, EventKind::kStart, Phase::kNone);
   if (bandwidth_.empty()) return;
   for (DomainState& domain : domains_) domain.events.push_back({{}, 0, EventKind::kStart, Phase::kNone});

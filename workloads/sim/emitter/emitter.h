@@ -8,6 +8,7 @@
 #include "probe/wire/result.h"
 #include "workloads/sim/core/model.h"
 #include "workloads/sim/core/recorder.h"
+#include "workloads/sim/core/wait_table.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::sim::emitter {
@@ -29,7 +30,10 @@ class Stream {
 inline constexpr const char* kNode = "simulator";
 
 /// Error: more ranks or domains than one roster can name.
-wire::Status check_session(const support::Scenario& scenario, const Model& model);
+wire::Status check_session(const support::Scenario& scenario, const Model& model, const core::WaitTable& waits);
+
+/// Says whom ranks wait for in a roster that has its ranks. More than fits into one is not said.
+void say_waits(const core::WaitTable& waits, wire::Roster& roster);
 
 /// Takes the calls of the event engine, which come in the order of time. A frame is sent for every `kFrameSpan` of
 /// simulated time, or for `kFrameEvents` where that is less. One thread.
@@ -41,8 +45,10 @@ class Emitter final : public Recorder {
   /// wire::kMaxFrameBytes.
   static constexpr std::size_t kFrameEvents = 500'000;
 
-  /// Sends the roster. `stream` outlives the emitter. `model` is that of `scenario`.
-  Emitter(const support::Scenario& scenario, const Model& model, const std::string& program, Stream& stream);
+  /// Sends the roster. `stream` outlives the emitter. `model` is that of `scenario`. The roster says whom ranks wait for,
+  /// as `waits` has it; more than fits into one is not said.
+  Emitter(const support::Scenario& scenario, const Model& model, const core::WaitTable& waits,
+          const std::string& program, Stream& stream);
 
   void step_begins(Rank rank, Step step, double time) override;
   void enters(Rank rank, Step step, Phase phase, double time) override;

@@ -17,16 +17,6 @@ using wire::Step;
 
 double seconds(std::int64_t nanoseconds) { return double(nanoseconds) * 1e-9; }
 
-bool is_calculation(const GoalOp& op) { return op.kind == OpKind::kCalc && op.amount > 0; }
-
-/// Whether the k-th calculation of one rank is anything like the k-th of another.
-bool has_steps(const GoalSchedule& schedule) {
-  if (schedule.cpus() > 1) return false;
-  std::vector<std::uint64_t> calculations(std::size_t(schedule.ranks()));
-  for (const PlacedOp& op : schedule.ops()) calculations[std::size_t(op.rank)] += is_calculation(op);
-  return calculations.front() > 0 && std::ranges::count(calculations, calculations.front()) == schedule.ranks();
-}
-
 /// Calculations as phases of ranks.
 class PhaseTeller final : public CalcObserver {
  public:
@@ -134,6 +124,15 @@ class Watched final : public ScheduleSimulation {
 };
 
 }  // namespace
+
+bool is_calculation(const GoalOp& op) { return op.kind == OpKind::kCalc && op.amount > 0; }
+
+bool has_steps(const GoalSchedule& schedule) {
+  if (schedule.cpus() > 1) return false;
+  std::vector<std::uint64_t> calculations(std::size_t(schedule.ranks()));
+  for (const PlacedOp& op : schedule.ops()) calculations[std::size_t(op.rank)] += is_calculation(op);
+  return calculations.front() > 0 && std::ranges::count(calculations, calculations.front()) == schedule.ranks();
+}
 
 wire::Result<GoalRun> run(const ScheduledProgram& program, const std::atomic<bool>* stop) {
   GoalOptions options{.noise = program.noise.get(), .stop = stop};

@@ -25,6 +25,11 @@ struct ScheduledProgram {
 /// Nobody watches. Error: as run() of goal_run.h, or bandwidths that are not above zero.
 wire::Result<GoalRun> run(const ScheduledProgram& program, const std::atomic<bool>* stop = nullptr);
 
+/// Those of 0 ns are none.
+bool is_calculation(const GoalOp& op);
+/// Whether the k-th calculation of one rank is anything like the k-th of another, so that it is a step.
+bool has_steps(const GoalSchedule& schedule);
+
 /// The machine on which a session shows the schedule's ranks, as a scenario: its own, or one domain where they share
 /// nothing.
 support::Scenario scenery_of(const ScheduledProgram& program);

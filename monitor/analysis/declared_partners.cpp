@@ -1,0 +1,296 @@
+#include "monitor/analysis/declared_partners.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace idlewave::analysis {
+namespace {
+
+using timeline::DeclaredWaits;
+using timeline::Timeline;
+using wire::Rank;
+
+/// Of steps that differ. Where ranks have cycles that come together only later, a step is taken to wait for all that its
+/// cycle waits for.
+constexpr std::size_t kMostKinds = 64;
+/// So many offsets for each rank, and some: who says more is not followed, however many of them there are.
+constexpr std::size_t kMostForEach = 128, kMostForAll = std::size_t{1} << 16;
+constexpr std::size_t kMostOffsets = 1000;
+/// Of a step; later ones are taken together.
+constexpr std::size_t kMostStages = 64;
+/// Of one rank, beyond which what its partners have waited for before is left out.
+constexpr std::size_t kMostComposed = 256;
+
+using Offsets = std::vector<Rank>;
+
+/// The shorter way round; half round is ahead.
+Rank shortest(std::int64_t offset, Rank ranks) {
+  const auto ahead = Rank(((offset % ranks) + ranks) % ranks);
+  return ahead > ranks / 2 ? ahead - ranks : ahead;
+}
+
+void tidy(Offsets& offsets) {
+  std::ranges::sort(offsets);
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+}
+
+/// Whom the rank waits for in each wait of a step; a collective of all is told by `collective` instead.
+struct Waits {
+  std::vector<Offsets> stages;
+  bool collective = false;
+};
+
+void add_step(Waits& waits, const DeclaredWaits& said, const std::vector<std::uint32_t>& step, Rank ranks) {
+  for (const std::uint32_t number : step) {
+    const wire::WaitPattern& pattern = said.patterns[number];
+    if (pattern.collective && pattern.from.empty()) {
+      waits.collective = true;
+      continue;
+    }
+    if (waits.stages.size() < kMostStages) waits.stages.emplace_back();
+    Offsets& stage = waits.stages.back();
+    for (const Rank offset : pattern.from) stage.push_back(shortest(offset, ranks));
+    if (pattern.rendezvous)
+      for (const Rank offset : pattern.to) stage.push_back(shortest(offset, ranks));
+    std::erase(stage, 0);
+    tidy(stage);
+  }
+}
+
+/// All steps of the cycle in one, if it is longer than `kinds`.
+Waits waits_of(const DeclaredWaits& said, std::size_t kind, std::size_t kinds, Rank ranks) {
+  Waits waits;
+  const auto& steps = said.cycle->steps;
+  if (kinds % steps.size() == 0) {
+    add_step(waits, said, steps[kind % steps.size()], ranks);
+    return waits;
+  }
+  std::size_t collectives = 0;
+  for (const auto& step : steps) {
+    Waits one;
+    add_step(one, said, step, ranks);
+    collectives += one.collective;
+    waits.stages.resize(std::max(waits.stages.size(), one.stages.size()));
+    for (std::size_t i = 0; i < one.stages.size(); ++i) {
+      waits.stages[i].insert(waits.stages[i].end(), one.stages[i].begin(), one.stages[i].end());
+      tidy(waits.stages[i]);
+    }
+  }
+  waits.collective = collectives == steps.size();
+  return waits;
+}
+
+/// After one more wait of all ranks.
+std::vector<Offsets> composed(std::span<const Waits* const> waits, std::size_t stage,
+                              const std::vector<Offsets>& before) {
+  const auto ranks = Rank(waits.size());
+  std::vector<Offsets> after = before;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const Waits& mine = *waits[std::size_t(rank)];
+    if (stage >= mine.stages.size()) continue;
+    Offsets& all = after[std::size_t(rank)];
+    for (const Rank offset : mine.stages[stage]) {
+      all.push_back(offset);
+      const Offsets& its = before[std::size_t((rank + offset + ranks) % ranks)];
+      if (all.size() > kMostComposed || its.size() > kMostComposed) continue;
+      for (const Rank further : its) all.push_back(shortest(std::int64_t{offset} + further, ranks));
+    }
+    std::erase(all, 0);
+    tidy(all);
+  }
+  return after;
+}
+
+std::vector<Offsets> awaited_in(std::span<const Waits* const> waits) {
+  std::size_t stages = 0;
+  for (const Waits* each : waits) stages = std::max(stages, each->stages.size());
+  std::vector<Offsets> awaited(waits.size());
+  for (std::size_t stage = 0; stage < stages; ++stage) awaited = composed(waits, stage, awaited);
+  return awaited;
+}
+
+std::vector<Offsets> turned_round(const std::vector<Offsets>& awaited) {
+  const auto ranks = Rank(awaited.size());
+  std::vector<Offsets> waiters(awaited.size());
+  for (Rank rank = 0; rank < ranks; ++rank)
+    for (const Rank offset : awaited[std::size_t(rank)])
+      waiters[std::size_t((rank + offset + ranks) % ranks)].push_back(-offset);
+  return waiters;
+}
+
+using WaitsOfStep = std::vector<std::uint32_t>;
+
+/// What those who follow each of the cycles do in a step of that kind.
+std::vector<WaitsOfStep> steps_of(const std::map<const wire::WaitCycle*, DeclaredWaits>& cycles, std::size_t kind,
+                                  std::size_t kinds) {
+  std::vector<WaitsOfStep> steps;
+  for (const auto& [cycle, said] : cycles) {
+    const bool has_its_place = kinds % cycle->steps.size() == 0;
+    steps.push_back(has_its_place ? cycle->steps[kind % cycle->steps.size()] : WaitsOfStep());
+  }
+  return steps;
+}
+
+}  // namespace
+
+void DeclaredPartners::Lists::add(std::span<const Rank> list) {
+  offsets.insert(offsets.end(), list.begin(), list.end());
+  begins.push_back(std::uint32_t(offsets.size()));
+}
+
+std::span<const Rank> DeclaredPartners::Lists::of(Rank rank) const {
+  const auto index = std::size_t(rank);
+  return std::span(offsets).subspan(begins[index], begins[index + 1] - begins[index]);
+}
+
+const DeclaredPartners::KindOfStep& DeclaredPartners::in(wire::Step step) const {
+  return kinds_[kind_of_[std::size_t(std::max<wire::Step>(step, 0)) % kind_of_.size()]];
+}
+
+double DeclaredPartners::collective_share() const {
+  const auto is_collective = [&](std::uint32_t kind) { return kinds_[kind].collective; };
+  return double(std::ranges::count_if(kind_of_, is_collective)) / double(kind_of_.size());
+}
+
+std::shared_ptr<const DeclaredPartners> DeclaredPartners::of(const Timeline& timeline) {
+  auto partners = std::make_shared<DeclaredPartners>();
+  return partners->read(timeline) ? partners : nullptr;
+}
+
+bool DeclaredPartners::read(const Timeline& timeline) {
+  ranks_ = timeline.ranks();
+  std::size_t kinds = 1;
+  std::map<const wire::WaitCycle*, DeclaredWaits> cycles;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    if (timeline.lane(rank) == nullptr) continue;
+    const auto said = timeline.declared_waits(rank);
+    if (!said) return false;
+    cycles.emplace(said->cycle, *said);
+    const std::size_t together = std::lcm(kinds, said->cycle->steps.size());
+    if (together <= kMostKinds) kinds = together;
+  }
+  if (cycles.empty()) return false;
+  // Most steps of a cycle are alike.
+  std::map<std::vector<WaitsOfStep>, std::uint32_t> known;
+  for (std::size_t kind = 0; kind < kinds; ++kind) {
+    const auto [place, is_new] = known.emplace(steps_of(cycles, kind, kinds), std::uint32_t(kinds_.size()));
+    if (is_new && !read_kind(timeline, kind, kinds)) return false;
+    kind_of_.push_back(place->second);
+  }
+  sum_up();
+  return true;
+}
+
+bool DeclaredPartners::read_kind(const Timeline& timeline, std::size_t kind, std::size_t kinds) {
+  const Waits none;
+  std::map<const wire::WaitCycle*, Waits> by_cycle;
+  std::vector<const Waits*> waits;
+  bool all_meet = true;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    const auto said = timeline.declared_waits(rank);
+    if (said && !by_cycle.contains(said->cycle)) by_cycle[said->cycle] = waits_of(*said, kind, kinds, ranks_);
+    waits.push_back(said ? &by_cycle[said->cycle] : &none);
+    all_meet = all_meet && (!said || waits.back()->collective);
+    for (const Offsets& stage : waits.back()->stages) entries_ += stage.size();
+    if (entries_ > most_entries()) return false;
+  }
+  const std::vector<Offsets> awaited = awaited_in(waits);
+  KindOfStep& here = kinds_.emplace_back();
+  here.collective = all_meet;
+  for (const Offsets& offsets : awaited) here.awaited.add(offsets);
+  for (const Offsets& offsets : turned_round(awaited)) here.waiters.add(offsets);
+  entries_ += here.awaited.offsets.size();
+  return entries_ <= most_entries();
+}
+
+std::size_t DeclaredPartners::most_entries() const { return kMostForEach * std::size_t(ranks_) + kMostForAll; }
+
+void DeclaredPartners::sum_up() {
+  std::set<Rank> offsets;
+  for (const KindOfStep& kind : kinds_) {
+    for (Rank rank = 0; rank < ranks_; ++rank) {
+      for (const Rank offset : kind.awaited.of(rank)) {
+        if (offsets.size() < kMostOffsets) offsets.insert(offset);
+        ring_ = ring_ || rank + offset < 0 || rank + offset >= ranks_;
+      }
+    }
+  }
+  offsets_.assign(offsets.begin(), offsets.end());
+}
+
+namespace {
+
+/// The patterns of the one step that a rank repeats; nothing if there are more, or a collective.
+std::optional<std::vector<wire::WaitPattern>> only_step(const DeclaredWaits& said) {
+  if (said.cycle->steps.size() != 1) return std::nullopt;
+  std::vector<wire::WaitPattern> step;
+  for (const std::uint32_t number : said.cycle->steps.front()) step.push_back(said.patterns[number]);
+  if (std::ranges::any_of(step, &wire::WaitPattern::collective)) return std::nullopt;
+  return step;
+}
+
+/// Distances of the messages that come; nothing where others go.
+std::optional<Offsets> message_distances(const wire::WaitPattern& pattern) {
+  Offsets distances;
+  for (auto offset = pattern.from.rbegin(); offset != pattern.from.rend(); ++offset) distances.push_back(-*offset);
+  if (distances != pattern.to) return std::nullopt;
+  return distances;
+}
+
+bool leads_outside(Rank rank, Rank offset, Rank ranks) { return rank + offset < 0 || rank + offset >= ranks; }
+
+/// But for those partners that a rank of a chain does not have.
+bool is_of(const std::vector<wire::WaitPattern>& its, const std::vector<wire::WaitPattern>& most, Rank rank, Rank ranks,
+           bool ring) {
+  const auto lacks = [&](Rank offset) { return !ring && leads_outside(rank, offset, ranks); };
+  std::vector<wire::WaitPattern> expected = most;
+  for (wire::WaitPattern& pattern : expected) std::erase_if(pattern.from, lacks), std::erase_if(pattern.to, lacks);
+  return its == expected;
+}
+
+std::size_t partners_in(const std::vector<wire::WaitPattern>& step) {
+  std::size_t partners = 0;
+  for (const wire::WaitPattern& pattern : step) partners += pattern.from.size() + pattern.to.size();
+  return partners;
+}
+
+std::optional<DeclaredMessages> messages_of(const std::vector<wire::WaitPattern>& step) {
+  DeclaredMessages messages;
+  messages.split = step.size() > 1;
+  for (const wire::WaitPattern& pattern : step) {
+    const auto distances = message_distances(pattern);
+    const bool fits = distances && (!messages.split || distances->size() == 1);
+    if (!fits || pattern.rendezvous != step.front().rendezvous) return std::nullopt;
+    messages.distances.insert(messages.distances.end(), distances->begin(), distances->end());
+  }
+  if (messages.distances.empty()) return std::nullopt;
+  messages.rendezvous = step.front().rendezvous;
+  return messages;
+}
+
+}  // namespace
+
+std::optional<DeclaredMessages> declared_messages(const Timeline& timeline) {
+  const Rank ranks = timeline.ranks();
+  std::vector<std::vector<wire::WaitPattern>> steps;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const auto said = timeline.declared_waits(rank);
+    auto step = said ? only_step(*said) : std::nullopt;
+    if (!step) return std::nullopt;
+    steps.push_back(std::move(*step));
+  }
+  const auto most = std::ranges::max_element(steps, {}, partners_in);
+  auto messages = most == steps.end() ? std::nullopt : messages_of(*most);
+  if (!messages) return std::nullopt;
+  for (const bool ring : {true, false}) {
+    Rank rank = 0;
+    while (rank < ranks && is_of(steps[std::size_t(rank)], *most, rank, ranks, ring)) ++rank;
+    messages->ring = ring;
+    if (rank == ranks) return messages;
+  }
+  return std::nullopt;
+}
+
+}  // namespace idlewave::analysis

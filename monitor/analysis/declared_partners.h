@@ -1,0 +1,75 @@
+#pragma once
+// Who waits for whom, as the ranks themselves said.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis {
+
+/// Whom each rank waits for within a step, and who waits for it, as offsets between ranks, the shorter way round. Where a
+/// step has several waits, one after the other, it waits for those as well that its partners have waited for before:
+/// rank a that receives from b, after b has received from c, has c's offset too. Immutable; any thread.
+class DeclaredPartners {
+ public:
+  /// Null unless each rank that was announced says whom it waits for; also if that is more than some hundred offsets for
+  /// each.
+  /// Costs in proportion to offsets.
+  static std::shared_ptr<const DeclaredPartners> of(const timeline::Timeline& timeline);
+
+  std::span<const wire::Rank> awaited(wire::Rank rank, wire::Step step) const { return in(step).awaited.of(rank); }
+  /// Offsets from the rank that is awaited to those who wait for it.
+  std::span<const wire::Rank> waiters(wire::Rank rank, wire::Step step) const { return in(step).waiters.of(rank); }
+  /// In that step nobody goes on before all ranks have come.
+  bool is_collective(wire::Step step) const { return in(step).collective; }
+
+  /// Of all ranks and steps, ascending; the first thousand.
+  const std::vector<wire::Rank>& offsets() const { return offsets_; }
+  /// Somebody waits across the ends.
+  bool is_ring() const { return ring_; }
+  /// Share of steps that are collective.
+  double collective_share() const;
+
+ private:
+  /// A list of offsets for each rank.
+  struct Lists {
+    std::vector<std::uint32_t> begins{0};
+    std::vector<wire::Rank> offsets;
+
+    void add(std::span<const wire::Rank> list);
+    std::span<const wire::Rank> of(wire::Rank rank) const;
+  };
+  struct KindOfStep {
+    Lists awaited, waiters;
+    bool collective = false;
+  };
+  const KindOfStep& in(wire::Step step) const;
+  bool read(const timeline::Timeline& timeline);
+  bool read_kind(const timeline::Timeline& timeline, std::size_t kind, std::size_t kinds);
+  std::size_t most_entries() const;
+  void sum_up();
+
+  wire::Rank ranks_ = 0;
+  std::size_t entries_ = 0;
+  std::vector<KindOfStep> kinds_;       ///< That differ.
+  std::vector<std::uint32_t> kind_of_;  ///< Of step s at s mod its length.
+  std::vector<wire::Rank> offsets_;
+  bool ring_ = false;
+};
+
+/// What ranks say of their messages, where all say the same; those of a chain that have no partner leave it out.
+struct DeclaredMessages {
+  /// A rank sends to rank + d and receives from rank - d, in the order of its waits.
+  std::vector<wire::Rank> distances;
+  bool ring = false;  ///< Also across the ends.
+  bool rendezvous = false;
+  bool split = false;  ///< A wait for each distance.
+};
+/// Nothing where that is not how ranks wait: collectives, steps that differ, sends to others than receives say.
+std::optional<DeclaredMessages> declared_messages(const timeline::Timeline& timeline);
+
+}  // namespace idlewave::analysis

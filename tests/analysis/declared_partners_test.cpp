@@ -1,0 +1,294 @@
+// Who waits for whom, as ranks say it: judged by what follows from the messages, step by step.
+
+#include "monitor/analysis/declared_partners.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdio>
+#include <set>
+
+#include "monitor/analysis/waves.h"
+#include "tests/analysis/simulated_session.h"
+#include "workloads/sim/core/partners.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using timeline::Timeline;
+using wire::Rank;
+
+/// A timeline of ranks that said this, and did nothing.
+Timeline that_said(Rank ranks, const std::vector<wire::WaitPattern>& patterns,
+                   const std::vector<wire::WaitCycle>& cycles, const std::vector<std::uint32_t>& follows) {
+  wire::Roster roster;
+  roster.world_size = ranks;
+  roster.patterns = patterns;
+  roster.cycles = cycles;
+  for (Rank rank = 0; rank < Rank(follows.size()); ++rank)
+    roster.ranks.push_back({rank, 1, wire::kNoDomain, follows[std::size_t(rank)]});
+  Timeline timeline;
+  EXPECT_TRUE(timeline.apply_roster("n1", roster));
+  return timeline;
+}
+
+std::vector<std::uint32_t> all_follow(Rank ranks) { return std::vector<std::uint32_t>(std::size_t(ranks), 1); }
+
+wire::WaitPattern receives(std::vector<Rank> from) { return {false, false, std::move(from), {}}; }
+const wire::WaitPattern kAllMeet{false, true, {}, {}};
+
+std::vector<Rank> awaited(const DeclaredPartners& partners, Rank rank, wire::Step step) {
+  const auto offsets = partners.awaited(rank, step);
+  return {offsets.begin(), offsets.end()};
+}
+
+TEST(DeclaredPartners, AreThoseOfEachRank) {
+  const auto partners = DeclaredPartners::of(
+      that_said(4, {receives({1}), receives({-1, 1}), receives({-1})}, {{{{0}}}, {{{1}}}, {{{2}}}}, {1, 2, 2, 3}));
+  ASSERT_TRUE(partners);
+  EXPECT_THAT(awaited(*partners, 0, 5), ElementsAre(1));
+  EXPECT_THAT(awaited(*partners, 1, 5), ElementsAre(-1, 1));
+  EXPECT_THAT(awaited(*partners, 3, 5), ElementsAre(-1));
+  EXPECT_THAT(partners->offsets(), ElementsAre(-1, 1));
+  EXPECT_FALSE(partners->is_ring());
+  EXPECT_THAT(std::vector<Rank>(partners->waiters(0, 5).begin(), partners->waiters(0, 5).end()), ElementsAre(1));
+}
+
+TEST(DeclaredPartners, AreNobodysWhereOneRankDoesNotSay) {
+  EXPECT_FALSE(DeclaredPartners::of(that_said(3, {receives({1})}, {{{{0}}}}, {1, 0, 1})));
+  EXPECT_FALSE(DeclaredPartners::of(that_said(3, {}, {}, {0, 0, 0})));
+  EXPECT_FALSE(DeclaredPartners::of(Timeline()));
+}
+
+TEST(DeclaredPartners, OfSeveralWaitsAreThoseOfTheirPartnersBefore) {
+  const auto partners =
+      DeclaredPartners::of(that_said(20, {receives({1}), receives({2})}, {{{{0, 1}}}}, all_follow(20)));
+  ASSERT_TRUE(partners);
+  EXPECT_THAT(awaited(*partners, 0, 0), ElementsAre(1, 2, 3));
+}
+
+TEST(DeclaredPartners, OfASendByRendezvousAreItsReceivers) {
+  const auto partners = DeclaredPartners::of(that_said(9, {{true, false, {-1}, {1}}}, {{{{0}}}}, all_follow(9)));
+  EXPECT_THAT(awaited(*partners, 0, 0), ElementsAre(-1, 1));
+  EXPECT_TRUE(partners->is_ring());
+}
+
+TEST(DeclaredPartners, DifferFromStepToStepOfACycle) {
+  const auto partners = DeclaredPartners::of(
+      that_said(9, {receives({1}), receives({2}), kAllMeet}, {{{{0}, {1}, {1, 2}}}}, all_follow(9)));
+  EXPECT_THAT(awaited(*partners, 0, 3), ElementsAre(1));
+  EXPECT_THAT(awaited(*partners, 0, 4), ElementsAre(2));
+  EXPECT_FALSE(partners->is_collective(4));
+  EXPECT_TRUE(partners->is_collective(5));
+}
+
+TEST(DeclaredPartners, WithCyclesThatMeetTooSeldomAreThoseOfAllSteps) {
+  const auto long_cycle = [](std::uint32_t steps) {
+    wire::WaitCycle cycle{std::vector<std::vector<std::uint32_t>>(steps, {0})};
+    cycle.steps.back() = {1};
+    return cycle;
+  };
+  std::vector<std::uint32_t> follows = all_follow(9);
+  follows[0] = 2;
+  const auto partners =
+      DeclaredPartners::of(that_said(9, {receives({1}), receives({2})}, {long_cycle(61), long_cycle(7)}, follows));
+  ASSERT_TRUE(partners);
+  EXPECT_THAT(awaited(*partners, 0, 0), ElementsAre(1)) << "its cycle of seven steps can be followed";
+  EXPECT_THAT(awaited(*partners, 0, 6), ElementsAre(2));
+  EXPECT_THAT(awaited(*partners, 1, 0), ElementsAre(1, 2));
+}
+
+TEST(DeclaredPartners, WhoseDistancesGoBeyondTheWorldDoNoHarm) {
+  const auto partners =
+      DeclaredPartners::of(that_said(3, {receives({-4'000'000, 3, 4'000'000})}, {{{{0}}}}, all_follow(3)));
+  ASSERT_TRUE(partners);
+  for (Rank rank = 0; rank < 3; ++rank)
+    for (const Rank offset : awaited(*partners, rank, 0)) EXPECT_TRUE(offset == 1 || offset == -1);
+}
+
+/// What a rank's step can't end before, from the messages alone: in each stage after all it waits for have come to it.
+std::set<Rank> truly_awaited(const sim::core::Partners& partners, Rank rank, int stages) {
+  std::set<Rank> all;
+  if (stages == 0) return all;
+  all = truly_awaited(partners, rank, stages - 1);
+  partners.for_each_awaited(rank, stages - 1, [&](Rank other) {
+    all.insert(other);
+    all.merge(truly_awaited(partners, other, stages - 1));
+  });
+  all.erase(rank);
+  return all;
+}
+
+TEST(DeclaredPartners, OfSimulatedRanksAreThoseThatTheSimulationWaitsFor) {
+  const unsigned seed = test::any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  test::RandomQuietScenarios random(seed);
+  for (int i = 0; i < 200; ++i) {
+    support::Scenario scenario = random.next(0, 0.1);
+    scenario.machine.ranks = Rank(random.whole(2, 40));
+    scenario.machine.ranks_per_domain = scenario.machine.ranks;
+    scenario.communication.wait = random.whole(0, 1) ? support::WaitFlavour::kSplit : support::WaitFlavour::kAll;
+    scenario.communication.distances.clear();
+    for (int count = random.whole(1, 3); count > 0; --count)
+      scenario.communication.distances.push_back(Rank(random.whole(-4, 4)));
+    scenario.program.steps = 3;
+    const auto model = sim::model_of(scenario);
+    ASSERT_TRUE(model);
+    const test::SimulatedSession session(scenario, test::Says::kPartners);
+    const auto said = DeclaredPartners::of(session.timeline());
+    ASSERT_TRUE(said);
+    for (Rank rank = 0; rank < model->ranks; ++rank) {
+      std::set<Rank> ranks;
+      for (const Rank offset : said->awaited(rank, 1)) ranks.insert((rank + offset + model->ranks) % model->ranks);
+      ASSERT_EQ(ranks, truly_awaited(model->partners, rank, model->partners.stages()))
+          << "program " << i << ", rank " << rank << " of " << model->ranks;
+    }
+  }
+}
+
+TEST(DeclaredMessages, AreThoseOfTheScenario) {
+  const unsigned seed = test::any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  test::RandomQuietScenarios random(seed);
+  for (int i = 0; i < 100; ++i) {
+    support::Scenario scenario = random.next(0, 0.1);
+    scenario.machine.ranks = scenario.machine.ranks_per_domain = Rank(random.whole(20, 40));
+    support::Communication& communication = scenario.communication;
+    const bool split = random.whole(0, 1);
+    communication.wait = split ? support::WaitFlavour::kSplit : support::WaitFlavour::kAll;
+    communication.distances = {Rank(random.whole(1, 4)), Rank(random.whole(-4, -1))};
+    if (random.whole(0, 1)) std::ranges::reverse(communication.distances);
+    scenario.program.steps = 2;
+    const test::SimulatedSession session(scenario, test::Says::kPartners);
+    const auto said = declared_messages(session.timeline());
+    ASSERT_TRUE(said);
+    if (!split) std::ranges::sort(communication.distances);
+    EXPECT_EQ(said->distances, communication.distances);
+    EXPECT_EQ(said->split, split);
+    EXPECT_EQ(said->ring, communication.topology == support::Topology::kRing);
+    EXPECT_EQ(said->rendezvous, communication.protocol == support::Protocol::kRendezvous);
+  }
+}
+
+TEST(DeclaredMessages, AreNotSaidWhereStepsDifferOrAllMeet) {
+  const std::vector<wire::WaitPattern> patterns{{false, false, {-1}, {1}}, kAllMeet, {false, false, {-1}, {2}}};
+  EXPECT_TRUE(declared_messages(that_said(9, patterns, {{{{0}}}}, all_follow(9))));
+  for (const wire::WaitCycle& cycle : {wire::WaitCycle{{{0}, {}}}, {{{1}}}, {{{0, 1}}}, {{{2}}}, {{{}}}})
+    EXPECT_FALSE(declared_messages(that_said(9, patterns, {cycle}, all_follow(9))));
+}
+
+/// Ranks that wait for whomever they like: who each receives from, and when each has posted and ended its steps.
+struct Graph {
+  static constexpr wire::Nanoseconds kWork = std::chrono::milliseconds(10);
+  static constexpr int kSteps = 60, kDelayed = 20;
+
+  std::vector<std::vector<Rank>> senders;
+  Rank held = 0;
+  wire::Nanoseconds delay{};
+
+  Rank ranks() const { return Rank(senders.size()); }
+
+  /// By rank, then step: when it begins.
+  std::vector<std::vector<wire::Nanoseconds>> begins() const {
+    std::vector<std::vector<wire::Nanoseconds>> begins(senders.size(), {wire::Nanoseconds{0}});
+    for (int step = 0; step < kSteps; ++step) {
+      for (Rank rank = 0; rank < ranks(); ++rank) {
+        wire::Nanoseconds end = post(begins, rank, step);
+        for (const Rank sender : senders[std::size_t(rank)]) end = std::max(end, post(begins, sender, step));
+        begins[std::size_t(rank)].push_back(end);
+      }
+    }
+    return begins;
+  }
+
+  wire::Nanoseconds post(const std::vector<std::vector<wire::Nanoseconds>>& begins, Rank rank, int step) const {
+    return begins[std::size_t(rank)][std::size_t(step)] + own(rank, step);
+  }
+
+  /// Ranks are a little unlike one another, but always the same.
+  wire::Nanoseconds own(Rank rank, int step) const {
+    const bool is_held = rank == held && step == kDelayed;
+    return kWork + std::chrono::microseconds(rank * 7 % 50) + (is_held ? delay : wire::Nanoseconds{0});
+  }
+
+  Timeline timeline(test::Says says) const {
+    wire::Roster roster;
+    roster.world_size = ranks();
+    sim::core::WaitTable waits(ranks());
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      roster.ranks.push_back({rank, 1, wire::kNoDomain, 0});
+      waits.follow(rank, {{waits.wait(rank, senders[std::size_t(rank)], {}, false)}});
+    }
+    if (says == test::Says::kPartners) sim::emitter::say_waits(waits, roster);
+    Timeline timeline;
+    EXPECT_TRUE(timeline.apply_roster("n1", roster));
+    const auto all = begins();
+    for (Rank rank = 0; rank < ranks(); ++rank)
+      timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events_of(all, rank));
+    timeline.advance("n1", all.front().back());
+    return timeline;
+  }
+
+  std::vector<wire::Event> events_of(const std::vector<std::vector<wire::Nanoseconds>>& begins, Rank rank) const {
+    using wire::EventKind, wire::Phase;
+    std::vector<wire::Event> events{{{}, 0, EventKind::kStart, Phase::kNone}};
+    for (int step = 0; step < kSteps; ++step) {
+      const wire::Nanoseconds begin = begins[std::size_t(rank)][std::size_t(step)];
+      events.push_back({begin, std::uint64_t(step), EventKind::kStep, step > 0 ? Phase::kWait : Phase::kNone});
+      events.push_back({begin, 0, step > 0 ? EventKind::kSwitch : EventKind::kEnter, Phase::kCompute});
+      events.push_back({post(begins, rank, step), 0, EventKind::kSwitch, Phase::kWait});
+    }
+    events.push_back({begins[std::size_t(rank)].back(), 0, EventKind::kStop, Phase::kNone});
+    return events;
+  }
+
+  /// Ranks that end a step later, by a tenth of one, because of the delay.
+  int truly_reached() const {
+    Graph without = *this;
+    without.delay = {};
+    const auto late = begins(), usual = without.begins();
+    int reached = 0;
+    for (Rank rank = 0; rank < ranks(); ++rank)
+      for (int step = 0; step <= kSteps; ++step)
+        if (rank != held &&
+            late[std::size_t(rank)][std::size_t(step)] >= usual[std::size_t(rank)][std::size_t(step)] + kWork / 10) {
+          ++reached;
+          break;
+        }
+    return reached;
+  }
+};
+
+bool is_found(const Graph& graph, test::Says says) {
+  const Timeline timeline = graph.timeline(says);
+  for (const Wave& wave : find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}))
+    if (wave.origin_rank == graph.held && wave.origin_step == Graph::kDelayed)
+      return wave.up.reach_ranks + wave.down.reach_ranks == graph.truly_reached();
+  return graph.truly_reached() == 0;
+}
+
+TEST(DeclaredPartners, TellHowFarAWaveComesWhereEachRankWaitsForOthers) {
+  const unsigned seed = test::any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  std::mt19937 random(seed);
+  constexpr int kPrograms = 60;
+  int declared = 0, inferred = 0;
+  for (int i = 0; i < kPrograms; ++i) {
+    Graph graph;
+    graph.senders.resize(10 + random() % 40);
+    for (auto& senders : graph.senders)
+      for (unsigned count = random() % 4; count > 0; --count) senders.push_back(Rank(random() % graph.senders.size()));
+    graph.held = Rank(random() % graph.senders.size());
+    graph.delay = Graph::kWork * (3 + random() % 20);
+    declared += is_found(graph, test::Says::kPartners);
+    inferred += is_found(graph, test::Says::kNothing);
+  }
+  std::printf("of %d programs %d told right with declared partners, %d with inferred ones\n", kPrograms, declared,
+              inferred);
+  EXPECT_GE(declared, kPrograms - 1);
+  EXPECT_LT(inferred, declared);
+}
+
+}  // namespace
+}  // namespace idlewave::analysis
