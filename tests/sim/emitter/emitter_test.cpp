@@ -139,7 +139,8 @@ TEST(Emitter, SendsARosterOfAllRanksAndDomainsFirst) {
   EXPECT_EQ(roster.program, "test");
   ASSERT_EQ(roster.ranks.size(), 37u);
   for (Rank rank = 0; rank < 37; ++rank)
-    EXPECT_EQ(roster.ranks[std::size_t(rank)], (wire::RankInfo{rank, 0, rank / 10}));
+    EXPECT_EQ(roster.ranks[std::size_t(rank)], (wire::RankInfo{rank, 0, rank / 10, 1}));
+  EXPECT_EQ(roster.cycles.size(), 1u) << "all ranks of a ring wait alike";
   ASSERT_EQ(roster.domains.size(), 4u);
   for (int id = 0; id < 4; ++id) {
     const wire::DomainInfo& domain = roster.domains[std::size_t(id)];
