@@ -251,6 +251,7 @@ std::string words_of(const ExactProgram& program) {
 /// How waves of many programs were found.
 struct Score {
   int waves = 0, reach_right = 0, points = 0, not_late = 0, wrong_step = 0;
+  int others = 0;  ///< Told of programs whose delays are none of their causes.
 };
 
 std::string words_of(const std::vector<Wave>& waves) {
@@ -281,7 +282,7 @@ void judge(const ExactProgram& program, Holds holds, Score& score) {
   const ExactRun run = simulate(program);
   const timeline::Timeline timeline = timeline_of(program, run, holds);
   const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
-  ASSERT_EQ(waves.size(), program.delays.size()) << words_of(waves) << words_of(program);
+  score.others += int(waves.size()) - int(program.delays.size());
   const double typical = double(typical_step_length(timeline).count()) * 1e-9;
   for (std::size_t which = 0; which < program.delays.size(); ++which) {
     const support::Delay& delay = program.delays[which];
@@ -295,8 +296,9 @@ void judge(const ExactProgram& program, Holds holds, Score& score) {
 Score score_of(RandomPrograms& random, const std::vector<ExactProgram>& programs, Holds holds) {
   Score score;
   for (const ExactProgram& program : programs) judge(program, holds, score);
-  fmt::print("{} waves, {} of right reach; {} points, {} not late, {} in another step; seed {}\n", score.waves,
-             score.reach_right, score.points, score.not_late, score.wrong_step, random.seed());
+  fmt::print("{} waves, {} of right reach; {} points, {} not late, {} in another step; {} others; seed {}\n",
+             score.waves, score.reach_right, score.points, score.not_late, score.wrong_step, score.others,
+             random.seed());
   return score;
 }
 
@@ -384,6 +386,7 @@ TEST(WaveTruth, OfCoreBoundProgramsIsFoundToTheRank) {
     EXPECT_GE(score.reach_right, score.waves - 2);
     EXPECT_LE(score.not_late, score.points / 200);
     EXPECT_LE(score.wrong_step, score.points / 50);
+    EXPECT_EQ(score.others, 0);
   }
 }
 
@@ -392,16 +395,19 @@ TEST(WaveTruth, OfCoreBoundProgramsIsFoundInNoise) {
     const Score score = score_of(false, noise, any_seed(), 20);
     EXPECT_GE(score.reach_right, score.waves - 3);
     EXPECT_LE(score.not_late, score.points / 50);
+    EXPECT_EQ(score.others, 0);
   }
 }
 
 TEST(WaveTruth, OfMemoryBoundProgramsIsFound) {
   for (const double noise : {0.0, 0.02, 0.05, 0.1}) {
     for (const Holds holds : {Holds::kAnnounced, Holds::kDelaysAnnounced}) {
-      const Score score = score_of(true, noise, any_seed(), 20, holds);
-      // Over 200 programs of each kind 94 to 99 % were right.
-      EXPECT_GE(score.reach_right, score.waves * 7 / 10);
-      EXPECT_LE(score.not_late, score.points / 20);
+      const Score score = score_of(true, noise, any_seed(), 60, holds);
+      // Over 720 programs of each kind 91 to 99 % were right (of 60 at least 52), 0.4 % of the points had no lateness (of
+      // 60 programs at most 1.1 %), and two in a thousand programs told of one more wave.
+      EXPECT_GE(score.reach_right, score.waves * 8 / 10);
+      EXPECT_LE(score.not_late, score.points / 40);
+      EXPECT_LE(score.others, score.waves / 20);
     }
   }
 }
@@ -412,6 +418,7 @@ TEST(WaveTruth, OfSeveralAtOnceIsFound) {
       const Score score = score_of_several(memory, noise, any_seed(), 10);
       // Over 100 programs of each kind all were right, and 87 % of the memory-bound ones.
       EXPECT_GE(score.reach_right, memory ? score.waves * 5 / 10 : score.waves - 1);
+      EXPECT_LE(score.others, memory ? 1 : 0);
     }
   }
 }
