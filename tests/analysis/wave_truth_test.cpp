@@ -415,10 +415,10 @@ TEST(WaveTruth, OfMemoryBoundProgramsIsFound) {
 TEST(WaveTruth, OfSeveralAtOnceIsFound) {
   for (const bool memory : {false, true}) {
     for (const double noise : {0.0, 0.05}) {
-      const Score score = score_of_several(memory, noise, any_seed(), 10);
-      // Over 100 programs of each kind all were right, and 87 % of the memory-bound ones.
-      EXPECT_GE(score.reach_right, memory ? score.waves * 5 / 10 : score.waves - 1);
-      EXPECT_LE(score.others, memory ? 1 : 0);
+      const Score score = score_of_several(memory, noise, any_seed(), memory ? 20 : 40);
+      // Over 100 programs of each kind 99 % were right without noise and 98 % with it, and 81 % of the memory-bound ones.
+      EXPECT_GE(score.reach_right, memory ? score.waves * 13 / 20 : score.waves * 14 / 15);
+      EXPECT_LE(score.others, memory ? score.waves / 10 : 0);
     }
   }
 }
