@@ -122,8 +122,9 @@ int main() {
   const double look_begin = processor_ms();
   analysis::Findings findings = follower.refresh(timeline);
   const double first_look = processor_ms() - look_begin;
-  const double refresh = refresh_ms(timeline, follower);
+  // Before the session goes on: what is learnt of the program later says nothing of this window.
   const CausesCost causes = measure_causes(timeline, findings);
+  const double refresh = refresh_ms(timeline, follower);
   view::SessionInfo session;
   session.name = "bench";
   session.link = view::LinkCondition::kLive;
