@@ -33,8 +33,14 @@ bool waits(Phase phase) { return phase == Phase::kWait || phase == Phase::kCommu
 /// What a lane's record of a step does not hold: goes through the events that are kept.
 class LaneReader {
  public:
-  explicit LaneReader(const Lane& lane) : lane_(lane), records_(lane.steps()), next_(records_.begin()) {
-    lane.for_each_event(lane.events_from(), lane.last() + Nanoseconds{1}, [this](const Event& event) { take(event); });
+  LaneReader(const Lane& lane, Window window)
+      : lane_(lane),
+        window_(window),
+        records_(lane.steps()),
+        next_(records_.begin() + std::ptrdiff_t(lane.steps_begun_before(window.from))) {
+    const Nanoseconds from = std::max(lane.events_from(), window.from);
+    const Nanoseconds to = std::min(lane.last() + Nanoseconds{1}, window.to);
+    lane.for_each_event(from, to, [this](const Event& event) { take(event); });
   }
 
   /// By number; of one that was begun twice the later.
@@ -67,7 +73,7 @@ class LaneReader {
     const StepRecord record = *next_++;
     steps_.push_back({.number = record.step,
                       .times = {.begin = record.begin, .end = record.end},
-                      .known = record.end > record.begin && is_known(lane_, record)});
+                      .known = record.end > record.begin && record.end <= window_.to && is_known(lane_, record)});
   }
   void end_hold(Nanoseconds time) {
     // While it waits for others noise holds up nobody but the end of the wait.
@@ -86,6 +92,7 @@ class LaneReader {
   }
 
   const Lane& lane_;
+  const Window window_;
   const timeline::StepRecords records_;
   timeline::StepRecords::iterator next_;
   std::vector<NumberedStep> steps_;
@@ -97,11 +104,11 @@ class LaneReader {
 
 using StepsOfRanks = std::vector<std::vector<NumberedStep>>;
 
-wire::Result<StepsOfRanks> read_all(const Timeline& timeline) {
+wire::Result<StepsOfRanks> read_all(const Timeline& timeline, Window window) {
   StepsOfRanks ranks;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     const Lane* lane = timeline.lane(rank);
-    if (lane != nullptr && lane->events() > 0) ranks.push_back(LaneReader(*lane).steps());
+    if (lane != nullptr && lane->events() > 0) ranks.push_back(LaneReader(*lane, window).steps());
   }
   if (!ranks.empty() && Rank(ranks.size()) == timeline.ranks()) return ranks;
   return wire::Error{
@@ -167,15 +174,38 @@ Nanoseconds CommonSteps::end() const {
   return last;
 }
 
+Window CommonSteps::all_of(std::size_t first, std::size_t last) const {
+  Window window{begin(), end()};
+  for (std::size_t rank = first; rank < last; ++rank) {
+    if (has_earlier[rank]) window.from = std::max(window.from, ranks[rank].front().begin);
+    if (has_later[rank]) window.to = std::min(window.to, ranks[rank].back().end);
+  }
+  return window;
+}
+
 wire::Result<CommonSteps> common_steps(const Timeline& timeline) {
-  const auto ranks = read_all(timeline);
+  return common_steps(timeline, {Nanoseconds::min() / 2, Nanoseconds::max() / 2});
+}
+
+wire::Result<CommonSteps> common_steps(const Timeline& timeline, Window window) {
+  const auto ranks = read_all(timeline, window);
   if (!ranks) return ranks.error();
   const std::map<Step, Found> found = numbers_in(*ranks);
-  CommonSteps common{.numbers = longest_run(found, ranks->size()), .ranks = {}, .known = found.size()};
+  CommonSteps common{.numbers = longest_run(found, ranks->size()),
+                     .ranks = {},
+                     .has_earlier = {},
+                     .has_later = {},
+                     .known = found.size()};
   if (common.steps() < 2)
     return wire::Error{fmt::format("of {} steps there are no two in a row that are whole on all {} ranks", found.size(),
                                    ranks->size())};
-  for (const auto& steps : *ranks) common.ranks.push_back(taken(steps, common.numbers));
+  for (const auto& steps : *ranks) {
+    common.ranks.push_back(taken(steps, common.numbers));
+    const Lane& lane = *timeline.lane(Rank(common.ranks.size()) - 1);
+    const std::size_t earlier = lane.steps_begun_before(common.ranks.back().front().begin);
+    common.has_earlier.push_back(earlier > 0);
+    common.has_later.push_back(lane.steps().size() > earlier + common.steps());
+  }
   return common;
 }
 

@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "monitor/analysis/window.h"
 #include "monitor/timeline/timeline.h"
 #include "probe/wire/result.h"
 
 namespace idlewave::analysis {
 
-using wire::Nanoseconds;
-using wire::Rank;
 using wire::Step;
 
 /// One step of one rank. Session time.
@@ -39,6 +38,8 @@ struct CommonSteps {
   std::vector<Step> numbers;
   /// [rank][index into numbers]
   std::vector<std::vector<RankStep>> ranks;
+  /// By rank: steps before the first of these, or behind the last.
+  std::vector<bool> has_earlier, has_later;
   /// Different steps that the ranks went through in all, as far as the timeline remembers.
   std::size_t known = 0;
 
@@ -46,10 +47,14 @@ struct CommonSteps {
   /// From the first begin of any rank to the last end; more than 0.
   Nanoseconds begin() const;
   Nanoseconds end() const;
+  /// While whatever the ranks in [first, last) do is of these steps; may be empty.
+  Window all_of(std::size_t first, std::size_t last) const;
 };
 
 /// Costs in proportion to the events that are kept. Error: one line, where ranks are missing or no two steps in a row
 /// are whole.
 wire::Result<CommonSteps> common_steps(const timeline::Timeline& timeline);
+/// Of steps that began and ended within the window; `known` counts those that began there.
+wire::Result<CommonSteps> common_steps(const timeline::Timeline& timeline, Window window);
 
 }  // namespace idlewave::analysis

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -30,17 +31,20 @@ struct Change {
   Nanoseconds at{};
   bool posts = false;
   std::size_t rank = 0, step = 0;
+  /// Of its work nothing is known but when it ends.
+  bool unknown = false;
 };
 
 /// One domain from change to change: S, the bytes that each active rank has been given.
 class Domain {
  public:
-  Domain(const Work::Memory& memory, OwnNoise& noise) : memory_(memory), noise_(noise) {}
+  Domain(const Work::Memory& memory, OwnNoise& beyond) : memory_(memory), beyond_(beyond) {}
 
   void take(const Change& change) {
     advance(double(change.at.count()));
-    if (!change.posts) active_.insert({service_ + memory_.volume, {change.rank, change.step}});
-    if (change.posts) post(change);
+    if (change.posts) return post(change);
+    const double volume = change.unknown ? std::numeric_limits<double>::infinity() : memory_.volume;
+    active_.insert({service_ + volume, {change.rank, change.step}});
   }
 
  private:
@@ -48,7 +52,7 @@ class Domain {
 
   void advance(double to) {
     while (!active_.empty()) {
-      const double speed = bandwidth(memory_, active_.size()) / double(active_.size()) * 1e-9;
+      const double speed = speed_of_each();
       const double done = now_ + (active_.begin()->first - service_) / speed;
       if (done > to) {
         service_ += (to - now_) * speed;
@@ -63,35 +67,43 @@ class Domain {
     if (active_.empty()) service_ = 0;
   }
 
+  /// Bytes in a nanosecond.
+  double speed_of_each() const { return bandwidth(memory_, active_.size()) / double(active_.size()) * 1e-9; }
+
   void post(const Change& change) {
     const Place place{change.rank, change.step};
+    Nanoseconds& beyond = beyond_[change.rank][change.step];
     if (const auto done = done_.find(place); done != done_.end()) {
-      noise_[change.rank][change.step] = Nanoseconds(std::llround(double(change.at.count()) - done->second));
+      beyond = Nanoseconds(std::llround(double(change.at.count()) - done->second));
       done_.erase(done);
       return;
     }
-    std::erase_if(active_, [&](const auto& one) { return one.second == place; });
+    const auto early = std::ranges::find(active_, place, &std::pair<double, Place>::second);
+    if (early == active_.end()) return;
+    if (!change.unknown) beyond = -Nanoseconds(std::llround((early->first - service_) / speed_of_each()));
+    active_.erase(early);
   }
 
   const Work::Memory& memory_;
-  OwnNoise& noise_;
+  OwnNoise& beyond_;
   double now_ = 0, service_ = 0;
   std::set<std::pair<double, Place>> active_;  ///< By the service at which they are done.
   std::map<Place, double> done_;               ///< When, of those that have not posted.
 };
 
 void find_in_domain(const CommonSteps& steps, const Work::Memory& memory, std::size_t first, std::size_t end,
-                    OwnNoise& noise) {
+                    Nanoseconds followed_from, OwnNoise& beyond) {
   std::vector<Change> changes;
   for (std::size_t rank = first; rank < end; ++rank) {
     for (std::size_t k = 0; k < steps.steps(); ++k) {
       const RankStep& step = steps.ranks[rank][k];
-      changes.push_back({step.begin + step.held, false, rank, k});
-      changes.push_back({step.post, true, rank, k});
+      const bool unknown = step.begin < followed_from;
+      changes.push_back({step.begin + step.held, false, rank, k, unknown});
+      changes.push_back({step.post, true, rank, k, unknown});
     }
   }
   std::ranges::stable_sort(changes, {}, [](const Change& change) { return std::pair(change.at, change.posts); });
-  Domain domain(memory, noise);
+  Domain domain(memory, beyond);
   for (const Change& change : changes) domain.take(change);
 }
 
@@ -122,20 +134,29 @@ double distance(std::span<const double> sorted, Cumulative cumulative) {
 
 }  // namespace
 
-OwnNoise find_own_noise(const CommonSteps& steps, const Work& work, Rank ranks_per_domain) {
-  OwnNoise noise(steps.ranks.size(), std::vector<Nanoseconds>(steps.steps()));
+OwnNoise beyond_work(const CommonSteps& steps, const Work& work, Rank ranks_per_domain,
+                     std::span<const Nanoseconds> followed_from) {
+  OwnNoise beyond(steps.ranks.size(), std::vector<Nanoseconds>(steps.steps()));
   if (work.memory) {
     const auto each = std::size_t(ranks_per_domain);
-    for (std::size_t first = 0; first < noise.size(); first += each)
-      find_in_domain(steps, *work.memory, first, std::min(first + each, noise.size()), noise);
-    return noise;
+    for (std::size_t first = 0; first < beyond.size(); first += each)
+      find_in_domain(steps, *work.memory, first, std::min(first + each, beyond.size()),
+                     followed_from.empty() ? Nanoseconds::min() : followed_from[first / each], beyond);
+    return beyond;
   }
-  for (std::size_t rank = 0; rank < noise.size(); ++rank) {
+  for (std::size_t rank = 0; rank < beyond.size(); ++rank) {
     for (std::size_t k = 0; k < steps.steps(); ++k) {
       const RankStep& step = steps.ranks[rank][k];
-      noise[rank][k] = std::max(Nanoseconds{0}, step.work() + step.noise - work.time);
+      beyond[rank][k] = step.work() + step.noise - work.time;
     }
   }
+  return beyond;
+}
+
+OwnNoise find_own_noise(const CommonSteps& steps, const Work& work, Rank ranks_per_domain) {
+  OwnNoise noise = beyond_work(steps, work, ranks_per_domain);
+  for (auto& rank : noise)
+    for (Nanoseconds& each : rank) each = std::max(each, Nanoseconds{0});
   return noise;
 }
 

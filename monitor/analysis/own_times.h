@@ -1,6 +1,7 @@
 #pragma once
 // What ranks did by themselves, beside what all of them do: the noise of a run.
 
+#include <span>
 #include <vector>
 
 #include "monitor/analysis/common_steps.h"
@@ -16,6 +17,12 @@ using OwnNoise = std::vector<std::vector<Nanoseconds>>;
 
 /// Costs n log n of the rank-steps of a domain.
 OwnNoise find_own_noise(const CommonSteps& steps, const Work& work, Rank ranks_per_domain);
+
+/// The same, and less than 0 where a rank was done before its work could have been: it had less to do. In a domain that
+/// shares its bandwidth by what it would still have taken in the company of that moment. `followed_from`, by domain, or
+/// empty: what a rank began before, when it is not known who worked beside it, is taken to be work until it posts.
+OwnNoise beyond_work(const CommonSteps& steps, const Work& work, Rank ranks_per_domain,
+                     std::span<const Nanoseconds> followed_from = {});
 
 /// What noise is drawn from, for a run that is like this one.
 struct NoiseModel {

@@ -48,14 +48,26 @@ bool all_are_placed(const Timeline& timeline) {
   return !timeline.domains().empty();
 }
 
+/// How many works of one rank there are in a window: of one that its edge cuts, the part of its time.
+double works_in(const std::vector<RankStep>& steps, Window window) {
+  double works = 0;
+  for (const RankStep& step : steps) {
+    const Nanoseconds begin = step.begin + step.held, from = std::max(begin, window.from);
+    const Nanoseconds length = step.post - begin, within = std::min(step.post, window.to) - from;
+    if (length > Nanoseconds{0} && within > Nanoseconds{0}) works += double(within.count()) / double(length.count());
+  }
+  return works;
+}
+
 /// What all domains were seen to move, for each step of each rank.
 double seen_volume(const Timeline& timeline, const CommonSteps& steps) {
-  const Window window{steps.begin(), steps.end()};
-  double bytes_per_second = 0;
+  const Window window = steps.all_of(0, steps.ranks.size());
+  double works = 0, bytes_per_second = 0;
+  for (const auto& rank : steps.ranks) works += works_in(rank, window);
+  if (works <= 0) return 0;
   for (const DomainActivity& domain : domain_activity(timeline, window))
     bytes_per_second += domain.bandwidth_mean.value_or(0);
-  const double seconds = std::chrono::duration<double>(window.length()).count();
-  return bytes_per_second * seconds / (double(steps.ranks.size()) * double(steps.steps()));
+  return bytes_per_second * std::chrono::duration<double>(window.length()).count() / works;
 }
 
 Work find_work(const Timeline& timeline, const CommonSteps& steps) {
@@ -131,28 +143,35 @@ Exchange exchange_of(const Timeline& timeline, const CommonSteps& steps) {
 
 }  // namespace
 
+wire::Status check_clocks(const Timeline& timeline) {
+  if (nodes_with_ranks(timeline) <= 1) return wire::ok();
+  return wire::Error{"the session ran on several nodes; only one node's can be simulated from its recording"};
+}
+
+ProgramModel model_of(const Timeline& timeline, const CommonSteps& steps) {
+  return {largest_domain(timeline), exchange_of(timeline, steps), find_work(timeline, steps)};
+}
+
 wire::Result<Program> find_program(const Timeline& timeline) {
-  if (nodes_with_ranks(timeline) > 1)
-    return wire::Error{"the session ran on several nodes; only one node's can be simulated from its recording"};
+  if (const auto sound = check_clocks(timeline); !sound) return sound.error();
   auto steps = common_steps(timeline);
   if (!steps) return steps.error();
+  ProgramModel model = model_of(timeline, *steps);
   Program program{.name = timeline.program(),
-                  .ranks_per_domain = largest_domain(timeline),
+                  .ranks_per_domain = model.ranks_per_domain,
                   .steps = std::move(*steps),
-                  .exchange = {},
+                  .exchange = std::move(model.exchange),
                   .unexplained = {},
-                  .work = {},
+                  .work = std::move(model.work),
                   .own_noise = {},
                   .late_messages = {},
                   .noise = {},
                   .holds = {},
                   .stalls = {}};
-  program.exchange = exchange_of(timeline, program.steps);
   program.unexplained = unexplained_waits(program.steps, program.exchange);
   LateMessages messages = late_messages(program.steps, program.exchange);
   program.exchange = std::move(messages.exchange);
   program.late_messages = std::move(messages.late);
-  program.work = find_work(timeline, program.steps);
   program.own_noise = find_own_noise(program.steps, program.work, program.ranks_per_domain);
   OwnNoise noise = all_noise(program);
   program.stalls = take_stalls(noise, program.work);

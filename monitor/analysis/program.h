@@ -20,6 +20,19 @@ struct Hold {
   Nanoseconds duration{};
 };
 
+/// What all ranks do alike.
+struct ProgramModel {
+  /// Of the largest domain.
+  Rank ranks_per_domain = 0;
+  Exchange exchange;
+  Work work;
+};
+/// As the ranks say, else as those steps tell.
+ProgramModel model_of(const timeline::Timeline& timeline, const CommonSteps& steps);
+
+/// One line: a session of several nodes, whose clocks are not known to the microseconds that partners are told by.
+wire::Status check_clocks(const timeline::Timeline& timeline);
+
 struct Program {
   std::string name;
   /// Of the largest domain.
@@ -42,8 +55,7 @@ struct Program {
   Rank ranks() const { return Rank(steps.ranks.size()); }
 };
 
-/// Error: one line; also for a session of several nodes, whose clocks are not known to the microseconds that partners
-/// are told by.
+/// Error: one line; also as check_clocks().
 wire::Result<Program> find_program(const timeline::Timeline& timeline);
 
 /// For each group of `ranks_per_domain` neighbouring ranks: how many of them were at work, on average, between two

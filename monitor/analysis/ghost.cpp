@@ -1,0 +1,164 @@
+#include "monitor/analysis/ghost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "monitor/analysis/own_times.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using timeline::Lane;
+using timeline::Timeline;
+
+/// Of a step.
+constexpr double kWorthNaming = 0.01;
+/// A step in a window costs less than a microsecond; a lesson some hundred times as much as its steps.
+constexpr std::int64_t kMostRankSteps = 50'000, kMostToLearnFrom = 20'000, kLeastSteps = 8;
+constexpr Nanoseconds kLearnPeriod = std::chrono::seconds(5);
+
+/// What is known of the work in a domain's steps. What went on before the first of them is not, so that a rank's own
+/// next step is the first that is followed from its begin.
+struct Followed {
+  Window all;
+  Nanoseconds settled = Nanoseconds::min();
+  bool holds(const RankStep& step) const { return step.begin >= settled && step.post <= all.to; }
+};
+
+Followed followed_in(const CommonSteps& steps, std::size_t first, std::size_t last) {
+  Followed followed{.all = steps.all_of(first, last)};
+  for (std::size_t rank = first; rank < last; ++rank)
+    if (steps.has_earlier[rank]) followed.settled = std::max(followed.settled, steps.ranks[rank][1].end);
+  return followed;
+}
+
+void add_work(Ghost& ghost) {
+  const ProgramModel& model = ghost.model;
+  const std::size_t ranks = ghost.departures.size(), each = model.work.memory ? std::size_t(model.ranks_per_domain) : 1;
+  std::vector<Followed> followed;
+  std::vector<Nanoseconds> from;
+  for (std::size_t first = 0; first < ranks && model.work.memory; first += each) {
+    followed.push_back(followed_in(ghost.steps, first, std::min(first + each, ranks)));
+    from.push_back(followed.back().all.from);
+  }
+  const OwnNoise beyond = beyond_work(ghost.steps, model.work, model.ranks_per_domain, from);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    for (std::size_t k = 0; k < ghost.steps.steps(); ++k) {
+      if (!model.work.memory || followed[rank / each].holds(ghost.steps.ranks[rank][k]))
+        ghost.departures[rank][k].at_work = beyond[rank][k];
+    }
+  }
+}
+
+void add_waiting(Ghost& ghost) {
+  const auto& ranks = ghost.steps.ranks;
+  std::vector<double> posts(ranks.size()), ends(ranks.size());
+  for (std::size_t k = 0; k < ghost.steps.steps(); ++k) {
+    const Nanoseconds zero = ranks[0][k].post;
+    for (std::size_t i = 0; i < ranks.size(); ++i) posts[i] = double((ranks[i][k].post - zero).count());
+    predict_ends(ghost.model.exchange, posts, ends);
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      ghost.departures[i][k].waiting = ranks[i][k].end - zero - Nanoseconds{std::llround(ends[i])};
+  }
+}
+
+Nanoseconds mean_step(const CommonSteps& steps) {
+  Nanoseconds sum{};
+  for (const auto& rank : steps.ranks) sum += (rank.back().end - rank.front().begin) / std::int64_t(steps.steps());
+  return std::max(Nanoseconds{1}, sum / std::int64_t(steps.ranks.size()));
+}
+
+Ghost ghost_of(ProgramModel model, CommonSteps steps) {
+  Ghost ghost{.model = std::move(model), .steps = std::move(steps), .departures = {}, .step = {}};
+  ghost.departures.assign(ghost.steps.ranks.size(), std::vector<Departure>(ghost.steps.steps()));
+  ghost.step = mean_step(ghost.steps);
+  add_work(ghost);
+  add_waiting(ghost);
+  return ghost;
+}
+
+/// The latest steps before `to`, so many that all ranks together have `most` of them.
+Nanoseconds begin_of_latest(const Timeline& timeline, Nanoseconds to, std::int64_t most) {
+  const auto each = std::size_t(std::max(kLeastSteps, most / std::max<std::int64_t>(timeline.ranks(), 1)));
+  Nanoseconds from = to;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const Lane* lane = timeline.lane(rank);
+    const std::size_t begun = lane == nullptr ? 0 : lane->steps_begun_before(to);
+    if (begun > 0) from = std::min(from, (*(lane->steps().begin() + std::ptrdiff_t(begun - std::min(begun, each)))).begin);
+  }
+  return from;
+}
+
+Nanoseconds magnitude(const Departure& departure) {
+  return std::max(std::chrono::abs(departure.at_work.value_or(Nanoseconds{0})), std::chrono::abs(departure.waiting));
+}
+
+}  // namespace
+
+wire::Result<Ghost> find_ghost(const Timeline& timeline) {
+  if (const auto sound = check_clocks(timeline); !sound) return sound.error();
+  auto steps = common_steps(timeline);
+  if (!steps) return steps.error();
+  ProgramModel model = model_of(timeline, *steps);
+  return ghost_of(std::move(model), std::move(*steps));
+}
+
+DepartureSums sum_of(const Ghost& ghost, std::size_t largest) {
+  DepartureSums sums{.at_work = std::vector<Nanoseconds>(ghost.departures.size()),
+                     .waiting = std::vector<Nanoseconds>(ghost.departures.size()),
+                     .largest = {}};
+  double all = 0;
+  const auto larger = [](const LargestDeparture& a, const LargestDeparture& b) {
+    return magnitude(a.departure) > magnitude(b.departure);
+  };
+  for (std::size_t rank = 0; rank < ghost.departures.size(); ++rank) {
+    for (std::size_t k = 0; k < ghost.departures[rank].size(); ++k) {
+      const Departure& departure = ghost.departures[rank][k];
+      const Nanoseconds at_work = departure.at_work.value_or(Nanoseconds{0});
+      sums.at_work[rank] += at_work, sums.waiting[rank] += departure.waiting;
+      all += std::abs(double(at_work.count())) + std::abs(double(departure.waiting.count()));
+      if (double(magnitude(departure).count()) < kWorthNaming * double(ghost.step.count())) continue;
+      sums.largest.push_back({Rank(rank), k, departure});
+      std::ranges::push_heap(sums.largest, larger);
+      if (sums.largest.size() <= largest) continue;
+      std::ranges::pop_heap(sums.largest, larger);
+      sums.largest.pop_back();
+    }
+  }
+  std::ranges::sort_heap(sums.largest, larger);
+  sums.share = all / (double(ghost.step.count()) * double(ghost.steps.steps()) * double(ghost.departures.size()));
+  return sums;
+}
+
+wire::Result<ProgramModel> GhostFinder::learn(Nanoseconds until) const {
+  const auto steps = common_steps(timeline_, {begin_of_latest(timeline_, until, kMostToLearnFrom), until});
+  if (!steps) return steps.error();
+  return model_of(timeline_, *steps);
+}
+
+wire::Result<Ghost> GhostFinder::find(Window window) {
+  if (const auto sound = check_clocks(timeline_); !sound) return sound.error();
+  window.from = std::max(window.from, begin_of_latest(timeline_, window.to, kMostRankSteps));
+  auto steps = common_steps(timeline_, window);
+  if (!steps) return steps.error();
+  const Nanoseconds round = window.to / kLearnPeriod * kLearnPeriod;
+  for (const Nanoseconds at : {round, window.to}) {
+    if (model_ && learnt_at_ == at) break;
+    auto model = learn(at);
+    if (!model && at == window.to) return model.error();
+    if (!model) continue;
+    model_ = std::move(*model), learnt_at_ = at;
+    break;
+  }
+  return ghost_of(*model_, std::move(*steps));
+}
+
+const wire::Result<Ghost>& GhostFinder::observe(Window window) {
+  if (window.from == window_.from && window.to == window_.to && events_ == timeline_.events()) return ghost_;
+  window_ = window, events_ = timeline_.events();
+  ghost_ = find(window);
+  return ghost_;
+}
+
+}  // namespace idlewave::analysis
