@@ -161,6 +161,7 @@ void add_replay(CommandLine& app, ReplayOptions& o, Parsed& parsed) {
   verb.add_flag("--once", o.once, "Print one screen as text and exit");
   add_duration(verb, "--at", "With --once: the time of the screen (the end)", [&o](Nanoseconds t) { o.at = t; });
   verb.add_flag("--colour,--color", o.colour, "With --once: in colours, for a terminal with 256 of them");
+  verb.add_flag("--ghost", o.ghost, "Begin with the map of where ranks leave the program's model (key G)");
   add_watch_options(verb, o);
   add_size(verb, o);
   verb.then([&] {
@@ -233,6 +234,7 @@ void add_file_verbs(CommandLine& app, FileOptions& o, Parsed& parsed) {
 
   CommandLine verb = app.verb("report");
   verb.add("file", o.path, "Session file").required();
+  verb.add_flag("--ghost", o.ghost, "Also where ranks left the program's model, and what it would have taken");
   add_report_options(verb, o);
   add_watch_options(verb, o);
   verb.then([&] { parsed = [&o] { return report(o); }; });

@@ -41,6 +41,7 @@ Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
   info_.label = options_.label;
   info_.lesson = options_.lesson;
   info_.can_detach = !options_.hosted.empty();
+  state_.ghost = options_.ghost;
 }
 
 /// While it is paused, nothing is told that came later.
@@ -51,7 +52,7 @@ view::Model Monitor::model() const {
     const auto later = std::ranges::upper_bound(all, state_.paused_at, {}, &analysis::Remark::at);
     remarks = remarks.first(std::size_t(later - all.begin()));
   }
-  return {observer_->timeline(), observer_->findings(), remarks, info_};
+  return {observer_->timeline(), observer_->findings(), remarks, info_, state_.ghost ? &observer_->ghost() : nullptr};
 }
 
 bool Monitor::has_ended() const { return link_->status().state == link::LinkState::kEnded; }
@@ -119,7 +120,13 @@ void Monitor::refresh(Nanoseconds now) {
   observer_->refresh(now, newest, kAveragingWindow, moment < newest ? std::optional(moment) : std::nullopt);
   // Whoever looks at the past does so in peace: the columns stay as they are.
   if (state_.follow) info_.rhythm = observer_->rhythm();
+  look_for_ghost();
   describe_link(now);
+}
+
+void Monitor::look_for_ghost() {
+  if (!state_.ghost) return;
+  if (const auto window = view::ghost_window(state_, model(), size_, look_)) observer_->look_for_ghost(*window);
 }
 
 void Monitor::describe_link(Nanoseconds now) {
@@ -170,15 +177,19 @@ Nanoseconds Monitor::shown_moment() const { return view::shown_moment(state_, mo
 
 void Monitor::press(const view::Key& key, view::Size size, const view::Look& look, Nanoseconds now) {
   const Nanoseconds before = shown_moment();
+  const bool had_ghost = state_.ghost;
   view::Update update = view::update(std::move(state_), key, model(), size, look);
   state_ = std::move(update.state);
   for (const view::Effect& effect : update.effects) carry_out(effect, size, look, now);
   if (!loading_ && shown_moment() != before) refresh(now);
+  if (state_.ghost && !had_ghost) look_for_ghost();
 }
 
 view::Canvas Monitor::screen(view::Size size, const view::Look& look) {
+  const bool resized = size_ != size;
   size_ = size;
   look_ = look;
+  if (resized) look_for_ghost();
   return view::draw(state_, model(), size, look);
 }
 

@@ -28,6 +28,7 @@ class Monitor {
     std::optional<view::Lesson> lesson;
     std::uint64_t memory = 512u << 20;
     double replay_speed = 1;
+    bool ghost = false;         ///< The map begins with it.
     bool ends_program = false;  ///< Quitting ends the program of `hosted`, so it asks first.
     /// Session whose host (monitor/host/host_record.h) is to be looked at; empty: there is none.
     std::string hosted;
@@ -89,6 +90,7 @@ class Monitor {
   std::string recording_path() const;
   void save_screen(view::Size size, const view::Look& look);
   void seek(Nanoseconds session_time);
+  void look_for_ghost();
   void carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now);
 
   Options options_;

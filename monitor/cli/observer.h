@@ -7,6 +7,7 @@
 #include <string>
 
 #include "monitor/analysis/findings.h"
+#include "monitor/analysis/ghost.h"
 #include "monitor/ingest/ingest.h"
 #include "monitor/link/link.h"
 #include "monitor/timeline/timeline.h"
@@ -33,6 +34,10 @@ class Observer {
   /// Findings and remarks for the `window` before `until` (session time); the rate of events at `now`. With a `past`
   /// moment findings are those of then, while remarks still tell what is new.
   void refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, std::optional<Nanoseconds> past = {});
+
+  void look_for_ghost(analysis::Window window) { ghost_.observe(window); }
+  /// Of the latest window that was looked at.
+  const wire::Result<analysis::Ghost>& ghost() const { return ghost_.found(); }
 
   timeline::Timeline& timeline() { return timeline_; }
   const timeline::Timeline& timeline() const { return timeline_; }
@@ -61,6 +66,7 @@ class Observer {
   bool saw_end_ = false;
   analysis::Findings findings_;
   analysis::CauseFinder causes_;
+  analysis::GhostFinder ghost_;
   analysis::Narrator narrator_;
   std::deque<std::pair<Nanoseconds, std::uint64_t>> counts_;  ///< Events known at some moments of the last second.
   double events_per_second_ = 0;

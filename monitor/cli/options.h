@@ -59,6 +59,7 @@ struct ReplayOptions : WatchOptions {
   bool once = false;
   std::optional<Nanoseconds> at;  ///< Session time, with once; unset: the end.
   bool colour = false;            ///< With once: escape sequences for 256 colours.
+  bool ghost = false;             ///< The map begins with it.
 };
 
 struct InjectOptions {
@@ -70,6 +71,7 @@ struct InjectOptions {
 struct FileOptions : WatchOptions {
   std::string path;
   bool check = false;  ///< Exit with 0 only if the recording is complete.
+  bool ghost = false;  ///< The report has it.
 };
 
 }  // namespace idlewave::cli

@@ -73,7 +73,8 @@ int replay(const ReplayOptions& options) {
   Monitor::Options monitor_options{.session = replay->header().session,
                                    .label = "recording",
                                    .memory = options.memory,
-                                   .replay_speed = options.speed};
+                                   .replay_speed = options.speed,
+                                   .ghost = options.ghost};
   monitor_options.reopen = [&options] { return open(options.path, options.speed); };
   const auto body = [&] {
     Monitor monitor(std::move(*link), monitor_options);

@@ -86,6 +86,12 @@ void axis(Turn& turn) {
   turn.say(turn.state.by_steps ? "a column is a step of each rank; a goes back to time" : "columns are time");
 }
 
+void ghost(Turn& turn) {
+  turn.state.ghost = !turn.state.ghost;
+  turn.say(turn.state.ghost ? "colours: by how much ranks leave the program's model; G goes back"
+                            : "colours: what ranks do");
+}
+
 void finer(Turn& turn) { change_zoom(turn, -1); }
 void coarser(Turn& turn) { change_zoom(turn, 1); }
 void more_ranks(Turn& turn) { change_rank_zoom(turn, false); }

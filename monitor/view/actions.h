@@ -18,6 +18,7 @@ void page_later(Turn& turn);
 void oldest(Turn& turn);
 void follow(Turn& turn);
 void axis(Turn& turn);
+void ghost(Turn& turn);
 void finer(Turn& turn);
 void coarser(Turn& turn);
 void more_ranks(Turn& turn);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "monitor/view/fronts.h"
+#include "monitor/view/ghost_map.h"
 #include "monitor/view/map_shares.h"
 #include "monitor/view/moment.h"
 #include "monitor/view/text.h"
@@ -84,7 +85,7 @@ class MapPainter {
         grid_(static_cast<int>(layout.rows.groups.size()), layout.map.width) {}
 
   void paint() {
-    layout_.steps ? fill_by_steps() : fill_by_time();
+    fill();
     end_silent_ranks();
     mark_waves();
     show_delays();
@@ -109,6 +110,25 @@ class MapPainter {
   float elapsed(int x) const {
     const Nanoseconds past = std::min(until_, window().begin_of(x + 1)) - window().begin_of(x);
     return static_cast<float>(past.count()) / static_cast<float>(window().column.count());
+  }
+
+  void fill() {
+    const analysis::Ghost* ghost = ghost_shown(state_, model_);
+    if (ghost != nullptr) return fill_by_ghost(*ghost);
+    layout_.steps ? fill_by_steps() : fill_by_time();
+  }
+
+  void fill_by_ghost(const analysis::Ghost& ghost) {
+    const int begun = layout_.steps ? layout_.steps->columns : begun_columns();
+    std::vector<DepartureCell> cells(layout_.rows.groups.size() * static_cast<std::size_t>(layout_.map.width));
+    if (layout_.steps)
+      departures_over_steps(ghost, layout_.rows.groups, *layout_.steps, cells);
+    else
+      departures_over_time(ghost, layout_.rows.groups, window(), cells);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const int x = static_cast<int>(i) % layout_.map.width;
+      if (x < begun) grid_.at(static_cast<int>(i) / layout_.map.width, x) = ink_of(cells[i]);
+    }
   }
 
   void fill_by_time() {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "monitor/view/figures.h"
+#include "monitor/view/ghost_map.h"
 #include "monitor/view/heat_map.h"
 #include "monitor/view/map_shares.h"
 #include "monitor/view/moment.h"
@@ -95,6 +96,13 @@ std::string in_words(const timeline::Shares& s) {
   return out;
 }
 
+std::string words_at(const Layout& layout, const State& state, const Model& model) {
+  const analysis::Ghost* ghost = ghost_shown(state, model);
+  if (ghost == nullptr) return in_words(shares_at(layout, state, model));
+  const std::string words = departure_in_words(*ghost, state.cursor_rank, *state.cursor_time);
+  return words.empty() ? "not known of the model" : words;
+}
+
 /// What is under the cursor, in words; longest first.
 std::vector<std::string> cursor_words(const Layout& layout, const State& state, const Model& model) {
   const Lane* lane = model.timeline.lane(state.cursor_rank);
@@ -109,7 +117,7 @@ std::vector<std::string> cursor_words(const Layout& layout, const State& state, 
     return {place + " · " + now, rank + " " + now, rank};
   }
   const std::string at = to_moment(*state.cursor_time, layout.window.column);
-  const std::string what = in_words(shares_at(layout, state, model));
+  const std::string what = words_at(layout, state, model);
   const wire::Step step = step_at(*lane, *state.cursor_time);
   const std::string with_step = step == wire::kNoStep ? at : fmt::format("{} · step {}", at, step);
   return {place + " · " + with_step + " · " + what, rank + " · " + with_step + " · " + what,
@@ -128,16 +136,16 @@ class LegendWriter {
     for (int ink = static_cast<int>(first); ink <= static_cast<int>(last); ++ink) swatch(static_cast<Ink>(ink));
     x_ = canvas_.text(x_ + 1, y_, words, Ink::kText) + 2;
   }
-  /// Shades of waiting with the shares at which they begin and end: a number at each end and between `parts` of them.
-  void scale(int parts) {
+  /// Shades with the shares at which they begin and end: a number at each end and between `parts` of them.
+  void scale(int parts, float (*share_from)(int shade), std::string_view words) {
     constexpr int kShades = 8;
     for (int part = 0; part < parts; ++part) {
-      x_ = canvas_.text(x_, y_, fmt::format("{:.0f} ", 100 * wait_from(part * kShades / parts)), Ink::kDim);
+      x_ = canvas_.text(x_, y_, fmt::format("{:.0f} ", 100 * share_from(part * kShades / parts)), Ink::kDim);
       for (int shade = part * kShades / parts; shade < (part + 1) * kShades / parts; ++shade)
         swatch(static_cast<Ink>(static_cast<int>(Ink::kWait0) + shade));
       ++x_;
     }
-    x_ = canvas_.text(x_, y_, "100 % wait", Ink::kText) + 2;
+    x_ = canvas_.text(x_, y_, words, Ink::kText) + 2;
   }
   /// Without a swatch; nothing if it does not fit.
   void note(std::string_view words, Ink ink) {
@@ -229,22 +237,35 @@ void draw_time_axis(Canvas& canvas, const Layout& layout, const State& state, co
   if (state.cursor_time) mark(state.cursor_rank, *state.cursor_time, "▴", Ink::kCursor);
 }
 
+namespace {
+
+/// What the inks of the map stand for.
+struct LegendWords {
+  std::string_view calm, shades, scale, nothing, other;
+  float (*share_from)(int shade);
+};
+constexpr LegendWords kPhaseWords{"compute", "wait", "100 % wait", "no data", "other", wait_from};
+constexpr LegendWords kGhostWords{"as the model", "later", "100 % of a step later", "not known", "earlier", later_from};
+
+}  // namespace
+
 void draw_legend(Canvas& canvas, const Layout& layout, const State& state, const Model& model, const Look& look) {
   if (layout.legend < 0) return;
   const int columns = canvas.size().columns;
   LegendWriter legend(canvas, look, layout.legend);
-  legend.entry(Ink::kCompute, Ink::kCompute, "compute");
+  const LegendWords words = ghost_shown(state, model) != nullptr ? kGhostWords : kPhaseWords;
+  legend.entry(Ink::kCompute, Ink::kCompute, words.calm);
   if (columns >= 60)
-    legend.scale(columns >= 120 && look.colours != ColourDepth::kNone ? 4 : 1);
+    legend.scale(columns >= 120 && look.colours != ColourDepth::kNone ? 4 : 1, words.share_from, words.scale);
   else
-    legend.entry(columns >= 40 ? Ink::kWait0 : Ink::kWait7, Ink::kWait7, "wait");
+    legend.entry(columns >= 40 ? Ink::kWait0 : Ink::kWait7, Ink::kWait7, words.shades);
   legend.entry(Ink::kDelay, Ink::kDelay, "delay");
-  legend.entry(Ink::kNoData, Ink::kNoData, "no data");
-  if (columns >= 100) legend.entry(Ink::kOther, Ink::kOther, "other");
+  legend.entry(Ink::kNoData, Ink::kNoData, words.nothing);
+  if (columns >= 100) legend.entry(Ink::kOther, Ink::kOther, words.other);
   if (const std::string sample = sample_words(layout); !sample.empty()) legend.note(sample, Ink::kWarning);
   const int room = columns - legend.x() - 1;
-  const std::string words = longest_fitting(cursor_words(layout, state, model), room);
-  canvas.text(columns - 1 - columns_of(words), layout.legend, words, Ink::kCursor);
+  const std::string cursor = longest_fitting(cursor_words(layout, state, model), room);
+  canvas.text(columns - 1 - columns_of(cursor), layout.legend, cursor, Ink::kCursor);
 }
 
 }  // namespace idlewave::view

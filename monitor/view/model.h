@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "monitor/analysis/findings.h"
+#include "monitor/analysis/ghost.h"
 #include "monitor/timeline/timeline.h"
 #include "probe/wire/no_command.h"
 
@@ -69,6 +70,7 @@ struct Model {
   const analysis::Findings& findings;         ///< May be older than the timeline: numbers sit still between refreshes.
   std::span<const analysis::Remark> remarks;  ///< Narrator::remarks(), oldest first.
   const SessionInfo& session;
+  const wire::Result<analysis::Ghost>* ghost = nullptr;  ///< Of what the map shows; null where nobody asked for it.
 };
 
 }  // namespace idlewave::view

@@ -29,6 +29,15 @@ Nanoseconds moment_of(const State& state, const Model& model, const Layout& layo
   return state.follow ? until : std::min(end_of_map(model, layout, until), until);
 }
 
+analysis::Window ghost_window(const State& state, const Model& model, const Layout& layout) {
+  constexpr int kCut = 8;
+  const Nanoseconds until = shown_until(state, model);
+  const Nanoseconds from =
+      layout.steps ? begin_of_step(model.timeline, layout.steps->begin_of(0), until) : layout.window.from();
+  const Nanoseconds to = std::min(end_of_map(model, layout, until), until);
+  return {from - (to - from) / kCut, to};
+}
+
 bool shows_the_past(const State& state, const Model& model, const Layout& layout) {
   return state.paused || moment_of(state, model, layout) < shown_until(state, model);
 }

@@ -98,6 +98,12 @@ Nanoseconds shown_moment(const State& state, const Model& model, Size size, cons
   return moment_of(state, model, lay_out(panels(), state, model, size, look));
 }
 
+std::optional<analysis::Window> ghost_window(const State& state, const Model& model, Size size, const Look& look) {
+  const Layout layout = lay_out(panels(), state, model, size, look);
+  if (layout.tiny || model.timeline.empty()) return std::nullopt;
+  return ghost_window(state, model, layout);
+}
+
 Canvas draw(const State& state, const Model& model, Size size, const Look& look) {
   Canvas canvas(size);
   const Layout layout = lay_out(panels(), state, model, size, look);

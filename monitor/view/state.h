@@ -72,6 +72,7 @@ struct State {
   bool by_steps = false;      ///< The map's columns are steps, each rank's own (step_window.h), instead of time.
   int step_zoom = 0;          ///< By steps: a column is 2^step_zoom of them.
   wire::Step first_step = 0;  ///< By steps: left edge of the map while not following.
+  bool ghost = false;         ///< The map shows where ranks leave the model (ghost_map.h), not what they do.
   bool paused = false;
   Nanoseconds paused_at{};  ///< While paused, nothing later than this is shown.
 

@@ -5,6 +5,7 @@
 #include "monitor/analysis/plural.h"
 #include "monitor/view/figures.h"
 #include "monitor/view/fronts.h"
+#include "monitor/view/ghost_map.h"
 #include "monitor/view/moment.h"
 #include "monitor/view/noises.h"
 #include "monitor/view/text.h"
@@ -166,6 +167,9 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
 
 std::vector<Piece> step_pieces(const Layout& layout, const State& state, const Model& model, int columns) {
   std::vector<Piece> pieces = {{.text = longest_fitting(step_in_words(model.findings.steps), columns), .weight = 9}};
+  if (state.ghost && model.ghost != nullptr)
+    pieces.push_back(
+        {.text = longest_fitting(ghost_in_words(*model.ghost), columns * 2 / 3), .ink = Ink::kStrong, .weight = 8});
   if (model.findings.skew.step != wire::kNoStep)
     pieces.push_back({.text = "skew " + to_duration(model.findings.skew.spread), .weight = 2});
   if (model.findings.order)
