@@ -85,7 +85,8 @@ Nanoseconds begin_of_latest(const Timeline& timeline, Nanoseconds to, std::int64
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     const Lane* lane = timeline.lane(rank);
     const std::size_t begun = lane == nullptr ? 0 : lane->steps_begun_before(to);
-    if (begun > 0) from = std::min(from, (*(lane->steps().begin() + std::ptrdiff_t(begun - std::min(begun, each)))).begin);
+    if (begun > 0)
+      from = std::min(from, (*(lane->steps().begin() + std::ptrdiff_t(begun - std::min(begun, each)))).begin);
   }
   return from;
 }

@@ -65,8 +65,8 @@ const Ghost* ghost_shown(const State& state, const Model& model) {
 void departures_over_time(const Ghost& ghost, std::span<const RankRange> rows, const TimeWindow& window,
                           std::span<DepartureCell> out) {
   for_each_rank(ghost, rows, [&](std::size_t row, std::size_t rank) {
-    const std::span cells = out.subspan(row * static_cast<std::size_t>(window.columns),
-                                        static_cast<std::size_t>(window.columns));
+    const std::span cells =
+        out.subspan(row * static_cast<std::size_t>(window.columns), static_cast<std::size_t>(window.columns));
     const auto fill = [&](Nanoseconds from, Nanoseconds to, Nanoseconds departure) {
       if (from >= to || to <= window.from() || from >= window.to()) return;
       const auto last = std::min<std::int64_t>(window.x_of(to - Nanoseconds(1)), window.columns - 1);

@@ -126,8 +126,8 @@ TEST(Ghost, OfAWindowIsThatOfTheSession) {
     ASSERT_TRUE(part) << part.error().message;
     const double near = 0.02 * double(whole->step.count());
     for (std::size_t k = 0; k < part->steps.steps(); ++k) {
-      const auto in_whole = std::size_t(std::ranges::find(whole->steps.numbers, part->steps.numbers[k]) -
-                                        whole->steps.numbers.begin());
+      const auto in_whole =
+          std::size_t(std::ranges::find(whole->steps.numbers, part->steps.numbers[k]) - whole->steps.numbers.begin());
       for (std::size_t rank = 0; rank < whole->departures.size(); ++rank) {
         const Departure &a = part->departures[rank][k], &b = whole->departures[rank][in_whole];
         ASSERT_NEAR(double(a.waiting.count()), double(b.waiting.count()), near);

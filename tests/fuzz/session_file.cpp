@@ -10,8 +10,8 @@
 #include "monitor/cli/observer.h"
 #include "monitor/cli/recording.h"
 #include "monitor/cli/report.h"
-#include "monitor/cli/simulation/derived_scenario.h"
 #include "monitor/link/link.h"
+#include "monitor/model/derived_scenario.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/state.h"
 #include "probe/wire/frame_log.h"
@@ -80,7 +80,7 @@ void simulate_from(const std::string& path) {
   if (!recording) return require(!recording.error().message.empty());
   const auto program = analysis::find_program(recording->timeline());
   if (!program) return require(!program.error().message.empty());
-  (void)support::parse_scenario(cli::simulation::scenario_of(*program, path), path);
+  (void)support::parse_scenario(model::scenario_of(*program, path), path);
 }
 
 }  // namespace

@@ -95,7 +95,8 @@ TEST_F(GhostMap, SaysInWordsWhatItShows) {
   EXPECT_THAT(text, HasSubstr("of a step later"));
   EXPECT_THAT(text, HasSubstr("most by rank 30, step 60: 8.00 ms later at work"));
   const RingModel::Times& times = program_.times[40][12];
-  EXPECT_EQ(departure_in_words(ghost(), 12, Nanoseconds(std::int64_t(times.work_end))), "as the model at work, 5.00 ms later by waiting");
+  EXPECT_EQ(departure_in_words(ghost(), 12, Nanoseconds(std::int64_t(times.work_end))),
+            "as the model at work, 5.00 ms later by waiting");
   EXPECT_EQ(departure_in_words(ghost(), 12, std::chrono::hours(1)), "");
 }
 

@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "monitor/cli/recording.h"
-#include "monitor/cli/simulation/comparison.h"
-#include "monitor/cli/simulation/derived_scenario.h"
-#include "monitor/cli/simulation/inference.h"
-#include "monitor/cli/simulation/own_noise.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/model/comparison.h"
+#include "monitor/model/derived_scenario.h"
+#include "monitor/model/inference.h"
+#include "monitor/model/own_noise.h"
 #include "workloads/sim/simulator.h"
 #include "workloads/sim/sweep/console.h"
 #include "workloads/support/json.h"
@@ -20,6 +20,7 @@ namespace {
 
 using analysis::Program;
 using json = support::Json;
+using model::Figures;
 using timeline::LossKind;
 using timeline::Timeline;
 
@@ -41,7 +42,7 @@ struct Models {
 
 std::string json_of(const std::string& scenario, const Program& program, const Figures& life, const Models& models) {
   json object = {{"scenario", scenario}};
-  object.append_missing(inference_json(program));
+  object.append_missing(model::inference_json(program));
   object["measured"] = to_json(life);
   object["simulated"] = to_json(models.best());
   object["simulated_noise"] = models.own ? "recorded" : "drawn";
@@ -138,7 +139,7 @@ bool asks_for_disturbances(const SessionOptions& options) {
 }
 
 int compare(const Program& program, const SessionOptions& options) {
-  const std::string text = scenario_of(program, options.recording, options.extrapolate);
+  const std::string text = model::scenario_of(program, options.recording, options.extrapolate);
   auto parsed = support::parse_scenario(text, options.recording, options.settings);
   if (!parsed) return fail(parsed.error().message, 2);
   const auto prepared = sim::prepare(std::move(*parsed), std::filesystem::current_path());
@@ -148,18 +149,18 @@ int compare(const Program& program, const SessionOptions& options) {
   const Rank each = scenario.machine.ranks_per_domain;
   Models models;
   const auto run_with = [&](const support::Scenario& what, const sim::core::PhaseNoise* noise, double work_in_noise) {
-    return simulated(what, noise, work_in_noise, options.window, &sim::sweep::interrupted());
+    return model::simulated(what, noise, work_in_noise, options.window, &sim::sweep::interrupted());
   };
-  const auto drawn = run_with(scenario, prepared->noise.get(), work_in_all_noise(program));
+  const auto drawn = run_with(scenario, prepared->noise.get(), model::work_in_all_noise(program));
   if (!drawn) return fail(drawn.error().message, was_interrupted() ? 1 : 2);
   models.drawn = *drawn;
   if (!asks_for_disturbances(options)) {
-    const RecordedNoise recorded(program.own_noise);
-    const auto own = run_with(with_own_delays(scenario, program), &recorded, work_in_own_noise(program));
+    const model::RecordedNoise recorded(program.own_noise);
+    const auto own = run_with(model::with_own_delays(scenario, program), &recorded, model::work_in_own_noise(program));
     if (!own) return fail(own.error().message, was_interrupted() ? 1 : 2);
     models.own = *own;
   }
-  const Figures life = measured(program, each, options.window);
+  const Figures life = model::measured(program, each, options.window);
   print(options.json ? json_of(text, program, life, models) : text_of(text, life, models));
   return 0;
 }
@@ -173,7 +174,7 @@ int run(const SessionOptions& options) {
   if (!program) return fail(program.error().message, 2);
   if (const auto fits = check_size(*program, options); !fits) return fail(fits.error().message, 2);
   say_what_is_left_out(options.recording, *recording, program->steps);
-  for (const std::string& line : not_told(*program)) fail(options.recording + ": " + line, 0);
+  for (const std::string& line : model::not_told(*program)) fail(options.recording + ": " + line, 0);
   return compare(*program, options);
 }
 

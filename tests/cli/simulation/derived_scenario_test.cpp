@@ -14,8 +14,8 @@
 #include <random>
 
 #include "monitor/cli/recording.h"
-#include "monitor/cli/simulation/derived_scenario.h"
 #include "monitor/cli/simulation/observation.h"
+#include "monitor/model/derived_scenario.h"
 #include "probe/wire/codec.h"
 #include "probe/wire/frame_log.h"
 #include "tests/wire/files.h"
@@ -160,7 +160,7 @@ TEST_F(DerivedScenario, SimulatesToTheSameEnd) {
                                                    {"communication.time=2 ms"},
                                                    {"program.kernel=core", "program.time=7 ms"},
                                                    {"communication.distances=[1]"}}) {
-    const auto derived = support::parse_scenario(scenario_of(recorded(settings), "test"), "derived");
+    const auto derived = support::parse_scenario(model::scenario_of(recorded(settings), "test"), "derived");
     ASSERT_TRUE(derived) << derived.error().message;
     const auto again = sim::run(*derived, {}), before = sim::run(scenario(settings), {});
     EXPECT_NEAR(again->makespan, before->makespan, 2e-3 * before->makespan) << testing::PrintToString(settings);
@@ -228,7 +228,7 @@ TEST_F(DerivedScenario, IsTheSameWhereStepsAreNumberedByTens) {
   ASSERT_TRUE(program) << program.error().message;
   EXPECT_EQ(program->steps.steps(), expected->steps.steps());
   EXPECT_EQ(program->steps.known, expected->steps.known);
-  EXPECT_EQ(scenario_of(*program, "x"), scenario_of(*expected, "x"));
+  EXPECT_EQ(model::scenario_of(*program, "x"), model::scenario_of(*expected, "x"));
 }
 
 TEST_F(DerivedScenario, IsOfTheStepsBesideAFrameThatIsMissing) {
@@ -278,7 +278,7 @@ TEST_F(DerivedScenario, IsOfWhatIsSoundInADamagedRecording) {
     }
     ++read;
     ASSERT_NO_FATAL_FAILURE(expect_sound(*program));
-    ASSERT_TRUE(support::parse_scenario(scenario_of(*program, hurt), "derived"));
+    ASSERT_TRUE(support::parse_scenario(model::scenario_of(*program, hurt), "derived"));
   }
   EXPECT_GT(read, 50);
 }

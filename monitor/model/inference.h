@@ -7,7 +7,7 @@
 #include "monitor/analysis/program.h"
 #include "workloads/support/json.h"
 
-namespace idlewave::cli::simulation {
+namespace idlewave::model {
 
 /// Whoever waits for the rank above waits for the one below as well, and messages take no time: eager and rendezvous are
 /// the same then.
@@ -19,4 +19,4 @@ std::vector<std::string> not_told(const analysis::Program& program);
 /// The keys of docs/scenario.md.
 support::Json inference_json(const analysis::Program& program);
 
-}  // namespace idlewave::cli::simulation
+}  // namespace idlewave::model

@@ -1,9 +1,9 @@
-#include "monitor/cli/simulation/comparison.h"
+#include "monitor/model/comparison.h"
 
 #include "workloads/sim/core/active_window.h"
 #include "workloads/sim/simulator.h"
 
-namespace idlewave::cli::simulation {
+namespace idlewave::model {
 namespace {
 
 using wire::Nanoseconds;
@@ -54,4 +54,4 @@ wire::Result<Figures> simulated(const support::Scenario& scenario, const sim::co
   return Figures{run->makespan, run->makespan / double(scenario.program.steps), active.means()};
 }
 
-}  // namespace idlewave::cli::simulation
+}  // namespace idlewave::model

@@ -1,10 +1,10 @@
-#include "monitor/cli/simulation/inference.h"
+#include "monitor/model/inference.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace idlewave::cli::simulation {
+namespace idlewave::model {
 namespace {
 
 using analysis::Exchange;
@@ -100,4 +100,4 @@ json inference_json(const Program& program) {
       {"not_told", not_told(program)}};
 }
 
-}  // namespace idlewave::cli::simulation
+}  // namespace idlewave::model

@@ -1,12 +1,12 @@
-#include "monitor/cli/simulation/derived_scenario.h"
+#include "monitor/model/derived_scenario.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "monitor/cli/simulation/inference.h"
+#include "monitor/model/inference.h"
 #include "probe/wire/printable.h"
 
-namespace idlewave::cli::simulation {
+namespace idlewave::model {
 namespace {
 
 using analysis::Program;
@@ -96,4 +96,4 @@ std::string scenario_of(const Program& program, const std::string& source, Rank 
          noise_table(program) + all_delays_of(program, factor);
 }
 
-}  // namespace idlewave::cli::simulation
+}  // namespace idlewave::model

@@ -1,7 +1,7 @@
 // From life to model and back: what is derived from the session of a random program, simulated, is held against that
 // session.
 
-#include "monitor/cli/simulation/comparison.h"
+#include "monitor/model/comparison.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "monitor/cli/simulation/derived_scenario.h"
-#include "monitor/cli/simulation/inference.h"
-#include "monitor/cli/simulation/own_noise.h"
+#include "monitor/model/derived_scenario.h"
+#include "monitor/model/inference.h"
+#include "monitor/model/own_noise.h"
 #include "tests/analysis/simulated_session.h"
 
-namespace idlewave::cli::simulation {
+namespace idlewave::model {
 namespace {
 
 constexpr words::Fractions kWindow{0.5, 0.95};
@@ -252,4 +252,4 @@ TEST(Comparison, NamesTheWaitingThatItDoesNotExplain) {
 }
 
 }  // namespace
-}  // namespace idlewave::cli::simulation
+}  // namespace idlewave::model

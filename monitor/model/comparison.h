@@ -9,7 +9,7 @@
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::cli::simulation {
+namespace idlewave::model {
 
 /// The same figures of both.
 struct Figures {
@@ -28,4 +28,4 @@ Figures measured(const analysis::Program& program, wire::Rank ranks_per_domain, 
 wire::Result<Figures> simulated(const support::Scenario& scenario, const sim::core::PhaseNoise* noise,
                                 double work_in_noise, words::Fractions window, const std::atomic<bool>* stop = nullptr);
 
-}  // namespace idlewave::cli::simulation
+}  // namespace idlewave::model

@@ -5,7 +5,7 @@
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/support/scenario.h"
 
-namespace idlewave::cli::simulation {
+namespace idlewave::model {
 
 /// Of a run on so many times the ranks that were recorded: r + j p does what r did, of p. Silent behind the recorded
 /// steps. `noise` outlives it.
@@ -27,4 +27,4 @@ double work_in_all_noise(const analysis::Program& program);
 /// messages.
 support::Scenario with_own_delays(support::Scenario scenario, const analysis::Program& program);
 
-}  // namespace idlewave::cli::simulation
+}  // namespace idlewave::model

@@ -1,8 +1,8 @@
-#include "monitor/cli/simulation/own_noise.h"
+#include "monitor/model/own_noise.h"
 
 #include <algorithm>
 
-namespace idlewave::cli::simulation {
+namespace idlewave::model {
 namespace {
 
 double sum(const analysis::OwnNoise& noise) {
@@ -48,4 +48,4 @@ support::Scenario with_own_delays(support::Scenario scenario, const analysis::Pr
   return scenario;
 }
 
-}  // namespace idlewave::cli::simulation
+}  // namespace idlewave::model

@@ -5,10 +5,10 @@
 
 #include "monitor/analysis/program.h"
 
-namespace idlewave::cli::simulation {
+namespace idlewave::model {
 
 /// As a scenario file (TOML). `source`: where the program was found. `factor`: for so many times the ranks, of which
 /// r + j p, with p in the session, has the delays of r.
 std::string scenario_of(const analysis::Program& program, const std::string& source, wire::Rank factor = 1);
 
-}  // namespace idlewave::cli::simulation
+}  // namespace idlewave::model
