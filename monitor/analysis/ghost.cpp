@@ -69,15 +69,6 @@ Nanoseconds mean_step(const CommonSteps& steps) {
   return std::max(Nanoseconds{1}, sum / std::int64_t(steps.ranks.size()));
 }
 
-Ghost ghost_of(ProgramModel model, CommonSteps steps) {
-  Ghost ghost{.model = std::move(model), .steps = std::move(steps), .departures = {}, .step = {}};
-  ghost.departures.assign(ghost.steps.ranks.size(), std::vector<Departure>(ghost.steps.steps()));
-  ghost.step = mean_step(ghost.steps);
-  add_work(ghost);
-  add_waiting(ghost);
-  return ghost;
-}
-
 /// The latest steps before `to`, so many that all ranks together have `most` of them.
 Nanoseconds begin_of_latest(const Timeline& timeline, Nanoseconds to, std::int64_t most) {
   const auto each = std::size_t(std::max(kLeastSteps, most / std::max<std::int64_t>(timeline.ranks(), 1)));
@@ -97,12 +88,13 @@ Nanoseconds magnitude(const Departure& departure) {
 
 }  // namespace
 
-wire::Result<Ghost> find_ghost(const Timeline& timeline) {
-  if (const auto sound = check_clocks(timeline); !sound) return sound.error();
-  auto steps = common_steps(timeline);
-  if (!steps) return steps.error();
-  ProgramModel model = model_of(timeline, *steps);
-  return ghost_of(std::move(model), std::move(*steps));
+Ghost ghost_of(ProgramModel model, CommonSteps steps) {
+  Ghost ghost{.model = std::move(model), .steps = std::move(steps), .departures = {}, .step = {}};
+  ghost.departures.assign(ghost.steps.ranks.size(), std::vector<Departure>(ghost.steps.steps()));
+  ghost.step = mean_step(ghost.steps);
+  add_work(ghost);
+  add_waiting(ghost);
+  return ghost;
 }
 
 DepartureSums sum_of(const Ghost& ghost, std::size_t largest) {

@@ -34,8 +34,7 @@ struct Ghost {
   Rank ranks() const { return Rank(departures.size()); }
 };
 
-/// Of the whole session. Error: one line, as find_program().
-wire::Result<Ghost> find_ghost(const timeline::Timeline& timeline);
+Ghost ghost_of(ProgramModel model, CommonSteps steps);
 
 struct LargestDeparture {
   Rank rank = 0;

@@ -149,29 +149,31 @@ wire::Status check_clocks(const Timeline& timeline) {
 }
 
 ProgramModel model_of(const Timeline& timeline, const CommonSteps& steps) {
-  return {largest_domain(timeline), exchange_of(timeline, steps), find_work(timeline, steps)};
+  return {largest_domain(timeline), late_messages(steps, exchange_of(timeline, steps)).exchange,
+          find_work(timeline, steps)};
 }
 
 wire::Result<Program> find_program(const Timeline& timeline) {
   if (const auto sound = check_clocks(timeline); !sound) return sound.error();
   auto steps = common_steps(timeline);
   if (!steps) return steps.error();
-  ProgramModel model = model_of(timeline, *steps);
   Program program{.name = timeline.program(),
-                  .ranks_per_domain = model.ranks_per_domain,
+                  .ranks_per_domain = largest_domain(timeline),
                   .steps = std::move(*steps),
-                  .exchange = std::move(model.exchange),
+                  .exchange = {},
                   .unexplained = {},
-                  .work = std::move(model.work),
+                  .work = {},
                   .own_noise = {},
                   .late_messages = {},
                   .noise = {},
                   .holds = {},
                   .stalls = {}};
+  program.exchange = exchange_of(timeline, program.steps);
   program.unexplained = unexplained_waits(program.steps, program.exchange);
   LateMessages messages = late_messages(program.steps, program.exchange);
   program.exchange = std::move(messages.exchange);
   program.late_messages = std::move(messages.late);
+  program.work = find_work(timeline, program.steps);
   program.own_noise = find_own_noise(program.steps, program.work, program.ranks_per_domain);
   OwnNoise noise = all_noise(program);
   program.stalls = take_stalls(noise, program.work);

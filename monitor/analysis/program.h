@@ -27,7 +27,7 @@ struct ProgramModel {
   Exchange exchange;
   Work work;
 };
-/// As the ranks say, else as those steps tell.
+/// As the ranks say, else as those steps tell; of a machine that nothing else disturbs.
 ProgramModel model_of(const timeline::Timeline& timeline, const CommonSteps& steps);
 
 /// One line: a session of several nodes, whose clocks are not known to the microseconds that partners are told by.
@@ -53,6 +53,7 @@ struct Program {
   std::vector<Hold> stalls;
 
   Rank ranks() const { return Rank(steps.ranks.size()); }
+  ProgramModel model() const { return {ranks_per_domain, exchange, work}; }
 };
 
 /// Error: one line; also as check_clocks().

@@ -5,6 +5,7 @@
 #include "monitor/cli/reading_clock.h"
 #include "monitor/cli/recording.h"
 #include "monitor/cli/report.h"
+#include "monitor/cli/report_ghost.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
 #include "monitor/term/ansi.h"
@@ -64,6 +65,16 @@ int play_headless(Monitor& monitor, const ReplayOptions& options) {
   return code;
 }
 
+std::string json_of(const timeline::Timeline& timeline, const FileOptions& options) {
+  support::Json report = report_of(timeline, options.window);
+  if (options.ghost) report["ghost"] = ghost_json(timeline);
+  return report.text() + "\n";
+}
+
+std::string text_of(const timeline::Timeline& timeline, const FileOptions& options) {
+  return report_text(timeline, options.window) + (options.ghost ? ghost_text(timeline) : "");
+}
+
 }  // namespace
 
 int replay(const ReplayOptions& options) {
@@ -92,7 +103,7 @@ int report(const FileOptions& options) {
   const auto recording = read_recording(options.path, options.memory);
   if (!recording) return fail(recording.error().message, 2);
   const auto& timeline = recording->timeline();
-  print(options.json ? report_json(timeline, options.window) : report_text(timeline, options.window));
+  print(options.json ? json_of(timeline, options) : text_of(timeline, options));
   warn_of(recording->damage, options.path);
   return 0;
 }

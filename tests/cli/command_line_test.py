@@ -173,6 +173,33 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(info["events"], json.loads(call("report", "--json", str(recording)).stdout)["events"])
         self.assertGreater(info["samples"], 0)
 
+    def test_a_ghost_is_left_by_what_nobody_told_of(self):
+        scenario, recording, stall = self.path / "short.toml", str(self.path / "s.iw"), 0.05
+        scenario.write_text('machine = {ranks = 20, ranks_per_domain = 10, core_bandwidth = "10 GB/s", domain_bandwidth = "50 GB/s"}\n'
+                            'program = {steps = 100, kernel = "memory", volume = "50 MB"}\n'
+                            'communication = {topology = "ring", distances = [-1, 1]}\n'
+                            'delay = [{rank = 5, step = 3, duration = "90 ms"}]\n'
+                            f'noise = {{distribution = "rare", probability = 0.004, duration = "{stall} s", seed = 3}}\n')
+        done = call("sim", str(scenario), "--record", recording)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ghost = json.loads(call("report", "--ghost", "--json", recording).stdout)["ghost"]
+        self.assertTrue(ghost["largest"])
+        for departure in ghost["largest"]:
+            self.assertAlmostEqual(departure["at_work_s"], stall, delta=1e-5)
+            self.assertAlmostEqual(departure["waiting_s"], 0, delta=1e-5)
+        by_rank = sum(rank["at_work_s"] for rank in ghost["ranks"])
+        self.assertAlmostEqual(by_rank, stall * len(ghost["largest"]), delta=1e-3)
+        self.assertAlmostEqual(by_rank, sum(step["at_work_s"] for step in ghost["steps"]), delta=1e-6)
+        self.assertGreaterEqual(ghost["measured_s"], ghost["model_s"])
+        self.assertIn("later at work", call("report", "--ghost", recording).stdout)
+        self.assertIn("as the model", call("replay", "--ghost", "--once", recording).stdout)
+        self.assertNotIn("ghost", json.loads(call("report", "--json", recording).stdout))
+
+    def test_a_session_without_whole_steps_has_no_ghost_and_says_why(self):
+        done = call("report", "--ghost", str(GOLDEN))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no ghost: ", done.stdout)
+
     def test_once_prints_the_same_screen_every_time(self):
         screens = {call("replay", str(GOLDEN), "--once", "--size", "160x48").stdout for _ in range(3)}
         self.assertEqual(len(screens), 1)
