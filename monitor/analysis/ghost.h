@@ -60,7 +60,7 @@ class GhostFinder {
  public:
   explicit GhostFinder(const timeline::Timeline& timeline) : timeline_(timeline) {}
 
-  /// Of the steps that were over at the window's end: of more rank-steps than a twentieth of a core carries four times a
+  /// Of the steps that were over at the window's end: of more rank-steps than a tenth of a core carries four times a
   /// second, the latest. Error: one line.
   const wire::Result<Ghost>& observe(Window window);
   /// What the latest window had.

@@ -127,11 +127,12 @@ std::string ghost_text(const Timeline& timeline) {
   if (!found) return "no ghost: " + found.error().message + "\n";
   const model::Behind& behind = found->behind;
   const Nanoseconds late = behind.measured - behind.model;
-  return fmt::format("ghost, the program without what nobody told of: its steps take {}, the run took {}, {} ({:+.2g} %)\n"
-                     "  {:.2g} % of the time of all ranks is not the model's{}\n",
-                     format_duration(behind.model), format_duration(behind.measured), signed_duration(late),
-                     100 * seconds(late) / seconds(behind.model), 100 * found->sums.share,
-                     found->sums.largest.empty() ? "" : ", most of it:") +
+  return fmt::format(
+             "ghost, the program without what nobody told of: its steps take {}, the run took {}, {} ({:+.2g} %)\n"
+             "  {:.2g} % of the time of all ranks is not the model's{}\n",
+             format_duration(behind.model), format_duration(behind.measured), signed_duration(late),
+             100 * seconds(late) / seconds(behind.model), 100 * found->sums.share,
+             found->sums.largest.empty() ? "" : ", most of it:") +
          largest_text(*found);
 }
 

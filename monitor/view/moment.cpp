@@ -30,7 +30,7 @@ Nanoseconds moment_of(const State& state, const Model& model, const Layout& layo
 }
 
 analysis::Window ghost_window(const State& state, const Model& model, const Layout& layout) {
-  constexpr int kCut = 8;
+  constexpr int kCut = 4;
   const Nanoseconds until = shown_until(state, model);
   const Nanoseconds from =
       layout.steps ? begin_of_step(model.timeline, layout.steps->begin_of(0), until) : layout.window.from();

@@ -12,7 +12,7 @@ namespace idlewave::view {
 /// End of the column under the cursor; without a cursor in time, of the map's last column, if that is past.
 Nanoseconds moment_of(const State& state, const Model& model, const Layout& layout);
 
-/// Of the map, and an eighth of it before: steps that its left edge cuts begin there.
+/// Of the map, and a quarter of it before: steps that its left edge cuts begin there.
 analysis::Window ghost_window(const State& state, const Model& model, const Layout& layout);
 
 /// Paused, or looking at what is over: what is known by now is more than what is shown.

@@ -39,8 +39,8 @@ TEST(GhostRun, IsBehindByWhatNobodyToldOf) {
     ASSERT_TRUE(behind) << behind.error().message;
     const int last = program->steps.numbers.back();
     for (Rank r = 0; r < with.ranks; ++r) {
-      const double truth =
-          with.times[std::size_t(last)][std::size_t(r)].wait_end - without.times[std::size_t(last)][std::size_t(r)].wait_end;
+      const double truth = with.times[std::size_t(last)][std::size_t(r)].wait_end -
+                           without.times[std::size_t(last)][std::size_t(r)].wait_end;
       EXPECT_NEAR(double(behind->ranks[std::size_t(r)].count()), truth, 1000) << "rank " << r;
     }
   }
