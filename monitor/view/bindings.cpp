@@ -38,7 +38,7 @@ std::vector<Binding> keys_and_mouse() {
       {keys_of(U"", KeyCode::kHome), "Home", "oldest that is kept", "", actions::oldest},
       {keys_of(U"f", KeyCode::kEnd), "f End", "follow the newest", "follow", actions::follow},
       {keys_of(U"a"), "a", "columns are time, or steps", "axis", actions::axis},
-      {keys_of(U"G"), "G", "where ranks leave the model, or what they do", "", actions::ghost},
+      {keys_of(U"G"), "G", "where ranks leave the model", "", actions::ghost},
       {keys_of(U"+="), "+", "zoom in time: finer", "", actions::finer},
       {keys_of(U"-"), "-", "zoom in time: coarser", "", actions::coarser},
       {keys_of(U"["), "[", "zoom in ranks: more of them", "", actions::more_ranks},

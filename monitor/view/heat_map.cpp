@@ -107,6 +107,11 @@ class MapPainter {
     return static_cast<int>(std::clamp<std::int64_t>(newest + 1, 0, window().columns));
   }
 
+  int begun_steps() const {
+    const auto newest = layout_.steps->x_of(latest_step_at(timeline_, until_));
+    return static_cast<int>(std::clamp<std::int64_t>(newest + 1, 0, layout_.steps->columns));
+  }
+
   float elapsed(int x) const {
     const Nanoseconds past = std::min(until_, window().begin_of(x + 1)) - window().begin_of(x);
     return static_cast<float>(past.count()) / static_cast<float>(window().column.count());
@@ -119,7 +124,7 @@ class MapPainter {
   }
 
   void fill_by_ghost(const analysis::Ghost& ghost) {
-    const int begun = layout_.steps ? layout_.steps->columns : begun_columns();
+    const int begun = layout_.steps ? begun_steps() : begun_columns();
     std::vector<DepartureCell> cells(layout_.rows.groups.size() * static_cast<std::size_t>(layout_.map.width));
     if (layout_.steps)
       departures_over_steps(ghost, layout_.rows.groups, *layout_.steps, cells);
@@ -248,8 +253,10 @@ class MapPainter {
 
   Cell cell_of(Ink top, Ink bottom) const {
     if (look_.colours == ColourDepth::kNone) return {.glyph = glyph_of(top), .fg = top};
-    if (top != bottom) return half_cell(top, bottom);
-    if (top == Ink::kNoData) return {.glyph = look_.unicode ? U'·' : U'?', .fg = Ink::kNoData};
+    const bool half_is_empty = top == Ink::kDefault || bottom == Ink::kDefault;
+    const bool no_data = top == Ink::kNoData || bottom == Ink::kNoData;
+    if (top != bottom && !(half_is_empty && no_data)) return half_cell(top, bottom);
+    if (no_data) return {.glyph = look_.unicode ? U'·' : U'?', .fg = Ink::kNoData};
     if (!look_.unicode && (top == Ink::kDelay || top == Ink::kOther))
       return {.glyph = glyph_of(top), .fg = Ink::kDefault, .bg = top};
     return {.glyph = U' ', .fg = Ink::kDefault, .bg = top};
