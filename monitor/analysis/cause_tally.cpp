@@ -58,15 +58,7 @@ class Spread {
 };
 
 Nanoseconds waited_within(const Lane& lane, Window window) {
-  Nanoseconds waited{};
-  const auto steps = lane.steps();
-  for (auto next = steps.end(); next != steps.begin();) {
-    const StepRecord record = *--next;
-    if (record.end == Nanoseconds{0} || record.end > window.to) continue;
-    if (record.end <= window.from) break;
-    waited += record.wait + record.communicate;
-  }
-  return waited;
+  return Nanoseconds(lane.sums_of_steps(window.from, window.to).wait);
 }
 
 std::size_t steps_begun_by(const Lane& lane, Nanoseconds at) {

@@ -52,28 +52,6 @@ std::vector<Change> changes_of(std::span<const Window> work) {
   return changes;
 }
 
-/// What so many ranks get done in a nanosecond; looked up once for each number.
-class Rates {
- public:
-  explicit Rates(const Bandwidth& bandwidth) : bandwidth_(bandwidth), core_(bandwidth ? bandwidth(1) * 1e-9 : 1) {}
-
-  const Progress& of(int active) {
-    while (std::ssize(known_) <= active) known_.push_back(rate(int(known_.size())));
-    return known_[std::size_t(active)];
-  }
-
- private:
-  Progress rate(int active) const {
-    if (active == 0) return {};
-    const double together = bandwidth_ ? bandwidth_(active) * 1e-9 : active;
-    return {.rank_time = double(active), .volume = together, .alone = together / active / core_};
-  }
-
-  const Bandwidth& bandwidth_;
-  double core_;
-  std::vector<Progress> known_;
-};
-
 /// Calls visit(change, what was done up to there, what is done in a nanosecond from there on), oldest change first.
 template <class Visit>
 void integrate(std::span<const Window> work, const Bandwidth& bandwidth, Visit visit) {
@@ -90,6 +68,12 @@ void integrate(std::span<const Window> work, const Bandwidth& bandwidth, Visit v
 }
 
 }  // namespace
+
+Progress Rates::rate(int active) const {
+  if (active == 0) return {};
+  const double together = bandwidth_ ? bandwidth_(active) * 1e-9 : active;
+  return {.rank_time = double(active), .volume = together, .alone = together / active / core_};
+}
 
 Bandwidth bandwidth_of(const wire::DomainInfo& info) {
   if (!info.curve.empty() && info.curve.front() > 0)

@@ -39,6 +39,25 @@ struct Progress {
   }
 };
 
+/// What so many ranks get done in a nanosecond; looked up once for each number. `bandwidth` may be nothing, and must
+/// outlive it.
+class Rates {
+ public:
+  explicit Rates(const Bandwidth& bandwidth) : bandwidth_(bandwidth), core_(bandwidth ? bandwidth(1) * 1e-9 : 1) {}
+
+  const Progress& of(int active) {
+    while (std::ssize(known_) <= active) known_.push_back(rate(int(known_.size())));
+    return known_[std::size_t(active)];
+  }
+
+ private:
+  Progress rate(int active) const;
+
+  const Bandwidth& bandwidth_;
+  double core_;
+  std::vector<Progress> known_;
+};
+
 /// Contention, integrated: a step function of time. `work`: of all ranks of a domain, in any order.
 /// `bandwidth` may be nothing: then nobody takes anything from anybody. Immutable.
 class Concurrency {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/analysis/window.h"
+#include "monitor/analysis/domain_signs.h"
 #include "monitor/timeline/timeline.h"
 
 namespace idlewave::analysis {
@@ -43,7 +43,11 @@ struct StateChange {
 /// come clearly below what they had to reach for it, and then only at the fourth look in a row.
 class DomainStates {
  public:
-  /// Looks at all moments that have come since, up to timeline.now(). Costs in proportion to moments and ranks.
+  /// What was read of steps is remembered for so many ranks, at 4 KiB each; of more it is read anew at each look.
+  explicit DomainStates(Rank most_remembered = 1 << 16) : most_remembered_(most_remembered) {}
+
+  /// Looks at all moments that have come since, up to timeline.now(). Costs in proportion to moments and ranks, and reads
+  /// each step once.
   void follow(const timeline::Timeline& timeline);
 
   /// The latest change at or before `time`; null where there was none. `domain`: index into Timeline::domains().
@@ -55,7 +59,8 @@ class DomainStates {
   struct Story {
     std::vector<StateChange> changes;
     StateChange candidate;
-    int looks = 0;               ///< At which the candidate was seen in a row.
+    int looks = 0;  ///< At which the candidate was seen in a row.
+    Rounds rounds;
     Nanoseconds newest{};        ///< Begin of the latest step that was looked at, on its first rank.
     Nanoseconds typical_step{};  ///< Then,
     Nanoseconds longest_idle{};  ///< and what a rank may be idle in a step without being in an idle wave.
@@ -63,13 +68,20 @@ class DomainStates {
   };
   bool look(const timeline::Timeline& timeline, Nanoseconds at);
   bool look_at(const timeline::Timeline& timeline, int domain, Story& story, Nanoseconds at);
+  void read(Story& story, Nanoseconds at);
   static bool become(Story& story, StateChange change);
   static void weigh(Story& story, StateChange change);
   Nanoseconds longest_step() const;
 
+  Rank most_remembered_;
   std::vector<Story> stories_;
   Nanoseconds next_{};
   Nanoseconds lively_{};  ///< When something was last seen to happen.
+  /// Of the domain that is looked at.
+  Members members_;
+  Rounds::Room rounds_room_;
+  SignsRoom signs_room_;
+  std::vector<Nanoseconds> times_room_;
 };
 
 }  // namespace idlewave::analysis

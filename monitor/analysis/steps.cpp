@@ -8,7 +8,6 @@ namespace idlewave::analysis {
 namespace {
 
 using timeline::Lane;
-using timeline::StepRecord;
 using timeline::Timeline;
 
 /// In double, as a few long steps of many ranks are more nanoseconds than 64 bits hold.
@@ -16,32 +15,22 @@ struct Sums {
   std::int64_t steps = 0;
   double whole = 0, compute = 0, wait = 0, delay = 0;
 
-  void add(const StepRecord& record) {
-    ++steps;
-    whole += double((record.end - record.begin).count());
-    compute += double(record.compute.count());
-    wait += double(record.wait.count()) + double(record.communicate.count());
-    delay += double(record.delay.count());
+  void add(const timeline::StepSums& of_rank) {
+    steps += of_rank.steps;
+    whole += double(of_rank.whole);
+    compute += double(of_rank.compute);
+    wait += double(of_rank.wait);
+    delay += double(of_rank.delay);
   }
   Nanoseconds mean(double sum) const { return Nanoseconds(std::llround(sum / double(steps))); }
 };
-
-void add_steps_within(const Lane& lane, Window window, Sums& sums) {
-  const auto steps = lane.steps();
-  for (auto next = steps.end(); next != steps.begin();) {
-    const StepRecord record = *--next;
-    if (record.end == Nanoseconds{0} || record.end > window.to) continue;
-    if (record.end <= window.from) break;
-    sums.add(record);
-  }
-}
 
 }  // namespace
 
 StepTimes step_times(const Timeline& timeline, Window window) {
   Sums sums;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
-    if (const Lane* lane = timeline.lane(rank)) add_steps_within(*lane, window, sums);
+    if (const Lane* lane = timeline.lane(rank)) sums.add(lane->sums_of_steps(window.from, window.to));
   }
   StepTimes times;
   times.steps = sums.steps;

@@ -7,10 +7,12 @@ namespace idlewave::timeline {
 bool EventStore::push(const wire::Event& event, const Times& before, std::uint32_t block_events) {
   const bool full = empty() || blocks_.back().count == blocks_.back().capacity;
   if (full) {
-    blocks_.push_back({std::make_unique_for_overwrite<wire::Event[]>(block_events), 0, block_events, before});
-    bytes_ += block_events * sizeof(wire::Event);
+    blocks_.push_back({std::make_unique_for_overwrite<wire::Event[]>(block_events),
+                       std::make_unique_for_overwrite<Times[]>(Block::marks_in(block_events)), 0, block_events});
+    bytes_ += blocks_.back().bytes();
   }
   Block& block = blocks_.back();
+  if (block.count % kMarkEvery == 0) block.marks[block.count / kMarkEvery] = before;
   block.events[block.count++] = event;
   return full;
 }
@@ -21,8 +23,9 @@ void EventStore::add_hole(Nanoseconds from, Nanoseconds to) {
 
 void EventStore::forget_oldest_block() {
   Block& oldest = blocks_[head_++];
-  bytes_ -= oldest.capacity * sizeof(wire::Event);
+  bytes_ -= oldest.bytes();
   oldest.events.reset();
+  oldest.marks.reset();
   while (!holes_.empty() && (empty() || holes_.front().to <= from())) holes_.pop_front();
   if (head_ * 2 < blocks_.size()) return;
   blocks_.erase(blocks_.begin(), blocks_.begin() + std::ptrdiff_t(head_));
@@ -36,6 +39,12 @@ std::size_t EventStore::block_at(Nanoseconds time) const {
   return head_ + std::size_t(after == begin ? 0 : after - begin - 1);
 }
 
+std::uint32_t EventStore::Block::mark_at(Nanoseconds time) const {
+  std::uint32_t mark = marks_in(count) - 1;
+  while (mark > 0 && events[mark * kMarkEvery].time > time) --mark;
+  return mark;
+}
+
 Nanoseconds EventStore::known_end(Nanoseconds from, Nanoseconds to) const {
   const auto hole = std::partition_point(holes_.begin(), holes_.end(), [&](const Hole& each) { return each.to < to; });
   return hole != holes_.end() && hole->to == to && hole->from >= from ? hole->from : to;
@@ -43,11 +52,12 @@ Nanoseconds EventStore::known_end(Nanoseconds from, Nanoseconds to) const {
 
 Times EventStore::times_until(Nanoseconds time, const BasicPhases& basic) const {
   const std::size_t b = block_at(time);
-  Times times = blocks_[b].before;
+  const std::uint32_t mark = blocks_[b].mark_at(time);
+  Times times = blocks_[b].marks[mark];
   auto add = [&](Nanoseconds begin, Nanoseconds end, int category) {
     times[std::size_t(category)] += (std::min(end, time) - begin).count();
   };
-  for_each_phase_in(b, Nanoseconds::min(), time, basic, add);
+  for_each_phase_in(b, mark * kMarkEvery, Nanoseconds::min(), time, basic, add);
   return times;
 }
 

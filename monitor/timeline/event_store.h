@@ -71,7 +71,7 @@ class EventStore {
   void for_each_phase(Nanoseconds from, Nanoseconds to, const BasicPhases& basic, Visit visit) const {
     for (std::size_t b = block_at(from); b < blocks_.size(); ++b) {
       if (blocks_[b].begin() >= to) return;
-      for_each_phase_in(b, from, to, basic, visit);
+      for_each_phase_in(b, 0, from, to, basic, visit);
     }
   }
 
@@ -87,12 +87,18 @@ class EventStore {
   }
 
  private:
+  /// So many events are gone through at most to say what was before a moment.
+  static constexpr std::uint32_t kMarkEvery = 64;
   struct Block {
     std::unique_ptr<wire::Event[]> events;
+    std::unique_ptr<Times[]> marks;  ///< push's `before` of every 64th event.
     std::uint32_t count = 0;
     std::uint32_t capacity = 0;
-    Times before{};
     Nanoseconds begin() const { return events[0].time; }
+    /// The last of those events that is at `time` or before; the first where there is none.
+    std::uint32_t mark_at(Nanoseconds time) const;
+    std::size_t bytes() const { return capacity * sizeof(wire::Event) + marks_in(capacity) * sizeof(Times); }
+    static std::uint32_t marks_in(std::uint32_t events) { return (events + kMarkEvery - 1) / kMarkEvery; }
   };
   /// The last block that begins before `time`, so that events at the very same time are not missed; the first one if
   /// there is none.
@@ -101,9 +107,10 @@ class EventStore {
     if (index + 1 < blocks_[block].count) return &blocks_[block].events[index + 1];
     return block + 1 < blocks_.size() ? &blocks_[block + 1].events[0] : nullptr;
   }
+  /// Of events from `first` on.
   template <class Visit>
-  void for_each_phase_in(std::size_t block, Nanoseconds from, Nanoseconds to, const BasicPhases& basic,
-                         Visit& visit) const;
+  void for_each_phase_in(std::size_t block, std::uint32_t first, Nanoseconds from, Nanoseconds to,
+                         const BasicPhases& basic, Visit& visit) const;
 
   struct Hole {
     Nanoseconds from{};
@@ -119,9 +126,9 @@ class EventStore {
 };
 
 template <class Visit>
-void EventStore::for_each_phase_in(std::size_t block, Nanoseconds from, Nanoseconds to, const BasicPhases& basic,
-                                   Visit& visit) const {
-  for (std::uint32_t i = 0; i < blocks_[block].count; ++i) {
+void EventStore::for_each_phase_in(std::size_t block, std::uint32_t first, Nanoseconds from, Nanoseconds to,
+                                   const BasicPhases& basic, Visit& visit) const {
+  for (std::uint32_t i = first; i < blocks_[block].count; ++i) {
     const wire::Event& event = blocks_[block].events[i];
     const wire::Event* next = following(block, i);
     if (next == nullptr || event.time >= to) return;

@@ -63,6 +63,22 @@ std::size_t Lane::steps_begun_before(Nanoseconds at) const {
   return after;
 }
 
+/// How many of those that are kept.
+std::size_t Lane::steps_ended_by(Nanoseconds at) const {
+  const auto& all = history_->steps;
+  const std::size_t begun = at == Nanoseconds::max() ? all.size() : steps_begun_before(at + Nanoseconds{1});
+  if (begun == 0) return 0;
+  const Nanoseconds end = all[begun - 1].end;
+  return end == StepRecord::kGoesOn || end > clock_->lane_time(at) ? begun - 1 : begun;
+}
+
+StepSums Lane::sums_of_steps(Nanoseconds from, Nanoseconds to) const {
+  if (!history_) return {};
+  const auto& steps = history_->steps;
+  return history_->sums.between(steps_ended_by(from), steps_ended_by(to),
+                                [&](std::size_t i) { return steps[i].sums(); });
+}
+
 std::optional<StepRecord> Lane::read(const StepRecord* stored) const {
   return stored == nullptr ? std::nullopt : std::optional(stored->in_session(clock_->correction));
 }
@@ -163,6 +179,7 @@ void Lane::begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits)
   auto& steps = history_->steps;
   if (!steps.empty() && step <= steps.back().step) history_->restarts.push_back(at);
   steps.push_back({.step = step, .begin = at, .end = StepRecord::kGoesOn});
+  history_->sums.begin();
   history_->in_step = true;
   keep_steps(limits.steps);
 }
@@ -170,14 +187,17 @@ void Lane::begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits)
 void Lane::keep_steps(std::uint32_t limit) {
   auto& steps = history_->steps;
   auto& restarts = history_->restarts;
-  while (steps.size() > limit) steps.pop_front();
+  for (; steps.size() > limit; steps.pop_front()) history_->sums.forget_oldest();
   const auto kept =
       steps.empty() ? restarts.end() : std::upper_bound(restarts.begin(), restarts.end(), steps.front().begin);
   if (2 * (kept - restarts.begin()) > std::ptrdiff_t(restarts.size())) restarts.erase(restarts.begin(), kept);
 }
 
 void Lane::end_step(Nanoseconds at) {
-  if (history_->in_step) history_->steps.back().end = at;
+  if (!history_->in_step) return;
+  StepRecord& step = history_->steps.back();
+  step.end = at;
+  history_->sums.end(step.sums());
   history_->in_step = false;
 }
 
@@ -190,7 +210,8 @@ void Lane::trim(const LaneLimits& limits) {
 std::size_t Lane::bytes() const {
   if (!history_) return sizeof(Lane);
   return sizeof(Lane) + sizeof(History) + history_->events.bytes() + history_->pyramid.bytes() +
-         history_->steps.size() * sizeof(StepRecord) + history_->restarts.capacity() * sizeof(Nanoseconds);
+         history_->steps.size() * sizeof(StepRecord) + history_->sums.bytes() +
+         history_->restarts.capacity() * sizeof(Nanoseconds);
 }
 
 // --- reading ---

@@ -14,6 +14,7 @@
 #include "monitor/timeline/in_session.h"
 #include "monitor/timeline/node_clock.h"
 #include "monitor/timeline/pyramid.h"
+#include "monitor/timeline/step_sums.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::timeline {
@@ -40,6 +41,10 @@ struct StepRecord {
 
   /// Of the end of a stored step that goes on: in lane time, 0 is a moment like any other.
   static constexpr Nanoseconds kGoesOn = Nanoseconds::min();
+  /// Of one that has ended.
+  StepSums sums() const {
+    return {1, (end - begin).count(), compute.count(), (wait + communicate).count(), delay.count()};
+  }
   StepRecord in_session(Nanoseconds correction) const {
     StepRecord read = *this;
     read.begin -= correction;
@@ -85,6 +90,8 @@ class Lane {
   StepRecords steps() const;
   /// How many of them began before `at`. O(log steps), and about O(1) where steps are equally long.
   std::size_t steps_begun_before(Nanoseconds at) const;
+  /// Over the kept steps that ended after `from` and at `to` or before. Costs as steps_begun_before.
+  StepSums sums_of_steps(Nanoseconds from, Nanoseconds to) const;
   /// Calls visit(const StepRecord&) (session time) for the latest step that had begun at `from`, and for those that began
   /// after it and before `to`, in order.
   template <class Visit>
@@ -121,7 +128,8 @@ class Lane {
   struct History {
     EventStore events;
     Pyramid pyramid;
-    std::deque<StepRecord> steps;       ///< Lane time, as the next.
+    std::deque<StepRecord> steps;       ///< Lane time, as the restarts.
+    StepSumMarks sums;                  ///< Of them.
     std::vector<Nanoseconds> restarts;  ///< When a step began whose number was not above the one before.
     bool in_step = false;               ///< The last step goes on.
   };
@@ -138,6 +146,7 @@ class Lane {
   const StepRecord* counted_step(wire::Step k) const;
   const StepRecord* step_between(wire::Step k, Nanoseconds from, Nanoseconds to) const;
   void end_step(Nanoseconds at);
+  std::size_t steps_ended_by(Nanoseconds at) const;
   void follow(const wire::Event& event, const LaneLimits& limits);
   void forget_oldest_events() { history_->events.forget_oldest_block(); }
   void trim(const LaneLimits& limits);

@@ -63,6 +63,25 @@ TEST_F(Oracle, AgreesExactlyWhereEventsAreKept) {
   }
 }
 
+TEST_F(Oracle, SumsOfStepsAreThoseOfTheStepsThatAreKept) {
+  for (const std::uint64_t budget : {20'000u, 128u << 10, 64u << 20}) {
+    const Life life = live(random_, 20000, Nanoseconds{0}, 1e5);
+    Timeline timeline(budget);
+    timeline.apply_roster("n", roster(1));
+    feed(timeline, random_, 0, life.events);
+    timeline.advance("n", life.up_to);
+    for (int i = 0; i < 300; ++i) {
+      auto [from, to] = random_window(random_, life.events.front().time, life.up_to);
+      from = std::max(from, Nanoseconds{0});
+      StepSums expected;
+      for (const StepRecord& step : timeline.lane(0)->steps())
+        if (step.end > from && step.end <= to) expected += step.sums();
+      EXPECT_EQ(timeline.lane(0)->sums_of_steps(from, to), expected)
+          << "seed " << seed_ << ", budget " << budget << ", window " << from.count() << ".." << to.count();
+    }
+  }
+}
+
 /// Longest time by which a figure from buckets may differ: 1/255 of the window for the rounding, and for each of its
 /// two ends one bucket of the finest level that still reaches back so far.
 double bucket_tolerance(Nanoseconds from, Nanoseconds to, Nanoseconds end, double buckets_kept) {
