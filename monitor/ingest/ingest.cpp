@@ -122,7 +122,9 @@ void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
     streams_[frame.node] = {.sequence = frame.sequence, .up_to = roster.node_time};
     align_clock(frame.node, roster);
     note_late_start(frame);
+    if (frame.sequence != 1) streams_[frame.node].unheard_since = wire::beginning_of(roster);
   }
+  learn_beginning(frame.node, roster);
   Stream& stream = streams_[frame.node];
   stream.agent_pid = roster.agent_pid;
   stream.roster_time = roster.node_time;
@@ -155,6 +157,23 @@ void Ingest::note_late_start(const wire::Frame& frame) {
   tell(&Sink::absence, Absence{LossKind::kBeforeStart, frame.node, {}, frame.sequence - 1, {}});
 }
 
+/// What came before we listened lies between the session's beginning and the first event that we hear.
+void Ingest::note_first_heard(const std::string& node, Stream& stream, std::span<const wire::LaneBatch> batches,
+                              Nanoseconds up_to) {
+  const auto since = std::exchange(stream.unheard_since, std::nullopt);
+  if (!since) return;
+  Nanoseconds first = std::max(up_to, *since);
+  for (const wire::LaneBatch& batch : batches)
+    if (!batch.events.empty()) first = std::min(first, batch.events.front().time);
+  tell(&Sink::absence, Absence{LossKind::kBeforeStart, node, {{*since, std::max(first, *since)}}, 0, {}});
+}
+
+/// The first word holds, whoever says another one later.
+void Ingest::learn_beginning(const std::string& node, const wire::Roster& roster) {
+  const auto began = wire::beginning_of(roster);
+  if (began && !std::exchange(knows_beginning_, true)) tell(&Sink::beginning, node, *began);
+}
+
 /// Monotonic clocks of different machines have nothing in common but the wall clock, good to some milliseconds where it
 /// is kept by NTP.
 void Ingest::align_clock(const std::string& node, const wire::Roster& roster) {
@@ -171,6 +190,7 @@ void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, Nanosec
   close_gap(node, stream, up_to);
   const auto batches = decoder_.decode(read.blob);
   if (batches) {
+    note_first_heard(node, stream, *batches, up_to);
     tell(&Sink::events, node, *batches);
   } else {
     tell(&Sink::interrupt, node, stream.up_to);

@@ -56,6 +56,8 @@ class Ingest {
     bool has_events = false;    ///< Some Events frame has come.
     bool gap_is_open = false;   ///< Frames are missing; until when is told by the next events.
     bool ended = false;
+    /// Node's clock: what it told since then had come before we listened, and until when is told by the first events.
+    std::optional<Nanoseconds> unheard_since;
     bool is_past = false;  ///< What comes is of an earlier sender of this node: a relay tells the session once more.
   };
 
@@ -71,6 +73,9 @@ class Ingest {
   void close_gap(const std::string& node, Stream& stream, Nanoseconds up_to);
   void note_late_start(const wire::Frame& frame);
   void begin_anew(const wire::Frame& frame, const wire::Roster& roster, Stream& stream);
+  void note_first_heard(const std::string& node, Stream& stream, std::span<const wire::LaneBatch> batches,
+                        Nanoseconds up_to);
+  void learn_beginning(const std::string& node, const wire::Roster& roster);
   void align_clock(const std::string& node, const wire::Roster& roster);
   void refuse(const std::string& node, std::string reason);
   void refuse_in_stream(const std::string& node, Nanoseconds from, Nanoseconds to, std::string reason);
@@ -86,6 +91,7 @@ class Ingest {
   std::string session_;
   std::map<std::string, Stream> streams_;
   std::optional<Nanoseconds> clock_minus_wall_;  ///< Of the first node that told its wall clock.
+  bool knows_beginning_ = false;
   wire::EventDecoder decoder_;
   Stats stats_;
 };

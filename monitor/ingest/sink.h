@@ -37,6 +37,8 @@ class Sink {
   /// A node announces itself, or anew. An error, one line, refuses: the roster then counts as a bad frame, and the sinks
   /// after this one don't hear of it.
   virtual wire::Status roster(const std::string& /*node*/, const wire::Roster& /*roster*/) { return wire::ok(); }
+  /// When the session began, on this node's clock. Once, and not at all where nobody knows: then the first event counts.
+  virtual void beginning(const std::string& /*node*/, Nanoseconds /*at*/) {}
   /// How far this node's clock is ahead of the session's. It holds for what was told before as well.
   virtual void clock_offset(const std::string& /*node*/, Nanoseconds /*offset*/) {}
   /// Events as their sender told them, of one frame: whether the node announced their lanes, and whether the times of

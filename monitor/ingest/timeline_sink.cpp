@@ -13,6 +13,8 @@ wire::Status TimelineSink::roster(const std::string& node, const wire::Roster& r
                      ": left out"};
 }
 
+void TimelineSink::beginning(const std::string& node, Nanoseconds at) { timeline_.begin_at(node, at); }
+
 void TimelineSink::clock_offset(const std::string& node, Nanoseconds offset) {
   timeline_.set_clock_offset(node, offset);
 }
@@ -22,7 +24,7 @@ void TimelineSink::events(const std::string& node, std::span<const wire::LaneBat
   for (const wire::LaneBatch& batch : batches) timeline_.append(node, batch.lane, batch.events);
 }
 
-/// The session begins with the earliest event of the first frame, whichever lane comes first in it.
+/// Where nobody says when the session began, that is the earliest event of the first frame, whichever lane comes first.
 void TimelineSink::begin(const std::string& node, std::span<const wire::LaneBatch> batches) {
   Nanoseconds first = Nanoseconds::max();
   for (const wire::LaneBatch& batch : batches)

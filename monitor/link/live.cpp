@@ -77,6 +77,7 @@ class Live final : public Link {
 
   void acknowledge(const Peer& peer, Sender& sender, Nanoseconds now);
   void return_credits(const Peer& peer, Sender& sender, Nanoseconds now);
+  void learn_beginning(const wire::Frame& frame, Nanoseconds now);
   void attach(const Peer& peer, Sender& sender, Nanoseconds now);
   void drain(Nanoseconds now, std::vector<Delivery>& out);
   void handle(Message& message, Nanoseconds now, std::vector<Delivery>& out);
@@ -98,6 +99,7 @@ class Live final : public Link {
   LiveOptions options_;
   std::unique_ptr<Mailbox> mailbox_;
   std::string session_;
+  std::optional<std::int64_t> began_;  // The session; wall clock. Known only to whom the senders connect to.
   std::map<Peer, Sender> senders_;
   std::vector<Delivery> sent_;           // Commands, for the next receive().
   std::string stranger_;                 // What was wrong with the first message, if it was no frame.
@@ -140,14 +142,25 @@ void Live::acknowledge(const Peer& peer, Sender& sender, Nanoseconds now) {
 }
 
 void Live::return_credits(const Peer& peer, Sender& sender, Nanoseconds now) {
-  if (say(peer, wire::Credit{sender.owed}) == Sent::kYes) sender.owed = 0;
+  if (say(peer, wire::Credit{sender.owed, began_}) == Sent::kYes) sender.owed = 0;
   sender.credited_at = now;
+}
+
+/// What the first sender says of when the session began holds for all, and for those that come later.
+void Live::learn_beginning(const wire::Frame& frame, Nanoseconds now) {
+  const auto* roster = std::get_if<wire::Roster>(&frame.body);
+  if (roster == nullptr || !options_.listen || began_) return;
+  began_ = wire::wall_beginning_of(*roster);
+  if (!began_) return;
+  for (auto& [peer, sender] : senders_)
+    if (sender.attached_at && !sender.ended) return_credits(peer, sender, now);
 }
 
 void Live::attach(const Peer& peer, Sender& sender, Nanoseconds now) {
   if (say(peer, wire::Attach{options_.role, options_.credits}) != Sent::kYes) return;
   sender.attached_at = sender.credited_at = now;
   sender.owed = sender.delivered = 0;
+  if (began_) return_credits(peer, sender, now);
 }
 
 void Live::drain(Nanoseconds now, std::vector<Delivery>& out) {
@@ -254,6 +267,7 @@ void Live::handle(Sender& sender, const Peer& peer, Delivery& delivery, std::vec
   if (!wire::is_sequenced(frame)) return;
   sender.refusal.clear();
   sender.streamed = true;
+  learn_beginning(frame, now);
   // Over a relay's connection the streams of single nodes end before its own does, which is nobody's but ours to know.
   sender.ended = std::holds_alternative<wire::End>(frame.body) && frame.node == sender.node;
   if (frame.node == wire::kRelayNode) return static_cast<void>(++sender.delivered);

@@ -92,9 +92,10 @@ void Timeline::interrupt(const std::string& node, Nanoseconds from) {
 
 Nanoseconds Timeline::begin() const {
   if (begin_) return *begin_;
-  Nanoseconds begin{};
+  Nanoseconds begin = Nanoseconds::max();
   for (const auto& [name, node] : nodes_)
     if (node.first != Nanoseconds::max()) begin = std::min(begin, node.clock.session_time(node.first));
+  if (begin == Nanoseconds::max()) return now();
   begin_ = begin;
   return begin;
 }
@@ -178,11 +179,15 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
     keep_budget();
   }
   events_ += events.size() - left_out;
-  if (lane.events_ != 0 && lane.first_ < node.first) node.first = lane.first_, begin_.reset();
+  if (lane.events_ != 0) note_first(node, lane.first_);
   settle(lane);
   keep_budget();
   const Moment last{node.clock, lane.last_};
   if (left_out != 0) add_loss({LossKind::kTimeStep, name, rank, last, last, left_out, "its time went back"});
+}
+
+void Timeline::note_first(Node& node, Nanoseconds lane_time) {
+  if (lane_time < node.first) node.first = lane_time, begin_.reset();
 }
 
 void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event) {
@@ -235,11 +240,13 @@ void Timeline::append_to_domain(const std::string& name, Node& node, wire::Domai
   DomainLane& lane = domain_lanes_[std::size_t(domain)];
   std::uint64_t left_out = 0;
   for (const wire::Event& event : events) {
-    const bool is_in_order = plausible(event.time) && event.time - node.clock.base >= lane.known_to;
-    if (is_in_order)
-      add_sample(lane, event.time - node.clock.base, event);
-    else
+    const Nanoseconds at = event.time - node.clock.base;
+    if (!plausible(event.time) || at < lane.known_to) {
       ++left_out;
+      continue;
+    }
+    add_sample(lane, at, event);
+    note_first(node, at);
   }
   events_ += events.size() - left_out;
   if (left_out == 0) return;

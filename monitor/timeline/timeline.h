@@ -22,8 +22,8 @@
 
 namespace idlewave::timeline {
 
-/// Times given and returned are session time: a node's clock minus that node's offset (see set_clock_offset), 0 at the
-/// first event.
+/// Times given and returned are session time: a node's clock minus that node's offset (see set_clock_offset), 0 when the
+/// session began (see begin_at).
 class Timeline {
  public:
   explicit Timeline(std::uint64_t memory_budget_bytes = 512u << 20);
@@ -38,8 +38,8 @@ class Timeline {
   bool apply_roster(const std::string& node, const wire::Roster& roster);
   /// Whether what the roster declares fits into the memory budget, together with what was declared before.
   bool has_room_for(const std::string& node, const wire::Roster& roster) const;
-  /// Makes `time` (that node's clock) session time 0, unless an event has come already. Without it the first event
-  /// appended is at 0.
+  /// Makes `time` (that node's clock) session time 0, unless something was that already. Without it the first event
+  /// appended is at 0. It costs nothing if the first event comes years later.
   void begin_at(const std::string& node, Nanoseconds time);
   /// Events of one lane, in order of time. What can't belong (a rank never announced by this node, times that go back)
   /// is left out and becomes a Loss.
@@ -63,10 +63,11 @@ class Timeline {
   Nanoseconds session_time(const std::string& node, Nanoseconds time) const;
 
   // --- read by all ---
-  bool empty() const { return !has_origin_; }  ///< No event yet.
+  bool empty() const { return events_ == 0; }  ///< No event yet.
   /// Live edge: every node that keeps up (to 2 s) has told everything before this.
   Nanoseconds now() const;
-  Nanoseconds begin() const;  ///< Oldest time of which anything is kept; at first 0.
+  /// The earliest event: later than 0 where nobody listened when the session began. Before the first one now().
+  Nanoseconds begin() const;
   /// Every node's stream is over. Whether it was whole: analysis/missing.h.
   bool ended() const;
 
@@ -118,7 +119,7 @@ class Timeline {
   struct Node {
     NodeClock clock;
     Nanoseconds offset{};
-    Nanoseconds first = Nanoseconds::max();  ///< Lane time of its earliest event of a rank; max() before that.
+    Nanoseconds first = Nanoseconds::max();  ///< Lane time of its earliest event; max() before that.
     bool ended = false;
     bool simulated = false;
     std::vector<Rank> ranks;   ///< Whose lanes it fills, in the order in which they were announced.
@@ -155,6 +156,7 @@ class Timeline {
   void append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events);
   void append_to_domain(const std::string& name, Node& node, wire::DomainId id, std::span<const wire::Event> events);
   void add_sample(DomainLane& lane, Nanoseconds at, const wire::Event& event);
+  void note_first(Node& node, Nanoseconds lane_time);
   void take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
   void begin_hold(RankPlace& place, Rank rank, const wire::Event& event);
   void end_hold(RankPlace& place, const wire::Event& event);

@@ -100,6 +100,7 @@ Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> 
       outlet_(std::move(outlet)),
       domains_(options.bandwidth),
       frames_(Nanoseconds(segment_->header().promised_ns.load())),
+      beginning_(segment_->header(), now()),
       in_slot_(segment_->slots(), nullptr) {
   roster_.agent_pid = getpid();
   roster_.machine = machine::describe_processors();
@@ -154,6 +155,12 @@ void Agent::watch_monitor(Nanoseconds now) {
   wire::note_trouble(options_.session.c_str(), line.c_str());
 }
 
+/// Ranks of other nodes may have been first.
+void Agent::learn_beginning() {
+  const auto told = outlet_->told_beginning();
+  if (told && beginning_.settle(*told, unix_time_ns(), now())) roster_changed_ = true;
+}
+
 Nanoseconds Agent::now() const { return shm::now(segment_->clock()); }
 
 void Agent::run(const std::atomic<bool>& stop) {
@@ -187,6 +194,7 @@ void Agent::sweep() {
   const Nanoseconds began = now();
   stand_in_for_keeper();
   watch_monitor(began);
+  learn_beginning();
   admit_newcomers(began);
   watch_processes(began);
   for (auto& [rank, resident] : residents_) drain(*resident, began);
@@ -300,15 +308,16 @@ void Agent::note_news(Resident& resident, Nanoseconds now) {
 }
 
 void Agent::send_frames(Nanoseconds up_to) {
-  // Before the events, which may speak of a new rank or of a new name.
+  // Before the events, which may speak of a new rank or of a new name, or be the session's first.
+  if (const auto first = frames_.earliest()) roster_changed_ = beginning_.note_first(*first) || roster_changed_;
   if (roster_changed_ || roster_.phases != names_.phases.all() ||
       roster_.cycles.size() != names_.partners.cycles().size())
-    send_roster(now());
+    send_roster();
   outlet_->send(frames_.take(up_to));
   segment_->header().promised_ns.store(frames_.promised().count());
 }
 
-void Agent::send_roster(Nanoseconds now) {
+void Agent::send_roster() {
   for (const auto& [rank, resident] : residents_) known_[rank].info.cycle = resident->cycle();
   roster_.ranks.clear();
   for (const auto& [rank, known] : known_) {
@@ -320,8 +329,10 @@ void Agent::send_roster(Nanoseconds now) {
   roster_.phases = names_.phases.all();
   roster_.patterns = names_.partners.patterns();
   roster_.cycles = names_.partners.cycles();
+  roster_.began = beginning_.at();
+  // One after the other: clocks of nodes are compared by them.
   roster_.unix_time_ns = unix_time_ns();
-  roster_.node_time = now;
+  roster_.node_time = now();
   outlet_->send(roster_);
   roster_changed_ = false;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/agent/beginning.h"
 #include "probe/agent/claim.h"
 #include "probe/agent/domains.h"
 #include "probe/agent/event_frames.h"
@@ -69,6 +70,7 @@ class Agent {
   void stand_in_for_keeper();
   bool let_go();
   void watch_monitor(wire::Nanoseconds now);
+  void learn_beginning();
   void serve_until(wire::Nanoseconds next_sweep, const std::atomic<bool>& stop);
   void sweep();
   void admit_newcomers(wire::Nanoseconds now);
@@ -81,7 +83,7 @@ class Agent {
   bool drain_some(Resident& resident, std::uint64_t end);
   void note_news(Resident& resident, wire::Nanoseconds now);
   void send_frames(wire::Nanoseconds now);
-  void send_roster(wire::Nanoseconds now);
+  void send_roster();
   void dismiss_ended();
   bool somebody_is_in();
   bool may_end(wire::Nanoseconds now);
@@ -94,6 +96,7 @@ class Agent {
   Domains domains_;
   Names names_;
   EventFrames frames_;
+  Beginning beginning_;
   std::vector<wire::Event> read_;
   std::map<wire::Rank, std::unique_ptr<Resident>> residents_;
   std::map<wire::Rank, Known> known_;

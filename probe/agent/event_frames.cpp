@@ -11,6 +11,13 @@ void EventFrames::append(wire::LaneId lane, wire::Nanoseconds& lane_last, wire::
   events_.push_back(event);
 }
 
+std::optional<wire::Nanoseconds> EventFrames::earliest() const {
+  if (events_.empty()) return std::nullopt;
+  wire::Nanoseconds first = wire::Nanoseconds::max();
+  for (const Run& run : runs_) first = std::min(first, events_[run.begin].time);
+  return first;
+}
+
 wire::Events EventFrames::take(wire::Nanoseconds up_to) {
   batches_.clear();
   for (std::size_t i = 0; i < runs_.size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "probe/wire/codec.h"
@@ -20,6 +21,8 @@ class EventFrames {
   void append(wire::LaneId lane, wire::Nanoseconds& lane_last, wire::Event event);
 
   bool empty() const { return events_.empty(); }
+  /// Time of the earliest event that was collected since the last frame.
+  std::optional<wire::Nanoseconds> earliest() const;
   bool full() const { return events_.size() >= kFull; }
   /// What was collected, with the promise that nothing older than `up_to` follows (an older promise stays).
   wire::Events take(wire::Nanoseconds up_to);

@@ -100,6 +100,7 @@ struct Outlet::Impl {
   std::uint64_t bytes_sent = 0;
   std::uint64_t strange = 0;
   std::string refusal;
+  std::optional<std::int64_t> told_beginning;
   bool greeted = false;  // Since the last tick.
   Clock::time_point last_tick = Clock::now();
 };
@@ -194,7 +195,11 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
   const auto* credits = std::get_if<wire::Credit>(&frame.body);
   // Once the end is on its way, only progress counts as life: nobody may hold up the sender by just being there.
   if (!ended || credits == nullptr || credits->frames > 0) consumer.silence = Nanoseconds(0);
-  if (credits != nullptr) return credit(peer, consumer, credits->frames);
+  if (credits != nullptr) {
+    // Nobody else's word counts, be it an operator's.
+    if (peer.empty() && credits->began) told_beginning = credits->began;
+    return credit(peer, consumer, credits->frames);
+  }
   if (std::holds_alternative<wire::Attach>(frame.body)) return credit(peer, consumer, 0);
   if (std::holds_alternative<wire::EndAck>(frame.body)) return static_cast<void>(consumers.erase(peer));
   auto* command = std::get_if<wire::Command>(&frame.body);
@@ -332,6 +337,7 @@ int Outlet::fd() const { return impl_->mailbox->fd(); }
 int Outlet::consumers() const { return static_cast<int>(impl_->consumers.size()); }
 std::uint64_t Outlet::bytes_sent() const { return impl_->bytes_sent; }
 std::string Outlet::listen_endpoint() const { return impl_->mailbox->listen_endpoint(); }
+std::optional<std::int64_t> Outlet::told_beginning() const { return impl_->told_beginning; }
 const std::string& Outlet::refusal() const {
   return impl_->refusal.empty() ? impl_->mailbox->refusal() : impl_->refusal;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -65,7 +66,9 @@ class Outlet {
   int fd() const;
   int consumers() const;  ///< Attached now.
   std::uint64_t bytes_sent() const;
-  std::string listen_endpoint() const;     ///< With the port that was given for tcp://*:0.
+  std::string listen_endpoint() const;  ///< With the port that was given for tcp://*:0.
+  /// When the session began, as the monitor that we connect to said last; wall clock, ns since 1970.
+  std::optional<std::int64_t> told_beginning() const;
   const std::string& refusal() const;      ///< Why the listening monitor does not want us; empty if it never said so.
   std::uint64_t strange_messages() const;  ///< Dropped: not decodable, of another session, or not allowed.
 

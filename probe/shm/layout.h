@@ -16,7 +16,7 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 5;
+inline constexpr std::uint32_t kLayoutVersion = 6;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -37,6 +37,13 @@ struct Clock {
   std::int64_t ns_base = 0;
 };
 
+/// Whether Header::began_ns means something.
+enum class Began : std::uint32_t {
+  kNotKnown = 0,
+  kByAgent = 1,  ///< As the agents of this node know it.
+  kSettled = 2,  ///< As the session's monitor has said: it will not be another one.
+};
+
 struct alignas(64) Header {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
@@ -47,9 +54,12 @@ struct alignas(64) Header {
   std::atomic<std::uint64_t> agent_start{0};  ///< wire::process_start_time(agent_pid).
   /// Grows whenever the agent has looked after its ranks, some 28 times a second.
   std::atomic<std::uint64_t> sweeps{0};
-  // For the one that takes over: slots from here on were never seen taken; no event before this time may follow.
+  // For the one that takes over: slots from here on were never seen taken; no event before this time may follow; when
+  // the session began.
   std::atomic<std::uint32_t> slots_used{0};
   std::atomic<std::int64_t> promised_ns{0};
+  std::atomic<Began> began_known{Began::kNotKnown};
+  std::atomic<std::int64_t> began_ns{0};
   Clock clock;
   /// 1: ranks may join. 0: not ready yet, or the agent is ending. Sequentially consistent on both sides: a rank claims
   /// its slot, then looks at `open` once more and gives the slot back (kFree) if it is 0; an agent that wants to end

@@ -102,11 +102,12 @@ void write_partners(PackWriter& out, const Roster& roster) {
 
 void write(PackWriter& out, const Roster& roster) {
   const bool says_partners = !roster.patterns.empty() || !roster.cycles.empty();
-  out.map(says_partners ? 13 : 10);
+  out.map(10u + (roster.began ? 1u : 0u) + (says_partners ? 3u : 0u));
   out.integer("world", roster.world_size);
   out.integer("agent", roster.agent_pid);
   out.integer("unix", roster.unix_time_ns);
   out.integer("time", roster.node_time.count());
+  if (roster.began) out.integer("began", roster.began->count());
   out.text("machine", roster.machine, kMaxText);
   out.text("program", roster.program, kMaxText);
   out.unsigned_integer("count", roster.ranks.size());
@@ -166,8 +167,9 @@ void write(PackWriter& out, const Attach& attach) {
 }
 
 void write(PackWriter& out, const Credit& credit) {
-  out.map(1);
+  out.map(credit.began ? 2 : 1);
   out.integer("frames", credit.frames);
+  if (credit.began) out.integer("began", *credit.began);
 }
 
 void write(PackWriter& out, const Refusal& refusal) {
@@ -304,6 +306,7 @@ Roster read_roster(const Value& value, std::string& error) {
   roster.agent_pid = static_cast<std::int32_t>(in.integer("agent", 0, kMaxInt32));
   roster.unix_time_ns = in.integer("unix", kMinTime, kMaxTime);
   roster.node_time = Nanoseconds(in.integer("time", kMinTime, kMaxTime));
+  if (in.has("began")) roster.began = Nanoseconds(in.integer("began", kMinTime, kMaxTime));
   roster.machine = in.text("machine", kMaxText);
   roster.program = in.text("program", kMaxText);
   roster.ranks = unpack_rank_table(in);
@@ -381,7 +384,9 @@ Attach read_attach(const Value& value, std::string& error) {
 
 Credit read_credit(const Value& value, std::string& error) {
   MapReader in(value, "credit", error);
-  return {static_cast<std::uint32_t>(in.integer("frames", 0, std::numeric_limits<std::uint32_t>::max()))};
+  Credit credit{static_cast<std::uint32_t>(in.integer("frames", 0, std::numeric_limits<std::uint32_t>::max()))};
+  if (in.has("began")) credit.began = in.integer("began", kMinTime, kMaxTime);
+  return credit;
 }
 
 Refusal read_refusal(const Value& value, std::string& error) {
@@ -417,6 +422,20 @@ void read_body(FrameInPlace& read, std::string_view kind, const Value& value, st
 }
 
 }  // namespace
+
+std::optional<Nanoseconds> beginning_of(const Roster& roster) {
+  constexpr Nanoseconds kLongest{std::int64_t{1} << 58};
+  const auto can_be = [=](Nanoseconds time) { return -kLongest < time && time < kLongest; };
+  if (!roster.began || !can_be(*roster.began) || !can_be(roster.node_time)) return std::nullopt;
+  const Nanoseconds ago = roster.node_time - *roster.began;
+  return Nanoseconds(0) <= ago && ago < kLongest ? roster.began : std::nullopt;
+}
+
+std::optional<std::int64_t> wall_beginning_of(const Roster& roster) {
+  const auto began = beginning_of(roster);
+  if (!began || roster.unix_time_ns < 0) return std::nullopt;
+  return roster.unix_time_ns - (roster.node_time - *began).count();
+}
 
 bool is_sequenced(const Frame& frame) {
   return std::holds_alternative<Events>(frame.body) || std::holds_alternative<Roster>(frame.body) ||

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -78,9 +79,11 @@ struct PhaseInfo {
 struct Roster {
   /// Ranks of the whole program, also those on other nodes. Rank numbers are below it.
   Rank world_size = 0;
-  std::int32_t agent_pid = 0;         ///< 0 for the simulator.
-  std::int64_t unix_time_ns = 0;      ///< Wall clock at `node_time`.
-  Nanoseconds node_time{};            ///< The node's clock when this roster was made.
+  std::int32_t agent_pid = 0;     ///< 0 for the simulator.
+  std::int64_t unix_time_ns = 0;  ///< Wall clock at `node_time`.
+  Nanoseconds node_time{};        ///< The node's clock when this roster was made.
+  /// The node's clock when the session began, which is time 0 of all who watch; nothing: not known. See beginning_of().
+  std::optional<Nanoseconds> began;
   std::string machine;                ///< Processor and number of cores, for the record.
   std::string program;                ///< Command line of the lowest local rank.
   std::vector<RankInfo> ranks;        ///< Local ranks, ascending.
@@ -148,6 +151,9 @@ struct Attach {
 };
 struct Credit {
   std::uint32_t frames = 0;
+  /// Wall clock (ns since 1970) when the session began. Said by the monitor that senders connect to, once it has learnt
+  /// that from one of them, for the others.
+  std::optional<std::int64_t> began = std::nullopt;
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 struct EndAck {
@@ -180,6 +186,12 @@ struct Frame {
   std::variant<Roster, Events, Outcome, End, Attach, Credit, EndAck, Refusal, Hello, Command, Record> body;
   friend bool operator==(const Frame&, const Frame&) = default;
 };
+
+/// When the session began, on the clock of the node that made this roster, if it says so and that can be: not after the
+/// roster was made, nor more than nine years before.
+std::optional<Nanoseconds> beginning_of(const Roster& roster);
+/// The same by the wall clock; ns since 1970.
+std::optional<std::int64_t> wall_beginning_of(const Roster& roster);
 
 /// True for the kinds that carry a number and belong into a recording.
 bool is_sequenced(const Frame& frame);

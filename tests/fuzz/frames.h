@@ -56,7 +56,10 @@ inline wire::Roster take_roster(Bytes& in) {
   for (wire::DomainInfo& domain : roster.domains)
     for (auto points = in.below(4); points > 0; --points) domain.curve.push_back(in.real());
   // Few, so that kept inputs go on meaning what they meant.
-  if (roster.agent_pid >= 224) take_partners(in, roster);
+  if (roster.agent_pid >= 224)
+    take_partners(in, roster);
+  else if (roster.agent_pid >= 192)
+    roster.began = Nanoseconds(in.number());
   return roster;
 }
 

@@ -330,6 +330,44 @@ TEST_F(ListeningTest, TakesSeveralSendersEachFromItsFirstFrame) {
   for (const auto& [node, of_node] : numbers) EXPECT_EQ(of_node, up_to(100)) << node;
 }
 
+/// Made 5 s after the session began, by a clock that has nothing to do with others.
+wire::Roster roster_that_says(std::int64_t began_wall) {
+  wire::Roster roster = roster_of(4);
+  roster.node_time = seconds(77'000);
+  roster.began = roster.node_time - seconds(5);
+  roster.unix_time_ns = began_wall + 5'000'000'000;
+  return roster;
+}
+
+TEST_F(ListeningTest, TellsEverySenderWhenTheSessionBeganAsTheFirstOneKnowsIt) {
+  constexpr std::int64_t kBegan = 1'700'000'000'123'456'789;
+  listen();
+  auto &first = sender_on("n1"), &second = sender_on("n2");
+  turn_until([&] { return first.consumers() == 1 && second.consumers() == 1; });
+  EXPECT_EQ(second.told_beginning(), std::nullopt);
+  wire::Roster absurd = roster_that_says(kBegan);
+  absurd.began = absurd.node_time + seconds(1);
+  first.send(absurd);
+  turn_until([&] { return numbers_of(got_).size() == 1; });
+  first.send(roster_that_says(kBegan));
+  turn_until([&] { return first.told_beginning() && second.told_beginning(); });
+  second.send(roster_that_says(kBegan + 9'000'000'000));
+  turn_until([&] { return numbers_of(got_).size() == 3; });
+  auto& later = sender_on("n3");
+  turn_until([&] { return later.told_beginning().has_value(); });
+  for (const outlet::Outlet* each : {&first, &second, &later}) EXPECT_EQ(each->told_beginning(), kBegan);
+}
+
+TEST_F(LiveTest, DoesNotTellTheSenderThatItAttachesToWhenTheSessionBegan) {
+  auto& outlet = sender();
+  outlet.send(roster_that_says(1'700'000'000'000'000'000));
+  connect();
+  turn_until([&] { return !got_.empty(); });
+  const Nanoseconds start = clock_now();
+  turn_until([&] { return clock_now() - start > seconds(2); });  // Of which each second has a Credit.
+  EXPECT_EQ(outlet.told_beginning(), std::nullopt);
+}
+
 TEST_F(ListeningTest, SendsCommandsToEverySender) {
   listen();
   sender_on("n1"), sender_on("n2");

@@ -437,6 +437,25 @@ TEST_F(OutletTest, GreetsAMonitorThatListensUntilItAttaches) {
   EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->consumers() == 1; }));
 }
 
+TEST_F(OutletTest, LearnsWhenTheSessionBeganFromTheMonitorThatItWasToldToConnectToAlone) {
+  const std::string ours = scratch_.ipc("m");
+  auto monitor = std::move(*Mailbox::open({.listen = ours, .queue_messages = 100}));
+  auto outlet = std::move(*Outlet::open({.session = kSession, .node = "n1", .listen = endpoint_, .connect = ours}));
+  Consumer other(*outlet, endpoint_);
+  other.say(wire::Attach{wire::Role::kOperator, 10});
+  other.hear<wire::Credit>();
+  other.say(wire::Credit{10, 4711});
+  other.say(wire::Command{1, {}, wire::ClearOrder{}});
+  ASSERT_TRUE(run_until([&] { other.turn(); }, [&] { return !other.commands.empty(); }));
+  EXPECT_EQ(outlet->told_beginning(), std::nullopt);
+  Message hello;
+  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return monitor->receive(hello); }));
+  monitor->send(hello.peer, wire::encode({kSession, "", 0, wire::Attach{wire::Role::kOperator, 10}}));
+  monitor->send(hello.peer, wire::encode({kSession, "", 0, wire::Credit{0, 1'700'000'000'000'000'000}}));
+  EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->told_beginning().has_value(); }));
+  EXPECT_EQ(outlet->told_beginning(), 1'700'000'000'000'000'000);
+}
+
 TEST_F(OutletTest, RemembersWhyAMonitorRefusedIt) {
   auto monitor = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
   auto outlet = std::move(*Outlet::open({.session = kSession, .node = "n1", .listen = "", .connect = endpoint_}));

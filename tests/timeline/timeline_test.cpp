@@ -32,6 +32,60 @@ TEST(Timeline, BeginsAtTheFirstEvent) {
   EXPECT_EQ(timeline.now(), ms(10));
 }
 
+/// A whole life, in a session that had begun `before` its first event.
+Timeline begun_before(const std::vector<Event>& life, Nanoseconds before, std::uint64_t budget) {
+  Timeline timeline(budget);
+  timeline.apply_roster("n", roster(1));
+  timeline.begin_at("n", life.front().time - before);
+  timeline.append("n", rank_lane(0), life);
+  timeline.append("n", domain_lane(0), std::vector{start(life.front().time + ms(1)), bandwidth(life.back().time, 5)});
+  timeline.advance("n", life.back().time);
+  return timeline;
+}
+
+TEST(Timeline, BearsAFirstEventThatComesLongAfterTheSessionBegan) {
+  const std::uint64_t seed = new_seed();
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 20; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round) + " of seed " + std::to_string(seed));
+    const std::vector<Event> life = random_life(random, 5000, ms(123), 1e6);
+    // Whole buckets of the widest kind that such a life fills, so that the same ones are compared: an hour and more.
+    const Nanoseconds late{std::int64_t(random() % 100 + 4) << 40};
+    const std::uint64_t budget = round % 2 == 0 ? 64 << 20 : 200'000;
+    const Timeline early = begun_before(life, ms(0), budget), shifted = begun_before(life, late, budget);
+    EXPECT_EQ(shifted.begin(), late);
+    EXPECT_EQ(shifted.now(), early.now() + late);
+    EXPECT_EQ(shifted.bytes_used(), early.bytes_used()) << "time in which nobody listened takes no memory";
+    const Lane &of_early = *early.lane(0), &of_shifted = *shifted.lane(0);
+    EXPECT_EQ(of_shifted.events_from(), of_early.events_from() + late);
+    EXPECT_EQ(of_shifted.steps().size(), of_early.steps().size());
+    EXPECT_EQ(of_shifted.times(ms(0), late), Times{});
+    EXPECT_EQ(of_shifted.times(ms(0), shifted.now()), of_early.times(ms(0), early.now()));
+    const std::array<Timeline::RankRange, 1> row{{{0, 1}}};
+    std::vector<Shares> one(100), other(100);
+    early.picture(row, ms(0), early.now(), 100, one);
+    shifted.picture(row, late, shifted.now(), 100, other);
+    for (std::size_t i = 0; i < one.size(); ++i)
+      for (std::size_t c = 0; c < kCategories; ++c) EXPECT_NEAR(one[i].of[c], other[i].of[c], 0.01f);
+    shifted.picture(row, ms(0), late, 100, other);
+    for (const Shares& shares : other) EXPECT_EQ(shares.known(), 0);
+  }
+}
+
+TEST(Timeline, BeginsNowWhileNothingHasHappenedSinceSomebodyCameLate) {
+  Timeline timeline;
+  timeline.apply_roster("n", roster(1));
+  timeline.begin_at("n", ms(100));
+  EXPECT_TRUE(timeline.empty());
+  EXPECT_EQ(timeline.begin(), ms(0));
+  timeline.advance("n", ms(35'300));
+  EXPECT_TRUE(timeline.empty());
+  EXPECT_EQ(timeline.now(), ms(35'200));
+  EXPECT_EQ(timeline.begin(), ms(35'200));
+  timeline.append("n", rank_lane(0), std::vector{enter(ms(36'100), Phase::kWait)});
+  EXPECT_EQ(timeline.begin(), ms(36'000));
+}
+
 TEST(Timeline, IsLiveUntilWhereItsSlowestNodeHasTold) {
   Timeline timeline;
   timeline.apply_roster("a", roster(0, 10, 20));

@@ -183,6 +183,48 @@ TEST(Frame, WithAKeyOfAnotherTypeIsRefusedByItsName) {
   EXPECT_EQ(error_of(bytes), "credit: 'frames' is not a whole number");
 }
 
+TEST(Frame, SaysWhenTheSessionBeganOnlyWhereThatIsKnown) {
+  Roster roster = two_ranks();
+  const auto has_key = [](const Frame& frame) {
+    const std::vector<std::byte> bytes = encode(frame), key = bytes_of("began");
+    return std::search(bytes.begin(), bytes.end(), key.begin(), key.end()) != bytes.end();
+  };
+  EXPECT_FALSE(has_key(frame_of(roster)));
+  EXPECT_FALSE(has_key(frame_of(Credit{5})));
+  roster.began = Nanoseconds(0);
+  EXPECT_TRUE(has_key(frame_of(roster)));
+  EXPECT_TRUE(has_key(frame_of(Credit{5, 0})));
+  // A reader of an older version skips the key, as any that it does not know.
+  EXPECT_TRUE(decode(spoilt(frame_of(roster), "began", "begun")));
+}
+
+TEST(Beginning, IsNotBelievedWhereItCanNotBe) {
+  constexpr std::int64_t kNineYears = std::int64_t{1} << 58;
+  Roster roster;
+  roster.node_time = Nanoseconds(1000);
+  roster.unix_time_ns = 5000;
+  EXPECT_EQ(beginning_of(roster), std::nullopt);
+  for (const std::int64_t can_be : {1000L, 999L, 0L, -7L, 1002 - kNineYears}) {
+    roster.began = Nanoseconds(can_be);
+    EXPECT_EQ(beginning_of(roster), Nanoseconds(can_be));
+    EXPECT_EQ(wall_beginning_of(roster), 4000 + can_be);
+  }
+  for (const std::int64_t can_not : {1001L, std::numeric_limits<std::int64_t>::max(), 1000 - kNineYears, -kNineYears,
+                                     std::numeric_limits<std::int64_t>::min()}) {
+    roster.began = Nanoseconds(can_not);
+    EXPECT_EQ(beginning_of(roster), std::nullopt) << can_not;
+    EXPECT_EQ(wall_beginning_of(roster), std::nullopt) << can_not;
+  }
+  roster.began = Nanoseconds(0);
+  for (const std::int64_t node_time : {-1L, kNineYears, std::numeric_limits<std::int64_t>::max()}) {
+    roster.node_time = Nanoseconds(node_time);
+    EXPECT_EQ(beginning_of(roster), std::nullopt) << node_time;
+  }
+  roster.node_time = Nanoseconds(1000);
+  roster.unix_time_ns = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(wall_beginning_of(roster), std::nullopt);
+}
+
 TEST(Frame, OfAnUnknownKindIsRefused) {
   EXPECT_EQ(error_of(spoilt(frame_of(Hello{}), "hello", "howdy")), "frame of an unknown kind");
 }

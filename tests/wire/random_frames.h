@@ -141,7 +141,14 @@ inline Roster random_roster(Random& random) {
     roster.phases.push_back({static_cast<Phase>(phase), static_cast<Phase>(random.below(256)), random.text(31)});
   }
   if (random.once_in(2)) add_random_partners(random, roster);
+  if (random.once_in(2)) roster.began = random.time();
   return roster;
+}
+
+inline Credit random_credit(Random& random) {
+  Credit credit{static_cast<std::uint32_t>(random.any(32))};
+  if (random.once_in(2)) credit.began = random.time().count();
+  return credit;
 }
 
 inline Command random_command(Random& random) {
@@ -168,7 +175,7 @@ inline Frame random_frame(Random& random) {
     case 4:
       frame.body = Attach{static_cast<Role>(random.below(256)), static_cast<std::uint32_t>(random.any(32))};
       break;
-    case 5: frame.body = Credit{static_cast<std::uint32_t>(random.any(32))}; break;
+    case 5: frame.body = random_credit(random); break;
     case 6: frame.body = EndAck{}; break;
     case 7: frame.body = Refusal{random.text(80)}; break;
     case 8: frame.body = Hello{}; break;

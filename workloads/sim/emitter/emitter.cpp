@@ -53,6 +53,7 @@ wire::Roster roster_of(const support::Scenario& scenario, const Model& model, co
   roster.world_size = model.ranks;
   roster.unix_time_ns =
       std::chrono::duration_cast<wire::Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  roster.began = wire::Nanoseconds(0);
   roster.machine = fmt::format("simulated: {} ranks on {} contention domains", model.ranks, model.domains());
   roster.program = program;
   const auto& curve = scenario.machine.curve;
