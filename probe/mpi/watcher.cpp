@@ -97,8 +97,9 @@ void end() {
 
 void note_unseen_thread() {
   if (!thread_is_noted.exchange(true))
-    note("calls of other threads than the one that called MPI_Init are not seen, and a rank that waits in one is shown "
-         "as it was before");
+    note(
+        "calls of other threads than the one that called MPI_Init are not seen, and a rank that waits in one is shown "
+        "as it was before");
 }
 
 void note_session() {

@@ -71,29 +71,29 @@ using namespace idlewave::mpi;
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 /// `action`: statements that end with the call of `next`.
-#define EXPORT(function, call, types, action)                    \
+#define EXPORT(function, call, types, action)                     \
   extern "C" [[gnu::visibility("default")]] Word function types { \
-    using Function = Word types;                                 \
-    static constinit Wrapped<Function> wrapped{#function, call}; \
-    action                                                       \
+    using Function = Word types;                                  \
+    static constinit Wrapped<Function> wrapped{#function, call};  \
+    action                                                        \
   }
 
 /// Without a session two loads, two tests and a jump.
-#define WRAP(phase, function, call, types, ...)                                                \
-  EXPORT(function, call, types, {                                                              \
-    Function* const next = wrapped.next.load(std::memory_order_relaxed);                       \
+#define WRAP(phase, function, call, types, ...)                                                  \
+  EXPORT(function, call, types, {                                                                \
+    Function* const next = wrapped.next.load(std::memory_order_relaxed);                         \
     if (next != nullptr && watch.reporter.load(std::memory_order_relaxed) == nullptr) [[likely]] \
-      return next(__VA_ARGS__);                                                                \
-    return Shown<Function>::pass_on<phase>(__VA_ARGS__, wrapped, CALLER);                      \
+      return next(__VA_ARGS__);                                                                  \
+    return Shown<Function>::pass_on<phase>(__VA_ARGS__, wrapped, CALLER);                        \
   })
 #define WRAP_WAIT(...) WRAP(IDLEWAVE_WAIT, __VA_ARGS__)
 #define WRAP_COMMUNICATE(...) WRAP(IDLEWAVE_COMMUNICATE, __VA_ARGS__)
 
-#define WRAP_INIT(function, call, types, ...)                      \
-  EXPORT(function, call, types, {                                  \
-    const Word result = next_of(wrapped, CALLER)(__VA_ARGS__);     \
-    begin(CALLER);                                                 \
-    return result;                                                 \
+#define WRAP_INIT(function, call, types, ...)                  \
+  EXPORT(function, call, types, {                              \
+    const Word result = next_of(wrapped, CALLER)(__VA_ARGS__); \
+    begin(CALLER);                                             \
+    return result;                                             \
   })
 #define WRAP_BEHIND(before, function, call, types, ...) \
   EXPORT(function, call, types, {                       \
