@@ -99,7 +99,8 @@ TEST_F(Preloaded, AProgramThatTakesNothingIsLeftAsItIsAndSaysWhy) {
   std::filesystem::permissions(owned.path(), std::filesystem::perms::set_uid, std::filesystem::perm_options::add);
   EXPECT_THAT(choose_preload({owned.path()}).why_not, HasSubstr("set-user-ID"));
 
-  EXPECT_THAT(choose_preload({"mpirun", "-n", "2", IDLEWAVE_STATIC_PROGRAM}).why_not, HasSubstr("is linked statically"));
+  EXPECT_THAT(choose_preload({"mpirun", "-n", "2", IDLEWAVE_STATIC_PROGRAM}).why_not,
+              HasSubstr("is linked statically"));
 }
 
 TEST_F(Preloaded, OfAScriptAndAnOrdinaryProgramTheLibraryIsGiven) {

@@ -10,11 +10,11 @@
 
 static double in_mpi, whole, begun;
 
-#define IN_MPI(call)              \
-  do {                            \
+#define IN_MPI(call)               \
+  do {                             \
     const double at = MPI_Wtime(); \
-    call;                         \
-    in_mpi += MPI_Wtime() - at;   \
+    call;                          \
+    in_mpi += MPI_Wtime() - at;    \
   } while (0)
 
 static void own_sums_begin(void) { begun = MPI_Wtime(); }
