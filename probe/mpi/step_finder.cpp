@@ -4,28 +4,30 @@
 
 namespace idlewave::mpi {
 
-std::optional<wire::Step> StepFinder::search(std::uintptr_t place) {
-  if (anchor_ != 0) {
-    // The program has gone on to something else. Its places keep their order; what it does now is looked at alone.
-    anchor_ = 0;
-    since_anchor_ = 0;
-    remembered_ = 0;
-  }
+std::optional<wire::Step> StepFinder::leave_other(std::uintptr_t place) {
   const std::uint32_t slot = number_of(place);
   if (slot == kPlaces) return std::nullopt;
+  if (anchor_ != 0) {
+    if (++since_anchor_ < kLongAbsence) return std::nullopt;
+    anchor_ = 0;  // The program has gone on to something else.
+    remembered_ = 0;
+  }
   ++places_[slot].times;
+  return search(slot);
+}
+
+std::optional<wire::Step> StepFinder::search(std::uint32_t slot) {
   history_[remembered_++ % kHistory] = static_cast<std::uint16_t>(slot);
   const std::uint32_t found = period();
   if (found == 0) return std::nullopt;
   choose_anchor(found);
-  if (anchor_ == 0) return std::nullopt;
-  // Calls behind the anchor have been seen; the next step begins with its next return.
-  return anchor_ == place ? std::optional(next_++) : std::nullopt;
+  // Else the next step begins when the program comes to it.
+  return anchor_ == places_[slot].address ? std::optional(next_++) : std::nullopt;
 }
 
 /// kPlaces: there is no room for another.
 std::uint32_t StepFinder::number_of(std::uintptr_t place) {
-  std::uint32_t slot = static_cast<std::uint32_t>((place * 0x9e3779b97f4a7c15u) >> 32) % kPlaces;
+  std::uint32_t slot = home_of(place);
   while (places_[slot].address != 0 && places_[slot].address != place) slot = (slot + 1) % kPlaces;
   if (places_[slot].address == place) return slot;
   if (places_known_ + 1 >= kPlaces) return kPlaces;  // One stays free, so that every look ends.
@@ -38,13 +40,14 @@ std::uint32_t StepFinder::period() const {
   const auto known = static_cast<std::uint32_t>(std::min<std::uint64_t>(remembered_, kHistory));
   const std::uint32_t longest = std::min(kLongest, known / kTimes);
   for (std::uint32_t period = 1; period <= longest; ++period) {
-    if (latest(period) == latest(0) && repeats(period)) return period;
+    const std::uint32_t calls = std::max(kTimes * period, kFewestCalls);
+    if (calls <= known && repeats(period, calls)) return period;
   }
   return 0;
 }
 
-bool StepFinder::repeats(std::uint32_t period) const {
-  for (std::uint32_t back = 0; back < (kTimes - 1) * period; ++back) {
+bool StepFinder::repeats(std::uint32_t period, std::uint32_t calls) const {
+  for (std::uint32_t back = 0; back < calls - period; ++back) {
     if (latest(back) != latest(back + period)) return false;
   }
   return true;
@@ -61,7 +64,8 @@ void StepFinder::choose_anchor(std::uint32_t period) {
   }
   if (best == nullptr) return;
   anchor_ = best->address;
-  next_ = std::max(next_, static_cast<wire::Step>(best->times) - 1);
+  const bool is_left_now = best == &places_[latest(0)];
+  next_ = std::max(next_, static_cast<wire::Step>(best->times) - is_left_now);
   since_anchor_ = 0;
 }
 

@@ -80,9 +80,10 @@ bool measure(bool with_session) {
   }
   const char* state = with_session ? "session" : "off";
   const double added = wrapped.ns() - bare.ns();
-  std::printf("{\"mpi_%s_bare_ns\": %.2f, \"mpi_%s_added_ns\": %.2f, \"mpi_%s_message_bare_ns\": %.1f, "
-              "\"mpi_%s_message_added_ns\": %.1f",
-              state, bare.ns(), state, added, state, bare_message.ns(), state, wrapped_message.ns() - bare_message.ns());
+  std::printf(
+      "{\"mpi_%s_bare_ns\": %.2f, \"mpi_%s_added_ns\": %.2f, \"mpi_%s_message_bare_ns\": %.1f, "
+      "\"mpi_%s_message_added_ns\": %.1f",
+      state, bare.ns(), state, added, state, bare_message.ns(), state, wrapped_message.ns() - bare_message.ns());
   if (with_session)
     std::printf(", \"mpi_rdtsc_pair_ns\": %.2f, \"mpi_session_added_over_rdtsc_pair\": %.3f", stamps.ns(),
                 added / stamps.ns());

@@ -150,7 +150,7 @@ class Steps(AnyProgram):
     def test_are_found(self):
         steps, seen = self.steps("halo.openmpi")
         self.assertEqual(steps, self.STEPS)  # the last call of the loop has returned so often
-        self.assertGreaterEqual(seen, RANKS * (self.STEPS - 5))
+        self.assertGreaterEqual(seen, RANKS * (self.STEPS - 9))  # it is known after 16 calls, two in a step
 
     def test_are_found_where_one_has_several_phases(self):
         self.assertEqual(self.steps("transpose.openmpi")[0], self.STEPS)
