@@ -14,6 +14,7 @@
 #include "monitor/cli/verb_table.h"
 #include "monitor/cli/verbs.h"
 #include "probe/arguments/command_line.h"
+#include "probe/mpi/calls.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
 #include "probe/words/ranks.h"
@@ -110,6 +111,15 @@ void add_demo(CommandLine& app, DemoOptions& o, Parsed& parsed) {
   verb.then([&] { parsed = [&o] { return demo(o); }; });
 }
 
+wire::Result<std::string> waiting_call(std::string_view word) {
+  std::vector<std::string> known;
+  for (const mpi::CallInfo& call : mpi::calls())
+    if (call.waits) known.emplace_back(call.name);
+  if (std::find(known.begin(), known.end(), word) != known.end()) return std::string(word);
+  return wire::Error{fmt::format("\"{}\" is no MPI function that may wait{}; as in MPI_Allreduce, MPI_Waitall", word,
+                                 did_you_mean(word, known))};
+}
+
 void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
   CommandLine verb = app.verb("run");
   verb.add("command", o.command, "Launcher and program, after --").required();
@@ -125,6 +135,10 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
   verb.add("--session", o.session, "Name of the session").type_name("NAME");
   verb.add("--output", o.output, "Write what the program prints into this file").type_name("FILE");
   verb.add("--report", o.report, "Write the report as JSON into this file").type_name("FILE");
+  add_word(verb, "--step-at", "CALL",
+           "In programs that do not name their steps a step begins when this MPI function returns, as in MPI_Allreduce",
+           waiting_call, [&o](const std::string& call) { o.step_at = call; });
+  verb.add_flag("--no-preload", o.no_preload, "Do not watch programs that never call idlewave_start");
   verb.add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
   add_watch_options(verb, o);
   add_report_options(verb, o);

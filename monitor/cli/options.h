@@ -43,6 +43,8 @@ struct RunOptions : WatchOptions {
   std::string session;  ///< Empty: made up.
   std::string output;   ///< File for what the program prints; empty: where ours goes.
   std::string report;   ///< File for the report as JSON; empty: none.
+  std::string step_at;  ///< MPI function with which a step ends; empty: steps are found.
+  bool no_preload = false;
   bool allow_inject = false;
 };
 

@@ -147,7 +147,8 @@ class Follower {
 Monitor::Options monitor_options(const RunOptions& options, const HostedProgram& program) {
   return {.session = program.session(),
           .label = host::program_label(options.command),
-          .starting = options.command.front() + " is running; its ranks are seen once they call idlewave_start",
+          .starting = fmt::format("{} is running; its ranks are seen once they call {}", options.command.front(),
+                                  program.loads_library() ? "MPI_Init" : "idlewave_start"),
           .memory = options.memory,
           .ends_program = true,
           .hosted = program.session()};
@@ -177,10 +178,7 @@ void say_how_the_program_ended(const HostedProgram& program, bool in_silence) {
   if (code != 0)
     fail(host::how_it_ended(program.name(), code) + (in_silence ? "; it reported nothing" : ""), 0);
   else if (in_silence && !program.has_notes())
-    fail(
-        "the program ended without reporting anything: is it linked with libidlewave-probe, and does it call "
-        "idlewave_start?",
-        0);
+    fail("the program ended without reporting anything: " + program.why_unseen(), 0);
 }
 
 void say_what_is_missing(const timeline::Timeline& timeline) {
@@ -298,6 +296,16 @@ wire::Result<int> open_output(const std::string& path) {
   return fd;
 }
 
+host::Preload preload_for(const RunOptions& options) {
+  host::Preload preload = options.no_preload
+                              ? host::Preload{.why_not =
+                                                  "is it linked with libidlewave-probe, and does it call "
+                                                  "idlewave_start?"}
+                              : host::choose_preload(options.command);
+  preload.step_at = options.step_at;
+  return preload;
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
@@ -309,6 +317,7 @@ int run(const RunOptions& options) {
   Signals signals;
   auto started = HostedProgram::start({.command = options.command,
                                        .launcher = host::launcher_kind(options.command.front(), options.mpi),
+                                       .preload = preload_for(options),
                                        .session = options.session.empty()
                                                       ? host::new_session_name(host::program_label(options.command))
                                                       : options.session,

@@ -218,8 +218,8 @@ int Host::start() {
   if (!streams) return refuse(kOwnFailure, streams.error().message);
   process::ProgramOptions options{
       .environment = {}, .input_fd = streams->input, .output_fd = streams->output, .error_fd = streams->error};
-  const std::vector<std::string> command =
-      session_.prepare(options_.command, options_.launcher, options_.allow_inject, options.environment);
+  const std::vector<std::string> command = session_.prepare(options_.command, options_.launcher, options_.allow_inject,
+                                                            options_.preload, options.environment);
   auto started = process::Program::start(command, options);
   if (const auto* failure = std::get_if<process::Program::NotStarted>(&started))
     return refuse(failure->shell_code, failure->error.message);

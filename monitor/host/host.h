@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "monitor/host/launcher.h"
+#include "monitor/host/preload.h"
 #include "monitor/process/companion.h"
 
 namespace idlewave::host {
@@ -17,6 +18,7 @@ inline constexpr int kOwnFailure = 125;
 struct HostOptions {
   std::vector<std::string> command;  ///< Launcher and program.
   LauncherKind launcher = LauncherKind::kOther;
+  Preload preload;  ///< For ranks that know nothing of us.
   std::string session;
   std::string listen;  ///< Endpoint for the agents; empty: a socket of this node.
   std::string record;  ///< Path; empty: don't.

@@ -36,7 +36,8 @@ HostedProgram::HostedProgram(process::Companion host, const HostOptions& options
     : channel_(std::move(host.channel)),
       host_(host.pid),
       session_(options.session),
-      name_(std::filesystem::path(options.command.front()).filename()) {}
+      name_(std::filesystem::path(options.command.front()).filename()),
+      preload_(options.preload) {}
 
 std::variant<HostedProgram, HostedProgram::Refusal> HostedProgram::start(const HostOptions& options) {
   // Should the host be killed, the kernel hands the program on to us, and its exit code is not lost.
@@ -67,6 +68,10 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
     output_fd_ = open(kept_output_path(session_).c_str(), O_RDONLY | O_CLOEXEC);
     return std::nullopt;
   }
+}
+
+std::string HostedProgram::why_unseen() const {
+  return loads_library() ? "it has called neither MPI_Init nor idlewave_start" : preload_.why_not;
 }
 
 std::string HostedProgram::view_endpoint() const {

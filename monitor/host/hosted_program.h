@@ -23,7 +23,11 @@ class HostedProgram {
 
   const std::string& session() const { return session_; }
   const std::string& name() const { return name_; }  ///< Of the program, in one word.
-  std::string view_endpoint() const;                 ///< Where a screen attaches.
+  /// Its ranks load a library that shows them when they call MPI.
+  bool loads_library() const { return !preload_.library.empty(); }
+  /// What keeps a program that reported nothing from being seen.
+  std::string why_unseen() const;
+  std::string view_endpoint() const;  ///< Where a screen attaches.
 
   int fd() const { return channel_.fd(); }  ///< Readable when listen() has something to hear.
   void listen();
@@ -59,6 +63,7 @@ class HostedProgram {
   pid_t program_ = 0;
   std::string session_;
   std::string name_;
+  Preload preload_;
   int output_fd_ = -1;  ///< To read what was kept; -1: nothing is.
   std::vector<std::string> notes_;
   std::vector<std::string> failures_;

@@ -132,10 +132,12 @@ std::string Session::folder() const { return session_folder(name_); }
 std::string Session::log_path() const { return folder() + "/program.log"; }
 
 std::vector<std::string> Session::prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
-                                          std::vector<std::string>& environment) const {
+                                          const Preload& preload, std::vector<std::string>& environment) const {
   Environment wanted = session_environment(name_, endpoint_);
   if (allow_inject) wanted["IDLEWAVE_ALLOW_INJECT"] = "1";
   if (!agents_key_.empty()) wanted["IDLEWAVE_KEY"] = agents_key_;
+  if (!preload.step_at.empty()) wanted["IDLEWAVE_STEP_AT"] = preload.step_at;
+  if (!preload.library.empty()) command = with_preload(std::move(command), kind, preload.library, environment);
   command = with_environment(std::move(command), kind, wanted);
   wanted.merge(launcher_environment(kind));
   for (const auto& [variable, value] : wanted) environment.push_back(variable + "=" + value);
@@ -146,7 +148,7 @@ wire::Status Session::start(std::vector<std::string> command, LauncherKind kind,
   program_name_ = command.front();
   quiet_ = quiet;
   process::LaunchOptions options;
-  command = prepare(std::move(command), kind, true, options.environment);
+  command = prepare(std::move(command), kind, true, {}, options.environment);
   options.output_fd =
       quiet ? ::open(log_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : dup(STDERR_FILENO);
   auto launched = process::launch(command, options);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "monitor/host/launcher.h"
+#include "monitor/host/preload.h"
 #include "monitor/link/link.h"
 #include "monitor/process/launch.h"
 
@@ -27,7 +28,7 @@ class Session {
 
   /// `command` as it has to be started for its ranks to report here; adds what it needs to find to `environment`.
   std::vector<std::string> prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
-                                   std::vector<std::string>& environment) const;
+                                   const Preload& preload, std::vector<std::string>& environment) const;
 
   /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our
   /// stderr.

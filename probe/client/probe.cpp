@@ -19,6 +19,7 @@
 #include "probe/client/membership.h"
 #include "probe/client/partner_teller.h"
 #include "probe/client/phase_table.h"
+#include "probe/client/precedence.h"
 #include "probe/client/settings.h"
 
 int idlewave_is_on_ = 0;
@@ -102,6 +103,7 @@ bool start(int rank, int size) {
   const Settings settings = read_settings();
   if (settings.session == nullptr || rank < 0 || rank >= size) return false;
   const KeptErrno kept;
+  take_precedence();
   if (!probe.membership.join(settings, rank, size)) return false;
   attach_parts();
   pthread_atfork(nullptr, nullptr, switch_off);

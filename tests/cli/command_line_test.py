@@ -100,6 +100,10 @@ class CommandLine(unittest.TestCase):
         self.refuses("inject", "--ranks", "5", "--delay", "250")
         self.refuses("demo", "--headless", "12")
 
+    def test_a_call_that_does_not_wait_is_no_place_for_a_step(self):
+        self.refuses("run", "--headless", "--step-at", "MPI_Alreduce", "--", "true", says="did you mean 'MPI_Allreduce'?")
+        self.refuses("run", "--headless", "--step-at", "MPI_Isend", "--", "true", says="no MPI function that may wait")
+
     def test_values_out_of_range_are_refused(self):
         self.refuses("replay", str(GOLDEN), "--once", "--size", "0x0", says="COLUMNSxROWS")
         self.refuses("replay", str(GOLDEN), "--once", "--size", "160", says="160x48")

@@ -124,7 +124,7 @@ class Run(unittest.TestCase):
     def test_of_a_program_that_reported_nothing_is_said_what_is_known_and_of_one_that_failed_nothing_is_guessed(self):
         for script, words in (("exit 3", b"sh ended with code 3; it reported nothing"),
                               ("kill -9 $$", b"sh ended with code 137, as by signal 9; it reported nothing"),
-                              ("true", b"the program ended without reporting anything: is it linked with libidlewave-probe")):
+                              ("true", b"the program ended without reporting anything: it has called neither MPI_Init nor idlewave_start")):
             for options in ([], ["--json"], None):
                 with self.subTest(script=script, options=options):
                     err = self.shell(script, *options)[2] if options is not None else self.said_after_the_screen(script)

@@ -1,0 +1,14 @@
+#pragma once
+// Functions and constants of the program's MPI, found by name while it runs.
+
+namespace idlewave::mpi {
+
+/// Where the linker would have gone on from us: the next object in its order that has `name`; where the MPI library was
+/// loaded for one part of the program alone, as Python does, what the object of `caller` (an address inside it) sees.
+/// Null: nobody has it. Takes the linker's lock; for the first call of each function.
+void* find_next(const char* name, const void* caller);
+
+/// A variable of the MPI library as the program sees it, which may hold a copy of its own.
+void* find_variable(const char* name, const void* caller);
+
+}  // namespace idlewave::mpi

@@ -1,0 +1,126 @@
+#include "probe/mpi/watcher.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/client/precedence.h"
+#include "probe/mpi/hand_linked.h"
+#include "probe/mpi/step_finder.h"
+#include "probe/mpi/world.h"
+#include "probe/wire/trouble_log.h"
+
+namespace idlewave::mpi {
+
+constinit Watch watch;
+
+namespace {
+
+/// Who says where a step begins. The program itself counts most.
+enum class StepSource { kFound, kAskedFor, kProgram };
+
+struct Steps {
+  StepSource source = StepSource::kFound;
+  int call = -1;            ///< kAskedFor: a Call.
+  wire::Step next = 0;      ///< Unless found.
+  std::uint64_t words = 0;  ///< Of the program, that a step begins.
+  StepFinder finder;
+};
+
+constinit Steps steps;
+constinit std::atomic<bool> was_begun{false};
+constinit std::atomic<bool> stands_back{false};
+constinit std::atomic<bool> thread_is_noted{false};
+
+const char* text_of(const char* variable) {
+  const char* text = getenv(variable);
+  return text != nullptr && text[0] != '\0' ? text : nullptr;
+}
+
+void note(const char* line) {
+  const char* session = text_of("IDLEWAVE_SESSION");
+  if (session != nullptr) wire::note_trouble(session, line);
+}
+
+void be_silent() { watch.reporter.store(nullptr, std::memory_order_relaxed); }
+
+void choose_step_source() {
+  const char* asked = text_of("IDLEWAVE_STEP_AT");
+  if (asked == nullptr) return;
+  int number = 0;
+  for (const CallInfo& call : calls()) {
+    if (call.waits && strcmp(call.name, asked) == 0) {
+      steps.source = StepSource::kAskedFor;
+      steps.call = number;
+    }
+    ++number;
+  }
+}
+
+void step(wire::Step number) { idlewave_step_(number); }
+
+void report(const World& world) {
+  if (!idlewave_start(world.rank, world.size)) return;
+  pthread_atfork(nullptr, nullptr, be_silent);
+  choose_step_source();
+  idlewave_switch_(IDLEWAVE_COMPUTE);
+  watch.reporter.store(__builtin_thread_pointer(), std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void look_for_step(Call call, const void* place) {
+  if (steps.source == StepSource::kAskedFor && static_cast<int>(call) == steps.call) step(steps.next++);
+  if (steps.source != StepSource::kFound) return;
+  const auto found = steps.finder.leave(reinterpret_cast<std::uintptr_t>(place));
+  if (!found) return;
+  steps.next = *found + 1;
+  step(*found);
+}
+
+void begin(const void* caller) {
+  if (text_of("IDLEWAVE_SESSION") == nullptr || stands_back || is_hand_linked() || !is_initialized(caller)) return;
+  if (was_begun.exchange(true)) return;
+  const World world = look_at_world(caller);
+  if (world.why_not == nullptr) return report(world);
+  char line[256];
+  snprintf(line, sizeof line, "a rank is not watched: %s", world.why_not);
+  note(line);
+}
+
+void end() {
+  if (watch.reporter.load(std::memory_order_relaxed) != __builtin_thread_pointer()) return;
+  be_silent();
+  idlewave_stop();
+}
+
+void note_unseen_thread() {
+  if (!thread_is_noted.exchange(true))
+    note(
+        "calls of other threads than the one that called MPI_Init are not seen, and a rank that waits in one is shown "
+        "as it was before");
+}
+
+void note_session() {
+  if (!was_begun.load()) note("what a program does in an MPI session, without MPI_Init, is not seen");
+}
+
+void control(int level) {
+  if (level != 1 || watch.reporter.load(std::memory_order_relaxed) != __builtin_thread_pointer()) return;
+  // Once alone is what programs say to switch a profiler on.
+  if (++steps.words == 1 && steps.next > 0) return;
+  if (steps.words > 1) steps.source = StepSource::kProgram;
+  step(steps.next++);
+}
+
+}  // namespace idlewave::mpi
+
+/// What the program's own client asks of us; the only thing of ours that the program can see.
+extern "C" [[gnu::visibility("default")]] void idlewave_stand_back_() {
+  idlewave::mpi::stands_back = true;
+  idlewave::mpi::end();
+}
+
+/// We are the one who would have to go.
+void idlewave::client::take_precedence() {}

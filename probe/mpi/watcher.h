@@ -1,0 +1,63 @@
+#pragma once
+// The rank as its MPI calls show it: what every wrapper does before and after the call of the library.
+//
+// Of the thread that called MPI_Init, between MPI_Init and MPI_Finalize, every call is a phase, and what lies between
+// two of them is computing. Another thread's calls are passed on and not seen, which is said once. A call that the
+// library makes within a call counts with that.
+
+#include <idlewave/probe.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "probe/mpi/calls.h"
+
+namespace idlewave::mpi {
+
+/// Of this process; the thread `reporter` alone uses the rest.
+struct Watch {
+  std::atomic<const void*> reporter{nullptr};  ///< Thread pointer; null while nothing is reported.
+  /// Frame of the wrapper that goes on; null: none. One that lies deeper in the stack than a new call's was left by
+  /// longjmp or an exception from an error handler.
+  const void* inside = nullptr;
+};
+[[gnu::visibility("hidden")]] extern constinit Watch watch;
+
+/// Not a thread that reports.
+void note_unseen_thread();
+
+/// A call begins that is shown as `phase`. False: it is not to be shown, and leave() must not be called.
+inline bool enter(int phase, const void* frame) {
+  const void* reporter = watch.reporter.load(std::memory_order_relaxed);
+  if (reporter != __builtin_thread_pointer()) {
+    if (reporter != nullptr) [[unlikely]]
+      note_unseen_thread();
+    return false;
+  }
+  if (frame < watch.inside) return false;
+  watch.inside = frame;
+  idlewave_switch_(phase);
+  return true;
+}
+
+/// A call that waits is over: steps are made of these. `place`: the address in the program that it goes back to.
+void look_for_step(Call call, const void* place);
+
+/// The call that enter() has shown is over.
+template <int phase>
+inline void leave(Call call, const void* place) {
+  watch.inside = nullptr;
+  if constexpr (phase == IDLEWAVE_WAIT) look_for_step(call, place);
+  idlewave_switch_(IDLEWAVE_COMPUTE);
+}
+
+/// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
+void begin(const void* caller);
+/// Before MPI_Finalize.
+void end();
+/// MPI_Session_init.
+void note_session();
+/// MPI_Pcontrol. Level 1: a step begins, by the program's own word.
+void control(int level);
+
+}  // namespace idlewave::mpi

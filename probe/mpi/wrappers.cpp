@@ -1,0 +1,108 @@
+// The functions that take the place of the MPI library's. Each passes its arguments on to the next function of the same
+// name as it got them, as machine words, and hands back what that returns: integers and pointers travel so whatever
+// their size, and no wrapped function takes anything else. A function of the Fortran interfaces goes on to the same
+// name, never to C, so that what only the library knows (MPI_IN_PLACE, MPI_BOTTOM, statuses) stays with it.
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "probe/mpi/symbols.h"
+#include "probe/mpi/watcher.h"
+
+namespace idlewave::mpi {
+namespace {
+
+using Word = std::intptr_t;
+using enum Call;  // By these names the table speaks of them.
+
+template <class Function>
+struct Wrapped {
+  const char* name;
+  Call call;
+  std::atomic<Function*> next{nullptr};  ///< Where it is passed on to; null before its first call.
+};
+
+/// What the dynamic linker does with a program whose library lacks a function.
+[[noreturn, gnu::cold]] void give_up(const char* name) {
+  fprintf(stderr, "idlewave: symbol lookup error: undefined symbol: %s\n", name);
+  _exit(127);
+}
+
+template <class Function>
+[[gnu::noinline, gnu::cold]] Function* look_up(Wrapped<Function>& wrapped, const void* caller) {
+  const auto found = reinterpret_cast<Function*>(find_next(wrapped.name, caller));
+  if (found == nullptr) give_up(wrapped.name);
+  wrapped.next.store(found, std::memory_order_relaxed);
+  return found;
+}
+
+template <class Function>
+inline Function* next_of(Wrapped<Function>& wrapped, const void* caller) {
+  Function* next = wrapped.next.load(std::memory_order_relaxed);
+  return next != nullptr ? next : look_up(wrapped, caller);
+}
+
+template <class Function>
+struct Shown;
+
+/// With a session, and for the first call. The words stand first, so that they stay where they came.
+template <class... Words>
+struct Shown<Word(Words...)> {
+  using Call = Wrapped<Word(Words...)>;
+
+  template <int phase>
+  [[gnu::noinline]] static Word pass_on(Words... words, Call& wrapped, const void* caller) {
+    const auto next = next_of(wrapped, caller);
+    if (!enter(phase, __builtin_frame_address(0))) return next(words...);
+    const Word result = next(words...);
+    leave<phase>(wrapped.call, caller);
+    return result;
+  }
+};
+
+}  // namespace
+}  // namespace idlewave::mpi
+
+using namespace idlewave::mpi;
+
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+/// `action`: statements that end with the call of `next`.
+#define EXPORT(function, call, types, action)                     \
+  extern "C" [[gnu::visibility("default")]] Word function types { \
+    using Function = Word types;                                  \
+    static constinit Wrapped<Function> wrapped{#function, call};  \
+    action                                                        \
+  }
+
+/// Without a session two loads, two tests and a jump.
+#define WRAP(phase, function, call, types, ...)                                                  \
+  EXPORT(function, call, types, {                                                                \
+    Function* const next = wrapped.next.load(std::memory_order_relaxed);                         \
+    if (next != nullptr && watch.reporter.load(std::memory_order_relaxed) == nullptr) [[likely]] \
+      return next(__VA_ARGS__);                                                                  \
+    return Shown<Function>::pass_on<phase>(__VA_ARGS__, wrapped, CALLER);                        \
+  })
+#define WRAP_WAIT(...) WRAP(IDLEWAVE_WAIT, __VA_ARGS__)
+#define WRAP_COMMUNICATE(...) WRAP(IDLEWAVE_COMMUNICATE, __VA_ARGS__)
+
+#define WRAP_INIT(function, call, types, ...)                  \
+  EXPORT(function, call, types, {                              \
+    const Word result = next_of(wrapped, CALLER)(__VA_ARGS__); \
+    begin(CALLER);                                             \
+    return result;                                             \
+  })
+#define WRAP_BEHIND(before, function, call, types, ...) \
+  EXPORT(function, call, types, {                       \
+    before;                                             \
+    return next_of(wrapped, CALLER)(__VA_ARGS__);       \
+  })
+#define WRAP_SESSION(...) WRAP_BEHIND(note_session(), __VA_ARGS__)
+#define WRAP_FINALIZE(...) WRAP_BEHIND(end(), __VA_ARGS__)
+#define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0)), __VA_ARGS__)
+#define WRAP_PCONTROL_FORTRAN(...) WRAP_BEHIND(control(*reinterpret_cast<const int*>(a0)), __VA_ARGS__)
+
+#include "probe/mpi/wrappers.inc"

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""`idlewave run` with programs that know nothing of it: real ones, under each MPI that is here. What is shown is held against what the
+program measures of itself; results, output and exit code against the same program without us.
+Usage: any_program_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
+RANKS = 4
+PATIENCE = 90
+# Of the time between MPI_Init and MPI_Finalize, absolutely: on a loaded machine a rank may lose the processor between the program's look
+# at its clock and ours, on either side of a call.
+SHARE_TOLERANCE = 0.03
+
+
+def python_with_mpi():
+    for name in ("/usr/bin/python3", "python3"):
+        if shutil.which(name) and subprocess.run([name, "-c", "import mpi4py"], capture_output=True).returncode == 0:
+            return name
+    return None
+
+
+class AnyProgram(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-any-")))
+        self.sums = self.folder / "sums"
+        self.sums.mkdir()
+        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "OWN_SUMS": str(self.sums), "TMPDIR": "/tmp",
+                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+        seed = random.randrange(1 << 30)
+        print(f"seed {seed}", file=sys.stderr)
+        self.seed = str(seed)
+
+    def program(self, name):
+        path = PROGRAMS / name
+        if not path.exists():
+            self.skipTest(f"{name} was not built: its MPI or compiler is not here")
+        return str(path)
+
+    def launcher(self, mpi):
+        found = shutil.which(f"mpirun.{mpi}")
+        if not found:
+            self.skipTest(f"mpirun.{mpi} is not here")
+        return [found, "-n", str(RANKS)]
+
+    def call(self, words, **options):
+        return subprocess.run(words, capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
+                              env={**self.environment, **options})
+
+    def watch(self, command, *flags, **options):
+        report = self.folder / "report.json"
+        report.unlink(missing_ok=True)
+        done = self.call([BIN / "idlewave", "run", "--headless", "--window", "0:1", "--report", report, *flags, "--", *command], **options)
+        return done, json.loads(report.read_text())
+
+    def share_by_itself(self):
+        """Of the ranks' time, in MPI calls."""
+        sums = [tuple(map(float, path.read_text().split())) for path in self.sums.iterdir()]
+        self.assertEqual(len(sums), RANKS)
+        return sum(inside for inside, _ in sums) / sum(whole for _, whole in sums)
+
+    def check(self, command, *flags):
+        """Same results, and the true share of waiting; the report."""
+        alone = self.call(command)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        done, report = self.watch(command, *flags)
+        self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+        self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (RANKS, True, 0), done.stderr)
+        shown = 1 - report["efficiency"]["parallel"]
+        own = self.share_by_itself()
+        print(f"in MPI calls: {own:.4f} by the program, {shown:.4f} shown", file=sys.stderr)
+        self.assertAlmostEqual(shown, own, delta=SHARE_TOLERANCE)
+        return report
+
+
+class Programs(AnyProgram):
+    def halo(self, mpi):
+        report = self.check([*self.launcher(mpi), self.program(f"halo.{mpi}"), "60", self.seed])
+        self.assertGreater(report["steps"], 50)
+
+    def transpose(self, mpi):
+        self.check([*self.launcher(mpi), self.program(f"transpose.{mpi}"), "40", self.seed])
+
+    def farm(self, mpi):
+        self.check([*self.launcher(mpi), self.program(f"farm.{mpi}"), "100", self.seed])
+
+    def fortran(self, interface, mpi):
+        self.check([*self.launcher(mpi), self.program(f"ring.{interface}.{mpi}"), "60", self.seed])
+
+    def test_halo_open_mpi(self):
+        self.halo("openmpi")
+
+    def test_halo_mpich(self):
+        self.halo("mpich")
+
+    def test_transpose_open_mpi(self):
+        self.transpose("openmpi")
+
+    def test_transpose_mpich(self):
+        self.transpose("mpich")
+
+    def test_farm_open_mpi(self):
+        self.farm("openmpi")
+
+    def test_farm_mpich(self):
+        self.farm("mpich")
+
+    def test_mpif_h_open_mpi(self):
+        self.fortran("MPIF_H", "openmpi")
+
+    def test_mpif_h_mpich(self):
+        self.fortran("MPIF_H", "mpich")
+
+    def test_use_mpi_open_mpi(self):
+        self.fortran("USE_MPI", "openmpi")
+
+    def test_use_mpi_mpich(self):
+        self.fortran("USE_MPI", "mpich")
+
+    def test_use_mpi_f08_open_mpi(self):
+        self.fortran("USE_F08", "openmpi")
+
+    def test_use_mpi_f08_mpich(self):
+        self.fortran("USE_F08", "mpich")
+
+    def test_python(self):
+        python = python_with_mpi()
+        if not python:
+            self.skipTest("no python3 here has mpi4py (Debian: python3-mpi4py)")
+        self.check([*self.launcher("openmpi"), python, str(SOURCES / "ring.py"), "60", self.seed])
+
+
+class Steps(AnyProgram):
+    STEPS = 40
+
+    def steps(self, program, *flags, arguments=()):
+        report = self.check([*self.launcher("openmpi"), self.program(program), *arguments, str(self.STEPS), self.seed], *flags)
+        return report["steps"], sum(quarter["rank_steps"] for quarter in report["step_time"])
+
+    def test_are_found(self):
+        steps, seen = self.steps("halo.openmpi")
+        self.assertEqual(steps, self.STEPS)  # the last call of the loop has returned so often
+        self.assertGreaterEqual(seen, RANKS * (self.STEPS - 9))  # it is known after 16 calls, two in a step
+
+    def test_are_found_where_one_has_several_phases(self):
+        self.assertEqual(self.steps("transpose.openmpi")[0], self.STEPS)
+
+    def test_are_where_the_user_says(self):
+        self.assertEqual(self.steps("halo.openmpi", "--step-at", "MPI_Waitall"), (self.STEPS, RANKS * self.STEPS))
+        self.assertEqual(self.steps("halo.openmpi", "--step-at", "MPI_Bcast"), (1, RANKS))
+
+    def test_are_where_the_program_says(self):
+        self.assertEqual(self.steps("odd.openmpi", arguments=["control"]), (self.STEPS, RANKS * self.STEPS))
+
+
+class Manners(AnyProgram):
+    def odd(self, mode, mpi="openmpi"):
+        return [*self.launcher(mpi), self.program(f"odd.{mpi}"), mode, "20", self.seed]
+
+    def said(self, done):
+        return [line for line in done.stderr.decode().splitlines() if line.startswith("idlewave: ")]
+
+    def test_the_exit_code_is_the_programs(self):
+        command = [*self.launcher("openmpi"), self.program("halo.openmpi"), "20", self.seed, "7"]
+        alone = self.call(command)
+        done, report = self.watch(command)
+        self.assertEqual(alone.returncode, 7)
+        self.assertEqual((done.returncode, done.stdout), (7, alone.stdout))
+        self.assertEqual(report["ranks"], RANKS)
+
+    def test_a_call_that_is_left_by_longjmp_hides_no_later_one(self):
+        self.check(self.odd("leap"))
+
+    def test_a_program_that_never_ends_mpi(self):
+        alone = self.call(self.odd("unended"))
+        done, report = self.watch(self.odd("unended"))
+        self.assertEqual((done.returncode, done.stdout), (alone.returncode, alone.stdout))
+        self.assertEqual((report["ranks"], report["complete"]), (RANKS, True))
+
+    def test_a_program_that_aborts(self):
+        alone = self.call(self.odd("abort"))
+        done, report = self.watch(self.odd("abort"))
+        self.assertEqual((done.returncode, done.stdout), (alone.returncode, alone.stdout))
+        self.assertEqual(alone.returncode, 5)
+        self.assertEqual(report["ranks"], RANKS)
+
+    def test_calls_of_another_thread_are_said_to_be_not_seen(self):
+        done, _ = self.watch(self.odd("threads"))
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(sum("calls of other threads" in line for line in self.said(done)), 1, done.stderr)
+
+    def test_a_program_that_reports_by_itself_reports_once(self):
+        """Its own steps and phases, and none of those that the library would have seen."""
+        seen = []
+        for flags in (), ("--no-preload",):
+            done, report = self.watch([*self.launcher("openmpi"), self.program("hand.openmpi")], *flags)
+            self.assertEqual((done.returncode, report["complete"], report["steps"]), (0, True, 200), done.stderr)
+            seen.append(report["events"])
+        # Samples of bandwidth are events too, and as many as there is time for; MPI calls would be thousands.
+        self.assertAlmostEqual(*seen, delta=100)
+
+    def test_an_unknown_mpi_is_named_and_the_program_runs(self):
+        done = self.call([BIN / "idlewave", "run", "--headless", "--", self.program("unknown_mpi")])
+        self.assertEqual((done.returncode, done.stdout), (3, b"done\n"))
+        self.assertEqual(sum("neither Open MPI nor of MPICH's kin" in line for line in self.said(done)), 1, done.stderr)
+
+    def test_a_static_program_is_named_and_runs(self):
+        done = self.call([BIN / "idlewave", "run", "--headless", "--", BIN / "static_program"])
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(self.said(done), ["idlewave: the program ended without reporting anything: static_program is linked statically, "
+                                           "so nothing can be loaded into it; let it call idlewave_start (probe.h)"])
+
+    def test_without_it_nothing_is_seen(self):
+        done = self.call([BIN / "idlewave", "run", "--headless", "--no-preload", "--", *self.odd("leap")])
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"is it linked with libidlewave-probe", done.stderr)
+
+    def test_the_launcher_and_the_agent_do_not_load_it(self):
+        for mpi in "openmpi", "mpich":
+            if not shutil.which(f"mpirun.{mpi}"):
+                continue
+            with self.subTest(mpi=mpi):
+                command = [*self.launcher(mpi), self.program(f"odd.{mpi}"), "leap", "800", self.seed]
+                with subprocess.Popen([BIN / "idlewave", "run", "--headless", "--", *command], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment) as run:
+                    loaded = self.who_has_loaded(run)
+                self.assertEqual(run.returncode, 0)
+                self.assertEqual({name for name, has in loaded.items() if has}, {f"odd.{mpi}"})
+                self.assertGreaterEqual(set(loaded), {"idlewave-agent", f"odd.{mpi}"})
+                self.assertTrue(set(loaded) & {"orterun", "mpiexec.hydra"}, loaded)
+
+    def who_has_loaded(self, run):
+        """Program -> whether our library is in one of its processes; looked at until the agent has been seen beside all ranks."""
+        loaded, sign = {}, f"IDLEWAVE_DIR={self.folder / 'sessions'}\0".encode()
+        while run.poll() is None and "idlewave-agent" not in loaded:
+            loaded = {}
+            for entry in pathlib.Path("/proc").iterdir():
+                try:
+                    if entry.name.isdigit() and sign in (entry / "environ").read_bytes():
+                        name = os.readlink(entry / "exe").rpartition("/")[2]
+                        loaded[name] = loaded.get(name, False) or "libidlewave-mpi" in (entry / "maps").read_text()
+                except OSError:
+                    pass
+            time.sleep(0.05)
+        return loaded
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
