@@ -135,31 +135,42 @@ std::vector<WaitsOfStep> steps_of(const std::map<const wire::WaitCycle*, Declare
 
 }  // namespace
 
-void DeclaredPartners::Lists::add(std::span<const Rank> list) {
+void RankPartners::Lists::add(std::span<const Rank> list) {
   offsets.insert(offsets.end(), list.begin(), list.end());
   begins.push_back(std::uint32_t(offsets.size()));
 }
 
-std::span<const Rank> DeclaredPartners::Lists::of(Rank rank) const {
+std::span<const Rank> RankPartners::Lists::of(Rank rank) const {
   const auto index = std::size_t(rank);
   return std::span(offsets).subspan(begins[index], begins[index + 1] - begins[index]);
 }
 
-const DeclaredPartners::KindOfStep& DeclaredPartners::in(wire::Step step) const {
+const RankPartners::KindOfStep& RankPartners::in(wire::Step step) const {
   return kinds_[kind_of_[std::size_t(std::max<wire::Step>(step, 0)) % kind_of_.size()]];
 }
 
-double DeclaredPartners::collective_share() const {
+double RankPartners::collective_share() const {
   const auto is_collective = [&](std::uint32_t kind) { return kinds_[kind].collective; };
   return double(std::ranges::count_if(kind_of_, is_collective)) / double(kind_of_.size());
 }
 
-std::shared_ptr<const DeclaredPartners> DeclaredPartners::of(const Timeline& timeline) {
-  auto partners = std::make_shared<DeclaredPartners>();
+std::shared_ptr<const RankPartners> RankPartners::declared_in(const Timeline& timeline) {
+  auto partners = std::make_shared<RankPartners>();
   return partners->read(timeline) ? partners : nullptr;
 }
 
-bool DeclaredPartners::read(const Timeline& timeline) {
+std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>& awaited) {
+  auto partners = std::make_shared<RankPartners>();
+  partners->ranks_ = Rank(awaited.size());
+  KindOfStep& all = partners->kinds_.emplace_back();
+  for (const Offsets& offsets : awaited) all.awaited.add(offsets);
+  for (const Offsets& offsets : turned_round(awaited)) all.waiters.add(offsets);
+  partners->kind_of_ = {0};
+  partners->sum_up();
+  return partners;
+}
+
+bool RankPartners::read(const Timeline& timeline) {
   ranks_ = timeline.ranks();
   std::size_t kinds = 1;
   std::map<const wire::WaitCycle*, DeclaredWaits> cycles;
@@ -183,7 +194,7 @@ bool DeclaredPartners::read(const Timeline& timeline) {
   return true;
 }
 
-bool DeclaredPartners::read_kind(const Timeline& timeline, std::size_t kind, std::size_t kinds) {
+bool RankPartners::read_kind(const Timeline& timeline, std::size_t kind, std::size_t kinds) {
   const Waits none;
   std::map<const wire::WaitCycle*, Waits> by_cycle;
   std::vector<const Waits*> waits;
@@ -205,9 +216,9 @@ bool DeclaredPartners::read_kind(const Timeline& timeline, std::size_t kind, std
   return entries_ <= most_entries();
 }
 
-std::size_t DeclaredPartners::most_entries() const { return kMostForEach * std::size_t(ranks_) + kMostForAll; }
+std::size_t RankPartners::most_entries() const { return kMostForEach * std::size_t(ranks_) + kMostForAll; }
 
-void DeclaredPartners::sum_up() {
+void RankPartners::sum_up() {
   std::set<Rank> offsets;
   for (const KindOfStep& kind : kinds_) {
     for (Rank rank = 0; rank < ranks_; ++rank) {

@@ -1,5 +1,5 @@
 #pragma once
-// Who waits for whom, as the ranks themselves said.
+// Who waits for whom, rank by rank: as the ranks themselves said, or as was found out.
 
 #include <cstdint>
 #include <memory>
@@ -14,12 +14,14 @@ namespace idlewave::analysis {
 /// Whom each rank waits for within a step, and who waits for it, as offsets between ranks, the shorter way round. Where a
 /// step has several waits, one after the other, it waits for those as well that its partners have waited for before:
 /// rank a that receives from b, after b has received from c, has c's offset too. Immutable; any thread.
-class DeclaredPartners {
+class RankPartners {
  public:
+  /// Of ranks that wait for those at these offsets, the shorter way round, in all steps.
+  static std::shared_ptr<const RankPartners> of(const std::vector<std::vector<wire::Rank>>& awaited);
   /// Null unless each rank that was announced says whom it waits for; also if that is more than some hundred offsets for
   /// each.
   /// Costs in proportion to offsets.
-  static std::shared_ptr<const DeclaredPartners> of(const timeline::Timeline& timeline);
+  static std::shared_ptr<const RankPartners> declared_in(const timeline::Timeline& timeline);
 
   std::span<const wire::Rank> awaited(wire::Rank rank, wire::Step step) const { return in(step).awaited.of(rank); }
   /// Offsets from the rank that is awaited to those who wait for it.

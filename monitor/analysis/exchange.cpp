@@ -4,30 +4,48 @@
 #include <cmath>
 #include <limits>
 
-#include "monitor/analysis/partners.h"
-
 namespace idlewave::analysis {
 namespace {
 
 /// Nanoseconds: times are rounded, and what is nearer is equal.
 constexpr double kRounding = 4;
 
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Neighbouring ranks, round the ring.
+struct Row {
+  Rank ranks = 0;  ///< Of the program.
+  Rank first = 0;
+  std::span<const double> posts;
+
+  Rank rank(std::size_t place) const {
+    const Rank rank = first + Rank(place);
+    return rank < ranks ? rank : rank - ranks;
+  }
+  /// -infinity where there is none, not a number where it is not in the row.
+  double post(Rank rank, Rank offset, bool ring) const {
+    const Rank other = rank_at(rank, offset, ranks, ring);
+    if (other < 0) return -std::numeric_limits<double>::infinity();
+    const auto its = std::size_t(other >= first ? other - first : other - first + ranks);
+    return its < posts.size() ? posts[its] : kUnknown;
+  }
+};
+
 /// One stage: everybody waits for the ranks at these offsets.
-void wait_for(std::span<const Rank> offsets, const Exchange& exchange, std::span<const double> posts,
-              std::span<double> ends) {
-  const auto ranks = Rank(posts.size());
+void wait_for(std::span<const Rank> offsets, const Exchange& exchange, const Row& row, std::span<double> ends) {
   const double transfer = double(exchange.transfer.count());
-  const Partners partners{.offsets = {}, .ring = exchange.ring};
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    const double own = posts[std::size_t(rank)];
-    double last = std::numeric_limits<double>::lowest();
+  for (std::size_t place = 0; place < row.posts.size(); ++place) {
+    const double own = row.posts[place];
+    const Rank rank = row.rank(place);
+    double last = -std::numeric_limits<double>::infinity();
     for (const Rank offset : offsets) {
-      const Rank other = partners.at(rank, offset, ranks);
-      if (other >= 0) last = std::max(last, posts[std::size_t(other)]);
+      const double post = row.post(rank, offset, exchange.ring);
+      last = post > last || std::isnan(post) ? post : last;
+      if (std::isnan(last)) break;
     }
-    const bool alone = last == std::numeric_limits<double>::lowest();
+    const bool alone = last == -std::numeric_limits<double>::infinity();
     const double both = exchange.rendezvous ? std::max(own, last) : last;
-    ends[std::size_t(rank)] = alone ? own : std::max(own, both + transfer);
+    ends[place] = alone ? own : std::isnan(last) || std::isnan(own) ? kUnknown : std::max(own, both + transfer);
   }
 }
 
@@ -58,14 +76,27 @@ void compare_waits(const CommonSteps& steps, const Exchange& exchange, Tell tell
 
 }  // namespace
 
-void predict_ends(const Exchange& exchange, std::span<const double> posts, std::span<double> ends) {
-  if (!exchange.split) return wait_for(offsets_of(exchange, exchange.distances), exchange, posts, ends);
-  std::vector<double> now(posts.begin(), posts.end());
-  std::ranges::copy(posts, ends.begin());
+namespace {
+
+void predict(const Exchange& exchange, Row row, std::span<double> ends) {
+  if (!exchange.split) return wait_for(offsets_of(exchange, exchange.distances), exchange, row, ends);
+  std::vector<double> now(row.posts.begin(), row.posts.end());
+  std::ranges::copy(row.posts, ends.begin());
+  row.posts = now;
   for (const Rank& distance : exchange.distances) {
-    wait_for(offsets_of(exchange, {&distance, 1}), exchange, now, ends);
+    wait_for(offsets_of(exchange, {&distance, 1}), exchange, row, ends);
     std::ranges::copy(ends, now.begin());
   }
+}
+
+}  // namespace
+
+void predict_ends(const Exchange& exchange, std::span<const double> posts, std::span<double> ends) {
+  predict(exchange, {Rank(posts.size()), 0, posts}, ends);
+}
+
+void predict_ends(const Exchange& exchange, const StepSample& sample, std::size_t row, std::span<double> ends) {
+  predict(exchange, {sample.ranks(), sample.rank(row, 0), sample.posts(row)}, ends);
 }
 
 LateMessages late_messages(const CommonSteps& steps, const Exchange& exchange) {

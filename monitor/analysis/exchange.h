@@ -3,10 +3,11 @@
 // on.
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
-#include "monitor/analysis/common_steps.h"
+#include "monitor/analysis/step_sample.h"
 
 namespace idlewave::analysis {
 
@@ -32,13 +33,19 @@ struct Exchange {
 
 /// When the ranks of one step go on, who began to wait at `posts`. Both by rank, nanoseconds.
 void predict_ends(const Exchange& exchange, std::span<const double> posts, std::span<double> ends);
+/// The same of a row of the sample; not a number where somebody who is waited for is not in it.
+void predict_ends(const Exchange& exchange, const StepSample& sample, std::size_t row, std::span<double> ends);
 
 /// The exchange whose ends are nearest to those that were seen, by their mean absolute difference; the simplest of those
-/// that are as near. Costs some hundred passes over at most a hundred thousand rank-steps, however long the run.
-Exchange find_exchange(const CommonSteps& steps);
+/// that are as near. Costs some hundred to some thousand passes over the sample.
+Exchange find_exchange(const StepSample& sample);
 
-/// The same exchange with the transfer time by which its ends are nearest. Costs a dozen passes as above.
-Exchange with_transfer(const CommonSteps& steps, Exchange exchange);
+/// The same exchange with the transfer time by which its ends are nearest. Costs a dozen passes.
+Exchange with_transfer(const StepSample& sample, Exchange exchange);
+
+/// Nanoseconds by which ends are off, in the mean; infinity where that is more than `most`, or none is known.
+double mean_difference(const StepSample& sample, const Exchange& exchange,
+                       double most = std::numeric_limits<double>::infinity());
 
 /// Nothing takes less than a message takes: the exchange with the transfer time that all but a twentieth of the waits for
 /// others last, where times differ; and [rank][index into CommonSteps::numbers] by how much longer each wait lasted than

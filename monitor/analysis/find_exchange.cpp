@@ -2,18 +2,18 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <set>
 
 #include "monitor/analysis/exchange.h"
 #include "monitor/analysis/least_squares.h"
-#include "monitor/analysis/partners.h"
 
 namespace idlewave::analysis {
 namespace {
 
-constexpr std::size_t kMostLooked = 10'000;
-constexpr std::size_t kFewestRows = 8;
-/// Of them so many tell what a message takes.
+/// So many rows tell what a message takes.
 constexpr std::size_t kRowsForTransfer = 32;
+/// Partners are looked for up to this distance, and not farther than half round.
+constexpr Rank kFarthest = 12;
 constexpr std::size_t kMostDistances = 6;
 /// Of a search that goes on.
 constexpr std::size_t kMostStarts = 4;
@@ -28,51 +28,9 @@ constexpr double kExplains = 0.7;
 /// Of the time by which others are later than a rank: what it may ignore of its partner's.
 constexpr double kIgnored = 0.2;
 
-/// Some steps of all ranks, begins of waits and ends, counted from the step's first.
-struct Sample {
-  std::size_t ranks = 0;
-  std::vector<double> posts, ends;
-  std::size_t rows() const { return posts.size() / ranks; }
-  std::span<const double> posts_of(std::size_t row) const { return {posts.data() + row * ranks, ranks}; }
-  std::span<const double> ends_of(std::size_t row) const { return {ends.data() + row * ranks, ranks}; }
-};
-
-Nanoseconds spread(const CommonSteps& steps, std::size_t k) {
-  Nanoseconds first = Nanoseconds::max(), last = Nanoseconds::min();
-  for (const auto& rank : steps.ranks) first = std::min(first, rank[k].post), last = std::max(last, rank[k].post);
-  return last - first;
-}
-
-/// All, or half of what there is room for from where ranks are farthest apart, and half evenly.
-std::vector<std::size_t> rows_looked_at(const CommonSteps& steps) {
-  const std::size_t most = std::max(kFewestRows, kMostLooked / steps.ranks.size());
-  std::vector<std::size_t> rows(steps.steps());
-  for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = k;
-  if (rows.size() <= most) return rows;
-  std::vector<Nanoseconds> spreads;
-  for (const std::size_t k : rows) spreads.push_back(spread(steps, k));
-  std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) { return spreads[a] > spreads[b]; });
-  std::vector<std::size_t> taken(rows.begin(), rows.begin() + std::ptrdiff_t(most / 2));
-  const std::size_t rest = rows.size() - most / 2;
-  for (std::size_t i = 0; i < most / 2; ++i) taken.push_back(rows[most / 2 + i * rest / (most / 2)]);
-  return taken;
-}
-
-Sample sample_of(const CommonSteps& steps) {
-  Sample sample{steps.ranks.size(), {}, {}};
-  for (const std::size_t k : rows_looked_at(steps)) {
-    const Nanoseconds zero = steps.ranks[0][k].post;
-    for (const auto& rank : steps.ranks) {
-      sample.posts.push_back(double((rank[k].post - zero).count()));
-      sample.ends.push_back(double((rank[k].end - zero).count()));
-    }
-  }
-  return sample;
-}
-
 class Fit {
  public:
-  explicit Fit(const CommonSteps& steps) : sample_(sample_of(steps)), ends_(sample_.ranks), alone_(off_alone()) {
+  explicit Fit(const StepSample& sample) : sample_(sample), ends_(sample.width()), alone_(off_alone()) {
     for (const bool ring : {true, false}) find_possible(ring);
   }
 
@@ -94,21 +52,24 @@ class Fit {
     std::vector<double> beyond;
     const std::size_t stride = std::max<std::size_t>(1, sample_.rows() / kRowsForTransfer);
     for (std::size_t row = 0; row < sample_.rows(); row += stride) {
-      predict_ends(exchange, sample_.posts_of(row), ends_);
-      const auto seen = sample_.ends_of(row), posts = sample_.posts_of(row);
+      predict_ends(exchange, sample_, row, ends_);
+      const auto seen = sample_.ends(row), posts = sample_.posts(row);
       for (std::size_t i = 0; i < ends_.size(); ++i)
-        if (seen[i] > posts[i] + kRounding) beyond.push_back(std::max(0.0, seen[i] - ends_[i]));
+        if (seen[i] > posts[i] + kRounding && !std::isnan(ends_[i]))
+          beyond.push_back(std::max(0.0, seen[i] - ends_[i]));
     }
     if (beyond.empty()) return {};
     std::ranges::sort(beyond);
     Nanoseconds best{};
     double off = off_by(exchange);
+    std::set<Nanoseconds> tried{best};
     const std::size_t messages = exchange.split ? exchange.distances.size() : 1;
     for (const double quantile : {0.1, 0.5, 0.9}) {
       for (std::size_t in_a_row = 1; in_a_row <= messages; ++in_a_row) {
         exchange.transfer =
             Nanoseconds(std::llround(beyond[std::size_t(quantile * double(beyond.size() - 1))] / double(in_a_row)));
-        if (const double its = off_by(exchange); its < off) best = exchange.transfer, off = its;
+        if (!tried.insert(exchange.transfer).second) continue;
+        if (const double its = off_by(exchange, off); its < off) best = exchange.transfer, off = its;
       }
     }
     return best;
@@ -118,7 +79,10 @@ class Fit {
   /// Each wait lasts as long as any other.
   double off_alone() const {
     std::vector<double> waits;
-    for (std::size_t i = 0; i < sample_.posts.size(); ++i) waits.push_back(sample_.ends[i] - sample_.posts[i]);
+    for (std::size_t row = 0; row < sample_.rows(); ++row)
+      for (std::size_t i = 0; i < sample_.width(); ++i)
+        if (const double wait = sample_.ends(row)[i] - sample_.posts(row)[i]; !std::isnan(wait)) waits.push_back(wait);
+    if (waits.empty()) return 0;
     const double usual = median(waits);
     double sum = 0;
     for (const double wait : waits) sum += std::abs(wait - usual);
@@ -127,14 +91,8 @@ class Fit {
 
   bool has_found() const { return alone_ > kRounding && off_ < kExplains * alone_ && !best_.distances.empty(); }
 
-  double off_by(const Exchange& exchange) const {
-    double sum = 0;
-    for (std::size_t row = 0; row < sample_.rows(); ++row) {
-      predict_ends(exchange, sample_.posts_of(row), ends_);
-      const auto seen = sample_.ends_of(row);
-      for (std::size_t i = 0; i < ends_.size(); ++i) sum += std::abs(ends_[i] - seen[i]);
-    }
-    return sum / double(sample_.posts.size());
+  double off_by(const Exchange& exchange, double most = std::numeric_limits<double>::infinity()) const {
+    return mean_difference(sample_, exchange, most);
   }
 
   static bool is_better(double off, double than, double worth = kWorthIt) {
@@ -158,8 +116,8 @@ class Fit {
 
   /// Whom a rank never leaves behind: what it ignores of a partner's being late is little.
   void find_possible(bool ring) {
-    const auto ranks = Rank(sample_.ranks);
-    const Rank farthest = std::min<Rank>(PartnerSearch::kFarthest, ring ? ranks / 2 : ranks - 1);
+    const Rank ranks = sample_.ranks();
+    const Rank farthest = std::min<Rank>(kFarthest, ring ? ranks / 2 : ranks - 1);
     auto& possible = possible_[ring];
     for (Rank offset = -farthest; offset <= farthest; ++offset) {
       if (offset != 0 && ignored(offset, ring) <= kIgnored) possible.push_back(-offset);
@@ -168,15 +126,15 @@ class Fit {
   }
 
   double ignored(Rank offset, bool ring) const {
-    const Partners partners{.offsets = {}, .ring = ring};
     double late = 0, ignored = 0;
     for (std::size_t row = 0; row < sample_.rows(); ++row) {
-      const auto posts = sample_.posts_of(row), ends = sample_.ends_of(row);
+      const auto posts = sample_.posts(row), ends = sample_.ends(row);
       for (std::size_t i = 0; i < posts.size(); ++i) {
-        const Rank other = partners.at(Rank(i), offset, Rank(posts.size()));
-        if (other < 0 || posts[std::size_t(other)] <= posts[i]) continue;
-        late += posts[std::size_t(other)] - posts[i];
-        ignored += std::max(0.0, posts[std::size_t(other)] - ends[i]);
+        const Rank other = rank_at(sample_.rank(row, i), offset, sample_.ranks(), ring);
+        const std::ptrdiff_t place = other < 0 ? -1 : sample_.place(row, other);
+        if (place < 0 || !(posts[std::size_t(place)] > posts[i]) || std::isnan(ends[i])) continue;
+        late += posts[std::size_t(place)] - posts[i];
+        ignored += std::max(0.0, posts[std::size_t(place)] - ends[i]);
       }
     }
     return late > 0 ? ignored / late : 0;
@@ -203,7 +161,7 @@ class Fit {
         Exchange more = exchange;
         more.distances.insert(more.distances.begin() + std::ptrdiff_t(place), distance);
         more.transfer = transfer_in(more);
-        if (const double its = off_by(more); its < off) best = more, off = its;
+        if (const double its = off_by(more, off); its < off) best = more, off = its;
       }
     }
     return {best, off};
@@ -229,7 +187,7 @@ class Fit {
     Exchange best = exchange;
     const auto look_at = [&](Exchange other) {
       other.transfer = transfer_in(other);
-      if (const double its = off_by(other); its < off) best = other, off = its;
+      if (const double its = off_by(other, off); its < off) best = other, off = its;
     };
     const std::size_t size = exchange.distances.size();
     for (std::size_t i = 0; i < size; ++i) {
@@ -259,7 +217,7 @@ class Fit {
     for (Nanoseconds step = best / 4; step > Nanoseconds{1}; step /= 2) {
       for (const Nanoseconds tried : {best - step, best + step}) {
         exchange.transfer = tried;
-        if (const double its = off_by(exchange); its < off) best = tried, off = its;
+        if (const double its = off_by(exchange, off); its < off) best = tried, off = its;
       }
     }
     return best;
@@ -295,11 +253,11 @@ class Fit {
   void add_receivers() {
     const std::vector<Rank> senders = best_.distances;
     for (const Rank distance : senders)
-      if (std::ranges::find(best_.distances, -distance) == best_.distances.end() && 2 * distance != Rank(sample_.ranks))
+      if (std::ranges::find(best_.distances, -distance) == best_.distances.end() && 2 * distance != sample_.ranks())
         best_.distances.push_back(-distance);
   }
 
-  Sample sample_;
+  const StepSample& sample_;
   mutable std::vector<double> ends_;
   /// Nanoseconds by which ends are off if all waits last as long.
   double alone_;
@@ -316,11 +274,29 @@ class Fit {
 
 }  // namespace
 
-Exchange find_exchange(const CommonSteps& steps) { return Fit(steps).best(); }
+Exchange find_exchange(const StepSample& sample) { return Fit(sample).best(); }
 
-Exchange with_transfer(const CommonSteps& steps, Exchange exchange) {
-  exchange.transfer = Fit(steps).transfer_in(exchange);
+Exchange with_transfer(const StepSample& sample, Exchange exchange) {
+  exchange.transfer = Fit(sample).transfer_in(exchange);
   return exchange;
+}
+
+double mean_difference(const StepSample& sample, const Exchange& exchange, double most) {
+  std::vector<double> ends(sample.width());
+  double sum = 0;
+  std::size_t known = 0;
+  const double most_in_all = most * double(sample.width() * sample.rows());
+  for (std::size_t row = 0; row < sample.rows(); ++row) {
+    predict_ends(exchange, sample, row, ends);
+    const auto seen = sample.ends(row);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const double off = std::abs(ends[i] - seen[i]);
+      if (!std::isnan(off)) sum += off, ++known;
+    }
+    if (sum > most_in_all) break;
+  }
+  const double mean = sum / double(known);
+  return known > 0 && mean <= most ? mean : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace idlewave::analysis

@@ -56,11 +56,10 @@ double mean(const std::vector<OrdinaryStep>& steps, Value value) {
 /// When the last of the rank and of all whom it waits for had done its part of the step.
 Nanoseconds last_post(const Timeline& timeline, const Partners& partners, const OrdinaryStep& step) {
   Nanoseconds last = step.post;
-  for (const Rank offset : partners.offsets) {
-    const Rank partner = partners.at(step.rank, offset, timeline.ranks());
-    const auto course = partner < 0 ? std::nullopt : step_course(timeline, partner, step.number, step.begin);
-    if (course) last = std::max(last, course->post);
-  }
+  partners.for_each_awaited(step.rank, step.number, timeline.ranks(), [&](Rank partner, Rank) {
+    if (const auto course = step_course(timeline, partner, step.number, step.begin))
+      last = std::max(last, course->post);
+  });
   return last;
 }
 

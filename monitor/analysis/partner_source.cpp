@@ -5,19 +5,20 @@
 namespace idlewave::analysis {
 namespace {
 
-/// Of a cycle: so many steps with a collective, as in PartnerSearch.
+/// Of a cycle: so many steps with a collective, as where partners are inferred.
 constexpr double kCollective = 0.9;
 
 }  // namespace
 
 Partners partners_in(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
                      wire::Nanoseconds typical_step) {
-  auto declared = DeclaredPartners::of(timeline);
-  if (!declared) return infer_partners(timeline, moments, typical_step);
-  return {.offsets = declared->offsets(),
-          .ring = declared->is_ring(),
-          .collective = declared->collective_share() > kCollective,
-          .declared = std::move(declared)};
+  auto said = RankPartners::declared_in(timeline);
+  if (!said) return infer_partners(timeline, moments, typical_step);
+  return {.offsets = said->offsets(),
+          .ring = said->is_ring(),
+          .collective = said->collective_share() > kCollective,
+          .declared = true,
+          .of_ranks = std::move(said)};
 }
 
 }  // namespace idlewave::analysis

@@ -7,7 +7,7 @@
 
 namespace idlewave::analysis {
 
-/// As all ranks say; else as infer_partners has it. Costs as that, and as DeclaredPartners.
+/// As all ranks say; else as infer_partners has it. Costs as that, and as RankPartners.
 Partners partners_in(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
                      wire::Nanoseconds typical_step);
 

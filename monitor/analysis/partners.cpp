@@ -1,6 +1,12 @@
 #include "monitor/analysis/partners.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "monitor/analysis/exchange.h"
+#include "monitor/analysis/find_graph.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -8,174 +14,103 @@ namespace {
 using timeline::Timeline;
 using wire::Nanoseconds;
 using wire::Rank;
-using wire::Step;
 
-/// Share of telling steps in which jitter may make a partner look like none.
-constexpr double kViolations = 0.1;
-/// Of a step: how much earlier than its partner's post a wait may seem to end.
+/// Of a step: how much earlier than the latest post of all a step may seem to end that waits for it.
 constexpr double kTolerance = 0.02;
-/// Of a step: a rank that posts so much later than another tells whether that one waits for it.
+/// Of a step: who posts so much before another sees it late.
 constexpr double kLate = 0.25;
-/// Times as far as the nearest partner.
-constexpr Rank kNear = 3;
-constexpr std::size_t kMostMoments = 8;
-constexpr Step kMostSteps = 512;
 /// Of fewer ranks the neighbours' neighbours may be everybody.
 constexpr std::size_t kFewestTogether = 8;
 /// Of the steps in which somebody was late.
 constexpr double kCollective = 0.9;
-/// About a late one.
-constexpr Rank kMostRanks = 512;
+/// Offsets that are said of collectives.
+constexpr Rank kFarthest = 12;
+/// Partners of its own for each rank have to explain so much more.
+constexpr double kWorthGraph = 0.3;
+/// Nanoseconds: times are rounded.
+constexpr double kRounding = 4;
 
-Nanoseconds share(double of, Nanoseconds time) { return Nanoseconds(std::int64_t(of * double(time.count()))); }
+struct Togetherness {
+  bool somebody_is_late = false;
+  bool all_end_together = false;
+};
 
-}  // namespace
-
-Rank Partners::at(Rank rank, Rank offset, Rank ranks) const {
-  const Rank other = rank + offset;
-  if (other >= 0 && other < ranks) return other;
-  const Rank round = ((other % ranks) + ranks) % ranks;
-  return ring && round != rank ? round : -1;
-}
-
-PartnerSearch::PartnerSearch(Rank ranks, Nanoseconds typical_step)
-    : ranks_(ranks),
-      farthest_(std::min(kFarthest, ranks / 2)),
-      late_(share(kLate, typical_step)),
-      tolerance_(share(kTolerance, typical_step)) {}
-
-bool PartnerSearch::Evidence::speaks_for_it() const {
-  return told > 0 && double(violated) <= kViolations * double(told);
-}
-
-void PartnerSearch::add(Rank first, std::span<const std::optional<StepCourse>> row) {
-  const auto size = Rank(row.size());
-  Told& told = told_by(row);
-  for (Rank i = 0; i < size; ++i) {
-    if (!row[std::size_t(i)]) continue;
-    for (Rank offset = -farthest_; offset <= farthest_; ++offset) {
-      const Rank other = size == ranks_ ? round(i + offset) : i + offset;
-      if (offset == 0 || other < 0 || other >= size || !row[std::size_t(other)]) continue;
-      compare(told, round(first + i), offset, *row[std::size_t(i)], *row[std::size_t(other)]);
-    }
-  }
-}
-
-PartnerSearch::Told& PartnerSearch::told_by(std::span<const std::optional<StepCourse>> row) {
-  Nanoseconds latest = Nanoseconds::min(), first_end = Nanoseconds::max();
-  for (const auto& course : row) {
-    if (!course) continue;
-    latest = std::max(latest, course->post);
-    if (course->over) first_end = std::min(first_end, course->end);
-  }
+Togetherness look_at(const StepSample& sample, std::size_t row, double usual_step) {
+  double latest = std::numeric_limits<double>::lowest(), first_end = std::numeric_limits<double>::max();
+  for (const double post : sample.posts(row))
+    if (!std::isnan(post)) latest = std::max(latest, post);
   std::size_t known = 0, early = 0;
-  for (const auto& course : row) known += course && course->over, early += course && course->post < latest - late_;
+  for (std::size_t i = 0; i < sample.width(); ++i) {
+    if (std::isnan(sample.ends(row)[i])) continue;
+    first_end = std::min(first_end, sample.ends(row)[i]);
+    ++known, early += sample.posts(row)[i] < latest - kLate * usual_step;
+  }
   const bool is_late = 2 * early > known;
-  Told& told = is_late && known >= kFewestTogether && first_end >= latest - tolerance_ ? together_ : apart_;
-  told.steps += is_late;
-  return told;
+  return {is_late, is_late && known >= kFewestTogether && first_end >= latest - kTolerance * usual_step};
 }
 
-void PartnerSearch::compare(Told& told, Rank rank, Rank offset, const StepCourse& mine, const StepCourse& its) const {
-  if (its.post < mine.post + late_) return;
-  Evidence& evidence = (rank + offset < 0 || rank + offset >= ranks_ ? told.across : told.inside)[place(offset)];
-  ++evidence.told;
-  evidence.violated += mine.over && mine.end < its.post - tolerance_;
+/// Takes out the steps that all ranks end together, right after the latest post: they tell nothing of neighbours where
+/// others do. True if there are hardly any others in which somebody was late.
+bool take_out_collectives(StepSample& sample, double usual_step) {
+  std::vector<Togetherness> rows;
+  for (std::size_t row = 0; row < sample.rows(); ++row) rows.push_back(look_at(sample, row, usual_step));
+  const auto late = std::ranges::count(rows, true, &Togetherness::somebody_is_late);
+  const auto together = std::ranges::count(rows, true, &Togetherness::all_end_together);
+  if (late > 0 && double(together) > kCollective * double(late)) return true;
+  sample.erase_rows_if([&](std::size_t row) { return rows[row].all_end_together; });
+  return false;
 }
 
-/// As the near partners say, in both directions: of far ones it is said by chance sooner, and a rank at one end of a
-/// chain may wait for its own neighbour while the one at the other end is late.
-bool PartnerSearch::is_ring(const Told& told, const std::vector<Rank>& offsets) {
-  Rank nearest = kFarthest;
-  for (const Rank offset : offsets) nearest = std::min(nearest, Rank(std::abs(offset)));
-  Evidence across;
-  for (const Rank offset : offsets)
-    if (std::abs(offset) <= kNear * nearest) across = across + told.across[place(offset)];
-  return across.told == 0 || across.speaks_for_it();
-}
-
-bool PartnerSearch::is_collective() const {
-  return double(together_.steps) > kCollective * double(together_.steps + apart_.steps);
-}
-
-std::vector<Rank> PartnerSearch::candidates() const {
-  std::vector<Rank> offsets;
-  for (Rank offset = -farthest_; offset <= farthest_; ++offset)
-    if (telling().inside[place(offset)].speaks_for_it()) offsets.push_back(offset);
-  return offsets;
-}
-
-Partners PartnerSearch::found(const std::vector<Rank>& offsets) const {
-  const Told& told = telling();
-  Partners partners{.offsets = {}, .ring = is_ring(told, offsets), .collective = is_collective()};
-  for (const Rank offset : offsets)
-    if (!partners.ring || (told.inside[place(offset)] + told.across[place(offset)]).speaks_for_it())
-      partners.offsets.push_back(offset);
+Partners of_all(Rank ranks) {
+  Partners partners{.offsets = {}, .ring = true, .collective = true};
+  const Rank farthest = std::min(kFarthest, ranks / 2);
+  for (Rank offset = -farthest; offset <= farthest; ++offset)
+    if (offset != 0) partners.offsets.push_back(offset);
   return partners;
 }
 
-PartnerReview::PartnerReview(std::vector<Rank> candidates, Rank ranks, Nanoseconds typical_step)
-    : candidates_(std::move(candidates)),
-      ranks_(ranks),
-      late_(share(kLate, typical_step)),
-      tolerance_(share(kTolerance, typical_step)),
-      evidence_(candidates_.size()) {}
-
-void PartnerReview::add(Rank first, std::span<const std::optional<StepCourse>> row) {
-  const auto size = Rank(row.size());
-  for (Rank i = 0; i < size; ++i) {
-    if (!row[std::size_t(i)] || !row[std::size_t(i)]->over) continue;
-    const Rank rank = (first + i + ranks_) % ranks_;
-    posts_.clear();
-    for (std::size_t candidate = 0; candidate < candidates_.size(); ++candidate) {
-      const Rank other = i + candidates_[candidate], its_rank = rank + candidates_[candidate];
-      // Whether the ends are neighbours is not known yet.
-      if (other < 0 || other >= size || its_rank < 0 || its_rank >= ranks_ || !row[std::size_t(other)]) continue;
-      posts_.push_back({candidate, row[std::size_t(other)]->post});
-    }
-    weigh(*row[std::size_t(i)]);
+std::set<Rank> stage_offsets(const Exchange& exchange, std::span<const Rank> distances) {
+  std::set<Rank> offsets;
+  for (const Rank distance : distances) {
+    offsets.insert(-distance);
+    if (exchange.rendezvous) offsets.insert(distance);
   }
-}
-
-void PartnerReview::weigh(const StepCourse& mine) {
-  const Nanoseconds until = mine.end + tolerance_;
-  const Post* last = nullptr;
-  Nanoseconds before_last = mine.post + late_ - tolerance_;
-  for (const Post& post : posts_) {
-    if (post.at > until) {
-      evidence_[post.candidate].violated += post.at >= mine.post + late_;
-    } else if (!last || post.at > last->at) {
-      if (last) before_last = std::max(before_last, last->at);
-      last = &post;
-    } else {
-      before_last = std::max(before_last, post.at);
-    }
-  }
-  if (last && last->at >= before_last + tolerance_) ++evidence_[last->candidate].confirmed;
-}
-
-std::vector<Rank> PartnerReview::upheld() const {
-  std::vector<Rank> offsets;
-  for (std::size_t candidate = 0; candidate < candidates_.size(); ++candidate)
-    if (evidence_[candidate].violated <= evidence_[candidate].confirmed) offsets.push_back(candidates_[candidate]);
   return offsets;
 }
 
-Partners infer_partners(const Timeline& timeline, std::span<const LateMoment> moments, Nanoseconds typical_step) {
-  const Rank ranks = timeline.ranks();
-  std::vector<std::optional<StepCourse>> row(std::size_t(std::min(ranks, kMostRanks)));
-  return find_partners(ranks, typical_step, [&](const auto& visit) {
-    for (const LateMoment& moment : moments.last(std::min(kMostMoments, moments.size()))) {
-      const Rank first = ranks <= kMostRanks ? 0 : moment.rank - kMostRanks / 2;
-      const Step steps = std::min<Step>(kMostSteps, ranks + PartnerSearch::kFarthest);
-      for (Step step = moment.step; step < moment.step + steps; ++step) {
-        for (std::size_t i = 0; i < row.size(); ++i)
-          row[i] = step_course(timeline, (first + Rank(i) + ranks) % ranks, step, moment.at);
-        if (std::ranges::none_of(row, [](const auto& course) { return course.has_value(); })) break;
-        visit(first, row);
-      }
+/// With split waits whom one's partners have waited for before is waited for as well.
+Partners of_exchange(const Exchange& exchange, Rank ranks) {
+  std::set<Rank> all;
+  if (!exchange.split) all = stage_offsets(exchange, exchange.distances);
+  for (std::size_t i = 0; exchange.split && i < exchange.distances.size(); ++i) {
+    const std::set<Rank> before = all;
+    for (const Rank offset : stage_offsets(exchange, {&exchange.distances[i], 1})) {
+      all.insert(offset);
+      for (const Rank further : before) all.insert(offset + further);
     }
-  });
+  }
+  if (exchange.ring) std::erase_if(all, [&](Rank offset) { return offset % ranks == 0; });
+  all.erase(0);
+  return {.offsets = {all.begin(), all.end()}, .ring = exchange.ring};
+}
+
+}  // namespace
+
+Partners infer_partners(const Timeline& timeline, std::span<const LateMoment> moments, Nanoseconds usual_step) {
+  StepSample sample = StepSample::about(timeline, moments);
+  if (sample.rows() == 0 || timeline.ranks() < 2) return {};
+  if (take_out_collectives(sample, double(usual_step.count()))) return of_all(timeline.ranks());
+  if (sample.rows() == 0) return {};
+  const Exchange exchange = find_exchange(sample);
+  const double off = exchange.certain ? mean_difference(sample, exchange) : std::numeric_limits<double>::infinity();
+  if (off > kRounding && sample.has_all_ranks()) {
+    const Graph graph = find_graph(sample);
+    if (graph.off < kWorthGraph * off) {
+      auto of_ranks = RankPartners::of(graph.awaited);
+      return {.offsets = of_ranks->offsets(), .ring = of_ranks->is_ring(), .of_ranks = std::move(of_ranks)};
+    }
+  }
+  return exchange.certain ? of_exchange(exchange, timeline.ranks()) : Partners{};
 }
 
 }  // namespace idlewave::analysis

@@ -132,13 +132,14 @@ std::size_t nodes_with_ranks(const Timeline& timeline) {
 /// As ranks say, else as the times tell.
 Exchange exchange_of(const Timeline& timeline, const CommonSteps& steps) {
   const auto said = declared_messages(timeline);
-  if (!said) return find_exchange(steps);
-  return with_transfer(steps, {.distances = said->distances,
-                               .ring = said->ring,
-                               .certain = true,
-                               .declared = true,
-                               .rendezvous = said->rendezvous,
-                               .split = said->split});
+  const StepSample sample = StepSample::of(steps);
+  if (!said) return find_exchange(sample);
+  return with_transfer(sample, {.distances = said->distances,
+                                .ring = said->ring,
+                                .certain = true,
+                                .declared = true,
+                                .rendezvous = said->rendezvous,
+                                .split = said->split});
 }
 
 }  // namespace

@@ -27,9 +27,6 @@ constexpr Step kOrdinarySteps = 16;
 constexpr double kSeenWaiting = 0.5;
 /// Of a speed: a standard error below this is that of rounding.
 constexpr double kRounding = 1e-6;
-/// Where bandwidth is shared, how late a rank is adds up what noise has changed since: about as far as a random walk goes.
-/// Beyond the last rank that is later than that, so many may follow; where it is more, it is the errors that go on.
-constexpr std::ptrdiff_t kRanksInDoubt = 12;
 /// So many others are asked whether a collective made them wait, and so many have to be there.
 constexpr Rank kBystanders = 64;
 constexpr int kFewestBystanders = 3;
@@ -67,19 +64,14 @@ WaveTrace::WaveTrace(const timeline::Timeline& timeline, const Partners& partner
                      const Origin& origin, Nanoseconds typical_step)
     : timeline_(timeline),
       partners_(partners),
-      contention_(contention),
       origin_(origin),
       typical_step_(typical_step),
       threshold_(std::int64_t(kLeastLateness * double(typical_step.count()))),
       stride_(stride()),
       latest_(origin.step),
-      looks_(std::size_t(timeline.ranks())),
-      candidate_in_(std::size_t(timeline.ranks()), wire::kNoStep) {
-  if (origin.step != wire::kNoStep) {
-    run();
-    for (const int sign : {+1, -1}) drop_doubtful(sign);
-  }
-  looks_ = {}, touched_ = {}, candidates_ = {}, candidate_in_ = {};
+      rerun_(timeline, partners, contention, origin, typical_step),
+      positions_(std::size_t(timeline.ranks())) {
+  if (origin.step != wire::kNoStep) run();
 }
 
 /// Programs may count every tenth step only.
@@ -94,106 +86,54 @@ Step WaveTrace::stride() const {
 }
 
 void WaveTrace::run() {
-  touched_ = {origin_.rank};
-  looks_[std::size_t(origin_.rank)].touched = true;
-  looks_[std::size_t(origin_.rank)].position = 0;
+  positions_[std::size_t(origin_.rank)] = 0;
   for (Step step = origin_.step; step <= latest_ + kStepsWithoutArrival * stride_; step += stride_)
     if (!advance(step)) return;
 }
 
-void WaveTrace::add_candidate(Rank rank, Step step) {
-  if (rank < 0 || candidate_in_[std::size_t(rank)] == step) return;
-  candidate_in_[std::size_t(rank)] = step;
-  candidates_.push_back(rank);
-}
-
-void WaveTrace::find_candidates(Step step) {
-  candidates_.clear();
-  for (const Rank rank : touched_) {
-    add_candidate(rank, step);
-    for (const Rank mate : contention_.mates(rank)) add_candidate(mate, step);
-    if (partners_.collective) continue;
-    partners_.for_each_waiter(rank, step, timeline_.ranks(), [&](Rank waiter, Rank) { add_candidate(waiter, step); });
-  }
-}
-
-const WaveTrace::Look& WaveTrace::look(Rank rank, Step step) {
-  Look& look = looks_[std::size_t(rank)];
-  if (look.looked_in == step) return look;
-  look.looked_in = step;
-  look.course = step_course(timeline_, rank, step, origin_.begin);
-  look.late_post = {};
-  const bool is_origin = rank == origin_.rank && step == origin_.step;
-  if (look.touched) look.late_post = look.late;
-  if (look.touched && !(is_origin && origin_.in_work)) look.late_post -= gained_work(rank, look);
-  if (is_origin) look.late_post += origin_.excess;
-  return look;
-}
-
-/// By how much shorter the rank's work was than with as many others as before the wave. What lasts longer than its
-/// ordinary work is noise, which does not draw bandwidth.
-Nanoseconds WaveTrace::gained_work(Rank rank, Look& look) const {
-  if (!contention_.matters_to(rank) || !look.course || !look.course->over) return Nanoseconds{0};
-  if (!look.ordinary) look.ordinary = ordinary_work(rank, look.looked_in);
-  const double alone = contention_.alone(rank, *look.course);
-  if (alone <= 0) return Nanoseconds{0};
-  const double slowdown = double(look.course->work().count()) / alone;
-  return Nanoseconds(std::llround(std::min(alone, look.ordinary->alone) * (look.ordinary->slowdown - slowdown)));
-}
-
-/// Of the steps before the wave came.
-WaveTrace::OrdinaryWork WaveTrace::ordinary_work(Rank rank, Step until) const {
-  std::vector<double> slowdowns, alones, owns;
-  for (Step step = until - kOrdinarySteps * stride_; step < until; step += stride_) {
-    const auto before = step_course(timeline_, rank, step, origin_.begin);
-    const double alone = before && before->over ? contention_.alone(rank, *before) : 0;
-    if (alone <= 0) continue;
-    alones.push_back(alone);
-    owns.push_back(alone + double(before->held.count()));
-    slowdowns.push_back(double(before->work().count()) / alone);
-  }
-  if (alones.empty()) return {};
-  std::ranges::sort(alones);
-  std::ranges::sort(owns);
-  return {.slowdown = median(std::move(slowdowns)),
-          .alone = alones[alones.size() / 4],
-          .noise = owns[owns.size() * 3 / 4] - owns[owns.size() / 4]};
-}
-
-WaveTrace::Wait WaveTrace::wait_of(Rank rank, Step step) {
-  const Look& mine = look(rank, step);
-  Nanoseconds last = mine.course->post, last_without = last - mine.late_post;
-  Wait wait{.late = {}, .cause = rank, .hop = 0};
+WaveTrace::Wait WaveTrace::wait_of(Rank rank, const StepCourse& mine, Step step) const {
+  Nanoseconds last = mine.post;
+  Wait wait{.cause = rank, .hop = 0};
   partners_.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank partner, Rank offset) {
-    if (!look(partner, step).course) return;
-    const Look& its = looks_[std::size_t(partner)];
-    last_without = std::max(last_without, its.course->post - its.late_post);
-    if (its.course->post > last) last = its.course->post, wait.cause = partner, wait.hop = -offset;
+    const auto its = step_course(timeline_, partner, step, origin_.begin);
+    if (its && its->post > last) last = its->post, wait.cause = partner, wait.hop = -offset;
   });
-  wait.late = last - last_without;
   return wait;
 }
 
-/// Than in the steps before the wave. How late a rank is adds up what others did in many steps, and so do the errors
-/// where they share bandwidth; its waiting was seen.
-bool WaveTrace::waits_more_than_usual(Rank rank) const {
-  std::vector<Nanoseconds> waits;
-  for (Step step = origin_.step - kOrdinarySteps * stride_; step < origin_.step; step += stride_) {
-    const auto before = step_course(timeline_, rank, step, origin_.begin);
-    if (before && before->over) waits.push_back(before->waited());
-  }
-  const Nanoseconds more = looks_[std::size_t(rank)].course->waited() - median(std::move(waits));
-  return double(more.count()) >= kSeenWaiting * double(threshold_.count());
+/// Along the way that the wave took.
+std::optional<int> WaveTrace::behind(const Wait& wait, Rank rank) const {
+  const auto& from = positions_[std::size_t(wait.cause)];
+  return wait.cause != rank && from ? std::optional(*from + wait.hop) : std::nullopt;
 }
 
-void WaveTrace::enter(Rank rank, const Wait& wait, Step step) {
-  const StepCourse& mine = *looks_[std::size_t(rank)].course;
+/// Of one that waited only because others have left it more bandwidth, or less.
+std::optional<int> WaveTrace::beside(Rank rank) const {
+  std::optional<Rank> nearest;
+  for (const Rank mate : rerun_.group_of(rank))
+    if (positions_[std::size_t(mate)] && (!nearest || std::abs(mate - rank) < std::abs(*nearest - rank)))
+      nearest = mate;
+  return nearest ? std::optional(*positions_[std::size_t(*nearest)] + (rank - *nearest)) : std::nullopt;
+}
+
+void WaveTrace::look_at(Rank rank, Step step) {
+  const auto course = step_course(timeline_, rank, step, origin_.begin);
+  if (!course || rank == origin_.rank || reached_.contains(rank)) return;
+  const Nanoseconds late = rerun_.late_end(rank, step), waits_longer = late - rerun_.late_post(rank, step);
+  if (std::abs(double(late.count())) < kNothing * double(threshold_.count())) return;
+  auto position = behind(wait_of(rank, *course, step), rank);
+  const bool arrives = late >= threshold_ && double(waits_longer.count()) >= kSeenWaiting * double(threshold_.count());
+  if (!position) position = positions_[std::size_t(rank)];
+  if (!position && arrives) position = beside(rank);
+  if (!position) return;
+  if (arrives || !positions_[std::size_t(rank)]) new_positions_.push_back({rank, *position});
+  if (!arrives) return;
   reached_[rank] = {.rank = rank,
                     .step = step,
-                    .position = *looks_[std::size_t(wait.cause)].position + wait.hop,
-                    .arrival = mine.post,
-                    .departure = mine.end,
-                    .idle = wait.late};
+                    .position = *position,
+                    .arrival = course->post,
+                    .departure = course->end,
+                    .idle = late};
   latest_ = step;
 }
 
@@ -209,33 +149,29 @@ bool WaveTrace::may_matter(Rank rank, Step step) const {
   return matters;
 }
 
-std::optional<WaveTrace::Touch> WaveTrace::touch_of(Rank rank, Step step) {
-  if (!look(rank, step).course) return std::nullopt;
-  const Wait wait = wait_of(rank, step);
-  const Look& mine = looks_[std::size_t(rank)];
-  const std::optional<int>& from = looks_[std::size_t(wait.cause)].position;
-  const double least = kNothing * double(threshold_.count());
-  const bool is_mate = contention_.matters_to(rank);
-  if (!is_mate && (std::abs(double(wait.late.count())) < least || (!mine.touched && !from))) return std::nullopt;
-  const bool is_new = rank != origin_.rank && wait.cause != rank && from && !reached_.contains(rank);
-  if (is_new && wait.late >= threshold_ && waits_more_than_usual(rank)) enter(rank, wait, step);
-  if (!may_matter(rank, step)) return std::nullopt;
-  std::optional<int> position = mine.position;
-  if (!position && from && double(wait.late.count()) >= least) position = *from + wait.hop;
-  return Touch{rank, wait.late, position};
+/// Those who share an interface are run together or not at all.
+void WaveTrace::let_go_of_old(Step step) {
+  std::erase_if(followed_, [&](Rank rank) {
+    if (!rerun_.is_run(rank)) return true;
+    const auto& group = rerun_.group_of(rank);
+    const bool matters = std::ranges::any_of(group, [&](Rank each) { return may_matter(each, step); });
+    if (!matters) rerun_.let_go(rank);
+    return !matters;
+  });
 }
 
 /// Whoever could not be reached through its partners in this step waited for the wave all the same.
 bool WaveTrace::is_flattened(Step step) {
   Nanoseconds latest = Nanoseconds::min();
-  for (const Rank rank : touched_)
-    if (const Look& late = look(rank, step); late.course && late.late_post >= threshold_)
-      latest = std::max(latest, late.course->post);
+  for (const Rank rank : followed_)
+    if (const auto course = step_course(timeline_, rank, step, origin_.begin);
+        course && rerun_.late_post(rank, step) >= threshold_)
+      latest = std::max(latest, course->post);
   if (latest == Nanoseconds::min()) return false;
   int bystanders = 0;
   const Rank ranks = timeline_.ranks(), stride = std::max<Rank>(1, ranks / kBystanders);
   for (Rank rank = origin_.rank % stride; rank < ranks; rank += stride) {
-    if (candidate_in_[std::size_t(rank)] == step) continue;
+    if (rank == origin_.rank || 2 * rerun_.late_end(rank, step) >= threshold_) continue;
     const auto course = step_course(timeline_, rank, step, origin_.begin);
     if (!course || !course->over || course->end < latest - threshold_ / 5) return false;
     const bool all_wait = partners_.collective || partners_.said_collective(step);
@@ -250,17 +186,17 @@ void WaveTrace::reach_all(Step step) {
   flattened_in_ = step;
   Nanoseconds latest = Nanoseconds::min(), latest_without = Nanoseconds::min();
   const Rank ranks = timeline_.ranks();
+  std::vector<Rank> waited;
   for (Rank rank = 0; rank < ranks; ++rank) {
-    const Look& each = look(rank, step);
-    if (!each.course) continue;
-    latest = std::max(latest, each.course->post);
-    latest_without = std::max(latest_without, each.course->post - each.late_post);
+    const auto course = step_course(timeline_, rank, step, origin_.begin);
+    if (!course) continue;
+    latest = std::max(latest, course->post);
+    latest_without = std::max(latest_without, course->post - rerun_.late_post(rank, step));
+    if (double(course->waited().count()) >= kSeenWaiting * double(threshold_.count())) waited.push_back(rank);
   }
   if (latest - latest_without < threshold_) return;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    const auto& course = looks_[std::size_t(rank)].course;
-    if (rank == origin_.rank || reached_.contains(rank) || !course) continue;
-    if (double(course->waited().count()) < kSeenWaiting * double(threshold_.count())) continue;
+  for (const Rank rank : waited) {
+    if (rank == origin_.rank || reached_.contains(rank)) continue;
     const Rank ahead = (rank - origin_.rank + ranks) % ranks;
     const bool is_up = partners_.ring ? 2 * ahead <= ranks : rank > origin_.rank;
     ++(is_up ? reached_at_once_up_ : reached_at_once_down_);
@@ -268,19 +204,14 @@ void WaveTrace::reach_all(Step step) {
 }
 
 bool WaveTrace::advance(Step step) {
-  find_candidates(step);
+  rerun_.run_through(step);
+  for (; joined_ < rerun_.touched().size(); ++joined_) followed_.push_back(rerun_.touched()[joined_]);
   if (is_flattened(step)) return reach_all(step), false;
-  std::vector<Touch> touches;
-  for (const Rank rank : candidates_)
-    if (const auto touch = touch_of(rank, step)) touches.push_back(*touch);
-  for (const Rank rank : touched_) looks_[std::size_t(rank)].touched = false, looks_[std::size_t(rank)].position = {};
-  touched_.clear();
-  for (const Touch& touch : touches) {
-    Look& look = looks_[std::size_t(touch.rank)];
-    look.late = touch.late, look.position = touch.position, look.touched = true;
-    touched_.push_back(touch.rank);
-  }
-  return !touched_.empty();
+  new_positions_.clear();
+  for (const Rank rank : followed_) look_at(rank, step);
+  for (const auto& [rank, position] : new_positions_) positions_[std::size_t(rank)] = position;
+  let_go_of_old(step);
+  return !followed_.empty();
 }
 
 std::vector<FrontPoint> WaveTrace::front(int sign) const {
@@ -289,24 +220,6 @@ std::vector<FrontPoint> WaveTrace::front(int sign) const {
     if (point.position * sign > 0) front.push_back(point);
   std::ranges::sort(front, {}, [](const FrontPoint& point) { return std::abs(point.position); });
   return front;
-}
-
-/// Of one step, nanoseconds; 0 where bandwidth is not shared.
-double WaveTrace::noise() const {
-  double sum = 0;
-  int ranks = 0;
-  for (const Look& look : looks_)
-    if (look.ordinary) sum += look.ordinary->noise, ++ranks;
-  return ranks > 0 ? sum / ranks : 0;
-}
-
-void WaveTrace::drop_doubtful(int sign) {
-  const std::vector<FrontPoint> front = this->front(sign);
-  const auto last = std::find_if(front.rbegin(), front.rend(), [this, noise = noise()](const FrontPoint& point) {
-    return double(point.idle.count()) >= noise * std::sqrt(double((point.step - origin_.step) / stride_));
-  });
-  if (last - front.rbegin() <= kRanksInDoubt) return;
-  for (auto point = front.rbegin(); point != last; ++point) reached_.erase(point->rank);
 }
 
 WaveDirection WaveTrace::direction(int sign) const {

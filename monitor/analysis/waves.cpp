@@ -191,18 +191,29 @@ std::string cause_in_words(const Wave& wave, const std::string& length) {
   return {};
 }
 
+/// Again where other waves have begun, or these have gone on for so long that they may tell what they did not before.
+void WaveWatch::learn_partners(const Timeline& timeline, const std::vector<LateMoment>& moments,
+                               Nanoseconds typical_step) {
+  constexpr wire::Step kStepsToLearn = 2;
+  if (moments.empty()) return;
+  const wire::Step latest = timeline.latest_step(), since = latest - moments.front().step;
+  if (moments == learnt_from_ && latest < learnt_at_ + std::max(kStepsToLearn, since / 4)) return;
+  partners_ = partners_in(timeline, moments, typical_step);
+  learnt_from_ = moments;
+  learnt_at_ = latest;
+}
+
 std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   late_.read(timeline);
   const Nanoseconds step = typical_step_length(timeline);
   const std::vector<Late> all = all_late(timeline, late_, step);
   if (all.empty() || step <= Nanoseconds{0}) return {};
-  const auto moments = moments_of(all, waves_);
-  const Partners partners = partners_in(timeline, moments, step);
+  learn_partners(timeline, moments_of(all, waves_), step);
   const Contention contention(timeline);
   std::vector<Wave> waves;
   for (const Late& late : all) {
     const Wave* same = known_wave(waves_, late);
-    waves.push_back(same ? *same : wave_of(late, WaveTrace(timeline, partners, contention, late.origin, step)));
+    waves.push_back(same ? *same : wave_of(late, WaveTrace(timeline, partners_, contention, late.origin, step)));
   }
   waves_ = std::move(waves);
   std::vector<Wave> told;

@@ -9,6 +9,7 @@
 #include "monitor/analysis/activity.h"
 #include "monitor/analysis/late_steps.h"
 #include "monitor/analysis/least_squares.h"
+#include "monitor/analysis/partners.h"
 
 namespace idlewave::analysis {
 
@@ -116,8 +117,14 @@ class WaveWatch {
   std::vector<Wave> look(const timeline::Timeline& timeline);
 
  private:
+  void learn_partners(const timeline::Timeline& timeline, const std::vector<LateMoment>& moments,
+                      Nanoseconds typical_step);
+
   LateSteps late_;
   std::vector<Wave> waves_;  ///< Also those that nobody waited for.
+  Partners partners_;
+  std::vector<LateMoment> learnt_from_;
+  wire::Step learnt_at_ = wire::kNoStep;  ///< Latest step that there was.
 };
 
 /// Those that began in the window, of a session that is looked at once.

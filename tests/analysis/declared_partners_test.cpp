@@ -38,13 +38,13 @@ std::vector<std::uint32_t> all_follow(Rank ranks) { return std::vector<std::uint
 wire::WaitPattern receives(std::vector<Rank> from) { return {false, false, std::move(from), {}}; }
 const wire::WaitPattern kAllMeet{false, true, {}, {}};
 
-std::vector<Rank> awaited(const DeclaredPartners& partners, Rank rank, wire::Step step) {
+std::vector<Rank> awaited(const RankPartners& partners, Rank rank, wire::Step step) {
   const auto offsets = partners.awaited(rank, step);
   return {offsets.begin(), offsets.end()};
 }
 
 TEST(DeclaredPartners, AreThoseOfEachRank) {
-  const auto partners = DeclaredPartners::of(
+  const auto partners = RankPartners::declared_in(
       that_said(4, {receives({1}), receives({-1, 1}), receives({-1})}, {{{{0}}}, {{{1}}}, {{{2}}}}, {1, 2, 2, 3}));
   ASSERT_TRUE(partners);
   EXPECT_THAT(awaited(*partners, 0, 5), ElementsAre(1));
@@ -56,26 +56,26 @@ TEST(DeclaredPartners, AreThoseOfEachRank) {
 }
 
 TEST(DeclaredPartners, AreNobodysWhereOneRankDoesNotSay) {
-  EXPECT_FALSE(DeclaredPartners::of(that_said(3, {receives({1})}, {{{{0}}}}, {1, 0, 1})));
-  EXPECT_FALSE(DeclaredPartners::of(that_said(3, {}, {}, {0, 0, 0})));
-  EXPECT_FALSE(DeclaredPartners::of(Timeline()));
+  EXPECT_FALSE(RankPartners::declared_in(that_said(3, {receives({1})}, {{{{0}}}}, {1, 0, 1})));
+  EXPECT_FALSE(RankPartners::declared_in(that_said(3, {}, {}, {0, 0, 0})));
+  EXPECT_FALSE(RankPartners::declared_in(Timeline()));
 }
 
 TEST(DeclaredPartners, OfSeveralWaitsAreThoseOfTheirPartnersBefore) {
   const auto partners =
-      DeclaredPartners::of(that_said(20, {receives({1}), receives({2})}, {{{{0, 1}}}}, all_follow(20)));
+      RankPartners::declared_in(that_said(20, {receives({1}), receives({2})}, {{{{0, 1}}}}, all_follow(20)));
   ASSERT_TRUE(partners);
   EXPECT_THAT(awaited(*partners, 0, 0), ElementsAre(1, 2, 3));
 }
 
 TEST(DeclaredPartners, OfASendByRendezvousAreItsReceivers) {
-  const auto partners = DeclaredPartners::of(that_said(9, {{true, false, {-1}, {1}}}, {{{{0}}}}, all_follow(9)));
+  const auto partners = RankPartners::declared_in(that_said(9, {{true, false, {-1}, {1}}}, {{{{0}}}}, all_follow(9)));
   EXPECT_THAT(awaited(*partners, 0, 0), ElementsAre(-1, 1));
   EXPECT_TRUE(partners->is_ring());
 }
 
 TEST(DeclaredPartners, DifferFromStepToStepOfACycle) {
-  const auto partners = DeclaredPartners::of(
+  const auto partners = RankPartners::declared_in(
       that_said(9, {receives({1}), receives({2}), kAllMeet}, {{{{0}, {1}, {1, 2}}}}, all_follow(9)));
   EXPECT_THAT(awaited(*partners, 0, 3), ElementsAre(1));
   EXPECT_THAT(awaited(*partners, 0, 4), ElementsAre(2));
@@ -92,7 +92,7 @@ TEST(DeclaredPartners, WithCyclesThatMeetTooSeldomAreThoseOfAllSteps) {
   std::vector<std::uint32_t> follows = all_follow(9);
   follows[0] = 2;
   const auto partners =
-      DeclaredPartners::of(that_said(9, {receives({1}), receives({2})}, {long_cycle(61), long_cycle(7)}, follows));
+      RankPartners::declared_in(that_said(9, {receives({1}), receives({2})}, {long_cycle(61), long_cycle(7)}, follows));
   ASSERT_TRUE(partners);
   EXPECT_THAT(awaited(*partners, 0, 0), ElementsAre(1)) << "its cycle of seven steps can be followed";
   EXPECT_THAT(awaited(*partners, 0, 6), ElementsAre(2));
@@ -101,7 +101,7 @@ TEST(DeclaredPartners, WithCyclesThatMeetTooSeldomAreThoseOfAllSteps) {
 
 TEST(DeclaredPartners, WhoseDistancesGoBeyondTheWorldDoNoHarm) {
   const auto partners =
-      DeclaredPartners::of(that_said(3, {receives({-4'000'000, 3, 4'000'000})}, {{{{0}}}}, all_follow(3)));
+      RankPartners::declared_in(that_said(3, {receives({-4'000'000, 3, 4'000'000})}, {{{{0}}}}, all_follow(3)));
   ASSERT_TRUE(partners);
   for (Rank rank = 0; rank < 3; ++rank)
     for (const Rank offset : awaited(*partners, rank, 0)) EXPECT_TRUE(offset == 1 || offset == -1);
@@ -136,7 +136,7 @@ TEST(DeclaredPartners, OfSimulatedRanksAreThoseThatTheSimulationWaitsFor) {
     const auto model = sim::model_of(scenario);
     ASSERT_TRUE(model);
     const test::SimulatedSession session(scenario, test::Says::kPartners);
-    const auto said = DeclaredPartners::of(session.timeline());
+    const auto said = RankPartners::declared_in(session.timeline());
     ASSERT_TRUE(said);
     for (Rank rank = 0; rank < model->ranks; ++rank) {
       std::set<Rank> ranks;
@@ -287,7 +287,7 @@ TEST(DeclaredPartners, TellHowFarAWaveComesWhereEachRankWaitsForOthers) {
   std::printf("of %d programs %d told right with declared partners, %d with inferred ones\n", kPrograms, declared,
               inferred);
   EXPECT_GE(declared, kPrograms - 1);
-  EXPECT_LT(inferred, declared);
+  EXPECT_GE(inferred, kPrograms - 6);
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ TEST(CommonSteps, MayBeNumberedByTens) {
   ASSERT_TRUE(ones && tens);
   EXPECT_EQ(tens->steps(), ones->steps());
   EXPECT_EQ(tens->numbers[3], 30);
-  EXPECT_EQ(find_exchange(*tens).distances, find_exchange(*ones).distances);
+  EXPECT_EQ(find_exchange(StepSample::of(*tens)).distances, find_exchange(StepSample::of(*ones)).distances);
 }
 
 TEST(CommonSteps, OfTwoProgramsThatCountAlikeAreNotMixed) {

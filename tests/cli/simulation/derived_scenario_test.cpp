@@ -83,7 +83,7 @@ class DerivedScenario : public testing::Test {
 
   /// From the times alone, whatever ranks say.
   analysis::Exchange derived(const std::vector<std::string>& settings) {
-    return analysis::find_exchange(recorded(settings).steps);
+    return analysis::find_exchange(analysis::StepSample::of(recorded(settings).steps));
   }
 
   static wire::Result<analysis::Program> program_in(const std::string& path) {
