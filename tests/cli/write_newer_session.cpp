@@ -33,7 +33,8 @@ Events with_more_events(const Events& events, int more) {
   EventDecoder decoder;
   std::vector<std::vector<Event>> lanes;
   std::vector<LaneBatch> batches;
-  for (const LaneBatch& batch : *decoder.decode(events.blob)) {
+  const auto decoded = decoder.decode(events.blob);
+  for (const LaneBatch& batch : *decoded) {
     std::vector<Event>& lane = lanes.emplace_back();
     for (const Event& event : batch.events) {
       lane.push_back(event);
