@@ -151,8 +151,8 @@ void find_slowest(const NewestRounds& rounds, Signs& signs, SignsRoom& room) {
 
 }  // namespace
 
-Signs find_signs(const NewestRounds& rounds, const wire::DomainInfo& info, Nanoseconds typical,
-                 const LeastSigns& least, SignsRoom& room) {
+Signs find_signs(const NewestRounds& rounds, const wire::DomainInfo& info, Nanoseconds typical, const LeastSigns& least,
+                 SignsRoom& room) {
   Signs signs{.spread = spread_of(rounds, typical, room.values)};
   const Bandwidth bandwidth = bandwidth_of(info);
   const Window window = whole_window(rounds);

@@ -15,7 +15,7 @@ namespace idlewave::analysis {
 struct Members {
   std::vector<Rank> ranks;
   std::vector<const timeline::Lane*> lanes;
-  std::vector<Nanoseconds> since;   ///< When each began the step that goes on then.
+  std::vector<Nanoseconds> since;     ///< When each began the step that goes on then.
   wire::Step common = wire::kNoStep;  ///< The latest step that all have begun before then.
   /// When the first of them began it; changes with every round. min() where there is none.
   Nanoseconds newest = Nanoseconds::min();

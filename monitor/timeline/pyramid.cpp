@@ -7,24 +7,29 @@ namespace {
 
 constexpr std::uint32_t kFirstCapacity = 8;
 
-/// Rounds the running sum, not each share, so that the shares never exceed 255 together.
-Bucket quantise(const Times& before, const Times& until, int shift) {
-  Bucket bucket{};
+/// Of a category's share in a bucket that is one word.
+constexpr int shift_of(std::size_t category) {
+  return 8 * int(std::endian::native == std::endian::little ? category : kCategories - 1 - category);
+}
+
+/// Rounds the running sum, not each share, so that the shares never exceed 255 together. `more`: in `category` on top of
+/// what lies between the two. The bucket is made in a register: four bytes that are stored one by one can't be read as one
+/// word before they have gone to the cache.
+Bucket quantise(const Times& before, const Times& until, std::size_t category, std::int64_t more, int shift) {
+  std::uint32_t bucket = 0;
   std::int64_t sum = 0;
   std::int64_t rounded = 0;
   for (std::size_t c = 0; c < kCategories; ++c) {
-    sum += until[c] - before[c];
+    sum += until[c] - before[c] + (c == category ? more : 0);
     const std::int64_t next = (sum * 255 + (std::int64_t{1} << (shift - 1))) >> shift;
-    bucket[c] = std::uint8_t(next - rounded);
+    bucket |= std::uint32_t(next - rounded) << shift_of(c);
     rounded = next;
   }
-  return bucket;
+  return std::bit_cast<Bucket>(bucket);
 }
 
 Bucket all_of(int category) {
-  Bucket bucket{};
-  if (category != kNoData) bucket[std::size_t(category)] = 255;
-  return bucket;
+  return std::bit_cast<Bucket>(category == kNoData ? 0u : 255u << shift_of(std::size_t(category)));
 }
 
 }  // namespace
@@ -38,34 +43,35 @@ void Pyramid::start(std::int64_t time) {
 
 /// Completes the buckets that end until `to`, of each level as many as there are, and begins the next ones.
 void Pyramid::pass_borders(int category, std::int64_t to, std::uint32_t limit) {
-  const auto at = [&](std::int64_t time) {
-    Times times = times_;
-    times[std::size_t(category)] += time - end_;
-    return times;
-  };
+  const auto grown = std::size_t(category);
   for (int level = 0; level < levels() && to >> shift(level) != levels_[std::size_t(level)].open; ++level) {
-    close(level, at((levels_[std::size_t(level)].open + 1) << shift(level)), limit);
+    if (level + 1 == levels() && level + 1 < kLevels)
+      levels_.emplace_back().open = levels_[std::size_t(level)].open >> 1;
     Level& l = levels_[std::size_t(level)];
-    if (const std::int64_t whole = (to >> shift(level)) - l.open; whole > 0)
-      push_run(l, all_of(category), whole, limit);
-    l.before = at(l.open << shift(level));
+    const std::int64_t border = (l.open + 1) << shift(level), open = to >> shift(level);
+    push(l, quantise(l.before, times_, grown, border - end_, shift(level)), all_of(category), open - l.open, limit);
+    // Not by a copy that is added to first: to read one word of it and then two at once takes as long as all the rest.
+    l.before = times_;
+    l.before[grown] += (open << shift(level)) - end_;
   }
   border_ = (levels_[0].open + 1) << kBaseShift;
 }
 
-void Pyramid::close(int level, const Times& until, std::uint32_t limit) {
-  if (level + 1 == levels() && level + 1 < kLevels) levels_.emplace_back().open = levels_[std::size_t(level)].open >> 1;
-  Level& closed = levels_[std::size_t(level)];
-  push_run(closed, quantise(closed.before, until, shift(level)), 1, limit);
-}
-
-void Pyramid::push_run(Level& level, const Bucket& bucket, std::int64_t count, std::uint32_t limit) {
-  const auto wanted = std::uint32_t(std::min<std::int64_t>(level.kept + count, limit));
-  if (wanted > level.capacity) resize(level, std::min(limit, std::max(kFirstCapacity, std::bit_ceil(wanted))));
-  level.open += count;
-  level.kept = std::min(level.capacity, std::uint32_t(std::min<std::int64_t>(level.kept + count, level.capacity)));
-  const std::int64_t stored = std::min<std::int64_t>(count, level.kept);
-  for (std::int64_t i = level.open - stored; i < level.open; ++i) level.at(i) = bucket;
+/// `count` buckets, more than none: the first one, and then as many as are left of another.
+void Pyramid::push(Level& level, Bucket first, Bucket then, std::int64_t count, std::uint32_t limit) {
+  const std::int64_t kept = level.kept + count;
+  if (kept > level.capacity && level.capacity < limit) {
+    const auto wanted = std::uint32_t(std::min<std::int64_t>(kept, limit));
+    resize(level, std::min(limit, std::max(kFirstCapacity, std::bit_ceil(wanted))));
+  }
+  // Buckets are bytes, and may be anything to the compiler: nothing of the level is read between them.
+  Bucket* const ring = level.ring.get();
+  const std::int64_t end = level.open + count, mask = std::int64_t(level.capacity) - 1;
+  std::int64_t next = std::max(level.open, end - level.capacity);
+  if (next == level.open) ring[next++ & mask] = first;
+  for (; next < end; ++next) ring[next & mask] = then;
+  level.open = end;
+  level.kept = std::uint32_t(std::min<std::int64_t>(kept, level.capacity));
 }
 
 void Pyramid::resize(Level& level, std::uint32_t capacity) {

@@ -90,8 +90,7 @@ class Pyramid {
   static_assert(sizeof(Level) == 64);
 
   void pass_borders(int category, std::int64_t to, std::uint32_t limit);
-  void close(int level, const Times& until, std::uint32_t limit);
-  void push_run(Level& level, const Bucket& bucket, std::int64_t count, std::uint32_t limit);
+  void push(Level& level, Bucket first, Bucket then, std::int64_t count, std::uint32_t limit);
   void resize(Level& level, std::uint32_t capacity);
   /// Nothing of bucket `index` of this level would be missing in the buckets of the level below.
   bool finer_kept(int level, std::int64_t index) const {

@@ -126,7 +126,8 @@ std::vector<std::vector<timeline::StepRecord>> rounds_at(const Members& members,
     std::vector<timeline::StepRecord> row;
     for (const StepsByNumber& steps : all) {
       const auto its = steps.find(step->first);
-      if (its != steps.end() && its->second.end > its->second.begin && its->second.end <= at) row.push_back(its->second);
+      if (its != steps.end() && its->second.end > its->second.begin && its->second.end <= at)
+        row.push_back(its->second);
     }
     if (row.size() < all.size()) break;
     rounds.push_back(std::move(row));
@@ -189,8 +190,8 @@ Signs signs_slowly(const NewestRounds& rounds, const wire::DomainInfo& info, Nan
     for (std::size_t i = 0; i < rounds.size(); ++i) {
       const std::size_t row = i * rounds.members();
       const auto against_usual = [&](const std::vector<double>& of) {
-        const double usual = median(std::vector<double>(of.begin() + std::ptrdiff_t(row),
-                                                        of.begin() + std::ptrdiff_t(row + rounds.members())));
+        const double usual = median(
+            std::vector<double>(of.begin() + std::ptrdiff_t(row), of.begin() + std::ptrdiff_t(row + rounds.members())));
         return usual > 0 ? of[row + member] / usual : 1;
       };
       by_time.push_back(against_usual(took)), by_time_alone.push_back(against_usual(concurrency.alone()));
