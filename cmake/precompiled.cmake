@@ -1,6 +1,6 @@
 # Headers that are read once; docs/performance.md says what that gives. A compiler takes a precompiled header only with the flags and macros
 # that it was made with: so there is one for libraries and one for tests, and what fmt defines is defined everywhere.
-option(IDLEWAVE_PRECOMPILE "Read once the headers that most files include; the preset fuzz does without, so that no file relies on it" ON)
+option(IDLEWAVE_PRECOMPILE "Read once the headers that most files include; the preset debug does not, so that none relies on it" ON)
 
 set(idlewave_common_headers
   <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <deque> <filesystem> <functional> <map>
@@ -48,3 +48,21 @@ if(IDLEWAVE_PRECOMPILE AND IDLEWAVE_TESTS)
   set_target_properties(idlewave_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(idlewave_test_headers PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIE})
 endif()
+
+option(IDLEWAVE_TOGETHER "Compile files several at once; the preset debug does not, so that none relies on what others include" ON)
+
+# idlewave_compile_together(idlewave_view ALWAYS map_panel.cpp): the files of a target are compiled several at once, which reads their
+# headers once, but for those that are named: their anonymous namespaces are one then, so files that mean two things by one name stay
+# alone. WHEN_SANITIZED: only for a sanitizer, for which no header is precompiled and nothing is measured. How far GCC inlines hangs on
+# the size of what it sees at once, so what has to be fast is compiled file by file otherwise.
+function(idlewave_compile_together target when)
+  if(NOT IDLEWAVE_TOGETHER OR NOT when OR (when STREQUAL WHEN_SANITIZED AND NOT IDLEWAVE_SANITIZE))
+    return()
+  endif()
+  set(files_at_once 6)
+  if(IDLEWAVE_SANITIZE)
+    set(files_at_once 12)
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_at_once})
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

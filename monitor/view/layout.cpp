@@ -1,10 +1,9 @@
 #include "monitor/view/layout.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace idlewave::view {
@@ -67,7 +66,7 @@ void sacrifice(Rows& rows, int total, int room) {
   }
 }
 
-int digits(Rank rank) { return static_cast<int>(fmt::formatted_size("{}", std::max(rank, 0))); }
+int digits(Rank rank) { return static_cast<int>(std::to_string(std::max(rank, 0)).size()); }
 
 /// Whether a map that has all rows but those of the lines around it leaves much room beside it.
 bool has_much_room_beside(std::span<const Panel> panels, const State& state, const Model& model, Size size) {

@@ -10,7 +10,7 @@
 #include "monitor/view/layout.h"
 #include "monitor/view/moment.h"
 #include "monitor/view/panels.h"
-#include "monitor/view/sockets_panel.h"
+#include "monitor/view/sockets.h"
 #include "monitor/view/status_lines.h"
 #include "monitor/view/text.h"
 

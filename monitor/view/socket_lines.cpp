@@ -1,0 +1,127 @@
+#include "monitor/view/socket_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "monitor/view/figures.h"
+#include "monitor/view/pieces.h"
+#include "monitor/view/text.h"
+
+namespace idlewave::view {
+
+namespace {
+
+using analysis::DomainActivity;
+
+std::string saturation(const DomainActivity& activity) {
+  return activity.saturation_point > 0 ? "saturates at " + to_limit(activity.saturation_point) : "saturation unknown";
+}
+
+std::string state_in_words(const DomainActivity& activity) {
+  const std::string words = to_words(activity.state);
+  return activity.straggler < 0 ? words : fmt::format("{}: rank {}", words, activity.straggler);
+}
+
+/// Writes one socket from a given row on. Columns are shared by all its lines.
+class SocketWriter {
+ public:
+  SocketWriter(Canvas& canvas, const Box& box, const Socket& socket)
+      : canvas_(canvas), box_(box), socket_(socket), y_(box.y) {}
+
+  void heading(bool focused) {
+    const std::string where = socket_.domain.node.empty() ? "" : socket_.domain.node + " · ";
+    const std::string which = (socket_.ranks() == 1 ? "rank " : "ranks ") + ranks_in_words(socket_.domain.ranks);
+    const int room = std::max(box_.width - columns_of(socket_.domain.info.label) - 2, 12);
+    const std::string ranks = shortened(longest_fitting({where + which, which}, room), room);
+    const std::string label = shortened_inside(socket_.domain.info.label, box_.width - columns_of(ranks) - 2);
+    canvas_.text(box_.x, y_, label, focused ? Ink::kCursor : Ink::kStrong, Ink::kDefault, true);
+    canvas_.text(box_.x + box_.width - columns_of(ranks), y_++, ranks, Ink::kDim);
+  }
+
+  void active_now() { active_bar("active", socket_.activity.active_now, fmt::format("of {}", socket_.ranks())); }
+  void active_mean() { active_bar("mean", socket_.activity.active_mean, saturation(socket_.activity)); }
+  void active_with_mean() {
+    active_bar("active", socket_.activity.active_now, "mean " + to_active(socket_.activity.active_mean));
+  }
+
+  void bandwidth() {
+    if (!socket_.measured()) return not_measured();
+    const double full = socket_.activity.saturated_bandwidth;
+    const std::string unit = full > 0 ? fmt::format("of {} GB/s", to_limit(full / kGiga)) : "GB/s";
+    const std::string source(name_of(socket_.activity.source));
+    int x = figure(bandwidth_label(), socket_.gigabytes());
+    const std::string tail = unit + " " + source;
+    if (full > 0 && bar_columns() >= 6 && tail_columns() >= columns_of(tail)) {
+      x = draw_bar(canvas_, x, y_, bar_columns(),
+                   {.value = socket_.activity.bandwidth.value_or(0), .full = full, .ink = Ink::kBandwidth}) +
+          1;
+    }
+    x = canvas_.text(x, y_, unit + " ", Ink::kText);
+    canvas_.text(x, y_++, source, Ink::kDim);
+  }
+
+  void state(bool with_saturation) {
+    int x = canvas_.text(box_.x + 1, y_, fmt::format("{:<{}}", "state", label_columns()), Ink::kDim);
+    x = canvas_.text(x, y_, state_in_words(socket_.activity), Ink::kText);
+    const double point = socket_.activity.saturation_point;
+    std::vector<std::string> tails = {" · " + saturation(socket_.activity)};
+    if (point > 0) tails.push_back(" · ┊ " + to_limit(point));
+    if (with_saturation) canvas_.text(x, y_, longest_fitting(tails, box_.x + box_.width - x), Ink::kDim);
+    ++y_;
+  }
+
+ private:
+  int label_columns() const { return box_.width >= 44 ? 10 : 7; }
+  const char* bandwidth_label() const { return box_.width >= 44 ? "bandwidth" : "memory"; }
+  static constexpr int kFigure = 4;
+
+  int tail_columns() const { return box_.width >= 52 ? 21 : box_.width >= 44 ? 18 : 9; }
+  int bar_columns() const { return std::min(box_.width - 1 - label_columns() - kFigure - 1 - tail_columns() - 1, 22); }
+
+  int figure(const char* label, const std::string& value) {
+    const int x = canvas_.text(box_.x + 1, y_, fmt::format("{:<{}}", label, label_columns()), Ink::kDim);
+    return canvas_.text(x, y_, fmt::format("{:>{}} ", value, kFigure), Ink::kStrong, Ink::kDefault, true);
+  }
+
+  void active_bar(const char* label, double value, const std::string& tail) {
+    int x = figure(label, to_active(value));
+    x = draw_bar(canvas_, x, y_, bar_columns(),
+                 {.value = value, .full = double(socket_.ranks()), .mark = socket_.activity.saturation_point});
+    if (columns_of(tail) < box_.x + box_.width - x) canvas_.text(x + 1, y_, tail, Ink::kDim);
+    ++y_;
+  }
+
+  void not_measured() {
+    int x = canvas_.text(box_.x + 1, y_, fmt::format("{:<{}}", bandwidth_label(), label_columns()), Ink::kDim);
+    x = canvas_.text(x, y_, "not measured", Ink::kWarning);
+    const int room = box_.x + box_.width - x - 2;
+    if (!socket_.activity.note.empty() && room >= 8)
+      canvas_.text(x, y_, ": " + shortened(socket_.activity.note, room), Ink::kDim);
+    ++y_;
+  }
+
+  Canvas& canvas_;
+  const Box& box_;
+  const Socket& socket_;
+  int y_;
+};
+
+}  // namespace
+
+void draw_socket(Canvas& canvas, const Box& box, const Socket& socket, bool with_mean_below, bool focused) {
+  SocketWriter writer(canvas, box, socket);
+  writer.heading(focused);
+  if (with_mean_below) {
+    writer.active_now();
+    writer.active_mean();
+  } else {
+    writer.active_with_mean();
+  }
+  writer.bandwidth();
+  writer.state(!with_mean_below);
+}
+
+}  // namespace idlewave::view

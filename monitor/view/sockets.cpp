@@ -1,0 +1,72 @@
+#include "monitor/view/sockets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "monitor/analysis/plural.h"
+#include "monitor/view/figures.h"
+#include "monitor/view/pieces.h"
+
+namespace idlewave::view {
+
+std::string Socket::gigabytes() const { return activity.bandwidth ? to_figure(*activity.bandwidth / kGiga) : "?"; }
+
+Socket socket(const Model& model, int index) {
+  static const analysis::DomainActivity kNothing;
+  const auto i = static_cast<std::size_t>(index);
+  return {model.timeline.domains()[i], i < model.findings.domains.size() ? model.findings.domains[i] : kNothing};
+}
+
+int sockets_of(const Model& model) { return static_cast<int>(model.timeline.domains().size()); }
+
+std::vector<int> sockets_by_rank(const Model& model) {
+  std::vector<int> order(static_cast<std::size_t>(sockets_of(model)));
+  std::iota(order.begin(), order.end(), 0);
+  const auto first_rank = [&](int i) {
+    const auto& ranks = model.timeline.domains()[static_cast<std::size_t>(i)].ranks;
+    return ranks.empty() ? std::numeric_limits<Rank>::max() : ranks.front();
+  };
+  std::ranges::stable_sort(order, {}, first_rank);
+  return order;
+}
+
+std::string active_in_words(const Model& model, int columns) {
+  const auto& domains = model.timeline.domains();
+  std::string each;
+  double sum = 0;
+  for (const int i : sockets_by_rank(model)) {
+    const double active = socket(model, i).activity.active_now;
+    sum += active;
+    if (domains.size() <= 32) each += " " + to_active(active);
+  }
+  const Rank ranks = model.timeline.ranks();
+  std::vector<std::string> variants = {fmt::format("active {} of {}", to_active(sum), analysis::plural(ranks, "rank")),
+                                       fmt::format("active {} of {}", to_active(sum), ranks),
+                                       fmt::format("{} of {}", to_active(sum), ranks),
+                                       fmt::format("{:.0f}/{}", sum, ranks), fmt::format("{:.0f}", sum)};
+  const auto same_size = [&](const timeline::Domain& d) { return d.ranks.size() == domains.front().ranks.size(); };
+  if (domains.size() > 1 && !each.empty() && std::all_of(domains.begin(), domains.end(), same_size)) {
+    variants.push_back(fmt::format("active{} of {} each", each, domains.front().ranks.size()));
+  }
+  return longest_fitting(variants, columns);
+}
+
+int draw_bar(Canvas& canvas, int x, int y, int columns, const Bar& bar) {
+  const int inside = columns - 2;
+  const auto cells = [&](double v) {
+    return bar.full > 0 ? static_cast<int>(std::lround(std::clamp(v / bar.full, 0.0, 1.0) * inside)) : 0;
+  };
+  canvas.text(x, y, "▕", Ink::kDim);
+  // a gap above, so that bars below each other stay two
+  canvas.fill(x + 1, y, cells(bar.value), 1, {.glyph = U'▆', .fg = bar.ink});
+  if (bar.mark > 0 && bar.mark < bar.full) {
+    canvas.put(x + 1 + cells(bar.mark), y, {.glyph = U'┊', .fg = Ink::kSaturation, .bold = true});
+  }
+  return canvas.text(x + 1 + inside, y, "▏", Ink::kDim);
+}
+
+}  // namespace idlewave::view

@@ -1,0 +1,42 @@
+#pragma once
+// A contention domain with what is known of its activity, and what all forms of the sockets' panel draw of it.
+
+#include <string>
+#include <vector>
+
+#include "monitor/view/canvas.h"
+#include "monitor/view/model.h"
+
+namespace idlewave::view {
+
+inline constexpr double kGiga = 1e9;
+
+/// Borrowed from a model.
+struct Socket {
+  const timeline::Domain& domain;
+  const analysis::DomainActivity& activity;
+  int ranks() const { return static_cast<int>(domain.ranks.size()); }
+  bool measured() const { return activity.source != wire::BandwidthSource::kNone; }
+  std::string gigabytes() const;
+};
+
+Socket socket(const Model& model, int index);
+int sockets_of(const Model& model);
+/// All, as their ranks stand on the map: nodes announce their domains in any order.
+std::vector<int> sockets_by_rank(const Model& model);
+
+/// The active processes of all domains in at most `columns` columns; figures whole or not at all. Empty if not even the
+/// shortest fits.
+std::string active_in_words(const Model& model, int columns);
+
+struct Bar {
+  double value = 0;
+  double full = 1;
+  double mark = 0;  ///< 0: none.
+  Ink ink = Ink::kActive;
+};
+
+/// Takes `columns` columns, frame included. Returns the next x.
+int draw_bar(Canvas& canvas, int x, int y, int columns, const Bar& bar);
+
+}  // namespace idlewave::view
