@@ -103,10 +103,12 @@ void Rerun::join(Rank rank, Group& group, std::size_t place, double done) {
   runner.step = record.step;
   runner.course = course_of(*lane, record);
   runner.late = 0;
-  runner.part = group.served ? group.served->part(place, runner.index) : OwnPart{0, 0, nanoseconds(runner.course.own())};
+  runner.part =
+      group.served ? group.served->part(place, runner.index) : OwnPart{0, 0, nanoseconds(runner.course.own())};
   add_moment(rank);
   ++in_step_[runner.step];
-  const double work_begins = nanoseconds(runner.course.begin) + runner.part.held, posted = nanoseconds(runner.course.post);
+  const double work_begins = nanoseconds(runner.course.begin) + runner.part.held,
+               posted = nanoseconds(runner.course.post);
   if (now_ < work_begins) {
     become(rank, Doing::kHeld);
     expect(work_begins, Kind::kGoesOn, rank);
@@ -239,7 +241,8 @@ void Rerun::post(Rank rank) {
 void Rerun::touch_waiters(Rank rank) {
   if (partners_.collective) return;
   std::vector<Rank> waiters;
-  partners_.for_each_waiter(rank, at(rank).step, timeline_.ranks(), [&](Rank waiter, Rank) { waiters.push_back(waiter); });
+  partners_.for_each_waiter(rank, at(rank).step, timeline_.ranks(),
+                            [&](Rank waiter, Rank) { waiters.push_back(waiter); });
   for (const Rank waiter : waiters) touch(waiter);
 }
 

@@ -130,7 +130,7 @@ class Rerun {
   std::deque<Group> groups_;
   std::vector<std::uint32_t> group_of_;  ///< By rank: index into groups_.
   std::vector<std::size_t> places_;      ///< Of a rank in its group.
-  std::map<Step, int> in_step_;      ///< How many of those that are run.
+  std::map<Step, int> in_step_;          ///< How many of those that are run.
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   double now_ = 0;
 };

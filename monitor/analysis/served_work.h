@@ -44,7 +44,9 @@ class ServedWork {
     double at = 0;
     bool posts = false;
     std::size_t place = 0, index = 0;
-    bool operator>(const Change& other) const { return std::tie(at, index, posts) > std::tie(other.at, other.index, other.posts); }
+    bool operator>(const Change& other) const {
+      return std::tie(at, index, posts) > std::tie(other.at, other.index, other.posts);
+    }
   };
   struct Track {
     const timeline::Lane* lane = nullptr;

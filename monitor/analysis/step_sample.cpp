@@ -140,7 +140,8 @@ void StepSample::copy_row(std::size_t from, std::size_t to) {
   if (from == to) return;
   firsts_[to] = firsts_[from];
   for (auto* figures : {&posts_, &ends_})
-    std::copy_n(figures->begin() + std::ptrdiff_t(from * width_), width_, figures->begin() + std::ptrdiff_t(to * width_));
+    std::copy_n(figures->begin() + std::ptrdiff_t(from * width_), width_,
+                figures->begin() + std::ptrdiff_t(to * width_));
 }
 
 void StepSample::cut(std::size_t rows) {

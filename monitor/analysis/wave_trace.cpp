@@ -107,44 +107,35 @@ std::optional<int> WaveTrace::behind(const Wait& wait, Rank rank) const {
   return wait.cause != rank && from ? std::optional(*from + wait.hop) : std::nullopt;
 }
 
-/// Of one that waited only because others have left it more bandwidth, or less.
-std::optional<int> WaveTrace::beside(Rank rank) const {
-  std::optional<Rank> nearest;
-  for (const Rank mate : rerun_.group_of(rank))
-    if (positions_[std::size_t(mate)] && (!nearest || std::abs(mate - rank) < std::abs(*nearest - rank)))
-      nearest = mate;
-  return nearest ? std::optional(*positions_[std::size_t(*nearest)] + (rank - *nearest)) : std::nullopt;
-}
-
 void WaveTrace::look_at(Rank rank, Step step) {
   const auto course = step_course(timeline_, rank, step, origin_.begin);
-  if (!course || rank == origin_.rank || reached_.contains(rank)) return;
+  if (!course || rank == origin_.rank || is_reached(rank)) return;
   const Nanoseconds late = rerun_.late_end(rank, step), waits_longer = late - rerun_.late_post(rank, step);
   if (std::abs(double(late.count())) < kNothing * double(threshold_.count())) return;
   auto position = behind(wait_of(rank, *course, step), rank);
-  const bool arrives = late >= threshold_ && double(waits_longer.count()) >= kSeenWaiting * double(threshold_.count());
   if (!position) position = positions_[std::size_t(rank)];
-  if (!position && arrives) position = beside(rank);
-  if (!position) return;
-  if (arrives || !positions_[std::size_t(rank)]) new_positions_.push_back({rank, *position});
+  const bool arrives = late >= threshold_ && double(waits_longer.count()) >= kSeenWaiting * double(threshold_.count());
+  if (position && (arrives || !positions_[std::size_t(rank)])) new_positions_.push_back({rank, *position});
   if (!arrives) return;
+  latest_ = step;
+  if (!position) return void(beside_.insert(rank));
   reached_[rank] = {.rank = rank,
                     .step = step,
                     .position = *position,
                     .arrival = course->post,
                     .departure = course->end,
                     .idle = late};
-  latest_ = step;
 }
 
 bool WaveTrace::may_matter(Rank rank, Step step) const {
   const auto reached = reached_.find(rank);
-  if (rank != origin_.rank && reached == reached_.end()) return true;
-  const Step since = rank == origin_.rank ? origin_.step : reached->second.step;
+  const bool is_origin = rank == origin_.rank;
+  if (!is_origin && !is_reached(rank)) return true;
+  const Step since = is_origin ? origin_.step : reached != reached_.end() ? reached->second.step : latest_;
   if (step - since < kStepsToFollow * stride_) return true;
   bool matters = false;
   partners_.for_each_waiter(rank, step, timeline_.ranks(), [&](Rank waiter, Rank) {
-    matters = matters || (waiter != origin_.rank && !reached_.contains(waiter));
+    matters = matters || (waiter != origin_.rank && !is_reached(waiter));
   });
   return matters;
 }
@@ -195,12 +186,8 @@ void WaveTrace::reach_all(Step step) {
     if (double(course->waited().count()) >= kSeenWaiting * double(threshold_.count())) waited.push_back(rank);
   }
   if (latest - latest_without < threshold_) return;
-  for (const Rank rank : waited) {
-    if (rank == origin_.rank || reached_.contains(rank)) continue;
-    const Rank ahead = (rank - origin_.rank + ranks) % ranks;
-    const bool is_up = partners_.ring ? 2 * ahead <= ranks : rank > origin_.rank;
-    ++(is_up ? reached_at_once_up_ : reached_at_once_down_);
-  }
+  for (const Rank rank : waited)
+    if (rank != origin_.rank && !is_reached(rank)) beside_.insert(rank);
 }
 
 bool WaveTrace::advance(Step step) {
@@ -222,12 +209,23 @@ std::vector<FrontPoint> WaveTrace::front(int sign) const {
   return front;
 }
 
+/// The way that waits lead, or the shorter one.
+bool WaveTrace::lies_above(Rank rank) const {
+  const auto leads = [&](int sign) {
+    return std::ranges::any_of(partners_.offsets, [&](Rank offset) { return offset * sign < 0; });
+  };
+  if (leads(+1) != leads(-1)) return leads(+1);
+  const Rank ranks = timeline_.ranks();
+  return partners_.ring ? 2 * ((rank - origin_.rank + ranks) % ranks) <= ranks : rank > origin_.rank;
+}
+
 WaveDirection WaveTrace::direction(int sign) const {
   WaveDirection direction;
   direction.sign = sign;
   direction.front = front(sign);
   const std::vector<double> distances = distances_of(direction.front);
-  direction.reach_ranks = int(direction.front.size()) + (sign > 0 ? reached_at_once_up_ : reached_at_once_down_);
+  const auto lies_there = [&](Rank rank) { return (sign > 0) == lies_above(rank); };
+  direction.reach_ranks = int(direction.front.size()) + int(std::ranges::count_if(beside_, lies_there));
   // Time over distance is fitted: moments vary, places don't.
   direction.leading.ranks_per_s = inverse(fitted_slope(distances, seconds_of(direction.front, &FrontPoint::arrival)));
   direction.trailing.ranks_per_s =

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "monitor/analysis/rerun.h"
@@ -37,7 +38,8 @@ class WaveTrace {
   void look_at(Rank rank, Step step);
   Wait wait_of(Rank rank, const StepCourse& mine, Step step) const;
   std::optional<int> behind(const Wait& wait, Rank rank) const;
-  std::optional<int> beside(Rank rank) const;
+  bool is_reached(Rank rank) const { return reached_.contains(rank) || beside_.contains(rank); }
+  bool lies_above(Rank rank) const;
   void let_go_of_old(Step step);
   bool may_matter(Rank rank, Step step) const;
   bool is_flattened(Step step);
@@ -61,7 +63,8 @@ class WaveTrace {
   Step latest_ = wire::kNoStep;  ///< In which somebody was reached.
   std::map<Rank, FrontPoint> reached_;
   std::optional<Step> flattened_in_;
-  int reached_at_once_up_ = 0, reached_at_once_down_ = 0;
+  /// Reached not through those whom they wait for, but since others left them less bandwidth, or by a collective.
+  std::set<Rank> beside_;
   Rerun rerun_;
   std::vector<Rank> followed_;                 ///< Ranks that are run without the excess, and matter.
   std::size_t joined_ = 0;                     ///< Of those that were touched, so many were taken up.

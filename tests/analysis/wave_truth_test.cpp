@@ -434,10 +434,9 @@ TEST(WaveTruth, OfMemoryBoundProgramsIsFound) {
   for (const double noise : {0.0, 0.02, 0.05, 0.1}) {
     for (const Holds holds : {Holds::kAnnounced, Holds::kDelaysAnnounced}) {
       const Score score = score_of(true, noise, any_seed(), 60, {holds});
-      // Over 720 programs of each kind 91 to 99 % were right (of 60 at least 52), 0.4 % of the points had no lateness (of
-      // 60 programs at most 1.1 %), and two in a thousand programs told of one more wave.
-      EXPECT_GE(score.reach_right, score.waves * 8 / 10);
-      EXPECT_LE(score.not_late, score.points / 40);
+      // Of 60 programs of each kind 58 to 60 were right, and at most 0.8 % of the points had no lateness.
+      EXPECT_GE(score.reach_right, score.waves * 9 / 10);
+      EXPECT_LE(score.not_late, score.points / 50);
       EXPECT_LE(score.others, score.waves / 20);
     }
   }
@@ -446,10 +445,14 @@ TEST(WaveTruth, OfMemoryBoundProgramsIsFound) {
 TEST(WaveTruth, OfSeveralAtOnceIsFound) {
   for (const bool memory : {false, true}) {
     for (const double noise : {0.0, 0.05}) {
-      const Score score = score_of_several(memory, noise, any_seed(), memory ? 20 : 40);
-      // Over 100 programs of each kind 99 % were right without noise and 98 % with it, and 81 % of the memory-bound ones.
-      EXPECT_GE(score.reach_right, memory ? score.waves * 13 / 20 : score.waves * 14 / 15);
-      EXPECT_LE(score.others, memory ? score.waves / 10 : 0);
+      for (const bool says_partners : {false, true}) {
+        const Told told{memory && noise > 0 ? Holds::kDelaysAnnounced : Holds::kAnnounced, says_partners};
+        const Score score = score_of_several(memory, noise, any_seed(), memory ? 25 : 30, told);
+        // Of some 300 waves of each kind 97 % were right without noise, 96 to 98 % with it, and all but a few of the
+        // core-bound ones.
+        EXPECT_GE(score.reach_right, memory ? score.waves * 17 / 20 : score.waves * 29 / 30);
+        EXPECT_LE(score.others, memory ? score.waves / 20 : 0);
+      }
     }
   }
 }
