@@ -83,11 +83,8 @@ class Host {
     auto opened = link::open_live(options);
     EXPECT_TRUE(opened);
     link_ = std::move(*opened);
-    auto relay = outlet::Outlet::open({.session = "play",
-                                       .node = wire::kRelayNode,
-                                       .listen = view_,
-                                       .buffer_bytes = history,
-                                       .is_relay = true});
+    auto relay = outlet::Outlet::open(
+        {.session = "play", .node = wire::kRelayNode, .listen = view_, .buffer_bytes = history, .is_relay = true});
     EXPECT_TRUE(relay);
     relay_ = std::move(*relay);
   }
@@ -96,8 +93,7 @@ class Host {
     std::vector<link::Delivery> deliveries;
     link_->receive(now(), deliveries);
     for (link::Delivery& delivery : deliveries) {
-      if (const auto* roster =
-              delivery.frame ? std::get_if<wire::Roster>(&delivery.frame->frame.body) : nullptr)
+      if (const auto* roster = delivery.frame ? std::get_if<wire::Roster>(&delivery.frame->frame.body) : nullptr)
         rosters_[delivery.frame->frame.node].push_back(*roster);
       ingest_.accept(delivery.frame, delivery.received_at, delivery.direction);
       relay_->relay(std::move(delivery.bytes));
@@ -132,7 +128,8 @@ std::string name_of_this_node() {
 class FarRank : public Process {
  public:
   FarRank(const std::string& folder, std::int64_t ahead_s, Rank rank, Rank size)
-      : Process({"/usr/bin/unshare", "--uts", "--time", "--monotonic", std::to_string(ahead_s), "--fork", "/bin/sh", "-c",
+      : Process({"/usr/bin/unshare", "--uts", "--time", "--monotonic", std::to_string(ahead_s), "--fork", "/bin/sh",
+                 "-c",
                  fmt::format("hostname far && IDLEWAVE_DIR={} exec {} step {} {}", folder, PLAYED_RANK_PROGRAM, rank,
                              size)}) {
     joined_ = line() == "1";
