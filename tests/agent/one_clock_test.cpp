@@ -213,7 +213,7 @@ TEST(OneClock, IsTheHostsForNodesThatJoinLaterAndForWhoeverComesWhenItsHistoryIs
   std::mt19937 random(seed);
   const SessionRoot root;
   const Folder far;
-  Host host(20'000);
+  Host host(10'000);
   setenv("IDLEWAVE_ENDPOINT", host.endpoint().c_str(), 1);
   std::vector<std::unique_ptr<Spectator>> late;
   const auto turn_until = [&](auto holds) {
@@ -229,7 +229,7 @@ TEST(OneClock, IsTheHostsForNodesThatJoinLaterAndForWhoeverComesWhenItsHistoryIs
   };
   PlayedRank first("step", 0, 2);
   ASSERT_TRUE(first.joined());
-  const wire::Step alone = 500 + wire::Step(random() % 1000);
+  const wire::Step alone = 1500 + wire::Step(random() % 1000);
   ASSERT_TRUE(turn_until([&] { return steps_of(0) > alone; }));
   FarRank second(far.path(), std::int64_t(random() % 1'000'000) + 100, 1, 2);
   ASSERT_TRUE(second.joined());
