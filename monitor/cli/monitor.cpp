@@ -90,8 +90,9 @@ bool Monitor::load(Nanoseconds now) {
   }
   loading_->clock.advance();
   if (!loading_->began) loading_->began = now;
+  const Nanoseconds begin = observer_->timeline().begin();
   if (reached >= loading_->look_at && !observer_->timeline().empty()) {
-    loading_->look_at = reached + loading_->until / kLooksWhileLoading;
+    loading_->look_at = reached + (loading_->until - begin) / kLooksWhileLoading;
     refresh(now);
   } else if (now < next_refresh_) {
     return false;
@@ -99,7 +100,7 @@ bool Monitor::load(Nanoseconds now) {
   next_refresh_ = now + kRefreshPeriod;
   describe_link(now);
   const auto way = std::min(loading_->until, info_.replay->duration);
-  info_.loading = progress_in_words(double(reached.count()) / double(way.count()), now - *loading_->began);
+  info_.loading = progress_in_words(share_of(reached - begin, way - begin), now - *loading_->began);
   return true;
 }
 

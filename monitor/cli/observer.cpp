@@ -63,7 +63,7 @@ Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const 
 
 analysis::Findings Observer::find(Nanoseconds until, Nanoseconds window) const {
   const Nanoseconds last = last_in_full(until, window);
-  return analysis::analyse(timeline_, {std::max(Nanoseconds{0}, last - window), last}, states_, waves_);
+  return analysis::analyse(timeline_, {std::max(timeline_.begin(), last - window), last}, states_, waves_);
 }
 
 void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, std::optional<Nanoseconds> past) {

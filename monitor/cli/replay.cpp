@@ -29,7 +29,9 @@ void read_until(Monitor& monitor, std::optional<Nanoseconds> until, const std::s
     const Nanoseconds reached = monitor.observer().timeline().now();
     if (until && reached >= *until) break;
     const link::LinkStatus status = monitor.link_status();
-    progress.reached(std::max(share_of(status.position, status.duration), until ? share_of(reached, *until) : 0.0));
+    const Nanoseconds begin = monitor.observer().timeline().begin();
+    progress.reached(
+        std::max(share_of(status.position, status.duration), until ? share_of(reached - begin, *until - begin) : 0.0));
   }
   if (monitor.has_ended()) monitor.observer().note_damage(replay_of(monitor).damage());
   monitor.refresh(monitor.link_status().position);

@@ -252,8 +252,10 @@ json losses_json(const Timeline& timeline, const Missing& missing) {
 }  // namespace
 
 Window window_of(const Timeline& timeline, words::Fractions fractions) {
-  const double length = double(analysis::run_end(timeline).count());
-  return {Nanoseconds(std::int64_t(fractions.from * length)), Nanoseconds(std::int64_t(fractions.to * length))};
+  const Nanoseconds begin = timeline.begin();
+  const double length = double((analysis::run_end(timeline) - begin).count());
+  return {begin + Nanoseconds(std::int64_t(fractions.from * length)),
+          begin + Nanoseconds(std::int64_t(fractions.to * length))};
 }
 
 json missing_json(const Missing& missing) {
@@ -273,8 +275,8 @@ json missing_json(const Missing& missing) {
                        {"from_s", seconds(loss.from)},
                        {"to_s", seconds(loss.to)},
                        {"what", timeline::name_of(loss.kind)}};
-      // When the run began that nobody listened to is not known.
-      if (loss.kind == timeline::LossKind::kBeforeStart) interval["from_s"] = {};
+      // When the run began that nobody listened to may not be known.
+      if (loss.kind == timeline::LossKind::kBeforeStart && loss.from == loss.to) interval["from_s"] = {};
       if (loss.rank >= 0) interval["rank"] = loss.rank;
       object["intervals"].push_back(std::move(interval));
     }
@@ -294,7 +296,8 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   json object;
   object["ranks"] = timeline.ranks();
   object["steps"] = timeline.latest_step() + 1;
-  object["duration_s"] = number_if(!timeline.empty(), seconds(timeline.now()));
+  object["from_s"] = number_if(!timeline.empty(), seconds(timeline.begin()));
+  object["duration_s"] = number_if(!timeline.empty(), seconds(timeline.now() - timeline.begin()));
   object["events"] = timeline.events();
   object["dropped"] = timeline.dropped();
   const Missing missing = analysis::find_missing(timeline);

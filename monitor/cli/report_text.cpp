@@ -25,10 +25,12 @@ using timeline::Timeline;
 using words::format_duration;
 
 std::string run_text(const Timeline& timeline) {
+  const Nanoseconds begin = timeline.begin();
+  const std::string late = begin > Nanoseconds{0} ? " recorded from " + format_duration(begin) : "";
   std::string text =
-      fmt::format("{}, {}, {}, {}, {} dropped\n", plural(timeline.ranks(), "rank"),
-                  plural(std::uint64_t(timeline.latest_step() + 1), "step"), format_duration(timeline.now()),
-                  plural(timeline.events(), "event"), timeline.dropped());
+      fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"),
+                  plural(std::uint64_t(timeline.latest_step() + 1), "step"), format_duration(timeline.now() - begin),
+                  late, plural(timeline.events(), "event"), timeline.dropped());
   const std::string missing = to_words(analysis::find_missing(timeline));
   if (!missing.empty()) text += "INCOMPLETE: " + missing + "\n";
   const std::string lost = to_words(analysis::find_lost_ranks(timeline));

@@ -184,7 +184,8 @@ Layout lay_out(std::span<const Panel> panels, const State& state, const Model& m
   layout.placed.push_back({kMapKey, Region::kMap, layout.map});
   place_below(layout, rows, layout.map.y + body, size.columns);
   const Nanoseconds until = shown_until(state, model);
-  layout.window = time_window(state, until, layout.map.width, look.cheap_scroll, model.session.rhythm);
+  layout.window = time_window(state, until, layout.map.width, look.cheap_scroll, model.session.rhythm,
+                              std::min(model.timeline.begin(), until));
   if (state.by_steps)
     layout.steps = step_window(state, latest_step_at(model.timeline, until), layout.map.width, look.cheap_scroll);
   return layout;

@@ -39,6 +39,12 @@ Nanoseconds begin_of_slot(const Turn& turn, std::int64_t slot) {
 
 std::int64_t newest_slot(const Turn& turn) { return slot_of(turn, last_moment(turn)); }
 
+/// Before it nobody listened.
+std::int64_t oldest_slot(const Turn& turn) {
+  if (turn.layout.steps) return 0;
+  return std::clamp<std::int64_t>(slot_of(turn, turn.model.timeline.begin()), 0, newest_slot(turn));
+}
+
 std::int64_t first_slot_shown(const Turn& turn) {
   return turn.layout.steps ? turn.layout.steps->first : turn.layout.window.first;
 }
@@ -50,7 +56,7 @@ bool shows_slot(const Turn& turn, std::int64_t slot) {
 
 void show_from(Turn& turn, std::int64_t slot) {
   turn.state.follow = false;
-  slot = std::max<std::int64_t>(slot, 0);
+  slot = std::max(slot, oldest_slot(turn));
   if (turn.layout.steps)
     turn.state.first_step = slot * turn.layout.steps->per_column;
   else
@@ -78,7 +84,7 @@ void visit_rank(State& state, Rank rank, Rank ranks) {
 }
 
 void visit_time(Turn& turn, Nanoseconds at) {
-  const std::int64_t slot = std::clamp<std::int64_t>(slot_of(turn, at), 0, newest_slot(turn));
+  const std::int64_t slot = std::clamp(slot_of(turn, at), oldest_slot(turn), newest_slot(turn));
   turn.state.cursor_time = begin_of_slot(turn, slot);
   if (!shows_slot(turn, slot)) show_from(turn, slot - turn.layout.window.columns / 4);
 }
@@ -93,7 +99,7 @@ void move_in_time(Turn& turn, std::int64_t columns) {
   const auto& cursor = turn.state.cursor_time;
   const bool in_sight = cursor && shows_slot(turn, slot_of(turn, *cursor));
   const std::int64_t here = in_sight ? slot_of(turn, *cursor) : std::min(newest, first + (cursor ? 0 : shown - 1));
-  const std::int64_t slot = std::max<std::int64_t>(here + columns, 0);
+  const std::int64_t slot = std::max(here + columns, oldest_slot(turn));
   if (slot > newest) {
     turn.state.cursor_time.reset();
     return;

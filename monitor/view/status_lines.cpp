@@ -25,6 +25,15 @@ Piece recording_piece(const Recording& recording) {
   return {.text = "● rec " + to_bytes(recording.bytes), .ink = Ink::kGood, .weight = 7, .right = true};
 }
 
+/// Who joined later, and where what had been was not kept; or a recording that was begun later.
+Piece beginning_piece(const timeline::Timeline& timeline, bool is_recorded) {
+  constexpr Nanoseconds kWorthSaying = std::chrono::milliseconds(100);
+  if (timeline.empty() || timeline.begin() < kWorthSaying) return {};
+  const std::string from = to_moment(timeline.begin(), kWorthSaying);
+  return {
+      .text = (is_recorded ? "recorded from " : "known from ") + from, .ink = Ink::kDim, .weight = 5, .right = true};
+}
+
 std::string lag_in_words(Nanoseconds lag) {
   const double s = std::chrono::duration<double>(lag).count();
   return s < 9.995 ? fmt::format("+{:.2f} s", s) : "+" + to_duration(lag);
@@ -157,6 +166,7 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
        .ink = dropped > 0 ? Ink::kWarning : Ink::kDim,
        .weight = dropped > 0 ? 9 : 4,
        .right = true},
+      beginning_piece(timeline, session.replay.has_value()),
       recording_piece(session.recording)};
   if (past && !state.paused) {
     pieces.push_back({.text = "◂ past, f follows", .ink = Ink::kWarning, .weight = 6, .right = true});

@@ -49,11 +49,13 @@ std::int64_t first_slot(std::int64_t newest, int columns, bool smooth) {
   return smooth ? std::max<std::int64_t>(newest + 1 - columns, 0) : first_slot_in_jumps(newest, columns);
 }
 
-TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth, Nanoseconds step) {
+TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth, Nanoseconds step,
+                       Nanoseconds oldest) {
   const int zoom = state.zoom.value_or(fitting_zoom(columns, step));
   TimeWindow window{.column = column_width(zoom, step), .columns = columns};
-  window.first = state.follow ? first_slot(newest_slot(edge, window.column), columns, smooth)
-                              : std::max<std::int64_t>(state.window_begin / window.column, 0);
+  window.first = state.follow
+                     ? std::max(first_slot(newest_slot(edge, window.column), columns, smooth), oldest / window.column)
+                     : std::max<std::int64_t>(state.window_begin / window.column, 0);
   return window;
 }
 

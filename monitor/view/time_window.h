@@ -39,8 +39,9 @@ int fitting_zoom(int columns, Nanoseconds step = {});
 
 /// `edge`: the newest moment there is. While following, it lies in the window: `smooth`, always in the last column once
 /// the window is full; else the window moves on by a quarter of its width whenever the edge reaches its end.
-/// `step`: the program's rhythm; 0: none.
-TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth, Nanoseconds step = {});
+/// `step`: the program's rhythm; 0: none. `oldest`: before this there is nothing to follow.
+TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth, Nanoseconds step = {},
+                       Nanoseconds oldest = {});
 
 /// Of `columns` slots, while they follow the newest one, by the same rule.
 std::int64_t first_slot(std::int64_t newest, int columns, bool smooth);

@@ -311,10 +311,17 @@ void Agent::send_frames(Nanoseconds up_to) {
   // Before the events, which may speak of a new rank or of a new name, or be the session's first.
   if (const auto first = frames_.earliest()) roster_changed_ = beginning_.note_first(*first) || roster_changed_;
   if (roster_changed_ || roster_.phases != names_.phases.all() ||
-      roster_.cycles.size() != names_.partners.cycles().size())
+      roster_.cycles.size() != names_.partners.cycles().size() || somebody_began_to_follow())
     send_roster();
   outlet_->send(frames_.take(up_to));
   segment_->header().promised_ns.store(frames_.promised().count());
+}
+
+/// Who comes late learns from the latest roster alone whom a rank waits for that said it once.
+bool Agent::somebody_began_to_follow() const {
+  return std::ranges::any_of(residents_, [this](const auto& entry) {
+    return entry.second->cycle() != 0 && known_.at(entry.first).info.cycle == 0;
+  });
 }
 
 void Agent::send_roster() {

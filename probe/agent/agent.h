@@ -84,6 +84,7 @@ class Agent {
   void note_news(Resident& resident, wire::Nanoseconds now);
   void send_frames(wire::Nanoseconds now);
   void send_roster();
+  bool somebody_began_to_follow() const;
   void dismiss_ended();
   bool somebody_is_in();
   bool may_end(wire::Nanoseconds now);

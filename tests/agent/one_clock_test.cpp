@@ -83,11 +83,8 @@ class Host {
     auto opened = link::open_live(options);
     EXPECT_TRUE(opened);
     link_ = std::move(*opened);
-    auto relay = outlet::Outlet::open({.session = "play",
-                                       .node = wire::kRelayNode,
-                                       .listen = view_,
-                                       .buffer_bytes = history,
-                                       .is_relay = true});
+    auto relay = outlet::Outlet::open(
+        {.session = "play", .node = wire::kRelayNode, .listen = view_, .buffer_bytes = history, .is_relay = true});
     EXPECT_TRUE(relay);
     relay_ = std::move(*relay);
   }
@@ -96,8 +93,7 @@ class Host {
     std::vector<link::Delivery> deliveries;
     link_->receive(now(), deliveries);
     for (link::Delivery& delivery : deliveries) {
-      if (const auto* roster =
-              delivery.frame ? std::get_if<wire::Roster>(&delivery.frame->frame.body) : nullptr)
+      if (const auto* roster = delivery.frame ? std::get_if<wire::Roster>(&delivery.frame->frame.body) : nullptr)
         rosters_[delivery.frame->frame.node].push_back(*roster);
       ingest_.accept(delivery.frame, delivery.received_at, delivery.direction);
       relay_->relay(std::move(delivery.bytes));
@@ -132,7 +128,8 @@ std::string name_of_this_node() {
 class FarRank : public Process {
  public:
   FarRank(const std::string& folder, std::int64_t ahead_s, Rank rank, Rank size)
-      : Process({"/usr/bin/unshare", "--uts", "--time", "--monotonic", std::to_string(ahead_s), "--fork", "/bin/sh", "-c",
+      : Process({"/usr/bin/unshare", "--uts", "--time", "--monotonic", std::to_string(ahead_s), "--fork", "/bin/sh",
+                 "-c",
                  fmt::format("hostname far && IDLEWAVE_DIR={} exec {} step {} {}", folder, PLAYED_RANK_PROGRAM, rank,
                              size)}) {
     joined_ = line() == "1";
@@ -216,7 +213,7 @@ TEST(OneClock, IsTheHostsForNodesThatJoinLaterAndForWhoeverComesWhenItsHistoryIs
   std::mt19937 random(seed);
   const SessionRoot root;
   const Folder far;
-  Host host(20'000);
+  Host host(10'000);
   setenv("IDLEWAVE_ENDPOINT", host.endpoint().c_str(), 1);
   std::vector<std::unique_ptr<Spectator>> late;
   const auto turn_until = [&](auto holds) {
@@ -232,7 +229,7 @@ TEST(OneClock, IsTheHostsForNodesThatJoinLaterAndForWhoeverComesWhenItsHistoryIs
   };
   PlayedRank first("step", 0, 2);
   ASSERT_TRUE(first.joined());
-  const wire::Step alone = 500 + wire::Step(random() % 1000);
+  const wire::Step alone = 1500 + wire::Step(random() % 1000);
   ASSERT_TRUE(turn_until([&] { return steps_of(0) > alone; }));
   FarRank second(far.path(), std::int64_t(random() % 1'000'000) + 100, 1, 2);
   ASSERT_TRUE(second.joined());

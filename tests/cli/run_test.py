@@ -353,6 +353,58 @@ class Run(unittest.TestCase):
         os.close(terminal)
         return run, other
 
+    def screen_on(self, session):
+        """A screen that attaches, on a terminal. Returns it and the other end, once it is live."""
+        other, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 48, 160, 0, 0))
+        screen = subprocess.Popen([BIN / "idlewave", "attach", session], env={**self.environment, "TERM": "xterm-256color"}, cwd=self.path,
+                                  stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL, preexec_fn=os.setsid)
+        os.close(terminal)
+        self.addCleanup(screen.wait)
+        self.addCleanup(screen.kill)
+        shown = b""
+        while b"LIVE" not in shown:
+            shown += os.read(other, 65536)
+        return screen, other
+
+    def test_one_moment_has_one_time_on_the_screen_and_in_each_recording_whenever_it_was_begun(self):
+        seed = random.randrange(1 << 32)
+        print(f"seed {seed}", file=sys.stderr)
+        dice = random.Random(seed)
+        call = lambda *words: subprocess.run([BIN / "idlewave", *words], capture_output=True, text=True, cwd=self.path,
+                                             env=self.environment, timeout=PATIENCE)
+        run = self.start("--session", "clocked", "--allow-inject", "--json", "--", "sh", "-c", "$REPORTER 3000 2000")
+        socket = self.sessions / "clocked/agent.sock"
+        self.assertTrue(eventually(socket.exists))
+        time.sleep(dice.uniform(0.5, 1.5))
+        attached = subprocess.Popen([BIN / "idlewave", "attach", f"ipc://{socket}", "--view", "--headless", "--record", "direct.iw"],
+                                    env=self.environment, cwd=self.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(attached.wait)
+        self.addCleanup(attached.kill)
+        screen, other = self.screen_on("clocked")
+        time.sleep(dice.uniform(0.2, 1))
+        os.write(other, b"r")
+        self.assertTrue(eventually((self.path / "clocked.iw").exists))
+        self.assertTrue(eventually(lambda: (self.path / "direct.iw").exists()))
+        time.sleep(0.2)
+        self.assertEqual(call("inject", "--session", "clocked", "--ranks", "0", "--delay", "200ms").returncode, 0)
+        whole = json.loads(run.communicate(timeout=PATIENCE)[0])
+        attached.wait(timeout=PATIENCE)
+        os.close(other)
+        self.assertEqual(whole["from_s"], 0)
+        began = whole["commands"][0]["took_effect_s"]
+        for path in ("direct.iw", "clocked.iw"):
+            with self.subTest(path=path, seed=seed):
+                report = json.loads(call("report", path, "--json").stdout)
+                self.assertEqual(report["commands"][0]["took_effect_s"], began)
+                self.assertAlmostEqual(report["from_s"] + report["duration_s"], whole["duration_s"], delta=0.2)
+                self.assertGreater(report["from_s"], 0.4)
+                self.assertLess(report["from_s"], began)
+                self.assertRegex(call("report", path).stdout.splitlines()[0], r" recorded from [0-9.]+ m?s, ")
+                shown = call("replay", "--once", "--size", "160x48", "--at", f"{began + 0.1:.3f}s", path).stdout
+                self.assertIn(f"recorded from {report['from_s']:.1f} s", shown)
+                self.assertIn(f"PAUSED at {began + 0.1:.1f} s", shown)
+
     def test_a_terminal_that_goes_leaves_the_program_running(self):
         """Whichever is first, its end or the signal; where it was no controlling terminal there is none."""
         for round, prepare in enumerate([lambda: None] + 5 * [lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)]):
