@@ -245,7 +245,7 @@ class Manners(AnyProgram):
             if not shutil.which(f"mpirun.{mpi}"):
                 continue
             with self.subTest(mpi=mpi):
-                command = [*self.launcher(mpi), self.program(f"odd.{mpi}"), "leap", "800", self.seed]
+                command = [*self.launcher(mpi), self.program(f"odd.{mpi}"), "leap", "300", self.seed]
                 with subprocess.Popen([BIN / "idlewave", "run", "--headless", "--", *command], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment) as run:
                     loaded = self.who_has_loaded(run)
