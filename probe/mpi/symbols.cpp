@@ -23,6 +23,13 @@ void* find_next(const char* name, const void* caller) {
   return found != nullptr ? found : find_from(caller, name);
 }
 
+bool comes_to_us(const char* name) {
+  Dl_info ours, theirs;
+  const void* found = dlsym(RTLD_DEFAULT, name);
+  return found != nullptr && dladdr(found, &theirs) != 0 &&
+         dladdr(reinterpret_cast<const void*>(&comes_to_us), &ours) != 0 && ours.dli_fbase == theirs.dli_fbase;
+}
+
 void* find_variable(const char* name, const void* caller) {
   void* found = dlsym(RTLD_DEFAULT, name);
   return found != nullptr ? found : find_from(caller, name);

@@ -8,6 +8,9 @@ namespace idlewave::mpi {
 /// Null: nobody has it. Takes the linker's lock; for the first call of each function.
 void* find_next(const char* name, const void* caller);
 
+/// Whether who calls that function comes to us: not where the program has one of its own.
+bool comes_to_us(const char* name);
+
 /// A variable of the MPI library as the program sees it, which may hold a copy of its own.
 void* find_variable(const char* name, const void* caller);
 

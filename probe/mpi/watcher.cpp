@@ -8,6 +8,7 @@
 #include "probe/client/precedence.h"
 #include "probe/mpi/hand_linked.h"
 #include "probe/mpi/step_finder.h"
+#include "probe/mpi/symbols.h"
 #include "probe/mpi/world.h"
 #include "probe/wire/trouble_log.h"
 
@@ -60,8 +61,20 @@ void choose_step_source() {
 
 void step(wire::Step number) { idlewave_step_(number); }
 
+/// A tool of the kind that takes calls and hands them on by their names for tools may be part of the program.
+void note_hidden_calls() {
+  for (const CallInfo& call : calls()) {
+    if (comes_to_us(call.name)) continue;
+    char line[256];
+    snprintf(line, sizeof line, "the program has an %s of its own: such calls are not seen, and count as computing",
+             call.name);
+    return note(line);
+  }
+}
+
 void report(const World& world) {
   if (!idlewave_start(world.rank, world.size)) return;
+  note_hidden_calls();
   pthread_atfork(nullptr, nullptr, be_silent);
   choose_step_source();
   idlewave_switch_(IDLEWAVE_COMPUTE);

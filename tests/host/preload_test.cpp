@@ -90,6 +90,7 @@ class Program {
 };
 
 TEST_F(Preloaded, AProgramThatTakesNothingIsLeftAsItIsAndSaysWhy) {
+  if (!IDLEWAVE_HAS_LIBRARY) GTEST_SKIP() << "built with a sanitizer, and so without the library";
   Program other("iw-preload-other");
   other.write(18, '\x28');  // e_machine: 32-bit ARM
   EXPECT_THAT(choose_preload({"mpirun", "-n", "2", other.path()}).why_not, HasSubstr("is of another architecture"));
@@ -104,6 +105,7 @@ TEST_F(Preloaded, AProgramThatTakesNothingIsLeftAsItIsAndSaysWhy) {
 }
 
 TEST_F(Preloaded, OfAScriptAndAnOrdinaryProgramTheLibraryIsGiven) {
+  if (!IDLEWAVE_HAS_LIBRARY) GTEST_SKIP() << "built with a sanitizer, and so without the library";
   EXPECT_THAT(choose_preload({"mpirun", "-n", "2", "sh"}).why_not, IsEmpty());
   EXPECT_THAT(choose_preload({"sh", "-c", "true"}).library, HasSubstr("libidlewave-mpi.so"));
 }
