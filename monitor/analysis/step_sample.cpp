@@ -26,7 +26,9 @@ constexpr std::size_t kStepsBefore = 16;
 constexpr std::size_t kStepsBeyond = 12;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-std::size_t most_rows(std::size_t looked, std::size_t width) { return std::max(kFewestRows, looked / std::max<std::size_t>(width, 1)); }
+std::size_t most_rows(std::size_t looked, std::size_t width) {
+  return std::max(kFewestRows, looked / std::max<std::size_t>(width, 1));
+}
 
 /// One step of `width` ranks from `first` on; what goes on is known as far as it has come to.
 void add_row(const Timeline& timeline, Rank first, Step step, Nanoseconds at, StepSample& sample) {
