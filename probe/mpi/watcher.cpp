@@ -61,24 +61,30 @@ void choose_step_source() {
 
 void step(wire::Step number) { idlewave_step_(number); }
 
-/// A tool of the kind that takes calls and hands them on by their names for tools may be part of the program.
-void note_hidden_calls() {
-  for (const CallInfo& call : calls()) {
-    if (comes_to_us(call.name)) continue;
-    char line[256];
-    snprintf(line, sizeof line, "the program has an %s of its own: such calls are not seen, and count as computing",
-             call.name);
-    return note(line);
-  }
+/// A tool of the kind that takes calls and hands them on by their names for tools may be part of the program. Null: no
+/// call is hidden from us. Takes some milliseconds, as it asks the linker for every name.
+const char* hidden_call() {
+  for (const CallInfo& call : calls())
+    if (!comes_to_us(call.name)) return call.name;
+  return nullptr;
+}
+
+void note_hidden_call(const char* name) {
+  char line[256];
+  snprintf(line, sizeof line, "the program has an %s of its own: such calls are not seen, and count as computing",
+           name);
+  note(line);
 }
 
 void report(const World& world) {
-  if (!idlewave_start(world.rank, world.size)) return;
-  note_hidden_calls();
-  pthread_atfork(nullptr, nullptr, be_silent);
+  // All that takes long comes first: from the start on, time is the program's.
+  const char* const hidden = hidden_call();
   choose_step_source();
+  pthread_atfork(nullptr, nullptr, be_silent);
+  if (!idlewave_start(world.rank, world.size)) return;
   idlewave_switch_(IDLEWAVE_COMPUTE);
   watch.reporter.store(__builtin_thread_pointer(), std::memory_order_relaxed);
+  if (hidden != nullptr) note_hidden_call(hidden);
 }
 
 }  // namespace

@@ -197,7 +197,9 @@ class Manners(AnyProgram):
     def test_calls_of_another_thread_are_said_to_be_not_seen(self):
         done, _ = self.watch(self.odd("threads"))
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(sum("calls of other threads" in line for line in self.said(done)), 1, done.stderr)
+        # Once for each process; ranks of a node that say the same at one moment may both be heard.
+        said = sum("calls of other threads" in line for line in self.said(done))
+        self.assertTrue(1 <= said <= RANKS, done.stderr)
 
     def test_a_tool_in_a_library_of_its_own_sees_what_it_sees_alone(self):
         tool = self.program("tool.openmpi")
