@@ -240,11 +240,13 @@ void Timeline::append_to_domain(const std::string& name, Node& node, wire::Domai
   DomainLane& lane = domain_lanes_[std::size_t(domain)];
   std::uint64_t left_out = 0;
   for (const wire::Event& event : events) {
-    const Nanoseconds at = event.time - node.clock.base;
-    if (!plausible(event.time) || at < lane.known_to) {
+    // Nothing is subtracted from a time that can't be.
+    const bool is_in_order = plausible(event.time) && event.time - node.clock.base >= lane.known_to;
+    if (!is_in_order) {
       ++left_out;
       continue;
     }
+    const Nanoseconds at = event.time - node.clock.base;
     add_sample(lane, at, event);
     note_first(node, at);
   }
