@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <set>
 #include <span>
+#include <tuple>
 
+#include "monitor/analysis/service.h"
 #include "monitor/theory/contention.h"
 #include "monitor/theory/distributions.h"
 
@@ -21,9 +21,11 @@ constexpr double kBetter = 0.8;
 constexpr double kNear = 1e-4;
 constexpr std::size_t kMostLooked = 20'000;
 
-double bandwidth(const Work::Memory& memory, std::size_t active) {
-  if (!memory.curve.empty()) return memory.curve[std::min(active, memory.curve.size()) - 1];
-  return theory::domain_bandwidth(double(active), memory.core_bandwidth, memory.saturated_bandwidth);
+Bandwidth bandwidth_of(const Work::Memory& memory) {
+  return [&memory](int active) {
+    if (!memory.curve.empty()) return memory.curve[std::min(std::size_t(active), memory.curve.size()) - 1];
+    return theory::domain_bandwidth(double(active), memory.core_bandwidth, memory.saturated_bandwidth);
+  };
 }
 
 /// A rank of a domain begins its work, or begins to wait.
@@ -35,60 +37,39 @@ struct Change {
   bool unknown = false;
 };
 
-/// One domain from change to change: S, the bytes that each active rank has been given.
+/// One domain from change to change. Ranks are counted from its first one.
 class Domain {
  public:
-  Domain(const Work::Memory& memory, OwnNoise& beyond) : memory_(memory), beyond_(beyond) {}
+  Domain(std::size_t ranks, const Work::Memory& memory)
+      : service_(ranks, bandwidth_of(memory)), work_(memory.volume / bandwidth_of(memory)(1) * 1e9), done_(ranks) {}
 
-  void take(const Change& change) {
-    advance(double(change.at.count()));
-    if (change.posts) return post(change);
-    const double volume = change.unknown ? std::numeric_limits<double>::infinity() : memory_.volume;
-    active_.insert({service_ + volume, {change.rank, change.step}});
+  /// Where the change is a post: how much later that is than the work was done.
+  Nanoseconds take(const Change& change) {
+    const auto at = double(change.at.count());
+    go_to(at);
+    if (change.posts) return Nanoseconds(std::llround(beyond(change, at)));
+    service_.begin(change.rank, change.unknown ? std::numeric_limits<double>::infinity() : work_);
+    return {};
   }
 
  private:
-  using Place = std::pair<std::size_t, std::size_t>;
-
-  void advance(double to) {
-    while (!active_.empty()) {
-      const double speed = speed_of_each();
-      const double done = now_ + (active_.begin()->first - service_) / speed;
-      if (done > to) {
-        service_ += (to - now_) * speed;
-        break;
-      }
-      const auto [service, place] = *active_.begin();
-      active_.erase(active_.begin());
-      service_ = service, now_ = done;
-      done_[place] = done;
+  void go_to(double at) {
+    while (service_.next_end() <= at) {
+      const double end = service_.next_end();
+      for (const std::size_t rank : service_.end_next()) done_[rank] = end;
     }
-    now_ = to;
-    if (active_.empty()) service_ = 0;
+    service_.advance(at);
+  }
+  /// What is left of the work would take longer in the company of this moment.
+  double beyond(const Change& change, double at) {
+    if (!service_.is_at_work(change.rank)) return at - done_[change.rank];
+    const double speed = service_.speed(), left = service_.stop(change.rank);
+    return change.unknown ? 0 : -left / speed;
   }
 
-  /// Bytes in a nanosecond.
-  double speed_of_each() const { return bandwidth(memory_, active_.size()) / double(active_.size()) * 1e-9; }
-
-  void post(const Change& change) {
-    const Place place{change.rank, change.step};
-    Nanoseconds& beyond = beyond_[change.rank][change.step];
-    if (const auto done = done_.find(place); done != done_.end()) {
-      beyond = Nanoseconds(std::llround(double(change.at.count()) - done->second));
-      done_.erase(done);
-      return;
-    }
-    const auto early = std::ranges::find(active_, place, &std::pair<double, Place>::second);
-    if (early == active_.end()) return;
-    if (!change.unknown) beyond = -Nanoseconds(std::llround((early->first - service_) / speed_of_each()));
-    active_.erase(early);
-  }
-
-  const Work::Memory& memory_;
-  OwnNoise& beyond_;
-  double now_ = 0, service_ = 0;
-  std::set<std::pair<double, Place>> active_;  ///< By the service at which they are done.
-  std::map<Place, double> done_;               ///< When, of those that have not posted.
+  Service service_;
+  double work_;               ///< By how long it would take alone, ns.
+  std::vector<double> done_;  ///< When each rank's latest work was.
 };
 
 void find_in_domain(const CommonSteps& steps, const Work::Memory& memory, std::size_t first, std::size_t end,
@@ -98,13 +79,17 @@ void find_in_domain(const CommonSteps& steps, const Work::Memory& memory, std::s
     for (std::size_t k = 0; k < steps.steps(); ++k) {
       const RankStep& step = steps.ranks[rank][k];
       const bool unknown = step.begin < followed_from;
-      changes.push_back({step.begin + step.held, false, rank, k, unknown});
-      changes.push_back({step.post, true, rank, k, unknown});
+      changes.push_back({step.begin + step.held, false, rank - first, k, unknown});
+      changes.push_back({step.post, true, rank - first, k, unknown});
     }
   }
-  std::ranges::stable_sort(changes, {}, [](const Change& change) { return std::pair(change.at, change.posts); });
-  Domain domain(memory, beyond);
-  for (const Change& change : changes) domain.take(change);
+  const auto in_order = [](const Change& change) { return std::tuple(change.at, change.step, change.posts); };
+  std::ranges::sort(changes, {}, in_order);
+  Domain domain(end - first, memory);
+  for (const Change& change : changes) {
+    const Nanoseconds later = domain.take(change);
+    if (change.posts) beyond[first + change.rank][change.step] = later;
+  }
 }
 
 std::vector<double> some_of(const OwnNoise& noise) {

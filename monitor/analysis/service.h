@@ -24,6 +24,9 @@ class Service {
   /// Of one at work: what is left.
   double left(std::size_t who) const { return targets_[who] - given_; }
 
+  /// At which the work of each goes on; 1 alone. Of nobody: 0.
+  double speed() const { return speeds_[active_.size()]; }
+
   /// When the next is done, if nobody begins or stops; infinity if nobody is at work.
   double next_end() const;
   /// Who is done at that moment, which is then now.
@@ -32,8 +35,6 @@ class Service {
   void advance(double to);
 
  private:
-  double speed() const { return speeds_[active_.size()]; }
-
   std::vector<double> speeds_;   ///< b(n) / (n b(1)), by n.
   std::vector<double> targets_;  ///< What will have been given when it is done; -1: not at work.
   std::set<std::pair<double, std::size_t>> active_;
