@@ -10,7 +10,9 @@ namespace {
 /// Nanoseconds: times are rounded, and what is nearer is equal.
 constexpr double kRounding = 4;
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+/// Of a post: what depends on it is not known either, for nothing is later.
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+constexpr double kNobody = -std::numeric_limits<double>::infinity();
 
 /// Neighbouring ranks, round the ring.
 struct Row {
@@ -18,34 +20,49 @@ struct Row {
   Rank first = 0;
   std::span<const double> posts;
 
-  Rank rank(std::size_t place) const {
-    const Rank rank = first + Rank(place);
-    return rank < ranks ? rank : rank - ranks;
-  }
-  /// -infinity where there is none, not a number where it is not in the row.
-  double post(Rank rank, Rank offset, bool ring) const {
+  Rank width() const { return Rank(posts.size()); }
+  /// Asked for one by one, where a partner may not be in the row.
+  double post(Rank place, Rank offset, bool ring) const {
+    const Rank rank = (first + place) % ranks;
     const Rank other = rank_at(rank, offset, ranks, ring);
-    if (other < 0) return -std::numeric_limits<double>::infinity();
-    const auto its = std::size_t(other >= first ? other - first : other - first + ranks);
-    return its < posts.size() ? posts[its] : kUnknown;
+    if (other < 0) return kNobody;
+    const Rank its = (other - first + ranks) % ranks;
+    return its < width() ? posts[std::size_t(its)] : kUnknown;
   }
 };
+
+/// Makes `last` of each place the post of the rank at this offset, if that is later.
+void look_at(const Row& row, Rank offset, bool ring, std::span<double> last) {
+  const auto one_by_one = [&](Rank from, Rank to) {
+    for (Rank place = from; place < to; ++place)
+      last[std::size_t(place)] = std::max(last[std::size_t(place)], row.post(place, offset, ring));
+  };
+  const auto all_at_once = [&](Rank from, Rank to) {
+    for (Rank place = from; place < to; ++place)
+      last[std::size_t(place)] = std::max(last[std::size_t(place)], row.posts[std::size_t(place + offset)]);
+  };
+  const Rank width = row.width();
+  const Rank from = std::clamp(-offset, 0, width), to = std::clamp(width - offset, from, width);
+  // In a chain the last rank and the first are beside each other in the row alone.
+  const Rank seam = ring ? width : std::min(width, row.ranks - row.first);
+  const Rank cut = std::clamp(seam - std::max(offset, 0), from, to);
+  const Rank goes_on = std::clamp(seam - std::min(offset, 0), cut, to);
+  one_by_one(0, from);
+  all_at_once(from, cut);
+  one_by_one(cut, goes_on);
+  all_at_once(goes_on, to);
+  one_by_one(to, width);
+}
 
 /// One stage: everybody waits for the ranks at these offsets.
 void wait_for(std::span<const Rank> offsets, const Exchange& exchange, const Row& row, std::span<double> ends) {
   const double transfer = double(exchange.transfer.count());
-  for (std::size_t place = 0; place < row.posts.size(); ++place) {
-    const double own = row.posts[place];
-    const Rank rank = row.rank(place);
-    double last = -std::numeric_limits<double>::infinity();
-    for (const Rank offset : offsets) {
-      const double post = row.post(rank, offset, exchange.ring);
-      last = post > last || std::isnan(post) ? post : last;
-      if (std::isnan(last)) break;
-    }
-    const bool alone = last == -std::numeric_limits<double>::infinity();
+  std::ranges::fill(ends, kNobody);
+  for (const Rank offset : offsets) look_at(row, offset, exchange.ring, ends);
+  for (std::size_t place = 0; place < ends.size(); ++place) {
+    const double own = row.posts[place], last = ends[place];
     const double both = exchange.rendezvous ? std::max(own, last) : last;
-    ends[place] = alone ? own : std::isnan(last) || std::isnan(own) ? kUnknown : std::max(own, both + transfer);
+    ends[place] = last == kNobody ? own : std::max(own, both + transfer);
   }
 }
 
@@ -74,17 +91,12 @@ void compare_waits(const CommonSteps& steps, const Exchange& exchange, Tell tell
   }
 }
 
-}  // namespace
-
-namespace {
-
-void predict(const Exchange& exchange, Row row, std::span<double> ends) {
+void predict(const Exchange& exchange, const Row& row, std::span<double> ends) {
   if (!exchange.split) return wait_for(offsets_of(exchange, exchange.distances), exchange, row, ends);
   std::vector<double> now(row.posts.begin(), row.posts.end());
   std::ranges::copy(row.posts, ends.begin());
-  row.posts = now;
   for (const Rank& distance : exchange.distances) {
-    wait_for(offsets_of(exchange, {&distance, 1}), exchange, row, ends);
+    wait_for(offsets_of(exchange, {&distance, 1}), exchange, {row.ranks, row.first, now}, ends);
     std::ranges::copy(ends, now.begin());
   }
 }
@@ -96,7 +108,10 @@ void predict_ends(const Exchange& exchange, std::span<const double> posts, std::
 }
 
 void predict_ends(const Exchange& exchange, const StepSample& sample, std::size_t row, std::span<double> ends) {
-  predict(exchange, {sample.ranks(), sample.rank(row, 0), sample.posts(row)}, ends);
+  std::vector<double> posts;
+  for (const double post : sample.posts(row)) posts.push_back(std::isnan(post) ? kUnknown : post);
+  predict(exchange, {sample.ranks(), sample.rank(row, 0), posts}, ends);
+  std::ranges::replace(ends, kUnknown, std::numeric_limits<double>::quiet_NaN());
 }
 
 LateMessages late_messages(const CommonSteps& steps, const Exchange& exchange) {
