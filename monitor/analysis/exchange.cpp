@@ -54,18 +54,6 @@ void look_at(const Row& row, Rank offset, bool ring, std::span<double> last) {
   one_by_one(to, width);
 }
 
-/// One stage: everybody waits for the ranks at these offsets.
-void wait_for(std::span<const Rank> offsets, const Exchange& exchange, const Row& row, std::span<double> ends) {
-  const double transfer = double(exchange.transfer.count());
-  std::ranges::fill(ends, kNobody);
-  for (const Rank offset : offsets) look_at(row, offset, exchange.ring, ends);
-  for (std::size_t place = 0; place < ends.size(); ++place) {
-    const double own = row.posts[place], last = ends[place];
-    const double both = exchange.rendezvous ? std::max(own, last) : last;
-    ends[place] = last == kNobody ? own : std::max(own, both + transfer);
-  }
-}
-
 std::vector<Rank> offsets_of(const Exchange& exchange, std::span<const Rank> distances) {
   std::vector<Rank> offsets;
   for (const Rank distance : distances) {
@@ -79,11 +67,12 @@ std::vector<Rank> offsets_of(const Exchange& exchange, std::span<const Rank> dis
 template <class Tell>
 void compare_waits(const CommonSteps& steps, const Exchange& exchange, Tell tell) {
   const std::size_t ranks = steps.ranks.size();
-  std::vector<double> posts(ranks), ends(ranks);
+  std::vector<double> posts(ranks);
+  EndPredictor predictor(exchange);
   for (std::size_t k = 0; k < steps.steps(); ++k) {
     const Nanoseconds zero = steps.ranks[0][k].post;
     for (std::size_t i = 0; i < ranks; ++i) posts[i] = double((steps.ranks[i][k].post - zero).count());
-    predict_ends(exchange, posts, ends);
+    const auto ends = predictor.ends(posts);
     for (std::size_t i = 0; i < ranks; ++i) {
       const Nanoseconds end{std::llround(ends[i])};
       tell(i, k, end + zero - steps.ranks[i][k].post, steps.ranks[i][k].end - zero - end);
@@ -91,27 +80,63 @@ void compare_waits(const CommonSteps& steps, const Exchange& exchange, Tell tell
   }
 }
 
-void predict(const Exchange& exchange, const Row& row, std::span<double> ends) {
-  if (!exchange.split) return wait_for(offsets_of(exchange, exchange.distances), exchange, row, ends);
-  std::vector<double> now(row.posts.begin(), row.posts.end());
-  std::ranges::copy(row.posts, ends.begin());
-  for (const Rank& distance : exchange.distances) {
-    wait_for(offsets_of(exchange, {&distance, 1}), exchange, {row.ranks, row.first, now}, ends);
-    std::ranges::copy(ends, now.begin());
-  }
-}
-
 }  // namespace
 
-void predict_ends(const Exchange& exchange, std::span<const double> posts, std::span<double> ends) {
-  predict(exchange, {Rank(posts.size()), 0, posts}, ends);
+EndPredictor::EndPredictor(const Exchange& exchange)
+    : ring_(exchange.ring), rendezvous_(exchange.rendezvous), transfer_(double(exchange.transfer.count())) {
+  if (!exchange.split) stages_.push_back(offsets_of(exchange, exchange.distances));
+  for (std::size_t i = 0; exchange.split && i < exchange.distances.size(); ++i)
+    stages_.push_back(offsets_of(exchange, {&exchange.distances[i], 1}));
 }
 
-void predict_ends(const Exchange& exchange, const StepSample& sample, std::size_t row, std::span<double> ends) {
-  std::vector<double> posts;
-  for (const double post : sample.posts(row)) posts.push_back(std::isnan(post) ? kUnknown : post);
-  predict(exchange, {sample.ranks(), sample.rank(row, 0), posts}, ends);
-  std::ranges::replace(ends, kUnknown, std::numeric_limits<double>::quiet_NaN());
+std::span<const double> EndPredictor::ends(std::span<const double> posts) {
+  posts_.assign(posts.begin(), posts.end());
+  return predict(Rank(posts.size()), 0);
+}
+
+std::span<const double> EndPredictor::ends(const StepSample& sample, std::size_t row) {
+  const auto posts = sample.posts(row);
+  posts_.resize(posts.size());
+  std::ranges::transform(posts, posts_.begin(), [](double post) { return std::isnan(post) ? kUnknown : post; });
+  return predict(sample.ranks(), sample.rank(row, 0));
+}
+
+/// Who has gone through a stage begins to wait in the next.
+std::span<const double> EndPredictor::predict(Rank ranks, Rank first) {
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+    if (stage > 0) posts_.swap(ends_);
+    ends_.assign(posts_.size(), kNobody);
+    for (const Rank offset : stages_[stage]) look_at({ranks, first, posts_}, offset, ring_, ends_);
+    for (std::size_t place = 0; place < ends_.size(); ++place) {
+      const double own = posts_[place], last = ends_[place];
+      const double both = rendezvous_ ? std::max(own, last) : last;
+      ends_[place] = last == kNobody ? own : std::max(own, both + transfer_);
+    }
+  }
+  return stages_.empty() ? posts_ : ends_;
+}
+
+double mean_difference(const StepSample& sample, const Exchange& exchange, double most) {
+  EndPredictor predictor(exchange);
+  double sum = 0;
+  std::size_t known = 0;
+  const double most_in_all = most * double(sample.width() * sample.rows());
+  for (std::size_t row = 0; row < sample.rows() && sum <= most_in_all; ++row) {
+    const auto ends = predictor.ends(sample, row), seen = sample.ends(row);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const double off = std::abs(ends[i] - seen[i]);
+      if (off < kUnknown) sum += off, ++known;
+    }
+  }
+  const double mean = sum / double(known);
+  return known > 0 && mean <= most ? mean : std::numeric_limits<double>::infinity();
+}
+
+WaitTimes beyond_exchange(const CommonSteps& steps, const Exchange& exchange) {
+  WaitTimes beyond(steps.ranks.size(), std::vector<Nanoseconds>(steps.steps()));
+  compare_waits(steps, exchange,
+                [&](std::size_t rank, std::size_t k, Nanoseconds, Nanoseconds longer) { beyond[rank][k] = longer; });
+  return beyond;
 }
 
 LateMessages late_messages(const CommonSteps& steps, const Exchange& exchange) {
@@ -126,10 +151,10 @@ LateMessages late_messages(const CommonSteps& steps, const Exchange& exchange) {
     std::ranges::nth_element(beyond, least);
     found.exchange.transfer = std::max(Nanoseconds{0}, exchange.transfer + std::min(Nanoseconds{0}, *least));
   }
-  found.late.assign(steps.ranks.size(), std::vector<Nanoseconds>(steps.steps()));
-  compare_waits(steps, found.exchange, [&](std::size_t rank, std::size_t k, Nanoseconds, Nanoseconds longer) {
-    if (double(longer.count()) > kRounding) found.late[rank][k] = longer;
-  });
+  found.late = beyond_exchange(steps, found.exchange);
+  for (auto& rank : found.late)
+    for (Nanoseconds& each : rank)
+      if (double(each.count()) <= kRounding) each = {};
   return found;
 }
 

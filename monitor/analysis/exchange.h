@@ -31,10 +31,24 @@ struct Exchange {
   Nanoseconds transfer{};
 };
 
-/// When the ranks of one step go on, who began to wait at `posts`. Both by rank, nanoseconds.
-void predict_ends(const Exchange& exchange, std::span<const double> posts, std::span<double> ends);
-/// The same of a row of the sample; not a number where somebody who is waited for is not in it.
-void predict_ends(const Exchange& exchange, const StepSample& sample, std::size_t row, std::span<double> ends);
+/// When the ranks of a step go on, nanoseconds; step after step, keeping the room that this takes. One thread.
+class EndPredictor {
+ public:
+  explicit EndPredictor(const Exchange& exchange);
+
+  /// Of all ranks, who began to wait at `posts`. Valid until the next call, as that of the other.
+  std::span<const double> ends(std::span<const double> posts);
+  /// Of a row of the sample; infinity where somebody who is waited for is not in it, or not known.
+  std::span<const double> ends(const StepSample& sample, std::size_t row);
+
+ private:
+  std::span<const double> predict(Rank ranks, Rank first);
+
+  bool ring_, rendezvous_;
+  double transfer_;
+  std::vector<std::vector<Rank>> stages_;  ///< What is waited for at once: offsets.
+  std::vector<double> posts_, ends_;
+};
 
 /// The exchange whose ends are nearest to those that were seen, by their mean absolute difference; the simplest of those
 /// that are as near. Costs some hundred to some thousand passes over the sample.
@@ -47,12 +61,15 @@ Exchange with_transfer(const StepSample& sample, Exchange exchange);
 double mean_difference(const StepSample& sample, const Exchange& exchange,
                        double most = std::numeric_limits<double>::infinity());
 
+/// [rank][index into CommonSteps::numbers]: how much longer each wait lasted than the exchange has it; less than 0: shorter.
+using WaitTimes = std::vector<std::vector<Nanoseconds>>;
+WaitTimes beyond_exchange(const CommonSteps& steps, const Exchange& exchange);
+
 /// Nothing takes less than a message takes: the exchange with the transfer time that all but a twentieth of the waits for
-/// others last, where times differ; and [rank][index into CommonSteps::numbers] by how much longer each wait lasted than
-/// that.
+/// others last, where times differ; and by how much longer each wait lasted than that.
 struct LateMessages {
   Exchange exchange;
-  std::vector<std::vector<Nanoseconds>> late;
+  WaitTimes late;
 };
 LateMessages late_messages(const CommonSteps& steps, const Exchange& exchange);
 

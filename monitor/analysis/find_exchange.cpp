@@ -30,7 +30,7 @@ constexpr double kIgnored = 0.2;
 
 class Fit {
  public:
-  explicit Fit(const StepSample& sample) : sample_(sample), ends_(sample.width()), alone_(off_alone()) {
+  explicit Fit(const StepSample& sample) : sample_(sample), alone_(off_alone()) {
     for (const bool ring : {true, false}) find_possible(ring);
   }
 
@@ -50,13 +50,13 @@ class Fit {
   Nanoseconds transfer_in(Exchange exchange) const {
     exchange.transfer = {};
     std::vector<double> beyond;
+    EndPredictor predictor(exchange);
     const std::size_t stride = std::max<std::size_t>(1, sample_.rows() / kRowsForTransfer);
     for (std::size_t row = 0; row < sample_.rows(); row += stride) {
-      predict_ends(exchange, sample_, row, ends_);
-      const auto seen = sample_.ends(row), posts = sample_.posts(row);
-      for (std::size_t i = 0; i < ends_.size(); ++i)
-        if (seen[i] > posts[i] + kRounding && !std::isnan(ends_[i]))
-          beyond.push_back(std::max(0.0, seen[i] - ends_[i]));
+      const auto ends = predictor.ends(sample_, row), seen = sample_.ends(row), posts = sample_.posts(row);
+      for (std::size_t i = 0; i < ends.size(); ++i)
+        if (seen[i] > posts[i] + kRounding && std::isfinite(ends[i]))
+          beyond.push_back(std::max(0.0, seen[i] - ends[i]));
     }
     if (beyond.empty()) return {};
     std::ranges::sort(beyond);
@@ -258,7 +258,6 @@ class Fit {
   }
 
   const StepSample& sample_;
-  mutable std::vector<double> ends_;
   /// Nanoseconds by which ends are off if all waits last as long.
   double alone_;
   /// Distances, near ones first; by whether the ranks are a ring.
@@ -279,24 +278,6 @@ Exchange find_exchange(const StepSample& sample) { return Fit(sample).best(); }
 Exchange with_transfer(const StepSample& sample, Exchange exchange) {
   exchange.transfer = Fit(sample).transfer_in(exchange);
   return exchange;
-}
-
-double mean_difference(const StepSample& sample, const Exchange& exchange, double most) {
-  std::vector<double> ends(sample.width());
-  double sum = 0;
-  std::size_t known = 0;
-  const double most_in_all = most * double(sample.width() * sample.rows());
-  for (std::size_t row = 0; row < sample.rows(); ++row) {
-    predict_ends(exchange, sample, row, ends);
-    const auto seen = sample.ends(row);
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      const double off = std::abs(ends[i] - seen[i]);
-      if (!std::isnan(off)) sum += off, ++known;
-    }
-    if (sum > most_in_all) break;
-  }
-  const double mean = sum / double(known);
-  return known > 0 && mean <= most ? mean : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace idlewave::analysis

@@ -52,15 +52,9 @@ void add_work(Ghost& ghost) {
 }
 
 void add_waiting(Ghost& ghost) {
-  const auto& ranks = ghost.steps.ranks;
-  std::vector<double> posts(ranks.size()), ends(ranks.size());
-  for (std::size_t k = 0; k < ghost.steps.steps(); ++k) {
-    const Nanoseconds zero = ranks[0][k].post;
-    for (std::size_t i = 0; i < ranks.size(); ++i) posts[i] = double((ranks[i][k].post - zero).count());
-    predict_ends(ghost.model.exchange, posts, ends);
-    for (std::size_t i = 0; i < ranks.size(); ++i)
-      ghost.departures[i][k].waiting = ranks[i][k].end - zero - Nanoseconds{std::llround(ends[i])};
-  }
+  const WaitTimes beyond = beyond_exchange(ghost.steps, ghost.model.exchange);
+  for (std::size_t rank = 0; rank < beyond.size(); ++rank)
+    for (std::size_t k = 0; k < beyond[rank].size(); ++k) ghost.departures[rank][k].waiting = beyond[rank][k];
 }
 
 Nanoseconds mean_step(const CommonSteps& steps) {
