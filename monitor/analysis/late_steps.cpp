@@ -88,6 +88,7 @@ void LateSteps::read(const Timeline& timeline) {
   typical_step_ = typical;
   rhythms_.resize(std::size_t(timeline.ranks()));
   note_delays(timeline);
+  read_to_ = std::max(read_to_, timeline.begin());
   const Nanoseconds slice = std::max(std::int64_t(kEpochSteps) * typical, (now - read_to_) / kMostSlices);
   while (read_to_ < now) {
     read_to_ = std::min(now, read_to_ + slice);

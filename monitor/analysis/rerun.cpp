@@ -44,7 +44,7 @@ void Rerun::begin() {
   const StepCourse course = course_of(*lane, *record);
   const Nanoseconds held = origin_.in_work ? course.own() : course.over ? course.held : course.own();
   const Nanoseconds earlier = std::max(Nanoseconds{0}, origin_.excess - held);
-  now_ = nanoseconds(record->begin - earlier);
+  now_ = since_origin(record->begin - earlier);
   touch(origin_.rank);
   if (!is_run(origin_.rank)) return;
   Group& its = group(origin_.rank);
@@ -69,7 +69,7 @@ Rerun::Group& Rerun::found_group(Rank rank) {
     group.service.emplace(group.ranks.size(), bandwidth);
     group.service->advance(now_);
     group.served = std::make_unique<ServedWork>(timeline_, group.ranks, bandwidth, volume_of(rank, bandwidth),
-                                                rounded(now_), typical_step_);
+                                                origin_.begin + rounded(now_), typical_step_);
   }
   for (std::size_t place = 0; place < group.ranks.size(); ++place) {
     group_of_[std::size_t(group.ranks[place])] = std::uint32_t(groups_.size() - 1);
@@ -92,7 +92,7 @@ void Rerun::touch(Rank rank) {
 /// Where the recording has it now.
 void Rerun::join(Rank rank, Group& group, std::size_t place, double done) {
   const Lane* lane = timeline_.lane(rank);
-  const std::size_t begun = lane ? lane->steps_begun_before(rounded(now_) + Nanoseconds{1}) : 0;
+  const std::size_t begun = lane ? lane->steps_begun_before(origin_.begin + rounded(now_) + Nanoseconds{1}) : 0;
   if (begun == 0) return;
   Runner& runner = at(rank);
   const timeline::StepRecord record = lane->steps()[begun - 1];
@@ -107,8 +107,8 @@ void Rerun::join(Rank rank, Group& group, std::size_t place, double done) {
       group.served ? group.served->part(place, runner.index) : OwnPart{0, 0, nanoseconds(runner.course.own())};
   add_moment(rank);
   ++in_step_[runner.step];
-  const double work_begins = nanoseconds(runner.course.begin) + runner.part.held,
-               posted = nanoseconds(runner.course.post);
+  const double work_begins = since_origin(runner.course.begin) + runner.part.held,
+               posted = since_origin(runner.course.post);
   if (now_ < work_begins) {
     become(rank, Doing::kHeld);
     expect(work_begins, Kind::kGoesOn, rank);
@@ -181,7 +181,7 @@ void Rerun::begin_step(Rank rank, std::size_t index) {
   ++in_step_[runner.step];
   become(rank, Doing::kHeld);
   expect(now_ + runner.part.held, Kind::kGoesOn, rank);
-  events_.push({std::max(now_, nanoseconds(runner.course.post)), Kind::kWasPosted, rank, std::uint32_t(index)});
+  events_.push({std::max(now_, since_origin(runner.course.post)), Kind::kWasPosted, rank, std::uint32_t(index)});
 }
 
 /// Where it was held, noise that came in the same step comes behind the work.
@@ -228,7 +228,7 @@ void Rerun::post(Rank rank) {
   Runner& runner = at(rank);
   Moment& here = runner.moments.back();
   here.posted = true;
-  here.late_post = nanoseconds(runner.course.post) - now_;
+  here.late_post = since_origin(runner.course.post) - now_;
   if (std::abs(here.late_post) <= kRounding) here.late_post = 0;
   become(rank, Doing::kWaits);
   expect(now_, Kind::kGoesOn, rank);
@@ -248,7 +248,7 @@ void Rerun::touch_waiters(Rank rank) {
 
 Rerun::Last Rerun::last_of(Rank rank) const {
   const Runner& mine = at(rank);
-  const double post = nanoseconds(mine.course.post);
+  const double post = since_origin(mine.course.post);
   Last last{.recorded = post, .now = post - mine.moments.back().late_post};
   partners_.for_each_awaited(rank, mine.step, timeline_.ranks(), [&](Rank partner, Rank) {
     const Runner& its = at(partner);
@@ -258,7 +258,7 @@ Rerun::Last Rerun::last_of(Rank rank) const {
     const Moment* here = moment(partner, mine.step);
     const bool is_running = its.doing != Doing::kRecorded && its.doing != Doing::kGone;
     if (is_running && its.step <= mine.step && !(here && here->posted)) last.is_known = false;
-    const double recorded = nanoseconds(course->post);
+    const double recorded = since_origin(course->post);
     const double late = here && here->posted ? here->late_post : its.let_go ? its.late : 0;
     last.recorded = std::max(last.recorded, recorded);
     last.now = std::max(last.now, recorded - late);
@@ -273,7 +273,7 @@ void Rerun::end_wait(Rank rank) {
   if (!last.is_known) return;
   double late = last.recorded - last.now;
   if (std::abs(late) <= kRounding) late = 0;
-  const double end = (runner.course.over ? nanoseconds(runner.course.end) : last.recorded) - late;
+  const double end = (runner.course.over ? since_origin(runner.course.end) : last.recorded) - late;
   if (end > now_) {
     ++runner.version;
     return expect(end, Kind::kGoesOn, rank);

@@ -99,6 +99,8 @@ class Rerun {
   bool has_group(Rank rank) const { return group_of_[std::size_t(rank)] != kNoGroup; }
   Group& found_group(Rank rank);
   double volume_of(Rank rank, const Bandwidth& bandwidth);
+  /// Nanoseconds from the origin's step, so that rounding does not depend on when in the session that was.
+  double since_origin(Nanoseconds time) const { return double((time - origin_.begin).count()); }
   void begin();
   void touch(Rank rank);
   void join(Rank rank, Group& group, std::size_t place, double done);
@@ -132,7 +134,7 @@ class Rerun {
   std::vector<std::size_t> places_;      ///< Of a rank in its group.
   std::map<Step, int> in_step_;          ///< How many of those that are run.
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  double now_ = 0;
+  double now_ = 0;  ///< Since the origin's step.
 };
 
 }  // namespace idlewave::analysis

@@ -29,6 +29,7 @@ ServedWork::ServedWork(const Timeline& timeline, std::span<const Rank> ranks, co
                        Nanoseconds from, Nanoseconds typical_step)
     : service_(ranks.size(), bandwidth),
       volume_(volume),
+      zero_(from),
       gathered_to_(from - kStepsBefore * typical_step),
       stretch_(kStepsAtOnce * typical_step),
       tracks_(ranks.size()) {
@@ -52,16 +53,16 @@ void ServedWork::gather(Nanoseconds until) {
       if (record.begin >= until) break;
       const StepCourse course = course_of(*track.lane, record);
       track.parts.push_back({.held = held(course)});
-      track.posts.push_back(nanoseconds(course.post));
-      changes_.push({nanoseconds(course.begin) + track.parts.back().held, false, place, track.next});
-      changes_.push({nanoseconds(course.post), true, place, track.next});
+      track.posts.push_back(course.post);
+      changes_.push({since_zero(course.begin) + track.parts.back().held, false, place, track.next});
+      changes_.push({since_zero(course.post), true, place, track.next});
     }
   }
   gathered_to_ = until;
 }
 
 void ServedWork::read_to(Nanoseconds until) {
-  const double to = nanoseconds(until);
+  const double to = since_zero(until);
   while (true) {
     if (gathered_to_ <= until) gather(std::max(until + Nanoseconds{1}, gathered_to_ + stretch_));
     if (changes_.empty() || changes_.top().at > to) break;
@@ -108,7 +109,7 @@ const OwnPart& ServedWork::part(std::size_t place, std::size_t index) {
     if (index >= steps.size()) return kNone;
     read_to(steps[index].begin);
   }
-  read_to(Nanoseconds(std::int64_t(track.posts[index - track.first])));
+  read_to(track.posts[index - track.first]);
   return track.parts[index - track.first];
 }
 

@@ -52,15 +52,18 @@ class ServedWork {
     const timeline::Lane* lane = nullptr;
     std::size_t first = 0, next = 0;  ///< Index of the first record that was read, and of the next one.
     std::vector<OwnPart> parts;
-    std::vector<double> posts;
+    std::vector<Nanoseconds> posts;
     double ended = 0;  ///< When its latest work was done.
   };
+  /// Nanoseconds from where it begins, so that rounding does not depend on when in the session that is.
+  double since_zero(Nanoseconds time) const { return double((time - zero_).count()); }
   void gather(Nanoseconds until);
   void take(const Change& change);
   void post(Track& track, const Change& change);
 
   Service service_;
   double volume_;
+  Nanoseconds zero_;
   Nanoseconds gathered_to_;
   Nanoseconds stretch_;
   std::vector<Track> tracks_;

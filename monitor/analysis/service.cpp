@@ -1,7 +1,6 @@
 #include "monitor/analysis/service.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace idlewave::analysis {
 namespace {

@@ -2,6 +2,7 @@
 // Ranks of a domain that are at work at the same time, and what each of them is given of the memory interface.
 
 #include <cstddef>
+#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
@@ -38,7 +39,7 @@ class Service {
   std::vector<double> speeds_;   ///< b(n) / (n b(1)), by n.
   std::vector<double> targets_;  ///< What will have been given when it is done; -1: not at work.
   std::set<std::pair<double, std::size_t>> active_;
-  double now_ = 0;
+  double now_ = -std::numeric_limits<double>::infinity();
   double given_ = 0;  ///< To whoever was at work all the time.
 };
 
