@@ -12,43 +12,44 @@ namespace {
 using timeline::Lane;
 using timeline::Timeline;
 
-/// Of a step.
-constexpr double kWorthNaming = 0.01;
+/// Of a step: what is nearer is the same.
+constexpr double kWorthNaming = 0.01, kSame = 0.01;
 /// A step in a window costs less than a microsecond; a lesson some hundred times as much as its steps.
 constexpr std::int64_t kMostRankSteps = 50'000, kMostToLearnFrom = 20'000, kLeastSteps = 8;
 constexpr Nanoseconds kLearnPeriod = std::chrono::seconds(5);
 
-/// What is known of the work in a domain's steps. What went on before the first of them is not, so that a rank's own
-/// next step is the first that is followed from its begin.
-struct Followed {
-  Window all;
-  Nanoseconds settled = Nanoseconds::min();
-  bool holds(const RankStep& step) const { return step.begin >= settled && step.post <= all.to; }
-};
-
-Followed followed_in(const CommonSteps& steps, std::size_t first, std::size_t last) {
-  Followed followed{.all = steps.all_of(first, last)};
-  for (std::size_t rank = first; rank < last; ++rank)
-    if (steps.has_earlier[rank]) followed.settled = std::max(followed.settled, steps.ranks[rank][1].end);
-  return followed;
+/// Of domains that share their bandwidth: what does not depend on what went on before the first of the steps, nor behind
+/// the last.
+void add_shared_work(Ghost& ghost) {
+  const ProgramModel& model = ghost.model;
+  const std::size_t ranks = ghost.departures.size(), each = std::size_t(model.ranks_per_domain);
+  std::vector<Window> known;
+  std::vector<Nanoseconds> from;
+  for (std::size_t first = 0; first < ranks; first += each) {
+    known.push_back(ghost.steps.all_of(first, std::min(first + each, ranks)));
+    from.push_back(known.back().from);
+  }
+  const auto beyond = [&](Before before) {
+    return beyond_work(ghost.steps, model.work, model.ranks_per_domain, from, before);
+  };
+  const OwnNoise in_company = beyond(Before::kAtWork), alone = beyond(Before::kIdle);
+  const Nanoseconds near{std::llround(kSame * double(ghost.step.count()))};
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const Window& all = known[rank / each];
+    for (std::size_t k = 0; k < ghost.steps.steps(); ++k) {
+      const RankStep& step = ghost.steps.ranks[rank][k];
+      const Nanoseconds least = in_company[rank][k], most = alone[rank][k];
+      if (step.begin >= all.from && step.post <= all.to && std::chrono::abs(most - least) <= near)
+        ghost.departures[rank][k].at_work = (least + most) / 2;
+    }
+  }
 }
 
 void add_work(Ghost& ghost) {
-  const ProgramModel& model = ghost.model;
-  const std::size_t ranks = ghost.departures.size(), each = model.work.memory ? std::size_t(model.ranks_per_domain) : 1;
-  std::vector<Followed> followed;
-  std::vector<Nanoseconds> from;
-  for (std::size_t first = 0; first < ranks && model.work.memory; first += each) {
-    followed.push_back(followed_in(ghost.steps, first, std::min(first + each, ranks)));
-    from.push_back(followed.back().all.from);
-  }
-  const OwnNoise beyond = beyond_work(ghost.steps, model.work, model.ranks_per_domain, from);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    for (std::size_t k = 0; k < ghost.steps.steps(); ++k) {
-      if (!model.work.memory || followed[rank / each].holds(ghost.steps.ranks[rank][k]))
-        ghost.departures[rank][k].at_work = beyond[rank][k];
-    }
-  }
+  if (ghost.model.work.memory) return add_shared_work(ghost);
+  const OwnNoise beyond = beyond_work(ghost.steps, ghost.model.work, ghost.model.ranks_per_domain);
+  for (std::size_t rank = 0; rank < beyond.size(); ++rank)
+    for (std::size_t k = 0; k < beyond[rank].size(); ++k) ghost.departures[rank][k].at_work = beyond[rank][k];
 }
 
 void add_waiting(Ghost& ghost) {

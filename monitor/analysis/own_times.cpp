@@ -33,22 +33,31 @@ struct Change {
   Nanoseconds at{};
   bool posts = false;
   std::size_t rank = 0, step = 0;
-  /// Of its work nothing is known but when it ends.
+  /// Of the work nothing is known but when it ends.
   bool unknown = false;
 };
 
 /// One domain from change to change. Ranks are counted from its first one.
 class Domain {
  public:
-  Domain(std::size_t ranks, const Work::Memory& memory)
-      : service_(ranks, bandwidth_of(memory)), work_(memory.volume / bandwidth_of(memory)(1) * 1e9), done_(ranks) {}
+  /// Nothing changes before `zero`: it is counted from there, so that rounding does not depend on when in the session
+  /// that is.
+  Domain(std::size_t ranks, const Work::Memory& memory, Nanoseconds zero, Before before)
+      : service_(ranks, bandwidth_of(memory)),
+        work_(memory.volume / bandwidth_of(memory)(1) * 1e9),
+        zero_(zero),
+        before_(before),
+        done_(ranks) {}
 
   /// Where the change is a post: how much later that is than the work was done.
   Nanoseconds take(const Change& change) {
-    const auto at = double(change.at.count());
+    const auto at = double((change.at - zero_).count());
     go_to(at);
     if (change.posts) return Nanoseconds(std::llround(beyond(change, at)));
-    service_.begin(change.rank, change.unknown ? std::numeric_limits<double>::infinity() : work_);
+    if (!change.unknown)
+      service_.begin(change.rank, work_);
+    else if (before_ == Before::kAtWork)
+      service_.begin(change.rank, std::numeric_limits<double>::infinity());
     return {};
   }
 
@@ -62,18 +71,20 @@ class Domain {
   }
   /// What is left of the work would take longer in the company of this moment.
   double beyond(const Change& change, double at) {
-    if (!service_.is_at_work(change.rank)) return at - done_[change.rank];
+    if (!service_.is_at_work(change.rank)) return change.unknown ? 0 : at - done_[change.rank];
     const double speed = service_.speed(), left = service_.stop(change.rank);
     return change.unknown ? 0 : -left / speed;
   }
 
   Service service_;
-  double work_;               ///< By how long it would take alone, ns.
+  double work_;  ///< By how long it would take alone, ns.
+  Nanoseconds zero_;
+  Before before_;
   std::vector<double> done_;  ///< When each rank's latest work was.
 };
 
 void find_in_domain(const CommonSteps& steps, const Work::Memory& memory, std::size_t first, std::size_t end,
-                    Nanoseconds followed_from, OwnNoise& beyond) {
+                    Nanoseconds followed_from, Before before, OwnNoise& beyond) {
   std::vector<Change> changes;
   for (std::size_t rank = first; rank < end; ++rank) {
     for (std::size_t k = 0; k < steps.steps(); ++k) {
@@ -85,7 +96,7 @@ void find_in_domain(const CommonSteps& steps, const Work::Memory& memory, std::s
   }
   const auto in_order = [](const Change& change) { return std::tuple(change.at, change.step, change.posts); };
   std::ranges::sort(changes, {}, in_order);
-  Domain domain(end - first, memory);
+  Domain domain(end - first, memory, changes.front().at, before);
   for (const Change& change : changes) {
     const Nanoseconds later = domain.take(change);
     if (change.posts) beyond[first + change.rank][change.step] = later;
@@ -120,13 +131,13 @@ double distance(std::span<const double> sorted, Cumulative cumulative) {
 }  // namespace
 
 OwnNoise beyond_work(const CommonSteps& steps, const Work& work, Rank ranks_per_domain,
-                     std::span<const Nanoseconds> followed_from) {
+                     std::span<const Nanoseconds> followed_from, Before before) {
   OwnNoise beyond(steps.ranks.size(), std::vector<Nanoseconds>(steps.steps()));
   if (work.memory) {
     const auto each = std::size_t(ranks_per_domain);
     for (std::size_t first = 0; first < beyond.size(); first += each)
       find_in_domain(steps, *work.memory, first, std::min(first + each, beyond.size()),
-                     followed_from.empty() ? Nanoseconds::min() : followed_from[first / each], beyond);
+                     followed_from.empty() ? Nanoseconds::min() : followed_from[first / each], before, beyond);
     return beyond;
   }
   for (std::size_t rank = 0; rank < beyond.size(); ++rank) {

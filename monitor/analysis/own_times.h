@@ -18,11 +18,15 @@ using OwnNoise = std::vector<std::vector<Nanoseconds>>;
 /// Costs n log n of the rank-steps of a domain.
 OwnNoise find_own_noise(const CommonSteps& steps, const Work& work, Rank ranks_per_domain);
 
-/// The same, and less than 0 where a rank was done before its work could have been: it had less to do. In a domain that
-/// shares its bandwidth by what it would still have taken in the company of that moment. `followed_from`, by domain, or
-/// empty: what a rank began before, when it is not known who worked beside it, is taken to be work until it posts.
+/// What ranks are taken to have done that had begun when it is not known yet who worked beside them: they were at work
+/// until they posted, or not at all.
+enum class Before { kAtWork, kIdle };
+
+/// As own noise, and less than 0 where a rank was done before its work could have been: it had less to do. In a domain
+/// that shares its bandwidth by what it would still have taken in the company of that moment. `followed_from`, by domain,
+/// or empty: from when on it is known who worked beside whom; of what began before nothing is said.
 OwnNoise beyond_work(const CommonSteps& steps, const Work& work, Rank ranks_per_domain,
-                     std::span<const Nanoseconds> followed_from = {});
+                     std::span<const Nanoseconds> followed_from = {}, Before before = Before::kAtWork);
 
 /// What noise is drawn from, for a run that is like this one.
 struct NoiseModel {
