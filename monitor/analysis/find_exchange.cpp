@@ -45,10 +45,40 @@ class Fit {
     return best_;
   }
 
+  Nanoseconds transfer_in(const Exchange& exchange) const { return timed(exchange).transfer; }
+
+ private:
+  static constexpr double kAny = std::numeric_limits<double>::infinity();
+
+  /// What a message takes, and by how much ends are off then, if by less than `most`; else that is infinity.
+  struct Timed {
+    Nanoseconds transfer{};
+    double off = 0;
+  };
   /// What waits lasted beyond what they last if messages take no time, shared out among as many messages as may follow
   /// one another: of some such times the one by which the ends are nearest.
-  Nanoseconds transfer_in(Exchange exchange) const {
+  Timed timed(Exchange exchange, double most = kAny) const {
     exchange.transfer = {};
+    std::vector<double> beyond = beyond_of(exchange);
+    Timed best{{}, off_by(exchange, most)};
+    std::set<Nanoseconds> tried{best.transfer};
+    const std::size_t messages = exchange.split ? exchange.distances.size() : 1;
+    for (const double quantile : {0.1, 0.5, 0.9}) {
+      if (beyond.empty()) break;
+      const auto at = beyond.begin() + std::ptrdiff_t(quantile * double(beyond.size() - 1));
+      std::ranges::nth_element(beyond, at);
+      for (std::size_t in_a_row = 1; in_a_row <= messages; ++in_a_row) {
+        exchange.transfer = Nanoseconds(std::llround(*at / double(in_a_row)));
+        if (!tried.insert(exchange.transfer).second) continue;
+        if (const double its = off_by(exchange, std::min(most, best.off)); its < best.off)
+          best = {exchange.transfer, its};
+      }
+    }
+    return best;
+  }
+
+  /// Of waits of some rows: by how much longer they lasted.
+  std::vector<double> beyond_of(const Exchange& exchange) const {
     std::vector<double> beyond;
     EndPredictor predictor(exchange);
     const std::size_t stride = std::max<std::size_t>(1, sample_.rows() / kRowsForTransfer);
@@ -58,24 +88,9 @@ class Fit {
         if (seen[i] > posts[i] + kRounding && std::isfinite(ends[i]))
           beyond.push_back(std::max(0.0, seen[i] - ends[i]));
     }
-    if (beyond.empty()) return {};
-    std::ranges::sort(beyond);
-    Nanoseconds best{};
-    double off = off_by(exchange);
-    std::set<Nanoseconds> tried{best};
-    const std::size_t messages = exchange.split ? exchange.distances.size() : 1;
-    for (const double quantile : {0.1, 0.5, 0.9}) {
-      for (std::size_t in_a_row = 1; in_a_row <= messages; ++in_a_row) {
-        exchange.transfer =
-            Nanoseconds(std::llround(beyond[std::size_t(quantile * double(beyond.size() - 1))] / double(in_a_row)));
-        if (!tried.insert(exchange.transfer).second) continue;
-        if (const double its = off_by(exchange, off); its < off) best = exchange.transfer, off = its;
-      }
-    }
-    return best;
+    return beyond;
   }
 
- private:
   /// Each wait lasts as long as any other.
   double off_alone() const {
     std::vector<double> waits;
@@ -91,13 +106,11 @@ class Fit {
 
   bool has_found() const { return alone_ > kRounding && off_ < kExplains * alone_ && !best_.distances.empty(); }
 
-  double off_by(const Exchange& exchange, double most = std::numeric_limits<double>::infinity()) const {
-    return mean_difference(sample_, exchange, most);
-  }
+  double off_by(const Exchange& exchange, double most = kAny) const { return mean_difference(sample_, exchange, most); }
 
-  static bool is_better(double off, double than, double worth = kWorthIt) {
-    return off < (1 - worth) * than - kRounding;
-  }
+  /// What is off by less is better, by what it is worth.
+  static double worth_less(double off, double worth) { return (1 - worth) * off - kRounding; }
+  static bool is_better(double off, double than, double worth = kWorthIt) { return off < worth_less(than, worth); }
 
   /// Simpler ones come first: where one of them leaves nothing to be told the others are not looked at.
   bool is_told() const { return has_found() && off_ <= kRounding; }
@@ -144,24 +157,31 @@ class Fit {
   Exchange grown(Exchange exchange) {
     double off = off_by(exchange);
     while (exchange.distances.size() < kMostDistances) {
-      const auto [more, better] = with_another(exchange);
-      if (!is_better(better, off)) break;
+      const auto [more, better] = with_another(exchange, worth_less(off, kWorthIt));
+      if (more.distances.size() == exchange.distances.size()) break;
       exchange = more, off = better;
     }
     return exchange;
   }
 
-  std::pair<Exchange, double> with_another(const Exchange& exchange) {
+  /// If ends are nearer then: with what its messages take.
+  bool take_time(Exchange& exchange, double& off) const {
+    const Timed its = timed(exchange, off);
+    if (!(its.off < off)) return false;
+    exchange.transfer = its.transfer, off = its.off;
+    return true;
+  }
+
+  /// The best of those by which ends are off by less; else what is given.
+  std::pair<Exchange, double> with_another(const Exchange& exchange, double off) const {
     Exchange best = exchange;
-    double off = std::numeric_limits<double>::max();
     for (const Rank distance : possible_[exchange.ring]) {
       if (std::ranges::find(exchange.distances, distance) != exchange.distances.end()) continue;
       const std::size_t places = exchange.split ? exchange.distances.size() + 1 : 1;
       for (std::size_t place = 0; place < places; ++place) {
         Exchange more = exchange;
         more.distances.insert(more.distances.begin() + std::ptrdiff_t(place), distance);
-        more.transfer = transfer_in(more);
-        if (const double its = off_by(more, off); its < off) best = more, off = its;
+        if (take_time(more, off)) best = std::move(more);
       }
     }
     return {best, off};
@@ -186,8 +206,7 @@ class Fit {
   std::pair<Exchange, double> changed(const Exchange& exchange, double off) {
     Exchange best = exchange;
     const auto look_at = [&](Exchange other) {
-      other.transfer = transfer_in(other);
-      if (const double its = off_by(other, off); its < off) best = other, off = its;
+      if (take_time(other, off)) best = std::move(other);
     };
     const std::size_t size = exchange.distances.size();
     for (std::size_t i = 0; i < size; ++i) {
