@@ -129,7 +129,7 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
                                             {"openmpi", int(host::MpiChoice::kOpenMpi)},
                                             {"mpich", int(host::MpiChoice::kMpich)}};
   verb.add_choice(
-      "--mpi", kinds, [&o](int kind) { o.mpi = host::MpiChoice(kind); }, "Whose launcher it is: auto, openmpi, mpich");
+      "--mpi", kinds, [&o](int kind) { o.mpi = host::MpiChoice(kind); }, "Whose launcher it is");
   verb.add("--listen", o.listen, "Where the agents connect to (a socket of this node), as in tcp://*:5555")
       .type_name("ENDPOINT");
   verb.add("--session", o.session, "Name of the session").type_name("NAME");

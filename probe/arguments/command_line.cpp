@@ -38,6 +38,11 @@ class WrappedHelp : public CLI::Formatter {
   }
 };
 
+template <class Number>
+void check_range(CLI::Option& option, Number least, Number most) {
+  option.check(CLI::Range(least, most).description(fmt::format("{}..{}", least, most)));
+}
+
 }  // namespace
 
 void refuse(const std::string& flag, const std::string& message) { throw CLI::ValidationError(flag, message); }
@@ -45,9 +50,9 @@ void refuse(const std::string& flag, const std::string& message) { throw CLI::Va
 Option& Option::type_name(const std::string& name) { return option_->type_name(name), *this; }
 Option& Option::required() { return option_->required(), *this; }
 Option& Option::needs(const Option& other) { return option_->needs(other.option_), *this; }
-Option& Option::within(int least, int most) { return option_->check(CLI::Range(least, most)), *this; }
-Option& Option::within(std::int64_t least, std::int64_t most) { return option_->check(CLI::Range(least, most)), *this; }
-Option& Option::within(double least, double most) { return option_->check(CLI::Range(least, most)), *this; }
+Option& Option::within(int least, int most) { return check_range(*option_, least, most), *this; }
+Option& Option::within(std::int64_t least, std::int64_t most) { return check_range(*option_, least, most), *this; }
+Option& Option::within(double least, double most) { return check_range(*option_, least, most), *this; }
 Option& Option::not_negative() { return option_->check(CLI::NonNegativeNumber), *this; }
 Option& Option::check(const std::function<std::string(const std::string&)>& complaint) {
   return option_->check(complaint), *this;
@@ -101,11 +106,14 @@ Option CommandLine::add_int64(const std::string& name, const std::function<void(
 }
 Option CommandLine::add_choice(const std::string& name, const std::map<std::string, int>& choices,
                                const std::function<void(int)>& take, const std::string& help) {
-  enum class Choice : int {};  // CLI11 says of an enumeration what it is in the help
-  std::map<std::string, Choice> numbers;
-  for (const auto& [word, number] : choices) numbers.emplace(word, Choice{number});
-  const std::function<void(const Choice&)> store = [take](const Choice& choice) { take(static_cast<int>(choice)); };
-  return Option(app_->add_option_function<Choice>(name, store, help)->transform(CLI::CheckedTransformer(numbers)));
+  std::vector<std::string> words;
+  for (const auto& [word, number] : choices) words.push_back(word);
+  const auto store = [=](const std::string& word) {
+    const auto found = choices.find(word);
+    if (found == choices.end()) refuse(name, fmt::format("\"{}\" is not one of {}", word, fmt::join(words, ", ")));
+    take(found->second);
+  };
+  return add_text(name, store, help).type_name(fmt::format("{}", fmt::join(words, "|")));
 }
 Option CommandLine::add_flag(const std::string& name, bool& value, const std::string& help) {
   return Option(app_->add_flag(name, value, help));
