@@ -1,7 +1,5 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -14,6 +12,7 @@
 
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
+#include "monitor/cli/follower.h"
 #include "monitor/cli/report.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
@@ -29,43 +28,9 @@ namespace {
 
 using host::HostedProgram;
 using host::kOwnFailure;
-using Clock = std::chrono::steady_clock;
-
-constexpr Nanoseconds kIdle = std::chrono::milliseconds(100);
-constexpr Nanoseconds kPatienceForEnd = std::chrono::seconds(2);
 
 /// How a screen was left, as the exit code of its process.
 enum ScreenLeft { kProgramOver = 0, kNoTerminal = 1, kNothingReported = 64, kDetached = 65, kQuit = 66 };
-
-/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave,
-/// and it stays. What was ignored when we were started, as by nohup, the program ignores, and so do we.
-class Signals {
- public:
-  Signals() {
-    sigemptyset(&set_);
-    sigaddset(&set_, SIGCHLD);
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
-      if (!process::was_ignored(signal)) sigaddset(&set_, signal);  // Blocked, it would be seen all the same.
-    sigprocmask(SIG_BLOCK, &set_, &before_);
-    fd_ = signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK);
-  }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-  ~Signals() { close(fd_); }
-
-  /// In a child that has its own way with them.
-  void leave_to_child() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  int fd() const { return fd_; }
-  /// The next one that has come; 0: none.
-  int take() {
-    signalfd_siginfo info;
-    return read(fd_, &info, sizeof info) == sizeof info ? int(info.ssi_signo) : 0;
-  }
-
- private:
-  sigset_t set_, before_;
-  int fd_;
-};
 
 /// The program's to read: whoever writes to it shall learn when the program no longer does.
 void let_go_of_input() {
@@ -74,75 +39,6 @@ void let_go_of_input() {
   dup2(nothing, STDIN_FILENO);
   close(nothing);
 }
-
-/// Follows a program until it is over. Without a monitor it just waits.
-class Follower {
- public:
-  Follower(HostedProgram& program, Signals& signals)
-      : program_(program), signals_(signals), poll_(epoll_create1(EPOLL_CLOEXEC)) {
-    for (const int fd : {signals.fd(), program.fd()}) {
-      epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-      epoll_ctl(poll_, EPOLL_CTL_ADD, fd, &event);
-    }
-  }
-  Follower(const Follower&) = delete;
-  Follower& operator=(const Follower&) = delete;
-  ~Follower() { close(poll_); }
-
-  enum class Left { kAtItsEnd, kEarly, kSentAway };
-
-  /// Until its end, for at most so long, or until we are told to leave it alone.
-  Left follow(Monitor* monitor, std::optional<Nanoseconds> at_most = {}) {
-    const Clock::time_point start = Clock::now();
-    std::optional<Nanoseconds> over_at;
-    for (;;) {
-      const Nanoseconds now = Clock::now() - start;
-      if (!obey_signals()) return Left::kSentAway;
-      program_.listen();
-      if (monitor) monitor->work(now);
-      if (program_.exit_code() && !over_at) over_at = now;
-      const bool all_is_here = !monitor || monitor->has_ended() || program_.host_was_killed();
-      if (over_at && (all_is_here || now - *over_at > kPatienceForEnd)) break;
-      if (!over_at && at_most && now >= *at_most) {
-        if (monitor) monitor->refresh(now);
-        return Left::kEarly;
-      }
-      wait(monitor);
-    }
-    if (monitor && program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");
-    if (monitor) monitor->refresh(Clock::now() - start);
-    return Left::kAtItsEnd;
-  }
-
- private:
-  bool obey_signals() {
-    while (const int signal = signals_.take()) {
-      if (signal == SIGHUP) return false;
-      if (signal == SIGCHLD) {
-        program_.collect();
-        continue;
-      }
-      program_.pass_on(signal);
-      if (signal == SIGTSTP) raise(SIGSTOP);
-    }
-    return true;
-  }
-
-  void wait(Monitor* monitor) {
-    // The channel of a host that was killed stays readable.
-    const int fd = program_.host_was_killed() ? signals_.fd() : poll_;
-    if (monitor) return monitor->wait(kIdle, fd);
-    epoll_event event;
-    if (fd == poll_)
-      epoll_wait(poll_, &event, 1, int(kIdle.count() / 1'000'000));
-    else
-      usleep(useconds_t(kIdle.count() / 1000));
-  }
-
-  HostedProgram& program_;
-  Signals& signals_;
-  int poll_;
-};
 
 Monitor::Options monitor_options(const RunOptions& options, const HostedProgram& program) {
   return {.session = program.session(),
@@ -218,7 +114,7 @@ using Left = Follower::Left;
 /// Of one that goes on without us.
 int code_of(Left left) { return left == Left::kSentAway ? process::exit_code_of(SIGHUP) : 0; }
 
-int run_headless(const RunOptions& options, HostedProgram& program, Signals& signals) {
+int run_headless(const RunOptions& options, HostedProgram& program, ProgramSignals& signals) {
   Follower follower(program, signals);
   auto link = view_of(program);
   if (!link) {
@@ -241,7 +137,7 @@ int run_headless(const RunOptions& options, HostedProgram& program, Signals& sig
 }
 
 /// The life of the screen's process.
-int show(const RunOptions& options, const HostedProgram& program, const Signals& signals) {
+int show(const RunOptions& options, const HostedProgram& program, const ProgramSignals& signals) {
   signals.leave_to_child();
   auto link = view_of(program);
   if (!link) return fail(link.error().message, kNoTerminal);
@@ -255,7 +151,7 @@ int show(const RunOptions& options, const HostedProgram& program, const Signals&
   return monitor.observer().timeline().empty() ? kNothingReported : kProgramOver;
 }
 
-int run_on_screen(const RunOptions& options, HostedProgram& program, Signals& signals) {
+int run_on_screen(const RunOptions& options, HostedProgram& program, ProgramSignals& signals) {
   int asked = 0;  // The last signal that came to us and not to the screen alone.
   const int left =
       guarded([&] { return show(options, program, signals); },
@@ -314,7 +210,7 @@ int run(const RunOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
-  Signals signals;
+  ProgramSignals signals;
   auto started = HostedProgram::start({.command = options.command,
                                        .launcher = host::launcher_kind(options.command.front(), options.mpi),
                                        .preload = preload_for(options),

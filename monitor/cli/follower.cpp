@@ -1,0 +1,95 @@
+#include "monitor/cli/follower.h"
+
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "monitor/process/exec.h"
+
+namespace idlewave::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Nanoseconds kFollowerIdle = std::chrono::milliseconds(100);
+constexpr Nanoseconds kPatienceForEnd = std::chrono::seconds(2);
+
+}  // namespace
+
+ProgramSignals::ProgramSignals() {
+  sigemptyset(&set_);
+  sigaddset(&set_, SIGCHLD);
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
+    if (!process::was_ignored(signal)) sigaddset(&set_, signal);  // Blocked, it would be seen all the same.
+  sigprocmask(SIG_BLOCK, &set_, &before_);
+  fd_ = signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+ProgramSignals::~ProgramSignals() { close(fd_); }
+
+void ProgramSignals::leave_to_child() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+int ProgramSignals::take() {
+  signalfd_siginfo info;
+  return read(fd_, &info, sizeof info) == sizeof info ? int(info.ssi_signo) : 0;
+}
+
+Follower::Follower(host::HostedProgram& program, ProgramSignals& signals)
+    : program_(program), signals_(signals), poll_(epoll_create1(EPOLL_CLOEXEC)) {
+  for (const int fd : {signals.fd(), program.fd()}) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+    epoll_ctl(poll_, EPOLL_CTL_ADD, fd, &event);
+  }
+}
+
+Follower::~Follower() { close(poll_); }
+
+Follower::Left Follower::follow(Monitor* monitor, std::optional<Nanoseconds> at_most) {
+  const Clock::time_point start = Clock::now();
+  std::optional<Nanoseconds> over_at;
+  for (;;) {
+    const Nanoseconds now = Clock::now() - start;
+    if (!obey_signals()) return Left::kSentAway;
+    program_.listen();
+    if (monitor) monitor->work(now);
+    if (program_.exit_code() && !over_at) over_at = now;
+    const bool all_is_here = !monitor || monitor->has_ended() || program_.host_was_killed();
+    if (over_at && (all_is_here || now - *over_at > kPatienceForEnd)) break;
+    if (!over_at && at_most && now >= *at_most) {
+      if (monitor) monitor->refresh(now);
+      return Left::kEarly;
+    }
+    wait(monitor);
+  }
+  if (monitor && program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");
+  if (monitor) monitor->refresh(Clock::now() - start);
+  return Left::kAtItsEnd;
+}
+
+bool Follower::obey_signals() {
+  while (const int signal = signals_.take()) {
+    if (signal == SIGHUP) return false;
+    if (signal == SIGCHLD) {
+      program_.collect();
+      continue;
+    }
+    program_.pass_on(signal);
+    if (signal == SIGTSTP) raise(SIGSTOP);
+  }
+  return true;
+}
+
+void Follower::wait(Monitor* monitor) {
+  // The channel of a host that was killed stays readable.
+  const int fd = program_.host_was_killed() ? signals_.fd() : poll_;
+  if (monitor) return monitor->wait(kFollowerIdle, fd);
+  epoll_event event;
+  if (fd == poll_)
+    epoll_wait(poll_, &event, 1, int(kFollowerIdle.count() / 1'000'000));
+  else
+    usleep(useconds_t(kFollowerIdle.count() / 1000));
+}
+
+}  // namespace idlewave::cli

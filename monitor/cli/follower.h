@@ -1,0 +1,55 @@
+#pragma once
+// A program that `run` has started, followed to its end.
+
+#include <csignal>
+#include <optional>
+
+#include "monitor/cli/monitor.h"
+#include "monitor/host/hosted_program.h"
+
+namespace idlewave::cli {
+
+/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave,
+/// and it stays. What was ignored when we were started, as by nohup, the program ignores, and so do we. At most one at a
+/// time in a process.
+class ProgramSignals {
+ public:
+  ProgramSignals();
+  ProgramSignals(const ProgramSignals&) = delete;
+  ProgramSignals& operator=(const ProgramSignals&) = delete;
+  ~ProgramSignals();
+
+  /// In a child that has its own way with them.
+  void leave_to_child() const;
+  int fd() const { return fd_; }
+  /// The next one that has come; 0: none.
+  int take();
+
+ private:
+  sigset_t set_, before_;
+  int fd_;
+};
+
+/// Without a monitor it just waits. One thread; both have to outlive it.
+class Follower {
+ public:
+  Follower(host::HostedProgram& program, ProgramSignals& signals);
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+  ~Follower();
+
+  enum class Left { kAtItsEnd, kEarly, kSentAway };
+
+  /// Until its end, for at most so long, or until we are told to leave it alone.
+  Left follow(Monitor* monitor, std::optional<Nanoseconds> at_most = {});
+
+ private:
+  bool obey_signals();
+  void wait(Monitor* monitor);
+
+  host::HostedProgram& program_;
+  ProgramSignals& signals_;
+  int poll_;
+};
+
+}  // namespace idlewave::cli
