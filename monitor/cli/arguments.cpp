@@ -140,6 +140,10 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
            waiting_call, [&o](const std::string& call) { o.step_at = call; });
   verb.add_flag("--no-preload", o.no_preload, "Do not watch programs that never call idlewave_start");
   verb.add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
+  verb.add_flag("--selftest", o.selftest,
+                "Instead: say what watching costs, by runs without us and with us in turns; the program reads nothing, "
+                "and what it prints goes to --output or nowhere");
+  verb.add("--turns", o.turns, "Of --selftest: so many runs of each (5)").type_name("N").within(1, 10'000);
   add_watch_options(verb, o);
   add_report_options(verb, o);
   add_size(verb, o);

@@ -1,11 +1,14 @@
 #include "monitor/cli/follower.h"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <chrono>
 
+#include "monitor/host/names.h"
+#include "monitor/host/programs.h"
 #include "monitor/process/exec.h"
 
 namespace idlewave::cli {
@@ -16,7 +19,56 @@ using Clock = std::chrono::steady_clock;
 constexpr Nanoseconds kFollowerIdle = std::chrono::milliseconds(100);
 constexpr Nanoseconds kPatienceForEnd = std::chrono::seconds(2);
 
+/// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take
+/// the lines that are typed for others.
+bool others_have_the_keyboard() {
+  const pid_t foreground = tcgetpgrp(STDIN_FILENO);
+  return foreground > 0 && foreground != getpgrp();
+}
+
+host::Preload preload_for(const RunOptions& options) {
+  host::Preload preload = options.no_preload
+                              ? host::Preload{.why_not =
+                                                  "is it linked with libidlewave-probe, and does it call "
+                                                  "idlewave_start?"}
+                              : host::choose_preload(options.command);
+  preload.step_at = options.step_at;
+  return preload;
+}
+
 }  // namespace
+
+Monitor::Options monitor_options(const RunOptions& options, const host::HostedProgram& program) {
+  return {.session = program.session(),
+          .label = host::program_label(options.command),
+          .starting = fmt::format("{} is running; its ranks are seen once they call {}", options.command.front(),
+                                  program.loads_library() ? "MPI_Init" : "idlewave_start"),
+          .memory = options.memory,
+          .ends_program = true,
+          .hosted = program.session()};
+}
+
+wire::Result<std::unique_ptr<link::Link>> view_of(const host::HostedProgram& program) {
+  return link::open_live({.session = program.session(), .endpoint = program.view_endpoint()});
+}
+
+std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(const RunOptions& options,
+                                                                              int output_fd) {
+  const bool is_on_screen = !options.headless && !options.selftest;
+  return host::HostedProgram::start({.command = options.command,
+                                     .launcher = host::launcher_kind(options.command.front(), options.mpi),
+                                     .preload = preload_for(options),
+                                     .session = options.session.empty()
+                                                    ? host::new_session_name(host::program_label(options.command))
+                                                    : options.session,
+                                     .listen = options.listen,
+                                     .record = options.record,
+                                     .allow_inject = options.allow_inject,
+                                     .output_fd = output_fd,
+                                     .report_has_stdout = !is_on_screen && options.json && options.report.empty(),
+                                     .on_screen = is_on_screen,
+                                     .in_background = others_have_the_keyboard()});
+}
 
 ProgramSignals::ProgramSignals() {
   sigemptyset(&set_);

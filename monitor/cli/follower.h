@@ -1,13 +1,21 @@
 #pragma once
-// A program that `run` has started, followed to its end.
+// A program that `run` starts, followed to its end.
 
 #include <csignal>
+#include <memory>
 #include <optional>
+#include <variant>
 
 #include "monitor/cli/monitor.h"
+#include "monitor/cli/options.h"
 #include "monitor/host/hosted_program.h"
 
 namespace idlewave::cli {
+
+/// What it prints goes to `output_fd`; -1: where ours goes, or while a screen is there is kept for later.
+std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(const RunOptions& options, int output_fd);
+Monitor::Options monitor_options(const RunOptions& options, const host::HostedProgram& program);
+wire::Result<std::unique_ptr<link::Link>> view_of(const host::HostedProgram& program);
 
 /// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave,
 /// and it stays. What was ignored when we were started, as by nohup, the program ignores, and so do we. At most one at a

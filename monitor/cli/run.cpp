@@ -14,6 +14,7 @@
 #include "monitor/analysis/missing.h"
 #include "monitor/cli/follower.h"
 #include "monitor/cli/report.h"
+#include "monitor/cli/selftest.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
 #include "monitor/host/hosted_program.h"
@@ -38,20 +39,6 @@ void let_go_of_input() {
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(nothing, STDIN_FILENO);
   close(nothing);
-}
-
-Monitor::Options monitor_options(const RunOptions& options, const HostedProgram& program) {
-  return {.session = program.session(),
-          .label = host::program_label(options.command),
-          .starting = fmt::format("{} is running; its ranks are seen once they call {}", options.command.front(),
-                                  program.loads_library() ? "MPI_Init" : "idlewave_start"),
-          .memory = options.memory,
-          .ends_program = true,
-          .hosted = program.session()};
-}
-
-wire::Result<std::unique_ptr<link::Link>> view_of(const HostedProgram& program) {
-  return link::open_live({.session = program.session(), .endpoint = program.view_endpoint()});
 }
 
 /// One on standard output has been printed by now.
@@ -177,13 +164,6 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, ProgramSign
   return end_of(program, wire::ok(), left == kNothingReported);
 }
 
-/// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take
-/// the lines that are typed for others.
-bool others_have_the_keyboard() {
-  const pid_t foreground = tcgetpgrp(STDIN_FILENO);
-  return foreground > 0 && foreground != getpgrp();
-}
-
 /// Opened before anything is started, so that nothing is when it can't be.
 wire::Result<int> open_output(const std::string& path) {
   if (path.empty()) return -1;
@@ -192,38 +172,17 @@ wire::Result<int> open_output(const std::string& path) {
   return fd;
 }
 
-host::Preload preload_for(const RunOptions& options) {
-  host::Preload preload = options.no_preload
-                              ? host::Preload{.why_not =
-                                                  "is it linked with libidlewave-probe, and does it call "
-                                                  "idlewave_start?"}
-                              : host::choose_preload(options.command);
-  preload.step_at = options.step_at;
-  return preload;
-}
-
 }  // namespace
 
 int run(const RunOptions& options) {
-  if (!options.headless && !isatty(STDOUT_FILENO))
+  if (!options.headless && !options.selftest && !isatty(STDOUT_FILENO))
     return fail("standard output is not a terminal: start it in one, or use --headless", 2);
   std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
+  if (options.selftest) return selftest(options, *output);
   ProgramSignals signals;
-  auto started = HostedProgram::start({.command = options.command,
-                                       .launcher = host::launcher_kind(options.command.front(), options.mpi),
-                                       .preload = preload_for(options),
-                                       .session = options.session.empty()
-                                                      ? host::new_session_name(host::program_label(options.command))
-                                                      : options.session,
-                                       .listen = options.listen,
-                                       .record = options.record,
-                                       .allow_inject = options.allow_inject,
-                                       .output_fd = *output,
-                                       .report_has_stdout = options.headless && options.json && options.report.empty(),
-                                       .on_screen = !options.headless,
-                                       .in_background = others_have_the_keyboard()});
+  auto started = start_program(options, *output);
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
   let_go_of_input();

@@ -139,6 +139,7 @@ class Host {
   Descriptors descriptors_;
   int child_ended_;
   Clock::time_point began_ = Clock::now();
+  Nanoseconds started_at_{};
   std::optional<Nanoseconds> ended_at_;  ///< The program.
   std::optional<Nanoseconds> end_asked_at_;
   std::optional<KeptOutput> kept_output_;  ///< None: the program has its own terminal, or --output.
@@ -220,6 +221,7 @@ int Host::start() {
       .environment = {}, .input_fd = streams->input, .output_fd = streams->output, .error_fd = streams->error};
   const std::vector<std::string> command = session_.prepare(options_.command, options_.launcher, options_.allow_inject,
                                                             options_.preload, options.environment);
+  started_at_ = now();
   auto started = process::Program::start(command, options);
   if (const auto* failure = std::get_if<process::Program::NotStarted>(&started))
     return refuse(failure->shell_code, failure->error.message);
@@ -365,7 +367,7 @@ void Host::finish() {
   describe(true);
   view_->finish(starter_is_gone_ ? Nanoseconds(0) : kPatienceForStarter);
   if (kept_output_ && starter_is_gone_) kept_output_->leave_copy(session_.name());
-  starter_.say(fmt::format("{}{}", message::kEnded, *record_.code));
+  starter_.say(fmt::format("{}{} {}", message::kEnded, *record_.code, (*ended_at_ - started_at_).count()));
 }
 
 }  // namespace

@@ -84,7 +84,9 @@ void HostedProgram::listen() {
   const bool host_is_dead = wire::process_start_time(host_) == 0;
   while (const auto message = channel_.hear()) {
     if (const auto code = after(*message, message::kEnded)) {
-      exit_code_ = std::atoi(code->c_str());
+      char* end = nullptr;
+      exit_code_ = int(std::strtol(code->c_str(), &end, 10));
+      lived_ = wire::Nanoseconds(std::strtoll(end, nullptr, 10));
       host_said_all_ = true;
     }
     if (const auto note = after(*message, message::kNote)) notes_.push_back(*note);

@@ -37,6 +37,8 @@ class HostedProgram {
 
   /// All is over: the exit code to pass on.
   std::optional<int> exit_code() const { return exit_code_; }
+  /// Then: from its start to its end; 0 if the host was killed.
+  wire::Nanoseconds lived() const { return lived_; }
   bool host_was_killed() const { return host_was_killed_; }
   void pass_on(int signal);  ///< To the program; one from the keyboard to its whole group.
   void end();                ///< Ends the program, politely at first.
@@ -68,6 +70,7 @@ class HostedProgram {
   std::vector<std::string> notes_;
   std::vector<std::string> failures_;
   std::optional<int> exit_code_;
+  wire::Nanoseconds lived_{};
   bool host_said_all_ = false;
   bool host_was_killed_ = false;
 };

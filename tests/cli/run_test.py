@@ -117,6 +117,25 @@ class Run(unittest.TestCase):
                 self.assertTrue(err.startswith(truth.stderr), err)
                 self.assertEqual({p.name: p.read_bytes() for p in watched.iterdir()}, {p.name: p.read_bytes() for p in alone.iterdir()})
 
+    def test_what_watching_costs_is_measured_by_runs_in_turns_and_a_program_that_fails_is_not(self):
+        note = "test -n \"$IDLEWAVE_SESSION\" && echo watched >> runs || echo alone >> runs; cat; echo out; $REPORTER 20"
+        code, out, _ = self.shell(note, "--selftest", "--turns", "3", "--json", "--output", "output", headless=False)
+        self.assertEqual(code, 0)
+        self.assertEqual((self.path / "runs").read_text().split(), ["alone", "watched", "watched", "alone", "alone", "watched"])
+        self.assertEqual((self.path / "output").read_bytes(), b"out\n" * 6)
+        told = json.loads(out)
+        self.assertEqual(sorted(told), ["difference", "difference_error", "turns"])
+        shares = [turn["watched_s"] / turn["alone_s"] - 1 for turn in told["turns"]]
+        self.assertEqual(len(shares), 3)
+        self.assertAlmostEqual(told["difference"], sum(shares) / 3)
+        for turn in told["turns"]:  # Twenty steps of 10 ms.
+            self.assertGreater(min(turn.values()), 0.2)
+        for script, expected in (("exit 3", 3), ("test -z \"$IDLEWAVE_SESSION\"", OWN_FAILURE), ("kill -9 $$", 137)):
+            with self.subTest(script=script):
+                code, _, err = self.shell(script, "--selftest", headless=False)
+                self.assertEqual(code, expected)
+                self.assertIn(b"it is measured only if it ends with 0", err)
+
     def test_a_program_that_cannot_be_started_gives_what_a_shell_gives(self):
         self.assertEqual(self.run_it("--", "no-such-program")[0], 127)
         self.assertEqual(self.run_it("--", "/etc/passwd")[0], 126)
