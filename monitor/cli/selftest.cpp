@@ -99,7 +99,7 @@ std::string effect_in_words(std::span<const Turn> turns) {
   const Effect effect = effect_of(turns);
   const std::string difference = fmt::format("watched: {:+.2f} %", 100 * effect.difference);
   if (!effect.error) return difference + " (of one turn, which tells no error)";
-  const char* verdict = !effect.is_seen()        ? "no more than the runs differ by themselves"
+  const char* verdict = !effect.is_seen()       ? "no more than the runs differ by themselves"
                         : effect.difference > 0 ? "the program takes longer when it is watched"
                                                 : "the program takes less time when it is watched";
   return fmt::format("{} ± {:.2f} % (mean and standard error of {} turns): {}", difference, 100 * *effect.error,
@@ -125,9 +125,10 @@ int selftest(const RunOptions& options, int output_fd) {
   for (int turn = 0; turn < options.turns; ++turn) {
     Turn& now = turns.emplace_back();
     for (const bool watched : {turn % 2 == 1, turn % 2 == 0}) {
-      const Run run = watched ? run_watched(options, output, signals)
-                              : run_alone(options, {.environment = {}, .input_fd = input, .output_fd = output,
-                                                    .error_fd = output}, signals);
+      const Run run =
+          watched ? run_watched(options, output, signals)
+                  : run_alone(options, {.environment = {}, .input_fd = input, .output_fd = output, .error_fd = output},
+                              signals);
       if (const auto* failure = std::get_if<Failure>(&run)) return fail(failure->reason, failure->code);
       (watched ? now.watched : now.alone) = std::get<Nanoseconds>(run);
     }

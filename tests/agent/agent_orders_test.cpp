@@ -11,12 +11,24 @@ wire::Command order(wire::CommandId id, std::vector<Rank> ranks, decltype(wire::
   return {id, std::move(ranks), order};
 }
 
-TEST(Agent, ObeysADelayAndTheRankTellsIt) {
+/// A rank that goes from step to step, and that its agent may hold.
+class OrderedRank : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  }
+  void hold_for_an_hour() {
+    monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
+    ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
+  }
+
   const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
+  AgentProcess agent{{"--allow-inject"}};
   Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  PlayedRank rank{"step", 0, 1};
+};
+
+TEST_F(OrderedRank, ObeysADelayAndTheRankTellsIt) {
   monitor.command(order(7, {0}, wire::DelayOrder{std::chrono::milliseconds(30)}));
   ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 1; }));
   ASSERT_EQ(monitor.outcomes().size(), 1u);
@@ -31,12 +43,7 @@ TEST(Agent, ObeysADelayAndTheRankTellsIt) {
   EXPECT_GE(end->time - begin->time, std::chrono::milliseconds(30));
 }
 
-TEST(Agent, KeepsDelaysInStoreWhileOneIsObeyed) {
-  const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
-  Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+TEST_F(OrderedRank, KeepsDelaysInStoreWhileOneIsObeyed) {
   for (const wire::CommandId id : {1, 2, 3})
     monitor.command(order(id, {}, wire::DelayOrder{std::chrono::milliseconds(50)}));
   ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 3; }));
@@ -47,12 +54,7 @@ TEST(Agent, KeepsDelaysInStoreWhileOneIsObeyed) {
   EXPECT_THAT(ids, testing::ElementsAre(1, 2, 3));
 }
 
-TEST(Agent, TakesBackADelayThatHasNotBegun) {
-  const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
-  Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+TEST_F(OrderedRank, TakesBackADelayThatHasNotBegun) {
   monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1), 1'000'000'000}));
   monitor.command(order(2, {0}, wire::ClearOrder{}));
   monitor.command(order(3, {0}, wire::DelayOrder{std::chrono::milliseconds(1)}));
@@ -61,12 +63,7 @@ TEST(Agent, TakesBackADelayThatHasNotBegun) {
   for (const wire::Outcome& outcome : monitor.outcomes()) EXPECT_TRUE(outcome.accepted) << outcome.reason;
 }
 
-TEST(Agent, LetsGoOfARankThatIsHeldForAnHourWhenToldToClear) {
-  const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
-  Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+TEST_F(OrderedRank, LetsGoOfARankThatIsHeldForAnHourWhenToldToClear) {
   monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
   monitor.command(order(2, {0}, wire::DelayOrder{std::chrono::milliseconds(1), 1'000'000'000}));
   ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
@@ -76,64 +73,36 @@ TEST(Agent, LetsGoOfARankThatIsHeldForAnHourWhenToldToClear) {
   ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kStep) > steps + 10; }));
 }
 
-TEST(Agent, LetsGoOfARankThatIsHeldByNoiseWhenToldToClear) {
-  const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
-  Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+TEST_F(OrderedRank, LetsGoOfARankThatIsHeldByNoiseWhenToldToClear) {
   monitor.command(order(1, {0}, wire::NoiseOrder{wire::NoiseKind::kExponential, std::chrono::minutes(50)}));
   ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
   monitor.command(order(2, {0}, wire::ClearOrder{}));
   ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 1; }));
 }
 
-TEST(Agent, LetsGoOfAHeldRankWhenItIsKilled) {
-  const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
-  Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
-  monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
-  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
+TEST_F(OrderedRank, LetsGoOfAHeldRankWhenItIsKilled) {
+  hold_for_an_hour();
   agent.kill(SIGKILL);
   rank.leave();
 }
 
-TEST(Agent, LetsGoOfAHeldRankWhenItIsStoppedAndTellsThatWhenItGoesOn) {
-  const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
-  Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
-  monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
-  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
+TEST_F(OrderedRank, LetsGoOfAHeldRankWhenItIsStoppedAndTellsThatWhenItGoesOn) {
+  hold_for_an_hour();
   agent.kill(SIGSTOP);
   rank.leave();
   agent.kill(SIGCONT);
   EXPECT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == 1; }));
 }
 
-TEST(Agent, LetsGoOfAHeldRankAndTellsItWhenTheSessionEnds) {
-  const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
-  Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
-  monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
-  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
+TEST_F(OrderedRank, LetsGoOfAHeldRankAndTellsItWhenTheSessionEnds) {
+  hold_for_an_hour();
   agent.kill(SIGTERM);
   ASSERT_TRUE(monitor.until_end());
   EXPECT_EQ(monitor.count(0, EventKind::kDelayEnd), 1u);
   rank.leave();
 }
 
-TEST(Agent, RefusesToHoldARankForMoreThanAnHourInAll) {
-  const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
-  Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+TEST_F(OrderedRank, RefusesToHoldARankForMoreThanAnHourInAll) {
   const auto outcome_of = [&](wire::Command command) {
     const std::size_t before = monitor.outcomes().size();
     monitor.command(command);
@@ -168,12 +137,7 @@ TEST(Agent, TakesNoDelayNorNoiseUnlessItWasAllowed) {
   EXPECT_EQ(monitor.count(0, EventKind::kDelayBegin), 0u);
 }
 
-TEST(Agent, MakesNoiseUntilItIsCleared) {
-  const SessionRoot root;
-  AgentProcess agent({"--allow-inject"});
-  Monitor monitor;
-  PlayedRank rank("step", 0, 1);
-  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+TEST_F(OrderedRank, MakesNoiseUntilItIsCleared) {
   monitor.command(order(1, {}, wire::NoiseOrder{wire::NoiseKind::kExponential, std::chrono::microseconds(300)}));
   ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) >= 20; }));
   monitor.command(order(2, {}, wire::ClearOrder{}));
