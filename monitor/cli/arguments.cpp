@@ -258,6 +258,25 @@ void add_file_verbs(CommandLine& app, FileOptions& o, Parsed& parsed) {
   verb.then([&] { parsed = [&o] { return report(o); }; });
 }
 
+void add_theory(CommandLine& app, TheoryOptions& o, Parsed& parsed) {
+  CommandLine verb = app.verb("theory");
+  verb.add("name", o.name, "Which formula; nothing: list them").type_name("NAME");
+  verb.add_texts(
+          "given",
+          [&o](const std::vector<std::string>& words) {
+            for (const std::string& word : words) {
+              const auto equals = word.find('=');
+              if (equals == std::string::npos)
+                arguments::refuse("given", fmt::format("\"{}\" gives nothing: KEY=VALUE is what is accepted", word));
+              o.given[word.substr(0, equals)] = word.substr(equals + 1);
+            }
+          },
+          "Other figures than the paper's")
+      .type_name("KEY=VALUE");
+  verb.add_flag("--json", o.json, "As JSON, in seconds, bytes and flop");
+  verb.then([&] { parsed = [&o] { return theory(o); }; });
+}
+
 bool is_verb_or_flag(std::string_view word) {
   const auto all = verb_table();
   return word.starts_with('-') ||
@@ -320,12 +339,14 @@ int dispatch(int argc, char** argv) {
   InjectOptions inject_options;
   InjectWords inject_words;
   FileOptions file_options;
+  TheoryOptions theory_options;
   add_demo(app, demo_options, parsed);
   add_run(app, run_options, parsed);
   add_attach(app, attach_options, parsed);
   add_replay(app, replay_options, parsed);
   add_inject(app, inject_options, inject_words, parsed);
   add_file_verbs(app, file_options, parsed);
+  add_theory(app, theory_options, parsed);
   app.verb("doctor").then([&] { parsed = doctor; });
 
   if (const auto ending = app.parse(words_of(argc, argv))) {

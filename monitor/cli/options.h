@@ -2,6 +2,7 @@
 // What each verb was asked to do. Plain values, filled by arguments.cpp.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,6 +71,12 @@ struct InjectOptions {
   std::string session;    ///< Name or endpoint; empty: the only one on this node.
   std::string key;        ///< Key file, for an endpoint over tcp.
   wire::Command command;  ///< Without id.
+};
+
+struct TheoryOptions {
+  std::string name;                          ///< Empty: list them.
+  std::map<std::string, std::string> given;  ///< By key.
+  bool json = false;
 };
 
 struct FileOptions : WatchOptions {

@@ -16,6 +16,7 @@ int replay(const ReplayOptions& options);
 int inject(const InjectOptions& options);
 int info(const FileOptions& options);
 int report(const FileOptions& options);
+int theory(const TheoryOptions& options);
 int doctor();
 
 /// Runs the body of a verb that uses the terminal under a guard (monitor/process/guard.h): in a child process, and the

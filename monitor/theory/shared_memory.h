@@ -7,10 +7,10 @@ namespace idlewave::theory {
 /// What a time step has to do, by how long each would take alone, and how many times as long it takes while the other
 /// goes on (section III): at least 1. Both begin with the step.
 struct ContendedStep {
-  double memory = 0;       ///< T_M
-  double network = 0;      ///< T_N
-  double memory_loss = 1;  ///< L_M
-  double network_loss = 1; ///< L_N
+  double memory = 0;        ///< T_M
+  double network = 0;       ///< T_N
+  double memory_loss = 1;   ///< L_M
+  double network_loss = 1;  ///< L_N
 };
 
 /// T_tot of section IV: both are slow until the first is done, then the other goes on at full speed. Table II has it for

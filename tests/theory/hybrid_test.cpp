@@ -29,9 +29,7 @@ TEST(ReservedThreads, OfEightAreWorthwhileFromAShareOfCommunicationOn) {
   EXPECT_GT(funneled_reserved_ratio({0.3, 0.7}, 8, 1), 1);
 }
 
-TEST(ReservedThreads, AreNoHelpWhereAllWorkWaits) {
-  EXPECT_DOUBLE_EQ(funneled_reserved_ratio({0.4, 0}, 8, 1), 1);
-}
+TEST(ReservedThreads, AreNoHelpWhereAllWorkWaits) { EXPECT_DOUBLE_EQ(funneled_reserved_ratio({0.4, 0}, 8, 1), 1); }
 
 }  // namespace
 }  // namespace idlewave::theory

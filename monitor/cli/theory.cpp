@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "monitor/cli/suggestion.h"
+#include "monitor/cli/theory_sheets.h"
+#include "monitor/cli/verbs.h"
+#include "probe/words/quantity.h"
+#include "workloads/support/json.h"
+
+namespace idlewave::cli {
+namespace {
+
+std::string list_of_sheets() {
+  std::string text;
+  for (const Sheet& sheet : theory_sheets())
+    text += fmt::format("{:<17} {} ({})\n", sheet.name, sheet.about, sheet.paper);
+  return text + "\n'idlewave theory NAME' works one out with the paper's figures, 'idlewave theory NAME KEY=VALUE ...' with yours.\n";
+}
+
+std::string value_in_words(const Told& told) {
+  if (std::isinf(told.value)) return "without bound";
+  if (std::isnan(told.value)) return "not defined";
+  if (told.key.ends_with("_bytes_per_s")) return words::format_bandwidth(told.value);
+  if (told.key.ends_with("ranks_per_s")) return fmt::format("{:.4g} ranks/s", told.value);
+  if (told.key.ends_with("bytes_per_flop")) return fmt::format("{:.4g} B/flop", told.value);
+  if (told.key.ends_with("flop_per_s")) return fmt::format("{:.4g} Gflop/s", told.value / 1e9);
+  if (told.key.ends_with("_s"))
+    return fmt::format("{:.5g} s", told.value);
+  return fmt::format("{:.4g}", told.value);
+}
+
+std::string sheet_in_words(const Sheet& sheet, const TheoryOptions& options, const Worked& worked) {
+  std::string text = fmt::format("{} ({})\n\n", sheet.about, sheet.paper);
+  for (const Given& each : sheet.given) {
+    const auto given = options.given.find(each.key);
+    text += fmt::format("  {:<34} {:<16} {}\n", each.key, given == options.given.end() ? each.value : given->second,
+                        each.about);
+  }
+  text += "\n";
+  for (const Told& each : worked.told)
+    text += fmt::format("  {:<34} {:<16} {}\n", each.key, value_in_words(each), each.about);
+  return text;
+}
+
+std::string sheet_json(const Sheet& sheet, const Worked& worked) {
+  support::Json given, told;
+  for (const auto& [key, value] : worked.given) given[key] = value;
+  for (const Told& each : worked.told) told[each.key] = each.value;
+  const support::Json json = {{"name", sheet.name}, {"paper", sheet.paper}, {"given", given}, {"told", told}};
+  return json.text() + "\n";
+}
+
+}  // namespace
+
+int theory(const TheoryOptions& options) {
+  if (options.name.empty()) return print(list_of_sheets()), 0;
+  const auto sheet = std::ranges::find(theory_sheets(), options.name, &Sheet::name);
+  if (sheet == theory_sheets().end()) {
+    std::vector<std::string> names;
+    for (const Sheet& each : theory_sheets()) names.push_back(each.name);
+    return fail(fmt::format("there is no theory '{}'{}; 'idlewave theory' lists them", options.name,
+                            did_you_mean(options.name, names)),
+                2);
+  }
+  const auto worked = work_out(*sheet, options.given);
+  if (!worked) return fail(worked.error().message, 2);
+  print(options.json ? sheet_json(*sheet, *worked) : sheet_in_words(*sheet, options, *worked));
+  return 0;
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,44 @@
+#pragma once
+// The formulas of the papers (monitor/theory), each with figures to put in and what comes out.
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "probe/wire/result.h"
+
+namespace idlewave::cli {
+
+/// What is put in, as people type it (probe/words); unless somebody does, what the paper has.
+struct Given {
+  std::string key, value, about;
+};
+
+/// What comes out: keys of durations end with _s, of bandwidths with _bytes_per_s. Not finite: without bound, or not
+/// defined.
+struct Told {
+  std::string key;
+  double value = 0;
+  std::string about;
+};
+
+struct Worked {
+  std::vector<std::pair<std::string, double>> given;  ///< Numbers, in the units of Told.
+  std::vector<Told> told;
+};
+
+class GivenReader;
+
+struct Sheet {
+  std::string name, paper, about;
+  std::vector<Given> given;
+  std::vector<Told> (*work_out)(GivenReader& given);
+};
+
+std::span<const Sheet> theory_sheets();
+
+/// With these words for some keys. Error: a key that the sheet does not have, or a value that is not accepted.
+wire::Result<Worked> work_out(const Sheet& sheet, const std::map<std::string, std::string>& words);
+
+}  // namespace idlewave::cli
