@@ -149,7 +149,7 @@ CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
 
 CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
   const Place& mine = row(0).ranks[std::size_t(rank)];
-  LastPost last{.at = mine.course.post, .known = ground_.partners.are_known()};
+  LastPost last{.at = mine.course.post, .known = ground_.partners.are_known_of(rank)};
   if (mine.presence != Presence::kThere) return last;
   ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank) {
     const Place& its = row(0).ranks[std::size_t(other)];
@@ -179,6 +179,7 @@ bool CauseTally::all_wait_for_the_last(const LastPost& last, std::span<const Las
     const Place& mine = row(0).ranks[std::size_t(rank)];
     if (mine.presence != Presence::kThere || !mine.course.over) continue;
     if (mine.course.end < last.at - tolerance_) return false;
+    if (ground_.partners.are_known() && !ground_.partners.are_known_of(rank)) continue;
     const LastPost& partner = partners[std::size_t(rank)];
     after_all.add(mine.course.end - last.at);
     after_partners.add(mine.course.end - partner.at);

@@ -133,6 +133,16 @@ std::vector<WaitsOfStep> steps_of(const std::map<const wire::WaitCycle*, Declare
   return steps;
 }
 
+Waits waits_of(const StepWaits& step, Rank ranks) {
+  Waits waits{.stages = step};
+  for (Offsets& stage : waits.stages) {
+    for (Rank& offset : stage) offset = shortest(offset, ranks);
+    std::erase(stage, 0);
+    tidy(stage);
+  }
+  return waits;
+}
+
 }  // namespace
 
 void RankPartners::Lists::add(std::span<const Rank> list) {
@@ -154,9 +164,10 @@ double RankPartners::collective_share() const {
   return double(std::ranges::count_if(kind_of_, is_collective)) / double(kind_of_.size());
 }
 
-std::shared_ptr<const RankPartners> RankPartners::declared_in(const Timeline& timeline) {
+std::shared_ptr<const RankPartners> RankPartners::declared_in(const Timeline& timeline,
+                                                              std::span<const StepWaits> others) {
   auto partners = std::make_shared<RankPartners>();
-  return partners->read(timeline) ? partners : nullptr;
+  return partners->read(timeline, others) ? partners : nullptr;
 }
 
 std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>& awaited) {
@@ -166,18 +177,19 @@ std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>&
   for (const Offsets& offsets : awaited) all.awaited.add(offsets);
   for (const Offsets& offsets : turned_round(awaited)) all.waiters.add(offsets);
   partners->kind_of_ = {0};
+  partners->is_unknown_.resize(awaited.size());
   partners->sum_up();
   return partners;
 }
 
-bool RankPartners::read(const Timeline& timeline) {
+bool RankPartners::read(const Timeline& timeline, std::span<const StepWaits> others) {
   ranks_ = timeline.ranks();
   std::size_t kinds = 1;
   std::map<const wire::WaitCycle*, DeclaredWaits> cycles;
   for (Rank rank = 0; rank < ranks_; ++rank) {
-    if (timeline.lane(rank) == nullptr) continue;
     const auto said = timeline.declared_waits(rank);
-    if (!said) return false;
+    is_unknown_.push_back(timeline.lane(rank) && !said && (others.empty() || others[std::size_t(rank)].empty()));
+    if (!said) continue;
     cycles.emplace(said->cycle, *said);
     const std::size_t together = std::lcm(kinds, said->cycle->steps.size());
     if (together <= kMostKinds) kinds = together;
@@ -187,22 +199,25 @@ bool RankPartners::read(const Timeline& timeline) {
   std::map<std::vector<WaitsOfStep>, std::uint32_t> known;
   for (std::size_t kind = 0; kind < kinds; ++kind) {
     const auto [place, is_new] = known.emplace(steps_of(cycles, kind, kinds), std::uint32_t(kinds_.size()));
-    if (is_new && !read_kind(timeline, kind, kinds)) return false;
+    if (is_new && !read_kind(timeline, others, kind, kinds)) return false;
     kind_of_.push_back(place->second);
   }
   sum_up();
   return true;
 }
 
-bool RankPartners::read_kind(const Timeline& timeline, std::size_t kind, std::size_t kinds) {
-  const Waits none;
+bool RankPartners::read_kind(const Timeline& timeline, std::span<const StepWaits> others, std::size_t kind,
+                             std::size_t kinds) {
+  std::vector<Waits> inferred;
+  inferred.resize(std::size_t(ranks_));
   std::map<const wire::WaitCycle*, Waits> by_cycle;
   std::vector<const Waits*> waits;
   bool all_meet = true;
   for (Rank rank = 0; rank < ranks_; ++rank) {
     const auto said = timeline.declared_waits(rank);
     if (said && !by_cycle.contains(said->cycle)) by_cycle[said->cycle] = waits_of(*said, kind, kinds, ranks_);
-    waits.push_back(said ? &by_cycle[said->cycle] : &none);
+    if (!said && !others.empty()) inferred[std::size_t(rank)] = waits_of(others[std::size_t(rank)], ranks_);
+    waits.push_back(said ? &by_cycle[said->cycle] : &inferred[std::size_t(rank)]);
     all_meet = all_meet && (!said || waits.back()->collective);
     for (const Offsets& stage : waits.back()->stages) entries_ += stage.size();
     if (entries_ > most_entries()) return false;
@@ -229,6 +244,14 @@ void RankPartners::sum_up() {
     }
   }
   offsets_.assign(offsets.begin(), offsets.end());
+}
+
+WhoDeclares who_declares(const Timeline& timeline) {
+  Rank announced = 0, declare = 0;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank)
+    announced += timeline.lane(rank) != nullptr, declare += timeline.declared_waits(rank).has_value();
+  if (declare == 0) return WhoDeclares::kNobody;
+  return declare == announced ? WhoDeclares::kAll : WhoDeclares::kSome;
 }
 
 namespace {

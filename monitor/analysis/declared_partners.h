@@ -11,6 +11,9 @@
 
 namespace idlewave::analysis {
 
+/// Offsets that a rank waits for in each wait of a step.
+using StepWaits = std::vector<std::vector<wire::Rank>>;
+
 /// Whom each rank waits for within a step, and who waits for it, as offsets between ranks, the shorter way round. Where a
 /// step has several waits, one after the other, it waits for those as well that its partners have waited for before:
 /// rank a that receives from b, after b has received from c, has c's offset too. Immutable; any thread.
@@ -18,16 +21,19 @@ class RankPartners {
  public:
   /// Of ranks that wait for those at these offsets, the shorter way round, in all steps.
   static std::shared_ptr<const RankPartners> of(const std::vector<std::vector<wire::Rank>>& awaited);
-  /// Null unless each rank that was announced says whom it waits for; also if that is more than some hundred offsets for
-  /// each.
+  /// Null if no rank says whom it waits for; also if that is more than some hundred offsets for each. `others`: by rank, how
+  /// those wait, in all steps, who don't say it; nothing for those of whom that is not known, or for all.
   /// Costs in proportion to offsets.
-  static std::shared_ptr<const RankPartners> declared_in(const timeline::Timeline& timeline);
+  static std::shared_ptr<const RankPartners> declared_in(const timeline::Timeline& timeline,
+                                                         std::span<const StepWaits> others = {});
 
   std::span<const wire::Rank> awaited(wire::Rank rank, wire::Step step) const { return in(step).awaited.of(rank); }
   /// Offsets from the rank that is awaited to those who wait for it.
   std::span<const wire::Rank> waiters(wire::Rank rank, wire::Step step) const { return in(step).waiters.of(rank); }
   /// In that step nobody goes on before all ranks have come.
   bool is_collective(wire::Step step) const { return in(step).collective; }
+  /// Else it may wait for others than for those that it is said to wait for here.
+  bool are_known_of(wire::Rank rank) const { return !is_unknown_[std::size_t(rank)]; }
 
   /// Of all ranks and steps, ascending; the first thousand.
   const std::vector<wire::Rank>& offsets() const { return offsets_; }
@@ -50,8 +56,9 @@ class RankPartners {
     bool collective = false;
   };
   const KindOfStep& in(wire::Step step) const;
-  bool read(const timeline::Timeline& timeline);
-  bool read_kind(const timeline::Timeline& timeline, std::size_t kind, std::size_t kinds);
+  bool read(const timeline::Timeline& timeline, std::span<const StepWaits> others);
+  bool read_kind(const timeline::Timeline& timeline, std::span<const StepWaits> others, std::size_t kind,
+                 std::size_t kinds);
   std::size_t most_entries() const;
   void sum_up();
 
@@ -59,9 +66,14 @@ class RankPartners {
   std::size_t entries_ = 0;
   std::vector<KindOfStep> kinds_;       ///< That differ.
   std::vector<std::uint32_t> kind_of_;  ///< Of step s at s mod its length.
+  std::vector<bool> is_unknown_;        ///< By rank.
   std::vector<wire::Rank> offsets_;
   bool ring_ = false;
 };
+
+/// Of the ranks that were announced: how many say whom they wait for.
+enum class WhoDeclares { kNobody, kSome, kAll };
+WhoDeclares who_declares(const timeline::Timeline& timeline);
 
 /// What ranks say of their messages, where all say the same; those of a chain that have no partner leave it out.
 struct DeclaredMessages {

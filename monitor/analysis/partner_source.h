@@ -7,7 +7,8 @@
 
 namespace idlewave::analysis {
 
-/// As all ranks say; else as infer_partners has it. Costs as that, and as RankPartners.
+/// As ranks say. Of those who don't say it, and of all where nobody does, as the times tell. Costs as infer_partners,
+/// unless all say it, and as RankPartners.
 Partners partners_in(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
                      wire::Nanoseconds typical_step);
 

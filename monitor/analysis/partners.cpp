@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "monitor/analysis/exchange.h"
 #include "monitor/analysis/find_graph.h"
@@ -94,23 +96,60 @@ Partners of_exchange(const Exchange& exchange, Rank ranks) {
   return {.offsets = {all.begin(), all.end()}, .ring = exchange.ring};
 }
 
+/// Of one of these, or of none.
+struct Found {
+  bool collective = false;
+  std::optional<Exchange> exchange;
+  std::optional<Graph> graph;
+};
+
+Found find(const Timeline& timeline, std::span<const LateMoment> moments, Nanoseconds usual_step) {
+  StepSample sample = StepSample::about(timeline, moments);
+  if (sample.rows() == 0 || timeline.ranks() < 2) return {};
+  if (take_out_collectives(sample, double(usual_step.count())))
+    return {.collective = true, .exchange = {}, .graph = {}};
+  if (sample.rows() == 0) return {};
+  Exchange exchange = find_exchange(sample);
+  const double off = exchange.certain ? mean_difference(sample, exchange) : std::numeric_limits<double>::infinity();
+  Found found;
+  if (off > kRounding && sample.has_all_ranks())
+    if (Graph graph = find_graph(sample); graph.off < kWorthGraph * off) found.graph = std::move(graph);
+  if (!found.graph && exchange.certain) found.exchange = std::move(exchange);
+  return found;
+}
+
+StepWaits waits_of(const Exchange& exchange, Rank rank, Rank ranks) {
+  StepWaits waits;
+  const std::size_t together = exchange.split ? 1 : exchange.distances.size();
+  for (std::size_t i = 0; i < exchange.distances.size(); i += together) {
+    auto& wait = waits.emplace_back();
+    for (const Rank offset : stage_offsets(exchange, std::span(exchange.distances).subspan(i, together)))
+      if (const Rank other = rank_at(rank, offset, ranks, exchange.ring); other >= 0) wait.push_back(other - rank);
+  }
+  return waits;
+}
+
 }  // namespace
 
 Partners infer_partners(const Timeline& timeline, std::span<const LateMoment> moments, Nanoseconds usual_step) {
-  StepSample sample = StepSample::about(timeline, moments);
-  if (sample.rows() == 0 || timeline.ranks() < 2) return {};
-  if (take_out_collectives(sample, double(usual_step.count()))) return of_all(timeline.ranks());
-  if (sample.rows() == 0) return {};
-  const Exchange exchange = find_exchange(sample);
-  const double off = exchange.certain ? mean_difference(sample, exchange) : std::numeric_limits<double>::infinity();
-  if (off > kRounding && sample.has_all_ranks()) {
-    const Graph graph = find_graph(sample);
-    if (graph.off < kWorthGraph * off) {
-      auto of_ranks = RankPartners::of(graph.awaited);
-      return {.offsets = of_ranks->offsets(), .ring = of_ranks->is_ring(), .of_ranks = std::move(of_ranks)};
-    }
+  const Found found = find(timeline, moments, usual_step);
+  if (found.collective) return of_all(timeline.ranks());
+  if (found.graph) {
+    auto of_ranks = RankPartners::of(found.graph->awaited);
+    return {.offsets = of_ranks->offsets(), .ring = of_ranks->is_ring(), .of_ranks = std::move(of_ranks)};
   }
-  return exchange.certain ? of_exchange(exchange, timeline.ranks()) : Partners{};
+  return found.exchange ? of_exchange(*found.exchange, timeline.ranks()) : Partners{};
+}
+
+std::vector<StepWaits> infer_waits(const Timeline& timeline, std::span<const LateMoment> moments,
+                                   Nanoseconds usual_step) {
+  const Found found = find(timeline, moments, usual_step);
+  std::vector<StepWaits> waits(std::size_t(timeline.ranks()));
+  for (std::size_t rank = 0; rank < waits.size(); ++rank) {
+    if (found.graph) waits[rank] = {found.graph->awaited[rank]};
+    if (found.exchange) waits[rank] = waits_of(*found.exchange, Rank(rank), timeline.ranks());
+  }
+  return waits;
 }
 
 }  // namespace idlewave::analysis

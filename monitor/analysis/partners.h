@@ -10,6 +10,9 @@
 
 namespace idlewave::analysis {
 
+/// From where it is known who waits for whom.
+enum class PartnerSource { kInferred, kPartlyDeclared, kDeclared };
+
 /// Rank r can't end a step before rank r + o has done its own part of that step, for each offset o. Where ranks have said
 /// whom they wait for, or where that was told of each of them, each has its own; else all have partners at the same
 /// distances. A receive from r - d makes the offset -d, a send by rendezvous to r + d the offset d; what waits for one
@@ -22,15 +25,16 @@ struct Partners {
   /// In each step everybody waits for whoever is latest, as after a barrier; the offsets are then those that were looked
   /// at.
   bool collective = false;
-  /// Ranks have said it; else it is inferred.
-  bool declared = false;
+  /// All ranks that were announced have said it, or some, or none.
+  PartnerSource source = PartnerSource::kInferred;
   /// Null: all have partners at these offsets.
   std::shared_ptr<const RankPartners> of_ranks = nullptr;
 
   /// Else nobody can tell whom a rank waited for.
-  bool are_known() const { return declared || !offsets.empty(); }
+  bool are_known() const { return source != PartnerSource::kInferred || !offsets.empty(); }
+  bool are_known_of(wire::Rank rank) const { return of_ranks ? of_ranks->are_known_of(rank) : are_known(); }
   /// Ranks have said that in this step everybody waits for everybody.
-  bool said_collective(wire::Step step) const { return declared && of_ranks->is_collective(step); }
+  bool said_collective(wire::Step step) const { return of_ranks && of_ranks->is_collective(step); }
 
   /// Those whom a rank waits for in a step, each with its offset from the rank.
   template <class F>
@@ -61,5 +65,9 @@ struct Partners {
 /// of that is late. Costs as find_exchange, at most some seconds of a core; nothing without moments.
 Partners infer_partners(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
                         wire::Nanoseconds usual_step);
+
+/// The same as how each rank waits in a step; nothing where that can't be told, also where all wait for the latest.
+std::vector<StepWaits> infer_waits(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
+                                   wire::Nanoseconds usual_step);
 
 }  // namespace idlewave::analysis

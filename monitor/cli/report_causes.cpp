@@ -12,6 +12,7 @@ namespace {
 
 using analysis::Cost;
 using analysis::Culprit;
+using analysis::PartnerSource;
 using analysis::RankCauses;
 using json = support::Json;
 using timeline::Timeline;
@@ -103,11 +104,26 @@ std::string total_text(const Total& total) {
       percent(total.bandwidth), percent(total.transfer), percent(total.unknown));
 }
 
+const char* source_text(const analysis::Partners& partners) {
+  switch (partners.source) {
+    case PartnerSource::kDeclared: return "as they say themselves (declared)";
+    case PartnerSource::kPartlyDeclared:
+      return "as some say themselves, and the times tell of the others (partly declared)";
+    case PartnerSource::kInferred: break;
+  }
+  return "as the times tell (inferred)";
+}
+
 }  // namespace
 
 json partners_json(const analysis::Partners& partners) {
   if (!partners.are_known()) return {};
-  return partners.declared ? "declared" : "inferred";
+  switch (partners.source) {
+    case PartnerSource::kDeclared: return "declared";
+    case PartnerSource::kPartlyDeclared: return "partly declared";
+    case PartnerSource::kInferred: break;
+  }
+  return "inferred";
 }
 
 std::string partners_text(const analysis::Partners& partners) {
@@ -117,8 +133,7 @@ std::string partners_text(const analysis::Partners& partners) {
                                                       : fmt::format("the ranks at a distance of {}{}",
                                                                     fmt::join(shown_offsets(partners), ", "),
                                                                     partners.ring ? ", round the ring" : "");
-  return fmt::format("ranks wait for {}, {}\n", whom,
-                     partners.declared ? "as they say themselves (declared)" : "as the times tell (inferred)");
+  return fmt::format("ranks wait for {}, {}\n", whom, source_text(partners));
 }
 
 json causes_json(const Timeline& timeline, const analysis::CauseGround& ground) {

@@ -14,7 +14,8 @@ support::Json causes_json(const timeline::Timeline& timeline, const analysis::Ca
 /// The worst few, in a short table.
 std::string causes_text(const timeline::Timeline& timeline, const analysis::CauseGround& ground);
 
-/// Where it is known from whom ranks wait for whom: "declared" or "inferred"; null where it is not known.
+/// Where it is known from whom ranks wait for whom: "declared", "partly declared" or "inferred"; null
+/// where it is not known.
 support::Json partners_json(const analysis::Partners& partners);
 /// The same in a line, with whom they wait for; empty where it is not known.
 std::string partners_text(const analysis::Partners& partners);

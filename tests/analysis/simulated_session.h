@@ -29,7 +29,10 @@ struct SimulatedFrame {
 
 class SimulatedFrames final : public sim::emitter::Stream {
  public:
-  explicit SimulatedFrames(const support::Scenario& scenario, Says says = Says::kNothing) {
+  /// `silent`: ranks that say nothing, whatever the others do.
+  explicit SimulatedFrames(const support::Scenario& scenario, Says says = Says::kNothing,
+                           std::vector<wire::Rank> silent = {})
+      : silent_(std::move(silent)) {
     const auto prepared = sim::prepare(scenario, {});
     const auto model = sim::model_of(scenario);
     sim::emitter::Emitter emitter(
@@ -44,7 +47,10 @@ class SimulatedFrames final : public sim::emitter::Stream {
   const std::vector<SimulatedFrame>& all() const { return frames_; }
 
  private:
-  void send(wire::Roster roster) override { add(std::move(roster), {}); }
+  void send(wire::Roster roster) override {
+    for (const wire::Rank rank : silent_) roster.ranks[std::size_t(rank)].cycle = 0;
+    add(std::move(roster), {});
+  }
   void send(wire::Events events) override {
     const wire::Nanoseconds at = events.up_to;
     add(std::move(events), at);
@@ -55,14 +61,16 @@ class SimulatedFrames final : public sim::emitter::Stream {
                                          decltype(wire::Frame::body)(std::move(body))})});
   }
 
+  std::vector<wire::Rank> silent_;
   std::vector<SimulatedFrame> frames_;
 };
 
 /// A scenario's session, read to its end.
 class SimulatedSession {
  public:
-  explicit SimulatedSession(const support::Scenario& scenario, Says says = Says::kNothing) {
-    const SimulatedFrames frames(scenario, says);
+  explicit SimulatedSession(const support::Scenario& scenario, Says says = Says::kNothing,
+                            std::vector<wire::Rank> silent = {}) {
+    const SimulatedFrames frames(scenario, says, std::move(silent));
     for (const SimulatedFrame& frame : frames.all())
       ingest_.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
   }
