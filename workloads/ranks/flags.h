@@ -17,8 +17,8 @@ namespace idlewave::ranks {
 
 /// Reads an argument with one of our own parsers.
 template <class T>
-arguments::Option add(arguments::CommandLine& app, const char* flag, T& out,
-                      wire::Result<T> (*parse)(std::string_view), const std::string& help) {
+arguments::Option add(arguments::CommandLine& app, const char* flag, T& out, wire::Result<T> (*parse)(std::string_view),
+                      const std::string& help) {
   return app.add_text(
       flag,
       [&out, parse, flag](const std::string& text) {
