@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace idlewave::ring {
 namespace {
 
@@ -87,6 +90,28 @@ TEST(RingOptions, TakeInterruptionsAtAFrequency) {
   EXPECT_EQ(noise.frequency, 10);
 }
 
+TEST(RingOptions, TakeTheProfilesOfWidenerByName) {
+  EXPECT_TRUE(std::holds_alternative<support::SystemNoise>(options({"--noise", "system"}).noise.distribution));
+  const auto daemon = std::get<support::PeriodicNoise>(options({"--noise", "daemon"}).noise.distribution);
+  EXPECT_EQ(daemon.duration, 2500us);
+  EXPECT_EQ(daemon.frequency, 10);
+  const auto checkpoint = std::get<support::PeriodicNoise>(options({"--noise", "checkpoint"}).noise.distribution);
+  EXPECT_EQ(checkpoint.duration, 1s);
+  EXPECT_DOUBLE_EQ(checkpoint.frequency * 120, 1);
+}
+
+TEST(RingOptions, ReadTheTraceThatTheirNoiseNames) {
+  const std::string path = testing::TempDir() + "ring_options_trace.txt";
+  std::ofstream{path} << "1000\t20\n5000\t0\n";
+  const std::string noise = "trace:" + path;
+  const Options o = options({"--noise", noise.c_str()});
+  ASSERT_EQ(o.noise_trace.size(), 2u);
+  EXPECT_EQ(o.noise_trace[0].start, 1us);
+  EXPECT_EQ(o.noise_trace[1].start, 5us);
+  std::filesystem::remove(path);
+  EXPECT_THAT(complaint({"--noise", noise.c_str()}), HasSubstr(path));
+}
+
 TEST(RingOptions, RefuseBadInputInOneLineThatNamesTheFlag) {
   const std::vector<std::vector<const char*>> bad = {{"--volume", "100"},
                                                      {"--volume", "0 B"},
@@ -102,6 +127,8 @@ TEST(RingOptions, RefuseBadInputInOneLineThatNamesTheFlag) {
                                                      {"--delay", "-1:1:1s"},
                                                      {"--noise", "0.5ms"},
                                                      {"--noise", "exp:1"},
+                                                     {"--noise", "daemons"},
+                                                     {"--noise", "trace:"},
                                                      {"--window", "0.9:0.6"},
                                                      {"--window", "0:2"},
                                                      {"--window", "nan:1"},

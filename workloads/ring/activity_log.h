@@ -3,16 +3,13 @@
 
 #include <vector>
 
-#include "probe/wire/vocabulary.h"
+#include "workloads/ranks/noise.h"
 
 namespace idlewave::ring {
 
 using wire::Nanoseconds;
 
-struct Span {
-  Nanoseconds from{};
-  Nanoseconds to{};
-};
+using ranks::Span;
 
 /// The spans of work of one rank, in order of time.
 class ActivityLog {

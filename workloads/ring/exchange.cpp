@@ -17,7 +17,7 @@ std::vector<int> ranks_within(MPI_Comm node, MPI_Comm ranks) {
   MPI_Group here = MPI_GROUP_NULL;
   MPI_Comm_group(ranks, &all);
   MPI_Comm_group(node, &here);
-  std::vector<int> given(static_cast<std::size_t>(group_of(ranks).size));
+  std::vector<int> given(static_cast<std::size_t>(ranks::group_of(ranks).size));
   std::vector<int> translated(given.size());
   std::iota(given.begin(), given.end(), 0);
   MPI_Group_translate_ranks(all, static_cast<int>(given.size()), given.data(), here, translated.data());
@@ -28,13 +28,13 @@ std::vector<int> ranks_within(MPI_Comm node, MPI_Comm ranks) {
 
 }  // namespace
 
-Exchange::Exchange(const Options& options, MPI_Comm ranks, const Group& node, std::optional<Doorbells> bells)
+Exchange::Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node, std::optional<Doorbells> bells)
     : ranks_(ranks),
       synchronous_(options.protocol == Protocol::kRendezvous),
       split_waits_(options.wait == WaitFlavour::kSplit),
       bells_(std::move(bells)),
       own_bell_(node.rank) {
-  const Group world = group_of(ranks);
+  const ranks::Group world = ranks::group_of(ranks);
   const auto bytes = static_cast<std::size_t>(options.message_size);
   for (const Rank distance : options.distances) {
     // keeps apart the messages of two distances that lead to the same rank
@@ -68,7 +68,7 @@ void Exchange::say_partners(std::size_t wait) const {
 }
 
 /// A neighbour on another node can't ring here, so that its messages have to be looked for.
-void Exchange::note_neighbours(const Group& node) {
+void Exchange::note_neighbours(const ranks::Group& node) {
   constexpr Nanoseconds kIfBellsFail = std::chrono::milliseconds{2};
   constexpr Nanoseconds kIfNoBellRings = std::chrono::microseconds{50};
   bell_of_rank_ = ranks_within(node.ranks, ranks_);

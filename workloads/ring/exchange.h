@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "workloads/ranks/place.h"
 #include "workloads/ring/doorbell.h"
 #include "workloads/ring/options.h"
-#include "workloads/ring/place.h"
 
 namespace idlewave::ring {
 
@@ -17,7 +17,7 @@ class Exchange {
  public:
   /// Finds out by trying whether MPI sends such messages eagerly. `bells`: one for each rank of the node, or none to
   /// wait as MPI does, by polling. Collective.
-  Exchange(const Options& options, MPI_Comm ranks, const Group& node, std::optional<Doorbells> bells);
+  Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node, std::optional<Doorbells> bells);
 
   /// Once a step by every rank. Returns when the sends and receives of this rank have completed.
   void run();
@@ -49,7 +49,7 @@ class Exchange {
   void complete_asleep();
   void wake(int rank);
   void wake_partners();
-  void note_neighbours(const Group& node);
+  void note_neighbours(const ranks::Group& node);
 
   MPI_Comm ranks_;
   bool synchronous_;

@@ -10,10 +10,10 @@
 #include <variant>
 
 #include "probe/wire/last_words.h"
-#include "workloads/ring/agreement.h"
+#include "workloads/ranks/agreement.h"
+#include "workloads/ranks/place.h"
 #include "workloads/ring/exchange.h"
 #include "workloads/ring/options.h"
-#include "workloads/ring/place.h"
 #include "workloads/ring/report.h"
 #include "workloads/ring/run.h"
 #include "workloads/ring/sharing.h"
@@ -35,17 +35,17 @@ void tell_probe_about(const Options& options, const Work& work) {
   if (!curve.empty()) idlewave_domain_curve(curve.data(), static_cast<int>(curve.size()));
 }
 
-bool waits_asleep(const Options& options, const Group& node) {
+bool waits_asleep(const Options& options, const ranks::Group& node) {
   if (options.waiting != Waiting::kAuto) return options.waiting == Waiting::kAsleep;
   return options.kernel == Kernel::kVirtual || node.size > static_cast<int>(std::thread::hardware_concurrency());
 }
 
 /// Nothing after a failure, which has been reported. Collective.
-std::optional<Exchange> make_exchange(const Options& options, MPI_Comm ranks, const Group& node) {
+std::optional<Exchange> make_exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node) {
   std::optional<Doorbells> bells;
   if (waits_asleep(options, node)) {
     auto shared = share<Doorbells>(node, node.size);
-    if (!all_succeeded(ranks, shared ? wire::ok() : wire::Status{shared.error()})) return std::nullopt;
+    if (!ranks::all_succeeded(ranks, shared ? wire::ok() : wire::Status{shared.error()})) return std::nullopt;
     bells = std::move(*shared);
   }
   return Exchange{options, ranks, node, std::move(bells)};
@@ -59,8 +59,8 @@ wire::Status check_protocol(const Options& options, bool eager) {
       options.message_size)};
 }
 
-int run_ring(const Options& options, MPI_Comm ranks, const Group& world) {
-  const Group node = node_of(ranks);
+int run_ring(const Options& options, MPI_Comm ranks, const ranks::Group& world) {
+  const ranks::Group node = ranks::node_of(ranks);
   idlewave_start(world.rank, world.size);
   const std::optional<Work> work = prepare_work(options, ranks, node);
   if (!work) return kFailed;
@@ -68,13 +68,13 @@ int run_ring(const Options& options, MPI_Comm ranks, const Group& world) {
   std::optional<Exchange> exchange = make_exchange(options, ranks, node);
   if (!exchange) return kFailed;
   if (const auto possible = check_protocol(options, exchange->is_eager()); !possible) {
-    if (world.rank == 0) complain(possible.error());
+    if (world.rank == 0) ranks::complain(possible.error());
     return kBadInput;
   }
   const auto noise = sim::noise::make_noise(options.noise, options.noise_trace);
-  if (!all_succeeded(ranks, noise ? wire::ok() : wire::Status{noise.error()})) return kFailed;
+  if (!ranks::all_succeeded(ranks, noise ? wire::ok() : wire::Status{noise.error()})) return kFailed;
   warm_up(options, ranks, *work, *exchange);
-  const RunResult result = run(options, ranks, *work, *exchange, noise->get(), start_together(ranks, node));
+  const RunResult result = run(options, ranks, *work, *exchange, noise->get(), ranks::start_together(ranks, node));
   idlewave_stop();
   if (options.json) {
     const std::string text = report(options, ranks, *work, result, exchange->is_eager());
@@ -84,10 +84,10 @@ int run_ring(const Options& options, MPI_Comm ranks, const Group& world) {
 }
 
 int run_program(int argc, char** argv) try {
-  const Group world = group_of(MPI_COMM_WORLD);
+  const ranks::Group world = ranks::group_of(MPI_COMM_WORLD);
   const auto parsed = parse_options(argc, argv, world.size);
   if (!parsed) {
-    if (world.rank == 0) complain(parsed.error());
+    if (world.rank == 0) ranks::complain(parsed.error());
     MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
     return kBadInput;
   }
@@ -97,7 +97,7 @@ int run_program(int argc, char** argv) try {
   }
   return run_ring(std::get<Options>(*parsed), MPI_COMM_WORLD, world);
 } catch (...) {
-  complain({wire::last_words()});
+  ranks::complain({wire::last_words()});
   MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the others wait for this rank
   return kBadInput;
 }

@@ -8,17 +8,20 @@
 #include <utility>
 
 #include "probe/arguments/command_line.h"
-#include "probe/words/noise.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
+#include "workloads/ranks/flags.h"
+#include "workloads/ranks/noise_flag.h"
 #include "workloads/ring/scenario_options.h"
 
 namespace idlewave::ring {
 namespace {
 
 using arguments::CommandLine;
-using arguments::Option;
+using ranks::add;
+using ranks::add_choice;
+using ranks::whole;
 using wire::Error;
 using wire::Result;
 using words::parse_bandwidth;
@@ -35,24 +38,6 @@ constexpr const char* kAbout =
     "Propagation and decay of injected one-off delays, CLUSTER 2019.";
 
 constexpr Step kMaxSteps = Step{1} << 47;
-
-/// Reads an argument with one of our own parsers.
-template <class T>
-Option add(CommandLine& app, const char* flag, T& out, Result<T> (*parse)(std::string_view), const std::string& help) {
-  return app.add_text(
-      flag,
-      [&out, parse, flag](const std::string& text) {
-        auto value = parse(text);
-        if (!value) arguments::refuse(flag, value.error().message);
-        out = std::move(*value);
-      },
-      help);
-}
-
-template <class T, T least, T most>
-Result<T> whole(std::string_view text) {
-  return parse_whole(text, least, most);
-}
 
 Result<std::vector<Rank>> parse_distances(std::string_view text) {
   constexpr Rank kFarthest = 100'000'000;
@@ -75,31 +60,6 @@ Result<Delay> parse_delay(std::string_view text) {
   if (!step) return step.error();
   if (!duration) return duration.error();
   return Delay{*rank, *step, *duration};
-}
-
-using Distribution = decltype(support::Noise::distribution);
-
-Result<Distribution> parse_distribution(std::string_view text) {
-  const auto noise = words::parse_noise(text);
-  if (!noise) return noise.error();
-  switch (noise->kind) {
-    case wire::NoiseKind::kExponential: return Distribution{support::ExponentialNoise{noise->amount}};
-    case wire::NoiseKind::kPeriodic: break;
-  }
-  return Distribution{support::PeriodicNoise{noise->amount, noise->frequency}};
-}
-
-template <class E>
-Option add_choice(CommandLine& app, const char* flag, E& out, std::vector<std::pair<std::string, E>> choices,
-                  const std::string& help) {
-  std::string words;
-  for (const auto& choice : choices) words += (words.empty() ? "" : ", ") + choice.first;
-  const auto pick = [&out, choices = std::move(choices), words, flag](const std::string& text) {
-    const auto found = std::ranges::find(choices, text, [](const auto& choice) { return choice.first; });
-    if (found == choices.end()) arguments::refuse(flag, fmt::format("\"{}\" is not one of {}", text, words));
-    out = found->second;
-  };
-  return app.add_text(flag, pick, help);
 }
 
 void add_work(CommandLine& app, Options& o) {
@@ -195,13 +155,8 @@ void add_disturbance(CommandLine& app, Options& o) {
          "repeated.")
       .type_name("RANK:STEP:DURATION")
       .one_value_each();
-  add(app, "--noise", o.noise.distribution, parse_distribution,
-      "Idle time after the work of each step, exponentially distributed, or interruptions at a frequency, as in "
-      "periodic:2.5ms@10Hz; makes idle waves decay (AHW19; AHW20 sec. 3.2). [none]")
-      .type_name("exp:MEAN");
-  add(app, "--seed", o.noise.seed, whole<std::uint64_t, 0, std::numeric_limits<std::uint64_t>::max()>,
-      "Of the noise; each rank and step draws its own, the same as 'idlewave sim'. [1]")
-      .type_name("N");
+  ranks::add_noise(app, o.noise,
+                   "Idle time after the work of each step; makes idle waves decay (AHW19; AHW20 sec. 3.2). {} [none]");
 }
 
 /// A scenario file instead of the flags that say the same.
@@ -212,10 +167,11 @@ struct FromFile {
 };
 
 void add_scenario(CommandLine& app, FromFile& file) {
-  Option scenario = app.add("--scenario", file.path,
-                            "Machine, program, communication, delays and noise from a scenario file, as "
-                            "'idlewave demo' and 'idlewave sim' read it; start as many ranks as it has. What real "
-                            "ranks can't play is refused.");
+  arguments::Option scenario =
+      app.add("--scenario", file.path,
+              "Machine, program, communication, delays and noise from a scenario file, as "
+              "'idlewave demo' and 'idlewave sim' read it; start as many ranks as it has. What real "
+              "ranks can't play is refused.");
   scenario.type_name("FILE");
   app.add("--set", file.settings, "A value in place of that in the scenario, as in program.steps=50. May be repeated.")
       .type_name("KEY=VALUE")
@@ -281,7 +237,7 @@ wire::Status settle(Options& o, const CommandLine& app, Rank ranks) {
     if (delay.rank >= ranks)
       return Error{fmt::format("--delay: there is no rank {}; ranks go from 0 to {}", delay.rank, ranks - 1)};
   }
-  return wire::ok();
+  return ranks::take_noise_trace(o.noise, o.noise_trace);
 }
 
 wire::Status take_scenario(const FromFile& file, const CommandLine& app, Rank ranks, Options& options) {
@@ -290,8 +246,6 @@ wire::Status take_scenario(const FromFile& file, const CommandLine& app, Rank ra
   if (file.without_delays) options.delays.clear();
   return wire::ok();
 }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 
@@ -317,7 +271,7 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
   add_scenario(app, file);
   add_output(app, options);
   if (const auto ending = app.parse(argc, argv)) {
-    if (ending->refused) return Error{first_line(ending->text) + " (iw-ring --help lists what is accepted)"};
+    if (ending->refused) return ranks::refusal(*ending, "iw-ring");
     return std::variant<Options, Text>{Text{ending->text}};
   }
   const auto settled = file.path.empty() ? settle(options, app, ranks) : take_scenario(file, app, ranks, options);

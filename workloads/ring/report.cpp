@@ -36,8 +36,8 @@ struct DomainRow {
 
 /// One row from each domain, on rank 0. Collective.
 std::vector<DomainRow> gather_domains(MPI_Comm ranks, const Work& work, double own_activity) {
-  const Group world = group_of(ranks);
-  const Group& group = work.domain.group;
+  const ranks::Group world = ranks::group_of(ranks);
+  const ranks::Group& group = work.domain.group;
   const DomainRow row{work.domain.id,
                       world.rank,
                       group.rank == 0 ? group.size : 0,
@@ -66,7 +66,7 @@ Json to_json(const std::vector<DomainRow>& rows) {
 }  // namespace
 
 std::string report(const Options& options, MPI_Comm ranks, const Work& work, const RunResult& result, bool eager) {
-  const Group world = group_of(ranks);
+  const ranks::Group world = ranks::group_of(ranks);
   const double makespan = reduce(seconds(result.time.to - result.time.from), MPI_MAX, ranks);
   const double computing = reduce(seconds(result.activity.total()), MPI_SUM, ranks);
   const Span window = window_of(options, result, makespan);

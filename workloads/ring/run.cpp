@@ -2,8 +2,6 @@
 
 #include <idlewave/probe.h>
 
-#include <algorithm>
-
 #include "workloads/ring/ending.h"
 #include "workloads/support/pause.h"
 
@@ -12,17 +10,6 @@ namespace {
 
 using support::monotonic_now;
 using support::sleep_until;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
-/// Idle time after the work of a step.
-void hold_noise(const sim::core::PhaseNoise& noise, int rank, Step step, const Span& work, Nanoseconds start) {
-  constexpr double kForever = 1e9;
-  const double idle = noise.after(rank, step, seconds(work.from - start), seconds(work.to - start));
-  if (idle <= 0) return;
-  idlewave_switch(IDLEWAVE_NONE);
-  sleep_until(work.to + Nanoseconds{static_cast<std::int64_t>(std::min(idle, kForever) * 1e9)});
-}
 
 void hold_delays(const std::vector<Delay>& delays, Step step) {
   for (const Delay& delay : delays) {
@@ -60,7 +47,7 @@ void warm_up(const Options& options, MPI_Comm ranks, const Work& work, Exchange&
 
 RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange,
               const sim::core::PhaseNoise* noise, Nanoseconds start) {
-  const int rank = group_of(ranks).rank;
+  const int rank = ranks::group_of(ranks).rank;
   const std::vector<Delay> delays = delays_of(options.delays, rank);
   Ending ending{ranks, options.steps, options.duration, start};
   RunResult result;
@@ -70,7 +57,7 @@ RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange
     const Span working = do_work(work);
     if (options.json) result.activity.add(working);
     if (work.socket) idlewave_domain_bytes(work.socket->bytes_moved());
-    if (noise) hold_noise(*noise, rank, result.steps, working, start);
+    if (noise) ranks::hold_noise(*noise, rank, result.steps, working, start);
     idlewave_switch(IDLEWAVE_WAIT);
     exchange.run();
   }

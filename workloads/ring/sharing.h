@@ -6,7 +6,7 @@
 #include <array>
 
 #include "probe/wire/result.h"
-#include "workloads/ring/place.h"
+#include "workloads/ranks/place.h"
 
 namespace idlewave::ring {
 
@@ -14,7 +14,7 @@ namespace idlewave::ring {
 /// descriptor(). `size` goes to create alone, `arguments` to both. Collective over the group; the Error is on the ranks
 /// that failed only.
 template <class Shared, class... Arguments>
-wire::Result<Shared> share(const Group& group, int size, const Arguments&... arguments) {
+wire::Result<Shared> share(const ranks::Group& group, int size, const Arguments&... arguments) {
   constexpr int kNone = -1;
   std::array<int, 2> owner_and_descriptor{getpid(), kNone};
   const auto announce = [&] {

@@ -9,7 +9,7 @@
 
 #include "workloads/kernels/divide.h"
 #include "workloads/kernels/stream.h"
-#include "workloads/ring/agreement.h"
+#include "workloads/ranks/agreement.h"
 #include "workloads/ring/sharing.h"
 #include "workloads/support/pause.h"
 
@@ -36,7 +36,7 @@ std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_C
                          ? BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth)
                          : BandwidthCurve(options.curve);
   auto shared = share<VirtualSocket>(domain.group, domain.group.size, curve);
-  if (!all_succeeded(ranks, shared ? wire::ok() : Status{shared.error()})) return std::nullopt;
+  if (!ranks::all_succeeded(ranks, shared ? wire::ok() : Status{shared.error()})) return std::nullopt;
   const auto socket = std::make_shared<VirtualSocket>(std::move(*shared));
   socket->take_seat(domain.group.rank);
   return Work{domain,
@@ -68,7 +68,7 @@ StreamKind stream_kind(Kernel kernel) {
 
 /// Long enough that together the arrays of a node's ranks exceed its last-level cache several times, and at least one
 /// step's work.
-std::size_t stream_length(const Options& options, const Group& node) {
+std::size_t stream_length(const Options& options, const ranks::Group& node) {
   constexpr std::size_t kTimesCache = 4;
   constexpr std::size_t kArrays = 3;
   const long cache = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L);
@@ -106,7 +106,7 @@ double stream_bandwidth(Stream& stream, std::uint64_t bytes, bool runs, MPI_Comm
 }
 
 /// b(1) by one rank of each domain alone, then b of all its ranks together. Collective.
-Bandwidths measure_bandwidths(Stream& stream, std::uint64_t bytes, const Group& domain) {
+Bandwidths measure_bandwidths(Stream& stream, std::uint64_t bytes, const ranks::Group& domain) {
   std::array<double, 2> own{stream_bandwidth(stream, bytes, domain.rank == 0, domain.ranks),
                             stream_bandwidth(stream, bytes, true, domain.ranks)};
   std::array<double, 2> sum{};
@@ -123,9 +123,10 @@ Result<std::shared_ptr<Stream>> make_stream(StreamKind kind, std::size_t length)
   }
 }
 
-std::optional<Work> stream_work(const Options& options, MPI_Comm ranks, const Domain& domain, const Group& node) {
+std::optional<Work> stream_work(const Options& options, MPI_Comm ranks, const Domain& domain,
+                                const ranks::Group& node) {
   auto made = make_stream(stream_kind(options.kernel), stream_length(options, node));
-  if (!all_succeeded(ranks, made ? wire::ok() : Status{made.error()})) return std::nullopt;
+  if (!ranks::all_succeeded(ranks, made ? wire::ok() : Status{made.error()})) return std::nullopt;
   const std::shared_ptr<Stream> stream = std::move(*made);
   const Bandwidths measured = measure_bandwidths(*stream, options.volume, domain.group);
   return Work{domain, [stream, volume = options.volume] { stream->move(volume); }, options.volume, measured, nullptr};
@@ -133,13 +134,13 @@ std::optional<Work> stream_work(const Options& options, MPI_Comm ranks, const Do
 
 }  // namespace
 
-std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const Group& node) {
+std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const ranks::Group& node) {
   if (options.kernel == Kernel::kVirtual) {
     const Domain domain = virtual_domain(ranks, node, options.ranks_per_domain);
     if (options.volume > 0) return memory_bound_on_virtual_socket(options, ranks, domain);
     return core_bound_on_virtual_socket(options, domain);
   }
-  if (options.pin) pin_in_turn(node);
+  if (options.pin) ranks::pin_in_turn(node);
   const Domain domain = numa_domain(node);
   if (options.kernel == Kernel::kDivide) return divide_work(options, domain);
   return stream_work(options, ranks, domain, node);

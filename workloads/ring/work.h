@@ -8,8 +8,8 @@
 
 #include "probe/wire/result.h"
 #include "workloads/kernels/virtual_socket.h"
+#include "workloads/ring/domain.h"
 #include "workloads/ring/options.h"
-#include "workloads/ring/place.h"
 
 namespace idlewave::ring {
 
@@ -30,6 +30,6 @@ struct Work {
 
 /// Gets ready what `options.kernel` needs: pins, allocates, calibrates, measures. Collective over `ranks`; an Error on
 /// any rank is reported by that rank, and then every rank gets nothing.
-std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const Group& node);
+std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const ranks::Group& node);
 
 }  // namespace idlewave::ring

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -115,6 +116,13 @@ Result<NoiseTrace> parse_noise_trace(std::string_view text, std::string_view nam
   Reader reader{name};
   if (const auto status = reader.read(text); !status) return status.error();
   return std::move(reader).take();
+}
+
+std::string to_text(const NoiseTrace& trace) {
+  std::string text;
+  for (const Detour& detour : trace)
+    fmt::format_to(std::back_inserter(text), "{}\t{}\n", detour.start.count(), detour.duration.count());
+  return text;
 }
 
 Result<NoiseTrace> load_noise_trace(const Noise& noise, const std::filesystem::path& folder) {

@@ -14,6 +14,7 @@
 // Empty lines, and lines that begin with #, are skipped.
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,9 @@ using NoiseTrace = std::vector<Detour>;
 /// `name` stands before each complaint: `name:line: ...`. Error: the first line that has not two times, goes back, or
 /// has a negative time or one without a unit; no line at all; or detours that together leave no time for work.
 wire::Result<NoiseTrace> parse_noise_trace(std::string_view text, std::string_view name);
+
+/// Lines of nanoseconds, which parse_noise_trace reads back as the same trace, and LogGOPSim too.
+std::string to_text(const NoiseTrace& trace);
 
 /// The trace that `noise` asks for, from a file in `folder` (or anywhere, if its path is absolute); empty if it asks
 /// for none.

@@ -1,11 +1,11 @@
 #pragma once
-// Where a rank runs: its node, its core, its contention domain.
+// Where a rank runs: its node, its core.
 
 #include <mpi.h>
 
 #include "probe/wire/vocabulary.h"
 
-namespace idlewave::ring {
+namespace idlewave::ranks {
 
 /// Ranks that share something, as a communicator that lives as long as the program.
 struct Group {
@@ -19,18 +19,8 @@ Group group_of(MPI_Comm ranks);
 /// The ranks on this node. Collective.
 Group node_of(MPI_Comm ranks);
 
-/// A contention domain; `id` is unique within a node.
-struct Domain {
-  wire::DomainId id = 0;
-  Group group;
-};
-
-/// Virtual sockets are filled in the order of ranks. One that reaches over two nodes becomes two of the same id.
-/// Collective.
-Domain virtual_domain(MPI_Comm ranks, const Group& node, int ranks_per_domain);
-
-/// The NUMA node on which this process runs now. Collective.
-Domain numa_domain(const Group& node);
+/// Those of `ranks` that give the same colour, in their order. Collective.
+Group part_of(MPI_Comm ranks, int colour);
 
 /// Binds each rank to one core, in turn over those that it may use; does nothing if the launcher has given the ranks
 /// different cores already. Collective over the node.
@@ -39,4 +29,4 @@ void pin_in_turn(const Group& node);
 /// Returns at the same moment on all ranks of a node, as far as the scheduler lets it; that moment. Collective.
 wire::Nanoseconds start_together(MPI_Comm ranks, const Group& node);
 
-}  // namespace idlewave::ring
+}  // namespace idlewave::ranks

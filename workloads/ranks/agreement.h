@@ -5,13 +5,13 @@
 
 #include "probe/wire/result.h"
 
-namespace idlewave::ring {
+namespace idlewave::ranks {
 
-/// One line on stderr.
+/// One line on stderr, behind the name of the program.
 void complain(const wire::Error& error);
 
 /// True on every rank if `own` is success on every rank; else false on every rank, and the first that failed has said
 /// why on stderr. Collective.
 bool all_succeeded(MPI_Comm ranks, const wire::Status& own);
 
-}  // namespace idlewave::ring
+}  // namespace idlewave::ranks

@@ -1,4 +1,4 @@
-#include "workloads/ring/place.h"
+#include "workloads/ranks/place.h"
 
 #include <sched.h>
 
@@ -6,14 +6,8 @@
 
 #include "workloads/support/pause.h"
 
-namespace idlewave::ring {
+namespace idlewave::ranks {
 namespace {
-
-Group split(MPI_Comm ranks, int colour) {
-  MPI_Comm part = MPI_COMM_NULL;
-  MPI_Comm_split(ranks, colour, 0, &part);
-  return group_of(part);
-}
 
 bool all_have(const Group& group, const cpu_set_t& cores) {
   cpu_set_t in_all = cores;
@@ -38,17 +32,10 @@ Group node_of(MPI_Comm ranks) {
   return group_of(node);
 }
 
-Domain virtual_domain(MPI_Comm ranks, const Group& node, int ranks_per_domain) {
-  const int id = group_of(ranks).rank / ranks_per_domain;
-  return {id, split(node.ranks, id)};
-}
-
-Domain numa_domain(const Group& node) {
-  unsigned core = 0;
-  unsigned numa_node = 0;
-  getcpu(&core, &numa_node);
-  const int id = static_cast<int>(numa_node);
-  return {id, split(node.ranks, id)};
+Group part_of(MPI_Comm ranks, int colour) {
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(ranks, colour, 0, &part);
+  return group_of(part);
 }
 
 void pin_in_turn(const Group& node) {
@@ -73,4 +60,4 @@ wire::Nanoseconds start_together(MPI_Comm ranks, const Group& node) {
   return wire::Nanoseconds{start};
 }
 
-}  // namespace idlewave::ring
+}  // namespace idlewave::ranks

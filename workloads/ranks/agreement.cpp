@@ -1,15 +1,18 @@
-#include "workloads/ring/agreement.h"
+#include "workloads/ranks/agreement.h"
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <limits>
 
 #include "probe/wire/printable.h"
 
-namespace idlewave::ring {
+namespace idlewave::ranks {
 
-void complain(const wire::Error& error) { fmt::print(stderr, "iw-ring: {}\n", wire::printable(error.message)); }
+void complain(const wire::Error& error) {
+  fmt::print(stderr, "{}: {}\n", program_invocation_short_name, wire::printable(error.message));
+}
 
 bool all_succeeded(MPI_Comm ranks, const wire::Status& own) {
   constexpr int kNobody = std::numeric_limits<int>::max();
@@ -22,4 +25,4 @@ bool all_succeeded(MPI_Comm ranks, const wire::Status& own) {
   return first_failed == kNobody;
 }
 
-}  // namespace idlewave::ring
+}  // namespace idlewave::ranks

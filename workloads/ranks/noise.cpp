@@ -1,0 +1,27 @@
+#include "workloads/ranks/noise.h"
+
+#include <idlewave/probe.h>
+
+#include <algorithm>
+
+#include "workloads/support/pause.h"
+
+namespace idlewave::ranks {
+namespace {
+
+using wire::Nanoseconds;
+
+double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+void hold_noise(const sim::core::PhaseNoise& noise, wire::Rank rank, wire::Step step, const Span& work,
+                Nanoseconds start) {
+  constexpr double kForever = 1e9;
+  const double idle = noise.after(rank, step, seconds(work.from - start), seconds(work.to - start));
+  if (idle <= 0) return;
+  idlewave_switch(IDLEWAVE_NONE);
+  support::sleep_until(work.to + Nanoseconds{static_cast<std::int64_t>(std::min(idle, kForever) * 1e9)});
+}
+
+}  // namespace idlewave::ranks
