@@ -202,6 +202,17 @@ class Fit {
     }
   }
 
+  /// Of two waits, one after the other, the sum may explain more by itself than each of them does.
+  static Exchange in_two(Exchange exchange, std::size_t place, Rank first) {
+    auto& distances = exchange.distances;
+    const Rank second = distances[place] - first;
+    const auto has = [&](Rank distance) { return std::ranges::find(distances, distance) != distances.end(); };
+    if (first == 0 || second == 0 || first == second || has(first) || has(second)) return exchange;
+    distances[place] = first;
+    distances.insert(distances.begin() + std::ptrdiff_t(place) + 1, second);
+    return exchange;
+  }
+
   /// The best of all that differ in one distance, or in the order of two.
   std::pair<Exchange, double> changed(const Exchange& exchange, double off) {
     Exchange best = exchange;
@@ -216,6 +227,8 @@ class Fit {
         look_at(std::move(other));
       }
     }
+    for (std::size_t i = 0; i < size && size < kMostDistances; ++i)
+      for (const Rank distance : possible_[exchange.ring]) look_at(in_two(exchange, i, distance));
     for (const Rank distance : possible_[exchange.ring]) {
       if (std::ranges::find(exchange.distances, distance) != exchange.distances.end()) continue;
       for (std::size_t i = 0; i <= size; ++i) {
