@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <span>
 
 #include "monitor/analysis/least_squares.h"
@@ -10,7 +11,9 @@ namespace idlewave::analysis {
 namespace {
 
 using timeline::Lane;
+using Sample = Contention::Sample;
 
+constexpr std::size_t kDomainsLooked = 8;
 constexpr std::size_t kStepsLooked = 48;
 constexpr std::size_t kRanksLooked = 4;
 constexpr std::ptrdiff_t kStepsAround = 8;
@@ -21,13 +24,6 @@ constexpr double kBetter = 0.7;
 /// Mean absolute deviations over the root of their number: two standard errors of the difference between the medians of two
 /// halves.
 constexpr double kBeyondChance = 6;
-
-/// The work of one step.
-struct Sample {
-  double time = 0;
-  double alone = 0;
-  double slowdown() const { return time / alone; }
-};
 
 std::vector<double> all(std::span<const Sample> samples, double (*figure)(const Sample&)) {
   std::vector<double> figures;
@@ -57,6 +53,10 @@ bool is_explained(const std::vector<Sample>& samples) {
   return times > kSteady && variation(all(samples, alone_of)) < kBetter * times;
 }
 
+bool show_sharing(const std::vector<Sample>& samples) {
+  return !samples.empty() && (is_explained(samples) || grows_with_slowdown(samples));
+}
+
 }  // namespace
 
 Contention::Contention(const timeline::Timeline& timeline) : timeline_(timeline), shared_(timeline.domains().size()) {
@@ -67,11 +67,8 @@ bool Contention::matters_to(Rank rank) const {
   const int domain = timeline_.domain_of(rank);
   if (domain < 0) return false;
   std::optional<bool>& shared = shared_[std::size_t(domain)];
-  if (!shared) {
-    // Looking whether it matters asks for times alone: as if it did.
-    shared = true;
-    shared = is_shared(domain);
-  }
+  if (!shared)
+    shared = bandwidths_[std::size_t(domain)] && (show_sharing(samples_of(domain)) || is_shared_in_several());
   return *shared;
 }
 
@@ -80,12 +77,14 @@ const std::vector<Rank>& Contention::mates(Rank rank) const {
   return matters_to(rank) ? timeline_.domains()[std::size_t(timeline_.domain_of(rank))].ranks : kNone;
 }
 
-double Contention::alone(Rank rank, const StepCourse& course) const {
-  if (!matters_to(rank)) return double(course.work().count());
-  const int domain = timeline_.domain_of(rank);
+double Contention::time_alone(int domain, const StepCourse& course) const {
   const Window work = work_of(course);
   const auto& ranks = timeline_.domains()[std::size_t(domain)].ranks;
   return Concurrency(work_in(timeline_, ranks, work), bandwidths_[std::size_t(domain)]).within(work).alone;
+}
+
+double Contention::alone(Rank rank, const StepCourse& course) const {
+  return matters_to(rank) ? time_alone(timeline_.domain_of(rank), course) : double(course.work().count());
 }
 
 double Contention::owed_to_others(Rank rank, wire::Step step, Nanoseconds begin) const {
@@ -102,24 +101,33 @@ double Contention::owed_to_others(Rank rank, wire::Step step, Nanoseconds begin)
   return (median(std::move(alones)) * slowdown - median(std::move(works))) * 1e-9;
 }
 
-/// By some steps of some of its ranks.
-bool Contention::is_shared(int domain) const {
-  const timeline::Domain& each = timeline_.domains()[std::size_t(domain)];
-  if (!bandwidths_[std::size_t(domain)] || each.ranks.size() < 2) return false;
+/// Some steps of some of its ranks; none where nobody can take anything from anybody.
+std::vector<Sample> Contention::samples_of(int domain) const {
+  const auto& ranks = timeline_.domains()[std::size_t(domain)].ranks;
   std::vector<Sample> samples;
-  const std::size_t stride = std::max<std::size_t>(1, each.ranks.size() / kRanksLooked);
-  for (std::size_t i = 0; i < each.ranks.size(); i += stride) {
-    const Lane* lane = timeline_.lane(each.ranks[i]);
+  if (!bandwidths_[std::size_t(domain)] || ranks.size() < 2) return samples;
+  for (std::size_t i = 0; i < ranks.size(); i += std::max<std::size_t>(1, ranks.size() / kRanksLooked)) {
+    const Lane* lane = timeline_.lane(ranks[i]);
     if (!lane) continue;
     const auto steps = lane->steps();
     for (std::size_t k = 0; k < steps.size(); k += std::max<std::size_t>(1, steps.size() / kStepsLooked)) {
       const StepCourse course = course_of(*lane, steps[k]);
       if (!course.over) continue;
-      const double took = double(course.work().count()), by_itself = alone(each.ranks[i], course);
+      const double took = double(course.work().count()), by_itself = time_alone(domain, course);
       if (by_itself > 0) samples.push_back({took, by_itself});
     }
   }
-  return !samples.empty() && (is_explained(samples) || grows_with_slowdown(samples));
+  return samples;
+}
+
+bool Contention::is_shared_in_several() const {
+  if (shared_in_several_) return *shared_in_several_;
+  std::vector<Sample> samples;
+  const std::size_t domains = bandwidths_.size();
+  for (std::size_t i = 0; i < domains; i += std::max<std::size_t>(1, domains / kDomainsLooked))
+    std::ranges::copy(samples_of(int(i)), std::back_inserter(samples));
+  shared_in_several_ = show_sharing(samples);
+  return *shared_in_several_;
 }
 
 }  // namespace idlewave::analysis

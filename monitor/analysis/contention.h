@@ -10,9 +10,16 @@ namespace idlewave::analysis {
 
 /// Tells a rank that worked longer because it had more to do from one that shared its memory interface with more others
 /// (Progress::alone). Whether work is of that kind is learnt from the session: it is where times alone vary less than times
-/// do, or times are the longer the more ranks were at work beside. The timeline must outlive it.
+/// do, or times are the longer the more ranks were at work beside, in this domain or in several: a domain of few ranks
+/// that noise disturbs does not tell by itself. The timeline must outlive it.
 class Contention {
  public:
+  /// The work of one step: how long it took, and how long it would have taken alone.
+  struct Sample {
+    double time = 0, alone = 0;
+    double slowdown() const { return time / alone; }
+  };
+
   explicit Contention(const timeline::Timeline& timeline);
 
   /// Its domain's bandwidth is known to be what its ranks share.
@@ -27,11 +34,14 @@ class Contention {
   const std::vector<wire::Rank>& mates(wire::Rank rank) const;
 
  private:
-  bool is_shared(int domain) const;
+  double time_alone(int domain, const StepCourse& course) const;
+  std::vector<Sample> samples_of(int domain) const;
+  bool is_shared_in_several() const;
 
   const timeline::Timeline& timeline_;
   std::vector<Bandwidth> bandwidths_;                ///< By domain.
   mutable std::vector<std::optional<bool>> shared_;  ///< By domain; found out when it is asked for.
+  mutable std::optional<bool> shared_in_several_;
 };
 
 }  // namespace idlewave::analysis

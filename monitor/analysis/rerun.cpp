@@ -89,10 +89,19 @@ void Rerun::touch(Rank rank) {
   expect_work_end(group);
 }
 
+/// Up to now in the recording; what begins at this very moment has not, for the wait before it may have to go on.
+std::size_t Rerun::steps_begun(const Lane& lane) const {
+  const std::size_t begun = lane.steps_begun_before(origin_.begin + rounded(now_) + Nanoseconds{1});
+  if (begun < 2) return begun;
+  const auto steps = lane.steps();
+  const bool begins_now = since_origin(steps[begun - 1].begin) > now_ - kRounding;
+  return begins_now && steps[begun - 2].step < steps[begun - 1].step ? begun - 1 : begun;
+}
+
 /// Where the recording has it now.
 void Rerun::join(Rank rank, Group& group, std::size_t place, double done) {
   const Lane* lane = timeline_.lane(rank);
-  const std::size_t begun = lane ? lane->steps_begun_before(origin_.begin + rounded(now_) + Nanoseconds{1}) : 0;
+  const std::size_t begun = lane ? steps_begun(*lane) : 0;
   if (begun == 0) return;
   Runner& runner = at(rank);
   const timeline::StepRecord record = lane->steps()[begun - 1];
@@ -109,6 +118,7 @@ void Rerun::join(Rank rank, Group& group, std::size_t place, double done) {
   ++in_step_[runner.step];
   const double work_begins = since_origin(runner.course.begin) + runner.part.held,
                posted = since_origin(runner.course.post);
+  if (now_ < posted) events_.push({posted, Kind::kWasPosted, rank, std::uint32_t(runner.index)});
   if (now_ < work_begins) {
     become(rank, Doing::kHeld);
     expect(work_begins, Kind::kGoesOn, rank);

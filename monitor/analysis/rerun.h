@@ -103,6 +103,7 @@ class Rerun {
   double since_origin(Nanoseconds time) const { return double((time - origin_.begin).count()); }
   void begin();
   void touch(Rank rank);
+  std::size_t steps_begun(const timeline::Lane& lane) const;
   void join(Rank rank, Group& group, std::size_t place, double done);
   void begin_step(Rank rank, std::size_t index);
   void leave_out_excess(OwnPart& part);

@@ -1,6 +1,7 @@
 #include "monitor/analysis/served_work.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace idlewave::analysis {
 namespace {
@@ -9,7 +10,7 @@ using timeline::Lane;
 using timeline::StepRecord;
 using timeline::Timeline;
 
-constexpr int kStepsBefore = 3;
+constexpr int kStepsBefore = 8;
 constexpr int kStepsAtOnce = 16;
 /// Of the work: times are rounded, and what is nearer is equal.
 constexpr double kSame = 1e-5;
@@ -30,7 +31,8 @@ ServedWork::ServedWork(const Timeline& timeline, std::span<const Rank> ranks, co
     : service_(ranks.size(), bandwidth),
       volume_(volume),
       zero_(from),
-      gathered_to_(from - kStepsBefore * typical_step),
+      known_from_(from - kStepsBefore * typical_step),
+      gathered_to_(known_from_),
       stretch_(kStepsAtOnce * typical_step),
       tracks_(ranks.size()) {
   for (std::size_t place = 0; place < ranks.size(); ++place) {
@@ -39,8 +41,12 @@ ServedWork::ServedWork(const Timeline& timeline, std::span<const Rank> ranks, co
     if (!track.lane) continue;
     const std::size_t begun = track.lane->steps_begun_before(gathered_to_ + Nanoseconds{1});
     track.first = track.next = begun == 0 ? 0 : begun - 1;
+    if (begun == 0) continue;
+    const StepCourse course = course_of(*track.lane, track.lane->steps()[begun - 1]);
+    track.begins_unknown = course.post <= from && since_zero(course.begin) + held(course) < since_zero(known_from_);
   }
   read_to(from);
+  posts_ = cut_ = 0;
 }
 
 void ServedWork::gather(Nanoseconds until) {
@@ -83,12 +89,23 @@ void ServedWork::take(const Change& change) {
   if (change.place == tracks_.size()) return;
   if (change.posts) return post(tracks_[change.place], change);
   if (service_.is_at_work(change.place)) service_.stop(change.place);
-  service_.begin(change.place, volume_);
+  service_.begin(change.place, is_unknown(change) ? std::numeric_limits<double>::infinity() : volume_);
+}
+
+/// Of what began before anybody's company is known. It is at work until it posts: in a domain that is never idle, work
+/// that is done too early leaves others too much for ever; what is done too late is cut at the next posts.
+bool ServedWork::is_unknown(const Change& change) const {
+  const Track& track = tracks_[change.place];
+  return track.begins_unknown && change.index == track.first;
 }
 
 void ServedWork::post(Track& track, const Change& change) {
   OwnPart& part = track.parts[change.index - track.first];
   const double left = service_.is_at_work(change.place) ? service_.stop(change.place) : 0;
+  if (is_unknown(change)) {
+    part.work = volume_;
+    return;
+  }
   if (left == 0) part.idle = change.at - track.ended;
   part.work = left > kSame * volume_ ? volume_ - left : volume_;
   if (part.idle < kSame * volume_) part.idle = 0;

@@ -36,7 +36,7 @@ class ServedWork {
   /// Of the place-th rank's record `index` of its lane: reads on to its post.
   const OwnPart& part(std::size_t place, std::size_t index);
 
-  /// Share of all works that were cut.
+  /// Share of the works since `from` that were cut.
   double share_cut() const { return posts_ > 0 ? double(cut_) / double(posts_) : 0; }
 
  private:
@@ -53,17 +53,20 @@ class ServedWork {
     std::size_t first = 0, next = 0;  ///< Index of the first record that was read, and of the next one.
     std::vector<OwnPart> parts;
     std::vector<Nanoseconds> posts;
-    double ended = 0;  ///< When its latest work was done.
+    bool begins_unknown = false;  ///< Of the work of the first one nothing is known but when it ends.
+    double ended = 0;             ///< When its latest work was done.
   };
   /// Nanoseconds from where it begins, so that rounding does not depend on when in the session that is.
   double since_zero(Nanoseconds time) const { return double((time - zero_).count()); }
   void gather(Nanoseconds until);
   void take(const Change& change);
   void post(Track& track, const Change& change);
+  bool is_unknown(const Change& change) const;
 
   Service service_;
   double volume_;
   Nanoseconds zero_;
+  Nanoseconds known_from_;  ///< Of what was at work before it is not known who worked beside it.
   Nanoseconds gathered_to_;
   Nanoseconds stretch_;
   std::vector<Track> tracks_;

@@ -16,7 +16,9 @@ std::string list_of_sheets() {
   std::string text;
   for (const Sheet& sheet : theory_sheets())
     text += fmt::format("{:<17} {} ({})\n", sheet.name, sheet.about, sheet.paper);
-  return text + "\n'idlewave theory NAME' works one out with the paper's figures, 'idlewave theory NAME KEY=VALUE ...' with yours.\n";
+  return text +
+         "\n'idlewave theory NAME' works one out with the paper's figures, 'idlewave theory NAME KEY=VALUE ...' with "
+         "yours.\n";
 }
 
 std::string value_in_words(const Told& told) {
@@ -26,8 +28,7 @@ std::string value_in_words(const Told& told) {
   if (told.key.ends_with("ranks_per_s")) return fmt::format("{:.4g} ranks/s", told.value);
   if (told.key.ends_with("bytes_per_flop")) return fmt::format("{:.4g} B/flop", told.value);
   if (told.key.ends_with("flop_per_s")) return fmt::format("{:.4g} Gflop/s", told.value / 1e9);
-  if (told.key.ends_with("_s"))
-    return fmt::format("{:.5g} s", told.value);
+  if (told.key.ends_with("_s")) return fmt::format("{:.5g} s", told.value);
   return fmt::format("{:.4g}", told.value);
 }
 

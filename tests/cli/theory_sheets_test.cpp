@@ -23,14 +23,14 @@ double told(const std::string& name, const std::string& key, const Words& words 
 
 /// As printed in the papers.
 TEST(TheorySheets, HaveThePapersFigures) {
-  EXPECT_NEAR(told("overlap", "bound"), 1.23, 0.005);                                                // Table 1
-  EXPECT_NEAR(told("contention", "step_s"), 124.76e-3, 1e-5);                                        // Table II
+  EXPECT_NEAR(told("overlap", "bound"), 1.23, 0.005);          // Table 1
+  EXPECT_NEAR(told("contention", "step_s"), 124.76e-3, 1e-5);  // Table II
   EXPECT_NEAR(told("contention", "step_s", {{"memory", "1.71ms"}, {"network", "200us"}}), 1.75e-3, 1e-5);
-  EXPECT_NEAR(told("accelerators", "step_by_speed_s"), 1.46e-3, 5e-6);                               // section VI
-  EXPECT_NEAR(told("spmv", "flop_per_s"), 2.66e9, 5e6);                                              // section 3.1
+  EXPECT_NEAR(told("accelerators", "step_by_speed_s"), 1.46e-3, 5e-6);  // section VI
+  EXPECT_NEAR(told("spmv", "flop_per_s"), 2.66e9, 5e6);                 // section 3.1
   EXPECT_NEAR(told("spmv", "kappa_measured"), 2.5, 0.05);
   EXPECT_DOUBLE_EQ(told("reserved-threads", "best_ratio"), 1 + 1 * (1 - 1.0 / 8));
-  EXPECT_DOUBLE_EQ(told("chebfd", "code_balance_bytes_per_flop"), (260.0 / 32 + 80) / 146);          // eq. 3
+  EXPECT_DOUBLE_EQ(told("chebfd", "code_balance_bytes_per_flop"), (260.0 / 32 + 80) / 146);  // eq. 3
   // Fig. 5c: the fronts run 3 to 1.
   const Words fig5c{{"distances", "1,-1,-2"}, {"wait", "split"}};
   EXPECT_DOUBLE_EQ(told("idle-wave", "ranks_per_step_down", fig5c), 3);

@@ -42,6 +42,7 @@ class Simulation {
     stages_ = stages;
     posted_.assign(n, std::vector<Real>(static_cast<std::size_t>(p_.steps * stages), kNever));
     run_.step_start.assign(n, std::vector<double>(static_cast<std::size_t>(p_.steps), 0));
+    run_.finish.assign(n, 0);
     run_.work.assign(n, std::vector<WorkSpan>(static_cast<std::size_t>(p_.steps)));
     run_.domain_bytes.assign(
         (n + static_cast<std::size_t>(p_.ranks_per_domain) - 1) / static_cast<std::size_t>(p_.ranks_per_domain), 0);
@@ -158,7 +159,8 @@ class Simulation {
     RankState& r = at(rank);
     if (r.stage + 1 < stages_) return begin_wait(rank, r.stage + 1);
     r.doing = Doing::kFinished;
-    if (++r.step < p_.steps) begin_step(rank);
+    if (++r.step < p_.steps) return begin_step(rank);
+    run_.finish[static_cast<std::size_t>(rank)] = now();
   }
 
   /// Eager: a receive ends at max(own post, sender's post + T), a send at its post. Rendezvous: both at max(both posts)

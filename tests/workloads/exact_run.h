@@ -35,6 +35,7 @@ struct WorkSpan {
 struct ExactRun {
   double makespan = 0;
   std::vector<std::vector<double>> step_start;  ///< [rank][step]
+  std::vector<double> finish;                   ///< Of each rank: when it had waited for the last time.
   std::vector<std::vector<WorkSpan>> work;      ///< [rank][step]
   std::vector<double> domain_bytes;
 

@@ -55,10 +55,11 @@ void add_measurement(CommandLine& app, Options& o) {
 }
 
 void add_output(CommandLine& app, Options& o) {
-  app.add("--trace", o.trace,
-          "Write what was found as a noise trace: each line begin and duration of a detour in nanoseconds, as scenarios "
-          "(noise.file), --noise trace:FILE of our other programs and LogGOPSim read it. Of several ranks each writes "
-          "FILE.RANK (WLFH16 sec. 2.2).")
+  app.add(
+         "--trace", o.trace,
+         "Write what was found as a noise trace: each line begin and duration of a detour in nanoseconds, as scenarios "
+         "(noise.file), --noise trace:FILE of our other programs and LogGOPSim read it. Of several ranks each writes "
+         "FILE.RANK (WLFH16 sec. 2.2).")
       .type_name("FILE");
   app.add_flag("--json", o.json, "Print one JSON object instead of text.");
 }
