@@ -18,6 +18,7 @@ std::span<const Verb> verb_table() {
       Verb{"info", "What is in a session file"},
       Verb{"sim", "Simulate a scenario, a schedule, or the program of a recorded session"},
       Verb{"study", "Simulate a scenario with many values and draw what comes out"},
+      Verb{"calibrate", "Measure memory bandwidth over the number of cores, and where it saturates"},
       Verb{"doctor", "What works here, what does not, and how to mend it"},
       Verb{"agent", "Collect what the ranks of a node report; they start it themselves"},
   };
