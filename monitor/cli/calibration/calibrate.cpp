@@ -24,7 +24,9 @@ namespace {
 constexpr double kMostScatter = 0.1;
 constexpr auto kLookAround = std::chrono::milliseconds(500);
 
-int busy(const std::string& why) { return fail(fmt::format("the machine is busy, so nothing is kept: {}", why), kBusy); }
+int busy(const std::string& why) {
+  return fail(fmt::format("the machine is busy, so nothing is kept: {}", why), kBusy);
+}
 
 std::vector<int> processors_of(const std::vector<MeasuredDomain>& domains) {
   std::vector<int> all;
@@ -76,7 +78,8 @@ void ask_likwid(Calibration& calibration) {
   const auto program = host::find_program("likwid-bench");
   if (!program) return;
   for (LoopResult& loop : calibration.loops) {
-    loop.likwid = ask_likwid_bench(*program, loop.kind, 0, calibration.domains.front(), calibration.array_bytes.front());
+    loop.likwid =
+        ask_likwid_bench(*program, loop.kind, 0, calibration.domains.front(), calibration.array_bytes.front());
     if (loop.likwid.size() < std::size_t(calibration.cores_of_domain())) loop.likwid.clear();
   }
 }

@@ -65,16 +65,20 @@ void add_flags(CommandLine& app, Options& o) {
 }
 
 constexpr const char* kAbout =
-    "Measures b(n), the memory bandwidth that n cores of a contention domain draw together, for n = 1 to all of them, and "
+    "Measures b(n), the memory bandwidth that n cores of a contention domain draw together, for n = 1 to all of them, "
+    "and "
     "where it saturates: Fig. 3a and section 4.2 of A. Afzal, G. Hager, G. Wellein, \"Desynchronization and wave "
     "pattern formation in MPI-parallel and hybrid memory-bound programs\" (2020)";
 
 constexpr const char* kFooter =
-    "N_sc is the smallest n whose bandwidth lies within 5 % of the largest. Values are medians of the repeats, intervals "
-    "hold 95 % (bootstrap). Bytes are those that cross the memory interface: an ordinary store also reads the line that "
+    "N_sc is the smallest n whose bandwidth lies within 5 % of the largest. Values are medians of the repeats, "
+    "intervals "
+    "hold 95 % (bootstrap). Bytes are those that cross the memory interface: an ordinary store also reads the line "
+    "that "
     "it writes (write-allocate), a non-temporal one does not; what STREAM counts stands beside it.\n"
     "Exit codes: 0; 1 if it failed; 2 for a wrong call; 3 if the machine is busy (other programs took more than 5 % of "
-    "the processors' time, other virtual machines more than 2 %, or repeats scatter by more than 10 %): then nothing is "
+    "the processors' time, other virtual machines more than 2 %, or repeats scatter by more than 10 %): then nothing "
+    "is "
     "kept.";
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 namespace idlewave::cli::calibration {
 
-/// With an interval that holds the truth in about 95 of 100 calibrations.
+/// With an interval that is to hold the truth in 95 of 100 calibrations; of b_sat, where a curve is flat over many n, it
+/// does so in some 88 (tests/cli/calibration).
 struct Estimate {
   double value = 0;
   double low = 0;

@@ -2,8 +2,8 @@
 // The same bandwidths as likwid-bench has them, where that is installed: a program of its own, under another licence.
 
 #include <filesystem>
-#include <string_view>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "monitor/cli/calibration/measurement.h"

