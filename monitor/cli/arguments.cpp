@@ -19,6 +19,7 @@
 #include "probe/words/quantity.h"
 #include "probe/words/ranks.h"
 #include "probe/words/window.h"
+#include "workloads/support/scenario.h"
 
 namespace idlewave::cli {
 namespace {
@@ -88,12 +89,17 @@ void add_headless(CommandLine& app, WatchOptions& options) {
       .hide();
 }
 
+wire::Result<std::vector<std::string>> load_machine(std::string_view path) { return support::load_machine(path); }
+
 void add_demo(CommandLine& app, DemoOptions& o, Parsed& parsed) {
   CommandLine verb = app.verb("demo");
   verb.add("lesson", o.lesson, "Name of the lesson (memory-bound)").type_name("NAME");
   verb.add_flag("--list", o.list, "Name the lessons");
   verb.add_flag("--simulated", o.simulated,
                 "With simulated ranks instead of MPI ranks: thousands of them, and no MPI is needed");
+  add_word(verb, "--machine", "FILE",
+           "On domains and bandwidths of this file, which `idlewave calibrate` writes, instead of the lesson's",
+           load_machine, [&o](std::vector<std::string> machine) { o.machine = std::move(machine); });
   verb.add_int(
           "--ranks", [&o](Rank n) { o.ranks = n; }, "Number of MPI ranks")
       .within(1, 100000);

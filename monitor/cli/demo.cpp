@@ -53,7 +53,7 @@ wire::Result<Play> load(const DemoOptions& options) {
   if (!path) return path.error();
   const auto written = support::load_scenario(*path);
   if (!written) return written.error();
-  std::vector<std::string> overrides;
+  std::vector<std::string> overrides = options.machine;
   if (options.ranks) overrides.push_back(fmt::format("machine.ranks={}", *options.ranks));
   if (options.ranks_per_domain)
     overrides.push_back(fmt::format("machine.ranks_per_domain={}", *options.ranks_per_domain));

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "monitor/cli/arguments.h"
+#include "monitor/cli/calibration/verb.h"
 #include "monitor/cli/simulation/verbs.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/process/exec.h"
@@ -15,6 +16,7 @@ int call(int argc, char** argv) {
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "sim") return simulation::simulate(argc - 1, argv + 1);
   if (verb == "study") return simulation::study(argc - 1, argv + 1);
+  if (verb == "calibrate") return calibration::calibrate(argc - 1, argv + 1);
   return dispatch(argc, argv);
 }
 

@@ -31,7 +31,8 @@ struct WatchOptions {
 struct DemoOptions : WatchOptions {
   std::string lesson = "memory-bound";
   bool list = false;
-  bool simulated = false;  ///< Ranks of `idlewave sim` instead of MPI ranks.
+  std::vector<std::string> machine;  ///< Settings of a machine file; empty: the lesson's own machine.
+  bool simulated = false;            ///< Ranks of `idlewave sim` instead of MPI ranks.
   std::optional<Rank> ranks;
   std::optional<Rank> ranks_per_domain;
   std::optional<std::int64_t> steps;

@@ -19,6 +19,7 @@ std::span<const Verb> verb_table() {
       Verb{"sim", "Simulate a scenario, a schedule, or the program of a recorded session"},
       Verb{"study", "Simulate a scenario with many values and draw what comes out"},
       Verb{"theory", "Work out a formula of the papers, with their figures or yours"},
+      Verb{"calibrate", "Measure memory bandwidth over the number of cores, and where it saturates"},
       Verb{"doctor", "What works here, what does not, and how to mend it"},
       Verb{"agent", "Collect what the ranks of a node report; they start it themselves"},
   };

@@ -75,6 +75,28 @@ Topology::~Topology() {
 
 const std::vector<MachineDomain>& Topology::domains() const { return impl_->domains; }
 
+std::vector<int> Topology::cores_of(wire::DomainId domain) const {
+  const hwloc_const_cpuset_t set = impl_->processors[std::size_t(domain)];
+  std::vector<int> cores;
+  for (hwloc_obj_t core = nullptr;
+       (core = hwloc_get_next_obj_inside_cpuset_by_type(impl_->topology, set, HWLOC_OBJ_CORE, core)) != nullptr;)
+    cores.push_back(hwloc_bitmap_first(core->cpuset));
+  std::ranges::sort(cores);
+  return cores.empty() ? processors_in(set) : cores;
+}
+
+std::uint64_t Topology::last_cache_of(wire::DomainId domain) const {
+  const hwloc_const_cpuset_t set = impl_->processors[std::size_t(domain)];
+  for (const hwloc_obj_type_t level : {HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE}) {
+    std::uint64_t bytes = 0;
+    for (hwloc_obj_t cache = nullptr; (cache = hwloc_get_next_obj_by_type(impl_->topology, level, cache)) != nullptr;) {
+      if (hwloc_bitmap_intersects(cache->cpuset, set)) bytes += cache->attr->cache.size;
+    }
+    if (bytes > 0) return bytes;
+  }
+  return 0;
+}
+
 Topology::Place Topology::place_of(pid_t pid) const {
   if (impl_->domains.empty()) return {};
   const Bitmap set = make_bitmap();

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,10 @@ class Topology {
   Topology& operator=(const Topology&) = delete;
 
   const std::vector<sampler::MachineDomain>& domains() const;
+  /// One processor of each core of a domain, ascending: its others share the core with it.
+  std::vector<int> cores_of(wire::DomainId domain) const;
+  /// Bytes of the last level of cache that the processors of a domain have, all caches of it together. 0: not known.
+  std::uint64_t last_cache_of(wire::DomainId domain) const;
 
   struct Place {
     wire::DomainId domain = wire::kNoDomain;

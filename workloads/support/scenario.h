@@ -175,12 +175,17 @@ struct Scenario {
 
 /// Reads a scenario. `name` stands before each complaint (`name:line: key: ...`). Each override is `table.key=value`,
 /// applied in order: `machine.ranks=4000`, `program.volume=50 MB`, `communication.distances=[-1, 1]`, `delay.0.rank=7`,
-/// `loggops.L=2500ns`. Error: the first unknown key, missing unit, missing key or value out of range, in the file or in
-/// an override.
+/// `loggops.L=2500ns`; with nothing behind `=` the key is taken out. Error: the first unknown key, missing unit, missing
+/// key or value out of range, in the file or in an override.
 wire::Result<Scenario> parse_scenario(std::string_view text, std::string_view name,
                                       std::span<const std::string> overrides = {});
 
 /// The same from a file.
 wire::Result<Scenario> load_scenario(const std::filesystem::path& path, std::span<const std::string> overrides = {});
+
+/// A machine file, as `idlewave calibrate` writes it, is a [machine] alone: ranks_per_domain, and a curve or two
+/// bandwidths. As overrides that put it into a scenario, in the place of the bandwidths that this has. Error: as above.
+wire::Result<std::vector<std::string>> parse_machine(std::string_view text, std::string_view name);
+wire::Result<std::vector<std::string>> load_machine(const std::filesystem::path& path);
 
 }  // namespace idlewave::support

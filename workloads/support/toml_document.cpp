@@ -74,6 +74,7 @@ wire::Status apply_override(toml::table& root, const std::string& text) {
   }
   toml::table* table = node->as_table();
   if (table == nullptr || path.empty() || node == &root) return refuse("names no key of a table");
+  if (text.find_first_not_of(' ', equals + 1) == std::string::npos) return table->erase(path), wire::ok();
   try {
     toml::table value = value_table(std::string_view{text}.substr(equals + 1), std::string{kOverride} + text);
     table->insert_or_assign(path, std::move(*value.get("value")));

@@ -18,6 +18,7 @@ namespace {
 
 using arguments::CommandLine;
 using arguments::Option;
+using sim::sweep::add_settings;
 
 constexpr Rank kMostFactor = 100'000'000;
 
@@ -43,12 +44,6 @@ T value_or_refuse(wire::Result<T> result, const std::string& flag) {
 
 void add_scenario(CommandLine& app, std::filesystem::path& scenario, const std::string& help = "Scenario file (TOML)") {
   app.add("scenario", scenario, help).type_name("FILE");
-}
-
-void add_settings(CommandLine& app, std::vector<std::string>& settings) {
-  app.add("--set", settings, "Another value for a key of the scenario, as in machine.ranks=4000")
-      .type_name("KEY=VALUE")
-      .one_word_each();
 }
 
 void add_window(CommandLine& app, words::Fractions& window) {

@@ -47,11 +47,29 @@ std::vector<std::string> list_of(const std::string& text) {
 
 }  // namespace
 
-void add_options(CommandLine& app, Options& o) {
-  app.add("scenario", o.scenario, "Scenario file (TOML)").type_name("FILE");
-  app.add("--set", o.settings, "Another value for a key of the scenario, as in machine.ranks=4000")
+void add_settings(CommandLine& app, std::vector<std::string>& settings) {
+  app.add_texts(
+         "--set",
+         [&settings](const std::vector<std::string>& texts) {
+           settings.insert(settings.end(), texts.begin(), texts.end());
+         },
+         "Another value for a key of the scenario, as in machine.ranks=4000")
       .type_name("KEY=VALUE")
       .one_word_each();
+  app.add_text(
+         "--machine",
+         [&settings](const std::string& path) {
+           const auto machine = support::load_machine(path);
+           if (!machine) arguments::refuse("--machine", machine.error().message);
+           settings.insert(settings.begin(), machine->begin(), machine->end());
+         },
+         "Domains and bandwidths from this file, which `idlewave calibrate` writes, instead of the scenario's")
+      .type_name("FILE");
+}
+
+void add_options(CommandLine& app, Options& o) {
+  app.add("scenario", o.scenario, "Scenario file (TOML)").type_name("FILE");
+  add_settings(app, o.settings);
   app.add_texts(
          "--sweep",
          [&o](const std::vector<std::string>& texts) {

@@ -36,6 +36,9 @@ struct Options {
   bool json = false;
 };
 
+/// `--set`, and `--machine`, which comes before all of them: both end up in `settings`.
+void add_settings(arguments::CommandLine& app, std::vector<std::string>& settings);
+
 /// Those of a sweep, among others of the same command line.
 void add_options(arguments::CommandLine& app, Options& options);
 
