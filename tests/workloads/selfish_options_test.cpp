@@ -40,11 +40,16 @@ TEST(SelfishOptions, TakeAThresholdALimitAndAFile) {
 }
 
 TEST(SelfishOptions, RefuseBadInputInOneLineThatNamesTheFlag) {
-  const std::vector<std::vector<const char*>> bad = {{"--duration", "5"},        {"--duration", "0 s"},
-                                                     {"--duration", "25 h"},     {"--detours", "0"},
-                                                     {"--detours", "5000001"},   {"--times", "1"},
-                                                     {"--threshold", "-1us"},    {"--threshold", "7"},
-                                                     {"--trace"},                {"--histogram"},
+  const std::vector<std::vector<const char*>> bad = {{"--duration", "5"},
+                                                     {"--duration", "0 s"},
+                                                     {"--duration", "25 h"},
+                                                     {"--detours", "0"},
+                                                     {"--detours", "5000001"},
+                                                     {"--times", "1"},
+                                                     {"--threshold", "-1us"},
+                                                     {"--threshold", "7"},
+                                                     {"--trace"},
+                                                     {"--histogram"},
                                                      {"--times", "9", "--threshold", "2us"}};
   for (const auto& arguments : bad) {
     const Parsed parsed = parse(arguments);

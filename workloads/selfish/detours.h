@@ -20,8 +20,8 @@ using wire::Nanoseconds;
 
 /// What can be seen by a clock.
 struct Rhythm {
-  Nanoseconds shortest{};     ///< Of all iterations that were not 0; 0 if the clock stood still.
-  Nanoseconds granularity{};  ///< All differences are multiples of it.
+  Nanoseconds shortest{};      ///< Of all iterations that were not 0; 0 if the clock stood still.
+  Nanoseconds granularity{};   ///< All differences are multiples of it.
   std::uint64_t repeated = 0;  ///< Readings that were the same as the one before: the clock is coarser than the loop.
 };
 
@@ -46,10 +46,10 @@ Rhythm rhythm_of(Clock&& now, std::uint64_t iterations) {
 
 /// What is looked for, and how far.
 struct Search {
-  Nanoseconds shortest{};      ///< An iteration without a detour.
-  Nanoseconds threshold{};     ///< A longer iteration holds a detour.
-  Nanoseconds duration{};      ///< The loop ends after that time ...
-  std::uint64_t most = 0;      ///< ... or after so many detours.
+  Nanoseconds shortest{};   ///< An iteration without a detour.
+  Nanoseconds threshold{};  ///< A longer iteration holds a detour.
+  Nanoseconds duration{};   ///< The loop ends after that time ...
+  std::uint64_t most = 0;   ///< ... or after so many detours.
 };
 
 struct Measurement {

@@ -48,8 +48,8 @@ Finding find_detours(const Options& options, MPI_Comm ranks, const ranks::Group&
   own.rhythm = rhythm_of(support::monotonic_now, kToLearnTheRhythm);
   own.threshold = options.threshold.value_or(options.times_shortest * own.rhythm.shortest);
   ranks::start_together(ranks, node);
-  own.measured = measure(support::monotonic_now,
-                         {own.rhythm.shortest, own.threshold, options.duration, options.most_detours});
+  own.measured =
+      measure(support::monotonic_now, {own.rhythm.shortest, own.threshold, options.duration, options.most_detours});
   own.core = sched_getcpu();
   return own;
 }
