@@ -11,12 +11,12 @@
 #include "monitor/theory/contention.h"
 #include "monitor/theory/hybrid.h"
 #include "monitor/theory/idle_wave.h"
-#include "monitor/theory/overlap.h"
 #include "monitor/theory/shared_memory.h"
 #include "monitor/theory/spmv.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
+#include "workloads/theory/overlap.h"
 
 namespace idlewave::cli {
 

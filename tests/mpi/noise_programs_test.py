@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""iw-selfish measures noise that the others can play.
+"""iw-selfish measures noise that the others can play; iw-collectives, what noise does to collectives.
 Usage: noise_programs_test.py FOLDER-OF-PROGRAMS [unittest options]"""
 import json
 import os
@@ -97,6 +97,57 @@ class Selfish(OwnFolder):
         done = call(BIN / "iw-selfish", "--duration", "5")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertRegex(done.stderr, r"^iw-selfish: --duration.*\n$")
+
+
+class Collectives(OwnFolder):
+    EACH = ["allreduce", "allgather", "gather", "scatter"]
+
+    def measure(self, ranks, *options):
+        return json.loads(self.on_ranks(ranks, BIN / "iw-collectives", "--steps", "5", "--work", "2ms", "--json", *options))
+
+    def test_each_is_right_both_ways_and_with_each_profile(self):
+        found = self.measure(5)
+        rows = found["comparisons"]
+        self.assertEqual([(row["collective"], row["noise"]) for row in rows],
+                         [(each, noise) for each in self.EACH for noise in ("none", "system", "daemon", "checkpoint")])
+        for row in rows:
+            self.assertEqual(row["wrong"], 0)
+            for time in ("blocking_s", "nonblocking_s"):
+                self.assertGreaterEqual(row[time], 5 * 2e-3)
+            self.assertTrue(1 <= row["speedup_bound"] <= 2, row)
+            self.assertAlmostEqual(row["speedup"], row["blocking_s"] / row["nonblocking_s"])
+
+    def test_large_blocks_are_right_when_ranks_poll(self):
+        for row in self.measure(2, "--size", "2 MB", "--waiting", "polling", "--tests", "0", "--noise", "none")["comparisons"]:
+            self.assertEqual(row["wrong"], 0)
+
+    def test_one_rank_is_enough(self):
+        found = json.loads(self.succeed(BIN / "iw-collectives", "--steps", "2", "--work", "1ms", "--noise", "none", "--json"))
+        self.assertEqual((found["ranks"], [row["wrong"] for row in found["comparisons"]]), (1, [0] * 4))
+
+    def test_noise_makes_a_program_longer_by_what_one_rank_has_of_it_at_least(self):
+        """Of three sums of five exponential numbers of the same seed the largest is well above half of what it is on average."""
+        (silent, noisy) = self.measure(3, "--collectives", "allreduce", "--noise", "exp:20ms", "--seed", "1")["comparisons"]
+        self.assertGreaterEqual(noisy["blocking_s"], 10e-3 + 50e-3)
+        self.assertGreaterEqual(noisy["nonblocking_s"], 10e-3 + 50e-3)
+        self.assertAlmostEqual(noisy["slowdown_blocking"], noisy["blocking_s"] / silent["blocking_s"])
+
+    def test_a_session_shows_its_steps_and_its_waits(self):
+        report = self.folder / "r.json"
+        self.succeed(BIN / "idlewave", "run", "--headless", "--report", report, "--", LAUNCHER, "-n", "4", BIN / "iw-collectives",
+                     "--steps", "6", "--work", "5ms", "--noise", "daemon")
+        found = json.loads(report.read_text())
+        # of each collective: two noises, both ways, and two steps that nobody counts before each
+        self.assertEqual((found["ranks"], found["steps"], found["complete"]), (4, 4 * 2 * 2 * (6 + 2), True))
+        self.assertEqual(found["partners"], "declared")
+        for quarter in found["step_time"]:
+            self.assertGreater(quarter["wait_mean_s"], 0)
+
+    def test_bad_input_is_one_line_and_two(self):
+        for words in (["--size", "7 B"], ["--noise", "trace:/nowhere/noise.txt"]):
+            done = call(LAUNCHER, *ENOUGH_RANKS, "-n", "2", BIN / "iw-collectives", *words)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(len([line for line in done.stderr.splitlines() if line.startswith("iw-collectives: ")]), 1, done.stderr)
 
 
 if __name__ == "__main__":

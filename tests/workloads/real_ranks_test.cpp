@@ -68,7 +68,8 @@ TEST(RealRanks, PlayEachLessonThatIsShipped) {
     if (entry.path().extension() != ".toml") continue;
     const auto scenario = load_scenario(entry.path());
     ASSERT_TRUE(scenario);
-    if (scenario->lesson) EXPECT_EQ(refusal_of(*scenario), "") << entry.path();
+    if (!scenario->lesson) continue;
+    EXPECT_EQ(refusal_of(*scenario), "") << entry.path();
   }
 }
 

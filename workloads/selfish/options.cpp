@@ -47,7 +47,7 @@ void add_measurement(CommandLine& app, Options& o) {
       "A rank that has found so many stops before. [1000000]")
       .type_name("N");
   add(app, "--times", o.times_shortest, whole<int, 2, 1'000'000>,
-      "An iteration that takes more than so many times the shortest one holds a detour (HSL10 sec. II). [9]")
+      "An iteration that takes more than so many times the shortest one holds a detour (HSL10). [9]")
       .type_name("N");
   add(app, "--threshold", o.threshold, given_threshold, "Or one that takes more than that.").type_name("DURATION");
   app.add_flag("--pin,!--no-pin", o.pin,

@@ -2,9 +2,9 @@
 
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
-#include "monitor/theory/overlap.h"
 #include "workloads/sim/sweep/console.h"
 #include "workloads/sim/sweep/sweep.h"
+#include "workloads/theory/overlap.h"
 
 namespace idlewave::cli::simulation {
 namespace {

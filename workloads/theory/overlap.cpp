@@ -1,4 +1,4 @@
-#include "monitor/theory/overlap.h"
+#include "workloads/theory/overlap.h"
 
 #include <algorithm>
 
