@@ -4,11 +4,11 @@
 
 namespace idlewave::mpi {
 
-std::optional<wire::Step> StepFinder::leave_other(std::uintptr_t place) {
+wire::Step StepFinder::leave_other(std::uintptr_t place) {
   const std::uint32_t slot = number_of(place);
-  if (slot == kPlaces) return std::nullopt;
+  if (slot == kPlaces) return wire::kNoStep;
   if (anchor_ != 0) {
-    if (++since_anchor_ < kLongAbsence) return std::nullopt;
+    if (++since_anchor_ < kLongAbsence) return wire::kNoStep;
     anchor_ = 0;  // The program has gone on to something else.
     remembered_ = 0;
   }
@@ -16,13 +16,13 @@ std::optional<wire::Step> StepFinder::leave_other(std::uintptr_t place) {
   return search(slot);
 }
 
-std::optional<wire::Step> StepFinder::search(std::uint32_t slot) {
+wire::Step StepFinder::search(std::uint32_t slot) {
   history_[remembered_++ % kHistory] = static_cast<std::uint16_t>(slot);
   const std::uint32_t found = period();
-  if (found == 0) return std::nullopt;
+  if (found == 0) return wire::kNoStep;
   choose_anchor(found);
   // Else the next step begins when the program comes to it.
-  return anchor_ == places_[slot].address ? std::optional(next_++) : std::nullopt;
+  return anchor_ == places_[slot].address ? next_++ : wire::kNoStep;
 }
 
 /// kPlaces: there is no room for another.

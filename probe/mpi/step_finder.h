@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "probe/wire/vocabulary.h"
 
@@ -14,13 +13,15 @@ namespace idlewave::mpi {
 /// found the sequence. No allocation; one thread.
 class StepFinder {
  public:
-  /// A call that waits is over; `place`: where in the program it stands. The number of the step that begins now.
-  std::optional<wire::Step> leave(std::uintptr_t place) {
+  /// A call that waits is over; `place`: where in the program it stands. The number of the step that begins now; kNoStep:
+  /// none does.
+  wire::Step leave(std::uintptr_t place) {
     if (anchor_ == place) [[likely]] {
       since_anchor_ = 0;
       return next_++;
     }
-    if (anchor_ != 0 && places_[home_of(place)].address == place && ++since_anchor_ < kLongAbsence) return std::nullopt;
+    if (anchor_ != 0 && places_[home_of(place)].address == place && ++since_anchor_ < kLongAbsence)
+      return wire::kNoStep;
     return leave_other(place);
   }
 
@@ -43,8 +44,8 @@ class StepFinder {
   static std::uint32_t home_of(std::uintptr_t place) {
     return static_cast<std::uint32_t>((place * 0x9e3779b97f4a7c15u) >> 32) % kPlaces;
   }
-  std::optional<wire::Step> leave_other(std::uintptr_t place);
-  std::optional<wire::Step> search(std::uint32_t slot);
+  wire::Step leave_other(std::uintptr_t place);
+  wire::Step search(std::uint32_t slot);
   std::uint32_t number_of(std::uintptr_t place);
   std::uint32_t period() const;
   std::uint32_t latest(std::uint32_t back) const { return history_[(remembered_ - 1 - back) % kHistory]; }

@@ -92,10 +92,10 @@ void report(const World& world) {
 void look_for_step(Call call, const void* place) {
   if (steps.source == StepSource::kAskedFor && static_cast<int>(call) == steps.call) step(steps.next++);
   if (steps.source != StepSource::kFound) return;
-  const auto found = steps.finder.leave(reinterpret_cast<std::uintptr_t>(place));
-  if (!found) return;
-  steps.next = *found + 1;
-  step(*found);
+  const wire::Step found = steps.finder.leave(reinterpret_cast<std::uintptr_t>(place));
+  if (found == wire::kNoStep) return;
+  steps.next = found + 1;
+  step(found);
 }
 
 void begin(const void* caller) {

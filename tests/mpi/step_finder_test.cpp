@@ -24,7 +24,7 @@ std::vector<Seen> steps_of(const Places& calls) {
   StepFinder finder;
   std::vector<Seen> seen;
   for (std::size_t i = 0; i < calls.size(); ++i)
-    if (const auto step = finder.leave(calls[i])) seen.push_back({*step, i});
+    if (const Step step = finder.leave(calls[i]); step != wire::kNoStep) seen.push_back({step, i});
   return seen;
 }
 
