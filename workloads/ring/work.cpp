@@ -31,7 +31,8 @@ std::vector<double> points_of(const BandwidthCurve& curve, int ranks) {
   return points;
 }
 
-std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_Comm ranks, const Domain& domain) {
+std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_Comm ranks,
+                                                   const ranks::Domain& domain) {
   const auto curve = options.curve.empty()
                          ? BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth)
                          : BandwidthCurve(options.curve);
@@ -47,12 +48,12 @@ std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_C
               socket};
 }
 
-Work core_bound_on_virtual_socket(const Options& options, const Domain& domain) {
+Work core_bound_on_virtual_socket(const Options& options, const ranks::Domain& domain) {
   support::ask_for_prompt_wake_ups();
   return {domain, [time = options.time] { support::sleep_until(support::monotonic_now() + time); }, 0, {}, nullptr};
 }
 
-Work divide_work(const Options& options, const Domain& domain) {
+Work divide_work(const Options& options, const ranks::Domain& domain) {
   const std::uint64_t divisions = kernels::divisions_lasting(options.time);
   return {domain,
           [divisions] { [[maybe_unused]] volatile const double kept = kernels::divide_chain(divisions); },
@@ -123,7 +124,7 @@ Result<std::shared_ptr<Stream>> make_stream(StreamKind kind, std::size_t length)
   }
 }
 
-std::optional<Work> stream_work(const Options& options, MPI_Comm ranks, const Domain& domain,
+std::optional<Work> stream_work(const Options& options, MPI_Comm ranks, const ranks::Domain& domain,
                                 const ranks::Group& node) {
   auto made = make_stream(stream_kind(options.kernel), stream_length(options, node));
   if (!ranks::all_succeeded(ranks, made ? wire::ok() : Status{made.error()})) return std::nullopt;
@@ -136,12 +137,12 @@ std::optional<Work> stream_work(const Options& options, MPI_Comm ranks, const Do
 
 std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const ranks::Group& node) {
   if (options.kernel == Kernel::kVirtual) {
-    const Domain domain = virtual_domain(ranks, node, options.ranks_per_domain);
+    const ranks::Domain domain = ranks::virtual_domain(ranks, node, options.ranks_per_domain);
     if (options.volume > 0) return memory_bound_on_virtual_socket(options, ranks, domain);
     return core_bound_on_virtual_socket(options, domain);
   }
   if (options.pin) ranks::pin_in_turn(node);
-  const Domain domain = numa_domain(node);
+  const ranks::Domain domain = ranks::numa_domain(node);
   if (options.kernel == Kernel::kDivide) return divide_work(options, domain);
   return stream_work(options, ranks, domain, node);
 }

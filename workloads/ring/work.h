@@ -8,7 +8,7 @@
 
 #include "probe/wire/result.h"
 #include "workloads/kernels/virtual_socket.h"
-#include "workloads/ring/domain.h"
+#include "workloads/ranks/domain.h"
 #include "workloads/ring/options.h"
 
 namespace idlewave::ring {
@@ -21,7 +21,7 @@ struct Bandwidths {
 };
 
 struct Work {
-  Domain domain;
+  ranks::Domain domain;
   std::function<void()> do_step;
   std::uint64_t traffic = 0;  ///< Bytes that a step moves; 0: core-bound.
   Bandwidths bandwidths;
