@@ -1,0 +1,101 @@
+// iw-progress: whether nonblocking communication goes on while its caller works. See `iw-progress --help`.
+
+#include <fmt/format.h>
+#include <idlewave/probe.h>
+#include <mpi.h>
+
+#include <array>
+#include <variant>
+
+#include "probe/wire/last_words.h"
+#include "workloads/kernels/divide.h"
+#include "workloads/progress/measure.h"
+#include "workloads/progress/options.h"
+#include "workloads/progress/report.h"
+#include "workloads/ranks/agreement.h"
+#include "workloads/ranks/place.h"
+
+namespace idlewave::progress {
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+std::vector<Direction> directions_of(const Options& options) {
+  switch (options.directions) {
+    case Directions::kReceive: return {Direction::kReceive};
+    case Directions::kSend: return {Direction::kSend};
+    case Directions::kBoth: break;
+  }
+  return {Direction::kReceive, Direction::kSend};
+}
+
+/// Its first words: the rest of what some libraries say is where and how they were built.
+std::string name_of_mpi() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string_view all{text.data(), static_cast<std::size_t>(length)};
+  return std::string{all.substr(0, all.find_first_of(",\n"))};
+}
+
+/// How many divisions one second of this rank's work is. Rank 0 alone works.
+double divisions_per_second(int rank) {
+  return rank == 0 ? static_cast<double>(kernels::divisions_lasting(std::chrono::seconds{1})) : 0;
+}
+
+/// Each table as soon as it is known. Collective; nothing after a failure, which has been reported.
+int measure_all(const Options& options, const ranks::Group& world) {
+  const double speed = divisions_per_second(world.rank);
+  std::vector<Measurement> measurements;
+  if (world.rank == 0 && !options.json) fmt::print("{}\n", name_of_mpi());
+  for (const Direction direction : directions_of(options)) {
+    for (const int size : options.sizes) {
+      const auto measured = measure(options, direction, size, speed, world.ranks);
+      const bool right = ranks::all_succeeded(world.ranks, measured ? wire::ok() : wire::Status{measured.error()});
+      if (!right) return kFailed;
+      if (world.rank == 0 && !options.json) fmt::print("\n{}", table(*measured));
+      if (world.rank == 0) measurements.push_back(*measured);
+    }
+  }
+  if (world.rank == 0 && options.json) fmt::print("{}\n", json(measurements, name_of_mpi()));
+  return kSuccess;
+}
+
+int run_progress(const Options& options, const ranks::Group& world) {
+  ranks::pin_in_turn(ranks::node_of(world.ranks));
+  idlewave_start(world.rank, world.size);
+  const int status = measure_all(options, world);
+  idlewave_stop();
+  return status;
+}
+
+int run_program(int argc, char** argv) try {
+  const ranks::Group world = ranks::group_of(MPI_COMM_WORLD);
+  const auto parsed = parse_options(argc, argv, world.size);
+  if (!parsed) {
+    if (world.rank == 0) ranks::complain(parsed.error());
+    MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
+    return kBadInput;
+  }
+  if (const auto* text = std::get_if<Text>(&*parsed)) {
+    if (world.rank == 0) fmt::print("{}", text->text);
+    return kSuccess;
+  }
+  return run_progress(std::get<Options>(*parsed), world);
+} catch (...) {
+  ranks::complain({wire::last_words()});
+  MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the other one waits for this rank
+  return kBadInput;
+}
+
+}  // namespace
+}  // namespace idlewave::progress
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int status = idlewave::progress::run_program(argc, argv);
+  MPI_Finalize();
+  return status;
+}
