@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""iw-contention as it is used, on the cores that there are and on more ranks than those.
+Usage: contention_test.py FOLDER-OF-PROGRAMS [unittest options]"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+BIN = pathlib.Path(sys.argv.pop(1)).resolve()
+LAUNCHER = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+QUICK = ["--duration", "30ms"]
+
+
+def ranks(number, *options):
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment.pop("IDLEWAVE_SESSION", None)
+    words = [LAUNCHER, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(number), BIN / "iw-contention", *options]
+    return subprocess.run(words, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL, env=environment)
+
+
+class Contention(unittest.TestCase):
+    def report(self, number, *options):
+        done = ranks(number, *QUICK, "--json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def check_points(self, found, contenders):
+        self.assertEqual([p["contenders"] for p in found["points"]], list(range(contenders + 1)))
+        for point in found["points"]:
+            self.assertGreater(point["mpi_bandwidth"], 0)
+        self.assertIsNone(found["points"][0]["memory_bandwidth"])
+        for point in found["points"][1:]:
+            self.assertGreater(point["memory_bandwidth"], 0)
+            self.assertGreater(point["memory_bandwidth_alone"], 0)
+
+    def test_one_domain_has_all_but_one_as_contenders(self):
+        found = self.report(3, "--ranks-per-domain", "3")
+        self.assertEqual(found["domains"], 1)
+        self.check_points(found, 2)
+
+    def test_a_ring_leads_through_all_domains(self):
+        found = self.report(6, "--ranks-per-domain", "2")
+        self.assertEqual(found["domains"], 3)
+        self.check_points(found, 1)
+
+    def test_loss_ratios_are_without_over_with_all_contenders(self):
+        found = self.report(2, "--ranks-per-domain", "2")
+        first, last = found["points"]
+        self.assertAlmostEqual(found["loss_network"], first["mpi_bandwidth"] / last["mpi_bandwidth"])
+        self.assertAlmostEqual(found["loss_memory"], last["memory_bandwidth_alone"] / last["memory_bandwidth"])
+
+    def test_a_domain_with_fewer_ranks_sets_the_number_of_contenders(self):
+        found = self.report(5, "--ranks-per-domain", "3")
+        self.assertEqual(found["domains"], 2)
+        self.check_points(found, 1)
+
+    def test_nobody_contends_where_each_rank_has_a_domain(self):
+        found = self.report(2, "--ranks-per-domain", "1")
+        self.check_points(found, 0)
+        self.assertIsNone(found["loss_network"])
+        self.assertIsNone(found["loss_memory"])
+
+    def test_its_table_has_a_line_for_each_number_and_the_losses(self):
+        done = ranks(2, *QUICK, "--ranks-per-domain", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\n +0 .*\n +1 .*\nloss ratios L_N [0-9.]+, L_M [0-9.]+\n$")
+
+    def test_messages_of_odd_size_arrive(self):
+        for size in ("8B", "100001B"):
+            self.check_points(self.report(2, "--ranks-per-domain", "1", "--message-size", size), 0)
+
+    def test_bad_input_is_one_line_of_its_own(self):
+        for options in (["--message-size", "7B"], ["--duration", "0s"], ["--ranks-per-domain", "0"], ["--nonsense"]):
+            done = ranks(2, *options)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stdout, "")
+            own = [line for line in done.stderr.splitlines() if line.startswith("iw-contention: ")]
+            self.assertEqual(len(own), 1, done.stderr)
+            self.assertIn(options[0], own[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

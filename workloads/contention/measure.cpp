@@ -1,0 +1,188 @@
+#include "workloads/contention/measure.h"
+
+#include <fmt/format.h>
+#include <idlewave/probe.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <optional>
+
+#include "workloads/contention/ring.h"
+#include "workloads/kernels/stream.h"
+#include "workloads/ranks/agreement.h"
+#include "workloads/support/pause.h"
+
+namespace idlewave::contention {
+namespace {
+
+using kernels::Stream;
+using kernels::StreamKind;
+using support::monotonic_now;
+using wire::Nanoseconds;
+
+/// Between two looks at whether the others have ended: some milliseconds at most.
+constexpr std::uint64_t kChunk = 16'000'000;  // bytes
+
+double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+/// The arrays of a node's ranks exceed its last-level cache several times together, and a chunk.
+std::size_t stream_length(const ranks::Group& node) {
+  constexpr std::size_t kTimesCache = 4;
+  constexpr std::size_t kArrays = 3;
+  const auto cache = static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
+  const std::size_t beyond_cache =
+      kTimesCache * cache / (kArrays * sizeof(double) * static_cast<std::size_t>(node.size));
+  return std::max<std::size_t>(beyond_cache, kChunk / kernels::bytes_per_iteration(StreamKind::kTriad));
+}
+
+/// Ends a measurement on all ranks: those that decide when come to it at their end, the others at once.
+class End {
+ public:
+  explicit End(MPI_Comm ranks) : ranks_(ranks) {}
+  void come() { MPI_Ibarrier(ranks_, &all_here_); }
+  bool is_here() {
+    int done = 0;
+    MPI_Test(&all_here_, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  }
+  /// Off the core, which others of the node need.
+  void wait() {
+    idlewave_switch(IDLEWAVE_WAIT);
+    while (!is_here()) support::sleep_until(monotonic_now() + std::chrono::microseconds{100});
+    idlewave_switch(IDLEWAVE_NONE);
+  }
+
+ private:
+  MPI_Comm ranks_;
+  MPI_Request all_here_ = MPI_REQUEST_NULL;
+};
+
+/// What one rank does while one point is measured. Bytes per second, 0 for who has no part in it.
+class Bench {
+ public:
+  Bench(const Options& options, MPI_Comm ranks, const ranks::Group& node, const ranks::Domain& domain)
+      : options_(options), ranks_(ranks), node_(node), in_domain_(domain.group.rank) {
+    const ranks::Group heads = ranks::part_of(ranks, is_head() ? 0 : 1);
+    if (is_head()) {
+      ring_.emplace(heads, options.message_size);
+    } else {
+      stream_.emplace(StreamKind::kTriad, stream_length(node));
+    }
+  }
+
+  bool is_head() const { return in_domain_ == 0; }
+
+  /// With that many contenders in each domain, who go on for as long as the ring does. Collective.
+  double run(int contenders, bool communicate) {
+    idlewave_step(step_++);
+    End end{ranks_};
+    const Nanoseconds start = ranks::start_together(ranks_, node_);
+    double bandwidth = 0;
+    if (is_head()) {
+      bandwidth = communicate ? turn_ring(start) : (support::sleep_until(start + options_.duration), 0.0);
+      end.come();
+    } else {
+      end.come();
+      if (in_domain_ <= contenders) bandwidth = run_triad(start, end);
+    }
+    end.wait();
+    return bandwidth;
+  }
+
+  std::int64_t wrong() const { return ring_ ? ring_->wrong() : 0; }
+
+ private:
+  /// For the time of a measurement by the clock of any member.
+  double turn_ring(Nanoseconds start) {
+    idlewave_switch(IDLEWAVE_COMMUNICATE);
+    std::int64_t turns = 0;
+    const Nanoseconds begin = monotonic_now();
+    do {
+      ring_->turn();
+      ++turns;
+    } while (ring_->any_goes_on(monotonic_now() < start + options_.duration));
+    return static_cast<double>(turns) * options_.message_size / seconds(monotonic_now() - begin);
+  }
+
+  /// Measured while the ring turns for certain, and gone on with until it has stopped.
+  double run_triad(Nanoseconds start, End& end) {
+    idlewave_switch(IDLEWAVE_COMPUTE);
+    std::uint64_t moved = 0;
+    const Nanoseconds begin = monotonic_now();
+    Nanoseconds now = begin;
+    for (; now < start + options_.duration; now = monotonic_now()) {
+      move_chunk();
+      moved += kChunk;
+    }
+    while (!end.is_here()) move_chunk();
+    return moved == 0 ? 0 : static_cast<double>(moved) / seconds(now - begin);
+  }
+
+  void move_chunk() {
+    idlewave_traffic(kChunk);
+    stream_->move(kChunk);
+  }
+
+  const Options& options_;
+  MPI_Comm ranks_;
+  ranks::Group node_;
+  int in_domain_;
+  std::int64_t step_ = 0;
+  std::optional<Ring> ring_;
+  std::optional<Stream> stream_;
+};
+
+wire::Result<Bench> make_bench(const Options& options, MPI_Comm ranks, const ranks::Group& node,
+                               const ranks::Domain& domain) {
+  try {
+    return Bench{options, ranks, node, domain};
+  } catch (const std::bad_alloc&) {
+    return wire::Error{"no memory for the arrays and messages; start fewer ranks or give a smaller --message-size"};
+  }
+}
+
+/// Ranks of the smallest domain. Collective.
+int smallest_domain(MPI_Comm ranks, const ranks::Domain& domain) {
+  int smallest = domain.group.size;
+  MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPI_INT, MPI_MIN, ranks);
+  return smallest;
+}
+
+Point measure_point(Bench& bench, int contenders, int domains, MPI_Comm ranks) {
+  const double together = bench.run(contenders, true);
+  const double alone = contenders > 0 ? bench.run(contenders, false) : 0;
+  std::array<double, 3> sums{bench.is_head() ? together : 0, bench.is_head() ? 0 : together, alone};
+  MPI_Allreduce(MPI_IN_PLACE, sums.data(), sums.size(), MPI_DOUBLE, MPI_SUM, ranks);
+  for (double& sum : sums) sum /= domains;
+  return {contenders, sums[0], sums[1], sums[2]};
+}
+
+wire::Status check(const Bench& bench) {
+  if (bench.wrong() == 0) return wire::ok();
+  return wire::Error{fmt::format("{} messages came otherwise than they were sent", bench.wrong())};
+}
+
+}  // namespace
+
+Losses losses_of(const std::vector<Point>& points) {
+  const Point& last = points.back();
+  return {points.front().communication / last.communication, last.memory_alone / last.memory};
+}
+
+std::optional<std::vector<Point>> measure(const Options& options, MPI_Comm ranks, const ranks::Group& node,
+                                          const ranks::Domain& domain, int domains) {
+  auto bench = make_bench(options, ranks, node, domain);
+  if (!ranks::all_succeeded(ranks, bench ? wire::ok() : wire::Status{bench.error()})) return std::nullopt;
+  const int smallest = smallest_domain(ranks, domain);
+  bench->run(smallest - 1, true);  // warms up: pages, connections
+  std::vector<Point> points;
+  for (int contenders = 0; contenders < smallest; ++contenders) {
+    points.push_back(measure_point(*bench, contenders, domains, ranks));
+  }
+  if (!ranks::all_succeeded(ranks, check(*bench))) return std::nullopt;
+  return points;
+}
+
+}  // namespace idlewave::contention

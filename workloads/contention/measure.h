@@ -1,0 +1,38 @@
+#pragma once
+// Communication and computation that move memory at the same time.
+
+#include <mpi.h>
+
+#include <optional>
+#include <vector>
+
+#include "workloads/contention/options.h"
+#include "workloads/ranks/domain.h"
+
+namespace idlewave::contention {
+
+/// Bytes per second of a domain, means over all domains.
+struct Point {
+  int contenders = 0;        ///< Ranks of each domain that run the triad.
+  double communication = 0;  ///< Sent by the domain's rank of the ring while they do.
+  double memory = 0;         ///< Moved by the contenders while the ring turns; 0 without contenders.
+  double memory_alone = 0;   ///< The same while nobody communicates.
+};
+
+/// langguth-2018, section III: bandwidth without contention over that with as many contenders as there are. Their ratio
+/// is above 1 where it is lost.
+struct Losses {
+  double network = 0;  ///< L_N
+  double memory = 0;   ///< L_M
+};
+
+/// Of points with a last one that has contenders.
+Losses losses_of(const std::vector<Point>& points);
+
+/// One for each number of contenders, from none to all of the smallest domain but the one that communicates; the same
+/// on all ranks. `domains`: how many there are on all nodes. Nothing after a failure, which has been reported: no
+/// memory, or a message that came otherwise than it was sent. Collective.
+std::optional<std::vector<Point>> measure(const Options& options, MPI_Comm ranks, const ranks::Group& node,
+                                          const ranks::Domain& domain, int domains);
+
+}  // namespace idlewave::contention

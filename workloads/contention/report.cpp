@@ -1,0 +1,58 @@
+#include "workloads/contention/report.h"
+
+#include <fmt/format.h>
+
+#include "probe/words/quantity.h"
+#include "workloads/support/json.h"
+
+namespace idlewave::contention {
+namespace {
+
+using support::Json;
+
+bool has_contenders(const std::vector<Point>& points) { return points.back().contenders > 0; }
+
+/// Of memory there is a figure only where somebody runs the triad.
+std::string memory_in_words(const Point& point, double bandwidth) {
+  return point.contenders > 0 ? words::format_bandwidth(bandwidth) : "-";
+}
+
+Json memory_in_json(const Point& point, double bandwidth) { return point.contenders > 0 ? Json(bandwidth) : Json(); }
+
+std::string losses_in_words(const std::vector<Point>& points) {
+  if (!has_contenders(points)) return "Nobody is left to contend: start more ranks than one for each memory domain.\n";
+  const Losses losses = losses_of(points);
+  return fmt::format("loss ratios L_N {:.2f}, L_M {:.2f}\n", losses.network, losses.memory);
+}
+
+}  // namespace
+
+std::string table(const std::vector<Point>& points, int domains) {
+  std::string text = domains == 1 ? "one memory domain, whose rank of the ring sends to itself\n"
+                                  : fmt::format("{} memory domains; bandwidths are of one, in the mean\n", domains);
+  text += fmt::format("{:>10}{:>14}{:>14}{:>30}\n", "contenders", "MPI", "memory", "memory, without communication");
+  for (const Point& point : points) {
+    text += fmt::format("{:>10}{:>14}{:>14}{:>30}\n", point.contenders, words::format_bandwidth(point.communication),
+                        memory_in_words(point, point.memory), memory_in_words(point, point.memory_alone));
+  }
+  return text + losses_in_words(points);
+}
+
+std::string json(const Options& options, const std::vector<Point>& points, int domains) {
+  Json list = Json::array();
+  for (const Point& point : points) {
+    list.push_back({{"contenders", point.contenders},
+                    {"mpi_bandwidth", point.communication},
+                    {"memory_bandwidth", memory_in_json(point, point.memory)},
+                    {"memory_bandwidth_alone", memory_in_json(point, point.memory_alone)}});
+  }
+  const Losses losses = losses_of(points);
+  return Json{{"domains", domains},
+              {"message_size", options.message_size},
+              {"points", list},
+              {"loss_network", has_contenders(points) ? Json(losses.network) : Json()},
+              {"loss_memory", has_contenders(points) ? Json(losses.memory) : Json()}}
+      .text();
+}
+
+}  // namespace idlewave::contention
