@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "probe/wire/node_name.h"
 #include "probe/wire/session_directory.h"
 #include "probe/wire/session_files.h"
 
@@ -28,16 +28,15 @@ bool stands_in(const char* path, const char* line) {
 }  // namespace
 
 void note_trouble(const char* session, const char* line) {
-  char path[kSessionFileLimit], text[1024];
-  utsname names;
+  char path[kSessionFileLimit], text[1024], node[kNodeNameLimit];
   if (!session_file(session, "trouble.log", path)) return;
   const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   struct stat status;
   if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
       status.st_size > static_cast<off_t>(kTroubleLimit))
     return;
-  snprintf(text, sizeof text - 1, "%s, process %d: %s", uname(&names) == 0 ? names.nodename : "localhost", getpid(),
-           line);
+  node_name(node);
+  snprintf(text, sizeof text - 1, "%s, process %d: %s", node, getpid(), line);
   for (char* c = text; *c != '\0'; ++c) {
     if (*c == '\n') *c = ' ';
   }
