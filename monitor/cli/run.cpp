@@ -315,13 +315,15 @@ int run(const RunOptions& options) {
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
   Signals signals;
+  const host::LauncherKind launcher = host::launcher_kind(options.command.front(), options.mpi);
   auto started = HostedProgram::start({.command = options.command,
-                                       .launcher = host::launcher_kind(options.command.front(), options.mpi),
+                                       .launcher = launcher,
                                        .preload = preload_for(options),
                                        .session = options.session.empty()
                                                       ? host::new_session_name(host::program_label(options.command))
                                                       : options.session,
                                        .listen = options.listen,
+                                       .spread = host::spread_of(options.command, launcher),
                                        .record = options.record,
                                        .allow_inject = options.allow_inject,
                                        .output_fd = *output,
@@ -330,6 +332,7 @@ int run(const RunOptions& options) {
                                        .in_background = others_have_the_keyboard()});
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
+  if (!program.where_it_listens().empty()) fail(program.where_it_listens(), 0);
   let_go_of_input();
   return options.headless ? run_headless(options, program, signals) : run_on_screen(options, program, signals);
 }

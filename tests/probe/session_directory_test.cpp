@@ -531,6 +531,22 @@ TEST(Trouble, IsSaidOnceByAllRanksOfANode) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
 }
 
+TEST(Trouble, IsToldWhereTheHostOfASessionOverTcpLooks) {
+  const SessionRoot root;
+  const NodeOfSlurm here("n7");
+  ASSERT_TRUE(make_session_directory("s"));
+  fs::create_directory(root.path() / "keys");
+  fs::permissions(root.path() / "keys", fs::perms::owner_all);
+  setenv("IDLEWAVE_KEY", (root.path() / "keys" / "key.agent").c_str(), 1);
+  note_trouble("s", "no agent");
+  EXPECT_TRUE(fs::exists(root.path() / "keys" / "trouble.n7"));
+  EXPECT_FALSE(fs::exists(root.path() / "s" / "trouble.log"));
+  fs::permissions(root.path() / "keys", fs::perms::all);
+  note_trouble("s", "no agent");
+  EXPECT_TRUE(fs::exists(root.path() / "s" / "trouble.log")) << "not in a folder that others can write";
+  unsetenv("IDLEWAVE_KEY");
+}
+
 TEST(Trouble, DoesNotFillADisk) {
   const SessionRoot root;
   ASSERT_TRUE(make_session_directory("s"));
