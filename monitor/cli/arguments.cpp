@@ -136,7 +136,10 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
                                             {"mpich", int(host::MpiChoice::kMpich)}};
   verb.add_choice(
       "--mpi", kinds, [&o](int kind) { o.mpi = host::MpiChoice(kind); }, "Whose launcher it is");
-  verb.add("--listen", o.listen, "Where the agents connect to (a socket of this node), as in tcp://*:5555")
+  verb.add("--listen", o.listen,
+           "Where the agents connect to, as in tcp://*:5555 (a socket of this node; any port over tcp where the "
+           "launcher "
+           "starts ranks on others)")
       .type_name("ENDPOINT");
   verb.add("--session", o.session, "Name of the session").type_name("NAME");
   verb.add("--output", o.output, "Write what the program prints into this file").type_name("FILE");
@@ -164,8 +167,9 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
 
 void add_attach(CommandLine& app, AttachOptions& o, Parsed& parsed) {
   CommandLine verb = app.verb("attach");
-  verb.add("endpoint", o.endpoint,
-           "Endpoint of its agent, or its name if it runs on this node; nothing: list what runs here");
+  verb.add(
+      "endpoint", o.endpoint,
+      "Its name, if it runs on this node or has said in your home where it runs, or an endpoint; nothing: list them");
   add_key(verb, o.key);
   verb.add_flag("--view", o.view_only, "As a spectator, who can't inject");
   add_headless(verb, o);
@@ -174,6 +178,22 @@ void add_attach(CommandLine& app, AttachOptions& o, Parsed& parsed) {
   add_report_options(verb, o);
   add_size(verb, o);
   verb.then([&] { parsed = [&o] { return attach(o); }; });
+}
+
+void add_record(CommandLine& app, RecordOptions& o, Parsed& parsed) {
+  CommandLine verb = app.verb("record");
+  verb.add("file", o.path, "Where to").type_name("FILE").required();
+  verb.add("command", o.command, "Launcher and program, after --; nothing: a session that runs is joined");
+  verb.add("--session", o.session, "Name of the session; of one that runs, where no program is started")
+      .type_name("NAME");
+  verb.footer(
+      "Until the program, or the session, has ended; for batch scripts and steps of a job. Exit codes are those of "
+      "run --headless, or of attach --headless.");
+  verb.then([&] {
+    if (o.command.empty() && o.session.empty())
+      arguments::refuse("record", "say what: --session NAME for one that runs, or a launcher and its program after --");
+    parsed = [&o] { return record(o); };
+  });
 }
 
 void add_replay(CommandLine& app, ReplayOptions& o, Parsed& parsed) {
@@ -312,7 +332,7 @@ std::string unknown_flag(const CommandLine& app) {
       if (!word.starts_with('-') || word == "--") continue;
       const std::string flag = word.substr(0, word.find('='));
       const std::string meant = did_you_mean(flag, known);
-      const bool is_of_program = meant.empty() && verb.name() == "run";
+      const bool is_of_program = meant.empty() && (verb.name() == "run" || verb.name() == "record");
       return fmt::format("{} has no flag {}{}", verb.name(), flag,
                          is_of_program ? "; the program and its own flags stand after --" : meant);
     }
@@ -341,6 +361,7 @@ int dispatch(int argc, char** argv) {
   DemoOptions demo_options;
   RunOptions run_options;
   AttachOptions attach_options;
+  RecordOptions record_options;
   ReplayOptions replay_options;
   InjectOptions inject_options;
   InjectWords inject_words;
@@ -349,6 +370,7 @@ int dispatch(int argc, char** argv) {
   add_demo(app, demo_options, parsed);
   add_run(app, run_options, parsed);
   add_attach(app, attach_options, parsed);
+  add_record(app, record_options, parsed);
   add_replay(app, replay_options, parsed);
   add_inject(app, inject_options, inject_words, parsed);
   add_file_verbs(app, file_options, parsed);

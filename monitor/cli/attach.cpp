@@ -79,21 +79,14 @@ bool is_complete(const Monitor& monitor) {
 
 /// What runs here, for whoever wants to join.
 int list_sessions() {
-  const std::vector<std::string> sessions = running_sessions();
+  const std::vector<RunningSession> sessions = running_sessions();
   if (sessions.empty())
     return fail("no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint",
                 2);
-  for (const std::string& session : sessions) {
-    const auto host = host::read_host_record(session);
-    print(fmt::format("{:24} {}\n", session, host ? wire::printable(host->program) : ""));
-  }
+  for (const RunningSession& session : sessions)
+    print(fmt::format("{:24} {}{}\n", session.name, wire::printable(session.program),
+                      session.node.empty() ? "" : fmt::format("  (on {})", wire::printable(session.node))));
   return 0;
-}
-
-/// A session is best named after its program.
-std::string label_of(const std::string& session) {
-  const auto host = host::read_host_record(session);
-  return host ? host->label : session;
 }
 
 int watch(Monitor& monitor, const AttachOptions& options, const std::string& endpoint) {
@@ -122,19 +115,18 @@ int watch(Monitor& monitor, const AttachOptions& options, const std::string& end
 
 int attach(const AttachOptions& options) {
   if (options.endpoint.empty()) return list_sessions();
-  const auto endpoint = endpoint_of(options.endpoint);
-  if (!endpoint) return fail(endpoint.error().message, 2);
+  const auto session = find_session(options.endpoint);
+  if (!session) return fail(session.error().message, 2);
   const auto body = [&] {
-    auto link = link::open_live({.endpoint = *endpoint,
-                                 .key = options.key,
+    auto link = link::open_live({.endpoint = session->endpoint,
+                                 .key = options.key.empty() ? session->key : options.key,
                                  .role = options.view_only ? wire::Role::kSpectator : wire::Role::kOperator});
     if (!link) return fail(link.error().message, 2);
-    const bool is_name = options.endpoint.find("://") == std::string::npos;
-    Monitor monitor(std::move(*link), {.session = is_name ? options.endpoint : "",
-                                       .label = label_of(options.endpoint),
+    Monitor monitor(std::move(*link), {.session = session->name,
+                                       .label = session->label,
                                        .memory = options.memory,
                                        .hosted = host::read_host_record(options.endpoint) ? options.endpoint : ""});
-    const int code = finish_recording(monitor, watch(monitor, options, *endpoint));
+    const int code = finish_recording(monitor, watch(monitor, options, session->endpoint));
     if (options.headless) print_result(monitor, options);
     return code;
   };

@@ -55,13 +55,15 @@ wire::Result<std::unique_ptr<link::Link>> view_of(const host::HostedProgram& pro
 std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(const RunOptions& options,
                                                                               int output_fd) {
   const bool is_on_screen = !options.headless && !options.selftest;
+  const host::LauncherKind launcher = host::launcher_kind(options.command.front(), options.mpi);
   return host::HostedProgram::start({.command = options.command,
-                                     .launcher = host::launcher_kind(options.command.front(), options.mpi),
+                                     .launcher = launcher,
                                      .preload = preload_for(options),
                                      .session = options.session.empty()
                                                     ? host::new_session_name(host::program_label(options.command))
                                                     : options.session,
                                      .listen = options.listen,
+                                     .spread = host::spread_of(options.command, launcher),
                                      .record = options.record,
                                      .allow_inject = options.allow_inject,
                                      .output_fd = output_fd,

@@ -45,16 +45,16 @@ std::optional<wire::Rank> missing(const timeline::Timeline& timeline, const std:
 }  // namespace
 
 int inject(const InjectOptions& options) {
-  const auto endpoint = endpoint_of(options.session);
-  if (!endpoint) return fail(endpoint.error().message, 2);
-  auto link = link::open_live({.endpoint = *endpoint, .key = options.key});
+  const auto session = find_session(options.session);
+  if (!session) return fail(session.error().message, 2);
+  auto link = link::open_live({.endpoint = session->endpoint, .key = options.key.empty() ? session->key : options.key});
   if (!link) return fail(link.error().message, 2);
   Monitor monitor(std::move(*link), {});
   const Clock::time_point start = Clock::now();
   const auto settled = [&] { return monitor.link_status().state != link::LinkState::kWaiting; };
   if (!work_until(monitor, start, settled) || monitor.link_status().state != link::LinkState::kLive) {
     const std::string detail = monitor.link_status().detail;
-    return fail(detail.empty() ? "nobody answers at " + *endpoint : detail, 1);
+    return fail(detail.empty() ? "nobody answers at " + session->endpoint : detail, 1);
   }
   const auto missing_rank = [&] { return missing(monitor.observer().timeline(), options.command.ranks); };
   if (!work_until(monitor, start, [&] { return !missing_rank(); }))

@@ -24,6 +24,7 @@ struct WatchOptions {
   bool headless = false;                    ///< Without a terminal.
   std::optional<Nanoseconds> headless_for;  ///< At most so long; unset: until the session ends.
   bool json = false;                        ///< Print the report when it is over.
+  bool without_screen = false;              ///< Without a terminal no last screen is printed either.
   words::Fractions window;                  ///< Of the report.
   view::Size size{120, 40};                 ///< Of the last screen when there is no terminal.
 };
@@ -41,7 +42,7 @@ struct DemoOptions : WatchOptions {
 struct RunOptions : WatchOptions {
   std::vector<std::string> command;  ///< Launcher and program.
   host::MpiChoice mpi = host::MpiChoice::kAuto;
-  std::string listen;   ///< Endpoint for the agents; empty: a socket of this node.
+  std::string listen;   ///< Endpoint for the agents; empty: a socket of this node, or tcp where ranks are elsewhere.
   std::string session;  ///< Empty: made up.
   std::string output;   ///< File for what the program prints; empty: where ours goes.
   std::string report;   ///< File for the report as JSON; empty: none.
@@ -53,9 +54,15 @@ struct RunOptions : WatchOptions {
 };
 
 struct AttachOptions : WatchOptions {
-  std::string endpoint;  ///< An endpoint, or the name of a session on this node.
+  std::string endpoint;  ///< An endpoint, or the name of a session.
   std::string key;       ///< Key file, for an endpoint over tcp.
   bool view_only = false;
+};
+
+struct RecordOptions {
+  std::string path;
+  std::string session;               ///< Of the program that is started; without one, the session that is joined.
+  std::vector<std::string> command;  ///< Launcher and program; empty: one that runs is joined.
 };
 
 struct ReplayOptions : WatchOptions {

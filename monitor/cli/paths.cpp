@@ -13,6 +13,7 @@
 #include "monitor/cli/verbs.h"
 #include "monitor/host/host_record.h"
 #include "monitor/host/programs.h"
+#include "monitor/host/rendezvous.h"
 #include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 #include "workloads/support/scenario.h"
@@ -53,27 +54,8 @@ wire::Result<fs::path> find(const std::vector<fs::path>& paths, const char* what
                                  fmt::join(names, ", "))};
 }
 
-struct Running {
-  std::vector<std::string> names;
-  std::vector<std::string> endpoints;
-};
-
-/// A session's host knows all of its nodes, and what was before; without one, this node's agent is asked.
-Running look_around() {
-  Running running;
-  for (const std::string& name : host::hosted_sessions()) {
-    running.names.push_back(name);
-    running.endpoints.push_back(host::read_host_record(name).value_or(host::HostRecord()).endpoint);
-  }
-  wire::for_each_live_session(
-      [](const char* name, const wire::AgentRecord& record, void* context) {
-        auto& found = *static_cast<Running*>(context);
-        if (std::find(found.names.begin(), found.names.end(), name) != found.names.end()) return;
-        found.names.emplace_back(name);
-        found.endpoints.emplace_back(record.endpoint);
-      },
-      &running);
-  return running;
+bool is_known(const std::vector<RunningSession>& sessions, const std::string& name) {
+  return std::any_of(sessions.begin(), sessions.end(), [&](const auto& session) { return session.name == name; });
 }
 
 }  // namespace
@@ -115,22 +97,42 @@ wire::Result<fs::path> find_study(const std::string& name) {
   return is_path(name) ? fs::path(name) : find(all_studies(), "study", name);
 }
 
-wire::Result<std::string> endpoint_of(const std::string& session) {
-  if (session.find("://") != std::string::npos) return session;
-  const Running running = look_around();
-  if (running.names.empty())
-    return wire::Error{
-        "no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint"};
-  if (session.empty()) {
-    if (running.names.size() == 1) return running.endpoints.front();
-    return wire::Error{fmt::format("several sessions run on this node; say which: {}", fmt::join(running.names, ", "))};
+/// A session's host knows all of its nodes, and what was before; without one, this node's agent is asked.
+std::vector<RunningSession> running_sessions() {
+  std::vector<RunningSession> running;
+  for (const std::string& name : host::hosted_sessions()) {
+    const auto record = host::read_host_record(name).value_or(host::HostRecord());
+    running.push_back({.name = name, .endpoint = record.endpoint, .program = record.program, .label = record.label});
   }
-  const auto found = std::find(running.names.begin(), running.names.end(), session);
-  if (found != running.names.end()) return running.endpoints[std::size_t(found - running.names.begin())];
-  return wire::Error{fmt::format("no session '{}' runs on this node{}; there are: {}", session,
-                                 did_you_mean(session, running.names), fmt::join(running.names, ", "))};
+  for (const host::Announced& found : host::announced_sessions())
+    if (!is_known(running, found.session))
+      running.push_back(
+          {found.session, found.host.endpoint, found.key, found.host.program, found.host.label, found.node});
+  wire::for_each_live_session(
+      [](const char* name, const wire::AgentRecord& record, void* context) {
+        auto& known = *static_cast<std::vector<RunningSession>*>(context);
+        if (!is_known(known, name)) known.push_back({.name = name, .endpoint = record.endpoint, .label = name});
+      },
+      &running);
+  return running;
 }
 
-std::vector<std::string> running_sessions() { return look_around().names; }
+wire::Result<RunningSession> find_session(const std::string& session) {
+  if (session.find("://") != std::string::npos) return RunningSession{.endpoint = session, .label = session};
+  const std::vector<RunningSession> running = running_sessions();
+  if (running.empty())
+    return wire::Error{
+        "no session runs on this node; start one with 'idlewave run' or 'idlewave demo', or name an endpoint"};
+  if (session.empty() && running.size() == 1) return running.front();
+  std::vector<std::string> names;
+  for (const RunningSession& each : running) {
+    if (each.name == session) return each;
+    names.push_back(each.name);
+  }
+  if (session.empty())
+    return wire::Error{fmt::format("several sessions run on this node; say which: {}", fmt::join(names, ", "))};
+  return wire::Error{fmt::format("no session '{}' runs on this node{}; there are: {}", session,
+                                 did_you_mean(session, names), fmt::join(names, ", "))};
+}
 
 }  // namespace idlewave::cli

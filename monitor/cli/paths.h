@@ -23,11 +23,19 @@ std::vector<std::filesystem::path> all_lessons();
 wire::Result<std::filesystem::path> find_study(const std::string& name);
 std::vector<std::filesystem::path> all_studies();
 
-/// Names of the sessions of this user that run on this node.
-std::vector<std::string> running_sessions();
+/// A session of this user that runs, as far as can be seen from here.
+struct RunningSession {
+  std::string name;
+  std::string endpoint;
+  std::string key;      ///< Key file, for an endpoint over tcp.
+  std::string program;  ///< Its command line; empty: not known.
+  std::string label;    ///< The program in one word.
+  std::string node;     ///< Of its host; empty: this one.
+};
+/// Those of this node, and those that have said in the user's home where they are (host/rendezvous.h).
+std::vector<RunningSession> running_sessions();
 
-/// Endpoint of a session's agent on this node; `session` may be an endpoint already, or empty for the only one that
-/// runs.
-wire::Result<std::string> endpoint_of(const std::string& session);
+/// `session` may be a name, or empty for the only one that runs; an endpoint is taken as it is.
+wire::Result<RunningSession> find_session(const std::string& session);
 
 }  // namespace idlewave::cli

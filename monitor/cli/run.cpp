@@ -185,6 +185,7 @@ int run(const RunOptions& options) {
   auto started = start_program(options, *output);
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
+  if (!program.where_it_listens().empty()) fail(program.where_it_listens(), 0);
   let_go_of_input();
   return options.headless ? run_headless(options, program, signals) : run_on_screen(options, program, signals);
 }

@@ -12,6 +12,7 @@ std::span<const Verb> verb_table() {
       Verb{"demo", "Start a lesson: real MPI ranks, the live monitor, and what to look for"},
       Verb{"run", "Start an MPI program under the monitor: idlewave run -- mpirun -n 8 ./a.out"},
       Verb{"attach", "Join a session that is already running; without a name: list what runs here"},
+      Verb{"record", "Record without a screen: a program that it starts, or a session that runs"},
       Verb{"inject", "Hold ranks of a running session, as the keys do"},
       Verb{"replay", "Play a recorded session"},
       Verb{"report", "What happened in a recorded session"},

@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "monitor/host/host_record.h"
@@ -21,9 +23,12 @@
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/host/provenance.h"
+#include "monitor/host/reach.h"
+#include "monitor/host/rendezvous.h"
 #include "monitor/host/session.h"
 #include "monitor/link/link.h"
 #include "monitor/process/program.h"
+#include "probe/outlet/mailbox/keys.h"
 #include "probe/outlet/outlet.h"
 #include "probe/wire/agent_record.h"
 
@@ -44,6 +49,7 @@ constexpr Nanoseconds kPatienceForAgents = seconds(3), kPatienceForStopped = sec
 constexpr Nanoseconds kRanksAreGone = milliseconds(1500);  ///< After the program has ended; else they outlive it.
 constexpr Nanoseconds kPatienceForStarter = seconds(2);    ///< To attach, where the program was over in moments.
 constexpr Nanoseconds kEndPatience = seconds(5);           ///< Between asking the program to end and ending it.
+constexpr const char* kAnyPort = "tcp://*:*";
 /// What a screen that comes later gets to see, in bytes of frames.
 constexpr std::uint64_t kHistory = 64u << 20;
 
@@ -113,7 +119,9 @@ class Host {
   wire::Status open_recording();
   wire::Status record_to(const std::string& path);
   void obey_recordings();
-  wire::Status open_view();
+  wire::Result<std::unique_ptr<outlet::Outlet>> open_view(const std::string& listen, const std::string& key);
+  wire::Status open_views();
+  wire::Status open_far_view();
   wire::Result<Streams> open_streams();
   void turn();
   void pass_on_frames();
@@ -134,6 +142,7 @@ class Host {
   Session session_;
   link::Recorder link_;
   std::unique_ptr<outlet::Outlet> view_;
+  std::unique_ptr<outlet::Outlet> far_view_;  ///< For screens on other nodes; null where all is on this one.
   std::optional<process::Program> program_;
   std::vector<link::Delivery> deliveries_;
   Descriptors descriptors_;
@@ -179,17 +188,32 @@ wire::Status Host::record_to(const std::string& path) {
   return link_.start(path, recording_header(session_.name(), now()), now());
 }
 
-wire::Status Host::open_view() {
+wire::Result<std::unique_ptr<outlet::Outlet>> Host::open_view(const std::string& listen, const std::string& key) {
   auto view = outlet::Outlet::open({.session = session_.name(),
                                     .node = wire::kRelayNode,
-                                    .listen = fmt::format("ipc://{}/view.sock", session_.folder()),
+                                    .listen = listen,
                                     .buffer_bytes = kHistory,
-                                    .is_relay = true});
+                                    .is_relay = true,
+                                    .key = key});
+  if (view) descriptors_.add((*view)->fd());
+  return view;
+}
+
+wire::Status Host::open_views() {
+  auto view = open_view(fmt::format("ipc://{}/view.sock", session_.folder()), "");
   if (!view) return view.error();
   view_ = std::move(*view);
-  descriptors_.add(view_->fd());
   record_.endpoint = view_->listen_endpoint();
-  return wire::ok();
+  return session_.rendezvous().empty() ? wire::ok() : open_far_view();
+}
+
+wire::Status Host::open_far_view() {
+  auto view = open_view(kAnyPort, mailbox::key_files(session_.rendezvous()).server);
+  if (!view) return view.error();
+  far_view_ = std::move(*view);
+  HostRecord record = record_;
+  record.endpoint = reachable_endpoint(far_view_->listen_endpoint(), options_.spread.nodes);
+  return announce(session_.name(), record);
 }
 
 /// With a screen, the keys are the screen's and so is what is seen: a terminal is replaced by nothing to read and by a
@@ -214,7 +238,7 @@ wire::Result<Streams> Host::open_streams() {
 
 int Host::start() {
   if (const auto recording = open_recording(); !recording) return refuse(2, recording.error().message);
-  if (const auto view = open_view(); !view) return refuse(kOwnFailure, view.error().message);
+  if (const auto view = open_views(); !view) return refuse(kOwnFailure, view.error().message);
   const auto streams = open_streams();
   if (!streams) return refuse(kOwnFailure, streams.error().message);
   process::ProgramOptions options{
@@ -257,13 +281,18 @@ void Host::turn() {
 void Host::pass_on_frames() {
   deliveries_.clear();
   link_.receive(now(), deliveries_);
-  for (link::Delivery& delivery : deliveries_) view_->relay(std::move(delivery.bytes));
+  for (link::Delivery& delivery : deliveries_) {
+    if (far_view_) far_view_->relay(delivery.bytes);
+    view_->relay(std::move(delivery.bytes));
+  }
 }
 
 /// The commands' outcomes come back as frames; that one found nobody is told to all as one of those who ordered it
 /// would be.
 void Host::pass_on_commands() {
-  for (const wire::Command& command : view_->serve(Nanoseconds(0))) {
+  std::vector<wire::Command> commands = view_->serve(Nanoseconds(0));
+  if (far_view_) std::ranges::move(far_view_->serve(Nanoseconds(0)), std::back_inserter(commands));
+  for (const wire::Command& command : commands) {
     const wire::Status sent = link_.send(now(), command);
     has_commanded_ = true;
     if (!sent) starter_.say(std::string(message::kNote) + "a command was not carried out: " + sent.error().message);
@@ -272,7 +301,9 @@ void Host::pass_on_commands() {
 
 /// Asked by a screen, so that the recording does not end with it.
 void Host::obey_recordings() {
-  for (const wire::Record& wish : view_->take_recordings()) {
+  std::vector<wire::Record> wishes = view_->take_recordings();
+  if (far_view_) std::ranges::move(far_view_->take_recordings(), std::back_inserter(wishes));
+  for (const wire::Record& wish : wishes) {
     const wire::Status done = wish.path.empty() ? link_.stop() : record_to(wish.path);
     if (!done || wish.path.empty()) record_.recording.clear();
     refused_recording_ = done ? std::string() : done.error().message;
@@ -366,6 +397,7 @@ void Host::finish() {
   for (const std::string& trouble : session_.troubles()) starter_.say(message::kNote + trouble);
   describe(true);
   view_->finish(starter_is_gone_ ? Nanoseconds(0) : kPatienceForStarter);
+  if (far_view_) far_view_->finish(Nanoseconds(0));
   if (kept_output_ && starter_is_gone_) kept_output_->leave_copy(session_.name());
   starter_.say(fmt::format("{}{} {}", message::kEnded, *record_.code, (*ended_at_ - started_at_).count()));
 }
@@ -374,11 +406,15 @@ void Host::finish() {
 
 int live(const HostOptions& options, process::Channel& starter) {
   be_deaf();
-  auto session = Session::open(options.session, options.listen);
+  const bool chooses = options.listen.empty() && !options.spread.why.empty();
+  auto session = Session::open(options.session, chooses ? kAnyPort : options.listen, options.spread.nodes);
   if (!session) {
     starter.say(fmt::format("{}{} {}", message::kRefused, 2, session.error().message));
     return 2;
   }
+  if (chooses)
+    starter.say(
+        fmt::format("{}agents connect to {}, since {}", message::kListens, session->endpoint(), options.spread.why));
   Host host(options, starter, std::move(*session));
   if (const int refused = host.start(); refused != 0) return refused;
   host.serve();

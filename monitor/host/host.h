@@ -8,6 +8,7 @@
 
 #include "monitor/host/launcher.h"
 #include "monitor/host/preload.h"
+#include "monitor/host/spread.h"
 #include "monitor/process/companion.h"
 
 namespace idlewave::host {
@@ -20,7 +21,8 @@ struct HostOptions {
   LauncherKind launcher = LauncherKind::kOther;
   Preload preload;  ///< For ranks that know nothing of us.
   std::string session;
-  std::string listen;  ///< Endpoint for the agents; empty: a socket of this node.
+  std::string listen;  ///< Endpoint for the agents; empty: as `spread` needs it.
+  Spread spread;       ///< Where ranks may be besides this node.
   std::string record;  ///< Path; empty: don't.
   bool allow_inject = false;
   int output_fd = -1;              ///< File for what the program prints; -1: where ours goes.
@@ -31,6 +33,7 @@ struct HostOptions {
 
 /// What host and starter say to each other, one message each: a word, and what belongs to it.
 namespace message {
+inline constexpr const char* kListens = "listens ";  ///< Host: for the user, where agents of other nodes connect to.
 inline constexpr const char* kReady = "ready ";      ///< Host: the program runs. Its process number.
 inline constexpr const char* kRefused = "refused ";  ///< Host: nothing runs. Exit code and reason.
 inline constexpr const char* kFailure = "failure ";  ///< Host: something of ours failed; the program did not.

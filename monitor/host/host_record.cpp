@@ -1,6 +1,7 @@
 #include "monitor/host/host_record.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,6 +60,10 @@ std::string kept_output_path(const std::string& session) {
 }
 
 wire::Status write_host_record(const std::string& session, const HostRecord& record) {
+  return write_host_record_at(record_path(session), record);
+}
+
+wire::Status write_host_record_at(const std::string& path, const HostRecord& record) {
   std::string text = fmt::format("pid {}\nstart {}\nendpoint {}\nprogram {}\nlabel {}\n", record.pid, record.start,
                                  record.endpoint, one_line(record.program), one_line(record.label));
   if (record.code) text += fmt::format("code {}\n", *record.code);
@@ -67,8 +72,9 @@ wire::Status write_host_record(const std::string& session, const HostRecord& rec
   if (!record.failure.empty()) text += fmt::format("failure {}\n", one_line(record.failure));
   if (!record.takes_orders) text += "inject off\n";
   if (!record.output.empty()) text += fmt::format("output {}\n", one_line(record.output));
-  const std::string path = record_path(session), draft = path + ".new";
+  const std::string draft = path + ".new";
   std::ofstream file(draft, std::ios::binary | std::ios::trunc);
+  chmod(draft.c_str(), S_IRUSR | S_IWUSR);
   file << text;
   file.close();
   if (!file.fail() && std::rename(draft.c_str(), path.c_str()) == 0) return wire::ok();
@@ -77,8 +83,11 @@ wire::Status write_host_record(const std::string& session, const HostRecord& rec
 }
 
 std::optional<HostRecord> read_last_host_record(const std::string& session) {
+  return read_host_record_at(record_path(session));
+}
+
+std::optional<HostRecord> read_host_record_at(const std::string& path) {
   std::error_code failed;
-  const std::string path = record_path(session);
   if (path.empty() || !fs::is_regular_file(path, failed) || fs::file_size(path, failed) > kLargest || failed)
     return std::nullopt;
   std::ifstream file(path, std::ios::binary);

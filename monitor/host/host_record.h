@@ -34,6 +34,10 @@ std::optional<HostRecord> read_host_record(const std::string& session);
 /// The same, also of a host that has gone and left its folder.
 std::optional<HostRecord> read_last_host_record(const std::string& session);
 
+/// The same in another file, which is the user's alone; whose process it was is not asked.
+wire::Status write_host_record_at(const std::string& path, const HostRecord& record);
+std::optional<HostRecord> read_host_record_at(const std::string& path);
+
 /// Where the host of a session keeps what its program prints while a screen has the terminal.
 std::string kept_output_path(const std::string& session);
 

@@ -61,6 +61,7 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
       const std::size_t space = refused->find(' ');
       return Refusal{std::atoi(refused->c_str()), space == std::string::npos ? "" : refused->substr(space + 1)};
     }
+    if (const auto listens = after(*message, message::kListens)) where_it_listens_ = *listens;
     const auto ready = after(*message, message::kReady);
     if (!ready) continue;
     program_ = std::atoi(ready->c_str());

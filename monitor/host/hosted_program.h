@@ -28,6 +28,8 @@ class HostedProgram {
   /// What keeps a program that reported nothing from being seen.
   std::string why_unseen() const;
   std::string view_endpoint() const;  ///< Where a screen attaches.
+  /// Where agents of other nodes connect to, in one line; empty: all is on this node, or the user has said it.
+  const std::string& where_it_listens() const { return where_it_listens_; }
 
   int fd() const { return channel_.fd(); }  ///< Readable when listen() has something to hear.
   void listen();
@@ -65,6 +67,7 @@ class HostedProgram {
   pid_t program_ = 0;
   std::string session_;
   std::string name_;
+  std::string where_it_listens_;
   Preload preload_;
   int output_fd_ = -1;  ///< To read what was kept; -1: nothing is.
   std::vector<std::string> notes_;

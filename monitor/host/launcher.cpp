@@ -36,6 +36,38 @@ wire::Status raise_limit(wire::Rank ranks, int resource, rlim_t per_rank, rlim_t
                                  ranks, needed, of_what, limit.rlim_max, fitting)};
 }
 
+std::string* last_export(std::vector<std::string>& command) {
+  const std::size_t end = end_of_flags(command, 1);
+  std::string* last = nullptr;
+  for (std::size_t i = 1; i < end; ++i) {
+    if (command[i].starts_with("--export=")) last = &command[i];
+    if (command[i] == "--export" && i + 1 < end) last = &command[i + 1];
+  }
+  return last;
+}
+
+/// It may stand in a word of its own.
+std::size_t begin_of_list(const std::string& word) {
+  constexpr std::string_view kFlag = "--export=";
+  return word.starts_with(kFlag) ? kFlag.size() : 0;
+}
+
+std::string export_by_variable() {
+  const char* list = std::getenv("SLURM_EXPORT_ENV");
+  return list != nullptr ? list : "ALL";
+}
+
+/// Where "NONE" stands ahead of others srun exports none of them.
+std::string with_item(const std::string& list, const std::string& item) {
+  return list == "NONE" || list == "NIL" ? item : list + "," + item;
+}
+
+bool slurm_exports_all(std::vector<std::string>& command) {
+  const std::string* given = last_export(command);
+  const std::string list = given != nullptr ? given->substr(begin_of_list(*given)) : export_by_variable();
+  return list == "ALL" || list.starts_with("ALL,") || list.find(",ALL,") != std::string::npos || list.ends_with(",ALL");
+}
+
 }  // namespace
 
 wire::Status make_room_for(wire::Rank ranks) {
@@ -66,9 +98,10 @@ Environment session_environment(const std::string& session, const std::string& e
 }
 
 Environment launcher_environment(LauncherKind kind) {
-  if (kind != LauncherKind::kOpenMpi) return {};
-  Environment wanted = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"}, {"OMPI_MCA_mpi_yield_when_idle", "1"}};
-  if (geteuid() == 0) {
+  if (kind != LauncherKind::kOpenMpi && kind != LauncherKind::kSlurm) return {};
+  Environment wanted = {{"OMPI_MCA_mpi_yield_when_idle", "1"}};
+  if (kind == LauncherKind::kOpenMpi) wanted["OMPI_MCA_rmaps_base_oversubscribe"] = "1";
+  if (kind == LauncherKind::kOpenMpi && geteuid() == 0) {
     wanted["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
     wanted["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
   }
@@ -76,9 +109,20 @@ Environment launcher_environment(LauncherKind kind) {
   return wanted;
 }
 
+void export_by_slurm(std::vector<std::string>& command, const std::string& item) {
+  if (std::string* given = last_export(command)) {
+    const std::size_t list = begin_of_list(*given);
+    *given = given->substr(0, list) + with_item(given->substr(list), item);
+    return;
+  }
+  command.insert(command.begin() + 1, "--export=" + with_item(export_by_variable(), item));
+}
+
 std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind,
                                           const Environment& environment) {
-  if (kind != LauncherKind::kOpenMpi) return command;  // Hydra and srun hand on their own environment.
+  if (kind == LauncherKind::kSlurm && !slurm_exports_all(command))
+    for (const auto& [name, value] : environment) export_by_slurm(command, name);
+  if (kind != LauncherKind::kOpenMpi) return command;  // Hydra, and srun unless told otherwise, hand on their own.
   std::vector<std::string> flags;
   for (const auto& [name, value] : environment) {
     flags.push_back("-x");

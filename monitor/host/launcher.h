@@ -28,8 +28,13 @@ using Environment = std::map<std::string, std::string>;
 Environment session_environment(const std::string& session, const std::string& endpoint);
 
 /// What the launcher itself needs so that a program starts on a small machine as it would on a large one: Open MPI is
-/// allowed more ranks than cores, to yield while it waits, and to run as root. Never replaces what the user has set.
+/// allowed more ranks than cores, to yield while it waits (also where srun starts its ranks), and to run as root. Never
+/// replaces what the user has set.
 Environment launcher_environment(LauncherKind kind);
+
+/// Has srun export `item`, "NAME" or "NAME=value", beside what it would: the last --export; without one SLURM_EXPORT_ENV,
+/// and without that ALL.
+void export_by_slurm(std::vector<std::string>& command, const std::string& item);
 
 /// `command` with what makes the launcher hand `environment` to the ranks on every node.
 std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind,

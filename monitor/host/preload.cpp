@@ -29,13 +29,6 @@ std::string library_path() {
   return "";
 }
 
-/// The flags of the launcher that begin at `from` end here: what follows, from the first word on that is a program, is
-/// not ours to read.
-std::size_t end_of_flags(const std::vector<std::string>& command, std::size_t from) {
-  while (from < command.size() && (command[from].starts_with('-') || !find_program(command[from]))) ++from;
-  return from;
-}
-
 /// The file that the ranks execute, as far as that can be told from the words: a script may start another.
 std::optional<fs::path> program_in(const std::vector<std::string>& command) {
   const std::size_t at = end_of_flags(command, 1);
@@ -123,22 +116,9 @@ void say_to_hydra(Words& command, const std::string& library, const std::string&
   command.insert(command.begin() + 1, flags.begin(), flags.end());
 }
 
-/// srun takes the last --export; without one SLURM_EXPORT_ENV, and without that ALL.
 void say_to_slurm(Words& command, const std::string& library, const std::string& value) {
   if (add_to_the_users(command, 1, LauncherKind::kSlurm, library)) return;
-  const std::size_t end = end_of_flags(command, 1);
-  std::string* last = nullptr;
-  for (std::size_t i = 1; i < end; ++i) {
-    if (command[i].starts_with("--export=")) last = &command[i];
-    if (command[i] == "--export" && i + 1 < end) last = &command[i + 1];
-  }
-  if (last != nullptr) {
-    *last += fmt::format(",{}{}", kAssigned, value);
-    return;
-  }
-  const char* exported = std::getenv("SLURM_EXPORT_ENV");
-  command.insert(command.begin() + 1,
-                 fmt::format("--export={},{}{}", exported != nullptr ? exported : "ALL", kAssigned, value));
+  export_by_slurm(command, kAssigned + value);
 }
 
 }  // namespace

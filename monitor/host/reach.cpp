@@ -5,17 +5,16 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <vector>
-
-#include "probe/wire/session_directory.h"
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 namespace idlewave::host {
-namespace fs = std::filesystem;
 namespace {
 
 bool is_loopback(const in_addr& address) { return (ntohl(address.s_addr) >> 24) == 127; }
@@ -53,7 +52,42 @@ bool goes_by(const in_addr& address) {
   return found;
 }
 
-std::string own_address() {
+/// From which this machine would speak to another; nothing is sent. Nothing where the way does not leave the machine.
+std::optional<in_addr> address_towards(const std::string& host) {
+  addrinfo wanted{}, *found = nullptr;
+  wanted.ai_family = AF_INET;
+  wanted.ai_socktype = SOCK_DGRAM;
+  if (getaddrinfo(host.c_str(), "9", &wanted, &found) != 0) return std::nullopt;
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_in from{};
+  socklen_t size = sizeof from;
+  const bool known = connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
+                     getsockname(fd, reinterpret_cast<sockaddr*>(&from), &size) == 0;
+  if (fd >= 0) close(fd);
+  return known && !is_loopback(from.sin_addr) ? std::optional(from.sin_addr) : std::nullopt;
+}
+
+/// Of "SlurmctldHost=head(10.0.0.1)" the address, else the name.
+std::string controller_of_slurm() {
+  const char* chosen = std::getenv("SLURM_CONF");
+  for (const char* path : {chosen, "/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"}) {
+    std::ifstream file(path != nullptr ? path : "");
+    for (std::string line; std::getline(file, line);) {
+      constexpr std::string_view kKey = "SlurmctldHost=";
+      if (!line.starts_with(kKey)) continue;
+      const std::size_t open = line.find('(');
+      const std::size_t from = open == std::string::npos ? kKey.size() : open + 1;
+      return line.substr(from, line.find_first_of(") \t#", from) - from);
+    }
+  }
+  return "";
+}
+
+std::string own_address(std::vector<std::string> peers) {
+  if (const std::string controller = controller_of_slurm(); !controller.empty()) peers.push_back(controller);
+  for (const std::string& peer : peers)
+    if (const auto address = address_towards(peer)) return to_text(*address);
   const std::vector<in_addr> addresses = addresses_of_interfaces();
   if (addresses.empty()) return "127.0.0.1";
   for (const in_addr& address : addresses)
@@ -61,64 +95,12 @@ std::string own_address() {
   return to_text(addresses.front());
 }
 
-fs::path cache_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  if (cache != nullptr && cache[0] == '/') return fs::path(cache) / "idlewave";
-  return home != nullptr && home[0] == '/' ? fs::path(home) / ".cache/idlewave" : fs::path();
-}
-
-/// One for each machine: only on its own can be seen whether a session is gone.
-fs::path keys_root() {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  const fs::path folder = cache_folder();
-  return folder.empty() ? folder : folder / name;
-}
-
-bool is_gone(const std::string& session) {
-  char folder[wire::kSessionPathLimit];
-  std::error_code failed;
-  return wire::session_path(session.c_str(), folder) && !fs::exists(folder, failed) && !failed;
-}
-
-void sweep_keys(const fs::path& root) {
-  std::error_code failed;
-  std::vector<std::string> gone;
-  for (fs::directory_iterator entry(root, failed), end; !failed && entry != end; entry.increment(failed))
-    if (const std::string name = entry->path().filename(); is_gone(name)) gone.push_back(name);
-  for (const std::string& session : gone) remove_key_folder(session);
-}
-
 }  // namespace
 
-std::string reachable_endpoint(const std::string& bound) {
+std::string reachable_endpoint(const std::string& bound, std::vector<std::string> peers) {
   for (const std::string any : {"tcp://0.0.0.0:", "tcp://*:", "tcp://[::]:"})
-    if (bound.starts_with(any)) return "tcp://" + own_address() + ":" + bound.substr(any.size());
+    if (bound.starts_with(any)) return "tcp://" + own_address(std::move(peers)) + ":" + bound.substr(any.size());
   return bound;
-}
-
-wire::Result<std::string> make_key_folder(const std::string& session) {
-  const fs::path root = keys_root();
-  if (root.empty())
-    return wire::Error{
-        "neither HOME nor XDG_CACHE_HOME names a folder for the keys of a session over tcp: set one that all nodes "
-        "see"};
-  sweep_keys(root);
-  const fs::path folder = root / session;
-  std::error_code failed;
-  fs::create_directories(root, failed);
-  if (!failed) chmod(root.c_str(), 0700);
-  if (!failed && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) failed.assign(errno, std::generic_category());
-  if (failed)
-    return wire::Error{fmt::format("{}: can't be made for the session's keys: {}", folder.string(), failed.message())};
-  return folder.string();
-}
-
-void remove_key_folder(const std::string& session) {
-  std::error_code ignored;
-  const fs::path root = keys_root();
-  if (!root.empty() && wire::valid_session_name(session.c_str())) fs::remove_all(root / session, ignored);
 }
 
 }  // namespace idlewave::host

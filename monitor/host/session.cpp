@@ -4,17 +4,22 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include "monitor/host/reach.h"
+#include "monitor/host/rendezvous.h"
+#include "probe/outlet/mailbox/keys.h"
 #include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 #include "probe/wire/session_sweep.h"
 
 namespace idlewave::host {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr int kLockPatience = 1000;  // ms; an agent that ends holds the lock for moments
@@ -47,9 +52,28 @@ std::string last_lines(const std::string& path) {
   return text;
 }
 
+/// What several nodes could not do for the same reason is told of the first.
+bool says_the_same(const std::string& line, const std::string& other) {
+  const std::size_t what = line.find(": ");
+  return what != std::string::npos && other.ends_with(line.substr(what));
+}
+
+void add_lines(const std::string& path, std::vector<std::string>& lines, std::size_t& more) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const bool is_told =
+        std::any_of(lines.begin(), lines.end(), [&](const auto& told) { return says_the_same(line, told); });
+    if (is_told || lines.size() == kTroublesTold)
+      ++more;
+    else
+      lines.push_back(line);
+  }
+}
+
 }  // namespace
 
-wire::Result<Session> Session::open(const std::string& name, const std::string& listen) {
+wire::Result<Session> Session::open(const std::string& name, const std::string& listen,
+                                    const std::vector<std::string>& peers) {
   if (!wire::valid_session_name(name.c_str())) {
     return wire::Error{fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.'", name,
                                    wire::kSessionNameLimit)};
@@ -82,26 +106,26 @@ wire::Result<Session> Session::open(const std::string& name, const std::string& 
   }
   auto link = link::open_live(options);
   if (!link) return link.error();
-  session.endpoint_ = reachable_endpoint(link::bound_endpoint(**link));
+  session.endpoint_ = reachable_endpoint(link::bound_endpoint(**link), peers);
   session.link_ = std::move(*link);
   return session;
 }
 
 /// Over tcp others are there. Agents on other nodes are told where their key lies.
 wire::Status Session::make_keys(link::LiveOptions& options) {
-  const auto folder = make_key_folder(name_);
+  const auto folder = make_rendezvous(name_);
   if (!folder) return folder.error();
   const auto keys = link::make_session_keys(*folder);
   if (!keys) return keys.error();
   options.key = keys->server;
-  agents_key_ = keys->agents;
+  rendezvous_ = *folder;
   return wire::ok();
 }
 
 Session::Session(Session&& other) noexcept
     : name_(std::exchange(other.name_, {})),
       endpoint_(std::move(other.endpoint_)),
-      agents_key_(std::move(other.agents_key_)),
+      rendezvous_(std::move(other.rendezvous_)),
       hold_(std::exchange(other.hold_, -1)),
       place_(std::exchange(other.place_, -1)),
       link_(std::move(other.link_)),
@@ -113,7 +137,7 @@ Session::~Session() {
   if (name_.empty()) return;
   end_program();
   link_.reset();
-  if (!agents_key_.empty()) remove_key_folder(name_);
+  if (!rendezvous_.empty()) remove_rendezvous(name_);
   // An agent that ends at the same time leaves the folder to us, if it still sees something of ours; else it is the one
   // to remove it.
   const int lock = wire::lock_session(name_.c_str(), kLockPatience);
@@ -135,7 +159,7 @@ std::vector<std::string> Session::prepare(std::vector<std::string> command, Laun
                                           const Preload& preload, std::vector<std::string>& environment) const {
   Environment wanted = session_environment(name_, endpoint_);
   if (allow_inject) wanted["IDLEWAVE_ALLOW_INJECT"] = "1";
-  if (!agents_key_.empty()) wanted["IDLEWAVE_KEY"] = agents_key_;
+  if (!rendezvous_.empty()) wanted["IDLEWAVE_KEY"] = mailbox::key_files(rendezvous_).agents;
   if (!preload.step_at.empty()) wanted["IDLEWAVE_STEP_AT"] = preload.step_at;
   if (!preload.library.empty()) command = with_preload(std::move(command), kind, preload.library, environment);
   command = with_environment(std::move(command), kind, wanted);
@@ -167,9 +191,15 @@ void Session::end_program() {
 }
 
 std::vector<std::string> Session::troubles() const {
-  std::ifstream file(folder() + "/trouble.log");
+  std::vector<std::string> files = {folder() + "/trouble.log"};
+  std::error_code failed;
+  for (fs::directory_iterator entry(rendezvous_, failed), end; !failed && entry != end; entry.increment(failed))
+    if (entry->path().filename().string().starts_with("trouble.")) files.push_back(entry->path());
+  std::sort(files.begin() + 1, files.end());
   std::vector<std::string> lines;
-  for (std::string line; lines.size() < kTroublesTold && std::getline(file, line);) lines.push_back(line);
+  std::size_t more = 0;
+  for (const std::string& file : files) add_lines(file, lines, more);
+  if (more > 0) lines.push_back(fmt::format("and {} more of that kind", more));
   return lines;
 }
 

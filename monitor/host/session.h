@@ -16,13 +16,16 @@ namespace idlewave::host {
 /// One thread. Ends its program and removes what it has made when it goes.
 class Session {
  public:
-  /// `listen` empty: a socket in the session's folder.
-  static wire::Result<Session> open(const std::string& name, const std::string& listen);
+  /// `listen` empty: a socket in the session's folder. `peers`: some of the nodes that are to find it, by name.
+  static wire::Result<Session> open(const std::string& name, const std::string& listen,
+                                    const std::vector<std::string>& peers = {});
   Session(Session&& other) noexcept;
   ~Session();
 
   const std::string& name() const { return name_; }
   std::string folder() const;
+  /// Where it is met from other nodes (rendezvous.h); empty where all is on this one.
+  const std::string& rendezvous() const { return rendezvous_; }
   const std::string& endpoint() const { return endpoint_; }  ///< Where senders of this node connect to.
   std::unique_ptr<link::Link> take_link() { return std::move(link_); }
 
@@ -33,7 +36,7 @@ class Session {
   /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our
   /// stderr.
   wire::Status start(std::vector<std::string> command, LauncherKind kind, bool quiet);
-  /// What ranks and agents of this node could not do, a line each.
+  /// What ranks and agents could not do, a line each: those of this node, and of others that see the rendezvous.
   std::vector<std::string> troubles() const;
 
   /// Exit code of the launcher once it has ended.
@@ -50,9 +53,9 @@ class Session {
 
   std::string name_;
   std::string endpoint_;
-  std::string agents_key_;  ///< File; empty where all is on this node.
-  int hold_ = -1;           ///< Lets the folder stay.
-  int place_ = -1;          ///< Held by the one monitor that ranks report to.
+  std::string rendezvous_;
+  int hold_ = -1;   ///< Lets the folder stay.
+  int place_ = -1;  ///< Held by the one monitor that ranks report to.
   std::unique_ptr<link::Link> link_;
   std::optional<process::Launched> program_;
   std::string program_name_;

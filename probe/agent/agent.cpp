@@ -1,7 +1,6 @@
 #include "probe/agent/agent.h"
 
 #include <poll.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "probe/agent/reach.h"
 #include "probe/machine/processor.h"
 #include "probe/shm/clock.h"
+#include "probe/wire/node_name.h"
 #include "probe/wire/trouble_log.h"
 
 namespace idlewave::agent {
@@ -43,11 +43,6 @@ constexpr std::size_t kMostKnown = 1 << 16;            // ranks of one node, tho
 /// of the event before), the promise is kept by raising the event's time to the promised one.
 constexpr Nanoseconds kPromiseMargin = milliseconds(1);
 
-std::string host_name() {
-  utsname names{};
-  return uname(&names) == 0 ? names.nodename : "localhost";
-}
-
 std::int64_t unix_time_ns() {
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);
@@ -76,8 +71,10 @@ wire::Result<std::unique_ptr<Post>> Post::take(const Options& options) {
 }
 
 wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& options, Post post) {
+  char node[wire::kNodeNameLimit];
+  wire::node_name(node);
   auto outlet = outlet::Outlet::open({.session = options.session,
-                                      .node = host_name(),
+                                      .node = node,
                                       .listen = post.listen,
                                       .connect = options.connect,
                                       .buffer_bytes = options.buffer_bytes,

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "probe/client/phase_table.h"
 #include "probe/client/precedence.h"
 #include "probe/client/settings.h"
+#include "probe/wire/trouble_log.h"
 
 int idlewave_is_on_ = 0;
 
@@ -78,6 +80,30 @@ Settings read_settings() {
           environment_flag("IDLEWAVE_ALLOW_INJECT")};
 }
 
+/// How many processes the launcher says that it has started for one program, the surest word first; 0: it says nothing.
+/// mpirun may have started its daemons by srun.
+int processes_by_launcher() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    const char* text = environment_text(name);
+    if (text != nullptr) return atoi(text);
+  }
+  return 0;
+}
+
+/// Of an MPI that does not understand its launcher every process is rank 0 of 1, and they would all be one rank.
+bool is_one_of_many_alone(const Settings& settings, int size) {
+  const int started = processes_by_launcher();
+  if (size > 1 || started < 2) return false;
+  char line[512];
+  snprintf(line, sizeof line,
+           "a rank is not watched: it is rank 0 of 1, while its launcher has started %d processes; each runs the whole "
+           "program by itself, since its MPI does not understand this launcher. With srun: --mpi=pmix for Open MPI, "
+           "--mpi=pmi2 for MPICH (srun --mpi=list); else the mpirun of the program's own MPI",
+           started);
+  wire::note_trouble(settings.session, line);
+  return true;
+}
+
 void attach_parts() {
   shm::Slot& slot = probe.membership.slot();
   probe.pid = getpid();
@@ -104,6 +130,7 @@ bool start(int rank, int size) {
   if (settings.session == nullptr || rank < 0 || rank >= size) return false;
   const KeptErrno kept;
   take_precedence();
+  if (is_one_of_many_alone(settings, size)) return false;
   if (!probe.membership.join(settings, rank, size)) return false;
   attach_parts();
   pthread_atfork(nullptr, nullptr, switch_off);

@@ -1,9 +1,11 @@
 #include "probe/wire/session_place.h"
 
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
+#include "probe/wire/node_name.h"
 #include "probe/wire/session_files.h"
 
 namespace idlewave::wire {
@@ -13,9 +15,9 @@ constexpr int kPlaceLimit = 128;
 /// Longer ones are of no session.
 constexpr int kPathLimit = 128;
 
-/// Where process numbers mean what they mean here: machine, boot, and table of processes.
+/// Where one agent looks after a session: node, boot, and table of processes, in which numbers mean what they mean here.
 struct Place {
-  char machine[kPlaceLimit] = {};
+  char node[kPlaceLimit] = {};
   char run[kPlaceLimit] = {};
 };
 
@@ -29,26 +31,27 @@ bool read_place(const char* folder, Place& out) {
   char* blank = strrchr(text, ' ');
   if (blank == nullptr) return false;
   *blank = '\0';
-  return print_to(out.machine, "%s", text) && print_to(out.run, "%s", blank + 1);
+  return print_to(out.node, "%s", text) && print_to(out.run, "%s", blank + 1);
 }
 
 Place this_place() {
   Place place;
-  utsname names;
-  char boot[64] = {}, processes[64] = {};
+  char node[kNodeNameLimit], boot[64] = {}, processes[64] = {};
   read_small_file("/proc/sys/kernel/random/boot_id", boot);
   boot[strcspn(boot, "\n")] = '\0';
   if (readlink("/proc/self/ns/pid", processes, sizeof processes - 1) <= 0) processes[0] = '\0';
-  print_to(place.machine, "%s", uname(&names) == 0 ? names.nodename : "localhost");
+  node_name(node);
+  node[strcspn(node, ".")] = '\0';  // Slurm leaves out the domain, where the machine says it.
+  print_to(place.node, "%s", node);
   print_to(place.run, "%s/%s", boot, processes);
   return place;
 }
 
-/// What a machine left before it was started anew is its own to sweep.
+/// What a node left before it was started anew is its own to sweep.
 bool is_here(const Place& place, const Place& here) {
-  if (strcmp(place.run, here.run) == 0) return true;
   const std::size_t boot = strcspn(here.run, "/");
-  return strcmp(place.machine, here.machine) == 0 && strncmp(place.run, here.run, boot + 1) != 0;
+  const bool is_this_boot = strncmp(place.run, here.run, boot + 1) == 0;
+  return strcmp(place.node, here.node) == 0 && (!is_this_boot || strcmp(place.run, here.run) == 0);
 }
 
 }  // namespace
@@ -61,14 +64,15 @@ bool belongs_elsewhere(const char* folder) {
 void settle_place(const char* folder) {
   char path[kPathLimit], text[2 * kPlaceLimit];
   const Place here = this_place();
-  if (print_to(path, "%s/place", folder) && print_to(text, "%s %s", here.machine, here.run)) (void)!symlink(text, path);
+  if (print_to(path, "%s/place", folder) && print_to(text, "%s %s", here.node, here.run)) (void)!symlink(text, path);
 }
 
 /// FNV-1a.
 std::uint32_t digest_of_this_place() {
   const Place place = this_place();
   std::uint32_t sum = 2166136261u;
-  for (const char* c = place.run; *c != '\0'; ++c) sum = (sum ^ static_cast<unsigned char>(*c)) * 16777619u;
+  for (const char* text : {place.node, place.run})
+    for (const char* c = text; *c != '\0'; ++c) sum = (sum ^ static_cast<unsigned char>(*c)) * 16777619u;
   return sum;
 }
 

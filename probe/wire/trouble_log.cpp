@@ -1,13 +1,14 @@
 #include "probe/wire/trouble_log.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "probe/wire/node_name.h"
 #include "probe/wire/session_directory.h"
 #include "probe/wire/session_files.h"
 
@@ -25,19 +26,32 @@ bool stands_in(const char* path, const char* line) {
   return found;
 }
 
+/// Where the session's host, on whatever node it is, looks for it.
+bool place_with_host(const char* node, char (&out)[PATH_MAX]) {
+  const char* key = getenv("IDLEWAVE_KEY");
+  const char* slash = key != nullptr ? strrchr(key, '/') : nullptr;
+  if (slash == nullptr || !print_to(out, "%.*s", static_cast<int>(slash - key), key) || !is_private_folder(out))
+    return false;
+  return print_to(out, "%.*s/trouble.%s", static_cast<int>(slash - key), key, node);
+}
+
+bool place_on_this_node(const char* session, char (&out)[PATH_MAX]) {
+  char path[kSessionFileLimit];
+  return session_file(session, "trouble.log", path) && print_to(out, "%s", path);
+}
+
 }  // namespace
 
 void note_trouble(const char* session, const char* line) {
-  char path[kSessionFileLimit], text[1024];
-  utsname names;
-  if (!session_file(session, "trouble.log", path)) return;
+  char path[PATH_MAX], text[1024], node[kNodeNameLimit];
+  node_name(node);
+  if (!place_with_host(node, path) && !place_on_this_node(session, path)) return;
   const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   struct stat status;
   if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
       status.st_size > static_cast<off_t>(kTroubleLimit))
     return;
-  snprintf(text, sizeof text - 1, "%s, process %d: %s", uname(&names) == 0 ? names.nodename : "localhost", getpid(),
-           line);
+  snprintf(text, sizeof text - 1, "%s, process %d: %s", node, getpid(), line);
   for (char* c = text; *c != '\0'; ++c) {
     if (*c == '\n') *c = ' ';
   }

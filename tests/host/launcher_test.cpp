@@ -23,6 +23,23 @@ TEST(Launcher, OthersHandOnTheirOwnEnvironment) {
   EXPECT_THAT(command, ElementsAre("srun", "./a.out"));
 }
 
+TEST(Launcher, SlurmThatExportsNotAllIsToldWhichVariablesTheRanksNeed) {
+  unsetenv("SLURM_EXPORT_ENV");
+  const Environment wanted = {{"IDLEWAVE_KEY", "k"}, {"IDLEWAVE_SESSION", "s"}};
+  const auto with = [&](std::vector<std::string> command) {
+    return with_environment(std::move(command), LauncherKind::kSlurm, wanted);
+  };
+  EXPECT_THAT(with({"srun", "--export=NONE", "sh"}),
+              ElementsAre("srun", "--export=IDLEWAVE_KEY,IDLEWAVE_SESSION", "sh"));
+  EXPECT_THAT(with({"srun", "--export", "A", "sh"}),
+              ElementsAre("srun", "--export", "A,IDLEWAVE_KEY,IDLEWAVE_SESSION", "sh"));
+  EXPECT_THAT(with({"srun", "--export=A,ALL", "sh", "--export=NONE"}),
+              ElementsAre("srun", "--export=A,ALL", "sh", "--export=NONE"));
+  setenv("SLURM_EXPORT_ENV", "NONE", 1);
+  EXPECT_THAT(with({"srun", "sh"}), ElementsAre("srun", "--export=IDLEWAVE_KEY,IDLEWAVE_SESSION", "sh"));
+  unsetenv("SLURM_EXPORT_ENV");
+}
+
 TEST(Launcher, ThePreloadOfTheUserNeverEntersTheLauncherThroughUs) {
   EXPECT_THAT(session_environment("s", "ipc:///x"), Not(Contains(Key("LD_PRELOAD"))));
 }

@@ -47,7 +47,7 @@ TEST_F(Preloaded, SlurmExportsWhatItWouldAndIt) {
   EXPECT_THAT(with(LauncherKind::kSlurm, {"srun", "--export=A,B=1", "sh"}),
               ElementsAre("srun", "--export=A,B=1,LD_PRELOAD=/us.so", "sh"));
   EXPECT_THAT(with(LauncherKind::kSlurm, {"srun", "--export", "NONE", "sh"}),
-              ElementsAre("srun", "--export", "NONE,LD_PRELOAD=/us.so", "sh"));
+              ElementsAre("srun", "--export", "LD_PRELOAD=/us.so", "sh"));
   EXPECT_THAT(with(LauncherKind::kSlurm, {"srun", "--export=ALL,LD_PRELOAD=theirs.so", "sh"}),
               ElementsAre("srun", "--export=ALL,LD_PRELOAD=/us.so:theirs.so", "sh"));
   setenv("SLURM_EXPORT_ENV", "HOME", 1);

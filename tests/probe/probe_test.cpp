@@ -15,6 +15,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -79,6 +81,18 @@ TEST(Probe, DescribesItsRank) {
   EXPECT_THAT(said_partners(slot.partners, 5), ElementsAre(IDLEWAVE_RENDEZVOUS, 2, -1, 4));
   EXPECT_THAT(said_partners(slot.partners, 6), ElementsAre(IDLEWAVE_COLLECTIVE));
   EXPECT_EQ(slot.partners.followed.load(), 1u);
+}
+
+TEST(Probe, IsOffAndSaysWhyWhereAnMpiDoesNotUnderstandItsLauncher) {
+  const Node node;
+  EXPECT_EQ(in_child([] {
+              setenv("PMI_SIZE", "4", 1);
+              return idlewave_start(0, 1);
+            }),
+            0);
+  std::ifstream log(node.path() / "test" / "trouble.log");
+  const std::string said{std::istreambuf_iterator<char>(log), {}};
+  EXPECT_THAT(said, testing::HasSubstr("it is rank 0 of 1, while its launcher has started 4 processes"));
 }
 
 #ifdef EVERY_CALL_FORTRAN_PROGRAM

@@ -29,6 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 using test::SessionRoot;
 using testing::ElementsAre;
+using testing::EndsWith;
+using testing::MatchesRegex;
 
 AgentRecord record_of(pid_t pid) {
   AgentRecord record;
@@ -273,6 +275,55 @@ TEST(SharedRoot, GivesEachPlaceAFolderOfItsOwn) {
   EXPECT_TRUE(fs::exists(root.path() / "s" / "agent"));
 }
 
+/// As Slurm says it to the processes that it starts.
+class NodeOfSlurm {
+ public:
+  explicit NodeOfSlurm(const char* name) { setenv("SLURMD_NODENAME", name, 1); }
+  ~NodeOfSlurm() {
+    unsetenv("SLURMD_NODENAME");
+    unsetenv("MPI_LOCALRANKID");
+  }
+  NodeOfSlurm(const NodeOfSlurm&) = delete;
+  NodeOfSlurm& operator=(const NodeOfSlurm&) = delete;
+};
+
+TEST(SharedRoot, GivesEachNodeOfOneMachineAFolderOfItsOwn) {
+  const SessionRoot root;
+  std::vector<std::string> folders;
+  for (const char* node : {"n1", "n2", "n3"}) {
+    const NodeOfSlurm here(node);
+    make_session("s", record_of(getpid()));
+    char folder[kSessionPathLimit];
+    ASSERT_TRUE(session_path("s", folder));
+    folders.emplace_back(folder);
+  }
+  EXPECT_THAT(folders, testing::UnorderedElementsAre(EndsWith("/s"), MatchesRegex(".*/s\\.[0-9a-f]{8}"),
+                                                     MatchesRegex(".*/s\\.[0-9a-f]{8}")));
+  EXPECT_NE(folders[1], folders[2]);
+  const NodeOfSlurm fourth("n4");
+  AgentRecord read;
+  EXPECT_FALSE(read_agent_record("s", read)) << "an agent of another node";
+}
+
+TEST(SharedRoot, KnowsANodeThatSlurmCallsByItsShortName) {
+  const SessionRoot root;
+  make_session("s", record_of(getpid()));
+  char name[256] = {};
+  ASSERT_EQ(gethostname(name, sizeof name - 1), 0);
+  const NodeOfSlurm here(std::string(name, strcspn(name, ".")).c_str());
+  AgentRecord read;
+  EXPECT_TRUE(read_agent_record("s", read));
+}
+
+TEST(SharedRoot, DoesNotTakeHydrasWordForWhichNodeThisIs) {
+  const SessionRoot root;
+  make_session("s", record_of(getpid()));
+  const NodeOfSlurm where_hydra_was_started("n1");
+  setenv("MPI_LOCALRANKID", "0", 1);
+  AgentRecord read;
+  EXPECT_TRUE(read_agent_record("s", read));
+}
+
 TEST(SharedRoot, IsSweptByEachPlaceForItself) {
   const SessionRoot root;
   make_session("s", record_of_the_dead());
@@ -478,6 +529,22 @@ TEST(Trouble, IsSaidOnceByAllRanksOfANode) {
   }
   const std::string text = trouble(root);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
+TEST(Trouble, IsToldWhereTheHostOfASessionOverTcpLooks) {
+  const SessionRoot root;
+  const NodeOfSlurm here("n7");
+  ASSERT_TRUE(make_session_directory("s"));
+  fs::create_directory(root.path() / "keys");
+  fs::permissions(root.path() / "keys", fs::perms::owner_all);
+  setenv("IDLEWAVE_KEY", (root.path() / "keys" / "key.agent").c_str(), 1);
+  note_trouble("s", "no agent");
+  EXPECT_TRUE(fs::exists(root.path() / "keys" / "trouble.n7"));
+  EXPECT_FALSE(fs::exists(root.path() / "s" / "trouble.log"));
+  fs::permissions(root.path() / "keys", fs::perms::all);
+  note_trouble("s", "no agent");
+  EXPECT_TRUE(fs::exists(root.path() / "s" / "trouble.log")) << "not in a folder that others can write";
+  unsetenv("IDLEWAVE_KEY");
 }
 
 TEST(Trouble, DoesNotFillADisk) {

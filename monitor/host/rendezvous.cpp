@@ -1,0 +1,109 @@
+#include "monitor/host/rendezvous.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "probe/outlet/mailbox/keys.h"
+#include "probe/wire/agent_record.h"
+#include "probe/wire/node_name.h"
+#include "probe/wire/session_directory.h"
+
+namespace idlewave::host {
+namespace fs = std::filesystem;
+namespace {
+
+/// Of all nodes.
+fs::path all_rendezvous() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (cache != nullptr && cache[0] == '/') return fs::path(cache) / "idlewave";
+  return home != nullptr && home[0] == '/' ? fs::path(home) / ".cache/idlewave" : fs::path();
+}
+
+std::string this_node() {
+  char name[wire::kNodeNameLimit];
+  wire::node_name(name);
+  return name;
+}
+
+/// One for each node: only there can be seen whether a session is gone.
+fs::path rendezvous_here() {
+  const fs::path all = all_rendezvous();
+  return all.empty() ? all : all / this_node();
+}
+
+bool runs_here(const HostRecord& host) { return wire::process_start_time(host.pid) == host.start; }
+
+/// A host that has yet to say that it is there has the session's folder already.
+bool is_gone(const fs::path& rendezvous) {
+  if (const auto host = read_host_record_at(rendezvous / "host")) return !runs_here(*host);
+  char folder[wire::kSessionPathLimit];
+  std::error_code failed;
+  return wire::session_path(rendezvous.filename().c_str(), folder) && !fs::exists(folder, failed) && !failed;
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::error_code failed;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed))
+    entries.push_back(entry->path());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+std::optional<Announced> announced_at(const fs::path& rendezvous) {
+  const std::string session = rendezvous.filename(), node = rendezvous.parent_path().filename();
+  auto host = read_host_record_at(rendezvous / "host");
+  if (!host || !wire::valid_session_name(session.c_str())) return std::nullopt;
+  if (node == this_node() && !runs_here(*host)) return std::nullopt;
+  return Announced{session, node, std::move(*host), mailbox::key_files(rendezvous).operators};
+}
+
+}  // namespace
+
+wire::Result<std::string> make_rendezvous(const std::string& session) {
+  const fs::path here = rendezvous_here();
+  if (here.empty())
+    return wire::Error{
+        "neither HOME nor XDG_CACHE_HOME names a folder for the keys of a session over tcp: set one that all nodes "
+        "see"};
+  for (const fs::path& other : entries_of(here))
+    if (is_gone(other)) remove_rendezvous(other.filename());
+  const fs::path folder = here / session;
+  std::error_code failed;
+  fs::create_directories(here, failed);
+  if (!failed) chmod(here.c_str(), 0700);
+  if (!failed && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) failed.assign(errno, std::generic_category());
+  if (failed)
+    return wire::Error{fmt::format("{}: can't be made for the session's keys: {}", folder.string(), failed.message())};
+  return folder.string();
+}
+
+void remove_rendezvous(const std::string& session) {
+  std::error_code ignored;
+  const fs::path here = rendezvous_here();
+  if (!here.empty() && wire::valid_session_name(session.c_str())) fs::remove_all(here / session, ignored);
+}
+
+wire::Status announce(const std::string& session, const HostRecord& host) {
+  return write_host_record_at(rendezvous_here() / session / "host", host);
+}
+
+std::vector<Announced> announced_sessions() {
+  std::vector<Announced> all;
+  const fs::path root = all_rendezvous();
+  if (root.empty()) return all;
+  for (const fs::path& node : entries_of(root))
+    for (const fs::path& rendezvous : entries_of(node))
+      if (auto found = announced_at(rendezvous)) all.push_back(std::move(*found));
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.session < b.session; });
+  return all;
+}
+
+}  // namespace idlewave::host

@@ -1,0 +1,109 @@
+#include "monitor/host/spread.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include <string_view>
+
+#include "monitor/host/programs.h"
+#include "probe/wire/node_name.h"
+
+namespace idlewave::host {
+namespace {
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? text : "";
+}
+
+std::vector<std::string> parts_of(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    if (comma > at) parts.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+/// What mpirun calls the words that name hosts, or a file that does.
+struct HostFlags {
+  std::vector<std::string_view> hosts;
+  std::vector<std::string_view> files;
+};
+
+HostFlags flags_of(LauncherKind kind) {
+  if (kind == LauncherKind::kOpenMpi)
+    return {{"-H", "-host", "--host"},
+            {"-hostfile", "--hostfile", "-machinefile", "--machinefile", "--default-hostfile"}};
+  if (kind == LauncherKind::kMpich) return {{"-hosts", "--hosts", "-host"}, {"-f", "-hostfile", "-machinefile"}};
+  return {};
+}
+
+bool is_here(std::string_view host) {
+  char name[wire::kNodeNameLimit];
+  wire::node_name(name);
+  const std::string_view here(name);
+  return host == "localhost" || host.starts_with("127.") || host == here || host == here.substr(0, here.find('.'));
+}
+
+/// "a:4,b" without how many ranks each may take.
+std::vector<std::string> other_hosts(const std::string& list) {
+  std::vector<std::string> others;
+  for (const std::string& part : parts_of(list)) {
+    const std::string host = part.substr(0, part.find(':'));
+    if (!is_here(host)) others.push_back(host);
+  }
+  return others;
+}
+
+bool contains(const std::vector<std::string_view>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// `run` may stand on one of its nodes or where salloc was called; who attaches to it stands elsewhere even where it has
+/// one node.
+std::optional<Spread> spread_of_job() {
+  const std::string job = variable("SLURM_JOB_ID"), nodes = variable("SLURM_JOB_NUM_NODES");
+  if (job.empty() || nodes.empty()) return std::nullopt;
+  return Spread{fmt::format("this is Slurm job {}, of {} node{}", job, nodes, nodes == "1" ? "" : "s"),
+                ends_of_node_list(variable("SLURM_JOB_NODELIST"))};
+}
+
+bool starts_jobs(const std::string& launcher) {
+  const std::string name = std::filesystem::path(launcher).filename();
+  return name == "salloc" || name == "sbatch";
+}
+
+}  // namespace
+
+std::vector<std::string> ends_of_node_list(const std::string& list) {
+  static const std::regex kFirstItem(R"(([^\[\],]+)(?:\[(\d+)(?:[^\]]*[-,](\d+))?\])?(?:,.*)?)");
+  std::smatch item;
+  if (!std::regex_match(list, item, kFirstItem)) return {};
+  std::vector<std::string> names = {item[1].str() + item[2].str()};
+  if (item[3].matched) names.push_back(item[1].str() + item[3].str());
+  return names;
+}
+
+Spread spread_of(const std::vector<std::string>& command, LauncherKind kind) {
+  if (auto spread = spread_of_job()) return *spread;
+  if (kind == LauncherKind::kSlurm || starts_jobs(command.front()))
+    return {fmt::format("{} starts it on nodes of Slurm", std::filesystem::path(command.front()).filename().string()),
+            {}};
+  const HostFlags flags = flags_of(kind);
+  const std::size_t end = end_of_flags(command, 1);
+  for (std::size_t i = 1; i + 1 < end; ++i) {
+    if (contains(flags.files, command[i])) return {fmt::format("{} names hosts", command[i]), {}};
+    if (!contains(flags.hosts, command[i])) continue;
+    if (auto others = other_hosts(command[i + 1]); !others.empty())
+      return {fmt::format("{} names {}", command[i], others.front()), others};
+  }
+  return {};
+}
+
+}  // namespace idlewave::host

@@ -1,0 +1,87 @@
+#include "monitor/host/spread.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace idlewave::host {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Words = std::vector<std::string>;
+
+class Spreading : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NUM_NODES", "SLURM_JOB_NODELIST", "SLURMD_NODENAME"})
+      unsetenv(name);
+  }
+  void TearDown() override { SetUp(); }
+  static void be_in_a_job(const char* nodes, const char* list) {
+    setenv("SLURM_JOB_ID", "17", 1);
+    setenv("SLURM_JOB_NUM_NODES", nodes, 1);
+    setenv("SLURM_JOB_NODELIST", list, 1);
+  }
+};
+
+TEST_F(Spreading, IsNotWhereNobodySaysSo) {
+  EXPECT_THAT(spread_of({"mpirun", "-n", "4", "sh"}, LauncherKind::kOpenMpi).why, IsEmpty());
+  EXPECT_THAT(spread_of({"./job"}, LauncherKind::kOther).why, IsEmpty());
+}
+
+TEST_F(Spreading, IsWhereHostsAreNamedToMpirun) {
+  const Spread spread = spread_of({"mpirun", "-H", "localhost:2,far:4,farther", "sh"}, LauncherKind::kOpenMpi);
+  EXPECT_EQ(spread.why, "-H names far");
+  EXPECT_THAT(spread.nodes, ElementsAre("far", "farther"));
+  EXPECT_EQ(spread_of({"mpirun", "--hostfile", "hosts", "sh"}, LauncherKind::kOpenMpi).why, "--hostfile names hosts");
+  EXPECT_EQ(spread_of({"mpiexec", "-f", "hosts", "sh"}, LauncherKind::kMpich).why, "-f names hosts");
+}
+
+TEST_F(Spreading, IsNotWhereTheHostIsThisOne) {
+  std::array<char, 256> name{};
+  ASSERT_EQ(gethostname(name.data(), name.size() - 1), 0);
+  const std::string hosts = std::string(name.data()) + ":2,localhost,127.0.0.1:1";
+  EXPECT_THAT(spread_of({"mpirun", "--host", hosts, "sh"}, LauncherKind::kOpenMpi).why, IsEmpty());
+}
+
+TEST_F(Spreading, IsNotToldByWhatTheProgramItselfIsGiven) {
+  EXPECT_THAT(spread_of({"mpiexec", "-n", "2", "sh", "-f", "input"}, LauncherKind::kMpich).why, IsEmpty());
+}
+
+TEST_F(Spreading, IsWhatTheJobIsWhoeverStartsItsRanks) {
+  be_in_a_job("4", "n[1-4]");
+  setenv("SLURMD_NODENAME", "n1", 1);
+  for (const LauncherKind kind : {LauncherKind::kSlurm, LauncherKind::kOpenMpi, LauncherKind::kOther})
+    EXPECT_EQ(spread_of({"x"}, kind).why, "this is Slurm job 17, of 4 nodes");
+  EXPECT_THAT(spread_of({"x"}, LauncherKind::kSlurm).nodes, ElementsAre("n1", "n4"));
+}
+
+TEST_F(Spreading, OfAJobOfOneNodeIsThatOthersLookAtItFromElsewhere) {
+  be_in_a_job("1", "n1");
+  EXPECT_EQ(spread_of({"mpirun", "sh"}, LauncherKind::kOpenMpi).why, "this is Slurm job 17, of 1 node");
+}
+
+TEST_F(Spreading, IsWhereSlurmIsAskedFromOutside) {
+  EXPECT_THAT(spread_of({"srun", "-n2", "sh"}, LauncherKind::kSlurm).why, HasSubstr("srun"));
+  EXPECT_THAT(spread_of({"/usr/bin/salloc", "srun", "sh"}, LauncherKind::kOther).why, HasSubstr("salloc"));
+}
+
+TEST(NodeList, HasEnds) {
+  EXPECT_THAT(ends_of_node_list("n[1-4,7],m2"), ElementsAre("n1", "n7"));
+  EXPECT_THAT(ends_of_node_list("c[001-128]"), ElementsAre("c001", "c128"));
+  EXPECT_THAT(ends_of_node_list("n[3]"), ElementsAre("n3"));
+  EXPECT_THAT(ends_of_node_list("login1"), ElementsAre("login1"));
+  EXPECT_THAT(ends_of_node_list("a1,b2"), ElementsAre("a1"));
+}
+
+TEST(NodeList, HasNoneThatCouldBeGuessedWrong) {
+  for (const char* list : {"", "r[0-1]n[0-9]", "n[", "[1-2]", "n[1-2"})
+    EXPECT_THAT(ends_of_node_list(list), IsEmpty()) << list;
+}
+
+}  // namespace
+}  // namespace idlewave::host
