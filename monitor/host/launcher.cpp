@@ -98,10 +98,9 @@ Environment session_environment(const std::string& session, const std::string& e
 }
 
 Environment launcher_environment(LauncherKind kind) {
-  if (kind != LauncherKind::kOpenMpi && kind != LauncherKind::kSlurm) return {};
-  Environment wanted = {{"OMPI_MCA_mpi_yield_when_idle", "1"}};
-  if (kind == LauncherKind::kOpenMpi) wanted["OMPI_MCA_rmaps_base_oversubscribe"] = "1";
-  if (kind == LauncherKind::kOpenMpi && geteuid() == 0) {
+  if (kind != LauncherKind::kOpenMpi) return {};
+  Environment wanted = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"}, {"OMPI_MCA_mpi_yield_when_idle", "1"}};
+  if (geteuid() == 0) {
     wanted["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
     wanted["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
   }

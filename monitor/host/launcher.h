@@ -28,7 +28,7 @@ using Environment = std::map<std::string, std::string>;
 Environment session_environment(const std::string& session, const std::string& endpoint);
 
 /// What the launcher itself needs so that a program starts on a small machine as it would on a large one: Open MPI is
-/// allowed more ranks than cores, to yield while it waits (also where srun starts its ranks), and to run as root. Never
+/// allowed more ranks than cores, to yield while it waits, and to run as root. Never
 /// replaces what the user has set.
 Environment launcher_environment(LauncherKind kind);
 

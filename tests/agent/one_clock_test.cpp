@@ -245,8 +245,10 @@ TEST(OneClock, IsTheHostsForNodesThatJoinLaterAndForWhoeverComesWhenItsHistoryIs
 
   late.push_back(std::make_unique<Spectator>(host.view()));
   setenv("IDLEWAVE_DIR", far.path(), 1);
+  setenv("SLURMD_NODENAME", "far", 1);  // each node has a folder of its own
   wire::AgentRecord record;
   ASSERT_TRUE(wire::read_agent_record("play", record));
+  unsetenv("SLURMD_NODENAME");
   late.push_back(std::make_unique<Spectator>(record.endpoint));
   const wire::Step step = steps_of(1) + 300;
   ASSERT_TRUE(turn_until([&] {

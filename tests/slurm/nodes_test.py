@@ -46,7 +46,8 @@ class Slurm(unittest.TestCase):
         self.environment = {**{name: value for name, value in os.environ.items() if not name.startswith("SLURM")},
                             "SLURM_CONF": str(self.path / "slurm/slurm.conf"), "SLURM_LB_PORT": str(free_ports(NODES + 1)),
                             "IDLEWAVE_DIR": str(self.path / "sessions"), "XDG_CACHE_HOME": str(self.path / "cache"), "TMPDIR": "/tmp",
-                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                            "OMPI_MCA_mpi_yield_when_idle": "1"}  # four nodes on a core or two
         self.addCleanup(self.take_down)
         up = self.slurm_loopback("up", str(NODES))
         if up.returncode != 0 or not re.search(rf"\b{NODES}\s+idle\b", up.stdout):
