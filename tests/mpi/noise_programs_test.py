@@ -47,6 +47,21 @@ class OwnFolder(unittest.TestCase):
         return self.succeed(LAUNCHER, *ENOUGH_RANKS, "-n", ranks, *words)
 
 
+class EachProgram(OwnFolder):
+    def test_ends_where_one_rank_alone_cannot_take_its_command_line(self):
+        for program in ("iw-ring", "iw-selfish", "iw-collectives", "iw-progress", "iw-contention"):
+            for place in (0, 1):
+                with self.subTest(program=program, place=place):
+                    lines = [[] if rank != place else ["--nonsense"] for rank in range(2)]
+                    words = [word for rank in (0, 1) for word in ([":"] * rank + ["-n", 1, BIN / program] + lines[rank])]
+                    done = call(LAUNCHER, *ENOUGH_RANKS, *words, folder=self.folder)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertEqual(done.stdout, "")
+                    ours = [line for line in done.stderr.splitlines() if line.startswith(program + ": ")]
+                    self.assertEqual(len(ours), 1, done.stderr)
+                    self.assertIn("--nonsense", ours[0])
+
+
 def detours_in(path):
     return [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
 

@@ -6,24 +6,23 @@
 
 #include <cstdio>
 #include <memory>
-#include <variant>
 #include <vector>
 
-#include "probe/wire/last_words.h"
 #include "workloads/collectives/options.h"
 #include "workloads/collectives/report.h"
 #include "workloads/collectives/steps.h"
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/place.h"
+#include "workloads/ranks/program.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/pause.h"
 
 namespace idlewave::collectives {
 namespace {
 
-constexpr int kSuccess = 0;
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
+using ranks::kBadInput;
+using ranks::kFailed;
+using ranks::kSuccess;
 
 /// Null: silence.
 struct Played {
@@ -85,31 +84,17 @@ int run(const Options& options, MPI_Comm ranks, const ranks::Group& world) {
   return check(comparisons, world.rank == 0);
 }
 
-int run_program(int argc, char** argv) try {
-  const ranks::Group world = ranks::group_of(MPI_COMM_WORLD);
-  const auto parsed = parse_options(argc, argv, world.size);
-  // all ranks, since a trace may be missing on one node alone
-  if (!ranks::all_succeeded(MPI_COMM_WORLD, parsed ? wire::ok() : wire::Status{parsed.error()})) {
-    MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
-    return kBadInput;
-  }
-  if (const auto* text = std::get_if<Text>(&*parsed)) {
-    if (world.rank == 0) fmt::print("{}", text->text);
-    return kSuccess;
-  }
-  return run(std::get<Options>(*parsed), MPI_COMM_WORLD, world);
-} catch (...) {
-  ranks::complain({wire::last_words()});
-  MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the others wait for this rank
-  return kBadInput;
-}
-
 }  // namespace
 }  // namespace idlewave::collectives
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int status = idlewave::collectives::run_program(argc, argv);
-  MPI_Finalize();
-  return status;
+  using namespace idlewave;
+  return ranks::program(
+      argc, argv,
+      [](int count, char** words, const ranks::Group& world) {
+        return collectives::parse_options(count, words, world.size);
+      },
+      [](const collectives::Options& options, const ranks::Group& world) {
+        return collectives::run(options, MPI_COMM_WORLD, world);
+      });
 }

@@ -4,22 +4,18 @@
 #include <idlewave/probe.h>
 #include <mpi.h>
 
-#include <variant>
-
-#include "probe/wire/last_words.h"
 #include "workloads/contention/measure.h"
 #include "workloads/contention/options.h"
 #include "workloads/contention/report.h"
-#include "workloads/ranks/agreement.h"
 #include "workloads/ranks/domain.h"
 #include "workloads/ranks/place.h"
+#include "workloads/ranks/program.h"
 
 namespace idlewave::contention {
 namespace {
 
-constexpr int kSuccess = 0;
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
+using ranks::kFailed;
+using ranks::kSuccess;
 
 /// How many there are on all nodes. Collective.
 int count_domains(MPI_Comm ranks, const ranks::Domain& domain) {
@@ -44,31 +40,14 @@ int run_contention(const Options& options, const ranks::Group& world) {
   return kSuccess;
 }
 
-int run_program(int argc, char** argv) try {
-  const ranks::Group world = ranks::group_of(MPI_COMM_WORLD);
-  const auto parsed = parse_options(argc, argv);
-  if (!parsed) {
-    if (world.rank == 0) ranks::complain(parsed.error());
-    MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
-    return kBadInput;
-  }
-  if (const auto* text = std::get_if<Text>(&*parsed)) {
-    if (world.rank == 0) fmt::print("{}", text->text);
-    return kSuccess;
-  }
-  return run_contention(std::get<Options>(*parsed), world);
-} catch (...) {
-  ranks::complain({wire::last_words()});
-  MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the others wait for this rank
-  return kBadInput;
-}
-
 }  // namespace
 }  // namespace idlewave::contention
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int status = idlewave::contention::run_program(argc, argv);
-  MPI_Finalize();
-  return status;
+  using namespace idlewave;
+  return ranks::program(
+      argc, argv, [](int count, char** words, const ranks::Group&) { return contention::parse_options(count, words); },
+      [](const contention::Options& options, const ranks::Group& world) {
+        return contention::run_contention(options, world);
+      });
 }

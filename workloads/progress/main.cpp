@@ -5,22 +5,20 @@
 #include <mpi.h>
 
 #include <array>
-#include <variant>
 
-#include "probe/wire/last_words.h"
 #include "workloads/kernels/divide.h"
 #include "workloads/progress/measure.h"
 #include "workloads/progress/options.h"
 #include "workloads/progress/report.h"
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/place.h"
+#include "workloads/ranks/program.h"
 
 namespace idlewave::progress {
 namespace {
 
-constexpr int kSuccess = 0;
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
+using ranks::kFailed;
+using ranks::kSuccess;
 
 std::vector<Direction> directions_of(const Options& options) {
   switch (options.directions) {
@@ -71,31 +69,17 @@ int run_progress(const Options& options, const ranks::Group& world) {
   return status;
 }
 
-int run_program(int argc, char** argv) try {
-  const ranks::Group world = ranks::group_of(MPI_COMM_WORLD);
-  const auto parsed = parse_options(argc, argv, world.size);
-  if (!parsed) {
-    if (world.rank == 0) ranks::complain(parsed.error());
-    MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
-    return kBadInput;
-  }
-  if (const auto* text = std::get_if<Text>(&*parsed)) {
-    if (world.rank == 0) fmt::print("{}", text->text);
-    return kSuccess;
-  }
-  return run_progress(std::get<Options>(*parsed), world);
-} catch (...) {
-  ranks::complain({wire::last_words()});
-  MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the other one waits for this rank
-  return kBadInput;
-}
-
 }  // namespace
 }  // namespace idlewave::progress
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int status = idlewave::progress::run_program(argc, argv);
-  MPI_Finalize();
-  return status;
+  using namespace idlewave;
+  return ranks::program(
+      argc, argv,
+      [](int count, char** words, const ranks::Group& world) {
+        return progress::parse_options(count, words, world.size);
+      },
+      [](const progress::Options& options, const ranks::Group& world) {
+        return progress::run_progress(options, world);
+      });
 }

@@ -7,11 +7,10 @@
 #include <cstdio>
 #include <optional>
 #include <thread>
-#include <variant>
 
-#include "probe/wire/last_words.h"
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/place.h"
+#include "workloads/ranks/program.h"
 #include "workloads/ring/exchange.h"
 #include "workloads/ring/options.h"
 #include "workloads/ring/report.h"
@@ -22,9 +21,9 @@
 namespace idlewave::ring {
 namespace {
 
-constexpr int kSuccess = 0;
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
+using ranks::kBadInput;
+using ranks::kFailed;
+using ranks::kSuccess;
 
 void tell_probe_about(const Options& options, const Work& work) {
   const bool is_virtual = options.kernel == Kernel::kVirtual;
@@ -83,31 +82,15 @@ int run_ring(const Options& options, MPI_Comm ranks, const ranks::Group& world) 
   return kSuccess;
 }
 
-int run_program(int argc, char** argv) try {
-  const ranks::Group world = ranks::group_of(MPI_COMM_WORLD);
-  const auto parsed = parse_options(argc, argv, world.size);
-  if (!parsed) {
-    if (world.rank == 0) ranks::complain(parsed.error());
-    MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
-    return kBadInput;
-  }
-  if (const auto* text = std::get_if<Text>(&*parsed)) {
-    if (world.rank == 0) fmt::print("{}", text->text);
-    return kSuccess;
-  }
-  return run_ring(std::get<Options>(*parsed), MPI_COMM_WORLD, world);
-} catch (...) {
-  ranks::complain({wire::last_words()});
-  MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the others wait for this rank
-  return kBadInput;
-}
-
 }  // namespace
 }  // namespace idlewave::ring
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int status = idlewave::ring::run_program(argc, argv);
-  MPI_Finalize();
-  return status;
+  using namespace idlewave;
+  return ranks::program(
+      argc, argv,
+      [](int count, char** words, const ranks::Group& world) { return ring::parse_options(count, words, world.size); },
+      [](const ring::Options& options, const ranks::Group& world) {
+        return ring::run_ring(options, MPI_COMM_WORLD, world);
+      });
 }

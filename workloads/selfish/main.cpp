@@ -8,11 +8,10 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <variant>
 
-#include "probe/wire/last_words.h"
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/place.h"
+#include "workloads/ranks/program.h"
 #include "workloads/selfish/detours.h"
 #include "workloads/selfish/options.h"
 #include "workloads/selfish/report.h"
@@ -21,9 +20,9 @@
 namespace idlewave::selfish {
 namespace {
 
-constexpr int kSuccess = 0;
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
+using ranks::kBadInput;
+using ranks::kFailed;
+using ranks::kSuccess;
 
 /// Where a rank writes its trace.
 struct TraceFile {
@@ -66,31 +65,14 @@ int run(const Options& options, MPI_Comm ranks, const ranks::Group& world) {
   return kSuccess;
 }
 
-int run_program(int argc, char** argv) try {
-  const ranks::Group world = ranks::group_of(MPI_COMM_WORLD);
-  const auto parsed = parse_options(argc, argv);
-  if (!parsed) {
-    if (world.rank == 0) ranks::complain(parsed.error());
-    MPI_Barrier(MPI_COMM_WORLD);  // the line is out before the first rank that ends makes the launcher end the others
-    return kBadInput;
-  }
-  if (const auto* text = std::get_if<Text>(&*parsed)) {
-    if (world.rank == 0) fmt::print("{}", text->text);
-    return kSuccess;
-  }
-  return run(std::get<Options>(*parsed), MPI_COMM_WORLD, world);
-} catch (...) {
-  ranks::complain({wire::last_words()});
-  MPI_Abort(MPI_COMM_WORLD, kBadInput);  // the others wait for this rank
-  return kBadInput;
-}
-
 }  // namespace
 }  // namespace idlewave::selfish
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int status = idlewave::selfish::run_program(argc, argv);
-  MPI_Finalize();
-  return status;
+  using namespace idlewave;
+  return ranks::program(
+      argc, argv, [](int count, char** words, const ranks::Group&) { return selfish::parse_options(count, words); },
+      [](const selfish::Options& options, const ranks::Group& world) {
+        return selfish::run(options, MPI_COMM_WORLD, world);
+      });
 }
