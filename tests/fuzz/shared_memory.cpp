@@ -88,6 +88,7 @@ class Agent {
     domains_.observe_model(*resident_);
     (void)resident_->drain(resident_->published(), names_, frames_, read_);
     domains_.observe(resident_->rank(), read_);
+    (void)resident_->catch_up(now_, names_, frames_, read_);
     (void)domains_.sample(now_, frames_);
     check(frames_.take(now_));
     check(domains_.describe());
