@@ -206,6 +206,7 @@ void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, c
       add_loss({LossKind::kRingFull, node, rank, from, at, event.value, {}});
       break;
     }
+    case EventKind::kSummed: phases_summed_ += event.value; break;
     case EventKind::kLost: add_loss({LossKind::kRankLost, node, rank, at, at, 1, {}}); break;
     default: break;
   }

@@ -105,7 +105,8 @@ class Timeline {
   std::uint64_t events() const { return events_; }  ///< Received in all, also those whose detail is gone.
   /// Sum of the events counted in losses (ring, time step, stranger), with the frames of gaps as at least 1 each.
   std::uint64_t dropped() const { return losses_.dropped(); }
-  wire::Step latest_step() const { return latest_step_; }  ///< Largest step that any rank has begun.
+  std::uint64_t phases_summed() const { return phases_summed_; }  ///< Told as sums, of all ranks; see Lane::summed.
+  wire::Step latest_step() const { return latest_step_; }         ///< Largest step that any rank has begun.
   std::uint64_t bytes_used() const;  ///< At most the budget, plus what the announced ranks need at least.
 
   /// Shares of time in each category for a picture: `rows` are ranges of ranks, `columns` equal slices of [from, to).
@@ -186,6 +187,7 @@ class Timeline {
   CommandLog commands_;
 
   std::uint64_t events_ = 0;
+  std::uint64_t phases_summed_ = 0;
   wire::Step latest_step_ = wire::kNoStep;
   std::size_t lane_bytes_ = 0;
   std::size_t declared_bytes_ = 0;  ///< Of nodes, their gaps, domains and patterns.
