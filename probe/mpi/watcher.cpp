@@ -7,6 +7,7 @@
 
 #include "probe/client/precedence.h"
 #include "probe/mpi/hand_linked.h"
+#include "probe/mpi/handles.h"
 #include "probe/mpi/step_finder.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/world.h"
@@ -76,10 +77,11 @@ void note_hidden_call(const char* name) {
   note(line);
 }
 
-void report(const World& world) {
+void report(const World& world, const void* caller) {
   // All that takes long comes first: from the start on, time is the program's.
   const char* const hidden = hidden_call();
   choose_step_source();
+  begin_handles(caller, world.comm);
   pthread_atfork(nullptr, nullptr, be_silent);
   if (!idlewave_start(world.rank, world.size)) return;
   idlewave_switch_(IDLEWAVE_COMPUTE);
@@ -102,7 +104,7 @@ void begin(const void* caller) {
   if (text_of("IDLEWAVE_SESSION") == nullptr || stands_back || is_hand_linked() || !is_initialized(caller)) return;
   if (was_begun.exchange(true)) return;
   const World world = look_at_world(caller);
-  if (world.why_not == nullptr) return report(world);
+  if (world.why_not == nullptr) return report(world, caller);
   char line[256];
   snprintf(line, sizeof line, "a rank is not watched: %s", world.why_not);
   note(line);
