@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Whom ranks wait for, as their messages tell it: held against programs that know it, under each MPI that is here.
+Usage: partners_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+# MPICH's ranks never leave the processor to others.
+RANKS = {"openmpi": 6, "mpich": 4}
+STEPS = 160
+PATIENCE = 240
+
+
+class Partners(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-partners-")))
+        self.known = self.folder / "known"
+        self.known.mkdir()
+        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "OWN_PARTNERS": str(self.known), "TMPDIR": "/tmp",
+                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+    def call(self, words):
+        return subprocess.run(words, capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, env=self.environment, text=True)
+
+    def said(self, mpi, mode, steps=STEPS):
+        """What the program knows, and what the recording says, a line for each rank."""
+        program, launcher = PROGRAMS / f"partners.{mpi}", shutil.which(f"mpirun.{mpi}")
+        if not program.exists() or not launcher:
+            self.skipTest(f"{mpi} is not here")
+        recording = self.folder / "session"
+        recording.unlink(missing_ok=True)
+        done = self.call([BIN / "idlewave", "run", "--headless", "--record", recording, "--", launcher, "-n", str(RANKS[mpi]), program, mode,
+                          str(steps)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = self.call([BIN / "iw-said-partners", recording])
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        known = [(self.known / str(rank)).read_text().rstrip("\n") for rank in range(RANKS[mpi])]
+        return known, shown.stdout.split("\n")[:-1]
+
+    def check(self, mpi, modes):
+        for mode in modes:
+            with self.subTest(mode=mode):
+                known, said = self.said(mpi, mode)
+                self.assertEqual(len(said), RANKS[mpi])
+                for rank in range(RANKS[mpi]):
+                    self.assertIn(said[rank], self.rotations(known[rank]), f"rank {rank}")
+                    self.assertNotEqual(known[rank], "")
+
+    def check_nothing_is_said(self, mpi, modes, steps=STEPS):
+        for mode in modes:
+            with self.subTest(mode=mode):
+                self.assertEqual(self.said(mpi, mode, steps)[1], [""] * RANKS[mpi])
+
+    def rotations(self, cycle):
+        """Which of its steps has the number 0 is not the program's to say."""
+        steps = cycle.split(";")
+        return {";".join(steps[i:] + steps[:i]) for i in range(len(steps))}
+
+    def messages(self, mpi):
+        self.check(mpi, ["eager", "rendezvous", "sendrecv", "blocking", "synchronous", "persistent"])
+
+    def communicators(self, mpi):
+        self.check(mpi, ["halo", "parts", "rooted"])
+
+    def completion(self, mpi):
+        self.check(mpi, ["one-by-one", "asking", "anybody"])
+
+    def unknown(self, mpi):
+        self.check_nothing_is_said(mpi, ["anybody-ignored", "cancelled", "two-sides", "started-early"])
+        self.check_nothing_is_said(mpi, ["crowd"], 40)
+
+    def test_of_messages_open_mpi(self):
+        self.messages("openmpi")
+
+    def test_of_messages_mpich(self):
+        self.messages("mpich")
+
+    def test_in_communicators_and_collectives_open_mpi(self):
+        self.communicators("openmpi")
+
+    def test_in_communicators_and_collectives_mpich(self):
+        self.communicators("mpich")
+
+    def test_however_messages_are_waited_for_open_mpi(self):
+        self.completion("openmpi")
+
+    def test_however_messages_are_waited_for_mpich(self):
+        self.completion("mpich")
+
+    def test_that_change_from_step_to_step_open_mpi(self):
+        self.check("openmpi", ["turns"])
+
+    def test_that_change_from_step_to_step_mpich(self):
+        self.check("mpich", ["turns"])
+
+    def test_that_are_not_certain_are_not_said_open_mpi(self):
+        self.unknown("openmpi")
+
+    def test_that_are_not_certain_are_not_said_mpich(self):
+        self.unknown("mpich")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
