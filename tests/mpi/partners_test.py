@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
 # MPICH's ranks never leave the processor to others.
 RANKS = {"openmpi": 6, "mpich": 4}
 STEPS = 160
@@ -28,20 +29,23 @@ class Partners(unittest.TestCase):
     def call(self, words):
         return subprocess.run(words, capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, env=self.environment, text=True)
 
-    def said(self, mpi, mode, steps=STEPS):
-        """What the program knows, and what the recording says, a line for each rank."""
-        program, launcher = PROGRAMS / f"partners.{mpi}", shutil.which(f"mpirun.{mpi}")
-        if not program.exists() or not launcher:
-            self.skipTest(f"{mpi} is not here")
+    def said_by(self, mpi, *program):
+        """What the recording says, a line for each rank."""
+        launcher = shutil.which(f"mpirun.{mpi}")
+        if not launcher or not shutil.which(program[0]):
+            self.skipTest(f"{program[0]} was not built, or {mpi} is not here")
         recording = self.folder / "session"
         recording.unlink(missing_ok=True)
-        done = self.call([BIN / "idlewave", "run", "--headless", "--record", recording, "--", launcher, "-n", str(RANKS[mpi]), program, mode,
-                          str(steps)])
+        done = self.call([BIN / "idlewave", "run", "--headless", "--record", recording, "--", launcher, "-n", str(RANKS[mpi]), *program])
         self.assertEqual(done.returncode, 0, done.stderr)
         shown = self.call([BIN / "iw-said-partners", recording])
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        known = [(self.known / str(rank)).read_text().rstrip("\n") for rank in range(RANKS[mpi])]
-        return known, shown.stdout.split("\n")[:-1]
+        return shown.stdout.split("\n")[:-1]
+
+    def said(self, mpi, mode, steps=STEPS):
+        """What the program knows as well."""
+        said = self.said_by(mpi, PROGRAMS / f"partners.{mpi}", mode, str(steps))
+        return [(self.known / str(rank)).read_text().rstrip("\n") for rank in range(RANKS[mpi])], said
 
     def check(self, mpi, modes):
         for mode in modes:
@@ -56,6 +60,24 @@ class Partners(unittest.TestCase):
         for mode in modes:
             with self.subTest(mode=mode):
                 self.assertEqual(self.said(mpi, mode, steps)[1], [""] * RANKS[mpi])
+
+    def numbers(self, *ranks):
+        return " ".join(map(str, sorted(ranks)))
+
+    def check_ring(self, mpi, *program, is_asked=True):
+        """Ranks that send to the right by one message; those in Fortran to both sides before."""
+        size, expected = RANKS[mpi], []
+        for rank in range(size):
+            left, right = (rank - 1) % size, (rank + 1) % size
+            both, others = self.numbers(left, right), self.numbers(*set(range(size)) - {rank})
+            first = [f"from {both} to {both}"] if "ring.py" not in str(program) else []
+            expected.append("|".join([*first, f"from {left} to {right}", f"collective from {others}"]) if is_asked else "")
+        self.assertEqual(self.said_by(mpi, *program), expected)
+
+    def fortran(self, interface, mpi):
+        program = PROGRAMS / f"ring.{interface}.{mpi}"
+        self.check_ring(mpi, program, "60", "1")
+        self.check_ring(mpi, program, "60", "1", "ignore", is_asked=False)
 
     def rotations(self, cycle):
         """Which of its steps has the number 0 is not the program's to say."""
@@ -92,6 +114,30 @@ class Partners(unittest.TestCase):
 
     def test_however_messages_are_waited_for_mpich(self):
         self.completion("mpich")
+
+    def test_in_mpif_h_open_mpi(self):
+        self.fortran("MPIF_H", "openmpi")
+
+    def test_in_mpif_h_mpich(self):
+        self.fortran("MPIF_H", "mpich")
+
+    def test_in_use_mpi_open_mpi(self):
+        self.fortran("USE_MPI", "openmpi")
+
+    def test_in_use_mpi_mpich(self):
+        self.fortran("USE_MPI", "mpich")
+
+    def test_in_use_mpi_f08_open_mpi(self):
+        self.fortran("USE_F08", "openmpi")
+
+    def test_in_use_mpi_f08_mpich(self):
+        self.fortran("USE_F08", "mpich")
+
+    def test_in_python(self):
+        for python in ("/usr/bin/python3", "python3"):
+            if shutil.which(python) and self.call([python, "-c", "import mpi4py"]).returncode == 0:
+                return self.check_ring("openmpi", python, SOURCES / "ring.py", "60", "1")
+        self.skipTest("no python3 here has mpi4py (Debian: python3-mpi4py)")
 
     def test_that_change_from_step_to_step_open_mpi(self):
         self.check("openmpi", ["turns"])
