@@ -24,8 +24,8 @@ constexpr SendMode mode_of(Call call) {
 /// What a rank has to do with the group; nothing for a collective of which that is not known.
 constexpr std::optional<Part> part_in(Call call) {
   using enum Call;
-  if (is_one_of(call, {kBarrier, kAllgather, kAllgatherv, kAlltoall, kAlltoallv, kAlltoallw, kAllreduce, kReduce_scatter,
-                       kReduce_scatter_block}))
+  if (is_one_of(call, {kBarrier, kAllgather, kAllgatherv, kAlltoall, kAlltoallv, kAlltoallw, kAllreduce,
+                       kReduce_scatter, kReduce_scatter_block}))
     return Part::kAll;
   if (is_one_of(call, {kBcast, kScatter, kScatterv})) return Part::kFromRoot;
   if (is_one_of(call, {kReduce, kGather, kGatherv})) return Part::kToRoot;

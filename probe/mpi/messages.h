@@ -87,7 +87,7 @@ class Messages {
 
   bool is_of_mpich_ = false;
   wire::Rank rank_ = 0, world_size_ = 0;
-  wire::Step step_ = 0;  ///< That goes on.
+  wire::Step step_ = 0;                ///< That goes on.
   const void* requests_at_ = nullptr;  ///< Of the latest save, and so on.
   bool are_fortran_ = false;
   int saved_ = 0;

@@ -88,13 +88,13 @@ class StepHabit {
   std::uint16_t order_[shm::kPatterns] = {};
   std::uint32_t seen_in_[WaitPatterns::kMostPatterns] = {};  ///< By pattern: the latest step, from 1.
 
-  std::uint32_t steps_ = 0;    ///< Gone through.
-  std::uint32_t length_ = 0;   ///< Of the cycle; 0: none.
-  std::uint64_t misses_ = 0;   ///< A bit a step, the latest lowest.
+  std::uint32_t steps_ = 0;   ///< Gone through.
+  std::uint32_t length_ = 0;  ///< Of the cycle; 0: none.
+  std::uint64_t misses_ = 0;  ///< A bit a step, the latest lowest.
   bool was_found_ = false;
   std::uint32_t forgotten_ = 0;  ///< Of the patterns that the history names.
   std::uint32_t remembered_ = 0;
-  wire::Step last_step_ = 0;    ///< That is remembered, if one is.
+  wire::Step last_step_ = 0;  ///< That is remembered, if one is.
   std::uint32_t said_count_ = 0;
   std::uint32_t said_ranks_ = 0;
   Said said_[shm::kPatterns] = {};

@@ -16,9 +16,9 @@ namespace idlewave::mpi {
 class WaitPatterns {
  public:
   static constexpr std::uint32_t kMostPatterns = 256;
-  static constexpr std::uint32_t kMostRanks = 16384;                   ///< In all patterns.
+  static constexpr std::uint32_t kMostRanks = 16384;                      ///< In all patterns.
   static constexpr std::uint32_t kMostPartners = 2 * shm::kPatternRanks;  ///< Of one wait, messages counted.
-  static constexpr std::uint16_t kUnknown = 0xffff;                    ///< No pattern.
+  static constexpr std::uint16_t kUnknown = 0xffff;                       ///< No pattern.
 
   struct Pattern {
     std::uint64_t content = 0;  ///< A hash; the same for the same partners, whenever they are met.

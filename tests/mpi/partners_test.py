@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Whom ranks wait for, as their messages tell it: held against programs that know it, under each MPI that is here.
 Usage: partners_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"""
+import json
 import os
 import pathlib
 import shutil
@@ -17,7 +18,7 @@ STEPS = 160
 PATIENCE = 240
 
 
-class Partners(unittest.TestCase):
+class Watched(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-partners-")))
         self.known = self.folder / "known"
@@ -29,15 +30,20 @@ class Partners(unittest.TestCase):
     def call(self, words):
         return subprocess.run(words, capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, env=self.environment, text=True)
 
-    def said_by(self, mpi, *program):
-        """What the recording says, a line for each rank."""
+    def watch(self, mpi, ranks, flags, *program):
         launcher = shutil.which(f"mpirun.{mpi}")
         if not launcher or not shutil.which(program[0]):
             self.skipTest(f"{program[0]} was not built, or {mpi} is not here")
+        done = self.call([BIN / "idlewave", "run", "--headless", *flags, "--", launcher, "-n", str(ranks), *program])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Partners(Watched):
+    def said_by(self, mpi, *program):
+        """What the recording says, a line for each rank."""
         recording = self.folder / "session"
         recording.unlink(missing_ok=True)
-        done = self.call([BIN / "idlewave", "run", "--headless", "--record", recording, "--", launcher, "-n", str(RANKS[mpi]), *program])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.watch(mpi, RANKS[mpi], ["--record", recording], *program)
         shown = self.call([BIN / "iw-said-partners", recording])
         self.assertEqual(shown.returncode, 0, shown.stderr)
         return shown.stdout.split("\n")[:-1]
@@ -150,6 +156,25 @@ class Partners(unittest.TestCase):
 
     def test_that_are_not_certain_are_not_said_mpich(self):
         self.unknown("mpich")
+
+
+class Waves(Watched):
+    """In a ring of seven whose rank 3 is late by a second."""
+
+    def wave(self, mode):
+        report = self.folder / "report.json"
+        self.watch("openmpi", 7, ["--report", report, "--window", "0:1"], PROGRAMS / "partners.openmpi", mode, "80")
+        found = json.loads(report.read_text())
+        self.assertEqual(found["partners"], "declared")
+        waves = [wave for wave in found["waves"] if wave["origin_rank"] == 3 and wave["delay_s"] > 0.5]
+        self.assertEqual(len(waves), 1, found["waves"])
+        return [(waves[0][way]["reach_ranks"], waves[0][way]["end"]) for way in ("up", "down")]
+
+    def test_go_round_where_receives_wait(self):
+        self.assertEqual(self.wave("late-eager"), [(6, "annihilated"), (0, "none")])
+
+    def test_meet_at_the_far_side_where_sends_wait_too(self):
+        self.assertEqual(self.wave("late-rendezvous"), [(3, "annihilated"), (3, "annihilated")])
 
 
 if __name__ == "__main__":

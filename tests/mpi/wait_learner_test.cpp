@@ -239,7 +239,8 @@ TEST(WaitLearner, SaysEveryStepOfARandomProgramAsItIs) {
         const bool is_known = rank.next() + 1 >= settled;
         rank.step(acts);
         if (!is_known) continue;
-        ASSERT_EQ(rank.told(), waits_of(acts)) << "program " << program << ", part " << part << ", step " << rank.next();
+        ASSERT_EQ(rank.told(), waits_of(acts))
+            << "program " << program << ", part " << part << ", step " << rank.next();
         ASSERT_TRUE(rank.is_said() || waits_of(acts).empty());
       }
     }

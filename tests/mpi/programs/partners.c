@@ -65,6 +65,20 @@ static void ring(int bytes) {
   }
 }
 
+/* Rank 3 is late by a second once. */
+static void late(int bytes) {
+  const struct timespec span = {0, 20000000}, second = {1, 0};
+  int i;
+  for (i = 0; i < steps; ++i) {
+    nanosleep(&span, NULL);
+    if (rank == 3 && i == steps / 2) nanosleep(&second, NULL);
+    exchange(MPI_COMM_WORLD, &left, &right, 1, bytes);
+  }
+}
+
+static void late_eager(void) { late(FEW); }
+static void late_rendezvous(void) { late(MANY); }
+
 static void eager(void) { ring(FEW); }
 static void rendezvous(void) { ring(MANY); }
 
@@ -323,13 +337,26 @@ static void crowd(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} modes[] = {{"eager", eager},           {"rendezvous", rendezvous}, {"sendrecv", sendrecv},
-             {"blocking", blocking},     {"synchronous", synchronous}, {"halo", halo},
-             {"parts", parts},           {"persistent", persistent}, {"one-by-one", one_by_one},
-             {"asking", asking},         {"anybody", anybody},       {"rooted", rooted},
-             {"turns", turns},           {"anybody-ignored", anybody_ignored},
-             {"cancelled", cancelled},   {"two-sides", two_sides},   {"started-early", started_early},
-             {"crowd", crowd}};
+} modes[] = {{"eager", eager},
+             {"rendezvous", rendezvous},
+             {"sendrecv", sendrecv},
+             {"blocking", blocking},
+             {"synchronous", synchronous},
+             {"halo", halo},
+             {"parts", parts},
+             {"persistent", persistent},
+             {"one-by-one", one_by_one},
+             {"asking", asking},
+             {"anybody", anybody},
+             {"rooted", rooted},
+             {"turns", turns},
+             {"anybody-ignored", anybody_ignored},
+             {"cancelled", cancelled},
+             {"two-sides", two_sides},
+             {"started-early", started_early},
+             {"crowd", crowd},
+             {"late-eager", late_eager},
+             {"late-rendezvous", late_rendezvous}};
 
 static void write_known(void) {
   char path[4096];
