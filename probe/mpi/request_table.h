@@ -22,6 +22,15 @@ class RequestTable {
     bool is_persistent = false;  ///< Stays, to be started again.
     bool is_standard = false;    ///< A persistent send that may wait or not.
     bool is_idle = false;        ///< Persistent, and not started.
+
+    /// Word by word: an assignment of the whole would wait for a copy of it on the stack.
+    void begin(std::uint64_t its_handle) {
+      handle = its_handle;
+      more = 0;
+      partner.rank = 0;
+      partner.side = Side::kUnknown;
+      comm_is_fortran = is_persistent = is_standard = is_idle = false;
+    }
   };
 
   /// A new one, in the place of one with the same handle whose end was not seen. Null: there is no room.
@@ -32,7 +41,7 @@ class RequestTable {
       if (size_ == kMost) return nullptr;
       ++size_;
     }
-    places_[at] = {.handle = handle};
+    places_[at].begin(handle);
     return &places_[at];
   }
 
