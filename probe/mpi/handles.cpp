@@ -50,10 +50,11 @@ struct Library {
 constinit Library library;
 constinit Word world = 0;
 constinit Word fortran_world = 0;
-constinit bool handles_are_ints = false;
+constinit bool are_ints = false;
 constinit KnownType types[kTypes] = {};
 constinit KnownPeer peers[kPeers] = {};
 constinit std::atomic<std::uint32_t> generation{1};
+constinit std::atomic<std::uint32_t> communicators{1};
 
 std::uint32_t generation_now() { return generation.load(std::memory_order_relaxed); }
 
@@ -62,7 +63,7 @@ std::size_t mixed(Word word) {
 }
 
 /// What else is in the register of an int may be anything.
-Word narrow(Word handle) { return handles_are_ints ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle; }
+Word narrow(Word handle) { return are_ints ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle; }
 
 Word type_in_c(const Key& key) {
   if (!key.is_fortran || library.type_from_fortran == nullptr) return key.handle;
@@ -124,13 +125,22 @@ void begin_handles(const void* caller, Word world_in_c) {
   find(library.type_from_fortran, "PMPI_Type_f2c");
   find(library.comm_from_fortran, "PMPI_Comm_f2c");
   world = fortran_world = world_in_c;
-  handles_are_ints = library.comm_from_fortran == nullptr;
+  are_ints = library.comm_from_fortran == nullptr;
   int (*to_fortran)(Word) = nullptr;
   find(to_fortran, "PMPI_Comm_c2f");
-  if (!handles_are_ints && to_fortran != nullptr) fortran_world = to_fortran(world);
+  if (!are_ints && to_fortran != nullptr) fortran_world = to_fortran(world);
 }
 
 void forget_handles() { generation.fetch_add(1, std::memory_order_relaxed); }
+
+void forget_communicators() {
+  forget_handles();
+  communicators.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint32_t generation_of_communicators() { return communicators.load(std::memory_order_relaxed); }
+
+bool handles_are_ints() { return are_ints; }
 
 std::int64_t ask_size_of_type(Word type, bool is_fortran) {
   const Key key{narrow(type), is_fortran};
@@ -158,6 +168,20 @@ int ranks_of(Word comm, bool is_fortran) {
   const auto get = is_inter(handle) ? library.comm_remote_size : library.comm_size;
   int size = 0;
   return get != nullptr && get(handle, &size) == 0 ? size : 0;
+}
+
+int world_ranks_of(Word comm, bool is_fortran, std::span<int> out) {
+  const Word handle = comm_in_c({narrow(comm), is_fortran});
+  const int count = is_inter(handle) ? 0 : ranks_of(comm, is_fortran);
+  if (count <= 0 || static_cast<std::size_t>(count) > out.size() || library.translate_ranks == nullptr) return 0;
+  const Word theirs = group_of(handle), all = group_of(world);
+  bool knows = theirs != 0 && all != 0;
+  for (int rank = 0; knows && rank < count; ++rank)
+    knows = library.translate_ranks(theirs, 1, &rank, all, &out[static_cast<std::size_t>(rank)]) == 0 &&
+            out[static_cast<std::size_t>(rank)] >= 0;
+  free_group(theirs);
+  free_group(all);
+  return knows ? count : 0;
 }
 
 int own_rank_in(Word comm, bool is_fortran) {

@@ -5,6 +5,7 @@
 // fixed amount of memory. All of that is local in MPI. The thread that reports alone, apart from forget_handles().
 
 #include <cstdint>
+#include <span>
 
 #include "probe/mpi/roles.h"
 
@@ -18,6 +19,13 @@ void begin_handles(const void* caller, Word world);
 /// Some datatype or communicator is freed: its handle may come again with another meaning. Any thread; just before it
 /// is freed.
 void forget_handles();
+/// The same of a communicator.
+void forget_communicators();
+/// Changes whenever a communicator is freed.
+std::uint32_t generation_of_communicators();
+
+/// Handles are pointers in C with Open MPI, and ints with MPICH and its kin.
+bool handles_are_ints();
 
 /// Bytes of data in one item; -1: not known.
 std::int64_t ask_size_of_type(Word type, bool is_fortran);
@@ -28,6 +36,9 @@ int ask_world_rank(Word comm, int rank, bool is_fortran);
 
 /// How many ranks give and take in a collective: of an intercommunicator the others. 0: not known.
 int ranks_of(Word comm, bool is_fortran);
+/// The ranks in MPI_COMM_WORLD of the communicator's ranks, in their order; how many. 0 where that is more than `out` has
+/// room for, of an intercommunicator, and where one is not in MPI_COMM_WORLD. Not remembered.
+int world_ranks_of(Word comm, bool is_fortran, std::span<int> out);
 /// Of the calling process; kUnknownRank: not known.
 int own_rank_in(Word comm, bool is_fortran);
 /// Its root is told in another way, and nobody gives to his own side.

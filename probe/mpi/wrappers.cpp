@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "probe/mpi/handles.h"
+#include "probe/mpi/message_calls.h"
 #include "probe/mpi/roles.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/watcher.h"
@@ -53,13 +54,25 @@ constexpr bool frees_a_handle(Call call) { return call == kComm_free || call == 
 /// With a session, and for the first call. The words stand first, so that they stay where they came.
 template <class... Words>
 struct Shown<Word(Words...)> {
-  template <int phase, Call call>
+  template <int phase, Call call, Form form>
   [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
-    if constexpr (frees_a_handle(call)) forget_handles();
+    if constexpr (frees_a_handle(call)) forget_communicators();
     const auto next = next_of(wrapped, caller);
     if (!enter(phase, __builtin_frame_address(0))) return next(words...);
+    const Word all[] = {words...};
+    note_before<call, form>(all);
     const Word result = next(words...);
+    note_after<call, form, phase == IDLEWAVE_WAIT>(all, result);
     leave<phase>(call, caller);
+    return result;
+  }
+
+  /// Of a call that is not shown, but may concern messages.
+  template <Call call, Form form>
+  [[gnu::noinline]] static Word note(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
+    const Word result = next_of(wrapped, caller)(words...);
+    const Word all[] = {words...};
+    if (is_reporting()) note_after<call, form, false>(all, result);
     return result;
   }
 };
@@ -85,7 +98,7 @@ using namespace idlewave::mpi;
     Function* const next = wrapped.next.load(std::memory_order_relaxed);                         \
     if (next != nullptr && watch.reporter.load(std::memory_order_relaxed) == nullptr) [[likely]] \
       return next(__VA_ARGS__);                                                                  \
-    return Shown<Function>::pass_on<phase, call>(__VA_ARGS__, wrapped, CALLER);                  \
+    return Shown<Function>::pass_on<phase, call, form>(__VA_ARGS__, wrapped, CALLER);            \
   })
 #define WRAP_WAIT(...) WRAP(IDLEWAVE_WAIT, __VA_ARGS__)
 #define WRAP_COMMUNICATE(...) WRAP(IDLEWAVE_COMMUNICATE, __VA_ARGS__)
@@ -96,6 +109,8 @@ using namespace idlewave::mpi;
     begin(CALLER);                                             \
     return result;                                             \
   })
+#define WRAP_PREPARE(function, call, form, types, ...) \
+  EXPORT(function, types, return Shown<Function>::note<call, form>(__VA_ARGS__, wrapped, CALLER);)
 #define WRAP_BEHIND(before, function, call, form, types, ...) \
   EXPORT(function, types, {                                   \
     before;                                                   \
