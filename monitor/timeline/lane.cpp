@@ -126,7 +126,7 @@ const StepRecord* Lane::step_between(wire::Step k, Nanoseconds from, Nanoseconds
 
 // --- filling ---
 
-bool Lane::append(const wire::Event& event, const LaneLimits& limits) {
+bool Lane::append(const wire::Event& event, const LaneLimits& limits, SpareBlocks& spare) {
   if (!history_) {
     history_ = std::make_unique<History>();
     history_->pyramid.start(event.time.count());
@@ -137,7 +137,7 @@ bool Lane::append(const wire::Event& event, const LaneLimits& limits) {
   last_ = event.time;
   gaps_seen_ = clock_->gaps.size();
   ++events_;
-  return history_->events.push(event, history_->pyramid.times(), limits.block_events);
+  return history_->events.push(event, history_->pyramid.times(), limits.block_events, spare);
 }
 
 void Lane::account(const wire::Event& event, const LaneLimits& limits) {

@@ -147,7 +147,7 @@ class Lane {
   };
 
   /// Takes one event whose time, lane time, is not before the last one's. Returns true if it began a block of events.
-  bool append(const wire::Event& event, const LaneLimits& limits);
+  bool append(const wire::Event& event, const LaneLimits& limits, SpareBlocks& spare);
   void account(const wire::Event& event, const LaneLimits& limits);
   void account_part(int category, Nanoseconds until, const LaneLimits& limits);
   void account_step(std::int64_t length);
@@ -161,7 +161,7 @@ class Lane {
   void follow_sums(const wire::Event& event);
   std::size_t steps_ended_by(Nanoseconds at) const;
   void follow(const wire::Event& event, const LaneLimits& limits);
-  void forget_oldest_events() { history_->events.forget_oldest_block(); }
+  void forget_oldest_events(SpareBlocks& spare) { history_->events.forget_oldest_block(spare); }
   void trim(const LaneLimits& limits);
   std::size_t bytes() const;
 

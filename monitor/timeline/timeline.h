@@ -44,6 +44,19 @@ class Timeline {
   /// Events of one lane, in order of time. What can't belong (a rank never announced by this node, times that go back)
   /// is left out and becomes a Loss.
   void append(const std::string& node, wire::LaneId lane, std::span<const wire::Event> events);
+  /// What a frame told of a node. Events are borrowed, and in order of time for each lane.
+  struct LaneEvents {
+    wire::LaneId lane;
+    std::span<const wire::Event> events;
+  };
+  struct NodeEvents {
+    std::string node;
+    std::span<const LaneEvents> lanes;
+  };
+  /// The same for all that these frames tell, in the order in which they came. As far as that is but steps and phases, it
+  /// goes rank by rank, so that the history of a rank is fetched from memory once for all of them. What the budget forgets
+  /// may then end a block of events earlier or later for some ranks.
+  void append(std::span<const NodeEvents> frames);
   void advance(const std::string& node,
                Nanoseconds up_to);  ///< Node's clock. No event of that node will come with a smaller time.
   /// Something of this node is missing from `from` (its clock) on: each of its lanes has no data from there to its next
@@ -155,8 +168,14 @@ class Timeline {
   void begin_at_first(const std::string& node, std::span<const wire::Event> events);
 
   void append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events);
+  class ByRank;
+  bool only_goes_on(const Node& node, const LaneEvents& told, const ByRank& before) const;
+  bool is_told_in_order(const RankPlace& place, const wire::Event& event) const;
+  void append(ByRank& batches);
+  void append_one_by_one(std::span<const NodeEvents> frames);
   void append_to_domain(const std::string& name, Node& node, wire::DomainId id, std::span<const wire::Event> events);
   void add_sample(DomainLane& lane, Nanoseconds at, const wire::Event& event);
+  bool take(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
   void note_first(Node& node, Nanoseconds lane_time);
   void take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
   void begin_hold(RankPlace& place, Rank rank, const wire::Event& event);
@@ -166,6 +185,7 @@ class Timeline {
 
   std::uint64_t budget_;
   LaneLimits limits_;
+  SpareBlocks spare_blocks_;
   std::map<std::string, Node> nodes_;
   std::deque<Lane> lanes_;
   std::vector<RankPlace> places_;  ///< By rank, as far as ranks were announced.
