@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "probe/mpi/carried.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/roles.h"
 #include "probe/mpi/symbols.h"
@@ -50,16 +51,31 @@ struct Shown;
 
 constexpr bool frees_a_handle(Call call) { return call == kComm_free || call == kComm_disconnect; }
 
+/// Bytes of a call that has ended; of its message, if it has sent one, also by receiver.
+template <Call call, Form form>
+inline std::int64_t count_carried(Word result, const Word* words) {
+  if constexpr (carries_of(call) == Carries::kNone) return kUnknownBytes;
+  if (!has_succeeded<call, form>(result, words)) return kUnknownBytes;
+  const std::int64_t bytes = carried<call, form>(words);
+  if constexpr (carries_of(call) == Carries::kMessage) {
+    constexpr int to = sent_by(call).peer, within = place_of(call, "comm");
+    const int peer = int_at<form>(words[to]);
+    if (peer >= 0) watch.sums.count_message(handles.world_rank(handles.key_of<form>(words[within]), peer), bytes);
+  }
+  return bytes;
+}
+
 /// With a session, and for the first call. The words stand first, so that they stay where they came.
 template <class... Words>
 struct Shown<Word(Words...)> {
-  template <int phase, Call call>
+  template <int phase, Call call, Form form>
   [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
-    if constexpr (frees_a_handle(call)) forget_handles();
+    if constexpr (frees_a_handle(call)) handles.forget();
     const auto next = next_of(wrapped, caller);
-    if (!enter(phase, __builtin_frame_address(0))) return next(words...);
+    if (!enter(call, phase, __builtin_frame_address(0))) return next(words...);
     const Word result = next(words...);
-    leave<phase>(call, caller);
+    const Word all[] = {words...};
+    leave<phase>(call, caller, count_carried<call, form>(result, all));
     return result;
   }
 };
@@ -85,7 +101,7 @@ using namespace idlewave::mpi;
     Function* const next = wrapped.next.load(std::memory_order_relaxed);                         \
     if (next != nullptr && watch.reporter.load(std::memory_order_relaxed) == nullptr) [[likely]] \
       return next(__VA_ARGS__);                                                                  \
-    return Shown<Function>::pass_on<phase, call>(__VA_ARGS__, wrapped, CALLER);                  \
+    return Shown<Function>::pass_on<phase, call, form>(__VA_ARGS__, wrapped, CALLER);            \
   })
 #define WRAP_WAIT(...) WRAP(IDLEWAVE_WAIT, __VA_ARGS__)
 #define WRAP_COMMUNICATE(...) WRAP(IDLEWAVE_COMMUNICATE, __VA_ARGS__)
@@ -102,7 +118,7 @@ using namespace idlewave::mpi;
     return next_of(wrapped, CALLER)(__VA_ARGS__);             \
   })
 #define WRAP_SESSION(...) WRAP_BEHIND(note_session(), __VA_ARGS__)
-#define WRAP_FORGET(...) WRAP_BEHIND(forget_handles(), __VA_ARGS__)
+#define WRAP_FORGET(...) WRAP_BEHIND(handles.forget(), __VA_ARGS__)
 #define WRAP_FINALIZE(...) WRAP_BEHIND(end(), __VA_ARGS__)
 #define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0)), __VA_ARGS__)
 #define WRAP_PCONTROL_FORTRAN(...) WRAP_BEHIND(control(*reinterpret_cast<const int*>(a0)), __VA_ARGS__)
