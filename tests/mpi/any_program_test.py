@@ -261,6 +261,25 @@ class Manners(AnyProgram):
         self.assertEqual((done.returncode, done.stdout), (7, alone.stdout))
         self.assertEqual(report["ranks"], RANKS)
 
+    def test_open_mpi_waits_and_refuses_as_it_does_alone(self):
+        """A demo may have more ranks than slots, which wait politely; a program of the user's has what he asked for."""
+        for variable in [name for name in self.environment if name.startswith("OMPI_MCA_")]:
+            del self.environment[variable]
+        shown = [*self.launcher("openmpi")[:1], "-n", "1", "env"]
+        done = self.call([BIN / "idlewave", "run", "--headless", "--no-preload", "--", *shown])
+
+        def settings(text):
+            # The runtime's own names of jobs, processes and pipes differ from run to run.
+            names = (line.split(b"=")[0] for line in text.splitlines())
+            return {name for name in names if name.startswith((b"OMPI_", b"PMIX_MCA_"))}
+        self.assertEqual(settings(done.stdout), settings(self.call(shown).stdout))
+        many = [*self.launcher("openmpi")[:1], "-n", "100000", self.program("halo.openmpi"), "1", self.seed]
+        alone = self.call(many)
+        done = self.call([BIN / "idlewave", "run", "--headless", "--", *many])
+        self.assertNotEqual(alone.returncode, 0)
+        self.assertEqual((done.returncode, done.stdout), (alone.returncode, alone.stdout))
+        self.assertIn(b"not enough slots", done.stderr)
+
     def test_a_call_that_is_left_by_longjmp_hides_no_later_one(self):
         self.check(self.odd("leap"))
 
