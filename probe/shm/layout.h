@@ -10,13 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "probe/shm/call_book.h"
 #include "probe/shm/partner_book.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 6;
+inline constexpr std::uint32_t kLayoutVersion = 7;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -149,6 +150,7 @@ struct alignas(64) Slot {
   alignas(64) std::atomic<std::uint64_t> tail{0};  ///< Agent: next position to read.
 
   alignas(64) PartnerBook partners;  ///< Written by the rank now and then; a kPartners event says when to look.
+  alignas(64) CallBook calls;        ///< Written by the rank; the agent looks now and then.
 };
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
