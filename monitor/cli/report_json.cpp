@@ -14,6 +14,7 @@
 #include "monitor/analysis/summed.h"
 #include "monitor/analysis/wavefront.h"
 #include "monitor/analysis/waves.h"
+#include "monitor/cli/report_calls.h"
 #include "monitor/cli/report_causes.h"
 
 namespace idlewave::cli {
@@ -321,6 +322,9 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   const analysis::CauseGround ground = analysis::cause_ground(timeline);
   object["partners"] = partners_json(ground.partners);
   object["causes"] = causes_json(timeline, ground);
+  object["time_by_rank"] = time_by_rank_json(timeline);
+  object["functions"] = functions_json(timeline);
+  object["matrix"] = matrix_json(timeline);
   object["commands"] = json::array();
   for (const CommandRecord& record : timeline.commands()) object["commands"].push_back(command_json(record));
   object["losses"] = losses_json(timeline, missing);

@@ -11,6 +11,7 @@
 #include "monitor/analysis/summed.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report.h"
+#include "monitor/cli/report_calls.h"
 #include "monitor/cli/report_causes.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
@@ -140,6 +141,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const analysis::CauseGround ground = analysis::cause_ground(timeline);
   text += partners_text(ground.partners);
   text += causes_text(timeline, ground);
+  text += calls_text(timeline);
   return text;
 }
 

@@ -77,6 +77,10 @@ bool TimelineSink::is_announced(wire::LaneId lane) const {
   return lane.kind == wire::LaneId::Kind::kDomain || timeline_.lane(lane.index) != nullptr;
 }
 
+void TimelineSink::calls(const std::string& node, std::span<const wire::RankCalls> calls) {
+  for (const wire::RankCalls& rank : calls) timeline_.set_calls(node, rank);
+}
+
 void TimelineSink::advance(const std::string& node, Nanoseconds up_to) { timeline_.advance(node, up_to); }
 
 void TimelineSink::interrupt(const std::string& node, Nanoseconds from) {

@@ -11,12 +11,15 @@ using wire::Phase;
 /// A node that is so far behind the others is not waited for.
 constexpr Nanoseconds kSilence = std::chrono::seconds(2);
 constexpr std::uint64_t kShareOfSpares = 16;   ///< Of the budget, beyond it.
+constexpr std::uint64_t kShareOfCalls = 8;     ///< They may take this part of the budget.
 constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
 
 }  // namespace
 
 Timeline::Timeline(std::uint64_t memory_budget_bytes)
-    : budget_(memory_budget_bytes), spare_blocks_(memory_budget_bytes / kShareOfSpares) {
+    : budget_(memory_budget_bytes),
+      spare_blocks_(memory_budget_bytes / kShareOfSpares),
+      calls_(memory_budget_bytes / kShareOfCalls) {
   phase_names_ = {"none", "compute", "wait", "communicate", "delay", "noise"};
   share_out_budget();
 }
@@ -113,6 +116,15 @@ Nanoseconds Timeline::now() const {
 void Timeline::add_loss(Loss loss) { losses_.add(std::move(loss)); }
 
 void Timeline::add_command(const wire::Command& command, Nanoseconds at) { commands_.add_sent(command, at); }
+
+void Timeline::set_calls(const std::string& node, wire::RankCalls calls) {
+  const auto found = nodes_.find(node);
+  const bool is_its_own =
+      found != nodes_.end() && lane(calls.rank) != nullptr && places_[std::size_t(calls.rank)].node == &found->second;
+  if (!is_its_own) return;
+  calls_.set(std::move(calls), world_size_);
+  keep_budget();
+}
 
 void Timeline::add_outcome(const std::string& node, const wire::Outcome& outcome) {
   commands_.add_outcome(outcome, moment(node, outcome.time));
@@ -291,7 +303,7 @@ void Timeline::keep_budget() {
 
 std::uint64_t Timeline::bytes_used() const {
   return lane_bytes_ + declared_bytes_ + places_.size() * sizeof(RankPlace) + block_order_.size() * sizeof(Lane*) +
-         samples_ * sizeof(Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes();
+         samples_ * sizeof(Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes() + calls_.bytes();
 }
 
 // --- reading ---

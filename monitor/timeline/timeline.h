@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/timeline/call_log.h"
 #include "monitor/timeline/command_log.h"
 #include "monitor/timeline/delay_log.h"
 #include "monitor/timeline/in_session.h"
@@ -66,6 +67,8 @@ class Timeline {
   void add_command(const wire::Command& command,
                    Nanoseconds at);  ///< One that this monitor sent, at session time `at`.
   void add_outcome(const std::string& node, const wire::Outcome& outcome);
+  /// Sums of a rank's MPI calls; left out if this node has not announced the rank.
+  void set_calls(const std::string& node, wire::RankCalls calls);
   void mark_ended(const std::string& node);  ///< Its stream is complete.
   /// How far this node's clock is ahead of the session's; 0 unless set. Holds for what has been appended as well. Costs
   /// the same however much that is.
@@ -114,6 +117,7 @@ class Timeline {
   std::uint64_t holes_forgotten() const { return losses_.holes_forgotten(); }  ///< That are not in losses() any more.
   const std::deque<Delay>& delays() const { return delays_.all(); }
   const std::deque<CommandRecord>& commands() const { return commands_.all(); }
+  const CallLog& calls() const { return calls_; }
 
   std::uint64_t events() const { return events_; }  ///< Received in all, also those whose detail is gone.
   /// Sum of the events counted in losses (ring, time step, stranger), with the frames of gaps as at least 1 each.
@@ -205,6 +209,7 @@ class Timeline {
   LossLog losses_;
   DelayLog delays_;
   CommandLog commands_;
+  CallLog calls_;
 
   std::uint64_t events_ = 0;
   std::uint64_t phases_summed_ = 0;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "probe/agent/call_reader.h"
 #include "probe/agent/event_frames.h"
 #include "probe/agent/order_queue.h"
 #include "probe/agent/partner_names.h"
@@ -85,6 +87,11 @@ class Resident {
   wire::Nanoseconds held() const;
   /// How long a further order may hold it.
   wire::Nanoseconds may_be_held() const;
+  /// What it has done in MPI, if that is more than when it was asked last.
+  std::optional<wire::RankCalls> new_calls() {
+    return calls_.read_if_new(slot_.calls, who_.rank, who_.pid, who_.world_size);
+  }
+  void tell_calls_again() { calls_.forget(); }
   /// True once after each change of what the rank says about itself.
   bool has_news();
 
@@ -111,6 +118,7 @@ class Resident {
   PartnerMap partners_;
   std::uint32_t cycle_ = 0;
   OrderQueue orders_;
+  CallReader calls_;
 };
 
 }  // namespace idlewave::agent

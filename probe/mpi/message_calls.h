@@ -2,6 +2,7 @@
 // From the arguments of a call to what it says about messages (messages.h). Which arguments those are is known when the
 // wrappers are compiled; a call that has nothing to say costs nothing.
 
+#include "probe/mpi/carried.h"
 #include "probe/mpi/messages.h"
 #include "probe/mpi/roles.h"
 
@@ -43,24 +44,15 @@ constexpr int completed_by(Call call) {
 }
 
 template <Call call, Form form>
-bool has_succeeded(const Word* words, Word result) {
-  if constexpr (!is_fortran(form)) return static_cast<int>(result) == 0;
-  constexpr int behind = arguments_of(call);
-  const auto* const error = reinterpret_cast<const int*>(words[behind]);
-  return error == nullptr || *error == 0;
-}
-
-template <Call call, Form form>
 Peer peer_at(const Word* words, int place) {
   constexpr int comm = place_of(call, "comm");
-  return {handle_at<form>(words[comm]), int_at<form>(words[place]), is_fortran(form)};
+  return {handles.key_of<form>(words[comm]), int_at<form>(words[place])};
 }
 
 template <Form form>
 std::int64_t bytes_of(const Word* words, const MessagePlaces& places) {
   if (places.count < 0) return 0;
-  const std::int64_t size = size_of_type<form>(words[places.type]);
-  return size < 0 ? -1 : size * count_at<form>(words[places.count]);
+  return times(count_at<form>(words[places.count]), detail::size_of<form>(words[places.type]));
 }
 
 /// Before a call that overwrites requests.
@@ -136,7 +128,7 @@ inline void note_after(const Word* words, Word result) {
   constexpr bool fortran = is_fortran(form);
   constexpr int comm = place_of(call, "comm");
   [[maybe_unused]] constexpr int request = place_of(call, "request");
-  if (!has_succeeded<call, form>(words, result)) [[unlikely]] {
+  if (!has_succeeded<call, form>(result, words)) [[unlikely]] {
     if constexpr (waits) messages.wait_unknown();
     return;
   }
@@ -157,7 +149,7 @@ inline void note_after(const Word* words, Word result) {
     constexpr Part part = *part_in(call);
     int its_rank = 0;
     if constexpr (root >= 0) its_rank = int_at<form>(words[root]);
-    messages.collective(handle_at<form>(words[comm]), fortran, part, its_rank);
+    messages.collective(handles.key_of<form>(words[comm]), part, its_rank);
   } else if constexpr (call == kMrecv || is_one_of(call, {kRequest_get_status, kParrived, kPready, kPready_list,
                                                           kPready_range, kCancel})) {
     // The message is there, or it is only asked.

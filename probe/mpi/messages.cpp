@@ -38,9 +38,10 @@ bool is_read_by_fortran(const void* status) {
 }
 
 /// Of all collectives with which this rank has the same part in the same group.
-std::uint64_t key_of(Word comm, bool is_fortran, Part part, std::uint32_t generation) {
-  const auto rest = std::uint64_t{generation} << 8 | static_cast<std::uint64_t>(part) << 1 | is_fortran;
-  return WaitPatterns::mix(static_cast<std::uint64_t>(comm) + WaitPatterns::mix(rest + 1)) | 1;
+std::uint64_t key_of(Handles::Key comm, Part part) {
+  const auto freed = std::uint64_t{handles.freed_communicators()} << 8;
+  const std::uint64_t rest = freed | static_cast<std::uint64_t>(part) << 1 | comm.is_fortran();
+  return WaitPatterns::mix(static_cast<std::uint64_t>(comm.handle()) + WaitPatterns::mix(rest + 1)) | 1;
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ void Messages::begin(const void* caller, wire::Rank rank, wire::Rank world_size)
   rank_ = rank;
   world_size_ = world_size;
   step_ = wire::kNoStep;
-  is_of_mpich_ = handles_are_ints();
+  is_of_mpich_ = handles.are_ints();
   conventions = is_of_mpich_ ? kMpich : kOpenMpi;
   library.request_get_status =
       reinterpret_cast<int (*)(Word, int*, void*)>(find_next("PMPI_Request_get_status", caller));
@@ -76,7 +77,7 @@ Partner Messages::partner_of(const Peer& peer, Side side) const {
     const bool any = side == Side::kFrom && peer.rank == conventions.any_source;
     return {0, any ? Side::kAnySource : Side::kNobody};
   }
-  const int rank = ask_world_rank(peer.comm, peer.rank, peer.is_fortran);
+  const int rank = handles.world_rank(peer.comm, peer.rank);
   return rank < 0 ? Partner{} : Partner{rank, side};
 }
 
@@ -119,7 +120,7 @@ void Messages::send(SendMode mode, const Peer& to, std::int64_t bytes) {
 
 void Messages::receive(const Peer& from, std::int64_t bytes, Word status) {
   Partner partner = partner_of(from, Side::kFrom);
-  if (partner.side == Side::kAnySource) partner = source_in(status_at(status, 0, from.is_fortran), from);
+  if (partner.side == Side::kAnySource) partner = source_in(status_at(status, 0, from.comm.is_fortran()), from);
   if (is_awaited(partner, bytes)) learner_.post();
   note(partner);
 }
@@ -128,10 +129,10 @@ void Messages::start_send(SendMode mode, const Peer& to, std::int64_t bytes, con
   learner_.post();
   Partner partner = partner_of(to, Side::kTo);
   if (partner.side == Side::kTo) {
-    if (mode == SendMode::kStandard) look_at_send(partner.rank, bytes, request, to.is_fortran);
+    if (mode == SendMode::kStandard) look_at_send(partner.rank, bytes, request, to.comm.is_fortran());
     partner.side = side_of_send(mode, partner.rank, bytes);
   }
-  const std::uint64_t handle = handle_at(request, 0, to.is_fortran);
+  const std::uint64_t handle = handle_at(request, 0, to.comm.is_fortran());
   if (partner.side == Side::kTo) learner_.send(partner.rank);
   if (partner.side == Side::kTo || partner.side == Side::kNobody)
     forget(handle);
@@ -142,13 +143,13 @@ void Messages::start_send(SendMode mode, const Peer& to, std::int64_t bytes, con
 void Messages::start_receive(const Peer& from, std::int64_t bytes, const void* request) {
   const Partner partner = partner_of(from, Side::kFrom);
   if (is_awaited(partner, bytes)) learner_.post();
-  const std::uint64_t handle = handle_at(request, 0, from.is_fortran);
+  const std::uint64_t handle = handle_at(request, 0, from.comm.is_fortran());
   if (partner.side == Side::kNobody) return forget(handle);
   receive_into(put(handle), from, partner);
 }
 
 void Messages::make_send(SendMode mode, const Peer& to, std::int64_t bytes, const void* request) {
-  RequestTable::Request& made = put(handle_at(request, 0, to.is_fortran));
+  RequestTable::Request& made = put(handle_at(request, 0, to.comm.is_fortran()));
   made.more = bytes;
   made.partner = partner_of(to, Side::kTo);
   made.is_persistent = made.is_idle = true;
@@ -157,7 +158,7 @@ void Messages::make_send(SendMode mode, const Peer& to, std::int64_t bytes, cons
 }
 
 void Messages::make_receive(const Peer& from, const void* request) {
-  RequestTable::Request& made = put(handle_at(request, 0, from.is_fortran));
+  RequestTable::Request& made = put(handle_at(request, 0, from.comm.is_fortran()));
   receive_into(made, from, partner_of(from, Side::kFrom));
   made.is_persistent = made.is_idle = true;
 }
@@ -182,8 +183,8 @@ void Messages::forget(std::uint64_t handle) {
 
 void Messages::receive_into(RequestTable::Request& request, const Peer& from, Partner partner) {
   request.partner = partner;
-  request.more = from.comm;
-  request.comm_is_fortran = from.is_fortran;
+  request.more = from.comm.handle();
+  request.comm_is_fortran = from.comm.is_fortran();
 }
 
 void Messages::start(const void* requests, int count, bool is_fortran) {
@@ -235,7 +236,7 @@ void Messages::save(const void* requests, int count, bool is_fortran) {
 void Messages::complete(RequestTable::Request& request, const void* status) {
   if (request.is_idle) return;
   Partner partner = request.partner;
-  if (partner.side == Side::kAnySource) partner = source_in(status, {request.more, 0, request.comm_is_fortran});
+  if (partner.side == Side::kAnySource) partner = source_in(status, {{request.more, request.comm_is_fortran}});
   if (request.is_persistent)
     request.is_idle = true;
   else
@@ -262,28 +263,26 @@ Partner Messages::source_in(const void* status, Peer peer) const {
   return peer.rank < 0 ? Partner{} : partner_of(peer, Side::kFrom);
 }
 
-void Messages::collective(Word comm, bool is_fortran, Part part, int root) {
-  if (is_of_mpich_) comm = static_cast<Word>(static_cast<std::uint32_t>(comm));
+void Messages::collective(Handles::Key comm, Part part, int root) {
   if (part == Part::kFromRoot || part == Part::kToRoot) {
-    const int its_rank = root < 0 ? kUnknownRank : ask_world_rank(comm, root, is_fortran);
+    const int its_rank = root < 0 ? kUnknownRank : handles.world_rank(comm, root);
     if (its_rank < 0) return learner_.wait_unknown();
     learner_.post();
     if ((its_rank == rank_) == (part == Part::kFromRoot)) return;
     if (part == Part::kFromRoot) return learner_.wait({its_rank, Side::kFrom});
   }
-  learner_.wait_for_group(key_of(comm, is_fortran, part, generation_of_communicators()),
-                          [&] { return find_group(comm, is_fortran, part); });
+  learner_.wait_for_group(key_of(comm, part), [&] { return find_group(comm, part); });
 }
 
-std::optional<WaitLearner::Group> Messages::find_group(Word comm, bool is_fortran, Part part) const {
+std::optional<WaitLearner::Group> Messages::find_group(Handles::Key comm, Part part) const {
   static wire::Rank ranks[shm::kPatternRanks];
   const bool is_all = part == Part::kAll;
-  if (is_all && ranks_of(comm, is_fortran) == world_size_ && !is_intercommunicator(comm, is_fortran))
+  if (is_all && handles.ranks_of(comm) == world_size_ && !handles.is_intercommunicator(comm))
     return WaitLearner::Group{{}, shm::PartnerBook::kCollective};
-  const int count = world_ranks_of(comm, is_fortran, ranks);
+  const int count = handles.world_ranks_of(comm, ranks);
   if (count <= 0) return std::nullopt;
   int used = count;
-  if (part == Part::kFromLower) used = own_rank_in(comm, is_fortran);
+  if (part == Part::kFromLower) used = handles.own_rank_in(comm);
   if (used < 0) return std::nullopt;
   return WaitLearner::Group{std::span(ranks, static_cast<std::size_t>(used)),
                             is_all ? std::uint32_t{shm::PartnerBook::kCollective} : 0};

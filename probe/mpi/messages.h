@@ -23,11 +23,10 @@ enum class SendMode : std::uint8_t { kStandard, kSynchronous, kBuffered };
 /// What a rank has to do with a group in a collective.
 enum class Part : std::uint8_t { kAll, kFromRoot, kToRoot, kFromLower };
 
-/// Arguments as a wrapper got them, in either language.
+/// As a wrapper got it.
 struct Peer {
-  Word comm = 0;
+  Handles::Key comm;
   int rank = 0;
-  bool is_fortran = false;
 };
 
 class Messages {
@@ -46,7 +45,7 @@ class Messages {
   /// Persistent ones.
   void start(const void* requests, int count, bool is_fortran);
   void cancel(const void* request, bool is_fortran);
-  void collective(Word comm, bool is_fortran, Part part, int root);
+  void collective(Handles::Key comm, Part part, int root);
   void wait_unknown() { learner_.wait_unknown(); }
 
   /// Before a call that may complete some of these.
@@ -83,7 +82,7 @@ class Messages {
   void look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran);
   void complete(RequestTable::Request& request, const void* status);
   void complete_unknown(int i);
-  std::optional<WaitLearner::Group> find_group(Word comm, bool is_fortran, Part part) const;
+  std::optional<WaitLearner::Group> find_group(Handles::Key comm, Part part) const;
 
   bool is_of_mpich_ = false;
   wire::Rank rank_ = 0, world_size_ = 0;

@@ -85,10 +85,11 @@ void report(const World& world, const void* caller) {
   // All that takes long comes first: from the start on, time is the program's.
   const char* const hidden = hidden_call();
   choose_step_source();
-  begin_handles(caller, world.comm);
+  handles.begin(caller, world.comm);
   messages.begin(caller, world.rank, world.size);
   pthread_atfork(nullptr, nullptr, be_silent);
   if (!idlewave_start(world.rank, world.size)) return;
+  watch.sums.begin(*client::own_slot());
   idlewave_switch_(IDLEWAVE_COMPUTE);
   watch.reporter.store(__builtin_thread_pointer(), std::memory_order_relaxed);
   if (hidden != nullptr) note_hidden_call(hidden);

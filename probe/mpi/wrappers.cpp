@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "probe/mpi/carried.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/message_calls.h"
 #include "probe/mpi/roles.h"
@@ -51,19 +52,33 @@ struct Shown;
 
 constexpr bool frees_a_handle(Call call) { return call == kComm_free || call == kComm_disconnect; }
 
+/// Bytes of a call that has ended; of its message, if it has sent one, also by receiver.
+template <Call call, Form form>
+inline std::int64_t count_carried(Word result, const Word* words) {
+  if constexpr (carries_of(call) == Carries::kNone) return kUnknownBytes;
+  if (!has_succeeded<call, form>(result, words)) return kUnknownBytes;
+  const std::int64_t bytes = carried<call, form>(words);
+  if constexpr (carries_of(call) == Carries::kMessage) {
+    constexpr int to = sent_by(call).peer, within = place_of(call, "comm");
+    const int peer = int_at<form>(words[to]);
+    if (peer >= 0) watch.sums.count_message(handles.world_rank(handles.key_of<form>(words[within]), peer), bytes);
+  }
+  return bytes;
+}
+
 /// With a session, and for the first call. The words stand first, so that they stay where they came.
 template <class... Words>
 struct Shown<Word(Words...)> {
   template <int phase, Call call, Form form>
   [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
-    if constexpr (frees_a_handle(call)) forget_communicators();
+    if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
-    if (!enter(phase, __builtin_frame_address(0))) return next(words...);
+    if (!enter(call, phase, __builtin_frame_address(0))) return next(words...);
     const Word all[] = {words...};
     note_before<call, form>(all);
     const Word result = next(words...);
     note_after<call, form, phase == IDLEWAVE_WAIT>(all, result);
-    leave<phase>(call, caller);
+    leave<phase>(call, caller, count_carried<call, form>(result, all));
     return result;
   }
 
@@ -117,7 +132,7 @@ using namespace idlewave::mpi;
     return next_of(wrapped, CALLER)(__VA_ARGS__);             \
   })
 #define WRAP_SESSION(...) WRAP_BEHIND(note_session(), __VA_ARGS__)
-#define WRAP_FORGET(...) WRAP_BEHIND(forget_handles(), __VA_ARGS__)
+#define WRAP_FORGET(...) WRAP_BEHIND(handles.forget(), __VA_ARGS__)
 #define WRAP_FINALIZE(...) WRAP_BEHIND(end(), __VA_ARGS__)
 #define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0)), __VA_ARGS__)
 #define WRAP_PCONTROL_FORTRAN(...) WRAP_BEHIND(control(*reinterpret_cast<const int*>(a0)), __VA_ARGS__)

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "probe/shm/call_book.h"
 #include "probe/shm/partner_book.h"
 #include "probe/shm/run.h"
 #include "probe/wire/vocabulary.h"
@@ -151,6 +152,7 @@ struct alignas(64) Slot {
   SharedRun run;                                   ///< What the rank has summed and not told yet.
 
   alignas(64) PartnerBook partners;  ///< Written by the rank now and then; a kPartners event says when to look.
+  alignas(64) CallBook calls;        ///< Written by the rank; the agent looks now and then.
 };
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "probe/wire/call_tables.h"
 #include "probe/wire/packed.h"
 #include "probe/wire/partner_tables.h"
 #include "probe/wire/varint.h"
@@ -118,9 +119,10 @@ void write(PackWriter& out, const Roster& roster) {
 }
 
 void write(PackWriter& out, const Events& events) {
-  out.map(2);
+  out.map(events.calls.empty() ? 2 : 3);
   out.integer("to", events.up_to.count());
   out.bytes("blob", events.blob);
+  if (!events.calls.empty()) out.bytes("calls", pack_calls(events.calls));
 }
 
 void write(PackWriter& out, const DelayOrder& delay) {
@@ -325,7 +327,11 @@ Events read_events(const Value& value, std::span<const std::byte>& blob, std::st
   MapReader in(value, "events", error);
   const Nanoseconds up_to(in.integer("to", kMinTime, kMaxTime));
   blob = in.bytes("blob", kMaxFrameBytes);
-  return {up_to, {}};
+  Events events{up_to, {}, {}};
+  if (!in.has("calls")) return events;
+  const std::span<const std::byte> calls = in.bytes("calls", kMaxFrameBytes);
+  if (in.ok() && !unpack_calls(calls, events.calls)) in.refuse("calls", "is damaged");
+  return events;
 }
 
 DelayOrder read_delay(const Value& value, std::string& error) {

@@ -80,22 +80,101 @@ class AnyProgram(unittest.TestCase):
         own = self.share_by_itself()
         print(f"in MPI calls: {own:.4f} by the program, {shown:.4f} shown", file=sys.stderr)
         self.assertAlmostEqual(shown, own, delta=SHARE_TOLERANCE)
+        self.check_times(report)
         return report
+
+    def check_times(self, report):
+        """What functions took of a rank's time is what it spent in phases of waiting and communicating: the same moments make both."""
+        in_functions = [0] * RANKS
+        for function in report["functions"]:
+            by_rank = function["by_rank"]
+            for rank, time_s in zip(by_rank["rank"], by_rank["time_s"]):
+                in_functions[rank] += time_s
+            self.assertAlmostEqual(sum(by_rank["time_s"]), function["time_s"], delta=1e-9)
+            self.assertEqual(max(by_rank["longest_s"]), function["longest_s"])
+        times = report["time_by_rank"]
+        self.assertEqual(times["rank"], list(range(RANKS)))
+        for rank in times["rank"]:
+            self.assertAlmostEqual(in_functions[rank], times["wait_s"][rank], delta=1e-7)
+        self.assertAlmostEqual(sum(function["share"] for function in report["functions"]), 1, delta=1e-9)
+
+    def calls(self, report):
+        """Function -> (calls, bytes) of each rank that has called it."""
+        seen = {}
+        for function in report["functions"]:
+            columns = function["by_rank"]
+            self.assertEqual((sum(columns["calls"]), len(columns["rank"])), (function["calls"], len(set(columns["rank"]))))
+            seen[function["name"]] = dict(zip(columns["rank"], zip(columns["calls"], columns["bytes"])))
+        return seen
+
+    def pairs(self, report):
+        """(from, to) -> (messages, bytes); that their sums are what is said of all is checked."""
+        matrix = report["matrix"]
+        pairs = {(pair["from"], pair["to"]): (pair["messages"], pair["bytes"]) for pair in matrix["pairs"]}
+        self.assertEqual(len(pairs), len(matrix["pairs"]))
+        sums = [sum(column) for column in zip(*pairs.values())] or [0, 0]
+        self.assertEqual(sums, [matrix["messages"], matrix["bytes"]])
+        self.assertEqual((matrix["others"], matrix["complete"]), ({"messages": 0, "bytes": 0}, True))
+        return pairs
 
 
 class Programs(AnyProgram):
     def halo(self, mpi):
         report = self.check([*self.launcher(mpi), self.program(f"halo.{mpi}"), "60", self.seed])
         self.assertGreater(report["steps"], 50)
+        everybody = range(RANKS)
+        self.assertEqual(self.calls(report), {
+            "MPI_Cart_create": {rank: (1, None) for rank in everybody},
+            "MPI_Bcast": {rank: (1, 8 if rank == 0 else 0) for rank in everybody},
+            "MPI_Irecv": {rank: (26 * 60, None) for rank in everybody},
+            "MPI_Isend": {rank: (26 * 60, 8 * 26 * 60) for rank in everybody},
+            "MPI_Waitall": {rank: (60, None) for rank in everybody},
+            "MPI_Allreduce": {rank: (60, 8 * 60) for rank in everybody},
+            "MPI_Comm_free": {rank: (1, None) for rank in everybody}})
+        # Four ranks on a periodic grid of 2 x 2 x 1: of 26 neighbours 2 are the rank itself, 6 lie behind each face, 12 behind the edge.
+        met = [2, 6, 6, 12]
+        self.assertEqual(self.pairs(report), {(a, b): (60 * met[a ^ b], 8 * 60 * met[a ^ b]) for a in everybody for b in everybody})
 
     def transpose(self, mpi):
-        self.check([*self.launcher(mpi), self.program(f"transpose.{mpi}"), "40", self.seed])
+        report = self.check([*self.launcher(mpi), self.program(f"transpose.{mpi}"), "40", self.seed])
+        everybody = range(RANKS)
+        self.assertEqual(self.calls(report), {
+            "MPI_Alltoall": {rank: (40, 8 * RANKS * 40) for rank in everybody},
+            "MPI_Ialltoall": {rank: (40, 8 * RANKS * 40) for rank in everybody},
+            "MPI_Wait": {rank: (40, None) for rank in everybody},
+            "MPI_Allreduce": {rank: (1, 8) for rank in everybody}})
+        self.assertEqual(self.pairs(report), {})
 
     def farm(self, mpi):
-        self.check([*self.launcher(mpi), self.program(f"farm.{mpi}"), "100", self.seed])
+        tasks, workers = 100, range(1, RANKS)
+        report = self.check([*self.launcher(mpi), self.program(f"farm.{mpi}"), str(tasks), self.seed])
+        calls, pairs = self.calls(report), self.pairs(report)
+        asked = tasks + len(workers)  # each worker is told once that nothing is left
+        self.assertEqual(calls["MPI_Send"], {0: (asked, 4 * asked)})
+        self.assertEqual(calls["MPI_Probe"], {0: (asked, None)})
+        self.assertEqual(calls["MPI_Recv"][0], (asked, None))
+        self.assertEqual(set(calls["MPI_Isend"]), set(workers))
+        self.assertEqual(sum(count for count, _ in calls["MPI_Isend"].values()), asked)
+        expected = {}
+        for worker in workers:
+            count, size = calls["MPI_Isend"][worker]
+            self.assertEqual((size, calls["MPI_Recv"][worker]), (8 * count, (count, None)))
+            expected[worker, 0], expected[0, worker] = (count, 8 * count), (count, 4 * count)
+        self.assertEqual(pairs, expected)
 
     def fortran(self, interface, mpi):
-        self.check([*self.launcher(mpi), self.program(f"ring.{interface}.{mpi}"), "60", self.seed])
+        steps = 60
+        report = self.check([*self.launcher(mpi), self.program(f"ring.{interface}.{mpi}"), str(steps), self.seed])
+        everybody = range(RANKS)
+        self.assertEqual(self.calls(report), {
+            "MPI_Irecv": {rank: (2 * steps, None) for rank in everybody},
+            "MPI_Isend": {rank: (2 * steps, 2 * 32 * steps) for rank in everybody},
+            "MPI_Waitall": {rank: (steps, None) for rank in everybody},
+            "MPI_Sendrecv": {rank: (steps, 32 * steps) for rank in everybody},
+            "MPI_Allreduce": {rank: (steps, 8 * steps) for rank in everybody}})
+        expected = {(rank, (rank + 1) % RANKS): (2 * steps, 2 * 32 * steps) for rank in everybody}
+        expected |= {(rank, (rank - 1) % RANKS): (steps, 32 * steps) for rank in everybody}
+        self.assertEqual(self.pairs(report), expected)
 
     def test_halo_open_mpi(self):
         self.halo("openmpi")
@@ -137,7 +216,11 @@ class Programs(AnyProgram):
         python = python_with_mpi()
         if not python:
             self.skipTest("no python3 here has mpi4py (Debian: python3-mpi4py)")
-        self.check([*self.launcher("openmpi"), python, str(SOURCES / "ring.py"), "60", self.seed])
+        report = self.check([*self.launcher("openmpi"), python, str(SOURCES / "ring.py"), "60", self.seed])
+        calls = self.calls(report)
+        for name in "MPI_Sendrecv", "MPI_Allreduce":
+            self.assertEqual(calls[name], {rank: (60, 4 * 60) for rank in range(RANKS)})
+        self.assertEqual(self.pairs(report), {(rank, (rank + 1) % RANKS): (60, 4 * 60) for rank in range(RANKS)})
 
 
 class Steps(AnyProgram):
