@@ -180,12 +180,11 @@ class Use(OwnFolder):
     def test_a_session_shows_steps_waits_and_partners(self):
         for mpi in MPIS:
             report = self.folder / f"{mpi}.json"
-            launcher = LAUNCHERS[mpi][:1]
-            done = call([BIN / "idlewave", "run", "--headless", "--report", report, "--", *launcher, "-n", "4", BIN / f"iw-spmv-{mpi}",
-                         "--kernel", "virtual", "--phonons", "1", "--products", "6", "--modes", "vector,overlap"], self.folder)
+            done = call([BIN / "idlewave", "run", "--headless", "--report", report, "--", *job(mpi, 4),
+                         "--kernel", "virtual", "--phonons", "1", "--products", "6"], self.folder)
             self.assertEqual(done.returncode, 0, done.stderr)
             found = json.loads(report.read_text())
-            self.assertEqual((found["ranks"], found["steps"], found["complete"], found["partners"]), (4, 2 * (2 + 6), True, "declared"))
+            self.assertEqual((found["ranks"], found["steps"], found["complete"], found["partners"]), (4, 3 * (2 + 6), True, "declared"))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <idlewave/probe.h>
 
 #include <cmath>
+#include <thread>
 
 #include "workloads/ranks/agreement.h"
 #include "workloads/spmv/test_vector.h"
@@ -24,11 +25,20 @@ std::vector<double> with_room(std::size_t vector, const sparse::Rows& rows, cons
   return x;
 }
 
+bool sleeps(Mode mode, const Bench& bench) {
+  const Options& options = bench.options;
+  if (options.waiting != Waiting::kAuto) return options.waiting == Waiting::kAsleep;
+  const int threads = options.threads + (mode == Mode::kTask ? 1 : 0);
+  return options.kernel == Kernel::kVirtual || bench.node.size * threads > int(std::thread::hardware_concurrency());
+}
+
+Manner manner_of(Mode mode, const Bench& bench) { return {bench.options.threads, sleeps(mode, bench), bench.socket}; }
+
 /// The products of one mode on one rank, with both vectors in turn.
 class Products {
  public:
   Products(Mode mode, const Bench& bench, const sparse::Rows& rows, const sparse::Halo& halo, Exchange& exchange)
-      : bench_(bench), rows_(rows), samples_(rows), product_(mode, rows, halo, bench.manner, exchange) {
+      : bench_(bench), rows_(rows), samples_(rows), product_(mode, rows, halo, manner_of(mode, bench), exchange) {
     for (std::size_t vector = 0; vector < kVectors; ++vector) {
       x_[vector] = with_room(vector, rows, halo);
       y_[vector].assign(static_cast<std::size_t>(rows.count()), std::nan(""));
@@ -119,7 +129,7 @@ std::optional<std::vector<Run>> measure(const Bench& bench) {
   Exchange exchange(halo, matrix->bounds, bench.ranks, bench.pattern);
   std::optional<double> bandwidth;
   if (bench.options.triad) {
-    bandwidth = triad_bandwidth(bench.ranks, bench.node, bench.manner.threads);
+    bandwidth = triad_bandwidth(bench.ranks, bench.node, bench.options.threads);
     if (!bandwidth) return std::nullopt;
   }
   std::vector<Run> runs;
