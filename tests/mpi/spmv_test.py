@@ -86,6 +86,10 @@ class Products(OwnFolder):
             for rank in self.measure(mpi, 1, "--phonons", "1")["runs"][0]["ranks"]:
                 self.assertEqual((rank["received_bytes"], rank["sources"]), (0, 0))
 
+    def test_a_matrix_of_one_zero_is_multiplied_too(self):
+        for mpi in MPIS:
+            self.check(self.measure(mpi, 2, "--electrons", "0", "--phonons", "0"), 2)
+
     def test_threads_share_a_process(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")

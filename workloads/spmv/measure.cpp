@@ -98,6 +98,12 @@ Forms sum_of_all(Forms own, MPI_Comm ranks) {
   return {sums[0], sums[1], sums[2]};
 }
 
+/// Of a matrix of zeros there is nothing to divide by.
+double asymmetry(const Forms& forms) {
+  const double difference = std::abs(forms.x1_A_x0 - forms.x0_A_x1);
+  return difference == 0 ? 0 : difference / forms.magnitude;
+}
+
 std::vector<RankFigures> gathered(const RankFigures& own, const ranks::Group& ranks) {
   static_assert(std::is_trivially_copyable_v<RankFigures>);
   std::vector<RankFigures> all(ranks.rank == 0 ? static_cast<std::size_t>(ranks.size) : 0);
@@ -111,7 +117,7 @@ Run measure_mode(Mode mode, const Bench& bench, const Distributed& matrix, const
   const RankFigures own = products.run(bench.options.products);
   const Forms forms = sum_of_all(products.forms(), bench.ranks.ranks);
   Run run{mode, gathered(own, bench.ranks), forms.x1_A_x0};
-  if (matrix.symmetric) run.symmetry_error = std::abs(forms.x1_A_x0 - forms.x0_A_x1) / forms.magnitude;
+  if (matrix.symmetric) run.symmetry_error = asymmetry(forms);
   return run;
 }
 
