@@ -23,12 +23,12 @@ void Exchange::ask_owners(const Halo& halo, const Bounds& bounds) {
   std::vector<int> needed(static_cast<std::size_t>(ranks_.size)), asked(needed.size());
   for (const Halo::Source& source : sources_) needed[std::size_t(source.rank)] = source.count;
   MPI_Alltoall(needed.data(), 1, MPI_INT, asked.data(), 1, MPI_INT, ranks_.ranks);
-  int first = 0;
+  std::size_t first = 0;
   for (int rank = 0; rank < ranks_.size; ++rank) {
     const int count = asked[std::size_t(rank)];
-    if (count > 0) targets_.push_back({rank, std::exchange(first, first + count), count});
+    if (count > 0) targets_.push_back({rank, std::exchange(first, first + std::size_t(count)), count});
   }
-  sent_elements_.resize(static_cast<std::size_t>(first));
+  sent_elements_.resize(first);
   std::vector<std::int32_t> wanted;  // places among the owner's elements
   for (const Halo::Source& source : sources_)
     for (std::int32_t i = source.first; i < source.first + source.count; ++i)

@@ -31,7 +31,7 @@ class Exchange {
  private:
   struct Target {
     int rank = 0;
-    int first = 0;  ///< In the buffer.
+    std::size_t first = 0;  ///< In the buffer.
     int count = 0;
   };
 

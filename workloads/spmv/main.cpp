@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
 #include "workloads/ranks/domain.h"
 #include "workloads/ranks/program.h"
@@ -66,12 +65,6 @@ Status check_place(const Options& options) {
   return wire::ok();
 }
 
-bool sleeps(const Options& options, const ranks::Group& node) {
-  if (options.waiting != Waiting::kAuto) return options.waiting == Waiting::kAsleep;
-  const int threads = options.threads + (has_task_mode(options) ? 1 : 0);
-  return options.kernel == Kernel::kVirtual || node.size * threads > int(std::thread::hardware_concurrency());
-}
-
 /// Null for real work, which the agent finds by itself. Nothing after a failure, which has been reported. Collective.
 std::optional<std::shared_ptr<VirtualSocket>> take_seat(const Options& options, const ranks::Group& world,
                                                         const ranks::Group& node) {
@@ -98,14 +91,14 @@ bool all_have(bool success, MPI_Comm ranks) {
 }
 
 /// The runs of each number of processes. Nothing after a failure, which has been reported. Collective.
-std::optional<std::vector<Run>> measure_all(const Options& options, const ranks::Group& world, const Manner& manner) {
+std::optional<std::vector<Run>> measure_all(const Options& options, const ranks::Group& world, VirtualSocket* socket) {
   std::vector<Run> all;
   std::int64_t step = 0;
   for (std::size_t i = 0; i < options.processes.size(); ++i) {
     const bool takes_part = world.rank < options.processes[i];
     const ranks::Group part = ranks::part_of(world.ranks, takes_part ? 0 : 1);
     std::optional<std::vector<Run>> runs;
-    if (takes_part) runs = measure({options, part, ranks::node_of(part.ranks), manner, int(i), step});
+    if (takes_part) runs = measure({options, part, ranks::node_of(part.ranks), socket, int(i), step});
     if (!all_have(!takes_part || runs, world.ranks)) return std::nullopt;
     if (runs) all.insert(all.end(), runs->begin(), runs->end());
   }
@@ -128,12 +121,13 @@ Status check_results(const std::vector<Run>& runs) {
 
 int run_spmv(const Options& options, const ranks::Group& world) {
   if (!ranks::all_succeeded(world.ranks, check_place(options))) return kBadInput;
-  omp_set_dynamic(0);
+  omp_set_dynamic(0);  // as many threads as are asked for, whatever the environment says
+  omp_set_max_active_levels(1);
   const ranks::Group node = ranks::node_of(world.ranks);
   idlewave_start(world.rank, world.size);
   const auto socket = take_seat(options, world, node);
   if (!socket) return kFailed;
-  const auto runs = measure_all(options, world, {options.threads, sleeps(options, node), socket->get()});
+  const auto runs = measure_all(options, world, socket->get());
   idlewave_stop();
   if (!runs) return kBadInput;
   const Status right = world.rank == 0 ? check_results(*runs) : wire::ok();

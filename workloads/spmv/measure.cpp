@@ -4,6 +4,7 @@
 #include <idlewave/probe.h>
 
 #include <cmath>
+#include <thread>
 
 #include "workloads/ranks/agreement.h"
 #include "workloads/spmv/test_vector.h"
@@ -24,11 +25,20 @@ std::vector<double> with_room(std::size_t vector, const sparse::Rows& rows, cons
   return x;
 }
 
+bool sleeps(Mode mode, const Bench& bench) {
+  const Options& options = bench.options;
+  if (options.waiting != Waiting::kAuto) return options.waiting == Waiting::kAsleep;
+  const int threads = options.threads + (mode == Mode::kTask ? 1 : 0);
+  return options.kernel == Kernel::kVirtual || bench.node.size * threads > int(std::thread::hardware_concurrency());
+}
+
+Manner manner_of(Mode mode, const Bench& bench) { return {bench.options.threads, sleeps(mode, bench), bench.socket}; }
+
 /// The products of one mode on one rank, with both vectors in turn.
 class Products {
  public:
   Products(Mode mode, const Bench& bench, const sparse::Rows& rows, const sparse::Halo& halo, Exchange& exchange)
-      : bench_(bench), rows_(rows), samples_(rows), product_(mode, rows, halo, bench.manner, exchange) {
+      : bench_(bench), rows_(rows), samples_(rows), product_(mode, rows, halo, manner_of(mode, bench), exchange) {
     for (std::size_t vector = 0; vector < kVectors; ++vector) {
       x_[vector] = with_room(vector, rows, halo);
       y_[vector].assign(static_cast<std::size_t>(rows.count()), std::nan(""));
@@ -88,6 +98,12 @@ Forms sum_of_all(Forms own, MPI_Comm ranks) {
   return {sums[0], sums[1], sums[2]};
 }
 
+/// Of a matrix of zeros there is nothing to divide by.
+double asymmetry(const Forms& forms) {
+  const double difference = std::abs(forms.x1_A_x0 - forms.x0_A_x1);
+  return difference == 0 ? 0 : difference / forms.magnitude;
+}
+
 std::vector<RankFigures> gathered(const RankFigures& own, const ranks::Group& ranks) {
   static_assert(std::is_trivially_copyable_v<RankFigures>);
   std::vector<RankFigures> all(ranks.rank == 0 ? static_cast<std::size_t>(ranks.size) : 0);
@@ -101,7 +117,7 @@ Run measure_mode(Mode mode, const Bench& bench, const Distributed& matrix, const
   const RankFigures own = products.run(bench.options.products);
   const Forms forms = sum_of_all(products.forms(), bench.ranks.ranks);
   Run run{mode, gathered(own, bench.ranks), forms.x1_A_x0};
-  if (matrix.symmetric) run.symmetry_error = std::abs(forms.x1_A_x0 - forms.x0_A_x1) / forms.magnitude;
+  if (matrix.symmetric) run.symmetry_error = asymmetry(forms);
   return run;
 }
 
@@ -119,7 +135,7 @@ std::optional<std::vector<Run>> measure(const Bench& bench) {
   Exchange exchange(halo, matrix->bounds, bench.ranks, bench.pattern);
   std::optional<double> bandwidth;
   if (bench.options.triad) {
-    bandwidth = triad_bandwidth(bench.ranks, bench.node, bench.manner.threads);
+    bandwidth = triad_bandwidth(bench.ranks, bench.node, bench.options.threads);
     if (!bandwidth) return std::nullopt;
   }
   std::vector<Run> runs;

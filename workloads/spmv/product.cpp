@@ -150,8 +150,8 @@ void Product::serve(int worker) {
 }
 
 void Product::run_task(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times) {
-  Stopwatch watch(times);
   const Nanoseconds begin = monotonic_now();
+  Stopwatch watch(times);
   exchange_.post_receives(halo_in(x));
   idlewave_switch(phases_.gather);
   progress_.begin(manner_.threads);
@@ -166,12 +166,12 @@ void Product::run_task(std::vector<double>& x, std::vector<double>& y, std::arra
   progress_.communication.done();
   progress_.local.await();
   watch.add(Part::kLocal, {}, *std::ranges::max_element(progress_.local_times));
-  Stopwatch rest(times);
-  watch.add(Part::kParallelRegion, begin, monotonic_now());
+  const Nanoseconds all_local = monotonic_now();
+  watch.add(Part::kParallelRegion, begin, all_local);
   idlewave_switch(phases_.nonlocal);
   idlewave_traffic(traffic_of_nonlocal());
   progress_.nonlocal.await();
-  rest.lap(Part::kNonlocal);
+  watch.add(Part::kNonlocal, all_local, monotonic_now());
 }
 
 void Product::work_in_task(int worker) {
