@@ -47,7 +47,8 @@ class Frames {
     node.clock += ms(std::int64_t(random_() % 5));
     if ((!node.is_announced && !one_in(20)) || one_in(80)) return announce(node);
     if (one_in(50)) ++node.sequence;
-    if (one_in(50)) send(node, wire::Outcome{{wire::CommandId(1 + random_() % 3), {}, wire::NoiseOrder{}}, node.clock, true, ""});
+    if (one_in(50))
+      send(node, wire::Outcome{{wire::CommandId(1 + random_() % 3), {}, wire::NoiseOrder{}}, node.clock, true, ""});
     send(node, events(node));
     if (one_in(50)) frames_.push_back(frames_.back());
     if (one_in(50)) frames_.back()[random_() % frames_.back().size()] = std::byte(random_());
@@ -86,7 +87,8 @@ class Frames {
   }
 
   std::mt19937_64& random_;
-  Node nodes_[2] = {{"a", 0, ms(std::int64_t(random_() % 1'000'000))}, {"b", 3, ms(std::int64_t(random_() % 1'000'000))}};
+  Node nodes_[2] = {{"a", 0, ms(std::int64_t(random_() % 1'000'000))},
+                    {"b", 3, ms(std::int64_t(random_() % 1'000'000))}};
   std::vector<Bytes> frames_;
 };
 

@@ -35,7 +35,8 @@ class Told {
         if (to > from) add(rank_lane(rank), {all.begin() + std::ptrdiff_t(from), all.begin() + std::ptrdiff_t(to)});
         if (random() % 100 != 0) from = to;  // or all of it once more
       }
-      if (random() % 3 == 0) add(domain_lane(first / 10), {{until, random() % 1000, EventKind::kBandwidth, Phase::kNone}});
+      if (random() % 3 == 0)
+        add(domain_lane(first / 10), {{until, random() % 1000, EventKind::kBandwidth, Phase::kNone}});
     }
   }
 

@@ -35,7 +35,8 @@ inline void expect_same_lane(const Lane& a, const Lane& b) {
 
 inline std::vector<wire::Event> events_kept(const Lane& lane) {
   std::vector<wire::Event> events;
-  lane.for_each_event(Nanoseconds::min(), Nanoseconds::max(), [&](const wire::Event& event) { events.push_back(event); });
+  lane.for_each_event(Nanoseconds::min(), Nanoseconds::max(),
+                      [&](const wire::Event& event) { events.push_back(event); });
   return events;
 }
 
