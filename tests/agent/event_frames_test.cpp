@@ -1,0 +1,74 @@
+// Events of many lanes on their way into frames.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/agent/parts.h"
+
+namespace idlewave::agent {
+namespace {
+
+using wire::Event;
+using wire::EventKind;
+using wire::LaneId;
+using wire::Nanoseconds;
+using wire::Phase;
+
+Event event_at(std::int64_t time) { return {ns(time), 0, EventKind::kSwitch, Phase::kCompute}; }
+
+TEST(EventFrames, KnowTheirEarliestEvent) {
+  EventFrames frames;
+  EXPECT_EQ(frames.earliest(), std::nullopt);
+  Nanoseconds last{}, other{};
+  frames.append({LaneId::Kind::kRank, 3}, last, event_at(70));
+  frames.append({LaneId::Kind::kRank, 1}, other, event_at(50));
+  frames.append({LaneId::Kind::kRank, 3}, last, event_at(80));
+  EXPECT_EQ(frames.earliest(), ns(50));
+  frames.take(ns(90));
+  EXPECT_EQ(frames.earliest(), std::nullopt);
+}
+
+TEST(EventFrames, NeverSendAnEventOlderThanTheyPromised) {
+  EventFrames frames;
+  Nanoseconds last{};
+  frames.append({}, last, event_at(50));
+  EXPECT_EQ(frames.take(ns(100)).up_to, ns(100));
+  frames.append({}, last, event_at(99));  // published late
+  frames.append({}, last, event_at(120));
+  const auto events = decode(frames.take(ns(200)));
+  EXPECT_EQ(events.at(0).time, ns(100));
+  EXPECT_EQ(events.at(1).time, ns(120));
+}
+
+TEST(EventFrames, NeverPromiseLessThanBefore) {
+  EventFrames frames;
+  EXPECT_EQ(frames.take(ns(100)).up_to, ns(100));
+  EXPECT_EQ(frames.take(ns(90)).up_to, ns(100));
+}
+
+TEST(EventFrames, KeepTheOrderOfALane) {
+  EventFrames frames;
+  Nanoseconds last{};
+  for (const int time : {10, 30, 20}) frames.append({}, last, event_at(time));
+  const auto events = decode(frames.take(ns(0)));
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[2].time, ns(30));
+}
+
+TEST(EventFrames, StayBelowAMegabyteWhateverIsInThem) {
+  EventFrames frames;
+  std::mt19937_64 random(1);
+  std::map<int, Nanoseconds> last;
+  for (std::uint64_t more = Resident::kAtOnce; !frames.full() || more > 0; more -= frames.full()) {
+    const int lane = int(random() % 100'000);
+    const Event wild{ns(std::int64_t(random() >> 2)), random() & wire::kMaxEventValue, EventKind(random() % 11),
+                     Phase(random() % 64)};
+    frames.append({LaneId::Kind::kRank, lane}, last[lane], wild);
+  }
+  EXPECT_LT(frames.take(ns(0)).blob.size(), 1u << 20);
+}
+
+}  // namespace
+}  // namespace idlewave::agent

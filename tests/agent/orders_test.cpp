@@ -1,0 +1,195 @@
+// What may be asked of ranks, and in which order they get it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "probe/agent/order_queue.h"
+#include "tests/agent/parts.h"
+
+namespace idlewave::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using wire::Nanoseconds;
+using wire::Rank;
+
+shm::Delay delay(wire::CommandId id, wire::Step step = wire::kNoStep) { return {id, 1000, step}; }
+
+/// What the rank takes when it begins `step`; 0: nothing.
+wire::CommandId begin_step(shm::Slot& slot, OrderQueue& queue, wire::Step step) {
+  queue.pump(slot);
+  shm::Delay taken;
+  if (shm::take_delay(slot, step, taken) != shm::DelayAnswer::kTaken) return 0;
+  shm::finish_delay(slot);
+  return taken.command;
+}
+
+std::string reason_of(Ranks& ranks, std::vector<Rank> addressed, decltype(wire::Command::order) order) {
+  const auto outcome = ranks.order({1, std::move(addressed), order});
+  if (!outcome) return "no answer";
+  EXPECT_EQ(outcome->accepted, outcome->reason.empty());
+  return outcome->reason;
+}
+
+const wire::DelayOrder kSomeDelay{milliseconds(250)};
+
+TEST(OrderQueue, HandsOutDelaysInTheOrderOfTheirSteps) {
+  shm::Slot slot;
+  OrderQueue queue;
+  queue.add(delay(1, 30));
+  queue.pump(slot);
+  queue.add(delay(2, 10));
+  queue.add(delay(3));
+  queue.add(delay(4, 10));
+  EXPECT_EQ(begin_step(slot, queue, 5), 3u);
+  EXPECT_EQ(begin_step(slot, queue, 6), 0u);
+  EXPECT_EQ(begin_step(slot, queue, 10), 2u);
+  EXPECT_EQ(begin_step(slot, queue, 11), 4u);
+  EXPECT_EQ(begin_step(slot, queue, 29), 0u);
+  EXPECT_EQ(begin_step(slot, queue, 30), 1u);
+  EXPECT_EQ(begin_step(slot, queue, 31), 0u);
+}
+
+TEST(OrderQueue, LetsADelayThatHasBegunGoFirstButClearsItToo) {
+  shm::Slot slot;
+  OrderQueue queue;
+  queue.add(delay(1, 10));
+  queue.pump(slot);
+  shm::Delay taken;
+  ASSERT_EQ(shm::take_delay(slot, 10, taken), shm::DelayAnswer::kTaken);
+  queue.add(delay(2, 5));
+  queue.pump(slot);
+  EXPECT_EQ(slot.delay.armed & shm::kStateBits, shm::kHeld);
+  queue.clear(slot);
+  EXPECT_TRUE(shm::is_revoked(slot));
+  EXPECT_TRUE(shm::has_delay(slot)) << "until the rank has noticed";
+  shm::finish_delay(slot);
+  EXPECT_EQ(begin_step(slot, queue, 20), 0u);
+}
+
+TEST(Orders, ReachTheRanksTheyName) {
+  Ranks ranks(3, 3);
+  EXPECT_EQ(reason_of(ranks, {0, 2}, kSomeDelay), "");
+  EXPECT_EQ(ranks.slot(0).delay.armed & shm::kStateBits, 1u);
+  EXPECT_EQ(ranks.slot(1).delay.armed & shm::kStateBits, 0u);
+  EXPECT_EQ(ranks.slot(2).delay.armed & shm::kStateBits, 1u);
+}
+
+TEST(Orders, ReachAllWhenTheyNameNone) {
+  Ranks ranks(2, 2);
+  EXPECT_EQ(reason_of(ranks, {}, kSomeDelay), "");
+  EXPECT_EQ((ranks.slot(0).delay.armed & shm::kStateBits) + (ranks.slot(1).delay.armed & shm::kStateBits), 2u);
+}
+
+TEST(Orders, AreRefusedWholeWhenOneRankCantObey) {
+  Ranks ranks(2, 2);
+  ranks.end(1);
+  EXPECT_EQ(reason_of(ranks, {0, 1}, kSomeDelay), "rank 1 has ended");
+  EXPECT_EQ(ranks.slot(0).delay.armed & shm::kStateBits, 0u);
+}
+
+TEST(Orders, ForRanksThatTheProgramDoesNotHaveAreRefused) {
+  Ranks ranks(2, 40);
+  EXPECT_EQ(reason_of(ranks, {0, 40}, kSomeDelay), "rank 40: the program has ranks 0 to 39");
+  EXPECT_EQ(reason_of(ranks, {-1}, kSomeDelay), "rank -1: the program has ranks 0 to 39");
+}
+
+TEST(Orders, ForRanksOfOtherNodesAreLeftToTheirAgents) {
+  Ranks ranks(2, 40);
+  EXPECT_EQ(reason_of(ranks, {7, 39}, kSomeDelay), "no answer");
+  EXPECT_EQ(reason_of(ranks, {1, 39}, kSomeDelay), "");
+  EXPECT_EQ(ranks.slot(1).delay.armed & shm::kStateBits, 1u);
+}
+
+TEST(Orders, BeforeAnyRankHasJoinedAreRefused) {
+  Ranks ranks(0, 0);
+  EXPECT_EQ(reason_of(ranks, {3}, kSomeDelay), "rank 3: no rank has joined yet");
+  EXPECT_EQ(reason_of(ranks, {}, kSomeDelay), "no rank is running");
+}
+
+TEST(Orders, ThatOnlyANewerVersionKnowsAreRefusedAndChangeNothing) {
+  Ranks ranks(2, 2);
+  ASSERT_EQ(reason_of(ranks, {1}, kSomeDelay), "");
+  const auto armed = ranks.slot(1).delay.armed.load();
+  EXPECT_EQ(reason_of(ranks, {}, wire::UnknownOrder{"pause"}), "this order is not known to this version");
+  EXPECT_EQ(ranks.slot(0).delay.armed & shm::kStateBits, 0u);
+  EXPECT_EQ(ranks.slot(1).delay.armed.load(), armed);
+  ranks.forbid_injection();
+  EXPECT_EQ(reason_of(ranks, {0}, wire::UnknownOrder{"pause"}), "this order is not known to this version");
+}
+
+TEST(Orders, OfAbsurdSizeAreRefused) {
+  using std::chrono::hours;
+  using wire::NoiseKind;
+  Ranks ranks(1, 1);
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{ns(0)}), HasSubstr("held for 0 s"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{ns(-5)}), HasSubstr("more than 0 s"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{hours(2)}),
+              HasSubstr("held for 2 h; accepted is more than 0 s and at most 1 h"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{milliseconds(1), -2}), HasSubstr("step -2"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{NoiseKind::kExponential, ns(0), 0}), HasSubstr("held for 0 s"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{NoiseKind::kPeriodic, milliseconds(1), 0}),
+              HasSubstr("frequency"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{NoiseKind::kPeriodic, milliseconds(1), std::nan("")}),
+              HasSubstr("frequency"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{NoiseKind::kPeriodic, milliseconds(3), 400}),
+              HasSubstr("leaves no time to work"));
+  EXPECT_EQ(ranks.slot(0).attention, 0u);
+}
+
+TEST(Orders, WithTheNumberOfTheProgramItselfAreRefused) {
+  Ranks ranks(1, 1);
+  const auto outcome = ranks.order({0, {0}, kSomeDelay});
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->reason, HasSubstr("command number 0"));
+}
+
+TEST(Orders, OtherThanClearAreRefusedWhereInjectionIsOff) {
+  Ranks ranks(1, 1);
+  ranks.forbid_injection();
+  EXPECT_THAT(reason_of(ranks, {0}, kSomeDelay), HasSubstr("injection is off"));
+  EXPECT_THAT(reason_of(ranks, {0}, wire::NoiseOrder{wire::NoiseKind::kExponential, milliseconds(1), 0}),
+              HasSubstr("--allow-inject"));
+  EXPECT_EQ(reason_of(ranks, {0}, wire::ClearOrder{}), "");
+  EXPECT_EQ(ranks.slot(0).delay.armed & shm::kStateBits, shm::kIdle);
+}
+
+TEST(Orders, AddUpToACapForEachRank) {
+  using std::chrono::minutes;
+  Ranks ranks(2, 2);
+  EXPECT_EQ(reason_of(ranks, {0}, wire::DelayOrder{minutes(30)}), "");
+  EXPECT_EQ(reason_of(ranks, {0}, wire::DelayOrder{minutes(29)}), "");
+  EXPECT_THAT(reason_of(ranks, {}, wire::DelayOrder{minutes(2)}), HasSubstr("rank 0 may be held for 60 s more"));
+  EXPECT_EQ(reason_of(ranks, {1}, wire::DelayOrder{minutes(60)}), "") << "each rank has its own";
+  EXPECT_THAT(reason_of(ranks, {1}, wire::NoiseOrder{wire::NoiseKind::kExponential, milliseconds(1), 0}),
+              HasSubstr("rank 1 may be held for 0 s more"));
+}
+
+TEST(Orders, CountWhatARankSaysItWasHeld) {
+  using std::chrono::minutes;
+  Ranks ranks(1, 1);
+  ranks.slot().held_ns = Nanoseconds(minutes(50)).count();
+  EXPECT_THAT(reason_of(ranks, {0}, wire::DelayOrder{minutes(11)}), HasSubstr("600 s more"));
+  for (const std::int64_t nonsense : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
+    ranks.slot().held_ns = nonsense;
+    EXPECT_EQ(ranks.resident().held(), ns(0));
+  }
+  ranks.slot().held_ns = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(ranks.resident().may_be_held(), ns(0));
+}
+
+TEST(Orders, AreNotStoredWithoutEnd) {
+  Ranks ranks(1, 1);
+  std::string reason;
+  for (int i = 0; i < 2000 && reason.empty(); ++i) reason = reason_of(ranks, {0}, wire::DelayOrder{ns(1)});
+  EXPECT_THAT(reason, HasSubstr("delays waiting already"));
+}
+
+}  // namespace
+}  // namespace idlewave::agent

@@ -1,0 +1,110 @@
+// A rank as its agent sees it in the shared memory.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "probe/shm/clock.h"
+#include "tests/agent/parts.h"
+
+namespace idlewave::agent {
+namespace {
+
+using wire::Event;
+using wire::EventKind;
+using wire::Nanoseconds;
+using wire::Phase;
+
+std::vector<Event> drain(Ranks& ranks) {
+  Names names;
+  EventFrames frames;
+  std::vector<Event> read;
+  EXPECT_TRUE(ranks.resident().drain(ranks.resident().published(), names, frames, read));
+  return decode(frames.take(ns(0)));
+}
+
+TEST(Resident, ReadsARingThatHasTurnedAround) {
+  Ranks ranks(1, 1, 1000 * 64 + 60);
+  for (int i = 0; i < 10; ++i)
+    ranks.at((60 + std::uint64_t(i)) % 64) = {ns(i), std::uint64_t(i), EventKind::kStep, Phase::kNone};
+  ranks.slot().head += 10;
+  const auto events = drain(ranks);
+  ASSERT_EQ(events.size(), 10u);
+  for (std::size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].value, i);
+  EXPECT_EQ(ranks.slot().tail, ranks.slot().head);
+}
+
+TEST(Resident, TellsARingWhosePositionsCantBeAsALoss) {
+  Ranks ranks(1, 1);
+  ranks.slot().head = 1'000'000'000;
+  const auto events = drain(ranks);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, EventKind::kDropped);
+  EXPECT_TRUE(drain(ranks).empty());
+}
+
+TEST(Resident, NeverPassesOnWhatNoRankMaySay) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  Ranks ranks(1, 1);
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const std::uint64_t words[2] = {random(), random()};
+    std::memcpy(static_cast<void*>(&ranks.at(i)), words, sizeof words);
+  }
+  ranks.slot().head = 64;
+  const Nanoseconds began = shm::now({});
+  for (const Event& event : drain(ranks)) {
+    EXPECT_LT(std::uint8_t(event.kind), wire::kEventKindLimit);
+    EXPECT_LT(std::uint8_t(event.phase), wire::kPhaseLimit);
+    EXPECT_NE(event.kind, EventKind::kBandwidth);
+    EXPECT_NE(event.kind, EventKind::kLost);
+    EXPECT_LE(event.time, began + std::chrono::minutes(1));
+  }
+}
+
+TEST(Resident, ATimeOfCenturiesAgoDoesNotOverflowWhatIsReckonedWithIt) {
+  Ranks ranks(1, 1);
+  Names names;
+  EventFrames frames;
+  std::vector<Event> read;
+  ranks.at(0) = {ns(std::numeric_limits<std::int64_t>::min()), 0, EventKind::kSwitch, Phase::kCompute};
+  ranks.slot().head = 1;
+  ASSERT_TRUE(ranks.resident().drain(ranks.resident().published(), names, frames, read));
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read[0].time, ns(0));
+}
+
+TEST(Resident, TellsEventsThatADeadRankCouldNotTellAsDropped) {
+  Ranks ranks(1, 1);
+  ranks.slot().dropped = 12;
+  EventFrames frames;
+  std::vector<Event> read;
+  ranks.resident().append_end(ns(5), frames, read);
+  const auto events = decode(frames.take(ns(0)));
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, EventKind::kDropped);
+  EXPECT_EQ(events[0].value, 12u);
+  EXPECT_EQ(events[1].kind, EventKind::kLost);
+}
+
+TEST(Resident, IsNotLostAfterItSaidStop) {
+  Ranks ranks(1, 1);
+  ranks.at(0) = {ns(1), 0, EventKind::kStop, Phase::kNone};
+  ranks.slot().head = 1;
+  drain(ranks);
+  EventFrames frames;
+  std::vector<Event> read;
+  ranks.resident().append_end(ns(5), frames, read);
+  EXPECT_TRUE(frames.empty());
+}
+
+TEST(Segment, RefusesWhatTheMachineCantHold) { EXPECT_FALSE(Segment::make(1u << 20, 1u << 31, {})); }
+
+}  // namespace
+}  // namespace idlewave::agent
