@@ -91,7 +91,7 @@ void add_headless(CommandLine& app, WatchOptions& options) {
 
 wire::Result<std::vector<std::string>> load_machine(std::string_view path) { return support::load_machine(path); }
 
-void add_demo(CommandLine& app, DemoOptions& o, Parsed& parsed) {
+void add_demo(CommandLine& app, DemoOptions& o, int (*demo)(const DemoOptions&), Parsed& parsed) {
   CommandLine verb = app.verb("demo");
   verb.add("lesson", o.lesson, "Name of the lesson (memory-bound)").type_name("NAME");
   verb.add_flag("--list", o.list, "Name the lessons");
@@ -114,7 +114,12 @@ void add_demo(CommandLine& app, DemoOptions& o, Parsed& parsed) {
   add_watch_options(verb, o);
   add_report_options(verb, o);
   add_size(verb, o);
-  verb.then([&] { parsed = [&o] { return demo(o); }; });
+  verb.add("--answers", o.answers, "Write what was answered and measured into this file, as JSON").type_name("FILE");
+  verb.footer(
+      "On a screen the lesson asks, and you press the keys. With --headless it answers and orders by itself, as theory "
+      "has it, and exits with 0 only if every effect was seen; with a time (--headless 10s) or --steps the delays of "
+      "the scenario are ordered, and nothing is asked.");
+  verb.then([&o, &parsed, demo] { parsed = [&o, demo] { return demo(o); }; });
 }
 
 wire::Result<std::string> waiting_call(std::string_view word) {
@@ -342,7 +347,7 @@ std::string unknown_flag(const CommandLine& app) {
 
 }  // namespace
 
-int dispatch(int argc, char** argv) {
+int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
   if (argc < 2)
     return fail("say what to do: 'idlewave demo' starts a lesson, 'idlewave --help' lists all that can be done", 2);
   if (is_companion(argv[1])) return run_companion(argv + 1);
@@ -367,7 +372,7 @@ int dispatch(int argc, char** argv) {
   InjectWords inject_words;
   FileOptions file_options;
   TheoryOptions theory_options;
-  add_demo(app, demo_options, parsed);
+  add_demo(app, demo_options, demo, parsed);
   add_run(app, run_options, parsed);
   add_attach(app, attach_options, parsed);
   add_record(app, record_options, parsed);

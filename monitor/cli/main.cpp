@@ -4,6 +4,7 @@
 
 #include "monitor/cli/arguments.h"
 #include "monitor/cli/calibration/verb.h"
+#include "monitor/cli/lessons/demo.h"
 #include "monitor/cli/simulation/verbs.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/process/exec.h"
@@ -17,7 +18,7 @@ int call(int argc, char** argv) {
   if (verb == "sim") return simulation::simulate(argc - 1, argv + 1);
   if (verb == "study") return simulation::study(argc - 1, argv + 1);
   if (verb == "calibrate") return calibration::calibrate(argc - 1, argv + 1);
-  return dispatch(argc, argv);
+  return dispatch(argc, argv, lessons::demo);
 }
 
 }  // namespace

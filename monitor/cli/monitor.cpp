@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "monitor/cli/lesson_board.h"
 #include "monitor/cli/progress.h"
+#include "monitor/cli/report.h"
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/host/provenance.h"
@@ -39,9 +41,13 @@ Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
       observer_(std::make_unique<Observer>(options_.session, options_.memory)) {
   info_.name = options_.session;
   info_.label = options_.label;
-  info_.lesson = options_.lesson;
   info_.can_detach = !options_.hosted.empty();
   state_.ghost = options_.ghost;
+  if (!options_.lesson) return;
+  tutor_.emplace(*options_.lesson, [this](std::string_view path, analysis::Window window) {
+    return lesson_finding(observer_->timeline(), window, path);
+  });
+  open_page();
 }
 
 /// While it is paused, nothing is told that came later.
@@ -122,7 +128,34 @@ void Monitor::refresh(Nanoseconds now) {
   // Whoever looks at the past does so in peace: the columns stay as they are.
   if (state_.follow) info_.rhythm = observer_->rhythm();
   look_for_ghost();
+  follow_lesson();
   describe_link(now);
+}
+
+void Monitor::follow_lesson() {
+  if (!tutor_) return;
+  tutor_->observe(observer_->timeline(), observer_->waves(), observer_->states());
+  info_.lesson = lesson_board(*tutor_);
+}
+
+/// The cursor stands on the rank that the page is about.
+void Monitor::open_page() {
+  info_.lesson = lesson_board(*tutor_);
+  if (const auto rank = rank_of_page(*tutor_)) state_.cursor_rank = *rank;
+}
+
+wire::Status Monitor::answer_lesson(std::string_view text) {
+  if (!tutor_) return wire::Error{"this session is no lesson"};
+  const wire::Status taken = tutor_->answer(text);
+  follow_lesson();
+  return taken;
+}
+
+void Monitor::turn_lesson(int pages) {
+  if (!tutor_) return;
+  tutor_->turn(pages);
+  follow_lesson();
+  open_page();
 }
 
 void Monitor::look_for_ghost() {
@@ -199,6 +232,7 @@ void Monitor::say(std::string text, view::Tone tone) { state_.message = {.text =
 wire::Result<wire::CommandId> Monitor::send(wire::Command command, Nanoseconds now) {
   command.id = host::new_command_id();
   const wire::Status sent = link_->send(now, command);
+  if (sent && tutor_) tutor_->ordered(command);
   return sent ? wire::Result<wire::CommandId>(command.id) : sent.error();
 }
 
@@ -268,6 +302,12 @@ void Monitor::carry_out(const view::Effect& effect, view::Size size, const view:
       monitor.info_.replay->paused = order.paused;
     }
     void operator()(const view::ReplaySeek& order) const { monitor.seek(order.to); }
+    void operator()(const view::AnswerLesson& given) const {
+      const wire::Status taken = monitor.answer_lesson(given.text);
+      if (taken) return monitor.state_.form.reset();
+      if (monitor.state_.form) monitor.state_.form->complaint = taken.error().message;
+    }
+    void operator()(const view::TurnLesson& order) const { monitor.turn_lesson(order.pages); }
   };
   std::visit(Do{*this, size, look, now}, effect);
   describe_link(now);

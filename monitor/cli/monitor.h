@@ -10,6 +10,7 @@
 #include "monitor/cli/observer.h"
 #include "monitor/cli/reading_clock.h"
 #include "monitor/host/host_record.h"
+#include "monitor/lesson/tutor.h"
 #include "monitor/link/link.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/update.h"
@@ -22,10 +23,10 @@ class Monitor {
   using OpenLink = std::function<wire::Result<std::unique_ptr<link::Link>>()>;
 
   struct Options {
-    std::string session;   ///< Empty: that of the first sender.
-    std::string label;     ///< Program or lesson, for the title.
-    std::string starting;  ///< What is being started and has yet to report, for the empty screen.
-    std::optional<view::Lesson> lesson;
+    std::string session;                   ///< Empty: that of the first sender.
+    std::string label;                     ///< Program or lesson, for the title.
+    std::string starting;                  ///< What is being started and has yet to report, for the empty screen.
+    std::optional<lesson::Course> lesson;  ///< With a page at least.
     std::uint64_t memory = 512u << 20;
     double replay_speed = 1;
     bool ghost = false;         ///< The map begins with it.
@@ -69,6 +70,11 @@ class Monitor {
   const link::Recorder& recorder() const { return *link_; }
   Observer& observer() { return *observer_; }
   const Observer& observer() const { return *observer_; }
+  /// Null where there is no lesson.
+  const lesson::Tutor* tutor() const { return tutor_ ? &*tutor_ : nullptr; }
+  /// As the keys of a lesson do. Error: what would be accepted.
+  wire::Status answer_lesson(std::string_view text);
+  void turn_lesson(int pages);
 
  private:
   /// On the way to where a replay begins to play.
@@ -91,12 +97,15 @@ class Monitor {
   void save_screen(view::Size size, const view::Look& look);
   void seek(Nanoseconds session_time);
   void look_for_ghost();
+  void follow_lesson();
+  void open_page();
   void carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now);
 
   Options options_;
   std::string lost_;  ///< Why; empty: the link knows.
   std::unique_ptr<link::Recorder> link_;
   std::unique_ptr<Observer> observer_;
+  std::optional<lesson::Tutor> tutor_;
   std::vector<link::Delivery> deliveries_;  ///< Kept between calls for its memory.
   view::State state_;
   view::SessionInfo info_;

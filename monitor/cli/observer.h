@@ -45,6 +45,9 @@ class Observer {
   timeline::Timeline& timeline() { return timeline_; }
   const timeline::Timeline& timeline() const { return timeline_; }
   const analysis::Findings& findings() const { return findings_; }
+  /// As found at the latest look, whatever moment findings are of.
+  const std::vector<analysis::Wave>& waves() const { return waves_; }
+  const analysis::DomainStates& states() const { return states_; }
   const analysis::Narrator& narrator() const { return narrator_; }
   /// What the map's columns are locked to; 0: nothing yet.
   Nanoseconds rhythm() const { return rhythm_.step(); }

@@ -37,6 +37,7 @@ struct DemoOptions : WatchOptions {
   std::optional<Rank> ranks;
   std::optional<Rank> ranks_per_domain;
   std::optional<std::int64_t> steps;
+  std::string answers;  ///< File for what was answered; empty: none.
 };
 
 struct RunOptions : WatchOptions {

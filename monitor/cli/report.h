@@ -22,6 +22,10 @@ support::Json lost_ranks_json(const timeline::Timeline& timeline);
 
 /// What happened, key by key.
 support::Json report_of(const timeline::Timeline& timeline, words::Fractions fractions);
+/// What the same report says at `path`, keys and places joined by dots (domains.1.active_mean), of a window of a session that
+/// may go on; only what that takes is worked out. `waves` are those of ranks that were held by an order. Null where nothing
+/// is known, and for what lessons can't look at (monitor/lesson/figures.h).
+support::Json lesson_finding(const timeline::Timeline& timeline, analysis::Window window, std::string_view path);
 /// The same as text, indented, with a newline at the end.
 std::string report_json(const timeline::Timeline& timeline, words::Fractions fractions);
 

@@ -117,9 +117,10 @@ json direction_json(const analysis::WaveDirection& direction) {
           {"end_rank", direction.end_rank >= 0 ? json(direction.end_rank) : json()}};
 }
 
-json waves_json(const Timeline& timeline) {
+json waves_json(const Timeline& timeline, bool ordered_only) {
   json list = json::array();
   for (const analysis::Wave& wave : analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()})) {
+    if (ordered_only && wave.cause != analysis::WaveCause::kCommand) continue;
     list.push_back({{"origin_rank", wave.origin_rank},
                     {"origin_step", wave.origin_step == wire::kNoStep ? json() : json(wave.origin_step)},
                     {"start_s", seconds(wave.start)},
@@ -314,7 +315,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["lost_ranks"] = lost_ranks_json(timeline);
   object["window_s"] = {seconds(window.from), seconds(window.to)};
   object["domains"] = domains_json(timeline, window);
-  object["waves"] = waves_json(timeline);
+  object["waves"] = waves_json(timeline, false);
   object["wavefront"] = wavefront_json(timeline, window);
   object["order"] = order_json(timeline);
   object["step_time"] = step_time_json(timeline);
@@ -329,6 +330,16 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   for (const CommandRecord& record : timeline.commands()) object["commands"].push_back(command_json(record));
   object["losses"] = losses_json(timeline, missing);
   return object;
+}
+
+json lesson_finding(const Timeline& timeline, Window window, std::string_view path) {
+  const std::string_view section = path.substr(0, path.find('.'));
+  json findings;
+  if (section == "domains") findings["domains"] = domains_json(timeline, window);
+  if (section == "waves") findings["waves"] = waves_json(timeline, true);
+  if (section == "wavefront") findings["wavefront"] = wavefront_json(timeline, window);
+  if (section == "efficiency") findings["efficiency"] = efficiency_json(timeline, window);
+  return findings.at(path);
 }
 
 std::string report_json(const Timeline& timeline, words::Fractions fractions) {

@@ -1,5 +1,5 @@
 #pragma once
-// The verbs of `idlewave`, one file each; those that simulate stand in simulation/verbs.h. All return the exit code: 0, 1
+// The verbs of `idlewave`, one file each; those in folders of their own stand there. All return the exit code: 0, 1
 // for a run that failed, 2 for a wrong call or bad input.
 
 #include <functional>
@@ -9,7 +9,6 @@
 
 namespace idlewave::cli {
 
-int demo(const DemoOptions& options);
 int run(const RunOptions& options);
 int attach(const AttachOptions& options);
 int record(const RecordOptions& options);

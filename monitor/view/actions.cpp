@@ -7,7 +7,7 @@
 #include "monitor/view/figures.h"
 #include "monitor/view/forms.h"
 #include "monitor/view/fronts.h"
-#include "monitor/view/lesson_panel.h"
+#include "monitor/view/lesson_page.h"
 #include "monitor/view/movement.h"
 #include "monitor/view/panels.h"
 
@@ -20,6 +20,18 @@ bool may_command(Turn& turn, bool clears = false) {
   const auto& reason = turn.model.session.no_command;
   if (!reason || (clears && !wire::forbids_clearing(*reason))) return true;
   turn.say(wire::to_words(*reason), Tone::kWarning);
+  return false;
+}
+
+/// Whether the lesson has come so far that something may be ordered; says why not. Of a premise that does not hold it warns
+/// once.
+bool lesson_allows(Turn& turn) {
+  const auto& lesson = turn.model.session.lesson;
+  if (!lesson) return true;
+  if (!lesson->locked.empty()) return turn.say(lesson->locked, Tone::kWarning), false;
+  if (lesson->premise.empty() || turn.state.premise_waived == lesson->page) return true;
+  turn.state.premise_waived = lesson->page;
+  turn.say(lesson->premise + " The same key again goes on all the same.", Tone::kWarning);
   return false;
 }
 
@@ -126,10 +138,31 @@ void focus(Turn& turn) {
 
 void next_panel(Turn& turn) { focus_next(turn, 1); }
 void previous_panel(Turn& turn) { focus_next(turn, -1); }
-void next_page(Turn& turn) { turn_page(turn.state, turn.model, 1); }
+
+void lesson_on(Turn& turn) {
+  const auto& lesson = turn.model.session.lesson;
+  if (!lesson) return;
+  if (!lesson->expected.empty())
+    return static_cast<void>(turn.state.form = Form{.kind = FormKind::kAnswer, .untouched = false});
+  if (!lesson->has_next) return turn.say("this is the last page of the lesson");
+  turn.effects.emplace_back(TurnLesson{1});
+}
+
+void lesson_back(Turn& turn) {
+  const auto& lesson = turn.model.session.lesson;
+  if (!lesson) return;
+  if (!lesson->has_previous) return turn.say("this is the first page of the lesson");
+  turn.effects.emplace_back(TurnLesson{-1});
+}
+
+void lesson_page(Turn& turn) {
+  if (!turn.model.session.lesson) return turn.say("this session is no lesson: idlewave demo --list names them");
+  turn.state.lesson_open = !turn.state.lesson_open;
+  turn.state.scrolled[kLessonKey] = 0;
+}
 
 void inject(Turn& turn) {
-  if (!may_command(turn)) return;
+  if (!may_command(turn) || !lesson_allows(turn)) return;
   const Rank rank = turn.state.cursor_rank;
   if (turn.model.timeline.lane(rank) == nullptr)
     return turn.say(fmt::format("rank {} has not been heard of yet", rank), Tone::kWarning);
@@ -137,7 +170,10 @@ void inject(Turn& turn) {
 }
 
 void noise(Turn& turn) {
-  if (may_command(turn)) turn.state.form = Form{.kind = FormKind::kNoise, .text = "exp:0.5ms"};
+  if (!may_command(turn) || !lesson_allows(turn)) return;
+  const auto& lesson = turn.model.session.lesson;
+  turn.state.form =
+      Form{.kind = FormKind::kNoise, .text = lesson && !lesson->noise.empty() ? lesson->noise : "exp:0.5ms"};
 }
 
 void clear(Turn& turn) {

@@ -1,6 +1,7 @@
 #pragma once
 // What a key may ask for beyond the next state: to be done by the monitor's loop.
 
+#include <string>
 #include <variant>
 
 #include "probe/wire/frame.h"
@@ -23,7 +24,14 @@ struct ReplayPause {
 struct ReplaySeek {
   wire::Nanoseconds to{};  ///< Session time.
 };
-using Effect =
-    std::variant<Quit, Detach, SendCommand, StartRecording, StopRecording, SaveScreen, ReplayPause, ReplaySeek>;
+/// To what the lesson asks. The form that asked stays until the answer has been taken.
+struct AnswerLesson {
+  std::string text;
+};
+struct TurnLesson {
+  int pages = 1;  ///< Negative: back.
+};
+using Effect = std::variant<Quit, Detach, SendCommand, StartRecording, StopRecording, SaveScreen, ReplayPause,
+                            ReplaySeek, AnswerLesson, TurnLesson>;
 
 }  // namespace idlewave::view

@@ -118,6 +118,7 @@ void submit(Turn& turn) {
     case FormKind::kConfirm: return send(turn);
     case FormKind::kGoto: return submit_goto(turn);
     case FormKind::kFilter: return submit_filter(turn);
+    case FormKind::kAnswer: return static_cast<void>(turn.effects.emplace_back(AnswerLesson{turn.state.form->text}));
     case FormKind::kQuit: return;  // Enter is too easily pressed for this.
   }
 }
@@ -220,6 +221,10 @@ FormWords words_of(const Form& form, const Model& model) {
     case FormKind::kNoise:
       return {"noise in all ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
     case FormKind::kGoto: return {"go to ", form.complaint.empty() ? expected(form.kind) : form.complaint};
+    case FormKind::kAnswer:
+      return {"your answer: ", !form.complaint.empty() ? form.complaint
+                               : model.session.lesson  ? model.session.lesson->expected
+                                                       : ""};
     case FormKind::kFilter: return {"show ranks ", form.complaint.empty() ? expected(form.kind) : form.complaint};
   }
   return {};

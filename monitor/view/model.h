@@ -20,16 +20,22 @@ using wire::Rank;
 /// How the session reaches us.
 enum class LinkCondition : std::uint8_t { kWaiting, kLive, kEnded, kLost, kRefused };
 
-/// What to look for and what to press, one page at a time.
-struct LessonPage {
-  std::string text;    ///< One paragraph; wrapped by the screen.
-  std::string hint;    ///< Which key to press: "i inject". May be empty.
-  std::string figure;  ///< Which figure of which paper: "Fig. 4b, Afzal et al. 2020". May be empty.
-};
+/// The page of a lesson that is open. Texts are paragraphs, wrapped by the screen; any may be empty.
 struct Lesson {
   std::string title;
-  std::vector<LessonPage> pages;
+  int page = 1;  ///< From 1.
+  int pages = 1;
+  std::string text;      ///< What to look for.
+  std::string now;       ///< What is asked, to be done, watched, or was found.
+  std::string figure;    ///< Which figure of which paper: "Fig. 4b, Afzal et al. 2020".
+  std::string source;    ///< The paper.
+  std::string expected;  ///< While something is asked: what an answer looks like.
+  bool has_next = false;
+  bool has_previous = false;
+  std::string locked;   ///< Why nothing may be ordered yet.
+  std::string premise;  ///< What is not as the page needs it before something is ordered.
   Nanoseconds delay{};  ///< What the form for an injection proposes; 0: ten steps.
+  std::string noise;    ///< What the form for noise proposes; empty: the usual.
 };
 
 struct Recording {

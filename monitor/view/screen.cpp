@@ -8,6 +8,7 @@
 #include "monitor/view/figures.h"
 #include "monitor/view/help.h"
 #include "monitor/view/layout.h"
+#include "monitor/view/lesson_page.h"
 #include "monitor/view/moment.h"
 #include "monitor/view/panels.h"
 #include "monitor/view/sockets.h"
@@ -77,6 +78,7 @@ void draw_all(Canvas& canvas, const Layout& layout, const State& state, const Mo
   draw_lines(canvas, layout);
   for (const Placed& placed : layout.placed) panel_of(placed.panel).draw(canvas, layout, state, model, look);
   draw_focus(canvas, layout, state.focus);
+  if (model.session.lesson && !layout.shows(kLessonKey)) draw_lesson_reminder(canvas, layout, model);
   draw_key_line(canvas, layout.keys);
   draw_status(canvas, layout, state, model);
 }
@@ -110,7 +112,9 @@ Canvas draw(const State& state, const Model& model, Size size, const Look& look)
   if (state.help) {
     draw_help(canvas, state);
   } else {
-    if (layout.tiny)
+    if (state.lesson_open && model.session.lesson)
+      draw_lesson_page(canvas, state, model);
+    else if (layout.tiny)
       draw_one_line(canvas, state, model);
     else
       draw_all(canvas, layout, state, model, look);

@@ -26,6 +26,7 @@ enum class FormKind : std::uint8_t {
   kGoto,     ///< Asks for a time, rank or step.
   kFilter,   ///< Asks for ranks.
   kQuit,     ///< Says what would end, and waits for y, n or d.
+  kAnswer,   ///< Asks what the lesson asks.
 };
 
 /// One line at the bottom that takes the keys while it is open.
@@ -84,6 +85,9 @@ struct State {
   std::map<PanelKey, int> scrolled;  ///< How far panels other than the map have been scrolled, each in its own measure.
   bool help = false;
   int help_scroll = 0;
+
+  bool lesson_open = false;  ///< The page of the lesson covers the screen.
+  int premise_waived = 0;    ///< Page of the lesson on which orders are given although its premise does not hold.
 
   std::optional<Form> form;
   Message message;

@@ -4,6 +4,7 @@
 
 #include "monitor/view/bindings.h"
 #include "monitor/view/forms.h"
+#include "monitor/view/lesson_page.h"
 #include "monitor/view/panels.h"
 
 namespace idlewave::view {
@@ -18,6 +19,25 @@ void key_in_help(State& state, const Key& key) {
   }
 }
 
+/// Keys that move in the page of the lesson while it covers the screen. True if that is all that the key does.
+bool key_in_lesson(State& state, const Key& key, const Model& model, Size size) {
+  const int page = std::max(size.rows - 2, 1);
+  const auto scroll = [&](int lines) { scroll_lesson(state, model, size, lines); };
+  switch (key.code) {
+    case KeyCode::kDown: return scroll(1), true;
+    case KeyCode::kUp: return scroll(-1), true;
+    case KeyCode::kPageDown: return scroll(page), true;
+    case KeyCode::kPageUp: return scroll(-page), true;
+    case KeyCode::kEscape: return state.lesson_open = false, true;
+    case KeyCode::kEnter:
+    case KeyCode::kBackspace: return state.scrolled[kLessonKey] = 0, false;
+    default: break;
+  }
+  // All other keys are for what the page covers; `L` closes by itself.
+  if (key != key_of(U'L')) state.lesson_open = false;
+  return false;
+}
+
 }  // namespace
 
 Update update(State state, const Key& key, const Model& model, Size size, const Look& look) {
@@ -27,6 +47,7 @@ Update update(State state, const Key& key, const Model& model, Size size, const 
     key_in_help(out.state, key);
     return out;
   }
+  if (out.state.lesson_open && !out.state.form && key_in_lesson(out.state, key, model, size)) return out;
   const Layout layout = lay_out(panels(), out.state, model, size, look);
   Turn turn{out.state, out.effects, key, model, layout};
   out.state.message = {};

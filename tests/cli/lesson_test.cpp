@@ -1,8 +1,8 @@
-#include "monitor/cli/lesson.h"
+#include "monitor/cli/lessons/commands.h"
 
 #include <gmock/gmock.h>
 
-namespace idlewave::cli {
+namespace idlewave::cli::lessons {
 namespace {
 
 TEST(RingCommand, LetsTheRingReadTheScenarioWithAllThatWasSet) {
@@ -14,4 +14,4 @@ TEST(RingCommand, LetsTheRingReadTheScenarioWithAllThatWasSet) {
 }
 
 }  // namespace
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::lessons

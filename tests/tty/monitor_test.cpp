@@ -41,9 +41,9 @@ std::vector<pid_t> pids_of(const std::string& tag, const std::string& name) {
 /// A small lesson in a terminal of its own; its processes are known by a variable in their environment.
 class Demo {
  public:
-  explicit Demo(TmuxSession& session)
+  explicit Demo(TmuxSession& session, const std::string& lesson = "memory-bound")
       : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions"), before_(session.state()) {
-    session_.run(tag_ + " " IDLEWAVE_PROGRAM " demo memory-bound --ranks 4 --ranks-per-domain 2; echo code $?");
+    session_.run(tag_ + " " IDLEWAVE_PROGRAM " demo " + lesson + " --ranks 4 --ranks-per-domain 2; echo code $?");
     EXPECT_TRUE(session_.shows("LIVE")) << session_.screen();
     EXPECT_TRUE(eventually([&] { return pids("iw-ring").size() == 4; }));
     for (const pid_t rank : pids("iw-ring")) remember_shared_memory_of(rank);
@@ -91,10 +91,15 @@ TEST_F(TheMonitor, EndsEverythingWithQ) {
   demo.expect_a_clean_end(0);
 }
 
-TEST_F(TheMonitor, InjectsADelayAndShowsItOnceItTookEffect) {
+TEST_F(TheMonitor, InjectsADelayOnceTheLessonIsAnsweredAndShowsItOnceItTookEffect) {
   TmuxSession session(120, 40);
-  Demo demo(session);
-  session.press("Down");
+  Demo demo(session, "core-bound");
+  session.press("i");
+  ASSERT_TRUE(session.shows("the lesson asks something first")) << session.screen();
+  session.press("Enter");
+  session.type("a");
+  session.press("Enter");
+  ASSERT_TRUE(session.shows("Press i, Enter and y")) << session.screen();
   session.press("i");
   ASSERT_TRUE(session.shows("inject into rank 1")) << session.screen();
   session.type("soon");

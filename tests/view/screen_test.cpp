@@ -14,6 +14,7 @@
 #include "monitor/view/layout.h"
 #include "monitor/view/panels.h"
 #include "monitor/view/text.h"
+#include "monitor/view/update.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
@@ -150,7 +151,7 @@ TEST(Screen, TellsEverythingThatIsAskedForAt80x24) {
        {"memory-bound", "demo-4711",   "40 ranks",   "ev/s",      "0 dropped",      "rec 1.10 MB", "LIVE +0.06 s",
         "step 20.0 ms", "wait (35 %)", "compute",    "wait",      "delay",          "no data",     "socket 0",
         "socket 3",     "virtual",     "of 50 GB/s", "mean 10.0", "saturates at 5", "lockstep",    "computational wave",
-        "LESSON",       "i inject",    "Fig. 4",     "q quit",    "? help"}) {
+        "LESSON",       "i inject",    "Fig. 4",     "q quit",    "? help",         "Enter answer"}) {
     EXPECT_THAT(shown, HasSubstr(word));
   }
 }
@@ -211,7 +212,7 @@ TEST(Screen, LetsNoControlCharacterOfANameThrough) {
   SyntheticSession hostile(plan);
   hostile.session.name = hostile.session.label = plan.program;
   hostile.session.link_detail = hostile.session.recording.failure = plan.program;
-  hostile.session.lesson->pages[0].text = plan.program;
+  hostile.session.lesson->text = hostile.session.lesson->now = plan.program;
   hostile.remarks[0].text = plan.program;
   State state;
   state.message.text = plan.program;
@@ -233,20 +234,42 @@ TEST(Screen, SaysWhatItWaitsForBeforeTheFirstEvent) {
   EXPECT_THAT(text({}, {nothing, none, {}, session}, {120, 30}, kMonochrome), HasSubstr("no event yet: start ranks"));
 }
 
-TEST(Screen, KeepsTheKeyOfALessonThatIsCutAndShowsAllOfItWhereTheFocusIs) {
-  SyntheticSession taught({.length = seconds(1)});
+std::string words_up_to(int count) {
   std::string words;
-  for (int i = 0; i < 60; ++i) words += fmt::format("word{} ", i);
-  taught.session.lesson =
-      Lesson{.title = "t",
-             .pages = {{words + "last", "i: stop the rank under the cursor; Enter confirms, after this there is more",
-                        "Fig. 4"}},
-             .delay = {}};
+  for (int i = 0; i < count; ++i) words += fmt::format("word{} ", i);
+  return words;
+}
+
+TEST(Screen, KeepsTheKeysAndTheQuestionOfALessonThatIsCut) {
+  SyntheticSession taught({.length = seconds(1)});
+  taught.session.lesson->text = words_up_to(60);
   const std::string cut = text({}, taught.model(), {80, 24}, kMonochrome);
-  EXPECT_THAT(cut, HasSubstr("▸ i: stop the rank under the cursor"));
-  EXPECT_THAT(cut, Not(HasSubstr("last")));
-  const std::string whole = text({.focus = kLesson}, taught.model(), {80, 24}, kMonochrome);
-  EXPECT_THAT(whole, HasSubstr("last (Fig. 4)"));
+  EXPECT_THAT(cut, HasSubstr("Enter answer · L all of it"));
+  EXPECT_THAT(cut, HasSubstr("How many of the ten ranks"));
+  EXPECT_THAT(cut, Not(HasSubstr("word59")));
+}
+
+TEST(Screen, ShowsAllOfALessonsPageByItsKeyAtEverySize) {
+  SyntheticSession taught({.length = seconds(1)});
+  taught.session.lesson->text = words_up_to(60);
+  for (const Size size : {Size{160, 48}, Size{80, 24}, Size{40, 12}, Size{20, 5}}) {
+    State state;
+    std::string seen;
+    const auto look = [&] { seen += text(state, taught.model(), size, kMonochrome); };
+    state = update(state, key_of(U'L'), taught.model(), size, kMonochrome).state;
+    for (int i = 0; i < 100; ++i) {
+      look();
+      state = update(state, key_of(KeyCode::kDown), taught.model(), size, kMonochrome).state;
+    }
+    for (int i = 0; i < 60; ++i)
+      EXPECT_THAT(seen, HasSubstr(fmt::format("word{}", i))) << size.columns << 'x' << size.rows;
+    EXPECT_THAT(seen, HasSubstr("2020"));
+    EXPECT_THAT(seen, HasSubstr("Enter"));
+  }
+}
+
+TEST(Screen, NamesTheKeyOfALessonForWhichItHasNoRoom) {
+  for (const Size size : {Size{40, 12}, Size{20, 5}}) EXPECT_THAT(text(size), HasSubstr(" L")) << size.columns;
 }
 
 TEST(Screen, SaysOnceWhyBandwidthHasNoBetterSource) {

@@ -226,13 +226,15 @@ SyntheticSession::SyntheticSession(const ProgramPlan& plan) {
   session.events_per_second = 12400;
   session.recording = {.on = true, .bytes = 1'100'000, .failure = ""};
   session.no_command.reset();
-  session.lesson = Lesson{"memory-bound",
-                          {{"All forty ranks compute in lockstep. Put the cursor on a rank and hold it for a while: "
-                            "what will the others do?",
-                            "i inject", "Fig. 4, Afzal et al. 2020"},
-                           {"The socket you hit stays in lockstep; the others do not. How many of ten are active "
-                            "there? Predict, then look right.",
-                            "w next wave", "Fig. 4b, Afzal et al. 2020"}}};
+  session.lesson = Lesson{.title = "Hit one socket, and the others fall out of step",
+                          .page = 1,
+                          .pages = 2,
+                          .text = "All forty ranks compute in lockstep. Rank 5 will be held for 2 s.",
+                          .now = "How many of the ten ranks of socket 1 will be active afterwards?",
+                          .figure = "Fig. 4",
+                          .source = "ISC High Performance 2020",
+                          .expected = "a number in ranks",
+                          .has_next = true};
 }
 
 }  // namespace idlewave::view::testing

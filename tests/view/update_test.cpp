@@ -257,11 +257,62 @@ TEST(Keys, TabGoesRoundThePanelsThatAreShown) {
   EXPECT_EQ(op.press(KeyCode::kBackTab).state.focus, U'4');
 }
 
-TEST(Keys, EnterTurnsThePageOfTheLessonAndStopsAtTheLast) {
+TEST(Keys, EnterAnswersWhatTheLessonAsks) {
   Operator op;
-  op.press(KeyCode::kEnter).press(KeyCode::kEnter);
-  EXPECT_EQ(op.state.scrolled_by(U'4'), 1);
-  EXPECT_THAT(op.screen(), HasSubstr("LESSON 2 of 2"));
+  op.press(KeyCode::kEnter).type(U"8").press(KeyCode::kEnter);
+  ASSERT_EQ(op.effects.size(), 1u);
+  EXPECT_EQ(std::get<AnswerLesson>(op.effects[0]).text, "8");
+  EXPECT_TRUE(op.state.form) << "it stays until the answer has been taken";
+}
+
+TEST(Keys, EnterAndBackspaceTurnThePagesOfALessonThatAsksNothing) {
+  SyntheticSession taught;
+  taught.session.lesson->expected = "";
+  Operator op(taught);
+  op.press(KeyCode::kEnter);
+  ASSERT_EQ(op.effects.size(), 1u);
+  EXPECT_EQ(std::get<TurnLesson>(op.effects[0]).pages, 1);
+  op.press(KeyCode::kBackspace);
+  EXPECT_EQ(op.effects.size(), 1u) << "the first page has none before it";
+  EXPECT_THAT(op.screen(), HasSubstr("this is the first page"));
+  taught.session.lesson->has_previous = true;
+  op.press(KeyCode::kBackspace);
+  EXPECT_EQ(std::get<TurnLesson>(op.effects.back()).pages, -1);
+}
+
+TEST(Keys, ThatHoldRanksWaitForTheAnswerOfALesson) {
+  SyntheticSession taught;
+  taught.session.lesson->locked = "the lesson asks something first";
+  Operator op(taught);
+  for (const char32_t key : {U'i', U'n'}) {
+    op.press(key);
+    EXPECT_FALSE(op.state.form);
+    EXPECT_THAT(op.screen(), HasSubstr("the lesson asks something first"));
+  }
+}
+
+TEST(Keys, ThatHoldRanksWarnOnceOfAPremiseThatDoesNotHold) {
+  SyntheticSession taught;
+  taught.session.lesson->premise = "Socket 2 is not in lockstep.";
+  Operator op(taught);
+  op.press(U'i');
+  EXPECT_FALSE(op.state.form);
+  EXPECT_THAT(op.screen(), HasSubstr("Socket 2 is not in lockstep. The same key again goes on all the same."));
+  op.press(U'i');
+  EXPECT_TRUE(op.state.form);
+}
+
+TEST(Keys, OthersThanThoseOfThePageCloseItAndDoWhatTheyDo) {
+  Operator op;
+  op.press(U'L');
+  EXPECT_TRUE(op.state.lesson_open);
+  op.press(KeyCode::kDown);
+  EXPECT_TRUE(op.state.lesson_open);
+  op.press(U'i');
+  EXPECT_FALSE(op.state.lesson_open);
+  EXPECT_TRUE(op.state.form);
+  op.press(KeyCode::kEscape).press(U'L').press(KeyCode::kEscape);
+  EXPECT_FALSE(op.state.lesson_open);
 }
 
 TEST(Keys, MMarksThePlaceOfTheCursor) {
@@ -329,7 +380,7 @@ TEST(InjectForm, ProposesTenStepsAndPredictsTheReach) {
 
 TEST(InjectForm, ProposesTheDelayOfTheLesson) {
   SyntheticSession taught;
-  taught.session.lesson = Lesson{.title = "a pause", .pages = {}, .delay = seconds(2)};
+  taught.session.lesson = Lesson{.title = "a pause", .delay = seconds(2)};
   Operator op(taught);
   op.press(U'i');
   ASSERT_TRUE(op.state.form.has_value());
@@ -338,7 +389,7 @@ TEST(InjectForm, ProposesTheDelayOfTheLesson) {
 
 TEST(InjectForm, ReadsWhatItProposesAlsoBeyondTwoMinutes) {
   SyntheticSession taught;
-  taught.session.lesson = Lesson{.title = "a long pause", .pages = {}, .delay = seconds(150)};
+  taught.session.lesson = Lesson{.title = "a long pause", .delay = seconds(150)};
   Operator op(taught);
   op.press(U'i').press(KeyCode::kEnter);
   EXPECT_THAT(op.screen(), HasSubstr("inject 2 min 30 s into rank 0? y/n"));

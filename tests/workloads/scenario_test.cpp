@@ -284,8 +284,8 @@ TEST(Scenario, DotsThatPartNoKeysAreNotCounted) {
 [lesson] # ....................
 title = "..................."
 summary = '.................'
-text = ["""
-...................."""]
+figure = """
+...................."""
 )"),
             "");
   EXPECT_THAT(complaint(kGood, {"noise.file=../../../../../../../../../n.csv"}), Not(HasSubstr("parts")));
@@ -360,7 +360,8 @@ TEST(ScenarioFile, EachLessonThatIsShippedIsCompleteAndFitsItsList) {
     ASSERT_TRUE(scenario->lesson || scenario->study) << entry.path();
     if (!scenario->lesson) continue;
     EXPECT_LE(scenario->lesson->summary.size(), 90u) << entry.path();
-    EXPECT_FALSE(scenario->lesson->text.empty() || scenario->lesson->keys.empty() || scenario->lesson->figure.empty())
+    EXPECT_FALSE(scenario->lesson->pages.empty() || scenario->lesson->source.empty() ||
+                 scenario->lesson->figure.empty())
         << entry.path();
     EXPECT_FALSE(scenario->delays.empty()) << entry.path();
     ++lessons;

@@ -1,6 +1,7 @@
 #include "workloads/support/json.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 namespace idlewave::support {
@@ -16,6 +17,20 @@ ordered_json object_of(ordered_json members) {
   ordered_json object = ordered_json::object();
   for (ordered_json& member : members) object.emplace(member[0].get<std::string>(), std::move(member[1]));
   return object;
+}
+
+/// Null where there is no such key or place.
+const ordered_json* step_into(const ordered_json& value, std::string_view name) {
+  if (value.is_object()) {
+    const auto found = value.find(std::string(name));
+    return found == value.end() ? nullptr : &*found;
+  }
+  std::int64_t place = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), place);
+  if (!value.is_array() || error != std::errc() || end != name.data() + name.size()) return nullptr;
+  const auto count = std::int64_t(value.size());
+  if (place < 0) place += count;
+  return place >= 0 && place < count ? &value[std::size_t(place)] : nullptr;
 }
 
 }  // namespace
@@ -58,6 +73,28 @@ void Json::append_missing(Json other) {
   for (auto& [key, value] : other.value_->items()) {
     if (!value_->contains(key)) (*value_)[key] = std::move(value);
   }
+}
+
+Json Json::at(std::string_view path) const {
+  const ordered_json* value = value_.get();
+  while (value != nullptr && !path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    value = step_into(*value, path.substr(0, dot));
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  Json found;
+  if (value != nullptr) *found.value_ = *value;
+  return found;
+}
+
+bool Json::is_null() const { return value_->is_null(); }
+
+std::optional<double> Json::as_number() const {
+  return value_->is_number() ? std::optional(value_->get<double>()) : std::nullopt;
+}
+
+std::optional<std::string> Json::as_text() const {
+  return value_->is_string() ? std::optional(value_->get<std::string>()) : std::nullopt;
 }
 
 std::vector<std::pair<std::string, std::string>> Json::in_words() const {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,12 @@ class Json {
   void push_back(Json value);
   /// The keys of another object that this one lacks, behind its own. Null has none.
   void append_missing(Json other);
+
+  /// What stands at a path: keys and places in lists, joined by dots; -1 is the last place. Null where there is nothing.
+  Json at(std::string_view path) const;
+  bool is_null() const;
+  std::optional<double> as_number() const;     ///< Nothing where it is none.
+  std::optional<std::string> as_text() const;  ///< Nothing where it is none.
 
   /// Of an object: each key and its value, a text as it is, all else as JSON in one line.
   std::vector<std::pair<std::string, std::string>> in_words() const;

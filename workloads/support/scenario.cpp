@@ -274,20 +274,6 @@ Noise read_noise(Section section) {
   return noise;
 }
 
-Lesson read_lesson(Section section) {
-  Lesson lesson;
-  section.require("title", "\"A title\"");
-  section.require("summary", "\"One line\"");
-  section.text("title", lesson.title);
-  section.text("summary", lesson.summary);
-  section.texts("text", lesson.text);
-  section.text("keys", lesson.keys);
-  section.text("figure", lesson.figure);
-  section.text("source", lesson.source);
-  section.refuse_other_keys();
-  return lesson;
-}
-
 Study read_study(Section section) {
   Study study;
   section.require("summary", "\"One line\"");

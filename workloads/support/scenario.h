@@ -15,6 +15,7 @@
 
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
+#include "workloads/support/lesson.h"
 
 namespace idlewave::support {
 
@@ -143,17 +144,6 @@ struct Noise {
                TraceNoise>
       distribution;
   std::uint64_t seed = 1;
-};
-
-/// What a demo tells its user.
-struct Lesson {
-  std::string title;
-  std::string summary;            ///< One line, for a list of lessons.
-  std::vector<std::string> text;  ///< What to look for: paragraphs, to be wrapped by whoever shows them. "{ranks}" and
-                                  ///< "{sockets}" stand for this run's numbers.
-  std::string keys;               ///< Which key to press.
-  std::string figure;             ///< "Fig. 4 of Afzal, Hager, Wellein 2020"
-  std::string source;             ///< The paper, in full.
 };
 
 /// One command runs the scenario with many values and compares them.

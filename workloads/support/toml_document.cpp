@@ -87,12 +87,41 @@ wire::Status apply_override(toml::table& root, const std::string& text) {
 }  // namespace
 
 void Complaints::add(const toml::node& node, std::string_view key, std::string_view what) {
-  if (!first_) first_ = Error{fmt::format("{}: {}: {}", place_of(node, file_), key, what)};
+  if (!first_) first_ = Error{fmt::format("{}: {}", place(node, key), what)};
+}
+
+std::string Complaints::place(const toml::node& node, std::string_view key) const {
+  return fmt::format("{}: {}", place_of(node, file_), key);
 }
 
 const toml::node* Section::find(std::string_view key) {
   if (std::ranges::find(known_, key) == known_.end()) known_.emplace_back(key);
   return table_.get(key);
+}
+
+Section Section::table(std::string_view key) {
+  static const toml::table kEmpty;
+  const toml::node* node = find(key);
+  if (node && !node->is_table()) complain(key, fmt::format("must be a table, [{}]", path(key)));
+  const toml::table* table = node ? node->as_table() : nullptr;
+  return {complaints_, table ? *table : kEmpty, path(key)};
+}
+
+std::vector<Section> Section::tables(std::string_view key) {
+  const toml::node* node = find(key);
+  if (node == nullptr) return {};
+  std::vector<Section> sections;
+  if (const toml::array* list = node->as_array(); list && list->is_homogeneous<toml::table>()) {
+    for (const toml::node& item : *list) sections.emplace_back(complaints_, *item.as_table(), path(key));
+  } else {
+    complain(key, fmt::format("must be a list of tables, [[{}]]", path(key)));
+  }
+  return sections;
+}
+
+std::string Section::place(std::string_view key) const {
+  const toml::node* node = key.empty() ? nullptr : table_.get(key);
+  return complaints_.place(node ? *node : table_, key.empty() ? title_ : path(key));
 }
 
 void Section::require(std::string_view key, std::string_view example) {
@@ -160,24 +189,5 @@ TomlDocument::TomlDocument(toml::table root, std::string_view name)
     : root_(std::make_unique<toml::table>(std::move(root))),
       complaints_(std::make_unique<Complaints>(std::string{name})),
       top_(*complaints_, *root_, "") {}
-
-Section TomlDocument::table(std::string_view name) {
-  const toml::node* node = top_.find(name);
-  if (node && !node->is_table()) top_.complain(name, fmt::format("must be a table, [{}]", name));
-  const toml::table* table = node ? node->as_table() : nullptr;
-  return {*complaints_, table ? *table : *empty_, std::string{name}};
-}
-
-std::vector<Section> TomlDocument::tables(std::string_view name) {
-  const toml::node* node = top_.find(name);
-  if (node == nullptr) return {};
-  std::vector<Section> sections;
-  if (const toml::array* list = node->as_array(); list && list->is_homogeneous<toml::table>()) {
-    for (const toml::node& item : *list) sections.emplace_back(*complaints_, *item.as_table(), std::string{name});
-  } else {
-    top_.complain(name, fmt::format("must be a list of tables, [[{}]]", name));
-  }
-  return sections;
-}
 
 }  // namespace idlewave::support

@@ -24,6 +24,8 @@ class Complaints {
  public:
   explicit Complaints(std::string file) : file_(std::move(file)) {}
   void add(const toml::node& node, std::string_view key, std::string_view what);
+  /// `file:12: table.key`
+  std::string place(const toml::node& node, std::string_view key) const;
   const std::optional<wire::Error>& first() const { return first_; }
 
  private:
@@ -40,6 +42,12 @@ class Section {
   /// The node of that key, which is known from now on; null if the table has none.
   const toml::node* find(std::string_view key);
   bool has(std::string_view key) const { return table_.contains(key); }
+
+  /// A table inside this one; an absent one reads as an empty one.
+  Section table(std::string_view key);
+  std::vector<Section> tables(std::string_view key);  ///< Those of a list of tables.
+  /// Where the key stands, or without one the table, as complaints name it.
+  std::string place(std::string_view key = {}) const;
 
   void require(std::string_view key, std::string_view example);
   void complain(std::string_view key, std::string_view what);
@@ -149,8 +157,8 @@ class TomlDocument {
                                           std::span<const std::string> overrides);
 
   bool has(std::string_view name) const { return root_->contains(name); }
-  Section table(std::string_view name);                ///< [name]; an absent one reads as an empty one.
-  std::vector<Section> tables(std::string_view name);  ///< Those under [[name]].
+  Section table(std::string_view name) { return top_.table(name); }                 ///< [name]
+  std::vector<Section> tables(std::string_view name) { return top_.tables(name); }  ///< Those under [[name]].
   void refuse_other_tables() { top_.refuse_other_keys(); }
   const std::optional<wire::Error>& complaint() const { return complaints_->first(); }
 
@@ -159,7 +167,6 @@ class TomlDocument {
 
   // Held where they stay when the document moves.
   std::unique_ptr<toml::table> root_;
-  std::unique_ptr<toml::table> empty_ = std::make_unique<toml::table>();
   std::unique_ptr<Complaints> complaints_;
   Section top_;
 };

@@ -1,4 +1,4 @@
-#include "monitor/cli/lesson.h"
+#include "monitor/cli/lessons/commands.h"
 
 #include <fmt/format.h>
 
@@ -10,34 +10,12 @@
 #include "monitor/host/programs.h"
 #include "probe/words/quantity.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::lessons {
 namespace {
 
-using support::Scenario;
 using Words = std::vector<std::string>;
 
-/// A lesson's text with the numbers of this run: --ranks may have changed them.
-std::string with_numbers(std::string text, const support::Machine& machine) {
-  const wire::Rank domains =
-      machine.ranks_per_domain > 0 ? (machine.ranks + machine.ranks_per_domain - 1) / machine.ranks_per_domain : 0;
-  for (const auto& [name, number] : {std::pair{"{ranks}", machine.ranks}, std::pair{"{sockets}", domains}}) {
-    for (std::size_t at; (at = text.find(name)) != std::string::npos;)
-      text.replace(at, std::string_view(name).size(), std::to_string(number));
-  }
-  return text;
-}
-
 }  // namespace
-
-std::optional<view::Lesson> lesson_panel(const Scenario& scenario) {
-  if (!scenario.lesson) return std::nullopt;
-  const support::Lesson& lesson = *scenario.lesson;
-  view::Lesson panel{.title = lesson.title, .pages = {}, .delay = {}};
-  if (!scenario.delays.empty()) panel.delay = scenario.delays.front().duration;
-  for (const std::string& text : lesson.text)
-    panel.pages.push_back({with_numbers(text, scenario.machine), lesson.keys, lesson.figure});
-  return panel;
-}
 
 std::vector<std::string> ring_command(const std::filesystem::path& path, const std::vector<std::string>& settings,
                                       std::optional<wire::Nanoseconds> duration) {
@@ -68,4 +46,4 @@ wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks) {
 
 wire::Rank ranks_for_this_machine() { return std::max<wire::Rank>(2, wire::Rank(std::thread::hardware_concurrency())); }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::lessons

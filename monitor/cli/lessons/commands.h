@@ -1,18 +1,15 @@
 #pragma once
-// A scenario as a lesson: the command line that plays it with real MPI ranks, and what the panel says.
+// The command line that plays a scenario with real MPI ranks.
 
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "monitor/view/model.h"
-#include "workloads/support/scenario.h"
+#include "probe/wire/result.h"
+#include "probe/wire/vocabulary.h"
 
-namespace idlewave::cli {
-
-/// Nothing for a scenario that teaches nothing.
-std::optional<view::Lesson> lesson_panel(const support::Scenario& scenario);
+namespace idlewave::cli::lessons {
 
 /// `iw-ring` for the scenario at `path` with `settings` (KEY=VALUE) applied; its delays are the operator's. `duration`:
 /// end properly after so long, if not before.
@@ -25,4 +22,4 @@ wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks);
 /// Ranks when the scenario leaves them to the machine: one a core, at least two.
 wire::Rank ranks_for_this_machine();
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::lessons

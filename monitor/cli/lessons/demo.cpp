@@ -1,76 +1,30 @@
+#include "monitor/cli/lessons/demo.h"
+
 #include <fmt/format.h>
 
 #include <cstdio>
 
-#include "monitor/cli/lesson.h"
-#include "monitor/cli/paths.h"
+#include "monitor/cli/lessons/answers.h"
+#include "monitor/cli/lessons/commands.h"
+#include "monitor/cli/lessons/list.h"
+#include "monitor/cli/lessons/play.h"
+#include "monitor/cli/lessons/student.h"
+#include "monitor/cli/simulation/simulated_link.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
 #include "monitor/host/launcher.h"
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/host/session.h"
+#include "monitor/process/stop_signals.h"
 #include "probe/wire/printable.h"
-#include "workloads/support/real_ranks.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::lessons {
 namespace {
 
 /// After the launcher has ended, its agents may still have something to say.
 constexpr Nanoseconds kPatienceForAgents = std::chrono::seconds(3);
 constexpr const char* kNoEndInSight = "program.steps=1000000";
-
-int list_lessons() {
-  for (const auto& path : all_lessons()) {
-    const auto scenario = support::load_scenario(path);
-    if (!scenario) return fail(scenario.error().message, 1);
-    print(fmt::format("{:16} {}\n", path.stem().string(), scenario->lesson ? scenario->lesson->summary : ""));
-  }
-  return 0;
-}
-
-/// Delays of a lesson that is played with fewer ranks or steps than it was written for.
-void move_delays_inside(const support::Scenario& written, const DemoOptions& options,
-                        std::vector<std::string>& overrides) {
-  for (std::size_t i = 0; i < written.delays.size(); ++i) {
-    const support::Delay& delay = written.delays[i];
-    if (options.ranks && delay.rank >= *options.ranks)
-      overrides.push_back(fmt::format("delay.{}.rank={}", i, delay.rank % *options.ranks));
-    if (options.steps && delay.step >= *options.steps)
-      overrides.push_back(fmt::format("delay.{}.step={}", i, *options.steps / 2));
-  }
-}
-
-/// A lesson as it is to be played.
-struct Play {
-  std::filesystem::path path;
-  std::vector<std::string> overrides;
-  support::Scenario scenario;
-};
-
-wire::Result<Play> load(const DemoOptions& options) {
-  const auto path = find_lesson(options.lesson);
-  if (!path) return path.error();
-  const auto written = support::load_scenario(*path);
-  if (!written) return written.error();
-  std::vector<std::string> overrides = options.machine;
-  if (options.ranks) overrides.push_back(fmt::format("machine.ranks={}", *options.ranks));
-  if (options.ranks_per_domain)
-    overrides.push_back(fmt::format("machine.ranks_per_domain={}", *options.ranks_per_domain));
-  if (options.steps) overrides.push_back(fmt::format("program.steps={}", *options.steps));
-  move_delays_inside(*written, options, overrides);
-  auto scenario = support::load_scenario(*path, overrides);
-  if (!scenario) return scenario.error();
-  const wire::Status playable = options.simulated ? wire::ok() : support::playable_by_real_ranks(*scenario);
-  if (!playable) return wire::Error{fmt::format("{}: {}", path->string(), playable.error().message)};
-  if (options.simulated && !support::is_model(scenario->program.kernel)) {
-    return wire::Error{
-        fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound",
-                    options.lesson)};
-  }
-  if (scenario->machine.ranks == 0) scenario->machine.ranks = ranks_for_this_machine();
-  return Play{*path, std::move(overrides), std::move(*scenario)};
-}
 
 /// What an operator would do with `i`: without one, the scenario's delays are ordered as soon as all ranks have joined,
 /// each for its step.
@@ -140,36 +94,99 @@ int watch_program(host::Session& session, Monitor& monitor, bool headless, const
   return 0;
 }
 
+/// Keeps the file of answers as new as what was answered.
+class AnswerSheet {
+ public:
+  AnswerSheet(const DemoOptions& options, LessonRun run) : path_(options.answers), run_(std::move(run)) {}
+
+  /// Error: the file can't be written.
+  wire::Status keep(const lesson::Tutor* tutor) {
+    if (path_.empty() || !tutor) return wire::ok();
+    std::size_t known = 0;
+    for (const lesson::PageRecord& record : tutor->records()) known += record.answers.size() + (record.verdict ? 1 : 0);
+    if (written_ == known) return wire::ok();
+    written_ = known;
+    return write_answers(path_, run_, *tutor);
+  }
+
+ private:
+  std::string path_;
+  LessonRun run_;
+  std::optional<std::size_t> written_;  ///< How many answers and verdicts the file has.
+};
+
+LessonRun run_of(const Play& play, const DemoOptions& options, const std::string& session) {
+  return {.lesson = play.path.stem(),
+          .session = session,
+          .simulated = options.simulated,
+          .ranks = play.scenario.machine.ranks};
+}
+
+Monitor::Options monitor_options(const Play& play, const DemoOptions& options, const std::string& session) {
+  return {.session = session,
+          .label = play.path.stem(),
+          .starting = fmt::format("{} {} ranks are starting", play.scenario.machine.ranks,
+                                  options.simulated ? "simulated" : "MPI"),
+          .lesson = play.course,
+          .memory = options.memory};
+}
+
+/// With --json stdout is the report's.
+void tell(std::vector<std::string> news, const DemoOptions& options) {
+  for (const std::string& line : news) {
+    if (options.json)
+      fail(line, 0);
+    else
+      print(line + "\n");
+  }
+}
+
+/// Without a terminal: what became of it.
+int conclude(Monitor& monitor, Student& student, const DemoOptions& options, int code) {
+  tell(student.news(), options);
+  print_result(monitor, options);
+  if (code != 0) return code;
+  return student.saw_all() ? 0 : fail("not every effect of the lesson was seen", 1);
+}
+
+wire::Status start_recording(Monitor& monitor, const DemoOptions& options) {
+  return options.record.empty() ? wire::ok() : monitor.start_recording(options.record, Nanoseconds{0});
+}
+
 int watch(host::Session& session, const DemoOptions& options, const Play& play,
           const std::vector<std::string>& command) {
   const support::Scenario& scenario = play.scenario;
-  const Monitor::Options monitor_options{.session = session.name(),
-                                         .label = play.path.stem(),
-                                         .starting = fmt::format("{} {} ranks are starting", scenario.machine.ranks,
-                                                                 options.simulated ? "simulated" : "MPI"),
-                                         .lesson = lesson_panel(scenario),
-                                         .memory = options.memory};
-  Monitor monitor(session.take_link(), monitor_options);
-  if (!options.record.empty()) {
-    const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
-    if (!recording) return fail(recording.error().message, 2);
-  }
+  Monitor monitor(session.take_link(), monitor_options(play, options, session.name()));
+  AnswerSheet answers(options, run_of(play, options, session.name()));
+  if (const wire::Status writable = answers.keep(monitor.tutor()); !writable) return fail(writable.error().message, 2);
+  if (const wire::Status recording = start_recording(monitor, options); !recording)
+    return fail(recording.error().message, 2);
   const wire::Status started = session.start(
       command,
       options.simulated ? host::LauncherKind::kOther : host::launcher_kind(command.front(), host::MpiChoice::kAuto),
       !options.headless);
   if (!started) return fail(started.error().message, 1);
   LessonDelays delays(monitor, scenario);
+  Student student(monitor);
+  const bool has_student = plays_student(options, play);
   bool overdue = false;
   const auto each_round = [&](Nanoseconds now) {
+    if (const wire::Status kept = answers.keep(monitor.tutor()); !kept)
+      monitor.say(kept.error().message, view::Tone::kError);
+    if (has_student) {
+      tell(student.news(), options);
+      return student.go_on(now);
+    }
     if (options.headless) delays.order_when_ready(now);
     overdue = options.headless_for && !options.steps && now > latest_end(*options.headless_for, scenario.machine.ranks);
     return overdue;
   };
   const int code = finish_recording(monitor, watch_program(session, monitor, options.headless, each_round));
+  if (const wire::Status kept = answers.keep(monitor.tutor()); !kept) return fail(kept.error().message, 1);
   if (overdue)
     return fail(
         fmt::format("the {} ranks did not come to their end in time: try fewer (--ranks)", scenario.machine.ranks), 1);
+  if (has_student) return conclude(monitor, student, options, code);
   if (options.headless) print_result(monitor, options);
   return code;
 }
@@ -177,7 +194,7 @@ int watch(host::Session& session, const DemoOptions& options, const Play& play,
 /// What is set in the scenario, for real ranks as for simulated ones: it ends after its steps only where that is wanted.
 std::vector<std::string> settings_of(const Play& play, const DemoOptions& options) {
   std::vector<std::string> settings = play.overrides;
-  const bool to_its_end = options.steps || (options.headless && !options.headless_for);
+  const bool to_its_end = options.steps || (options.headless && !options.headless_for && !plays_student(options, play));
   if (!to_its_end) settings.push_back(kNoEndInSight);
   return settings;
 }
@@ -213,12 +230,38 @@ std::vector<std::string> simulation_command(const Play& play, const DemoOptions&
   return command;
 }
 
+/// As fast as it goes: simulated time is the only one, so the same lesson comes to the same figures on every machine.
+int play_in_simulated_time(const DemoOptions& options, const Play& play) {
+  constexpr Nanoseconds kRound = std::chrono::milliseconds(50);
+  const std::string name = host::new_session_name(play.path.stem());
+  auto link = simulation::open_simulation(play.path, settings_of(play, options), name);
+  if (!link) return fail(link.error().message, 2);
+  Monitor monitor(std::move(*link), monitor_options(play, options, name));
+  AnswerSheet answers(options, run_of(play, options, name));
+  if (const wire::Status writable = answers.keep(monitor.tutor()); !writable) return fail(writable.error().message, 2);
+  if (const wire::Status recording = start_recording(monitor, options); !recording)
+    return fail(recording.error().message, 2);
+  const process::StopSignals signals;
+  Student student(monitor);
+  for (Nanoseconds now{0}; !signals.received() && !student.go_on(now); now += kRound) {
+    monitor.work(now);
+    tell(student.news(), options);
+    if (monitor.link_status().state == link::LinkState::kLost) return fail(monitor.link_status().detail, 1);
+  }
+  const int code = finish_recording(monitor, signals.received() ? process::exit_code_of(*signals.received()) : 0);
+  if (const wire::Status kept = answers.keep(monitor.tutor()); !kept) return fail(kept.error().message, 1);
+  return conclude(monitor, student, options, code);
+}
+
 }  // namespace
 
 int demo(const DemoOptions& options) {
   if (options.list) return list_lessons();
   const auto play = load(options);
   if (!play) return fail(play.error().message, 2);
+  if (!options.answers.empty() && !play->course)
+    return fail(fmt::format("--answers: the lesson {} asks nothing: it has no [[lesson.page]]", options.lesson), 2);
+  if (options.simulated && plays_student(options, *play)) return play_in_simulated_time(options, *play);
   wire::Result<std::vector<std::string>> command = std::vector<std::string>();
   if (!options.simulated) command = mpi_command(*play, options);
   if (!command) return fail(command.error().message, 1);
@@ -233,4 +276,4 @@ int demo(const DemoOptions& options) {
   return options.headless ? body() : guarded(body);
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::lessons

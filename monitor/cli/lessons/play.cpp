@@ -1,0 +1,75 @@
+#include "monitor/cli/lessons/play.h"
+
+#include <fmt/format.h>
+
+#include "monitor/cli/lessons/commands.h"
+#include "monitor/cli/paths.h"
+#include "workloads/support/real_ranks.h"
+
+namespace idlewave::cli::lessons {
+namespace {
+
+/// Delays of a lesson that is played with fewer ranks or steps than it was written for.
+void move_delays_inside(const support::Scenario& written, const DemoOptions& options,
+                        std::vector<std::string>& overrides) {
+  for (std::size_t i = 0; i < written.delays.size(); ++i) {
+    const support::Delay& delay = written.delays[i];
+    if (options.ranks && delay.rank >= *options.ranks)
+      overrides.push_back(fmt::format("delay.{}.rank={}", i, delay.rank % *options.ranks));
+    if (options.steps && delay.step >= *options.steps)
+      overrides.push_back(fmt::format("delay.{}.step={}", i, *options.steps / 2));
+  }
+}
+
+std::vector<std::string> overrides_of(const support::Scenario& written, const DemoOptions& options) {
+  std::vector<std::string> overrides = options.machine;
+  if (options.ranks) overrides.push_back(fmt::format("machine.ranks={}", *options.ranks));
+  if (options.ranks_per_domain)
+    overrides.push_back(fmt::format("machine.ranks_per_domain={}", *options.ranks_per_domain));
+  if (options.steps) overrides.push_back(fmt::format("program.steps={}", *options.steps));
+  move_delays_inside(written, options, overrides);
+  return overrides;
+}
+
+wire::Status check_playable(const support::Scenario& scenario, const DemoOptions& options, const std::string& path) {
+  const wire::Status playable = options.simulated ? wire::ok() : support::playable_by_real_ranks(scenario);
+  if (!playable) return wire::Error{fmt::format("{}: {}", path, playable.error().message)};
+  if (!options.simulated || support::is_model(scenario.program.kernel)) return wire::ok();
+  return wire::Error{
+      fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound",
+                  options.lesson)};
+}
+
+/// The file by itself first, so that what it gets wrong is wrong whatever is set.
+wire::Result<std::optional<lesson::Course>> course_of(const support::Scenario& written,
+                                                      const support::Scenario& scenario) {
+  if (!written.lesson || written.lesson->pages.empty()) return std::optional<lesson::Course>();
+  if (const auto sound = lesson::make_course(written, true); !sound) return sound.error();
+  auto course = lesson::make_course(scenario, false);
+  if (!course) return course.error();
+  return std::optional(std::move(*course));
+}
+
+}  // namespace
+
+wire::Result<Play> load(const DemoOptions& options) {
+  const auto path = find_lesson(options.lesson);
+  if (!path) return path.error();
+  const auto written = support::load_scenario(*path);
+  if (!written) return written.error();
+  std::vector<std::string> overrides = overrides_of(*written, options);
+  auto scenario = support::load_scenario(*path, overrides);
+  if (!scenario) return scenario.error();
+  if (const wire::Status playable = check_playable(*scenario, options, path->string()); !playable)
+    return playable.error();
+  if (scenario->machine.ranks == 0) scenario->machine.ranks = ranks_for_this_machine();
+  auto course = course_of(*written, *scenario);
+  if (!course) return course.error();
+  return Play{*path, std::move(overrides), std::move(*scenario), std::move(*course)};
+}
+
+bool plays_student(const DemoOptions& options, const Play& play) {
+  return options.headless && !options.headless_for && !options.steps && play.course.has_value();
+}
+
+}  // namespace idlewave::cli::lessons

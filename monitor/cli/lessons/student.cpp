@@ -1,0 +1,94 @@
+#include "monitor/cli/lessons/student.h"
+
+#include <fmt/format.h>
+
+#include "monitor/cli/verbs.h"
+
+namespace idlewave::cli::lessons {
+namespace {
+
+using lesson::Stage;
+using lesson::Tutor;
+
+/// So long a student waits for lockstep, of session time, and then goes on all the same.
+constexpr Nanoseconds kPatience = std::chrono::seconds(20);
+/// Of undisturbed steps before an order, so that there is something to compare with.
+constexpr Nanoseconds kBefore = std::chrono::seconds(5);
+
+/// As one would type it.
+std::string typed(const lesson::Question& ask) {
+  const double* number = std::get_if<double>(&ask.answer);
+  if (!number) return std::get<std::string>(ask.answer);
+  return lesson::quantity_in_words(*number, {}, ask.unit);
+}
+
+}  // namespace
+
+bool Student::go_on(Nanoseconds now) {
+  if (over_ || !all_have_stepped()) return over_;
+  switch (monitor_.tutor()->stage()) {
+    case Stage::kAsk: answer(); break;
+    case Stage::kDo: order(now); break;
+    case Stage::kSent:
+    case Stage::kWatch: break;
+    case Stage::kRead:
+    case Stage::kSaid: over_ = !turn(); break;
+  }
+  return over_;
+}
+
+void Student::answer() {
+  const wire::Status taken = monitor_.answer_lesson(typed(*monitor_.tutor()->page().ask));
+  if (taken) return;
+  fail(taken.error().message, 0);
+  over_ = true;
+}
+
+void Student::order(Nanoseconds now) {
+  const Nanoseconds session = monitor_.observer().timeline().now();
+  if (!ready_since_) ready_since_ = session;
+  const Nanoseconds waited = session - *ready_since_;
+  if (waited < kBefore || (!monitor_.tutor()->broken_premise().empty() && waited < kPatience)) return;
+  ready_since_.reset();
+  if (const auto sent = monitor_.send(*monitor_.tutor()->page().order, now); !sent) {
+    fail("the lesson's order could not be sent: " + sent.error().message, 0);
+    over_ = true;
+  }
+}
+
+bool Student::turn() {
+  const Tutor& tutor = *monitor_.tutor();
+  if (tutor.stage() == Stage::kSaid)
+    news_.push_back(
+        fmt::format("page {} of {}: {}", tutor.page_index() + 1, tutor.course().pages.size(), tutor.words()));
+  if (!tutor.has_next()) return false;
+  monitor_.turn_lesson(1);
+  return true;
+}
+
+std::vector<std::string> Student::news() { return std::exchange(news_, {}); }
+
+bool Student::saw_all() const {
+  const Tutor& tutor = *monitor_.tutor();
+  for (std::size_t i = 0; i < tutor.records().size(); ++i) {
+    const lesson::Page& page = tutor.course().pages[i];
+    const auto& verdict = tutor.records()[i].verdict;
+    const bool was_open = page.after == support::PageAfter::kAny || verdict;
+    if (page.checks.empty() || !was_open) continue;
+    if (verdict.value_or(lesson::Verdict::kNone) == lesson::Verdict::kNone ||
+        !tutor.records()[i].broken_premise.empty())
+      return false;
+  }
+  return true;
+}
+
+bool Student::all_have_stepped() const {
+  const timeline::Timeline& timeline = monitor_.observer().timeline();
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const timeline::Lane* lane = timeline.lane(rank);
+    if (!lane || lane->steps().empty()) return false;
+  }
+  return timeline.ranks() > 0;
+}
+
+}  // namespace idlewave::cli::lessons

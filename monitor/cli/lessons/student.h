@@ -1,0 +1,35 @@
+#pragma once
+// Goes through a lesson as a student would who knows theory: answers, orders, waits, turns the page.
+
+#include <string>
+#include <vector>
+
+#include "monitor/cli/monitor.h"
+
+namespace idlewave::cli::lessons {
+
+/// One thread; the monitor has a tutor, and outlives it.
+class Student {
+ public:
+  explicit Student(Monitor& monitor) : monitor_(monitor) {}
+
+  /// Does what is to be done now. True once the last page is over.
+  bool go_on(Nanoseconds now);
+  /// What was said, a page each, since it was last asked for.
+  std::vector<std::string> news();
+  /// Whether every effect was seen that a page was to show.
+  bool saw_all() const;
+
+ private:
+  void answer();
+  void order(Nanoseconds now);
+  bool turn();
+  bool all_have_stepped() const;
+
+  Monitor& monitor_;
+  std::optional<Nanoseconds> ready_since_;  ///< Since when the page waits for its premise.
+  std::vector<std::string> news_;
+  bool over_ = false;
+};
+
+}  // namespace idlewave::cli::lessons

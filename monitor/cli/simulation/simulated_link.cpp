@@ -1,0 +1,121 @@
+#include "monitor/cli/simulation/simulated_link.h"
+
+#include <utility>
+
+#include "monitor/cli/simulation/operator.h"
+#include "probe/wire/codec.h"
+#include "workloads/sim/emitter/emitter.h"
+
+namespace idlewave::cli::simulation {
+namespace {
+
+using link::Delivery;
+using wire::Nanoseconds;
+
+/// Frames as they would have come, until they are fetched.
+class Received final : public sim::emitter::Stream {
+ public:
+  explicit Received(std::string session) : session_(std::move(session)) {}
+  void send(wire::Roster roster) override { add(std::move(roster)); }
+  void send(wire::Events events) override { add(std::move(events)); }
+  void send(wire::Outcome outcome) { add(std::move(outcome)); }
+  void send(wire::End end) { add(std::move(end)); }
+  void keep(const wire::Command& command) {
+    waiting_.emplace_back(wire::Direction::kSent, wire::encode({session_, "", 0, command}));
+  }
+  void fetch(Nanoseconds now, std::vector<Delivery>& out) {
+    for (auto& [direction, bytes] : waiting_) out.emplace_back(now, direction, std::move(bytes));
+    waiting_.clear();
+  }
+
+ private:
+  template <class Body>
+  void add(Body body) {
+    waiting_.emplace_back(wire::Direction::kReceived,
+                          wire::encode({session_, sim::emitter::kNode, ++sequence_, std::move(body)}));
+  }
+
+  std::string session_;
+  std::uint64_t sequence_ = 0;
+  std::vector<std::pair<wire::Direction, std::vector<std::byte>>> waiting_;
+};
+
+class SimulatedLink final : public link::Link {
+ public:
+  static wire::Result<std::unique_ptr<Link>> open(sim::Prepared prepared, const std::string& program,
+                                                  const std::string& session) {
+    std::unique_ptr<SimulatedLink> link(new SimulatedLink(std::move(prepared), session));
+    const auto model = sim::model_of(link->prepared_.scenario);
+    if (!model) return model.error();
+    const sim::core::WaitTable waits = sim::waits_of(link->prepared_.scenario, *model);
+    const wire::Status fits = sim::emitter::check_session(link->prepared_.scenario, *model, waits);
+    if (!fits) return fits.error();
+    if (const wire::Status runs = sim::check(link->prepared_.scenario, {}); !runs) return runs.error();
+    link->emitter_.emplace(link->prepared_.scenario, *model, waits, program, link->received_);
+    auto simulation = sim::Simulation::create(link->prepared_, *link->emitter_);
+    if (!simulation) return simulation.error();
+    link->simulation_.emplace(std::move(*simulation));
+    link->operator_.emplace(*link->simulation_, link->prepared_, true);
+    return std::unique_ptr<Link>(std::move(link));
+  }
+
+  void receive(Nanoseconds now, std::vector<Delivery>& out) override {
+    if (!ended_) advance_to(now);
+    received_.fetch(now, out);
+  }
+
+  wire::Status send(Nanoseconds now, const wire::Command& command) override {
+    if (ended_) return wire::Error{wire::to_words(wire::NoCommand::kNobodyThere)};
+    received_.keep(command);
+    const wire::Status done = operator_->obey(command);
+    received_.send(wire::Outcome{
+        .command = command, .time = now, .accepted = bool(done), .reason = done ? "" : done.error().message});
+    return wire::ok();
+  }
+
+  void wait(Nanoseconds, int) override {}
+
+  link::LinkStatus status() const override {
+    if (!failure_.empty()) return {.state = link::LinkState::kLost, .detail = failure_};
+    return {.state = ended_ ? link::LinkState::kEnded : link::LinkState::kLive, .no_command = {}};
+  }
+
+ private:
+  SimulatedLink(sim::Prepared prepared, const std::string& session)
+      : prepared_(std::move(prepared)), received_(session) {}
+
+  void advance_to(Nanoseconds now) {
+    const double target = std::chrono::duration<double>(now).count();
+    if (const wire::Status gone = simulation_->advance_until(target); !gone) failure_ = gone.error().message;
+    ended_ = simulation_->finished() || !failure_.empty();
+    if (!ended_) {
+      emitter_->flush(target);
+      told_ = target;
+      return;
+    }
+    emitter_->finish(std::max(told_, simulation_->time()));
+    received_.send(wire::End{});
+  }
+
+  sim::Prepared prepared_;
+  Received received_;
+  std::optional<sim::emitter::Emitter> emitter_;
+  std::optional<sim::Simulation> simulation_;
+  std::optional<Operator> operator_;
+  double told_ = 0;  ///< Seconds up to which frames were made.
+  bool ended_ = false;
+  std::string failure_;
+};
+
+}  // namespace
+
+wire::Result<std::unique_ptr<link::Link>> open_simulation(const std::filesystem::path& scenario,
+                                                          const std::vector<std::string>& settings,
+                                                          const std::string& session) {
+  auto prepared = sim::prepare(scenario, settings);
+  if (!prepared) return prepared.error();
+  prepared->scenario.delays.clear();
+  return SimulatedLink::open(std::move(*prepared), scenario.stem(), session);
+}
+
+}  // namespace idlewave::cli::simulation

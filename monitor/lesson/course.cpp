@@ -1,0 +1,213 @@
+#include "monitor/lesson/course.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "probe/words/noise.h"
+#include "probe/words/quantity.h"
+
+namespace idlewave::lesson {
+namespace {
+
+using support::LessonCheck;
+using support::LessonOrder;
+using support::LessonPage;
+using support::LessonQuestion;
+using support::Scenario;
+using support::WrittenText;
+
+wire::Error at(const std::string& place, std::string_view what) {
+  return wire::Error{fmt::format("{}: {}", place, what)};
+}
+
+int sockets_of(const support::Machine& machine) {
+  return machine.ranks_per_domain > 0 ? (machine.ranks + machine.ranks_per_domain - 1) / machine.ranks_per_domain : 0;
+}
+
+/// The ranks that saturate a socket (afzal-2020, section 2): the first whose bandwidth lies within 5 % of the largest.
+int saturation_of(const support::Machine& machine) {
+  if (machine.curve.empty())
+    return machine.core_bandwidth > 0 ? int(std::ceil(machine.domain_bandwidth / machine.core_bandwidth)) : 0;
+  const double enough = 0.95 * machine.domain_bandwidth;
+  return int(std::ranges::find_if(machine.curve, [&](double b) { return b >= enough; }) - machine.curve.begin()) + 1;
+}
+
+/// Replaces {ranks} and so on by the numbers of the run, and of what a page orders.
+class Numbers {
+ public:
+  explicit Numbers(const Scenario& scenario) : ranks_(scenario.machine.ranks) {
+    const support::Machine& machine = scenario.machine;
+    add("ranks", std::to_string(machine.ranks));
+    add("sockets", std::to_string(sockets_of(machine)));
+    add("ranks_per_socket", std::to_string(machine.ranks_per_domain));
+    add("saturation", std::to_string(saturation_of(machine)));
+  }
+  /// As `scenario` is played: with fewer ranks another one is held.
+  Numbers of_page(const LessonPage& page) const {
+    Numbers more = *this;
+    if (!page.order || !page.order->rank) return more;
+    const Rank rank = ranks_ > 0 ? *page.order->rank % ranks_ : *page.order->rank;
+    more.add("rank", std::to_string(rank));
+    if (ranks_ > 0) more.add("opposite", std::to_string((rank + ranks_ / 2) % ranks_));
+    more.add("hold", page.order->hold->text);
+    return more;
+  }
+  std::string in(std::string text) const {
+    for (const auto& [name, number] : numbers_) {
+      for (std::size_t at; (at = text.find(name)) != std::string::npos;) text.replace(at, name.size(), number);
+    }
+    return text;
+  }
+
+ private:
+  void add(std::string_view name, std::string number) {
+    numbers_.emplace_back(fmt::format("{{{}}}", name), std::move(number));
+  }
+  Rank ranks_;
+  std::vector<std::pair<std::string, std::string>> numbers_;
+};
+
+wire::Result<double> quantity(const WrittenText& written, std::string_view unit, const Numbers& numbers) {
+  const auto value = parse_quantity(numbers.in(written.text), unit);
+  return value ? value : at(written.place, value.error().message);
+}
+
+wire::Result<double> tolerance_of(const WrittenText& written, std::string_view unit, const Numbers& numbers) {
+  const auto value = quantity(written, unit, numbers);
+  return value && *value < 0 ? at(written.place, "must not be below zero") : value;
+}
+
+wire::Result<Question> question_of(const LessonQuestion& written, const Numbers& numbers) {
+  Question ask{.question = numbers.in(written.question), .hint = numbers.in(written.hint)};
+  if (!written.choices.empty()) {
+    for (const std::string& choice : written.choices) ask.choices.push_back(numbers.in(choice));
+    ask.answer = numbers.in(written.answer.text);
+    return ask;
+  }
+  ask.unit = written.unit->text;
+  if (!is_unit(ask.unit)) return at(written.unit->place, fmt::format("\"{}\" is none of {}", ask.unit, units()));
+  const auto answer = quantity(written.answer, ask.unit, numbers);
+  if (!answer) return answer.error();
+  const auto tolerance = tolerance_of(*written.tolerance, ask.unit, numbers);
+  if (!tolerance) return tolerance.error();
+  ask.answer = *answer;
+  ask.tolerance = *tolerance;
+  return ask;
+}
+
+wire::Result<wire::Command> order_of(const LessonOrder& written, Rank ranks) {
+  if (written.noise) {
+    const auto noise = words::parse_order_of_noise(written.noise->text);
+    if (!noise) return at(written.noise->place, noise.error().message);
+    return wire::Command{.id = 0, .ranks = {}, .order = *noise};
+  }
+  const auto hold = words::parse_hold(written.hold->text);
+  if (!hold) return at(written.hold->place, hold.error().message);
+  const Rank rank = ranks > 0 ? *written.rank % ranks : *written.rank;
+  return wire::Command{.id = 0, .ranks = {rank}, .order = wire::DelayOrder{.duration = *hold}};
+}
+
+wire::Result<FigurePath> path_of(const WrittenText& written, const Scenario& scenario, bool as_written) {
+  const auto path = parse_figure_path(written.text);
+  if (!path) return at(written.place, path.error().message);
+  const int sockets = sockets_of(scenario.machine);
+  const bool has_socket = path->place >= -sockets && path->place < sockets;
+  if (path->of_domain() && as_written && sockets > 0 && !has_socket)
+    return at(written.place,
+              fmt::format("there is no socket {}: this scenario has sockets 0 to {}", path->place, sockets - 1));
+  return path;
+}
+
+wire::Result<Check> check_of(const LessonCheck& written, const Scenario& scenario, const Numbers& numbers,
+                             bool as_written) {
+  auto figure = path_of(written.path, scenario, as_written);
+  if (!figure) return figure.error();
+  Check check{.figure = std::move(*figure), .theory = numbers.in(written.theory.text)};
+  const Figure& what = *check.figure.figure;
+  if (written.beside && written.beside->text != "before") {
+    auto beside = path_of(*written.beside, scenario, as_written);
+    if (!beside) return wire::Error{beside.error().message + ", or before"};
+    check.beside = std::move(*beside);
+  }
+  check.before = written.beside && !check.beside;
+  if (what.unit.empty()) {
+    if (written.tolerance)
+      return at(written.tolerance->place, "goes with a number, and this finding is a word; leave it out");
+    const std::string all = fmt::format(", {},", what.words);
+    if (all.find(fmt::format(", {},", written.theory.text)) == std::string::npos)
+      return at(written.theory.place, fmt::format("\"{}\" is none of {}", written.theory.text, what.words));
+    return check;
+  }
+  const auto theory = quantity(written.theory, what.unit, numbers);
+  if (!theory) return theory.error();
+  check.theory = *theory;
+  if (!written.tolerance)
+    return at(written.path.place, fmt::format("needs a tolerance in {}: add tolerance", what.unit));
+  const auto tolerance = tolerance_of(*written.tolerance, what.unit, numbers);
+  if (!tolerance) return tolerance.error();
+  check.tolerance = *tolerance;
+  return check;
+}
+
+/// Wrong where a rank is held that the file does not have.
+wire::Status check_rank(const LessonPage& page, const Scenario& scenario) {
+  const Rank ranks = scenario.machine.ranks;
+  if (!page.order || !page.order->rank || ranks == 0 || *page.order->rank < ranks) return wire::ok();
+  return at(page.order->place,
+            fmt::format("there is no rank {}: this scenario has ranks 0 to {}", *page.order->rank, ranks - 1));
+}
+
+wire::Result<Page> page_of(const LessonPage& written, const Scenario& scenario, const Numbers& run, bool as_written) {
+  const Numbers numbers = run.of_page(written);
+  Page page{.text = numbers.in(written.text),
+            .after = written.after,
+            .needs_lockstep = written.needs_lockstep,
+            .watch = written.watch};
+  if (const wire::Status rank = check_rank(written, scenario); as_written && !rank) return rank.error();
+  if (written.ask) {
+    auto ask = question_of(*written.ask, numbers);
+    if (!ask) return ask.error();
+    page.ask = std::move(*ask);
+  }
+  if (written.order) {
+    auto order = order_of(*written.order, scenario.machine.ranks);
+    if (!order) return order.error();
+    page.order = std::move(*order);
+  }
+  for (const LessonCheck& each : written.checks) {
+    auto check = check_of(each, scenario, numbers, as_written);
+    if (!check) return check.error();
+    page.checks.push_back(std::move(*check));
+  }
+  if (written.say)
+    page.say = {numbers.in(written.say->near), numbers.in(written.say->far), numbers.in(written.say->none)};
+  const bool asks_number = page.ask && page.ask->choices.empty();
+  if (asks_number && page.ask->unit != page.checks.front().figure.figure->unit)
+    return at(written.ask->unit->place, fmt::format("must be the unit of what is checked first: \"{}\"",
+                                                    page.checks.front().figure.figure->unit));
+  return page;
+}
+
+}  // namespace
+
+std::string in_words(const Value& value, std::optional<double> error, std::string_view unit) {
+  const double* number = std::get_if<double>(&value);
+  return number ? quantity_in_words(*number, error, unit) : std::get<std::string>(value);
+}
+
+wire::Result<Course> make_course(const Scenario& scenario, bool as_written) {
+  const Numbers numbers(scenario);
+  Course course{.title = scenario.lesson->title,
+                .figure = scenario.lesson->figure,
+                .source = scenario.lesson->source,
+                .pages = {}};
+  for (const LessonPage& written : scenario.lesson->pages) {
+    auto page = page_of(written, scenario, numbers, as_written);
+    if (!page) return page.error();
+    course.pages.push_back(std::move(*page));
+  }
+  return course;
+}
+
+}  // namespace idlewave::lesson

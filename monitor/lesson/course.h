@@ -1,0 +1,60 @@
+#pragma once
+// A lesson with the numbers of a certain run: what its pages ask for, order and measure, as values.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "monitor/lesson/figures.h"
+#include "probe/wire/frame.h"
+#include "workloads/support/scenario.h"
+
+namespace idlewave::lesson {
+
+using wire::Nanoseconds;
+using wire::Rank;
+
+/// A number in the unit of the report, or a word.
+using Value = std::variant<double, std::string>;
+/// "5 ranks", "lockstep".
+std::string in_words(const Value& value, std::optional<double> error, std::string_view unit);
+
+struct Question {
+  std::string question;
+  std::vector<std::string> choices;  ///< Empty: a number is asked for,
+  std::string unit;                  ///< in this unit,
+  double tolerance = 0;              ///< and so far from what was measured is near.
+  Value answer;                      ///< Theory's.
+  std::string hint;
+};
+
+struct Check {
+  FigurePath figure;
+  Value theory;
+  double tolerance = 0;              ///< Of a number.
+  std::optional<FigurePath> beside;  ///< Another figure;
+  bool before = false;               ///< or the same, before anything was ordered.
+};
+
+struct Page {
+  std::string text;
+  support::PageAfter after = support::PageAfter::kAny;
+  bool needs_lockstep = false;
+  std::optional<Question> ask;
+  std::optional<wire::Command> order;  ///< A delay of one rank, or noise of all.
+  std::optional<support::LessonWatch> watch;
+  std::vector<Check> checks;
+  support::LessonVerdict say;
+};
+
+struct Course {
+  std::string title, figure, source;
+  std::vector<Page> pages;
+};
+
+/// `scenario` has a lesson, and is as it is to be played; `as_written`: by no other numbers than the file's, so that a socket
+/// that it does not have is an error. Error: the place in the file, what is wrong there, and what would be accepted.
+wire::Result<Course> make_course(const support::Scenario& scenario, bool as_written);
+
+}  // namespace idlewave::lesson

@@ -1,0 +1,180 @@
+#include "monitor/lesson/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "probe/words/quantity.h"
+#include "probe/words/text.h"
+
+namespace idlewave::lesson {
+namespace {
+
+constexpr std::string_view kWaveEnds = "annihilated, boundary, decayed, absorbed, flattened, program_ended, none";
+constexpr std::string_view kStates = "lockstep, skewed by noise, computational wave, straggler";
+
+constexpr std::array kFigures = {
+    Figure{"domains.N.active_mean", "ranks", "active ranks on socket {}", ErrorKind::kOverTime},
+    Figure{"domains.N.bandwidth_gbs", "GB/s", "bandwidth of socket {}", ErrorKind::kOverTime},
+    Figure{"domains.N.state", "", "state of socket {}", ErrorKind::kNone, kStates},
+    Figure{"waves.N.delay_s", "s", "length of the delay{}"},
+    Figure{"waves.N.up.reach_ranks", "ranks", "reach of the front upwards{}"},
+    Figure{"waves.N.down.reach_ranks", "ranks", "reach of the front downwards{}"},
+    Figure{"waves.N.up.end", "", "end of the front upwards{}", ErrorKind::kNone, kWaveEnds},
+    Figure{"waves.N.down.end", "", "end of the front downwards{}", ErrorKind::kNone, kWaveEnds},
+    Figure{"waves.N.up.leading.ranks_per_step", "ranks/step", "speed of the front upwards{}", ErrorKind::kBeside},
+    Figure{"waves.N.down.leading.ranks_per_step", "ranks/step", "speed of the front downwards{}", ErrorKind::kBeside},
+    Figure{"waves.N.up.ranks_per_step", "ranks/step", "speed of the front upwards{}"},
+    Figure{"waves.N.down.ranks_per_step", "ranks/step", "speed of the front downwards{}"},
+    Figure{"waves.N.up.speed_ranks_per_s", "ranks/s", "speed of the front upwards{}"},
+    Figure{"waves.N.down.speed_ranks_per_s", "ranks/s", "speed of the front downwards{}"},
+    Figure{"waves.N.up.decay_s_per_rank", "s/rank", "decay of the front upwards{}", ErrorKind::kBeside},
+    Figure{"waves.N.down.decay_s_per_rank", "s/rank", "decay of the front downwards{}", ErrorKind::kBeside},
+    Figure{"wavefront.amplitude_s", "s", "spread of a step over all ranks", ErrorKind::kOverTime},
+    Figure{"efficiency.parallel", "%", "share of time spent at work", ErrorKind::kOverTime},
+};
+
+constexpr std::array<std::string_view, 7> kUnits = {"ranks", "ranks/step", "ranks/s", "s", "s/rank", "GB/s", "%"};
+
+constexpr double kShare = 0.01;
+
+/// The place for which N stands, where all else is the same.
+std::optional<int> place_in(std::string_view path, std::string_view pattern) {
+  const std::size_t hole = pattern.find(".N.");
+  if (hole == std::string_view::npos) return path == pattern ? std::optional(0) : std::nullopt;
+  const std::string_view before = pattern.substr(0, hole + 1), behind = pattern.substr(hole + 2);
+  if (!path.starts_with(before) || !path.ends_with(behind) || path.size() <= before.size() + behind.size())
+    return std::nullopt;
+  const std::string_view place = path.substr(before.size(), path.size() - before.size() - behind.size());
+  int number = 0;
+  const auto [end, error] = std::from_chars(place.data(), place.data() + place.size(), number);
+  const bool whole = error == std::errc() && end == place.data() + place.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+/// A number at the front of `text`, which loses it.
+std::optional<double> take_number(std::string_view& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
+  text = words::trimmed(text.substr(std::size_t(end - text.data())));
+  return number;
+}
+
+bool names(std::string_view word, std::string_view unit) {
+  if (word == unit) return true;
+  return unit.starts_with("ranks") && word.starts_with("rank") && word.substr(4) == unit.substr(5);
+}
+
+std::string_view example_of(std::string_view unit) {
+  if (unit == "s") return "400 ms";
+  if (unit == "s/rank") return "25 ms/rank";
+  if (unit == "%") return "75 %";
+  if (unit == "GB/s") return "50 GB/s";
+  if (unit == "ranks/step") return "2 ranks/step";
+  return unit == "ranks/s" ? "40 ranks/s" : "5 ranks";
+}
+
+std::optional<double> duration_in(std::string_view text) {
+  const auto time = words::parse_duration(text);
+  return time ? std::optional(std::chrono::duration<double>(*time).count()) : std::nullopt;
+}
+
+std::optional<double> quantity_in(std::string_view text, std::string_view unit, bool bare) {
+  constexpr std::string_view kPerRank = "/rank";
+  if (unit == "s") return duration_in(text);
+  if (unit == "s/rank")
+    return text.ends_with(kPerRank) ? duration_in(text.substr(0, text.size() - kPerRank.size())) : std::nullopt;
+  const auto number = take_number(text);
+  if (!number || !(names(text, unit) || (bare && text.empty()))) return std::nullopt;
+  return unit == "%" ? *number * kShare : *number;
+}
+
+wire::Result<double> quantity_or_refusal(std::string_view text, std::string_view unit, bool bare) {
+  const auto value = quantity_in(words::trimmed(text), unit, bare);
+  if (value) return *value;
+  return wire::Error{
+      fmt::format("\"{}\" is no number in {}: {} is what is accepted", words::trimmed(text), unit, example_of(unit))};
+}
+
+/// In which unit a time is shown, and how many of it a second has.
+std::pair<std::string_view, double> scale_of(double value, std::string_view unit) {
+  if (unit == "%") return {"%", 1 / kShare};
+  if (!unit.starts_with("s")) return {unit, 1};
+  const bool per_rank = unit == "s/rank";
+  const double size = std::abs(value);
+  if (size >= 1 || size == 0) return {unit, 1};
+  if (size >= 1e-3) return {per_rank ? "ms/rank" : "ms", 1e3};
+  return {per_rank ? "us/rank" : "us", 1e6};
+}
+
+constexpr int kDigits = 3;
+constexpr int kMostDecimals = 6;
+
+/// The place of the first digit: 0 of 5, 1 of 50, -1 of 0.5.
+int magnitude_of(double value) { return value == 0 ? 0 : int(std::floor(std::log10(std::abs(value)))); }
+
+std::string without_idle_zeros(std::string figure) {
+  if (figure.find('.') == std::string::npos) return figure;
+  figure.erase(figure.find_last_not_of('0') + 1);
+  if (figure.ends_with('.')) figure.pop_back();
+  return figure;
+}
+
+}  // namespace
+
+std::span<const Figure> figures() { return kFigures; }
+
+std::string FigurePath::label() const {
+  if (of_domain()) return fmt::format(fmt::runtime(figure->label), place);
+  const std::string which = place == -1 ? "" : place == -2 ? " of the wave before" : fmt::format(" of wave {}", place);
+  return fmt::format(fmt::runtime(figure->label), which);
+}
+
+wire::Result<FigurePath> parse_figure_path(std::string_view path) {
+  for (const Figure& figure : kFigures) {
+    if (const auto place = place_in(path, figure.path)) return FigurePath{&figure, std::string(path), *place};
+  }
+  std::string known;
+  for (const Figure& figure : kFigures) known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.path);
+  return wire::Error{
+      fmt::format("no finding is at \"{}\"; accepted, with a place for N (-1 is the last): {}", path, known)};
+}
+
+std::string_view units() {
+  static const std::string kAll = fmt::format("{}", fmt::join(kUnits, ", "));
+  return kAll;
+}
+
+bool is_unit(std::string_view unit) { return std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end(); }
+
+wire::Result<double> parse_quantity(std::string_view text, std::string_view unit) {
+  return quantity_or_refusal(text, unit, false);
+}
+
+wire::Result<double> parse_answer(std::string_view text, std::string_view unit) {
+  return quantity_or_refusal(text, unit, true);
+}
+
+std::string quantity_in_words(double value, std::optional<double> error, std::string_view unit) {
+  const auto [shown, scale] = scale_of(value, unit);
+  const double scaled = value * scale, scaled_error = error.value_or(0) * scale;
+  const int significant = kDigits - 1 - magnitude_of(scaled);
+  const int known = scaled_error > 0 ? -magnitude_of(scaled_error) : significant;
+  const int decimals = std::clamp(std::min(known, significant), 0, kMostDecimals);
+  const std::string figure = fmt::format("{:.{}f}", scaled == 0 ? 0 : scaled, decimals);
+  if (!(scaled_error > 0)) {
+    const std::string plain = without_idle_zeros(figure);
+    return fmt::format("{} {}", plain,
+                       plain == "1" && shown.starts_with("ranks") ? "rank" + std::string(shown.substr(5)) : shown);
+  }
+  // An error is rounded up: what is not zero is not shown as zero.
+  const double digit = std::pow(10.0, -decimals);
+  return fmt::format("{} ± {:.{}f} {}", figure, std::ceil(scaled_error / digit - 1e-9) * digit, decimals, shown);
+}
+
+}  // namespace idlewave::lesson

@@ -1,0 +1,362 @@
+#include "monitor/lesson/tutor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "monitor/analysis/plural.h"
+#include "probe/words/noise.h"
+#include "probe/words/quantity.h"
+#include "probe/words/text.h"
+
+namespace idlewave::lesson {
+namespace {
+
+using analysis::DomainStates;
+using analysis::Window;
+using support::Json;
+using support::PageAfter;
+
+constexpr int kSlices = 5;
+constexpr const char* kWayOut = ": wait, press c to end noise and delays, or play the lesson with --simulated.";
+
+/// Of ranks that are held as the page has it; of noise, of the same kind and size.
+bool is_what_is_asked(const wire::Command& given, const wire::Command& wanted) {
+  const auto* hold = std::get_if<wire::DelayOrder>(&wanted.order);
+  const auto* given_hold = std::get_if<wire::DelayOrder>(&given.order);
+  if (hold) return given_hold && given_hold->duration == hold->duration && given.ranks == wanted.ranks;
+  const auto* noise = std::get_if<wire::NoiseOrder>(&wanted.order);
+  const auto* given_noise = std::get_if<wire::NoiseOrder>(&given.order);
+  return noise && given_noise && words::to_words(*noise) == words::to_words(*given_noise);
+}
+
+std::string order_in_words(const wire::Command& order) {
+  if (const auto* hold = std::get_if<wire::DelayOrder>(&order.order))
+    return fmt::format("press i, Enter and y: hold rank {} for {}", order.ranks.front(),
+                       words::format_duration(hold->duration));
+  return fmt::format("press n, Enter and y: noise {} in all ranks",
+                     words::to_words(std::get<wire::NoiseOrder>(order.order)));
+}
+
+bool has_ended(const analysis::Wave& wave) {
+  return wave.up.end != analysis::WaveEnd::kRunning && wave.down.end != analysis::WaveEnd::kRunning;
+}
+
+std::string seconds_in_words(Nanoseconds span) {
+  return fmt::format("{} s", std::chrono::duration_cast<std::chrono::seconds>(span).count());
+}
+
+/// When a domain last changed its state; nothing while a wave is in it, or nothing is known.
+std::optional<Nanoseconds> settled_since(const DomainStates& states, int domains, Nanoseconds now) {
+  Nanoseconds latest{};
+  for (int domain = 0; domain < domains; ++domain) {
+    const analysis::StateChange* change = states.at(domain, now);
+    if (!change || change->state == analysis::DomainState::kDisturbed) return std::nullopt;
+    latest = std::max(latest, change->at);
+  }
+  return latest;
+}
+
+/// "Socket 2 is not in lockstep" of the first that is not, with the number of others.
+std::string out_of_lockstep(const DomainStates& states, int domains, Nanoseconds now) {
+  int first = -1, others = -1;
+  for (int domain = 0; domain < domains; ++domain) {
+    const analysis::StateChange* change = states.at(domain, now);
+    if (change && change->state == analysis::DomainState::kLockstep) continue;
+    if (first < 0) first = domain;
+    ++others;
+  }
+  if (first < 0) return "";
+  const std::string more = others > 0 ? fmt::format(" (nor {} more)", others) : "";
+  return fmt::format("Socket {}{} is not in lockstep", first, more);
+}
+
+/// Standard error of the mean over parts of a window.
+std::optional<double> spread_of(const std::vector<double>& parts) {
+  if (int(parts.size()) < kSlices) return std::nullopt;
+  double mean = 0, square = 0;
+  for (const double part : parts) mean += part / kSlices;
+  for (const double part : parts) square += (part - mean) * (part - mean);
+  return std::sqrt(square / (kSlices - 1) / kSlices);
+}
+
+std::string letter_of(std::size_t choice) { return std::string(1, char('a' + choice)); }
+
+/// By its letter, or as it is written.
+std::optional<std::string> choice_in(std::string_view text, const std::vector<std::string>& choices) {
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (text == choices[i] || text == letter_of(i)) return choices[i];
+  }
+  return std::nullopt;
+}
+
+std::string question_in_words(const Question& ask) {
+  std::string words = ask.question;
+  for (std::size_t i = 0; i < ask.choices.size(); ++i) words += fmt::format(" {}) {}", letter_of(i), ask.choices[i]);
+  return words;
+}
+
+bool is_near(const Question& ask, const Value& answer, const Value& truth) {
+  if (!ask.choices.empty()) return answer == truth;
+  return std::abs(std::get<double>(answer) - std::get<double>(truth)) <= ask.tolerance;
+}
+
+std::string measured_in_words(const Measured& measured, std::string_view unit) {
+  return measured.value ? in_words(*measured.value, measured.error, unit) : "nothing";
+}
+
+std::string outcome_in_words(const Check& check, const Outcome& outcome) {
+  std::string label = check.figure.label();
+  label.front() = char(std::toupper(static_cast<unsigned char>(label.front())));
+  const std::string_view unit = check.figure.figure->unit;
+  std::string words = fmt::format("{}: measured {}, theory {}", label, measured_in_words(outcome.now, unit),
+                                  in_words(check.theory, {}, unit));
+  if (check.before) words += fmt::format("; before the delay {}", measured_in_words(outcome.beside, unit));
+  if (check.beside)
+    words +=
+        fmt::format("; {} {}", check.beside->label(), measured_in_words(outcome.beside, check.beside->figure->unit));
+  return words + ".";
+}
+
+}  // namespace
+
+std::string_view to_words(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kNear: return "near";
+    case Verdict::kFar: return "far";
+    case Verdict::kNone: break;
+  }
+  return "none";
+}
+
+Tutor::Tutor(Course course, Finding find)
+    : course_(std::move(course)), find_(std::move(find)), records_(course_.pages.size()) {}
+
+Stage Tutor::stage_of(std::size_t index) const {
+  const Page& page = course_.pages[index];
+  const PageRecord& record = records_[index];
+  if (record.verdict) return Stage::kSaid;
+  if (page.ask && !record.answer) return Stage::kAsk;
+  if (page.order && record.command == 0) return Stage::kDo;
+  if (page.order && !record.began) return Stage::kSent;
+  return page.checks.empty() ? Stage::kRead : Stage::kWatch;
+}
+
+Stage Tutor::stage() const { return stage_of(index_); }
+
+/// Stays where there is none in that direction.
+std::size_t Tutor::next(std::size_t from, int direction) const {
+  const auto is_open = [&](std::size_t i) {
+    const PageAfter after = course_.pages[i].after;
+    if (after == PageAfter::kAny) return true;
+    const auto verdict = i == 0 ? std::nullopt : records_[i - 1].verdict;
+    if (!verdict) return false;
+    return after == (*verdict == Verdict::kNear  ? PageAfter::kNear
+                     : *verdict == Verdict::kFar ? PageAfter::kFar
+                                                 : PageAfter::kNone);
+  };
+  for (std::size_t i = from + std::size_t(direction); i < course_.pages.size(); i += std::size_t(direction)) {
+    if (is_open(i)) return i;
+  }
+  return from;
+}
+
+void Tutor::turn(int pages) {
+  if (course_.pages.empty()) return;
+  if (pages > 0 && stage() == Stage::kAsk) return;
+  index_ = next(index_, pages > 0 ? 1 : -1);
+}
+
+wire::Status Tutor::answer(std::string_view given) {
+  if (stage() != Stage::kAsk) return wire::Error{"nothing is asked here"};
+  const Question& ask = *page().ask;
+  PageRecord& record = records_[index_];
+  const std::string_view text = words::trimmed(given);
+  Value value;
+  if (ask.choices.empty()) {
+    const auto number = parse_answer(text, ask.unit);
+    if (!number) return number.error();
+    value = *number;
+  } else {
+    const auto choice = choice_in(text, ask.choices);
+    if (!choice) return wire::Error{"answer by " + expected()};
+    value = *choice;
+  }
+  record.answers.emplace_back(text);
+  const bool may_try_again = !ask.hint.empty() && !record.hinted && !is_near(ask, value, ask.answer);
+  if (may_try_again)
+    record.hinted = true;
+  else
+    record.answer = std::move(value);
+  return wire::ok();
+}
+
+void Tutor::ordered(const wire::Command& command) {
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    const bool waits = i == index_ && (stage_of(i) == Stage::kDo || stage_of(i) == Stage::kSent);
+    if (!waits || !is_what_is_asked(command, *course_.pages[i].order)) continue;
+    records_[i].command = command.id;
+    records_[i].broken_premise = premise_;
+  }
+}
+
+void Tutor::observe(const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
+                    const DomainStates& states) {
+  now_ = timeline.now();
+  if (course_.pages.empty() || timeline.empty()) return;
+  for (std::size_t i = 0; i < records_.size(); ++i) watch(i, timeline, waves, states);
+  const bool is_before = stage() == Stage::kAsk || stage() == Stage::kDo;
+  premise_ = page().needs_lockstep && is_before ? out_of_lockstep(states, int(timeline.domains().size()), now_) : "";
+}
+
+void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
+                  const DomainStates& states) {
+  const Page& page = course_.pages[index];
+  PageRecord& record = records_[index];
+  if (stage_of(index) == Stage::kSent) {
+    for (const timeline::CommandRecord& each : timeline.commands()) {
+      if (each.command.id != record.command) continue;
+      if (each.in_effect) record.began = each.began();
+      if (each.answered && !each.accepted) record.command = 0;
+    }
+  }
+  if (stage_of(index) != Stage::kWatch) return;
+  if (!page.order && !record.began && index == index_) record.began = now_;
+  if (!record.began) return;
+  const auto wave =
+      std::find_if(waves.begin(), waves.end(), [&](const analysis::Wave& w) { return w.command == record.command; });
+  const bool is_calm = !page.watch->wave_ended || (wave != waves.end() && has_ended(*wave));
+  if (is_calm && !record.calm_since) record.calm_since = now_;
+  if (!is_calm) record.calm_since.reset();
+  const auto settled = settled_since(states, int(timeline.domains().size()), now_);
+  const Nanoseconds since = std::max({record.calm_since.value_or(now_), settled.value_or(now_), *record.began});
+  if (is_calm && settled && now_ - since >= page.watch->stable) return measure(index, now_);
+  const bool is_over = timeline.ended();
+  if (!is_over && now_ - *record.began < page.watch->at_most) return;
+  if (!is_calm || is_over)
+    close(index, now_, is_over ? "the program ended before it could be measured" : "the wave had not ended in time");
+  else
+    measure(index, now_);
+}
+
+Measured Tutor::look(const FigurePath& figure, Window window) const {
+  const Json found = find_(figure.path, window);
+  if (const auto word = found.as_text()) return {.value = *word, .error = {}};
+  const auto number = found.as_number();
+  if (!number) return {};
+  Measured measured{.value = *number, .error = {}};
+  if (figure.figure->error == ErrorKind::kBeside) measured.error = find_(figure.path + "_error", window).as_number();
+  if (figure.figure->error != ErrorKind::kOverTime) return measured;
+  std::vector<double> parts;
+  const Nanoseconds slice = (window.to - window.from) / kSlices;
+  for (int i = 0; i < kSlices; ++i) {
+    const Nanoseconds from = window.from + i * slice;
+    if (const auto part = find_(figure.path, {from, from + slice}).as_number()) parts.push_back(*part);
+  }
+  measured.error = spread_of(parts);
+  return measured;
+}
+
+Outcome Tutor::measure(const Check& check, const PageRecord& record, Window window) const {
+  Outcome outcome{.now = look(check.figure, window), .beside = {}};
+  const Nanoseconds length = window.to - window.from;
+  if (check.before && record.began) outcome.beside = look(check.figure, {*record.began - length, *record.began});
+  if (check.beside) outcome.beside = look(*check.beside, window);
+  if (!outcome.now.value) return outcome;
+  const double* number = std::get_if<double>(&*outcome.now.value);
+  const double* theory = std::get_if<double>(&check.theory);
+  if (bool(number) == bool(theory))
+    outcome.holds = number ? std::abs(*number - *theory) <= check.tolerance : *outcome.now.value == check.theory;
+  return outcome;
+}
+
+void Tutor::measure(std::size_t index, Nanoseconds now) {
+  PageRecord& record = records_[index];
+  const Window window{std::max(now - course_.pages[index].watch->stable, Nanoseconds{0}), now};
+  for (const Check& check : course_.pages[index].checks) record.outcomes.push_back(measure(check, record, window));
+  close(index, now, "");
+}
+
+void Tutor::close(std::size_t index, Nanoseconds now, std::string why_none) {
+  const Page& page = course_.pages[index];
+  PageRecord& record = records_[index];
+  record.measured_at = now;
+  record.why_none = std::move(why_none);
+  const bool is_seen = !record.outcomes.empty() && std::ranges::all_of(record.outcomes, &Outcome::holds);
+  if (!is_seen) {
+    record.verdict = Verdict::kNone;
+  } else if (!page.ask) {
+    record.verdict = Verdict::kNear;
+  } else {
+    const Value& truth = page.ask->choices.empty() ? *record.outcomes.front().now.value : page.ask->answer;
+    record.verdict = is_near(*page.ask, *record.answer, truth) ? Verdict::kNear : Verdict::kFar;
+  }
+}
+
+std::string Tutor::locked() const {
+  if (course_.pages.empty()) return "";
+  return stage() == Stage::kAsk ? "the lesson asks something first: Enter, then your answer" : "";
+}
+
+std::string Tutor::expected() const {
+  if (!page().ask) return "";
+  const Question& ask = *page().ask;
+  if (!ask.choices.empty()) return fmt::format("a letter, a to {}", letter_of(ask.choices.size() - 1));
+  return ask.unit == "s" || ask.unit == "s/rank"
+             ? fmt::format("a time with its unit, as in {}", ask.unit == "s" ? "400 ms" : "25 ms/rank")
+             : fmt::format("a number in {}", ask.unit);
+}
+
+std::string Tutor::watching_in_words() const {
+  const PageRecord& record = records_[index_];
+  const Nanoseconds so_far = now_ - record.began.value_or(now_);
+  const std::string watching = fmt::format("Watching, {}: until ", seconds_in_words(so_far));
+  if (page().watch->wave_ended && !record.calm_since) return watching + "the wave has ended.";
+  return fmt::format("{}all sockets have kept their state for {}.", watching, seconds_in_words(page().watch->stable));
+}
+
+std::string Tutor::found_in_words() const {
+  const PageRecord& record = records_[index_];
+  std::string words;
+  if (page().ask && record.answer)
+    words += fmt::format("You said {}. ", in_words(*record.answer, {}, page().ask->unit));
+  for (std::size_t i = 0; i < record.outcomes.size(); ++i)
+    words += outcome_in_words(page().checks[i], record.outcomes[i]) + " ";
+  if (!record.broken_premise.empty())
+    words += fmt::format("When the delay was ordered: {}, so this need not be the work of the delay. ",
+                         record.broken_premise);
+  if (!record.why_none.empty()) words += fmt::format("Nothing was measured: {}. ", record.why_none);
+  switch (*record.verdict) {
+    case Verdict::kNear: return words + page().say.near;
+    case Verdict::kFar: return words + page().say.far;
+    case Verdict::kNone: return words + page().say.none;
+  }
+  return words;
+}
+
+std::string Tutor::words() const {
+  if (course_.pages.empty()) return "";
+  const PageRecord& record = records_[index_];
+  switch (stage()) {
+    case Stage::kRead: return "";
+    case Stage::kAsk: {
+      const std::string question = question_in_words(*page().ask);
+      return record.hinted
+                 ? fmt::format("You said {}. A hint: {} {}", record.answers.back(), page().ask->hint, question)
+                 : question;
+    }
+    case Stage::kDo: {
+      std::string order = order_in_words(*page().order);
+      order.front() = char(std::toupper(static_cast<unsigned char>(order.front())));
+      return order + "." + (premise_.empty() ? "" : " " + premise_ + kWayOut);
+    }
+    case Stage::kSent: return "Sent; it takes effect before the rank's next step.";
+    case Stage::kWatch: return watching_in_words();
+    case Stage::kSaid: return found_in_words();
+  }
+  return "";
+}
+
+}  // namespace idlewave::lesson

@@ -1,0 +1,122 @@
+#include "monitor/view/lesson_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "monitor/view/pieces.h"
+#include "monitor/view/text.h"
+
+namespace idlewave::view {
+
+namespace {
+
+/// "Enter answers · Backspace back · L all of it", or shorter.
+std::string keys_in_words(const Lesson& lesson, int columns, bool covers) {
+  const std::string on = !lesson.expected.empty() ? "Enter answer" : lesson.has_next ? "Enter next page" : "";
+  const std::string back = lesson.has_previous ? "Backspace back" : "";
+  const std::string all = covers ? "↑↓ · Esc closes" : "L all of it";
+  const auto joined = [](const std::vector<std::string>& parts) {
+    std::string line;
+    for (const std::string& part : parts) {
+      if (!part.empty()) line += (line.empty() ? "" : " · ") + part;
+    }
+    return line;
+  };
+  const std::string short_on = on.empty() ? "" : "Enter";
+  const std::string short_back = back.empty() ? "" : "Bksp";
+  const std::string short_all = covers ? "↑↓ Esc" : "L";
+  return longest_fitting(
+      {joined({on, back, all}), joined({on, back, short_all}), joined({short_on, short_back, short_all})}, columns);
+}
+
+std::string heading(const Lesson& lesson) { return fmt::format("LESSON {} of {} · ", lesson.page, lesson.pages); }
+
+void append(std::vector<LessonLine>& lines, const std::string& paragraph, int columns, Ink ink, bool bold = false) {
+  if (paragraph.empty()) return;
+  for (std::string& line : wrapped(paragraph, std::max(columns, 1))) lines.push_back({std::move(line), ink, bold});
+}
+
+/// At most `rows` of them; the last ends with "…" where some are left out.
+void cut(std::vector<LessonLine>& lines, int rows, int columns) {
+  if (static_cast<int>(lines.size()) <= rows) return;
+  lines.resize(static_cast<std::size_t>(std::max(rows, 0)));
+  if (lines.empty()) return;
+  std::string& last = lines.back().text;
+  last = shortened(last, std::max(columns - 1, 1));
+  if (!last.ends_with("…")) last += "…";
+}
+
+std::vector<LessonLine> all_lines(const Lesson& lesson, int columns) {
+  std::vector<LessonLine> lines;
+  append(lines, fmt::format("LESSON {} of {} · {}", lesson.page, lesson.pages, lesson.title), columns, Ink::kTitle,
+         true);
+  append(lines, lesson.text, columns, Ink::kLesson);
+  if (!lesson.now.empty()) lines.push_back({});
+  append(lines, lesson.now, columns, Ink::kStrong, true);
+  if (!lesson.premise.empty()) append(lines, lesson.premise, columns, Ink::kWarning);
+  lines.push_back({});
+  append(lines, lesson.figure, columns, Ink::kDim);
+  append(lines, lesson.source, columns, Ink::kDim);
+  return lines;
+}
+
+/// The first line that may stand at the top.
+int last_line(const Lesson& lesson, Size size) {
+  const auto lines = all_lines(lesson, size.columns - 2);
+  return std::max(static_cast<int>(lines.size()) - std::max(size.rows - 1, 1), 0);
+}
+
+}  // namespace
+
+std::vector<LessonLine> lesson_lines(const Lesson& lesson, Size room) {
+  if (room.rows <= 0) return {};
+  const int columns = room.columns;
+  const int rest = room.rows - 1;
+  const std::string figure = lesson.figure.empty() ? "" : " (" + lesson.figure + ")";
+  std::string keys = keys_in_words(lesson, columns, false);
+  if (rest == 0) keys = longest_fitting({heading(lesson) + keys, keys}, columns);
+  if (rest == 1) keys = longest_fitting({keys + figure, keys}, columns);
+  std::vector<LessonLine> now, text;
+  const bool only_now = rest == 1 && !lesson.now.empty();
+  append(now, (only_now ? heading(lesson) : "") + lesson.now, columns, Ink::kStrong);
+  append(text, heading(lesson) + lesson.text + figure, columns, Ink::kLesson);
+  // One line of the text stays, as it says which page this is.
+  cut(now, rest > 1 ? rest - 1 : rest, columns);
+  cut(text, rest - static_cast<int>(now.size()), columns);
+  text.insert(text.end(), now.begin(), now.end());
+  text.push_back({std::move(keys), Ink::kKeyHint, true});
+  return text;
+}
+
+void scroll_lesson(State& state, const Model& model, Size size, int lines) {
+  if (!model.session.lesson) return;
+  state.scrolled[kLessonKey] =
+      std::clamp(state.scrolled_by(kLessonKey) + lines, 0, last_line(*model.session.lesson, size));
+}
+
+void draw_lesson_page(Canvas& canvas, const State& state, const Model& model) {
+  const Lesson& lesson = *model.session.lesson;
+  const Size size = canvas.size();
+  canvas.fill(0, 0, size.columns, size.rows, Cell{});
+  const auto lines = all_lines(lesson, size.columns - 2);
+  const int room = std::max(size.rows - 1, 1), first = std::min(state.scrolled_by(kLessonKey), last_line(lesson, size));
+  for (int y = 0; y < room && first + y < static_cast<int>(lines.size()); ++y) {
+    const LessonLine& line = lines[static_cast<std::size_t>(first + y)];
+    canvas.text(1, y, line.text, line.ink, Ink::kDefault, line.bold);
+  }
+  if (size.rows > 1)
+    canvas.text(1, size.rows - 1, keys_in_words(lesson, size.columns - 2, true), Ink::kKeyHint, Ink::kDefault, true);
+}
+
+void draw_lesson_reminder(Canvas& canvas, const Layout& layout, const Model& model) {
+  if (layout.axis < 0) return;
+  const Lesson& lesson = *model.session.lesson;
+  const int columns = layout.map.width / 2;
+  const std::string words =
+      longest_fitting({fmt::format(" L lesson {} of {}", lesson.page, lesson.pages), " L lesson", " L"}, columns);
+  canvas.text(layout.map.x + layout.map.width - columns_of(words), layout.axis, words, Ink::kKeyHint, Ink::kDefault,
+              true);
+}
+
+}  // namespace idlewave::view

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Plays the lessons that are shipped, as a student who answers by theory. Usage: lessons_test.py FOLDER-OF-PROGRAMS FOLDER-OF-SCENARIOS"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+import unittest
+
+BIN, SCENARIOS = pathlib.Path(sys.argv.pop(1)), pathlib.Path(sys.argv.pop(1))
+PATIENCE = 100 * float(os.environ.get("IDLEWAVE_TEST_PATIENCE", 1))
+
+
+class Lessons(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+        (self.path / "sessions").mkdir(mode=0o700)
+
+    def demo(self, *arguments):
+        environment = os.environ | {"IDLEWAVE_DIR": str(self.path / "sessions")}
+        return subprocess.run([BIN / "idlewave", "demo", *arguments], capture_output=True, text=True, timeout=PATIENCE, env=environment,
+                              stdin=subprocess.DEVNULL)
+
+    def lessons(self):
+        scenarios = {path.stem: tomllib.loads(path.read_text()) for path in sorted(SCENARIOS.glob("*.toml"))}
+        return {name: scenario for name, scenario in scenarios.items() if "lesson" in scenario}
+
+    def refused(self, text, says):
+        file = self.path / "l.toml"
+        file.write_text(text)
+        done = self.demo(file, "--headless", "--simulated")
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_every_lesson_shows_its_effect_on_simulated_ranks(self):
+        played = 0
+        for name, scenario in self.lessons().items():
+            if scenario["program"]["kernel"] not in ("core", "memory"):
+                continue
+            with self.subTest(name):
+                answers = self.path / f"{name}.json"
+                done = self.demo(name, "--headless", "--simulated", "--answers", answers)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                pages = json.loads(answers.read_text())["pages"]
+                measured = [page for page in pages if page["checks"]]
+                self.assertEqual([page["verdict"] for page in measured], ["near"] * len(measured))
+                self.assertGreaterEqual(len(measured), 1)
+                self.assertEqual(len(re.findall(r"^page \d+ of \d+: ", done.stdout, re.MULTILINE)), len(measured))
+                self.assertNotRegex(done.stdout, r"[{}]")
+                played += 1
+        self.assertGreaterEqual(played, 7)
+
+    def test_a_simulated_lesson_comes_to_the_same_figures_every_time(self):
+        runs = []
+        for _ in range(2):
+            answers = self.path / "a.json"
+            self.assertEqual(self.demo("memory-bound", "--headless", "--simulated", "--answers", answers).returncode, 0)
+            runs.append(json.loads(answers.read_text()) | {"session": None})
+        self.assertEqual(*runs)
+
+    def test_a_lesson_whose_effect_is_not_seen_fails(self):
+        text = (SCENARIOS / "core-bound.toml").read_text().replace('theory = "1 rank/step"', 'theory = "2 ranks/step"', 1)
+        (self.path / "wrong.toml").write_text(text)
+        done = self.demo(self.path / "wrong.toml", "--headless", "--simulated")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not every effect of the lesson was seen", done.stderr)
+
+    def test_the_list_has_the_figure_of_each(self):
+        listed = self.demo("--list").stdout
+        for name, scenario in self.lessons().items():
+            self.assertIn(f"{name:16} {scenario['lesson']['summary']}\n{'':16} {scenario['lesson']['figure']}\n", listed)
+
+    def test_every_path_of_a_lesson_is_a_key_of_the_report(self):
+        file = self.path / "l.toml"
+        file.write_text((SCENARIOS / "memory-bound.toml").read_text().replace("domains.1.active_mean", "nowhere"))
+        paths = self.demo(file, "--headless", "--simulated").stderr.split("accepted, with a place for N (-1 is the last): ")[1].split()
+        report = json.loads(self.demo("memory-bound", "--headless", "--simulated", "--json").stdout)
+        self.assertGreaterEqual(len(paths), 15)
+        for path in paths:
+            value = report
+            for key in path.rstrip(",").split("."):
+                value = value[-1] if key == "N" else value[key]
+            self.assertIsInstance(value, (int, float, str), path)
+
+    def test_mistakes_are_named_by_file_line_and_key(self):
+        good = (SCENARIOS / "core-bound.toml").read_text()
+        lines = good.splitlines()
+        for key, instead, says in (
+                ('path = "waves.-1.up.end"', 'path = "waves.-1.up.ends"', "lesson.page.check.path: no finding is at"),
+                ('tolerance = "0.2 ranks/step"', 'tolerance = "0.2"', 'lesson.page.check.tolerance: "0.2" is no number in ranks/step'),
+                ('answer = "annihilated"', 'answer = "gone"', 'lesson.page.ask.answer: "gone" is none of the choices: annihilated'),
+                ('text = "{ranks} ranks on', 'after = "far"\ntext = "{ranks} ranks on',
+                 "lesson.page.after: leads nowhere: the page can't be reached")):
+            number = next(i for i, line in enumerate(lines, 1) if line.startswith(key))
+            self.refused(good.replace(key, instead, 1), f"l.toml:{number}: {says}")
+
+    def test_answers_that_cant_be_kept_are_refused_before_anything_starts(self):
+        done = self.demo("core-bound", "--headless", "--simulated", "--answers", self.path / "no" / "folder.json")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("the answers could not be written to", done.stderr)
+        scenario = self.path / "plain.toml"
+        scenario.write_text((SCENARIOS / "core-bound.toml").read_text().split("[lesson]")[0])
+        done = self.demo(scenario, "--headless", "--simulated", "--answers", self.path / "a.json")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("asks nothing", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

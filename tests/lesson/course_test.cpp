@@ -1,0 +1,200 @@
+#include "monitor/lesson/course.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace idlewave::lesson {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kProgram = R"([machine]
+ranks = 40
+ranks_per_domain = 10
+core_bandwidth = "10 GB/s"
+domain_bandwidth = "50 GB/s"
+[program]
+steps = 10
+kernel = "memory"
+volume = "1 MB"
+[lesson]
+title = "T"
+summary = "S"
+)";
+
+constexpr const char* kPage = R"([[lesson.page]]
+text = "{ranks} ranks, rank {rank} for {hold}, opposite {opposite}"
+premise = "lockstep"
+[lesson.page.ask]
+question = "How many of {ranks_per_socket}?"
+unit = "ranks"
+tolerance = "1 rank"
+answer = "{saturation} ranks"
+hint = "Feed."
+[lesson.page.do]
+rank = 5
+hold = "2 s"
+[lesson.page.until]
+wave = "ended"
+[[lesson.page.check]]
+path = "domains.1.active_mean"
+theory = "{saturation} ranks"
+tolerance = "1 rank"
+[lesson.page.say]
+near = "n"
+far = "f"
+none = "0"
+)";
+
+/// The whole file, with one part of its page replaced.
+std::string file_with(const std::string& part, const std::string& instead) {
+  std::string page = kPage;
+  const auto at = page.find(part);
+  EXPECT_NE(at, std::string::npos) << part;
+  return kProgram + page.replace(at, part.size(), instead);
+}
+
+/// What is said of a file, by the reader of scenarios or by the one of lessons; empty: nothing.
+std::string complaint_of(const std::string& file) {
+  const auto scenario = support::parse_scenario(file, "l.toml");
+  if (!scenario) return scenario.error().message;
+  const auto course = make_course(*scenario, true);
+  return course ? "" : course.error().message;
+}
+
+TEST(Course, HasTheNumbersOfTheRun) {
+  const auto scenario = support::parse_scenario(file_with("hold = \"2 s\"", "hold = \"2 s\""), "l.toml",
+                                                std::vector<std::string>{"machine.ranks=20"});
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  const auto course = make_course(*scenario, false);
+  ASSERT_TRUE(course) << course.error().message;
+  const Page& page = course->pages.at(0);
+  EXPECT_EQ(page.text, "20 ranks, rank 5 for 2 s, opposite 15");
+  EXPECT_EQ(page.ask->question, "How many of 10?");
+  EXPECT_EQ(std::get<double>(page.ask->answer), 5);
+  EXPECT_EQ(std::get<double>(page.checks.at(0).theory), 5);
+  EXPECT_EQ(page.order->ranks, std::vector<wire::Rank>{5});
+  EXPECT_TRUE(page.needs_lockstep);
+}
+
+TEST(Course, HoldsAnotherRankWhereThereAreFewer) {
+  const auto scenario = support::parse_scenario(file_with("rank = 5", "rank = 25"), "l.toml",
+                                                std::vector<std::string>{"machine.ranks=20"});
+  const auto course = make_course(*scenario, false);
+  ASSERT_TRUE(course) << course.error().message;
+  EXPECT_EQ(course->pages[0].order->ranks, std::vector<wire::Rank>{5});
+}
+
+struct Mistake {
+  const char* part;
+  const char* instead;
+  const char* says;
+};
+
+TEST(Course, NamesThePlaceOfAMistakeAndWhatWouldBeAccepted) {
+  const std::vector<Mistake> mistakes = {
+      {"domains.1.active_mean", "domains.1.active",
+       "lesson.page.check.path: no finding is at \"domains.1.active\"; accepted"},
+      {"domains.1.active_mean", "domains.4.active_mean",
+       "lesson.page.check.path: there is no socket 4: this scenario has sockets 0 to 3"},
+      {"domains.1.active_mean", "domains.-5.active_mean", "there is no socket -5"},
+      {"unit = \"ranks\"", "unit = \"sockets\"", "lesson.page.ask.unit: \"sockets\" is none of ranks, ranks/step"},
+      {"unit = \"ranks\"", "unit = \"s\"",
+       "lesson.page.ask.answer: \"5 ranks\" is no number in s: 400 ms is what is accepted"},
+      {"unit = \"ranks\"\ntolerance = \"1 rank\"\nanswer = \"{saturation} ranks\"",
+       "unit = \"s\"\ntolerance = \"1 ms\"\nanswer = \"1 s\"",
+       "lesson.page.ask.unit: must be the unit of what is checked first: \"ranks\""},
+      {"tolerance = \"1 rank\"\nanswer", "tolerance = \"1\"\nanswer",
+       "lesson.page.ask.tolerance: \"1\" is no number in ranks: 5 ranks is what is accepted"},
+      {"tolerance = \"1 rank\"\nanswer", "tolerance = 1\nanswer",
+       "lesson.page.ask.tolerance: must be a text in quotes"},
+      {"tolerance = \"1 rank\"\nanswer", "tolerance = \"-1 rank\"\nanswer",
+       "lesson.page.ask.tolerance: must not be below zero"},
+      {"tolerance = \"1 rank\"\nanswer", "answer",
+       "lesson.page.ask.tolerance: is missing; write tolerance = \"1 ranks\""},
+      {"tolerance = \"1 rank\"\n[lesson.page.say]", "[lesson.page.say]",
+       "lesson.page.check.path: needs a tolerance in ranks: add tolerance"},
+      {"question = \"How many of {ranks_per_socket}?\"", "", "lesson.page.ask.question: is missing"},
+      {"unit = \"ranks\"", "choices = [\"a\", \"b\"]",
+       "lesson.page.ask.tolerance: goes with a number; leave it out beside choices"},
+      {"unit = \"ranks\"\ntolerance = \"1 rank\"\nanswer = \"{saturation} ranks\"",
+       "choices = [\"yes\", \"no\"]\nanswer = \"maybe\"",
+       "lesson.page.ask.answer: \"maybe\" is none of the choices: yes, no"},
+      {"unit = \"ranks\"\ntolerance = \"1 rank\"\nanswer = \"{saturation} ranks\"",
+       "choices = [\"yes\"]\nanswer = \"yes\"", "lesson.page.ask.choices: must be two to 9"},
+      {"rank = 5", "rank = 40", "lesson.page.do: there is no rank 40: this scenario has ranks 0 to 39"},
+      {"rank = 5", "noise = \"exp:1ms\"", "lesson.page.do.hold: and noise exclude each other"},
+      {"rank = 5\nhold = \"2 s\"\n[lesson.page.until]\nwave = \"ended\"", "noise = \"exp:1\"\n[lesson.page.until]",
+       "lesson.page.do.noise: "},
+      {"hold = \"2 s\"", "hold = \"2\"", "lesson.page.do.hold: "},
+      {"hold = \"2 s\"", "hold = \"2 h\"", "lesson.page.do.hold: "},
+      {"[lesson.page.do]\nrank = 5\nhold = \"2 s\"", "",
+       "lesson.page.until.wave: needs a rank that is held on this page"},
+      {"wave = \"ended\"", "wave = \"begun\"", "lesson.page.until.wave: \"begun\" is not one of ended"},
+      {"wave = \"ended\"", "at_most = \"1 s\"", "lesson.page.until.at_most: must not be less than stable"},
+      {"premise = \"lockstep\"", "premise = \"order\"", "lesson.page.premise: \"order\" is not one of lockstep"},
+      {"premise = \"lockstep\"", "after = \"far\"", "lesson.page.after: leads nowhere: the page can't be reached"},
+      {"[[lesson.page.check]]\npath = \"domains.1.active_mean\"\ntheory = \"{saturation} ranks\"\ntolerance = \"1 "
+       "rank\"",
+       "", "lesson.page.ask: goes with a figure that is measured; add [[lesson.page.check]]"},
+      {"[lesson.page.say]\nnear = \"n\"\nfar = \"f\"\nnone = \"0\"", "", "lesson.page.say: is missing"},
+      {"near = \"n\"", "nigh = \"n\"", "lesson.page.say.nigh: is not known here; known: near, far, none"},
+      {"text = ", "txt = ", "lesson.page.text: is missing"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const std::string complaint = complaint_of(file_with(mistake.part, mistake.instead));
+    EXPECT_THAT(complaint, testing::StartsWith("l.toml:")) << mistake.says;
+    EXPECT_THAT(complaint, HasSubstr(mistake.says));
+    EXPECT_EQ(complaint.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Course, NamesTheLineOfAPageThatCantBeReached) {
+  const std::string second = "[[lesson.page]]\ntext = \"t\"\nafter = \"far\"\n";
+  EXPECT_EQ(complaint_of(std::string(kProgram) + kPage + second), "")
+      << "the page before asks, so one can be far from it";
+  const std::string unasked = std::string(kProgram) + "[[lesson.page]]\ntext = \"t\"\n" + second;
+  EXPECT_EQ(complaint_of(unasked),
+            "l.toml:17: lesson.page.after: leads nowhere: the page can't be reached, as the one before it measures "
+            "nothing; leave it out");
+}
+
+TEST(Course, WantsOneOfTheWordsOfAFindingThatIsOne) {
+  const std::string check = "path = \"domains.1.active_mean\"\ntheory = \"{saturation} ranks\"\ntolerance = \"1 rank\"";
+  const std::string ask = "unit = \"ranks\"\ntolerance = \"1 rank\"\nanswer = \"{saturation} ranks\"";
+  const auto with = [&](const std::string& instead) {
+    std::string file = file_with(ask, "choices = [\"a\", \"b\"]\nanswer = \"a\"");
+    return file.replace(file.find(check), check.size(), instead);
+  };
+  EXPECT_EQ(complaint_of(with("path = \"waves.-1.up.end\"\ntheory = \"annihilated\"")), "");
+  EXPECT_THAT(complaint_of(with("path = \"waves.-1.up.end\"\ntheory = \"gone\"")),
+              HasSubstr("lesson.page.check.theory: \"gone\" is none of annihilated, boundary"));
+  EXPECT_THAT(complaint_of(with("path = \"waves.-1.up.end\"\ntheory = \"annihilated\"\ntolerance = \"1 rank\"")),
+              HasSubstr("lesson.page.check.tolerance: goes with a number"));
+}
+
+TEST(Course, IsSoundInEachLessonThatIsShipped) {
+  int lessons = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(IDLEWAVE_SCENARIOS)) {
+    if (entry.path().extension() != ".toml") continue;
+    const auto scenario = support::load_scenario(entry.path());
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    if (!scenario->lesson) continue;
+    ++lessons;
+    const auto course = make_course(*scenario, true);
+    ASSERT_TRUE(course) << course.error().message;
+    ASSERT_FALSE(course->pages.empty()) << entry.path();
+    for (const Page& page : course->pages) {
+      EXPECT_EQ(page.text.find('{'), std::string::npos) << page.text;
+      if (page.ask) EXPECT_FALSE(page.ask->hint.empty()) << entry.path();
+      if (!page.checks.empty()) EXPECT_FALSE(page.say.near.empty() || page.say.none.empty()) << entry.path();
+    }
+  }
+  EXPECT_GE(lessons, 8);
+}
+
+}  // namespace
+}  // namespace idlewave::lesson
