@@ -58,7 +58,7 @@ void RingWriter::choose(Nanoseconds now) {
   const std::uint64_t events = head_ - looked_head_;
   const bool is_fast =
       events >= look_every() && now.count() - looked_ns_ < static_cast<std::int64_t>(events) * kShortestGap;
-  is_summing_ = mask_ + 1 >= kSmallestRing && (is_fast || is_filling());
+  is_summing_ = may_sum() && (is_fast || is_filling());
   note_look(now);
 }
 

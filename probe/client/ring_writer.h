@@ -75,7 +75,8 @@ class RingWriter {
   void look_at_agent(std::uint64_t reserved);
   std::int64_t room() const { return static_cast<std::int64_t>(limit_ - head_); }
   bool is_filling() const { return room() < static_cast<std::int64_t>((mask_ + 1) / 4); }
-  std::uint64_t look_every() const { return (mask_ + 1) / 16; }
+  bool may_sum() const { return mask_ + 1 >= kSmallestRing; }
+  std::uint64_t look_every() const { return may_sum() ? (mask_ + 1) / 16 : mask_ + 1; }
   void choose(wire::Nanoseconds now);
   void leave_sums_if_slow(wire::Nanoseconds now);
   void note_look(wire::Nanoseconds now);

@@ -12,10 +12,10 @@ namespace idlewave::client {
 /// the sums at any time (shm::SharedRun). One thread.
 class RunSum {
  public:
-  static constexpr std::int64_t kLongPhase = 50'000;     ///< ns; is told by itself.
-  static constexpr std::int64_t kLongestRun = 2'000'000; ///< ns; a picture's finest columns are of this size.
-  static constexpr std::int64_t kShortStep = 100'000;    ///< ns; may be left out.
-  static constexpr std::uint64_t kFew = 4;               ///< Phases that are told one by one all the same.
+  static constexpr std::int64_t kLongPhase = 50'000;      ///< ns; is told by itself.
+  static constexpr std::int64_t kLongestRun = 2'000'000;  ///< ns; a picture's finest columns are of this size.
+  static constexpr std::int64_t kShortStep = 100'000;     ///< ns; may be left out.
+  static constexpr std::uint64_t kFew = 4;                ///< Phases that are told one by one all the same.
 
   void attach(shm::SharedRun& shared) { shared_ = &shared; }
 
@@ -48,9 +48,9 @@ class RunSum {
   shm::Run run_;
   std::int64_t begin_ns_ = kNever;
   std::uint32_t latest_ = 0;  ///< Where time was added last.
-  std::int64_t step_ns_ = 0;     ///< When the latest step began.
-  bool step_is_due_ = true;      ///< The next one is to be told.
-  bool has_step_ = false;        ///< The run, that is not told.
+  std::int64_t step_ns_ = 0;  ///< When the latest step began.
+  bool step_is_due_ = true;   ///< The next one is to be told.
+  bool has_step_ = false;     ///< The run, that is not told.
   wire::Event events_[kFew];
 };
 

@@ -163,7 +163,8 @@ std::vector<Sums> sums_between(const std::vector<Event>& events, const std::vect
     std::int64_t from = events[i].time.count();
     while (k < all.size() && moments[k + 1] <= from) ++k;
     for (std::size_t j = k; j < all.size() && moments[j] < to; ++j)
-      all[j][std::size_t(events[i].phase)] += std::max<std::int64_t>(0, std::min(to, moments[j + 1]) - std::max(from, moments[j]));
+      all[j][std::size_t(events[i].phase)] +=
+          std::max<std::int64_t>(0, std::min(to, moments[j + 1]) - std::max(from, moments[j]));
   }
   return all;
 }
@@ -324,8 +325,9 @@ TEST_F(Runs, AddUpBesideWhatALateAgentHasLost) {
     rank.drain();
     ASSERT_TRUE(test::times_never_decrease(rank.told()));
     ASSERT_NO_FATAL_FAILURE(expect_exact_sums(rank));
-    const std::uint64_t told = phases_told(rank.told()) + others(rank.told()).size() + number_of(rank.told(), EventKind::kStep) -
-                               number_of(rank.told(), EventKind::kDropped) + lost(rank.told());
+    const std::uint64_t told = phases_told(rank.told()) + others(rank.told()).size() +
+                               number_of(rank.told(), EventKind::kStep) - number_of(rank.told(), EventKind::kDropped) +
+                               lost(rank.told());
     ASSERT_LE(told, rank.life().size());
     ASSERT_GE(told + number_of(rank.life(), EventKind::kStep), rank.life().size());
   }
