@@ -14,9 +14,9 @@ using timeline::Timeline;
 
 /// Send to one rank, and no pair counts it: the request was made elsewhere, or the target is one of a window.
 constexpr std::array kNotCounted = {
-    "MPI_Start", "MPI_Startall",   "MPI_Pready",         "MPI_Pready_list", "MPI_Pready_range", "MPI_Put",
-    "MPI_Get",   "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap",
-    "MPI_Rput",  "MPI_Rget",       "MPI_Raccumulate",    "MPI_Rget_accumulate"};
+    "MPI_Start", "MPI_Startall",    "MPI_Pready",         "MPI_Pready_list",  "MPI_Pready_range",     "MPI_Put",
+    "MPI_Get",   "MPI_Accumulate",  "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap", "MPI_Rput",
+    "MPI_Rget",  "MPI_Raccumulate", "MPI_Rget_accumulate"};
 
 void add(Traffic& sum, std::uint64_t messages, std::uint64_t bytes) {
   sum.messages += messages;

@@ -89,7 +89,8 @@ std::string not_counted_text(const Matrix& matrix) {
     text += fmt::format("  {} ({}) of them to receivers that were not told apart\n",
                         analysis::plural(matrix.others.messages, "message"), words::format_bytes(matrix.others.bytes));
   if (!matrix.not_counted.empty())
-    text += wire::printable(fmt::format("  not counted among them: what {} moved\n", fmt::join(matrix.not_counted, ", ")));
+    text +=
+        wire::printable(fmt::format("  not counted among them: what {} moved\n", fmt::join(matrix.not_counted, ", ")));
   return text;
 }
 
@@ -97,8 +98,8 @@ std::string matrix_text(const Matrix& matrix) {
   std::string text = fmt::format("{} from rank to rank, {}", analysis::plural(matrix.all.messages, "message"),
                                  words::format_bytes(matrix.all.bytes));
   if (matrix.all.bytes > 0)
-    text += fmt::format(": {} to another socket of the node, {} to another node", share_text(matrix.across_domains, matrix.all),
-                        share_text(matrix.across_nodes, matrix.all));
+    text += fmt::format(": {} to another socket of the node, {} to another node",
+                        share_text(matrix.across_domains, matrix.all), share_text(matrix.across_nodes, matrix.all));
   text += "\n";
   for (std::size_t i = 0; i < std::min(matrix.pairs.size(), kShownPairs); ++i) {
     const analysis::PairUse& pair = matrix.pairs[i];

@@ -78,8 +78,7 @@ std::int64_t carried_in_group(const Arguments<call, form>& in) {
   } else if constexpr (rule == Carries::kScatter) {
     return in.is_root() ? times(in.ranks(), in.template block<In::place("sendcount"), In::place("sendtype")>()) : 0;
   } else if constexpr (rule == Carries::kScatterv) {
-    return in.is_root() ? times(in.sum(words[In::place("sendcounts")]),
-                                size_of<form>(words[In::place("sendtype")]))
+    return in.is_root() ? times(in.sum(words[In::place("sendcounts")]), size_of<form>(words[In::place("sendtype")]))
                         : 0;
   } else if constexpr (rule == Carries::kOwn) {
     return in.template block<In::place("recvcount"), In::place("recvtype")>();

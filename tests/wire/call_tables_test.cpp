@@ -26,11 +26,10 @@ constexpr std::uint64_t less(std::uint64_t difference) { return 2 * difference -
 TEST(CallTables, AreReadAsTheyAreDescribed) {
   std::vector<RankCalls> calls;
   ASSERT_TRUE(unpack_calls(numbers({
-                               1, 2, 'a', 'b',             // a name
-                               1, more(8), 100,            // rank 7, process 100
-                               1, 0, 10, 20, 3, 4000, 900, // "ab"
-                               2, less(2), 5, 6, more(4), 7, 8,
-                               9, 11,
+                               1, 2,       'a', 'b',                      // a name
+                               1, more(8), 100,                           // rank 7, process 100
+                               1, 0,       10,  20,  3,       4000, 900,  // "ab"
+                               2, less(2), 5,   6,   more(4), 7,    8,   9, 11,
                            }),
                            calls));
   const RankCalls expected{.rank = 7,
@@ -40,8 +39,8 @@ TEST(CallTables, AreReadAsTheyAreDescribed) {
                            .other_messages = 9,
                            .other_bytes = 11};
   EXPECT_EQ(calls, std::vector{expected});
-  EXPECT_EQ(pack_calls(calls), numbers({1, 2, 'a', 'b', 1, more(8), 100, 1, 0, 10, 20, 3, 4000, 900, 2, less(2), 5, 6,
-                                        more(4), 7, 8, 9, 11}));
+  EXPECT_EQ(pack_calls(calls), numbers({1,    2,   'a', 'b',     1, more(8), 100,     1, 0, 10, 20, 3,
+                                        4000, 900, 2,   less(2), 5, 6,       more(4), 7, 8, 9,  11}));
 }
 
 TEST(CallTables, WithMoreThanTheirBytesCanHoldAreRefused) {
