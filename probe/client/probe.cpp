@@ -151,7 +151,8 @@ void stop() {
   const KeptErrno kept;
   switch_off();
   if (probe.pid != getpid()) return;  // A copy of the rank, made behind fork's back.
-  if (probe.partners.is_used()) tell_partners();
+  // A step that breaks off before its first wait says nothing of the others.
+  if (probe.partners.has_waited()) tell_partners();
   probe.lane.stop();
   probe.membership.leave();
 }

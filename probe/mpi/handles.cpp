@@ -109,6 +109,20 @@ int Handles::own_rank_in(Key comm) const {
   return library.comm_rank != nullptr && library.comm_rank(comm_in_c(comm), &rank) == 0 ? rank : kUnknownRank;
 }
 
+int Handles::world_ranks_of(Key comm, std::span<int> out) const {
+  const int count = is_intercommunicator(comm) ? 0 : ranks_of(comm);
+  if (count <= 0 || static_cast<std::size_t>(count) > out.size() || library.translate_ranks == nullptr) return 0;
+  const Word theirs = group_of(comm_in_c(comm)), all = group_of(world_.handle());
+  bool knows = theirs != 0 && all != 0;
+  for (int rank = 0; knows && rank < count; ++rank) {
+    int& found = out[static_cast<std::size_t>(rank)];
+    knows = library.translate_ranks(theirs, 1, &rank, all, &found) == 0 && found >= 0;
+  }
+  free_group(theirs);
+  free_group(all);
+  return knows ? count : 0;
+}
+
 bool Handles::is_intercommunicator(Key comm) const { return is_inter(comm_in_c(comm)); }
 
 }  // namespace idlewave::mpi

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "probe/mpi/roles.h"
 
@@ -42,6 +43,16 @@ class Handles {
   /// Some datatype or communicator is about to be freed: its handle may come again with another meaning. Any thread.
   void forget() { generation_.fetch_add(1, std::memory_order_relaxed); }
 
+  /// The same of a communicator.
+  void forget_communicator() {
+    forget();
+    freed_communicators_.fetch_add(1, std::memory_order_relaxed);
+  }
+  std::uint32_t freed_communicators() const { return freed_communicators_.load(std::memory_order_relaxed); }
+
+  /// In C also, as in MPICH; else pointers.
+  bool are_ints() const { return are_ints_; }
+
   /// A communicator or datatype as a wrapper got it.
   template <Form form>
   Key key_of(Word word) const {
@@ -68,6 +79,9 @@ class Handles {
   int ranks_of(Key comm) const;     ///< In the group of the calling process; 0: not known.
   int own_rank_in(Key comm) const;  ///< kUnknownRank: not known.
   bool is_intercommunicator(Key comm) const;
+  /// The ranks in MPI_COMM_WORLD of a communicator's ranks, in their order; how many. 0 where that is more than `out` has
+  /// room for, of an intercommunicator, and where one is not in MPI_COMM_WORLD.
+  int world_ranks_of(Key comm, std::span<int> out) const;
 
  private:
   static constexpr std::size_t kTypes = 256;   ///< That are remembered; a power of two.
@@ -92,8 +106,9 @@ class Handles {
   [[gnu::noinline, gnu::cold]] int find_world_rank(Key comm, int rank);
 
   Key world_, fortran_world_;
-  bool are_ints_ = false;  ///< In C also, as in MPICH; else pointers.
+  bool are_ints_ = false;
   std::atomic<std::uint32_t> generation_{1};
+  std::atomic<std::uint32_t> freed_communicators_{0};
   KnownType types_[kTypes];
   KnownPeer peers_[kPeers];
 };

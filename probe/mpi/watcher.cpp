@@ -8,6 +8,7 @@
 #include "probe/client/precedence.h"
 #include "probe/mpi/hand_linked.h"
 #include "probe/mpi/handles.h"
+#include "probe/mpi/messages.h"
 #include "probe/mpi/step_finder.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/world.h"
@@ -60,7 +61,10 @@ void choose_step_source() {
   }
 }
 
-void step(wire::Step number) { idlewave_step_(number); }
+void step(wire::Step number) {
+  messages.step(number);
+  idlewave_step_(number);
+}
 
 /// A tool of the kind that takes calls and hands them on by their names for tools may be part of the program. Null: no
 /// call is hidden from us. Takes some milliseconds, as it asks the linker for every name.
@@ -82,6 +86,7 @@ void report(const World& world, const void* caller) {
   const char* const hidden = hidden_call();
   choose_step_source();
   handles.begin(caller, world.comm);
+  messages.begin(caller, world.rank, world.size);
   pthread_atfork(nullptr, nullptr, be_silent);
   if (!idlewave_start(world.rank, world.size)) return;
   watch.sums.begin(*client::own_slot());
@@ -118,6 +123,7 @@ void end() {
 }
 
 void note_unseen_thread() {
+  messages.note_other_thread();
   if (!thread_is_noted.exchange(true))
     note(
         "calls of other threads than the one that called MPI_Init are not seen, and a rank that waits in one is shown "

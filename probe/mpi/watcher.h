@@ -26,6 +26,9 @@ struct Watch {
 };
 [[gnu::visibility("hidden")]] extern constinit Watch watch;
 
+/// On the thread that reports.
+inline bool is_reporting() { return watch.reporter.load(std::memory_order_relaxed) == __builtin_thread_pointer(); }
+
 /// Not a thread that reports.
 void note_unseen_thread();
 

@@ -11,6 +11,7 @@
 
 #include "probe/mpi/carried.h"
 #include "probe/mpi/handles.h"
+#include "probe/mpi/message_calls.h"
 #include "probe/mpi/roles.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/watcher.h"
@@ -70,12 +71,23 @@ template <class... Words>
 struct Shown<Word(Words...)> {
   template <int phase, Call call, Form form>
   [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
-    if constexpr (frees_a_handle(call)) handles.forget();
+    if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
     if (!enter(call, phase, __builtin_frame_address(0))) return next(words...);
-    const Word result = next(words...);
     const Word all[] = {words...};
+    note_before<call, form>(all);
+    const Word result = next(words...);
+    note_after<call, form, phase == IDLEWAVE_WAIT>(all, result);
     leave<phase>(call, caller, count_carried<call, form>(result, all));
+    return result;
+  }
+
+  /// Of a call that is not shown, but may concern messages.
+  template <Call call, Form form>
+  [[gnu::noinline]] static Word note(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
+    const Word result = next_of(wrapped, caller)(words...);
+    const Word all[] = {words...};
+    if (is_reporting()) note_after<call, form, false>(all, result);
     return result;
   }
 };
@@ -112,6 +124,8 @@ using namespace idlewave::mpi;
     begin(CALLER);                                             \
     return result;                                             \
   })
+#define WRAP_PREPARE(function, call, form, types, ...) \
+  EXPORT(function, types, return Shown<Function>::note<call, form>(__VA_ARGS__, wrapped, CALLER);)
 #define WRAP_BEHIND(before, function, call, form, types, ...) \
   EXPORT(function, types, {                                   \
     before;                                                   \
