@@ -78,7 +78,8 @@ TEST_F(CallsTest, AreMarkedWhereTheyCrossDomainsAndNodes) {
   ASSERT_NE(matrix, std::nullopt);
   std::vector<std::pair<Rank, std::string>> seen;
   for (const PairUse& pair : matrix->pairs) seen.emplace_back(pair.to, to_words(pair.crosses));
-  EXPECT_THAT(seen, ElementsAre(std::pair(7, "nodes"), std::pair(2, "domains"), std::pair(1, "none"), std::pair(0, "none")));
+  EXPECT_THAT(seen,
+              ElementsAre(std::pair(7, "nodes"), std::pair(2, "domains"), std::pair(1, "none"), std::pair(0, "none")));
   EXPECT_EQ(matrix->all.messages, 11u);
   EXPECT_EQ(matrix->all.bytes, 43'211u);
   EXPECT_EQ(matrix->across_domains.bytes, 200u);

@@ -16,7 +16,8 @@ static void send_within_another_communicator(int times) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, RANKS - rank, &turned);
   MPI_Comm_rank(turned, &mine);
   for (i = 0; i < times; ++i)
-    MPI_Sendrecv(out, 2, MPI_INT, (mine + 1) % RANKS, 0, in, 2, MPI_INT, (mine + RANKS - 1) % RANKS, 0, turned, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 2, MPI_INT, (mine + 1) % RANKS, 0, in, 2, MPI_INT, (mine + RANKS - 1) % RANKS, 0, turned,
+                 MPI_STATUS_IGNORE);
   MPI_Comm_free(&turned);
 }
 
@@ -72,7 +73,8 @@ static void have_roots(int times) {
     MPI_Allgather(MPI_IN_PLACE, -1, none, all, 2, MPI_INT, MPI_COMM_WORLD);
     MPI_Allgatherv(MPI_IN_PLACE, -1, none, all, counts, places, MPI_INT, MPI_COMM_WORLD);
     MPI_Alltoall(MPI_IN_PLACE, -1, none, all, 2, MPI_INT, MPI_COMM_WORLD);
-    MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, none, all, (int[]){1, 1, 1, 1}, (int[]){0, 1, 2, 3}, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, none, all, (int[]){1, 1, 1, 1}, (int[]){0, 1, 2, 3}, MPI_INT,
+                  MPI_COMM_WORLD);
     MPI_Reduce_scatter(MPI_IN_PLACE, all, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Reduce_scatter_block(MPI_IN_PLACE, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   }
