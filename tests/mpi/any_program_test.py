@@ -223,6 +223,60 @@ class Programs(AnyProgram):
         self.assertEqual(self.pairs(report), {(rank, (rank + 1) % RANKS): (60, 4 * 60) for rank in range(RANKS)})
 
 
+class Handles(AnyProgram):
+    TIMES = 8
+
+    def expected_calls(self):
+        times, counts, everybody = self.TIMES, [1, 2, 0, 1], range(RANKS)  # counts as in sums.c
+
+        def each(amount):
+            return {rank: (times, times * amount(rank)) for rank in everybody}
+
+        calls = {"MPI_Rsend": each(lambda rank: 0), "MPI_Bsend": each(lambda rank: 8), "MPI_Gather": each(lambda rank: 8),
+                 "MPI_Scatter": each(lambda rank: 8 * RANKS if rank == 1 else 0), "MPI_Gatherv": each(lambda rank: 4 * counts[rank]),
+                 "MPI_Scatterv": each(lambda rank: 4 * sum(counts) if rank == 1 else 0), "MPI_Allgather": each(lambda rank: 8),
+                 "MPI_Allgatherv": each(lambda rank: 4 * counts[rank]), "MPI_Alltoall": each(lambda rank: 8 * RANKS),
+                 "MPI_Reduce_scatter": each(lambda rank: 4 * sum(counts)), "MPI_Reduce_scatter_block": each(lambda rank: 8 * RANKS)}
+        calls["MPI_Sendrecv"] = {rank: (2 * times, (8 + 3) * times) for rank in everybody}
+        calls["MPI_Ssend"] = {rank: (times, self.bytes_of_types()) for rank in everybody}
+        calls["MPI_Alltoallv"] = {rank: (times, None) for rank in everybody}
+        calls["MPI_Send"] = {rank: (2 * times, None) for rank in everybody}  # all have failed
+        return calls
+
+    def bytes_of_types(self):
+        return sum(8 * (i % 7 + 1) for i in range(1, self.TIMES + 1))
+
+    def expected_pairs(self):
+        times, pairs = self.TIMES, {}
+        for rank in range(RANKS):
+            sent = [((rank - 1) % RANKS, 8 * times), (rank ^ 1, 3 * times),
+                    ((rank + 2) % RANKS, 8 * times), ((rank + 2) % RANKS, self.bytes_of_types())]
+            for to, size in sent:
+                messages, before = pairs.get((rank, to), (0, 0))
+                pairs[rank, to] = (messages + times, before + size)
+        return pairs
+
+    def handles(self, mpi):
+        """Other communicators, types that are freed, sentinels, roots, groups of two sides, calls that fail: as the program knows them."""
+        command = [*self.launcher(mpi), self.program(f"sums.{mpi}"), str(self.TIMES)]
+        alone = self.call(command)
+        done, report = self.watch(command)
+        self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+        self.assertEqual(done.stdout, b"%d calls failed\n" % (2 * self.TIMES))
+        self.assertEqual((report["complete"], report["dropped"]), (True, 0))
+        self.check_times(report)
+        calls = self.calls(report)
+        expected = self.expected_calls()
+        self.assertEqual({name: calls.get(name) for name in expected}, expected)
+        self.assertEqual(self.pairs(report), self.expected_pairs())
+
+    def test_open_mpi(self):
+        self.handles("openmpi")
+
+    def test_mpich(self):
+        self.handles("mpich")
+
+
 class Steps(AnyProgram):
     STEPS = 40
 

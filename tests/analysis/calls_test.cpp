@@ -1,0 +1,103 @@
+#include "monitor/analysis/calls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/timeline/builders.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using testing::ElementsAre;
+using timeline::ms;
+using timeline::Timeline;
+using wire::FunctionSums;
+using wire::Rank;
+using wire::RankCalls;
+
+/// Ranks `first` to `first` + 3 of eight, two to a domain.
+wire::Roster node_of(Rank first) {
+  wire::Roster roster;
+  roster.world_size = 8;
+  roster.domains = {{0, "socket 0"}, {1, "socket 1"}};
+  for (Rank rank = first; rank < first + 4; ++rank) roster.ranks.push_back({rank, 100 + rank, (rank - first) / 2, 0});
+  return roster;
+}
+
+class CallsTest : public testing::Test {
+ protected:
+  CallsTest() {
+    EXPECT_TRUE(timeline_.apply_roster("a", node_of(0)));
+    EXPECT_TRUE(timeline_.apply_roster("b", node_of(4)));
+  }
+  void tell(RankCalls calls) {
+    calls.pid = 100 + calls.rank;
+    timeline_.set_calls(calls.rank < 4 ? "a" : "b", calls);
+  }
+
+  Timeline timeline_;
+};
+
+TEST_F(CallsTest, AreNotKnownWhereNobodyTellsThem) {
+  EXPECT_TRUE(functions_by_time(timeline_).empty());
+  EXPECT_EQ(find_matrix(timeline_), std::nullopt);
+}
+
+TEST_F(CallsTest, AreNotTakenFromANodeThatHasNotThatRank) {
+  RankCalls calls{.rank = 5, .functions = {{"MPI_Send", 1, 1, 0, ms(1), ms(1)}}};
+  timeline_.set_calls("a", calls);
+  timeline_.set_calls("nobody", calls);
+  EXPECT_TRUE(timeline_.calls().empty());
+}
+
+TEST_F(CallsTest, AddUpByFunctionTheOneThatTookMostTimeFirst) {
+  tell({.rank = 0, .functions = {{"MPI_Send", 2, 20, 0, ms(2), ms(2)}, {"MPI_Wait", 1, 0, 1, ms(5), ms(5)}}});
+  tell({.rank = 4, .functions = {{"MPI_Wait", 3, 0, 3, ms(10), ms(9)}, {"MPI_Send", 2, 0, 2, ms(3), ms(1)}}});
+  const auto uses = functions_by_time(timeline_);
+  ASSERT_EQ(uses.size(), 2u);
+  EXPECT_EQ(uses[0].name, "MPI_Wait");
+  EXPECT_EQ(uses[0].ranks, 2u);
+  EXPECT_EQ(uses[0].calls, 4u);
+  EXPECT_DOUBLE_EQ(uses[0].time_s, 0.015);
+  EXPECT_DOUBLE_EQ(uses[0].share, 0.75);
+  EXPECT_DOUBLE_EQ(uses[0].mean_s(), 0.015 / 4);
+  EXPECT_EQ(uses[0].longest, ms(9));
+  EXPECT_EQ(uses[0].longest_rank, 4);
+  EXPECT_EQ(uses[0].bytes, std::nullopt) << "no call tells its size";
+  EXPECT_EQ(uses[1].bytes, 20u);
+  EXPECT_EQ(uses[1].unsized, 2u);
+}
+
+TEST_F(CallsTest, AreMarkedWhereTheyCrossDomainsAndNodes) {
+  tell({.rank = 0,
+        .functions = {{"MPI_Start", 1, 0, 1, ms(0), ms(0)}},
+        .pairs = {{0, 1, 1}, {1, 1, 10}, {2, 2, 200}, {7, 3, 3000}},
+        .other_messages = 4,
+        .other_bytes = 40'000});
+  const auto matrix = find_matrix(timeline_);
+  ASSERT_NE(matrix, std::nullopt);
+  std::vector<std::pair<Rank, std::string>> seen;
+  for (const PairUse& pair : matrix->pairs) seen.emplace_back(pair.to, to_words(pair.crosses));
+  EXPECT_THAT(seen,
+              ElementsAre(std::pair(7, "nodes"), std::pair(2, "domains"), std::pair(1, "none"), std::pair(0, "none")));
+  EXPECT_EQ(matrix->all.messages, 11u);
+  EXPECT_EQ(matrix->all.bytes, 43'211u);
+  EXPECT_EQ(matrix->across_domains.bytes, 200u);
+  EXPECT_EQ(matrix->across_nodes.bytes, 3000u);
+  EXPECT_EQ(matrix->others.messages, 4u);
+  EXPECT_EQ(matrix->unplaced.messages, 0u);
+  EXPECT_THAT(matrix->not_counted, ElementsAre("MPI_Start"));
+}
+
+TEST_F(CallsTest, HaveNoPlaceWhereTheReceiversIsNotKnown) {
+  Timeline half;
+  ASSERT_TRUE(half.apply_roster("a", node_of(0)));
+  half.set_calls("a", {.rank = 0, .pid = 100, .pairs = {{7, 3, 30}}});
+  const auto matrix = find_matrix(half);
+  ASSERT_NE(matrix, std::nullopt);
+  EXPECT_EQ(matrix->pairs[0].crosses, Crossing::kUnknown);
+  EXPECT_EQ(matrix->unplaced.bytes, 30u);
+}
+
+}  // namespace
+}  // namespace idlewave::analysis
