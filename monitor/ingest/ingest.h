@@ -43,6 +43,18 @@ class Ingest {
   /// `received_at`: monitor's clock. Sent frames are this monitor's own commands, and its refusals of strangers.
   void accept(const wire::Result<wire::FrameInPlace>& read, Nanoseconds received_at, wire::Direction direction);
 
+  /// While there is one, the timeline may lack events of what was accepted: many at once cost less. One at a time.
+  class Gathering {
+   public:
+    explicit Gathering(Ingest& ingest) : ingest_(ingest) { ingest_.timeline_.gather(); }
+    ~Gathering() { ingest_.timeline_.settle(); }
+    Gathering(const Gathering&) = delete;
+    Gathering& operator=(const Gathering&) = delete;
+
+   private:
+    Ingest& ingest_;
+  };
+
   const Stats& stats() const { return stats_; }
   const std::string& session() const { return session_; }
 

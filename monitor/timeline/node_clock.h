@@ -7,6 +7,11 @@
 
 namespace idlewave::timeline {
 
+/// Moments beyond this (nine years on a clock that begins when a machine does) are nonsense. Session time is made of a
+/// moment, an origin and two offsets, so it stays below ten times this, and differences of it below 2^63.
+inline constexpr Nanoseconds kFarthest{std::int64_t{1} << 58};
+constexpr bool plausible(Nanoseconds time) { return -kFarthest < time && time < kFarthest; }
+
 /// What everything that one node told reads together. Owned by Timeline at an address that stays.
 /// Three clocks: the node's own; lane time, in which all is stored: node's minus `base`, fixed when the first moment is
 /// kept; and session time, which readers see: lane time minus `correction`, so that a better estimate of the clock

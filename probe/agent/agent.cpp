@@ -197,11 +197,12 @@ void Agent::sweep() {
   learn_beginning();
   admit_newcomers(began);
   watch_processes(began);
-  for (auto& [rank, resident] : residents_) drain(*resident, began);
+  Nanoseconds promise = rounded_down(began - kPromiseMargin);
+  for (auto& [rank, resident] : residents_) promise = std::min(promise, drain(*resident, began));
   collect_calls(began);
   roster_changed_ = domains_.sample(std::max(began, frames_.promised()), frames_) || roster_changed_;
   if (roster_changed_ || !frames_.empty() || !calls_.empty() || began - frame_sent_at_ >= kFrameInterval) {
-    send_frames(rounded_down(began - kPromiseMargin));
+    send_frames(promise);
     frame_sent_at_ = began;
   }
   dismiss_ended();
@@ -279,10 +280,13 @@ void Agent::watch_processes(Nanoseconds now) {
   }
 }
 
-void Agent::drain(Resident& resident, Nanoseconds began) {
+/// No event of this rank will come that is earlier than the time returned.
+Nanoseconds Agent::drain(Resident& resident, Nanoseconds began) {
   const bool over = resident.is_over();
   note_news(resident, began);
   for (const std::uint64_t end = resident.published(); !drain_some(resident, end);) continue;
+  const Nanoseconds earliest = resident.catch_up(over ? began : began - kPromiseMargin, names_, frames_, read_);
+  domains_.observe(resident.rank(), read_);
   if (over) {
     resident.append_end(now(), frames_, read_);
     domains_.observe(resident.rank(), read_);
@@ -290,6 +294,7 @@ void Agent::drain(Resident& resident, Nanoseconds began) {
   }
   domains_.observe_model(resident);
   resident.orders().pump(resident.slot());
+  return earliest;
 }
 
 bool Agent::drain_some(Resident& resident, std::uint64_t end) {

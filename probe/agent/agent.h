@@ -79,7 +79,7 @@ class Agent {
   void free_if_abandoned(std::uint32_t index, const Newcomer& who, wire::Nanoseconds now);
   void note_used(std::uint32_t index);
   void watch_processes(wire::Nanoseconds now);
-  void drain(Resident& resident, wire::Nanoseconds began);
+  wire::Nanoseconds drain(Resident& resident, wire::Nanoseconds began);
   bool drain_some(Resident& resident, std::uint64_t end);
   void note_news(Resident& resident, wire::Nanoseconds now);
   void collect_calls(wire::Nanoseconds now);

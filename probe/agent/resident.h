@@ -9,6 +9,7 @@
 #include "probe/agent/order_queue.h"
 #include "probe/agent/partner_names.h"
 #include "probe/agent/phase_names.h"
+#include "probe/agent/run_reader.h"
 #include "probe/agent/segment.h"
 #include "probe/shm/layout.h"
 #include "probe/wire/agent_record.h"
@@ -55,11 +56,14 @@ class Resident {
   /// Appends what the rank wrote before position `end`, kAtOnce events at most; `read` is overwritten with the same
   /// events. True if that was all.
   bool drain(std::uint64_t end, Names& names, EventFrames& frames, std::vector<wire::Event>& read);
+  /// Appends what the rank has summed since, if that is from before `due`; `read` is overwritten with the same. No earlier
+  /// event than the one returned will come of what it had summed then.
+  wire::Nanoseconds catch_up(wire::Nanoseconds due, Names& names, EventFrames& frames, std::vector<wire::Event>& read);
   /// Whom the rank waits for, as the node numbers it; 0: it does not say.
   std::uint32_t cycle() const { return cycle_; }
   /// The rank has stopped, or its process is gone: after one more drain nothing will come. Ask before published().
   bool is_over() const { return stopped() || process_gone_; }
-  /// After the last drain: tells what the rank did not live to tell; `read` is overwritten with the same.
+  /// After the last drain and catch_up: tells what the rank did not live to tell; `read` is overwritten with the same.
   void append_end(wire::Nanoseconds now, EventFrames& frames, std::vector<wire::Event>& read);
   void free_slot();
 
@@ -92,7 +96,8 @@ class Resident {
   bool has_news();
 
  private:
-  wire::Event checked(wire::Event event, wire::Nanoseconds latest, Names& names);
+  void tell(std::vector<wire::Event>& read, Names& names, EventFrames& frames);
+  void translate(wire::Event& event, Names& names);
 
   shm::Slot& slot_;
   const wire::Event* ring_;
@@ -107,6 +112,8 @@ class Resident {
   std::uint32_t revision_ = 0;
   wire::Nanoseconds joined_at_;
   wire::Nanoseconds last_;
+  RunReader runs_;
+  bool was_summing_ = false;  ///< When it was looked last.
   PhaseMap phases_;
   PartnerMap partners_;
   std::uint32_t cycle_ = 0;

@@ -12,6 +12,7 @@
 
 #include "probe/shm/call_book.h"
 #include "probe/shm/partner_book.h"
+#include "probe/shm/run.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::shm {
@@ -148,6 +149,7 @@ struct alignas(64) Slot {
   /// Rank: how long orders have held it, delays and noise together; grows before the gate says idle.
   std::atomic<std::int64_t> held_ns{0};
   alignas(64) std::atomic<std::uint64_t> tail{0};  ///< Agent: next position to read.
+  SharedRun run;                                   ///< What the rank has summed and not told yet.
 
   alignas(64) PartnerBook partners;  ///< Written by the rank now and then; a kPartners event says when to look.
   alignas(64) CallBook calls;        ///< Written by the rank; the agent looks now and then.

@@ -88,6 +88,7 @@ class Agent {
     domains_.observe_model(*resident_);
     (void)resident_->drain(resident_->published(), names_, frames_, read_);
     domains_.observe(resident_->rank(), read_);
+    (void)resident_->catch_up(now_, names_, frames_, read_);
     (void)domains_.sample(now_, frames_);
     wire::Events events = frames_.take(now_);
     if (auto calls = resident_->new_calls()) events.calls.push_back(std::move(*calls));

@@ -246,6 +246,41 @@ class Steps(AnyProgram):
         self.assertEqual(self.steps("odd.openmpi", arguments=["control"]), (self.STEPS, RANKS * self.STEPS))
 
 
+class MillionsOfCalls(AnyProgram):
+    """Nothing is lost of programs that call as often as they can: what is short is summed."""
+    def poll(self, mpi, mode, times):
+        command = [*self.launcher(mpi), self.program(f"poll.{mpi}"), mode, str(times), self.seed]
+        alone = self.call(command)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        done, report = self.watch(command)
+        self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+        self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (RANKS, True, 0), done.stderr)
+        calls = int((self.sums / "calls").read_text())
+        print(f"{calls} calls, {report['summed']['phases']} of their phases in sums, {report['events']} events", file=sys.stderr)
+        # A call is a phase, and so is what follows it. What is not in sums is an event, and so are steps and what agents say.
+        self.assertLessEqual(report["summed"]["phases"], 2 * calls + RANKS)
+        self.assertGreaterEqual(report["summed"]["phases"] + report["events"], 2 * calls)
+        return report
+
+    def test_that_test_open_mpi(self):
+        self.poll("openmpi", "test", 100)
+
+    def test_that_test_mpich(self):
+        self.poll("mpich", "test", 100)
+
+    def test_that_probe_open_mpi(self):
+        self.poll("openmpi", "probe", 100)
+
+    def test_that_probe_mpich(self):
+        self.poll("mpich", "probe", 100)
+
+    def test_that_send_to_themselves_open_mpi(self):
+        self.assertGreater(self.poll("openmpi", "oneself", 200000)["summed"]["phases"], 0)
+
+    def test_that_send_to_themselves_mpich(self):
+        self.assertGreater(self.poll("mpich", "oneself", 200000)["summed"]["phases"], 0)
+
+
 class Manners(AnyProgram):
     def odd(self, mode, mpi="openmpi"):
         return [*self.launcher(mpi), self.program(f"odd.{mpi}"), mode, "20", self.seed]
