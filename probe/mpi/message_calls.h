@@ -92,9 +92,15 @@ inline void note_completed(const Word* words) {
   }
 }
 
-/// A message to somebody, one from somebody, or both.
+/// Of a receive; 0 where it makes no difference.
+template <Form form>
+std::int64_t received_bytes(const Word* words, const MessagePlaces& places) {
+  return messages.sends_have_waited() ? bytes_of<form>(words, places) : 0;
+}
+
+/// A message to somebody, one from somebody, or both. `carried`: bytes that went out, if the call sends at once.
 template <Call call, Form form>
-inline void note_message(const Word* words) {
+inline void note_message(const Word* words, std::int64_t carried) {
   using enum Call;
   constexpr MessagePlaces sent = sent_by(call), received = received_by(call);
   constexpr int request = place_of(call, "request"), status = place_of(call, "status");
@@ -102,7 +108,7 @@ inline void note_message(const Word* words) {
   constexpr bool is_made = is_one_of(call, {kSend_init, kSsend_init, kBsend_init, kRsend_init, kRecv_init});
   if constexpr (sent.peer >= 0) {
     const Peer to = peer_at<call, form>(words, sent.peer);
-    const std::int64_t bytes = bytes_of<form>(words, sent);
+    const std::int64_t bytes = is_made ? bytes_of<form>(words, sent) : carried;
     if constexpr (is_made)
       messages.make_send(mode_of(call), to, bytes, handle);
     else if constexpr (request >= 0)
@@ -115,15 +121,15 @@ inline void note_message(const Word* words) {
     if constexpr (is_made)
       messages.make_receive(from, handle);
     else if constexpr (request >= 0)
-      messages.start_receive(from, bytes_of<form>(words, received), handle);
+      messages.start_receive(from, received_bytes<form>(words, received), handle);
     else
-      messages.receive(from, bytes_of<form>(words, received), words[status]);
+      messages.receive(from, received_bytes<form>(words, received), words[status]);
   }
 }
 
-/// After the call.
+/// After the call, which has sent so many bytes.
 template <Call call, Form form, bool waits>
-inline void note_after(const Word* words, Word result) {
+inline void note_after(const Word* words, Word result, [[maybe_unused]] std::int64_t carried) {
   using enum Call;
   constexpr bool fortran = is_fortran(form);
   constexpr int comm = place_of(call, "comm");
@@ -139,7 +145,7 @@ inline void note_after(const Word* words, Word result) {
     if constexpr (request >= 0)
       messages.start_unknown(reinterpret_cast<const void*>(words[request]), fortran, is_persistent);
   } else if constexpr (comm >= 0 && (sent_by(call).peer >= 0 || received_by(call).peer >= 0)) {
-    note_message<call, form>(words);
+    note_message<call, form>(words, carried);
   } else if constexpr (call == kStart) {
     messages.start(reinterpret_cast<const void*>(words[0]), 1, fortran);
   } else if constexpr (call == kStartall) {

@@ -82,12 +82,12 @@ Partner Messages::partner_of(const Peer& peer, Side side) const {
 }
 
 /// By what is known now.
-Side Messages::side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes) const {
+Side Messages::side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes) {
   if (mode != SendMode::kStandard) return mode == SendMode::kBuffered ? Side::kTo : Side::kToWaiting;
   if (bytes < 0) return Side::kUnknown;
   switch (limits_.of(to, static_cast<std::uint64_t>(bytes))) {
     case Protocol::kEager: return Side::kTo;
-    case Protocol::kRendezvous: return Side::kToWaiting;
+    case Protocol::kRendezvous: sends_have_waited_ = true; return Side::kToWaiting;
     case Protocol::kUnknown: break;
   }
   return Side::kUnknown;

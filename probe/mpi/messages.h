@@ -46,6 +46,8 @@ class Messages {
   void start(const void* requests, int count, bool is_fortran);
   void cancel(const void* request, bool is_fortran);
   void collective(Handles::Key comm, Part part, int root);
+  /// By rendezvous, so far; else it makes no difference how large a receive is.
+  bool sends_have_waited() const { return sends_have_waited_; }
   void wait_unknown() { learner_.wait_unknown(); }
 
   /// Before a call that may complete some of these.
@@ -73,7 +75,7 @@ class Messages {
   Word handle_in_c(const void* request, bool is_fortran) const;
   Partner partner_of(const Peer& peer, Side side) const;
   Partner source_in(const void* status, Peer peer) const;
-  Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes) const;
+  Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes);
   bool is_awaited(Partner from, std::int64_t bytes) const;
   void note(Partner partner);
   RequestTable::Request& put(std::uint64_t handle);
@@ -90,6 +92,7 @@ class Messages {
   const void* requests_at_ = nullptr;  ///< Of the latest save, and so on.
   bool are_fortran_ = false;
   int saved_ = 0;
+  bool sends_have_waited_ = false;
   bool may_be_blind_ = false;  ///< Some requests found no room.
   std::atomic<bool> other_threads_{false};
   EagerLimits limits_;

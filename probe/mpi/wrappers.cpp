@@ -77,8 +77,9 @@ struct Shown<Word(Words...)> {
     const Word all[] = {words...};
     note_before<call, form>(all);
     const Word result = next(words...);
-    note_after<call, form, phase == IDLEWAVE_WAIT>(all, result);
-    leave<phase>(call, caller, count_carried<call, form>(result, all));
+    const std::int64_t bytes = count_carried<call, form>(result, all);
+    note_after<call, form, phase == IDLEWAVE_WAIT>(all, result, bytes);
+    leave<phase>(call, caller, bytes);
     return result;
   }
 
@@ -87,7 +88,7 @@ struct Shown<Word(Words...)> {
   [[gnu::noinline]] static Word note(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
     const Word result = next_of(wrapped, caller)(words...);
     const Word all[] = {words...};
-    if (is_reporting()) note_after<call, form, false>(all, result);
+    if (is_reporting()) note_after<call, form, false>(all, result, kUnknownBytes);
     return result;
   }
 };
