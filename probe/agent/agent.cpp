@@ -79,7 +79,8 @@ wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& options, Post po
                                       .connect = options.connect,
                                       .buffer_bytes = options.buffer_bytes,
                                       .key = options.key,
-                                      .listen_key = options.listen_key});
+                                      .listen_key = options.listen_key,
+                                      .node_clock = [clock = post.segment->clock()] { return shm::now(clock); }});
   if (!outlet) return outlet.error();
   std::unique_ptr<Agent> agent(new Agent(options, std::move(post), std::move(*outlet)));
   const pid_t found_by = agent->keeper_ != 0 ? agent->keeper_ : getpid();
@@ -310,7 +311,9 @@ void Agent::send_frames(Nanoseconds up_to) {
   if (roster_changed_ || roster_.phases != names_.phases.all() ||
       roster_.cycles.size() != names_.partners.cycles().size() || somebody_began_to_follow())
     send_roster();
-  outlet_->send(frames_.take(up_to));
+  wire::Events events = frames_.take(up_to);
+  events.round_trips = outlet_->take_round_trips();
+  outlet_->send(std::move(events));
   segment_->header().promised_ns.store(frames_.promised().count());
 }
 
