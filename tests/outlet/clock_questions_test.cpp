@@ -45,7 +45,8 @@ TEST(ClockQuestions, TellTheShortestTripOfASecond) {
   std::vector<RoundTrip> told;
   for (int i = 0; i < 75; ++i) {
     const Nanoseconds now = milliseconds(40) * i, way = microseconds(30 + (i * 37) % 50);
-    if (const auto question = questions.ask(now)) questions.answer(answer_to(*question, way), now + 2 * way + microseconds(2));
+    if (const auto question = questions.ask(now))
+      questions.answer(answer_to(*question, way), now + 2 * way + microseconds(2));
     for (const RoundTrip& trip : questions.take(now + milliseconds(1))) told.push_back(trip);
   }
   ASSERT_EQ(told.size(), 3u) << "the first at once, then one a second";
@@ -62,7 +63,8 @@ TEST(ClockQuestions, PassOverAnswersThatWereNotAskedForOrCantBe) {
   ClockQuestions questions;
   constexpr Nanoseconds kEarliest = Nanoseconds::min(), kLatest = Nanoseconds::max();
   questions.answer({seconds(1), seconds(1), seconds(1), 9}, seconds(1));
-  const auto ask_and_answer = [&](Nanoseconds now, Nanoseconds asked, Nanoseconds heard, Nanoseconds told, Nanoseconds back) {
+  const auto ask_and_answer = [&](Nanoseconds now, Nanoseconds asked, Nanoseconds heard, Nanoseconds told,
+                                  Nanoseconds back) {
     EXPECT_TRUE(questions.ask(now));
     questions.answer({asked, heard, told, 9}, back);
   };
