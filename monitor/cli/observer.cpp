@@ -21,6 +21,11 @@ void Observer::accept(const link::Delivery& delivery) {
   if (!timeline_.empty()) least_transit_ = std::min(least_transit_, delivery.received_at - timeline_.now());
 }
 
+void Observer::accept(std::span<const link::Delivery> deliveries) {
+  const ingest::Ingest::Gathering gathering(ingest_);
+  for (const link::Delivery& delivery : deliveries) accept(delivery);
+}
+
 void Observer::follow() {
   states_.follow(timeline_);
   const bool ends = timeline_.ended() && !saw_end_;

@@ -11,8 +11,10 @@
 #include "monitor/analysis/order.h"
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/steps.h"
+#include "monitor/analysis/summed.h"
 #include "monitor/analysis/wavefront.h"
 #include "monitor/analysis/waves.h"
+#include "monitor/cli/report_calls.h"
 #include "monitor/cli/report_causes.h"
 #include "monitor/cli/report_clocks.h"
 
@@ -292,6 +294,11 @@ json lost_ranks_json(const Timeline& timeline) {
   return list;
 }
 
+json summed_json(const Timeline& timeline) {
+  const analysis::SummedPhases summed = analysis::find_summed(timeline);
+  return {{"phases", summed.phases}, {"rank_s", seconds(summed.time)}, {"ranks", summed.ranks}};
+}
+
 json report_of(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
   json object;
@@ -301,6 +308,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["duration_s"] = number_if(!timeline.empty(), seconds(timeline.now() - timeline.begin()));
   object["events"] = timeline.events();
   object["dropped"] = timeline.dropped();
+  object["summed"] = summed_json(timeline);
   const Missing missing = analysis::find_missing(timeline);
   object["complete"] = missing.is_complete();
   object["missing"] = missing_json(missing);
@@ -316,6 +324,9 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["partners"] = partners_json(ground.partners);
   object["causes"] = causes_json(timeline, ground);
   object["clocks"] = clocks_json(timeline);
+  object["time_by_rank"] = time_by_rank_json(timeline);
+  object["functions"] = functions_json(timeline);
+  object["matrix"] = matrix_json(timeline);
   object["commands"] = json::array();
   for (const CommandRecord& record : timeline.commands()) object["commands"].push_back(command_json(record));
   object["losses"] = losses_json(timeline, missing);

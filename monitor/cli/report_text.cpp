@@ -8,8 +8,10 @@
 #include "monitor/analysis/order.h"
 #include "monitor/analysis/plural.h"
 #include "monitor/analysis/steps.h"
+#include "monitor/analysis/summed.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report.h"
+#include "monitor/cli/report_calls.h"
 #include "monitor/cli/report_causes.h"
 #include "monitor/cli/report_clocks.h"
 #include "probe/wire/printable.h"
@@ -33,6 +35,8 @@ std::string run_text(const Timeline& timeline) {
       fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"),
                   plural(std::uint64_t(timeline.latest_step() + 1), "step"), format_duration(timeline.now() - begin),
                   late, plural(timeline.events(), "event"), timeline.dropped());
+  const std::string summed = to_words(analysis::find_summed(timeline));
+  if (!summed.empty()) text += summed + "\n";
   const std::string missing = to_words(analysis::find_missing(timeline));
   if (!missing.empty()) text += "INCOMPLETE: " + missing + "\n";
   const std::string lost = to_words(analysis::find_lost_ranks(timeline));
@@ -142,6 +146,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const analysis::CauseGround ground = analysis::cause_ground(timeline);
   text += partners_text(ground.partners);
   text += causes_text(timeline, ground);
+  text += calls_text(timeline);
   return text;
 }
 

@@ -12,11 +12,11 @@
 #include "monitor/theory/hybrid.h"
 #include "monitor/theory/idle_wave.h"
 #include "monitor/theory/shared_memory.h"
-#include "monitor/theory/spmv.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
 #include "workloads/theory/overlap.h"
+#include "workloads/theory/spmv.h"
 
 namespace idlewave::cli {
 

@@ -97,7 +97,7 @@ Environment session_environment(const std::string& session, const std::string& e
           {"IDLEWAVE_AGENT", program_folder() / "idlewave-agent"}};
 }
 
-Environment launcher_environment(LauncherKind kind) {
+Environment demo_environment(LauncherKind kind) {
   if (kind != LauncherKind::kOpenMpi) return {};
   Environment wanted = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"}, {"OMPI_MCA_mpi_yield_when_idle", "1"}};
   if (geteuid() == 0) {
@@ -127,7 +127,10 @@ std::vector<std::string> with_environment(std::vector<std::string> command, Laun
     flags.push_back("-x");
     flags.push_back(name);
   }
-  command.insert(command.begin() + 1, flags.begin(), flags.end());
+  // mpirun takes -x for the program that follows; after a ':' comes another.
+  for (std::size_t from = command.size(); from > 0; --from)
+    if (from == 1 || command[from - 1] == ":")
+      command.insert(command.begin() + std::ptrdiff_t(from), flags.begin(), flags.end());
   return command;
 }
 

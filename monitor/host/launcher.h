@@ -27,10 +27,10 @@ using Environment = std::map<std::string, std::string>;
 /// What the ranks of `session` need; they connect to `endpoint`.
 Environment session_environment(const std::string& session, const std::string& endpoint);
 
-/// What the launcher itself needs so that a program starts on a small machine as it would on a large one: Open MPI is
-/// allowed more ranks than cores, to yield while it waits, and to run as root. Never
-/// replaces what the user has set.
-Environment launcher_environment(LauncherKind kind);
+/// What the launcher of a demo needs so that it starts on a small machine as it would on a large one: Open MPI is allowed
+/// more ranks than cores, to yield while it waits, and to run as root. Never replaces what the user has set. A program
+/// under `run` has none of it: it starts where it would start alone.
+Environment demo_environment(LauncherKind kind);
 
 /// Has srun export `item`, "NAME" or "NAME=value", beside what it would: the last --export; without one SLURM_EXPORT_ENV,
 /// and without that ALL.

@@ -39,6 +39,10 @@ std::string unusable_root(const std::string& name) {
       root ? root : "", name, wire::kSessionPathLimit - 2 - int(name.size()));
 }
 
+void append(const Environment& wanted, std::vector<std::string>& environment) {
+  for (const auto& [variable, value] : wanted) environment.push_back(variable + "=" + value);
+}
+
 std::string last_lines(const std::string& path) {
   std::ifstream file(path);
   std::deque<std::string> lines;
@@ -163,8 +167,7 @@ std::vector<std::string> Session::prepare(std::vector<std::string> command, Laun
   if (!preload.step_at.empty()) wanted["IDLEWAVE_STEP_AT"] = preload.step_at;
   if (!preload.library.empty()) command = with_preload(std::move(command), kind, preload.library, environment);
   command = with_environment(std::move(command), kind, wanted);
-  wanted.merge(launcher_environment(kind));
-  for (const auto& [variable, value] : wanted) environment.push_back(variable + "=" + value);
+  append(wanted, environment);
   return command;
 }
 
@@ -173,6 +176,7 @@ wire::Status Session::start(std::vector<std::string> command, LauncherKind kind,
   quiet_ = quiet;
   process::LaunchOptions options;
   command = prepare(std::move(command), kind, true, {}, options.environment);
+  append(demo_environment(kind), options.environment);
   options.output_fd =
       quiet ? ::open(log_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : dup(STDERR_FILENO);
   auto launched = process::launch(command, options);

@@ -12,9 +12,9 @@ using timeline::ClockCurve;
 using timeline::ClockKnot;
 
 // Nanoseconds and seconds.
-constexpr double kStraying = 1e4;      ///< q: (10^-7)^2 / s, in ns^2 / s^3.
-constexpr double kUsualDrift = 2e5;    ///< 200 ppm, in ns / s.
-constexpr double kLeastSpread = 1e3;   ///< Nothing is known better than to a microsecond.
+constexpr double kStraying = 1e4;     ///< q: (10^-7)^2 / s, in ns^2 / s^3.
+constexpr double kUsualDrift = 2e5;   ///< 200 ppm, in ns / s.
+constexpr double kLeastSpread = 1e3;  ///< Nothing is known better than to a microsecond.
 constexpr double kStrayingBetween = 1e-6;
 constexpr double kMostDoubt = 1e-3;  ///< What few samples make of the drift of two clocks that run alike to 200 ppm.
 constexpr Nanoseconds kBeyond = std::chrono::seconds(1);
@@ -43,7 +43,8 @@ class Band {
     const std::size_t size = main_.size();
     for (std::size_t i = 0; i < size; ++i) {
       const double next = next_[i] / main_[i], far = far_[i] / main_[i];
-      if (i + 1 < size) main_[i + 1] -= next * next_[i], next_[i + 1] -= next * far_[i], right_[i + 1] -= next * right_[i];
+      if (i + 1 < size)
+        main_[i + 1] -= next * next_[i], next_[i + 1] -= next * far_[i], right_[i + 1] -= next * right_[i];
       if (i + 2 < size) main_[i + 2] -= far * far_[i], right_[i + 2] -= far * right_[i];
       right_[i] /= main_[i], next_[i] = next, far_[i] = far;
     }
@@ -98,7 +99,8 @@ ClockCurve fit_clock(std::span<const ClockSample> samples, Nanoseconds spacing) 
     band.add(i, std::array{1.0, -2.0, 1.0}, 0, 1 / (kStraying * length * length * length));
   ClockCurve curve{{}, {}};
   for (const double offset : band.solve())
-    curve.knots.push_back({first.at + spacing * std::int64_t(curve.knots.size()), first.offset + Nanoseconds(std::llround(offset))});
+    curve.knots.push_back(
+        {first.at + spacing * std::int64_t(curve.knots.size()), first.offset + Nanoseconds(std::llround(offset))});
   limit_slopes(curve.knots, spacing);
   return curve;
 }

@@ -14,8 +14,9 @@ namespace idlewave::ingest {
 
 /// What is known of the clocks of a session's nodes, by what they tell in the order in which they told it. Session time
 /// runs as the clock of the monitor does that nodes ask for the time; it is set by the first trip of the node that came
-/// first, so that this one's clock is not off, and what was time 0 stays that. Where another monitor takes over, it is set anew so that the first who has asked that one goes on as
-/// before. One thread; memory for some hundred samples a node.
+/// first, so that this one's clock is not off, and what was time 0 stays that. Where another monitor takes over, it is
+/// set anew so that the first who has asked that one goes on as before. One thread; memory for some hundred samples a
+/// node.
 class Clocks {
  public:
   /// What else is known of a node's clock, as long as it has not compared it: how far it is ahead by the wall clock.
@@ -43,8 +44,8 @@ class Clocks {
   static std::optional<timeline::ClockCurve> news(Node& node, Nanoseconds worth_telling);
 
   std::map<std::string, Node> nodes_;
-  std::string first_;   ///< Node that came first.
-  int without_it_ = 0;  ///< Trips of others, as long as that has told none.
+  std::string first_;                           ///< Node that came first.
+  int without_it_ = 0;                          ///< Trips of others, as long as that has told none.
   std::map<std::uint32_t, Nanoseconds> ahead_;  ///< How far the clocks that were asked for are ahead of the session's.
 };
 

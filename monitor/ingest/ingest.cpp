@@ -60,7 +60,7 @@ void Ingest::take_next(const wire::FrameInPlace& read, Stream& stream) {
   const wire::Frame& frame = read.frame;
   ++stats_.frames;
   if (const auto* events = std::get_if<wire::Events>(&frame.body)) {
-    take_events(read, stream, events->up_to);
+    take_events(read, stream, *events);
     tell_clock(frame.node, clocks_.take(frame.node, events->round_trips));
   } else if (const auto* outcome = std::get_if<wire::Outcome>(&frame.body)) {
     tell(&Sink::outcome, frame.node, *outcome);
@@ -194,7 +194,8 @@ void Ingest::tell_clock(const std::string& node, const std::optional<timeline::C
   if (curve) tell(&Sink::clock, node, *curve);
 }
 
-void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, Nanoseconds up_to) {
+void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, const wire::Events& events) {
+  const Nanoseconds up_to = events.up_to;
   const std::string& node = read.frame.node;
   close_gap(node, stream, up_to);
   const auto batches = decoder_.decode(read.blob);
@@ -205,6 +206,7 @@ void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, Nanosec
     tell(&Sink::interrupt, node, stream.up_to);
     refuse_in_stream(node, stream.up_to, up_to, batches.error().message);
   }
+  if (!events.calls.empty()) tell(&Sink::calls, node, std::span<const wire::RankCalls>(events.calls));
   stream.has_events = true;
   stream.up_to = std::max(stream.up_to, up_to);
   tell(&Sink::advance, node, stream.up_to);

@@ -44,6 +44,18 @@ class Ingest {
   /// `received_at`: monitor's clock. Sent frames are this monitor's own commands, and its refusals of strangers.
   void accept(const wire::Result<wire::FrameInPlace>& read, Nanoseconds received_at, wire::Direction direction);
 
+  /// While there is one, the timeline may lack events of what was accepted: many at once cost less. One at a time.
+  class Gathering {
+   public:
+    explicit Gathering(Ingest& ingest) : ingest_(ingest) { ingest_.timeline_.gather(); }
+    ~Gathering() { ingest_.timeline_.settle(); }
+    Gathering(const Gathering&) = delete;
+    Gathering& operator=(const Gathering&) = delete;
+
+   private:
+    Ingest& ingest_;
+  };
+
   const Stats& stats() const { return stats_; }
   const std::string& session() const { return session_; }
 
@@ -66,7 +78,7 @@ class Ingest {
   void take_own(const wire::Frame& frame);
   void take_next(const wire::FrameInPlace& read, Stream& stream);
   void take_roster(const wire::Frame& frame, const wire::Roster& roster);
-  void take_events(const wire::FrameInPlace& read, Stream& stream, Nanoseconds up_to);
+  void take_events(const wire::FrameInPlace& read, Stream& stream, const wire::Events& events);
   void take_from_stranger(const wire::FrameInPlace& read);
   wire::Status announce(const std::string& node, const wire::Roster& roster);
   bool in_turn(const wire::Frame& frame, Stream& stream);

@@ -3,8 +3,21 @@
 #include <algorithm>
 
 namespace idlewave::ingest {
+namespace {
+
+/// A hundred for each of ten thousand ranks; sixteen megabytes.
+constexpr std::size_t kMostBehind = 1 << 20;
+constexpr std::size_t kMostFramesBehind = 4096;
+
+}  // namespace
+
+void TimelineSink::settle() {
+  gathers_ = false;
+  catch_up();
+}
 
 wire::Status TimelineSink::roster(const std::string& node, const wire::Roster& roster) {
+  catch_up();
   if (timeline_.apply_roster(node, roster)) return wire::ok();
   const bool too_much = !timeline_.has_room_for(node, roster);
   return wire::Error{"roster of node \"" + node + "\" " +
@@ -13,15 +26,43 @@ wire::Status TimelineSink::roster(const std::string& node, const wire::Roster& r
                      ": left out"};
 }
 
-void TimelineSink::beginning(const std::string& node, Nanoseconds at) { timeline_.begin_at(node, at); }
+void TimelineSink::beginning(const std::string& node, Nanoseconds at) {
+  catch_up();
+  timeline_.begin_at(node, at);
+}
 
 void TimelineSink::clock(const std::string& node, const timeline::ClockCurve& curve) {
+  catch_up();
   timeline_.set_clock(node, curve);
 }
 
 void TimelineSink::events(const std::string& node, std::span<const wire::LaneBatch> batches) {
-  if (timeline_.empty()) begin(node, batches);
+  const bool is_first = timeline_.empty();
+  if (is_first) begin(node, batches);
+  if (gathers_ && !is_first) return put_off(node, batches);
   for (const wire::LaneBatch& batch : batches) timeline_.append(node, batch.lane, batch.events);
+}
+
+void TimelineSink::put_off(const std::string& node, std::span<const wire::LaneBatch> batches) {
+  if (behind_.size() == gathered_.size()) gathered_.emplace_back();
+  Gathered& kept = gathered_[behind_.size()];
+  kept.events.clear(), kept.lanes.clear();
+  for (const wire::LaneBatch& batch : batches)
+    kept.events.insert(kept.events.end(), batch.events.begin(), batch.events.end());
+  std::size_t first = 0;
+  for (const wire::LaneBatch& batch : batches) {
+    kept.lanes.push_back({batch.lane, std::span(kept.events).subspan(first, batch.events.size())});
+    first += batch.events.size();
+  }
+  behind_.push_back({node, kept.lanes});
+  events_behind_ += kept.events.size();
+  if (events_behind_ >= kMostBehind || behind_.size() >= kMostFramesBehind) catch_up();
+}
+
+void TimelineSink::catch_up() {
+  timeline_.append(behind_);
+  behind_.clear();
+  events_behind_ = 0;
 }
 
 /// Where nobody says when the session began, that is the earliest event of the first frame, whichever lane comes first.
@@ -36,11 +77,19 @@ bool TimelineSink::is_announced(wire::LaneId lane) const {
   return lane.kind == wire::LaneId::Kind::kDomain || timeline_.lane(lane.index) != nullptr;
 }
 
+void TimelineSink::calls(const std::string& node, std::span<const wire::RankCalls> calls) {
+  for (const wire::RankCalls& rank : calls) timeline_.set_calls(node, rank);
+}
+
 void TimelineSink::advance(const std::string& node, Nanoseconds up_to) { timeline_.advance(node, up_to); }
 
-void TimelineSink::interrupt(const std::string& node, Nanoseconds from) { timeline_.interrupt(node, from); }
+void TimelineSink::interrupt(const std::string& node, Nanoseconds from) {
+  catch_up();
+  timeline_.interrupt(node, from);
+}
 
 void TimelineSink::absence(const Absence& absence) {
+  catch_up();
   timeline::Moment from = timeline_.now(), to = from;
   if (absence.when) {
     from = timeline_.moment(absence.node, absence.when->from);
@@ -49,12 +98,19 @@ void TimelineSink::absence(const Absence& absence) {
   timeline_.add_loss({absence.kind, absence.node, -1, from, to, absence.count, absence.detail});
 }
 
-void TimelineSink::command(const wire::Command& command) { timeline_.add_command(command, timeline_.now()); }
+void TimelineSink::command(const wire::Command& command) {
+  catch_up();
+  timeline_.add_command(command, timeline_.now());
+}
 
 void TimelineSink::outcome(const std::string& node, const wire::Outcome& outcome) {
+  catch_up();
   timeline_.add_outcome(node, outcome);
 }
 
-void TimelineSink::end(const std::string& node) { timeline_.mark_ended(node); }
+void TimelineSink::end(const std::string& node) {
+  catch_up();
+  timeline_.mark_ended(node);
+}
 
 }  // namespace idlewave::ingest

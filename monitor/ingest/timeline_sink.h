@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "monitor/ingest/sink.h"
 #include "monitor/timeline/timeline.h"
 
@@ -11,10 +14,15 @@ class TimelineSink final : public Sink {
  public:
   explicit TimelineSink(timeline::Timeline& timeline) : timeline_(timeline) {}  ///< Borrowed.
 
+  /// From now on the timeline may be behind by a million events, until settle(): many at once cost less.
+  void gather() { gathers_ = true; }
+  void settle();
+
   wire::Status roster(const std::string& node, const wire::Roster& roster) override;
   void beginning(const std::string& node, Nanoseconds at) override;
   void clock(const std::string& node, const timeline::ClockCurve& curve) override;
   void events(const std::string& node, std::span<const wire::LaneBatch> batches) override;
+  void calls(const std::string& node, std::span<const wire::RankCalls> calls) override;
   void advance(const std::string& node, Nanoseconds up_to) override;
   void interrupt(const std::string& node, Nanoseconds from) override;
   void absence(const Absence& absence) override;
@@ -23,10 +31,20 @@ class TimelineSink final : public Sink {
   void end(const std::string& node) override;
 
  private:
+  struct Gathered {
+    std::vector<wire::Event> events;
+    std::vector<timeline::Timeline::LaneEvents> lanes;
+  };
   void begin(const std::string& node, std::span<const wire::LaneBatch> batches);
+  void put_off(const std::string& node, std::span<const wire::LaneBatch> batches);
+  void catch_up();
   bool is_announced(wire::LaneId lane) const;
 
   timeline::Timeline& timeline_;
+  bool gathers_ = false;
+  std::vector<timeline::Timeline::NodeEvents> behind_;  ///< Oldest first; the events stand in
+  std::vector<Gathered> gathered_;                      ///< as many of these, which keep their room.
+  std::size_t events_behind_ = 0;
 };
 
 }  // namespace idlewave::ingest

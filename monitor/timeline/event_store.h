@@ -43,20 +43,52 @@ constexpr bool ends_lane(wire::EventKind kind) {
 /// By phase value, the phase of the vocabulary that it counts as.
 using BasicPhases = std::array<wire::Phase, wire::kPhaseLimit>;
 
+/// Events of a lane that follow one another.
+struct EventBlock {
+  /// So many events are gone through at most to say what was before a moment.
+  static constexpr std::uint32_t kMarkEvery = 64;
+
+  std::unique_ptr<wire::Event[]> events;
+  std::unique_ptr<Times[]> marks;  ///< EventStore::push's `before` of every 64th event.
+  std::uint32_t count = 0;
+  std::uint32_t capacity = 0;
+
+  static EventBlock of(std::uint32_t capacity);
+  Nanoseconds begin() const { return events[0].time; }
+  /// The last of those events that is at `time` or before; the first where there is none.
+  std::uint32_t mark_at(Nanoseconds time) const;
+  std::size_t bytes() const { return capacity * sizeof(wire::Event) + marks_in(capacity) * sizeof(Times); }
+  static std::uint32_t marks_in(std::uint32_t events) { return (events + kMarkEvery - 1) / kMarkEvery; }
+};
+
+/// Blocks that were forgotten, to be filled again: those of thousands of lanes lie anywhere in memory, and to give each
+/// back and ask for another costs more than all that is kept in them. Owned by Timeline.
+class SpareBlocks {
+ public:
+  explicit SpareBlocks(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+  /// An empty one.
+  EventBlock take(std::uint32_t capacity);
+  void give(EventBlock block);
+
+ private:
+  std::uint64_t most_bytes_;
+  std::vector<EventBlock> blocks_;  ///< All of one capacity.
+};
+
 /// Owned by a Lane. Events come in order of time; times are the lane's.
 class EventStore {
  public:
   /// `before`: time in each category from the lane's first event to this one. A block that has to be begun holds
   /// `block_events`. Returns true if one was.
-  bool push(const wire::Event& event, const Times& before, std::uint32_t block_events);
+  bool push(const wire::Event& event, const Times& before, std::uint32_t block_events, SpareBlocks& spare);
   /// Nothing is known of [from, to): `to` is the time of the event that is pushed next, `from` not before the one that
   /// was pushed last.
   void add_hole(Nanoseconds from, Nanoseconds to);
-  void forget_oldest_block();
+  void forget_oldest_block(SpareBlocks& spare);
 
   bool empty() const { return head_ == blocks_.size(); }
   Nanoseconds from() const { return blocks_[head_].begin(); }  ///< Time of the oldest event; not if empty.
-  std::size_t bytes() const { return bytes_ + blocks_.capacity() * sizeof(Block) + holes_.size() * sizeof(Hole); }
+  std::size_t bytes() const { return bytes_ + blocks_.capacity() * sizeof(EventBlock) + holes_.size() * sizeof(Hole); }
 
   /// Time in each category from the lane's first event to `time`, which is not before from(). What comes after the last
   /// event is left out.
@@ -87,19 +119,6 @@ class EventStore {
   }
 
  private:
-  /// So many events are gone through at most to say what was before a moment.
-  static constexpr std::uint32_t kMarkEvery = 64;
-  struct Block {
-    std::unique_ptr<wire::Event[]> events;
-    std::unique_ptr<Times[]> marks;  ///< push's `before` of every 64th event.
-    std::uint32_t count = 0;
-    std::uint32_t capacity = 0;
-    Nanoseconds begin() const { return events[0].time; }
-    /// The last of those events that is at `time` or before; the first where there is none.
-    std::uint32_t mark_at(Nanoseconds time) const;
-    std::size_t bytes() const { return capacity * sizeof(wire::Event) + marks_in(capacity) * sizeof(Times); }
-    static std::uint32_t marks_in(std::uint32_t events) { return (events + kMarkEvery - 1) / kMarkEvery; }
-  };
   /// The last block that begins before `time`, so that events at the very same time are not missed; the first one if
   /// there is none.
   std::size_t block_at(Nanoseconds time) const;
@@ -119,7 +138,7 @@ class EventStore {
   /// Until when the phase that began at `from` is known to have lasted, where the next event is at `to`.
   Nanoseconds known_end(Nanoseconds from, Nanoseconds to) const;
 
-  std::vector<Block> blocks_;  ///< Forgotten ones stay as empty shells until they are half of all.
+  std::vector<EventBlock> blocks_;  ///< Forgotten ones stay as empty shells until they are half of all.
   std::size_t head_ = 0;
   std::deque<Hole> holes_;  ///< Between kept events, oldest first.
   std::size_t bytes_ = 0;   ///< Of the events.

@@ -126,7 +126,7 @@ const StepRecord* Lane::step_between(wire::Step k, Nanoseconds from, Nanoseconds
 
 // --- filling ---
 
-bool Lane::append(const wire::Event& event, const LaneLimits& limits) {
+bool Lane::append(const wire::Event& event, const LaneLimits& limits, SpareBlocks& spare) {
   if (!history_) {
     history_ = std::make_unique<History>();
     history_->pyramid.start(event.time.count());
@@ -137,7 +137,7 @@ bool Lane::append(const wire::Event& event, const LaneLimits& limits) {
   last_ = event.time;
   gaps_seen_ = clock_->gaps.size();
   ++events_;
-  return history_->events.push(event, history_->pyramid.times(), limits.block_events);
+  return history_->events.push(event, history_->pyramid.times(), limits.block_events, spare);
 }
 
 void Lane::account(const wire::Event& event, const LaneLimits& limits) {
@@ -162,6 +162,7 @@ void Lane::account_step(std::int64_t length) {
 }
 
 void Lane::follow(const wire::Event& event, const LaneLimits& limits) {
+  if (event.kind != EventKind::kSwitch) follow_sums(event);
   if (ends_lane(event.kind)) {
     end_step(event.time);
     state_ = event.kind == EventKind::kStop ? LaneState::kStopped : LaneState::kLost;
@@ -174,9 +175,24 @@ void Lane::follow(const wire::Event& event, const LaneLimits& limits) {
   if (event.kind == EventKind::kThreads) threads_ = int(std::min<std::uint64_t>(event.value, INT_MAX));
 }
 
+/// Switches alone go on with them.
+void Lane::follow_sums(const wire::Event& event) {
+  Summed& summed = history_->summed;
+  auto& from = history_->summed_from;
+  if (from) summed.time += event.time - *from;
+  from.reset();
+  if (event.kind != EventKind::kSummed || event.value == 0) return;
+  summed.phases += event.value;
+  history_->step_has_sums = true;
+  from = event.time;
+}
+
 void Lane::begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits) {
-  end_step(at);
   auto& steps = history_->steps;
+  if (history_->in_step && history_->step_has_sums && step > steps.back().step)
+    steps.back().steps = step - steps.back().step;
+  history_->step_has_sums = false;
+  end_step(at);
   if (!steps.empty() && step <= steps.back().step) history_->restarts.push_back(at);
   steps.push_back({.step = step, .begin = at, .end = StepRecord::kGoesOn});
   history_->sums.begin();

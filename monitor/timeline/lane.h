@@ -38,12 +38,14 @@ struct StepRecord {
   Nanoseconds communicate{};
   Nanoseconds delay{};  ///< Delays and noise.
   Nanoseconds end{};    ///< 0 while the step goes on. The last step of a lane ends with the lane.
+  /// Those after it included that came so soon that they were told as sums, and not one by one.
+  std::int64_t steps = 1;
 
   /// Of the end of a stored step that goes on: in lane time, 0 is a moment like any other.
   static constexpr Nanoseconds kGoesOn = Nanoseconds::min();
   /// Of one that has ended.
   StepSums sums() const {
-    return {1, (end - begin).count(), compute.count(), (wait + communicate).count(), delay.count()};
+    return {steps, (end - begin).count(), compute.count(), (wait + communicate).count(), delay.count()};
   }
   StepRecord in_session(const NodeClock& clock) const {
     StepRecord read = *this;
@@ -53,6 +55,12 @@ struct StepRecord {
   }
 };
 using StepRecords = InSession<std::deque<StepRecord>>;
+
+/// What was told as sums (wire::EventKind::kSummed).
+struct Summed {
+  std::uint64_t phases = 0;
+  Nanoseconds time{};
+};
 
 enum class LaneState : std::uint8_t { kAnnounced, kLive, kStopped, kLost };
 
@@ -76,6 +84,7 @@ class Lane {
   Nanoseconds known_until() const;
   int threads() const { return threads_; }          ///< Active threads, 1 unless told otherwise.
   std::uint64_t events() const { return events_; }  ///< In all, also those whose detail is gone.
+  Summed summed() const { return history_ ? history_->summed : Summed{}; }
 
   /// Exact time in `category` within [from, to) where events are kept; before that, from the buckets (error at most
   /// 1/255 of a bucket per bucket). O(log events + events within one block) for each end of the window.
@@ -132,10 +141,13 @@ class Lane {
     StepSumMarks sums;                  ///< Of them.
     std::vector<Nanoseconds> restarts;  ///< When a step began whose number was not above the one before.
     bool in_step = false;               ///< The last step goes on.
+    Summed summed;
+    std::optional<Nanoseconds> summed_from;  ///< What is told now are sums, from then on.
+    bool step_has_sums = false;
   };
 
   /// Takes one event whose time, lane time, is not before the last one's. Returns true if it began a block of events.
-  bool append(const wire::Event& event, const LaneLimits& limits);
+  bool append(const wire::Event& event, const LaneLimits& limits, SpareBlocks& spare);
   void account(const wire::Event& event, const LaneLimits& limits);
   void account_part(int category, Nanoseconds until, const LaneLimits& limits);
   void account_step(std::int64_t length);
@@ -146,9 +158,10 @@ class Lane {
   const StepRecord* counted_step(wire::Step k) const;
   const StepRecord* step_between(wire::Step k, Nanoseconds from, Nanoseconds to) const;
   void end_step(Nanoseconds at);
+  void follow_sums(const wire::Event& event);
   std::size_t steps_ended_by(Nanoseconds at) const;
   void follow(const wire::Event& event, const LaneLimits& limits);
-  void forget_oldest_events() { history_->events.forget_oldest_block(); }
+  void forget_oldest_events(SpareBlocks& spare) { history_->events.forget_oldest_block(spare); }
   void trim(const LaneLimits& limits);
   std::size_t bytes() const;
 

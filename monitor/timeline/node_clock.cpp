@@ -38,9 +38,9 @@ Nanoseconds ClockCurve::offset_at(Nanoseconds node_time) const {
 Nanoseconds NodeClock::bent_correction(Nanoseconds lane_time) const { return line_at(bends, lane_time).at(lane_time); }
 
 Nanoseconds NodeClock::bent_lane_time(Nanoseconds session_time) const {
-  const auto after = std::upper_bound(bends.begin(), bends.end(), session_time, [](Nanoseconds value, const auto& knot) {
-    return value < knot.at - knot.offset;
-  });
+  const auto after =
+      std::upper_bound(bends.begin(), bends.end(), session_time,
+                       [](Nanoseconds value, const auto& knot) { return value < knot.at - knot.offset; });
   const Line line = line_after(bends, after - bends.begin());
   const Nanoseconds from = line.from.at - line.from.offset;
   Nanoseconds found =

@@ -8,6 +8,11 @@
 
 namespace idlewave::timeline {
 
+/// Moments beyond this (nine years on a clock that begins when a machine does) are nonsense. Session time is made of a
+/// moment, an origin and two offsets, so it stays below ten times this, and differences of it below 2^63.
+inline constexpr Nanoseconds kFarthest{std::int64_t{1} << 58};
+constexpr bool plausible(Nanoseconds time) { return -kFarthest < time && time < kFarthest; }
+
 /// How far a node's clock is ahead of the session's at some moment.
 struct ClockKnot {
   Nanoseconds at{};  ///< Node's clock.

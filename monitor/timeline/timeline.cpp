@@ -9,11 +9,6 @@ namespace {
 using wire::EventKind;
 using wire::Phase;
 
-/// Moments beyond this (nine years on a clock that begins when a machine does) are nonsense. Session time is made of a
-/// moment, an origin and two offsets, so it stays below ten times this, and differences of it below 2^63.
-constexpr Nanoseconds kFarthest{std::int64_t{1} << 58};
-constexpr bool plausible(Nanoseconds time) { return -kFarthest < time && time < kFarthest; }
-
 /// See ClockCurve.
 bool can_be(const ClockCurve& curve) {
   const auto& knots = curve.knots;
@@ -28,11 +23,16 @@ bool can_be(const ClockCurve& curve) {
 
 /// A node that is so far behind the others is not waited for.
 constexpr Nanoseconds kSilence = std::chrono::seconds(2);
+constexpr std::uint64_t kShareOfSpares = 16;   ///< Of the budget, beyond it.
+constexpr std::uint64_t kShareOfCalls = 8;     ///< They may take this part of the budget.
 constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
 
 }  // namespace
 
-Timeline::Timeline(std::uint64_t memory_budget_bytes) : budget_(memory_budget_bytes) {
+Timeline::Timeline(std::uint64_t memory_budget_bytes)
+    : budget_(memory_budget_bytes),
+      spare_blocks_(memory_budget_bytes / kShareOfSpares),
+      calls_(memory_budget_bytes / kShareOfCalls) {
   phase_names_ = {"none", "compute", "wait", "communicate", "delay", "noise"};
   share_out_budget();
 }
@@ -152,6 +152,15 @@ void Timeline::add_loss(Loss loss) { losses_.add(std::move(loss)); }
 
 void Timeline::add_command(const wire::Command& command, Nanoseconds at) { commands_.add_sent(command, at); }
 
+void Timeline::set_calls(const std::string& node, wire::RankCalls calls) {
+  const auto found = nodes_.find(node);
+  const bool is_its_own =
+      found != nodes_.end() && lane(calls.rank) != nullptr && places_[std::size_t(calls.rank)].node == &found->second;
+  if (!is_its_own) return;
+  calls_.set(std::move(calls), world_size_);
+  keep_budget();
+}
+
 void Timeline::add_outcome(const std::string& node, const wire::Outcome& outcome) {
   commands_.add_outcome(outcome, moment(node, outcome.time));
 }
@@ -219,8 +228,7 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
       ++left_out;
       continue;
     }
-    if (event.kind >= EventKind::kStep && event.kind != EventKind::kTraffic) take_note(name, place, rank, event);
-    if (!lane.append(event, limits_)) continue;
+    if (!take(name, place, rank, event)) continue;
     block_order_.push_back(&lane);
     settle(lane);
     keep_budget();
@@ -231,6 +239,12 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
   keep_budget();
   const Moment last{node.clock, lane.last_};
   if (left_out != 0) add_loss({LossKind::kTimeStep, name, rank, last, last, left_out, "its time went back"});
+}
+
+/// Lane time. Returns true if it began a block of events.
+bool Timeline::take(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event) {
+  if (event.kind >= EventKind::kStep && event.kind != EventKind::kTraffic) take_note(node, place, rank, event);
+  return place.lane->append(event, limits_, spare_blocks_);
 }
 
 void Timeline::note_first(Node& node, Nanoseconds lane_time) {
@@ -253,6 +267,7 @@ void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, c
       add_loss({LossKind::kRingFull, node, rank, from, at, event.value, {}});
       break;
     }
+    case EventKind::kSummed: phases_summed_ += event.value; break;
     case EventKind::kLost: add_loss({LossKind::kRankLost, node, rank, at, at, 1, {}}); break;
     default: break;
   }
@@ -328,14 +343,14 @@ void Timeline::keep_budget() {
   while (bytes_used() > budget_ && !block_order_.empty()) {
     Lane& oldest = *block_order_.front();
     block_order_.pop_front();
-    oldest.forget_oldest_events();
+    oldest.forget_oldest_events(spare_blocks_);
     settle(oldest);
   }
 }
 
 std::uint64_t Timeline::bytes_used() const {
   return lane_bytes_ + declared_bytes_ + places_.size() * sizeof(RankPlace) + block_order_.size() * sizeof(Lane*) +
-         samples_ * sizeof(Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes();
+         samples_ * sizeof(Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes() + calls_.bytes();
 }
 
 // --- reading ---

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/timeline/call_log.h"
 #include "monitor/timeline/command_log.h"
 #include "monitor/timeline/delay_log.h"
 #include "monitor/timeline/in_session.h"
@@ -44,6 +45,19 @@ class Timeline {
   /// Events of one lane, in order of time. What can't belong (a rank never announced by this node, times that go back)
   /// is left out and becomes a Loss.
   void append(const std::string& node, wire::LaneId lane, std::span<const wire::Event> events);
+  /// What a frame told of a node. Events are borrowed, and in order of time for each lane.
+  struct LaneEvents {
+    wire::LaneId lane;
+    std::span<const wire::Event> events;
+  };
+  struct NodeEvents {
+    std::string node;
+    std::span<const LaneEvents> lanes;
+  };
+  /// The same for all that these frames tell, in the order in which they came. As far as that is but steps and phases, it
+  /// goes rank by rank, so that the history of a rank is fetched from memory once for all of them. What the budget forgets
+  /// may then end a block of events earlier or later for some ranks.
+  void append(std::span<const NodeEvents> frames);
   void advance(const std::string& node,
                Nanoseconds up_to);  ///< Node's clock. No event of that node will come with a smaller time.
   /// Something of this node is missing from `from` (its clock) on: each of its lanes has no data from there to its next
@@ -53,6 +67,8 @@ class Timeline {
   void add_command(const wire::Command& command,
                    Nanoseconds at);  ///< One that this monitor sent, at session time `at`.
   void add_outcome(const std::string& node, const wire::Outcome& outcome);
+  /// Sums of a rank's MPI calls; left out if this node has not announced the rank.
+  void set_calls(const std::string& node, wire::RankCalls calls);
   void mark_ended(const std::string& node);  ///< Its stream is complete.
   /// How far this node's clock is ahead of the session's, over the session; nothing unless set. Holds for what has been
   /// appended as well. Costs the same however much that is. A curve that can't be is passed over.
@@ -113,11 +129,13 @@ class Timeline {
   std::uint64_t holes_forgotten() const { return losses_.holes_forgotten(); }  ///< That are not in losses() any more.
   const std::deque<Delay>& delays() const { return delays_.all(); }
   const std::deque<CommandRecord>& commands() const { return commands_.all(); }
+  const CallLog& calls() const { return calls_; }
 
   std::uint64_t events() const { return events_; }  ///< Received in all, also those whose detail is gone.
   /// Sum of the events counted in losses (ring, time step, stranger), with the frames of gaps as at least 1 each.
   std::uint64_t dropped() const { return losses_.dropped(); }
-  wire::Step latest_step() const { return latest_step_; }  ///< Largest step that any rank has begun.
+  std::uint64_t phases_summed() const { return phases_summed_; }  ///< Told as sums, of all ranks; see Lane::summed.
+  wire::Step latest_step() const { return latest_step_; }         ///< Largest step that any rank has begun.
   std::uint64_t bytes_used() const;  ///< At most the budget, plus what the announced ranks need at least.
 
   /// Shares of time in each category for a picture: `rows` are ranges of ranks, `columns` equal slices of [from, to).
@@ -167,8 +185,14 @@ class Timeline {
   void begin_at_first(const std::string& node, std::span<const wire::Event> events);
 
   void append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events);
+  class ByRank;
+  bool only_goes_on(const Node& node, const LaneEvents& told, const ByRank& before) const;
+  bool is_told_in_order(const RankPlace& place, const wire::Event& event) const;
+  void append(ByRank& batches);
+  void append_one_by_one(std::span<const NodeEvents> frames);
   void append_to_domain(const std::string& name, Node& node, wire::DomainId id, std::span<const wire::Event> events);
   void add_sample(DomainLane& lane, Nanoseconds at, const wire::Event& event);
+  bool take(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
   void note_first(Node& node, Nanoseconds lane_time);
   void take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
   void begin_hold(RankPlace& place, Rank rank, const wire::Event& event);
@@ -178,6 +202,7 @@ class Timeline {
 
   std::uint64_t budget_;
   LaneLimits limits_;
+  SpareBlocks spare_blocks_;
   std::map<std::string, Node> nodes_;
   std::deque<Lane> lanes_;
   std::vector<RankPlace> places_;  ///< By rank, as far as ranks were announced.
@@ -197,8 +222,10 @@ class Timeline {
   LossLog losses_;
   DelayLog delays_;
   CommandLog commands_;
+  CallLog calls_;
 
   std::uint64_t events_ = 0;
+  std::uint64_t phases_summed_ = 0;
   wire::Step latest_step_ = wire::kNoStep;
   std::size_t lane_bytes_ = 0;
   std::size_t declared_bytes_ = 0;  ///< Of nodes, their gaps, domains and patterns.

@@ -158,7 +158,7 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
   const std::string label = shortened(session.label.empty() ? timeline.program() : session.label, kLongestName);
   const std::string name = session.name == label ? "" : shortened(session.name, kLongestName);
   const std::size_t sockets = timeline.domains().size();
-  const std::uint64_t dropped = timeline.dropped();
+  const std::uint64_t dropped = timeline.dropped(), summed = timeline.phases_summed();
   const bool past = shows_the_past(state, model, layout);
   const Nanoseconds moment = moment_of(state, model, layout);
   const wire::Step step = past ? latest_step_at(timeline, moment) : timeline.latest_step();
@@ -174,6 +174,10 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
       {.text = session.replay || timeline.empty() ? "" : fmt::format("{:>6} ev/s", to_count(session.events_per_second)),
        .ink = Ink::kDim,
        .weight = 4,
+       .right = true},
+      {.text = summed == 0 ? "" : to_count(static_cast<double>(summed)) + " phases in sums",
+       .ink = Ink::kDim,
+       .weight = 5,
        .right = true},
       {.text = to_count(static_cast<double>(dropped)) + " dropped",
        .ink = dropped > 0 ? Ink::kWarning : Ink::kDim,

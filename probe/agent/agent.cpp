@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "probe/agent/calibration.h"
 #include "probe/agent/orders.h"
@@ -28,6 +29,7 @@ namespace {
 // a picture is drawn for each frame; a frame costs some 20 B of a recording
 constexpr Nanoseconds kSweepInterval = milliseconds(36);
 constexpr Nanoseconds kFrameInterval = milliseconds(100);    // at least so often, for the live edge moves by frames
+constexpr Nanoseconds kCallsInterval = seconds(2);           // sums of MPI calls, some 10 B a function or receiver
 constexpr Nanoseconds kProcessInterval = milliseconds(200);  // where a process has no descriptor to watch
 constexpr Nanoseconds kAfterLastRank = milliseconds(500);
 constexpr Nanoseconds kClaimLimit = seconds(10);  // a rank needs milliseconds to fill in its slot
@@ -36,6 +38,7 @@ constexpr Nanoseconds kFinishPatience = seconds(2);
 constexpr Nanoseconds kLockPatience = seconds(6);
 constexpr Nanoseconds kMonitorPatience = seconds(5);   // then somebody is told why there is none
 constexpr Nanoseconds kNoticeTime = milliseconds(60);  // a rank that is held looks every 10 ms
+constexpr std::size_t kMostCallEntries = 1 << 17;      // of a frame, which stays below 4 MB
 constexpr std::size_t kMostKnown = 1 << 16;            // ranks of one node, those that left included
 /// How far a frame's promise (no older event follows) stays behind the clock. A rank reads the clock and publishes its
 /// event some nanoseconds later, so an event older than the margin is in its ring when the sweep looks, unless its rank
@@ -195,10 +198,12 @@ void Agent::sweep() {
   learn_beginning();
   admit_newcomers(began);
   watch_processes(began);
-  for (auto& [rank, resident] : residents_) drain(*resident, began);
+  Nanoseconds promise = rounded_down(began - kPromiseMargin);
+  for (auto& [rank, resident] : residents_) promise = std::min(promise, drain(*resident, began));
+  collect_calls(began);
   roster_changed_ = domains_.sample(std::max(began, frames_.promised()), frames_) || roster_changed_;
-  if (roster_changed_ || !frames_.empty() || began - frame_sent_at_ >= kFrameInterval) {
-    send_frames(rounded_down(began - kPromiseMargin));
+  if (roster_changed_ || !frames_.empty() || !calls_.empty() || began - frame_sent_at_ >= kFrameInterval) {
+    send_frames(promise);
     frame_sent_at_ = began;
   }
   dismiss_ended();
@@ -276,10 +281,13 @@ void Agent::watch_processes(Nanoseconds now) {
   }
 }
 
-void Agent::drain(Resident& resident, Nanoseconds began) {
+/// No event of this rank will come that is earlier than the time returned.
+Nanoseconds Agent::drain(Resident& resident, Nanoseconds began) {
   const bool over = resident.is_over();
   note_news(resident, began);
   for (const std::uint64_t end = resident.published(); !drain_some(resident, end);) continue;
+  const Nanoseconds earliest = resident.catch_up(over ? began : began - kPromiseMargin, names_, frames_, read_);
+  domains_.observe(resident.rank(), read_);
   if (over) {
     resident.append_end(now(), frames_, read_);
     domains_.observe(resident.rank(), read_);
@@ -287,6 +295,7 @@ void Agent::drain(Resident& resident, Nanoseconds began) {
   }
   domains_.observe_model(resident);
   resident.orders().pump(resident.slot());
+  return earliest;
 }
 
 bool Agent::drain_some(Resident& resident, std::uint64_t end) {
@@ -305,6 +314,24 @@ void Agent::note_news(Resident& resident, Nanoseconds now) {
   roster_changed_ = true;
 }
 
+/// Sums, not events: now and then is enough, and the last word when a rank is over. Who comes late has to hear also of
+/// ranks that make no calls now.
+void Agent::collect_calls(Nanoseconds now) {
+  const int listeners = outlet_->consumers();
+  if (listeners > std::exchange(listeners_, listeners))
+    for (auto& [rank, resident] : residents_) resident->tell_calls_again();
+  const bool is_time = now - calls_read_at_ >= kCallsInterval;
+  if (is_time) calls_read_at_ = now;
+  for (auto& [rank, resident] : residents_) {
+    if (!is_time && !std::ranges::count(ended_, rank)) continue;
+    auto calls = resident->new_calls();
+    if (!calls) continue;
+    call_entries_ += calls->functions.size() + calls->pairs.size();
+    calls_.push_back(std::move(*calls));
+    if (call_entries_ >= kMostCallEntries) send_frames(frames_.promised());
+  }
+}
+
 void Agent::send_frames(Nanoseconds up_to) {
   // Before the events, which may speak of a new rank or of a new name, or be the session's first.
   if (const auto first = frames_.earliest()) roster_changed_ = beginning_.note_first(*first) || roster_changed_;
@@ -313,6 +340,8 @@ void Agent::send_frames(Nanoseconds up_to) {
     send_roster();
   wire::Events events = frames_.take(up_to);
   events.round_trips = outlet_->take_round_trips();
+  events.calls = std::exchange(calls_, {});
+  call_entries_ = 0;
   outlet_->send(std::move(events));
   segment_->header().promised_ns.store(frames_.promised().count());
 }

@@ -79,9 +79,10 @@ class Agent {
   void free_if_abandoned(std::uint32_t index, const Newcomer& who, wire::Nanoseconds now);
   void note_used(std::uint32_t index);
   void watch_processes(wire::Nanoseconds now);
-  void drain(Resident& resident, wire::Nanoseconds began);
+  wire::Nanoseconds drain(Resident& resident, wire::Nanoseconds began);
   bool drain_some(Resident& resident, std::uint64_t end);
   void note_news(Resident& resident, wire::Nanoseconds now);
+  void collect_calls(wire::Nanoseconds now);
   void send_frames(wire::Nanoseconds now);
   void send_roster();
   bool somebody_began_to_follow() const;
@@ -99,6 +100,8 @@ class Agent {
   EventFrames frames_;
   Beginning beginning_;
   std::vector<wire::Event> read_;
+  std::vector<wire::RankCalls> calls_;  ///< For the next frame.
+  std::size_t call_entries_ = 0;        ///< Of it: functions and receivers.
   std::map<wire::Rank, std::unique_ptr<Resident>> residents_;
   std::map<wire::Rank, Known> known_;
   std::vector<Resident*> in_slot_;  ///< Null: not admitted.
@@ -111,6 +114,8 @@ class Agent {
   wire::Nanoseconds explain_at_{};  ///< When to look why the monitor that was named has not been heard; 0: no longer.
   wire::Nanoseconds frame_sent_at_{};
   wire::Nanoseconds processes_checked_at_{};
+  wire::Nanoseconds calls_read_at_{};
+  int listeners_ = 0;            ///< Attached when calls were read last.
   wire::Nanoseconds busy_at_{};  ///< When somebody was in last.
 };
 

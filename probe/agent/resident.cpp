@@ -18,6 +18,21 @@ using wire::Phase;
 namespace {
 
 constexpr Nanoseconds kHoldCap(shm::kHoldCap);
+/// A rank that sums and has said nothing for so long sits in a long phase, which it will tell by itself.
+constexpr Nanoseconds kPreempted = std::chrono::milliseconds(100);
+
+/// Two kinds are not a rank's to send, and one it says in other words.
+bool may_send(EventKind kind) {
+  if (kind == shm::kRunTime || kind == shm::kRunEnd) return true;
+  return std::uint8_t(kind) < wire::kEventKindLimit && kind != EventKind::kBandwidth && kind != EventKind::kLost &&
+         kind != EventKind::kSummed;
+}
+
+Event checked(Event event, Nanoseconds latest) {
+  if (!may_send(event.kind)) event = {event.time, 1, EventKind::kDropped, Phase::kNone};
+  event.time = std::clamp(event.time, Nanoseconds(0), latest);
+  return event;
+}
 
 template <class T>
 T read_once(const T& field) {
@@ -69,31 +84,49 @@ bool Resident::drain(std::uint64_t end, Names& names, EventFrames& frames, std::
     tail_ = end;
   }
   const std::uint64_t stop = tail_ + std::min(end - tail_, kAtOnce);
-  for (; tail_ != stop; ++tail_) read.push_back(checked(ring_[tail_ & (capacity_ - 1)], latest, names));
+  for (; tail_ != stop; ++tail_) runs_.take(checked(ring_[tail_ & (capacity_ - 1)], latest), read);
   slot_.tail.store(tail_, std::memory_order_release);
-  const wire::LaneId lane{wire::LaneId::Kind::kRank, who_.rank};
-  for (const Event& event : read) frames.append(lane, last_, event);
+  tell(read, names, frames);
   return tail_ == end;
 }
 
-Event Resident::checked(Event event, Nanoseconds latest, Names& names) {
-  // Two kinds are not a rank's to send.
-  const bool known = std::uint8_t(event.kind) < wire::kEventKindLimit && event.kind != EventKind::kBandwidth &&
-                     event.kind != EventKind::kLost;
-  if (!known) event = {event.time, 1, EventKind::kDropped, Phase::kNone};
-  event.time = std::clamp(event.time, Nanoseconds(0), latest);
+void Resident::tell(std::vector<Event>& read, Names& names, EventFrames& frames) {
+  const wire::LaneId lane{wire::LaneId::Kind::kRank, who_.rank};
+  for (Event& event : read) {
+    translate(event, names);
+    frames.append(lane, last_, event);
+  }
+}
+
+void Resident::translate(Event& event, Names& names) {
   event.phase = phases_.translate(event.phase, slot_, names.phases);
   if (event.kind == EventKind::kPartners)
     event.value = cycle_ =
         partners_.translate(event.value, slot_.partners, {who_.rank, who_.world_size}, names.partners);
   if (event.kind == EventKind::kStop) said_stop_ = true;
-  return event;
+}
+
+Nanoseconds Resident::catch_up(Nanoseconds due, Names& names, EventFrames& frames, std::vector<Event>& read) {
+  read.clear();
+  shm::Run run;
+  const bool is_whole = slot_.run.get(run);
+  const bool was_summing = was_summing_;
+  was_summing_ = !is_whole || run.position != shm::Run::kNowhere;
+  const auto told_until = runs_.told_until();
+  if (!told_until || (!was_summing && !was_summing_)) return Nanoseconds::max();
+  const Nanoseconds now = shm::now(clock_), end(run.end_ns);
+  // Else the rank has told more since, or is just doing so.
+  const bool is_next = is_whole && run.position == tail_ && end >= Nanoseconds(0) && end <= now;
+  if (is_next && *told_until < due) runs_.take(run, read);
+  tell(read, names, frames);
+  // It may have lost its processor when it had read the clock and not yet said so.
+  return now - *runs_.told_until() < kPreempted ? *runs_.told_until() : Nanoseconds::max();
 }
 
 void Resident::append_end(Nanoseconds now, EventFrames& frames, std::vector<Event>& read) {
   read.clear();
   if (said_stop_) return;
-  const std::uint64_t untold = slot_.dropped.load(std::memory_order_acquire);
+  const std::uint64_t untold = slot_.dropped.load(std::memory_order_acquire) + runs_.is_torn();
   if (untold > 0) read.push_back({now, std::min(untold, wire::kMaxEventValue), EventKind::kDropped, Phase::kNone});
   read.push_back({now, 0, EventKind::kLost, Phase::kNone});
   const wire::LaneId lane{wire::LaneId::Kind::kRank, who_.rank};

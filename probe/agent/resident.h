@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "probe/agent/call_reader.h"
 #include "probe/agent/event_frames.h"
 #include "probe/agent/order_queue.h"
 #include "probe/agent/partner_names.h"
 #include "probe/agent/phase_names.h"
+#include "probe/agent/run_reader.h"
 #include "probe/agent/segment.h"
 #include "probe/shm/layout.h"
 #include "probe/wire/agent_record.h"
@@ -53,11 +56,14 @@ class Resident {
   /// Appends what the rank wrote before position `end`, kAtOnce events at most; `read` is overwritten with the same
   /// events. True if that was all.
   bool drain(std::uint64_t end, Names& names, EventFrames& frames, std::vector<wire::Event>& read);
+  /// Appends what the rank has summed since, if that is from before `due`; `read` is overwritten with the same. No earlier
+  /// event than the one returned will come of what it had summed then.
+  wire::Nanoseconds catch_up(wire::Nanoseconds due, Names& names, EventFrames& frames, std::vector<wire::Event>& read);
   /// Whom the rank waits for, as the node numbers it; 0: it does not say.
   std::uint32_t cycle() const { return cycle_; }
   /// The rank has stopped, or its process is gone: after one more drain nothing will come. Ask before published().
   bool is_over() const { return stopped() || process_gone_; }
-  /// After the last drain: tells what the rank did not live to tell; `read` is overwritten with the same.
+  /// After the last drain and catch_up: tells what the rank did not live to tell; `read` is overwritten with the same.
   void append_end(wire::Nanoseconds now, EventFrames& frames, std::vector<wire::Event>& read);
   void free_slot();
 
@@ -81,11 +87,17 @@ class Resident {
   wire::Nanoseconds held() const;
   /// How long a further order may hold it.
   wire::Nanoseconds may_be_held() const;
+  /// What it has done in MPI, if that is more than when it was asked last.
+  std::optional<wire::RankCalls> new_calls() {
+    return calls_.read_if_new(slot_.calls, who_.rank, who_.pid, who_.world_size);
+  }
+  void tell_calls_again() { calls_.forget(); }
   /// True once after each change of what the rank says about itself.
   bool has_news();
 
  private:
-  wire::Event checked(wire::Event event, wire::Nanoseconds latest, Names& names);
+  void tell(std::vector<wire::Event>& read, Names& names, EventFrames& frames);
+  void translate(wire::Event& event, Names& names);
 
   shm::Slot& slot_;
   const wire::Event* ring_;
@@ -100,10 +112,13 @@ class Resident {
   std::uint32_t revision_ = 0;
   wire::Nanoseconds joined_at_;
   wire::Nanoseconds last_;
+  RunReader runs_;
+  bool was_summing_ = false;  ///< When it was looked last.
   PhaseMap phases_;
   PartnerMap partners_;
   std::uint32_t cycle_ = 0;
   OrderQueue orders_;
+  CallReader calls_;
 };
 
 }  // namespace idlewave::agent

@@ -81,6 +81,9 @@ class LaneWriter {
   /// The phase that goes on; kNone outside of all.
   wire::Phase current() const { return static_cast<wire::Phase>(stack_ & 0xff); }
 
+  /// Of the latest event that has one of its own.
+  wire::Nanoseconds last() const { return last_; }
+
   /// The clock of the events; never behind the last of them.
   wire::Nanoseconds now() const { return std::max(last_, shm::now(clock_)); }
 

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <new>
+
 #include "probe/client/agent_start.h"
 #include "probe/client/deadline.h"
 #include "probe/wire/agent_record.h"
@@ -206,6 +208,8 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.partners.followed.store(0, std::memory_order_relaxed);
   for (shm::PartnerBook::Pattern& pattern : slot.partners.patterns) pattern = {};
   for (shm::PartnerBook::Cycle& cycle : slot.partners.cycles) cycle = {};
+  // Also so that no call meets a page fault.
+  new (&slot.calls) shm::CallBook;
   read_command_line(slot.command_line);
   slot.revision.fetch_add(1, std::memory_order_release);
   slot.state.store(shm::SlotState::kLive, std::memory_order_release);

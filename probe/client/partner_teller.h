@@ -17,6 +17,8 @@ class PartnerTeller {
 
   /// The rank has said something since attach.
   bool is_used() const { return used_; }
+  /// In the step that goes on.
+  bool has_waited() const { return now_.count > 0 || !now_.is_sound; }
 
   /// The next wait of this step follows a pattern of the program's; false if that is not defined yet.
   bool wait(int pattern) {

@@ -18,6 +18,7 @@
 #include "probe/client/gate_keeper.h"
 #include "probe/client/lane_writer.h"
 #include "probe/client/membership.h"
+#include "probe/client/own_rank.h"
 #include "probe/client/partner_teller.h"
 #include "probe/client/phase_table.h"
 #include "probe/client/precedence.h"
@@ -150,7 +151,8 @@ void stop() {
   const KeptErrno kept;
   switch_off();
   if (probe.pid != getpid()) return;  // A copy of the rank, made behind fork's back.
-  if (probe.partners.is_used()) tell_partners();
+  // A step that breaks off before its first wait says nothing of the others.
+  if (probe.partners.has_waited()) tell_partners();
   probe.lane.stop();
   probe.membership.leave();
 }
@@ -161,9 +163,24 @@ void pass_gates(wire::Phase phase) {
     probe.gates.obey(wire::kNoStep);
 }
 
+[[gnu::always_inline]] inline void switch_to(int phase) {
+  const wire::Phase checked = probe.phases.checked(phase);
+  pass_gates(checked);
+  probe.lane.switch_to(checked);
+}
+
 double bandwidth_or_none(double bytes_per_second) { return bytes_per_second > 0 ? bytes_per_second : 0; }
 
 }  // namespace
+
+shm::Slot* own_slot() { return is_reporter() ? &probe.membership.slot() : nullptr; }
+
+std::optional<wire::Nanoseconds> switch_at(int phase) {
+  if (!is_reporter()) return std::nullopt;
+  switch_to(phase);
+  return probe.lane.last();
+}
+
 }  // namespace idlewave::client
 
 using idlewave::client::probe;
@@ -222,10 +239,7 @@ void idlewave_end_(void) {
 }
 
 void idlewave_switch_(int phase) {
-  if (!client::is_reporter()) return;
-  const wire::Phase checked = probe.phases.checked(phase);
-  client::pass_gates(checked);
-  probe.lane.switch_to(checked);
+  if (client::is_reporter()) client::switch_to(phase);
 }
 
 void idlewave_step_(int64_t step) {

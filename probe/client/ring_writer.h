@@ -4,42 +4,50 @@
 #include <bit>
 #include <cstdint>
 
+#include "probe/client/run_sum.h"
 #include "probe/shm/layout.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::client {
 
-/// The writing end of one rank's ring. Never waits: an event that finds no room is counted, and the count goes in ahead
-/// of the first event that finds room again. One thread.
+/// The writing end of one rank's ring. Never waits. Where more than 100,000 events come a second, or the ring fills, short
+/// phases are told as sums (decision 26). An event that finds no room is counted, and the count goes in ahead of the first
+/// event that finds room again. One thread.
 class RingWriter {
  public:
+  static constexpr std::int64_t kShortestGap = 10'000;  ///< ns, between events on average; shorter ones are summed.
+  static constexpr std::uint32_t kSmallestRing =
+      4096;  ///< Events; in a smaller one there is no room to tell sums in time.
+
   /// Goes on where the slot's positions stand. Slot and ring belong to the caller and outlive the writer's use.
   void attach(shm::Slot& slot, wire::Event* ring, std::uint32_t ring_events) {
     slot_ = &slot;
     ring_ = ring;
     mask_ = ring_events - 1;
-    head_ = room_end_ = slot.head.load(std::memory_order_relaxed);
+    head_ = room_end_ = limit_ = looked_head_ = slot.head.load(std::memory_order_relaxed);
     dropped_ = 0;
+    looked_ns_ = 0;
+    is_summing_ = false;
     slot.dropped.store(0, std::memory_order_relaxed);
+    sum_.attach(slot.run);
+    sum_.stop();
   }
 
   /// `before`: the phase that went on until this event, which is told together with events lost ahead of it.
   /// False: the event was lost.
   bool push(const wire::Event& event, wire::Phase before) {
-    if (head_ == room_end_) [[unlikely]] {
-      if (!find_room(event.time, before, kReserved)) return false;
-    }
+    if (head_ == room_end_) [[unlikely]]
+      return push_slowly(event, before);
     store(event);
     return true;
   }
 
   /// The last event. The places kept for it make sure that neither it nor the count of lost events is lost.
-  void push_last(const wire::Event& event, wire::Phase before) {
-    if (find_room(event.time, before, 0)) store(event);
-  }
+  void push_last(const wire::Event& event, wire::Phase before);
 
  private:
   static constexpr std::uint64_t kReserved = 2;
+  static constexpr std::int64_t kWindow = 10'000'000;  ///< ns; sums are not left sooner.
 
   /// The same event as two words, which the compiler stores at once; fields of bits it would merge into what the ring
   /// held before.
@@ -57,33 +65,34 @@ class RingWriter {
     slot_->head.store(++head_, std::memory_order_release);
   }
 
-  /// Looks at the agent's position, which the fast path leaves alone, and tells what was lost. False if there is no
-  /// room for that and an event.
-  [[gnu::noinline, gnu::cold]] bool find_room(wire::Nanoseconds time, wire::Phase before, std::uint64_t reserved) {
-    const std::uint64_t end = slot_->tail.load(std::memory_order_acquire) + mask_ + 1 - reserved;
-    const std::int64_t needed = dropped_ > 0 ? 2 : 1;
-    if (static_cast<std::int64_t>(end - head_) < needed) {
-      slot_->dropped.store(++dropped_, std::memory_order_relaxed);
-      room_end_ = head_;
-      return false;
-    }
-    room_end_ = end;
-    if (dropped_ > 0) tell_dropped(time, before);
-    return true;
-  }
-
-  void tell_dropped(wire::Nanoseconds time, wire::Phase before) {
-    store({time, dropped_ < wire::kMaxEventValue ? dropped_ : wire::kMaxEventValue, wire::EventKind::kDropped, before});
-    dropped_ = 0;
-    slot_->dropped.store(0, std::memory_order_release);
-  }
+  bool push_slowly(const wire::Event& event, wire::Phase before);
+  bool tell(const wire::Event& event, wire::Phase before);
+  void tell_run();
+  void tell_dropped(wire::Nanoseconds time, wire::Phase before);
+  void lose(std::uint64_t events);
+  std::uint64_t places_of_run() const;
+  bool find_room(std::uint64_t events, std::uint64_t reserved);
+  void look_at_agent(std::uint64_t reserved);
+  std::int64_t room() const { return static_cast<std::int64_t>(limit_ - head_); }
+  bool is_filling() const { return room() < static_cast<std::int64_t>((mask_ + 1) / 4); }
+  std::uint64_t look_every() const { return (mask_ + 1) / 16; }
+  void choose(wire::Nanoseconds now);
+  void leave_sums_if_slow(wire::Nanoseconds now);
+  void note_look(wire::Nanoseconds now);
 
   shm::Slot* slot_ = nullptr;
   wire::Event* ring_ = nullptr;
   std::uint64_t mask_ = 0;
   std::uint64_t head_ = 0;
-  std::uint64_t room_end_ = 0;  ///< No event goes here before the agent's position was looked at again.
+  std::uint64_t room_end_ =
+      0;                     ///< No event goes here before it was looked how fast they come, and how far the agent is.
+  std::uint64_t limit_ = 0;  ///< No event goes here before the agent's position was looked at again.
   std::uint64_t dropped_ = 0;
+  std::uint64_t looked_head_ = 0;   ///< Where it was looked how fast events come,
+  std::int64_t looked_ns_ = 0;      ///< and when.
+  std::uint64_t events_since_ = 0;  ///< While they are summed: how many have come since.
+  bool is_summing_ = false;
+  RunSum sum_;
 };
 
 }  // namespace idlewave::client

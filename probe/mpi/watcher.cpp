@@ -7,6 +7,8 @@
 
 #include "probe/client/precedence.h"
 #include "probe/mpi/hand_linked.h"
+#include "probe/mpi/handles.h"
+#include "probe/mpi/messages.h"
 #include "probe/mpi/step_finder.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/world.h"
@@ -59,7 +61,10 @@ void choose_step_source() {
   }
 }
 
-void step(wire::Step number) { idlewave_step_(number); }
+void step(wire::Step number) {
+  messages.step(number);
+  idlewave_step_(number);
+}
 
 /// A tool of the kind that takes calls and hands them on by their names for tools may be part of the program. Null: no
 /// call is hidden from us. Takes some milliseconds, as it asks the linker for every name.
@@ -76,12 +81,15 @@ void note_hidden_call(const char* name) {
   note(line);
 }
 
-void report(const World& world) {
+void report(const World& world, const void* caller) {
   // All that takes long comes first: from the start on, time is the program's.
   const char* const hidden = hidden_call();
   choose_step_source();
+  handles.begin(caller, world.comm);
+  messages.begin(caller, world.rank, world.size);
   pthread_atfork(nullptr, nullptr, be_silent);
   if (!idlewave_start(world.rank, world.size)) return;
+  watch.sums.begin(*client::own_slot());
   idlewave_switch_(IDLEWAVE_COMPUTE);
   watch.reporter.store(__builtin_thread_pointer(), std::memory_order_relaxed);
   if (hidden != nullptr) note_hidden_call(hidden);
@@ -102,7 +110,7 @@ void begin(const void* caller) {
   if (text_of("IDLEWAVE_SESSION") == nullptr || stands_back || is_hand_linked() || !is_initialized(caller)) return;
   if (was_begun.exchange(true)) return;
   const World world = look_at_world(caller);
-  if (world.why_not == nullptr) return report(world);
+  if (world.why_not == nullptr) return report(world, caller);
   char line[256];
   snprintf(line, sizeof line, "a rank is not watched: %s", world.why_not);
   note(line);
@@ -115,6 +123,7 @@ void end() {
 }
 
 void note_unseen_thread() {
+  messages.note_other_thread();
   if (!thread_is_noted.exchange(true))
     note(
         "calls of other threads than the one that called MPI_Init are not seen, and a rank that waits in one is shown "

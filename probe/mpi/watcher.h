@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "probe/client/own_rank.h"
+#include "probe/mpi/call_sums.h"
 #include "probe/mpi/calls.h"
 
 namespace idlewave::mpi {
@@ -20,14 +22,18 @@ struct Watch {
   /// Frame of the wrapper that goes on; null: none. One that lies deeper in the stack than a new call's was left by
   /// longjmp or an exception from an error handler.
   const void* inside = nullptr;
+  CallSums sums;
 };
 [[gnu::visibility("hidden")]] extern constinit Watch watch;
+
+/// On the thread that reports.
+inline bool is_reporting() { return watch.reporter.load(std::memory_order_relaxed) == __builtin_thread_pointer(); }
 
 /// Not a thread that reports.
 void note_unseen_thread();
 
 /// A call begins that is shown as `phase`. False: it is not to be shown, and leave() must not be called.
-inline bool enter(int phase, const void* frame) {
+inline bool enter(Call call, int phase, const void* frame) {
   const void* reporter = watch.reporter.load(std::memory_order_relaxed);
   if (reporter != __builtin_thread_pointer()) {
     if (reporter != nullptr) [[unlikely]]
@@ -35,20 +41,24 @@ inline bool enter(int phase, const void* frame) {
     return false;
   }
   if (frame < watch.inside) return false;
+  const auto now = client::switch_at(phase);
+  if (!now) [[unlikely]]
+    return false;
   watch.inside = frame;
-  idlewave_switch_(phase);
+  watch.sums.open(call, *now);
   return true;
 }
 
 /// A call that waits is over: steps are made of these. `place`: the address in the program that it goes back to.
 void look_for_step(Call call, const void* place);
 
-/// The call that enter() has shown is over.
+/// The call that enter() has shown is over; `bytes`: that it had MPI carry, or kUnknownBytes.
 template <int phase>
-inline void leave(Call call, const void* place) {
+inline void leave(Call call, const void* place, std::int64_t bytes) {
   watch.inside = nullptr;
   if constexpr (phase == IDLEWAVE_WAIT) look_for_step(call, place);
-  idlewave_switch_(IDLEWAVE_COMPUTE);
+  const auto now = client::switch_at(IDLEWAVE_COMPUTE);
+  if (now) watch.sums.close(*now, bytes);
 }
 
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.

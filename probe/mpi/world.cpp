@@ -66,7 +66,7 @@ World look_at_world(const void* caller) {
   if (!constants) return {.why_not = "its MPI is neither Open MPI nor of MPICH's kin"};
   const auto get_rank = find<int(Handle, int*)>("PMPI_Comm_rank", caller);
   const auto get_size = find<int(Handle, int*)>("PMPI_Comm_size", caller);
-  World world;
+  World world{.comm = static_cast<std::intptr_t>(constants.world)};
   if (get_rank == nullptr || get_size == nullptr || get_rank(constants.world, &world.rank) != 0 ||
       get_size(constants.world, &world.size) != 0)
     return {.why_not = "its MPI does not say which rank it is"};

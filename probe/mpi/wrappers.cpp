@@ -9,19 +9,21 @@
 #include <atomic>
 #include <cstdint>
 
+#include "probe/mpi/carried.h"
+#include "probe/mpi/handles.h"
+#include "probe/mpi/message_calls.h"
+#include "probe/mpi/roles.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/watcher.h"
 
 namespace idlewave::mpi {
 namespace {
 
-using Word = std::intptr_t;
 using enum Call;  // By these names the table speaks of them.
 
 template <class Function>
 struct Wrapped {
   const char* name;
-  Call call;
   std::atomic<Function*> next{nullptr};  ///< Where it is passed on to; null before its first call.
 };
 
@@ -48,17 +50,44 @@ inline Function* next_of(Wrapped<Function>& wrapped, const void* caller) {
 template <class Function>
 struct Shown;
 
+constexpr bool frees_a_handle(Call call) { return call == kComm_free || call == kComm_disconnect; }
+
+/// Bytes of a call that has ended; of its message, if it has sent one, also by receiver.
+template <Call call, Form form>
+inline std::int64_t count_carried(Word result, const Word* words) {
+  if constexpr (carries_of(call) == Carries::kNone) return kUnknownBytes;
+  if (!has_succeeded<call, form>(result, words)) return kUnknownBytes;
+  const std::int64_t bytes = carried<call, form>(words);
+  if constexpr (carries_of(call) == Carries::kMessage) {
+    constexpr int to = sent_by(call).peer, within = place_of(call, "comm");
+    const int peer = int_at<form>(words[to]);
+    if (peer >= 0) watch.sums.count_message(handles.world_rank(handles.key_of<form>(words[within]), peer), bytes);
+  }
+  return bytes;
+}
+
 /// With a session, and for the first call. The words stand first, so that they stay where they came.
 template <class... Words>
 struct Shown<Word(Words...)> {
-  using Call = Wrapped<Word(Words...)>;
-
-  template <int phase>
-  [[gnu::noinline]] static Word pass_on(Words... words, Call& wrapped, const void* caller) {
+  template <int phase, Call call, Form form>
+  [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
+    if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
-    if (!enter(phase, __builtin_frame_address(0))) return next(words...);
+    if (!enter(call, phase, __builtin_frame_address(0))) return next(words...);
+    const Word all[] = {words...};
+    note_before<call, form>(all);
     const Word result = next(words...);
-    leave<phase>(wrapped.call, caller);
+    note_after<call, form, phase == IDLEWAVE_WAIT>(all, result);
+    leave<phase>(call, caller, count_carried<call, form>(result, all));
+    return result;
+  }
+
+  /// Of a call that is not shown, but may concern messages.
+  template <Call call, Form form>
+  [[gnu::noinline]] static Word note(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
+    const Word result = next_of(wrapped, caller)(words...);
+    const Word all[] = {words...};
+    if (is_reporting()) note_after<call, form, false>(all, result);
     return result;
   }
 };
@@ -70,37 +99,40 @@ using namespace idlewave::mpi;
 
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
-/// `action`: statements that end with the call of `next`.
-#define EXPORT(function, call, types, action)                     \
+/// Then the statements that end with the call of `next`.
+#define EXPORT(function, types, ...)                              \
   extern "C" [[gnu::visibility("default")]] Word function types { \
     using Function = Word types;                                  \
-    static constinit Wrapped<Function> wrapped{#function, call};  \
-    action                                                        \
+    static constinit Wrapped<Function> wrapped{#function};        \
+    __VA_ARGS__                                                   \
   }
 
 /// Without a session two loads, two tests and a jump.
-#define WRAP(phase, function, call, types, ...)                                                  \
-  EXPORT(function, call, types, {                                                                \
+#define WRAP(phase, function, call, form, types, ...)                                            \
+  EXPORT(function, types, {                                                                      \
     Function* const next = wrapped.next.load(std::memory_order_relaxed);                         \
     if (next != nullptr && watch.reporter.load(std::memory_order_relaxed) == nullptr) [[likely]] \
       return next(__VA_ARGS__);                                                                  \
-    return Shown<Function>::pass_on<phase>(__VA_ARGS__, wrapped, CALLER);                        \
+    return Shown<Function>::pass_on<phase, call, form>(__VA_ARGS__, wrapped, CALLER);            \
   })
 #define WRAP_WAIT(...) WRAP(IDLEWAVE_WAIT, __VA_ARGS__)
 #define WRAP_COMMUNICATE(...) WRAP(IDLEWAVE_COMMUNICATE, __VA_ARGS__)
 
-#define WRAP_INIT(function, call, types, ...)                  \
-  EXPORT(function, call, types, {                              \
+#define WRAP_INIT(function, call, form, types, ...)            \
+  EXPORT(function, types, {                                    \
     const Word result = next_of(wrapped, CALLER)(__VA_ARGS__); \
     begin(CALLER);                                             \
     return result;                                             \
   })
-#define WRAP_BEHIND(before, function, call, types, ...) \
-  EXPORT(function, call, types, {                       \
-    before;                                             \
-    return next_of(wrapped, CALLER)(__VA_ARGS__);       \
+#define WRAP_PREPARE(function, call, form, types, ...) \
+  EXPORT(function, types, return Shown<Function>::note<call, form>(__VA_ARGS__, wrapped, CALLER);)
+#define WRAP_BEHIND(before, function, call, form, types, ...) \
+  EXPORT(function, types, {                                   \
+    before;                                                   \
+    return next_of(wrapped, CALLER)(__VA_ARGS__);             \
   })
 #define WRAP_SESSION(...) WRAP_BEHIND(note_session(), __VA_ARGS__)
+#define WRAP_FORGET(...) WRAP_BEHIND(handles.forget(), __VA_ARGS__)
 #define WRAP_FINALIZE(...) WRAP_BEHIND(end(), __VA_ARGS__)
 #define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0)), __VA_ARGS__)
 #define WRAP_PCONTROL_FORTRAN(...) WRAP_BEHIND(control(*reinterpret_cast<const int*>(a0)), __VA_ARGS__)

@@ -10,13 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "probe/shm/call_book.h"
 #include "probe/shm/partner_book.h"
+#include "probe/shm/run.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 6;
+inline constexpr std::uint32_t kLayoutVersion = 7;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -147,8 +149,10 @@ struct alignas(64) Slot {
   /// Rank: how long orders have held it, delays and noise together; grows before the gate says idle.
   std::atomic<std::int64_t> held_ns{0};
   alignas(64) std::atomic<std::uint64_t> tail{0};  ///< Agent: next position to read.
+  SharedRun run;                                   ///< What the rank has summed and not told yet.
 
   alignas(64) PartnerBook partners;  ///< Written by the rank now and then; a kPartners event says when to look.
+  alignas(64) CallBook calls;        ///< Written by the rank; the agent looks now and then.
 };
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }

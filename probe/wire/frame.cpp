@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "probe/wire/call_tables.h"
 #include "probe/wire/packed.h"
 #include "probe/wire/partner_tables.h"
 #include "probe/wire/round_trips.h"
@@ -121,9 +122,10 @@ void write(PackWriter& out, const Roster& roster) {
 
 void write(PackWriter& out, const Events& events) {
   const auto trips = std::span(events.round_trips).first(std::min(events.round_trips.size(), kMaxRoundTrips));
-  out.map(trips.empty() ? 2 : 3);
+  out.map(2u + (events.calls.empty() ? 0u : 1u) + (trips.empty() ? 0u : 1u));
   out.integer("to", events.up_to.count());
   out.bytes("blob", events.blob);
+  if (!events.calls.empty()) out.bytes("calls", pack_calls(events.calls));
   if (!trips.empty()) out.bytes("clocks", pack_round_trips(trips));
 }
 
@@ -343,10 +345,14 @@ Events read_events(const Value& value, std::span<const std::byte>& blob, std::st
   MapReader in(value, "events", error);
   const Nanoseconds up_to(in.integer("to", kMinTime, kMaxTime));
   blob = in.bytes("blob", kMaxFrameBytes);
-  Events events{up_to, {}, {}};
-  if (!in.has("clocks")) return events;
-  const std::span<const std::byte> trips = in.bytes("clocks", kMaxFrameBytes);
-  if (in.ok() && !unpack_round_trips(trips, events.round_trips)) in.refuse("clocks", "is damaged");
+  Events events{up_to, {}, {}, {}};
+  const auto take = [&](std::string_view key, auto unpack, auto& into) {
+    if (!in.has(key)) return;
+    const std::span<const std::byte> bytes = in.bytes(key, kMaxFrameBytes);
+    if (in.ok() && !unpack(bytes, into)) in.refuse(key, "is damaged");
+  };
+  take("calls", unpack_calls, events.calls);
+  take("clocks", unpack_round_trips, events.round_trips);
   return events;
 }
 

@@ -105,11 +105,44 @@ struct RoundTrip {
 };
 inline constexpr std::size_t kMaxRoundTrips = 64;  ///< Of an Events frame.
 
+/// What a rank has done in one function of MPI.
+struct FunctionSums {
+  std::string name;  ///< "MPI_Send".
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;    ///< That they had MPI carry, as far as their arguments tell.
+  std::uint64_t unsized = 0;  ///< Calls whose arguments don't tell.
+  Nanoseconds time{};         ///< Inside, of all of them; what orders held the rank there is left out.
+  Nanoseconds longest{};
+  friend bool operator==(const FunctionSums&, const FunctionSums&) = default;
+};
+
+/// What a rank has sent to one other, point to point.
+struct PairSums {
+  Rank to = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const PairSums&, const PairSums&) = default;
+};
+
+/// What a process has done in MPI as a rank, since it began. A later one of the same process replaces it.
+struct RankCalls {
+  Rank rank = 0;
+  std::int32_t pid = 0;
+  std::vector<FunctionSums> functions;  ///< In the order in which the rank came to them.
+  std::vector<PairSums> pairs;          ///< Ascending by `to`.
+  /// To ranks that did not find room among the pairs, and to processes that are no ranks of the program.
+  std::uint64_t other_messages = 0;
+  std::uint64_t other_bytes = 0;
+  friend bool operator==(const RankCalls&, const RankCalls&) = default;
+};
+
 /// Events of many lanes since the frame before. `up_to`: every event of this node with time < up_to has been sent.
 struct Events {
   Nanoseconds up_to{};
-  std::vector<std::byte> blob;           ///< See codec.h.
-  std::vector<RoundTrip> round_trips{};  ///< That ended since the frame before, in their order. At most kMaxRoundTrips.
+  std::vector<std::byte> blob;     ///< See codec.h.
+  std::vector<RankCalls> calls{};  ///< Of ranks of which there is something new.
+  /// That ended since the frame before, in their order. At most kMaxRoundTrips.
+  std::vector<RoundTrip> round_trips{};
   friend bool operator==(const Events&, const Events&) = default;
 };
 

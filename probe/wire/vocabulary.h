@@ -62,8 +62,12 @@ enum class EventKind : std::uint8_t {
   /// value: number of the cycle of patterns (Roster::cycles, from 1) whose partners the rank has waited for in the step
   /// that is going on, and will in those that follow; 0: it does not say any more. phase: the one that goes on.
   kPartners = 13,
+  /// As kSwitch. value: so many phases, each too short to be told by itself, follow one another from here to the next event
+  /// of this kind, and are told as sums: each phase once, with the time that the rank was in it altogether. 0: phases are
+  /// told one by one again. A run of sums is short itself, and never holds a phase of 50 us or more.
+  kSummed = 14,
 };
-inline constexpr std::uint8_t kEventKindLimit = 14;  ///< Above it, up to 15, are those of newer senders.
+inline constexpr std::uint8_t kEventKindLimit = 15;  ///< What is above it is of newer senders.
 
 /// The one event, from its birth in the probe's ring to the analysis. `phase` is always the phase that goes on after
 /// the event, so a reader needs no stack and is right again one event after a loss.
@@ -81,7 +85,8 @@ inline constexpr std::uint64_t kMaxEventValue = (std::uint64_t{1} << 48) - 1;
 /// True for the kinds after which `phase` may differ from what it was.
 constexpr bool changes_phase(EventKind kind) {
   return kind <= EventKind::kSwitch || kind == EventKind::kDelayBegin || kind == EventKind::kDelayEnd ||
-         kind == EventKind::kDropped || kind == EventKind::kStop || kind == EventKind::kLost;
+         kind == EventKind::kDropped || kind == EventKind::kStop || kind == EventKind::kLost ||
+         kind == EventKind::kSummed;
 }
 
 /// Whose events: a rank's, or a contention domain's (bandwidth samples).

@@ -9,9 +9,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <random>
 
 #include "probe/agent/beginning.h"
+#include "probe/agent/call_reader.h"
 #include "probe/agent/event_frames.h"
 #include "probe/agent/order_queue.h"
 #include "probe/agent/orders.h"
@@ -46,6 +48,71 @@ std::vector<Event> decode(const wire::Events& frame) {
   std::vector<Event> events;
   for (const wire::LaneBatch& batch : *batches) events.insert(events.end(), batch.events.begin(), batch.events.end());
   return events;
+}
+
+std::unique_ptr<shm::CallBook> book_of_two_functions() {
+  auto book = std::make_unique<shm::CallBook>();
+  std::strcpy(book->function[0].name, "MPI_Send");
+  book->function[0].calls = 3;
+  book->function[0].bytes = 30;
+  book->function[0].time_ns = 500;
+  book->function[0].longest_ns = 400;
+  std::strcpy(book->function[1].name, "MPI_Recv");
+  book->function[1].calls = book->function[1].unsized = 2;
+  book->functions = 2;
+  // Places are told by nothing but who has taken them.
+  for (const auto& [place, to] : {std::pair(700, 1), std::pair(3, 5)}) {
+    book->pair[place].messages = 1;
+    book->pair[place].bytes = 10;
+    book->pair[place].taken_by = to + 1;
+  }
+  book->other_messages = 1;
+  book->other_bytes = 10;
+  return book;
+}
+
+TEST(CallReader, ReadsWhatTheRankHasCounted) {
+  const auto book = book_of_two_functions();
+  CallReader reader;
+  const wire::RankCalls expected{
+      .rank = 4,
+      .pid = 100,
+      .functions = {{"MPI_Send", 3, 30, 0, ns(500), ns(400)}, {"MPI_Recv", 2, 0, 2, ns(0), ns(0)}},
+      .pairs = {{1, 1, 10}, {5, 1, 10}},
+      .other_messages = 1,
+      .other_bytes = 10};
+  EXPECT_EQ(reader.read_if_new(*book, 4, 100, 8), expected);
+  EXPECT_EQ(reader.read_if_new(*book, 4, 100, 8), std::nullopt) << "nothing has been called since";
+  book->function[1].calls = 3;
+  EXPECT_NE(reader.read_if_new(*book, 4, 100, 8), std::nullopt);
+  EXPECT_EQ(reader.read_if_new(*book, 4, 100, 8), std::nullopt);
+  reader.forget();
+  EXPECT_NE(reader.read_if_new(*book, 4, 100, 8), std::nullopt) << "somebody has not heard it";
+}
+
+TEST(CallReader, SaysNothingOfARankWithoutCalls) {
+  const auto book = std::make_unique<shm::CallBook>();
+  EXPECT_EQ(CallReader().read_if_new(*book, 4, 100, 8), std::nullopt);
+}
+
+TEST(CallReader, TakesNoPlaceOrSizeFromWhatWasOverwritten) {
+  const auto book = book_of_two_functions();
+  std::memset(book->function[0].name, 'x', sizeof book->function[0].name);
+  book->function[0].time_ns = std::numeric_limits<std::int64_t>::min();
+  book->pair[9].taken_by = std::numeric_limits<std::int32_t>::min();
+  book->pair[10].taken_by = 9;  // A program of eight ranks has no rank 8.
+  book->pair[11].taken_by = 6;  // Rank 5 once more.
+  book->functions = ~0u;
+  const auto calls = CallReader().read_if_new(*book, 4, 100, 8);
+  ASSERT_NE(calls, std::nullopt);
+  EXPECT_EQ(calls->functions.size(), shm::kCallFunctions);
+  EXPECT_EQ(calls->functions[0].name.size(), std::size_t(shm::kCallNameLimit));
+  EXPECT_EQ(calls->functions[0].time, ns(0));
+  EXPECT_EQ(calls->pairs.size(), 2u);
+  const wire::Frame frame{"s", "n", 1, wire::Events{ns(0), {}, {*calls}}};
+  const auto back = wire::decode(wire::encode(frame));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, frame);
 }
 
 constexpr std::int64_t kWall = 1'700'000'000'000'000'000;  // 2023.

@@ -1,7 +1,9 @@
 // What the library that is loaded ahead of MPI adds to a call, without and with a session. The calls are those of the
 // program, and beside them, as their floor in the same run, the same functions under their names for tools (PMPI_), to
 // which no wrapper leads. This process is its own rank and its own agent. Of many short batches, taken in turns, the
-// fastest: on a shared machine everything else is somebody else's time. Usage: iw-bench-mpi [--session]
+// fastest: on a shared machine everything else is somebody else's time. --session: in a ring so small that all is told
+// one by one, as of programs that call less than 50,000 times a second; --sums: as of this one.
+// Usage: iw-bench-mpi [--session | --sums]
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -23,7 +25,8 @@ using idlewave::bench::PlayedNode;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRounds = 3000;
-constexpr int kBatch = 1000;  // Four events for a message to oneself, six with its wait; the ring holds 16384.
+constexpr int kBatch = 240;  // Six events for a message to oneself with its wait,
+constexpr int kSmallRing = 2048;
 
 PlayedNode node;
 
@@ -65,7 +68,7 @@ struct Calls {
   calls.wait(2, requests, MPI_STATUSES_IGNORE);
 }
 
-bool measure(bool with_session) {
+bool measure(const char* state, bool with_session) {
   constexpr Calls kWrapped = {MPI_Irecv, MPI_Isend, MPI_Waitall}, kBare = {PMPI_Irecv, PMPI_Isend, PMPI_Waitall};
   Best stamps, wrapped, bare, wrapped_message, bare_message;
   for (int round = 0; round < kRounds; ++round) {
@@ -78,14 +81,13 @@ bool measure(bool with_session) {
     bare_message.time([&]() __attribute__((always_inline)) { message_to_oneself(kBare); });
     if (with_session) node.drain();
   }
-  const char* state = with_session ? "session" : "off";
   const double added = wrapped.ns() - bare.ns();
   std::printf(
       "{\"mpi_%s_bare_ns\": %.2f, \"mpi_%s_added_ns\": %.2f, \"mpi_%s_message_bare_ns\": %.1f, "
       "\"mpi_%s_message_added_ns\": %.1f",
       state, bare.ns(), state, added, state, bare_message.ns(), state, wrapped_message.ns() - bare_message.ns());
   if (with_session)
-    std::printf(", \"mpi_rdtsc_pair_ns\": %.2f, \"mpi_session_added_over_rdtsc_pair\": %.3f", stamps.ns(),
+    std::printf(", \"mpi_rdtsc_pair_ns\": %.2f, \"mpi_%s_added_over_rdtsc_pair\": %.3f", stamps.ns(), state,
                 added / stamps.ns());
   std::printf("}\n");
   return !with_session || !node.has_lost();
@@ -103,11 +105,12 @@ bool measure(bool with_session) {
 
 int main(int argc, char** argv) {
   if (getenv("LD_PRELOAD") == nullptr) load_library(argv);
-  const bool with_session = argc > 1 && std::strcmp(argv[1], "--session") == 0;
+  const char* const state = argc > 1 ? argv[1] + std::strspn(argv[1], "-") : "off";
+  const bool has_sums = std::strcmp(state, "sums") == 0, with_session = argc > 1;
   unsetenv("IDLEWAVE_SESSION");
-  if (with_session && !node.open()) return 1;
+  if (with_session && !node.open(has_sums ? shm::kDefaultRingEvents : kSmallRing)) return 1;
   MPI_Init(&argc, &argv);
-  const bool measured = measure(with_session);
+  const bool measured = measure(state, with_session);
   MPI_Finalize();
   return measured ? 0 : 1;
 }

@@ -19,12 +19,13 @@ namespace idlewave::bench {
 /// Takes events out when it is told to, so that the ring never fills.
 class PlayedNode {
  public:
-  bool open() {
+  bool open(std::uint32_t ring_events = shm::kDefaultRingEvents) {
+    ring_events_ = ring_events;
     if (mkdtemp(folder_) == nullptr) return false;
     setenv("IDLEWAVE_DIR", folder_, 1);
     setenv("IDLEWAVE_SESSION", "bench", 1);
     unsetenv("IDLEWAVE_DISABLE");
-    const std::size_t bytes = shm::segment_bytes(1, shm::kDefaultRingEvents);
+    const std::size_t bytes = shm::segment_bytes(1, ring_events_);
     const int memory = memfd_create("idlewave-bench", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (memory < 0 || ftruncate(memory, static_cast<off_t>(bytes)) != 0) return false;
     if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) != 0) return false;
@@ -54,12 +55,13 @@ class PlayedNode {
     header->magic = shm::kMagic;
     header->version = shm::kLayoutVersion;
     header->slots = 1;
-    header->ring_events = shm::kDefaultRingEvents;
+    header->ring_events = ring_events_;
     header->clock = {shm::kHasCounter, 0, shm::read_counter(), 1'756'234'567, shm::monotonic_now().count()};
     header->open.store(1);
   }
 
   char folder_[32] = "/tmp/iw-bench-XXXXXX";
+  std::uint32_t ring_events_ = 0;
   void* segment_ = nullptr;
 };
 

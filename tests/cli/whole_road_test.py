@@ -24,7 +24,8 @@ class WholeRoad(unittest.TestCase):
         self.sessions = self.path / "sessions"
         self.addCleanup(self.nothing_is_left)  # agents end a moment after those they served
         self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.sessions), "XDG_CACHE_HOME": str(self.path / "cache"),
-                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
     def start(self, *arguments):
         return subprocess.Popen([BIN / "idlewave", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -88,13 +88,19 @@ class Agent {
     domains_.observe_model(*resident_);
     (void)resident_->drain(resident_->published(), names_, frames_, read_);
     domains_.observe(resident_->rank(), read_);
+    (void)resident_->catch_up(now_, names_, frames_, read_);
     (void)domains_.sample(now_, frames_);
-    check(frames_.take(now_));
+    wire::Events events = frames_.take(now_);
+    if (auto calls = resident_->new_calls()) events.calls.push_back(std::move(*calls));
+    check(events);
     check(domains_.describe());
   }
 
   /// What leaves the node is sound, whatever a rank wrote.
-  void check(const wire::Events& events) { require(bool(decoder_.decode(events.blob))); }
+  void check(const wire::Events& events) {
+    require(bool(decoder_.decode(events.blob)));
+    require(bool(wire::decode(wire::encode({"s", "n", 1, events}))));
+  }
 
   void check(const std::vector<wire::DomainInfo>& domains) {
     wire::Roster roster;

@@ -18,6 +18,13 @@ TEST(Launcher, OpenMpiIsToldWhichVariablesTheRanksNeed) {
   EXPECT_THAT(command, ElementsAre("mpirun", "-x", "IDLEWAVE_SESSION", "-n", "4", "./a.out"));
 }
 
+TEST(Launcher, OpenMpiIsToldSoForEachProgramOfACommand) {
+  const auto command =
+      with_environment({"mpirun", "a", ":", "-n", "2", "b"}, LauncherKind::kOpenMpi, {{"IDLEWAVE_SESSION", "s"}});
+  EXPECT_THAT(command,
+              ElementsAre("mpirun", "-x", "IDLEWAVE_SESSION", "a", ":", "-x", "IDLEWAVE_SESSION", "-n", "2", "b"));
+}
+
 TEST(Launcher, OthersHandOnTheirOwnEnvironment) {
   const auto command = with_environment({"srun", "./a.out"}, LauncherKind::kSlurm, {{"IDLEWAVE_SESSION", "s"}});
   EXPECT_THAT(command, ElementsAre("srun", "./a.out"));
@@ -46,9 +53,9 @@ TEST(Launcher, ThePreloadOfTheUserNeverEntersTheLauncherThroughUs) {
 
 TEST(Launcher, WhatTheUserHasSetIsLeftAlone) {
   setenv("OMPI_MCA_rmaps_base_oversubscribe", "0", 1);
-  EXPECT_THAT(launcher_environment(LauncherKind::kOpenMpi), Not(Contains(Key("OMPI_MCA_rmaps_base_oversubscribe"))));
+  EXPECT_THAT(demo_environment(LauncherKind::kOpenMpi), Not(Contains(Key("OMPI_MCA_rmaps_base_oversubscribe"))));
   unsetenv("OMPI_MCA_rmaps_base_oversubscribe");
-  EXPECT_THAT(launcher_environment(LauncherKind::kOpenMpi), Contains(Key("OMPI_MCA_rmaps_base_oversubscribe")));
+  EXPECT_THAT(demo_environment(LauncherKind::kOpenMpi), Contains(Key("OMPI_MCA_rmaps_base_oversubscribe")));
 }
 
 TEST(Launcher, TheChoiceOfTheUserCountsMoreThanTheName) {

@@ -132,7 +132,8 @@ TEST(ClockFit, IsBetterThanTheShortestTripWhereTheWaysAreAlike) {
     for (int second = 0; second < 30; ++second) {
       std::optional<ClockSample> shortest;
       for (int i = 0; i < 20; ++i) {
-        const ClockSample each = sample_of(*round_trip(node, reference, second + i / 20.0, {.jitter_s = 200e-6}, random));
+        const ClockSample each =
+            sample_of(*round_trip(node, reference, second + i / 20.0, {.jitter_s = 200e-6}, random));
         if (!shortest || each.half < shortest->half) shortest = each;
       }
       samples.push_back(*shortest);

@@ -112,7 +112,11 @@ TEST(Clocks, TakeWhateverTripsTellWithoutHarm) {
     std::int64_t asked = 0;
     for (int i = 0; i < 100; ++i) {
       asked += std::int64_t(random() >> (random() % 64) >> 8);
-      wire::RoundTrip trip{Nanoseconds(asked), Nanoseconds(std::int64_t(random() >> (random() % 64))), {}, {}, std::uint32_t(random() % 3)};
+      wire::RoundTrip trip{Nanoseconds(asked),
+                           Nanoseconds(std::int64_t(random() >> (random() % 64))),
+                           {},
+                           {},
+                           std::uint32_t(random() % 3)};
       trip.told = trip.heard, trip.back = trip.asked + Nanoseconds(random() % 1'000'000'000);
       const auto curve = clocks.take("a", {&trip, 1});
       if (!curve) continue;

@@ -51,14 +51,14 @@ class SimulatedClock {
 /// How long messages are under way, each way for itself.
 struct Ways {
   double least_s = 30e-6;
-  double asymmetry_s = 0;  ///< What the way there takes longer, always.
+  double asymmetry_s = 0;   ///< What the way there takes longer, always.
   double jitter_s = 50e-6;  ///< Mean of what each way takes longer by chance.
   double lost = 0;          ///< Share of the questions.
 };
 
 /// The question of `node` at a true moment, and the answer of `reference`; nothing where one was lost.
-inline std::optional<wire::RoundTrip> round_trip(const SimulatedClock& node, const SimulatedClock& reference, double true_s,
-                                                 const Ways& ways, std::mt19937_64& random) {
+inline std::optional<wire::RoundTrip> round_trip(const SimulatedClock& node, const SimulatedClock& reference,
+                                                 double true_s, const Ways& ways, std::mt19937_64& random) {
   std::exponential_distribution<double> jitter(1 / ways.jitter_s);
   if (std::uniform_real_distribution<double>()(random) < ways.lost) return std::nullopt;
   const double heard = true_s + ways.least_s + ways.asymmetry_s + jitter(random);

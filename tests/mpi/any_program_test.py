@@ -80,22 +80,101 @@ class AnyProgram(unittest.TestCase):
         own = self.share_by_itself()
         print(f"in MPI calls: {own:.4f} by the program, {shown:.4f} shown", file=sys.stderr)
         self.assertAlmostEqual(shown, own, delta=SHARE_TOLERANCE)
+        self.check_times(report)
         return report
+
+    def check_times(self, report):
+        """What functions took of a rank's time is what it spent in phases of waiting and communicating: the same moments make both."""
+        in_functions = [0] * RANKS
+        for function in report["functions"]:
+            by_rank = function["by_rank"]
+            for rank, time_s in zip(by_rank["rank"], by_rank["time_s"]):
+                in_functions[rank] += time_s
+            self.assertAlmostEqual(sum(by_rank["time_s"]), function["time_s"], delta=1e-9)
+            self.assertEqual(max(by_rank["longest_s"]), function["longest_s"])
+        times = report["time_by_rank"]
+        self.assertEqual(times["rank"], list(range(RANKS)))
+        for rank in times["rank"]:
+            self.assertAlmostEqual(in_functions[rank], times["wait_s"][rank], delta=1e-7)
+        self.assertAlmostEqual(sum(function["share"] for function in report["functions"]), 1, delta=1e-9)
+
+    def calls(self, report):
+        """Function -> (calls, bytes) of each rank that has called it."""
+        seen = {}
+        for function in report["functions"]:
+            columns = function["by_rank"]
+            self.assertEqual((sum(columns["calls"]), len(columns["rank"])), (function["calls"], len(set(columns["rank"]))))
+            seen[function["name"]] = dict(zip(columns["rank"], zip(columns["calls"], columns["bytes"])))
+        return seen
+
+    def pairs(self, report):
+        """(from, to) -> (messages, bytes); that their sums are what is said of all is checked."""
+        matrix = report["matrix"]
+        pairs = {(pair["from"], pair["to"]): (pair["messages"], pair["bytes"]) for pair in matrix["pairs"]}
+        self.assertEqual(len(pairs), len(matrix["pairs"]))
+        sums = [sum(column) for column in zip(*pairs.values())] or [0, 0]
+        self.assertEqual(sums, [matrix["messages"], matrix["bytes"]])
+        self.assertEqual((matrix["others"], matrix["complete"]), ({"messages": 0, "bytes": 0}, True))
+        return pairs
 
 
 class Programs(AnyProgram):
     def halo(self, mpi):
         report = self.check([*self.launcher(mpi), self.program(f"halo.{mpi}"), "60", self.seed])
         self.assertGreater(report["steps"], 50)
+        everybody = range(RANKS)
+        self.assertEqual(self.calls(report), {
+            "MPI_Cart_create": {rank: (1, None) for rank in everybody},
+            "MPI_Bcast": {rank: (1, 8 if rank == 0 else 0) for rank in everybody},
+            "MPI_Irecv": {rank: (26 * 60, None) for rank in everybody},
+            "MPI_Isend": {rank: (26 * 60, 8 * 26 * 60) for rank in everybody},
+            "MPI_Waitall": {rank: (60, None) for rank in everybody},
+            "MPI_Allreduce": {rank: (60, 8 * 60) for rank in everybody},
+            "MPI_Comm_free": {rank: (1, None) for rank in everybody}})
+        # Four ranks on a periodic grid of 2 x 2 x 1: of 26 neighbours 2 are the rank itself, 6 lie behind each face, 12 behind the edge.
+        met = [2, 6, 6, 12]
+        self.assertEqual(self.pairs(report), {(a, b): (60 * met[a ^ b], 8 * 60 * met[a ^ b]) for a in everybody for b in everybody})
 
     def transpose(self, mpi):
-        self.check([*self.launcher(mpi), self.program(f"transpose.{mpi}"), "40", self.seed])
+        report = self.check([*self.launcher(mpi), self.program(f"transpose.{mpi}"), "40", self.seed])
+        everybody = range(RANKS)
+        self.assertEqual(self.calls(report), {
+            "MPI_Alltoall": {rank: (40, 8 * RANKS * 40) for rank in everybody},
+            "MPI_Ialltoall": {rank: (40, 8 * RANKS * 40) for rank in everybody},
+            "MPI_Wait": {rank: (40, None) for rank in everybody},
+            "MPI_Allreduce": {rank: (1, 8) for rank in everybody}})
+        self.assertEqual(self.pairs(report), {})
 
     def farm(self, mpi):
-        self.check([*self.launcher(mpi), self.program(f"farm.{mpi}"), "100", self.seed])
+        tasks, workers = 100, range(1, RANKS)
+        report = self.check([*self.launcher(mpi), self.program(f"farm.{mpi}"), str(tasks), self.seed])
+        calls, pairs = self.calls(report), self.pairs(report)
+        asked = tasks + len(workers)  # each worker is told once that nothing is left
+        self.assertEqual(calls["MPI_Send"], {0: (asked, 4 * asked)})
+        self.assertEqual(calls["MPI_Probe"], {0: (asked, None)})
+        self.assertEqual(calls["MPI_Recv"][0], (asked, None))
+        self.assertEqual(set(calls["MPI_Isend"]), set(workers))
+        self.assertEqual(sum(count for count, _ in calls["MPI_Isend"].values()), asked)
+        expected = {}
+        for worker in workers:
+            count, size = calls["MPI_Isend"][worker]
+            self.assertEqual((size, calls["MPI_Recv"][worker]), (8 * count, (count, None)))
+            expected[worker, 0], expected[0, worker] = (count, 8 * count), (count, 4 * count)
+        self.assertEqual(pairs, expected)
 
     def fortran(self, interface, mpi):
-        self.check([*self.launcher(mpi), self.program(f"ring.{interface}.{mpi}"), "60", self.seed])
+        steps = 60
+        report = self.check([*self.launcher(mpi), self.program(f"ring.{interface}.{mpi}"), str(steps), self.seed])
+        everybody = range(RANKS)
+        self.assertEqual(self.calls(report), {
+            "MPI_Irecv": {rank: (2 * steps, None) for rank in everybody},
+            "MPI_Isend": {rank: (2 * steps, 2 * 32 * steps) for rank in everybody},
+            "MPI_Waitall": {rank: (steps, None) for rank in everybody},
+            "MPI_Sendrecv": {rank: (steps, 32 * steps) for rank in everybody},
+            "MPI_Allreduce": {rank: (steps, 8 * steps) for rank in everybody}})
+        expected = {(rank, (rank + 1) % RANKS): (2 * steps, 2 * 32 * steps) for rank in everybody}
+        expected |= {(rank, (rank - 1) % RANKS): (steps, 32 * steps) for rank in everybody}
+        self.assertEqual(self.pairs(report), expected)
 
     def test_halo_open_mpi(self):
         self.halo("openmpi")
@@ -137,7 +216,11 @@ class Programs(AnyProgram):
         python = python_with_mpi()
         if not python:
             self.skipTest("no python3 here has mpi4py (Debian: python3-mpi4py)")
-        self.check([*self.launcher("openmpi"), python, str(SOURCES / "ring.py"), "60", self.seed])
+        report = self.check([*self.launcher("openmpi"), python, str(SOURCES / "ring.py"), "60", self.seed])
+        calls = self.calls(report)
+        for name in "MPI_Sendrecv", "MPI_Allreduce":
+            self.assertEqual(calls[name], {rank: (60, 4 * 60) for rank in range(RANKS)})
+        self.assertEqual(self.pairs(report), {(rank, (rank + 1) % RANKS): (60, 4 * 60) for rank in range(RANKS)})
 
 
 class Steps(AnyProgram):
@@ -163,6 +246,41 @@ class Steps(AnyProgram):
         self.assertEqual(self.steps("odd.openmpi", arguments=["control"]), (self.STEPS, RANKS * self.STEPS))
 
 
+class MillionsOfCalls(AnyProgram):
+    """Nothing is lost of programs that call as often as they can: what is short is summed."""
+    def poll(self, mpi, mode, times):
+        command = [*self.launcher(mpi), self.program(f"poll.{mpi}"), mode, str(times), self.seed]
+        alone = self.call(command)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        done, report = self.watch(command)
+        self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+        self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (RANKS, True, 0), done.stderr)
+        calls = int((self.sums / "calls").read_text())
+        print(f"{calls} calls, {report['summed']['phases']} of their phases in sums, {report['events']} events", file=sys.stderr)
+        # A call is a phase, and so is what follows it. What is not in sums is an event, and so are steps and what agents say.
+        self.assertLessEqual(report["summed"]["phases"], 2 * calls + RANKS)
+        self.assertGreaterEqual(report["summed"]["phases"] + report["events"], 2 * calls)
+        return report
+
+    def test_that_test_open_mpi(self):
+        self.poll("openmpi", "test", 100)
+
+    def test_that_test_mpich(self):
+        self.poll("mpich", "test", 100)
+
+    def test_that_probe_open_mpi(self):
+        self.poll("openmpi", "probe", 100)
+
+    def test_that_probe_mpich(self):
+        self.poll("mpich", "probe", 100)
+
+    def test_that_send_to_themselves_open_mpi(self):
+        self.assertGreater(self.poll("openmpi", "oneself", 200000)["summed"]["phases"], 0)
+
+    def test_that_send_to_themselves_mpich(self):
+        self.assertGreater(self.poll("mpich", "oneself", 200000)["summed"]["phases"], 0)
+
+
 class Manners(AnyProgram):
     def odd(self, mode, mpi="openmpi"):
         return [*self.launcher(mpi), self.program(f"odd.{mpi}"), mode, "20", self.seed]
@@ -177,6 +295,25 @@ class Manners(AnyProgram):
         self.assertEqual(alone.returncode, 7)
         self.assertEqual((done.returncode, done.stdout), (7, alone.stdout))
         self.assertEqual(report["ranks"], RANKS)
+
+    def test_open_mpi_waits_and_refuses_as_it_does_alone(self):
+        """A demo may have more ranks than slots, which wait politely; a program of the user's has what he asked for."""
+        for variable in [name for name in self.environment if name.startswith("OMPI_MCA_")]:
+            del self.environment[variable]
+        shown = [*self.launcher("openmpi")[:1], "-n", "1", "env"]
+        done = self.call([BIN / "idlewave", "run", "--headless", "--no-preload", "--", *shown])
+
+        def settings(text):
+            # The runtime's own names of jobs, processes and pipes differ from run to run.
+            names = (line.split(b"=")[0] for line in text.splitlines())
+            return {name for name in names if name.startswith((b"OMPI_", b"PMIX_MCA_"))}
+        self.assertEqual(settings(done.stdout), settings(self.call(shown).stdout))
+        many = [*self.launcher("openmpi")[:1], "-n", "100000", self.program("halo.openmpi"), "1", self.seed]
+        alone = self.call(many)
+        done = self.call([BIN / "idlewave", "run", "--headless", "--", *many])
+        self.assertNotEqual(alone.returncode, 0)
+        self.assertEqual((done.returncode, done.stdout), (alone.returncode, alone.stdout))
+        self.assertIn(b"not enough slots", done.stderr)
 
     def test_a_call_that_is_left_by_longjmp_hides_no_later_one(self):
         self.check(self.odd("leap"))

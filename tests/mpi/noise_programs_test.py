@@ -149,8 +149,8 @@ class Collectives(OwnFolder):
 
     def test_a_session_shows_its_steps_and_its_waits(self):
         report = self.folder / "r.json"
-        self.succeed(BIN / "idlewave", "run", "--headless", "--report", report, "--", LAUNCHER, "-n", "4", BIN / "iw-collectives",
-                     "--steps", "6", "--work", "5ms", "--noise", "daemon")
+        self.succeed(BIN / "idlewave", "run", "--headless", "--report", report, "--", LAUNCHER, *ENOUGH_RANKS, "-n", "4",
+                     BIN / "iw-collectives", "--steps", "6", "--work", "5ms", "--noise", "daemon")
         found = json.loads(report.read_text())
         # of each collective: two noises, both ways, and two steps that nobody counts before each
         self.assertEqual((found["ranks"], found["steps"], found["complete"]), (4, 4 * 2 * 2 * (6 + 2), True))

@@ -76,8 +76,8 @@ class Progress(unittest.TestCase):
     def test_a_monitor_sees_its_steps_and_its_waiting(self):
         with tempfile.TemporaryDirectory(prefix="iw-progress-") as folder:
             report = pathlib.Path(folder) / "report.json"
-            done = call(BIN / "idlewave", "run", "--headless", "--report", report, "--", LAUNCHER, "-n", "2", PROGRAM, "--message-size",
-                        "5MB", folder=folder)
+            done = call(BIN / "idlewave", "run", "--headless", "--report", report, "--", LAUNCHER, "--oversubscribe", "-n", "2", PROGRAM,
+                        "--message-size", "5MB", folder=folder)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("send of 5 MB: ", done.stdout)
             found = json.loads(report.read_text())

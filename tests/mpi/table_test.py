@@ -25,7 +25,7 @@ def rows():
                 if word != name:
                     table[f"MPI_{name}_c"] = (kind, None)
         else:
-            arguments = [word for word in words[1:] if word != "+c"]
+            arguments = [word for word in words[1:] if word[0] not in "=+"]
             table["MPI_" + words[0]] = (kind, arguments)
             if words[-1] == "+c":
                 table[f"MPI_{words[0]}_c"] = (kind, arguments)

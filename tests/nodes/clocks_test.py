@@ -48,7 +48,8 @@ class Clocks(unittest.TestCase):
             (self.path / f"d{number}").mkdir(mode=0o700)
         start = self.path / "start.sh"
         start.write_text("\n".join(["set -e", *lines, f"({meanwhile}) &", "wait"]) + "\n")
-        command = (f"sh {HOSTS} bridge && exec {BIN}/idlewave run --headless --record {self.path}/out.iw --listen tcp://10.99.0.254:5555 "
+        command = (f"sh {HOSTS} bridge && "
+                   f"exec {BIN}/idlewave run --headless --record {self.path}/out.iw --listen tcp://10.99.0.254:5555 "
                    f"--session clocks -- sh {start}")
         environment = {**os.environ, "IDLEWAVE_DIR": str(self.path / "d0"), "XDG_CACHE_HOME": str(self.path / "cache")}
         (self.path / "d0").mkdir(mode=0o700)
@@ -57,13 +58,15 @@ class Clocks(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"seed {self.seed}: {done.stderr}")
 
     def report(self):
-        done = subprocess.run([BIN / "idlewave", "report", self.path / "out.iw", "--json"], capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run([BIN / "idlewave", "report", self.path / "out.iw", "--json"], capture_output=True, text=True,
+                              timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
     def alignment(self, hosts):
         """Of each host after the first: (moment, how far its steps lie from those of the first) for each step, nanoseconds."""
-        told = subprocess.run([BIN / "iw-print-steps", self.path / "out.iw"], capture_output=True, text=True, timeout=PATIENCE, check=True)
+        told = subprocess.run([BIN / "iw-print-steps", self.path / "out.iw"], capture_output=True, text=True, check=True,
+                              timeout=PATIENCE)
         begun = {}
         for line in told.stdout.splitlines():
             _, rank, step, at = line.split()
@@ -74,7 +77,7 @@ class Clocks(unittest.TestCase):
                 rank, step, before, after = map(int, line.split())
                 if after - before < CLOSE_NS and (rank, step) in begun:
                     dated.setdefault(rank, []).append(((before + after) // 2, begun[rank, step]))
-        # Session time minus wall clock is one number for all hosts; that of the first at the nearest moment is what others are held against.
+        # Session time minus wall clock is one number for all hosts; others are held against that of the first at the nearest moment.
         first = dated[0]
         apart = {}
         for rank in range(1, hosts):

@@ -127,7 +127,7 @@ int in_child(Body body) {
 inline std::string describe(const wire::Event& event) {
   static constexpr const char* kKinds[] = {"start",   "enter",   "leave",       "switch",    "step",
                                            "traffic", "threads", "delay_begin", "delay_end", "dropped",
-                                           "stop",    "lost",    "bandwidth",   "partners"};
+                                           "stop",    "lost",    "bandwidth",   "partners",  "summed"};
   static constexpr const char* kPhases[] = {"none", "compute", "wait", "communicate", "delay", "noise"};
   const auto kind = static_cast<std::size_t>(event.kind);
   const auto phase = static_cast<std::size_t>(event.phase);

@@ -47,7 +47,7 @@ class Slurm(unittest.TestCase):
                             "SLURM_CONF": str(self.path / "slurm/slurm.conf"), "SLURM_LB_PORT": str(free_ports(NODES + 1)),
                             "IDLEWAVE_DIR": str(self.path / "sessions"), "XDG_CACHE_HOME": str(self.path / "cache"), "TMPDIR": "/tmp",
                             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                            "OMPI_MCA_mpi_yield_when_idle": "1"}  # four nodes on a core or two
+                            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}  # four nodes on a core or two
         self.addCleanup(self.take_down)
         up = self.slurm_loopback("up", str(NODES))
         if up.returncode != 0 or not re.search(rf"\b{NODES}\s+idle\b", up.stdout):

@@ -23,13 +23,15 @@ std::uint64_t fresh_seed() {
 
 ClockCurve random_curve(std::mt19937_64& random) {
   ClockCurve curve{{}, {}};
-  ClockKnot knot{Nanoseconds(std::int64_t(random() % 1'000'000'000'000)), Nanoseconds(std::int64_t(random() % 2'000'000'000'000) - 1'000'000'000'000)};
+  ClockKnot knot{Nanoseconds(std::int64_t(random() % 1'000'000'000'000)),
+                 Nanoseconds(std::int64_t(random() % 2'000'000'000'000) - 1'000'000'000'000)};
   const double steepest = random() % 4 == 0 ? ClockCurve::kSteepest : 1e-5;
   for (auto knots = 2 + random() % 30; knots > 0; --knots) {
     curve.knots.push_back(knot);
     const auto length = std::int64_t(1 + random() % (random() % 8 == 0 ? 1000 : 3'000'000'000));
     knot.at += Nanoseconds(length);
-    knot.offset += Nanoseconds(std::int64_t(std::uniform_real_distribution<double>(-1, 1)(random) * steepest * double(length)));
+    knot.offset +=
+        Nanoseconds(std::int64_t(std::uniform_real_distribution<double>(-1, 1)(random) * steepest * double(length)));
   }
   return curve;
 }
@@ -39,7 +41,8 @@ double read_slowly(const ClockCurve& curve, Nanoseconds at) {
   const auto& knots = curve.knots;
   std::size_t i = 0;
   while (i + 2 < knots.size() && at >= knots[i + 1].at) ++i;
-  const double slope = double((knots[i + 1].offset - knots[i].offset).count()) / double((knots[i + 1].at - knots[i].at).count());
+  const double slope =
+      double((knots[i + 1].offset - knots[i].offset).count()) / double((knots[i + 1].at - knots[i].at).count());
   return double(knots[i].offset.count()) + slope * double((at - knots[i].at).count());
 }
 

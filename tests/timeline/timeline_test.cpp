@@ -178,6 +178,41 @@ TEST(Timeline, KeepsBandwidthSamplesOfADomain) {
   EXPECT_EQ(timeline.samples(1)[1].bytes, 9000u);
 }
 
+Event summed(Nanoseconds at, std::uint64_t phases, Phase phase) { return {at, phases, EventKind::kSummed, phase}; }
+
+TEST(Sums, AreTimesLikeOthersAndCounted) {
+  const Timeline timeline = timeline_of(
+      {start(us(0)), enter(us(100), Phase::kCompute), summed(us(100), 700, Phase::kCompute),
+       enter(us(300), Phase::kCommunicate), summed(us(350), 50, Phase::kWait), enter(us(360), Phase::kCompute),
+       summed(us(400), 0, Phase::kWait), enter(us(900), Phase::kCompute), stop(us(1000))},
+      us(1000));
+  const Lane& lane = *timeline.lane(0);
+  EXPECT_EQ(lane.time_in(Category::kCompute, us(0), us(1000)), us(200 + 40 + 100));
+  EXPECT_EQ(lane.time_in(Category::kWait, us(0), us(1000)), us(50 + 10 + 500));
+  EXPECT_EQ(lane.summed().phases, 750u);
+  EXPECT_EQ(lane.summed().time, us(300));
+  EXPECT_EQ(timeline.phases_summed(), 750u);
+}
+
+TEST(Sums, EndWhereSomethingElseIsTold) {
+  const Timeline timeline = timeline_of(
+      {start(us(0)), summed(us(100), 9, Phase::kCompute), stop(us(150)), start(us(500)), enter(us(900), Phase::kWait)},
+      us(1000));
+  EXPECT_EQ(timeline.lane(0)->summed().time, us(50));
+}
+
+TEST(Steps, ThatAreLeftOutWithinSumsCountWithTheOneBefore) {
+  const Timeline timeline =
+      timeline_of({start(us(0)), step(us(100), 3), enter(us(100), Phase::kCompute),
+                   summed(us(100), 900, Phase::kCompute), summed(us(900), 0, Phase::kWait),
+                   step(us(1000), 13, Phase::kWait), step(us(1200), 20, Phase::kWait), stop(us(1500))},
+                  us(1500));
+  const StepSums sums = timeline.lane(0)->sums_of_steps(us(0), us(2000));
+  EXPECT_EQ(sums.steps, 10 + 1 + 1) << "numbers may also jump because the program counts so";
+  EXPECT_EQ(Nanoseconds(sums.whole), us(1400));
+  EXPECT_EQ(Nanoseconds(sums.compute), us(800));
+}
+
 TEST(Timeline, CountsAndPlacesWhatARankDropped) {
   const Timeline timeline =
       timeline_of({start(ms(0)), enter(ms(10), Phase::kWait), dropped(ms(30), 500, Phase::kWait)}, ms(40));

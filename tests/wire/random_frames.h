@@ -184,12 +184,33 @@ inline Command random_command(Random& random) {
   return command;
 }
 
+inline RankCalls random_calls_of(Random& random, Rank rank) {
+  RankCalls calls{.rank = rank, .pid = static_cast<std::int32_t>(random.any(31))};
+  const auto span = [&] { return Nanoseconds(static_cast<std::int64_t>(random.any(63))); };
+  for (std::uint64_t i = random.below(4); i > 0; --i)
+    calls.functions.push_back({random.text(20), random.any(64), random.any(64), random.any(64), span(), span()});
+  Rank to = static_cast<Rank>(random.below(5));
+  for (std::uint64_t i = random.below(4); i > 0; --i, to += 1 + static_cast<Rank>(random.any(18)))
+    calls.pairs.push_back({to, random.any(64), random.any(64)});
+  calls.other_messages = random.any(64);
+  calls.other_bytes = random.any(64);
+  return calls;
+}
+
+inline std::vector<RankCalls> random_calls(Random& random) {
+  std::vector<RankCalls> calls;
+  for (std::uint64_t i = random.once_in(2) ? random.below(4) : 0; i > 0; --i)
+    calls.push_back(random_calls_of(random, static_cast<Rank>(random.any(21))));
+  return calls;
+}
+
 inline Frame random_frame(Random& random) {
   Frame frame{random.text(48), random.text(64), random.any(64), {}};
   switch (random.below(13)) {
     case 0: frame.body = random_roster(random); break;
     case 1:
-      frame.body = Events{random.time(), random_bytes(random, random.below(300)), random_round_trips(random)};
+      frame.body = Events{random.time(), random_bytes(random, random.below(300)), random_calls(random),
+                          random_round_trips(random)};
       break;
     case 2: frame.body = Outcome{random_command(random), random.time(), random.once_in(2), random.text(80)}; break;
     case 3: frame.body = End{}; break;

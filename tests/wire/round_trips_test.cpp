@@ -39,7 +39,7 @@ TEST(RoundTrips, ThatWereDamagedAreRefusedOrReadAsSomethingSound) {
 TEST(RoundTrips, AreNoMoreThanAFrameMayHold) {
   std::vector<RoundTrip> trips(kMaxRoundTrips + 1), read;
   EXPECT_FALSE(unpack_round_trips(pack_round_trips(trips), read));
-  const auto frame = decode(encode({"s", "n", 1, Events{{}, {}, trips}}));
+  const auto frame = decode(encode({"s", "n", 1, Events{{}, {}, {}, trips}}));
   ASSERT_TRUE(frame) << frame.error().message;
   EXPECT_EQ(std::get<Events>(frame->body).round_trips.size(), kMaxRoundTrips) << "a writer leaves out the rest";
 }

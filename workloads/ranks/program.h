@@ -36,10 +36,12 @@ int run_if_all_can(Parse parse, Run run) try {
 }
 
 /// `parse(world)` reads the command line into a Result<variant<Options, Text>>, where a text, as for --help, is all that
-/// was asked for. `run(options, world)` gives the exit code.
+/// was asked for. `run(options, world)` gives the exit code. `threads`: the level that is asked of MPI, which may have
+/// less: MPI_Query_thread tells.
 template <class Parse, class Run>
-int program(int argc, char** argv, Parse parse, Run run) {
-  MPI_Init(&argc, &argv);
+int program(int argc, char** argv, Parse parse, Run run, int threads = MPI_THREAD_SINGLE) {
+  int provided = threads;
+  MPI_Init_thread(&argc, &argv, threads, &provided);
   const int status = run_if_all_can([&](const Group& world) { return parse(argc, argv, world); }, run);
   MPI_Finalize();
   return status;

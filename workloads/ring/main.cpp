@@ -11,11 +11,11 @@
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/place.h"
 #include "workloads/ranks/program.h"
+#include "workloads/ranks/sharing.h"
 #include "workloads/ring/exchange.h"
 #include "workloads/ring/options.h"
 #include "workloads/ring/report.h"
 #include "workloads/ring/run.h"
-#include "workloads/ring/sharing.h"
 #include "workloads/ring/work.h"
 
 namespace idlewave::ring {
@@ -43,7 +43,7 @@ bool waits_asleep(const Options& options, const ranks::Group& node) {
 std::optional<Exchange> make_exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node) {
   std::optional<Doorbells> bells;
   if (waits_asleep(options, node)) {
-    auto shared = share<Doorbells>(node, node.size);
+    auto shared = ranks::share<Doorbells>(node, node.size);
     if (!ranks::all_succeeded(ranks, shared ? wire::ok() : wire::Status{shared.error()})) return std::nullopt;
     bells = std::move(*shared);
   }

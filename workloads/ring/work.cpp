@@ -10,7 +10,7 @@
 #include "workloads/kernels/divide.h"
 #include "workloads/kernels/stream.h"
 #include "workloads/ranks/agreement.h"
-#include "workloads/ring/sharing.h"
+#include "workloads/ranks/sharing.h"
 #include "workloads/support/pause.h"
 
 namespace idlewave::ring {
@@ -36,7 +36,7 @@ std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_C
   const auto curve = options.curve.empty()
                          ? BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth)
                          : BandwidthCurve(options.curve);
-  auto shared = share<VirtualSocket>(domain.group, domain.group.size, curve);
+  auto shared = ranks::share<VirtualSocket>(domain.group, domain.group.size, curve);
   if (!ranks::all_succeeded(ranks, shared ? wire::ok() : Status{shared.error()})) return std::nullopt;
   const auto socket = std::make_shared<VirtualSocket>(std::move(*shared));
   socket->take_seat(domain.group.rank);

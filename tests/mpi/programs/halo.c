@@ -56,8 +56,9 @@ int main(int argc, char** argv) {
   }
   own_sums_end();
   MPI_Comm_free(&grid);
+  if (rank == 0) printf("sum %.17g after %d steps\n", all, steps);
+  fflush(stdout); /* a launcher may end the others as soon as one rank has ended with a code of its own */
   MPI_Finalize();
   own_sums_write(rank);
-  if (rank == 0) printf("sum %.17g after %d steps\n", all, steps);
   return rank == size - 1 ? code : 0;
 }

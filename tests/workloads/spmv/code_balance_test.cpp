@@ -1,4 +1,4 @@
-#include "monitor/theory/spmv.h"
+#include "workloads/theory/spmv.h"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,7 @@ TEST(SparseMatrixVector, TellsKappaByBandwidthAndPerformance) {
   EXPECT_NEAR(kappa_of(18.1e9, 2.25e9, 15), 2.5, 0.05);
   EXPECT_NEAR(kappa_of(18.9e9, 2.99e9, 123), 0.43, 0.03);
   EXPECT_NEAR(kappa_of(crs_code_balance(40, 1.25) * 3e9, 3e9, 40), 1.25, 1e-12);
+  EXPECT_NEAR(split_kappa_of(split_crs_code_balance(40, 1.25) * 3e9, 3e9, 40), 1.25, 1e-12);
 }
 
 // Section 3.2: a penalty between 15 and 8 % for 7 to 15 nonzeros in a row.

@@ -1,4 +1,4 @@
-#include "monitor/theory/spmv.h"
+#include "workloads/theory/spmv.h"
 
 namespace idlewave::theory {
 
@@ -8,6 +8,10 @@ double split_crs_code_balance(double nonzeros_per_row, double kappa) { return 6 
 
 double kappa_of(double bandwidth, double performance, double nonzeros_per_row) {
   return 2 * (bandwidth / performance - crs_code_balance(nonzeros_per_row, 0));
+}
+
+double split_kappa_of(double bandwidth, double performance, double nonzeros_per_row) {
+  return 2 * (bandwidth / performance - split_crs_code_balance(nonzeros_per_row, 0));
 }
 
 }  // namespace idlewave::theory

@@ -15,4 +15,7 @@ double split_crs_code_balance(double nonzeros_per_row, double kappa);
 /// kappa by eq. 1, of a bandwidth and a performance (flop/s) that were measured together.
 double kappa_of(double bandwidth, double performance, double nonzeros_per_row);
 
+/// The same by eq. 2.
+double split_kappa_of(double bandwidth, double performance, double nonzeros_per_row);
+
 }  // namespace idlewave::theory

@@ -8,13 +8,13 @@
 #include "probe/wire/result.h"
 #include "workloads/ranks/place.h"
 
-namespace idlewave::ring {
+namespace idlewave::ranks {
 
 /// The group's first rank makes a `Shared`, the others open it; Shared has create, open(owner, descriptor, ...) and
 /// descriptor(). `size` goes to create alone, `arguments` to both. Collective over the group; the Error is on the ranks
 /// that failed only.
 template <class Shared, class... Arguments>
-wire::Result<Shared> share(const ranks::Group& group, int size, const Arguments&... arguments) {
+wire::Result<Shared> share(const Group& group, int size, const Arguments&... arguments) {
   constexpr int kNone = -1;
   std::array<int, 2> owner_and_descriptor{getpid(), kNone};
   const auto announce = [&] {
@@ -33,4 +33,4 @@ wire::Result<Shared> share(const ranks::Group& group, int size, const Arguments&
   return Shared::open(owner, descriptor, arguments...);
 }
 
-}  // namespace idlewave::ring
+}  // namespace idlewave::ranks

@@ -1,0 +1,117 @@
+#include "monitor/analysis/calls.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+namespace idlewave::analysis {
+namespace {
+
+using timeline::Rank;
+using timeline::Timeline;
+
+/// Send to one rank, and no pair counts it: the request was made elsewhere, or the target is one of a window.
+constexpr std::array kNotCounted = {
+    "MPI_Start", "MPI_Startall",    "MPI_Pready",         "MPI_Pready_list",  "MPI_Pready_range",     "MPI_Put",
+    "MPI_Get",   "MPI_Accumulate",  "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap", "MPI_Rput",
+    "MPI_Rget",  "MPI_Raccumulate", "MPI_Rget_accumulate"};
+
+void add(Traffic& sum, std::uint64_t messages, std::uint64_t bytes) {
+  sum.messages += messages;
+  sum.bytes += bytes;
+}
+
+/// What the sizes tell of; nothing if no call has one.
+void add_bytes(FunctionUse& use, const wire::FunctionSums& sums) {
+  use.unsized += sums.unsized;
+  if (sums.unsized < sums.calls) use.bytes = use.bytes.value_or(0) + sums.bytes;
+}
+
+void add(FunctionUse& use, const wire::FunctionSums& sums, Rank rank) {
+  ++use.ranks;
+  use.calls += sums.calls;
+  use.time_s += double(sums.time.count()) * 1e-9;
+  add_bytes(use, sums);
+  if (sums.longest <= use.longest) return;
+  use.longest = sums.longest;
+  use.longest_rank = rank;
+}
+
+void add(Matrix& matrix, const PairUse& pair) {
+  matrix.pairs.push_back(pair);
+  add(matrix.all, pair.traffic.messages, pair.traffic.bytes);
+  switch (pair.crosses) {
+    case Crossing::kNothing: return;
+    case Crossing::kDomains: return add(matrix.across_domains, pair.traffic.messages, pair.traffic.bytes);
+    case Crossing::kNodes: return add(matrix.across_nodes, pair.traffic.messages, pair.traffic.bytes);
+    case Crossing::kUnknown: return add(matrix.unplaced, pair.traffic.messages, pair.traffic.bytes);
+  }
+}
+
+void note_not_counted(Matrix& matrix, const wire::RankCalls& calls) {
+  for (const wire::FunctionSums& sums : calls.functions) {
+    const bool counts = std::ranges::find(kNotCounted, std::string_view(sums.name)) == kNotCounted.end();
+    if (!counts && std::ranges::find(matrix.not_counted, sums.name) == matrix.not_counted.end())
+      matrix.not_counted.push_back(sums.name);
+  }
+}
+
+}  // namespace
+
+std::vector<FunctionUse> functions_by_time(const Timeline& timeline) {
+  std::map<std::string_view, FunctionUse> by_name;
+  double all_s = 0;
+  for (const auto& [rank, calls] : timeline.calls().all()) {
+    for (const wire::FunctionSums& sums : calls.functions) {
+      add(by_name[sums.name], sums, rank);
+      all_s += double(sums.time.count()) * 1e-9;
+    }
+  }
+  std::vector<FunctionUse> uses;
+  for (auto& [name, use] : by_name) {
+    use.name = name;
+    use.share = all_s > 0 ? use.time_s / all_s : 0;
+    uses.push_back(std::move(use));
+  }
+  std::ranges::stable_sort(uses, [](const FunctionUse& a, const FunctionUse& b) { return a.time_s > b.time_s; });
+  return uses;
+}
+
+const char* to_words(Crossing crossing) {
+  switch (crossing) {
+    case Crossing::kNothing: return "none";
+    case Crossing::kDomains: return "domains";
+    case Crossing::kNodes: return "nodes";
+    case Crossing::kUnknown: break;
+  }
+  return "unknown";
+}
+
+Crossing crossing_of(const Timeline& timeline, Rank from, Rank to) {
+  const int mine = timeline.domain_of(from), theirs = timeline.domain_of(to);
+  if (from == to) return Crossing::kNothing;
+  if (mine < 0 || theirs < 0) return Crossing::kUnknown;
+  if (mine == theirs) return Crossing::kNothing;
+  const auto& domains = timeline.domains();
+  return domains[std::size_t(mine)].node == domains[std::size_t(theirs)].node ? Crossing::kDomains : Crossing::kNodes;
+}
+
+std::optional<Matrix> find_matrix(const Timeline& timeline) {
+  if (timeline.calls().empty()) return std::nullopt;
+  Matrix matrix;
+  for (const auto& [rank, calls] : timeline.calls().all()) {
+    for (const wire::PairSums& pair : calls.pairs)
+      add(matrix, {rank, pair.to, {pair.messages, pair.bytes}, crossing_of(timeline, rank, pair.to)});
+    add(matrix.others, calls.other_messages, calls.other_bytes);
+    add(matrix.all, calls.other_messages, calls.other_bytes);
+    note_not_counted(matrix, calls);
+  }
+  std::ranges::sort(matrix.pairs, [](const PairUse& a, const PairUse& b) {
+    return std::tuple(b.traffic.bytes, a.from, a.to) < std::tuple(a.traffic.bytes, b.from, b.to);
+  });
+  return matrix;
+}
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,68 @@
+#pragma once
+// What a program does in MPI: by function, and by pairs of ranks. Sums of the whole run so far, as its ranks have told
+// them; undefined is nothing, never 0.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis {
+
+/// One function, over all ranks. Sums of time are seconds in double, as many ranks' nanoseconds may not fit 64 bits.
+struct FunctionUse {
+  std::string name;
+  std::uint64_t ranks = 0;  ///< That have called it.
+  std::uint64_t calls = 0;
+  double time_s = 0;  ///< Inside; what orders held ranks there is left out.
+  double share = 0;   ///< Of the time in all functions; 0 where that is 0.
+  timeline::Nanoseconds longest{};
+  timeline::Rank longest_rank = 0;
+  std::uint64_t unsized = 0;           ///< Calls whose arguments don't tell how much they have MPI carry.
+  std::optional<std::uint64_t> bytes;  ///< Of the other calls; nothing if there are none.
+
+  double mean_s() const { return calls == 0 ? 0 : time_s / double(calls); }
+};
+
+/// The one that took most time first; of those that took as long, by name.
+std::vector<FunctionUse> functions_by_time(const timeline::Timeline& timeline);
+
+struct Traffic {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What lies between two ranks, of what is known of where they are.
+enum class Crossing : std::uint8_t { kNothing, kDomains, kNodes, kUnknown };
+
+/// Null-terminated: "none", "domains", "nodes", "unknown".
+const char* to_words(Crossing crossing);
+
+struct PairUse {
+  timeline::Rank from = 0;
+  timeline::Rank to = 0;
+  Traffic traffic;
+  Crossing crosses = Crossing::kUnknown;
+};
+
+/// Messages that ranks have sent to each other, point to point, as their senders count them.
+struct Matrix {
+  std::vector<PairUse> pairs;  ///< Most bytes first; as many: by rank.
+  Traffic all;                 ///< Those to receivers that were not told apart included.
+  Traffic across_domains;      ///< Of one node.
+  Traffic across_nodes;
+  Traffic unplaced;  ///< Between ranks of which it is not known where they are.
+  Traffic others;    ///< To receivers that were not told apart.
+  /// Functions that were called and send, or may, what no pair counts: persistent, partitioned, one-sided, collective.
+  std::vector<std::string> not_counted;
+};
+
+/// Nothing if no rank has told of MPI calls.
+std::optional<Matrix> find_matrix(const timeline::Timeline& timeline);
+
+/// Between two ranks: their contention domains, and the nodes of these.
+Crossing crossing_of(const timeline::Timeline& timeline, timeline::Rank from, timeline::Rank to);
+
+}  // namespace idlewave::analysis

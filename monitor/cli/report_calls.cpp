@@ -1,0 +1,184 @@
+#include "monitor/cli/report_calls.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+
+#include "monitor/analysis/calls.h"
+#include "monitor/analysis/plural.h"
+#include "monitor/analysis/step_history.h"
+#include "probe/wire/printable.h"
+#include "probe/words/quantity.h"
+
+namespace idlewave::cli {
+namespace {
+
+using analysis::Crossing;
+using analysis::FunctionUse;
+using analysis::Matrix;
+using analysis::Traffic;
+using json = support::Json;
+using timeline::Timeline;
+using wire::Nanoseconds;
+
+constexpr std::size_t kShownFunctions = 10, kShownPairs = 5;
+
+double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
+
+std::string duration_text(double seconds) {
+  return words::format_duration(Nanoseconds(std::llround(std::min(seconds * 1e9, 9e18))));
+}
+
+/// One list a column, so that many ranks stay short; by name of the function.
+std::map<std::string, json> rank_columns(const Timeline& timeline) {
+  std::map<std::string, json> columns;
+  for (const auto& [rank, calls] : timeline.calls().all()) {
+    for (const wire::FunctionSums& sums : calls.functions) {
+      json& of = columns[sums.name];
+      of["rank"].push_back(rank);
+      of["calls"].push_back(sums.calls);
+      of["time_s"].push_back(seconds(sums.time));
+      of["longest_s"].push_back(seconds(sums.longest));
+      of["bytes"].push_back(sums.unsized < sums.calls ? json(sums.bytes) : json());
+    }
+  }
+  return columns;
+}
+
+json traffic_json(const Traffic& traffic) { return {{"messages", traffic.messages}, {"bytes", traffic.bytes}}; }
+
+std::string function_line(const FunctionUse& use) {
+  return fmt::format("  {:<24} {:>5.1f} % {:>10} {:>10} calls, mean {:>9}, longest {:>9} on rank {}{}\n",
+                     wire::printable(use.name), use.share * 100, duration_text(use.time_s), use.calls,
+                     duration_text(use.mean_s()), words::format_duration(use.longest), use.longest_rank,
+                     use.bytes ? ", " + words::format_bytes(*use.bytes) : "");
+}
+
+std::string functions_text(const std::vector<FunctionUse>& uses) {
+  std::string text = "time in MPI by function:\n";
+  for (const FunctionUse& use : uses) {
+    if (&use - uses.data() == std::ptrdiff_t(kShownFunctions)) break;
+    text += function_line(use);
+  }
+  if (uses.size() > kShownFunctions)
+    text += fmt::format("  and {} more\n", analysis::plural(uses.size() - kShownFunctions, "function"));
+  return text;
+}
+
+std::string share_text(const Traffic& part, const Traffic& all) {
+  return fmt::format("{:.0f} %", all.bytes == 0 ? 0.0 : 100 * double(part.bytes) / double(all.bytes));
+}
+
+const char* crossing_text(Crossing crossing) {
+  switch (crossing) {
+    case Crossing::kNothing: return "";
+    case Crossing::kDomains: return ", to another socket";
+    case Crossing::kNodes: return ", to another node";
+    case Crossing::kUnknown: break;
+  }
+  return ", places not known";
+}
+
+std::string not_counted_text(const Matrix& matrix) {
+  std::string text;
+  if (matrix.others.messages > 0)
+    text += fmt::format("  {} ({}) of them to receivers that were not told apart\n",
+                        analysis::plural(matrix.others.messages, "message"), words::format_bytes(matrix.others.bytes));
+  if (!matrix.not_counted.empty())
+    text +=
+        wire::printable(fmt::format("  not counted among them: what {} moved\n", fmt::join(matrix.not_counted, ", ")));
+  return text;
+}
+
+std::string matrix_text(const Matrix& matrix) {
+  std::string text = fmt::format("{} from rank to rank, {}", analysis::plural(matrix.all.messages, "message"),
+                                 words::format_bytes(matrix.all.bytes));
+  if (matrix.all.bytes > 0)
+    text += fmt::format(": {} to another socket of the node, {} to another node",
+                        share_text(matrix.across_domains, matrix.all), share_text(matrix.across_nodes, matrix.all));
+  text += "\n";
+  for (std::size_t i = 0; i < std::min(matrix.pairs.size(), kShownPairs); ++i) {
+    const analysis::PairUse& pair = matrix.pairs[i];
+    text += fmt::format("  rank {} to rank {}: {}, {}{}\n", pair.from, pair.to, words::format_bytes(pair.traffic.bytes),
+                        analysis::plural(pair.traffic.messages, "message"), crossing_text(pair.crosses));
+  }
+  if (matrix.pairs.size() > kShownPairs)
+    text += fmt::format("  and {} more\n", analysis::plural(matrix.pairs.size() - kShownPairs, "pair"));
+  return text + not_counted_text(matrix);
+}
+
+}  // namespace
+
+json functions_json(const Timeline& timeline) {
+  if (timeline.calls().empty()) return {};
+  std::map<std::string, json> columns = rank_columns(timeline);
+  json list = json::array();
+  for (const FunctionUse& use : analysis::functions_by_time(timeline)) {
+    list.push_back({{"name", use.name},
+                    {"calls", use.calls},
+                    {"time_s", use.time_s},
+                    {"share", use.share},
+                    {"mean_s", use.mean_s()},
+                    {"longest_s", seconds(use.longest)},
+                    {"longest_rank", use.longest_rank},
+                    {"bytes", use.bytes ? json(*use.bytes) : json()},
+                    {"calls_without_bytes", use.unsized},
+                    {"by_rank", std::move(columns[use.name])}});
+  }
+  return list;
+}
+
+json matrix_json(const Timeline& timeline) {
+  const auto matrix = analysis::find_matrix(timeline);
+  if (!matrix) return {};
+  json pairs = json::array();
+  for (const analysis::PairUse& pair : matrix->pairs)
+    pairs.push_back({{"from", pair.from},
+                     {"to", pair.to},
+                     {"messages", pair.traffic.messages},
+                     {"bytes", pair.traffic.bytes},
+                     {"crosses", to_words(pair.crosses)}});
+  json object = traffic_json(matrix->all);
+  object["across_domains"] = traffic_json(matrix->across_domains);
+  object["across_nodes"] = traffic_json(matrix->across_nodes);
+  object["places_unknown"] = traffic_json(matrix->unplaced);
+  object["others"] = traffic_json(matrix->others);
+  object["not_counted"] = matrix->not_counted;
+  object["complete"] = !timeline.calls().is_cut();
+  object["pairs"] = std::move(pairs);
+  return object;
+}
+
+json time_by_rank_json(const Timeline& timeline) {
+  using timeline::Category;
+  json object = {{"rank", json::array()},
+                 {"compute_s", json::array()},
+                 {"wait_s", json::array()},
+                 {"delay_s", json::array()},
+                 {"other_s", json::array()}};
+  for (const wire::Rank rank : analysis::heard_ranks(timeline)) {
+    const timeline::Times times = timeline.lane(rank)->times(timeline.begin(), timeline.now());
+    const auto of = [&](Category category) { return seconds(Nanoseconds(times[std::size_t(category)])); };
+    object["rank"].push_back(rank);
+    object["compute_s"].push_back(of(Category::kCompute));
+    object["wait_s"].push_back(of(Category::kWait));
+    object["delay_s"].push_back(of(Category::kDelay));
+    object["other_s"].push_back(of(Category::kOther));
+  }
+  return object;
+}
+
+std::string calls_text(const Timeline& timeline) {
+  const auto matrix = analysis::find_matrix(timeline);
+  if (!matrix) return {};
+  std::string text = functions_text(analysis::functions_by_time(timeline));
+  if (timeline.calls().is_cut()) text += "  some ranks are left out: there is no room for their sums\n";
+  const bool says_pairs = matrix->all.messages > 0 || !matrix->not_counted.empty();
+  return says_pairs ? text + matrix_text(*matrix) : text;
+}
+
+}  // namespace idlewave::cli

@@ -1,0 +1,22 @@
+#pragma once
+// What a report says of a program's MPI calls, by function and by pairs of ranks.
+
+#include <string>
+
+#include "monitor/timeline/timeline.h"
+#include "workloads/support/json.h"
+
+namespace idlewave::cli {
+
+/// Function by function, with what each rank has of it; null where no MPI calls were seen.
+support::Json functions_json(const timeline::Timeline& timeline);
+/// Pair by pair; null where no MPI calls were seen.
+support::Json matrix_json(const timeline::Timeline& timeline);
+
+/// How long each rank was in phases of each kind, over the whole run: one list a column.
+support::Json time_by_rank_json(const timeline::Timeline& timeline);
+
+/// Both in short tables; empty where no MPI calls were seen.
+std::string calls_text(const timeline::Timeline& timeline);
+
+}  // namespace idlewave::cli

@@ -1,0 +1,70 @@
+#include "probe/agent/call_reader.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace idlewave::agent {
+namespace {
+
+using shm::CallBook;
+using wire::Nanoseconds;
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+std::uint32_t functions_in(const CallBook& book) {
+  return std::min(book.functions.load(std::memory_order_acquire), shm::kCallFunctions);
+}
+
+std::uint64_t calls_in(const CallBook& book) {
+  std::uint64_t calls = 0;
+  for (std::uint32_t i = 0; i < functions_in(book); ++i) calls += book.function[i].calls.load(kRelaxed);
+  return calls;
+}
+
+Nanoseconds time_in(const std::atomic<std::int64_t>& field) {
+  return std::max(Nanoseconds(field.load(kRelaxed)), Nanoseconds(0));
+}
+
+wire::FunctionSums read(const CallBook::Function& function) {
+  char name[shm::kCallNameLimit];  // It may change while it is read.
+  memcpy(name, function.name, sizeof name);
+  return {.name = {name, strnlen(name, sizeof name)},
+          .calls = function.calls.load(kRelaxed),
+          .bytes = function.bytes.load(kRelaxed),
+          .unsized = function.unsized.load(kRelaxed),
+          .time = time_in(function.time_ns),
+          .longest = time_in(function.longest_ns)};
+}
+
+/// Ascending, each receiver once.
+std::vector<wire::PairSums> read_pairs(const CallBook& book, wire::Rank world_size) {
+  std::vector<wire::PairSums> pairs;
+  for (const CallBook::Pair& pair : book.pair) {
+    const wire::Rank taken_by = pair.taken_by.load(std::memory_order_acquire);
+    if (taken_by > 0 && taken_by <= world_size)
+      pairs.push_back({taken_by - 1, pair.messages.load(kRelaxed), pair.bytes.load(kRelaxed)});
+  }
+  std::ranges::sort(pairs, {}, &wire::PairSums::to);
+  const auto is_same = [](const wire::PairSums& a, const wire::PairSums& b) { return a.to == b.to; };
+  pairs.erase(std::unique(pairs.begin(), pairs.end(), is_same), pairs.end());
+  return pairs;
+}
+
+}  // namespace
+
+std::optional<wire::RankCalls> CallReader::read_if_new(const CallBook& book, wire::Rank rank, std::int32_t pid,
+                                                       wire::Rank world_size) {
+  const std::uint64_t calls = calls_in(book);
+  if (calls == seen_) return std::nullopt;
+  seen_ = calls;
+  wire::RankCalls read_now{.rank = rank, .pid = pid};
+  for (std::uint32_t i = 0; i < functions_in(book); ++i) read_now.functions.push_back(read(book.function[i]));
+  read_now.pairs = read_pairs(book, world_size);
+  read_now.other_messages = book.other_messages.load(kRelaxed);
+  read_now.other_bytes = book.other_bytes.load(kRelaxed);
+  return read_now;
+}
+
+}  // namespace idlewave::agent

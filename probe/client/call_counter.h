@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+
+#include "probe/shm/call_book.h"
+
+namespace idlewave::client {
+
+/// The writing end of a rank's book of calls. One thread; no allocation.
+class CallCounter {
+ public:
+  static constexpr std::int64_t kUnknownBytes = -1;
+
+  /// Goes on in a book that is empty, or was before attach.
+  void attach(shm::CallBook& book);
+
+  /// The place of a function that has none yet; kNoPlace if the book is full.
+  static constexpr std::uint32_t kNoPlace = shm::kCallFunctions;
+  std::uint32_t add_function(const char* name);
+
+  void count_call(std::uint32_t place, std::int64_t time_ns, std::int64_t bytes) {
+    if (place >= shm::kCallFunctions) return;
+    shm::CallBook::Function& function = book_->function[place];
+    add(function.calls, 1);
+    bytes < 0 ? add(function.unsized, 1) : add(function.bytes, static_cast<std::uint64_t>(bytes));
+    function.time_ns.store(function.time_ns.load(kRelaxed) + time_ns, kRelaxed);
+    if (time_ns > function.longest_ns.load(kRelaxed)) function.longest_ns.store(time_ns, kRelaxed);
+  }
+
+  /// A message to `receiver`; one below 0 is not a rank of the program.
+  void count_message(wire::Rank receiver, std::int64_t bytes) {
+    std::uint32_t place = shm::CallBook::home_of(receiver);
+    while (receiver >= 0) {
+      shm::CallBook::Pair& pair = book_->pair[place];
+      const std::int32_t taken_by = pair.taken_by.load(kRelaxed);
+      if (taken_by == receiver + 1) return add_message(pair.messages, pair.bytes, bytes);
+      if (taken_by == 0) return count_first_message(pair, receiver, bytes);
+      place = (place + 1) % shm::kCallPairs;
+    }
+    add_message(book_->other_messages, book_->other_bytes, bytes);
+  }
+
+ private:
+  static constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
+
+  static void add(std::atomic<std::uint64_t>& sum, std::uint64_t more) {
+    sum.store(sum.load(kRelaxed) + more, kRelaxed);
+  }
+  static void add_message(std::atomic<std::uint64_t>& messages, std::atomic<std::uint64_t>& sum, std::int64_t bytes) {
+    add(messages, 1);
+    if (bytes > 0) add(sum, static_cast<std::uint64_t>(bytes));
+  }
+  void count_first_message(shm::CallBook::Pair& pair, wire::Rank receiver, std::int64_t bytes);
+
+  shm::CallBook* book_ = nullptr;
+  std::uint32_t pairs_ = 0;
+};
+
+}  // namespace idlewave::client

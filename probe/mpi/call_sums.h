@@ -1,0 +1,52 @@
+#pragma once
+// What the rank has done by function and by receiver, counted where its calls end. The thread that reports alone.
+
+#include <cstdint>
+
+#include "probe/client/call_counter.h"
+#include "probe/mpi/calls.h"
+#include "probe/shm/layout.h"
+
+namespace idlewave::mpi {
+
+/// The sums themselves stand in the rank's slot.
+class CallSums {
+ public:
+  void begin(shm::Slot& slot);
+
+  /// A call begins at `now`. One that is still open was left in another way than by its return.
+  void open(Call call, wire::Nanoseconds now) {
+    if (is_open_) [[unlikely]]
+      close(now, client::CallCounter::kUnknownBytes);
+    is_open_ = true;
+    call_ = call;
+    began_ = now;
+    held_ns_ = slot_->held_ns.load(std::memory_order_relaxed);
+  }
+
+  /// It is over. Orders that have held the rank meanwhile are none of its time.
+  void close(wire::Nanoseconds now, std::int64_t bytes) {
+    std::uint16_t& place = places_[static_cast<std::size_t>(call_)];
+    if (place == kNone) [[unlikely]]
+      place = static_cast<std::uint16_t>(counter_.add_function(calls()[static_cast<std::size_t>(call_)].name));
+    const std::int64_t held_ns = slot_->held_ns.load(std::memory_order_relaxed) - held_ns_;
+    counter_.count_call(place, (now - began_).count() - held_ns, bytes);
+    is_open_ = false;
+  }
+
+  /// `receiver`: in MPI_COMM_WORLD; kUnknownRank: somebody else.
+  void count_message(wire::Rank receiver, std::int64_t bytes) { counter_.count_message(receiver, bytes); }
+
+ private:
+  static constexpr std::uint16_t kNone = 0xffff;
+
+  shm::Slot* slot_ = nullptr;
+  client::CallCounter counter_;
+  bool is_open_ = false;
+  Call call_{};
+  wire::Nanoseconds began_{};
+  std::int64_t held_ns_ = 0;
+  std::uint16_t places_[shm::kCallFunctions] = {};  ///< By call.
+};
+
+}  // namespace idlewave::mpi

@@ -1,0 +1,122 @@
+#pragma once
+// How many bytes a call has had MPI carry, from its arguments (probe/mpi/calls.txt, after '='). Only for calls that have
+// succeeded: then what is read here, and nothing else of the arguments, was checked by the library.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "probe/mpi/handles.h"
+#include "probe/mpi/roles.h"
+
+namespace idlewave::mpi {
+
+inline constexpr std::int64_t kUnknownBytes = -1;
+
+constexpr Carries carries_of(Call call) { return kArguments[static_cast<std::size_t>(call)].carries; }
+
+/// `words`: as the wrapper got them. In mpi_f08 a program may leave the error out.
+template <Call call, Form form>
+bool has_succeeded(Word result, const Word* words) {
+  if constexpr (!is_fortran(form)) return static_cast<int>(result) == 0;
+  constexpr int place = arguments_of(call);
+  const auto* error = reinterpret_cast<const int*>(words[place]);
+  return error == nullptr || *error == 0;
+}
+
+inline std::int64_t times(std::int64_t count, std::int64_t bytes) {
+  std::int64_t product = 0;
+  return count < 0 || bytes < 0 || __builtin_mul_overflow(count, bytes, &product) ? kUnknownBytes : product;
+}
+
+namespace detail {
+
+template <Form form>
+std::int64_t size_of(Word type) {
+  return handles.size_of(handles.key_of<form>(type));
+}
+
+template <Call call, Form form>
+struct Arguments {
+  const Word* words;
+
+  static consteval int place(std::string_view word) { return place_of(call, word); }
+  Handles::Key comm() const { return handles.key_of<form>(words[place("comm")]); }
+  int ranks() const { return handles.ranks_of(comm()); }
+  int own_rank() const { return handles.own_rank_in(comm()); }
+  bool is_root() const { return int_at<form>(words[place("root")]) == own_rank(); }
+  bool is_among_two_groups() const { return handles.is_intercommunicator(comm()); }
+
+  template <int count, int type>
+  std::int64_t block() const {
+    return times(count_at<form>(words[count]), size_of<form>(words[type]));
+  }
+  std::int64_t sum(Word counts) const {
+    std::int64_t all = 0;
+    const int ranks = this->ranks();
+    for (int i = 0; i < ranks; ++i) all += count_in<form>(counts, i);
+    return all;
+  }
+};
+
+/// Of the calls that take part in a collective of one group.
+template <Call call, Form form>
+std::int64_t carried_in_group(const Arguments<call, form>& in) {
+  using In = Arguments<call, form>;
+  constexpr Carries rule = carries_of(call);
+  const Word* words = in.words;
+  if (in.is_among_two_groups()) return kUnknownBytes;
+  if constexpr (rule == Carries::kRoot) {
+    return in.is_root() ? in.template block<In::place("count"), In::place("datatype")>() : 0;
+  } else if constexpr (rule == Carries::kGather) {
+    return in.is_root() ? in.template block<In::place("recvcount"), In::place("recvtype")>()
+                        : in.template block<In::place("sendcount"), In::place("sendtype")>();
+  } else if constexpr (rule == Carries::kGatherv) {
+    if (!in.is_root()) return in.template block<In::place("sendcount"), In::place("sendtype")>();
+    return times(count_in<form>(words[In::place("recvcounts")], in.own_rank()),
+                 size_of<form>(words[In::place("recvtype")]));
+  } else if constexpr (rule == Carries::kScatter) {
+    return in.is_root() ? times(in.ranks(), in.template block<In::place("sendcount"), In::place("sendtype")>()) : 0;
+  } else if constexpr (rule == Carries::kScatterv) {
+    return in.is_root() ? times(in.sum(words[In::place("sendcounts")]), size_of<form>(words[In::place("sendtype")]))
+                        : 0;
+  } else if constexpr (rule == Carries::kOwn) {
+    return in.template block<In::place("recvcount"), In::place("recvtype")>();
+  } else if constexpr (rule == Carries::kOwnv) {
+    return times(count_in<form>(words[In::place("recvcounts")], in.own_rank()),
+                 size_of<form>(words[In::place("recvtype")]));
+  } else if constexpr (rule == Carries::kAll) {
+    return times(in.ranks(), in.template block<In::place("recvcount"), In::place("recvtype")>());
+  } else if constexpr (rule == Carries::kEach) {
+    return times(in.ranks(), in.template block<In::place("recvcount"), In::place("datatype")>());
+  } else {
+    static_assert(rule == Carries::kEachv);
+    return times(in.sum(words[In::place("recvcounts")]), size_of<form>(words[In::place("datatype")]));
+  }
+}
+
+}  // namespace detail
+
+/// kUnknownBytes: the arguments don't tell, or the call carries nothing. `words` as for has_succeeded.
+template <Call call, Form form>
+std::int64_t carried(const Word* words) {
+  using In = detail::Arguments<call, form>;
+  constexpr Carries rule = carries_of(call);
+  [[maybe_unused]] const In in{words};
+  if constexpr (rule == Carries::kNone) {
+    return kUnknownBytes;
+  } else if constexpr (rule == Carries::kMessage) {
+    constexpr MessagePlaces sent = sent_by(call);
+    return int_at<form>(words[sent.peer]) < 0 ? 0 : in.template block<sent.count, sent.type>();
+  } else if constexpr (rule == Carries::kBlock) {
+    return in.template block<In::place("count"), In::place("datatype")>();
+  } else if constexpr (rule == Carries::kSent) {
+    return in.template block<In::place("sendcount"), In::place("sendtype")>();
+  } else if constexpr (rule == Carries::kOrigin) {
+    return in.template block<In::place("origin_count"), In::place("origin_datatype")>();
+  } else {
+    return detail::carried_in_group<call, form>(in);
+  }
+}
+
+}  // namespace idlewave::mpi

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::mpi {
+
+enum class Protocol : std::uint8_t { kEager, kRendezvous, kUnknown };
+
+/// Of which size a send waits for its receiver. MPI libraries don't say it, and it differs from peer to peer (same node or
+/// not), so it is learnt from the program's own nonblocking sends: whether they were complete once posted. Eight of a
+/// peer and a size are looked at, then one each time that their number has doubled; where a quarter was not complete,
+/// sends wait. Sizes are told apart by a quarter of an octave. Without that, up to 256 bytes are taken to be eager (Open
+/// MPI's inline sends over shared memory, the smallest limit known), from 4 MiB on not. No allocation; one thread.
+class EagerLimits {
+ public:
+  static constexpr std::uint64_t kSurelyEager = 256, kSurelyRendezvous = std::uint64_t{4} << 20;
+
+  Protocol of(wire::Rank peer, std::uint64_t bytes) const {
+    if (bytes <= kSurelyEager) [[likely]]
+      return Protocol::kEager;
+    if (bytes >= kSurelyRendezvous) return Protocol::kRendezvous;
+    const Peer& known = peers_[home_of(peer)];
+    const Sends& sends = known.by_size[size_class(bytes)];
+    if (!is_of(known, peer) || sends.looked_at < kEnough) return Protocol::kUnknown;
+    return 4 * sends.unfinished >= sends.looked_at ? Protocol::kRendezvous : Protocol::kEager;
+  }
+
+  /// A nonblocking send was posted: shall it be looked at whether it is complete?
+  bool wants_to_see(wire::Rank peer, std::uint64_t bytes) {
+    if (bytes <= kSurelyEager || bytes >= kSurelyRendezvous) return false;
+    Sends& sends = sends_of(peer, bytes);
+    ++sends.posted;
+    return sends.looked_at < kEnough || std::has_single_bit(sends.posted);
+  }
+  void saw(wire::Rank peer, std::uint64_t bytes, bool was_complete) {
+    Sends& sends = sends_of(peer, bytes);
+    ++sends.looked_at;
+    sends.unfinished += !was_complete;
+  }
+
+ private:
+  static constexpr std::uint32_t kPeers = 256;
+  static constexpr std::uint16_t kEnough = 8;
+  static constexpr int kClasses = 4 * std::countr_zero(kSurelyRendezvous / kSurelyEager);
+  struct Sends {
+    std::uint32_t posted = 0;
+    std::uint16_t looked_at = 0, unfinished = 0;
+  };
+  struct Peer {
+    std::int64_t rank_and_one = 0;  ///< 0: nobody.
+    Sends by_size[kClasses] = {};
+  };
+
+  static bool is_of(const Peer& known, wire::Rank peer) { return known.rank_and_one == std::int64_t{peer} + 1; }
+  /// Of sizes between the two sure ones.
+  static int size_class(std::uint64_t bytes) {
+    const int octave = std::bit_width(bytes - 1) - std::bit_width(kSurelyEager);
+    const std::uint64_t lowest = kSurelyEager << octave;  // which is not of the octave
+    return 4 * octave + static_cast<int>(4 * (bytes - 1 - lowest) / lowest);
+  }
+  /// A peer that belongs to the place of another takes it.
+  static std::uint32_t home_of(wire::Rank peer) { return static_cast<std::uint32_t>(peer) % kPeers; }
+  Sends& sends_of(wire::Rank peer, std::uint64_t bytes) {
+    Peer& known = peers_[home_of(peer)];
+    if (!is_of(known, peer)) known = {.rank_and_one = std::int64_t{peer} + 1};
+    return known.by_size[size_class(bytes)];
+  }
+
+  Peer peers_[kPeers] = {};
+};
+
+}  // namespace idlewave::mpi

@@ -1,0 +1,128 @@
+#include "probe/mpi/handles.h"
+
+#include <type_traits>
+
+#include "probe/mpi/symbols.h"
+
+namespace idlewave::mpi {
+
+constinit Handles handles;
+
+namespace {
+
+using Key = Handles::Key;
+
+/// Functions of the MPI library; null where it has none of that name.
+struct Library {
+  int (*size_of_type)(Word, std::int64_t*) = nullptr;
+  int (*comm_size)(Word, int*) = nullptr;
+  int (*comm_rank)(Word, int*) = nullptr;
+  int (*comm_test_inter)(Word, int*) = nullptr;
+  int (*comm_group)(Word, Word*) = nullptr;
+  int (*comm_remote_group)(Word, Word*) = nullptr;
+  int (*translate_ranks)(Word, int, const int*, Word, int*) = nullptr;
+  int (*group_free)(Word*) = nullptr;
+  Word (*type_from_fortran)(int) = nullptr;  ///< Null: handles are the same in both languages.
+  Word (*comm_from_fortran)(int) = nullptr;
+};
+
+constinit Library library;
+
+Word type_in_c(Key key) {
+  if (!key.is_fortran() || library.type_from_fortran == nullptr) return key.handle();
+  return library.type_from_fortran(static_cast<int>(key.handle()));
+}
+
+Word comm_in_c(Key key) {
+  if (!key.is_fortran() || library.comm_from_fortran == nullptr) return key.handle();
+  return library.comm_from_fortran(static_cast<int>(key.handle()));
+}
+
+bool is_inter(Word comm) {
+  int inter = 0;
+  return library.comm_test_inter != nullptr && library.comm_test_inter(comm, &inter) == 0 && inter != 0;
+}
+
+Word group_of(Word comm) {
+  const auto get = is_inter(comm) ? library.comm_remote_group : library.comm_group;
+  Word group = 0;
+  return get != nullptr && get(comm, &group) == 0 ? group : 0;
+}
+
+void free_group(Word group) {
+  if (group != 0 && library.group_free != nullptr) library.group_free(&group);
+}
+
+}  // namespace
+
+std::int64_t Handles::find_size(Key type) {
+  KnownType& known = types_[type.home() % kTypes];
+  known = {type, generation_.load(std::memory_order_relaxed), kUnknownSize};
+  std::int64_t size = 0;
+  if (library.size_of_type != nullptr && library.size_of_type(type_in_c(type), &size) == 0 && size >= 0)
+    known.size = size;
+  return known.size;
+}
+
+int Handles::find_world_rank(Key comm, int rank) {
+  KnownPeer& known = peers_[(comm.home() + static_cast<std::size_t>(rank)) % kPeers];
+  known = {comm, generation_.load(std::memory_order_relaxed), rank, kUnknownRank};
+  const Word theirs = group_of(comm_in_c(comm));
+  const Word all = group_of(world_.handle());
+  int found = kUnknownRank;
+  const bool knows = theirs != 0 && all != 0 && library.translate_ranks != nullptr &&
+                     library.translate_ranks(theirs, 1, &rank, all, &found) == 0;
+  free_group(theirs);
+  free_group(all);
+  if (knows && found >= 0) known.world_rank = found;
+  return known.world_rank;
+}
+
+void Handles::begin(const void* caller, Word world) {
+  const auto find = [caller](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(find_next(name, caller));
+  };
+  find(library.size_of_type, "PMPI_Type_size_x");
+  find(library.comm_size, "PMPI_Comm_size");
+  find(library.comm_rank, "PMPI_Comm_rank");
+  find(library.comm_test_inter, "PMPI_Comm_test_inter");
+  find(library.comm_group, "PMPI_Comm_group");
+  find(library.comm_remote_group, "PMPI_Comm_remote_group");
+  find(library.translate_ranks, "PMPI_Group_translate_ranks");
+  find(library.group_free, "PMPI_Group_free");
+  find(library.type_from_fortran, "PMPI_Type_f2c");
+  find(library.comm_from_fortran, "PMPI_Comm_f2c");
+  int (*to_fortran)(Word) = nullptr;
+  find(to_fortran, "PMPI_Comm_c2f");
+  are_ints_ = library.comm_from_fortran == nullptr;
+  world_ = Key(narrow(world), false);
+  fortran_world_ = Key(are_ints_ || to_fortran == nullptr ? narrow(world) : to_fortran(world), true);
+}
+
+int Handles::ranks_of(Key comm) const {
+  int size = 0;
+  return library.comm_size != nullptr && library.comm_size(comm_in_c(comm), &size) == 0 ? size : 0;
+}
+
+int Handles::own_rank_in(Key comm) const {
+  int rank = kUnknownRank;
+  return library.comm_rank != nullptr && library.comm_rank(comm_in_c(comm), &rank) == 0 ? rank : kUnknownRank;
+}
+
+int Handles::world_ranks_of(Key comm, std::span<int> out) const {
+  const int count = is_intercommunicator(comm) ? 0 : ranks_of(comm);
+  if (count <= 0 || static_cast<std::size_t>(count) > out.size() || library.translate_ranks == nullptr) return 0;
+  const Word theirs = group_of(comm_in_c(comm)), all = group_of(world_.handle());
+  bool knows = theirs != 0 && all != 0;
+  for (int rank = 0; knows && rank < count; ++rank) {
+    int& found = out[static_cast<std::size_t>(rank)];
+    knows = library.translate_ranks(theirs, 1, &rank, all, &found) == 0 && found >= 0;
+  }
+  free_group(theirs);
+  free_group(all);
+  return knows ? count : 0;
+}
+
+bool Handles::is_intercommunicator(Key comm) const { return is_inter(comm_in_c(comm)); }
+
+}  // namespace idlewave::mpi

@@ -1,0 +1,164 @@
+#pragma once
+// From the arguments of a call to what it says about messages (messages.h). Which arguments those are is known when the
+// wrappers are compiled; a call that has nothing to say costs nothing.
+
+#include "probe/mpi/carried.h"
+#include "probe/mpi/messages.h"
+#include "probe/mpi/roles.h"
+
+namespace idlewave::mpi {
+
+constexpr bool is_one_of(Call call, std::initializer_list<Call> calls) {
+  for (const Call each : calls)
+    if (each == call) return true;
+  return false;
+}
+
+constexpr SendMode mode_of(Call call) {
+  using enum Call;
+  if (is_one_of(call, {kSsend, kIssend, kSsend_init})) return SendMode::kSynchronous;
+  // A ready send has its receiver there.
+  if (is_one_of(call, {kBsend, kIbsend, kBsend_init, kRsend, kIrsend, kRsend_init})) return SendMode::kBuffered;
+  return SendMode::kStandard;
+}
+
+/// What a rank has to do with the group; nothing for a collective of which that is not known.
+constexpr std::optional<Part> part_in(Call call) {
+  using enum Call;
+  if (is_one_of(call, {kBarrier, kAllgather, kAllgatherv, kAlltoall, kAlltoallv, kAlltoallw, kAllreduce,
+                       kReduce_scatter, kReduce_scatter_block}))
+    return Part::kAll;
+  if (is_one_of(call, {kBcast, kScatter, kScatterv})) return Part::kFromRoot;
+  if (is_one_of(call, {kReduce, kGather, kGatherv})) return Part::kToRoot;
+  if (is_one_of(call, {kScan, kExscan})) return Part::kFromLower;
+  return std::nullopt;
+}
+
+/// The argument with requests that the call may complete; -1: none.
+constexpr int completed_by(Call call) {
+  using enum Call;
+  if (is_one_of(call, {kWait, kTest})) return place_of(call, "request");
+  return is_one_of(call, {kWaitall, kWaitany, kWaitsome, kTestall, kTestany, kTestsome})
+             ? place_of(call, "array_of_requests")
+             : -1;
+}
+
+template <Call call, Form form>
+Peer peer_at(const Word* words, int place) {
+  constexpr int comm = place_of(call, "comm");
+  return {handles.key_of<form>(words[comm]), int_at<form>(words[place])};
+}
+
+template <Form form>
+std::int64_t bytes_of(const Word* words, const MessagePlaces& places) {
+  if (places.count < 0) return 0;
+  return times(count_at<form>(words[places.count]), detail::size_of<form>(words[places.type]));
+}
+
+/// Before a call that overwrites requests.
+template <Call call, Form form>
+inline void note_before(const Word* words) {
+  constexpr int requests = completed_by(call);
+  if constexpr (requests >= 0)
+    messages.save(reinterpret_cast<const void*>(words[requests]), requests == 0 ? 1 : int_at<form>(words[0]),
+                  is_fortran(form));
+  if constexpr (call == Call::kCancel) messages.cancel(reinterpret_cast<const void*>(words[0]), is_fortran(form));
+}
+
+/// The requests that the call has completed.
+template <Call call, Form form>
+inline void note_completed(const Word* words) {
+  using enum Call;
+  constexpr bool fortran = is_fortran(form);
+  constexpr int one = place_of(call, "status"), several = place_of(call, "array_of_statuses");
+  constexpr int flag = place_of(call, "flag");
+  const Word statuses = words[one >= 0 ? one : several];
+  if constexpr (flag >= 0)
+    if (*reinterpret_cast<const int*>(words[flag]) == 0) return;
+  if constexpr (is_one_of(call, {kWait, kTest})) {
+    messages.complete(0, messages.status_at(statuses, 0, fortran));
+  } else if constexpr (is_one_of(call, {kWaitall, kTestall})) {
+    const int count = int_at<form>(words[0]);
+    for (int i = 0; i < count; ++i) messages.complete(i, messages.status_at(statuses, i, fortran));
+  } else if constexpr (is_one_of(call, {kWaitany, kTestany})) {
+    constexpr int index = place_of(call, "indx");
+    const int i = *reinterpret_cast<const int*>(words[index]) - fortran;
+    if (i >= 0) messages.complete(i, messages.status_at(statuses, 0, fortran));
+  } else {
+    constexpr int completed = place_of(call, "outcount"), places = place_of(call, "array_of_indices");
+    const int count = *reinterpret_cast<const int*>(words[completed]);
+    const auto* const indices = reinterpret_cast<const int*>(words[places]);
+    for (int i = 0; i < count; ++i) messages.complete(indices[i] - fortran, messages.status_at(statuses, i, fortran));
+  }
+}
+
+/// A message to somebody, one from somebody, or both.
+template <Call call, Form form>
+inline void note_message(const Word* words) {
+  using enum Call;
+  constexpr MessagePlaces sent = sent_by(call), received = received_by(call);
+  constexpr int request = place_of(call, "request"), status = place_of(call, "status");
+  [[maybe_unused]] const void* const handle = request < 0 ? nullptr : reinterpret_cast<const void*>(words[request]);
+  constexpr bool is_made = is_one_of(call, {kSend_init, kSsend_init, kBsend_init, kRsend_init, kRecv_init});
+  if constexpr (sent.peer >= 0) {
+    const Peer to = peer_at<call, form>(words, sent.peer);
+    const std::int64_t bytes = bytes_of<form>(words, sent);
+    if constexpr (is_made)
+      messages.make_send(mode_of(call), to, bytes, handle);
+    else if constexpr (request >= 0)
+      messages.start_send(mode_of(call), to, bytes, handle);
+    else
+      messages.send(mode_of(call), to, bytes);
+  }
+  if constexpr (received.peer >= 0) {
+    const Peer from = peer_at<call, form>(words, received.peer);
+    if constexpr (is_made)
+      messages.make_receive(from, handle);
+    else if constexpr (request >= 0)
+      messages.start_receive(from, bytes_of<form>(words, received), handle);
+    else
+      messages.receive(from, bytes_of<form>(words, received), words[status]);
+  }
+}
+
+/// After the call.
+template <Call call, Form form, bool waits>
+inline void note_after(const Word* words, Word result) {
+  using enum Call;
+  constexpr bool fortran = is_fortran(form);
+  constexpr int comm = place_of(call, "comm");
+  [[maybe_unused]] constexpr int request = place_of(call, "request");
+  if (!has_succeeded<call, form>(result, words)) [[unlikely]] {
+    if constexpr (waits) messages.wait_unknown();
+    return;
+  }
+  if constexpr (completed_by(call) >= 0) {
+    note_completed<call, form>(words);
+  } else if constexpr (is_one_of(call, {kIsendrecv, kIsendrecv_replace, kPsend_init, kPrecv_init, kIprobe, kImprobe})) {
+    constexpr bool is_persistent = is_one_of(call, {kPsend_init, kPrecv_init});
+    if constexpr (request >= 0)
+      messages.start_unknown(reinterpret_cast<const void*>(words[request]), fortran, is_persistent);
+  } else if constexpr (comm >= 0 && (sent_by(call).peer >= 0 || received_by(call).peer >= 0)) {
+    note_message<call, form>(words);
+  } else if constexpr (call == kStart) {
+    messages.start(reinterpret_cast<const void*>(words[0]), 1, fortran);
+  } else if constexpr (call == kStartall) {
+    messages.start(reinterpret_cast<const void*>(words[1]), int_at<form>(words[0]), fortran);
+  } else if constexpr (part_in(call).has_value()) {
+    constexpr int root = place_of(call, "root");
+    constexpr Part part = *part_in(call);
+    int its_rank = 0;
+    if constexpr (root >= 0) its_rank = int_at<form>(words[root]);
+    messages.collective(handles.key_of<form>(words[comm]), part, its_rank);
+  } else if constexpr (call == kMrecv || is_one_of(call, {kRequest_get_status, kParrived, kPready, kPready_list,
+                                                          kPready_range, kCancel})) {
+    // The message is there, or it is only asked.
+  } else if constexpr (request >= 0) {
+    // A collective that is started, a transfer into a window or a file.
+    messages.start_unknown(reinterpret_cast<const void*>(words[request]), fortran, waits);
+  } else if constexpr (waits) {
+    messages.wait_unknown();
+  }
+}
+
+}  // namespace idlewave::mpi

@@ -1,0 +1,304 @@
+#include "probe/mpi/messages.h"
+
+#include <idlewave/probe.h>
+#include <string.h>
+
+#include "probe/mpi/symbols.h"
+
+namespace idlewave::mpi {
+
+constinit Messages messages;
+
+namespace {
+
+/// What two families of MPI libraries have agreed on: the one with pointers for handles, and the one with numbers.
+struct Conventions {
+  int any_source;
+  std::uint32_t status_bytes;
+  std::uint32_t source_at;  ///< In a status, bytes.
+  Word ignore;              ///< MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE in C.
+};
+constexpr Conventions kOpenMpi{-1, 24, 0, 0}, kMpich{-2, 20, 8, 1};
+
+struct Library {
+  int (*request_get_status)(Word, int*, void*) = nullptr;
+  Word (*request_from_fortran)(int) = nullptr;  ///< Null: handles are the same in both languages.
+  /// Where Fortran's MPI_STATUS_IGNORE and its kin are.
+  const void* const* fortran_ignores[4] = {};
+};
+constinit Library library;
+constinit Conventions conventions = kOpenMpi;
+
+/// The last two are of libraries with a descriptor of their own for mpi_f08.
+bool is_read_by_fortran(const void* status) {
+  if (library.fortran_ignores[0] == nullptr || library.fortran_ignores[1] == nullptr) return false;
+  for (const void* const* const ignored : library.fortran_ignores)
+    if (ignored != nullptr && *ignored == status) return false;
+  return true;
+}
+
+/// Of all collectives with which this rank has the same part in the same group.
+std::uint64_t key_of(Handles::Key comm, Part part) {
+  const auto freed = std::uint64_t{handles.freed_communicators()} << 8;
+  const std::uint64_t rest = freed | static_cast<std::uint64_t>(part) << 1 | comm.is_fortran();
+  return WaitPatterns::mix(static_cast<std::uint64_t>(comm.handle()) + WaitPatterns::mix(rest + 1)) | 1;
+}
+
+}  // namespace
+
+void Messages::begin(const void* caller, wire::Rank rank, wire::Rank world_size) {
+  rank_ = rank;
+  world_size_ = world_size;
+  step_ = wire::kNoStep;
+  is_of_mpich_ = handles.are_ints();
+  conventions = is_of_mpich_ ? kMpich : kOpenMpi;
+  library.request_get_status =
+      reinterpret_cast<int (*)(Word, int*, void*)>(find_next("PMPI_Request_get_status", caller));
+  library.request_from_fortran = reinterpret_cast<Word (*)(int)>(find_next("PMPI_Request_f2c", caller));
+  const char* const names[] = {"MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE",
+                               "MPI_F08_STATUSES_IGNORE"};
+  for (int i = 0; i < 4; ++i)
+    library.fortran_ignores[i] = static_cast<const void* const*>(find_variable(names[i], caller));
+}
+
+const void* Messages::handle_behind(const void* requests, int i, bool is_fortran) const {
+  const std::size_t size = is_fortran || is_of_mpich_ ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+  return static_cast<const char*>(requests) + static_cast<std::size_t>(i) * size;
+}
+
+/// Never 0. Numbers of one language and addresses of the other don't meet.
+std::uint64_t Messages::handle_at(const void* requests, int i, bool is_fortran) const {
+  if (is_fortran || is_of_mpich_) return std::uint64_t{static_cast<const std::uint32_t*>(requests)[i]} + 1;
+  return static_cast<const std::uint64_t*>(requests)[i] + 1;
+}
+
+Partner Messages::partner_of(const Peer& peer, Side side) const {
+  if (peer.rank < 0) {
+    const bool any = side == Side::kFrom && peer.rank == conventions.any_source;
+    return {0, any ? Side::kAnySource : Side::kNobody};
+  }
+  const int rank = handles.world_rank(peer.comm, peer.rank);
+  return rank < 0 ? Partner{} : Partner{rank, side};
+}
+
+/// By what is known now.
+Side Messages::side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes) const {
+  if (mode != SendMode::kStandard) return mode == SendMode::kBuffered ? Side::kTo : Side::kToWaiting;
+  if (bytes < 0) return Side::kUnknown;
+  switch (limits_.of(to, static_cast<std::uint64_t>(bytes))) {
+    case Protocol::kEager: return Side::kTo;
+    case Protocol::kRendezvous: return Side::kToWaiting;
+    case Protocol::kUnknown: break;
+  }
+  return Side::kUnknown;
+}
+
+/// Its sender waits for it to begin.
+bool Messages::is_awaited(Partner from, std::int64_t bytes) const {
+  return from.side == Side::kFrom && bytes > 0 &&
+         limits_.of(from.rank, static_cast<std::uint64_t>(bytes)) == Protocol::kRendezvous;
+}
+
+/// Something with that partner is over.
+void Messages::note(Partner partner) {
+  switch (partner.side) {
+    case Side::kFrom:
+    case Side::kToWaiting: return learner_.wait(partner);
+    case Side::kTo: return learner_.send(partner.rank);
+    case Side::kNobody: return;
+    case Side::kAnySource:
+    case Side::kUnknown: return learner_.wait_unknown();
+  }
+}
+
+void Messages::send(SendMode mode, const Peer& to, std::int64_t bytes) {
+  learner_.post();
+  Partner partner = partner_of(to, Side::kTo);
+  if (partner.side == Side::kTo) partner.side = side_of_send(mode, partner.rank, bytes);
+  note(partner);
+}
+
+void Messages::receive(const Peer& from, std::int64_t bytes, Word status) {
+  Partner partner = partner_of(from, Side::kFrom);
+  if (partner.side == Side::kAnySource) partner = source_in(status_at(status, 0, from.comm.is_fortran()), from);
+  if (is_awaited(partner, bytes)) learner_.post();
+  note(partner);
+}
+
+void Messages::start_send(SendMode mode, const Peer& to, std::int64_t bytes, const void* request) {
+  learner_.post();
+  Partner partner = partner_of(to, Side::kTo);
+  if (partner.side == Side::kTo) {
+    if (mode == SendMode::kStandard) look_at_send(partner.rank, bytes, request, to.comm.is_fortran());
+    partner.side = side_of_send(mode, partner.rank, bytes);
+  }
+  const std::uint64_t handle = handle_at(request, 0, to.comm.is_fortran());
+  if (partner.side == Side::kTo) learner_.send(partner.rank);
+  if (partner.side == Side::kTo || partner.side == Side::kNobody)
+    forget(handle);
+  else
+    put(handle).partner = partner;
+}
+
+void Messages::start_receive(const Peer& from, std::int64_t bytes, const void* request) {
+  const Partner partner = partner_of(from, Side::kFrom);
+  if (is_awaited(partner, bytes)) learner_.post();
+  const std::uint64_t handle = handle_at(request, 0, from.comm.is_fortran());
+  if (partner.side == Side::kNobody) return forget(handle);
+  receive_into(put(handle), from, partner);
+}
+
+void Messages::make_send(SendMode mode, const Peer& to, std::int64_t bytes, const void* request) {
+  RequestTable::Request& made = put(handle_at(request, 0, to.comm.is_fortran()));
+  made.more = bytes;
+  made.partner = partner_of(to, Side::kTo);
+  made.is_persistent = made.is_idle = true;
+  made.is_standard = made.partner.side == Side::kTo && mode == SendMode::kStandard;
+  if (made.partner.side == Side::kTo) made.partner.side = side_of_send(mode, made.partner.rank, bytes);
+}
+
+void Messages::make_receive(const Peer& from, const void* request) {
+  RequestTable::Request& made = put(handle_at(request, 0, from.comm.is_fortran()));
+  receive_into(made, from, partner_of(from, Side::kFrom));
+  made.is_persistent = made.is_idle = true;
+}
+
+void Messages::start_unknown(const void* request, bool is_fortran, bool is_persistent) {
+  RequestTable::Request& made = put(handle_at(request, 0, is_fortran));
+  made.is_persistent = made.is_idle = is_persistent;
+}
+
+RequestTable::Request& Messages::put(std::uint64_t handle) {
+  RequestTable::Request* const place = requests_.put(handle);
+  if (place != nullptr) [[likely]]
+    return *place;
+  may_be_blind_ = true;
+  return lost_ = {};
+}
+
+/// One that need not be waited for. Whatever had the handle before is over.
+void Messages::forget(std::uint64_t handle) {
+  if (RequestTable::Request* const before = requests_.find(handle)) requests_.erase(before);
+}
+
+void Messages::receive_into(RequestTable::Request& request, const Peer& from, Partner partner) {
+  request.partner = partner;
+  request.more = from.comm.handle();
+  request.comm_is_fortran = from.comm.is_fortran();
+}
+
+void Messages::start(const void* requests, int count, bool is_fortran) {
+  for (int i = 0; i < count; ++i) {
+    RequestTable::Request* const request = requests_.find(handle_at(requests, i, is_fortran));
+    if (request == nullptr || !request->is_persistent) continue;
+    request->is_idle = false;
+    Partner& partner = request->partner;
+    if (partner.side == Side::kFrom || partner.side == Side::kAnySource) continue;
+    learner_.post();
+    if (request->is_standard) {
+      look_at_send(partner.rank, request->more, handle_behind(requests, i, is_fortran), is_fortran);
+      partner.side = side_of_send(SendMode::kStandard, partner.rank, request->more);
+    }
+    if (partner.side == Side::kTo) learner_.send(partner.rank);
+  }
+}
+
+/// Whether it took place is known to nobody before it is waited for.
+void Messages::cancel(const void* request, bool is_fortran) {
+  RequestTable::Request* const found = requests_.find(handle_at(request, 0, is_fortran));
+  if (found == nullptr) return;
+  found->partner = {};
+  found->is_standard = false;
+}
+
+void Messages::look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran) {
+  if (bytes < 0 || !limits_.wants_to_see(to, static_cast<std::uint64_t>(bytes))) return;
+  if (library.request_get_status == nullptr) return;
+  alignas(16) char status[128];
+  int is_complete = 0;
+  if (library.request_get_status(handle_in_c(request, is_fortran), &is_complete, status) == 0)
+    limits_.saw(to, static_cast<std::uint64_t>(bytes), is_complete != 0);
+}
+
+Word Messages::handle_in_c(const void* request, bool is_fortran) const {
+  if (!is_fortran && !is_of_mpich_) return *static_cast<const Word*>(request);
+  const int number = *static_cast<const int*>(request);
+  return is_of_mpich_ ? number : library.request_from_fortran(number);
+}
+
+void Messages::save(const void* requests, int count, bool is_fortran) {
+  requests_at_ = requests;
+  are_fortran_ = is_fortran;
+  saved_ = count < 0 ? 0 : count > kMostSaved ? kMostSaved : count;
+  for (int i = 0; i < saved_; ++i) handles_[i] = handle_at(requests, i, is_fortran);
+}
+
+void Messages::complete(RequestTable::Request& request, const void* status) {
+  if (request.is_idle) return;
+  Partner partner = request.partner;
+  if (partner.side == Side::kAnySource) partner = source_in(status, {{request.more, request.comm_is_fortran}});
+  if (request.is_persistent)
+    request.is_idle = true;
+  else
+    requests_.erase(&request);
+  if (partner.side != Side::kTo) note(partner);
+}
+
+/// One that has stayed as it was is none, or one that had not been started.
+void Messages::complete_unknown(int i) {
+  if (i >= saved_ || handle_at(requests_at_, i, are_fortran_) != handles_[i]) learner_.wait_unknown();
+}
+
+const void* Messages::status_at(Word statuses, int i, bool is_fortran) const {
+  const auto* const first = reinterpret_cast<const char*>(statuses);
+  if (!is_fortran && statuses == conventions.ignore) return nullptr;
+  if (is_fortran && !is_read_by_fortran(first)) return nullptr;
+  return first + static_cast<std::size_t>(i) * conventions.status_bytes;
+}
+
+/// Who has sent what anybody could have sent.
+Partner Messages::source_in(const void* status, Peer peer) const {
+  if (status == nullptr) return {};
+  memcpy(&peer.rank, static_cast<const char*>(status) + conventions.source_at, sizeof peer.rank);
+  return peer.rank < 0 ? Partner{} : partner_of(peer, Side::kFrom);
+}
+
+void Messages::collective(Handles::Key comm, Part part, int root) {
+  if (part == Part::kFromRoot || part == Part::kToRoot) {
+    const int its_rank = root < 0 ? kUnknownRank : handles.world_rank(comm, root);
+    if (its_rank < 0) return learner_.wait_unknown();
+    learner_.post();
+    if ((its_rank == rank_) == (part == Part::kFromRoot)) return;
+    if (part == Part::kFromRoot) return learner_.wait({its_rank, Side::kFrom});
+  }
+  learner_.wait_for_group(key_of(comm, part), [&] { return find_group(comm, part); });
+}
+
+std::optional<WaitLearner::Group> Messages::find_group(Handles::Key comm, Part part) const {
+  static wire::Rank ranks[shm::kPatternRanks];
+  const bool is_all = part == Part::kAll;
+  if (is_all && handles.ranks_of(comm) == world_size_ && !handles.is_intercommunicator(comm))
+    return WaitLearner::Group{{}, shm::PartnerBook::kCollective};
+  const int count = handles.world_ranks_of(comm, ranks);
+  if (count <= 0) return std::nullopt;
+  int used = count;
+  if (part == Part::kFromLower) used = handles.own_rank_in(comm);
+  if (used < 0) return std::nullopt;
+  return WaitLearner::Group{std::span(ranks, static_cast<std::size_t>(used)),
+                            is_all ? std::uint32_t{shm::PartnerBook::kCollective} : 0};
+}
+
+void Messages::step(wire::Step number) {
+  const auto tell = [](int pattern, std::span<const wire::Rank> from, std::span<const wire::Rank> to,
+                       std::uint32_t flags) {
+    idlewave_partners_(pattern, from.data(), static_cast<int>(from.size()), to.data(), static_cast<int>(to.size()),
+                       static_cast<int>(flags));
+  };
+  if (step_ == wire::kNoStep)
+    learner_.skip();
+  else
+    learner_.end_step(step_, tell);
+  step_ = number;
+}
+
+}  // namespace idlewave::mpi

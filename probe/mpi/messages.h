@@ -1,0 +1,103 @@
+#pragma once
+// What the program's messages say about whom this rank waits for: the wrappers tell every call that has to do with one,
+// and at the end of a step the client hears it as if the program had said it (idlewave_partners).
+//
+// Of the thread that reports alone. Everything is noted after the call of the library has succeeded, but for the handles
+// of requests, which the library overwrites.
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "probe/mpi/eager_limits.h"
+#include "probe/mpi/handles.h"
+#include "probe/mpi/request_table.h"
+#include "probe/mpi/roles.h"
+#include "probe/mpi/wait_learner.h"
+
+namespace idlewave::mpi {
+
+/// When a send is done.
+enum class SendMode : std::uint8_t { kStandard, kSynchronous, kBuffered };
+
+/// What a rank has to do with a group in a collective.
+enum class Part : std::uint8_t { kAll, kFromRoot, kToRoot, kFromLower };
+
+/// As a wrapper got it.
+struct Peer {
+  Handles::Key comm;
+  int rank = 0;
+};
+
+class Messages {
+ public:
+  void begin(const void* caller, wire::Rank rank, wire::Rank world_size);
+
+  void send(SendMode mode, const Peer& to, std::int64_t bytes);
+  /// `status`: as the call got it, to find out who has sent what could come from anybody; 0 where there is none.
+  void receive(const Peer& from, std::int64_t bytes, Word status);
+  void start_send(SendMode mode, const Peer& to, std::int64_t bytes, const void* request);
+  void start_receive(const Peer& from, std::int64_t bytes, const void* request);
+  void make_send(SendMode mode, const Peer& to, std::int64_t bytes, const void* request);
+  void make_receive(const Peer& from, const void* request);
+  /// A request of which nobody knows whom it waits for.
+  void start_unknown(const void* request, bool is_fortran, bool is_persistent);
+  /// Persistent ones.
+  void start(const void* requests, int count, bool is_fortran);
+  void cancel(const void* request, bool is_fortran);
+  void collective(Handles::Key comm, Part part, int root);
+  void wait_unknown() { learner_.wait_unknown(); }
+
+  /// Before a call that may complete some of these.
+  void save(const void* requests, int count, bool is_fortran);
+  /// It has completed that of place `i`. `status`: its own; null where there is none.
+  void complete(int i, const void* status) {
+    RequestTable::Request* const request = i < saved_ ? requests_.find(handles_[i]) : nullptr;
+    if (request != nullptr) [[likely]]
+      return complete(*request, status);
+    if (may_be_blind_ || i >= saved_ || other_threads_.load(std::memory_order_relaxed)) complete_unknown(i);
+  }
+  /// In an array of statuses, or of one; null where the program wants none.
+  const void* status_at(Word statuses, int i, bool is_fortran) const;
+
+  /// A step begins.
+  void step(wire::Step number);
+  /// Another thread has called MPI: it may start what this one waits for.
+  void note_other_thread() { other_threads_.store(true, std::memory_order_relaxed); }
+
+ private:
+  static constexpr int kMostSaved = 4096;  ///< Requests of one call.
+
+  std::uint64_t handle_at(const void* requests, int i, bool is_fortran) const;
+  const void* handle_behind(const void* requests, int i, bool is_fortran) const;
+  Word handle_in_c(const void* request, bool is_fortran) const;
+  Partner partner_of(const Peer& peer, Side side) const;
+  Partner source_in(const void* status, Peer peer) const;
+  Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes) const;
+  bool is_awaited(Partner from, std::int64_t bytes) const;
+  void note(Partner partner);
+  RequestTable::Request& put(std::uint64_t handle);
+  void forget(std::uint64_t handle);
+  static void receive_into(RequestTable::Request& request, const Peer& from, Partner partner);
+  void look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran);
+  void complete(RequestTable::Request& request, const void* status);
+  void complete_unknown(int i);
+  std::optional<WaitLearner::Group> find_group(Handles::Key comm, Part part) const;
+
+  bool is_of_mpich_ = false;
+  wire::Rank rank_ = 0, world_size_ = 0;
+  wire::Step step_ = 0;                ///< That goes on.
+  const void* requests_at_ = nullptr;  ///< Of the latest save, and so on.
+  bool are_fortran_ = false;
+  int saved_ = 0;
+  bool may_be_blind_ = false;  ///< Some requests found no room.
+  std::atomic<bool> other_threads_{false};
+  EagerLimits limits_;
+  RequestTable requests_;
+  WaitLearner learner_;
+  RequestTable::Request lost_;  ///< One that found no room.
+  std::uint64_t handles_[kMostSaved] = {};
+};
+[[gnu::visibility("hidden")]] extern constinit Messages messages;
+
+}  // namespace idlewave::mpi

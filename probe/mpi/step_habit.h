@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "probe/mpi/wait_patterns.h"
+
+namespace idlewave::mpi {
+
+/// What a rank does again and again: the cycle of steps that it is in, each a sequence of waits. A cycle is believed when
+/// it has come twice, and for eight steps; steps that happen now and then, such as a checkpoint, leave it as it is, until
+/// they come in a cycle themselves. Where more than a quarter of the latest 64 steps are others than the cycle has, there
+/// is none. No allocation; one thread.
+class StepHabit {
+ public:
+  static constexpr std::uint32_t kLongest = 64;  ///< Cycle, in steps.
+
+  /// As it goes into a shm::PartnerBook.
+  struct Said {
+    std::uint64_t content = 0;
+    std::uint32_t first = 0, sources = 0, targets = 0;
+    std::uint32_t flags = 0;
+  };
+
+  /// The step that goes on waits by this pattern as well. One that is kUnknown makes a step of which nothing is known.
+  void wait(std::uint16_t pattern, const WaitPatterns& patterns) {
+    if (pattern == WaitPatterns::kUnknown) [[unlikely]] {
+      is_unknown_ = true;
+      return;
+    }
+    std::uint32_t& seen_in = seen_in_[pattern];
+    if (seen_in == steps_ + 1) return;
+    seen_in = steps_ + 1;
+    if (count_ == shm::kPatterns) [[unlikely]] {
+      is_unknown_ = true;
+      return;
+    }
+    order_[count_++] = pattern;
+    hash_ = WaitPatterns::mix(hash_ + patterns[pattern].content);
+  }
+  void wait_unknown() { is_unknown_ = true; }
+
+  /// Step `step` is over. The waits of the cycle in a step of that number, by numbers below shm::kPatterns that said()
+  /// explains; nothing while no cycle is known.
+  std::optional<std::span<const std::uint8_t>> end_step(wire::Step step, const WaitPatterns& patterns);
+  /// What was before is no step.
+  void skip();
+
+  /// There has been a cycle.
+  bool was_found() const { return was_found_; }
+  const Said& said(std::uint8_t number) const { return said_[number]; }
+  std::span<const wire::Rank> sources_of(const Said& said) const { return {ranks_ + said.first, said.sources}; }
+  std::span<const wire::Rank> targets_of(const Said& said) const {
+    return {ranks_ + said.first + said.sources, said.targets};
+  }
+
+ private:
+  static constexpr std::uint32_t kHistory = 2 * kLongest;
+  static constexpr std::uint32_t kFewestSteps = 8;
+  static constexpr int kMostMisses = 16;  ///< Of 64 steps.
+
+  struct Waits {
+    std::uint64_t hash = 0;
+    std::uint8_t count = 0;
+    std::uint16_t patterns[shm::kPatterns] = {};
+  };
+  struct Expected {
+    std::uint64_t hash = 0;
+    std::uint8_t count = 0;
+    std::uint8_t numbers[shm::kPatterns] = {};
+  };
+
+  void remember(wire::Step step);
+  void begin_step();
+  std::optional<std::span<const std::uint8_t>> expected(wire::Step step) const;
+  const Waits& latest(std::uint32_t back) const { return history_[(remembered_ - 1 - back) % kHistory]; }
+  bool repeats(std::uint32_t period) const;
+  std::uint32_t period() const;
+  void adopt(wire::Step step, std::uint32_t period, const WaitPatterns& patterns);
+  bool fill(Expected& expected, const Waits& waits, const WaitPatterns& patterns);
+  std::optional<std::uint8_t> number_of(const WaitPatterns::Pattern& pattern, const WaitPatterns& patterns);
+
+  // Of the step that goes on.
+  std::uint64_t hash_ = 0;
+  std::uint32_t count_ = 0;
+  bool is_unknown_ = false;
+  std::uint16_t order_[shm::kPatterns] = {};
+  std::uint32_t seen_in_[WaitPatterns::kMostPatterns] = {};  ///< By pattern: the latest step, from 1.
+
+  std::uint32_t steps_ = 0;   ///< Gone through.
+  std::uint32_t length_ = 0;  ///< Of the cycle; 0: none.
+  std::uint64_t misses_ = 0;  ///< A bit a step, the latest lowest.
+  bool was_found_ = false;
+  std::uint32_t forgotten_ = 0;  ///< Of the patterns that the history names.
+  std::uint32_t remembered_ = 0;
+  wire::Step last_step_ = 0;  ///< That is remembered, if one is.
+  std::uint32_t said_count_ = 0;
+  std::uint32_t said_ranks_ = 0;
+  Said said_[shm::kPatterns] = {};
+  Expected cycle_[kLongest] = {};
+  Waits history_[kHistory] = {};
+  wire::Rank ranks_[shm::kPatternRanks] = {};
+};
+
+}  // namespace idlewave::mpi

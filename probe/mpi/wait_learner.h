@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "probe/mpi/step_habit.h"
+#include "probe/mpi/wait_patterns.h"
+
+namespace idlewave::mpi {
+
+/// Learns from a rank's messages whom its waits depend on, step by step, and says it once the steps repeat themselves,
+/// in the terms of idlewave_partners. No allocation; one thread.
+///
+/// Waits between which nothing goes out are one: it makes no difference to anybody in which order, and by how many
+/// calls, they were waited for. What the rank has sent before without waiting belongs to the wait that follows.
+class WaitLearner {
+ public:
+  /// As WaitPatterns::learn_group.
+  struct Group {
+    std::span<const wire::Rank> ranks;
+    std::uint32_t flags = 0;
+  };
+
+  /// A message is about to go out, or a receive that its sender waits for to begin.
+  void post() {
+    if (has_waited_) end_wait();
+  }
+  void send(wire::Rank to) { patterns_.add({to, Side::kTo}); }
+  /// kFrom or kToWaiting: the rank has that behind it.
+  void wait(Partner partner) {
+    has_waited_ = true;
+    patterns_.add(partner);
+  }
+  /// It has waited, and nobody knows for whom.
+  void wait_unknown() { habit_.wait_unknown(); }
+  /// A collective, or a part in one. `key`: a hash of whatever stands for group and part, the same for the same.
+  /// `find_group()`: std::optional<Group>, asked the first time; nothing: not known.
+  template <class FindGroup>
+  void wait_for_group(std::uint64_t key, FindGroup find_group) {
+    end_wait();
+    std::uint16_t pattern = patterns_.find(key);
+    if (pattern == WaitPatterns::kUnknown) [[unlikely]] {
+      const std::optional<Group> group = find_group();
+      if (group) pattern = patterns_.learn_group(key, group->ranks, group->flags);
+    }
+    habit_.wait(pattern, patterns_);
+  }
+
+  /// Step `step` is over. `tell(number, from, to, flags)`: for each wait that such a step has as a rule; the number is one
+  /// for idlewave_partners. -1: nothing is known of it. Nothing is told before something has been known.
+  template <class Tell>
+  void end_step(wire::Step step, Tell tell) {
+    end_wait();
+    tell_waits(habit_.end_step(step, patterns_), tell);
+  }
+  /// What was before is no step.
+  void skip() {
+    end_wait();
+    habit_.skip();
+  }
+
+ private:
+  void end_wait() {
+    has_waited_ = false;
+    if (!patterns_.is_empty()) habit_.wait(patterns_.end_wait(), patterns_);
+  }
+  template <class Tell>
+  void tell_waits(std::optional<std::span<const std::uint8_t>> waits, Tell& tell) const {
+    if (!waits && habit_.was_found()) tell(-1, std::span<const wire::Rank>(), std::span<const wire::Rank>(), 0u);
+    if (!waits) return;
+    for (const std::uint8_t number : *waits) {
+      const StepHabit::Said& said = habit_.said(number);
+      tell(int{number}, habit_.sources_of(said), habit_.targets_of(said), said.flags);
+    }
+  }
+
+  bool has_waited_ = false;  ///< Since the latest post.
+  WaitPatterns patterns_;
+  StepHabit habit_;
+};
+
+}  // namespace idlewave::mpi

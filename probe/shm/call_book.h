@@ -1,0 +1,46 @@
+#pragma once
+// What one rank has done in the functions of a library that is watched, as it stands in its slot: sums since it joined.
+// The rank alone writes, each number by itself (relaxed); a reader may see a call in one of them and not yet in
+// another. Places are taken one after the other, and what makes a place known is written last (release).
+
+#include <atomic>
+#include <cstdint>
+
+#include "probe/wire/vocabulary.h"
+
+namespace idlewave::shm {
+
+inline constexpr std::uint32_t kCallFunctions = 256;  ///< Of one rank; more than there are wrapped ones.
+inline constexpr int kCallNameLimit = 40;             ///< With NUL.
+inline constexpr std::uint32_t kCallPairs = 1024;     ///< A power of two.
+/// Receivers that are told apart; the rest of the places keeps the search short.
+inline constexpr std::uint32_t kCallPairsUsed = kCallPairs / 4 * 3;
+
+struct CallBook {
+  struct Function {
+    std::atomic<std::uint64_t> calls{0};
+    std::atomic<std::uint64_t> bytes{0};    ///< That the calls had the library carry.
+    std::atomic<std::uint64_t> unsized{0};  ///< Calls that don't tell how many.
+    std::atomic<std::int64_t> time_ns{0};   ///< Inside; orders that held the rank there are left out.
+    std::atomic<std::int64_t> longest_ns{0};
+    char name[kCallNameLimit] = {};
+  };
+  struct Pair {
+    std::atomic<std::int32_t> taken_by{0};  ///< The receiving rank + 1; 0: free. Written last.
+    std::atomic<std::uint64_t> messages{0};
+    std::atomic<std::uint64_t> bytes{0};
+  };
+  std::atomic<std::uint32_t> functions{0};  ///< Places that are taken.
+  /// To receivers for whom there was no room, or who are not ranks of the program.
+  std::atomic<std::uint64_t> other_messages{0};
+  std::atomic<std::uint64_t> other_bytes{0};
+  Function function[kCallFunctions];
+  Pair pair[kCallPairs];  ///< Open addressing, see home_of.
+
+  /// Where the search for a receiver begins; it goes on to the next place.
+  static std::uint32_t home_of(wire::Rank rank) {
+    return static_cast<std::uint32_t>((static_cast<std::uint64_t>(rank) * 0x9e3779b97f4a7c15u) >> 32) % kCallPairs;
+  }
+};
+
+}  // namespace idlewave::shm

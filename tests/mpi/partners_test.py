@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Whom ranks wait for, as their messages tell it: held against programs that know it, under each MPI that is here.
+Usage: partners_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
+# MPICH's ranks never leave the processor to others.
+RANKS = {"openmpi": 6, "mpich": 4}
+STEPS = 160
+PATIENCE = 240
+
+
+class Watched(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-partners-")))
+        self.known = self.folder / "known"
+        self.known.mkdir()
+        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "OWN_PARTNERS": str(self.known), "TMPDIR": "/tmp",
+                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+    def call(self, words):
+        return subprocess.run(words, capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, env=self.environment, text=True)
+
+    def watch(self, mpi, ranks, flags, *program):
+        launcher = shutil.which(f"mpirun.{mpi}")
+        if not launcher or not shutil.which(program[0]):
+            self.skipTest(f"{program[0]} was not built, or {mpi} is not here")
+        done = self.call([BIN / "idlewave", "run", "--headless", *flags, "--", launcher, "-n", str(ranks), *program])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Partners(Watched):
+    def said_by(self, mpi, *program):
+        """What the recording says, a line for each rank."""
+        recording = self.folder / "session"
+        recording.unlink(missing_ok=True)
+        self.watch(mpi, RANKS[mpi], ["--record", recording], *program)
+        shown = self.call([BIN / "iw-said-partners", recording])
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        return shown.stdout.split("\n")[:-1]
+
+    def said(self, mpi, mode, steps=STEPS):
+        """What the program knows as well."""
+        said = self.said_by(mpi, PROGRAMS / f"partners.{mpi}", mode, str(steps))
+        return [(self.known / str(rank)).read_text().rstrip("\n") for rank in range(RANKS[mpi])], said
+
+    def check(self, mpi, modes):
+        for mode in modes:
+            with self.subTest(mode=mode):
+                known, said = self.said(mpi, mode)
+                self.assertEqual(len(said), RANKS[mpi])
+                for rank in range(RANKS[mpi]):
+                    self.assertIn(said[rank], self.rotations(known[rank]), f"rank {rank}")
+                    self.assertNotEqual(known[rank], "")
+
+    def check_nothing_is_said(self, mpi, modes, steps=STEPS):
+        for mode in modes:
+            with self.subTest(mode=mode):
+                self.assertEqual(self.said(mpi, mode, steps)[1], [""] * RANKS[mpi])
+
+    def numbers(self, *ranks):
+        return " ".join(map(str, sorted(ranks)))
+
+    def check_ring(self, mpi, *program, is_asked=True):
+        """Ranks that send to the right by one message; those in Fortran to both sides before."""
+        size, expected = RANKS[mpi], []
+        for rank in range(size):
+            left, right = (rank - 1) % size, (rank + 1) % size
+            both, others = self.numbers(left, right), self.numbers(*set(range(size)) - {rank})
+            first = [f"from {both} to {both}"] if "ring.py" not in str(program) else []
+            expected.append("|".join([*first, f"from {left} to {right}", f"collective from {others}"]) if is_asked else "")
+        self.assertEqual(self.said_by(mpi, *program), expected)
+
+    def fortran(self, interface, mpi):
+        program = PROGRAMS / f"ring.{interface}.{mpi}"
+        self.check_ring(mpi, program, "60", "1")
+        self.check_ring(mpi, program, "60", "1", "ignore", is_asked=False)
+
+    def rotations(self, cycle):
+        """Which of its steps has the number 0 is not the program's to say."""
+        steps = cycle.split(";")
+        return {";".join(steps[i:] + steps[:i]) for i in range(len(steps))}
+
+    def messages(self, mpi):
+        self.check(mpi, ["eager", "rendezvous", "sendrecv", "blocking", "synchronous", "persistent"])
+
+    def communicators(self, mpi):
+        self.check(mpi, ["halo", "parts", "rooted"])
+
+    def completion(self, mpi):
+        self.check(mpi, ["one-by-one", "asking", "anybody"])
+
+    def unknown(self, mpi):
+        self.check_nothing_is_said(mpi, ["anybody-ignored", "cancelled", "two-sides", "started-early"])
+        self.check_nothing_is_said(mpi, ["crowd"], 40)
+
+    def test_of_messages_open_mpi(self):
+        self.messages("openmpi")
+
+    def test_of_messages_mpich(self):
+        self.messages("mpich")
+
+    def test_in_communicators_and_collectives_open_mpi(self):
+        self.communicators("openmpi")
+
+    def test_in_communicators_and_collectives_mpich(self):
+        self.communicators("mpich")
+
+    def test_however_messages_are_waited_for_open_mpi(self):
+        self.completion("openmpi")
+
+    def test_however_messages_are_waited_for_mpich(self):
+        self.completion("mpich")
+
+    def test_in_mpif_h_open_mpi(self):
+        self.fortran("MPIF_H", "openmpi")
+
+    def test_in_mpif_h_mpich(self):
+        self.fortran("MPIF_H", "mpich")
+
+    def test_in_use_mpi_open_mpi(self):
+        self.fortran("USE_MPI", "openmpi")
+
+    def test_in_use_mpi_mpich(self):
+        self.fortran("USE_MPI", "mpich")
+
+    def test_in_use_mpi_f08_open_mpi(self):
+        self.fortran("USE_F08", "openmpi")
+
+    def test_in_use_mpi_f08_mpich(self):
+        self.fortran("USE_F08", "mpich")
+
+    def test_in_python(self):
+        for python in ("/usr/bin/python3", "python3"):
+            if shutil.which(python) and self.call([python, "-c", "import mpi4py"]).returncode == 0:
+                return self.check_ring("openmpi", python, SOURCES / "ring.py", "60", "1")
+        self.skipTest("no python3 here has mpi4py (Debian: python3-mpi4py)")
+
+    def test_that_change_from_step_to_step_open_mpi(self):
+        self.check("openmpi", ["turns"])
+
+    def test_that_change_from_step_to_step_mpich(self):
+        self.check("mpich", ["turns"])
+
+    def test_that_are_not_certain_are_not_said_open_mpi(self):
+        self.unknown("openmpi")
+
+    def test_that_are_not_certain_are_not_said_mpich(self):
+        self.unknown("mpich")
+
+
+class Waves(Watched):
+    """In a ring of seven whose rank 3 is late by a second."""
+
+    def wave(self, mode):
+        report = self.folder / "report.json"
+        self.watch("openmpi", 7, ["--report", report, "--window", "0:1"], PROGRAMS / "partners.openmpi", mode, "80")
+        found = json.loads(report.read_text())
+        self.assertEqual(found["partners"], "declared")
+        waves = [wave for wave in found["waves"] if wave["origin_rank"] == 3 and wave["delay_s"] > 0.5]
+        self.assertEqual(len(waves), 1, found["waves"])
+        return [(waves[0][way]["reach_ranks"], waves[0][way]["end"]) for way in ("up", "down")]
+
+    def test_go_round_where_receives_wait(self):
+        self.assertEqual(self.wave("late-eager"), [(6, "annihilated"), (0, "none")])
+
+    def test_meet_at_the_far_side_where_sends_wait_too(self):
+        self.assertEqual(self.wave("late-rendezvous"), [(3, "annihilated"), (3, "annihilated")])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

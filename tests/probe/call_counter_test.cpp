@@ -1,0 +1,88 @@
+#include "probe/client/call_counter.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+
+namespace idlewave::client {
+namespace {
+
+using shm::CallBook;
+
+std::uint64_t seed_of_this_run() {
+  const char* given = getenv("IDLEWAVE_TEST_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+}
+
+class CallCounterTest : public testing::Test {
+ protected:
+  CallCounterTest() { counter_.attach(*book_); }
+
+  std::unique_ptr<CallBook> book_ = std::make_unique<CallBook>();
+  CallCounter counter_;
+};
+
+TEST_F(CallCounterTest, SumsUpCallsByFunction) {
+  const std::uint32_t send = counter_.add_function("MPI_Send"), wait = counter_.add_function("MPI_Wait");
+  counter_.count_call(send, 30, 100);
+  counter_.count_call(send, 50, 0);
+  counter_.count_call(wait, 7, CallCounter::kUnknownBytes);
+  counter_.count_call(send, 40, 11);
+  ASSERT_EQ(book_->functions.load(), 2u);
+  const CallBook::Function& sends = book_->function[send];
+  EXPECT_STREQ(sends.name, "MPI_Send");
+  EXPECT_EQ(sends.calls.load(), 3u);
+  EXPECT_EQ(sends.bytes.load(), 111u);
+  EXPECT_EQ(sends.unsized.load(), 0u);
+  EXPECT_EQ(sends.time_ns.load(), 120);
+  EXPECT_EQ(sends.longest_ns.load(), 50);
+  EXPECT_EQ(book_->function[wait].unsized.load(), 1u);
+  EXPECT_EQ(book_->function[wait].bytes.load(), 0u);
+}
+
+TEST_F(CallCounterTest, HasNoPlaceForMoreFunctionsThanTheBookHolds) {
+  for (std::uint32_t i = 0; i < shm::kCallFunctions; ++i)
+    ASSERT_EQ(counter_.add_function(("MPI_" + std::to_string(i)).c_str()), i);
+  EXPECT_EQ(counter_.add_function("MPI_Send"), CallCounter::kNoPlace);
+  counter_.count_call(CallCounter::kNoPlace, 1, 1);
+  EXPECT_EQ(book_->functions.load(), shm::kCallFunctions);
+}
+
+TEST_F(CallCounterTest, CutsANameThatIsTooLong) {
+  counter_.add_function(std::string(100, 'x').c_str());
+  EXPECT_EQ(std::string(book_->function[0].name), std::string(shm::kCallNameLimit - 1, 'x'));
+}
+
+/// Against a map, with so many receivers that not all find room: none of their messages may get lost.
+TEST_F(CallCounterTest, CountsEveryMessageForItsReceiverOrAmongTheOthers) {
+  const std::uint64_t seed = seed_of_this_run();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const auto receivers = static_cast<wire::Rank>(1 + random() % 3000);
+  std::map<wire::Rank, std::pair<std::uint64_t, std::uint64_t>> sent;
+  std::pair<std::uint64_t, std::uint64_t> others;
+  for (int i = 0; i < 20'000; ++i) {
+    const auto to = static_cast<wire::Rank>(random() % static_cast<std::uint64_t>(receivers + 1)) - 1;
+    const std::int64_t bytes = random() % 10 == 0 ? CallCounter::kUnknownBytes : std::int64_t(random() % 1000);
+    counter_.count_message(to, bytes);
+    const bool has_room = to >= 0 && (sent.contains(to) || sent.size() < shm::kCallPairsUsed);
+    auto& [messages, sum] = has_room ? sent[to] : others;
+    ++messages;
+    if (bytes > 0) sum += std::uint64_t(bytes);
+  }
+  std::map<wire::Rank, std::pair<std::uint64_t, std::uint64_t>> found;
+  for (const CallBook::Pair& pair : book_->pair)
+    if (pair.taken_by != 0) {
+      EXPECT_TRUE(found.insert({pair.taken_by - 1, {pair.messages, pair.bytes}}).second);
+    }
+  EXPECT_EQ(found, sent);
+  EXPECT_EQ(book_->other_messages.load(), others.first);
+  EXPECT_EQ(book_->other_bytes.load(), others.second);
+}
+
+}  // namespace
+}  // namespace idlewave::client

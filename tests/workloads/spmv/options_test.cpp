@@ -1,0 +1,75 @@
+#include "workloads/spmv/options.h"
+
+#include <gmock/gmock.h>
+
+namespace idlewave::spmv {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+wire::Result<std::variant<Options, Text>> parse(std::vector<const char*> words, int ranks = 4) {
+  words.insert(words.begin(), "iw-spmv");
+  return parse_options(static_cast<int>(words.size()), words.data(), ranks);
+}
+
+Options accepted(const std::vector<const char*>& words) {
+  const auto parsed = parse(words);
+  EXPECT_TRUE(parsed) << (parsed ? "" : parsed.error().message);
+  return parsed ? std::get<Options>(*parsed) : Options{};
+}
+
+std::string refusal(const std::vector<const char*>& words) {
+  const auto parsed = parse(words);
+  return parsed ? "" : parsed.error().message;
+}
+
+TEST(SpmvOptions, MeasureAllModesOnAllProcessesIfNothingIsSaid) {
+  const Options options = accepted({});
+  EXPECT_THAT(options.modes, ElementsAre(Mode::kVector, Mode::kOverlap, Mode::kTask));
+  EXPECT_THAT(options.processes, ElementsAre(4));
+  EXPECT_EQ(name_of_matrix(options), "HMeP");
+  EXPECT_EQ(options.model.numbering, sparse::Numbering::kElectrons);
+}
+
+TEST(SpmvOptions, TakeTheMatricesOfThePaperAndFiles) {
+  EXPECT_EQ(accepted({"--matrix", "HMEp"}).model.numbering, sparse::Numbering::kPhonons);
+  EXPECT_EQ(accepted({"--matrix", "poisson", "--rows", "22000000"}).rows, 22'000'000);
+  const Options file = accepted({"--matrix", "file:a:b.mtx"});
+  EXPECT_EQ(file.kind, Kind::kFile);
+  EXPECT_EQ(name_of_matrix(file), "a:b.mtx");
+}
+
+TEST(SpmvOptions, RefuseWhatCannotBeAndSayWhatCould) {
+  const std::vector<std::pair<std::vector<const char*>, std::string>> refused{
+      {{"--matrix", "hmep"}, "not one of HMeP, HMEp, poisson, banded, file:PATH"},
+      {{"--matrix", "file:"}, "not one of HMeP"},
+      {{"--modes", "vector,tasks"}, "\"tasks\" is not one of vector, overlap, task"},
+      {{"--modes", ""}, "is not one of vector, overlap, task"},
+      {{"--processes", "1,5"}, "5 are asked for, and the job has 4"},
+      {{"--processes", "0"}, "from 1 to"},
+      {{"--threads", "0"}, "from 1 to 1024"},
+      {{"--products", "1"}, "from 2 to"},
+      {{"--sites", "15"}, "from 1 to 14"},
+      {{"--sites", "2", "--electrons", "5"}, "2 sites hold at most 4"},
+      {{"--rows", "7"}, "--rows belongs to --matrix poisson and banded"},
+      {{"--matrix", "banded", "--phonons", "3"}, "--phonons belongs to --matrix HMeP and HMEp"},
+      {{"--matrix", "file:x", "--rows", "3"}, "--rows belongs to"},
+      {{"--core-bandwidth", "1 GB/s"}, "--core-bandwidth belongs to --kernel virtual"},
+      {{"--kernel", "virtual", "--threads", "2"}, "--threads: a process is one member of a virtual socket"},
+      {{"--kernel", "virtual", "--triad"}, "--triad belongs to --kernel real"},
+      {{"--distribute", "columns"}, "not one of nonzeros, rows"},
+  };
+  for (const auto& [words, message] : refused) EXPECT_THAT(refusal(words), HasSubstr(message)) << words[1];
+}
+
+TEST(SpmvOptions, HelpNamesThePaperItsSectionsAndFigures) {
+  const auto parsed = parse({"--help"});
+  ASSERT_TRUE(parsed);
+  const std::string text = std::get<Text>(*parsed).text;
+  for (const char* word : {"Schubert", "sec. 1.3.1", "Fig. 5", "Fig. 6", "eqs. 1 and 2"})
+    EXPECT_THAT(text, HasSubstr(word));
+}
+
+}  // namespace
+}  // namespace idlewave::spmv

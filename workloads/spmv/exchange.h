@@ -1,0 +1,51 @@
+#pragma once
+// The communication of a product: which elements go where. Found once, as it depends on the matrix alone.
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "workloads/ranks/place.h"
+#include "workloads/sparse/halo.h"
+
+namespace idlewave::spmv {
+
+/// One rank's messages. The thread that calls MPI uses all of it; gather() may be called by several at once.
+class Exchange {
+ public:
+  /// Tells other ranks which of their elements are needed here. `pattern`: the probe's number of these partners.
+  /// Collective.
+  Exchange(const sparse::Halo& halo, const sparse::Bounds& bounds, const ranks::Group& ranks, int pattern);
+
+  // A product, in this order.
+  void post_receives(double* halo);                                    ///< Of as many elements as the halo has.
+  void gather(const double* own, std::size_t begin, std::size_t end);  ///< Of the to_gather() elements that are sent.
+  void post_sends();
+  void tell_probe() const;  ///< Whom the next wait depends on.
+  void wait(bool asleep);
+  bool is_done();  ///< Looks whether wait() would return at once.
+
+  std::size_t to_gather() const { return sent_elements_.size(); }
+
+ private:
+  struct Target {
+    int rank = 0;
+    int first = 0;  ///< In the buffer.
+    int count = 0;
+  };
+
+  void ask_owners(const sparse::Halo& halo, const sparse::Bounds& bounds);
+
+  ranks::Group ranks_;
+  int pattern_;
+  std::vector<sparse::Halo::Source> sources_;
+  std::vector<Target> targets_;
+  std::vector<std::int32_t> sent_elements_;  ///< Own elements in the order of the buffer.
+  std::vector<double> buffer_;
+  std::vector<MPI_Request> requests_;
+  std::vector<int> from_;
+  std::vector<int> to_;
+};
+
+}  // namespace idlewave::spmv

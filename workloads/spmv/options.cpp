@@ -1,0 +1,201 @@
+#include "workloads/spmv/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "probe/words/quantity.h"
+#include "probe/words/text.h"
+#include "probe/words/whole.h"
+#include "workloads/ranks/flags.h"
+
+namespace idlewave::spmv {
+namespace {
+
+using arguments::CommandLine;
+using ranks::add;
+using ranks::add_choice;
+using ranks::whole;
+using wire::Error;
+using wire::Result;
+using wire::Status;
+
+constexpr const char* kAbout =
+    "iw-spmv: products of a sparse matrix and a vector, distributed over ranks, with and without overlap of "
+    "communication and computation.\nIt shows what each part of a product takes on each rank, and what memory "
+    "bandwidth "
+    "would allow. Start it with mpirun.\nPaper: SFHW11 = Schubert, Fehske, Hager, Wellein: Hybrid-parallel sparse "
+    "matrix-vector multiplication with explicit communication overlap on\ncurrent multicore-based systems, 2011, "
+    "sections 3 and 4, Figs. 5 to 9.";
+
+constexpr std::array<std::pair<std::string_view, Mode>, 3> kModes{
+    {{"vector", Mode::kVector}, {"overlap", Mode::kOverlap}, {"task", Mode::kTask}}};
+constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{
+    {{"HMeP", Kind::kHmep}, {"HMEp", Kind::kHmEp}, {"poisson", Kind::kPoisson}, {"banded", Kind::kBanded}}};
+constexpr std::string_view kFile = "file:";
+constexpr int kMostSeries = 64;  // as many patterns of partners as a probe keeps
+
+struct NamedMatrix {
+  Kind kind = Kind::kHmep;
+  std::string file;
+};
+
+Result<NamedMatrix> parse_matrix(std::string_view text) {
+  for (const auto& [name, kind] : kKinds)
+    if (name == text) return NamedMatrix{kind, {}};
+  if (text.starts_with(kFile) && text != kFile) return NamedMatrix{Kind::kFile, std::string{text.substr(kFile.size())}};
+  return Error{fmt::format("\"{}\" is not one of HMeP, HMEp, poisson, banded, file:PATH", text)};
+}
+
+Result<std::vector<Mode>> parse_modes(std::string_view text) {
+  std::vector<Mode> modes;
+  for (const std::string_view name : words::split(text, ',')) {
+    const auto found = std::ranges::find(kModes, words::trimmed(name), [](const auto& each) { return each.first; });
+    if (found == kModes.end()) return Error{fmt::format("\"{}\" is not one of vector, overlap, task", name)};
+    modes.push_back(found->second);
+  }
+  return modes;
+}
+
+Result<std::vector<int>> parse_processes(std::string_view text) {
+  std::vector<int> processes;
+  for (const std::string_view word : words::split(text, ',')) {
+    const auto number = words::parse_whole(word, 1, 100'000'000);
+    if (!number) return number.error();
+    processes.push_back(*number);
+  }
+  if (processes.size() > kMostSeries) return Error{fmt::format("more than {} numbers", kMostSeries)};
+  return processes;
+}
+
+void add_matrix(CommandLine& app, NamedMatrix& matrix, Options& o) {
+  add(app, "--matrix", matrix, parse_matrix,
+      "HMeP: Holstein-Hubbard model, electrons numbered contiguously. HMEp: the same, phonons numbered contiguously. "
+      "poisson: finite elements on an irregular mesh, about 7 entries a row, as sAMG. banded: about 123 entries a row, "
+      "as UHBR (SFHW11 sec. 1.3.1, Fig. 1). file:PATH: in the format MatrixMarket, coordinate. [HMeP]")
+      .type_name("NAME");
+  add(app, "--sites", o.model.sites, whole<int, 1, sparse::kMostSites>,
+      "HMeP and HMEp: of the ring (SFHW11 sec. 1.3.1). [6]")
+      .type_name("N");
+  add(app, "--electrons", o.model.electrons, whole<int, 0, 2 * sparse::kMostSites>,
+      "HMeP and HMEp: half of them with either spin. [6]")
+      .type_name("N");
+  add(app, "--phonons", o.model.phonons, whole<int, 0, sparse::kMostPhonons>,
+      "HMeP and HMEp: at most, on all sites together. The paper has 15, which make 6.2 million rows; 5 make 100,800. "
+      "[5]")
+      .type_name("N");
+  add(app, "--rows", o.rows, whole<sparse::Index, 1, 1'000'000'000'000>,
+      "poisson and banded: of the matrix; poisson rounds them down to whole lines of its mesh. The paper has 22 and "
+      "4.5 "
+      "million. [100000]")
+      .type_name("N");
+}
+
+void add_program(CommandLine& app, Options& o) {
+  add_choice<Distribution>(app, "--distribute", o.distribution,
+                           {{"nonzeros", Distribution::kNonzeros}, {"rows", Distribution::kRows}},
+                           "What each process has equally much of (SFHW11 sec. 3.2). [nonzeros]")
+      .type_name("NAME");
+  add(app, "--modes", o.modes, parse_modes,
+      "vector: communication, then the product. overlap: nonblocking communication beside the local part of the "
+      "product. "
+      "task: beside it a thread that only communicates (SFHW11 sec. 3.3 to 3.5, Fig. 5). [vector,overlap,task]")
+      .type_name("NAME,...");
+  add(app, "--threads", o.threads, whole<int, 1, 1024>,
+      "OpenMP threads of a process that compute; mode task has one more. [1]")
+      .type_name("N");
+  add(app, "--products", o.products, whole<std::int64_t, 2, 1'000'000'000>,
+      "Products that are measured in each mode; a warm-up of two comes before. [100]")
+      .type_name("N");
+  add(app, "--processes", o.processes, parse_processes,
+      "Measure with so many processes, one number after the other, the first ones of the job: cost over processes "
+      "(SFHW11 Fig. 6). [all]")
+      .type_name("N,...");
+}
+
+void add_machine(CommandLine& app, Options& o) {
+  add_choice<Kernel>(
+      app, "--kernel", o.kernel, {{"real", Kernel::kReal}, {"virtual", Kernel::kVirtual}},
+      "virtual: a process computes and then waits for as long as its traffic takes on a virtual socket, "
+      "by the code balance of SFHW11 eqs. 1 and 2, so that any number of ranks fits on any machine. [real]")
+      .type_name("NAME");
+  add(app, "--ranks-per-domain", o.ranks_per_domain, whole<int, 1, 1'000'000>,
+      "kernel virtual: ranks on a virtual socket, which is a contention domain. [10]")
+      .type_name("N");
+  add(app, "--core-bandwidth", o.core_bandwidth, words::parse_bandwidth,
+      "kernel virtual: memory bandwidth of a rank that is alone. [100 MB/s]")
+      .type_name("RATE");
+  add(app, "--domain-bandwidth", o.domain_bandwidth, words::parse_bandwidth,
+      "kernel virtual: saturated bandwidth of a socket. [500 MB/s]")
+      .type_name("RATE");
+  add_choice<Waiting>(app, "--waiting", o.waiting,
+                      {{"auto", Waiting::kAuto}, {"polling", Waiting::kPolling}, {"asleep", Waiting::kAsleep}},
+                      "polling: inside MPI, as any MPI program. asleep: MPI_Testall now and then, and off the core "
+                      "between. auto: asleep with kernel virtual and with more threads than cores. [auto]")
+      .type_name("NAME");
+  app.add_flag("--triad", o.triad,
+               "Measure before what bandwidth the STREAM triad has on all threads together, for kappa of SFHW11 eq. 1; "
+               "wants four times the last-level cache as memory.");
+}
+
+/// Flags that belong to another matrix or kernel than the one that was asked for.
+Status check_together(const CommandLine& app, const Options& o) {
+  const bool hubbard = o.kind == Kind::kHmep || o.kind == Kind::kHmEp;
+  const bool generated = o.kind == Kind::kPoisson || o.kind == Kind::kBanded;
+  for (const char* flag : {"--sites", "--electrons", "--phonons"})
+    if (app.count(flag) > 0 && !hubbard) return Error{fmt::format("{} belongs to --matrix HMeP and HMEp", flag)};
+  if (app.count("--rows") > 0 && !generated) return Error{"--rows belongs to --matrix poisson and banded"};
+  for (const char* flag : {"--ranks-per-domain", "--core-bandwidth", "--domain-bandwidth"})
+    if (app.count(flag) > 0 && o.kernel == Kernel::kReal)
+      return Error{fmt::format("{} belongs to --kernel virtual", flag)};
+  if (o.triad && o.kernel == Kernel::kVirtual) return Error{"--triad belongs to --kernel real"};
+  return wire::ok();
+}
+
+Status check_ranges(const Options& o, int ranks) {
+  if (o.model.electrons > 2 * o.model.sites)
+    return Error{fmt::format("--electrons: {} sites hold at most {}", o.model.sites, 2 * o.model.sites)};
+  if (const int most = *std::ranges::max_element(o.processes); most > ranks)
+    return Error{fmt::format("--processes: {} are asked for, and the job has {}; start it with mpirun -n {}", most,
+                             ranks, most)};
+  if (o.kernel == Kernel::kVirtual && o.threads > 1)
+    return Error{"--threads: a process is one member of a virtual socket; give 1, or --kernel real"};
+  return wire::ok();
+}
+
+}  // namespace
+
+std::string_view name_of(Mode mode) { return kModes[static_cast<std::size_t>(mode)].first; }
+
+std::string name_of_matrix(const Options& options) {
+  if (options.kind == Kind::kFile) return options.file;
+  return std::string{kKinds[static_cast<std::size_t>(options.kind)].first};
+}
+
+Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
+  Options options;
+  NamedMatrix matrix;
+  CommandLine app{kAbout, "iw-spmv"};
+  app.wrap_help();
+  app.add_version("iw-spmv " IDLEWAVE_VERSION);
+  add_matrix(app, matrix, options);
+  add_program(app, options);
+  add_machine(app, options);
+  app.add_flag("--json", options.json, "Print one JSON object, with every process, instead of tables.");
+  if (const auto ending = app.parse(argc, argv)) {
+    if (ending->refused) return ranks::refusal(*ending, "iw-spmv");
+    return std::variant<Options, Text>{Text{ending->text}};
+  }
+  options.kind = matrix.kind;
+  options.file = matrix.file;
+  if (matrix.kind == Kind::kHmEp) options.model.numbering = sparse::Numbering::kPhonons;
+  if (options.processes.empty()) options.processes = {ranks};
+  auto checked = check_together(app, options);
+  if (checked) checked = check_ranges(options, ranks);
+  if (!checked) return checked.error();
+  return std::variant<Options, Text>{std::move(options)};
+}
+
+}  // namespace idlewave::spmv

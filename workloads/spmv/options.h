@@ -1,0 +1,62 @@
+#pragma once
+// The command line of iw-spmv.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "probe/wire/result.h"
+#include "workloads/sparse/holstein_hubbard.h"
+#include "workloads/sparse/matrix.h"
+
+namespace idlewave::spmv {
+
+/// How communication and the product go together; schubert-2011, Fig. 5 (a) to (c).
+enum class Mode {
+  kVector,   ///< Communication, then the product.
+  kOverlap,  ///< Nonblocking communication beside the local part, then the nonlocal part.
+  kTask,     ///< The same, with a thread that only communicates.
+};
+std::string_view name_of(Mode mode);
+
+enum class Kind { kHmep, kHmEp, kPoisson, kBanded, kFile };
+enum class Distribution { kNonzeros, kRows };
+enum class Kernel { kReal, kVirtual };
+
+/// How a rank waits: inside MPI, which polls; or asleep, looking now and then, so that the ranks that wait leave the
+/// cores to those that don't.
+enum class Waiting { kAuto, kPolling, kAsleep };
+
+struct Options {
+  Kind kind = Kind::kHmep;
+  sparse::HolsteinHubbard model{.phonons = 5};
+  sparse::Index rows = 100'000;  ///< Of kPoisson, which may have fewer, and of kBanded.
+  std::string file;
+  Distribution distribution = Distribution::kNonzeros;
+  std::vector<Mode> modes{Mode::kVector, Mode::kOverlap, Mode::kTask};
+  int threads = 1;              ///< That compute, in each process.
+  std::int64_t products = 100;  ///< In each mode, for each number of processes.
+  std::vector<int> processes;   ///< Numbers of them; each at most that of the job.
+  Kernel kernel = Kernel::kReal;
+  int ranks_per_domain = 10;
+  double core_bandwidth = 100e6;
+  double domain_bandwidth = 500e6;
+  Waiting waiting = Waiting::kAuto;
+  bool triad = false;  ///< Measure what memory bandwidth there is, for kappa.
+  bool json = false;
+};
+
+/// HMeP, HMEp, poisson, banded, or the path of the file.
+std::string name_of_matrix(const Options& options);
+
+/// What `--help` or `--version` prints.
+struct Text {
+  std::string text;
+};
+
+/// `ranks`: the size of the job. Error: the first argument that can't be used, and what could.
+wire::Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks);
+
+}  // namespace idlewave::spmv

@@ -1,0 +1,231 @@
+#include "workloads/spmv/product.h"
+
+#include <idlewave/probe.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "workloads/spmv/patience.h"
+#include "workloads/support/pause.h"
+
+namespace idlewave::spmv {
+namespace {
+
+using support::monotonic_now;
+using wire::Nanoseconds;
+
+/// Of schubert-2011, section 1.2: of each nonzero its value and column; of each row its element of x once, and that of y,
+/// which is read before it is written.
+constexpr std::uint64_t kOfNonzero = 8 + 4;
+constexpr std::uint64_t kOfX = 8;
+constexpr std::uint64_t kOfY = 16;
+
+/// The times of one product, part by part.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::array<double, kParts>& times) : times_(times) {}
+  void lap(Part part) {
+    const Nanoseconds now = monotonic_now();
+    add(part, begin_, now);
+    begin_ = now;
+  }
+  void add(Part part, Nanoseconds from, Nanoseconds to) {
+    times_[static_cast<std::size_t>(part)] += std::chrono::duration<double>(to - from).count();
+  }
+
+ private:
+  std::array<double, kParts>& times_;
+  Nanoseconds begin_ = monotonic_now();
+};
+
+template <class Work>
+void in_team(int threads, Work work) {
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  work(omp_get_thread_num());
+}
+
+/// A thread that waits on a virtual socket has to wake up in time.
+void wake_up_in_time() {
+  thread_local const bool asked = (support::ask_for_prompt_wake_ups(), true);
+  static_cast<void>(asked);
+}
+
+}  // namespace
+
+Product::Phases::Phases()
+    : gather(idlewave_define_phase("gather", IDLEWAVE_COMPUTE)),
+      communication(idlewave_define_phase("communication", IDLEWAVE_WAIT)),
+      whole(idlewave_define_phase("product", IDLEWAVE_COMPUTE)),
+      local(idlewave_define_phase("local", IDLEWAVE_COMPUTE)),
+      nonlocal(idlewave_define_phase("nonlocal", IDLEWAVE_COMPUTE)),
+      parallel_region(idlewave_define_phase("parallel region", IDLEWAVE_COMPUTE)) {}
+
+void Product::Progress::begin(int threads) {
+  gather.expect(threads);
+  communication.expect(1);
+  local.expect(threads);
+  nonlocal.expect(threads);
+  local_times.assign(static_cast<std::size_t>(threads), {});
+}
+
+Product::Product(Mode mode, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner,
+                 Exchange& exchange)
+    : mode_(mode),
+      manner_(manner),
+      exchange_(exchange),
+      rows_(static_cast<std::size_t>(rows.count())),
+      first_(mode == Mode::kVector ? sparse::whole(rows, halo) : sparse::local_part(rows), manner.threads),
+      nonlocal_(mode == Mode::kVector ? sparse::Crs{} : sparse::nonlocal_part(rows, halo), manner.threads) {}
+
+void Product::run(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times) {
+  idlewave_threads(manner_.threads);
+  switch (mode_) {
+    case Mode::kVector: run_vector(x, y, times); break;
+    case Mode::kOverlap: run_overlap(x, y, times); break;
+    case Mode::kTask: run_task(x, y, times); break;
+  }
+  if (manner_.socket) idlewave_domain_bytes(manner_.socket->bytes_moved());
+  idlewave_switch(IDLEWAVE_NONE);
+}
+
+void Product::run_vector(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times) {
+  Stopwatch watch(times);
+  exchange_.post_receives(halo_in(x));
+  gather(x);
+  watch.lap(Part::kGather);
+  exchange_.post_sends();
+  wait_for_messages();
+  watch.lap(Part::kCommunication);
+  idlewave_switch(phases_.whole);
+  compute(first_, false, traffic_of_whole(), x.data(), y.data());
+  watch.lap(Part::kWhole);
+}
+
+void Product::run_overlap(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times) {
+  Stopwatch watch(times);
+  exchange_.post_receives(halo_in(x));
+  gather(x);
+  watch.lap(Part::kGather);
+  exchange_.post_sends();
+  watch.lap(Part::kCommunication);
+  idlewave_switch(phases_.local);
+  compute(first_, false, traffic_of_local(), x.data(), y.data());
+  watch.lap(Part::kLocal);
+  wait_for_messages();
+  watch.lap(Part::kCommunication);
+  idlewave_switch(phases_.nonlocal);
+  compute(nonlocal_, true, traffic_of_nonlocal(), halo_in(x), y.data());
+  watch.lap(Part::kNonlocal);
+}
+
+/// Thread 0, which called MPI_Init_thread, is the one that communicates.
+void Product::with_team(const std::function<void()>& products) {
+  if (mode_ != Mode::kTask) return products();
+  orders_ = 0;
+#pragma omp parallel num_threads(manner_.threads + 1)
+  {
+    const int thread = omp_get_thread_num();
+    if (thread == 0) {
+      products();
+      order({});
+    } else {
+      serve(thread - 1);
+    }
+  }
+}
+
+void Product::order(const Task& task) {
+  task_ = task;
+  ++orders_;
+  orders_.notify_all();
+}
+
+void Product::serve(int worker) {
+  for (int seen = 0;; ++seen) {
+    orders_.wait(seen);
+    if (!task_.goes_on) return;
+    work_in_task(worker);
+  }
+}
+
+void Product::run_task(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times) {
+  Stopwatch watch(times);
+  const Nanoseconds begin = monotonic_now();
+  exchange_.post_receives(halo_in(x));
+  idlewave_switch(phases_.gather);
+  progress_.begin(manner_.threads);
+  order({true, x.data(), y.data()});
+  progress_.gather.await();
+  watch.lap(Part::kGather);
+  idlewave_switch(phases_.parallel_region);
+  idlewave_traffic(traffic_of_local());
+  exchange_.post_sends();
+  wait_beside();
+  watch.lap(Part::kCommunication);
+  progress_.communication.done();
+  progress_.local.await();
+  watch.add(Part::kLocal, {}, *std::ranges::max_element(progress_.local_times));
+  Stopwatch rest(times);
+  watch.add(Part::kParallelRegion, begin, monotonic_now());
+  idlewave_switch(phases_.nonlocal);
+  idlewave_traffic(traffic_of_nonlocal());
+  progress_.nonlocal.await();
+  rest.lap(Part::kNonlocal);
+}
+
+void Product::work_in_task(int worker) {
+  const auto own = static_cast<std::size_t>(worker);
+  const sparse::Range range = sparse::share_of(exchange_.to_gather(), worker, manner_.threads);
+  exchange_.gather(task_.x, range.begin, range.end);
+  progress_.gather.done();
+  if (manner_.socket) wake_up_in_time();
+  const Nanoseconds begin = monotonic_now();
+  multiply(first_.crs, first_.ranges[own], task_.x, task_.y);
+  if (manner_.socket) manner_.socket->move(traffic_of_local());
+  progress_.local_times[own] = monotonic_now() - begin;
+  progress_.local.done();
+  progress_.communication.await();
+  progress_.local.await();
+  multiply_and_add(nonlocal_.crs, nonlocal_.ranges[own], task_.x + rows_, task_.y);
+  if (manner_.socket) manner_.socket->move(traffic_of_nonlocal());
+  progress_.nonlocal.done();
+}
+
+void Product::gather(const std::vector<double>& x) {
+  idlewave_switch(phases_.gather);
+  in_team(manner_.threads, [&](int thread) {
+    const sparse::Range range = sparse::share_of(exchange_.to_gather(), thread, manner_.threads);
+    exchange_.gather(x.data(), range.begin, range.end);
+  });
+}
+
+void Product::wait_for_messages() {
+  idlewave_switch(phases_.communication);
+  exchange_.tell_probe();
+  exchange_.wait(manner_.asleep);
+}
+
+void Product::compute(const SharedCrs& part, bool add, std::uint64_t traffic, const double* x, double* y) {
+  idlewave_traffic(traffic);
+  in_team(manner_.threads, [&](int thread) {
+    const sparse::Range& rows = part.ranges[static_cast<std::size_t>(thread)];
+    add ? multiply_and_add(part.crs, rows, x, y) : multiply(part.crs, rows, x, y);
+  });
+  if (manner_.socket) manner_.socket->move(traffic);
+}
+
+/// The rank works as long as others of its threads do; then it waits.
+void Product::wait_beside() {
+  for (Patience patience; !progress_.local.is_done();) {
+    if (exchange_.is_done()) return;
+    manner_.asleep ? patience.sleep() : std::this_thread::yield();
+  }
+  if (!exchange_.is_done()) wait_for_messages();
+}
+
+std::uint64_t Product::traffic_of_whole() const { return first_.crs.nonzeros() * kOfNonzero + rows_ * (kOfX + kOfY); }
+std::uint64_t Product::traffic_of_local() const { return traffic_of_whole(); }
+std::uint64_t Product::traffic_of_nonlocal() const { return nonlocal_.crs.nonzeros() * kOfNonzero + rows_ * kOfY; }
+
+}  // namespace idlewave::spmv

@@ -1,0 +1,105 @@
+#pragma once
+// Products of one rank in the three modes.
+
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "workloads/kernels/virtual_socket.h"
+#include "workloads/sparse/kernel.h"
+#include "workloads/spmv/distribute.h"
+#include "workloads/spmv/exchange.h"
+#include "workloads/spmv/figures.h"
+
+namespace idlewave::spmv {
+
+/// How a rank runs.
+struct Manner {
+  int threads = 1;                           ///< That compute.
+  bool asleep = false;                       ///< Whether it leaves its core while it waits.
+  kernels::VirtualSocket* socket = nullptr;  ///< Where it waits for as long as its traffic takes; else null.
+};
+
+/// A part of the matrix, shared out among threads.
+struct SharedCrs {
+  SharedCrs(sparse::Crs part, int threads) : crs(std::move(part)), ranges(sparse::shared_out(crs, threads)) {}
+  sparse::Crs crs;
+  std::vector<sparse::Range> ranges;
+};
+
+/// A matrix in the form that one mode multiplies. The thread that made it calls it; that one alone calls MPI and the
+/// probe.
+class Product {
+ public:
+  /// `exchange` has to outlive it.
+  Product(Mode mode, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner, Exchange& exchange);
+
+  /// Calls run() any number of times in `products`, which the threads of mode task are there for.
+  void with_team(const std::function<void()>& products);
+
+  /// y = A x. `x`: own elements, then room for the halo. What each part took is added to `times`, in seconds.
+  void run(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times);
+
+ private:
+  struct Phases {
+    Phases();
+    int gather, communication, whole, local, nonlocal, parallel_region;
+  };
+  /// Of several threads: all have done something. Whoever waits for it leaves its core, as an OpenMP barrier does not.
+  class Milestone {
+   public:
+    void expect(int threads) { missing_ = threads; }
+    void done() {
+      if (--missing_ == 0) missing_.notify_all();
+    }
+    bool is_done() const { return missing_ == 0; }
+    void await() const {
+      for (int missing = missing_; missing != 0; missing = missing_) missing_.wait(missing);
+    }
+
+   private:
+    std::atomic<int> missing_{0};
+  };
+  /// Where the threads of mode task stand in a product.
+  struct Progress {
+    void begin(int threads);
+    Milestone gather, communication, local, nonlocal;
+    std::vector<wire::Nanoseconds> local_times;  ///< Of each thread; read when all are through.
+  };
+  /// What they are to do next: a product, or nothing any more.
+  struct Task {
+    bool goes_on = false;
+    const double* x = nullptr;
+    double* y = nullptr;
+  };
+
+  void run_vector(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times);
+  void run_overlap(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times);
+  void run_task(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times);
+
+  void gather(const std::vector<double>& x);
+  void wait_for_messages();
+  void compute(const SharedCrs& part, bool add, std::uint64_t traffic, const double* x, double* y);
+  void order(const Task& task);
+  void serve(int worker);
+  void work_in_task(int worker);
+  void wait_beside();
+
+  double* halo_in(std::vector<double>& x) const { return x.data() + rows_; }
+  std::uint64_t traffic_of_whole() const;
+  std::uint64_t traffic_of_local() const;
+  std::uint64_t traffic_of_nonlocal() const;
+
+  Mode mode_;
+  Manner manner_;
+  Exchange& exchange_;
+  Phases phases_;
+  std::size_t rows_;
+  SharedCrs first_;     ///< Whole or local.
+  SharedCrs nonlocal_;  ///< Empty in mode vector.
+  Task task_;
+  Progress progress_;
+  std::atomic<int> orders_{0};
+};
+
+}  // namespace idlewave::spmv
