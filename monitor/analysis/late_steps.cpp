@@ -102,19 +102,22 @@ void LateSteps::read(const Timeline& timeline) {
 void LateSteps::note_delays(const Timeline& timeline) {
   delays_.clear();
   for (const timeline::Delay& delay : timeline.delays())
-    if (delay.phase == wire::Phase::kDelay && (!delay.ended || delay.end >= read_to_))
+    if (delay.phase == wire::Phase::kDelay && (!delay.ended || delay.end >= rhythms_[std::size_t(delay.rank)].read_to))
       delays_[{delay.rank, delay.begin}] = delay.ended ? delay.end.session_time() : timeline.now();
 }
 
 void LateSteps::read_lane(const Timeline& timeline, Rank rank, Nanoseconds until) {
   Rhythm& rhythm = rhythms_[std::size_t(rank)];
   const Lane& lane = *timeline.lane(rank);
+  // More may have become known of its clock.
+  if (const auto last = lane.step(rhythm.last_read, rhythm.read_to)) rhythm.read_to = last->begin;
   const auto steps = lane.steps();
   std::array<StepRecord, kLatest> records;
   std::size_t count = 0;
   const auto take_them = [&] {
     if (count == 0 || rhythm.steps + count < kFirstSteps) return;
     rhythm.read_to = records[count - 1].begin;
+    rhythm.last_read = records[count - 1].step;
     take(timeline, rank, std::span(records).first(count));
     count = 0;
   };

@@ -49,7 +49,8 @@ class LateSteps {
     std::array<float, kLatest> owns{}, waits{};  ///< Of the latest steps, a ring.
     std::uint32_t steps = 0;                     ///< Read in all.
     float ordinary = 0, ordinary_wait = 0;       ///< Medians of the latest.
-    Nanoseconds read_to{-1};                     ///< Begin of the last one that was read.
+    Nanoseconds read_to{-1};                     ///< Begin of the last one that was read, as it was understood then,
+    wire::Step last_read = wire::kNoStep;        ///< and its number.
   };
   struct Candidate {
     LateStep step;

@@ -74,6 +74,17 @@ void find_ranks(const Timeline& timeline, Missing& missing) {
   finish();
 }
 
+/// Whose ranks those are that never reported.
+void find_unreported(const Timeline& timeline, Missing& missing) {
+  const auto never_reported = [](const Missing::Ranks& ranks) { return ranks.why == Missing::Why::kNeverReported; };
+  if (std::ranges::none_of(missing.ranks, never_reported)) return;
+  for (const auto& node : timeline.nodes()) {
+    const Rank announced = Rank(node.ranks), silent = announced - timeline.reporting(node.name);
+    if (silent > 0 && missing.unreported.size() < kMostOfAKind)
+      missing.unreported.push_back({node.name, silent, announced});
+  }
+}
+
 /// Frames of nobody whom the session knows are missing to nobody.
 bool is_known(std::span<const Timeline::NodeStatus> nodes, const std::string& name) {
   const auto found = std::lower_bound(nodes.begin(), nodes.end(), name,
@@ -107,6 +118,11 @@ std::string ranks_text(const Missing::Ranks& ranks) {
          to_words(ranks.why);
 }
 
+std::string unreported_text(const Missing::Unreported& node) {
+  if (node.silent == node.of && node.of == 1) return fmt::format("{}: its rank never reported", node.node);
+  return fmt::format("{}: {} of {} never reported", node.node, node.silent, plural(std::uint64_t(node.of), "rank"));
+}
+
 std::string node_text(const Missing::Node& node) {
   return node.told ? fmt::format("node {} silent since {}", node.name, moment(node.heard_until))
                    : fmt::format("node {} silent since it announced itself", node.name);
@@ -123,6 +139,7 @@ Missing find_missing(const Timeline& timeline) {
   Missing missing;
   find_nodes(timeline, missing);
   find_ranks(timeline, missing);
+  find_unreported(timeline, missing);
   find_holes(timeline, missing);
   return missing;
 }
@@ -170,7 +187,9 @@ std::string to_words(const Missing& missing) {
   std::vector<std::string> items;
   if (missing.nobody) items.push_back("no rank has reported");
   for (const auto& node : missing.nodes) items.push_back(node_text(node));
-  for (const auto& ranks : missing.ranks) items.push_back(ranks_text(ranks));
+  for (const auto& node : missing.unreported) items.push_back(unreported_text(node));
+  for (const auto& ranks : missing.ranks)
+    if (ranks.why != Missing::Why::kNeverReported) items.push_back(ranks_text(ranks));
   for (const auto& hole : missing.holes) items.push_back(hole_text(hole));
   for (const auto& loss : missing.late) items.push_back(hole_text(loss));
   const std::uint64_t untold = missing.more + (items.size() - std::min(items.size(), kMostInWords));

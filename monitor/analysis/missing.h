@@ -35,12 +35,20 @@ struct Missing {
     Why why = Why::kNeverAnnounced;
   };
 
+  /// A node that announced ranks, of which some never reported anything.
+  struct Unreported {
+    std::string node;
+    Rank silent = 0;
+    Rank of = 0;  ///< Announced by this node.
+  };
+
   bool nobody = false;  ///< No node has announced any rank.
   std::vector<Node> nodes;
   std::vector<Ranks> ranks;
-  std::vector<timeline::Loss> holes;  ///< As they were noticed.
-  std::vector<timeline::Loss> late;   ///< What had happened before this monitor, or this recording, began to listen.
-  std::uint64_t more = 0;             ///< Beyond the first thousand nodes, stretches of ranks, or holes.
+  std::vector<Unreported> unreported;  ///< Whose ranks, of those, were announced.
+  std::vector<timeline::Loss> holes;   ///< As they were noticed.
+  std::vector<timeline::Loss> late;    ///< What had happened before this monitor, or this recording, began to listen.
+  std::uint64_t more = 0;              ///< Beyond the first thousand nodes, stretches of ranks, or holes.
 
   bool is_complete() const { return has_all_since_start() && late.empty(); }
   bool has_all_since_start() const { return !nobody && nodes.empty() && ranks.empty() && holes.empty() && more == 0; }
@@ -50,7 +58,7 @@ Missing find_missing(const timeline::Timeline& timeline);
 
 std::string to_words(Missing::Why why);  ///< "never reported"; after the name of a rank.
 std::string to_words(const timeline::Loss& loss);
-/// "node n2 silent since 12.3 s, ranks 4-7 never reported and 3 more"; empty if nothing is missing.
+/// "node n2 silent since 12.3 s, n3: 4 of 8 ranks never reported and 3 more"; empty if nothing is missing.
 std::string to_words(const Missing& missing);
 
 /// The entries that a list of losses needs beside Timeline::losses(): nodes that fell silent, ranks that never

@@ -115,10 +115,10 @@ void Narrator::tell(Remark remark) {
 
 void Narrator::tell_delays(const Timeline& timeline) {
   forget_others(delays_, timeline.delays(),
-                [](const timeline::Delay& delay) { return std::pair(delay.begin.session_time(), delay.rank); });
+                [](const timeline::Delay& delay) { return std::pair(delay.begin.as_told(), delay.rank); });
   for (const timeline::Delay& delay : timeline.delays()) {
     if (delay.phase != wire::Phase::kDelay) continue;
-    const auto [told, is_new] = delays_.try_emplace({delay.begin, delay.rank}, false);
+    const auto [told, is_new] = delays_.try_emplace({delay.begin.as_told(), delay.rank}, false);
     timeline::Delay began = delay;
     began.ended = false;
     if (is_new) tell({Remark::Kind::kDelay, delay.begin, delay.rank, delay.step, delay_text(began)});

@@ -219,6 +219,30 @@ bool WaveTrace::lies_above(Rank rank) const {
   return partners_.ring ? 2 * ((rank - origin_.rank + ranks) % ranks) <= ranks : rank > origin_.rank;
 }
 
+/// The largest between two ranks of which one was reached by the other; 0 on one node, nothing where it is not known.
+std::optional<Nanoseconds> WaveTrace::clock_error(const std::vector<FrontPoint>& front) const {
+  Nanoseconds largest{};
+  Rank before = origin_.rank;
+  for (const FrontPoint& point : front) {
+    const auto error = timeline_.clock_error(before, point.rank);
+    if (!error) return std::nullopt;
+    largest = std::max(largest, *error);
+    before = point.rank;
+  }
+  return largest;
+}
+
+void WaveTrace::withhold_blurred(WaveDirection& direction) const {
+  const auto& speed = direction.leading.ranks_per_s ? direction.leading.ranks_per_s : direction.trailing.ranks_per_s;
+  if (!speed) return;
+  const Nanoseconds per_rank(std::llround(std::min(1e9 / std::abs(speed->value), 1e18)));
+  const auto error = clock_error(direction.front);
+  if (error && *error <= per_rank) return;
+  direction.blur = {per_rank, error};
+  direction.leading.ranks_per_s.reset();
+  direction.trailing.ranks_per_s.reset();
+}
+
 WaveDirection WaveTrace::direction(int sign) const {
   WaveDirection direction;
   direction.sign = sign;
@@ -235,6 +259,7 @@ WaveDirection WaveTrace::direction(int sign) const {
     decay->value = -decay->value;
     direction.decay_s_per_rank = decay;
   }
+  withhold_blurred(direction);
   direction.theory = theory(direction);
   settle_end(direction);
   return direction;

@@ -95,12 +95,17 @@ std::vector<Late> all_late(const Timeline& timeline, const LateSteps& steps, Nan
 
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
 
-/// The wave of this cause, if nothing more will be learnt of it.
+/// The wave of this cause, if nothing more will be learnt of it. By what is known of its node's clock now it may have
+/// begun a little sooner or later.
 const Wave* known_wave(std::span<const Wave> known, const Late& late) {
-  const auto found = std::ranges::find_if(known, [&](const Wave& wave) {
-    return wave.start == late.start && wave.origin_rank == late.origin.rank && wave.origin_step == late.step;
-  });
-  return found != known.end() && late.is_over && is_over(*found) ? &*found : nullptr;
+  constexpr Nanoseconds kALittle = std::chrono::microseconds(100);
+  const auto apart = [&](const Wave& wave) { return std::chrono::abs(wave.start - late.start); };
+  const Wave* found = nullptr;
+  for (const Wave& wave : known) {
+    const bool may_be = wave.origin_rank == late.origin.rank && wave.origin_step == late.step && apart(wave) < kALittle;
+    if (may_be && (found == nullptr || apart(wave) < apart(*found))) found = &wave;
+  }
+  return found != nullptr && late.is_over && is_over(*found) ? found : nullptr;
 }
 
 /// Of those whose waves have yet to be traced.

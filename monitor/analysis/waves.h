@@ -70,12 +70,21 @@ struct TheorySpeed {
   std::optional<double> deviation;
 };
 
+/// A front that takes less time from rank to rank than the clocks of its nodes may be off from each other: its speed by
+/// the clock is not known.
+struct Blur {
+  Nanoseconds per_rank{};
+  std::optional<Nanoseconds> clock_error;  ///< Nothing: not known.
+};
+
 struct WaveDirection {
   int sign = 1;                   ///< +1: towards higher ranks.
   std::vector<FrontPoint> front;  ///< In the order of their causes; neither the origin nor who was reached by a
                                   ///< collective is among them.
   Edge leading;
   Edge trailing;
+  /// Why neither edge has a speed in ranks per second; nothing where that is known, or could not be fitted.
+  std::optional<Blur> blur;
   /// Idle time lost per rank, seconds.
   std::optional<Estimate> decay_s_per_rank;
   /// Nothing where nobody waits this way, and where collectives make all wait.

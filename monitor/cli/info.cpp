@@ -7,6 +7,7 @@
 #include "monitor/cli/observer.h"
 #include "monitor/cli/progress.h"
 #include "monitor/cli/report.h"
+#include "monitor/cli/report_clocks.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/ingest/event_counter.h"
 #include "probe/wire/frame_log.h"
@@ -80,9 +81,12 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
 }
 
 /// For people, what is missing is one line, and who was lost.
-std::string as_lines(json object, const analysis::Missing& missing, const std::vector<analysis::LostRank>& lost) {
+std::string as_lines(json object, const timeline::Timeline& timeline, const analysis::Missing& missing,
+                     const std::vector<analysis::LostRank>& lost) {
   object["missing"] = missing.is_complete() ? "nothing" : to_words(missing);
   object["lost_ranks"] = lost.empty() ? "none" : to_words(lost);
+  const std::string clocks = clocks_in_words(timeline);
+  if (!clocks.empty()) object["clocks"] = clocks;
   std::string text;
   for (const auto& [key, value] : object.in_words()) text += fmt::format("{:15} {}\n", key, wire::printable(value));
   return text;
@@ -99,8 +103,9 @@ int info(const FileOptions& options) {
   const Contents contents = read_all(**reader, options.path, observer);
   const analysis::Missing missing = analysis::find_missing(observer.timeline());
   const auto lost = analysis::find_lost_ranks(observer.timeline());
-  const json object = describe(options.path, **reader, contents, counter.counts(), observer.timeline(), missing);
-  const std::string text = options.json ? object.text() + "\n" : as_lines(object, missing, lost);
+  json object = describe(options.path, **reader, contents, counter.counts(), observer.timeline(), missing);
+  if (options.json) object["clocks"] = clocks_json(observer.timeline());
+  const std::string text = options.json ? object.text() + "\n" : as_lines(object, observer.timeline(), missing, lost);
   print(text);
   if (options.check && !lost.empty()) fail("lost: " + to_words(lost), 0);
   return options.check && !missing.is_complete() ? fail(options.path + " is incomplete: " + to_words(missing), 1) : 0;

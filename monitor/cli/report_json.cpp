@@ -16,6 +16,7 @@
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report_calls.h"
 #include "monitor/cli/report_causes.h"
+#include "monitor/cli/report_clocks.h"
 
 namespace idlewave::cli {
 namespace {
@@ -108,6 +109,7 @@ json direction_json(const analysis::WaveDirection& direction) {
           {"ranks_per_step", value_of(direction.leading.ranks_per_step)},
           {"leading", edge_json(direction.leading)},
           {"trailing", edge_json(direction.trailing)},
+          {"no_speed", blur_json(direction)},
           {"theory_ranks_per_s", direction.theory ? json(direction.theory->ranks_per_s) : json()},
           {"theory", theory_json(direction.theory)},
           {"decay_s_per_rank", value_of(direction.decay_s_per_rank)},
@@ -262,16 +264,15 @@ Window window_of(const Timeline& timeline, words::Fractions fractions) {
 }
 
 json missing_json(const Missing& missing) {
-  json object = {{"nobody", missing.nobody},
-                 {"nodes", json::array()},
-                 {"ranks", json::array()},
-                 {"intervals", json::array()},
-                 {"more", missing.more}};
+  json object = {{"nobody", missing.nobody},    {"nodes", json::array()},     {"ranks", json::array()},
+                 {"unreported", json::array()}, {"intervals", json::array()}, {"more", missing.more}};
   for (const auto& node : missing.nodes)
     object["nodes"].push_back(
         {{"node", node.name}, {"heard_until_s", number_if(node.told, seconds(node.heard_until))}});
   for (const auto& ranks : missing.ranks)
     object["ranks"].push_back({{"first", ranks.first}, {"last", ranks.last}, {"what", to_words(ranks.why)}});
+  for (const auto& node : missing.unreported)
+    object["unreported"].push_back({{"node", node.node}, {"silent", node.silent}, {"of", node.of}});
   for (const auto* list : {&missing.late, &missing.holes}) {
     for (const timeline::Loss& loss : *list) {
       json interval = {{"node", loss.node},
@@ -323,6 +324,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   const analysis::CauseGround ground = analysis::cause_ground(timeline);
   object["partners"] = partners_json(ground.partners);
   object["causes"] = causes_json(timeline, ground);
+  object["clocks"] = clocks_json(timeline);
   object["time_by_rank"] = time_by_rank_json(timeline);
   object["functions"] = functions_json(timeline);
   object["matrix"] = matrix_json(timeline);

@@ -13,6 +13,7 @@
 #include "monitor/cli/report.h"
 #include "monitor/cli/report_calls.h"
 #include "monitor/cli/report_causes.h"
+#include "monitor/cli/report_clocks.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
@@ -28,7 +29,8 @@ using words::format_duration;
 
 std::string run_text(const Timeline& timeline) {
   const Nanoseconds begin = timeline.begin();
-  const std::string late = begin > Nanoseconds{0} ? " recorded from " + format_duration(begin) : "";
+  constexpr Nanoseconds kWorthSaying = std::chrono::milliseconds(1);  // Clocks are set by a little.
+  const std::string late = begin > kWorthSaying ? " recorded from " + format_duration(begin) : "";
   std::string text =
       fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"),
                   plural(std::uint64_t(timeline.latest_step() + 1), "step"), format_duration(timeline.now() - begin),
@@ -84,7 +86,9 @@ std::string direction_text(const char* name, const analysis::WaveDirection& dire
     text += fmt::format(" at {}, {}{}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),
                         figure_text(direction.leading.ranks_per_s, "ranks/s"), theory_text(direction.theory),
                         format_duration(Nanoseconds(std::llround(direction.decay_s_per_rank->value * 1e9))));
-  return text + "; " + analysis::end_in_words(direction) + "\n";
+  text += "; " + analysis::end_in_words(direction) + "\n";
+  if (direction.blur) text += "         its speed is not known: " + in_words(*direction.blur) + "\n";
+  return text;
 }
 
 std::string wave_text(const analysis::Wave& wave) {
@@ -135,6 +139,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   text += steps_text(timeline, window);
   text += order_text(timeline, window);
   text += efficiency_text(timeline, window);
+  text += clocks_text(timeline);
   const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
   for (const analysis::Wave& wave : waves) text += wave_text(wave);

@@ -61,10 +61,12 @@ void Ingest::take_next(const wire::FrameInPlace& read, Stream& stream) {
   ++stats_.frames;
   if (const auto* events = std::get_if<wire::Events>(&frame.body)) {
     take_events(read, stream, *events);
+    tell_clock(frame.node, clocks_.take(frame.node, events->round_trips));
   } else if (const auto* outcome = std::get_if<wire::Outcome>(&frame.body)) {
     tell(&Sink::outcome, frame.node, *outcome);
   } else {
     stream.ended = true;
+    tell_clock(frame.node, clocks_.settle(frame.node));
     tell(&Sink::end, frame.node);
   }
 }
@@ -174,15 +176,22 @@ void Ingest::learn_beginning(const std::string& node, const wire::Roster& roster
   if (began && !std::exchange(knows_beginning_, true)) tell(&Sink::beginning, node, *began);
 }
 
-/// Monotonic clocks of different machines have nothing in common but the wall clock, good to some milliseconds where it
-/// is kept by NTP.
+/// Until they are compared, monotonic clocks of different machines have nothing in common but the wall clock, good to
+/// some milliseconds where it is kept by NTP.
 void Ingest::align_clock(const std::string& node, const wire::Roster& roster) {
   const bool simulated = roster.agent_pid == 0;  // all its nodes share one clock
   if (simulated || !is_sane(roster)) return;
   const Nanoseconds difference = roster.node_time - Nanoseconds(roster.unix_time_ns);
   if (!clock_minus_wall_) clock_minus_wall_ = difference;
   const Nanoseconds offset = difference - *clock_minus_wall_;
-  if (offset > kSameClock || offset < -kSameClock) tell(&Sink::clock_offset, node, offset);
+  const bool is_same = offset <= kSameClock && offset >= -kSameClock;
+  clocks_.guess(node, is_same ? Nanoseconds(0) : offset);
+  if (is_same) return;
+  tell(&Sink::clock, node, timeline::ClockCurve{{{{}, offset}}, {}});
+}
+
+void Ingest::tell_clock(const std::string& node, const std::optional<timeline::ClockCurve>& curve) {
+  if (curve) tell(&Sink::clock, node, *curve);
 }
 
 void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, const wire::Events& events) {

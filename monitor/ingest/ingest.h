@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/ingest/clocks.h"
 #include "monitor/ingest/sink.h"
 #include "monitor/ingest/timeline_sink.h"
 #include "probe/wire/codec.h"
@@ -89,6 +90,7 @@ class Ingest {
                         Nanoseconds up_to);
   void learn_beginning(const std::string& node, const wire::Roster& roster);
   void align_clock(const std::string& node, const wire::Roster& roster);
+  void tell_clock(const std::string& node, const std::optional<timeline::ClockCurve>& curve);
   void refuse(const std::string& node, std::string reason);
   void refuse_in_stream(const std::string& node, Nanoseconds from, Nanoseconds to, std::string reason);
   void add_bad_frame(const std::string& node, std::string reason);
@@ -103,6 +105,7 @@ class Ingest {
   std::string session_;
   std::map<std::string, Stream> streams_;
   std::optional<Nanoseconds> clock_minus_wall_;  ///< Of the first node that told its wall clock.
+  Clocks clocks_;
   bool knows_beginning_ = false;
   wire::EventDecoder decoder_;
   Stats stats_;

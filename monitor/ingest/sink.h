@@ -39,8 +39,8 @@ class Sink {
   virtual wire::Status roster(const std::string& /*node*/, const wire::Roster& /*roster*/) { return wire::ok(); }
   /// When the session began, on this node's clock. Once, and not at all where nobody knows: then the first event counts.
   virtual void beginning(const std::string& /*node*/, Nanoseconds /*at*/) {}
-  /// How far this node's clock is ahead of the session's. It holds for what was told before as well.
-  virtual void clock_offset(const std::string& /*node*/, Nanoseconds /*offset*/) {}
+  /// How far this node's clock is ahead of the session's, over the session. It holds for what was told before as well.
+  virtual void clock(const std::string& /*node*/, const timeline::ClockCurve& /*curve*/) {}
   /// Events as their sender told them, of one frame: whether the node announced their lanes, and whether the times of
   /// a lane go on from those of the frame before, is for the sink to look at.
   virtual void events(const std::string& /*node*/, std::span<const wire::LaneBatch> /*batches*/) {}

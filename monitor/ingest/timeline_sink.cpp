@@ -31,9 +31,9 @@ void TimelineSink::beginning(const std::string& node, Nanoseconds at) {
   timeline_.begin_at(node, at);
 }
 
-void TimelineSink::clock_offset(const std::string& node, Nanoseconds offset) {
+void TimelineSink::clock(const std::string& node, const timeline::ClockCurve& curve) {
   catch_up();
-  timeline_.set_clock_offset(node, offset);
+  timeline_.set_clock(node, curve);
 }
 
 void TimelineSink::events(const std::string& node, std::span<const wire::LaneBatch> batches) {

@@ -20,7 +20,7 @@ class TimelineSink final : public Sink {
 
   wire::Status roster(const std::string& node, const wire::Roster& roster) override;
   void beginning(const std::string& node, Nanoseconds at) override;
-  void clock_offset(const std::string& node, Nanoseconds offset) override;
+  void clock(const std::string& node, const timeline::ClockCurve& curve) override;
   void events(const std::string& node, std::span<const wire::LaneBatch> batches) override;
   void calls(const std::string& node, std::span<const wire::RankCalls> calls) override;
   void advance(const std::string& node, Nanoseconds up_to) override;

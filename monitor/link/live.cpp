@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <random>
+#include <set>
 #include <utility>
 
 #include "monitor/link/link.h"
@@ -46,8 +48,11 @@ struct Sender {
 /// Attach, EndAck and Command are what consumers say; who says that to a monitor is confused.
 bool is_from_sender(const wire::Frame& frame) {
   return wire::is_sequenced(frame) || std::holds_alternative<wire::Hello>(frame.body) ||
-         std::holds_alternative<wire::Credit>(frame.body);
+         std::holds_alternative<wire::Credit>(frame.body) || std::holds_alternative<wire::AskTime>(frame.body);
 }
+
+/// Our clock, which those who come to us compare theirs with.
+Nanoseconds reference_time() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 bool may_report(mailbox::Role role) { return role == mailbox::Role::kOwner || role == mailbox::Role::kAgent; }
 
@@ -78,6 +83,8 @@ class Live final : public Link {
   void acknowledge(const Peer& peer, Sender& sender, Nanoseconds now);
   void return_credits(const Peer& peer, Sender& sender, Nanoseconds now);
   void learn_beginning(const wire::Frame& frame, Nanoseconds now);
+  void compare_clocks_of_several(Nanoseconds now);
+  void tell_time(const Peer& peer, const wire::AskTime& question, Nanoseconds heard);
   void attach(const Peer& peer, Sender& sender, Nanoseconds now);
   void drain(Nanoseconds now, std::vector<Delivery>& out);
   void handle(Message& message, Nanoseconds now, std::vector<Delivery>& out);
@@ -100,6 +107,9 @@ class Live final : public Link {
   std::unique_ptr<Mailbox> mailbox_;
   std::string session_;
   std::optional<std::int64_t> began_;  // The session; wall clock. Known only to whom the senders connect to.
+  bool compares_clocks_ = false;       // Several nodes have come to us.
+  std::uint32_t reference_ = std::random_device()();  // Names our clock to them.
+  Nanoseconds message_came_{};                        // The one that is handled, by our clock.
   std::map<Peer, Sender> senders_;
   std::vector<Delivery> sent_;           // Commands, for the next receive().
   std::string stranger_;                 // What was wrong with the first message, if it was no frame.
@@ -142,7 +152,7 @@ void Live::acknowledge(const Peer& peer, Sender& sender, Nanoseconds now) {
 }
 
 void Live::return_credits(const Peer& peer, Sender& sender, Nanoseconds now) {
-  if (say(peer, wire::Credit{sender.owed, began_}) == Sent::kYes) sender.owed = 0;
+  if (say(peer, wire::Credit{sender.owed, began_, compares_clocks_}) == Sent::kYes) sender.owed = 0;
   sender.credited_at = now;
 }
 
@@ -156,17 +166,34 @@ void Live::learn_beginning(const wire::Frame& frame, Nanoseconds now) {
     if (sender.attached_at && !sender.ended) return_credits(peer, sender, now);
 }
 
+/// One node alone has nothing to compare its clock with, and is not asked to.
+void Live::compare_clocks_of_several(Nanoseconds now) {
+  if (!options_.listen || compares_clocks_) return;
+  std::set<std::string> nodes;
+  for (const auto& [peer, sender] : senders_)
+    if (sender.streamed) nodes.insert(sender.node);
+  if (nodes.size() < 2) return;
+  compares_clocks_ = true;
+  for (auto& [peer, sender] : senders_)
+    if (sender.attached_at && !sender.ended) return_credits(peer, sender, now);
+}
+
+void Live::tell_time(const Peer& peer, const wire::AskTime& question, Nanoseconds heard) {
+  say(peer, wire::TellTime{question.asked, heard, reference_time(), reference_});
+}
+
 void Live::attach(const Peer& peer, Sender& sender, Nanoseconds now) {
   if (say(peer, wire::Attach{options_.role, options_.credits}) != Sent::kYes) return;
   sender.attached_at = sender.credited_at = now;
   sender.owed = sender.delivered = 0;
-  if (began_) return_credits(peer, sender, now);
+  if (began_ || compares_clocks_) return_credits(peer, sender, now);
 }
 
 void Live::drain(Nanoseconds now, std::vector<Delivery>& out) {
   Message message;
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < kMessagesAtOnce && bytes < kBytesAtOnce && mailbox_->receive(message); ++i) {
+    message_came_ = reference_time();
     bytes += message.bytes.size();
     handle(message, now, out);
   }
@@ -264,10 +291,13 @@ void Live::handle(Sender& sender, const Peer& peer, Delivery& delivery, std::vec
   // We said Attach and it says Hello: it does not know us (any longer), unless the two have crossed on the way.
   if (std::holds_alternative<wire::Hello>(frame.body) && (!options_.listen || now - *sender.attached_at > kAttachPause))
     return attach(peer, sender, now);
+  if (const auto* question = std::get_if<wire::AskTime>(&frame.body))
+    return options_.listen ? tell_time(peer, *question, message_came_) : void();
   if (!wire::is_sequenced(frame)) return;
   sender.refusal.clear();
-  sender.streamed = true;
+  const bool is_first = !std::exchange(sender.streamed, true);
   learn_beginning(frame, now);
+  if (is_first) compare_clocks_of_several(now);
   // Over a relay's connection the streams of single nodes end before its own does, which is nobody's but ours to know.
   sender.ended = std::holds_alternative<wire::End>(frame.body) && frame.node == sender.node;
   if (frame.node == wire::kRelayNode) return static_cast<void>(++sender.delivered);

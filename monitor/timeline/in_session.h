@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <iterator>
 
-#include "probe/wire/vocabulary.h"
+#include "monitor/timeline/node_clock.h"
 
 namespace idlewave::timeline {
 
@@ -26,14 +26,14 @@ class InSession {
     using pointer = void;
 
     iterator() = default;
-    iterator(typename Store::const_iterator at, wire::Nanoseconds correction) : at_(at), correction_(correction) {}
+    iterator(typename Store::const_iterator at, const NodeClock& clock) : at_(at), clock_(&clock) {}
 
-    value_type operator*() const { return at_->in_session(correction_); }
+    value_type operator*() const { return at_->in_session(*clock_); }
     value_type operator[](difference_type n) const { return *(*this + n); }
     iterator& operator++() { return ++at_, *this; }
-    iterator operator++(int) { return {at_++, correction_}; }
+    iterator operator++(int) { return {at_++, *clock_}; }
     iterator& operator--() { return --at_, *this; }
-    iterator operator--(int) { return {at_--, correction_}; }
+    iterator operator--(int) { return {at_--, *clock_}; }
     iterator& operator+=(difference_type n) { return at_ += n, *this; }
     iterator& operator-=(difference_type n) { return at_ -= n, *this; }
     friend iterator operator+(iterator i, difference_type n) { return i += n; }
@@ -45,22 +45,22 @@ class InSession {
 
    private:
     typename Store::const_iterator at_{};
-    wire::Nanoseconds correction_{};
+    const NodeClock* clock_ = nullptr;
   };
 
-  InSession(const Store& store, wire::Nanoseconds correction) : store_(&store), correction_(correction) {}
+  InSession(const Store& store, const NodeClock& clock) : store_(&store), clock_(&clock) {}
 
-  iterator begin() const { return {store_->begin(), correction_}; }
-  iterator end() const { return {store_->end(), correction_}; }
+  iterator begin() const { return {store_->begin(), *clock_}; }
+  iterator end() const { return {store_->end(), *clock_}; }
   std::size_t size() const { return store_->size(); }
   bool empty() const { return store_->empty(); }
-  value_type operator[](std::size_t i) const { return (*store_)[i].in_session(correction_); }
+  value_type operator[](std::size_t i) const { return (*store_)[i].in_session(*clock_); }
   value_type front() const { return (*this)[0]; }
   value_type back() const { return (*this)[size() - 1]; }
 
  private:
   const Store* store_;
-  wire::Nanoseconds correction_;
+  const NodeClock* clock_;
 };
 
 }  // namespace idlewave::timeline

@@ -39,7 +39,7 @@ Nanoseconds Lane::events_from() const {
 
 StepRecords Lane::steps() const {
   static const std::deque<StepRecord> none;
-  return {history_ ? history_->steps : none, clock_->correction};
+  return {history_ ? history_->steps : none, *clock_};
 }
 
 std::size_t Lane::steps_begun_before(Nanoseconds at) const {
@@ -80,7 +80,7 @@ StepSums Lane::sums_of_steps(Nanoseconds from, Nanoseconds to) const {
 }
 
 std::optional<StepRecord> Lane::read(const StepRecord* stored) const {
-  return stored == nullptr ? std::nullopt : std::optional(stored->in_session(clock_->correction));
+  return stored == nullptr ? std::nullopt : std::optional(stored->in_session(*clock_));
 }
 
 std::optional<StepRecord> Lane::step(wire::Step k) const { return history_ ? read(latest_step(k)) : std::nullopt; }

@@ -47,10 +47,10 @@ struct StepRecord {
   StepSums sums() const {
     return {steps, (end - begin).count(), compute.count(), (wait + communicate).count(), delay.count()};
   }
-  StepRecord in_session(Nanoseconds correction) const {
+  StepRecord in_session(const NodeClock& clock) const {
     StepRecord read = *this;
-    read.begin -= correction;
-    read.end = end == kGoesOn ? Nanoseconds{} : end - correction;
+    read.begin = clock.session_time(begin);
+    read.end = end == kGoesOn ? Nanoseconds{} : clock.session_time(end);
     return read;
   }
 };
@@ -109,7 +109,7 @@ class Lane {
     const std::size_t begun = steps_begun_before(from + Nanoseconds{1});
     const Nanoseconds until = clock_->lane_time(to);
     auto step = history_->steps.begin() + std::ptrdiff_t(begun == 0 ? 0 : begun - 1);
-    for (; step != history_->steps.end() && step->begin < until; ++step) visit(step->in_session(clock_->correction));
+    for (; step != history_->steps.end() && step->begin < until; ++step) visit(step->in_session(*clock_));
   }
   /// The latest record of step `k`, if it is kept. O(1) when steps are numbered without gaps; else O(log steps) for each
   /// program that the rank has run in this session.

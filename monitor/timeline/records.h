@@ -38,7 +38,9 @@ struct Sample {
   Nanoseconds end{};
   std::uint64_t bytes = 0;
 
-  Sample in_session(Nanoseconds correction) const { return {begin - correction, end - correction, bytes}; }
+  Sample in_session(const NodeClock& clock) const {
+    return {clock.session_time(begin), clock.session_time(end), bytes};
+  }
 };
 
 enum class LossKind : std::uint8_t {

@@ -1,12 +1,25 @@
 #include "monitor/timeline/timeline.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace idlewave::timeline {
 namespace {
 
 using wire::EventKind;
 using wire::Phase;
+
+/// See ClockCurve.
+bool can_be(const ClockCurve& curve) {
+  const auto& knots = curve.knots;
+  const auto in_range = [](const ClockKnot& knot) { return plausible(knot.at) && plausible(knot.offset); };
+  const auto too_steep = [](const ClockKnot& a, const ClockKnot& b) {
+    const double length = double((b.at - a.at).count());
+    return length <= 0 || std::abs(double((b.offset - a.offset).count())) > ClockCurve::kSteepest * length + 1;
+  };
+  return !knots.empty() && std::ranges::all_of(knots, in_range) &&
+         std::adjacent_find(knots.begin(), knots.end(), too_steep) == knots.end();
+}
 
 /// A node that is so far behind the others is not waited for.
 constexpr Nanoseconds kSilence = std::chrono::seconds(2);
@@ -28,15 +41,20 @@ Timeline::Timeline(std::uint64_t memory_budget_bytes)
 
 void Timeline::set_base(Node& node) {
   if (!has_origin_) return;
-  if (!node.clock.base_is_fixed) node.clock.base = origin_ + node.offset;
-  node.clock.correction = origin_ + node.offset - node.clock.base;
+  NodeClock& clock = node.clock;
+  const std::vector<ClockKnot>& knots = node.curve.knots;
+  if (!clock.base_is_fixed) clock.base = origin_ + knots.front().offset;
+  clock.correction = origin_ + knots.front().offset - clock.base;
+  clock.bends.clear();
+  if (knots.size() == 1) return;
+  for (const ClockKnot& knot : knots) clock.bends.push_back({knot.at - clock.base, origin_ + knot.offset - clock.base});
 }
 
 void Timeline::begin_at(const std::string& node, Nanoseconds time) {
   const auto found = nodes_.find(node);
   if (has_origin_ || found == nodes_.end() || !plausible(time)) return;
   has_origin_ = true;
-  origin_ = time - found->second.offset;
+  origin_ = time - found->second.curve.offset_at(time);
   for (auto& [name, each] : nodes_) set_base(each);
 }
 
@@ -47,12 +65,29 @@ void Timeline::begin_at_first(const std::string& node, std::span<const wire::Eve
   if (first != events.end()) begin_at(node, first->time);
 }
 
-void Timeline::set_clock_offset(const std::string& node, Nanoseconds offset) {
+void Timeline::set_clock(const std::string& node, ClockCurve curve) {
   const auto found = nodes_.find(node);
-  if (found == nodes_.end() || !plausible(offset)) return;
-  found->second.offset = offset;
+  if (found == nodes_.end() || !can_be(curve)) return;
+  found->second.curve = std::move(curve);
   set_base(found->second);
   begin_.reset();
+}
+
+Rank Timeline::reporting(const std::string& node) const {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return 0;
+  const auto reports = [&](Rank rank) { return lane(rank)->state() != LaneState::kAnnounced; };
+  return Rank(std::ranges::count_if(found->second.ranks, reports));
+}
+
+std::optional<Nanoseconds> Timeline::clock_error(Rank a, Rank b) const {
+  if (lane(a) == nullptr || lane(b) == nullptr) return std::nullopt;
+  const Node& first = *places_[std::size_t(a)].node;
+  const Node& second = *places_[std::size_t(b)].node;
+  // All nodes of a simulation have one clock.
+  if (&first == &second || (first.simulated && second.simulated)) return Nanoseconds{0};
+  if (!first.curve.error || !second.curve.error) return std::nullopt;
+  return *first.curve.error + *second.curve.error;
 }
 
 Moment Timeline::moment(const std::string& node, Nanoseconds time) {
@@ -66,7 +101,7 @@ Moment Timeline::moment(const std::string& node, Nanoseconds time) {
 Nanoseconds Timeline::session_time(const std::string& node, Nanoseconds time) const {
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || !has_origin_ || !plausible(time)) return {};
-  return time - origin_ - found->second.offset;
+  return found->second.clock.session_time(time - found->second.clock.base);
 }
 
 void Timeline::advance(const std::string& node, Nanoseconds up_to) {
@@ -142,10 +177,22 @@ bool Timeline::ended() const {
 
 std::vector<Timeline::NodeStatus> Timeline::nodes() const {
   std::vector<NodeStatus> all;
-  for (const auto& [name, node] : nodes_)
-    all.push_back({name, node.ranks.size(), node.ended, node.clock.told,
-                   node.clock.told ? node.clock.session_time(node.clock.up_to) : Nanoseconds{}});
+  for (const auto& [name, node] : nodes_) all.push_back(status_of(name, node));
   return all;
+}
+
+Timeline::NodeStatus Timeline::status_of(const std::string& name, const Node& node) const {
+  const NodeClock& clock = node.clock;
+  NodeStatus status{
+      .name = name, .ranks = node.ranks.size(), .ended = node.ended, .told = clock.told, .simulated = node.simulated};
+  const Nanoseconds at = clock.told ? clock.up_to + clock.base : Nanoseconds{};
+  if (clock.told) status.told_until = clock.session_time(clock.up_to);
+  status.clock_offset = node.curve.offset_at(at);
+  status.clock_error = node.curve.error;
+  constexpr Nanoseconds kWhile = std::chrono::seconds(1);
+  status.clock_drift =
+      double((status.clock_offset - node.curve.offset_at(at - kWhile)).count()) / double(kWhile.count());
+  return status;
 }
 
 // --- events ---
@@ -314,7 +361,7 @@ const Lane* Timeline::lane(Rank rank) const {
 
 InSession<std::vector<Sample>> Timeline::samples(int domain) const {
   const DomainLane& lane = domain_lanes_[std::size_t(domain)];
-  return {lane.samples, lane.clock->correction};
+  return {lane.samples, *lane.clock};
 }
 
 int Timeline::domain_of(Rank rank) const {

@@ -70,9 +70,10 @@ class Timeline {
   /// Sums of a rank's MPI calls; left out if this node has not announced the rank.
   void set_calls(const std::string& node, wire::RankCalls calls);
   void mark_ended(const std::string& node);  ///< Its stream is complete.
-  /// How far this node's clock is ahead of the session's; 0 unless set. Holds for what has been appended as well. Costs
-  /// the same however much that is.
-  void set_clock_offset(const std::string& node, Nanoseconds offset);
+  /// How far this node's clock is ahead of the session's, over the session; nothing unless set. Holds for what has been
+  /// appended as well. Costs the same however much that is. A curve that can't be is passed over.
+  void set_clock(const std::string& node, ClockCurve curve);
+  void set_clock_offset(const std::string& node, Nanoseconds offset) { set_clock(node, {{{{}, offset}}, {}}); }
   /// A moment on a node's clock, to be kept; session time 0 for a node without a roster, and before the first event.
   Moment moment(const std::string& node, Nanoseconds time);
   /// Session time of a moment on a node's clock; 0 for a node without a roster, and before the first event.
@@ -84,6 +85,11 @@ class Timeline {
   Nanoseconds now() const;
   /// The earliest event: later than 0 where nobody listened when the session began. Before the first one now().
   Nanoseconds begin() const;
+  /// Of the ranks that a node has announced, how many have told something. O(its ranks).
+  Rank reporting(const std::string& node) const;
+  /// By how much the times of two ranks may be off from each other: nothing is known of their order below that. 0 on one
+  /// node; nothing: not known.
+  std::optional<Nanoseconds> clock_error(Rank a, Rank b) const;
   /// Every node's stream is over. Whether it was whole: analysis/missing.h.
   bool ended() const;
 
@@ -94,6 +100,12 @@ class Timeline {
     bool ended = false;        ///< Its End has come.
     bool told = false;         ///< Something has been told of some time.
     Nanoseconds told_until{};  ///< Everything before this; valid if `told`.
+    bool simulated = false;    ///< All of those have one clock.
+    /// How far its clock was ahead of the session's then, how far off that may be (nothing: not known), and by how much a
+    /// second it gained.
+    Nanoseconds clock_offset{};
+    std::optional<Nanoseconds> clock_error{};
+    double clock_drift = 0;
   };
   std::vector<NodeStatus> nodes() const;  ///< Those that announced themselves, by name.
 
@@ -136,7 +148,7 @@ class Timeline {
  private:
   struct Node {
     NodeClock clock;
-    Nanoseconds offset{};
+    ClockCurve curve;
     Nanoseconds first = Nanoseconds::max();  ///< Lane time of its earliest event; max() before that.
     bool ended = false;
     bool simulated = false;
@@ -158,6 +170,7 @@ class Timeline {
     DelayLog::Number open_delay = DelayLog::kNone;
   };
 
+  NodeStatus status_of(const std::string& name, const Node& node) const;
   bool consistent(const std::string& node, const wire::Roster& roster) const;
   bool ranks_consistent(const std::string& node, const wire::Roster& roster) const;
   bool may_have(const Node* node, Rank rank) const;

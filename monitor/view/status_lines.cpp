@@ -54,7 +54,7 @@ Piece replay_piece(const Replay& replay) {
 std::string silence_in_words(const Model& model) {
   analysis::Missing silent{.nodes = model.findings.missing.nodes};
   if (model.session.link == LinkCondition::kEnded)
-    silent.ranks = model.findings.missing.ranks;
+    silent.ranks = model.findings.missing.ranks, silent.unreported = model.findings.missing.unreported;
   else
     std::erase_if(silent.nodes, [](const auto& node) { return !node.behind; });
   return silent.is_complete() ? "" : "INCOMPLETE: " + to_words(silent);
@@ -112,6 +112,19 @@ std::string noise_in_words(const std::vector<Noise>& all, Nanoseconds at) {
     ++others;
   }
   return others > 0 ? fmt::format("{} and {} more", out, others) : out;
+}
+
+/// How well the nodes are laid on one axis; nothing where there is one clock.
+std::string clocks_in_words(const timeline::Timeline& timeline) {
+  auto nodes = timeline.nodes();
+  std::erase_if(nodes, [](const auto& node) { return node.simulated; });
+  if (nodes.size() < 2) return {};
+  Nanoseconds error{};
+  for (const auto& node : nodes) {
+    if (!node.clock_error) return "clocks not compared";
+    error = std::max(error, *node.clock_error);
+  }
+  return "clocks ±" + to_duration(error);
 }
 
 std::vector<std::string> step_in_words(const analysis::StepTimes& times) {
@@ -188,6 +201,7 @@ std::vector<Piece> step_pieces(const Layout& layout, const State& state, const M
     pieces.push_back({.text = "skew " + to_duration(model.findings.skew.spread), .weight = 2});
   if (model.findings.order)
     pieces.push_back({.text = fmt::format("order {:.2f}", model.findings.order->parameter), .weight = 1});
+  pieces.push_back({.text = clocks_in_words(model.timeline), .weight = 1});
   const Nanoseconds until = told_until(state, model, layout);
   if (const analysis::Wave* wave = last_wave(model.findings.waves, until))
     pieces.push_back({.text = wave_in_words(*wave, until), .weight = 1});

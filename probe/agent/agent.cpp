@@ -82,7 +82,8 @@ wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& options, Post po
                                       .connect = options.connect,
                                       .buffer_bytes = options.buffer_bytes,
                                       .key = options.key,
-                                      .listen_key = options.listen_key});
+                                      .listen_key = options.listen_key,
+                                      .node_clock = [clock = post.segment->clock()] { return shm::now(clock); }});
   if (!outlet) return outlet.error();
   std::unique_ptr<Agent> agent(new Agent(options, std::move(post), std::move(*outlet)));
   const pid_t found_by = agent->keeper_ != 0 ? agent->keeper_ : getpid();
@@ -338,6 +339,7 @@ void Agent::send_frames(Nanoseconds up_to) {
       roster_.cycles.size() != names_.partners.cycles().size() || somebody_began_to_follow())
     send_roster();
   wire::Events events = frames_.take(up_to);
+  events.round_trips = outlet_->take_round_trips();
   events.calls = std::exchange(calls_, {});
   call_entries_ = 0;
   outlet_->send(std::move(events));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "probe/outlet/backlog.h"
+#include "probe/outlet/clock_questions.h"
 #include "probe/outlet/mailbox/mailbox.h"
 #include "probe/outlet/past.h"
 #include "probe/wire/no_command.h"
@@ -75,6 +76,10 @@ struct Outlet::Impl {
   void credit(const Peer& peer, Consumer& consumer, std::uint32_t frames);
   void refuse(const Peer& peer, const std::string& reason);
   void handle(const mailbox::Message& message);
+  void ask_time();
+  Nanoseconds node_time() const {
+    return compares_clocks && options.node_clock ? options.node_clock() : Nanoseconds(0);
+  }
   void handle(const Peer& peer, Consumer& consumer, wire::Frame& frame);
   void drain();
   void deliver();
@@ -101,7 +106,10 @@ struct Outlet::Impl {
   std::uint64_t strange = 0;
   std::string refusal;
   std::optional<std::int64_t> told_beginning;
-  bool greeted = false;  // Since the last tick.
+  bool compares_clocks = false;  // The monitor that we connect to wants that.
+  ClockQuestions questions;
+  Nanoseconds message_came{};  // The one that is handled; node's clock, if that is compared.
+  bool greeted = false;        // Since the last tick.
   Clock::time_point last_tick = Clock::now();
 };
 
@@ -198,10 +206,13 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
   if (credits != nullptr) {
     // Nobody else's word counts, be it an operator's.
     if (peer.empty() && credits->began) told_beginning = credits->began;
+    if (peer.empty()) compares_clocks = credits->compares_clocks;
     return credit(peer, consumer, credits->frames);
   }
   if (std::holds_alternative<wire::Attach>(frame.body)) return credit(peer, consumer, 0);
   if (std::holds_alternative<wire::EndAck>(frame.body)) return static_cast<void>(consumers.erase(peer));
+  if (const auto* told = std::get_if<wire::TellTime>(&frame.body); told != nullptr && peer.empty())
+    return questions.answer(*told, message_came);
   auto* command = std::get_if<wire::Command>(&frame.body);
   auto* record = options.is_relay ? std::get_if<wire::Record>(&frame.body) : nullptr;
   if (command == nullptr && record == nullptr) return static_cast<void>(++strange);
@@ -212,7 +223,10 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
 
 void Outlet::Impl::drain() {
   mailbox::Message message;
-  for (int i = 0; i < kMessagesAtOnce && mailbox->receive(message); ++i) handle(message);
+  for (int i = 0; i < kMessagesAtOnce && mailbox->receive(message); ++i) {
+    message_came = node_time();  // Before it is read, which takes time that is nobody's way.
+    handle(message);
+  }
 }
 
 void Outlet::Impl::drop_gone() {
@@ -286,10 +300,16 @@ void Outlet::Impl::tick() {
   drop_gone();
 }
 
+void Outlet::Impl::ask_time() {
+  if (!compares_clocks || !options.node_clock || !consumers.contains(Peer())) return;
+  if (const auto question = questions.ask(node_time())) say(Peer(), *question);
+}
+
 /// Once round: deliver, sleep, listen. False if a signal ended the sleep.
 bool Outlet::Impl::turn(Nanoseconds timeout) {
   greet();
   deliver();
+  ask_time();
   const bool undisturbed = mailbox->wait(std::clamp(timeout, Nanoseconds(0), greeted ? kTick : kRetry), -1);
   drain();
   deliver();
@@ -338,6 +358,9 @@ int Outlet::consumers() const { return static_cast<int>(impl_->consumers.size())
 std::uint64_t Outlet::bytes_sent() const { return impl_->bytes_sent; }
 std::string Outlet::listen_endpoint() const { return impl_->mailbox->listen_endpoint(); }
 std::optional<std::int64_t> Outlet::told_beginning() const { return impl_->told_beginning; }
+std::vector<wire::RoundTrip> Outlet::take_round_trips() {
+  return impl_->compares_clocks ? impl_->questions.take(impl_->node_time()) : std::vector<wire::RoundTrip>();
+}
 const std::string& Outlet::refusal() const {
   return impl_->refusal.empty() ? impl_->mailbox->refusal() : impl_->refusal;
 }

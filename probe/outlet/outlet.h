@@ -4,6 +4,7 @@
 // sending side.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +31,8 @@ struct Options {
   // Key files, for tcp; see mailbox/keys.h.
   std::string key{};         ///< To connect: the session's key.agent. To listen: its key.server.
   std::string listen_key{};  ///< To listen, where it also connects.
+  /// The clock of the stream's times, which a monitor that hears several nodes compares with its own; empty: it can't.
+  std::function<wire::Nanoseconds()> node_clock{};
 };
 
 /// One thread. The stream is kept from its start (within buffer_bytes) for the first consumer; a later one begins with
@@ -69,6 +72,8 @@ class Outlet {
   std::string listen_endpoint() const;  ///< With the port that was given for tcp://*:0.
   /// When the session began, as the monitor that we connect to said last; wall clock, ns since 1970.
   std::optional<std::int64_t> told_beginning() const;
+  /// Round trips to the monitor that we connect to, for the next events; empty unless it compares clocks.
+  std::vector<wire::RoundTrip> take_round_trips();
   const std::string& refusal() const;      ///< Why the listening monitor does not want us; empty if it never said so.
   std::uint64_t strange_messages() const;  ///< Dropped: not decodable, of another session, or not allowed.
 

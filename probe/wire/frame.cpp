@@ -10,6 +10,7 @@
 #include "probe/wire/call_tables.h"
 #include "probe/wire/packed.h"
 #include "probe/wire/partner_tables.h"
+#include "probe/wire/round_trips.h"
 #include "probe/wire/varint.h"
 
 namespace idlewave::wire {
@@ -26,7 +27,8 @@ constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
 // In the order of Frame::body.
 constexpr std::array<std::string_view, std::variant_size_v<decltype(Frame::body)>> kKinds = {
-    "roster", "events", "outcome", "end", "attach", "credit", "endack", "refusal", "hello", "command", "record"};
+    "roster",  "events", "outcome", "end",    "attach",  "credit",  "endack",
+    "refusal", "hello",  "command", "record", "asktime", "telltime"};
 // In the order of Command::order.
 constexpr std::array<std::string_view, std::variant_size_v<decltype(Command::order)>> kOrders = {"delay", "noise",
                                                                                                  "clear", "unknown"};
@@ -119,10 +121,12 @@ void write(PackWriter& out, const Roster& roster) {
 }
 
 void write(PackWriter& out, const Events& events) {
-  out.map(events.calls.empty() ? 2 : 3);
+  const auto trips = std::span(events.round_trips).first(std::min(events.round_trips.size(), kMaxRoundTrips));
+  out.map(2u + (events.calls.empty() ? 0u : 1u) + (trips.empty() ? 0u : 1u));
   out.integer("to", events.up_to.count());
   out.bytes("blob", events.blob);
   if (!events.calls.empty()) out.bytes("calls", pack_calls(events.calls));
+  if (!trips.empty()) out.bytes("clocks", pack_round_trips(trips));
 }
 
 void write(PackWriter& out, const DelayOrder& delay) {
@@ -169,9 +173,10 @@ void write(PackWriter& out, const Attach& attach) {
 }
 
 void write(PackWriter& out, const Credit& credit) {
-  out.map(credit.began ? 2 : 1);
+  out.map(1u + (credit.began ? 1u : 0u) + (credit.compares_clocks ? 1u : 0u));
   out.integer("frames", credit.frames);
   if (credit.began) out.integer("began", *credit.began);
+  if (credit.compares_clocks) out.boolean("clocks", true);
 }
 
 void write(PackWriter& out, const Refusal& refusal) {
@@ -182,6 +187,19 @@ void write(PackWriter& out, const Refusal& refusal) {
 void write(PackWriter& out, const Record& record) {
   out.map(1);
   out.text("path", record.path, kMaxText);
+}
+
+void write(PackWriter& out, const AskTime& ask) {
+  out.map(1);
+  out.integer("asked", ask.asked.count());
+}
+
+void write(PackWriter& out, const TellTime& tell) {
+  out.map(4);
+  out.integer("asked", tell.asked.count());
+  out.integer("heard", tell.heard.count());
+  out.integer("told", tell.told.count());
+  out.integer("reference", tell.reference);
 }
 
 void write(PackWriter& out, const End&) { out.map(0); }
@@ -327,10 +345,14 @@ Events read_events(const Value& value, std::span<const std::byte>& blob, std::st
   MapReader in(value, "events", error);
   const Nanoseconds up_to(in.integer("to", kMinTime, kMaxTime));
   blob = in.bytes("blob", kMaxFrameBytes);
-  Events events{up_to, {}, {}};
-  if (!in.has("calls")) return events;
-  const std::span<const std::byte> calls = in.bytes("calls", kMaxFrameBytes);
-  if (in.ok() && !unpack_calls(calls, events.calls)) in.refuse("calls", "is damaged");
+  Events events{up_to, {}, {}, {}};
+  const auto take = [&](std::string_view key, auto unpack, auto& into) {
+    if (!in.has(key)) return;
+    const std::span<const std::byte> bytes = in.bytes(key, kMaxFrameBytes);
+    if (in.ok() && !unpack(bytes, into)) in.refuse(key, "is damaged");
+  };
+  take("calls", unpack_calls, events.calls);
+  take("clocks", unpack_round_trips, events.round_trips);
   return events;
 }
 
@@ -392,7 +414,22 @@ Credit read_credit(const Value& value, std::string& error) {
   MapReader in(value, "credit", error);
   Credit credit{static_cast<std::uint32_t>(in.integer("frames", 0, std::numeric_limits<std::uint32_t>::max()))};
   if (in.has("began")) credit.began = in.integer("began", kMinTime, kMaxTime);
+  if (in.has("clocks")) credit.compares_clocks = in.boolean("clocks");
   return credit;
+}
+
+AskTime read_ask(const Value& value, std::string& error) {
+  return {Nanoseconds(MapReader(value, "asktime", error).integer("asked", kMinTime, kMaxTime))};
+}
+
+TellTime read_tell(const Value& value, std::string& error) {
+  MapReader in(value, "telltime", error);
+  TellTime tell;
+  tell.asked = Nanoseconds(in.integer("asked", kMinTime, kMaxTime));
+  tell.heard = Nanoseconds(in.integer("heard", kMinTime, kMaxTime));
+  tell.told = Nanoseconds(in.integer("told", kMinTime, kMaxTime));
+  tell.reference = static_cast<std::uint32_t>(in.integer("reference", 0, std::numeric_limits<std::uint32_t>::max()));
+  return tell;
 }
 
 Refusal read_refusal(const Value& value, std::string& error) {
@@ -423,6 +460,10 @@ void read_body(FrameInPlace& read, std::string_view kind, const Value& value, st
     body = read_command(value, error);
   else if (kind == "record")
     body = Record{MapReader(value, "record", error).text("path", kMaxText)};
+  else if (kind == "asktime")
+    body = read_ask(value, error);
+  else if (kind == "telltime")
+    body = read_tell(value, error);
   else
     error = "frame of an unknown kind";
 }

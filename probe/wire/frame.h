@@ -94,6 +94,17 @@ struct Roster {
   friend bool operator==(const Roster&, const Roster&) = default;
 };
 
+/// A question for the time and its answer, as who asked has seen them; the four readings of NTP (RFC 5905, section 8).
+struct RoundTrip {
+  Nanoseconds asked{};          ///< Clock of the node that asked.
+  Nanoseconds heard{};          ///< Clock of the one who was asked: when the question came,
+  Nanoseconds told{};           ///< and when the answer went.
+  Nanoseconds back{};           ///< Clock of the node that asked.
+  std::uint32_t reference = 0;  ///< Whose clock was asked for; another number is another clock.
+  friend bool operator==(const RoundTrip&, const RoundTrip&) = default;
+};
+inline constexpr std::size_t kMaxRoundTrips = 64;  ///< Of an Events frame.
+
 /// What a rank has done in one function of MPI.
 struct FunctionSums {
   std::string name;  ///< "MPI_Send".
@@ -128,8 +139,10 @@ struct RankCalls {
 /// Events of many lanes since the frame before. `up_to`: every event of this node with time < up_to has been sent.
 struct Events {
   Nanoseconds up_to{};
-  std::vector<std::byte> blob;   ///< See codec.h.
-  std::vector<RankCalls> calls;  ///< Of ranks of which there is something new.
+  std::vector<std::byte> blob;     ///< See codec.h.
+  std::vector<RankCalls> calls{};  ///< Of ranks of which there is something new.
+  /// That ended since the frame before, in their order. At most kMaxRoundTrips.
+  std::vector<RoundTrip> round_trips{};
   friend bool operator==(const Events&, const Events&) = default;
 };
 
@@ -186,6 +199,8 @@ struct Credit {
   /// Wall clock (ns since 1970) when the session began. Said by the monitor that senders connect to, once it has learnt
   /// that from one of them, for the others.
   std::optional<std::int64_t> began = std::nullopt;
+  /// The monitor that senders connect to hears several nodes: each may ask it for the time (AskTime).
+  bool compares_clocks = false;
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 struct EndAck {
@@ -198,6 +213,20 @@ struct Refusal {
 /// First message of a sender that connects to a listening monitor; the monitor answers Attach.
 struct Hello {
   friend bool operator==(const Hello&, const Hello&) = default;
+};
+
+/// A sender that was told to compare clocks asks the monitor that it connects to for the time.
+struct AskTime {
+  Nanoseconds asked{};  ///< Node's clock.
+  friend bool operator==(const AskTime&, const AskTime&) = default;
+};
+/// The answer, at once.
+struct TellTime {
+  Nanoseconds asked{};  ///< As in the question.
+  Nanoseconds heard{};  ///< Clock of the one who answers, as the next.
+  Nanoseconds told{};
+  std::uint32_t reference = 0;  ///< Of that clock, as in RoundTrip.
+  friend bool operator==(const TellTime&, const TellTime&) = default;
 };
 
 /// Node name of a relay, which passes on the streams of a session's nodes over one connection. What it says for itself
@@ -215,7 +244,8 @@ struct Frame {
   std::string session;         ///< Both sides drop what belongs to another session.
   std::string node;            ///< Host name of the sender; empty in messages from a consumer.
   std::uint64_t sequence = 0;  ///< From 1, without gaps, for the sequenced kinds; 0 for the others.
-  std::variant<Roster, Events, Outcome, End, Attach, Credit, EndAck, Refusal, Hello, Command, Record> body;
+  std::variant<Roster, Events, Outcome, End, Attach, Credit, EndAck, Refusal, Hello, Command, Record, AskTime, TellTime>
+      body;
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 

@@ -75,7 +75,7 @@ TEST(Missing, NamesRanksThatNeverReportedAndThatNobodyAnnounced) {
   ASSERT_TRUE(timeline.apply_roster("a", roster(0, 8, 12)));
   timeline.mark_ended("a");
   const Missing missing = find_missing(timeline);
-  EXPECT_EQ(to_words(missing), "ranks 4-7 never reported, ranks 8-11 never announced");
+  EXPECT_EQ(to_words(missing), "a: 4 of 8 ranks never reported, ranks 8-11 never announced");
   EXPECT_FALSE(missing.has_all_since_start());
 }
 
@@ -132,7 +132,8 @@ TEST(Missing, IsToldInAFewWordsHoweverMuchItIs) {
   const Missing missing = find_missing(timeline);
   EXPECT_LE(missing.ranks.size(), 1000u);
   EXPECT_EQ(to_words(missing),
-            "node a silent since it announced itself, rank 0 never reported, rank 1 never announced and 49998 more");
+            "node a silent since it announced itself, a: 25000 of 25000 ranks never reported, rank 1 never announced "
+            "and 49499 more");
 }
 
 TEST(Missing, RemembersHolesThatTheLogHasForgotten) {

@@ -17,7 +17,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "monitor/cli/lesson.h"
+#include "monitor/cli/lessons/commands.h"
+#include "monitor/cli/lessons/play.h"
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
@@ -109,20 +110,19 @@ Cost cost_so_far(Nanoseconds now, const std::string& session, const term::Termin
 }
 
 int measure(Nanoseconds length, std::string& result) {
-  const auto path = find_lesson("memory-bound");
-  if (!path) return fail(path.error().message, 1);
-  const auto scenario = support::load_scenario(*path);
-  auto command = launcher_command(scenario->machine.ranks);
+  const auto play = lessons::load({.lesson = "memory-bound"});
+  if (!play) return fail(play.error().message, 1);
+  auto command = lessons::launcher_command(play->scenario.machine.ranks);
   if (!command) return fail(command.error().message, 1);
-  for (std::string& word : ring_command(*path, {"program.steps=1000000"}, kWarmUp + length + std::chrono::seconds(2)))
+  for (std::string& word :
+       lessons::ring_command(play->path, {"program.steps=1000000"}, kWarmUp + length + std::chrono::seconds(2)))
     command->push_back(std::move(word));
 
   auto session = host::Session::open(host::new_session_name("bench"), "");
   if (!session) return fail(session.error().message, 1);
   const std::string recording =
       fmt::format("{}/idlewave-bench-{}.iw", std::filesystem::temp_directory_path().string(), getpid());
-  Monitor monitor(session->take_link(),
-                  {.session = session->name(), .label = "bench", .lesson = lesson_panel(*scenario)});
+  Monitor monitor(session->take_link(), {.session = session->name(), .label = "bench", .lesson = play->course});
   if (const auto started = monitor.start_recording(recording, Nanoseconds{0}); !started)
     return fail(started.error().message, 1);
   if (const auto started =

@@ -358,6 +358,41 @@ TEST_F(ListeningTest, TellsEverySenderWhenTheSessionBeganAsTheFirstOneKnowsIt) {
   for (const outlet::Outlet* each : {&first, &second, &later}) EXPECT_EQ(each->told_beginning(), kBegan);
 }
 
+/// A clock that is far from ours.
+constexpr Nanoseconds kAhead = seconds(500'000);
+Nanoseconds far_clock() { return clock_now() + kAhead; }
+
+TEST_F(ListeningTest, IsAskedForTheTimeByEachOfSeveralNodesAndByNoneThatIsAlone) {
+  listen();
+  const auto node = [&](const std::string& name) -> outlet::Outlet& {
+    return sender({.session = kSession, .node = name, .connect = endpoint_, .node_clock = far_clock});
+  };
+  auto& first = node("n1");
+  first.send(roster_of(4));
+  turn_until([&] { return numbers_of(got_).size() == 1; });
+  const Nanoseconds limit = clock_now() + milliseconds(1500);  // Credits go once a second.
+  turn_until([&] { return clock_now() > limit; });
+  EXPECT_THAT(first.take_round_trips(), IsEmpty());
+  auto& second = node("n2");
+  second.send(roster_of(4));
+  std::map<outlet::Outlet*, wire::RoundTrip> told;
+  turn_until([&] {
+    for (outlet::Outlet* each : {&first, &second})
+      for (const wire::RoundTrip& trip : each->take_round_trips()) told.emplace(each, trip);
+    return told.size() == 2;
+  });
+  // Both clocks were read while the question was under way, and the two nodes have one clock: what lies between it and
+  // ours is more than one reading before the other, and less than one after it.
+  Nanoseconds least = Nanoseconds::min(), most = Nanoseconds::max();
+  for (const auto& [outlet, trip] : told) {
+    EXPECT_LE(trip.heard, trip.told);
+    EXPECT_EQ(trip.reference, told.begin()->second.reference);
+    least = std::max(least, trip.told - trip.back), most = std::min(most, trip.heard - trip.asked);
+  }
+  EXPECT_LE(least, most);
+  EXPECT_THAT(numbers_of(got_), SizeIs(2)) << "questions are no part of a stream";
+}
+
 TEST_F(LiveTest, DoesNotTellTheSenderThatItAttachesToWhenTheSessionBegan) {
   auto& outlet = sender();
   outlet.send(roster_that_says(1'700'000'000'000'000'000));

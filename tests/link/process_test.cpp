@@ -189,5 +189,62 @@ TEST_F(ProcessTest, AStoppedMonitorCostsTheSenderABoundedAmountOfMemoryAndSeesTh
   EXPECT_EQ(monitor.wait(), 0);
 }
 
+/// Looks on until it has had all frames of the sender but its end, or that as well. Some are slow, and some stop with the first one.
+int look_on(const std::string& endpoint, int number) {
+  auto link = link_to({.endpoint = endpoint, .role = wire::Role::kSpectator});
+  std::vector<Delivery> got;
+  const auto turn = [&] {
+    link->wait(milliseconds(20), -1);
+    if (number % 3 == 1) usleep(20'000);
+    link->receive(clock_now(), got);
+    if (number % 3 == 2 && !got.empty()) raise(SIGSTOP);
+  };
+  const bool came = run_until(turn, [&] { return got.size() >= kFrames - 1; });
+  return came && numbers_of(got) == up_to(got.size()) ? 0 : 1;
+}
+
+TEST_F(ProcessTest, ThirtyWhoLookOnAreOneStreamFromTheSenderThoughSomeAreSlowOrStopped) {
+  const std::string view = scratch_.ipc("v");
+  const LinePipe started;
+  std::vector<std::unique_ptr<Child>> viewers;
+  for (int i = 0; i < 30; ++i) viewers.push_back(std::make_unique<Child>([&, i] { return look_on(view, i); }));
+  Child sender([&] {
+    auto outlet = open_outlet({.session = kSession, .node = "n1", .connect = endpoint_});
+    int most = 0;
+    started.read();
+    for (std::uint64_t i = 1; i < kFrames; ++i) {
+      outlet->send(events(i));
+      outlet->serve(Nanoseconds(0));
+      most = std::max(most, outlet->consumers());
+    }
+    run_until([&] { outlet->serve(milliseconds(1)), most = std::max(most, outlet->consumers()); },
+              [&] { return outlet->consumers() == 1; });
+    return outlet->finish(seconds(30)) ? most : 100;
+  });
+  auto relay = open_outlet({.session = kSession, .node = wire::kRelayNode, .listen = view, .is_relay = true});
+  auto host = link_to({.endpoint = endpoint_, .listen = true});
+  std::size_t frames = 0;
+  const auto turn = [&] {
+    std::vector<Delivery> got;
+    host->wait(milliseconds(1), -1);
+    host->receive(clock_now(), got);
+    frames += got.size();
+    for (Delivery& delivery : got) relay->relay(std::move(delivery.bytes));
+    relay->serve(Nanoseconds(0));
+  };
+  ASSERT_TRUE(run_until(turn, [&] { return relay->consumers() == 30; }));
+  started.write("now");
+  ASSERT_TRUE(run_until(turn, [&] { return frames == kFrames; })) << frames << " frames, while ten viewers stand still";
+  const auto reads = [&](int number) { return number % 3 != 2; };
+  ASSERT_TRUE(run_until(turn, [&] {
+    int running = 0;
+    for (int i = 0; i < 30; ++i) running += reads(i) && viewers[std::size_t(i)]->running();
+    return running == 0;
+  }));
+  for (int i = 0; i < 30; ++i)
+    if (reads(i)) EXPECT_EQ(viewers[std::size_t(i)]->wait(), 0) << "viewer " << i;
+  EXPECT_EQ(sender.wait(), 1) << "so many consumers it had at most";
+}
+
 }  // namespace
 }  // namespace idlewave::link

@@ -1,6 +1,7 @@
 #pragma once
 // Random but valid things to put on the wire. A test prints its seed: `SCOPED_TRACE(seed)` shows which input failed.
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -148,7 +149,25 @@ inline Roster random_roster(Random& random) {
 inline Credit random_credit(Random& random) {
   Credit credit{static_cast<std::uint32_t>(random.any(32))};
   if (random.once_in(2)) credit.began = random.time().count();
+  credit.compares_clocks = random.once_in(2);
   return credit;
+}
+
+/// A later moment of the same clock, which may be the last one that there is.
+inline Nanoseconds random_later(Random& random, Nanoseconds from) {
+  const auto left = static_cast<std::uint64_t>(INT64_MAX) - static_cast<std::uint64_t>(from.count());
+  const std::uint64_t most = std::min(left, static_cast<std::uint64_t>(INT64_MAX));
+  return from + Nanoseconds(static_cast<std::int64_t>(std::min(random.any(63), most)));
+}
+
+inline std::vector<RoundTrip> random_round_trips(Random& random) {
+  std::vector<RoundTrip> trips(random.once_in(2) ? 0 : random.below(kMaxRoundTrips + 1));
+  for (RoundTrip& trip : trips) {
+    trip.asked = random.time(), trip.heard = random.time();
+    trip.told = random_later(random, trip.heard), trip.back = random_later(random, trip.asked);
+    trip.reference = static_cast<std::uint32_t>(random.any(32));
+  }
+  return trips;
 }
 
 inline Command random_command(Random& random) {
@@ -187,9 +206,12 @@ inline std::vector<RankCalls> random_calls(Random& random) {
 
 inline Frame random_frame(Random& random) {
   Frame frame{random.text(48), random.text(64), random.any(64), {}};
-  switch (random.below(11)) {
+  switch (random.below(13)) {
     case 0: frame.body = random_roster(random); break;
-    case 1: frame.body = Events{random.time(), random_bytes(random, random.below(300)), random_calls(random)}; break;
+    case 1:
+      frame.body = Events{random.time(), random_bytes(random, random.below(300)), random_calls(random),
+                          random_round_trips(random)};
+      break;
     case 2: frame.body = Outcome{random_command(random), random.time(), random.once_in(2), random.text(80)}; break;
     case 3: frame.body = End{}; break;
     case 4:
@@ -200,6 +222,10 @@ inline Frame random_frame(Random& random) {
     case 7: frame.body = Refusal{random.text(80)}; break;
     case 8: frame.body = Hello{}; break;
     case 9: frame.body = Record{random.text(80)}; break;
+    case 10: frame.body = AskTime{random.time()}; break;
+    case 11:
+      frame.body = TellTime{random.time(), random.time(), random.time(), static_cast<std::uint32_t>(random.any(32))};
+      break;
     default: frame.body = random_command(random); break;
   }
   return frame;

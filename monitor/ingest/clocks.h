@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "monitor/ingest/clock_fit.h"
+#include "probe/wire/frame.h"
+
+namespace idlewave::ingest {
+
+/// What is known of the clocks of a session's nodes, by what they tell in the order in which they told it. Session time
+/// runs as the clock of the monitor does that nodes ask for the time; it is set by the first trip of the node that came
+/// first, so that this one's clock is not off, and what was time 0 stays that. Where another monitor takes over, it is
+/// set anew so that the first who has asked that one goes on as before. One thread; memory for some hundred samples a
+/// node.
+class Clocks {
+ public:
+  /// What else is known of a node's clock, as long as it has not compared it: how far it is ahead by the wall clock.
+  void guess(const std::string& node, Nanoseconds offset) {
+    if (first_.empty()) first_ = node;
+    nodes_[node].told.knots = {{{}, offset}};
+  }
+  /// What is known of the node's clock now, if that is something else than what was returned before, by more than an eighth of
+  /// how far that may be off: a moment of the session should not be another one with every sample.
+  std::optional<timeline::ClockCurve> take(const std::string& node, std::span<const wire::RoundTrip> trips);
+  /// Nothing follows from this node: the same, however little it is.
+  std::optional<timeline::ClockCurve> settle(const std::string& node);
+
+ private:
+  struct Node {
+    Nanoseconds begin{};               ///< Of the first interval.
+    std::vector<ClockSample> samples;  ///< The shortest trip of each interval, ascending.
+    Nanoseconds interval = std::chrono::seconds(1);
+    timeline::ClockCurve told;
+  };
+
+  bool knows(const std::string& name, const Node& node, const wire::RoundTrip& trip);
+  std::optional<ClockSample> sample_of(const wire::RoundTrip& trip) const;
+  static bool keep(Node& node, const ClockSample& sample);
+  static std::optional<timeline::ClockCurve> news(Node& node, Nanoseconds worth_telling);
+
+  std::map<std::string, Node> nodes_;
+  std::string first_;                           ///< Node that came first.
+  int without_it_ = 0;                          ///< Trips of others, as long as that has told none.
+  std::map<std::uint32_t, Nanoseconds> ahead_;  ///< How far the clocks that were asked for are ahead of the session's.
+};
+
+}  // namespace idlewave::ingest
