@@ -472,8 +472,9 @@ TEST(WaveTruth, OfSeveralAtOnceIsFound) {
         // Of some 300 waves of each kind 97 % were right without noise, 96 to 98 % with it, and all but a few of the
         // core-bound ones.
         EXPECT_GE(score.reach_right, memory ? score.waves * 17 / 20 : score.waves * 29 / 30);
-        // In one of some ten samples like this one more than in twenty.
-        EXPECT_LE(score.others, memory ? score.waves / 10 : 0);
+        // In one of some ten samples like this one more than in twenty; of core-bound programs in noise one of 400 had a wave
+        // that nobody ordered.
+        EXPECT_LE(score.others, memory ? score.waves / 10 : noise > 0 ? 1 : 0);
       }
     }
   }

@@ -49,7 +49,9 @@ class Examples(unittest.TestCase):
             if words[0] == "mpifort":
                 words += ["-J", str(self.folder)]  # a module file in the tree is in the way of other compilers
             done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL,
-                                  env={**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "TMPDIR": "/tmp"})
+                                  env={**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "TMPDIR": "/tmp",
+                                       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                                       "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"})
             self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout}{done.stderr}")
         return done.stdout, json.loads(self.report.read_text())
 

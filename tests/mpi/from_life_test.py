@@ -21,7 +21,9 @@ class FromLife(unittest.TestCase):
 
     def call(self, *words):
         done = subprocess.run([BIN / "idlewave", *words], capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "TMPDIR": "/tmp"})
+                              env={**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "TMPDIR": "/tmp",
+                                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"})
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
