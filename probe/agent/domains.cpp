@@ -52,7 +52,8 @@ Domains::Placement Domains::find_place(const Resident& resident, Nanoseconds now
   if (said >= 0 && is_virtual) return {said, false, true};
   const auto known = places_.find(resident.rank());
   if (said < 0 && known != places_.end() && known->second.domain >= 0) return known->second;
-  if (said < 0 && now - resident.joined_at() < kTimeToSay) return {};
+  // One that has stopped says no more, and its process is mostly still there.
+  if (said < 0 && !resident.is_over() && now - resident.joined_at() < kTimeToSay) return {};
   const Topology& machine = topology(now);
   if (said >= 0) return {said, false, false};
   const Topology::Place found = machine.place_of(resident.pid());

@@ -128,18 +128,18 @@ class Slurm(unittest.TestCase):
 
 class Nodes(Slurm):
     def test_all_are_seen_with_open_mpi(self):
-        self.check_seen_whole("srun", "--mpi=pmix", f"-N{NODES}", f"-n{RANKS}", self.program("halo.openmpi"), "60", "1")
+        self.check_seen_whole("srun", "--mpi=pmix", f"-N{NODES}", f"-n{RANKS}", self.program("halo.openmpi"), "200", "1")
 
     def test_all_are_seen_with_mpich(self):
-        self.check_seen_whole("srun", "--mpi=pmi2", f"-N{NODES}", f"-n{RANKS}", self.program("halo.mpich"), "60", "1")
+        self.check_seen_whole("srun", "--mpi=pmi2", f"-N{NODES}", f"-n{RANKS}", self.program("halo.mpich"), "200", "1")
 
     def test_all_are_seen_in_a_job_under_mpirun(self):
-        self.wait_for_end(self.start_job("mpirun.openmpi", self.program("halo.openmpi"), "60", "1"))
+        self.wait_for_end(self.start_job("mpirun.openmpi", self.program("halo.openmpi"), "200", "1"))
         self.assertIn("code 0", self.output())
         self.assertEqual(self.idlewave("info", "--check", "s.iw").returncode, 0, self.output())
 
     def test_hydra_gives_ranks_the_environment_of_another_node(self):
-        self.wait_for_end(self.start_job("mpiexec.mpich", "-localhost", "127.0.0.1", self.program("halo.mpich"), "60", "1"))
+        self.wait_for_end(self.start_job("mpiexec.mpich", "-localhost", "127.0.0.1", self.program("halo.mpich"), "200", "1"))
         self.assertIn("code 0", self.output())
         self.assertEqual(self.idlewave("info", "--check", "s.iw").returncode, 0, self.output())
 
