@@ -69,8 +69,8 @@ std::string out_of_lockstep(const DomainStates& states, int domains, Nanoseconds
     ++others;
   }
   if (first < 0) return "";
-  const std::string more = others > 0 ? fmt::format(" (nor {} more)", others) : "";
-  return fmt::format("Socket {}{} is not in lockstep", first, more);
+  const std::string more = others > 0 ? fmt::format(", nor {} {} more", others == 1 ? "is" : "are", others) : "";
+  return fmt::format("Socket {} is not in lockstep{}", first, more);
 }
 
 /// Standard error of the mean over parts of a window.

@@ -204,7 +204,8 @@ TEST(Tutor, WarnsOfABrokenPremiseAndRemembersIt) {
   EXPECT_THAT(desk.tutor().broken_premise(), HasSubstr("is not in lockstep"));
   desk.hold(5, milliseconds(60));
   desk.wait_until(Stage::kSaid);
-  EXPECT_THAT(desk.tutor().words(), HasSubstr("is not in lockstep, so this need not be the work of the delay"));
+  EXPECT_THAT(desk.tutor().words(),
+              HasSubstr("is not in lockstep, nor is 1 more, so this need not be the work of the delay"));
 }
 
 TEST(Tutor, SetsTheCursorAndTheDelayOfThePage) {
