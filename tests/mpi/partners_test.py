@@ -14,7 +14,8 @@ BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
 # MPICH's ranks never leave the processor to others.
 RANKS = {"openmpi": 6, "mpich": 4}
-STEPS = 160
+# MPICH polls: where ranks outnumber cores each message takes a turn of the scheduler.
+STEPS = {"openmpi": 160, "mpich": 60}
 PATIENCE = 240
 
 
@@ -48,21 +49,21 @@ class Partners(Watched):
         self.assertEqual(shown.returncode, 0, shown.stderr)
         return shown.stdout.split("\n")[:-1]
 
-    def said(self, mpi, mode, steps=STEPS):
+    def said(self, mpi, mode, steps):
         """What the program knows as well."""
         said = self.said_by(mpi, PROGRAMS / f"partners.{mpi}", mode, str(steps))
         return [(self.known / str(rank)).read_text().rstrip("\n") for rank in range(RANKS[mpi])], said
 
-    def check(self, mpi, modes):
+    def check(self, mpi, modes, steps=None):
         for mode in modes:
             with self.subTest(mode=mode):
-                known, said = self.said(mpi, mode)
+                known, said = self.said(mpi, mode, steps or STEPS[mpi])
                 self.assertEqual(len(said), RANKS[mpi])
                 for rank in range(RANKS[mpi]):
                     self.assertIn(said[rank], self.rotations(known[rank]), f"rank {rank}")
                     self.assertNotEqual(known[rank], "")
 
-    def check_nothing_is_said(self, mpi, modes, steps=STEPS):
+    def check_nothing_is_said(self, mpi, modes, steps):
         for mode in modes:
             with self.subTest(mode=mode):
                 self.assertEqual(self.said(mpi, mode, steps)[1], [""] * RANKS[mpi])
@@ -100,8 +101,8 @@ class Partners(Watched):
         self.check(mpi, ["one-by-one", "asking", "anybody"])
 
     def unknown(self, mpi):
-        self.check_nothing_is_said(mpi, ["anybody-ignored", "cancelled", "two-sides", "started-early"])
-        self.check_nothing_is_said(mpi, ["crowd"], 40)
+        self.check_nothing_is_said(mpi, ["anybody-ignored", "cancelled", "two-sides", "started-early"], STEPS[mpi])
+        self.check_nothing_is_said(mpi, ["crowd"], STEPS[mpi] // 4)
 
     def test_of_messages_open_mpi(self):
         self.messages("openmpi")
@@ -149,7 +150,7 @@ class Partners(Watched):
         self.check("openmpi", ["turns"])
 
     def test_that_change_from_step_to_step_mpich(self):
-        self.check("mpich", ["turns"])
+        self.check("mpich", ["turns"], STEPS["openmpi"])  # of long cycles
 
     def test_that_are_not_certain_are_not_said_open_mpi(self):
         self.unknown("openmpi")

@@ -10,7 +10,7 @@ using wire::PairSums;
 using wire::RankCalls;
 
 constexpr std::uint64_t kPlenty = 1 << 20;
-constexpr wire::Rank kRanks = 8;
+constexpr wire::Rank kCallers = 8;
 
 FunctionSums sends(std::uint64_t calls, std::int64_t time_ns, std::int64_t longest_ns) {
   return {"MPI_Send", calls, 10 * calls, 0, wire::Nanoseconds(time_ns), wire::Nanoseconds(longest_ns)};
@@ -24,24 +24,24 @@ TEST(CallLog, HasWhatAProcessToldLast) {
   CallLog log(kPlenty);
   EXPECT_TRUE(log.empty());
   EXPECT_EQ(log.of(2), nullptr);
-  log.set(of_process(100, sends(3, 30, 20), {{1, 3, 30}}), kRanks);
+  log.set(of_process(100, sends(3, 30, 20), {{1, 3, 30}}), kCallers);
   const RankCalls latest = of_process(100, sends(5, 60, 20), {{1, 4, 40}, {3, 1, 10}});
-  log.set(latest, kRanks);
+  log.set(latest, kCallers);
   ASSERT_NE(log.of(2), nullptr);
   EXPECT_EQ(*log.of(2), latest);
 }
 
 TEST(CallLog, AddsUpTheProcessesThatWereOneRank) {
   CallLog log(kPlenty);
-  log.set(of_process(100, sends(3, 30, 20), {{1, 3, 30}}), kRanks);
-  for (const std::uint64_t calls : {1, 4}) log.set(of_process(200, sends(calls, 8, 5), {{3, calls, 40}}), kRanks);
-  log.set(of_process(300, sends(1, 50, 50), {{1, 1, 10}}), kRanks);
+  log.set(of_process(100, sends(3, 30, 20), {{1, 3, 30}}), kCallers);
+  for (const std::uint64_t calls : {1, 4}) log.set(of_process(200, sends(calls, 8, 5), {{3, calls, 40}}), kCallers);
+  log.set(of_process(300, sends(1, 50, 50), {{1, 1, 10}}), kCallers);
   EXPECT_EQ(*log.of(2), of_process(300, sends(8, 88, 50), {{1, 4, 40}, {3, 4, 40}}));
 }
 
 TEST(CallLog, CountsReceiversThatNobodyIsAmongTheOthers) {
   CallLog log(kPlenty);
-  log.set(of_process(100, sends(3, 30, 20), {{1, 1, 10}, {8, 1, 20}, {4'000'000, 1, 30}}), kRanks);
+  log.set(of_process(100, sends(3, 30, 20), {{1, 1, 10}, {8, 1, 20}, {4'000'000, 1, 30}}), kCallers);
   EXPECT_EQ(log.of(2)->pairs, (std::vector<PairSums>{{1, 1, 10}}));
   EXPECT_EQ(log.of(2)->other_messages, 2u);
   EXPECT_EQ(log.of(2)->other_bytes, 50u);
@@ -71,7 +71,7 @@ TEST(CallLog, GivesUpReceiversAndThenRanksWhereThereIsNoRoom) {
 TEST(CallLog, CutsSumsOfTimeThatAreTooLongToBe) {
   CallLog log(kPlenty);
   const std::int64_t forever = std::numeric_limits<std::int64_t>::max();
-  for (const std::int32_t pid : {100, 200, 300}) log.set(of_process(pid, sends(1, forever, forever), {}), kRanks);
+  for (const std::int32_t pid : {100, 200, 300}) log.set(of_process(pid, sends(1, forever, forever), {}), kCallers);
   EXPECT_EQ(log.of(2)->functions[0].time.count(), forever);
 }
 
