@@ -59,6 +59,13 @@ class Band {
   std::vector<double> main_, next_, far_, right_;
 };
 
+constexpr double kMost = 1LL << 58;  ///< Any offset, and any error of one.
+
+/// What hostile samples, far apart and all but certain, make of rounding is no number.
+Nanoseconds bounded(double offset) {
+  return std::isfinite(offset) ? Nanoseconds(std::llround(std::clamp(offset, -kMost, kMost))) : Nanoseconds(0);
+}
+
 /// A clock that jumps is followed as fast as session time may be bent.
 void limit_slopes(std::vector<ClockKnot>& knots, Nanoseconds spacing) {
   const Nanoseconds most(std::int64_t(ClockCurve::kSteepest * count(spacing)));
@@ -99,8 +106,7 @@ ClockCurve fit_clock(std::span<const ClockSample> samples, Nanoseconds spacing) 
     band.add(i, std::array{1.0, -2.0, 1.0}, 0, 1 / (kStraying * length * length * length));
   ClockCurve curve{{}, {}};
   for (const double offset : band.solve())
-    curve.knots.push_back(
-        {first.at + spacing * std::int64_t(curve.knots.size()), first.offset + Nanoseconds(std::llround(offset))});
+    curve.knots.push_back({first.at + spacing * std::int64_t(curve.knots.size()), first.offset + bounded(offset)});
   limit_slopes(curve.knots, spacing);
   return curve;
 }
@@ -123,7 +129,7 @@ Nanoseconds error_of(const ClockCurve& curve, std::span<const ClockSample> sampl
   double most = std::max(off.front(), off.back()) + doubt * count(kBeyond);
   // Between two samples both of them tell, the nearer one more.
   for (std::size_t i = 1; i < off.size(); ++i) most = std::max(most, (off[i - 1] + off[i] + between(i)) / 2);
-  return Nanoseconds(std::llround(std::ceil(most)));
+  return Nanoseconds(std::llround(std::ceil(most < kMost ? most : kMost)));
 }
 
 }  // namespace idlewave::ingest
