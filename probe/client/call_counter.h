@@ -30,7 +30,8 @@ class CallCounter {
   /// A message to `receiver`; one below 0 is not a rank of the program.
   void count_message(wire::Rank receiver, std::int64_t bytes) {
     std::uint32_t place = shm::CallBook::home_of(receiver);
-    while (receiver >= 0) {
+    // Bounded, whatever somebody else may have written there.
+    for (std::uint32_t looks = 0; receiver >= 0 && looks < shm::kCallPairs; ++looks) {
       shm::CallBook::Pair& pair = book_->pair[place];
       const std::int32_t taken_by = pair.taken_by.load(kRelaxed);
       if (taken_by == receiver + 1) return add_message(pair.messages, pair.bytes, bytes);

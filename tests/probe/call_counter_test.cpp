@@ -84,5 +84,12 @@ TEST_F(CallCounterTest, CountsEveryMessageForItsReceiverOrAmongTheOthers) {
   EXPECT_EQ(book_->other_bytes.load(), others.second);
 }
 
+TEST_F(CallCounterTest, EndsItsSearchWhateverStandsInTheMemoryThatOthersCanWrite) {
+  for (CallBook::Pair& pair : book_->pair) pair.taken_by = 5'000'000;
+  counter_.count_message(7, 30);
+  EXPECT_EQ(book_->other_messages.load(), 1u);
+  EXPECT_EQ(book_->other_bytes.load(), 30u);
+}
+
 }  // namespace
 }  // namespace idlewave::client
