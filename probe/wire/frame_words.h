@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Frame
     "roster",  "events", "outcome", "end",    "attach",  "credit",  "endack",
     "refusal", "hello",  "command", "record", "asktime", "telltime"};
 // In the order of Command::order.
-inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Command::order)>> kOrders = {"delay", "noise",
-                                                                                                 "clear", "unknown"};
+inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Command::order)>> kOrders = {
+    "delay", "noise", "clear", "unknown"};
 
 }  // namespace idlewave::wire
