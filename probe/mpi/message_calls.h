@@ -43,6 +43,9 @@ constexpr int completed_by(Call call) {
              : -1;
 }
 
+/// That somebody waits for later.
+constexpr bool starts_a_request(Call call) { return completed_by(call) < 0 && place_of(call, "request") >= 0; }
+
 template <Call call, Form form>
 Peer peer_at(const Word* words, int place) {
   constexpr int comm = place_of(call, "comm");

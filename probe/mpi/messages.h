@@ -57,15 +57,15 @@ class Messages {
     RequestTable::Request* const request = i < saved_ ? requests_.find(handles_[i]) : nullptr;
     if (request != nullptr) [[likely]]
       return complete(*request, status);
-    if (may_be_blind_ || i >= saved_ || other_threads_.load(std::memory_order_relaxed)) complete_unknown(i);
+    if (may_be_blind_ || i >= saved_ || others_start_.load(std::memory_order_relaxed)) complete_unknown(i);
   }
   /// In an array of statuses, or of one; null where the program wants none.
   const void* status_at(Word statuses, int i, bool is_fortran) const;
 
   /// A step begins.
   void step(wire::Step number);
-  /// Another thread has called MPI: it may start what this one waits for.
-  void note_other_thread() { other_threads_.store(true, std::memory_order_relaxed); }
+  /// Another thread has called MPI, or a signal handler within a call: what is waited for may have been started there.
+  void note_unseen_start() { others_start_.store(true, std::memory_order_relaxed); }
 
  private:
   static constexpr int kMostSaved = 4096;  ///< Requests of one call.
@@ -94,7 +94,7 @@ class Messages {
   int saved_ = 0;
   bool sends_have_waited_ = false;
   bool may_be_blind_ = false;  ///< Some requests found no room.
-  std::atomic<bool> other_threads_{false};
+  std::atomic<bool> others_start_{false};
   EagerLimits limits_;
   RequestTable requests_;
   WaitLearner learner_;

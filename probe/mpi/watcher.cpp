@@ -66,6 +66,13 @@ void step(wire::Step number) {
   idlewave_step_(number);
 }
 
+/// Once alone is what programs say to switch a profiler on.
+void begin_step_by_word() {
+  if (++steps.words == 1 && steps.next > 0) return;
+  if (steps.words > 1) steps.source = StepSource::kProgram;
+  step(steps.next++);
+}
+
 /// A tool of the kind that takes calls and hands them on by their names for tools may be part of the program. Null: no
 /// call is hidden from us. Takes some milliseconds, as it asks the linker for every name.
 const char* hidden_call() {
@@ -117,13 +124,13 @@ void begin(const void* caller) {
 }
 
 void end() {
-  if (watch.reporter.load(std::memory_order_relaxed) != __builtin_thread_pointer()) return;
+  if (!is_reporting()) return;
   be_silent();
   idlewave_stop();
 }
 
 void note_unseen_thread() {
-  messages.note_other_thread();
+  messages.note_unseen_start();
   if (!thread_is_noted.exchange(true))
     note(
         "calls of other threads than the one that called MPI_Init are not seen, and a rank that waits in one is shown "
@@ -134,12 +141,10 @@ void note_session() {
   if (!was_begun.load()) note("what a program does in an MPI session, without MPI_Init, is not seen");
 }
 
-void control(int level) {
-  if (level != 1 || watch.reporter.load(std::memory_order_relaxed) != __builtin_thread_pointer()) return;
-  // Once alone is what programs say to switch a profiler on.
-  if (++steps.words == 1 && steps.next > 0) return;
-  if (steps.words > 1) steps.source = StepSource::kProgram;
-  step(steps.next++);
+void control(int level, const void* frame) {
+  if (level != 1 || !is_reporting() || !take_turn(frame)) return;
+  begin_step_by_word();
+  end_turn();
 }
 
 }  // namespace idlewave::mpi

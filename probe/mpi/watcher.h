@@ -3,7 +3,7 @@
 //
 // Of the thread that called MPI_Init, between MPI_Init and MPI_Finalize, every call is a phase, and what lies between
 // two of them is computing. Another thread's calls are passed on and not seen, which is said once. A call that the
-// library makes within a call counts with that.
+// library, or a signal handler, makes within a call counts with that.
 
 #include <idlewave/probe.h>
 
@@ -20,8 +20,9 @@ namespace idlewave::mpi {
 struct Watch {
   std::atomic<const void*> reporter{nullptr};  ///< Thread pointer; null while nothing is reported.
   /// Frame of the wrapper that goes on; null: none. One that lies deeper in the stack than a new call's was left by
-  /// longjmp or an exception from an error handler.
-  const void* inside = nullptr;
+  /// longjmp or an exception from an error handler. Set for as long as anything of the rank's is written, so that a
+  /// signal handler which calls MPI at that moment finds it taken.
+  std::atomic<const void*> inside{nullptr};
   CallSums sums;
 };
 [[gnu::visibility("hidden")]] extern constinit Watch watch;
@@ -32,6 +33,19 @@ inline bool is_reporting() { return watch.reporter.load(std::memory_order_relaxe
 /// Not a thread that reports.
 void note_unseen_thread();
 
+/// The wrapper with that frame is the one that notes, on the thread that reports. False: it was called within another
+/// one, by the library or by a signal handler, and counts with that.
+inline bool take_turn(const void* frame) {
+  if (frame < watch.inside.load(std::memory_order_relaxed)) return false;
+  watch.inside.store(frame, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return true;
+}
+inline void end_turn() {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  watch.inside.store(nullptr, std::memory_order_relaxed);
+}
+
 /// A call begins that is shown as `phase`. False: it is not to be shown, and leave() must not be called.
 inline bool enter(Call call, int phase, const void* frame) {
   const void* reporter = watch.reporter.load(std::memory_order_relaxed);
@@ -40,11 +54,12 @@ inline bool enter(Call call, int phase, const void* frame) {
       note_unseen_thread();
     return false;
   }
-  if (frame < watch.inside) return false;
+  if (!take_turn(frame)) return false;
   const auto now = client::switch_at(phase);
-  if (!now) [[unlikely]]
+  if (!now) [[unlikely]] {
+    end_turn();
     return false;
-  watch.inside = frame;
+  }
   watch.sums.open(call, *now);
   return true;
 }
@@ -55,10 +70,10 @@ void look_for_step(Call call, const void* place);
 /// The call that enter() has shown is over; `bytes`: that it had MPI carry, or kUnknownBytes.
 template <int phase>
 inline void leave(Call call, const void* place, std::int64_t bytes) {
-  watch.inside = nullptr;
   if constexpr (phase == IDLEWAVE_WAIT) look_for_step(call, place);
   const auto now = client::switch_at(IDLEWAVE_COMPUTE);
   if (now) watch.sums.close(*now, bytes);
+  end_turn();
 }
 
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
@@ -67,7 +82,7 @@ void begin(const void* caller);
 void end();
 /// MPI_Session_init.
 void note_session();
-/// MPI_Pcontrol. Level 1: a step begins, by the program's own word.
-void control(int level);
+/// MPI_Pcontrol. Level 1: a step begins, by the program's own word. `frame`: of the wrapper.
+void control(int level, const void* frame);
 
 }  // namespace idlewave::mpi

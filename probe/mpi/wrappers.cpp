@@ -73,7 +73,11 @@ struct Shown<Word(Words...)> {
   [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
     if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
-    if (!enter(call, phase, __builtin_frame_address(0))) return next(words...);
+    if (!enter(call, phase, __builtin_frame_address(0))) {
+      if constexpr (starts_a_request(call))
+        if (is_reporting()) messages.note_unseen_start();
+      return next(words...);
+    }
     const Word all[] = {words...};
     note_before<call, form>(all);
     const Word result = next(words...);
@@ -88,7 +92,13 @@ struct Shown<Word(Words...)> {
   [[gnu::noinline]] static Word note(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
     const Word result = next_of(wrapped, caller)(words...);
     const Word all[] = {words...};
-    if (is_reporting()) note_after<call, form, false>(all, result, kUnknownBytes);
+    if (!is_reporting()) return result;
+    if (!take_turn(__builtin_frame_address(0))) {
+      messages.note_unseen_start();
+      return result;
+    }
+    note_after<call, form, false>(all, result, kUnknownBytes);
+    end_turn();
     return result;
   }
 };
@@ -135,7 +145,8 @@ using namespace idlewave::mpi;
 #define WRAP_SESSION(...) WRAP_BEHIND(note_session(), __VA_ARGS__)
 #define WRAP_FORGET(...) WRAP_BEHIND(handles.forget(), __VA_ARGS__)
 #define WRAP_FINALIZE(...) WRAP_BEHIND(end(), __VA_ARGS__)
-#define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0)), __VA_ARGS__)
-#define WRAP_PCONTROL_FORTRAN(...) WRAP_BEHIND(control(*reinterpret_cast<const int*>(a0)), __VA_ARGS__)
+#define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0), __builtin_frame_address(0)), __VA_ARGS__)
+#define WRAP_PCONTROL_FORTRAN(...) \
+  WRAP_BEHIND(control(*reinterpret_cast<const int*>(a0), __builtin_frame_address(0)), __VA_ARGS__)
 
 #include "probe/mpi/wrappers.inc"
