@@ -135,7 +135,6 @@ bool start(int rank, int size) {
   if (!probe.membership.join(settings, rank, size)) return false;
   attach_parts();
   pthread_atfork(nullptr, nullptr, switch_off);
-  atexit(idlewave_stop);
   probe.lane.start();
   switch_on();
   return true;
@@ -168,6 +167,9 @@ void pass_gates(wire::Phase phase) {
   pass_gates(checked);
   probe.lane.switch_to(checked);
 }
+
+/// What exit() runs last: after the program's own handlers, which may still have something to do.
+[[gnu::destructor]] void stop_at_exit() { idlewave_stop(); }
 
 double bandwidth_or_none(double bytes_per_second) { return bytes_per_second > 0 ? bytes_per_second : 0; }
 
