@@ -103,6 +103,25 @@ void read_command_line(char (&out)[size]) {
 
 }  // namespace
 
+/// Not in core files of the host.
+bool Membership::Part::map(int fd, std::size_t offset, std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t before = offset % page;
+  void* memory =
+      mmap(nullptr, before + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset - before));
+  if (memory == MAP_FAILED) return false;
+  madvise(memory, before + bytes, MADV_DONTDUMP);
+  memory_ = memory;
+  bytes_ = before + bytes;
+  at_ = static_cast<std::byte*>(memory) + before;
+  return true;
+}
+
+void Membership::Part::unmap() {
+  if (memory_ != nullptr) munmap(memory_, bytes_);
+  memory_ = at_ = nullptr;
+}
+
 bool Membership::join(const Settings& settings, wire::Rank rank, wire::Rank world_size) {
   const Deadline deadline(kPatienceMs);
   if (!wire::make_session_directory(settings.session)) return false;
@@ -111,8 +130,7 @@ bool Membership::join(const Settings& settings, wire::Rank rank, wire::Rank worl
     if (!find_or_start_agent(settings, deadline, agent)) return false;
     const Answer answer = knock(agent, rank, world_size);
     if (answer == Answer::kJoined) return true;
-    if (answer == Answer::kRefused)
-      return fail(settings, "the agent's memory can't be opened, is another version's, or has no slot left (--slots)");
+    if (answer == Answer::kRefused) return fail(settings, refusal_);
     drop_record(settings.session, agent);
   }
   return fail(settings, "the agent was ending each time");
@@ -123,6 +141,7 @@ Membership::Answer Membership::knock(const wire::AgentRecord& agent, wire::Rank 
   const Deadline deadline(kClosedPatienceMs);
   do {
     const int memory = open_memory(agent);
+    refusal_ = "the agent's memory can't be opened or mapped";
     if (memory < 0) return wire::is_alive(agent) ? Answer::kRefused : Answer::kClosed;
     const Answer answer = enter(memory, rank, world_size);
     close(memory);
@@ -132,11 +151,11 @@ Membership::Answer Membership::knock(const wire::AgentRecord& agent, wire::Rank 
 }
 
 Membership::Answer Membership::enter(int memory_fd, wire::Rank rank, wire::Rank world_size) {
-  if (!map(memory_fd)) return Answer::kRefused;
+  if (!map_header(memory_fd)) return Answer::kRefused;
   Answer answer = Answer::kClosed;
-  if (header().open.load() == 1) answer = claim_slot() ? Answer::kJoined : Answer::kRefused;
+  if (header().open.load() == 1) answer = claim_slot(memory_fd) ? Answer::kJoined : Answer::kRefused;
   if (answer == Answer::kJoined && header().open.load() != 1) {
-    slot_->state.store(shm::SlotState::kFree);
+    slot().state.store(shm::SlotState::kFree);
     answer = Answer::kClosed;
   }
   if (answer != Answer::kJoined) {
@@ -148,40 +167,38 @@ Membership::Answer Membership::enter(int memory_fd, wire::Rank rank, wire::Rank 
   return answer;
 }
 
-bool Membership::map(int memory_fd) {
+bool Membership::map_header(int memory_fd) {
   struct stat status;
   if (!keeps_its_size(memory_fd) || fstat(memory_fd, &status) != 0 ||
-      status.st_size < static_cast<off_t>(sizeof(shm::Header)))
+      status.st_size < static_cast<off_t>(sizeof(shm::Header)) || !header_.map(memory_fd, 0, sizeof(shm::Header)))
     return false;
-  bytes_ = static_cast<std::size_t>(status.st_size);
-  memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
-  if (memory_ == MAP_FAILED) return false;
   slots_ = header().slots;
   ring_events_ = header().ring_events;
   const bool is_ours = header().magic == shm::kMagic && header().version == shm::kLayoutVersion;
-  if (is_ours && is_possible(slots_, ring_events_, bytes_)) {
-    madvise(memory_, bytes_, MADV_DONTDUMP);  // A core file of the host need not hold the rings of the whole node.
-    return true;
-  }
+  if (is_ours && is_possible(slots_, ring_events_, static_cast<std::size_t>(status.st_size))) return true;
+  refusal_ = "the agent is of another version of idlewave; IDLEWAVE_AGENT can name one of the ranks' version";
   unmap();
   return false;
 }
 
 void Membership::unmap() {
-  munmap(memory_, bytes_);
-  memory_ = nullptr;
-  slot_ = nullptr;
+  for (Part* part : {&header_, &slot_, &ring_}) part->unmap();
 }
 
-bool Membership::claim_slot() {
+/// The first that is free. Its ring comes along, or the slot is given back.
+bool Membership::claim_slot(int memory_fd) {
   for (std::uint32_t i = 0; i < slots_; ++i) {
-    shm::Slot& slot = shm::slot_at(memory_, i);
+    if (!slot_.map(memory_fd, shm::slot_offset(i), sizeof(shm::Slot))) return false;
     shm::SlotState free = shm::SlotState::kFree;
-    if (!slot.state.compare_exchange_strong(free, shm::SlotState::kClaimed)) continue;
-    slot_ = &slot;
-    index_ = i;
-    return true;
+    if (!slot().state.compare_exchange_strong(free, shm::SlotState::kClaimed)) {
+      slot_.unmap();
+      continue;
+    }
+    if (ring_.map(memory_fd, shm::ring_offset(slots_, ring_events_, i), shm::ring_stride(ring_events_))) return true;
+    slot().state.store(shm::SlotState::kFree);
+    return false;
   }
+  refusal_ = "the agent has no slot left for it (--slots)";
   return false;
 }
 
@@ -192,7 +209,7 @@ void Membership::touch_ring() {
 }
 
 void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
-  shm::Slot& slot = *slot_;
+  shm::Slot& slot = this->slot();
   slot.pid = getpid();
   slot.process_start = wire::process_start_time(slot.pid);
   slot.rank = rank;
@@ -216,7 +233,7 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
 }
 
 void Membership::leave() {
-  slot_->state.store(shm::SlotState::kStopped, std::memory_order_release);
+  slot().state.store(shm::SlotState::kStopped, std::memory_order_release);
   unmap();
 }
 

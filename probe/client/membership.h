@@ -23,29 +23,41 @@ class Membership {
   /// Says that the ring gets no more events, and lets go of the memory.
   void leave();
 
-  shm::Slot& slot() const { return *slot_; }
-  wire::Event* ring() const { return shm::ring_at(memory_, slots_, ring_events_, index_); }
+  shm::Slot& slot() const { return *static_cast<shm::Slot*>(slot_.at()); }
+  wire::Event* ring() const { return static_cast<wire::Event*>(ring_.at()); }
   std::uint32_t ring_events() const { return ring_events_; }
-  const shm::Header& header() const { return *static_cast<shm::Header*>(memory_); }
+  const shm::Header& header() const { return *static_cast<shm::Header*>(header_.at()); }
 
  private:
   enum class Answer { kJoined, kClosed, kRefused };
 
+  /// Some bytes of the segment. All of it would be hundreds of megabytes of the host's address space, which may be
+  /// limited.
+  class Part {
+   public:
+    bool map(int fd, std::size_t offset, std::size_t bytes);
+    void unmap();
+    void* at() const { return at_; }
+
+   private:
+    void* memory_ = nullptr;  ///< Whole pages.
+    std::size_t bytes_ = 0;
+    void* at_ = nullptr;
+  };
+
   Answer enter(int memory_fd, wire::Rank rank, wire::Rank world_size);
-  bool map(int memory_fd);
+  bool map_header(int memory_fd);
   void unmap();
-  bool claim_slot();
+  bool claim_slot(int memory_fd);
   void fill_slot(wire::Rank rank, wire::Rank world_size);
   void touch_ring();
   Answer knock(const wire::AgentRecord& agent, wire::Rank rank, wire::Rank world_size);
 
-  void* memory_ = nullptr;
-  std::size_t bytes_ = 0;
+  Part header_, slot_, ring_;
+  const char* refusal_ = "";  ///< Why the agent that was asked last can't be joined.
   // As they were when they were checked.
   std::uint32_t slots_ = 0;
   std::uint32_t ring_events_ = 0;
-  shm::Slot* slot_ = nullptr;
-  std::uint32_t index_ = 0;
 };
 
 }  // namespace idlewave::client

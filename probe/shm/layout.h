@@ -164,17 +164,20 @@ constexpr std::size_t rings_offset(std::uint32_t slots) { return slots_offset() 
 constexpr std::size_t ring_stride(std::uint32_t ring_events) {
   return round_up(ring_events * sizeof(wire::Event), kPage);
 }
+constexpr std::size_t slot_offset(std::uint32_t index) { return slots_offset() + index * slot_stride(); }
+constexpr std::size_t ring_offset(std::uint32_t slots, std::uint32_t ring_events, std::uint32_t index) {
+  return rings_offset(slots) + index * ring_stride(ring_events);
+}
 constexpr std::size_t segment_bytes(std::uint32_t slots, std::uint32_t ring_events) {
   return rings_offset(slots) + slots * ring_stride(ring_events);
 }
 
 inline Slot& slot_at(void* segment, std::uint32_t index) {
-  return *reinterpret_cast<Slot*>(static_cast<std::byte*>(segment) + slots_offset() + index * slot_stride());
+  return *reinterpret_cast<Slot*>(static_cast<std::byte*>(segment) + slot_offset(index));
 }
 /// `slots` and `ring_events` as they were checked when the segment was mapped.
 inline wire::Event* ring_at(void* segment, std::uint32_t slots, std::uint32_t ring_events, std::uint32_t index) {
-  return reinterpret_cast<wire::Event*>(static_cast<std::byte*>(segment) + rings_offset(slots) +
-                                        index * ring_stride(ring_events));
+  return reinterpret_cast<wire::Event*>(static_cast<std::byte*>(segment) + ring_offset(slots, ring_events, index));
 }
 
 }  // namespace idlewave::shm
