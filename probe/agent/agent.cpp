@@ -33,6 +33,8 @@ constexpr Nanoseconds kCallsInterval = seconds(2);           // sums of MPI call
 constexpr Nanoseconds kProcessInterval = milliseconds(200);  // where a process has no descriptor to watch
 constexpr Nanoseconds kAfterLastRank = milliseconds(500);
 constexpr Nanoseconds kClaimLimit = seconds(10);  // a rank needs milliseconds to fill in its slot
+constexpr Nanoseconds kSuccession = seconds(1);   // a program's end and the next one's beginning may overlap
+constexpr Nanoseconds kSaid = Nanoseconds::max();
 constexpr Nanoseconds kFinishPatience = seconds(2);
 // for somebody who starts an agent; then it goes without asking
 constexpr Nanoseconds kLockPatience = seconds(6);
@@ -237,7 +239,9 @@ bool Agent::can_admit(const Newcomer& who) const {
 /// Takes the rank in, unless another process still holds its number: then it waits, and its ring with it.
 void Agent::admit(std::uint32_t index, const Newcomer& who, Nanoseconds now) {
   claimed_since_.erase(index);
-  if (residents_.contains(who.rank)) return;
+  if (const auto first = residents_.find(who.rank); first != residents_.end())
+    return let_wait(index, who, *first->second, now);
+  waits_since_.erase(index);
   const shm::Slot& slot = segment_->slot(index);
   Known& known = known_[who.rank];
   known.info = {who.rank, who.pid, wire::kNoDomain, 0};
@@ -250,6 +254,19 @@ void Agent::admit(std::uint32_t index, const Newcomer& who, Nanoseconds now) {
   in_slot_[index] = resident.get();
   residents_[who.rank] = std::move(resident);
   roster_changed_ = true;
+}
+
+/// Said when it is not only that the one before has just ended.
+void Agent::let_wait(std::uint32_t index, const Newcomer& who, Resident& first, Nanoseconds now) {
+  // What the process was before an exec will say nothing more.
+  if (first.is_process_of(who)) return first.note_process_end();
+  Nanoseconds& since = waits_since_.emplace(index, now).first->second;
+  if (since == kSaid || now - since < kSuccession) return;
+  since = kSaid;
+  const std::string line = "process " + std::to_string(who.pid) + " calls itself rank " + std::to_string(who.rank) +
+                           ", as process " + std::to_string(first.pid()) +
+                           " does, which was first; it is shown from when that one has ended";
+  wire::note_trouble(options_.session.c_str(), line.c_str());
 }
 
 /// A process may have died between taking a slot and filling it in, or have filled it with nonsense.

@@ -76,6 +76,7 @@ class Agent {
   void admit_newcomers(wire::Nanoseconds now);
   bool can_admit(const Newcomer& who) const;
   void admit(std::uint32_t index, const Newcomer& who, wire::Nanoseconds now);
+  void let_wait(std::uint32_t index, const Newcomer& who, Resident& first, wire::Nanoseconds now);
   void free_if_abandoned(std::uint32_t index, const Newcomer& who, wire::Nanoseconds now);
   void note_used(std::uint32_t index);
   void watch_processes(wire::Nanoseconds now);
@@ -108,7 +109,8 @@ class Agent {
   std::uint32_t slots_used_ = 0;    ///< Slots from here on were never seen taken; ranks take the first free one.
   std::vector<wire::Rank> ended_;   ///< In this sweep; their slots are freed when everything is on its way.
   std::map<std::uint32_t, wire::Nanoseconds> claimed_since_;
-  wire::Roster roster_;  ///< As sent last.
+  std::map<std::uint32_t, wire::Nanoseconds> waits_since_;  ///< By slot: for another process of the rank to leave.
+  wire::Roster roster_;                                     ///< As sent last.
   bool roster_changed_ = true;
   bool was_watched_ = false;        ///< Somebody was attached at the last sweep.
   wire::Nanoseconds explain_at_{};  ///< When to look why the monitor that was named has not been heard; 0: no longer.

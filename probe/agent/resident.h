@@ -72,6 +72,9 @@ class Resident {
   /// Becomes readable when the process ends; -1 where the system has no such thing, and process_runs() tells.
   int process_fd() const { return process_fd_; }
   bool process_runs() const { return who_.runs(); }
+  bool is_process_of(const Newcomer& other) const {
+    return who_.pid == other.pid && who_.process_start == other.process_start;
+  }
 
   const shm::Slot& slot() const { return slot_; }
   shm::Slot& slot() { return slot_; }

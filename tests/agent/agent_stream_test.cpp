@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <random>
 
 #include "tests/agent/stage.h"
@@ -15,6 +16,11 @@ std::vector<std::uint64_t> one_to(std::size_t last) {
   std::vector<std::uint64_t> numbers(last);
   for (std::size_t i = 0; i < last; ++i) numbers[i] = i + 1;
   return numbers;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 TEST(Agent, PassesOnEveryEventOnceAndInOrder) {
@@ -230,6 +236,35 @@ TEST(Agent, LetsASecondProcessOfARankWaitUntilTheFirstHasLeft) {
   ASSERT_TRUE(monitor.until_end());
   EXPECT_EQ(numbers_of(monitor.lane(0)).size(), 300u);
   EXPECT_EQ(monitor.count(0, EventKind::kStop), 2u);
+}
+
+TEST(Agent, SaysThatASecondProcessOfARankHasToWait) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank first("stay", 0, 1), second("stay", 0, 1);
+  const std::string words = "process " + std::to_string(second.pid()) + " calls itself rank 0, as process " +
+                            std::to_string(first.pid()) + " does";
+  EXPECT_TRUE(eventually([&] { return text_of(root.folder() / "trouble.log").find(words) != std::string::npos; }));
+  first.leave();
+  second.leave();
+  ASSERT_TRUE(monitor.until_end());
+}
+
+TEST(Agent, FollowsARankThatBecomesAnotherProgram) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("become", 0, 1, {"count", "100", "1"});
+  ASSERT_TRUE(rank.joined());
+  EXPECT_EQ(rank.line(), "1");
+  rank.wait_until_done();
+  // While the process lives.
+  EXPECT_TRUE(monitor.until([&] { return numbers_of(monitor.lane(0)).size() == 100u; }));
+  rank.leave();
+  ASSERT_TRUE(monitor.until_end());
+  EXPECT_EQ(monitor.count(0, EventKind::kStart), 2u);
+  EXPECT_EQ(monitor.count(0, EventKind::kLost), 1u);
 }
 
 TEST(Agent, UsesLittleOfAProcessorForFortyRanks) {

@@ -78,6 +78,12 @@ void work_steadily(int milliseconds) {
   }
 }
 
+/// The same process, and the same rank, of whose past it knows nothing.
+int become(char** argv) {
+  char* words[] = {argv[0], argv[4], argv[2], argv[3], argv[5], argv[6], nullptr};
+  return execv(argv[0], words);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,6 +92,7 @@ int main(int argc, char** argv) {
   const bool joined = idlewave_start(std::atoi(argv[2]), std::atoi(argv[3])) != 0;
   std::printf("%d\n", joined ? 1 : 0);
   std::fflush(stdout);
+  if (std::strcmp(behaviour, "become") == 0) return become(argv);
   if (std::strcmp(behaviour, "count") == 0) count_up(std::strtoul(argv[4], nullptr, 10), unsigned(std::atoi(argv[5])));
   if (std::strcmp(behaviour, "step") == 0) step_until_told(std::atoi(argv[2]), std::atoi(argv[3]));
   if (std::strcmp(behaviour, "virtual") == 0) compute_on_virtual_socket(std::atoi(argv[4]));
