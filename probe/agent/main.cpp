@@ -2,6 +2,7 @@
 // monitors.
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -48,6 +49,16 @@ void set_signals() {
   action.sa_handler = [](int) { g_stop = true; };
   sigaction(SIGTERM, &action, nullptr);
   for (const int number : {SIGINT, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
+}
+
+/// The first rank starts the agent, and may have limits for itself: as far as a process may, none of them is the agent's.
+void lift_limits() {
+  for (const auto resource : {RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_NOFILE}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == limit.rlim_max) continue;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(resource, &limit);
+  }
 }
 
 std::string beside_this_program(const char* name) {
@@ -156,6 +167,7 @@ int main(int argc, char** argv) try {
   arguments.options.bandwidth.likwid_reader = beside_this_program("idlewave-likwid-reader");
   if (arguments.detach) arguments.options.patience = kPatienceForStarter;
   set_signals();
+  lift_limits();
   return run(arguments);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "idlewave-agent: %s\n", error.what());
