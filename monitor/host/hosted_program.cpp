@@ -72,7 +72,7 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
 }
 
 std::string HostedProgram::why_unseen() const {
-  return loads_library() ? "it has called neither MPI_Init nor idlewave_start" : preload_.why_not;
+  return loads_library() ? "nobody has seen it call MPI_Init or idlewave_start" : preload_.why_not;
 }
 
 std::string HostedProgram::view_endpoint() const {

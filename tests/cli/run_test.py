@@ -153,7 +153,7 @@ class Run(unittest.TestCase):
 
     def why_unseen(self):
         if (BIN.parent / "lib" / "libidlewave-mpi.so").exists():
-            return b"it has called neither MPI_Init nor idlewave_start"
+            return b"nobody has seen it call MPI_Init or idlewave_start"
         return b"libidlewave-mpi.so does not lie beside idlewave"  # built with a sanitizer
 
     def said_after_the_screen(self, script):
