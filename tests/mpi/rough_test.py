@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""Programs that behave badly, or as few do, with and without us: exit code, standard output and files are the same, what their ranks had
+reported is there, and where we can't follow one line says so. Each under every MPI that is here.
+Usage: rough_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"""
+import re
+import shutil
+import sys
+import unittest
+
+from any_program_test import AnyProgram, BIN, SOURCES
+
+STEPS = 20
+# Hydra and UCX tell of processes and moments on standard output.
+OF_THE_MOMENT = re.compile(rb"^=   PID |^\[\d+\.\d+\] ")
+
+
+def each_mpi(test):
+    """The test, once for each MPI."""
+    def run(self):
+        for mpi in "openmpi", "mpich":
+            with self.subTest(mpi=mpi):
+                if shutil.which(f"mpirun.{mpi}"):
+                    test(self, mpi)
+                else:
+                    print(f"mpirun.{mpi} is not here", file=sys.stderr)
+    return run
+
+
+class Rough(AnyProgram):
+    def launcher(self, mpi, ranks=2):
+        return [*super().launcher(mpi)[:1], "-n", str(ranks)]
+
+    def files(self, name):
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def contents(self, folder):
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def output(self, done):
+        """The lines of ranks come in any order."""
+        return sorted(line for line in done.stdout.splitlines() if not OF_THE_MOMENT.match(line))
+
+    def both(self, command, code=0, **options):
+        """Alone and watched; what the second one said of itself, and its report."""
+        alone_files, watched_files = self.files("alone"), self.files("watched")
+        alone = self.call(command, OWN_FILES=str(alone_files), **options)
+        if code is not None:
+            self.assertEqual(alone.returncode, code, alone.stderr)
+        done, report = self.watch(command, OWN_FILES=str(watched_files), **options)
+        self.assertEqual((done.returncode, self.output(done)), (alone.returncode, self.output(alone)), done.stderr)
+        self.assertEqual(self.contents(watched_files), self.contents(alone_files))
+        said = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("idlewave: ")]
+        print(*said, sep="\n", file=sys.stderr)
+        return said, report
+
+    def counts(self, report):
+        return {function["name"]: function["calls"] for function in report["functions"] or []}
+
+    def check_sums(self, report, expected, ranks=2):
+        """Nothing is lost: every call of every rank is there."""
+        self.assertEqual((report["ranks"], report["dropped"]), (ranks, 0))
+        counts = self.counts(report)
+        self.assertEqual({name: counts.get(name) for name in expected}, expected)
+
+    def lost(self, report):
+        return [rank["rank"] for rank in report["lost_ranks"]]
+
+
+class Processes(Rough):
+    def rough(self, mpi, mode, *words, ranks=2, code=0, **options):
+        """Each rank exchanges and reduces so many times, and again."""
+        said, report = self.both([*self.launcher(mpi, ranks), self.program(f"rough.{mpi}"), mode, str(STEPS), *words], code, **options)
+        return said, report
+
+    def check_steps(self, report, ranks=2, lives=1):
+        calls = 2 * STEPS * ranks * lives
+        self.check_sums(report, {"MPI_Sendrecv": calls, "MPI_Allreduce": calls}, ranks)
+
+    def quiet(self, mpi, mode, *words):
+        """Followed to its end, with nothing to say."""
+        said, report = self.rough(mpi, mode, *words)
+        self.check_steps(report)
+        self.assertEqual((said, report["complete"], self.lost(report)), ([], True, []))
+
+    @each_mpi
+    def test_a_child_that_goes_on(self, mpi):
+        self.quiet(mpi, "fork")
+
+    @each_mpi
+    def test_a_child_that_calls_exit(self, mpi):
+        self.quiet(mpi, "fork-exit")
+
+    @each_mpi
+    def test_a_child_that_becomes_another_program(self, mpi):
+        self.quiet(mpi, "fork-exec", "/bin/echo", "from the child")
+
+    @each_mpi
+    def test_another_program_before_mpi_begins(self, mpi):
+        self.quiet(mpi, "exec-first", self.program(f"rough.{mpi}"), "plain", str(STEPS))
+
+    @each_mpi
+    def test_a_rank_that_is_stopped_and_goes_on(self, mpi):
+        self.quiet(mpi, "stop")
+
+    @each_mpi
+    def test_no_more_descriptors(self, mpi):
+        self.quiet(mpi, "nofile")
+
+    @each_mpi
+    def test_little_address_space(self, mpi):
+        """What a rank has beyond what the program takes by itself is some megabytes: where a hundred more are there, it is watched."""
+        room = self.files("room")
+        alone = self.call([*self.launcher(mpi), self.program(f"rough.{mpi}"), "room", str(STEPS)], OWN_FILES=str(room))
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        taken = max(int(path.read_text()) for path in room.glob("room.*"))
+        self.quiet(mpi, "memory", str(taken + (450 << 20)))
+
+    @each_mpi
+    def test_limits_of_the_program_are_not_the_agents(self, mpi):
+        """Which a rank starts: with as much memory and as few descriptors it could not live."""
+        limits = "ulimit -Sv 250000; ulimit -Sn 32; exec"
+        said, report = self.both([*self.launcher(mpi), "/bin/bash", "-c", f"{limits} {self.program(f'rough.{mpi}')} plain {STEPS}"])
+        self.check_steps(report)
+        self.assertEqual((said, report["complete"]), ([], True))
+
+    @each_mpi
+    def test_another_program_after_mpi_began(self, mpi):
+        said, report = self.rough(mpi, "exec", "/bin/sh", "-c", "echo gone; exit 6", ranks=1, code=None)
+        self.check_steps(report, ranks=1)
+        self.assertEqual(self.lost(report), [0])
+        self.assertIn("whose process ended without saying so", said[0])
+
+    def test_the_same_program_again_after_mpi_began(self):
+        """Which MPICH takes. One process, but two lives of the rank."""
+        said, report = self.rough("mpich", "exec", self.program("rough.mpich"), "plain", str(STEPS), ranks=1)
+        self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (1, True, 0), said)
+        self.assertGreaterEqual(report["events"], 2 * 2 * 2 * 2 * STEPS)
+
+    @each_mpi
+    def test_abort(self, mpi):
+        self.ends_badly(mpi, "abort")
+
+    @each_mpi
+    def test_a_rank_that_is_killed(self, mpi):
+        self.ends_badly(mpi, "die")
+
+    def ranks_that_end_alone(self, mpi):
+        """With MPICH it is chance whose code is the job's, where ranks end without MPI_Finalize."""
+        return 2 if mpi == "openmpi" else 1
+
+    def ends_badly(self, mpi, mode):
+        ranks = self.ranks_that_end_alone(mpi)
+        said, report = self.rough(mpi, mode, ranks=ranks, code=None)
+        self.check_steps(report, ranks)
+        self.assertIn(ranks - 1, self.lost(report))
+        self.assertIn("whose process ended without saying so", said[0])
+
+    @each_mpi
+    def test_exit_in_place_of_finalize(self, mpi):
+        ranks = self.ranks_that_end_alone(mpi)
+        said, report = self.rough(mpi, "unended", ranks=ranks, code=3)
+        self.check_steps(report, ranks)
+        self.assertEqual((report["complete"], self.lost(report)), (True, []), said)
+
+    @each_mpi
+    def test_exit_by_another_thread(self, mpi):
+        ranks = self.ranks_that_end_alone(mpi)
+        said, report = self.rough(mpi, "other-exit", ranks=ranks, code=3)
+        self.check_steps(report, ranks)
+        self.assertEqual(self.lost(report), list(range(ranks)), said)
+
+    @each_mpi
+    def test_descriptors_are_closed(self, mpi):
+        ranks = self.ranks_that_end_alone(mpi)
+        said, report = self.rough(mpi, "close", ranks=ranks, code=5)
+        self.check_steps(report, ranks)
+        self.assertEqual(self.lost(report), list(range(ranks)), said)
+
+    @each_mpi
+    def test_a_filter_of_system_calls_that_kills(self, mpi):
+        """After MPI_Init there are none of ours that it could meet."""
+        said, report = self.rough(mpi, "filter", code=None)
+        self.check_steps(report)
+
+    @each_mpi
+    def test_no_process_may_be_started(self, mpi):
+        said, report = self.rough(mpi, "no-start")
+        self.assertEqual(report["ranks"], 0)
+        self.assertTrue([line for line in said if "a rank is not watched" in line and "Operation not permitted" in line], said)
+
+
+class Handlers(Rough):
+    ROUNDS = 100  # of a hundred messages to oneself; then as many steps
+
+    def handlers(self, mpi, mode):
+        return self.both([*self.launcher(mpi), self.program(f"handlers.{mpi}"), mode, str(self.ROUNDS)])
+
+    def at_the_end(self, mpi, mode):
+        said, report = self.handlers(mpi, mode)
+        self.check_sums(report, {"MPI_Sendrecv": 2 * 2 * self.ROUNDS, "MPI_Allreduce": 2 * 2 * self.ROUNDS})
+        self.assertEqual((said, report["complete"], self.lost(report)), ([], True, []))
+
+    @each_mpi
+    def test_mpi_after_main(self, mpi):
+        self.at_the_end(mpi, "atexit")
+
+    @each_mpi
+    def test_mpi_in_a_destructor(self, mpi):
+        self.at_the_end(mpi, "destructor")
+
+    def timer(self, mpi, mode):
+        """It meets the rank wherever it is, also where we note a call: none is counted twice, none is left out."""
+        said, report = self.handlers(mpi, mode)
+        calls = 2 * 100 * self.ROUNDS
+        self.check_sums(report, {"MPI_Irecv": calls, "MPI_Send": calls, "MPI_Wait": calls, "MPI_Sendrecv": 2 * self.ROUNDS})
+        self.assertEqual((said, report["complete"], self.lost(report)), ([], True, []))
+
+    @each_mpi
+    def test_mpi_in_a_timers_handler(self, mpi):
+        self.timer(mpi, "alarm")
+
+    @each_mpi
+    def test_mpi_in_a_timers_handler_on_a_stack_of_its_own(self, mpi):
+        self.timer(mpi, "other-stack")
+
+    @each_mpi
+    def test_a_handler_that_leaps(self, mpi):
+        self.timer(mpi, "leap")
+
+
+class Groups(Rough):
+    TIMES = 20
+
+    def groups(self, mpi, mode, times, ranks):
+        return self.both([*self.launcher(mpi, ranks), self.program(f"groups.{mpi}"), mode, str(times)])
+
+    @each_mpi
+    def test_two_groups(self, mpi):
+        """Ranks of a side are numbered from the last on: 2 and 0 are 0 and 1 of theirs, 3 and 1 of the other."""
+        said, report = self.groups(mpi, "inter", self.TIMES, 4)
+        self.check_sums(report, {"MPI_Sendrecv": 4 * self.TIMES, "MPI_Allreduce": 4 * self.TIMES, "MPI_Barrier": 4 * self.TIMES}, 4)
+        self.assertEqual((said, report["complete"]), ([], True))
+        size = 8 * self.TIMES
+        self.assertEqual(self.pairs(report), {pair: (self.TIMES, size) for pair in ((2, 3), (3, 2), (0, 1), (1, 0))})
+
+    def test_children_of_a_world_of_their_own(self):
+        """MPICH as Debian has it can't start them on one machine, with or without us."""
+        said, report = self.groups("openmpi", "spawn", self.TIMES, 1)
+        self.check_sums(report, {"MPI_Comm_spawn": 1, "MPI_Recv": 2, "MPI_Barrier": self.TIMES + 1}, 1)
+        # Children that say the same at one moment may both be heard; then one line says that there is another one.
+        self.assertIn(len(said), (1, 2), said)
+        self.assertIn("a rank is not watched: it was started by MPI_Comm_spawn and has a world of its own", said[0])
+
+    @each_mpi
+    def test_handles_that_are_freed_twice(self, mpi):
+        said, report = self.groups(mpi, "twice", self.TIMES, 2)
+        each = 2 * self.TIMES
+        self.check_sums(report, {"MPI_Comm_dup": each, "MPI_Comm_free": 2 * each, "MPI_Send": each, "MPI_Start": 2 * each,
+                                 "MPI_Wait": 3 * each, "MPI_Irecv": each, "MPI_Barrier": 2 * each})
+        self.assertEqual((said, report["complete"]), ([], True))
+
+    @each_mpi
+    def test_communicators_without_end(self, mpi):
+        times = 50000
+        said, report = self.both_that_grow(mpi, times)
+        self.check_sums(report, {"MPI_Comm_dup": times, "MPI_Comm_free": times, "MPI_Barrier": times}, 1)
+        self.assertEqual((said, report["complete"]), ([], True))
+
+    def both_that_grow(self, mpi, times):
+        """The files say how much memory the loop has taken, which is the library's affair; ours is that it is not much more."""
+        command = [*self.launcher(mpi, 1), self.program(f"groups.{mpi}"), "growth", str(times)]
+        grown = []
+        for name in "alone", "watched":
+            files = self.files(name)
+            if name == "alone":
+                done = self.call(command, OWN_FILES=str(files))
+            else:
+                done, report = self.watch(command, OWN_FILES=str(files))
+            self.assertEqual((done.returncode, self.output(done)), (0, [b"growth: %d" % times]), done.stderr)
+            grown.append(int((files / "grown.0").read_text()))
+        self.assertLess(grown[1] - grown[0], 4 << 20)
+        return [line for line in done.stderr.decode().splitlines() if line.startswith("idlewave: ")], report
+
+
+class Libraries(Rough):
+    @each_mpi
+    def test_a_library_that_is_loaded_late(self, mpi):
+        plugin = self.program(f"late_plugin.{mpi}.so")
+        for how in "local", "global":
+            with self.subTest(how=how):
+                said, report = self.both([*self.launcher(mpi), self.program("late"), how, plugin, str(STEPS)])
+                self.check_sums(report, {"MPI_Allreduce": 2 * STEPS})
+                self.assertEqual((said, report["complete"]), ([], True))
+
+    @each_mpi
+    def test_functions_that_are_looked_up_by_hand(self, mpi):
+        plugin = self.program(f"late_plugin.{mpi}.so")
+        said, _ = self.both([*self.launcher(mpi), self.program("late"), "by-hand", plugin, str(STEPS)])
+        words = "the program ended without reporting anything: nobody has seen it call MPI_Init or idlewave_start"
+        self.assertEqual(said, [f"idlewave: {words}"])
+
+    @each_mpi
+    def test_a_tool_that_the_program_is_linked_with(self, mpi):
+        """It takes barriers and counts them, and hands them on by their names for tools."""
+        said, report = self.both([*self.launcher(mpi), self.program(f"odd_on_tool.{mpi}"), "leap", str(STEPS), self.seed])
+        self.check_sums(report, {"MPI_Barrier": 2 * (STEPS + 1), "MPI_Comm_dup": 2})
+        self.assertEqual((said, report["complete"]), ([], True))
+
+
+class Agents(Rough):
+    @each_mpi
+    def test_one_of_another_version(self, mpi):
+        agent = str(SOURCES / "agent_of_another_version.py")
+        of_ranks = ["/usr/bin/env", f"IDLEWAVE_AGENT={agent}"]
+        said, report = self.both([*self.launcher(mpi), *of_ranks, self.program(f"rough.{mpi}"), "plain", str(STEPS)])
+        self.assertEqual(report["ranks"], 0)
+        self.assertEqual(sum("the agent is of another version of idlewave" in line for line in said), 1, said)
+
+
+if __name__ == "__main__":
+    assert BIN
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
