@@ -19,11 +19,15 @@ void TimelineSink::settle() {
 wire::Status TimelineSink::roster(const std::string& node, const wire::Roster& roster) {
   catch_up();
   if (timeline_.apply_roster(node, roster)) return wire::ok();
+  const std::string whose = "roster of node \"" + node + "\" ";
+  if (const auto claimed = timeline_.claimed_by_another(node, roster))
+    return wire::Error{whose + "claims rank " + std::to_string(claimed->first) + ", which node \"" + claimed->second +
+                       "\" has: left out"};
   const bool too_much = !timeline_.has_room_for(node, roster);
-  return wire::Error{"roster of node \"" + node + "\" " +
-                     (too_much ? "declares more ranks or domains than fit into the memory for the history"
-                               : "contradicts itself or another node's") +
-                     ": left out"};
+  return wire::Error{
+      whose +
+      (too_much ? "declares more ranks or domains than fit into the memory for the history" : "contradicts itself") +
+      ": left out"};
 }
 
 void TimelineSink::beginning(const std::string& node, Nanoseconds at) {

@@ -102,6 +102,18 @@ bool Timeline::may_have(const Node* node, Rank rank) const {
   return owner.ended && places_[index].lane->state() != LaneState::kLive;
 }
 
+std::optional<std::pair<Rank, std::string>> Timeline::claimed_by_another(const std::string& name,
+                                                                         const wire::Roster& roster) const {
+  const auto known = nodes_.find(name);
+  const Node* node = known == nodes_.end() ? nullptr : &known->second;
+  for (const wire::RankInfo& info : roster.ranks) {
+    if (info.rank < 0 || may_have(node, info.rank)) continue;
+    for (const auto& [other, its] : nodes_)
+      if (&its == places_[std::size_t(info.rank)].node) return std::pair(info.rank, other);
+  }
+  return std::nullopt;
+}
+
 bool Timeline::has_room_for(const std::string& name, const wire::Roster& roster) const {
   std::size_t lanes = 0, places = places_.size();
   for (const wire::RankInfo& info : roster.ranks) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "monitor/timeline/call_log.h"
@@ -37,6 +38,9 @@ class Timeline {
   /// none of the user's; more than wire::kMaxRanks; or if there is no room for what it declares. A rank moves to
   /// another node once the stream of its own has ended: the next program of a session may lie elsewhere.
   bool apply_roster(const std::string& node, const wire::Roster& roster);
+  /// A rank of the roster that another node has, and that node; nothing: they don't contradict each other.
+  std::optional<std::pair<Rank, std::string>> claimed_by_another(const std::string& node,
+                                                                 const wire::Roster& roster) const;
   /// Whether what the roster declares fits into the memory budget, together with what was declared before.
   bool has_room_for(const std::string& node, const wire::Roster& roster) const;
   /// Makes `time` (that node's clock) session time 0, unless something was that already. Without it the first event

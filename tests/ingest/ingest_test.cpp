@@ -226,6 +226,16 @@ TEST_F(IngestTest, TakesASessionThatARelayTellsOnceMoreForWhatItKnows) {
   EXPECT_TRUE(timeline_.ended());
 }
 
+TEST_F(IngestTest, NamesTheRankThatASecondNodeClaims) {
+  open();
+  wire::Roster other = roster(2, 5, 5);
+  take(wire::encode({"s", "another", 1, other}));
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kBadFrame));
+  EXPECT_EQ(timeline_.losses()[0].detail, "roster of node \"another\" claims rank 2, which node \"n\" has: left out");
+  take(sender_.computes(0, ms(20), ms(30)));
+  EXPECT_EQ(timeline_.lane(0)->events(), 2u);
+}
+
 TEST_F(IngestTest, IsNotBlindedByANumberFarAhead) {
   open();
   take(wire::encode({"s", "n", ~std::uint64_t{0}, wire::Events{ms(10), {}}}));
