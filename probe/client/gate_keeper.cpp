@@ -63,14 +63,22 @@ void GateKeeper::attach(shm::Slot& slot, LaneWriter& lane, const shm::Header& he
   silent_ns_ = 0;
   noise_generation_ = 0;
   noise_ = {};
+  held_ = {};
 }
 
 void GateKeeper::obey(wire::Step step) {
+  if (held_.frame != nullptr) {
+    // A signal handler of a rank that is held; or one has left a hold by longjmp.
+    if (__builtin_frame_address(0) < held_.frame) return;
+    end_hold();
+  }
+  const int error = errno;
   // Set back before the look: what the agent changes after it asks for attention again.
   slot_->attention.exchange(0, std::memory_order_acq_rel);
   const bool delay_is_later = obey_delay(step);
   const bool noise_is_on = obey_noise();
   if (delay_is_later || noise_is_on) slot_->attention.store(1, std::memory_order_relaxed);
+  errno = error;
 }
 
 /// True if an order for a later step stands.
@@ -79,7 +87,6 @@ bool GateKeeper::obey_delay(wire::Step step) {
   const shm::DelayAnswer answer = shm::take_delay(*slot_, step, delay);
   if (answer != shm::DelayAnswer::kTaken) return answer == shm::DelayAnswer::kLater;
   hold(wire::Phase::kDelay, delay.command, delay.duration_ns);
-  shm::finish_delay(*slot_);
   return false;
 }
 
@@ -177,13 +184,23 @@ void GateKeeper::hold(wire::Phase phase, wire::CommandId command, std::int64_t d
   const std::int64_t allowed_ns = may_hold();
   lane_->begin_hold(phase, command);
   const std::int64_t began_ns = lane_->now().count();
+  held_ = {phase, command, began_ns, __builtin_frame_address(0)};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  // For a hold that is left, so that the next step ends it.
+  slot_->attention.store(1, std::memory_order_relaxed);
   if (duration_ns > allowed_ns) duration_ns = allowed_ns;
   if (duration_ns < kShortestSleep)
     spin_until(*lane_, began_ns + duration_ns);
   else
     sleep_until(phase, shm::monotonic_now().count() + duration_ns);
-  lane_->end_hold(phase, command);
-  slot_->held_ns.fetch_add(lane_->now().count() - began_ns, std::memory_order_release);
+  end_hold();
+}
+
+void GateKeeper::end_hold() {
+  lane_->end_hold(held_.phase, held_.command);
+  slot_->held_ns.fetch_add(lane_->now().count() - held_.began_ns, std::memory_order_release);
+  if (held_.phase == wire::Phase::kDelay) shm::finish_delay(*slot_);
+  held_ = {};
 }
 
 }  // namespace idlewave::client

@@ -52,6 +52,15 @@ class GateKeeper {
   bool stands(wire::Phase phase);
   void sleep_until(wire::Phase phase, std::int64_t end_ns);
   void hold(wire::Phase phase, wire::CommandId command, std::int64_t duration_ns);
+  void end_hold();
+
+  /// That goes on.
+  struct Hold {
+    wire::Phase phase = wire::Phase::kNone;
+    wire::CommandId command = 0;
+    std::int64_t began_ns = 0;
+    const void* frame = nullptr;  ///< Of whoever sleeps; null: nobody.
+  };
 
   shm::Slot* slot_ = nullptr;
   LaneWriter* lane_ = nullptr;
@@ -64,6 +73,7 @@ class GateKeeper {
   Random random_;
   std::int64_t period_ns_ = 0;
   std::int64_t next_interruption_ns_ = 0;
+  Hold held_;
 };
 
 }  // namespace idlewave::client

@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <setjmp.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <string>
@@ -164,6 +166,46 @@ TEST(DelayGate, LetsGoOfARankWhoseHourWasCleared) {
   EXPECT_THAT(describe(told), ElementsAre("delay_begin 7 delay", "delay_end 7 none"));
   EXPECT_LT((told.back().time - told.front().time).count(), kHour);
   EXPECT_EQ(rank.slot().delay.armed.load() & shm::kStateBits, shm::kIdle);
+}
+
+sigjmp_buf before_the_hold;
+
+void leave_the_hold(int) { siglongjmp(before_the_hold, 1); }
+
+/// As a program does that gives up what takes too long.
+TEST(DelayGate, ThatAHandlerHasLeftByLongjmpEndsWithTheNextStep) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, kHour, wire::kNoStep});
+  struct sigaction action {
+  }, previous{};
+  action.sa_handler = leave_the_hold;
+  sigaction(SIGALRM, &action, &previous);
+  if (sigsetjmp(before_the_hold, 1) == 0) {
+    ualarm(20'000, 0);
+    rank.begin_step(0);
+    FAIL() << "the rank was not held";
+  }
+  sigaction(SIGALRM, &previous, nullptr);
+  EXPECT_FALSE(shm::arm_delay(rank.slot(), {8, kMs, wire::kNoStep})) << "while it is held, as far as anybody knows";
+  rank.begin_step(1);
+  EXPECT_GT(rank.slot().held_ns.load(), 0);
+  EXPECT_TRUE(shm::arm_delay(rank.slot(), {8, kMs, wire::kNoStep}));
+  rank.begin_step(2);
+  EXPECT_THAT(describe(rank.told()),
+              ElementsAre("delay_begin 7 delay", "delay_end 7 none", "delay_begin 8 delay", "delay_end 8 none"));
+}
+
+TEST(DelayGate, LeavesErrnoToTheRank) {
+  SteppingRank rank;
+  shm::arm_delay(rank.slot(), {7, 20 * kMs, wire::kNoStep});
+  const pid_t agent = fork();
+  if (agent == 0) pause();
+  rank.is_drained_by(agent);
+  kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);  // It is looked for then, and not found.
+  errno = EXDEV;
+  rank.begin_step(0);
+  EXPECT_EQ(errno, EXDEV);
 }
 
 TEST(DelayGate, LetsGoOfARankWhoseAgentDied) {
