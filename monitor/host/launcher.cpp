@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "monitor/host/programs.h"
 
@@ -18,6 +20,14 @@ bool mentions(const std::string& text, std::initializer_list<const char*> words)
     if (text.find(word) != std::string::npos) return true;
   }
   return false;
+}
+
+/// One of the names, or one of them with more behind a sign that is no letter: mpirun, mpirun.openmpi, mpiexec-hydra.
+bool is_called(const std::string& program, std::initializer_list<std::string_view> names) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return program.starts_with(name) &&
+           (program.size() == name.size() || std::isalnum(static_cast<unsigned char>(program[name.size()])) == 0);
+  });
 }
 
 /// What mpirun.openmpi 4.1 opens for each rank, and a rank itself starts, measured and rounded up.
@@ -79,16 +89,19 @@ wire::Status make_room_for(wire::Rank ranks) {
   return raise_limit(ranks, RLIMIT_NPROC, kThreadsPerRank, kThreadsBesides, "processes and threads (ulimit -u)");
 }
 
+/// By what it is called, whole words at its beginning: a program of the user's may have any of these names in its own.
 LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice) {
   if (choice == MpiChoice::kOpenMpi) return LauncherKind::kOpenMpi;
   if (choice == MpiChoice::kMpich) return LauncherKind::kMpich;
   const auto program = find_program(launcher);
   std::error_code ignored;
-  const std::string target = program ? std::filesystem::canonical(*program, ignored).filename().string() : launcher;
-  if (mentions(target, {"orterun", "prterun", "openmpi"})) return LauncherKind::kOpenMpi;
-  if (mentions(target, {"hydra", "mpich"})) return LauncherKind::kMpich;
-  if (mentions(target, {"srun"})) return LauncherKind::kSlurm;
-  return LauncherKind::kOther;
+  const std::string target = program ? std::filesystem::canonical(*program, ignored).filename().string()
+                                     : std::filesystem::path(launcher).filename().string();
+  const bool is_mpirun = is_called(target, {"mpirun", "mpiexec"});
+  if (is_called(target, {"orterun", "prterun"}) || (is_mpirun && mentions(target, {"openmpi"})))
+    return LauncherKind::kOpenMpi;
+  if (is_mpirun && mentions(target, {"hydra", "mpich"})) return LauncherKind::kMpich;
+  return target == "srun" ? LauncherKind::kSlurm : LauncherKind::kOther;
 }
 
 Environment session_environment(const std::string& session, const std::string& endpoint) {

@@ -63,6 +63,17 @@ TEST(Launcher, TheChoiceOfTheUserCountsMoreThanTheName) {
   EXPECT_EQ(launcher_kind("my-own-launcher", MpiChoice::kAuto), LauncherKind::kOther);
 }
 
+TEST(Launcher, IsKnownByItsNameAndNotByOneThatAProgramHasInItsOwn) {
+  const auto kind = [](const char* name) { return launcher_kind(name, MpiChoice::kAuto); };
+  EXPECT_EQ(kind("mpirun.openmpi-5"), LauncherKind::kOpenMpi);
+  EXPECT_EQ(kind("orterun"), LauncherKind::kOpenMpi);
+  EXPECT_EQ(kind("mpiexec.mpich-5"), LauncherKind::kMpich);
+  EXPECT_EQ(kind("srun"), LauncherKind::kSlurm);
+  for (const char* program :
+       {"lulesh.openmpi", "lulesh.mpich", "hydra", "hydra-3d", "srunner", "my-srun", "mpirunner.mpich"})
+    EXPECT_EQ(kind(program), LauncherKind::kOther) << program;
+}
+
 TEST(Names, ASessionIsNamedAfterItsProgramWithNothingThatAPathMayNotHold) {
   const std::string name = new_session_name("a b/c:d");
   EXPECT_TRUE(name.starts_with("a-b-c-d-")) << name;
