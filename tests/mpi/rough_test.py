@@ -27,6 +27,8 @@ def each_mpi(test):
 
 
 class Rough(AnyProgram):
+    maxDiff = None
+
     def launcher(self, mpi, ranks=2):
         return [*super().launcher(mpi)[:1], "-n", str(ranks)]
 
@@ -46,10 +48,11 @@ class Rough(AnyProgram):
         """Alone and watched; what the second one said of itself, and its report."""
         alone_files, watched_files = self.files("alone"), self.files("watched")
         alone = self.call(command, OWN_FILES=str(alone_files), **options)
+        its_code = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
         if code is not None:
-            self.assertEqual(alone.returncode, code, alone.stderr)
+            self.assertEqual(its_code, code, alone.stderr)
         done, report = self.watch(command, OWN_FILES=str(watched_files), **options)
-        self.assertEqual((done.returncode, self.output(done)), (alone.returncode, self.output(alone)), done.stderr)
+        self.assertEqual((done.returncode, self.output(done)), (its_code, self.output(alone)), done.stderr)
         self.assertEqual(self.contents(watched_files), self.contents(alone_files))
         said = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("idlewave: ")]
         print(*said, sep="\n", file=sys.stderr)
@@ -70,9 +73,9 @@ class Rough(AnyProgram):
 
 class Processes(Rough):
     def rough(self, mpi, mode, *words, ranks=2, code=0, **options):
-        """Each rank exchanges and reduces so many times, and again."""
-        said, report = self.both([*self.launcher(mpi, ranks), self.program(f"rough.{mpi}"), mode, str(STEPS), *words], code, **options)
-        return said, report
+        """Each rank exchanges and reduces so many times, and again. With MPICH one rank does without a launcher."""
+        launcher = [] if mpi == "mpich" and ranks == 1 else self.launcher(mpi, ranks)
+        return self.both([*launcher, self.program(f"rough.{mpi}"), mode, str(STEPS), *words], code, **options)
 
     def check_steps(self, report, ranks=2, lives=1):
         calls = 2 * STEPS * ranks * lives
@@ -147,7 +150,7 @@ class Processes(Rough):
         self.ends_badly(mpi, "die")
 
     def ranks_that_end_alone(self, mpi):
-        """With MPICH it is chance whose code is the job's, where ranks end without MPI_Finalize."""
+        """Where ranks end without MPI_Finalize, MPICH's launcher may kill them, or lose what they print, with and without us."""
         return 2 if mpi == "openmpi" else 1
 
     def ends_badly(self, mpi, mode):
@@ -181,8 +184,9 @@ class Processes(Rough):
     @each_mpi
     def test_a_filter_of_system_calls_that_kills(self, mpi):
         """After MPI_Init there are none of ours that it could meet."""
-        said, report = self.rough(mpi, "filter", code=None)
-        self.check_steps(report)
+        ranks = self.ranks_that_end_alone(mpi)
+        _, report = self.rough(mpi, "filter", ranks=ranks, code=None)
+        self.check_steps(report, ranks)
 
     @each_mpi
     def test_no_process_may_be_started(self, mpi):
