@@ -40,11 +40,18 @@ template <Call call, Form form>
 struct Arguments {
   const Word* words;
 
-  static consteval int place(std::string_view word) { return place_of(call, word); }
-  Handles::Key comm() const { return handles.key_of<form>(words[place("comm")]); }
+  // Not consteval: clang 14 then takes its words for no constants.
+  static constexpr int place(std::string_view word) { return place_of(call, word); }
+  Handles::Key comm() const {
+    constexpr int at = place("comm");
+    return handles.key_of<form>(words[at]);
+  }
   int ranks() const { return handles.ranks_of(comm()); }
   int own_rank() const { return handles.own_rank_in(comm()); }
-  bool is_root() const { return int_at<form>(words[place("root")]) == own_rank(); }
+  bool is_root() const {
+    constexpr int at = place("root");
+    return int_at<form>(words[at]) == own_rank();
+  }
   bool is_among_two_groups() const { return handles.is_intercommunicator(comm()); }
 
   template <int count, int type>
