@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "monitor/cli/phase_picture.h"
 #include "monitor/cli/suggestion.h"
 #include "monitor/cli/theory_sheets.h"
 #include "monitor/cli/verbs.h"
@@ -27,6 +28,8 @@ std::string value_in_words(const Told& told) {
   if (told.key.ends_with("_bytes_per_s")) return words::format_bandwidth(told.value);
   if (told.key.ends_with("ranks_per_s")) return fmt::format("{:.4g} ranks/s", told.value);
   if (told.key.ends_with("bytes_per_flop")) return fmt::format("{:.4g} B/flop", told.value);
+  if (told.key.ends_with("_rad")) return fmt::format("{:.4g} rad", told.value);
+  if (told.key == "coupling_per_s") return fmt::format("{:.4g} /s", told.value);
   if (told.key.ends_with("flop_per_s")) return fmt::format("{:.4g} Gflop/s", told.value / 1e9);
   if (told.key.ends_with("_s")) return fmt::format("{:.5g} s", told.value);
   return fmt::format("{:.4g}", told.value);
@@ -40,16 +43,26 @@ std::string sheet_in_words(const Sheet& sheet, const TheoryOptions& options, con
                         each.about);
   }
   text += "\n";
-  for (const Told& each : worked.told)
+  for (const Told& each : worked.answer.told)
     text += fmt::format("  {:<34} {:<16} {}\n", each.key, value_in_words(each), each.about);
-  return text;
+  return worked.answer.course.empty() ? text : text + "\n" + phase_picture(worked.answer.course);
 }
 
 std::string sheet_json(const Sheet& sheet, const Worked& worked) {
-  support::Json given, told;
+  support::Json given, told, course;
   for (const auto& [key, value] : worked.given) given[key] = value;
-  for (const Told& each : worked.told) told[each.key] = each.value;
-  const support::Json json = {{"name", sheet.name}, {"paper", sheet.paper}, {"given", given}, {"told", told}};
+  for (const Told& each : worked.answer.told) told[each.key] = each.value;
+  support::Json json = {{"name", sheet.name}, {"paper", sheet.paper}, {"given", given}, {"told", told}};
+  for (const theory::PhaseMoment& moment : worked.answer.course) {
+    const theory::PhaseOrder order = order_of(moment);
+    course.push_back({{"at_s", moment.at},
+                      {"parameter", order.parameter},
+                      {"entropy", order.entropy},
+                      {"gradient_rad", order.gradient},
+                      {"difference_rad", order.difference},
+                      {"phases_rad", moment.phases}});
+  }
+  if (!course.is_null()) json["order"] = course;
   return json.text() + "\n";
 }
 

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <limits>
+#include <numbers>
 
+#include "monitor/cli/phase_picture.h"
 #include "monitor/cli/suggestion.h"
 #include "monitor/theory/contention.h"
 #include "monitor/theory/hybrid.h"
 #include "monitor/theory/idle_wave.h"
+#include "monitor/theory/oscillators.h"
 #include "monitor/theory/shared_memory.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
@@ -47,6 +51,13 @@ class GivenReader {
     if (word != first && word != second) refuse(key, fmt::format("\"{}\" is neither {} nor {}", word, first, second));
     return word == second;
   }
+  /// Which of these words.
+  int choice(const char* key, std::initializer_list<const char*> of) {
+    const auto found = std::ranges::find(of, text(key));
+    if (found != of.end()) return int(found - of.begin());
+    refuse(key, fmt::format("\"{}\" is none of {}", text(key), fmt::join(of, ", ")));
+    return 0;
+  }
   std::vector<int> distances(const char* key) {
     std::vector<int> distances;
     for (const std::string_view word : words::split(text(key), ',')) {
@@ -57,6 +68,11 @@ class GivenReader {
         distances.push_back(*distance);
     }
     return distances;
+  }
+
+  /// For a reason that no reading of one value finds.
+  void refuse(const char* key, const std::string& why) {
+    if (error_.empty()) error_ = fmt::format("{}: {}", key, why);
   }
 
   const std::string& error() const { return error_; }
@@ -78,10 +94,6 @@ class GivenReader {
     return given != words_.end() ? given->second : std::ranges::find(sheet_.given, key, &Given::key)->value;
   }
 
-  void refuse(const char* key, const std::string& why) {
-    if (error_.empty()) error_ = fmt::format("{}: {}", key, why);
-  }
-
   template <class Value, class InUnits>
   double take(const char* key, const wire::Result<Value>& value, InUnits in_units) {
     if (!value) return refuse(key, value.error().message), 1;
@@ -97,7 +109,7 @@ class GivenReader {
 
 namespace {
 
-std::vector<Told> idle_wave(GivenReader& given) {
+Answer idle_wave(GivenReader& given) {
   const int ranks = given.whole("ranks", 2, 1'000'000'000), active = given.whole("active", 1, 1'000'000);
   const double core = given.bandwidth("core_bandwidth"), domain = given.bandwidth("domain_bandwidth");
   const double volume = given.bytes("volume"), communication = given.seconds("communication"),
@@ -130,7 +142,7 @@ std::vector<Told> idle_wave(GivenReader& given) {
            "in a closed ring: where the fronts meet, counted upwards"}};
 }
 
-std::vector<Told> overlap(GivenReader& given) {
+Answer overlap(GivenReader& given) {
   const double beta = given.number("beta", 1e-9), inflation = given.number("inflation", 1);
   return {{"bound_silent", theory::overlap_bound(beta), "largest speed-up without noise (eqs. 4, 5)"},
           {"bound", theory::overlap_bound(beta, inflation), "the same where noise inflates communication (eqs. 6, 7)"}};
@@ -143,7 +155,7 @@ theory::ContendedStep contended(GivenReader& given, double memory) {
           .network_loss = given.number("network_loss", 1)};
 }
 
-std::vector<Told> contention(GivenReader& given) {
+Answer contention(GivenReader& given) {
   const theory::ContendedStep step = contended(given, given.seconds("memory"));
   return {{"without_contention_s", std::max(step.memory, step.network), "if neither disturbed the other"},
           {"contended_memory_s", step.memory * step.memory_loss, "T_M under contention"},
@@ -152,7 +164,7 @@ std::vector<Told> contention(GivenReader& given) {
           {"one_after_the_other_s", step.memory + step.network, "without overlap"}};
 }
 
-std::vector<Told> accelerators(GivenReader& given) {
+Answer accelerators(GivenReader& given) {
   const double cpu = given.seconds("cpu"), accelerator = given.seconds("accelerator");
   const theory::ContendedStep step = contended(given, 0);
   const auto length = [&](double share) {
@@ -167,7 +179,7 @@ std::vector<Told> accelerators(GivenReader& given) {
           {"best_step_s", length(best), "what a step takes then"}};
 }
 
-std::vector<Told> reserved_threads(GivenReader& given) {
+Answer reserved_threads(GivenReader& given) {
   const int threads = given.whole("threads", 2, 1'000'000);
   const int reserved = given.whole("reserved", 1, std::max(1, threads - 1));
   const double communication = given.number("communication", 0, 1);
@@ -178,7 +190,7 @@ std::vector<Told> reserved_threads(GivenReader& given) {
           {"worst_ratio", theory::worst_reserved_ratio(threads, reserved), "1 - m/n"}};
 }
 
-std::vector<Told> spmv(GivenReader& given) {
+Answer spmv(GivenReader& given) {
   const double nonzeros = given.number("nonzeros", 1), kappa = given.number("kappa", 0),
                bandwidth = given.bandwidth("bandwidth"), measured = given.number("gflops", 1e-9) * 1e9;
   const double balance = theory::crs_code_balance(nonzeros, kappa),
@@ -190,11 +202,70 @@ std::vector<Told> spmv(GivenReader& given) {
           {"kappa_measured", theory::kappa_of(bandwidth, measured, nonzeros), "of the performance that was measured"}};
 }
 
-std::vector<Told> chebfd(GivenReader& given) {
+Answer chebfd(GivenReader& given) {
   const double vectors = given.number("block_vectors", 1), bandwidth = given.bandwidth("bandwidth");
   const double balance = theory::chebfd_code_balance(vectors);
   return {{"code_balance_bytes_per_flop", balance, "eq. 3"},
           {"flop_per_s", bandwidth / balance, "at most, with that bandwidth"}};
+}
+
+struct OscillatorRun {
+  theory::Oscillators oscillators;
+  double period = 1, delay = 0;
+  int rank = 0, periods = 1;
+  theory::PhaseDisturbance disturbance;
+};
+
+std::vector<theory::PhaseMoment> course_of(GivenReader& given, const OscillatorRun& run) {
+  constexpr double kMostWork = 1e8;
+  constexpr int kMostMoments = 21;
+  const double steps = theory::steps_needed(run.oscillators, run.period);
+  double couplings = 0;
+  for (const auto& partners : run.oscillators.partners) couplings += 1 + double(partners.size());
+  if (steps * run.periods * couplings > kMostWork)
+    given.refuse("steps", "too much to work out; fewer steps, ranks or distances, or a larger sigma");
+  if (!given.error().empty()) return {};
+  std::vector<double> phases(run.oscillators.partners.size());
+  phases[std::size_t(run.rank)] = -2 * std::numbers::pi * run.delay / run.period;
+  return theory::phases_over(run.oscillators, run.disturbance, run.period, run.periods, int(steps),
+                             std::min(kMostMoments, run.periods + 1), phases);
+}
+
+Answer oscillators(GivenReader& given) {
+  const int ranks = given.whole("ranks", 2, 100'000);
+  const std::vector<int> distances = given.distances("distances");
+  for (const int distance : distances)
+    if (std::abs(distance) >= ranks) given.refuse("distances", fmt::format("{} leads past {} ranks", distance, ranks));
+  const bool ring = given.is_second("topology", "chain", "ring");
+  const auto potential = theory::Potential(given.choice("potential", {"scalable", "bottlenecked", "kuramoto"}));
+  const theory::Interaction interaction{potential, given.number("sigma", 0.01, 1e6)};
+  const double period = given.seconds("computation") + given.seconds("communication");
+  if (period <= 0) given.refuse("computation", "with communication a step has to take time");
+  const bool rendezvous = given.is_second("protocol", "eager", "rendezvous");
+  const bool split = given.is_second("wait", "all", "split");
+  const double coupling = theory::coupling_strength(distances, rendezvous, split, period);
+  OscillatorRun run{.oscillators = {}, .period = period, .disturbance = {}};
+  run.disturbance.mean_noise = given.seconds("noise");
+  run.delay = given.seconds("delay");
+  run.rank = given.whole("rank", 0, std::max(1, ranks) - 1);
+  run.periods = given.whole("steps", 1, 1'000'000);
+  run.disturbance.seed = std::uint64_t(given.whole("seed", 0, std::numeric_limits<int>::max()));
+  if (!given.error().empty()) return {};
+  run.oscillators = {theory::topology(ranks, distances, ring), interaction, coupling / ranks};
+  const std::vector<theory::PhaseMoment> course = course_of(given, run);
+  if (course.empty()) return {};
+  const theory::PhaseOrder order = order_of(course.back());
+  const bool apart = potential == theory::Potential::kBottlenecked;
+  Answer answer{{"period_s", period, "a step alone, t_comp + t_comm"},
+                {"coupling_per_s", coupling, "v_p = beta kappa / (t_comp + t_comm)"},
+                {"resting_distance_rad", apart ? theory::resting_distance(interaction.sigma) : 0,
+                 apart ? "at which partners come to rest, 2 sigma / 3" : "at which partners come to rest: in step"},
+                {"parameter", order.parameter, "Kuramoto's order parameter at the end: 1 in lockstep, 0 splayed out"},
+                {"entropy", order.entropy, "of the phases at the end, as a share of the even distribution's"},
+                {"gradient_rad", order.gradient, "mean absolute difference of neighbours at the end"},
+                {"difference_rad", order.difference, "between the farthest and the least far at the end"}};
+  answer.course = course;
+  return answer;
 }
 
 const Given kMemoryLoss{"memory_loss", "1.72", "L_M: times as long while the other goes on; Cartesius"};
@@ -262,6 +333,24 @@ std::span<const Sheet> theory_sheets() {
        "Code balance of the Chebyshev filter on block vectors",
        {{"block_vectors", "32", "n_b"}, {"bandwidth", "50GB/s", "of a socket"}},
        chebfd},
+      {"oscillators",
+       "Afzal, Hager, Wellein, arXiv 2310.05701, eq. 4, and 2506.02792",
+       "How processes that are coupled oscillators come into step, or out of it",
+       {{"ranks", "40", "N, of the program"},
+        {"distances", "-1,1", "to whom a rank sends: the topology matrix T"},
+        {"topology", "ring", "chain or ring"},
+        {"potential", "scalable", "scalable (tanh), bottlenecked (eq. 4) or kuramoto (sin)"},
+        {"sigma", "3", "of eq. 4, in rad"},
+        {"computation", "30ms", "t_comp of a step"},
+        {"communication", "10ms", "t_comm of a step"},
+        {"protocol", "eager", "beta: eager 1, rendezvous 2"},
+        {"wait", "all", "kappa: all at once the farthest distance, split the sum of all"},
+        {"noise", "0s", "mean of the exponential time by which a step is longer"},
+        {"delay", "20ms", "by which one rank is late at the beginning"},
+        {"rank", "0", "which one"},
+        {"steps", "1000", "how long, in steps of a rank alone"},
+        {"seed", "1", "of the noise"}},
+       oscillators},
   };
   return kSheets;
 }
@@ -274,7 +363,7 @@ wire::Result<Worked> work_out(const Sheet& sheet, const std::map<std::string, st
       return wire::Error{fmt::format("theory {} has no key '{}'{}; it has {}", sheet.name, key, did_you_mean(key, keys),
                                      fmt::join(keys, ", "))};
   GivenReader reader(sheet, words);
-  Worked worked{.given = {}, .told = sheet.work_out(reader)};
+  Worked worked{.given = {}, .answer = sheet.work_out(reader)};
   if (!reader.error().empty()) return wire::Error{reader.error()};
   worked.given = reader.take_numbers();
   return worked;

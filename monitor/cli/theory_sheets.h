@@ -1,11 +1,13 @@
 #pragma once
 // The formulas of the papers (monitor/theory), each with figures to put in and what comes out.
 
+#include <initializer_list>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "monitor/theory/oscillators.h"
 #include "probe/wire/result.h"
 
 namespace idlewave::cli {
@@ -15,7 +17,8 @@ struct Given {
   std::string key, value, about;
 };
 
-/// What comes out: keys of durations end with _s, of bandwidths with _bytes_per_s. Not finite: without bound, or not
+/// What comes out: keys of durations end with _s, of bandwidths with _bytes_per_s, of angles
+/// with _rad. Not finite: without bound, or not
 /// defined.
 struct Told {
   std::string key;
@@ -23,9 +26,16 @@ struct Told {
   std::string about;
 };
 
+struct Answer {
+  Answer(std::initializer_list<Told> figures) : told(figures) {}
+
+  std::vector<Told> told;
+  std::vector<theory::PhaseMoment> course;  ///< Of a model that goes on in time.
+};
+
 struct Worked {
   std::vector<std::pair<std::string, double>> given;  ///< Numbers, in the units of Told.
-  std::vector<Told> told;
+  Answer answer;
 };
 
 class GivenReader;
@@ -33,7 +43,7 @@ class GivenReader;
 struct Sheet {
   std::string name, paper, about;
   std::vector<Given> given;
-  std::vector<Told> (*work_out)(GivenReader& given);
+  Answer (*work_out)(GivenReader& given);
 };
 
 std::span<const Sheet> theory_sheets();

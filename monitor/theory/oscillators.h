@@ -5,8 +5,9 @@
 //
 //   d theta_i / dt = 2 pi / (t_comp + t_comm) + zeta_i(t) + v_p / N  sum over j of  T_ij V(theta_j - theta_i)
 //
-// The potentials, N below the coupling and the topology are as in the authors' own program (RRZE-HPC/OSC-AD, kuramoto.m).
-// The delay of a message, tau_ij of 2506.02792, is taken to be 0. Radians, seconds, radians per second. Pure.
+// The potentials, N below the coupling and the topology are held against the authors' own program (RRZE-HPC/OSC-AD,
+// kuramoto.m); beta and kappa of v_p, which it does not have, were held against nothing. The delay of a message, tau_ij of
+// 2506.02792, is taken to be 0. Radians, seconds, radians per second. Pure.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +41,7 @@ double resting_distance(double sigma);
 /// nobody. No distance is 0; of a ring none is a multiple of `ranks`.
 std::vector<std::vector<std::size_t>> topology(int ranks, std::span<const int> distances, bool ring);
 
-/// v_p = beta kappa / (t_comp + t_comm), as 2310.05701 has it. beta is 1 for eager messages and 2 by rendezvous, kappa the
+/// v_p = beta kappa / (t_comp + t_comm), after 2310.05701. beta is 1 for eager messages and 2 by rendezvous, kappa the
 /// farthest distance where one wait is for all and the sum of all where each has its own (`split`). `period`: a step's
 /// length, above 0.
 double coupling_strength(std::span<const int> distances, bool rendezvous, bool split, double period);

@@ -16,9 +16,9 @@ double told(const std::string& name, const std::string& key, const Words& words 
   const auto worked = work_out(sheet(name), words);
   EXPECT_TRUE(worked) << (worked ? "" : worked.error().message);
   if (!worked) return std::nan("");
-  const auto found = std::ranges::find(worked->told, key, &Told::key);
-  EXPECT_NE(found, worked->told.end()) << key;
-  return found == worked->told.end() ? std::nan("") : found->value;
+  const auto found = std::ranges::find(worked->answer.told, key, &Told::key);
+  EXPECT_NE(found, worked->answer.told.end()) << key;
+  return found == worked->answer.told.end() ? std::nan("") : found->value;
 }
 
 /// As printed in the papers.
@@ -40,6 +40,26 @@ TEST(TheorySheets, HaveThePapersFigures) {
 TEST(TheorySheets, SayWhichWaveNeverEnds) {
   EXPECT_TRUE(std::isinf(told("idle-wave", "reach_up_ranks", {{"active", "5"}}))) << "below saturation";
   EXPECT_EQ(told("idle-wave", "reach_down_ranks", {{"distances", "1"}}), 0) << "nobody waits there";
+}
+
+TEST(TheorySheets, LetCoupledOscillatorsComeToWhatTheirPotentialSays) {
+  EXPECT_NEAR(told("oscillators", "parameter", {{"ranks", "8"}}), 1, 1e-9) << "scalable: lockstep";
+  const Words apart{{"ranks", "8"}, {"topology", "chain"}, {"potential", "bottlenecked"}, {"sigma", "1.5"}};
+  EXPECT_NEAR(told("oscillators", "gradient_rad", apart), 1, 1e-6) << "2 sigma / 3";
+  EXPECT_DOUBLE_EQ(told("oscillators", "coupling_per_s", {{"protocol", "rendezvous"}, {"wait", "split"}}), 4 / 0.04);
+}
+
+TEST(TheorySheets, RefuseOscillatorsThatCannotBe) {
+  const auto why = [](const Words& words) {
+    const auto worked = work_out(sheet("oscillators"), words);
+    return worked ? "" : worked.error().message;
+  };
+  EXPECT_EQ(why({{"distances", "40"}}), "distances: 40 leads past 40 ranks");
+  EXPECT_EQ(why({{"potential", "sine"}}), "potential: \"sine\" is none of scalable, bottlenecked, kuramoto");
+  EXPECT_EQ(why({{"computation", "0s"}, {"communication", "0s"}}),
+            "computation: with communication a step has to take time");
+  EXPECT_TRUE(why({{"rank", "40"}}).starts_with("rank: ")) << why({{"rank", "40"}});
+  EXPECT_TRUE(why({{"ranks", "100000"}, {"steps", "1000000"}}).starts_with("steps: too much"));
 }
 
 TEST(TheorySheets, NameTheKeyOfEveryWordThatTheyDoNotAccept) {
