@@ -18,8 +18,8 @@ std::string list_of_sheets() {
   for (const Sheet& sheet : theory_sheets())
     text += fmt::format("{:<17} {} ({})\n", sheet.name, sheet.about, sheet.paper);
   return text +
-         "\n'idlewave theory NAME' works one out with the paper's figures, 'idlewave theory NAME KEY=VALUE ...' with "
-         "yours.\n";
+         "\n'idlewave theory NAME' works one out with its figures, which are the paper's where that prints any; "
+         "'idlewave theory NAME KEY=VALUE ...' with yours.\n";
 }
 
 std::string value_in_words(const Told& told) {
