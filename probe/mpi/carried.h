@@ -40,7 +40,8 @@ template <Call call, Form form>
 struct Arguments {
   const Word* words;
 
-  // Not consteval: clang 14 then takes its words for no constants.
+  // Not consteval: clang 14 then takes its words for no constants. Only for what must be one, or it is looked up for
+  // each call.
   static constexpr int place(std::string_view word) { return place_of(call, word); }
   Handles::Key comm() const {
     constexpr int at = place("comm");
@@ -79,26 +80,27 @@ std::int64_t carried_in_group(const Arguments<call, form>& in) {
     return in.is_root() ? in.template block<In::place("recvcount"), In::place("recvtype")>()
                         : in.template block<In::place("sendcount"), In::place("sendtype")>();
   } else if constexpr (rule == Carries::kGatherv) {
+    constexpr int counts = In::place("recvcounts"), type = In::place("recvtype");
     if (!in.is_root()) return in.template block<In::place("sendcount"), In::place("sendtype")>();
-    return times(count_in<form>(words[In::place("recvcounts")], in.own_rank()),
-                 size_of<form>(words[In::place("recvtype")]));
+    return times(count_in<form>(words[counts], in.own_rank()), size_of<form>(words[type]));
   } else if constexpr (rule == Carries::kScatter) {
     return in.is_root() ? times(in.ranks(), in.template block<In::place("sendcount"), In::place("sendtype")>()) : 0;
   } else if constexpr (rule == Carries::kScatterv) {
-    return in.is_root() ? times(in.sum(words[In::place("sendcounts")]), size_of<form>(words[In::place("sendtype")]))
-                        : 0;
+    constexpr int counts = In::place("sendcounts"), type = In::place("sendtype");
+    return in.is_root() ? times(in.sum(words[counts]), size_of<form>(words[type])) : 0;
   } else if constexpr (rule == Carries::kOwn) {
     return in.template block<In::place("recvcount"), In::place("recvtype")>();
   } else if constexpr (rule == Carries::kOwnv) {
-    return times(count_in<form>(words[In::place("recvcounts")], in.own_rank()),
-                 size_of<form>(words[In::place("recvtype")]));
+    constexpr int counts = In::place("recvcounts"), type = In::place("recvtype");
+    return times(count_in<form>(words[counts], in.own_rank()), size_of<form>(words[type]));
   } else if constexpr (rule == Carries::kAll) {
     return times(in.ranks(), in.template block<In::place("recvcount"), In::place("recvtype")>());
   } else if constexpr (rule == Carries::kEach) {
     return times(in.ranks(), in.template block<In::place("recvcount"), In::place("datatype")>());
   } else {
     static_assert(rule == Carries::kEachv);
-    return times(in.sum(words[In::place("recvcounts")]), size_of<form>(words[In::place("datatype")]));
+    constexpr int counts = In::place("recvcounts"), type = In::place("datatype");
+    return times(in.sum(words[counts]), size_of<form>(words[type]));
   }
 }
 

@@ -16,6 +16,12 @@ void* find_from(const void* caller, const char* name) {
   return found;
 }
 
+/// Null: in no object.
+const void* object_of(const void* address) {
+  Dl_info object;
+  return dladdr(address, &object) != 0 ? object.dli_fbase : nullptr;
+}
+
 }  // namespace
 
 void* find_next(const char* name, const void* caller) {
@@ -24,10 +30,17 @@ void* find_next(const char* name, const void* caller) {
 }
 
 bool comes_to_us(const char* name) {
-  Dl_info ours, theirs;
   const void* found = dlsym(RTLD_DEFAULT, name);
-  return found != nullptr && dladdr(found, &theirs) != 0 &&
-         dladdr(reinterpret_cast<const void*>(&comes_to_us), &ours) != 0 && ours.dli_fbase == theirs.dli_fbase;
+  return found != nullptr && object_of(found) == object_of(reinterpret_cast<const void*>(&comes_to_us));
+}
+
+bool is_in_library(const void* address) {
+  const void* object = object_of(address);
+  const auto has = [&](const char* name) {
+    const void* found = find_from(address, name);
+    return found != nullptr && object_of(found) == object;
+  };
+  return has("MPI_Init") || has("mpi_init_");
 }
 
 void* find_variable(const char* name, const void* caller) {

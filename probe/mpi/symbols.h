@@ -11,6 +11,10 @@ void* find_next(const char* name, const void* caller);
 /// Whether who calls that function comes to us: not where the program has one of its own.
 bool comes_to_us(const char* name);
 
+/// Whether an address lies in an object that has the MPI library's functions, for C or for Fortran. Takes the linker's
+/// lock.
+bool is_in_library(const void* address);
+
 /// A variable of the MPI library as the program sees it, which may hold a copy of its own.
 void* find_variable(const char* name, const void* caller);
 

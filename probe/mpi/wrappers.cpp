@@ -24,7 +24,8 @@ using enum Call;  // By these names the table speaks of them.
 template <class Function>
 struct Wrapped {
   const char* name;
-  std::atomic<Function*> next{nullptr};  ///< Where it is passed on to; null before its first call.
+  std::atomic<Function*> next{nullptr};          ///< Where it is passed on to; null before its first call.
+  std::atomic<const void*> in_library{nullptr};  ///< Where the library was seen to call it itself; null: nowhere.
 };
 
 /// What the dynamic linker does with a program whose library lacks a function.
@@ -50,6 +51,18 @@ inline Function* next_of(Wrapped<Function>& wrapped, const void* caller) {
 template <class Function>
 struct Shown;
 
+/// Called within another call. By a signal handler: what it starts is not seen. By the library, as MPICH's functions for
+/// Fortran call those for C: it is the outer call's, which notes it.
+template <class Function>
+[[gnu::noinline]] void note_start_within(Wrapped<Function>& wrapped, const void* caller) {
+  if (!is_reporting() || wrapped.in_library.load(std::memory_order_relaxed) == caller) return;
+  if (is_in_library(caller)) {
+    wrapped.in_library.store(caller, std::memory_order_relaxed);
+  } else {
+    messages.note_unseen_start();
+  }
+}
+
 constexpr bool frees_a_handle(Call call) { return call == kComm_free || call == kComm_disconnect; }
 
 /// Bytes of a call that has ended; of its message, if it has sent one, also by receiver.
@@ -74,8 +87,7 @@ struct Shown<Word(Words...)> {
     if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
     if (!enter(call, phase, __builtin_frame_address(0))) {
-      if constexpr (starts_a_request(call))
-        if (is_reporting()) messages.note_unseen_start();
+      if constexpr (starts_a_request(call)) note_start_within(wrapped, caller);
       return next(words...);
     }
     const Word all[] = {words...};
@@ -94,7 +106,7 @@ struct Shown<Word(Words...)> {
     const Word all[] = {words...};
     if (!is_reporting()) return result;
     if (!take_turn(__builtin_frame_address(0))) {
-      messages.note_unseen_start();
+      note_start_within(wrapped, caller);
       return result;
     }
     note_after<call, form, false>(all, result, kUnknownBytes);
