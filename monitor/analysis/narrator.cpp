@@ -55,7 +55,7 @@ std::string wave_text(const Wave& wave) {
     return fmt::format("how far the idle wave from rank {} came is not known: the steps that would tell are not kept",
                        wave.origin_rank);
   if (wave.up.end == WaveEnd::kFlattened && wave.up.front.empty() && wave.down.front.empty())
-    return fmt::format("{}: a collective made {} wait at once", wave_name(wave),
+    return fmt::format("{}: {} waited for it at once, as in a collective", wave_name(wave),
                        plural(std::size_t(wave.up.reach_ranks + wave.down.reach_ranks), "rank"));
   if (met_itself(wave))
     return fmt::format("{}: {} up, {} down, its fronts met at rank {}", wave_name(wave),

@@ -160,7 +160,7 @@ std::string end_in_words(const WaveDirection& direction) {
     case WaveEnd::kBoundary: return "left at the end of the chain";
     case WaveEnd::kDecayed: return "decayed";
     case WaveEnd::kAbsorbed: return fmt::format("was absorbed in the waiting of rank {}", direction.end_rank);
-    case WaveEnd::kFlattened: return "was flattened by a collective";
+    case WaveEnd::kFlattened: return "was flattened: all waited at once, as in a collective";
     case WaveEnd::kProgramEnded: return "ran until the program ended";
     case WaveEnd::kNone: return "has nobody who waits this way";
     case WaveEnd::kUnknown: return "is not known: the steps that would tell are not kept";
