@@ -23,12 +23,14 @@ class Past {
   void add(std::span<const std::byte> frame);
 
   /// For each node of which something was forgotten its roster, as if it had been sent just before the oldest frame
-  /// that is kept.
+  /// that is kept; in the order in which the nodes were first heard, since the first to be heard says when the session
+  /// began.
   std::vector<std::vector<std::byte>> summary() const;
 
  private:
   struct Node {
-    std::optional<wire::Frame> roster;
+    std::size_t place = 0;  ///< Among the nodes, as they were first heard.
+    std::optional<wire::Frame> roster = std::nullopt;
     std::uint64_t sequence = 0;  ///< Of its latest frame that was forgotten.
   };
   std::map<std::string, Node> nodes_;

@@ -1,5 +1,6 @@
 // A relay against consumers that come late: what they are told is held against ingest's rules (numbers of a node
-// without gaps, its roster first), on streams of several nodes mixed at random.
+// without gaps, its roster first; the node that was heard first, which says when the session began, before all
+// others), on streams of several nodes mixed at random.
 
 #include <gmock/gmock.h>
 
@@ -55,6 +56,7 @@ class Streams {
   std::vector<std::byte> next() {
     const int node = int(random_() % 3);
     const std::uint64_t sequence = ++sequences_[node];
+    if (first_.empty()) first_ = "n" + std::to_string(node);
     wire::Frame frame{kSession, "n" + std::to_string(node), sequence, wire::Roster{}};
     if (sequence == 1 || random_() % 16 == 0) {
       std::get<wire::Roster>(frame.body).world_size = world_[node] = wire::Rank(1 + random_() % 1000);
@@ -65,17 +67,20 @@ class Streams {
   }
   const std::map<int, std::uint64_t>& sequences() const { return sequences_; }
   wire::Rank world_of(int node) const { return world_.at(node); }
+  const std::string& first() const { return first_; }
 
  private:
   std::mt19937 random_;
   std::map<int, std::uint64_t> sequences_;
   std::map<int, wire::Rank> world_;
+  std::string first_;
 };
 
 /// The first frame of each node is a roster, and every number follows the one before.
 void expect_whole(const std::vector<wire::Frame>& heard, const Streams& streams) {
   std::map<std::string, std::uint64_t> latest;
   std::map<std::string, wire::Rank> world;
+  EXPECT_EQ(heard.front().node, streams.first());
   for (const wire::Frame& frame : heard) {
     const auto* roster = std::get_if<wire::Roster>(&frame.body);
     if (!latest.contains(frame.node)) {
