@@ -191,6 +191,7 @@ analysis::Findings findings_of(const timeline::Timeline& timeline, const Program
 analysis::Causes causes_of(const timeline::Timeline& timeline, const ProgramPlan& plan) {
   using std::chrono::milliseconds;
   analysis::Causes out;
+  if (plan.delayed_rank >= timeline.ranks()) return out;
   out.ranks.resize(static_cast<std::size_t>(timeline.ranks()));
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     if (rank == plan.delayed_rank) continue;

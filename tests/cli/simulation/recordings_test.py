@@ -83,7 +83,14 @@ class Recordings(SimTest):
     def test_ctrl_c_during_the_findings_leaves_the_result(self):
         size = ["--set", "machine.ranks=2000", "--set", "program.steps=2000", "--memory", "2GB"]
         # The run itself takes a few megabytes; what is found in it, a hundred and more.
-        run = self.start_sim(self.scenario, *size, "--json", until=lambda run: self.megabytes(run.pid) > 150)
+        sizes = []
+
+        def has_grown(run):
+            if self.catches(run.pid, signal.SIGINT):
+                sizes.append(self.megabytes(run.pid))
+            return sizes and sizes[-1] > sizes[0] + 100
+
+        run = self.start_sim(self.scenario, *size, "--json", until=has_grown)
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=PATIENCE)
         self.assertEqual(run.returncode, 0)
