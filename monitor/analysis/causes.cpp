@@ -21,6 +21,7 @@ constexpr std::ptrdiff_t kMostDelays = 2;
 /// Where nobody was ever held, partners are told by the latest steps, in which ranks are late by what is usual.
 constexpr std::size_t kOrdinarySteps = 128;
 constexpr Rank kRanksLooked = 256;
+constexpr std::size_t kDomainsAsked = 64;
 /// infer_partners takes a quarter of what is given to it for late.
 constexpr int kStepsOfLateness = 4;
 
@@ -79,12 +80,16 @@ Partners partners_of(const Timeline& timeline, Nanoseconds typical_step) {
   return !partners.are_known() ? partners_by_usual_lateness(timeline) : partners;
 }
 
-/// On a domain in lockstep it can't be seen, so what one domain shows holds for all.
+/// On a domain in lockstep it can't be seen, so what one domain shows holds for all: of many domains those are asked in
+/// which a rank was held, and some that lie far apart.
 bool shares_bandwidth(const Timeline& timeline) {
   const Contention contention(timeline);
-  return std::ranges::any_of(timeline.domains(), [&](const timeline::Domain& domain) {
-    return !domain.ranks.empty() && contention.matters_to(domain.ranks.front());
-  });
+  for (const LateMoment& delay : latest_delays(timeline))
+    if (contention.matters_to(delay.rank)) return true;
+  const auto& domains = timeline.domains();
+  for (std::size_t i = 0; i < domains.size(); i += std::max<std::size_t>(1, domains.size() / kDomainsAsked))
+    if (!domains[i].ranks.empty() && contention.matters_to(domains[i].ranks.front())) return true;
+  return false;
 }
 
 }  // namespace
