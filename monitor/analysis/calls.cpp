@@ -12,6 +12,9 @@ namespace {
 using timeline::Rank;
 using timeline::Timeline;
 
+/// Of session time.
+constexpr timeline::Nanoseconds kLookPeriod = std::chrono::seconds(2);
+
 /// Send to one rank, and no pair counts it: the request was made elsewhere, or the target is one of a window.
 constexpr std::array kNotCounted = {
     "MPI_Start", "MPI_Startall",    "MPI_Pready",         "MPI_Pready_list",  "MPI_Pready_range",     "MPI_Put",
@@ -112,6 +115,20 @@ std::optional<Matrix> find_matrix(const Timeline& timeline) {
     return std::tuple(b.traffic.bytes, a.from, a.to) < std::tuple(a.traffic.bytes, b.from, b.to);
   });
   return matrix;
+}
+
+std::shared_ptr<const MpiUse> MpiUseFinder::observe(const Timeline& timeline) {
+  const bool is_new = timeline.calls().told() != told_;
+  if (!is_new || (found_ && timeline.now() < next_ && !timeline.ended())) return found_;
+  auto matrix = find_matrix(timeline);
+  if (!matrix) return found_;
+  found_ = std::make_shared<const MpiUse>(MpiUse{.functions = functions_by_time(timeline),
+                                                 .matrix = std::move(*matrix),
+                                                 .ranks = timeline.calls().all().size(),
+                                                 .is_cut = timeline.calls().is_cut()});
+  told_ = timeline.calls().told();
+  next_ = (timeline.now() / kLookPeriod + 1) * kLookPeriod;
+  return found_;
 }
 
 }  // namespace idlewave::analysis

@@ -3,6 +3,7 @@
 // them; undefined is nothing, never 0.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +62,27 @@ struct Matrix {
 
 /// Nothing if no rank has told of MPI calls.
 std::optional<Matrix> find_matrix(const timeline::Timeline& timeline);
+
+/// What a screen says of it.
+struct MpiUse {
+  std::vector<FunctionUse> functions;
+  Matrix matrix;
+  std::uint64_t ranks = 0;  ///< That have told.
+  bool is_cut = false;      ///< Some are left out: there was no room for their sums.
+};
+
+/// For whoever asks again and again. Looks at what is new every other second of the session, and when it has ended. Owned
+/// by one thread.
+class MpiUseFinder {
+ public:
+  /// Null before any rank has told of calls. What was handed out does not change.
+  std::shared_ptr<const MpiUse> observe(const timeline::Timeline& timeline);
+
+ private:
+  std::shared_ptr<const MpiUse> found_;
+  std::uint64_t told_ = 0;  ///< When it was found.
+  timeline::Nanoseconds next_{};
+};
 
 /// Between two ranks: their contention domains, and the nodes of these.
 Crossing crossing_of(const timeline::Timeline& timeline, timeline::Rank from, timeline::Rank to);

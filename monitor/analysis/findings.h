@@ -2,11 +2,13 @@
 // Everything that the screen says beside the picture, computed a few times a second; and what changed, in words.
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "monitor/analysis/activity.h"
+#include "monitor/analysis/calls.h"
 #include "monitor/analysis/causes.h"
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/lost_ranks.h"
@@ -38,6 +40,8 @@ struct Findings {
   Missing missing;  ///< Were the session over now.
   std::vector<LostRank> lost_ranks;
   Causes causes;  ///< As CauseFinder has them, so of a window of their own; empty where nobody asked it.
+  /// As MpiUseFinder has it, so of the whole run so far, whatever the window; null where no rank has told.
+  std::shared_ptr<const MpiUse> mpi;
 };
 
 /// `window`: for the averages; its end is the moment of which all is said. `waves` as found of the whole session: those that

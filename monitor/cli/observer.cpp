@@ -78,6 +78,7 @@ void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, s
   narrator_.observe(timeline_, findings_, states_, until);
   if (past) findings_ = find(*past, window);
   findings_.causes = causes_.observe(findings_.window);
+  findings_.mpi = mpi_.observe(timeline_);
 }
 
 Nanoseconds Observer::lag(Nanoseconds now) const {

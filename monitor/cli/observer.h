@@ -73,6 +73,7 @@ class Observer {
   analysis::Findings findings_;
   analysis::CauseFinder causes_;
   analysis::GhostFinder ghost_;
+  analysis::MpiUseFinder mpi_;
   analysis::Narrator narrator_;
   std::deque<std::pair<Nanoseconds, std::uint64_t>> counts_;  ///< Events known at some moments of the last second.
   double events_per_second_ = 0;

@@ -58,6 +58,7 @@ RankCalls sum_of(RankCalls sum, const RankCalls& more) {
 }  // namespace
 
 void CallLog::set(RankCalls calls, wire::Rank ranks) {
+  ++told_;
   while (!calls.pairs.empty() && calls.pairs.back().to >= ranks) {
     forget_pair(calls, calls.pairs.back());
     calls.pairs.pop_back();

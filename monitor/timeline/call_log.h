@@ -26,6 +26,8 @@ class CallLog {
   /// Some rank has not found room.
   bool is_cut() const { return is_cut_; }
   std::uint64_t bytes() const { return bytes_; }
+  /// How often something was told: another number, other sums.
+  std::uint64_t told() const { return told_; }
 
  private:
   void put(std::map<wire::Rank, wire::RankCalls>& into, wire::RankCalls calls);
@@ -36,6 +38,7 @@ class CallLog {
   std::map<wire::Rank, wire::RankCalls> earlier_;  ///< Of processes before the latest, where there were some.
   bool is_cut_ = false;
   std::uint64_t bytes_ = 0;
+  std::uint64_t told_ = 0;
 };
 
 }  // namespace idlewave::timeline

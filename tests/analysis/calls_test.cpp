@@ -99,5 +99,25 @@ TEST_F(CallsTest, HaveNoPlaceWhereTheReceiversIsNotKnown) {
   EXPECT_EQ(matrix->unplaced.bytes, 30u);
 }
 
+TEST_F(CallsTest, AreLookedAtAgainAfterTwoSecondsOfTheSessionWhereTheyAreNew) {
+  const wire::Event begin{.time = ms(0), .kind = wire::EventKind::kEnter, .phase = wire::Phase::kCompute};
+  timeline_.append("a", {wire::LaneId::Kind::kRank, 0}, {&begin, 1});
+  MpiUseFinder finder;
+  EXPECT_EQ(finder.observe(timeline_), nullptr);
+  tell({.rank = 0, .functions = {{"MPI_Send", 1, 8, 0, ms(1), ms(1)}}, .pairs = {{1, 1, 8}}});
+  const auto first = finder.observe(timeline_);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(std::tuple(first->functions.size(), first->matrix.pairs.size(), first->ranks), std::tuple(1u, 1u, 1u));
+  tell({.rank = 4, .functions = {{"MPI_Recv", 1, 8, 0, ms(1), ms(1)}}});
+  timeline_.advance("a", ms(1900));
+  EXPECT_EQ(finder.observe(timeline_), first);
+  timeline_.advance("a", ms(2100));
+  const auto second = finder.observe(timeline_);
+  EXPECT_EQ(std::tuple(second->functions.size(), second->ranks), std::tuple(2u, 2u));
+  EXPECT_EQ(first->functions.size(), 1u);
+  timeline_.advance("a", ms(9000));
+  EXPECT_EQ(finder.observe(timeline_), second) << "nothing is new";
+}
+
 }  // namespace
 }  // namespace idlewave::analysis
