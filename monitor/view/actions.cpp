@@ -52,6 +52,13 @@ void focus_next(Turn& turn, int direction) {
   }
 }
 
+/// Some are there only while they have the focus.
+bool would_be_shown(const Turn& turn, PanelKey panel) {
+  State focused = turn.state;
+  focused.focus = panel;
+  return lay_out(panels(), focused, turn.model, turn.size, turn.look).shows(panel);
+}
+
 }  // namespace
 
 void quit(Turn& turn) {
@@ -131,7 +138,7 @@ void go_to(Turn& turn) { turn.state.form = Form{.kind = FormKind::kGoto}; }
 void filter(Turn& turn) { turn.state.form = filter_form(turn.state); }
 void focus(Turn& turn) {
   const Panel& panel = panel_of(turn.key.character);
-  if (!turn.layout.shows(panel.key))
+  if (!would_be_shown(turn, panel.key))
     return turn.say(fmt::format("the panel '{}' is not on this screen", panel.name), Tone::kWarning);
   turn.state.focus = panel.key;
 }

@@ -39,8 +39,8 @@ std::vector<Binding> keys_and_mouse() {
       {keys_of(U"f", KeyCode::kEnd), "f End", "follow the newest", "follow", actions::follow},
       {keys_of(U"a"), "a", "columns are time, or steps", "axis", actions::axis},
       {keys_of(U"G"), "G", "where ranks leave the model", "", actions::ghost},
-      {keys_of(U"+="), "+", "zoom in time: finer", "", actions::finer},
-      {keys_of(U"-"), "-", "zoom in time: coarser", "", actions::coarser},
+      {keys_of(U"+=", KeyCode::kWheelUp), "+ wheel ↑", "zoom in time: finer", "", actions::finer},
+      {keys_of(U"-", KeyCode::kWheelDown), "- wheel ↓", "zoom in time: coarser", "", actions::coarser},
       {keys_of(U"["), "[", "zoom in ranks: more of them", "", actions::more_ranks},
       {keys_of(U"]"), "]", "zoom in ranks: fewer of them", "", actions::fewer_ranks},
       {keys_of(U"w"), "w", "to the next wave", "wave", actions::next_wave},
@@ -57,8 +57,6 @@ std::vector<Binding> keys_and_mouse() {
       {keys_of(U"r"), "r", "start, stop recording", "record", actions::record},
       {keys_of(U"s"), "s", "save the screen as text", "save", actions::save},
       {keys_of(U"", KeyCode::kMousePress), "click", "move the cursor there", "", actions::click},
-      {keys_of(U"", KeyCode::kWheelUp), "wheel ↑", "zoom in time: finer", "", actions::finer},
-      {keys_of(U"", KeyCode::kWheelDown), "wheel ↓", "zoom in time: coarser", "", actions::coarser},
   };
 }
 

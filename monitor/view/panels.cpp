@@ -5,8 +5,10 @@
 #include <cassert>
 
 #include "monitor/view/events_panel.h"
+#include "monitor/view/functions_panel.h"
 #include "monitor/view/lesson_panel.h"
 #include "monitor/view/map_panel.h"
+#include "monitor/view/messages_panel.h"
 #include "monitor/view/ranks_panel.h"
 #include "monitor/view/sockets_panel.h"
 
@@ -14,7 +16,7 @@ namespace idlewave::view {
 
 std::span<const Panel> panels() {
   static const std::array kTable = {
-      map_panel(), sockets_panel(), events_panel(), ranks_panel(), lesson_panel(),
+      map_panel(), sockets_panel(), events_panel(), ranks_panel(), lesson_panel(), functions_panel(), messages_panel(),
   };
   return kTable;
 }

@@ -20,6 +20,8 @@ struct Turn {
   const Key& key;
   const Model& model;
   const Layout& layout;
+  Size size;
+  const Look& look;
 
   void say(std::string text, Tone tone = Tone::kPlain) { state.message = {.text = std::move(text), .tone = tone}; }
 };

@@ -49,7 +49,7 @@ Update update(State state, const Key& key, const Model& model, Size size, const 
   }
   if (out.state.lesson_open && !out.state.form && key_in_lesson(out.state, key, model, size)) return out;
   const Layout layout = lay_out(panels(), out.state, model, size, look);
-  Turn turn{out.state, out.effects, key, model, layout};
+  Turn turn{out.state, out.effects, key, model, layout, size, look};
   out.state.message = {};
   if (out.state.form) {
     key_in_form(turn);

@@ -102,6 +102,20 @@ TEST(GoldenScreen, WithTheInjectionForm) {
   expect_golden("80x24_inject", screen({80, 24}, kMonochrome, state));
 }
 
+TEST(GoldenScreen, WithTheFunctions) {
+  State state = usual_state();
+  state.focus = U'6';
+  expect_golden("160x48_functions", screen({160, 48}, kMonochrome, state));
+  expect_golden("80x24_functions", screen({80, 24}, kMonochrome, state));
+}
+
+TEST(GoldenScreen, WithTheMessages) {
+  State state = usual_state();
+  state.focus = U'7';
+  expect_golden("160x48_messages", screen({160, 48}, kMonochrome, state));
+  expect_golden("80x24_messages", screen({80, 24}, kMonochrome, state));
+}
+
 TEST(GoldenScreen, WithACursorInTheWave) {
   State state = usual_state();
   state.cursor_rank = 15;

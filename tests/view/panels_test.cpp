@@ -54,17 +54,20 @@ TEST(Panels, KeepTheFocusWhereItIsAndSaySoIfThereIsNoRoomForTheOneAskedFor) {
 
 TEST(Panels, DrawNothingOutsideTheirBox) {
   for (const Size size : kSizes) {
-    const Layout layout = lay_out(panels(), {}, usual_session().model(), size, kLook);
-    for (const Placed& placed : layout.placed) {
-      if (placed.panel == kMapKey) continue;  // Its axes and its legend stand around its box.
-      Canvas canvas(size);
-      canvas.fill(0, 0, size.columns, size.rows, kUntouched);
-      panel_of(placed.panel).draw(canvas, layout, {}, usual_session().model(), kLook);
-      for (int y = 0; y < size.rows; ++y) {
-        for (int x = 0; x < size.columns; ++x) {
-          if (placed.box.holds(x, y)) continue;
-          ASSERT_EQ(canvas.at(x, y), kUntouched) << panel_of(placed.panel).name << " at " << x << ',' << y;
-        }
+    for (const Panel& panel : panels()) {
+      if (panel.key == kMapKey) continue;  // Its axes and its legend stand around its box.
+      for (const PanelKey focus : {kMapKey, panel.key}) {
+        const State state{.focus = focus};
+        const Layout layout = lay_out(panels(), state, usual_session().model(), size, kLook);
+        if (!layout.shows(panel.key)) continue;
+        Canvas canvas(size);
+        canvas.fill(0, 0, size.columns, size.rows, kUntouched);
+        panel.draw(canvas, layout, state, usual_session().model(), kLook);
+        for (int y = 0; y < size.rows; ++y)
+          for (int x = 0; x < size.columns; ++x)
+            if (!layout.box_of(panel.key).holds(x, y)) {
+              ASSERT_EQ(canvas.at(x, y), kUntouched) << panel.name << " at " << x << ',' << y;
+            }
       }
     }
   }
@@ -92,6 +95,24 @@ TEST(Panels, ScrollAsFarAsThereIsSomething) {
     EXPECT_EQ(place(top), place(at_top)) << panel.name;
     EXPECT_EQ(place(end), place(at_end)) << panel.name;
     EXPECT_NE(place(top), place(end)) << panel.name;
+  }
+}
+
+TEST(Panels, ThatAreThereWithTheFocusTakeNoRoomWithoutIt) {
+  for (const auto& [key, rows] : {std::pair(U'6', 6), std::pair(U'7', 7)}) {
+    EXPECT_FALSE(lay_out(panels(), {}, usual_session().model(), {160, 48}, kLook).shows(key));
+    const State focused = after({}, key_of(key), {80, 24});
+    EXPECT_EQ(lay_out(panels(), focused, usual_session().model(), {80, 24}, kLook).box_of(key).height, rows);
+    EXPECT_EQ(after(focused, key_of(KeyCode::kTab), {80, 24}).focus, kMapKey);
+  }
+}
+
+TEST(Panels, SayThatNothingIsKnownOfMpiWhereNoRankHasTold) {
+  SyntheticSession session;
+  session.findings.mpi = nullptr;
+  for (const PanelKey key : {U'6', U'7'}) {
+    const Canvas canvas = draw({.focus = key}, session.model(), {160, 48}, kLook);
+    EXPECT_THAT(to_text(canvas), HasSubstr("▸no rank has told of ")) << char(key);
   }
 }
 

@@ -207,6 +207,38 @@ analysis::Causes causes_of(const timeline::Timeline& timeline, const ProgramPlan
   return out;
 }
 
+/// Neighbours of a ring, as a program that is watched by its MPI calls has them.
+std::shared_ptr<const analysis::MpiUse> mpi_of(const timeline::Timeline& timeline) {
+  using analysis::Crossing;
+  const Rank ranks = timeline.ranks();
+  analysis::MpiUse use{.functions = {}, .matrix = {}, .ranks = std::uint64_t(ranks)};
+  const auto add = [&](const char* name, std::uint64_t calls, double time_s, double share, Nanoseconds longest) {
+    use.functions.push_back({.name = name,
+                             .ranks = use.ranks,
+                             .calls = calls,
+                             .time_s = time_s,
+                             .share = share,
+                             .longest = longest,
+                             .longest_rank = 6,
+                             .unsized = calls,
+                             .bytes = std::nullopt});
+  };
+  add("MPI_Waitall", 8000, 61.5, 0.82, std::chrono::milliseconds(1180));
+  add("MPI_Allreduce", 200, 12.8, 0.17, std::chrono::milliseconds(45));
+  use.functions.back().unsized = 0, use.functions.back().bytes = 1600;
+  add("MPI_Isend", 8000, 0.75, 0.01, std::chrono::microseconds(310));
+  use.functions.back().unsized = 0, use.functions.back().bytes = 64'000'000;
+  add("MPI_Comm_dup", 40, 0.00002, 0, std::chrono::microseconds(1));
+  for (Rank from = 0; from < ranks; ++from) {
+    const Rank to = (from + 1) % ranks;
+    use.matrix.pairs.push_back({from, to, {200, 1'600'000}, analysis::crossing_of(timeline, from, to)});
+    use.matrix.all.messages += 200, use.matrix.all.bytes += 1'600'000;
+    if (use.matrix.pairs.back().crosses == Crossing::kDomains)
+      use.matrix.across_domains.messages += 200, use.matrix.across_domains.bytes += 1'600'000;
+  }
+  return std::make_shared<const analysis::MpiUse>(std::move(use));
+}
+
 }  // namespace
 
 void run(const ProgramPlan& plan, timeline::Timeline& timeline) { Machine(plan).run(timeline); }
@@ -215,6 +247,7 @@ SyntheticSession::SyntheticSession(const ProgramPlan& plan) {
   run(plan, timeline);
   findings = findings_of(timeline, plan);
   findings.causes = causes_of(timeline, plan);
+  findings.mpi = mpi_of(timeline);
   remarks = {{analysis::Remark::Kind::kDelay, std::chrono::milliseconds(800), 5, 40, "delay began on rank 5, step 40"},
              {analysis::Remark::Kind::kWave, std::chrono::milliseconds(2000), 5, 40,
               "idle wave from rank 5 met its other front at rank 25"},
