@@ -168,7 +168,9 @@ wire::Status check(const Bench& bench) {
 
 Losses losses_of(const std::vector<Point>& points) {
   const Point& last = points.back();
-  return {points.front().communication / last.communication, last.memory_alone / last.memory};
+  Losses losses{.network = points.front().communication / last.communication, .memory = std::nullopt};
+  if (last.memory > 0 && last.memory_alone > 0) losses.memory = last.memory_alone / last.memory;
+  return losses;
 }
 
 std::optional<std::vector<Point>> measure(const Options& options, MPI_Comm ranks, const ranks::Group& node,

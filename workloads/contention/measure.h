@@ -15,15 +15,15 @@ namespace idlewave::contention {
 struct Point {
   int contenders = 0;        ///< Ranks of each domain that run the triad.
   double communication = 0;  ///< Sent by the domain's rank of the ring while they do.
-  double memory = 0;         ///< Moved by the contenders while the ring turns; 0 without contenders.
+  double memory = 0;         ///< Moved by the contenders while the ring turns; 0 without any who got a core then.
   double memory_alone = 0;   ///< The same while nobody communicates.
 };
 
 /// langguth-2018, section III: bandwidth without contention over that with as many contenders as there are. Their ratio
 /// is above 1 where it is lost.
 struct Losses {
-  double network = 0;  ///< L_N
-  double memory = 0;   ///< L_M
+  double network = 0;            ///< L_N
+  std::optional<double> memory;  ///< L_M; nothing where no contender got a core in the time of a measurement.
 };
 
 /// Of points with a last one that has contenders.

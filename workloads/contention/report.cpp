@@ -12,17 +12,19 @@ using support::Json;
 
 bool has_contenders(const std::vector<Point>& points) { return points.back().contenders > 0; }
 
-/// Of memory there is a figure only where somebody runs the triad.
-std::string memory_in_words(const Point& point, double bandwidth) {
-  return point.contenders > 0 ? words::format_bandwidth(bandwidth) : "-";
-}
+/// Of memory there is a figure only where somebody runs the triad, and gets a core for it.
+std::string memory_in_words(double bandwidth) { return bandwidth > 0 ? words::format_bandwidth(bandwidth) : "-"; }
 
-Json memory_in_json(const Point& point, double bandwidth) { return point.contenders > 0 ? Json(bandwidth) : Json(); }
+Json memory_in_json(double bandwidth) { return bandwidth > 0 ? Json(bandwidth) : Json(); }
 
 std::string losses_in_words(const std::vector<Point>& points) {
   if (!has_contenders(points)) return "Nobody is left to contend: start more ranks than one for each memory domain.\n";
   const Losses losses = losses_of(points);
-  return fmt::format("loss ratios L_N {:.2f}, L_M {:.2f}\n", losses.network, losses.memory);
+  if (!losses.memory)
+    return fmt::format(
+        "loss ratio L_N {:.2f}; of memory nothing is known: none of the contenders got a core for long enough\n",
+        losses.network);
+  return fmt::format("loss ratios L_N {:.2f}, L_M {:.2f}\n", losses.network, *losses.memory);
 }
 
 }  // namespace
@@ -33,7 +35,7 @@ std::string table(const std::vector<Point>& points, int domains) {
   text += fmt::format("{:>10}{:>14}{:>14}{:>30}\n", "contenders", "MPI", "memory", "memory, without communication");
   for (const Point& point : points) {
     text += fmt::format("{:>10}{:>14}{:>14}{:>30}\n", point.contenders, words::format_bandwidth(point.communication),
-                        memory_in_words(point, point.memory), memory_in_words(point, point.memory_alone));
+                        memory_in_words(point.memory), memory_in_words(point.memory_alone));
   }
   return text + losses_in_words(points);
 }
@@ -43,15 +45,15 @@ std::string json(const Options& options, const std::vector<Point>& points, int d
   for (const Point& point : points) {
     list.push_back({{"contenders", point.contenders},
                     {"mpi_bandwidth", point.communication},
-                    {"memory_bandwidth", memory_in_json(point, point.memory)},
-                    {"memory_bandwidth_alone", memory_in_json(point, point.memory_alone)}});
+                    {"memory_bandwidth", memory_in_json(point.memory)},
+                    {"memory_bandwidth_alone", memory_in_json(point.memory_alone)}});
   }
   const Losses losses = losses_of(points);
   return Json{{"domains", domains},
               {"message_size", options.message_size},
               {"points", list},
               {"loss_network", has_contenders(points) ? Json(losses.network) : Json()},
-              {"loss_memory", has_contenders(points) ? Json(losses.memory) : Json()}}
+              {"loss_memory", has_contenders(points) && losses.memory ? Json(*losses.memory) : Json()}}
       .text();
 }
 
