@@ -14,6 +14,7 @@
 
 #include "probe/agent/run_reader.h"
 #include "probe/client/ring_writer.h"
+#include "tests/any_seed.h"
 #include "tests/probe/node.h"
 
 namespace idlewave {
@@ -33,11 +34,6 @@ using Sums = std::array<std::int64_t, wire::kPhaseLimit>;
 constexpr std::uint32_t kRing = 1 << 14;
 constexpr std::int64_t kSweep = 36'000'000;
 constexpr std::int64_t ms(std::int64_t n) { return n * 1'000'000; }
-
-std::uint64_t new_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-}
 
 /// A rank and its agent, on a clock that the test turns.
 class Rank {
@@ -292,7 +288,7 @@ void expect_sums_where_steps_are_left_out(const Rank& rank) {
 
 class Runs : public testing::Test {
  protected:
-  const std::uint64_t seed_ = new_seed();
+  const std::uint64_t seed_ = any_seed();
   testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
   std::mt19937_64 random_{seed_};
 };

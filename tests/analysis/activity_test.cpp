@@ -7,6 +7,7 @@
 #include "monitor/analysis/steps.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 #include "tests/timeline/builders.h"
 
 namespace idlewave::analysis {
@@ -91,7 +92,7 @@ TEST(Efficiency, ParallelIsLoadBalanceTimesCommunication) {
 /// Ranks that start when they like, compute a share of each step that the test chooses, and stop; then nobody runs for
 /// long.
 TEST(Efficiency, IsTheShareByConstructionWhateverComesAfterTheStop) {
-  const std::uint64_t seed = timeline::new_seed();
+  const std::uint64_t seed = any_seed();
   std::mt19937_64 random(seed);
   for (int round = 0; round < 50; ++round) {
     timeline::Timeline timeline;
@@ -192,7 +193,7 @@ double bytes_moved(const timeline::Timeline& timeline, const timeline::Domain& d
 
 /// Samples come every 200 ms; a window that cuts them gets what was moved in its part of them.
 TEST(Activity, BandwidthOfAShortWindowIsWhatWasMovedInIt) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   test::RandomQuietScenarios random(seed);
   double worst = 0;
   for (int session = 0; session < 10; ++session) {

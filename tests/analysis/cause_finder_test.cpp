@@ -5,13 +5,13 @@
 
 #include "monitor/analysis/causes.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using test::any_seed;
 using test::RandomQuietScenarios;
 using test::SimulatedFrame;
 using test::SimulatedFrames;

@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 
+#include "tests/any_seed.h"
 #include "tests/workloads/exact_run.h"
 
 namespace idlewave::analysis {
@@ -339,14 +340,6 @@ std::string words_of(const ExactProgram& program) {
                      c.protocol == Protocol::kEager ? "eager" : "rendezvous",
                      c.wait == WaitFlavour::kAll ? "one wait" : "split", program.delays.size(),
                      program.noise ? ", noise" : "", c.time.count());
-}
-
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  const unsigned seed = given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-  fmt::print("seed {}\n", seed);
-  return seed;
 }
 
 CauseGround ground_of(const timeline::Timeline& timeline, Partners partners) {

@@ -8,6 +8,7 @@
 #include "monitor/analysis/contention.h"
 #include "monitor/analysis/sharing.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -49,7 +50,7 @@ void for_each_course(const timeline::Timeline& timeline, Visit visit) {
 }
 
 TEST(ConcurrencyTruth, IsThatOfTheCurve) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   RandomQuietScenarios random(seed);
   int looked = 0;
   for (int i = 0; i < 12 && !HasFailure(); ++i) {

@@ -15,6 +15,7 @@
 #include "monitor/analysis/causes.h"
 #include "monitor/analysis/waves.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 #include "workloads/sim/core/partners.h"
 
 namespace idlewave::analysis {
@@ -149,7 +150,7 @@ std::set<Rank> truly_awaited(const sim::core::Partners& partners, Rank rank, int
 }
 
 TEST(DeclaredPartners, OfSimulatedRanksAreThoseThatTheSimulationWaitsFor) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
   test::RandomQuietScenarios random(seed);
   for (int i = 0; i < 200; ++i) {
@@ -176,7 +177,7 @@ TEST(DeclaredPartners, OfSimulatedRanksAreThoseThatTheSimulationWaitsFor) {
 }
 
 TEST(DeclaredMessages, AreThoseOfTheScenario) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
   test::RandomQuietScenarios random(seed);
   for (int i = 0; i < 100; ++i) {
@@ -307,7 +308,7 @@ bool is_found(const Graph& graph, test::Says says, const std::vector<Rank>& sile
 }
 
 TEST(DeclaredPartners, TellHowFarAWaveComesWhereEachRankWaitsForOthers) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
   std::mt19937 random(seed);
   constexpr int kPrograms = 60;
@@ -346,7 +347,7 @@ double given_to_others(const RankCauses& one, const RankCauses& other) {
 /// Who was late is told of a rank that says whom it waits for as where all ranks say it; where their own times tell it,
 /// of the others too.
 TEST(DeclaredPartners, OfSomeRanksTellWavesAndCausesAsThoseOfAll) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
   test::RandomQuietScenarios random(seed);
   std::mt19937 choice(seed);

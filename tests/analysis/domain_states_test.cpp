@@ -8,13 +8,13 @@
 #include "monitor/analysis/concurrency.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 #include "tests/timeline/builders.h"
 
 namespace idlewave::analysis {
 namespace {
 
 using support::Scenario;
-using test::any_seed;
 using test::ms;
 using test::RandomQuietScenarios;
 using test::RingModel;
@@ -127,14 +127,14 @@ TEST(DomainStates, PassQuicklyOverTimeInWhichNothingHappens) {
 }
 
 /// Sessions of every kind in which nobody is delayed.
-struct Told {
+struct Verdicts {
   double minutes = 0;  ///< Of domains.
   int domains = 0;
   int changes = 0;  ///< After the first word of each domain.
   int returns = 0;  ///< To a word that the domain had had before.
 };
 
-void add(Told& told, const timeline::Timeline& timeline, bool may_wave) {
+void add(Verdicts& told, const timeline::Timeline& timeline, bool may_wave) {
   const DomainStates states = followed(timeline);
   for (int domain = 0; domain < int(timeline.domains().size()); ++domain) {
     told.minutes += std::chrono::duration<double>(timeline.now()).count() / 60;
@@ -150,8 +150,8 @@ void add(Told& told, const timeline::Timeline& timeline, bool may_wave) {
 }
 
 struct AllTold {
-  Told contended;  ///< Memory-bound above the saturation point.
-  Told others;
+  Verdicts contended;  ///< Memory-bound above the saturation point.
+  Verdicts others;
 };
 
 AllTold told_of(unsigned seed, double noise) {

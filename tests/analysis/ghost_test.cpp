@@ -10,11 +10,11 @@
 
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
 
-using test::any_seed;
 using test::ms;
 using test::RandomQuietScenarios;
 using test::RingModel;

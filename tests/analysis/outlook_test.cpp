@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -51,7 +52,7 @@ TEST(Outlook, KnowsFromAnEarlierWaveHowFastFrontsRun) {
 }
 
 TEST(Outlook, TakesNoiseAndMessagesForWhatTheyAre) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   SCOPED_TRACE(fmt::format("IDLEWAVE_TEST_SEED={}", seed));
   support::Scenario scenario = ring();
   scenario.communication.time = 2ms;

@@ -13,6 +13,7 @@
 #include "monitor/analysis/least_squares.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -231,7 +232,7 @@ void expect_same_signs(const NewestRounds& rounds, const wire::DomainInfo& info,
 }
 
 TEST(Rounds, ThatAreKeptAreThoseThatReadingAnewFinds) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   Random random(seed);
   std::size_t rounds_seen = 0;
   for (int i = 0; i < 40 && !testing::Test::HasFailure(); ++i) {
@@ -272,7 +273,7 @@ void expect_same_words(const DomainStates& states, const DomainStates& others, i
 }
 
 TEST(DomainStates, SayWhatTheySayWithoutRememberingWhatTheyRead) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   Random random(seed);
   int told = 0;
   for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {

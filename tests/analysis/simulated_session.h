@@ -12,12 +12,6 @@
 
 namespace idlewave::test {
 
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-inline unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-}
-
 /// Whether ranks say whom they wait for, or leave it to be inferred.
 enum class Says { kNothing, kPartners };
 

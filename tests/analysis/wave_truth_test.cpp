@@ -13,6 +13,7 @@
 
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/waves.h"
+#include "tests/any_seed.h"
 #include "tests/workloads/exact_run.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/neighbour.h"
@@ -366,12 +367,6 @@ Score score_of_several(bool memory, double noise, unsigned seed, int programs, T
   std::vector<ExactProgram> all;
   for (int i = 0; i < programs; ++i) all.push_back(random.next_with_several(memory, noise));
   return score_of(random, all, told);
-}
-
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
 }
 
 /// Of programs in which something that nobody announces holds one rank once, or nobody: how often it was told by rank

@@ -10,6 +10,7 @@
 #include "monitor/analysis/findings.h"
 #include "monitor/analysis/waves.h"
 #include "tests/analysis/ring_model.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -135,8 +136,7 @@ TEST(WavesAcrossNodes, HaveNoSpeedWhereNobodyHasComparedTheClocks) {
 }
 
 TEST(WavesAcrossNodes, AreToldOnceHoweverOftenMoreBecomesKnownOfTheClocks) {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  const std::uint64_t seed = any_seed();
   SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   RingModel model = one_delay();

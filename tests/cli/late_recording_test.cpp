@@ -9,12 +9,12 @@
 #include "monitor/cli/observer.h"
 #include "monitor/cli/report.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::cli {
 namespace {
 
 using nlohmann::json;
-using test::any_seed;
 using test::RandomQuietScenarios;
 using test::SimulatedFrame;
 using test::SimulatedFrames;

@@ -8,12 +8,12 @@
 
 #include "monitor/cli/monitor.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::cli {
 namespace {
 
 using std::chrono::milliseconds;
-using test::any_seed;
 using test::RandomQuietScenarios;
 using test::SimulatedFrame;
 using test::SimulatedFrames;

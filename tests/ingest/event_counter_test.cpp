@@ -5,6 +5,7 @@
 #include <map>
 
 #include "monitor/ingest/ingest.h"
+#include "tests/any_seed.h"
 #include "tests/timeline/builders.h"
 
 namespace idlewave::ingest {
@@ -94,7 +95,7 @@ void hand_in(Ingest& ingest, const RandomNode& node) {
 }
 
 TEST(EventCounter, CountsEveryEventOfARandomSessionWhateverTheMemory) {
-  const std::uint64_t seed = timeline::new_seed();
+  const std::uint64_t seed = any_seed();
   std::mt19937_64 random(seed);
   for (const std::uint64_t budget : {std::uint64_t{1}, std::uint64_t{40'000}, std::uint64_t{64} << 20}) {
     timeline::Timeline timeline(budget);

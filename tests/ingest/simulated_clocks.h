@@ -15,12 +15,6 @@ namespace idlewave::ingest {
 
 using wire::Nanoseconds;
 
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-inline std::uint64_t fresh_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
-}
-
 /// Reads true time with an offset and a rate that strays as a random walk, or as straight as it may.
 class SimulatedClock {
  public:

@@ -20,6 +20,7 @@
 #include "monitor/model/inference.h"
 #include "monitor/model/own_noise.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::model {
 namespace {
@@ -170,7 +171,7 @@ Compared compare(const support::Scenario& scenario) {
 }
 
 TEST(Comparison, OfRandomProgramsIsClose) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << seed);
   RandomPrograms random(seed);
   Table owns, drawns;
@@ -214,7 +215,7 @@ support::Scenario with_collective(test::RandomQuietScenarios& random) {
 }
 
 TEST(Comparison, OfProgramsWithCollectivesIsClose) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << seed);
   test::RandomQuietScenarios random(seed);
   for (int i = 0; i < programs(); ++i) {
@@ -230,7 +231,7 @@ TEST(Comparison, OfProgramsWithCollectivesIsClose) {
 
 /// The noise that was drawn, and nothing else, though a recording tells it as times alone.
 TEST(Comparison, FindsTheNoiseOfEachStep) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << seed);
   test::RandomQuietScenarios random(seed);
   for (int i = 0; i < 8; ++i) {

@@ -8,6 +8,7 @@
 
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::model {
 namespace {
@@ -17,7 +18,7 @@ using test::RingModel;
 using wire::Rank;
 
 TEST(GhostRun, IsBehindByWhatNobodyToldOf) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   test::RandomQuietScenarios random(seed);
   for (int i = 0; i < 20; ++i) {
     SCOPED_TRACE(testing::Message() << "program " << i << " of seed " << seed);
@@ -48,7 +49,7 @@ TEST(GhostRun, IsBehindByWhatNobodyToldOf) {
 
 /// Also where work takes longer in company.
 TEST(GhostRun, GoesWithAProgramThatNothingDisturbs) {
-  const unsigned seed = test::any_seed();
+  const unsigned seed = any_seed();
   test::RandomQuietScenarios random(seed);
   for (int i = 0; i < 10; ++i) {
     SCOPED_TRACE(testing::Message() << "program " << i << " of seed " << seed);

@@ -15,6 +15,7 @@
 
 #include "probe/mpi/eager_limits.h"
 #include "probe/mpi/request_table.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::mpi {
 namespace {
@@ -24,11 +25,6 @@ using testing::IsEmpty;
 using wire::Rank;
 
 constexpr std::uint32_t kRendezvous = shm::PartnerBook::kRendezvous, kCollective = shm::PartnerBook::kCollective;
-
-unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-}
 
 struct Wait {
   std::set<Rank> from, to;

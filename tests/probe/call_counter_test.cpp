@@ -1,4 +1,5 @@
 #include "probe/client/call_counter.h"
+#include "tests/any_seed.h"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +13,6 @@ namespace idlewave::client {
 namespace {
 
 using shm::CallBook;
-
-std::uint64_t seed_of_this_run() {
-  const char* given = getenv("IDLEWAVE_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-}
 
 class CallCounterTest : public testing::Test {
  protected:
@@ -59,7 +55,7 @@ TEST_F(CallCounterTest, CutsANameThatIsTooLong) {
 
 /// Against a map, with so many receivers that not all find room: none of their messages may get lost.
 TEST_F(CallCounterTest, CountsEveryMessageForItsReceiverOrAmongTheOthers) {
-  const std::uint64_t seed = seed_of_this_run();
+  const std::uint64_t seed = any_seed();
   SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   const auto receivers = static_cast<wire::Rank>(1 + random() % 3000);

@@ -1,6 +1,7 @@
 // Whom a rank waits for, as its probe tells it: judged by a reader that knows nothing but what was told.
 
 #include "probe/client/partner_teller.h"
+#include "tests/any_seed.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,11 +19,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using Step = std::vector<int>;
-
-unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-}
 
 /// A rank whose pattern p waits for rank 100 + p, and who reads what it tells.
 class Rank {

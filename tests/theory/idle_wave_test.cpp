@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "monitor/theory/contention.h"
+#include "tests/any_seed.h"
 #include "tests/workloads/exact_run.h"
 
 namespace idlewave::theory {
@@ -22,12 +23,6 @@ using support::Topology;
 using support::WaitFlavour;
 using tests::ExactProgram;
 using tests::ExactRun;
-
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-}
 
 Exchange exchange_of(const support::Communication& communication) {
   return {.distances = communication.distances,

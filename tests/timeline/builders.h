@@ -120,10 +120,4 @@ inline std::vector<Event> random_life(std::mt19937_64& random, std::size_t count
   return events;
 }
 
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-inline std::uint64_t new_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-}
-
 }  // namespace idlewave::timeline

@@ -15,6 +15,7 @@
 #include "monitor/view/panels.h"
 #include "monitor/view/rhythm.h"
 #include "monitor/view/screen.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::view {
 namespace {
@@ -26,11 +27,6 @@ using wire::Phase;
 
 constexpr Look kColour{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
 constexpr Nanoseconds kLength = seconds(12);
-
-unsigned seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-}
 
 /// How long each step takes, and its last part that is waiting.
 struct Steps {
@@ -117,7 +113,7 @@ TEST(Beat, IsSeenByTheMeasureInColumnsThatAreNoWholeSteps) {
 }
 
 TEST(Beat, IsOnNoScreenAndAtNoZoomOfAProgramInStep) {
-  const unsigned first = seed();
+  const unsigned first = any_seed();
   RecordProperty("seed", static_cast<int>(first));
   for (unsigned round = 0; round < 12; ++round) {
     SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << first << ", round " << round);
@@ -143,7 +139,7 @@ TEST(Beat, IsOnNoScreenAndAtNoZoomOfAProgramInStep) {
 }
 
 TEST(Beat, IsNotThereEitherWhereTheRhythmIsNotKnown) {
-  const unsigned first = seed();
+  const unsigned first = any_seed();
   for (unsigned round = 0; round < 20; ++round) {
     SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << first << ", round " << round);
     std::mt19937 random(first + round);
@@ -189,7 +185,7 @@ TEST(MapShares, TellALongStepAsItWentOn) {
 }
 
 TEST(MapShares, LoseNoTimeToWholeSteps) {
-  const unsigned first = seed();
+  const unsigned first = any_seed();
   SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << first);
   std::mt19937 random(first);
   timeline::Timeline timeline;
@@ -205,7 +201,7 @@ TEST(MapShares, LoseNoTimeToWholeSteps) {
 }
 
 TEST(Rhythm, IsTheMeanStepAndNoneWhereStepsAreNotAlike) {
-  std::mt19937 random(seed());
+  std::mt19937 random(any_seed());
   timeline::Timeline steady, ragged;
   run(steady, 3, {.length = milliseconds(50), .jitter = 0.05}, random);
   run(ragged, 3, {.length = milliseconds(50), .jitter = 0.95}, random);
@@ -228,7 +224,7 @@ TEST(Rhythm, ChangesOnlyOnceAnotherOneHasSettled) {
 }
 
 TEST(TimeWindow, HasColumnsOfWholeStepsOrWholeFractionsOfOne) {
-  std::mt19937 random(seed());
+  std::mt19937 random(any_seed());
   for (int round = 0; round < 1000; ++round) {
     const Nanoseconds step(std::uniform_int_distribution<std::int64_t>(100'000, 10'000'000'000)(random));
     const Nanoseconds column = column_width(std::uniform_int_distribution(8, 26)(random), step);

@@ -1,4 +1,5 @@
 #include "workloads/selfish/detours.h"
+#include "tests/any_seed.h"
 
 #include <gmock/gmock.h>
 
@@ -12,12 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using support::Detour;
-
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-}
 
 /// Each reading takes between 20 and 60 ns, and now and then the processor is away for longer.
 class DisturbedClock {

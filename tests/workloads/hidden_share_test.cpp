@@ -1,4 +1,5 @@
 #include "workloads/progress/hidden_share.h"
+#include "tests/any_seed.h"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +11,6 @@
 
 namespace idlewave::progress {
 namespace {
-
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-}
 
 /// A machine and an MPI of random properties.
 struct Setting {

@@ -1,4 +1,5 @@
 #include "workloads/theory/overlap.h"
+#include "tests/any_seed.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,12 +14,6 @@
 
 namespace idlewave::theory {
 namespace {
-
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-}
 
 struct Random {
   explicit Random(unsigned seed) : engine(seed) {}

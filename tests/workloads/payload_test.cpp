@@ -1,4 +1,5 @@
 #include "workloads/collectives/payload.h"
+#include "tests/any_seed.h"
 
 #include <gmock/gmock.h>
 
@@ -8,12 +9,6 @@
 
 namespace idlewave::collectives {
 namespace {
-
-/// From IDLEWAVE_TEST_SEED, to repeat a failure; else fresh.
-unsigned any_seed() {
-  const char* given = std::getenv("IDLEWAVE_TEST_SEED");
-  return given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device{}();
-}
 
 struct Case {
   Rank ranks;

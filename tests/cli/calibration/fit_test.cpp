@@ -4,12 +4,12 @@
 
 #include "monitor/theory/contention.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 #include "tests/cli/calibration/random_curves.h"
 
 namespace idlewave::cli::calibration {
 namespace {
 
-using idlewave::test::any_seed;
 constexpr int kRepeats = 11;
 
 TEST(Fit, OfMeasurementsWithoutErrorIsTheCurve) {

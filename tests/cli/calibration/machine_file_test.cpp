@@ -5,13 +5,12 @@
 #include "monitor/cli/calibration/output.h"
 #include "monitor/theory/contention.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 #include "tests/cli/calibration/random_curves.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::cli::calibration {
 namespace {
-
-using idlewave::test::any_seed;
 
 constexpr std::string_view kScenario = R"(
 [machine]

@@ -6,18 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "tests/any_seed.h"
 #include "tests/sim/contention/scenarios.h"
 #include "workloads/sim/contention/contention_run.h"
 #include "workloads/sim/contention/simulation.h"
 
 namespace idlewave::tests {
 namespace {
-
-unsigned any_seed() {
-  const unsigned seed = std::random_device{}();
-  std::printf("seed %u\n", seed);
-  return seed;
-}
 
 struct Log final : sim::core::Recorder {
   void step_begins(Rank rank, Step step, double time) override { starts[{rank, step}] = time; }

@@ -1,6 +1,7 @@
 // Scenarios on a LogGOPS network: against the engines with a transfer time, and against closed forms.
 
 #include "workloads/sim/network/bulk_run.h"
+#include "tests/any_seed.h"
 
 #include <gmock/gmock.h>
 
@@ -17,12 +18,6 @@ using namespace std::chrono_literals;
 using support::LogGops;
 using support::Nanoseconds;
 using wire::Phase;
-
-unsigned any_seed() {
-  const unsigned seed = std::random_device{}();
-  std::printf("seed %u\n", seed);
-  return seed;
-}
 
 /// Latency and nothing else.
 Scenario on_network(Scenario scenario) {

@@ -10,6 +10,7 @@
 #include <numbers>
 #include <unsupported/Eigen/SparseExtra>
 
+#include "tests/any_seed.h"
 #include "tests/workloads/sparse/random_matrix.h"
 #include "tests/workloads/sparse/written_file.h"
 #include "workloads/sparse/halo.h"
@@ -21,7 +22,6 @@
 namespace idlewave::sparse {
 namespace {
 
-using testing_sparse::any_seed;
 using testing_sparse::real;
 
 Eigen::MatrixXd as_eigen(const Matrix& matrix) {

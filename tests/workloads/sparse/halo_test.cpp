@@ -1,4 +1,5 @@
 #include "workloads/sparse/halo.h"
+#include "tests/any_seed.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,5 @@
 #include "workloads/sparse/matrix_market.h"
+#include "tests/any_seed.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -12,7 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing_sparse::any_seed;
 using testing_sparse::WrittenFile;
 
 using Place = std::tuple<Index, Index, double>;

@@ -1,4 +1,5 @@
 #include "workloads/sparse/partition.h"
+#include "tests/any_seed.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +10,6 @@
 namespace idlewave::sparse {
 namespace {
 
-using testing_sparse::any_seed;
 using testing_sparse::whole;
 
 /// As ranks find the bounds together: each from its own slice, and the largest of all counts.

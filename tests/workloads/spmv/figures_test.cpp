@@ -1,4 +1,5 @@
 #include "workloads/spmv/figures.h"
+#include "tests/any_seed.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +13,6 @@ namespace idlewave::spmv {
 namespace {
 
 using testing::HasSubstr;
-using testing_sparse::any_seed;
 
 /// Two processes, 15 nonzeros in a row; 2.25 Gflop/s while they compute.
 Run two_processes(Mode mode) {
