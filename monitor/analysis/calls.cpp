@@ -13,7 +13,7 @@ using timeline::Rank;
 using timeline::Timeline;
 
 /// Of session time.
-constexpr timeline::Nanoseconds kLookPeriod = std::chrono::seconds(2);
+constexpr timeline::Nanoseconds kCountPeriod = std::chrono::seconds(2);
 
 /// Send to one rank, and no pair counts it: the request was made elsewhere, or the target is one of a window.
 constexpr std::array kNotCounted = {
@@ -127,7 +127,7 @@ std::shared_ptr<const MpiUse> MpiUseFinder::observe(const Timeline& timeline) {
                                                  .ranks = timeline.calls().all().size(),
                                                  .is_cut = timeline.calls().is_cut()});
   told_ = timeline.calls().told();
-  next_ = (timeline.now() / kLookPeriod + 1) * kLookPeriod;
+  next_ = (timeline.now() / kCountPeriod + 1) * kCountPeriod;
   return found_;
 }
 

@@ -14,7 +14,7 @@ using timeline::StepRecord;
 /// What is no rank.
 constexpr Rank kBandwidth = -1;
 constexpr Rank kTransfer = -2;
-constexpr Rank kUnknown = -3;
+constexpr Rank kUnknownCause = -3;
 
 /// Steps that are kept to compare with: a rank may be late for so long before anybody waits for it.
 constexpr std::size_t kMostRows = 16;
@@ -204,7 +204,7 @@ void CauseTally::settle(Rank rank, const LastPost& last) {
   mine.transfer = waited - caused;
   if (counts_) ranks_[std::size_t(rank)].waited += waited, ranks_[std::size_t(rank)].transfer += mine.transfer;
   if (!last.known)
-    take(rank, kUnknown, caused, false);
+    take(rank, kUnknownCause, caused, false);
   else if (last.rank >= 0 && last.rank != rank)
     explain(rank, last.rank, caused);
 }
@@ -227,7 +227,7 @@ void CauseTally::explain(Rank rank, Rank late, Nanoseconds need) {
     for (const Part& part : before.parts_of(its_wait))
       need -= take(rank, part.rank, std::min(need, part.length), false);
   }
-  take(rank, kUnknown, need, false);
+  take(rank, kUnknownCause, need, false);
 }
 
 /// The row before that one holds what the rank did just before.
@@ -257,7 +257,7 @@ void CauseTally::account(Rank rank, Rank cause, Nanoseconds length, bool direct)
   switch (cause) {
     case kBandwidth: mine.bandwidth += length; return;
     case kTransfer: mine.transfer += length; return;
-    case kUnknown: mine.unknown += length; return;
+    case kUnknownCause: mine.unknown += length; return;
     default: break;
   }
   if (cause == rank) {

@@ -7,9 +7,6 @@
 namespace idlewave::analysis {
 namespace {
 
-/// Nanoseconds: times are rounded, and what is nearer is equal.
-constexpr double kRounding = 4;
-
 /// Of a post: what depends on it is not known either, for nothing is later.
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 constexpr double kNobody = -std::numeric_limits<double>::infinity();

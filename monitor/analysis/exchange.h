@@ -11,6 +11,9 @@
 
 namespace idlewave::analysis {
 
+/// Nanoseconds: times are rounded, and what is nearer is equal.
+inline constexpr double kRounding = 4;
+
 /// By the rules of scenario files; so far as times tell. Where a send waits too, a partner above and one below make no
 /// difference, and where all is waited for at once both are listed.
 struct Exchange {

@@ -21,8 +21,6 @@ constexpr int kMostRounds = 8;
 constexpr double kLeastGain = 0.02;
 /// So much of a difference goes with what is worth another distance, and with rules that are less simple.
 constexpr double kWorthIt = 0.1, kWorthRules = 0.3;
-/// Nanoseconds: times are rounded, and what is nearer is equal.
-constexpr double kRounding = 4;
 /// Without partners ends are off by so much more.
 constexpr double kExplains = 0.7;
 /// Of the time by which others are later than a rank: what it may ignore of its partner's.

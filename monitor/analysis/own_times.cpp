@@ -29,7 +29,7 @@ Bandwidth bandwidth_of(const Work::Memory& memory) {
 }
 
 /// A rank of a domain begins its work, or begins to wait.
-struct Change {
+struct WorkTurn {
   Nanoseconds at{};
   bool posts = false;
   std::size_t rank = 0, step = 0;
@@ -50,7 +50,7 @@ class Domain {
         done_(ranks) {}
 
   /// Where the change is a post: how much later that is than the work was done.
-  Nanoseconds take(const Change& change) {
+  Nanoseconds take(const WorkTurn& change) {
     const auto at = double((change.at - zero_).count());
     go_to(at);
     if (change.posts) return Nanoseconds(std::llround(beyond(change, at)));
@@ -70,7 +70,7 @@ class Domain {
     service_.advance(at);
   }
   /// What is left of the work would take longer in the company of this moment.
-  double beyond(const Change& change, double at) {
+  double beyond(const WorkTurn& change, double at) {
     if (!service_.is_at_work(change.rank)) return change.unknown ? 0 : at - done_[change.rank];
     const double speed = service_.speed(), left = service_.stop(change.rank);
     return change.unknown ? 0 : -left / speed;
@@ -85,7 +85,7 @@ class Domain {
 
 void find_in_domain(const CommonSteps& steps, const Work::Memory& memory, std::size_t first, std::size_t end,
                     Nanoseconds followed_from, Before before, OwnNoise& beyond) {
-  std::vector<Change> changes;
+  std::vector<WorkTurn> changes;
   for (std::size_t rank = first; rank < end; ++rank) {
     for (std::size_t k = 0; k < steps.steps(); ++k) {
       const RankStep& step = steps.ranks[rank][k];
@@ -94,10 +94,10 @@ void find_in_domain(const CommonSteps& steps, const Work::Memory& memory, std::s
       changes.push_back({step.post, true, rank - first, k, unknown});
     }
   }
-  const auto in_order = [](const Change& change) { return std::tuple(change.at, change.step, change.posts); };
+  const auto in_order = [](const WorkTurn& change) { return std::tuple(change.at, change.step, change.posts); };
   std::ranges::sort(changes, {}, in_order);
   Domain domain(end - first, memory, changes.front().at, before);
-  for (const Change& change : changes) {
+  for (const WorkTurn& change : changes) {
     const Nanoseconds later = domain.take(change);
     if (change.posts) beyond[first + change.rank][change.step] = later;
   }

@@ -113,17 +113,17 @@ class Lines {
   std::vector<Sums> sums_;
 };
 
-struct Fit {
+struct Polyline {
   double deviation = std::numeric_limits<double>::infinity();
   std::vector<std::size_t> turns;  ///< First point, where it turns, last point.
 };
 
 /// The best ways to lay 1, 2, ... lines end to end over all points, each beginning where the one before ends.
-std::vector<Fit> best_fits(const Profile& profile) {
+std::vector<Polyline> best_fits(const Profile& profile) {
   const Lines lines(profile);
   const std::size_t last = profile.ranks.size() - 1;
   // best[p][i]: of p + 1 lines over the points [0, i].
-  std::vector<std::vector<Fit>> best(kPieces, std::vector<Fit>(last + 1));
+  std::vector<std::vector<Polyline>> best(kPieces, std::vector<Polyline>(last + 1));
   for (std::size_t i = kLeastPoints - 1; i <= last; ++i) best[0][i] = {lines.deviation(0, i), {0, i}};
   for (std::size_t p = 1; p < kPieces; ++p) {
     for (std::size_t i = kLeastPoints - 1; i <= last; ++i) {
@@ -136,18 +136,18 @@ std::vector<Fit> best_fits(const Profile& profile) {
       }
     }
   }
-  std::vector<Fit> fits;
+  std::vector<Polyline> fits;
   for (const auto& of_pieces : best) fits.push_back(of_pieces[last]);
   return fits;
 }
 
 /// Schwarz's criterion: a further line has to be worth its slope, height and turn.
-const Fit& best_of(const std::vector<Fit>& fits, std::size_t points, double exact) {
-  const auto cost = [&](const Fit& fit) {
+const Polyline& best_of(const std::vector<Polyline>& fits, std::size_t points, double exact) {
+  const auto cost = [&](const Polyline& fit) {
     const double pieces = double(fit.turns.size()) - 1, n = double(points);
     return n * std::log(fit.deviation / n + exact * exact) + (3 * pieces - 1) * std::log(n);
   };
-  return *std::ranges::min_element(fits, {}, [&](const Fit& fit) {
+  return *std::ranges::min_element(fits, {}, [&](const Polyline& fit) {
     return fit.turns.empty() ? std::numeric_limits<double>::infinity() : cost(fit);
   });
 }
@@ -184,8 +184,8 @@ double wavelength_of(const Profile& profile) {
 void fit_pieces(DomainFront& front, const Profile& profile, double step_seconds) {
   const Profile points = thinned(profile, kMostPoints);
   if (points.ranks.size() < kLeastPoints) return;
-  const std::vector<Fit> fits = best_fits(points);
-  const Fit& best = best_of(fits, points.ranks.size(), kExact * step_seconds);
+  const std::vector<Polyline> fits = best_fits(points);
+  const Polyline& best = best_of(fits, points.ranks.size(), kExact * step_seconds);
   for (std::size_t i = 0; i + 1 < best.turns.size(); ++i)
     front.pieces.push_back(piece_of(points, best.turns[i], best.turns[i + 1], kTogether * step_seconds));
   double variance = 0;

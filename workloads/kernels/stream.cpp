@@ -5,11 +5,6 @@
 #include <cmath>
 
 namespace idlewave::kernels {
-namespace {
-
-constexpr double kScale = 3.0;
-
-}  // namespace
 
 std::size_t bytes_per_iteration(StreamKind kind) {
   constexpr std::size_t kWithWriteAllocate = 2;

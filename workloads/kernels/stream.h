@@ -21,6 +21,9 @@ enum class StreamKind {
 
 std::size_t bytes_per_iteration(StreamKind kind);
 
+/// The factor s of a triad.
+inline constexpr double kScale = 3.0;
+
 /// The loops themselves. All spans have the length of `a`.
 void triad(std::span<double> a, std::span<const double> b, std::span<const double> c, double s);
 void slow_triad(std::span<double> a, std::span<const double> b, std::span<const double> c, std::span<const double> d);

@@ -20,7 +20,6 @@ using wire::Nanoseconds;
 using wire::Result;
 using wire::Status;
 
-constexpr double kScale = 3.0;
 constexpr std::size_t kChunk = 16384;  ///< Elements between two looks at the clock: some 50 us.
 
 /// What thread i of n has of the arrays.

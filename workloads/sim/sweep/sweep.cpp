@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "workloads/sim/simulator.h"
+#include "workloads/sim/sweep/console.h"
 #include "workloads/sim/sweep/cores.h"
 #include "workloads/sim/sweep/output.h"
 #include "workloads/sim/sweep/row_pool.h"
@@ -12,8 +13,6 @@
 namespace idlewave::sim::sweep {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
 constexpr std::size_t kMostRuns = 1'000'000;
 constexpr std::chrono::milliseconds kPatience{100};  ///< Until an interrupt is noticed.
 
