@@ -34,8 +34,8 @@ class GateKeeper {
   /// One load; obey has something to look at.
   bool is_called() const { return slot_->attention.load(std::memory_order_relaxed) != 0; }
 
-  /// Before work begins: holds the rank for a delay that is due at `step` (kNoStep in a program without steps), then
-  /// for the noise that falls on this work.
+  /// Before work begins: holds the rank for a delay that is due at `step` (kNoStep in a program without steps; the last
+  /// one where there are none any more), then for the noise that falls on this work.
   void obey(wire::Step step);
 
  private:

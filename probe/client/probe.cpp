@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <optional>
 
 #include "probe/client/gate_keeper.h"
@@ -44,6 +45,7 @@ struct Probe {
   std::atomic<bool> was_started{false};
   pid_t pid = 0;
   wire::Step step = wire::kNoStep;
+  wire::Nanoseconds step_began{}, step_before{};  ///< When this step began, and how long the one before it was.
   Membership membership;
   PhaseTable phases;
   LaneWriter lane;
@@ -156,10 +158,25 @@ void stop() {
   probe.membership.leave();
 }
 
+void begin_step(wire::Step step) {
+  probe.lane.step(step);
+  const wire::Nanoseconds now = probe.lane.last();
+  if (probe.step != wire::kNoStep) probe.step_before = now - probe.step_began;
+  probe.step_began = now;
+  probe.step = step;
+}
+
+/// A program may have none any more, or no repetition may be found in what it does now.
+bool steps_have_stopped() {
+  constexpr wire::Nanoseconds kAtLeast = std::chrono::seconds(1);
+  return probe.lane.now() - probe.step_began > std::max(kAtLeast, 2 * probe.step_before);
+}
+
 /// In a program without steps each piece of work takes the place of a step.
 void pass_gates(wire::Phase phase) {
-  if (probe.step == wire::kNoStep && probe.phases.is_work(phase) && probe.gates.is_called()) [[unlikely]]
-    probe.gates.obey(wire::kNoStep);
+  if (!probe.phases.is_work(phase) || !probe.gates.is_called()) [[likely]]
+    return;
+  if (probe.step == wire::kNoStep || steps_have_stopped()) probe.gates.obey(probe.step);
 }
 
 [[gnu::always_inline]] inline void switch_to(int phase) {
@@ -247,8 +264,7 @@ void idlewave_switch_(int phase) {
 void idlewave_step_(int64_t step) {
   if (!client::is_reporter() || step < 0) return;
   if (probe.partners.is_used()) client::tell_partners();
-  probe.step = step;
-  probe.lane.step(step);
+  client::begin_step(step);
   if (probe.gates.is_called()) [[unlikely]]
     probe.gates.obey(step);
 }

@@ -397,6 +397,41 @@ TEST(OrderedDelay, IsNotTakenByWorkInAProgramWithSteps) {
   EXPECT_EQ(told_under(late_order, [] {}), told_under(order, program));
 }
 
+/// Works in steps of some ms, then goes on without steps for `rest`.
+void stop_having_steps(std::chrono::milliseconds rest) {
+  for (int step = 0; step < 3; ++step) idlewave_step(step), std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(rest);
+  idlewave_switch(IDLEWAVE_WAIT);
+  idlewave_switch(IDLEWAVE_COMPUTE);
+}
+
+TEST(OrderedDelay, IsTakenByWorkOnceTheStepsHaveStopped) {
+  for (const wire::Step due : {wire::kNoStep, wire::Step{2}}) {
+    const auto late_order = [due](shm::Slot& slot) {
+      stop_having_steps(std::chrono::milliseconds(0));
+      shm::arm_delay(slot, {7, 1000, due});
+      idlewave_switch(IDLEWAVE_WAIT);
+      idlewave_switch(IDLEWAVE_COMPUTE);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+      idlewave_switch(IDLEWAVE_WAIT);
+      idlewave_switch(IDLEWAVE_COMPUTE);
+    };
+    EXPECT_THAT(
+        told_under(late_order, [] {}),
+        ElementsAre("step 0 none", "step 1 none", "step 2 none", "enter wait", "switch compute", "switch wait",
+                    "switch compute", "switch wait", "delay_begin 7 delay", "delay_end 7 wait", "switch compute"));
+  }
+}
+
+TEST(OrderedDelay, OfALaterStepStandsWhenTheStepsHaveStopped) {
+  EXPECT_THAT(told_under(
+                  [](shm::Slot& slot) {
+                    shm::arm_delay(slot, {7, 1000, 3});
+                  },
+                  [] { stop_having_steps(std::chrono::milliseconds(1100)); }),
+              ElementsAre("step 0 none", "step 1 none", "step 2 none", "enter wait", "switch compute"));
+}
+
 TEST(OrderedDelay, LastsThroughASignal) {
   const Node node;
   in_child([&] {
