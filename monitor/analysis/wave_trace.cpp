@@ -162,7 +162,7 @@ bool WaveTrace::is_flattened(Step step) {
   int bystanders = 0;
   const Rank ranks = timeline_.ranks(), stride = std::max<Rank>(1, ranks / kBystanders);
   for (Rank rank = origin_.rank % stride; rank < ranks; rank += stride) {
-    if (rank == origin_.rank || 2 * rerun_.late_end(rank, step) >= threshold_) continue;
+    if (rank == origin_.rank || is_reached(rank) || 2 * rerun_.late_end(rank, step) >= threshold_) continue;
     const auto course = step_course(timeline_, rank, step, origin_.begin);
     if (!course || !course->over || course->end < latest - threshold_ / 5) return false;
     const bool all_wait = partners_.collective || partners_.said_collective(step);

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/waves.h"
@@ -509,6 +510,44 @@ TEST(WaveTruth, OfTheReferenceCaseMeetsItselfOnTheFarSide) {
     EXPECT_NEAR(direction->end_rank, 25, 1);
     for (const FrontPoint& point : direction->front)
       EXPECT_GT(point.departure - point.arrival, std::chrono::seconds(1));
+  }
+}
+
+/// Where sends wait too, and for one partner after the other, one step may take a wave to everybody.
+ExactProgram next_split_rendezvous(RandomPrograms& random, bool memory, double noise) {
+  ExactProgram program = random.next(memory, noise);
+  program.communication.distances =
+      random.real(0, 1) < 0.5 ? std::vector<Rank>{-3, -1, 1, 3} : std::vector<Rank>{-2, -1, 1, 2};
+  program.communication.wait = WaitFlavour::kSplit;
+  program.communication.protocol = Protocol::kRendezvous;
+  return program;
+}
+
+/// In which steps ranks were reached that are in no front.
+std::set<int> steps_beside(const Wave& wave, const Front& truth) {
+  Front beside = truth;
+  for (const WaveDirection* direction : {&wave.up, &wave.down})
+    for (const FrontPoint& point : direction->front) beside.erase(point.rank);
+  std::set<int> steps;
+  for (const auto& [rank, step] : beside) steps.insert(step);
+  return steps;
+}
+
+TEST(WaveTruth, IsFlattenedOnlyWhereManyWaitedAtOnceWhomNoFrontReached) {
+  const unsigned seed = any_seed();
+  RandomPrograms random(seed);
+  for (int i = 0; i < 80; ++i) {
+    const ExactProgram program = next_split_rendezvous(random, i % 2 == 1, 0.02 * (i % 3));
+    const ExactRun run = simulate(program);
+    for (const bool partners : {false, true}) {
+      const timeline::Timeline timeline = timeline_of(program, run, {Holds::kAnnounced, partners});
+      const double typical = double(typical_step_length(timeline).count()) * 1e-9;
+      for (const Wave& wave : find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()})) {
+        if (wave.up.end != WaveEnd::kFlattened) continue;
+        EXPECT_EQ(steps_beside(wave, truth_of(program, run, 0, typical).front).size(), 1u)
+            << (partners ? "declared: " : "inferred: ") << words_of(program);
+      }
+    }
   }
 }
 
