@@ -19,6 +19,7 @@
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
+#include "workloads/theory/chebfd.h"
 #include "workloads/theory/overlap.h"
 #include "workloads/theory/spmv.h"
 

@@ -23,6 +23,4 @@ double phase_time(double active, double volume, double core_bandwidth, double sa
   return active * volume / domain_bandwidth(active, core_bandwidth, saturated_bandwidth);
 }
 
-double chebfd_code_balance(double block_vectors) { return (260 / block_vectors + 80) / 146; }
-
 }  // namespace idlewave::theory

@@ -21,9 +21,4 @@ int saturation_point(std::span<const double> curve);
 /// `active` > 0.
 double phase_time(double active, double volume, double core_bandwidth, double saturated_bandwidth);
 
-/// Eq. 3: code balance of the Chebyshev filter's kernel (ChebFD_Op) on blocks of `block_vectors` vectors, bytes per
-/// flop, with block vectors used from cache as often as can be: (260 / n_b + 80) / 146. Of the topological insulator that
-/// is n_b = 1 to 128; 2 saturates a socket, 32 is close to core-bound.
-double chebfd_code_balance(double block_vectors);
-
 }  // namespace idlewave::theory

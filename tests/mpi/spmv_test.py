@@ -1,50 +1,25 @@
 #!/usr/bin/env python3
 """iw-spmv as it is used: right in all modes, with any number of ranks, whatever the MPI.
 Usage: spmv_test.py FOLDER-OF-PROGRAMS [unittest options]"""
-import json
 import os
-import pathlib
 import random
-import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
 
-BIN = pathlib.Path(sys.argv.pop(1)).resolve()
+from each_mpi import OfEachMpi
+
 SEED = int(os.environ.get("IDLEWAVE_TEST_SEED", random.SystemRandom().randrange(1 << 31)))
-LAUNCHERS = {
-    "openmpi": [shutil.which("mpirun.openmpi") or "mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"],
-    "mpich": [shutil.which("mpirun.mpich") or "mpirun"],
-}
-MPIS = [mpi for mpi in LAUNCHERS if (BIN / f"iw-spmv-{mpi}").exists()]
 MODES = ["vector", "overlap", "task"]
-
-
-def call(words, folder="/tmp"):
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": "/tmp",
-                   "IDLEWAVE_DIR": f"{folder}/sessions"}
-    environment.pop("IDLEWAVE_SESSION", None)
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL,
-                          env=environment)
-
-
-def job(mpi, ranks, *options):
-    return [*LAUNCHERS[mpi], "-n", ranks, BIN / f"iw-spmv-{mpi}", *options]
 
 
 def element(vector, j):
     return 1 + j * 7919 % 1009 / 1009 if vector == 0 else 2 - j * 104729 % 997 / 997
 
 
-class OwnFolder(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-spmv-")))
+class OfSpmv(OfEachMpi):
+    PROGRAM = "iw-spmv"
 
     def measure(self, mpi, ranks, *options):
-        done = call(job(mpi, ranks, "--products", "4", "--json", *options), self.folder)
-        self.assertEqual(done.returncode, 0, f"{mpi} {ranks} {options}\n{done.stdout}{done.stderr}")
-        return json.loads(done.stdout)
+        return self.json_of(mpi, ranks, "--products", "4", *options)
 
     def check(self, found, ranks):
         self.assertEqual([run["mode"] for run in found["runs"]], MODES)
@@ -54,17 +29,10 @@ class OwnFolder(unittest.TestCase):
             self.assertEqual(sum(rank["nonzeros"] for rank in run["ranks"]), found["nonzeros"])
             self.assertGreater(run["flop_per_s"], 0)
 
-    def refuse(self, mpi, ranks, *options):
-        done = call(job(mpi, ranks, *options), self.folder)
-        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        own = [line for line in done.stderr.splitlines() if line.startswith("iw-spmv-")]
-        self.assertEqual(len(own), 1, done.stderr)
-        return own[0]
 
-
-class Products(OwnFolder):
+class Products(OfSpmv):
     def test_each_matrix_is_right_in_all_modes(self):
-        for mpi in MPIS:
+        for mpi in self.mpis:
             for matrix in (["HMeP", "--phonons", "2"], ["HMEp", "--phonons", "2"], ["poisson", "--rows", "900"],
                            ["banded", "--rows", "700"]):
                 with self.subTest(mpi=mpi, matrix=matrix):
@@ -74,7 +42,7 @@ class Products(OwnFolder):
                         self.assertLess(run["symmetry_error"], 1e-12)
 
     def test_more_ranks_than_rows_leave_some_without_rows(self):
-        for mpi in MPIS:
+        for mpi in self.mpis:
             for distribute in ("rows", "nonzeros"):
                 with self.subTest(mpi=mpi, distribute=distribute):
                     found = self.measure(mpi, 5, "--matrix", "poisson", "--rows", "3", "--distribute", distribute)
@@ -82,22 +50,22 @@ class Products(OwnFolder):
                     self.assertIn(0, [rank["rows"] for rank in found["runs"][0]["ranks"]])
 
     def test_one_process_needs_nothing_of_others(self):
-        for mpi in MPIS:
+        for mpi in self.mpis:
             for rank in self.measure(mpi, 1, "--phonons", "1")["runs"][0]["ranks"]:
                 self.assertEqual((rank["received_bytes"], rank["sources"]), (0, 0))
 
     def test_a_matrix_of_one_zero_is_multiplied_too(self):
-        for mpi in MPIS:
+        for mpi in self.mpis:
             self.check(self.measure(mpi, 2, "--electrons", "0", "--phonons", "0"), 2)
 
     def test_threads_share_a_process(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
-        for mpi in MPIS:
+        for mpi in self.mpis:
             self.check(self.measure(mpi, 2, "--threads", "2", "--phonons", "2"), 2)
 
     def test_numbers_of_processes_come_one_after_another(self):
-        for mpi in MPIS:
+        for mpi in self.mpis:
             found = self.measure(mpi, 4, "--processes", "1,4,2", "--phonons", "1")
             self.assertEqual([run["processes"] for run in found["runs"]], [1] * 3 + [4] * 3 + [2] * 3)
             forms = [run["form"] for run in found["runs"]]
@@ -106,7 +74,7 @@ class Products(OwnFolder):
 
     def test_virtual_sockets_take_as_long_as_their_bandwidth_says(self):
         """Each of two processes, alone on its socket, moves by eq. 1 half of what the matrix has, at 20 MB/s."""
-        for mpi in MPIS:
+        for mpi in self.mpis:
             found = self.measure(mpi, 2, "--kernel", "virtual", "--ranks-per-domain", "1", "--core-bandwidth", "20MB/s",
                                  "--domain-bandwidth", "20MB/s", "--phonons", "2", "--modes", "vector", "--distribute", "rows")
             (run,) = found["runs"]
@@ -117,13 +85,13 @@ class Products(OwnFolder):
     def test_contributions_make_up_the_product(self):
         parts = {"vector": ["gather", "communication", "product"], "overlap": ["gather", "local", "communication", "nonlocal"],
                  "task": ["parallel_region", "nonlocal"]}
-        for run in self.measure(MPIS[0], 2)["runs"]:
+        for run in self.measure(self.mpis[0], 2)["runs"]:
             self.assertEqual(set(run["cost_s"]), set(parts[run["mode"]]))
             for rank in run["ranks"]:
                 self.assertLessEqual(sum(rank["parts_s"][part] for part in parts[run["mode"]]), rank["product_s"] * (1 + 1e-9))
 
 
-class Files(OwnFolder):
+class Files(OfSpmv):
     def write(self, generator, symmetric):
         rows = generator.randint(1, 40)
         places = {(generator.randrange(rows), generator.randrange(rows)) for _ in range(generator.randint(1, 5 * rows))}
@@ -138,7 +106,7 @@ class Files(OwnFolder):
 
     def test_a_file_is_multiplied_as_its_entries_say(self):
         generator = random.Random(SEED)
-        for mpi in MPIS:
+        for mpi in self.mpis:
             for symmetric in (False, True):
                 for distribute in ("nonzeros", "rows"):
                     with self.subTest(seed=SEED, mpi=mpi, symmetric=symmetric, distribute=distribute):
@@ -160,14 +128,14 @@ class Files(OwnFolder):
                               (head + "9 9 1000000000000\n1 1 1\n", "can't hold them"), ("", "line 1"),
                               (head + "900000000000 900000000000 1\n1 1 1\n", "of memory, and there are")):
             path.write_text(text)
-            for mpi in MPIS:
+            for mpi in self.mpis:
                 with self.subTest(mpi=mpi, message=message):
                     self.assertIn(message, self.refuse(mpi, 2, "--matrix", f"file:{path}"))
 
 
-class Use(OwnFolder):
+class Use(OfSpmv):
     def test_bad_input_is_one_line_of_its_own(self):
-        for mpi in MPIS:
+        for mpi in self.mpis:
             for options, message in ((["--threads", "1000"], "--threads: 1000 are asked for"), (["--processes", "3"], "--processes"),
                                      (["--matrix", "file:/nowhere.mtx"], "/nowhere.mtx: can't be read"),
                                      (["--matrix", "banded", "--rows", "900000000000"], "of memory, and there are"),
@@ -176,18 +144,14 @@ class Use(OwnFolder):
                     self.assertIn(message, self.refuse(mpi, 2, *options))
 
     def test_without_a_launcher_it_is_one_process(self):
-        for mpi in MPIS:
-            done = call([BIN / f"iw-spmv-{mpi}", "--phonons", "0", "--products", "2"], self.folder)
+        for mpi in self.mpis:
+            done = self.call([self.program(mpi), "--phonons", "0", "--products", "2"])
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("Sampled rows agree with a serial product", done.stdout)
 
     def test_a_session_shows_steps_waits_and_partners(self):
-        for mpi in MPIS:
-            report = self.folder / f"{mpi}.json"
-            done = call([BIN / "idlewave", "run", "--headless", "--report", report, "--", *job(mpi, 4),
-                         "--kernel", "virtual", "--phonons", "1", "--products", "6"], self.folder)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            found = json.loads(report.read_text())
+        for mpi in self.mpis:
+            found = self.report_of(mpi, 4, "--kernel", "virtual", "--phonons", "1", "--products", "6")
             self.assertEqual((found["ranks"], found["steps"], found["complete"], found["partners"]), (4, 3 * (2 + 6), True, "declared"))
 
 

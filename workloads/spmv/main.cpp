@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 #include <idlewave/probe.h>
 #include <mpi.h>
-#include <omp.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 
-#include "workloads/ranks/domain.h"
+#include "workloads/distributed/seat.h"
+#include "workloads/distributed/threads.h"
 #include "workloads/ranks/program.h"
-#include "workloads/ranks/sharing.h"
 #include "workloads/spmv/measure.h"
 #include "workloads/spmv/report.h"
 #include "workloads/support/pause.h"
@@ -20,6 +18,8 @@
 namespace idlewave::spmv {
 namespace {
 
+using distributed::check_cores;
+using distributed::check_openmp;
 using kernels::VirtualSocket;
 using ranks::kBadInput;
 using ranks::kFailed;
@@ -41,42 +41,21 @@ Status check_thread_level(const Options& options) {
   return wire::ok();
 }
 
-Status check_cores(const Options& options) {
-  cpu_set_t allowed;
-  if (options.kernel == Kernel::kVirtual || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return wire::ok();
-  const int cores = CPU_COUNT(&allowed);
-  if (options.threads <= cores) return wire::ok();
-  return Error{
-      fmt::format("--threads: {} are asked for, and this process may use {} core{}; give at most so many, or bind "
-                  "it to more (Open MPI: mpirun --bind-to none)",
-                  options.threads, cores, cores == 1 ? "" : "s")};
-}
-
-Status check_openmp(const Options& options) {
-  const int wanted = options.threads + (has_task_mode(options) ? 1 : 0);
-  if (wanted <= omp_get_thread_limit()) return wire::ok();
-  return Error{fmt::format("OMP_THREAD_LIMIT allows {} threads, and {} are needed; raise it, or give fewer --threads",
-                           omp_get_thread_limit(), wanted)};
-}
-
 Status check_place(const Options& options) {
-  for (const Status& each : {check_thread_level(options), check_cores(options), check_openmp(options)})
+  const int openmp_threads = options.threads + (has_task_mode(options) ? 1 : 0);
+  const bool any_number = options.kernel == Kernel::kVirtual;
+  for (const Status& each : {check_thread_level(options), any_number ? wire::ok() : check_cores(options.threads),
+                             check_openmp(openmp_threads)})
     if (!each) return each;
   return wire::ok();
 }
 
 /// Null for real work, which the agent finds by itself. Nothing after a failure, which has been reported. Collective.
-std::optional<std::shared_ptr<VirtualSocket>> take_seat(const Options& options, const ranks::Group& world,
-                                                        const ranks::Group& node) {
+std::optional<std::shared_ptr<VirtualSocket>> take_place(const Options& options, const ranks::Group& world,
+                                                         const ranks::Group& node) {
   if (options.kernel == Kernel::kReal) return nullptr;
-  const ranks::Domain domain = ranks::virtual_domain(world.ranks, node, options.ranks_per_domain);
-  const auto curve = kernels::BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth);
-  auto shared = ranks::share<VirtualSocket>(domain.group, domain.group.size, curve);
-  if (!ranks::all_succeeded(world.ranks, shared ? wire::ok() : Status{shared.error()})) return std::nullopt;
-  auto socket = std::make_shared<VirtualSocket>(std::move(*shared));
-  socket->take_seat(domain.group.rank);
-  idlewave_set_domain(domain.id, 1, options.core_bandwidth, options.domain_bandwidth);
-  return socket;
+  return distributed::take_seat({options.ranks_per_domain, options.core_bandwidth, options.domain_bandwidth}, world,
+                                node);
 }
 
 /// Whether all ranks, also those that had no part in it, come here with success. Those that wait leave their cores to
@@ -121,11 +100,10 @@ Status check_results(const std::vector<Run>& runs) {
 
 int run_spmv(const Options& options, const ranks::Group& world) {
   if (!ranks::all_succeeded(world.ranks, check_place(options))) return kBadInput;
-  omp_set_dynamic(0);  // as many threads as are asked for, whatever the environment says
-  omp_set_max_active_levels(1);
+  distributed::take_threads_as_asked();
   const ranks::Group node = ranks::node_of(world.ranks);
   idlewave_start(world.rank, world.size);
-  const auto socket = take_seat(options, world, node);
+  const auto socket = take_place(options, world, node);
   if (!socket) return kFailed;
   const auto runs = measure_all(options, world, socket->get());
   idlewave_stop();

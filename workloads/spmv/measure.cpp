@@ -37,7 +37,8 @@ Manner manner_of(Mode mode, const Bench& bench) { return {bench.options.threads,
 /// The products of one mode on one rank, with both vectors in turn.
 class Products {
  public:
-  Products(Mode mode, const Bench& bench, const sparse::Rows& rows, const sparse::Halo& halo, Exchange& exchange)
+  Products(Mode mode, const Bench& bench, const sparse::Rows& rows, const sparse::Halo& halo,
+           distributed::Exchange& exchange)
       : bench_(bench), rows_(rows), samples_(rows), product_(mode, rows, halo, manner_of(mode, bench), exchange) {
     for (std::size_t vector = 0; vector < kVectors; ++vector) {
       x_[vector] = with_room(vector, rows, halo);
@@ -112,7 +113,7 @@ std::vector<RankFigures> gathered(const RankFigures& own, const ranks::Group& ra
 }
 
 Run measure_mode(Mode mode, const Bench& bench, const Distributed& matrix, const sparse::Halo& halo,
-                 Exchange& exchange) {
+                 distributed::Exchange& exchange) {
   Products products(mode, bench, matrix.rows, halo, exchange);
   const RankFigures own = products.run(bench.options.products);
   const Forms forms = sum_of_all(products.forms(), bench.ranks.ranks);
@@ -132,7 +133,7 @@ std::optional<std::vector<Run>> measure(const Bench& bench) {
                           ? wire::ok()
                           : Status{Error{"a process has more than 2147483647 elements; start more processes"}};
   if (!ranks::all_succeeded(ranks, fits)) return std::nullopt;
-  Exchange exchange(halo, matrix->bounds, bench.ranks, bench.pattern);
+  distributed::Exchange exchange(halo, matrix->bounds, bench.ranks, bench.pattern, 1);
   std::optional<double> bandwidth;
   if (bench.options.triad) {
     bandwidth = triad_bandwidth(bench.ranks, bench.node, bench.options.threads);

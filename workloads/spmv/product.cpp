@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <thread>
 
-#include "workloads/spmv/patience.h"
+#include "workloads/distributed/patience.h"
+#include "workloads/distributed/threads.h"
 #include "workloads/support/pause.h"
 
 namespace idlewave::spmv {
 namespace {
 
+using distributed::in_team;
 using support::monotonic_now;
 using wire::Nanoseconds;
 
@@ -39,12 +41,6 @@ class Stopwatch {
   Nanoseconds begin_ = monotonic_now();
 };
 
-template <class Work>
-void in_team(int threads, Work work) {
-#pragma omp parallel num_threads(threads) if (threads > 1)
-  work(omp_get_thread_num());
-}
-
 /// A thread that waits on a virtual socket has to wake up in time.
 void wake_up_in_time() {
   thread_local const bool asked = (support::ask_for_prompt_wake_ups(), true);
@@ -70,7 +66,7 @@ void Product::Progress::begin(int threads) {
 }
 
 Product::Product(Mode mode, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner,
-                 Exchange& exchange)
+                 distributed::Exchange& exchange)
     : mode_(mode),
       manner_(manner),
       exchange_(exchange),
@@ -217,7 +213,7 @@ void Product::compute(const SharedCrs& part, bool add, std::uint64_t traffic, co
 
 /// The rank works as long as others of its threads do; then it waits.
 void Product::wait_beside() {
-  for (Patience patience; !progress_.local.is_done();) {
+  for (distributed::Patience patience; !progress_.local.is_done();) {
     if (exchange_.is_done()) return;
     manner_.asleep ? patience.sleep() : std::this_thread::yield();
   }

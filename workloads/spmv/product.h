@@ -5,10 +5,10 @@
 #include <functional>
 #include <vector>
 
+#include "workloads/distributed/exchange.h"
 #include "workloads/kernels/virtual_socket.h"
 #include "workloads/sparse/kernel.h"
 #include "workloads/spmv/distribute.h"
-#include "workloads/spmv/exchange.h"
 #include "workloads/spmv/figures.h"
 
 namespace idlewave::spmv {
@@ -32,7 +32,8 @@ struct SharedCrs {
 class Product {
  public:
   /// `exchange` has to outlive it.
-  Product(Mode mode, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner, Exchange& exchange);
+  Product(Mode mode, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner,
+          distributed::Exchange& exchange);
 
   /// Calls run() any number of times in `products`, which the threads of mode task are there for.
   void with_team(const std::function<void()>& products);
@@ -92,7 +93,7 @@ class Product {
 
   Mode mode_;
   Manner manner_;
-  Exchange& exchange_;
+  distributed::Exchange& exchange_;
   Phases phases_;
   std::size_t rows_;
   SharedCrs first_;     ///< Whole or local.

@@ -1,5 +1,6 @@
 #pragma once
-// The communication of a product: which elements go where. Found once, as it depends on the matrix alone.
+// The communication of a product of a matrix that is distributed by rows: which elements go where. Found once, as it
+// depends on the matrix alone.
 
 #include <mpi.h>
 
@@ -9,17 +10,17 @@
 #include "workloads/ranks/place.h"
 #include "workloads/sparse/halo.h"
 
-namespace idlewave::spmv {
+namespace idlewave::distributed {
 
 /// One rank's messages. The thread that calls MPI uses all of it; gather() may be called by several at once.
 class Exchange {
  public:
-  /// Tells other ranks which of their elements are needed here. `pattern`: the probe's number of these partners.
-  /// Collective.
-  Exchange(const sparse::Halo& halo, const sparse::Bounds& bounds, const ranks::Group& ranks, int pattern);
+  /// Tells other ranks which of their elements are needed here, each of which is `width` numbers that stand together.
+  /// `pattern`: the probe's number of these partners. Collective.
+  Exchange(const sparse::Halo& halo, const sparse::Bounds& bounds, const ranks::Group& ranks, int pattern, int width);
 
   // A product, in this order.
-  void post_receives(double* halo);                                    ///< Of as many elements as the halo has.
+  void post_receives(double* halo);                                    ///< Room for the elements of the halo.
   void gather(const double* own, std::size_t begin, std::size_t end);  ///< Of the to_gather() elements that are sent.
   void post_sends();
   void tell_probe() const;  ///< Whom the next wait depends on.
@@ -39,6 +40,7 @@ class Exchange {
 
   ranks::Group ranks_;
   int pattern_;
+  int width_;
   std::vector<sparse::Halo::Source> sources_;
   std::vector<Target> targets_;
   std::vector<std::int32_t> sent_elements_;  ///< Own elements in the order of the buffer.
@@ -48,4 +50,4 @@ class Exchange {
   std::vector<int> to_;
 };
 
-}  // namespace idlewave::spmv
+}  // namespace idlewave::distributed

@@ -4,7 +4,7 @@
 
 #include "workloads/support/pause.h"
 
-namespace idlewave::spmv {
+namespace idlewave::distributed {
 
 /// Sleeps between looks at something that is waited for: longer the longer it has taken, so that many ranks on a few
 /// cores leave them to those that work, and nobody is late by more than an eighth of its wait.
@@ -20,4 +20,4 @@ class Patience {
   wire::Nanoseconds begin_ = support::monotonic_now();
 };
 
-}  // namespace idlewave::spmv
+}  // namespace idlewave::distributed

@@ -1,20 +1,21 @@
-#include "workloads/spmv/exchange.h"
+#include "workloads/distributed/exchange.h"
 
 #include <idlewave/probe.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "workloads/spmv/patience.h"
+#include "workloads/distributed/patience.h"
 
-namespace idlewave::spmv {
+namespace idlewave::distributed {
 
 using sparse::Bounds;
 using sparse::Halo;
 
-Exchange::Exchange(const Halo& halo, const Bounds& bounds, const ranks::Group& ranks, int pattern)
-    : ranks_(ranks), pattern_(pattern), sources_(halo.sources) {
+Exchange::Exchange(const Halo& halo, const Bounds& bounds, const ranks::Group& ranks, int pattern, int width)
+    : ranks_(ranks), pattern_(pattern), width_(width), sources_(halo.sources) {
   ask_owners(halo, bounds);
-  buffer_.resize(sent_elements_.size());
+  buffer_.resize(sent_elements_.size() * std::size_t(width_));
   for (const Halo::Source& source : sources_) from_.push_back(source.rank);
   for (const Target& target : targets_) to_.push_back(target.rank);
 }
@@ -44,17 +45,24 @@ void Exchange::ask_owners(const Halo& halo, const Bounds& bounds) {
 
 void Exchange::post_receives(double* halo) {
   for (const Halo::Source& source : sources_)
-    MPI_Irecv(halo + source.first, source.count, MPI_DOUBLE, source.rank, 0, ranks_.ranks, &requests_.emplace_back());
+    MPI_Irecv(halo + std::ptrdiff_t(source.first) * width_, source.count * width_, MPI_DOUBLE, source.rank, 0,
+              ranks_.ranks, &requests_.emplace_back());
 }
 
 void Exchange::gather(const double* own, std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i) buffer_[i] = own[sent_elements_[i]];
+  const auto width = static_cast<std::size_t>(width_);
+  if (width == 1) {
+    for (std::size_t i = begin; i < end; ++i) buffer_[i] = own[sent_elements_[i]];
+    return;
+  }
+  for (std::size_t i = begin; i < end; ++i)
+    std::copy_n(own + std::size_t(sent_elements_[i]) * width, width, buffer_.data() + i * width);
 }
 
 void Exchange::post_sends() {
   for (const Target& target : targets_)
-    MPI_Isend(buffer_.data() + target.first, target.count, MPI_DOUBLE, target.rank, 0, ranks_.ranks,
-              &requests_.emplace_back());
+    MPI_Isend(buffer_.data() + target.first * std::size_t(width_), target.count * width_, MPI_DOUBLE, target.rank, 0,
+              ranks_.ranks, &requests_.emplace_back());
 }
 
 void Exchange::tell_probe() const {
@@ -74,4 +82,4 @@ bool Exchange::is_done() {
   return done != 0;
 }
 
-}  // namespace idlewave::spmv
+}  // namespace idlewave::distributed

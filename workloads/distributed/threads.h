@@ -1,0 +1,44 @@
+#pragma once
+// OpenMP threads of a rank. For programs that are compiled with OpenMP.
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sched.h>
+
+#include "probe/wire/result.h"
+
+namespace idlewave::distributed {
+
+/// Whether this process may use so many cores. Of virtual work any number of threads fits on one.
+inline wire::Status check_cores(int threads) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return wire::ok();
+  const int cores = CPU_COUNT(&allowed);
+  if (threads <= cores) return wire::ok();
+  return wire::Error{
+      fmt::format("--threads: {} are asked for, and this process may use {} core{}; give at most so many, or bind "
+                  "it to more (Open MPI: mpirun --bind-to none)",
+                  threads, cores, cores == 1 ? "" : "s")};
+}
+
+/// Whether OpenMP may have so many threads.
+inline wire::Status check_openmp(int threads) {
+  if (threads <= omp_get_thread_limit()) return wire::ok();
+  return wire::Error{fmt::format("OMP_THREAD_LIMIT allows {} threads, and {} are needed; raise it, or give fewer --threads",
+                                 omp_get_thread_limit(), threads)};
+}
+
+/// As many threads as are asked for, whatever the environment says.
+inline void take_threads_as_asked() {
+  omp_set_dynamic(0);
+  omp_set_max_active_levels(1);
+}
+
+/// work(number) on each of so many threads.
+template <class Work>
+void in_team(int threads, Work work) {
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  work(omp_get_thread_num());
+}
+
+}  // namespace idlewave::distributed
