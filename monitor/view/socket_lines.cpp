@@ -50,9 +50,10 @@ class SocketWriter {
   void bandwidth() {
     if (!socket_.measured()) return not_measured();
     const double full = socket_.activity.saturated_bandwidth;
-    const std::string unit = full > 0 ? fmt::format("of {} GB/s", to_limit(full / kGiga)) : "GB/s";
+    const auto [size, name] = socket_.unit();
+    const std::string unit = full > 0 ? fmt::format("of {} {}", to_limit(full / size), name) : name;
     const std::string source(name_of(socket_.activity.source));
-    int x = figure(bandwidth_label(), socket_.gigabytes());
+    int x = figure(bandwidth_label(), socket_.bandwidth());
     const std::string tail = unit + " " + source;
     if (full > 0 && bar_columns() >= 6 && tail_columns() >= columns_of(tail)) {
       x = draw_bar(canvas_, x, y_, bar_columns(),

@@ -18,8 +18,9 @@ namespace {
 using analysis::DomainState;
 
 std::string bandwidth_in_words(const Socket& socket) {
-  return socket.measured() ? fmt::format("{:>4} GB/s {}", socket.gigabytes(), name_of(socket.activity.source))
-                           : "not measured";
+  return socket.measured()
+             ? fmt::format("{:>4} {} {}", socket.bandwidth(), socket.unit().name, name_of(socket.activity.source))
+             : "not measured";
 }
 
 std::string out_of(const Socket& socket) { return fmt::format(" of {}", socket.ranks()); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -13,7 +14,17 @@
 
 namespace idlewave::view {
 
-std::string Socket::gigabytes() const { return activity.bandwidth ? to_figure(*activity.bandwidth / kGiga) : "?"; }
+RateUnit Socket::unit() const {
+  constexpr RateUnit kUnits[] = {{1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}};
+  const double full = activity.saturated_bandwidth;
+  if (full <= 0) return kUnits[0];
+  const auto* fits = std::ranges::find_if(kUnits, [&](const RateUnit& unit) { return full >= unit.size; });
+  return fits == std::end(kUnits) ? kUnits[2] : *fits;
+}
+
+std::string Socket::bandwidth() const {
+  return activity.bandwidth ? to_figure(*activity.bandwidth / unit().size) : "?";
+}
 
 Socket socket(const Model& model, int index) {
   static const analysis::DomainActivity kNothing;

@@ -9,7 +9,11 @@
 
 namespace idlewave::view {
 
-inline constexpr double kGiga = 1e9;
+/// A unit of bandwidth.
+struct RateUnit {
+  double size = 1;  ///< Bytes per second.
+  const char* name = "";
+};
 
 /// Borrowed from a model.
 struct Socket {
@@ -17,7 +21,9 @@ struct Socket {
   const analysis::DomainActivity& activity;
   int ranks() const { return static_cast<int>(domain.ranks.size()); }
   bool measured() const { return activity.source != wire::BandwidthSource::kNone; }
-  std::string gigabytes() const;
+  RateUnit unit()
+      const;  ///< Of what is measured: that in which the saturated bandwidth, where it is known, is 1 or more.
+  std::string bandwidth() const;  ///< In that unit, without it; "?" where it is not known.
 };
 
 Socket socket(const Model& model, int index);

@@ -156,6 +156,12 @@ TEST(Screen, TellsEverythingThatIsAskedForAt80x24) {
   }
 }
 
+TEST(Screen, ShowsBandwidthInTheUnitOfTheSocketsLimit) {
+  const SyntheticSession session({.core_bandwidth = 9.5e6, .saturated_bandwidth = 40e6, .bytes_per_step = 80e3});
+  EXPECT_THAT(text({}, session.model(), {160, 48}, kMonochrome), HasSubstr("of 40 MB/s virtual"));
+  EXPECT_THAT(text({}, usual_session().model(), {160, 48}, kMonochrome), HasSubstr("of 50 GB/s virtual"));
+}
+
 TEST(Screen, ListsTheRanksThatCostOthersMost) {
   const std::string below = text({.focus = U'5'}, usual_session().model(), {120, 30}, kMonochrome);
   EXPECT_THAT(below, HasSubstr("rank costs others       direct          far       waited   mostly for\n"));

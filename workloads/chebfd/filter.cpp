@@ -27,8 +27,7 @@ double jackson(int p, int degree) {
 Filter filter_of(const Window& window, double largest_energy, int degree) {
   Filter filter{.alpha = 1 / (largest_energy * (1 + kMargin)), .beta = 0, .coefficients = {}};
   const double from = std::acos(filter.alpha * window.lowest), to = std::acos(filter.alpha * window.highest);
-  for (int p = 0; p <= degree; ++p)
-    filter.coefficients.push_back(jackson(p, degree) * window_coefficient(p, from, to));
+  for (int p = 0; p <= degree; ++p) filter.coefficients.push_back(jackson(p, degree) * window_coefficient(p, from, to));
   return filter;
 }
 

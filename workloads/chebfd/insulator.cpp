@@ -68,9 +68,7 @@ void add_up(std::vector<Element>& elements, std::size_t first) {
 
 }  // namespace
 
-Index sites_of(const Insulator& insulator) {
-  return Index{insulator.size[0]} * insulator.size[1] * insulator.size[2];
-}
+Index sites_of(const Insulator& insulator) { return Index{insulator.size[0]} * insulator.size[1] * insulator.size[2]; }
 
 Index rows_of(const Insulator& insulator) { return sites_of(insulator) * kOrbitals; }
 

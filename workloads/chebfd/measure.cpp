@@ -40,7 +40,8 @@ Status check_memory(const Options& o, const Bench& bench) {
   const double plane = kOrbitals * double(o.insulator.size[1]) * o.insulator.size[2];
   const double rows = double(rows_of(o.insulator)) / bench.ranks.size;
   const double moments = 2.0 * o.degree * o.vectors * sizeof(double);
-  const double of_rank = rows * kInRow * kOfNonzero + (rows + 2 * plane) * kBlocks * o.block * sizeof(Complex) + moments;
+  const double of_rank =
+      rows * kInRow * kOfNonzero + (rows + 2 * plane) * kBlocks * o.block * sizeof(Complex) + moments;
   const double bytes = std::min(of_rank * bench.node.size, 9e18);
   return support::check_memory(static_cast<std::size_t>(bytes), "give a smaller --size, or start it on more nodes");
 }
@@ -67,7 +68,8 @@ class Lap {
 /// Algorithm 1 on the rows of one rank, block by block.
 class RankFilter {
  public:
-  RankFilter(const Bench& bench, const Filter& filter, const Part& part, Index first_row, distributed::Exchange& exchange)
+  RankFilter(const Bench& bench, const Filter& filter, const Part& part, Index first_row,
+             distributed::Exchange& exchange)
       : bench_(bench),
         o_(bench.options),
         filter_(filter),

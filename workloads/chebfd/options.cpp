@@ -24,7 +24,8 @@ using wire::Status;
 constexpr const char* kAbout =
     "iw-chebfd: Chebyshev filter diagonalization, the application of the polynomial filter to blocks of vectors, for a "
     "topological insulator.\nOne halo exchange and one fused kernel a step, and no global operation before the end: a "
-    "memory-bound program that may desynchronise (small blocks), or one that is close to core-bound (large ones). Start "
+    "memory-bound program that may desynchronise (small blocks), or one that is close to core-bound (large ones). "
+    "Start "
     "it with mpirun.\nPaper: AHW20 = Afzal, Hager, Wellein: Desynchronization and wave pattern formation in "
     "MPI-parallel and hybrid memory-bound programs, 2020, section 6, algorithm 1, eq. 3, Fig. 8.";
 
@@ -73,33 +74,38 @@ void add_filter(CommandLine& app, Options& o) {
       "Sites of the insulator along x, y and z, each of which is four rows. The paper has 128x64x64. [16x16x8]")
       .type_name("XxYxZ");
   add(app, "--disorder", o.insulator.disorder, parse_disorder,
-      "Width of the random potential on the sites, in units of t. Without it the result is held against plane waves. [0]")
+      "Width of the random potential on the sites, in units of t. Without it the result is held against plane waves. "
+      "[0]")
       .type_name("ENERGY");
   add(app, "--seed", o.insulator.seed, whole<std::uint64_t, 0, UINT64_MAX>, "Of the potential and of the vectors. [1]")
       .type_name("N");
   add(app, "--window", o.window, parse_window, "Energies that the filter lets pass, in units of t. [-0.5:0.5]")
       .type_name("FROM:TO");
-  add(app, "--degree", o.degree, whole<int, 3, 1'000'000>, "n_p of the polynomial; a step each. The paper has 500. [100]")
+  add(app, "--degree", o.degree, whole<int, 3, 1'000'000>,
+      "n_p of the polynomial; a step each. The paper has 500. [100]")
       .type_name("N");
   add(app, "--vectors", o.vectors, whole<int, 1, 1'000'000>,
       "n_s vectors, a multiple of --block; the filter is applied to one block after the other. The paper has 128. [4]")
       .type_name("N");
-  add_choice<int>(app, "--block", o.block, {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}},
-                  "n_b vectors at once: 2 saturates the memory bandwidth of a socket, 32 is close to core-bound (Fig. 8a). "
-                  "[2]")
+  add_choice<int>(
+      app, "--block", o.block, {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}},
+      "n_b vectors at once: 2 saturates the memory bandwidth of a socket, 32 is close to core-bound (Fig. 8a). "
+      "[2]")
       .type_name("N");
   add(app, "--repeat", o.repeat, whole<int, 1, 1'000'000>, "The whole filter, so many times. [1]").type_name("N");
-  add_choice<Reduction>(app, "--reduce", o.reduction, {{"end", Reduction::kEnd}, {"step", Reduction::kStep}},
-                        "When the scalar products of all ranks are added up: end, since they are not needed before, which "
-                        "leaves no point at which all ranks meet; step, as the algorithm is written. [end]")
+  add_choice<Reduction>(
+      app, "--reduce", o.reduction, {{"end", Reduction::kEnd}, {"step", Reduction::kStep}},
+      "When the scalar products of all ranks are added up: end, since they are not needed before, which "
+      "leaves no point at which all ranks meet; step, as the algorithm is written. [end]")
       .type_name("NAME");
 }
 
 void add_machine(CommandLine& app, Options& o) {
   add(app, "--threads", o.threads, whole<int, 1, 1024>, "OpenMP threads of a process (Fig. 8b). [1]").type_name("N");
-  add_choice<Kernel>(app, "--kernel", o.kernel, {{"real", Kernel::kReal}, {"virtual", Kernel::kVirtual}},
-                     "virtual: a process computes and then waits for as long as its traffic, by eq. 3, takes on a virtual "
-                     "socket, so that any number of ranks fits on any machine. [real]")
+  add_choice<Kernel>(
+      app, "--kernel", o.kernel, {{"real", Kernel::kReal}, {"virtual", Kernel::kVirtual}},
+      "virtual: a process computes and then waits for as long as its traffic, by eq. 3, takes on a virtual "
+      "socket, so that any number of ranks fits on any machine. [real]")
       .type_name("NAME");
   add(app, "--ranks-per-domain", o.ranks_per_domain, whole<int, 1, 1'000'000>,
       "kernel virtual: ranks on a virtual socket, which is a contention domain. [10]")

@@ -31,9 +31,9 @@ std::string heading(const Options& o, const Run& run) {
 }
 
 std::string rank_table(const Run& run) {
-  std::string text = fmt::format("{:>7}{:>10}{:>11}{:>10}{:>6}{:>9}{:>9}{:>15}{:>11}{:>9}\n", "process", "rows",
-                                 "nonzeros", "received", "from", "in all", "gather", "communication", "reduction",
-                                 "compute");
+  std::string text =
+      fmt::format("{:>7}{:>10}{:>11}{:>10}{:>6}{:>9}{:>9}{:>15}{:>11}{:>9}\n", "process", "rows", "nonzeros",
+                  "received", "from", "in all", "gather", "communication", "reduction", "compute");
   for (std::size_t number = 0; number < run.ranks.size(); ++number) {
     const RankFigures& rank = run.ranks[number];
     text += fmt::format("{:>7}{:>10}{:>11}{:>10}{:>6}{:>9}{:>9}{:>15}{:>11}{:>9}\n", number, rank.rows, rank.nonzeros,
@@ -73,15 +73,15 @@ Json or_null(const std::optional<double>& value) { return value ? Json(*value) :
 std::string tables(const Options& options, const Run& run) {
   const std::size_t processes = run.ranks.size();
   std::string text = heading(options, run);
-  text += fmt::format("{} process{}, {} thread{} each: {} in all, {} a step, {}\n", processes,
-                      processes == 1 ? "" : "es", options.threads, options.threads == 1 ? "" : "s",
-                      in_words(filter_time(run)), in_words(filter_time(run) / double(run.steps)),
-                      flops_in_words(performance(run)));
+  text +=
+      fmt::format("{} process{}, {} thread{} each: {} in all, {} a step, {}\n", processes, processes == 1 ? "" : "es",
+                  options.threads, options.threads == 1 ? "" : "s", in_words(filter_time(run)),
+                  in_words(filter_time(run) / double(run.steps)), flops_in_words(performance(run)));
   text += fmt::format("code balance {:.2f} B/flop (eq. 3), so {}{}\n", code_balance(run),
                       words::format_bandwidth(bandwidth(run)),
                       options.kernel == Kernel::kVirtual ? " on virtual sockets" : " if no vector stays in a cache");
-  text += processes <= kFewProcesses ? rank_table(run)
-                                     : fmt::format("The {} processes one by one: --json.\n", processes);
+  text +=
+      processes <= kFewProcesses ? rank_table(run) : fmt::format("The {} processes one by one: --json.\n", processes);
   return text + errors_in_words(run.errors);
 }
 

@@ -24,8 +24,9 @@ inline wire::Status check_cores(int threads) {
 /// Whether OpenMP may have so many threads.
 inline wire::Status check_openmp(int threads) {
   if (threads <= omp_get_thread_limit()) return wire::ok();
-  return wire::Error{fmt::format("OMP_THREAD_LIMIT allows {} threads, and {} are needed; raise it, or give fewer --threads",
-                                 omp_get_thread_limit(), threads)};
+  return wire::Error{
+      fmt::format("OMP_THREAD_LIMIT allows {} threads, and {} are needed; raise it, or give fewer --threads",
+                  omp_get_thread_limit(), threads)};
 }
 
 /// As many threads as are asked for, whatever the environment says.

@@ -94,9 +94,8 @@ TEST(Filter, IsThatOfTheDenseMatrixAndSoAreItsMoments) {
     const Eigen::SelfAdjointEigenSolver<Matrix> eigen(dense(insulator));
     Block block = random_block(random, h.rows(), vectors);
     const Matrix start = as_matrix(block.x, vectors);
-    in_parts(h.rows(), [&](const sparse::Range& rows) {
-      spmmv(h, scale, rows, vectors, block.x.data(), block.u.data());
-    });
+    in_parts(h.rows(),
+             [&](const sparse::Range& rows) { spmmv(h, scale, rows, vectors, block.x.data(), block.u.data()); });
     block.w = block.x;
     Matrix expected = start;
     for (int p = 2; p <= 12; ++p) {
@@ -105,7 +104,8 @@ TEST(Filter, IsThatOfTheDenseMatrixAndSoAreItsMoments) {
       in_parts(h.rows(), [&](const sparse::Range& rows) {
         chebfd_op(h, scale, coefficient, rows, vectors, block.u.data(), block.w.data(), block.x.data(), sums);
       });
-      const Matrix now = function_of(eigen, chebyshev_of(p)) * start, before = function_of(eigen, chebyshev_of(p - 1)) * start;
+      const Matrix now = function_of(eigen, chebyshev_of(p)) * start,
+                   before = function_of(eigen, chebyshev_of(p - 1)) * start;
       expected += coefficient * now;
       EXPECT_LT((as_matrix(block.w, vectors) - now).cwiseAbs().maxCoeff(), 1e-10);
       for (std::size_t v = 0; v < vectors; ++v) {
