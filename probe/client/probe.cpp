@@ -166,10 +166,14 @@ void begin_step(wire::Step step) {
   probe.step = step;
 }
 
-/// A program may have none any more, or no repetition may be found in what it does now.
+/// A program may have none any more, or no repetition may be found in what it does now. One step may take longer than the
+/// one before it, and that is no end of them: noise is drawn once in each.
 bool steps_have_stopped() {
-  constexpr wire::Nanoseconds kAtLeast = std::chrono::seconds(1);
-  return probe.lane.now() - probe.step_began > std::max(kAtLeast, 2 * probe.step_before);
+  constexpr wire::Nanoseconds kAtLeast = std::chrono::seconds(1), kOfTheFirst = std::chrono::seconds(10);
+  constexpr int kStepsLong = 10;
+  const wire::Nanoseconds patience =
+      probe.step_before == wire::Nanoseconds{0} ? kOfTheFirst : std::max(kAtLeast, kStepsLong * probe.step_before);
+  return probe.lane.now() - probe.step_began > patience;
 }
 
 /// In a program without steps each piece of work takes the place of a step.
