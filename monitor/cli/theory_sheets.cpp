@@ -12,7 +12,6 @@
 #include "monitor/cli/phase_picture.h"
 #include "monitor/cli/suggestion.h"
 #include "monitor/theory/contention.h"
-#include "monitor/theory/hybrid.h"
 #include "monitor/theory/idle_wave.h"
 #include "monitor/theory/oscillators.h"
 #include "monitor/theory/shared_memory.h"
@@ -20,6 +19,7 @@
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
 #include "workloads/theory/chebfd.h"
+#include "workloads/theory/hybrid.h"
 #include "workloads/theory/overlap.h"
 #include "workloads/theory/spmv.h"
 

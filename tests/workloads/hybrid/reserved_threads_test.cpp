@@ -1,4 +1,4 @@
-#include "monitor/theory/hybrid.h"
+#include "workloads/theory/hybrid.h"
 
 #include <gtest/gtest.h>
 

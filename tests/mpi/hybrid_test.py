@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""iw-hybrid as it is used: right in all modes, with any number of ranks and threads, whatever the MPI.
+Usage: hybrid_test.py FOLDER-OF-PROGRAMS [unittest options]"""
+import unittest
+
+from each_mpi import OfEachMpi
+
+
+class OfHybrid(OfEachMpi):
+    PROGRAM = "iw-hybrid"
+    VIRTUAL = ["--kernel", "virtual", "--size", "9x6x5", "--point-time", "10us", "--message-bandwidth", "1MB/s", "--steps", "20"]
+
+
+class Modes(OfHybrid):
+    def test_each_point_is_right(self):
+        """One that is not ends the program with 1."""
+        for mpi in self.mpis:
+            for ranks, threads, modes in ((1, 3, ["masteronly", "multiple"]), (2, 2, ["funneled"]), (5, 3, ["masteronly", "funneled", "multiple"]),
+                                          (9, 2, ["funneled", "masteronly"])):
+                with self.subTest(mpi=mpi, ranks=ranks, threads=threads):
+                    found = self.json_of(mpi, ranks, *self.VIRTUAL, "--threads", threads, "--modes", ",".join(modes))
+                    self.assertEqual([run["mode"] for run in found["runs"]], modes)
+                    for run in found["runs"]:
+                        self.assertLess(run["error"], 1e-12)
+                        compared = run["mode"] != "masteronly" and "masteronly" in modes
+                        self.assertEqual((run["ratio"] is not None, run["theory_ratio"] is not None), (compared, compared))
+
+    def test_a_step_takes_at_least_what_its_points_and_messages_do(self):
+        """Of two processes the one with 25 of 49 planes; each has one message a step."""
+        for mpi in self.mpis:
+            (run,) = self.json_of(mpi, 2, "--kernel", "virtual", "--size", "49x4x5", "--point-time", "20us", "--message-bandwidth", "50kB/s",
+                                  "--steps", "10", "--threads", "2", "--modes", "masteronly")["runs"]
+            self.assertGreaterEqual(run["step_s"], 25 * 20 / 2 * 20e-6 + 160 / 50e3)
+            self.assertGreaterEqual(run["communication_s"], 160 / 50e3)
+
+    def test_one_thread_is_pure_mpi(self):
+        for mpi in self.mpis:
+            (run,) = self.json_of(mpi, 4, "--threads", "1", "--steps", "30")["runs"]
+            self.assertEqual(run["mode"], "masteronly")
+
+
+class Use(OfHybrid):
+    def test_bad_input_is_one_line_of_its_own(self):
+        for mpi in self.mpis:
+            for options, message in ((["--threads", "1000"], "--threads: 1000 are asked for"), (["--modes", "multiple"], "nobody is left to work"),
+                                     (["--size", "90000x90000x90000"], "of memory, and there are"), (["--nonsense"], "--nonsense")):
+                with self.subTest(mpi=mpi, options=options):
+                    self.assertIn(message, self.refuse(mpi, 2, *options))
+
+    def test_a_session_shows_steps_and_partners(self):
+        for mpi in self.mpis:
+            found = self.report_of(mpi, 3, *self.VIRTUAL, "--threads", "2")
+            self.assertEqual((found["ranks"], found["steps"], found["complete"], found["partners"]), (3, 40, True, "declared"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+// iw-hybrid: a stencil on processes with threads. See `iw-hybrid --help`.
+
+#include <fmt/format.h>
+#include <idlewave/probe.h>
+#include <mpi.h>
+
+#include <algorithm>
+
+#include "workloads/distributed/threads.h"
+#include "workloads/hybrid/measure.h"
+#include "workloads/hybrid/report.h"
+#include "workloads/ranks/program.h"
+#include "workloads/support/memory_limit.h"
+
+namespace idlewave::hybrid {
+namespace {
+
+using ranks::kBadInput;
+using ranks::kFailed;
+using ranks::kSuccess;
+using wire::Error;
+using wire::Status;
+
+/// A thread that is reserved calls MPI beside others that do not; two of them both do.
+Status check_thread_level(const Options& options) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_FUNNELED && options.threads > 1)
+    return Error{"--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
+  if (level < MPI_THREAD_MULTIPLE && std::ranges::count(options.modes, Mode::kMultiple) > 0)
+    return Error{
+        "--modes: multiple needs MPI_THREAD_MULTIPLE, which this MPI does not have; --modes masteronly,funneled do not"};
+  return wire::ok();
+}
+
+/// Before anything is allocated: both steps of this node's planes.
+Status check_memory(const Options& options, const ranks::Group& world, const ranks::Group& node) {
+  const auto [x, y, z] = options.box.size;
+  const double planes = double(x) / world.size + 3, points = (double(y) + 2) * (double(z) + 2);
+  const double bytes = std::min(2 * sizeof(double) * planes * points * node.size, 9e18);
+  return support::check_memory(static_cast<std::size_t>(bytes), "give a smaller --size, or start it on more nodes");
+}
+
+Status check_place(const Options& options, const ranks::Group& world, const ranks::Group& node) {
+  const bool any_number = options.kernel == Kernel::kVirtual;
+  for (const Status& each : {check_thread_level(options), any_number ? wire::ok() : distributed::check_cores(options.threads),
+                             distributed::check_openmp(options.threads), check_memory(options, world, node)})
+    if (!each) return each;
+  return wire::ok();
+}
+
+Status check_results(const std::vector<Run>& runs) {
+  constexpr double kMost = 1e-9;
+  for (const Run& run : runs)
+    if (!(largest_error(run) <= kMost))
+      return Error{fmt::format("mode {}: points are off by {:.1e}, and what they must be is known", name_of(run.mode),
+                               largest_error(run))};
+  return wire::ok();
+}
+
+int run_hybrid(const Options& options, const ranks::Group& world) {
+  const ranks::Group node = ranks::node_of(world.ranks);
+  if (!ranks::all_succeeded(world.ranks, check_place(options, world, node))) return kBadInput;
+  distributed::take_threads_as_asked();
+  idlewave_start(world.rank, world.size);
+  std::vector<Run> runs;
+  std::int64_t step = 0;
+  for (const Mode mode : options.modes) runs.push_back(measure(mode, options, world, node, step));
+  idlewave_stop();
+  const Status right = world.rank == 0 ? check_results(runs) : wire::ok();
+  if (world.rank == 0) fmt::print("{}", options.json ? json(options, runs) + "\n" : table(options, runs));
+  return ranks::all_succeeded(world.ranks, right) ? kSuccess : kFailed;
+}
+
+}  // namespace
+}  // namespace idlewave::hybrid
+
+int main(int argc, char** argv) {
+  using namespace idlewave;
+  return ranks::program(
+      argc, argv,
+      [](int count, char** words, const ranks::Group& world) {
+        return hybrid::parse_options(count, words, world.size);
+      },
+      [](const hybrid::Options& options, const ranks::Group& world) { return hybrid::run_hybrid(options, world); },
+      MPI_THREAD_MULTIPLE);
+}

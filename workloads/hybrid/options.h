@@ -1,0 +1,47 @@
+#pragma once
+// The command line of iw-hybrid.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "probe/wire/result.h"
+#include "probe/wire/vocabulary.h"
+#include "workloads/hybrid/slab.h"
+
+namespace idlewave::hybrid {
+
+/// Who calls MPI while who works; rabenseifner-2007, "Overlapping computation & communication".
+enum class Mode {
+  kMasteronly,  ///< The first thread communicates, and all others sleep.
+  kFunneled,    ///< One thread is reserved for the communication, the others work beside it.
+  kMultiple,    ///< Two threads are, one for each neighbour.
+};
+inline constexpr int kModes = 3;
+std::string_view name_of(Mode mode);
+int reserved_by(Mode mode);  ///< 0, 1, 2.
+
+enum class Kernel { kReal, kVirtual };
+
+struct Options {
+  Box box;
+  std::vector<Mode> modes{Mode::kMasteronly, Mode::kFunneled};
+  int threads = 2;           ///< Of each process; 1 is pure MPI.
+  std::int64_t steps = 200;  ///< In each mode.
+  Kernel kernel = Kernel::kReal;
+  wire::Nanoseconds point_time{1000};  ///< kVirtual: of one point on one thread.
+  double message_bandwidth = 20e6;     ///< kVirtual: bytes per second of a thread that communicates.
+  bool json = false;
+};
+
+/// What `--help` or `--version` prints.
+struct Text {
+  std::string text;
+};
+
+/// `ranks`: the size of the job. Error: the first argument that can't be used, and what could.
+wire::Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks);
+
+}  // namespace idlewave::hybrid
