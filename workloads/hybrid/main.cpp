@@ -29,7 +29,8 @@ Status check_thread_level(const Options& options) {
     return Error{"--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
   if (level < MPI_THREAD_MULTIPLE && std::ranges::count(options.modes, Mode::kMultiple) > 0)
     return Error{
-        "--modes: multiple needs MPI_THREAD_MULTIPLE, which this MPI does not have; --modes masteronly,funneled do not"};
+        "--modes: multiple needs MPI_THREAD_MULTIPLE, which this MPI does not have; --modes masteronly,funneled do "
+        "not"};
   return wire::ok();
 }
 
@@ -43,8 +44,9 @@ Status check_memory(const Options& options, const ranks::Group& world, const ran
 
 Status check_place(const Options& options, const ranks::Group& world, const ranks::Group& node) {
   const bool any_number = options.kernel == Kernel::kVirtual;
-  for (const Status& each : {check_thread_level(options), any_number ? wire::ok() : distributed::check_cores(options.threads),
-                             distributed::check_openmp(options.threads), check_memory(options, world, node)})
+  for (const Status& each :
+       {check_thread_level(options), any_number ? wire::ok() : distributed::check_cores(options.threads),
+        distributed::check_openmp(options.threads), check_memory(options, world, node)})
     if (!each) return each;
   return wire::ok();
 }

@@ -158,13 +158,14 @@ class Team {
     int posted = 0;
     for (std::size_t i = first; i < end; ++i) {
       const Neighbour& each = neighbours_[i];
-      MPI_Irecv(slab_.plane(each.received), points, MPI_DOUBLE, each.rank, 0, ranks_.ranks, &requests[std::size_t(posted++)]);
+      MPI_Irecv(slab_.plane(each.received), points, MPI_DOUBLE, each.rank, 0, ranks_.ranks,
+                &requests[std::size_t(posted++)]);
     }
     for (std::size_t i = first; i < end; ++i) {
       const Neighbour& each = neighbours_[i];
-      if (o_.kernel == Kernel::kVirtual)
-        support::sleep_until(begin + message_time() * std::int64_t(i - first + 1));
-      MPI_Isend(slab_.plane(each.sent), points, MPI_DOUBLE, each.rank, 0, ranks_.ranks, &requests[std::size_t(posted++)]);
+      if (o_.kernel == Kernel::kVirtual) support::sleep_until(begin + message_time() * std::int64_t(i - first + 1));
+      MPI_Isend(slab_.plane(each.sent), points, MPI_DOUBLE, each.rank, 0, ranks_.ranks,
+                &requests[std::size_t(posted++)]);
     }
     if (first == 0)
       idlewave_partners(kPattern, partners_.data(), int(partners_.size()), partners_.data(), int(partners_.size()), 0);
@@ -206,7 +207,8 @@ class Team {
 
 }  // namespace
 
-Run measure(Mode mode, const Options& options, const ranks::Group& ranks, const ranks::Group& node, std::int64_t& step) {
+Run measure(Mode mode, const Options& options, const ranks::Group& ranks, const ranks::Group& node,
+            std::int64_t& step) {
   Team team(mode, options, ranks, node, step);
   ranks::start_together(ranks.ranks, node);
   const RankFigures own = team.run();

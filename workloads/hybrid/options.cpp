@@ -24,7 +24,8 @@ using wire::Status;
 constexpr const char* kAbout =
     "iw-hybrid: a stencil on processes with threads. Which threads communicate, and what do the others do meanwhile?\n"
     "Start it with mpirun; with --threads 1 it is pure MPI.\nPaper: R07 = Rabenseifner: Hybrid parallel programming "
-    "(lecture, 2007), slides on masteronly, on overlapping computation and communication, and on the performance ratio.";
+    "(lecture, 2007), slides on masteronly, on overlapping computation and communication, and on the performance "
+    "ratio.";
 
 constexpr std::array<std::string_view, kModes> kNames{"masteronly", "funneled", "multiple"};
 constexpr int kMostSide = 100'000;
@@ -52,18 +53,21 @@ Result<std::vector<Mode>> parse_modes(std::string_view text) {
 }
 
 void add_program(CommandLine& app, Options& o) {
-  add(app, "--size", o.box, parse_box, "Points of the box along x, which is shared out among the processes, y and z. [48x32x32]")
+  add(app, "--size", o.box, parse_box,
+      "Points of the box along x, which is shared out among the processes, y and z. [48x32x32]")
       .type_name("XxYxZ");
   add(app, "--modes", o.modes, parse_modes,
-      "masteronly: one thread communicates while the others sleep. funneled: one thread is reserved for it, and the others "
+      "masteronly: one thread communicates while the others sleep. funneled: one thread is reserved for it, and the "
+      "others "
       "work on points that need nothing of other processes. multiple: two threads, one for each neighbour (R07). "
       "[masteronly,funneled]")
       .type_name("NAME,...");
   add(app, "--threads", o.threads, whole<int, 1, 1024>, "OpenMP threads of each process. [2]").type_name("N");
   add(app, "--steps", o.steps, whole<std::int64_t, 1, 1'000'000'000>, "Iterations in each mode. [200]").type_name("N");
-  add_choice<Kernel>(app, "--kernel", o.kernel, {{"real", Kernel::kReal}, {"virtual", Kernel::kVirtual}},
-                     "virtual: threads compute and then wait for as long as their points and messages would take, so that "
-                     "any number of threads fits on any machine. [real]")
+  add_choice<Kernel>(
+      app, "--kernel", o.kernel, {{"real", Kernel::kReal}, {"virtual", Kernel::kVirtual}},
+      "virtual: threads compute and then wait for as long as their points and messages would take, so that "
+      "any number of threads fits on any machine. [real]")
       .type_name("NAME");
   add(app, "--point-time", o.point_time, words::parse_duration, "kernel virtual: of one point on one thread. [1us]")
       .type_name("DURATION");
@@ -80,8 +84,9 @@ Status check(const CommandLine& app, const Options& o, int ranks) {
     return Error{fmt::format("--size: {} planes are fewer than the {} ranks of the job", o.box.size[0], ranks)};
   for (const Mode mode : o.modes)
     if (reserved_by(mode) >= o.threads)
-      return Error{fmt::format("--modes: {} reserves {} of --threads {}, and nobody is left to work; --threads {} has one",
-                               name_of(mode), reserved_by(mode), o.threads, reserved_by(mode) + 1)};
+      return Error{
+          fmt::format("--modes: {} reserves {} of --threads {}, and nobody is left to work; --threads {} has one",
+                      name_of(mode), reserved_by(mode), o.threads, reserved_by(mode) + 1)};
   return wire::ok();
 }
 

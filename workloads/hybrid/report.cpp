@@ -27,9 +27,9 @@ double mean_of(const Run& run, double RankFigures::*figure) {
 std::string table(const Options& o, const std::vector<Run>& runs) {
   const auto [x, y, z] = o.box.size;
   const std::size_t processes = runs.front().ranks.size();
-  std::string text = fmt::format("{} x {} x {} points, {} process{}, {} thread{} each, {} steps in each mode{}\n", x, y, z,
-                                 processes, processes == 1 ? "" : "es", o.threads, o.threads == 1 ? "" : "s", o.steps,
-                                 o.kernel == Kernel::kVirtual ? ", virtual" : "");
+  std::string text = fmt::format("{} x {} x {} points, {} process{}, {} thread{} each, {} steps in each mode{}\n", x, y,
+                                 z, processes, processes == 1 ? "" : "es", o.threads, o.threads == 1 ? "" : "s",
+                                 o.steps, o.kernel == Kernel::kVirtual ? ", virtual" : "");
   text += fmt::format("{:12}{:>10}{:>10}{:>15}{:>24}{:>9}\n", "mode", "reserved", "a step", "communication",
                       "x as fast as masteronly", "theory");
   for (const Run& run : runs) {

@@ -18,6 +18,7 @@
 #include "monitor/model/derived_scenario.h"
 #include "probe/wire/codec.h"
 #include "probe/wire/frame_log.h"
+#include "tests/any_seed.h"
 #include "tests/wire/files.h"
 
 namespace idlewave::cli::simulation {
@@ -252,7 +253,7 @@ TEST_F(DerivedScenario, IsOfTheStepsBesideAFrameThatIsMissing) {
 }
 
 TEST_F(DerivedScenario, IsOfWhatIsSoundInADamagedRecording) {
-  const unsigned first_seed = std::random_device{}();
+  const unsigned first_seed = any_seed();
   const std::string path = folder_ / "whole.iw", blocks = folder_ / "blocks.iw", hurt = folder_ / "hurt.iw";
   record({"machine.ranks=8", "machine.ranks_per_domain=4", "program.steps=400"}, path);
   rewrite(path, blocks, [](wire::Frame&) {});
@@ -270,7 +271,7 @@ TEST_F(DerivedScenario, IsOfWhatIsSoundInADamagedRecording) {
       ASSERT_THAT(recording.error().message, HasSubstr("hurt.iw"));
       continue;
     }
-    ASSERT_FALSE(recording->damage.first.empty());
+    ASSERT_EQ(recording->damage.first.empty(), bytes == whole) << "two hits of one byte leave what it was";
     const auto program = analysis::find_program(recording->timeline());
     if (!program) {
       ASSERT_FALSE(program.error().message.empty());

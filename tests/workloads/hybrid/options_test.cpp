@@ -26,8 +26,8 @@ TEST(HybridOptions, OfOneThreadAreThoseOfPureMpi) {
 }
 
 TEST(HybridOptions, NameModesAndSizes) {
-  const Options options = std::get<Options>(
-      *parse({"--threads=8", "--modes", "multiple, funneled", "--size", "9x8x7", "--kernel", "virtual", "--point-time", "2us"}));
+  const Options options = std::get<Options>(*parse({"--threads=8", "--modes", "multiple, funneled", "--size", "9x8x7",
+                                                    "--kernel", "virtual", "--point-time", "2us"}));
   EXPECT_THAT(options.modes, ElementsAre(Mode::kMultiple, Mode::kFunneled));
   EXPECT_THAT(options.box.size, ElementsAre(9, 8, 7));
   EXPECT_EQ(options.point_time, std::chrono::microseconds(2));

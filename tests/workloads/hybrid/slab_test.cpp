@@ -73,7 +73,8 @@ TEST(Slab, IsWrongWhereALineWasLeftOut) {
 }
 
 hybrid::Run run_of(Mode mode, double step, double communication) {
-  return {mode, {{step, communication, step - communication, 0, 0.8}, {step, communication, step - communication, 0, 0.8}}};
+  return {mode,
+          {{step, communication, step - communication, 0, 0.8}, {step, communication, step - communication, 0, 0.8}}};
 }
 
 TEST(Ratio, IsThatOfTheTimesBesideTheory) {
