@@ -27,6 +27,28 @@ view::Lesson lesson_board(const lesson::Tutor& tutor) {
   return board;
 }
 
+wire::LessonPage page_to_show(const view::Lesson& board, std::uint64_t number) {
+  return {.number = number,
+          .page = board.page,
+          .pages = board.pages,
+          .title = board.title,
+          .text = board.text,
+          .now = board.now,
+          .figure = board.figure,
+          .source = board.source};
+}
+
+view::Lesson shown_board(const wire::LessonPage& page) {
+  return {.title = page.title,
+          .page = page.page,
+          .pages = page.pages,
+          .text = page.text,
+          .now = page.now,
+          .figure = page.figure,
+          .source = page.source,
+          .led = true};
+}
+
 std::optional<wire::Rank> rank_of_page(const lesson::Tutor& tutor) {
   const auto& order = tutor.page().order;
   if (!order || order->ranks.size() != 1) return std::nullopt;

@@ -132,10 +132,26 @@ void Monitor::refresh(Nanoseconds now) {
   describe_link(now);
 }
 
+/// Of somebody else.
+void Monitor::look_at_lesson() {
+  const auto& page = observer_->lesson_shown();
+  info_.lesson = page ? std::optional(shown_board(*page)) : std::nullopt;
+}
+
 void Monitor::follow_lesson() {
-  if (!tutor_) return;
+  if (!tutor_) return look_at_lesson();
   tutor_->observe(observer_->timeline(), observer_->waves(), observer_->states());
   info_.lesson = lesson_board(*tutor_);
+  show_lesson();
+}
+
+/// Once for each thing that it says.
+void Monitor::show_lesson() {
+  const wire::LessonPage page = page_to_show(*info_.lesson, shown_.number);
+  if (page == shown_) return;
+  shown_ = page;
+  ++shown_.number;
+  link_->show(shown_);
 }
 
 /// The cursor stands on the rank that the page is about.

@@ -98,6 +98,8 @@ class Monitor {
   void seek(Nanoseconds session_time);
   void look_for_ghost();
   void follow_lesson();
+  void show_lesson();
+  void look_at_lesson();
   void open_page();
   void carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now);
 
@@ -106,6 +108,7 @@ class Monitor {
   std::unique_ptr<link::Recorder> link_;
   std::unique_ptr<Observer> observer_;
   std::optional<lesson::Tutor> tutor_;
+  wire::LessonPage shown_;                  ///< To those who look on.
   std::vector<link::Delivery> deliveries_;  ///< Kept between calls for its memory.
   view::State state_;
   view::SessionInfo info_;

@@ -14,7 +14,9 @@ constexpr Nanoseconds kRhythmWindow = std::chrono::seconds(5);
 }  // namespace
 
 Observer::Observer(std::string session, std::uint64_t memory_budget)
-    : timeline_(memory_budget), ingest_(timeline_, std::move(session)), causes_(timeline_), ghost_(timeline_) {}
+    : timeline_(memory_budget), ingest_(timeline_, std::move(session)), causes_(timeline_), ghost_(timeline_) {
+  ingest_.add(lesson_);
+}
 
 void Observer::accept(const link::Delivery& delivery) {
   ingest_.accept(delivery.frame, delivery.received_at, delivery.direction);

@@ -19,6 +19,20 @@ namespace idlewave::cli {
 
 using wire::Nanoseconds;
 
+/// The page of a lesson that somebody else gives.
+class LessonShown final : public ingest::Sink {
+ public:
+  wire::Status roster(const std::string& /*node*/, const wire::Roster& roster) override {
+    if (roster.lesson && (!page_ || page_->number < roster.lesson->number)) page_ = roster.lesson;
+    return wire::ok();
+  }
+  /// The latest; nothing: none was shown.
+  const std::optional<wire::LessonPage>& page() const { return page_; }
+
+ private:
+  std::optional<wire::LessonPage> page_;
+};
+
 /// One thread. No clock: `now` is the monitor's time, as given to the link.
 class Observer {
  public:
@@ -49,6 +63,7 @@ class Observer {
   const std::vector<analysis::Wave>& waves() const { return waves_; }
   const analysis::DomainStates& states() const { return states_; }
   const analysis::Narrator& narrator() const { return narrator_; }
+  const std::optional<wire::LessonPage>& lesson_shown() const { return lesson_.page(); }
   /// What the map's columns are locked to; 0: nothing yet.
   Nanoseconds rhythm() const { return rhythm_.step(); }
   double events_per_second() const { return events_per_second_; }
@@ -64,6 +79,7 @@ class Observer {
 
   timeline::Timeline timeline_;
   ingest::Ingest ingest_;
+  LessonShown lesson_;
   analysis::DomainStates states_;
   analysis::WaveWatch wave_watch_;
   std::vector<analysis::Wave> waves_;  ///< As found at the latest look.

@@ -69,6 +69,8 @@ class Link {
   virtual wire::Status send(Nanoseconds now, const wire::Command& command) = 0;
   /// Asks the session's host, if we watch over its relay, to record into a file on its node; an empty path ends that.
   virtual wire::Status ask_to_record(const std::string&) { return wire::Error{"nobody records here but this screen"}; }
+  /// Shows a page to all who watch the session, also those who come later. Of no consequence where there is nobody to tell.
+  virtual void show(const wire::LessonPage&) {}
   /// Sleeps until something may have arrived or needs to be said, `extra_fd` (-1: none) is readable, a signal came, or
   /// `timeout` has passed.
   virtual void wait(Nanoseconds timeout, int extra_fd) = 0;
@@ -143,6 +145,7 @@ class Recorder : public Link {
   void receive(Nanoseconds now, std::vector<Delivery>& out) override;
   wire::Status send(Nanoseconds now, const wire::Command& command) override;
   wire::Status ask_to_record(const std::string& path) override { return inner_->ask_to_record(path); }
+  void show(const wire::LessonPage& page) override { inner_->show(page); }
   void wait(Nanoseconds timeout, int extra_fd) override;
   LinkStatus status() const override;
   Link& inner() { return *inner_; }

@@ -70,6 +70,7 @@ class Live final : public Link {
   void receive(Nanoseconds now, std::vector<Delivery>& out) override;
   wire::Status send(Nanoseconds now, const wire::Command& command) override;
   wire::Status ask_to_record(const std::string& path) override;
+  void show(const wire::LessonPage& page) override;
   void wait(Nanoseconds timeout, int extra_fd) override;
   LinkStatus status() const override;
   const std::string& bound_endpoint() const { return mailbox_->listen_endpoint(); }
@@ -111,6 +112,7 @@ class Live final : public Link {
   std::uint32_t reference_ = std::random_device()();  // Names our clock to them.
   Nanoseconds message_came_{};                        // The one that is handled, by our clock.
   std::map<Peer, Sender> senders_;
+  std::optional<wire::LessonPage> shown_;
   std::vector<Delivery> sent_;           // Commands, for the next receive().
   std::string stranger_;                 // What was wrong with the first message, if it was no frame.
   std::optional<Nanoseconds> previous_;  // receive()
@@ -187,6 +189,7 @@ void Live::attach(const Peer& peer, Sender& sender, Nanoseconds now) {
   sender.attached_at = sender.credited_at = now;
   sender.owed = sender.delivered = 0;
   if (began_ || compares_clocks_) return_credits(peer, sender, now);
+  if (shown_) say(peer, *shown_);
 }
 
 void Live::drain(Nanoseconds now, std::vector<Delivery>& out) {
@@ -351,6 +354,12 @@ wire::Status Live::ask_to_record(const std::string& path) {
     if (sender.node == wire::kRelayNode && is_live(sender) && say(peer, wire::Record{path}) == Sent::kYes)
       return wire::ok();
   return wire::Error{"the session's host does not answer"};
+}
+
+void Live::show(const wire::LessonPage& page) {
+  shown_ = page;
+  for (const auto& [peer, sender] : senders_)
+    if (is_live(sender)) say(peer, page);
 }
 
 void Live::wait(Nanoseconds timeout, int extra_fd) {

@@ -23,6 +23,8 @@ bool may_command(Turn& turn, bool clears = false) {
   return false;
 }
 
+constexpr const char* kIsLed = "whoever gives the lesson turns its pages";
+
 /// Whether the lesson has come so far that something may be ordered; says why not. Of a premise that does not hold it warns
 /// once.
 bool lesson_allows(Turn& turn) {
@@ -149,6 +151,7 @@ void previous_panel(Turn& turn) { focus_next(turn, -1); }
 void lesson_on(Turn& turn) {
   const auto& lesson = turn.model.session.lesson;
   if (!lesson) return;
+  if (lesson->led) return turn.say(kIsLed);
   if (!lesson->expected.empty())
     return static_cast<void>(turn.state.form = Form{.kind = FormKind::kAnswer, .untouched = false});
   if (!lesson->has_next) return turn.say("this is the last page of the lesson");
@@ -158,6 +161,7 @@ void lesson_on(Turn& turn) {
 void lesson_back(Turn& turn) {
   const auto& lesson = turn.model.session.lesson;
   if (!lesson) return;
+  if (lesson->led) return turn.say(kIsLed);
   if (!lesson->has_previous) return turn.say("this is the first page of the lesson");
   turn.effects.emplace_back(TurnLesson{-1});
 }

@@ -32,6 +32,7 @@ struct Lesson {
   std::string expected;  ///< While something is asked: what an answer looks like.
   bool has_next = false;
   bool has_previous = false;
+  bool led = false;     ///< Somebody else gives it: its pages are turned there.
   std::string locked;   ///< Why nothing may be ordered yet.
   std::string premise;  ///< What is not as the page needs it before something is ordered.
   Nanoseconds delay{};  ///< What the form for an injection proposes; 0: ten steps.

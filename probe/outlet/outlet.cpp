@@ -69,6 +69,7 @@ struct Outlet::Impl {
 
   void append(decltype(wire::Frame::body) body);
   void append_roster(wire::Roster roster);
+  void show(wire::LessonPage page);
   void greet();
   void attach(const Peer& peer, const Consumer& wish);
   std::string objection_to(const mailbox::Message& message, const wire::Frame& frame) const;
@@ -99,6 +100,7 @@ struct Outlet::Impl {
   std::map<Peer, Consumer> consumers;
   std::vector<wire::Command> commands;
   std::vector<wire::Record> recordings;
+  std::optional<wire::LessonPage> lesson;
   bool ever_attached = false;
   bool ended = false;         // End is in the backlog.
   bool lost_someone = false;  // A consumer went without having acknowledged the end.
@@ -120,10 +122,18 @@ void Outlet::Impl::append(decltype(wire::Frame::body) body) {
 }
 
 void Outlet::Impl::append_roster(wire::Roster roster) {
+  roster.lesson = lesson;
   rosters[backlog.next()] = roster;
   append(std::move(roster));
   const auto kept = rosters.lower_bound(backlog.first());
   if (kept != rosters.begin()) rosters.erase(rosters.begin(), std::prev(kept));
+}
+
+/// In a roster, which whoever joins later gets as well.
+void Outlet::Impl::show(wire::LessonPage page) {
+  if (lesson == page || ended) return;
+  lesson = std::move(page);
+  if (!rosters.empty()) append_roster(rosters.rbegin()->second);
 }
 
 /// Asks the monitor that listens for us, if there is one, to attach.
@@ -215,10 +225,12 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
     return questions.answer(*told, message_came);
   auto* command = std::get_if<wire::Command>(&frame.body);
   auto* record = options.is_relay ? std::get_if<wire::Record>(&frame.body) : nullptr;
-  if (command == nullptr && record == nullptr) return static_cast<void>(++strange);
+  auto* lesson = options.is_relay ? nullptr : std::get_if<wire::LessonPage>(&frame.body);
+  if (command == nullptr && record == nullptr && lesson == nullptr) return static_cast<void>(++strange);
   if (consumer.role == wire::Role::kSpectator) return refuse(peer, wire::to_words(wire::NoCommand::kSpectator));
   if (command != nullptr) commands.push_back(std::move(*command));
   if (record != nullptr) recordings.push_back(std::move(*record));
+  if (lesson != nullptr) show(std::move(*lesson));
 }
 
 void Outlet::Impl::drain() {

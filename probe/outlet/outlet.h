@@ -44,7 +44,7 @@ class Outlet {
   ~Outlet();  ///< Closes without waiting.
 
   /// Numbers the body and appends it to the stream. Never blocks. The latest Roster is kept and sent again when a
-  /// consumer attaches.
+  /// consumer attaches, or an operator shows the page of a lesson; it bears the latest of those, whatever it says itself.
   void send(wire::Roster roster);
   void send(wire::Events events);
   void send(wire::Outcome outcome);

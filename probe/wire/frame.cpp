@@ -80,9 +80,21 @@ void write_partners(PackWriter& out, const Roster& roster) {
   out.bytes("follows", pack_followed(roster.ranks));
 }
 
+void write(PackWriter& out, const LessonPage& lesson) {
+  out.map(8);
+  out.unsigned_integer("number", lesson.number);
+  out.integer("page", lesson.page);
+  out.integer("pages", lesson.pages);
+  out.text("title", lesson.title, kMaxName);
+  out.text("text", lesson.text, kMaxText);
+  out.text("now", lesson.now, kMaxText);
+  out.text("figure", lesson.figure, kMaxText);
+  out.text("source", lesson.source, kMaxText);
+}
+
 void write(PackWriter& out, const Roster& roster) {
   const bool says_partners = !roster.patterns.empty() || !roster.cycles.empty();
-  out.map(10u + (roster.began ? 1u : 0u) + (says_partners ? 3u : 0u));
+  out.map(10u + (roster.began ? 1u : 0u) + (says_partners ? 3u : 0u) + (roster.lesson ? 1u : 0u));
   out.integer("world", roster.world_size);
   out.integer("agent", roster.agent_pid);
   out.integer("unix", roster.unix_time_ns);
@@ -95,6 +107,9 @@ void write(PackWriter& out, const Roster& roster) {
   write_domains(out, roster.domains);
   write_array(out, "phases", roster.phases);
   if (says_partners) write_partners(out, roster);
+  if (!roster.lesson) return;
+  out.key("lesson");
+  write(out, *roster.lesson);
 }
 
 void write(PackWriter& out, const Events& events) {

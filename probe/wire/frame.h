@@ -74,6 +74,19 @@ struct PhaseInfo {
   friend bool operator==(const PhaseInfo&, const PhaseInfo&) = default;
 };
 
+/// The page of a lesson that is open where it is given, for all who watch. Texts are paragraphs; any may be empty.
+struct LessonPage {
+  std::uint64_t number = 0;  ///< Of what has been shown so far: a page with a smaller one is an older one.
+  std::int32_t page = 1;     ///< From 1.
+  std::int32_t pages = 1;
+  std::string title;
+  std::string text;    ///< What to look for.
+  std::string now;     ///< What is asked, to be done, watched, or was found.
+  std::string figure;  ///< Which figure of which paper.
+  std::string source;  ///< The paper.
+  friend bool operator==(const LessonPage&, const LessonPage&) = default;
+};
+
 /// Everything about a node that changes slowly. Sent first, again whenever something in it changed, and again when a consumer attaches;
 /// the latest replaces all before it.
 struct Roster {
@@ -91,6 +104,7 @@ struct Roster {
   std::vector<PhaseInfo> phases;      ///< User-named phases, ascending.
   std::vector<WaitPattern> patterns;  ///< Of waits; new ones are added behind, so that their numbers stay.
   std::vector<WaitCycle> cycles;      ///< The same.
+  std::optional<LessonPage> lesson;   ///< What an operator shows to all who watch.
   friend bool operator==(const Roster&, const Roster&) = default;
 };
 
@@ -244,7 +258,8 @@ struct Frame {
   std::string session;         ///< Both sides drop what belongs to another session.
   std::string node;            ///< Host name of the sender; empty in messages from a consumer.
   std::uint64_t sequence = 0;  ///< From 1, without gaps, for the sequenced kinds; 0 for the others.
-  std::variant<Roster, Events, Outcome, End, Attach, Credit, EndAck, Refusal, Hello, Command, Record, AskTime, TellTime>
+  std::variant<Roster, Events, Outcome, End, Attach, Credit, EndAck, Refusal, Hello, Command, Record, AskTime, TellTime,
+               LessonPage>
       body;
   friend bool operator==(const Frame&, const Frame&) = default;
 };

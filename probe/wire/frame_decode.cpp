@@ -125,6 +125,20 @@ void read_partners(MapReader& in, Roster& roster) {
   take("follows", followed, roster.ranks);
 }
 
+LessonPage read_lesson(const Value& value, std::string& error) {
+  MapReader in(value, "lesson", error);
+  LessonPage lesson;
+  lesson.number = in.unsigned_integer("number");
+  lesson.page = static_cast<std::int32_t>(in.integer("page", 1, kMaxInt32));
+  lesson.pages = static_cast<std::int32_t>(in.integer("pages", lesson.page, kMaxInt32));
+  lesson.title = in.text("title", kMaxName);
+  lesson.text = in.text("text", kMaxText);
+  lesson.now = in.text("now", kMaxText);
+  lesson.figure = in.text("figure", kMaxText);
+  lesson.source = in.text("source", kMaxText);
+  return lesson;
+}
+
 Roster read_roster(const Value& value, std::string& error) {
   MapReader in(value, "roster", error);
   Roster roster;
@@ -140,6 +154,7 @@ Roster read_roster(const Value& value, std::string& error) {
   if (in.ok()) read_curves(in, roster.domains, error);
   roster.phases = read_array(in, "phases", kPhaseLimit, read_phase, error);
   read_partners(in, roster);
+  if (in.has("lesson")) roster.lesson = read_lesson(in.map("lesson"), error);
   require_ascending(in, "ranks", roster.ranks, &RankInfo::rank);
   require_ascending(in, "domains", roster.domains, &DomainInfo::id);
   require_ascending(in, "phases", roster.phases, &PhaseInfo::phase);
@@ -270,6 +285,8 @@ void read_body(FrameInPlace& read, std::string_view kind, const Value& value, st
     body = read_ask(value, error);
   else if (kind == "telltime")
     body = read_tell(value, error);
+  else if (kind == "lesson")
+    body = read_lesson(value, error);
   else
     error = "frame of an unknown kind";
 }

@@ -23,8 +23,8 @@ inline constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max
 
 // In the order of Frame::body.
 inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Frame::body)>> kKinds = {
-    "roster",  "events", "outcome", "end",    "attach",  "credit",  "endack",
-    "refusal", "hello",  "command", "record", "asktime", "telltime"};
+    "roster",  "events", "outcome", "end",    "attach",  "credit",   "endack",
+    "refusal", "hello",  "command", "record", "asktime", "telltime", "lesson"};
 // In the order of Command::order.
 inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Command::order)>> kOrders = {
     "delay", "noise", "clear", "unknown"};

@@ -64,6 +64,15 @@ class Lessons(unittest.TestCase):
             runs.append(json.loads(answers.read_text()) | {"session": None})
         self.assertEqual(*runs)
 
+    def test_a_replay_shows_the_page_that_was_open(self):
+        recording = self.path / "l.iw"
+        self.assertEqual(self.demo("core-bound", "--headless", "--simulated", "--record", recording).returncode, 0)
+        for arguments, page in ((["--at", "0.1s"], 1), ([], 3)):
+            shown = subprocess.run([BIN / "idlewave", "replay", recording, "--once", "--size", "120x40", *arguments], capture_output=True,
+                                   text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL).stdout
+            self.assertIn(f"LESSON {page} of 3", shown)
+            self.assertNotIn("Enter", shown.split("LESSON")[1].splitlines()[0])
+
     def test_a_lesson_whose_effect_is_not_seen_fails(self):
         text = (SCENARIOS / "core-bound.toml").read_text().replace('theory = "1 rank/step"', 'theory = "2 ranks/step"', 1)
         (self.path / "wrong.toml").write_text(text)

@@ -49,5 +49,22 @@ TEST(Observer, CountsDamagedBlocksOfARecordingAsALoss) {
   EXPECT_EQ(observer.timeline().losses()[0].count, 2u);
 }
 
+/// As a node tells it: one that has not heard of the latest yet tells an older one.
+TEST(Observer, KnowsTheLatestPageOfALessonThatAnyNodeTellsOf) {
+  Observer observer({}, 64 << 20);
+  const auto tell = [&](const char* node, std::uint64_t sequence, std::optional<wire::LessonPage> page) {
+    wire::Roster roster;
+    roster.lesson = std::move(page);
+    observer.accept({ms(0), wire::Direction::kReceived, wire::encode({"s", node, sequence, roster})});
+  };
+  tell("n1", 1, std::nullopt);
+  EXPECT_EQ(observer.lesson_shown(), std::nullopt);
+  const wire::LessonPage older{.number = 6, .title = "a pause"}, latest{.number = 7, .title = "a pause"};
+  tell("n1", 2, latest);
+  tell("n2", 1, older);
+  tell("n2", 2, std::nullopt);
+  EXPECT_EQ(observer.lesson_shown(), latest);
+}
+
 }  // namespace
 }  // namespace idlewave::cli

@@ -101,7 +101,7 @@ inline wire::Command take_command(Bytes& in) {
 }
 
 inline decltype(wire::Frame::body) take_body(Bytes& in) {
-  switch (in.below(15)) {
+  switch (in.below(16)) {
     case 0:
     case 1: return take_roster(in);
     case 2:
@@ -120,6 +120,7 @@ inline decltype(wire::Frame::body) take_body(Bytes& in) {
     case 11: return wire::Refusal{in.text(8)};
     case 12: return wire::Hello{};
     case 13: return wire::Record{in.text(8)};
+    case 14: return wire::LessonPage{.number = std::uint64_t(in.number()), .title = in.text(8), .text = in.text(8)};
     default: return take_command(in);
   }
 }

@@ -411,6 +411,28 @@ TEST_F(ListeningTest, SendsCommandsToEverySender) {
   turn_until([&] { return commands_.size() == 2; });
 }
 
+TEST_F(ListeningTest, ShowsThePageOfALessonToEverySenderAlsoToThoseThatComeLater) {
+  const auto page = [](std::uint64_t number) {
+    return wire::LessonPage{.number = number, .title = "A pause", .text = "Look at rank 5."};
+  };
+  const auto latest_of = [&](const std::string& node) {
+    std::optional<wire::LessonPage> latest;
+    for (const wire::Frame& frame : frames_of(got_))
+      if (const auto* roster = std::get_if<wire::Roster>(&frame.body); roster && frame.node == node)
+        latest = roster->lesson;
+    return latest;
+  };
+  listen();
+  sender_on("n1").send(roster_of(4));
+  turn_until([&] { return got_.size() == 1; });
+  link_->show(page(1));
+  turn_until([&] { return latest_of("n1") == page(1); });
+  sender_on("n2").send(roster_of(4));
+  turn_until([&] { return latest_of("n2") == page(1); });
+  link_->show(page(2));
+  turn_until([&] { return latest_of("n1") == page(2) && latest_of("n2") == page(2); });
+}
+
 TEST_F(ListeningTest, WaitsAsLongAsItTakesForTheFirstSender) {
   listen({.patience = seconds(2)});
   for (int s = 0; s < 100; ++s) link_->receive(seconds(s), got_);

@@ -239,6 +239,41 @@ TEST_F(OutletTest, RefusesTheCommandsOfSpectators) {
   EXPECT_THAT(consumer.commands, IsEmpty());
 }
 
+wire::LessonPage a_page(std::uint64_t number) {
+  return {.number = number, .page = 2, .pages = 3, .title = "A pause", .text = "Look at rank 5.", .now = "Press i."};
+}
+
+TEST_F(OutletTest, ShowsThePageOfALessonToAllAndToThoseWhoComeLater) {
+  auto outlet = outlet_at(endpoint_);
+  outlet->send(roster_of(4));
+  Consumer teacher(*outlet, endpoint_), there(*outlet, endpoint_);
+  teacher.say(wire::Attach{wire::Role::kOperator, 100});
+  there.say(wire::Attach{wire::Role::kSpectator, 100});
+  EXPECT_EQ(there.hear<wire::Roster>().lesson, std::nullopt);
+  for (int i = 0; i < 2; ++i) teacher.say(a_page(7));
+  EXPECT_EQ(there.hear<wire::Roster>().lesson, a_page(7));
+  outlet->send(roster_of(5));
+  const auto grown = there.hear<wire::Roster>();
+  EXPECT_EQ(grown.world_size, 5) << "what is shown again is not said again";
+  EXPECT_EQ(grown.lesson, a_page(7));
+  Consumer late(*outlet, endpoint_);
+  late.say(wire::Attach{wire::Role::kSpectator, 100});
+  EXPECT_EQ(late.hear<wire::Roster>().lesson, a_page(7));
+}
+
+TEST_F(OutletTest, RefusesThePageOfASpectator) {
+  auto outlet = outlet_at(endpoint_);
+  outlet->send(roster_of(4));
+  Consumer consumer(*outlet, endpoint_);
+  consumer.say(wire::Attach{wire::Role::kSpectator, 100});
+  consumer.say(a_page(7));
+  EXPECT_THAT(consumer.hear<wire::Refusal>().reason, HasSubstr("spectator"));
+  outlet->send(roster_of(5));
+  consumer.hear_up_to(2);
+  for (const auto& frame : consumer.heard)
+    if (const auto* roster = std::get_if<wire::Roster>(&frame.body)) EXPECT_EQ(roster->lesson, std::nullopt);
+}
+
 TEST_F(OutletTest, LetsARoleThatItDoesNotKnowLookOnOnly) {
   auto outlet = outlet_at(endpoint_);
   Consumer consumer(*outlet, endpoint_);

@@ -117,6 +117,25 @@ TEST_F(TheMonitor, InjectsADelayOnceTheLessonIsAnsweredAndShowsItOnceItTookEffec
   demo.expect_a_clean_end(0);
 }
 
+TEST_F(TheMonitor, ShowsTheLessonToWhoLooksOn) {
+  TmuxSession session(120, 40), other(120, 40);
+  Demo demo(session, "core-bound");
+  other.run("export IDLEWAVE_DIR=" + session.folder() + "/sessions");
+  other.run(IDLEWAVE_PROGRAM " attach --view $(" IDLEWAVE_PROGRAM " attach); echo code $?");
+  ASSERT_TRUE(other.shows("LESSON 1 of")) << other.screen();
+  EXPECT_THAT(other.screen(), Not(HasSubstr("Enter answer")));
+  session.press("Enter");
+  session.type("a");
+  session.press("Enter");
+  EXPECT_TRUE(other.shows("Press i, Enter and y")) << other.screen();
+  other.press("Enter");
+  EXPECT_TRUE(other.shows("whoever gives the lesson turns its pages")) << other.screen();
+  other.press("q");
+  EXPECT_TRUE(other.shows("code 0")) << other.screen();
+  session.press("q");
+  demo.expect_a_clean_end(0);
+}
+
 TEST_F(TheMonitor, ListsItsKeysAndFitsEveryWindow) {
   TmuxSession session;
   Demo demo(session);

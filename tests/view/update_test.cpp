@@ -16,7 +16,7 @@ namespace idlewave::view {
 namespace {
 
 using std::chrono::milliseconds, std::chrono::seconds;
-using ::testing::HasSubstr, ::testing::Not;
+using ::testing::AllOf, ::testing::HasSubstr, ::testing::IsEmpty, ::testing::Not;
 using testing::SyntheticSession;
 
 constexpr Size kSize{160, 48};
@@ -278,6 +278,18 @@ TEST(Keys, EnterAndBackspaceTurnThePagesOfALessonThatAsksNothing) {
   taught.session.lesson->has_previous = true;
   op.press(KeyCode::kBackspace);
   EXPECT_EQ(std::get<TurnLesson>(op.effects.back()).pages, -1);
+}
+
+TEST(Keys, TurnNoPagesOfALessonThatSomebodyElseGives) {
+  SyntheticSession taught;
+  taught.session.lesson = Lesson{.title = "a pause", .page = 2, .pages = 3, .text = "Look at rank 5.", .led = true};
+  Operator op(taught);
+  EXPECT_THAT(op.screen(), AllOf(HasSubstr("LESSON 2 of 3"), Not(HasSubstr("Enter"))));
+  for (const KeyCode key : {KeyCode::kEnter, KeyCode::kBackspace}) {
+    op.press(key);
+    EXPECT_THAT(op.screen(), HasSubstr("whoever gives the lesson turns its pages"));
+  }
+  EXPECT_THAT(op.effects, IsEmpty());
 }
 
 TEST(Keys, ThatHoldRanksWaitForTheAnswerOfALesson) {

@@ -110,6 +110,14 @@ inline void add_random_partners(Random& random, Roster& roster) {
   for (RankInfo& info : roster.ranks) info.cycle = static_cast<std::uint32_t>(random.below(roster.cycles.size() + 1));
 }
 
+inline LessonPage random_lesson(Random& random) {
+  LessonPage lesson{.number = random.any(64), .page = 1 + static_cast<std::int32_t>(random.any(20))};
+  lesson.pages = lesson.page + static_cast<std::int32_t>(random.any(20));
+  for (std::string* text : {&lesson.title, &lesson.text, &lesson.now, &lesson.figure, &lesson.source})
+    *text = random.text(90);
+  return lesson;
+}
+
 inline Roster random_roster(Random& random) {
   Roster roster;
   roster.agent_pid = static_cast<std::int32_t>(random.any(31));
@@ -143,6 +151,7 @@ inline Roster random_roster(Random& random) {
   }
   if (random.once_in(2)) add_random_partners(random, roster);
   if (random.once_in(2)) roster.began = random.time();
+  if (random.once_in(2)) roster.lesson = random_lesson(random);
   return roster;
 }
 
@@ -206,7 +215,7 @@ inline std::vector<RankCalls> random_calls(Random& random) {
 
 inline Frame random_frame(Random& random) {
   Frame frame{random.text(48), random.text(64), random.any(64), {}};
-  switch (random.below(13)) {
+  switch (random.below(14)) {
     case 0: frame.body = random_roster(random); break;
     case 1:
       frame.body = Events{random.time(), random_bytes(random, random.below(300)), random_calls(random),
@@ -226,6 +235,7 @@ inline Frame random_frame(Random& random) {
     case 11:
       frame.body = TellTime{random.time(), random.time(), random.time(), static_cast<std::uint32_t>(random.any(32))};
       break;
+    case 12: frame.body = random_lesson(random); break;
     default: frame.body = random_command(random); break;
   }
   return frame;

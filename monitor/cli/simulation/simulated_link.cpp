@@ -1,5 +1,6 @@
 #include "monitor/cli/simulation/simulated_link.h"
 
+#include <optional>
 #include <utility>
 
 #include "monitor/cli/simulation/operator.h"
@@ -16,10 +17,18 @@ using wire::Nanoseconds;
 class Received final : public sim::emitter::Stream {
  public:
   explicit Received(std::string session) : session_(std::move(session)) {}
-  void send(wire::Roster roster) override { add(std::move(roster)); }
+  void send(wire::Roster roster) override {
+    roster_ = std::move(roster);
+    roster_->lesson = lesson_;
+    add(*roster_);
+  }
   void send(wire::Events events) override { add(std::move(events)); }
   void send(wire::Outcome outcome) { add(std::move(outcome)); }
   void send(wire::End end) { add(std::move(end)); }
+  void show(const wire::LessonPage& page) {
+    lesson_ = page;
+    if (roster_) send(*std::move(roster_));
+  }
   void keep(const wire::Command& command) {
     waiting_.emplace_back(wire::Direction::kSent, wire::encode({session_, "", 0, command}));
   }
@@ -37,6 +46,8 @@ class Received final : public sim::emitter::Stream {
 
   std::string session_;
   std::uint64_t sequence_ = 0;
+  std::optional<wire::Roster> roster_;  ///< The latest.
+  std::optional<wire::LessonPage> lesson_;
   std::vector<std::pair<wire::Direction, std::vector<std::byte>>> waiting_;
 };
 
@@ -71,6 +82,10 @@ class SimulatedLink final : public link::Link {
     received_.send(wire::Outcome{
         .command = command, .time = now, .accepted = bool(done), .reason = done ? "" : done.error().message});
     return wire::ok();
+  }
+
+  void show(const wire::LessonPage& page) override {
+    if (!ended_) received_.show(page);
   }
 
   void wait(Nanoseconds, int) override {}
