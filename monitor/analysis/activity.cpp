@@ -81,8 +81,11 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.ranks = int(domain.ranks.size());
   activity.silent = silent_members(timeline, domain.ranks, window.to);
   const Nanoseconds now_length = std::max(kShortestNow, 2 * typical_step);
-  activity.active_now = mean_active(timeline, domain.ranks, {window.to - now_length, window.to});
+  const Window now{window.to - now_length, window.to};
+  activity.active_now = mean_active(timeline, domain.ranks, now);
   activity.active_mean = mean_active(timeline, domain.ranks, window);
+  activity.threads_now = thread_use(timeline, domain.ranks, now);
+  activity.threads_mean = thread_use(timeline, domain.ranks, window);
   activity.is_known = cut_to_known(timeline, domain.ranks, window).length() > Nanoseconds{0};
   const auto& info = domain.info;
   activity.saturation_point = saturation_point(info);

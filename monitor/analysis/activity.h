@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "monitor/analysis/domain_states.h"
+#include "monitor/analysis/threads.h"
 #include "monitor/timeline/timeline.h"
 
 namespace idlewave::analysis {
@@ -17,9 +18,10 @@ struct DomainActivity {
   int silent = 0;  ///< Members that have stopped or were lost.
   /// Mean number of members in compute work over the last tenth of a second (or two steps, if longer).
   double active_now = 0;
-  double active_mean = 0;       ///< The same over the whole window.
-  bool is_known = false;        ///< A member has told something of the window.
-  double saturation_point = 0;  ///< N_sc; 0: not known.
+  double active_mean = 0;                              ///< The same over the whole window.
+  std::optional<ThreadUse> threads_now, threads_mean;  ///< Of members that tell, over the same times.
+  bool is_known = false;                               ///< A member has told something of the window.
+  double saturation_point = 0;                         ///< N_sc; 0: not known.
   /// Bytes per second over the latest samples (about a second); nothing with kNone or without any.
   std::optional<double> bandwidth;
   std::optional<double> bandwidth_mean;  ///< Over the window.

@@ -12,6 +12,7 @@
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/summed.h"
+#include "monitor/analysis/threads.h"
 #include "monitor/analysis/wavefront.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report_calls.h"
@@ -195,6 +196,15 @@ json step_time_json(const Timeline& timeline) {
   return list;
 }
 
+json threads_json(const std::optional<analysis::ThreadUse>& use) {
+  if (!use) return {};
+  return {{"ranks", use->ranks},
+          {"most", use->most},
+          {"working", use->working},
+          {"calling", use->calling},
+          {"asleep", use->asleep}};
+}
+
 json efficiency_json(const Timeline& timeline, Window window) {
   const auto result = analysis::efficiency(timeline, window);
   if (!result) return {{"parallel", {}}, {"load_balance", {}}, {"communication", {}}};
@@ -321,6 +331,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["order"] = order_json(timeline);
   object["step_time"] = step_time_json(timeline);
   object["efficiency"] = efficiency_json(timeline, window);
+  object["threads"] = threads_json(analysis::thread_use(timeline, window));
   const analysis::CauseGround ground = analysis::cause_ground(timeline);
   object["partners"] = partners_json(ground.partners);
   object["causes"] = causes_json(timeline, ground);

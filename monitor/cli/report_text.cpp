@@ -9,6 +9,7 @@
 #include "monitor/analysis/plural.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/summed.h"
+#include "monitor/analysis/threads.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/cli/report.h"
 #include "monitor/cli/report_calls.h"
@@ -105,6 +106,13 @@ std::string steps_text(const Timeline& timeline, Window window) {
                      format_duration(times.delay_mean));
 }
 
+std::string threads_text(const Timeline& timeline, Window window) {
+  const auto use = analysis::thread_use(timeline, window);
+  if (!use) return {};
+  return fmt::format("  of {:.0f} threads in {} {:.2f} work, {:.2f} wait or communicate, {:.2f} sleep\n", use->most,
+                     plural(std::uint64_t(use->ranks), "rank"), use->working, use->calling, use->asleep);
+}
+
 std::string efficiency_text(const Timeline& timeline, Window window) {
   const auto efficiency = analysis::efficiency(timeline, window);
   if (!efficiency) return "  parallel efficiency not known: no rank was there\n";
@@ -138,6 +146,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
     text += domain_text(timeline, activity);
   text += steps_text(timeline, window);
   text += order_text(timeline, window);
+  text += threads_text(timeline, window);
   text += efficiency_text(timeline, window);
   text += clocks_text(timeline);
   const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});

@@ -1,7 +1,6 @@
 #include "monitor/timeline/lane.h"
 
 #include <algorithm>
-#include <climits>
 #include <cmath>
 
 namespace idlewave::timeline {
@@ -171,8 +170,12 @@ void Lane::follow(const wire::Event& event, const LaneLimits& limits) {
   }
   state_ = LaneState::kLive;
   phase_ = event.phase;
+  // The next program of this rank has one until it says something else.
+  if (event.kind == EventKind::kStart && !history_->threads.empty())
+    history_->threads.change(1, event.time, history_->pyramid.times(), limits.steps);
   if (event.kind == EventKind::kStep) begin_step(wire::Step(event.value), event.time, limits);
-  if (event.kind == EventKind::kThreads) threads_ = int(std::min<std::uint64_t>(event.value, INT_MAX));
+  if (event.kind == EventKind::kThreads)
+    history_->threads.change(event.value, event.time, history_->pyramid.times(), limits.steps);
 }
 
 /// Switches alone go on with them.
@@ -221,12 +224,13 @@ void Lane::trim(const LaneLimits& limits) {
   if (!history_) return;
   history_->pyramid.trim(limits.buckets);
   keep_steps(limits.steps);
+  history_->threads.keep(limits.steps);
 }
 
 std::size_t Lane::bytes() const {
   if (!history_) return sizeof(Lane);
   return sizeof(Lane) + sizeof(History) + history_->events.bytes() + history_->pyramid.bytes() +
-         history_->steps.size() * sizeof(StepRecord) + history_->sums.bytes() +
+         history_->steps.size() * sizeof(StepRecord) + history_->sums.bytes() + history_->threads.bytes() +
          history_->restarts.capacity() * sizeof(Nanoseconds);
 }
 
@@ -272,6 +276,23 @@ Times Lane::times(Nanoseconds from, Nanoseconds to) const {
   Times times = times_in(clock_->lane_time(from), clock_->lane_time(to));
   times[kNoData] = 0;
   return times;
+}
+
+std::optional<ThreadTimes> Lane::thread_times(Nanoseconds from, Nanoseconds to) const {
+  if (!history_ || history_->threads.empty()) return std::nullopt;
+  const ThreadLog& threads = history_->threads;
+  const Nanoseconds first = std::max(clock_->lane_time(from), threads.from()), last = clock_->lane_time(to);
+  ThreadTimes found{.most = threads.most()};
+  if (first >= last) return found;
+  const auto worked_until = [&](Nanoseconds at) {
+    return threads.worked_until(at, [&](Nanoseconds change) { return times_in(change, at); });
+  };
+  const Times times = times_in(first, last);
+  const auto computed = double(times[std::size_t(Category::kCompute)]);
+  found.called = double(times[std::size_t(Category::kWait)]);
+  found.known = computed + found.called + double(times[std::size_t(Category::kDelay)]);
+  found.worked = worked_until(last) - worked_until(first);
+  return found;
 }
 
 void Lane::shares(Nanoseconds from, Nanoseconds to, std::span<Shares> out) const {

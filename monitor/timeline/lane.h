@@ -15,6 +15,7 @@
 #include "monitor/timeline/node_clock.h"
 #include "monitor/timeline/pyramid.h"
 #include "monitor/timeline/step_sums.h"
+#include "monitor/timeline/thread_log.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::timeline {
@@ -82,7 +83,7 @@ class Lane {
   Nanoseconds last() const;                     ///< Time of the last event.
   /// The last phase is known to have lasted until here (the node's up_to, or the end of the lane).
   Nanoseconds known_until() const;
-  int threads() const { return threads_; }          ///< Active threads, 1 unless told otherwise.
+  int threads() const { return history_ ? history_->threads.active() : 1; }  ///< Active ones, 1 unless told otherwise.
   std::uint64_t events() const { return events_; }  ///< In all, also those whose detail is gone.
   Summed summed() const { return history_ ? history_->summed : Summed{}; }
 
@@ -92,6 +93,9 @@ class Lane {
   /// The same for every category at once. Their sum is how long the rank was there and told what it did: time before
   /// its start, after its stop, between two programs and in holes is none of it.
   Times times(Nanoseconds from, Nanoseconds to) const;
+  /// What its threads did in [from, to), from when on it first told how many are active; nothing: it never did. Costs as
+  /// times().
+  std::optional<ThreadTimes> thread_times(Nanoseconds from, Nanoseconds to) const;
   /// Shares for each of out.size() equal slices of [from, to), by the same rule.
   void shares(Nanoseconds from, Nanoseconds to, std::span<Shares> out) const;
 
@@ -141,6 +145,7 @@ class Lane {
     StepSumMarks sums;                  ///< Of them.
     std::vector<Nanoseconds> restarts;  ///< When a step began whose number was not above the one before.
     bool in_step = false;               ///< The last step goes on.
+    ThreadLog threads;
     Summed summed;
     std::optional<Nanoseconds> summed_from;  ///< What is told now are sums, from then on.
     bool step_has_sums = false;
@@ -192,7 +197,6 @@ class Lane {
   Nanoseconds last_{};
   std::uint64_t events_ = 0;
   std::size_t gaps_seen_ = 0;  ///< Of its node, at the last event.
-  int threads_ = 1;
   LaneState state_ = LaneState::kAnnounced;
   wire::Phase phase_ = wire::Phase::kNone;
   std::size_t counted_bytes_ = 0;  ///< bytes() as Timeline last saw it.

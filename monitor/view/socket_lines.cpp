@@ -41,10 +41,18 @@ class SocketWriter {
     canvas_.text(box_.x + box_.width - columns_of(ranks), y_++, ranks, Ink::kDim);
   }
 
-  void active_now() { active_bar("active", socket_.activity.active_now, fmt::format("of {}", socket_.ranks())); }
-  void active_mean() { active_bar("mean", socket_.activity.active_mean, saturation(socket_.activity)); }
+  void active_now() { rank_bar("active", socket_.activity.active_now, fmt::format("of {}", socket_.ranks())); }
+  void active_mean() { rank_bar("mean", socket_.activity.active_mean, saturation(socket_.activity)); }
   void active_with_mean() {
-    active_bar("active", socket_.activity.active_now, "mean " + to_active(socket_.activity.active_mean));
+    rank_bar("active", socket_.activity.active_now, "mean " + to_active(socket_.activity.active_mean));
+  }
+
+  /// Of the members that tell.
+  void threads() {
+    const auto& use = socket_.activity.threads_now;
+    if (!use) return static_cast<void>(++y_);
+    bar("threads", {.value = use->working, .full = use->most},
+        {fmt::format("of {:.0f}, {} sleep", use->most, to_active(use->asleep)), fmt::format("of {:.0f}", use->most)});
   }
 
   void bandwidth() {
@@ -87,12 +95,14 @@ class SocketWriter {
     return canvas_.text(x, y_, fmt::format("{:>{}} ", value, kFigure), Ink::kStrong, Ink::kDefault, true);
   }
 
-  void active_bar(const char* label, double value, const std::string& tail) {
-    int x = figure(label, to_active(value));
-    x = draw_bar(canvas_, x, y_, bar_columns(),
-                 {.value = value, .full = double(socket_.ranks()), .mark = socket_.activity.saturation_point});
-    if (columns_of(tail) < box_.x + box_.width - x) canvas_.text(x + 1, y_, tail, Ink::kDim);
-    ++y_;
+  void rank_bar(const char* label, double value, const std::string& tail) {
+    bar(label, {.value = value, .full = double(socket_.ranks()), .mark = socket_.activity.saturation_point}, {tail});
+  }
+
+  void bar(const char* label, const Bar& drawn, const std::vector<std::string>& tails) {
+    int x = figure(label, to_active(drawn.value));
+    x = draw_bar(canvas_, x, y_, bar_columns(), drawn);
+    canvas_.text(x + 1, y_++, longest_fitting(tails, box_.x + box_.width - x - 1), Ink::kDim);
   }
 
   void not_measured() {
@@ -112,17 +122,18 @@ class SocketWriter {
 
 }  // namespace
 
-void draw_socket(Canvas& canvas, const Box& box, const Socket& socket, bool with_mean_below, bool focused) {
+void draw_socket(Canvas& canvas, const Box& box, const Socket& socket, const SocketLines& lines, bool focused) {
   SocketWriter writer(canvas, box, socket);
   writer.heading(focused);
-  if (with_mean_below) {
+  if (lines.mean_below) {
     writer.active_now();
     writer.active_mean();
   } else {
     writer.active_with_mean();
   }
+  if (lines.threads) writer.threads();
   writer.bandwidth();
-  writer.state(!with_mean_below);
+  writer.state(!lines.mean_below);
 }
 
 }  // namespace idlewave::view

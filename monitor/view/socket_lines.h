@@ -6,7 +6,14 @@
 
 namespace idlewave::view {
 
-/// From the top of `box` on, in 4 lines; 5 with a line of its own for the mean.
-void draw_socket(Canvas& canvas, const Box& box, const Socket& socket, bool with_mean_below, bool focused);
+/// Lines of their own, beside the 4 that there always are.
+struct SocketLines {
+  bool mean_below = false;
+  bool threads = false;
+  int count() const { return 4 + int(mean_below) + int(threads); }
+};
+
+/// From the top of `box` on.
+void draw_socket(Canvas& canvas, const Box& box, const Socket& socket, const SocketLines& lines, bool focused);
 
 }  // namespace idlewave::view

@@ -24,14 +24,23 @@ constexpr PanelKey kKey = U'2';
 constexpr int kMostLinesUnder = 8;
 
 /// How the sockets are told, most room first.
-enum class SocketForm { kSpacious, kRoomy, kCompact, kLines, kSum };
+enum class SocketForm { kSpacious, kRoomy, kCompact, kTight, kLines, kSum };
+
+/// Of the forms that tell each socket in several lines. All sockets have a line of threads where any has some to tell of,
+/// if there is room.
+SocketLines lines_in(SocketForm form, const Model& model) {
+  const auto tells = [](const analysis::DomainActivity& activity) { return activity.threads_now.has_value(); };
+  return {.mean_below = form < SocketForm::kCompact,
+          .threads = form < SocketForm::kTight && std::ranges::any_of(model.findings.domains, tells)};
+}
 
 /// Lines that one socket takes; 1 for kLines, 0 for kSum, whose one line is for all.
-int lines_per_socket(SocketForm form) {
+int lines_per_socket(SocketForm form, const Model& model) {
   switch (form) {
-    case SocketForm::kSpacious: return 6;
-    case SocketForm::kRoomy: return 5;
-    case SocketForm::kCompact: return 4;
+    case SocketForm::kSpacious: return lines_in(form, model).count() + 1;
+    case SocketForm::kRoomy:
+    case SocketForm::kCompact:
+    case SocketForm::kTight: return lines_in(form, model).count();
     case SocketForm::kLines: return 1;
     case SocketForm::kSum: break;
   }
@@ -39,11 +48,13 @@ int lines_per_socket(SocketForm form) {
 }
 
 /// `rows`: beside the map, those of the map alone; what stands beside its axis is left for notes.
-SocketForm form_in(Region region, int sockets, int rows) {
+SocketForm form_in(Region region, int rows, const Model& model) {
+  const int sockets = std::max(sockets_of(model), 1);
   if (region == Region::kBeside) {
-    for (const SocketForm form : {SocketForm::kSpacious, SocketForm::kRoomy, SocketForm::kCompact}) {
+    for (const SocketForm form :
+         {SocketForm::kSpacious, SocketForm::kRoomy, SocketForm::kCompact, SocketForm::kTight}) {
       const int blank_after_last = form == SocketForm::kSpacious ? 1 : 0;
-      if (sockets * lines_per_socket(form) - blank_after_last <= rows) return form;
+      if (sockets * lines_per_socket(form, model) - blank_after_last <= rows) return form;
     }
   }
   return rows > 1 ? SocketForm::kLines : SocketForm::kSum;
@@ -91,18 +102,17 @@ int wish(const State&, const Model& model, const Room& room) {
   const int sockets = std::max(sockets_of(model), 1);
   if (room.region != Region::kBeside) return sockets <= kMostLinesUnder ? sockets : 1;
   const int rows = rows_beside(room.size.rows);
-  const int lines = lines_per_socket(form_in(room.region, sockets, rows));
+  const int lines = lines_per_socket(form_in(room.region, rows, model), model);
   const int notes = lines > 1 ? static_cast<int>(lines_of_notes(model, room.size.columns - 1).size()) : 0;
   return std::clamp(sockets * lines + 1 + notes, 1, std::max(room.size.rows, 1));
 }
 
 /// One below the other. `here`: of the cursor. Returns the lines that they take.
 int draw_sockets(Canvas& canvas, const Box& box, SocketForm form, int here, const Model& model) {
-  const int lines = lines_per_socket(form);
-  const bool with_mean_below = form != SocketForm::kCompact;
+  const int lines = lines_per_socket(form, model);
   int used = 0;
   for (const int i : sockets_by_rank(model)) {
-    draw_socket(canvas, {box.x, box.y + used, box.width, lines}, socket(model, i), with_mean_below, i == here);
+    draw_socket(canvas, {box.x, box.y + used, box.width, lines}, socket(model, i), lines_in(form, model), i == here);
     used += lines;
   }
   return used;
@@ -112,8 +122,7 @@ void draw(Canvas& canvas, const Layout& layout, const State& state, const Model&
   const Box box = layout.box_of(kKey);
   const int sockets = sockets_of(model);
   const Region region = layout.region_of(kKey);
-  const SocketForm form =
-      form_in(region, std::max(sockets, 1), region == Region::kBeside ? rows_beside(box.height) : box.height);
+  const SocketForm form = form_in(region, region == Region::kBeside ? rows_beside(box.height) : box.height, model);
   if (form == SocketForm::kSum || sockets == 0) {
     canvas.text(box.x, box.y, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
     return;

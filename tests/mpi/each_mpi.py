@@ -52,9 +52,12 @@ class OfEachMpi(unittest.TestCase):
         self.assertEqual(len(own), 1, done.stderr)
         return own[0]
 
-    def report_of(self, mpi, ranks, *options):
-        """Of a session that `idlewave run` watched."""
+    def watch(self, mpi, ranks, *options):
+        """What the program printed, and the report of the session, under `idlewave run`."""
         report = self.folder / f"{mpi}.json"
         done = self.call([BIN / "idlewave", "run", "--headless", "--report", report, "--", *self.job(mpi, ranks, *options)])
         self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(report.read_text())
+        return done.stdout, json.loads(report.read_text())
+
+    def report_of(self, mpi, ranks, *options):
+        return self.watch(mpi, ranks, *options)[1]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """iw-hybrid as it is used: right in all modes, with any number of ranks and threads, whatever the MPI.
 Usage: hybrid_test.py FOLDER-OF-PROGRAMS [unittest options]"""
+import json
 import unittest
 
 from each_mpi import OfEachMpi
@@ -53,6 +54,20 @@ class Use(OfHybrid):
         for mpi in self.mpis:
             found = self.report_of(mpi, 3, *self.VIRTUAL, "--threads", "2")
             self.assertEqual((found["ranks"], found["steps"], found["complete"], found["partners"]), (3, 40, True, "declared"))
+
+    def test_a_session_shows_how_many_threads_sleep_while_one_communicates(self):
+        """Against what the program measures of itself."""
+        for mpi in self.mpis:
+            printed, found = self.watch(mpi, 2, "--kernel", "virtual", "--size", "12x8x8", "--point-time", "50us", "--steps", "40",
+                                        "--message-bandwidth", "50kB/s", "--threads", "5", "--modes", "masteronly", "--json")
+            (run,) = json.loads(printed)["runs"]
+            use, share = found["threads"], run["communication_s"] / run["step_s"]
+            with self.subTest(mpi=mpi, share=share, use=use):
+                self.assertGreater(share, 0.3)
+                self.assertEqual((use["ranks"], use["most"]), (2, 10))
+                self.assertAlmostEqual(use["calling"] / 2, share, delta=0.1)
+                self.assertAlmostEqual(use["asleep"] / 8, share, delta=0.1)
+                self.assertAlmostEqual(use["working"] + use["calling"] + use["asleep"], 10)
 
 
 if __name__ == "__main__":

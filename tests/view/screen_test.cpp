@@ -22,7 +22,7 @@ namespace {
 
 using analysis::DomainState;
 using std::chrono::milliseconds, std::chrono::seconds;
-using ::testing::HasSubstr, ::testing::Not;
+using ::testing::ContainsRegex, ::testing::HasSubstr, ::testing::Not;
 using testing::ProgramPlan, testing::SyntheticSession;
 
 constexpr PanelKey kSockets = U'2', kLesson = U'4';
@@ -160,6 +160,16 @@ TEST(Screen, ShowsBandwidthInTheUnitOfTheSocketsLimit) {
   const SyntheticSession session({.core_bandwidth = 9.5e6, .saturated_bandwidth = 40e6, .bytes_per_step = 80e3});
   EXPECT_THAT(text({}, session.model(), {160, 48}, kMonochrome), HasSubstr("of 40 MB/s virtual"));
   EXPECT_THAT(text({}, usual_session().model(), {160, 48}, kMonochrome), HasSubstr("of 50 GB/s virtual"));
+}
+
+TEST(Screen, ShowsHowManyThreadsWorkAndSleepWhereRanksTell) {
+  SyntheticSession hybrid;
+  EXPECT_THAT(text({}, hybrid.model(), {160, 48}, kMonochrome), Not(HasSubstr("threads")));
+  hybrid.findings.domains[0].threads_now = analysis::ThreadUse{10, 80, 52.4, 2.5, 25.1};
+  const std::string wide = text({}, hybrid.model(), {160, 48}, kMonochrome);
+  EXPECT_THAT(wide, ContainsRegex("threads +52\\.4 .* of 80, 25\\.1 sleep"));
+  EXPECT_THAT(text({}, hybrid.model(), {100, 30}, kMonochrome), HasSubstr("state  computational wave"))
+      << "where there is no room for all, threads go first";
 }
 
 TEST(Screen, ListsTheRanksThatCostOthersMost) {
