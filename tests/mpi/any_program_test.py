@@ -335,6 +335,39 @@ class MillionsOfCalls(AnyProgram):
         self.assertGreater(self.poll("mpich", "oneself", 200000)["summed"]["phases"], 0)
 
 
+class Threads(AnyProgram):
+    """Of programs whose OpenMP runtime tells how many there are."""
+    THREADS = 6
+
+    def team(self, mpi, **options):
+        command = [*self.launcher(mpi), self.program(f"team.{mpi}"), "60", str(self.THREADS)]
+        done, report = self.watch(command, **options)
+        self.assertEqual((done.returncode, report["ranks"], report["complete"]), (0, RANKS, True), done.stderr)
+        return list(map(float, done.stdout.split())), report["threads"]
+
+    def check_team(self, mpi):
+        (in_region, alone, in_mpi), use = self.team(mpi)
+        whole = in_region + alone + in_mpi
+        self.assertEqual((use["ranks"], use["most"]), (RANKS, RANKS * self.THREADS), "of the outermost region")
+        self.assertGreater(in_mpi, 0)
+        working = (self.THREADS * in_region + alone) / whole
+        asleep = (self.THREADS - 1) * (alone + in_mpi) / whole
+        print(f"{use['working'] / RANKS:.3f} work, by itself {working:.3f}; {use['asleep'] / RANKS:.3f} sleep, by itself {asleep:.3f}",
+              file=sys.stderr)
+        self.assertAlmostEqual(use["working"] / RANKS, working, delta=0.2)
+        self.assertAlmostEqual(use["asleep"] / RANKS, asleep, delta=0.2)
+        self.assertAlmostEqual(use["working"] + use["calling"] + use["asleep"], use["most"])
+
+    def test_are_counted_open_mpi(self):
+        self.check_team("openmpi")
+
+    def test_are_counted_mpich(self):
+        self.check_team("mpich")
+
+    def test_are_not_counted_where_the_user_has_a_tool_of_his_own(self):
+        self.assertIsNone(self.team("openmpi", OMP_TOOL_LIBRARIES="/nowhere.so")[1])
+
+
 class Manners(AnyProgram):
     def odd(self, mode, mpi="openmpi"):
         return [*self.launcher(mpi), self.program(f"odd.{mpi}"), mode, "20", self.seed]
