@@ -5,12 +5,12 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <random>
 #include <tuple>
 
+#include "tests/any_seed.h"
 #include "tests/sim/network/every_collective.h"
 #include "workloads/sim/network/bulk_run.h"
 #include "workloads/sim/network/collective_scenario.h"
@@ -96,19 +96,18 @@ std::unique_ptr<core::PhaseNoise> random_noise(Dice& dice, Scenario& scenario) {
   return std::make_unique<noise::PeriodicInterruptions>(20e-6, 1 / 3000.0, noise::Phases{7, support::NoisePhase::kOwn});
 }
 
-/// In slices of any length. Whatever is told lies in its slice or before.
+/// In slices of any length. Whatever is told lies in its slice or before, whose end the engines take to the nearest nanosecond.
 void advance_in_slices(Simulation& simulation, const Log& log, Dice& dice) {
   for (double time = 0; !simulation.finished(); time += 1e-6 * dice.from(1, 3000)) {
     ASSERT_TRUE(simulation.advance_until(time));
-    ASSERT_LE(log.last, time);
+    ASSERT_LE(log.last, time + 0.5e-9);
     ASSERT_EQ(simulation.time(), log.last);
     ASSERT_LT(time, 1e3);
   }
 }
 
 TEST(Simulation, OfCollectivesTellsInTheOrderOfTimeWhatARunTellsOfEachRank) {
-  const unsigned seed = std::random_device{}();
-  std::printf("seed %u\n", seed);
+  const unsigned seed = any_seed();
   Dice dice(seed);
   for (int number = 0; number < 300; ++number) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", scenario " << number);
@@ -125,8 +124,7 @@ TEST(Simulation, OfCollectivesTellsInTheOrderOfTimeWhatARunTellsOfEachRank) {
 }
 
 TEST(Simulation, OfARunThatIsWatchedIsTheRunThatNobodyWatches) {
-  const unsigned seed = std::random_device{}();
-  std::printf("seed %u\n", seed);
+  const unsigned seed = any_seed();
   Dice dice(seed);
   for (int number = 0; number < 200; ++number) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", scenario " << number);
@@ -146,8 +144,7 @@ TEST(Simulation, OfARunThatIsWatchedIsTheRunThatNobodyWatches) {
 }
 
 TEST(Simulation, OnASharedMemoryTellsInSlicesWhatARunTells) {
-  const unsigned seed = std::random_device{}();
-  std::printf("seed %u\n", seed);
+  const unsigned seed = any_seed();
   Dice dice(seed);
   for (int number = 0; number < 100; ++number) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", scenario " << number);
@@ -248,8 +245,7 @@ TEST(Schedule, ThatStandsStillEndsWithThoseThatWait) {
 }
 
 TEST(Schedule, ThatIsWatchedInSlicesFinishesAtTheSameNanoseconds) {
-  const unsigned seed = std::random_device{}();
-  std::printf("seed %u\n", seed);
+  const unsigned seed = any_seed();
   Dice dice(seed);
   for (int number = 0; number < 100; ++number) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", schedule " << number);
