@@ -248,6 +248,7 @@ TEST_F(OutletTest, ShowsThePageOfALessonToAllAndToThoseWhoComeLater) {
   outlet->send(roster_of(4));
   Consumer teacher(*outlet, endpoint_), there(*outlet, endpoint_);
   teacher.say(wire::Attach{wire::Role::kOperator, 100});
+  teacher.hear<wire::Roster>();  // Whoever attaches second lets everybody hear another roster.
   there.say(wire::Attach{wire::Role::kSpectator, 100});
   EXPECT_EQ(there.hear<wire::Roster>().lesson, std::nullopt);
   for (int i = 0; i < 2; ++i) teacher.say(a_page(7));
