@@ -8,6 +8,7 @@
 
 #include "probe/agent/beginning.h"
 #include "tests/agent/parts.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::agent {
 namespace {
@@ -34,7 +35,7 @@ TEST(Beginning, IsNotBeforeTheAgentWhateverARankSays) {
 }
 
 TEST(Beginning, IsWhatTheMonitorSaysOnceAndForGood) {
-  std::mt19937_64 random(std::random_device{}());
+  std::mt19937_64 random(any_seed());
   for (int round = 0; round < 100; ++round) {
     shm::Header header;
     const Nanoseconds now(std::int64_t(random() % 1'000'000'000'000'000));

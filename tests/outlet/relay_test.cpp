@@ -9,6 +9,7 @@
 
 #include "probe/outlet/mailbox/mailbox.h"
 #include "probe/outlet/outlet.h"
+#include "tests/any_seed.h"
 #include "tests/outlet/scratch.h"
 
 namespace idlewave::outlet {
@@ -107,7 +108,7 @@ class AnyRelay : public ::testing::Test {
 class Relay : public AnyRelay, public ::testing::WithParamInterface<std::uint64_t> {};
 
 TEST_P(Relay, TellsWhoComesLateAWholeStory) {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = any_seed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   auto relay = relay_at(endpoint_, GetParam());
   Streams streams(seed);

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "monitor/term/glyphs.h"
 #include "monitor/term/palette.h"
 #include "pictures.h"
+#include "tests/any_seed.h"
 #include "virtual_terminal.h"
 
 namespace idlewave::term {
@@ -43,7 +42,7 @@ TEST(Ansi, WritesAsciiAloneWithoutUnicode) {
 }
 
 TEST(Ansi, LooksOnATerminalAsThePaletteMeans) {
-  const auto seed = std::random_device{}();
+  const auto seed = any_seed();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   Random random(seed);
   const Canvas picture = random_picture(random, {60, 20});

@@ -4,10 +4,10 @@
 
 #include <clocale>
 #include <iostream>
-#include <random>
 
 #include "monitor/term/glyphs.h"
 #include "pictures.h"
+#include "tests/any_seed.h"
 #include "virtual_terminal.h"
 
 namespace idlewave::term {
@@ -74,7 +74,7 @@ Canvas numbered_rows(Size size, int first) {
 }
 
 void expect_random_pictures_arrive(const char* name, const Look& look, Size size) {
-  const auto seed = std::random_device{}();
+  const auto seed = any_seed();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   Random random(seed);
   NcursesScreen screen(terminal(name), look, size);

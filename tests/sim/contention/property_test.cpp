@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/any_seed.h"
 #include "tests/sim/contention/scenarios.h"
 #include "workloads/sim/contention/contention_run.h"
 
@@ -19,7 +20,7 @@ constexpr double kRounding = 1e-9;  // of the makespan
 /// Calls check(scenario, random) for many scenarios.
 template <class Check>
 void for_random_scenarios(int count, Check check) {
-  const unsigned seed = std::random_device{}();
+  const unsigned seed = any_seed();
   std::printf("seed %u\n", seed);
   RandomScenarios random(seed);
   for (int number = 0; number < count && !testing::Test::HasFailure(); ++number) {
