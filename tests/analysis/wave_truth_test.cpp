@@ -486,10 +486,12 @@ TEST(WaveTruth, OfSeveralInMemoryBoundProgramsIsFoundInDrawnNoise) {
       random.add_drawn_noise(programs.back(), most);
     }
     const Score score = score_of(random, programs, {Holds::kDelaysAnnounced});
-    // Of 763 waves with up to 2 % 99 % were right, and 1 of 10,000 points had no lateness.
-    EXPECT_GE(score.reach_right, score.waves * (most < 0.05 ? 18 : 17) / 20);
-    EXPECT_LE(score.not_late, score.points / (most < 0.05 ? 100 : 50));
-    EXPECT_EQ(score.others, 0);
+    // Of 37,576 waves in 600 samples of each kind 98 % were right, 1 of 1,600 points had no lateness with noise up to 2 % and
+    // 1 of 800 up to 10 %, and one wave of 2,000 and of 800 was none of the delays. What is wrong comes together, in one
+    // program: the worst samples had 86 and 87 % right, 1.7 and 2.5 % of points without lateness, and three waves too many.
+    EXPECT_GE(score.reach_right, score.waves * 5 / 6);
+    EXPECT_LE(score.not_late, score.points / (most < 0.05 ? 40 : 25));
+    EXPECT_LE(score.others, score.waves / 12);
   }
 }
 
