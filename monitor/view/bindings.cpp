@@ -22,12 +22,21 @@ std::vector<Key> keys_of(std::u32string_view characters, KeyCode code) {
   return keys;
 }
 
+/// Nobody is there for moments only.
+bool may_hold(const SessionInfo& session) {
+  return !session.no_command || session.no_command == wire::NoCommand::kNobodyThere;
+}
+
+bool may_clear(const SessionInfo& session) { return may_hold(session) || !wire::forbids_clearing(*session.no_command); }
+
+bool is_live(const SessionInfo& session) { return !session.replay; }
+
 std::vector<Binding> keys_and_mouse() {
   return {
       {keys_of(U"q"), "q", "quit, end what was started", "quit", actions::quit},
       {keys_of(U"d"), "d", "leave; the program goes on", "", actions::detach},
       {keys_of(U"?"), "?", "this help", "help", actions::help},
-      {keys_of(U"i"), "i", "delay the rank at the cursor", "inject", actions::inject},
+      {keys_of(U"i"), "i", "delay the rank at the cursor", "inject", actions::inject, may_hold},
       {keys_of(U" "), "space", "pause, resume the view", "pause", actions::pause},
       {keys_of(U"h", KeyCode::kLeft), "← h", "earlier", "", actions::earlier},
       {keys_of(U"l", KeyCode::kRight), "→ l", "later", "", actions::later},
@@ -51,10 +60,10 @@ std::vector<Binding> keys_and_mouse() {
       {keys_of(U"", KeyCode::kEnter), "Enter", "lesson: answer, next page", "", actions::lesson_on},
       {keys_of(U"", KeyCode::kBackspace), "Backsp", "lesson: page before", "", actions::lesson_back},
       {keys_of(U"L"), "L", "lesson: all of the page", "", actions::lesson_page},
-      {keys_of(U"n"), "n", "noise in all ranks", "noise", actions::noise},
-      {keys_of(U"c"), "c", "let ranks go on, end noise", "clear", actions::clear},
+      {keys_of(U"n"), "n", "noise in all ranks", "noise", actions::noise, may_hold},
+      {keys_of(U"c"), "c", "let ranks go on, end noise", "clear", actions::clear, may_clear},
       {keys_of(U"m"), "m", "mark this moment", "", actions::mark},
-      {keys_of(U"r"), "r", "start, stop recording", "record", actions::record},
+      {keys_of(U"r"), "r", "start, stop recording", "record", actions::record, is_live},
       {keys_of(U"s"), "s", "save the screen as text", "save", actions::save},
       {keys_of(U"", KeyCode::kMousePress), "click", "move the cursor there", "", actions::click},
   };

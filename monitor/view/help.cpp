@@ -14,10 +14,11 @@ constexpr int kHelpColumns = 39;
 
 }  // namespace
 
-void draw_key_line(Canvas& canvas, int y) {
+void draw_key_line(Canvas& canvas, int y, const SessionInfo& session) {
   if (y < 0) return;
   int x = 1;
   for (const Binding& binding : bindings()) {
+    if (binding.is_offered != nullptr && !binding.is_offered(session)) continue;
     const std::string_view key = std::string_view(binding.shown).substr(0, binding.shown.find(' '));
     const int columns = columns_of(key) + 1 + columns_of(binding.brief);
     if (binding.brief.empty() || x + columns >= canvas.size().columns) continue;

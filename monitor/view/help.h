@@ -2,12 +2,13 @@
 // Which keys there are: the line at the bottom, and the screen of `?`. Both are printed from the table of bindings.
 
 #include "monitor/view/canvas.h"
+#include "monitor/view/model.h"
 #include "monitor/view/state.h"
 
 namespace idlewave::view {
 
-/// Nothing for a row below 0.
-void draw_key_line(Canvas& canvas, int y);
+/// What this session can do, and nothing for a row below 0.
+void draw_key_line(Canvas& canvas, int y, const SessionInfo& session);
 
 /// Covers the screen with every binding.
 void draw_help(Canvas& canvas, const State& state);

@@ -79,7 +79,7 @@ void draw_all(Canvas& canvas, const Layout& layout, const State& state, const Mo
   for (const Placed& placed : layout.placed) panel_of(placed.panel).draw(canvas, layout, state, model, look);
   draw_focus(canvas, layout, state.focus);
   if (model.session.lesson && !layout.shows(kLessonKey)) draw_lesson_reminder(canvas, layout, model);
-  draw_key_line(canvas, layout.keys);
+  draw_key_line(canvas, layout.keys, model.session);
   draw_status(canvas, layout, state, model);
 }
 

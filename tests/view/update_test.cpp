@@ -71,6 +71,33 @@ TEST(Keys, EveryBindingIsListedByHelp) {
   }
 }
 
+std::string key_line_of(const SyntheticSession& session) {
+  const std::string screen = to_text(draw({}, session.model(), {160, 48}, kLook));
+  const auto at = screen.rfind(" q quit");
+  return at == std::string::npos ? "" : screen.substr(at, screen.find('\n', at) - at);
+}
+
+TEST(KeyLine, NamesNoOrderThatTheSessionNeverTakes) {
+  SyntheticSession session({.length = milliseconds(100)});
+  EXPECT_THAT(key_line_of(session), AllOf(HasSubstr("i inject"), HasSubstr("n noise"), HasSubstr("c clear")));
+  session.session.no_command = wire::NoCommand::kNobodyThere;
+  EXPECT_THAT(key_line_of(session), HasSubstr("i inject"));
+  session.session.no_command = wire::NoCommand::kInjectionOff;
+  EXPECT_THAT(key_line_of(session), AllOf(Not(HasSubstr("i inject")), Not(HasSubstr("n noise")), HasSubstr("c clear")));
+  for (const auto reason : {wire::NoCommand::kSpectator, wire::NoCommand::kRecording, wire::NoCommand::kEnded}) {
+    session.session.no_command = reason;
+    const std::string line = key_line_of(session);
+    EXPECT_THAT(line, AllOf(HasSubstr("q quit"), HasSubstr("r record"))) << wire::to_words(reason);
+    for (const char* order : {"i inject", "n noise", "c clear"}) EXPECT_THAT(line, Not(HasSubstr(order)));
+  }
+}
+
+TEST(KeyLine, OffersNoRecordingOfARecording) {
+  SyntheticSession session({.length = milliseconds(100)});
+  session.session.replay.emplace();
+  EXPECT_THAT(key_line_of(session), AllOf(HasSubstr("q quit"), Not(HasSubstr("r record"))));
+}
+
 TEST(Keys, EveryKeyHasOneMeaning) {
   for (const Binding& binding : bindings()) {
     for (const Key& key : binding.keys) EXPECT_EQ(binding_of(key), &binding) << binding.shown;
