@@ -225,6 +225,7 @@ struct InjectWords {
   std::optional<wire::DelayOrder> delay;
   std::optional<wire::NoiseOrder> noise;
   std::int64_t at_step = wire::kNoStep;
+  std::int32_t in_steps = 0;
   bool clear = false;
 };
 
@@ -244,10 +245,12 @@ wire::Command command_of(const InjectWords& words) {
   if (int(words.delay.has_value()) + int(words.noise.has_value()) + int(words.clear) != 1) {
     arguments::refuse("inject", "say one of --delay TIME, --noise KIND or --clear");
   }
+  if (words.in_steps > 0 && words.at_step != wire::kNoStep)
+    arguments::refuse("--in-steps", "counts from now, --at-step from the beginning; say one of them");
   if (words.delay && words.ranks.empty()) arguments::refuse("--ranks", "a delay needs ranks, as in --ranks 5");
   wire::Command command;
   command.ranks = words.ranks;
-  if (words.delay) command.order = wire::DelayOrder{words.delay->duration, words.at_step};
+  if (words.delay) command.order = wire::DelayOrder{words.delay->duration, words.at_step, words.in_steps};
   if (words.noise) command.order = *words.noise;
   if (words.clear) command.order = wire::ClearOrder{};
   return command;
@@ -263,6 +266,11 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
   add_word(verb, "--delay", "TIME", "Hold them once for so long", delay_in,
            [&words](wire::DelayOrder delay) { words.delay = delay; });
   verb.add("--at-step", words.at_step, "With --delay: before the work of this step").not_negative();
+  verb.add("--in-steps", words.in_steps,
+           "With --delay: before the work of the so many-th step from now (1: the next); in a program without steps, "
+           "the so many-th "
+           "return to its work")
+      .within(1, std::numeric_limits<std::int32_t>::max());
   add_word(verb, "--noise", "KIND",
            "Noise from now on: exp:0.5ms or periodic:2.5ms@10Hz; all ranks unless --ranks is given",
            words::parse_order_of_noise, [&words](wire::NoiseOrder noise) { words.noise = noise; });

@@ -217,6 +217,7 @@ struct OrderJson {
   json operator()(const wire::DelayOrder& order) const {
     json object = {{"kind", "delay"}, {"duration_s", seconds(order.duration)}};
     if (order.at_step != wire::kNoStep) object["at_step"] = order.at_step;
+    if (order.in_steps > 0) object["in_steps"] = order.in_steps;
     return object;
   }
   json operator()(const wire::NoiseOrder& order) const {

@@ -4,17 +4,22 @@
 
 namespace idlewave::agent {
 
+namespace {
+
+bool is_before(const shm::Delay& a, const shm::Delay& b) { return a.is_before(b); }
+
+}  // namespace
+
 void OrderQueue::add(const shm::Delay& delay) {
-  const auto later = [](const shm::Delay& a, const shm::Delay& b) { return a.at_step < b.at_step; };
-  waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), delay, later), delay);
+  waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), delay, is_before), delay);
 }
 
 void OrderQueue::pump(shm::Slot& slot) {
   if (waiting_.empty()) return;
-  if (armed_ && waiting_.front().at_step < armed_->at_step && shm::disarm_delay(slot)) {
-    const shm::Delay postponed = *armed_;
+  if (armed_ && is_before(waiting_.front(), *armed_) && shm::disarm_delay(slot)) {
+    // Ahead of those for the same step: it came first.
+    waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), *armed_, is_before), *armed_);
     armed_.reset();
-    add(postponed);
   }
   if (!shm::arm_delay(slot, waiting_.front())) return;
   armed_ = waiting_.front();

@@ -100,7 +100,9 @@ struct GiveOrder {
   Resident& rank;
 
   void operator()(const DelayOrder& order) const {
-    rank.orders().add({command.id, order.duration.count(), order.at_step});
+    const std::int64_t ns = order.duration.count();
+    rank.orders().add(order.in_steps > 0 ? shm::delay_in_steps(rank.slot(), command.id, ns, order.in_steps)
+                                         : shm::Delay{command.id, ns, order.at_step});
     rank.orders().pump(rank.slot());
   }
   void operator()(const NoiseOrder& order) const {

@@ -164,6 +164,7 @@ void begin_step(wire::Step step) {
   if (probe.step != wire::kNoStep) probe.step_before = now - probe.step_began;
   probe.step_began = now;
   probe.step = step;
+  probe.membership.slot().step.store(step, std::memory_order_release);
 }
 
 /// A program may have none any more, or no repetition may be found in what it does now. One step may take longer than the

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
+#include <tuple>
 
 #include "probe/shm/layout.h"
 
@@ -15,6 +17,12 @@ struct Delay {
   wire::CommandId command = 0;
   std::int64_t duration_ns = 0;
   wire::Step at_step = wire::kNoStep;  ///< kNoStep: the next step that begins.
+  std::uint64_t at_pass = 0;           ///< And no sooner than when the rank passes its gates for the so many-th time.
+
+  /// Whether the rank is to obey this one first.
+  bool is_before(const Delay& other) const {
+    return std::tie(at_step, at_pass) < std::tie(other.at_step, other.at_pass);
+  }
 };
 
 struct Noise {
@@ -45,6 +53,16 @@ inline constexpr std::uint32_t kIdle = 0, kArmed = 1, kHeld = 2, kRevoked = 3, k
 
 // ---- agent ----
 
+/// For the step that begins as the `count`-th from now (1: the next one); of a rank that has told no step, for the piece of
+/// work. The rank may write anything for its step.
+inline Delay delay_in_steps(const Slot& slot, wire::CommandId command, std::int64_t duration_ns, std::int32_t count) {
+  const wire::Step step = slot.step.load(std::memory_order_acquire);
+  if (step < 0)
+    return {command, duration_ns, wire::kNoStep, slot.passes.load(std::memory_order_acquire) + std::uint64_t(count)};
+  constexpr wire::Step kLast = std::numeric_limits<wire::Step>::max();
+  return {command, duration_ns, step < kLast - count ? step + count : kLast};
+}
+
 /// False if an order is armed or obeyed now; nothing changes then.
 inline bool arm_delay(Slot& slot, const Delay& delay) {
   DelayGate& gate = slot.delay;
@@ -53,6 +71,7 @@ inline bool arm_delay(Slot& slot, const Delay& delay) {
   detail::put(gate.command, delay.command);
   detail::put(gate.duration_ns, delay.duration_ns);
   detail::put(gate.at_step, delay.at_step);
+  detail::put(gate.at_pass, delay.at_pass);
   gate.armed.store((word + kStateBits + 1) | kArmed, std::memory_order_release);
   slot.attention.store(1, std::memory_order_release);
   return true;
@@ -114,14 +133,17 @@ inline void reset_gates(Slot& slot) {
 
 enum class DelayAnswer { kNone, kLater, kTaken };
 
-/// Takes the armed order if it is due at `step`. kTaken: `delay` is filled, and the agent can only revoke it; call
-/// finish_delay at its end.
+/// Passes the gate, where `step` begins or a piece of work, and takes the armed order if it is due. kTaken: `delay` is
+/// filled, and the agent can only revoke it; call finish_delay at its end.
 inline DelayAnswer take_delay(Slot& slot, wire::Step step, Delay& delay) {
   DelayGate& gate = slot.delay;
+  const std::uint64_t passes = slot.passes.load(std::memory_order_relaxed) + 1;
+  slot.passes.store(passes, std::memory_order_release);
   std::uint32_t word = gate.armed.load(std::memory_order_acquire);
   if ((word & kStateBits) != kArmed) return DelayAnswer::kNone;
-  const Delay seen{detail::get(gate.command), detail::get(gate.duration_ns), detail::get(gate.at_step)};
-  if (seen.at_step > step) return DelayAnswer::kLater;
+  const Delay seen{detail::get(gate.command), detail::get(gate.duration_ns), detail::get(gate.at_step),
+                   detail::get(gate.at_pass)};
+  if (seen.at_step > step || seen.at_pass > passes) return DelayAnswer::kLater;
   // Fails if the agent has taken the order back, also when it has armed another one since: that one asks for attention
   // itself.
   if (!gate.armed.compare_exchange_strong(word, (word & ~kStateBits) | kHeld, std::memory_order_acq_rel))

@@ -18,7 +18,7 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 7;
+inline constexpr std::uint32_t kLayoutVersion = 8;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -72,14 +72,16 @@ struct alignas(64) Header {
 
 /// One order for one rank; see gate.h. The agent fills the fields while armed says idle, then stores it armed under a
 /// new number (release); the rank obeys at the first step that begins (number >= at_step), or, in a program without
-/// steps, the first compute phase; it stores idle (release) at the delay's end. The agent may take an order back by
-/// exchanging armed for idle; the rank takes it by exchanging armed for held, so that just one wins. An order that
-/// holds the rank already is ended by exchanging held for revoked, which the rank looks for while it sleeps.
+/// steps, the first compute phase, once it has passed by so often (passes >= at_pass); it stores idle (release) at the
+/// delay's end. The agent may take an order back by exchanging armed for idle; the rank takes it by exchanging armed for
+/// held, so that just one wins. An order that holds the rank already is ended by exchanging held for revoked, which the
+/// rank looks for while it sleeps.
 struct DelayGate {
   std::atomic<std::uint32_t> armed{0};
   wire::CommandId command = 0;
   std::int64_t duration_ns = 0;
   wire::Step at_step = wire::kNoStep;
+  std::uint64_t at_pass = 0;
 };
 
 /// Noise for one rank; see gate.h. The agent writes the fields, then bumps generation (release) to a new even number;
@@ -148,6 +150,10 @@ struct alignas(64) Slot {
   std::atomic<std::uint64_t> dropped{0};
   /// Rank: how long orders have held it, delays and noise together; grows before the gate says idle.
   std::atomic<std::int64_t> held_ns{0};
+  /// Rank: the step that it has begun last; kNoStep: none yet. What an order of the agent counts from.
+  std::atomic<wire::Step> step{wire::kNoStep};
+  /// Rank: how often it has looked at its gates. It counts on only while it is called, which is while an order waits.
+  std::atomic<std::uint64_t> passes{0};
   alignas(64) std::atomic<std::uint64_t> tail{0};  ///< Agent: next position to read.
   SharedRun run;                                   ///< What the rank has summed and not told yet.
 

@@ -124,7 +124,10 @@ void write(PackWriter& out, const Events& events) {
 void write(PackWriter& out, const DelayOrder& delay) {
   out.map(2);
   out.integer("duration", delay.duration.count());
-  out.integer("step", delay.at_step);
+  if (delay.in_steps > 0)
+    out.integer("steps", delay.in_steps);
+  else
+    out.integer("step", delay.at_step);
 }
 
 void write(PackWriter& out, const NoiseOrder& noise) {
@@ -141,11 +144,16 @@ void write(PackWriter& out, const UnknownOrder& order) {
   out.text("name", order.name, kMaxName);
 }
 
+std::string_view name_of(const decltype(Command::order)& order) {
+  const auto* delay = std::get_if<DelayOrder>(&order);
+  return delay != nullptr && delay->in_steps > 0 ? kDelayInSteps : kOrders[order.index()];
+}
+
 void write(PackWriter& out, const Command& command) {
   out.map(3);
   out.integer("id", command.id);
   out.bytes("ranks", pack_ranks(command.ranks));
-  out.key(kOrders[command.order.index()]);
+  out.key(name_of(command.order));
   std::visit([&](const auto& order) { write(out, order); }, command.order);
 }
 

@@ -183,6 +183,12 @@ DelayOrder read_delay(const Value& value, std::string& error) {
   return {duration, in.integer("step", kNoStep, kMaxTime)};
 }
 
+DelayOrder read_delay_in_steps(const Value& value, std::string& error) {
+  MapReader in(value, kDelayInSteps, error);
+  const Nanoseconds duration(in.integer("duration", 0, kMaxTime));
+  return {duration, kNoStep, static_cast<std::int32_t>(in.integer("steps", 1, kMaxInt32))};
+}
+
 NoiseOrder read_noise(const Value& value, std::string& error) {
   MapReader in(value, "noise", error);
   NoiseOrder noise;
@@ -198,6 +204,7 @@ UnknownOrder read_unknown(const Value& value, std::string& error) {
 
 decltype(Command::order) read_order(MapReader& in, std::string& error) {
   if (in.has("delay")) return read_delay(in.map("delay"), error);
+  if (in.has(kDelayInSteps)) return read_delay_in_steps(in.map(kDelayInSteps), error);
   if (in.has("noise")) return read_noise(in.map("noise"), error);
   if (in.has("unknown")) return read_unknown(in.map("unknown"), error);
   if (in.has("clear")) return in.map("clear"), ClearOrder{};

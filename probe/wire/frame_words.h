@@ -28,5 +28,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Frame
 // In the order of Command::order.
 inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Command::order)>> kOrders = {
     "delay", "noise", "clear", "unknown"};
+/// A delay that says in_steps goes by a name of its own: who does not know it refuses it, instead of holding ranks too early.
+inline constexpr std::string_view kDelayInSteps = "delay_in";
 
 }  // namespace idlewave::wire

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <random>
+
 #include "tests/agent/stage.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::test {
 namespace {
@@ -41,6 +45,26 @@ TEST_F(OrderedRank, ObeysADelayAndTheRankTellsIt) {
       std::find_if(lane.begin(), lane.end(), [](const Event& e) { return e.kind == EventKind::kDelayEnd; });
   EXPECT_EQ(begin->value, 7u);
   EXPECT_GE(end->time - begin->time, std::chrono::milliseconds(30));
+}
+
+TEST_F(OrderedRank, ObeysADelayInTheSoManyThStepFromTheOrder) {
+  std::mt19937 random(any_seed());
+  for (wire::CommandId id = 1; id <= 5; ++id) {
+    const auto count = std::int32_t(random() % 40 + 1);
+    monitor.command(order(id, {0}, wire::DelayOrder{std::chrono::milliseconds(1), wire::kNoStep, count}));
+    ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) == id; }));
+    const auto& lane = monitor.lane(0);
+    const auto held = std::find_if(lane.begin(), lane.end(), [&](const Event& event) {
+      return event.kind == EventKind::kDelayBegin && event.value == id;
+    });
+    ASSERT_NE(held, lane.end());
+    const wire::Nanoseconds ordered = monitor.outcomes().back().time;
+    const auto steps = std::count_if(
+        lane.begin(), held, [&](const Event& event) { return event.kind == EventKind::kStep && event.time > ordered; });
+    // The rank may begin a step between the two moments at which its agent looks at the clock and at the rank.
+    EXPECT_GE(steps, count);
+    EXPECT_LE(steps, count + 1);
+  }
 }
 
 TEST_F(OrderedRank, KeepsDelaysInStoreWhileOneIsObeyed) {

@@ -5,11 +5,14 @@
 
 #include <cstring>
 #include <limits>
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "probe/agent/order_queue.h"
 #include "tests/agent/parts.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::agent {
 namespace {
@@ -54,6 +57,56 @@ TEST(OrderQueue, HandsOutDelaysInTheOrderOfTheirSteps) {
   EXPECT_EQ(begin_step(slot, queue, 29), 0u);
   EXPECT_EQ(begin_step(slot, queue, 30), 1u);
   EXPECT_EQ(begin_step(slot, queue, 31), 0u);
+}
+
+/// Of delays for random steps, said as such or counted from the step that the rank is in, as a list that is searched whole.
+TEST(OrderQueue, CountsFromTheStepThatTheRankIsIn) {
+  for (unsigned seed = any_seed(), end = seed + 50; seed != end; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const auto dice = [&random](int to) { return int(random() % unsigned(to)); };
+    shm::Slot slot;
+    OrderQueue queue;
+    std::map<wire::Step, std::vector<wire::CommandId>> due;
+    wire::CommandId id = 0;
+    for (wire::Step step = dice(1000), last = step + 300; step < last; step += 1 + (dice(20) == 0)) {
+      slot.step = step;
+      const auto first = due.begin();
+      const bool any = first != due.end() && first->first <= step;
+      ASSERT_EQ(begin_step(slot, queue, step), any ? first->second.front() : 0u) << "step " << step;
+      if (any) first->second.erase(first->second.begin());
+      if (any && first->second.empty()) due.erase(first);
+      for (int more = dice(4); more == 3; more = dice(4)) {
+        const std::int32_t count = 1 + dice(30);
+        const wire::Step at = step + count;
+        queue.add(dice(2) == 0 ? delay(++id, at) : shm::delay_in_steps(slot, ++id, 1000, count));
+        queue.pump(slot);
+        due[at].push_back(id);
+      }
+    }
+  }
+}
+
+TEST(OrderQueue, CountsWhereTheRankPassesIfItTellsNoSteps) {
+  shm::Slot slot;
+  OrderQueue queue;
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(begin_step(slot, queue, wire::kNoStep), 0u);
+  queue.add(shm::delay_in_steps(slot, 1, 1000, 4));
+  queue.pump(slot);
+  queue.add(shm::delay_in_steps(slot, 2, 1000, 2));
+  queue.add(delay(3, 10));
+  std::vector<wire::CommandId> taken;
+  for (int i = 0; i < 6; ++i) taken.push_back(begin_step(slot, queue, wire::kNoStep));
+  EXPECT_THAT(taken, testing::ElementsAre(0, 2, 0, 1, 0, 0)) << "and none for a step where there are none";
+}
+
+TEST(OrderQueue, BelievesNoStepThatCanNotBe) {
+  shm::Slot slot;
+  constexpr wire::Step kLast = std::numeric_limits<wire::Step>::max();
+  slot.step = kLast - 1;
+  EXPECT_EQ(shm::delay_in_steps(slot, 1, 1000, 5).at_step, kLast);
+  slot.step = std::numeric_limits<wire::Step>::min();
+  EXPECT_EQ(shm::delay_in_steps(slot, 1, 1000, 5).at_step, wire::kNoStep);
 }
 
 TEST(OrderQueue, LetsADelayThatHasBegunGoFirstButClearsItToo) {

@@ -125,6 +125,16 @@ TEST(Report, TellsWhenACommandTookEffect) {
   EXPECT_EQ(command["outcome"], "accepted");
   EXPECT_EQ(command["ranks"], std::vector<int>{5});
   EXPECT_NEAR(command["took_effect_s"].get<double>(), 0.2, 1e-9);
+  EXPECT_EQ(command["at_step"], 20);
+  EXPECT_FALSE(command.contains("in_steps"));
+}
+
+TEST(Report, TellsFromWhenOnStepsWereCounted) {
+  timeline::Timeline timeline;
+  timeline.add_outcome("n1", {{7, {5}, wire::DelayOrder{ms(300), wire::kNoStep, 4}}, ms(150), true, ""});
+  const auto command = nlohmann::json::parse(report_json(timeline, {0, 1}))["commands"].at(0);
+  EXPECT_EQ(command["in_steps"], 4);
+  EXPECT_FALSE(command.contains("at_step"));
 }
 
 TEST(Report, OfAnEmptyTimelineIsStillAnObject) {

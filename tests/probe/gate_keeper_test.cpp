@@ -38,6 +38,7 @@ class SteppingRank {
  public:
   explicit SteppingRank(wire::Rank rank = 0) : segment_(1, 1 << 14) {
     slot().rank = rank;
+    slot().step = wire::kNoStep;
     lane_.attach(slot(), segment_.ring(), segment_.header().ring_events, segment_.header().clock);
     gates_.attach(slot(), lane_, segment_.header());
   }
@@ -96,6 +97,17 @@ TEST(DelayGate, WaitsForItsStep) {
   rank.begin_step(6);
   EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 7 delay", "delay_end 7 none"))
       << "also if the program skips the step";
+}
+
+TEST(DelayGate, CountsPiecesOfWorkFromTheOrderOn) {
+  SteppingRank rank;
+  for (int i = 0; i < 5; ++i) rank.begin_step(wire::kNoStep);
+  shm::arm_delay(rank.slot(), shm::delay_in_steps(rank.slot(), 7, 1000, 3));
+  for (int i = 0; i < 2; ++i) rank.begin_step(wire::kNoStep);
+  EXPECT_THAT(rank.told(), IsEmpty());
+  EXPECT_TRUE(rank.is_called());
+  rank.begin_step(wire::kNoStep);
+  EXPECT_THAT(describe(rank.told()), ElementsAre("delay_begin 7 delay", "delay_end 7 none"));
 }
 
 TEST(DelayGate, TakesOneOrderAtATime) {

@@ -331,6 +331,18 @@ TEST(Frame, KeepsTheNameOfAnOrderThatOnlyANewerSenderKnows) {
   EXPECT_EQ(back_and_forth(frame_of(outcome)), frame_of(outcome));
 }
 
+TEST(Frame, CallsADelayThatIsCountedFromNowByAnotherNameThatOlderReadersRefuse) {
+  Command command{7, {1, 2}, DelayOrder{Nanoseconds(5), kNoStep, 3}};
+  EXPECT_EQ(back_and_forth(frame_of(command)), frame_of(command));
+  const auto older = decode(spoilt(frame_of(command), "delay_in", "delay_no"));
+  ASSERT_TRUE(older) << older.error().message;
+  EXPECT_EQ(*older, frame_of(Command{7, {1, 2}, UnknownOrder{"delay_no"}}));
+  command.order = DelayOrder{Nanoseconds(5), kNoStep, 1};
+  const auto none = decode(spoilt(frame_of(command), "steps\x01", {"steps\x00", 6}));
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("steps"));
+}
+
 TEST(Frame, TakesAnOrderThatItKnowsForTheOrderWhateverElseIsThere) {
   std::vector<std::byte> bytes = encode(frame_of(Command{7, {}, ClearOrder{}}));
   const std::vector<std::byte> map_of_three = bytes_of("\x83\xa2id"), more = bytes_of("\xa4more\x80");

@@ -184,7 +184,8 @@ inline Command random_command(Random& random) {
   for (std::uint64_t i = random.below(5); i > 0; --i) command.ranks.push_back(static_cast<Rank>(random.any(21)));
   const auto span = Nanoseconds(static_cast<std::int64_t>(random.any(63)));
   if (random.once_in(2))
-    command.order = DelayOrder{span, static_cast<Step>(random.any(48)) - 1};
+    command.order = random.below(2) == 0 ? DelayOrder{span, static_cast<Step>(random.any(48)) - 1}
+                                         : DelayOrder{span, kNoStep, static_cast<std::int32_t>(random.any(30)) + 1};
   else if (random.once_in(2))
     command.order =
         NoiseOrder{static_cast<NoiseKind>(random.below(256)), span, static_cast<double>(random.any(20)) / 3};

@@ -80,7 +80,7 @@ wire::Status Operator::carry_out(const wire::Command& command, const wire::Delay
   if (const auto bearable = check_load(command, order.duration); !bearable) return bearable;
   std::vector<std::pair<Rank, Step>> places;
   for (const Rank rank : ranks_of(command)) {
-    const auto at = place_of(rank, order.at_step);
+    const auto at = place_of(rank, order);
     if (!at) return at.error();
     places.emplace_back(rank, *at);
   }
@@ -91,8 +91,9 @@ wire::Status Operator::carry_out(const wire::Command& command, const wire::Delay
 }
 
 /// As a real rank does it: for a step that it has begun already the next one.
-wire::Result<Step> Operator::place_of(Rank rank, Step at_step) const {
+wire::Result<Step> Operator::place_of(Rank rank, const wire::DelayOrder& order) const {
   const auto next = simulation_.step_of_delay(rank, std::nullopt);
+  const Step at_step = next && order.in_steps > 0 ? *next + order.in_steps - 1 : order.at_step;
   return next && at_step > *next ? simulation_.step_of_delay(rank, at_step) : next;
 }
 

@@ -30,7 +30,7 @@ class Operator {
   wire::Status carry_out(const wire::Command& command, const wire::NoiseOrder& order);
   wire::Status carry_out(const wire::Command& command, const wire::ClearOrder& order);
   wire::Status carry_out(const wire::Command& command, const wire::UnknownOrder& order);
-  wire::Result<Step> place_of(Rank rank, Step at_step) const;
+  wire::Result<Step> place_of(Rank rank, const wire::DelayOrder& order) const;
   wire::Status check_load(const wire::Command& command, wire::Nanoseconds wanted) const;
   std::vector<Rank> ranks_of(const wire::Command& command) const;
   wire::Status replace_noise(const wire::Command& command, std::shared_ptr<const PhaseNoise> noise);

@@ -15,6 +15,7 @@ using wire::ClearOrder;
 using wire::Command;
 using wire::CommandId;
 using wire::DelayOrder;
+using wire::kNoStep;
 using wire::NoiseKind;
 using wire::NoiseOrder;
 using wire::Phase;
@@ -74,6 +75,19 @@ TEST(DelayCommand, ForAStepThatHasBegunIsForTheNextOne) {
   stage.to_the_end();
   ASSERT_TRUE(stage.holds.has(Phase::kDelay, 5, 7));
   EXPECT_NEAR(stage.holds.began[Phase::kDelay].at({5, 7}), 0.06, 1e-9);
+}
+
+TEST(DelayCommand, CountsStepsFromTheNextOneOn) {
+  Stage counted, named;
+  const auto next = counted.simulation->step_of_delay(5, std::nullopt);
+  ASSERT_TRUE(next);
+  EXPECT_TRUE(counted.op.obey({7, {5}, DelayOrder{100ms, kNoStep, 4}}));
+  EXPECT_TRUE(named.op.obey({7, {5}, DelayOrder{100ms, *next + 3}}));
+  EXPECT_FALSE(counted.op.obey({8, {5}, DelayOrder{100ms, kNoStep, 2'000'000'000}})) << "beyond the end";
+  counted.to_the_end();
+  named.to_the_end();
+  ASSERT_TRUE(counted.holds.has(Phase::kDelay, 5, 7));
+  EXPECT_EQ(counted.holds.began, named.holds.began);
 }
 
 TEST(DelayCommand, IsForAllItsRanksOrNone) {
