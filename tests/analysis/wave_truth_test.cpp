@@ -304,6 +304,12 @@ std::string words_of(const ExactProgram& program) {
 struct Score {
   int waves = 0, reach_right = 0, points = 0, not_late = 0, wrong_step = 0;
   int others = 0;  ///< Told of programs whose delays are none of their causes.
+
+  Score& operator+=(const Score& more) {
+    waves += more.waves, reach_right += more.reach_right, points += more.points, not_late += more.not_late;
+    wrong_step += more.wrong_step, others += more.others;
+    return *this;
+  }
 };
 
 std::string words_of(const std::vector<Wave>& waves) {
@@ -335,6 +341,7 @@ void judge(const ExactProgram& program, Told told, Score& score) {
   const timeline::Timeline timeline = timeline_of(program, run, told);
   const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   score.others += int(waves.size()) - int(program.delays.size());
+  if (waves.size() != program.delays.size()) fmt::print("others among {}in {}\n", words_of(waves), words_of(program));
   const double typical = double(typical_step_length(timeline).count()) * 1e-9;
   for (std::size_t which = 0; which < program.delays.size(); ++which) {
     const support::Delay& delay = program.delays[which];
@@ -476,22 +483,31 @@ TEST(WaveTruth, OfSeveralAtOnceIsFound) {
   }
 }
 
-/// Ranks say what delays them, and not what else disturbs them.
+/// Of programs in which ranks say what delays them, and not what else disturbs them.
+Score score_in_drawn_noise(RandomPrograms& random, double most, int programs) {
+  std::vector<ExactProgram> all;
+  for (int i = 0; i < programs; ++i) {
+    all.push_back(random.next_with_several(true, 0));
+    random.add_drawn_noise(all.back(), most);
+  }
+  return score_of(random, all, {Holds::kDelaysAnnounced});
+}
+
+/// What is wrong comes together, in one program: of 600 seeds 52 had a sample of 25 programs that broke a bound which all of
+/// them together keep by far (98 % of 37,576 waves right; of points without lateness 1 in 1,600 with noise up to 2 %, 1 in
+/// 800 up to 10 %; of waves that are none of the delays one for 2,000 and one for 800). So a sample that breaks a bound is
+/// judged together with five times as many more.
 TEST(WaveTruth, OfSeveralInMemoryBoundProgramsIsFoundInDrawnNoise) {
   for (const double most : {0.02, 0.1}) {
     RandomPrograms random(any_seed());
-    std::vector<ExactProgram> programs;
-    for (int i = 0; i < 25; ++i) {
-      programs.push_back(random.next_with_several(true, 0));
-      random.add_drawn_noise(programs.back(), most);
-    }
-    const Score score = score_of(random, programs, {Holds::kDelaysAnnounced});
-    // Of 37,576 waves in 600 samples of each kind 98 % were right, 1 of 1,600 points had no lateness with noise up to 2 % and
-    // 1 of 800 up to 10 %, and one wave of 2,000 and of 800 was none of the delays. What is wrong comes together, in one
-    // program: the worst samples had 86 and 87 % right, 1.7 and 2.5 % of points without lateness, and three waves too many.
-    EXPECT_GE(score.reach_right, score.waves * 5 / 6);
-    EXPECT_LE(score.not_late, score.points / (most < 0.05 ? 40 : 25));
-    EXPECT_LE(score.others, score.waves / 12);
+    const auto is_right = [most](const Score& score) {
+      return score.reach_right >= score.waves * (most < 0.05 ? 18 : 17) / 20 &&
+             score.not_late <= score.points / (most < 0.05 ? 100 : 50) && score.others <= score.waves / 80;
+    };
+    Score score = score_in_drawn_noise(random, most, 25);
+    if (!is_right(score)) score += score_in_drawn_noise(random, most, 125);
+    EXPECT_TRUE(is_right(score)) << fmt::format("{} waves, {} right, {} others; {} points, {} not late", score.waves,
+                                                score.reach_right, score.others, score.points, score.not_late);
   }
 }
 
