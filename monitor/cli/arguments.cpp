@@ -25,6 +25,7 @@ namespace idlewave::cli {
 namespace {
 
 using arguments::CommandLine;
+using arguments::Option;
 
 constexpr const char* kHeadlessFor = "--headless-for";
 
@@ -38,10 +39,11 @@ T value_or_refuse(wire::Result<T> result, const std::string& flag) {
 
 /// An option that takes one word, read by `parse`.
 template <class T>
-void add_word(CommandLine& app, const std::string& flag, const char* type_name, const std::string& help,
-              wire::Result<T> (*parse)(std::string_view), std::type_identity_t<std::function<void(T)>> store) {
-  app.add_text(
-         flag, [=](const std::string& text) { store(value_or_refuse(parse(text), flag)); }, help)
+Option add_word(CommandLine& app, const std::string& flag, const char* type_name, const std::string& help,
+                wire::Result<T> (*parse)(std::string_view), std::type_identity_t<std::function<void(T)>> store) {
+  return app
+      .add_text(
+          flag, [=](const std::string& text) { store(value_or_refuse(parse(text), flag)); }, help)
       .type_name(type_name);
 }
 
@@ -263,13 +265,14 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
   add_key(verb, o.key);
   add_word(verb, "--ranks", "RANKS", "Ranks, as in 5 or 0-9,20", ranks_in,
            [&words](std::vector<Rank> ranks) { words.ranks = std::move(ranks); });
-  add_word(verb, "--delay", "TIME", "Hold them once for so long", delay_in,
-           [&words](wire::DelayOrder delay) { words.delay = delay; });
-  verb.add("--at-step", words.at_step, "With --delay: before the work of this step").not_negative();
+  const Option delay = add_word(verb, "--delay", "TIME", "Hold them once for so long", delay_in,
+                                [&words](wire::DelayOrder order) { words.delay = order; });
+  verb.add("--at-step", words.at_step, "With --delay: before the work of this step").needs(delay).not_negative();
   verb.add("--in-steps", words.in_steps,
-           "With --delay: before the work of the so many-th step from now (1: the next); in a program without steps, "
-           "the so many-th "
+           "With --delay: before the work of the so many-th step from now (1: the next); without steps, at the so "
+           "many-th "
            "return to its work")
+      .needs(delay)
       .within(1, std::numeric_limits<std::int32_t>::max());
   add_word(verb, "--noise", "KIND",
            "Noise from now on: exp:0.5ms or periodic:2.5ms@10Hz; all ranks unless --ranks is given",

@@ -152,7 +152,7 @@ struct alignas(64) Slot {
   std::atomic<std::int64_t> held_ns{0};
   /// Rank: the step that it has begun last; kNoStep: none yet. What an order of the agent counts from.
   std::atomic<wire::Step> step{wire::kNoStep};
-  /// Rank: how often it has looked at its gates. It counts on only while it is called, which is while an order waits.
+  /// Rank: how often it has looked at its gates. It does so only while it is called: an order is armed, or noise is on.
   std::atomic<std::uint64_t> passes{0};
   alignas(64) std::atomic<std::uint64_t> tail{0};  ///< Agent: next position to read.
   SharedRun run;                                   ///< What the rank has summed and not told yet.

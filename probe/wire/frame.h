@@ -163,9 +163,8 @@ struct Events {
 /// Of a program without steps a piece of work, as between two calls of MPI, counts for a step.
 struct DelayOrder {
   Nanoseconds duration{};
-  Step at_step = kNoStep;  ///< kNoStep: the next step that begins, or the one that in_steps says.
-  std::int32_t in_steps =
-      0;  ///< From 1 on, and at_step is kNoStep then: the so many-th that begins from now. 0: not said.
+  Step at_step = kNoStep;     ///< kNoStep: the next step that begins, or the one that in_steps says.
+  std::int32_t in_steps = 0;  ///< The so many-th that begins from now (1: the next), with at_step kNoStep. 0: not said.
   friend bool operator==(const DelayOrder&, const DelayOrder&) = default;
 };
 /// Ends all noise and every delay, also one that holds a rank now.

@@ -114,6 +114,8 @@ class CommandLine(unittest.TestCase):
         self.refuses("inject", "--ranks", "5", says="--delay")
         self.refuses("inject", "--noise", "pink:1ms", says="exp:")
         self.refuses("inject", "--ranks", "5", "--delay", "1s", "--in-steps", "0", says="--in-steps")
+        self.refuses("inject", "--noise", "exp:1ms", "--in-steps", "3", says="--delay")
+        self.refuses("inject", "--clear", "--at-step", "3", says="--delay")
         self.refuses("inject", "--ranks", "5", "--delay", "1s", "--in-steps", "3", "--at-step", "7", says="say one of them")
         self.refuses("inject", "--delay", "2h", "--ranks", "5", says="at most 1 h")
         self.refuses("inject", "--noise", "periodic:200ms@10Hz", says="leaves no time to work")
