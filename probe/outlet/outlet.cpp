@@ -225,12 +225,12 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
     return questions.answer(*told, message_came);
   auto* command = std::get_if<wire::Command>(&frame.body);
   auto* record = options.is_relay ? std::get_if<wire::Record>(&frame.body) : nullptr;
-  auto* lesson = options.is_relay ? nullptr : std::get_if<wire::LessonPage>(&frame.body);
-  if (command == nullptr && record == nullptr && lesson == nullptr) return static_cast<void>(++strange);
+  auto* page = options.is_relay ? nullptr : std::get_if<wire::LessonPage>(&frame.body);
+  if (command == nullptr && record == nullptr && page == nullptr) return static_cast<void>(++strange);
   if (consumer.role == wire::Role::kSpectator) return refuse(peer, wire::to_words(wire::NoCommand::kSpectator));
   if (command != nullptr) commands.push_back(std::move(*command));
   if (record != nullptr) recordings.push_back(std::move(*record));
-  if (lesson != nullptr) show(std::move(*lesson));
+  if (page != nullptr) show(std::move(*page));
 }
 
 void Outlet::Impl::drain() {
