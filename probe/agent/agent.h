@@ -3,6 +3,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "probe/agent/resident.h"
 #include "probe/agent/segment.h"
 #include "probe/outlet/outlet.h"
+#include "probe/shm/clock_reading.h"
 #include "probe/wire/frame.h"
 #include "probe/wire/result.h"
 
@@ -30,6 +32,8 @@ struct Options {
   std::uint64_t buffer_bytes = 256u << 20;
   wire::Nanoseconds patience = std::chrono::seconds(60);  ///< For the first rank.
   bool allow_inject = false;                              ///< Delays and noise may be ordered.
+  /// Both clocks of this machine at some earlier moment, which makes a start shorter (calibration.h).
+  std::optional<shm::ClockReading> clock;
 };
 
 /// What an agent needs before it can speak to anybody, and what outlives it: its place in the session's folder, and the

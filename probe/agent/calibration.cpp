@@ -2,10 +2,8 @@
 
 #include <time.h>
 
+#include <cmath>
 #include <cstdint>
-#include <limits>
-
-#include "probe/shm/clock.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -13,10 +11,14 @@
 
 namespace idlewave::agent {
 
+using shm::ClockReading;
+
 namespace {
 
-constexpr long kSpan = 20'000'000;  // ns between the two readings that the rate is fitted to
-constexpr int kTries = 64;
+constexpr std::int64_t kSpan = 20'000'000;        // ns between the two readings that the rate is fitted to
+constexpr std::int64_t kGlance = 1'000'000;       // ns that show whether an earlier reading is of these clocks,
+constexpr double kAgreement = 1e-3;               // by rates that differ by no more
+constexpr std::int64_t kOldest = 60'000'000'000;  // ns; since then the machine may have slept
 // What a counter's rate may be, in Hz. Beyond it something is wrong, and the slower clock is the better one.
 constexpr double kSlowest = 1e8;
 constexpr double kFastest = 2e10;
@@ -35,44 +37,44 @@ bool counter_is_invariant() {
 #endif
 }
 
-struct Reading {
-  std::uint64_t counter = 0;
-  std::int64_t ns = 0;
-};
-
-/// Both clocks at one moment: of several tries the one in which the counter's two readings around the other clock lie
-/// closest together, so that an interruption between them does no harm.
-Reading read_both() {
-  Reading best;
-  std::uint64_t tightest = std::numeric_limits<std::uint64_t>::max();
-  for (int i = 0; i < kTries; ++i) {
-    const std::uint64_t before = shm::read_counter();
-    const std::int64_t ns = shm::monotonic_now().count();
-    const std::uint64_t width = shm::read_counter() - before;
-    if (width >= tightest) continue;
-    tightest = width;
-    best = {before + width / 2, ns};
-  }
-  return best;
+ClockReading read_after(std::int64_t ns) {
+  const timespec span{0, ns};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &span, nullptr);
+  return shm::read_both_clocks();
 }
 
-}  // namespace
+/// Hz; 0 where a clock did not go on.
+double rate_between(const ClockReading& first, const ClockReading& last) {
+  if (last.counter <= first.counter || last.ns <= first.ns) return 0;
+  return double(last.counter - first.counter) / double(last.ns - first.ns) * 1e9;
+}
 
-shm::Clock calibrate_clock() {
-  if (!shm::kHasCounter || !counter_is_invariant()) return {};
-  const Reading first = read_both();
-  const timespec span{0, kSpan};
-  clock_nanosleep(CLOCK_MONOTONIC, 0, &span, nullptr);
-  const Reading last = read_both();
-  const double ticks = double(last.counter - first.counter);
-  const double ns = double(last.ns - first.ns);
-  if (last.counter <= first.counter || ns <= 0 || ticks / ns * 1e9 < kSlowest || ticks / ns * 1e9 > kFastest) return {};
+/// Far enough back, and at the rate at which the counter runs now.
+bool is_of_use(const ClockReading& earlier, const ClockReading& first, const ClockReading& last) {
+  if (earlier.ns < last.ns - kOldest || earlier.ns > last.ns - kSpan) return false;
+  const double rate = rate_between(first, last);
+  return std::abs(rate_between(earlier, last) - rate) <= kAgreement * rate;
+}
+
+shm::Clock clock_through(const ClockReading& first, const ClockReading& last) {
+  const double rate = rate_between(first, last);
+  if (rate < kSlowest || rate > kFastest) return {};
   shm::Clock clock;
   clock.use_tsc = 1;
   clock.counter_base = last.counter;
   clock.ns_base = last.ns;
-  clock.multiplier = std::uint64_t(ns / ticks * 4294967296.0);
+  clock.multiplier = std::uint64_t(1e9 / rate * 4294967296.0);
   return clock;
+}
+
+}  // namespace
+
+shm::Clock calibrate_clock(const std::optional<ClockReading>& earlier) {
+  if (!shm::kHasCounter || !counter_is_invariant()) return {};
+  const ClockReading first = shm::read_both_clocks();
+  const ClockReading soon = read_after(kGlance);
+  if (earlier && is_of_use(*earlier, first, soon)) return clock_through(*earlier, soon);
+  return clock_through(first, read_after(kSpan - kGlance));
 }
 
 }  // namespace idlewave::agent

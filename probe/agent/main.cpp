@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -38,6 +39,7 @@ std::atomic<bool> g_stop{false};
 struct Arguments {
   idlewave::agent::Options options;
   std::string buffer = "256MB";
+  std::string clock;
   int processor = -1;
   bool detach = false;
 };
@@ -77,6 +79,18 @@ std::string read_buffer_size(const std::string& text, std::uint64_t& bytes) {
   return {};
 }
 
+/// Empty if it is understood, as the check of an option wants it.
+std::string read_clock(const std::string& text, std::optional<idlewave::shm::ClockReading>& clock) {
+  idlewave::shm::ClockReading reading;
+  const char* const end = text.data() + text.size();
+  const auto [counter_end, counter_error] = std::from_chars(text.data(), end, reading.counter);
+  if (counter_error != std::errc() || counter_end == end || *counter_end != ':') return "COUNTER:NANOSECONDS";
+  const auto [ns_end, ns_error] = std::from_chars(counter_end + 1, end, reading.ns);
+  if (ns_error != std::errc() || ns_end != end) return "COUNTER:NANOSECONDS";
+  clock = reading;
+  return {};
+}
+
 void describe(CommandLine& app, Arguments& arguments) {
   auto& options = arguments.options;
   app.add("--session", options.session, "name of the session (IDLEWAVE_SESSION of its ranks)").required();
@@ -96,6 +110,9 @@ void describe(CommandLine& app, Arguments& arguments) {
       .check([&options](const std::string& text) { return read_buffer_size(text, options.buffer_bytes); })
       .show_default();
   app.add("--key", options.key, "key file, for tcp: the session's key.agent to --connect, its key.server to --listen");
+  app.add("--clock", arguments.clock,
+          "both clocks of this machine at an earlier moment, as COUNTER:NANOSECONDS; ranks say it")
+      .check([&options](const std::string& text) { return read_clock(text, options.clock); });
   app.add("--resctrl", options.bandwidth.resctrl, "where the resctrl file system is mounted").show_default();
   app.add("--listen-key", options.listen_key, "key.server, where --key is taken by --connect");
 }

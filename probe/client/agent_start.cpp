@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,11 +16,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "probe/shm/clock_reading.h"
+
 namespace idlewave::client {
 namespace {
 
 constexpr const char* kProgram = "idlewave-agent";
 constexpr std::size_t kHelperStack = 64 * 1024;
+
+/// When this library was loaded into a process that has a session. An agent that it starts later need not wait then until
+/// it can tell at which rate the counter runs; between the two there is MPI_Init, most of the time.
+shm::ClockReading when_loaded;
+
+[[gnu::constructor]] void read_clocks_early() {
+  if (shm::kHasCounter && getenv("IDLEWAVE_SESSION") != nullptr) when_loaded = shm::read_both_clocks();
+}
 
 struct Start {
   const char* path;
@@ -175,7 +186,7 @@ bool run_in_helper(Start& start) {
 
 bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)[kReasonLimit]) {
   char buffer[PATH_MAX];
-  char* arguments[10] = {};
+  char* arguments[12] = {};
   int count = 0;
   const auto add = [&](const char* text) { arguments[count++] = const_cast<char*>(text); };
   add(kProgram);
@@ -191,6 +202,12 @@ bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)
     add(settings.key);
   }
   if (settings.allow_inject) add("--allow-inject");
+  char clock[48];
+  snprintf(clock, sizeof clock, "%" PRIu64 ":%" PRId64, when_loaded.counter, when_loaded.ns);
+  if (when_loaded.ns != 0) {
+    add("--clock");
+    add(clock);
+  }
   char** environment = agent_environment();
   if (environment == nullptr) return false;
   Start start{agent_path(buffer), arguments, environment, &deadline, why, false};

@@ -7,7 +7,7 @@ namespace idlewave::client {
 
 inline constexpr int kReasonLimit = 768;
 
-/// Starts `idlewave-agent --session S --detach [--connect ENDPOINT] [--key FILE] [--allow-inject]` and waits until it
+/// Starts `idlewave-agent --session S --detach [--connect ENDPOINT] [--key FILE] [--allow-inject] [--clock READING]` and waits until it
 /// has put itself into the background. False if no such program is found, it fails, or the time is up. The program is
 /// $IDLEWAVE_AGENT, or idlewave-agent beside this library, in ../bin from there, beside the running program, or in
 /// PATH.

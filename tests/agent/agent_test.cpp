@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <iterator>
+#include <limits>
+#include <optional>
 
 #include "probe/agent/agent.h"
 #include "probe/agent/calibration.h"
@@ -263,18 +266,64 @@ TEST(Agent, IsWatchedOverTcpWithAKeyOfItsSession) {
   rank.leave();
 }
 
-TEST(NodeClock, FollowsTheMonotonicClock) {
-  const shm::Clock clock = agent::calibrate_clock();
-  const auto apart = [&] {
-    // The tightest of many, since this thread may lose its processor between the two readings.
-    auto least = Nanoseconds::max();
-    for (int i = 0; i < 1000; ++i)
-      least = std::min(least, Nanoseconds(std::abs((shm::now(clock) - shm::monotonic_now()).count())));
-    return least;
-  };
-  EXPECT_LT(apart(), std::chrono::microseconds(5));
+/// How far a clock is from the kernel's: the least of many readings, since this thread may lose its processor between
+/// the two.
+Nanoseconds apart(const shm::Clock& clock) {
+  auto least = Nanoseconds::max();
+  for (int i = 0; i < 1000; ++i)
+    least = std::min(least, Nanoseconds(std::abs((shm::now(clock) - shm::monotonic_now()).count())));
+  return least;
+}
+
+void expect_it_follows_the_kernels(const shm::Clock& clock) {
+  EXPECT_LT(apart(clock), std::chrono::microseconds(5));
   usleep(300'000);
-  EXPECT_LT(apart(), std::chrono::microseconds(30));
+  EXPECT_LT(apart(clock), std::chrono::microseconds(30));
+}
+
+TEST(NodeClock, FollowsTheMonotonicClock) { expect_it_follows_the_kernels(agent::calibrate_clock()); }
+
+TEST(NodeClock, FollowsItFromAReadingOfLongerAgo) {
+  const shm::ClockReading earlier = shm::read_both_clocks();
+  usleep(100'000);
+  expect_it_follows_the_kernels(agent::calibrate_clock(earlier));
+}
+
+TEST(NodeClock, PassesOverReadingsThatCanNotBeOfThisMachine) {
+  const shm::ClockReading earlier = shm::read_both_clocks();
+  usleep(100'000);
+  const std::uint64_t millisecond = (shm::read_both_clocks().counter - earlier.counter) / 100;
+  const std::int64_t an_hour = 3'600'000'000'000;
+  for (const shm::ClockReading& strange :
+       {shm::ClockReading{earlier.counter + millisecond, earlier.ns}, shm::ClockReading{0, earlier.ns},
+        shm::ClockReading{earlier.counter, earlier.ns - an_hour},
+        shm::ClockReading{earlier.counter, earlier.ns + an_hour}, shm::ClockReading{~std::uint64_t{0}, 0},
+        shm::ClockReading{0, std::numeric_limits<std::int64_t>::min()},
+        shm::ClockReading{0, std::numeric_limits<std::int64_t>::max()}}) {
+    SCOPED_TRACE(strange.ns);
+    expect_it_follows_the_kernels(agent::calibrate_clock(strange));
+  }
+}
+
+TEST(NodeClock, IsKnownSoonerToAnAgentThatARankHasStarted) {
+  const SessionRoot root;
+  PlayedRank rank("stay", 0, 1);
+  ASSERT_TRUE(rank.joined());
+  wire::AgentRecord record;
+  ASSERT_TRUE(wire::read_agent_record("play", record));
+  std::ifstream words("/proc/" + std::to_string(record.pid) + "/cmdline");
+  std::string command_line((std::istreambuf_iterator<char>(words)), {});
+  std::replace(command_line.begin(), command_line.end(), '\0', ' ');
+  EXPECT_THAT(command_line, testing::ContainsRegex("--clock [0-9]+:[0-9]+"));
+  rank.leave();
+}
+
+TEST(NodeClock, IsNoWordThatCanNotBeReadAsOne) {
+  for (const char* word : {"", "1", "1:", ":1", "1:2:3", "1:x", "99999999999999999999:1"}) {
+    Process agent({IDLEWAVE_AGENT_PROGRAM, "--session", "play", "--clock", word});
+    EXPECT_THAT(agent.line(), HasSubstr("COUNTER:NANOSECONDS")) << word;
+    EXPECT_EQ(agent.exit_code(), 2) << word;
+  }
 }
 
 }  // namespace
