@@ -103,10 +103,19 @@ struct Cost {
   std::uint64_t bytes = 0;
 };
 
-Cost cost_so_far(Nanoseconds now, const std::string& session, const term::Terminal& terminal) {
+/// An agent is two processes: the keeper, which its record names, and that one's child, which does the work.
+double cpu_seconds_of_agent(pid_t keeper) {
+  std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", keeper));
+  double sum = cpu_seconds_of(keeper);
+  for (pid_t child = 0; children >> child;) sum += cpu_seconds_of(child);
+  return sum;
+}
+
+/// Nothing where there is no agent, whose share would be missing.
+std::optional<Cost> cost_so_far(Nanoseconds now, const std::string& session, const term::Terminal& terminal) {
   wire::AgentRecord agent;
-  const bool found = wire::read_agent_record(session.c_str(), agent);
-  return {now, own_cpu_seconds() + (found ? cpu_seconds_of(agent.pid) : 0), terminal.bytes_written()};
+  if (!wire::read_agent_record(session.c_str(), agent)) return std::nullopt;
+  return Cost{now, own_cpu_seconds() + cpu_seconds_of_agent(agent.pid), terminal.bytes_written()};
 }
 
 int measure(Nanoseconds length, std::string& result) {
@@ -132,22 +141,21 @@ int measure(Nanoseconds length, std::string& result) {
   auto terminal = term::open_terminal();
   if (!terminal) return fail(terminal.error().message, 1);
   Stopclock clock(**terminal, monitor);
-  std::optional<Cost> before;
-  Cost after;
+  std::optional<Cost> before, after;
   watch_on(monitor, clock, [&](Nanoseconds now) {
     if (!before && now > kWarmUp) {
       before = cost_so_far(now, session->name(), clock);
       clock.clear();
     }
-    if (before && after.bytes == 0 && now > kWarmUp + length) after = cost_so_far(now, session->name(), clock);
+    if (before && !after && now > kWarmUp + length) after = cost_so_far(now, session->name(), clock);
     return monitor.has_ended() || now > 2 * (kWarmUp + length) + std::chrono::seconds(10);
   });
   terminal->reset();
-  if (!before || after.bytes == 0 || !monitor.has_ended())
+  if (!before || !after || !monitor.has_ended())
     return fail("the demo did not run to its end: " + session->epitaph(), 1);
   if (const auto stopped = monitor.stop_recording(); !stopped) return fail(stopped.error().message, 1);
 
-  const double elapsed = std::chrono::duration<double>(after.at - before->at).count();
+  const double elapsed = std::chrono::duration<double>(after->at - before->at).count();
   const auto events = monitor.observer().timeline().events();
   const auto recorded = std::filesystem::file_size(recording);
   std::filesystem::remove(recording);
@@ -155,7 +163,7 @@ int measure(Nanoseconds length, std::string& result) {
       "{{\"live_cpu_share\": {:.4f}, \"live_bytes_per_s\": {:.0f}, \"event_to_screen_p50_ms\": {:.1f}, "
       "\"event_to_screen_p99_ms\": {:.1f}, "
       "\"live_session_bytes_per_event\": {:.3f}, \"live_events_per_s\": {:.0f}, \"live_dropped\": {}}}\n",
-      (after.cpu - before->cpu) / elapsed, double(after.bytes - before->bytes) / elapsed, clock.percentile(0.5),
+      (after->cpu - before->cpu) / elapsed, double(after->bytes - before->bytes) / elapsed, clock.percentile(0.5),
       clock.percentile(0.99), double(recorded) / double(events),
       double(events) / std::chrono::duration<double>(monitor.observer().timeline().now()).count(),
       monitor.observer().timeline().dropped());
