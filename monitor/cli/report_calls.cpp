@@ -59,6 +59,7 @@ std::string function_line(const FunctionUse& use) {
 }
 
 std::string functions_text(const std::vector<FunctionUse>& uses) {
+  if (uses.empty()) return {};  // of a program that tells of its messages itself
   std::string text = "time in MPI by function:\n";
   for (const FunctionUse& use : uses) {
     if (&use - uses.data() == std::ptrdiff_t(kShownFunctions)) break;

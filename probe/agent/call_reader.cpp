@@ -17,10 +17,13 @@ std::uint32_t functions_in(const CallBook& book) {
   return std::min(book.functions.load(std::memory_order_acquire), shm::kCallFunctions);
 }
 
-std::uint64_t calls_in(const CallBook& book) {
-  std::uint64_t calls = 0;
-  for (std::uint32_t i = 0; i < functions_in(book); ++i) calls += book.function[i].calls.load(kRelaxed);
-  return calls;
+/// What grows with whatever else does: calls, or the messages of a program that tells of them itself and of no calls.
+std::uint64_t sums_in(const CallBook& book) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < functions_in(book); ++i) sum += book.function[i].calls.load(kRelaxed);
+  if (functions_in(book) > 0) return sum;
+  for (const CallBook::Pair& pair : book.pair) sum += pair.messages.load(kRelaxed);
+  return sum + book.other_messages.load(kRelaxed);
 }
 
 Nanoseconds time_in(const std::atomic<std::int64_t>& field) {
@@ -56,9 +59,9 @@ std::vector<wire::PairSums> read_pairs(const CallBook& book, wire::Rank world_si
 
 std::optional<wire::RankCalls> CallReader::read_if_new(const CallBook& book, wire::Rank rank, std::int32_t pid,
                                                        wire::Rank world_size) {
-  const std::uint64_t calls = calls_in(book);
-  if (calls == seen_) return std::nullopt;
-  seen_ = calls;
+  const std::uint64_t sums = sums_in(book);
+  if (sums == seen_) return std::nullopt;
+  seen_ = sums;
   wire::RankCalls read_now{.rank = rank, .pid = pid};
   for (std::uint32_t i = 0; i < functions_in(book); ++i) read_now.functions.push_back(read(book.function[i]));
   read_now.pairs = read_pairs(book, world_size);

@@ -12,14 +12,14 @@ namespace idlewave::agent {
 /// never for a place or a size.
 class CallReader {
  public:
-  /// Nothing if the rank has made no call since the last time, or none at all.
+  /// Nothing if the rank has made no call and told of no message since the last time, or none at all.
   std::optional<wire::RankCalls> read_if_new(const shm::CallBook& book, wire::Rank rank, std::int32_t pid,
                                              wire::Rank world_size);
   /// Somebody has come who has not heard what was read so far.
   void forget() { seen_ = 0; }
 
  private:
-  std::uint64_t seen_ = 0;  ///< Calls.
+  std::uint64_t seen_ = 0;  ///< Calls, or messages where there are none.
 };
 
 }  // namespace idlewave::agent

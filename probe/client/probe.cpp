@@ -16,6 +16,7 @@
 #include <chrono>
 #include <optional>
 
+#include "probe/client/call_counter.h"
 #include "probe/client/gate_keeper.h"
 #include "probe/client/lane_writer.h"
 #include "probe/client/membership.h"
@@ -51,6 +52,7 @@ struct Probe {
   LaneWriter lane;
   GateKeeper gates;
   PartnerTeller partners;
+  CallCounter messages;
 };
 
 constinit Probe probe;
@@ -114,6 +116,7 @@ void attach_parts() {
   probe.lane.attach(slot, probe.membership.ring(), probe.membership.ring_events(), probe.membership.header().clock);
   probe.gates.attach(slot, probe.lane, probe.membership.header());
   probe.partners.attach(slot.partners);
+  probe.messages.attach(slot.calls);
 }
 
 /// The host's errno survives.
@@ -288,4 +291,9 @@ void idlewave_partners_(int pattern, const int* from, int sources, const int* to
     probe.partners.define(pattern, {from, sources > 0 ? static_cast<std::uint32_t>(sources) : 0},
                           {to, targets > 0 ? static_cast<std::uint32_t>(targets) : 0},
                           static_cast<std::uint32_t>(flags));
+}
+
+void idlewave_message_(int receiver, uint64_t bytes) {
+  if (client::is_reporter() && receiver >= 0)
+    probe.messages.count_message(receiver, static_cast<std::int64_t>(std::min(bytes, wire::kMaxEventValue)));
 }

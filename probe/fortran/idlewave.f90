@@ -8,7 +8,8 @@ module idlewave
 
   public :: idlewave_start, idlewave_stop, idlewave_define_phase, idlewave_set_domain, idlewave_domain_curve, &
     idlewave_domain_bytes, idlewave_now
-  public :: idlewave_begin, idlewave_end, idlewave_switch, idlewave_step, idlewave_traffic, idlewave_threads, idlewave_partners
+  public :: idlewave_begin, idlewave_end, idlewave_switch, idlewave_step, idlewave_traffic, idlewave_threads, idlewave_partners, &
+    idlewave_message
 
   integer(c_int), parameter, public :: idlewave_none = 0
   integer(c_int), parameter, public :: idlewave_compute = 1      !< work; counts as active on its memory domain
@@ -82,6 +83,13 @@ module idlewave
     subroutine idlewave_threads(active) bind(C, name="idlewave_threads_")
       import :: c_int
       integer(c_int), value :: active
+    end subroutine
+
+    !> A message of `bytes` that this rank sends to the rank `receiver` of MPI_COMM_WORLD.
+    subroutine idlewave_message(receiver, bytes) bind(C, name="idlewave_message_")
+      import :: c_int, c_int64_t
+      integer(c_int), value :: receiver
+      integer(c_int64_t), value :: bytes
     end subroutine
 
     subroutine partners(pattern, from, sources, to, targets, flags) bind(C, name="idlewave_partners_")

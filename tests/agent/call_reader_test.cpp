@@ -53,6 +53,19 @@ TEST(CallReader, ReadsWhatTheRankHasCounted) {
   EXPECT_NE(reader.read_if_new(*book, 4, 100, 8), std::nullopt) << "somebody has not heard it";
 }
 
+TEST(CallReader, ReadsTheMessagesOfAProgramThatTellsOfNoCalls) {
+  const auto book = std::make_unique<shm::CallBook>();
+  book->pair[3].messages = 2;
+  book->pair[3].bytes = 64;
+  book->pair[3].taken_by = 6;
+  CallReader reader;
+  const wire::RankCalls expected{.rank = 4, .pid = 100, .pairs = {{5, 2, 64}}};
+  EXPECT_EQ(reader.read_if_new(*book, 4, 100, 8), expected);
+  EXPECT_EQ(reader.read_if_new(*book, 4, 100, 8), std::nullopt) << "nothing has been sent since";
+  book->other_messages = 1;
+  EXPECT_NE(reader.read_if_new(*book, 4, 100, 8), std::nullopt);
+}
+
 TEST(CallReader, SaysNothingOfARankWithoutCalls) {
   const auto book = std::make_unique<shm::CallBook>();
   EXPECT_EQ(CallReader().read_if_new(*book, 4, 100, 8), std::nullopt);

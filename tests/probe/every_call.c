@@ -18,6 +18,9 @@ int main(void) {
   const int from[] = {2, -1}, to[] = {4};
   idlewave_partners(5, from, 2, to, 1, IDLEWAVE_RENDEZVOUS);
   idlewave_partners(6, NULL, 0, NULL, 0, IDLEWAVE_COLLECTIVE);
+  idlewave_message(4, 1000);
+  idlewave_message(4, 24);
+  idlewave_message(-1, 7);
   idlewave_begin(phase);
   idlewave_end();
   idlewave_end();

@@ -61,6 +61,14 @@ TEST(Probe, ReportsWhatACProgramSays) {
                           "leave none", "partners 1 none", "stop none"));
 }
 
+/// Receiver, messages, bytes.
+std::vector<std::array<std::uint64_t, 3>> said_messages(const shm::CallBook& book) {
+  std::vector<std::array<std::uint64_t, 3>> said;
+  for (const shm::CallBook::Pair& pair : book.pair)
+    if (pair.taken_by > 0) said.push_back({std::uint64_t(pair.taken_by - 1), pair.messages, pair.bytes});
+  return said;
+}
+
 TEST(Probe, DescribesItsRank) {
   const Node node;
   output_of(EVERY_CALL_PROGRAM);
@@ -81,6 +89,8 @@ TEST(Probe, DescribesItsRank) {
   EXPECT_THAT(said_partners(slot.partners, 5), ElementsAre(IDLEWAVE_RENDEZVOUS, 2, -1, 4));
   EXPECT_THAT(said_partners(slot.partners, 6), ElementsAre(IDLEWAVE_COLLECTIVE));
   EXPECT_EQ(slot.partners.followed.load(), 1u);
+  EXPECT_THAT(said_messages(slot.calls), ElementsAre(std::array<std::uint64_t, 3>{4, 2, 1024}));
+  EXPECT_EQ(slot.calls.other_messages.load(), 0u) << "one to MPI_PROC_NULL is none";
 }
 
 TEST(Probe, IsOffAndSaysWhyWhereAnMpiDoesNotUnderstandItsLauncher) {
@@ -106,6 +116,7 @@ TEST(Probe, ReportsWhatAFortranProgramSays) {
   EXPECT_THAT(said_partners(node.slot().partners, 6), ElementsAre(IDLEWAVE_COLLECTIVE));
   EXPECT_STREQ(node.slot().user_phases[8].name, "halo exchange");
   EXPECT_EQ(node.slot().domain.load(), 2);
+  EXPECT_THAT(said_messages(node.slot().calls), ElementsAre(std::array<std::uint64_t, 3>{4, 2, 1024}));
 }
 #endif
 

@@ -89,6 +89,11 @@ static inline void idlewave_threads(int active);     /* so many threads of this 
  * ranks in all patterns) is not told, and partners are inferred from what was seen, as for a rank that never calls this. */
 static inline void idlewave_partners(int pattern, const int *from, int sources, const int *to, int targets, int flags);
 
+/* A message of `bytes` that this rank sends to the rank `receiver` of MPI_COMM_WORLD: summed up, for the monitor's table
+ * of messages from rank to rank and of those that leave the socket or the node. A negative rank (MPI_PROC_NULL) is no
+ * message. Tell those that the program sends point to point. */
+static inline void idlewave_message(int receiver, uint64_t bytes);
+
 /* The switched-off test is inlined, so that it costs one branch; the rest is a call. C and C++ programs use the calls
  * above; the functions with an underscore are the same calls for languages that link to symbols (Fortran's bind(C),
  * Python's ctypes), and test for themselves. */
@@ -100,6 +105,7 @@ void idlewave_step_(int64_t step);
 void idlewave_traffic_(uint64_t bytes);
 void idlewave_threads_(int active);
 void idlewave_partners_(int pattern, const int *from, int sources, const int *to, int targets, int flags);
+void idlewave_message_(int receiver, uint64_t bytes);
 
 static inline void idlewave_begin(int phase) {
   if (idlewave_is_on_) idlewave_begin_(phase);
@@ -121,6 +127,9 @@ static inline void idlewave_threads(int active) {
 }
 static inline void idlewave_partners(int pattern, const int *from, int sources, const int *to, int targets, int flags) {
   if (idlewave_is_on_) idlewave_partners_(pattern, from, sources, to, targets, flags);
+}
+static inline void idlewave_message(int receiver, uint64_t bytes) {
+  if (idlewave_is_on_) idlewave_message_(receiver, bytes);
 }
 
 #ifdef __cplusplus
