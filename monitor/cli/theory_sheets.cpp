@@ -14,13 +14,13 @@
 #include "monitor/theory/contention.h"
 #include "monitor/theory/idle_wave.h"
 #include "monitor/theory/oscillators.h"
-#include "monitor/theory/shared_memory.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
 #include "workloads/theory/chebfd.h"
 #include "workloads/theory/hybrid.h"
 #include "workloads/theory/overlap.h"
+#include "workloads/theory/shared_memory.h"
 #include "workloads/theory/spmv.h"
 
 namespace idlewave::cli {

@@ -12,7 +12,7 @@ import unittest
 BIN = pathlib.Path(sys.argv.pop(1)).resolve()
 LAUNCHER = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
 # Where contenders need so much longer, a sanitizer, none may have moved anything in a shorter time.
-QUICK = ["--duration", f"{30 * int(os.environ.get('IDLEWAVE_TEST_PATIENCE', '1'))}ms"]
+QUICK = ["--duration", f"{30 * int(os.environ.get('IDLEWAVE_TEST_PATIENCE', '1'))}ms", "--steps", "1", "--step-volumes", "1MB"]
 
 
 def ranks(number, *options):
@@ -53,6 +53,29 @@ class Contention(unittest.TestCase):
         self.assertAlmostEqual(found["loss_network"], first["mpi_bandwidth"] / last["mpi_bandwidth"])
         self.assertAlmostEqual(found["loss_memory"], last["memory_bandwidth_alone"] / last["memory_bandwidth"])
 
+    def check_steps(self, found, volumes):
+        """Against the formula of section IV: both are slow until the first is done, then the other goes on alone."""
+        self.assertEqual([step["volume"] for step in found["steps"]], volumes)
+        memory_loss, network_loss = max(1, found["loss_memory"]), max(1, found["loss_network"])
+        for step in found["steps"]:
+            memory, network = step["memory_s"] * memory_loss, step["network_s"] * network_loss
+            rest = max((memory - network) / memory_loss, (network - memory) / network_loss)
+            self.assertAlmostEqual(step["model_s"], min(memory, network) + rest)
+
+    def test_a_time_step_is_held_against_its_model(self):
+        self.check_steps(self.report(2, "--ranks-per-domain", "2", "--steps", "2", "--step-volumes", "3MB,1MB"), [3_000_000, 1_000_000])
+        self.assertEqual(self.report(2, "--ranks-per-domain", "1")["steps"], [], "nobody contends")
+
+    def test_ranks_contend_on_virtual_sockets_too(self):
+        found = self.report(6, "--kernel", "virtual", "--ranks-per-domain", "3", "--core-bandwidth", "10GB/s",
+                            "--domain-bandwidth", "20GB/s")
+        self.assertEqual((found["kernel"], found["domains"]), ("virtual", 2))
+        self.check_points(found, 2)
+        self.check_steps(found, [1_000_000])
+        for point in found["points"]:
+            self.assertLess(point["mpi_bandwidth"], 10e9)
+            self.assertLess((point["memory_bandwidth"] or 0), 20e9 * 1.01)
+
     def test_a_domain_with_fewer_ranks_sets_the_number_of_contenders(self):
         found = self.report(5, "--ranks-per-domain", "3")
         self.assertEqual(found["domains"], 2)
@@ -67,14 +90,15 @@ class Contention(unittest.TestCase):
     def test_its_table_has_a_line_for_each_number_and_the_losses(self):
         done = ranks(2, *QUICK, "--ranks-per-domain", "2")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"\n +0 .*\n +1 .*\nloss ratios L_N [0-9.]+, L_M [0-9.]+\n$")
+        self.assertRegex(done.stdout, r"\n +0 .*\n +1 .*\nloss ratios L_N [0-9.]+, L_M [0-9.]+\na time step: .*\n +1 MB .*\n$")
 
     def test_messages_of_odd_size_arrive(self):
         for size in ("8B", "100001B"):
             self.check_points(self.report(2, "--ranks-per-domain", "1", "--message-size", size), 0)
 
     def test_bad_input_is_one_line_of_its_own(self):
-        for options in (["--message-size", "7B"], ["--duration", "0s"], ["--ranks-per-domain", "0"], ["--nonsense"]):
+        for options in (["--message-size", "7B"], ["--duration", "0s"], ["--ranks-per-domain", "0"], ["--core-bandwidth", "1GB/s"],
+                        ["--step-volumes", "0B"], ["--nonsense"]):
             done = ranks(2, *options)
             self.assertEqual(done.returncode, 2)
             self.assertEqual(done.stdout, "")

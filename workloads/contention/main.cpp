@@ -32,11 +32,11 @@ int run_contention(const Options& options, const ranks::Group& world) {
                                    ? ranks::numa_domain(node)
                                    : ranks::virtual_domain(world.ranks, node, options.ranks_per_domain);
   const int domains = count_domains(world.ranks, domain);
-  const auto points = measure(options, world.ranks, node, domain, domains);
+  const auto measured = measure(options, world.ranks, node, domain, domains);
   idlewave_stop();
-  if (!points) return kFailed;
+  if (!measured) return kFailed;
   if (world.rank == 0)
-    fmt::print("{}", options.json ? json(options, *points, domains) + "\n" : table(*points, domains));
+    fmt::print("{}", options.json ? json(options, *measured, domains) + "\n" : table(*measured, domains));
   return kSuccess;
 }
 

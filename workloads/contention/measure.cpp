@@ -6,19 +6,25 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <new>
 #include <optional>
+#include <thread>
 
-#include "workloads/contention/ring.h"
 #include "workloads/kernels/stream.h"
+#include "workloads/kernels/virtual_socket.h"
 #include "workloads/ranks/agreement.h"
+#include "workloads/ranks/ring.h"
+#include "workloads/ranks/sharing.h"
 #include "workloads/support/pause.h"
+#include "workloads/theory/shared_memory.h"
 
 namespace idlewave::contention {
 namespace {
 
 using kernels::Stream;
 using kernels::StreamKind;
+using kernels::VirtualSocket;
 using support::monotonic_now;
 using wire::Nanoseconds;
 
@@ -62,12 +68,19 @@ class End {
 /// What one rank does while one point is measured. Bytes per second, 0 for who has no part in it.
 class Bench {
  public:
-  Bench(const Options& options, MPI_Comm ranks, const ranks::Group& node, const ranks::Domain& domain)
-      : options_(options), ranks_(ranks), node_(node), in_domain_(domain.group.rank) {
+  /// `socket`: null for real work. On a virtual one MPI carries the number of a message alone.
+  Bench(const Options& options, MPI_Comm ranks, const ranks::Group& node, const ranks::Domain& domain,
+        VirtualSocket* socket)
+      : options_(options),
+        ranks_(ranks),
+        node_(node),
+        in_domain_(domain.group.rank),
+        socket_(socket),
+        asleep_(socket != nullptr || node.size > int(std::thread::hardware_concurrency())) {
     const ranks::Group heads = ranks::part_of(ranks, is_head() ? 0 : 1);
     if (is_head()) {
-      ring_.emplace(heads, options.message_size);
-    } else {
+      ring_.emplace(heads, socket ? int(sizeof(std::uint64_t)) : options.message_size);
+    } else if (!socket) {
       stream_.emplace(StreamKind::kTriad, stream_length(node));
     }
   }
@@ -91,16 +104,57 @@ class Bench {
     return bandwidth;
   }
 
+  /// Seconds of the middle one of some time steps, the same on all ranks: the head sends a message, if it is to, and each
+  /// of the contenders moves its share of `volume`. Collective.
+  double step_time(int contenders, std::uint64_t volume, bool communicate) {
+    ranks::start_together(ranks_, node_);
+    std::vector<double> lengths;
+    for (int i = 0; i <= options_.steps; ++i) {
+      const Nanoseconds begin = monotonic_now();
+      idlewave_step(step_++);
+      if (is_head() && communicate) send_message();
+      if (!is_head() && in_domain_ <= contenders && volume > 0) move(volume / std::uint64_t(contenders));
+      wait_for_all();
+      if (i > 0) lengths.push_back(seconds(monotonic_now() - begin));  // the first one warms up
+    }
+    idlewave_switch(IDLEWAVE_NONE);
+    const auto middle = lengths.begin() + std::ptrdiff_t(lengths.size() / 2);
+    std::ranges::nth_element(lengths, middle);
+    MPI_Bcast(&*middle, 1, MPI_DOUBLE, 0, ranks_);
+    return *middle;
+  }
+
   std::int64_t wrong() const { return ring_ ? ring_->wrong() : 0; }
 
  private:
+  void send_message() {
+    idlewave_switch(IDLEWAVE_COMMUNICATE);
+    if (socket_) socket_->move(std::uint64_t(options_.message_size));
+    ring_->turn();
+  }
+
+  void move(std::uint64_t bytes) {
+    idlewave_switch(IDLEWAVE_COMPUTE);
+    idlewave_traffic(bytes);
+    socket_ ? socket_->move(bytes) : stream_->move(bytes);
+    if (socket_) idlewave_domain_bytes(socket_->bytes_moved());
+  }
+
+  void wait_for_all() {
+    idlewave_switch(IDLEWAVE_WAIT);
+    idlewave_partners(0, nullptr, 0, nullptr, 0, IDLEWAVE_COLLECTIVE);
+    if (!asleep_) return void(MPI_Barrier(ranks_));
+    End all{ranks_};
+    all.come();
+    while (!all.is_here()) support::sleep_until(monotonic_now() + std::chrono::microseconds{50});
+  }
+
   /// For the time of a measurement by the clock of any member.
   double turn_ring(Nanoseconds start) {
-    idlewave_switch(IDLEWAVE_COMMUNICATE);
     std::int64_t turns = 0;
     const Nanoseconds begin = monotonic_now();
     do {
-      ring_->turn();
+      send_message();
       ++turns;
     } while (ring_->any_goes_on(monotonic_now() < start + options_.duration));
     return static_cast<double>(turns) * options_.message_size / seconds(monotonic_now() - begin);
@@ -108,36 +162,32 @@ class Bench {
 
   /// Measured while the ring turns for certain, and gone on with until it has stopped.
   double run_triad(Nanoseconds start, End& end) {
-    idlewave_switch(IDLEWAVE_COMPUTE);
     std::uint64_t moved = 0;
     const Nanoseconds begin = monotonic_now();
     Nanoseconds now = begin;
     for (; now < start + options_.duration; now = monotonic_now()) {
-      move_chunk();
+      move(kChunk);
       moved += kChunk;
     }
-    while (!end.is_here()) move_chunk();
+    while (!end.is_here()) move(kChunk);
     return moved == 0 ? 0 : static_cast<double>(moved) / seconds(now - begin);
-  }
-
-  void move_chunk() {
-    idlewave_traffic(kChunk);
-    stream_->move(kChunk);
   }
 
   const Options& options_;
   MPI_Comm ranks_;
   ranks::Group node_;
   int in_domain_;
+  VirtualSocket* socket_;
+  bool asleep_;
   std::int64_t step_ = 0;
-  std::optional<Ring> ring_;
+  std::optional<ranks::Ring> ring_;
   std::optional<Stream> stream_;
 };
 
 wire::Result<Bench> make_bench(const Options& options, MPI_Comm ranks, const ranks::Group& node,
-                               const ranks::Domain& domain) {
+                               const ranks::Domain& domain, VirtualSocket* socket) {
   try {
-    return Bench{options, ranks, node, domain};
+    return Bench{options, ranks, node, domain, socket};
   } catch (const std::bad_alloc&) {
     return wire::Error{"no memory for the arrays and messages; start fewer ranks or give a smaller --message-size"};
   }
@@ -159,6 +209,31 @@ Point measure_point(Bench& bench, int contenders, int domains, MPI_Comm ranks) {
   return {contenders, sums[0], sums[1], sums[2]};
 }
 
+/// Null for real work. Nothing after a failure, which has been reported. Collective.
+std::optional<std::shared_ptr<VirtualSocket>> take_socket(const Options& options, MPI_Comm ranks,
+                                                          const ranks::Domain& domain) {
+  if (options.kernel == Kernel::kReal) return nullptr;
+  const auto curve = kernels::BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth);
+  auto socket = ranks::share<VirtualSocket>(domain.group, domain.group.size, curve);
+  if (!ranks::all_succeeded(ranks, socket ? wire::ok() : wire::Status{socket.error()})) return std::nullopt;
+  socket->take_seat(domain.group.rank);
+  idlewave_set_domain(domain.id, 1, options.core_bandwidth, options.domain_bandwidth);
+  return std::make_shared<VirtualSocket>(std::move(*socket));
+}
+
+/// Without what it takes to wait for each other, which the model leaves out.
+std::vector<StepTimes> measure_steps(Bench& bench, const Options& options, int contenders) {
+  if (options.steps == 0 || contenders == 0) return {};
+  std::vector<StepTimes> steps;
+  const double waiting = bench.step_time(contenders, 0, false);
+  const auto work = [&](std::uint64_t volume, bool communicate) {
+    return std::max(0.0, bench.step_time(contenders, volume, communicate) - waiting);
+  };
+  for (const std::uint64_t volume : options.step_volumes)
+    steps.push_back({volume, work(volume, false), work(0, true), work(volume, true)});
+  return steps;
+}
+
 wire::Status check(const Bench& bench) {
   if (bench.wrong() == 0) return wire::ok();
   return wire::Error{fmt::format("{} messages came otherwise than they were sent", bench.wrong())};
@@ -173,18 +248,26 @@ Losses losses_of(const std::vector<Point>& points) {
   return losses;
 }
 
-std::optional<std::vector<Point>> measure(const Options& options, MPI_Comm ranks, const ranks::Group& node,
-                                          const ranks::Domain& domain, int domains) {
-  auto bench = make_bench(options, ranks, node, domain);
+std::optional<double> modelled(const StepTimes& step, const Losses& losses) {
+  if (!losses.memory) return std::nullopt;
+  return theory::step_time({step.memory, step.network, std::max(1.0, *losses.memory), std::max(1.0, losses.network)});
+}
+
+std::optional<Measured> measure(const Options& options, MPI_Comm ranks, const ranks::Group& node,
+                                const ranks::Domain& domain, int domains) {
+  const auto socket = take_socket(options, ranks, domain);
+  if (!socket) return std::nullopt;
+  auto bench = make_bench(options, ranks, node, domain, socket->get());
   if (!ranks::all_succeeded(ranks, bench ? wire::ok() : wire::Status{bench.error()})) return std::nullopt;
   const int smallest = smallest_domain(ranks, domain);
   bench->run(smallest - 1, true);  // warms up: pages, connections
-  std::vector<Point> points;
+  Measured measured;
   for (int contenders = 0; contenders < smallest; ++contenders) {
-    points.push_back(measure_point(*bench, contenders, domains, ranks));
+    measured.points.push_back(measure_point(*bench, contenders, domains, ranks));
   }
+  measured.steps = measure_steps(*bench, options, smallest - 1);
   if (!ranks::all_succeeded(ranks, check(*bench))) return std::nullopt;
-  return points;
+  return measured;
 }
 
 }  // namespace idlewave::contention

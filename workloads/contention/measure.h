@@ -29,10 +29,28 @@ struct Losses {
 /// Of points with a last one that has contenders.
 Losses losses_of(const std::vector<Point>& points);
 
-/// One for each number of contenders, from none to all of the smallest domain but the one that communicates; the same
-/// on all ranks. `domains`: how many there are on all nodes. Nothing after a failure, which has been reported: no
+/// Seconds of a time step in which all contenders of a domain move `volume` together and its rank of the ring sends a
+/// message, and then all wait for each other; langguth-2018, Table II.
+struct StepTimes {
+  std::uint64_t volume = 0;
+  double memory = 0;   ///< T_M: without the message.
+  double network = 0;  ///< T_N: without the triad.
+  double both = 0;     ///< T_tot
+};
+
+/// T_tot by section IV. A loss below 1, which is the noise of a measurement, counts as none. Nothing where memory's is not
+/// known.
+std::optional<double> modelled(const StepTimes& step, const Losses& losses);
+
+struct Measured {
+  std::vector<Point> points;
+  std::vector<StepTimes> steps;  ///< Without contenders none.
+};
+
+/// Points: one for each number of contenders, from none to all of the smallest domain but the one that communicates; the
+/// same on all ranks. `domains`: how many there are on all nodes. Nothing after a failure, which has been reported: no
 /// memory, or a message that came otherwise than it was sent. Collective.
-std::optional<std::vector<Point>> measure(const Options& options, MPI_Comm ranks, const ranks::Group& node,
-                                          const ranks::Domain& domain, int domains);
+std::optional<Measured> measure(const Options& options, MPI_Comm ranks, const ranks::Group& node,
+                                const ranks::Domain& domain, int domains);
 
 }  // namespace idlewave::contention

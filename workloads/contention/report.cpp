@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "probe/words/quantity.h"
 #include "workloads/support/json.h"
 
@@ -27,9 +29,41 @@ std::string losses_in_words(const std::vector<Point>& points) {
   return fmt::format("loss ratios L_N {:.2f}, L_M {:.2f}\n", losses.network, *losses.memory);
 }
 
+std::string time_in_words(double seconds) {
+  return words::format_duration(wire::Nanoseconds{static_cast<std::int64_t>(seconds * 1e9)});
+}
+
+/// Table II of the paper, with what was measured beside what is modelled.
+std::string step_table(const std::vector<StepTimes>& steps, const Losses& losses) {
+  if (steps.empty()) return "";
+  std::string text = fmt::format("a time step: {:>7}{:>11}{:>11}{:>14}{:>11}{:>21}\n", "volume", "T_M", "T_N",
+                                 "both at once", "model", "without contention");
+  for (const StepTimes& step : steps) {
+    const auto model = modelled(step, losses);
+    text += fmt::format("{:>20}{:>11}{:>11}{:>14}{:>11}{:>21}\n", words::format_bytes(step.volume),
+                        time_in_words(step.memory), time_in_words(step.network), time_in_words(step.both),
+                        model ? time_in_words(*model) : "-", time_in_words(std::max(step.memory, step.network)));
+  }
+  return text;
+}
+
+Json steps_json(const std::vector<StepTimes>& steps, const Losses& losses) {
+  Json list = Json::array();
+  for (const StepTimes& step : steps) {
+    const auto model = modelled(step, losses);
+    list.push_back({{"volume", step.volume},
+                    {"memory_s", step.memory},
+                    {"network_s", step.network},
+                    {"both_s", step.both},
+                    {"model_s", model ? Json(*model) : Json()}});
+  }
+  return list;
+}
+
 }  // namespace
 
-std::string table(const std::vector<Point>& points, int domains) {
+std::string table(const Measured& measured, int domains) {
+  const std::vector<Point>& points = measured.points;
   std::string text = domains == 1 ? "one memory domain, whose rank of the ring sends to itself\n"
                                   : fmt::format("{} memory domains; bandwidths are of one, in the mean\n", domains);
   text += fmt::format("{:>10}{:>14}{:>14}{:>30}\n", "contenders", "MPI", "memory", "memory, without communication");
@@ -37,10 +71,11 @@ std::string table(const std::vector<Point>& points, int domains) {
     text += fmt::format("{:>10}{:>14}{:>14}{:>30}\n", point.contenders, words::format_bandwidth(point.communication),
                         memory_in_words(point.memory), memory_in_words(point.memory_alone));
   }
-  return text + losses_in_words(points);
+  return text + losses_in_words(points) + step_table(measured.steps, losses_of(points));
 }
 
-std::string json(const Options& options, const std::vector<Point>& points, int domains) {
+std::string json(const Options& options, const Measured& measured, int domains) {
+  const std::vector<Point>& points = measured.points;
   Json list = Json::array();
   for (const Point& point : points) {
     list.push_back({{"contenders", point.contenders},
@@ -51,9 +86,11 @@ std::string json(const Options& options, const std::vector<Point>& points, int d
   const Losses losses = losses_of(points);
   return Json{{"domains", domains},
               {"message_size", options.message_size},
+              {"kernel", options.kernel == Kernel::kVirtual ? "virtual" : "real"},
               {"points", list},
               {"loss_network", has_contenders(points) ? Json(losses.network) : Json()},
-              {"loss_memory", has_contenders(points) && losses.memory ? Json(*losses.memory) : Json()}}
+              {"loss_memory", has_contenders(points) && losses.memory ? Json(*losses.memory) : Json()},
+              {"steps", steps_json(measured.steps, losses)}}
       .text();
 }
 

@@ -1,8 +1,8 @@
-#include "workloads/contention/ring.h"
+#include "workloads/ranks/ring.h"
 
 #include <cstring>
 
-namespace idlewave::contention {
+namespace idlewave::ranks {
 namespace {
 
 /// What a member sends: the number of the round, and then numbers of its own.
@@ -16,19 +16,34 @@ std::vector<std::uint64_t> message_of(int rank, int bytes) {
 
 }  // namespace
 
-Ring::Ring(const ranks::Group& members, int message_size)
+Ring::Ring(const Group& members, int most)
     : members_(members),
-      bytes_(message_size),
+      most_(most),
       next_((members.rank + 1) % members.size),
       before_((members.rank + members.size - 1) % members.size),
-      sent_(message_of(members.rank, message_size)),
+      sent_(message_of(members.rank, most)),
       received_(sent_.size()) {}
 
 void Ring::turn() {
+  bytes_ = most_;
   sent_[0] = ++round_;
   MPI_Sendrecv(sent_.data(), bytes_, MPI_BYTE, next_, 0, received_.data(), bytes_, MPI_BYTE, before_, 0, members_.ranks,
                MPI_STATUS_IGNORE);
-  wrong_ += received_[0] != round_;
+  look_at_number();
+}
+
+void Ring::post(int bytes) {
+  bytes_ = bytes;
+  sent_[0] = ++round_;
+  MPI_Irecv(received_.data(), bytes_, MPI_BYTE, before_, 0, members_.ranks, &requests_[0]);
+  MPI_Isend(sent_.data(), bytes_, MPI_BYTE, next_, 0, members_.ranks, &requests_[1]);
+}
+
+bool Ring::is_done() {
+  int done = 0;
+  MPI_Testall(int(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+  if (done) look_at_number();
+  return done != 0;
 }
 
 bool Ring::any_goes_on(bool own) const {
@@ -44,4 +59,4 @@ std::int64_t Ring::wrong() const {
   return wrong_ + (std::memcmp(received_.data(), expected.data(), static_cast<std::size_t>(bytes_)) != 0);
 }
 
-}  // namespace idlewave::contention
+}  // namespace idlewave::ranks

@@ -1,4 +1,4 @@
-#include "monitor/theory/shared_memory.h"
+#include "workloads/theory/shared_memory.h"
 #include "tests/any_seed.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "monitor/theory/shared_memory.h"
+#include "workloads/theory/shared_memory.h"
 
 #include <algorithm>
 
