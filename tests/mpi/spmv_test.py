@@ -64,6 +64,15 @@ class Products(OfSpmv):
         for mpi in self.mpis:
             self.check(self.measure(mpi, 2, "--threads", "2", "--phonons", "2"), 2)
 
+    def test_a_thread_that_is_reserved_is_held_against_masteronly(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one core")
+        for mpi in self.mpis:
+            vector, reserved = self.measure(mpi, 2, "--threads", "2", "--phonons", "2", "--modes", "vector,reserved")["runs"]
+            self.assertEqual((reserved["mode"], reserved["wrong"], vector["ratio"]), ("reserved", 0, None))
+            self.assertAlmostEqual(reserved["ratio"], vector["product_s"] / reserved["product_s"])
+            self.assertTrue(0.5 <= reserved["theory_ratio"] <= 1.5)
+
     def test_numbers_of_processes_come_one_after_another(self):
         for mpi in self.mpis:
             found = self.measure(mpi, 4, "--processes", "1,4,2", "--phonons", "1")

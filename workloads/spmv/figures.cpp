@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workloads/theory/hybrid.h"
 #include "workloads/theory/spmv.h"
 
 namespace idlewave::spmv {
@@ -31,13 +32,14 @@ std::vector<Part> parts_of(Mode mode) {
   switch (mode) {
     case Mode::kVector: return {Part::kGather, Part::kCommunication, Part::kWhole};
     case Mode::kOverlap: return {Part::kGather, Part::kLocal, Part::kCommunication, Part::kNonlocal};
-    case Mode::kTask: break;
+    case Mode::kTask:
+    case Mode::kReserved: break;
   }
   return {Part::kParallelRegion, Part::kNonlocal};
 }
 
 std::vector<Part> parts_inside(Mode mode) {
-  if (mode != Mode::kTask) return {};
+  if (!has_communicating_thread(mode)) return {};
   return {Part::kGather, Part::kCommunication, Part::kLocal};
 }
 
@@ -71,6 +73,20 @@ std::optional<double> kappa_limit(const Run& run) {
   const double kappa = kappa_of(*run.triad_bandwidth, compute_performance(run), nonzeros_per_row(run));
   if (kappa < 0) return std::nullopt;
   return kappa;
+}
+
+std::optional<Ratio> ratio_of(const Run& run, const std::vector<Run>& runs, int threads) {
+  const auto vector = std::ranges::find_if(
+      runs, [&](const Run& other) { return other.mode == Mode::kVector && other.ranks.size() == run.ranks.size(); });
+  if (run.mode != Mode::kReserved || vector == runs.end()) return std::nullopt;
+  double communication = 0, overlap = 0, all = 0;
+  for (const RankFigures& rank : vector->ranks) {
+    communication += rank.part(Part::kCommunication);
+    if (rank.nonzeros > 0) overlap += rank.part(Part::kWhole) * double(rank.local) / double(rank.nonzeros);
+    all += rank.product;
+  }
+  return Ratio{product_time(*vector) / product_time(run),
+               theory::funneled_reserved_ratio({communication / all, overlap / all}, threads, 1)};
 }
 
 double percentile(std::vector<double> values, double percent) {

@@ -33,6 +33,7 @@ struct RankFigures {
   double product = 0;
   std::int64_t rows = 0;
   std::int64_t nonzeros = 0;
+  std::int64_t local = 0;     ///< Of them with own elements.
   std::int64_t received = 0;  ///< Bytes of others' elements in a product.
   std::int64_t sources = 0;   ///< From so many ranks.
   std::int64_t wrong = 0;     ///< Elements of the results that were looked at and were not what they should be.
@@ -67,6 +68,14 @@ double code_balance(const Run& run);
 /// loaded again, if the memory was the limit and at most otherwise. Nothing if the triad was not measured, or was slower:
 /// then the product came from caches.
 std::optional<double> kappa_limit(const Run& run);
+
+/// How many times as fast as masteronly, which is kVector, a product with a reserved thread is, and should be by
+/// rabenseifner-2007; nothing of another mode, and where masteronly was not measured on as many processes.
+struct Ratio {
+  double measured = 0;
+  double theory = 0;
+};
+std::optional<Ratio> ratio_of(const Run& run, const std::vector<Run>& runs, int threads);
 
 /// Over all processes, by linear interpolation between them.
 double percentile(std::vector<double> values, double percent);

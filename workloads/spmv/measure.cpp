@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <idlewave/probe.h>
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 
@@ -46,6 +47,9 @@ class Products {
     }
     own_.rows = rows.count();
     own_.nonzeros = static_cast<std::int64_t>(rows.entries.size());
+    own_.local = std::ranges::count_if(rows.entries, [&](const sparse::Entry& entry) {
+      return entry.column >= rows.first && entry.column < rows.end();
+    });
     own_.received = static_cast<std::int64_t>(halo.columns.size() * sizeof(double));
     own_.sources = static_cast<std::int64_t>(halo.sources.size());
   }

@@ -28,10 +28,11 @@ constexpr const char* kAbout =
     "bandwidth "
     "would allow. Start it with mpirun.\nPaper: SFHW11 = Schubert, Fehske, Hager, Wellein: Hybrid-parallel sparse "
     "matrix-vector multiplication with explicit communication overlap on\ncurrent multicore-based systems, 2011, "
-    "sections 3 and 4, Figs. 5 to 9.";
+    "sections 3 and 4, Figs. 5 to 9. R07 = Rabenseifner: Hybrid parallel programming (lecture, 2007), slides on the "
+    "performance ratio.";
 
-constexpr std::array<std::pair<std::string_view, Mode>, 3> kModes{
-    {{"vector", Mode::kVector}, {"overlap", Mode::kOverlap}, {"task", Mode::kTask}}};
+constexpr std::array<std::pair<std::string_view, Mode>, 4> kModes{
+    {{"vector", Mode::kVector}, {"overlap", Mode::kOverlap}, {"task", Mode::kTask}, {"reserved", Mode::kReserved}}};
 constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{
     {{"HMeP", Kind::kHmep}, {"HMEp", Kind::kHmEp}, {"poisson", Kind::kPoisson}, {"banded", Kind::kBanded}}};
 constexpr std::string_view kFile = "file:";
@@ -53,7 +54,7 @@ Result<std::vector<Mode>> parse_modes(std::string_view text) {
   std::vector<Mode> modes;
   for (const std::string_view name : words::split(text, ',')) {
     const auto found = std::ranges::find(kModes, words::trimmed(name), [](const auto& each) { return each.first; });
-    if (found == kModes.end()) return Error{fmt::format("\"{}\" is not one of vector, overlap, task", name)};
+    if (found == kModes.end()) return Error{fmt::format("\"{}\" is not one of vector, overlap, task, reserved", name)};
     modes.push_back(found->second);
   }
   return modes;
@@ -101,7 +102,10 @@ void add_program(CommandLine& app, Options& o) {
   add(app, "--modes", o.modes, parse_modes,
       "vector: communication, then the product. overlap: nonblocking communication beside the local part of the "
       "product. "
-      "task: beside it a thread that only communicates (SFHW11 sec. 3.3 to 3.5, Fig. 5). [vector,overlap,task]")
+      "task: beside it a thread that only communicates (SFHW11 sec. 3.3 to 3.5, Fig. 5). reserved: one of --threads is "
+      "that thread while the others multiply the local part, and multiplies with them afterwards; beside vector, which "
+      "is "
+      "masteronly, it is held against theory (R07, matrix-vector multiply). [vector,overlap,task]")
       .type_name("NAME,...");
   add(app, "--threads", o.threads, whole<int, 1, 1024>,
       "OpenMP threads of a process that compute; mode task has one more. [1]")
@@ -160,6 +164,10 @@ Status check_ranges(const Options& o, int ranks) {
   if (const int most = *std::ranges::max_element(o.processes); most > ranks)
     return Error{fmt::format("--processes: {} are asked for, and the job has {}; start it with mpirun -n {}", most,
                              ranks, most)};
+  if (std::ranges::count(o.modes, Mode::kReserved) > 0 && o.threads < 2)
+    return Error{
+        "--modes: reserved takes the thread that communicates from --threads, and nobody is left to work; "
+        "--threads 2 has one, and --modes task adds one"};
   if (o.kernel == Kernel::kVirtual && o.threads > 1)
     return Error{"--threads: a process is one member of a virtual socket; give 1, or --kernel real"};
   return wire::ok();

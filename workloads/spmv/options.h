@@ -18,7 +18,10 @@ enum class Mode {
   kVector,   ///< Communication, then the product.
   kOverlap,  ///< Nonblocking communication beside the local part, then the nonlocal part.
   kTask,     ///< The same, with a thread that only communicates.
+  /// The same, with one of the threads reserved for it: rabenseifner-2007, "funneled & reserved"; kVector is masteronly.
+  kReserved,
 };
+constexpr bool has_communicating_thread(Mode mode) { return mode == Mode::kTask || mode == Mode::kReserved; }
 std::string_view name_of(Mode mode);
 
 enum class Kind { kHmep, kHmEp, kPoisson, kBanded, kFile };

@@ -57,12 +57,12 @@ Product::Phases::Phases()
       nonlocal(idlewave_define_phase("nonlocal", IDLEWAVE_COMPUTE)),
       parallel_region(idlewave_define_phase("parallel region", IDLEWAVE_COMPUTE)) {}
 
-void Product::Progress::begin(int threads) {
-  gather.expect(threads);
+void Product::Progress::begin(int workers, int all) {
+  gather.expect(workers);
   communication.expect(1);
-  local.expect(threads);
-  nonlocal.expect(threads);
-  local_times.assign(static_cast<std::size_t>(threads), {});
+  local.expect(workers);
+  nonlocal.expect(all);
+  local_times.assign(static_cast<std::size_t>(workers), {});
 }
 
 Product::Product(Mode mode, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner,
@@ -70,8 +70,10 @@ Product::Product(Mode mode, const sparse::Rows& rows, const sparse::Halo& halo, 
     : mode_(mode),
       manner_(manner),
       exchange_(exchange),
+      reserved_(mode == Mode::kReserved ? 1 : 0),
+      workers_(manner.threads - reserved_),
       rows_(static_cast<std::size_t>(rows.count())),
-      first_(mode == Mode::kVector ? sparse::whole(rows, halo) : sparse::local_part(rows), manner.threads),
+      first_(mode == Mode::kVector ? sparse::whole(rows, halo) : sparse::local_part(rows), workers_),
       nonlocal_(mode == Mode::kVector ? sparse::Crs{} : sparse::nonlocal_part(rows, halo), manner.threads) {}
 
 void Product::run(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times) {
@@ -79,7 +81,8 @@ void Product::run(std::vector<double>& x, std::vector<double>& y, std::array<dou
   switch (mode_) {
     case Mode::kVector: run_vector(x, y, times); break;
     case Mode::kOverlap: run_overlap(x, y, times); break;
-    case Mode::kTask: run_task(x, y, times); break;
+    case Mode::kTask:
+    case Mode::kReserved: run_task(x, y, times); break;
   }
   if (manner_.socket) idlewave_domain_bytes(manner_.socket->bytes_moved());
   idlewave_switch(IDLEWAVE_NONE);
@@ -117,9 +120,9 @@ void Product::run_overlap(std::vector<double>& x, std::vector<double>& y, std::a
 
 /// Thread 0, which called MPI_Init_thread, is the one that communicates.
 void Product::with_team(const std::function<void()>& products) {
-  if (mode_ != Mode::kTask) return products();
+  if (!has_communicating_thread(mode_)) return products();
   orders_ = 0;
-#pragma omp parallel num_threads(manner_.threads + 1)
+#pragma omp parallel num_threads(workers_ + 1)
   {
     const int thread = omp_get_thread_num();
     if (thread == 0) {
@@ -150,7 +153,8 @@ void Product::run_task(std::vector<double>& x, std::vector<double>& y, std::arra
   Stopwatch watch(times);
   exchange_.post_receives(halo_in(x));
   idlewave_switch(phases_.gather);
-  progress_.begin(manner_.threads);
+  progress_.begin(workers_, manner_.threads);
+  idlewave_threads(workers_);
   order({true, x.data(), y.data()});
   progress_.gather.await();
   watch.lap(Part::kGather);
@@ -166,13 +170,18 @@ void Product::run_task(std::vector<double>& x, std::vector<double>& y, std::arra
   watch.add(Part::kParallelRegion, begin, all_local);
   idlewave_switch(phases_.nonlocal);
   idlewave_traffic(traffic_of_nonlocal());
+  idlewave_threads(manner_.threads);
+  if (reserved_) {
+    multiply_nonlocal(0);
+    progress_.nonlocal.done();
+  }
   progress_.nonlocal.await();
   watch.add(Part::kNonlocal, all_local, monotonic_now());
 }
 
 void Product::work_in_task(int worker) {
   const auto own = static_cast<std::size_t>(worker);
-  const sparse::Range range = sparse::share_of(exchange_.to_gather(), worker, manner_.threads);
+  const sparse::Range range = sparse::share_of(exchange_.to_gather(), worker, workers_);
   exchange_.gather(task_.x, range.begin, range.end);
   progress_.gather.done();
   if (manner_.socket) wake_up_in_time();
@@ -183,9 +192,13 @@ void Product::work_in_task(int worker) {
   progress_.local.done();
   progress_.communication.await();
   progress_.local.await();
-  multiply_and_add(nonlocal_.crs, nonlocal_.ranges[own], task_.x + rows_, task_.y);
+  multiply_nonlocal(worker + reserved_);
   if (manner_.socket) manner_.socket->move(traffic_of_nonlocal());
   progress_.nonlocal.done();
+}
+
+void Product::multiply_nonlocal(int thread) {
+  multiply_and_add(nonlocal_.crs, nonlocal_.ranges[std::size_t(thread)], task_.x + rows_, task_.y);
 }
 
 void Product::gather(const std::vector<double>& x) {

@@ -63,7 +63,7 @@ class Product {
   };
   /// Where the threads of mode task stand in a product.
   struct Progress {
-    void begin(int threads);
+    void begin(int workers, int all);  ///< All multiply the nonlocal part.
     Milestone gather, communication, local, nonlocal;
     std::vector<wire::Nanoseconds> local_times;  ///< Of each thread; read when all are through.
   };
@@ -84,6 +84,7 @@ class Product {
   void order(const Task& task);
   void serve(int worker);
   void work_in_task(int worker);
+  void multiply_nonlocal(int thread);
   void wait_beside();
 
   double* halo_in(std::vector<double>& x) const { return x.data() + rows_; }
@@ -95,6 +96,8 @@ class Product {
   Manner manner_;
   distributed::Exchange& exchange_;
   Phases phases_;
+  int reserved_;  ///< Of the threads that compute, while messages are under way: 0 or 1.
+  int workers_;   ///< The others.
   std::size_t rows_;
   SharedCrs first_;     ///< Whole or local.
   SharedCrs nonlocal_;  ///< Empty in mode vector.

@@ -28,6 +28,7 @@ std::string_view about(Mode mode) {
   switch (mode) {
     case Mode::kVector: return "vector mode without overlap";
     case Mode::kOverlap: return "vector mode with naive overlap";
+    case Mode::kReserved: return "task mode with a thread reserved for communication";
     case Mode::kTask: break;
   }
   return "task mode with a communicating thread";
@@ -46,7 +47,7 @@ std::vector<Part> all_parts(Mode mode) {
 }
 
 std::string label_of(Mode mode, Part part) {
-  const bool inside = mode == Mode::kTask && part != Part::kParallelRegion && part != Part::kNonlocal;
+  const bool inside = has_communicating_thread(mode) && part != Part::kParallelRegion && part != Part::kNonlocal;
   return fmt::format("{}{}", inside ? "  in it: " : "", name_of(part));
 }
 
@@ -117,6 +118,17 @@ std::string overview(const std::vector<Run>& runs) {
   return text;
 }
 
+/// rabenseifner-2007, slide "Performance ratio (theory)".
+std::string ratios(const Options& options, const std::vector<Run>& runs) {
+  std::string text;
+  for (const Run& run : runs)
+    if (const auto ratio = ratio_of(run, runs, options.threads))
+      text += fmt::format(
+          "\n{} processes: one of {} threads reserved is {:.2f} times as fast as masteronly; theory {:.2f}\n",
+          run.ranks.size(), options.threads, ratio->measured, ratio->theory);
+  return text;
+}
+
 std::string right_or_wrong(const std::vector<Run>& runs) {
   for (const Run& run : runs)
     if (wrong_in(run) > 0) return "";
@@ -144,7 +156,8 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json to_json(const Run& run, Kernel kernel) {
+Json to_json(const Run& run, const std::vector<Run>& runs, const Options& options) {
+  const auto ratio = ratio_of(run, runs, options.threads);
   Json ranks = Json::array();
   for (const RankFigures& rank : run.ranks) ranks.push_back(to_json(rank, run.mode));
   Json cost;
@@ -158,13 +171,15 @@ Json to_json(const Run& run, Kernel kernel) {
           {"processes", static_cast<std::uint64_t>(run.ranks.size())},
           {"product_s", product_time(run)},
           {"flop_per_s", performance(run)},
-          {"compute_flop_per_s", kernel == Kernel::kReal ? Json(compute_performance(run)) : Json()},
+          {"compute_flop_per_s", options.kernel == Kernel::kReal ? Json(compute_performance(run)) : Json()},
           {"code_balance_bytes_per_flop", code_balance(run)},
           {"triad_bandwidth", or_null(run.triad_bandwidth)},
           {"kappa_limit", or_null(kappa_limit(run))},
           {"form", run.form},
           {"symmetry_error", or_null(run.symmetry_error)},
           {"wrong", wrong_in(run)},
+          {"ratio", ratio ? Json(ratio->measured) : Json()},
+          {"theory_ratio", ratio ? Json(ratio->theory) : Json()},
           {"cost_s", cost},
           {"ranks", ranks}};
 }
@@ -181,12 +196,12 @@ std::string tables(const Options& options, const std::vector<Run>& runs) {
       options.threads == 1 ? "" : "s");
   for (const Run& run : runs) text += section(options, run);
   if (runs.size() > 1) text += overview(runs);
-  return text + right_or_wrong(runs);
+  return text + ratios(options, runs) + right_or_wrong(runs);
 }
 
 std::string json(const Options& options, const std::vector<Run>& runs) {
   Json list = Json::array();
-  for (const Run& run : runs) list.push_back(to_json(run, options.kernel));
+  for (const Run& run : runs) list.push_back(to_json(run, runs, options));
   return Json{{"matrix", name_of_matrix(options)},
               {"rows", rows_of(runs.front())},
               {"nonzeros", nonzeros_of(runs.front())},

@@ -34,6 +34,24 @@ TEST(Figures, AreThoseOfTheSlowestProcessAndOfAllNonzeros) {
   EXPECT_NEAR(compute_performance(run), 2.25e9, 1);
 }
 
+TEST(Figures, HoldAReservedThreadAgainstMasteronly) {
+  std::vector<spmv::Run> runs{two_processes(Mode::kVector), two_processes(Mode::kReserved)};
+  for (RankFigures& rank : runs[0].ranks) {
+    rank.local = rank.nonzeros / 2;
+    rank.seconds[std::size_t(Part::kWhole)] = rank.product * 0.6;
+    rank.seconds[std::size_t(Part::kCommunication)] = rank.product * 0.4;
+  }
+  runs[1].ranks[0].product = runs[1].ranks[1].product = 0.048;
+  EXPECT_FALSE(ratio_of(runs[0], runs, 8));
+  EXPECT_FALSE(ratio_of(runs[1], {runs[1]}, 8));
+  const auto ratio = ratio_of(runs[1], runs, 8);
+  ASSERT_TRUE(ratio);
+  EXPECT_NEAR(ratio->measured, 0.06 / 0.048, 1e-12);
+  EXPECT_NEAR(ratio->theory, 1 / (0.3 + std::max(0.4, 0.3 * 8 / 7)), 1e-12);
+  runs[0].ranks.pop_back();
+  EXPECT_FALSE(ratio_of(runs[1], runs, 8)) << "on another number of processes";
+}
+
 TEST(Figures, TellKappaOfThePaper) {
   auto run = two_processes(Mode::kVector);
   EXPECT_FALSE(kappa_limit(run));  // nothing was measured

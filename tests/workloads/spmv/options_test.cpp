@@ -44,7 +44,8 @@ TEST(SpmvOptions, RefuseWhatCannotBeAndSayWhatCould) {
   const std::vector<std::pair<std::vector<const char*>, std::string>> refused{
       {{"--matrix", "hmep"}, "not one of HMeP, HMEp, poisson, banded, file:PATH"},
       {{"--matrix", "file:"}, "not one of HMeP"},
-      {{"--modes", "vector,tasks"}, "\"tasks\" is not one of vector, overlap, task"},
+      {{"--modes", "vector,tasks"}, "\"tasks\" is not one of vector, overlap, task, reserved"},
+      {{"--modes", "reserved"}, "nobody is left to work; --threads 2 has one"},
       {{"--modes", ""}, "is not one of vector, overlap, task"},
       {{"--processes", "1,5"}, "5 are asked for, and the job has 4"},
       {{"--processes", "0"}, "from 1 to"},
