@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+namespace idlewave::internode {
+
+/// What `--help` or `--version` prints.
+struct Text {
+  std::string text;
+};
+
+}  // namespace idlewave::internode
