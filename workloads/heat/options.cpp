@@ -1,0 +1,89 @@
+#include "workloads/heat/options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "probe/words/text.h"
+#include "probe/words/whole.h"
+#include "workloads/ranks/flags.h"
+
+namespace idlewave::heat {
+namespace {
+
+using arguments::CommandLine;
+using ranks::whole;
+using wire::Error;
+using wire::Result;
+using wire::Status;
+
+constexpr const char* kAbout =
+    "iw-heat: heat in a square plate on processes with threads, whose rows come from other processes by messages, or "
+    "page by page out of a memory\nthat all of them share. What does a step take, and how much of it is communication, "
+    "over the size of the plate? Start it with mpirun. --threads 1\nis pure MPI, more are hybrid (masteronly), one "
+    "process alone with threads is OpenMP only. Paper: R07 = Rabenseifner: Hybrid parallel programming "
+    "(lecture,\n2007), "
+    "slides on OpenMP on distributed shared memory, its consistency protocol, and the heat example.";
+
+constexpr std::array<std::string_view, 2> kNames{"messages", "pages"};
+constexpr int kMostPoints = 100'000;
+
+Result<std::vector<Square>> parse_sizes(std::string_view text) {
+  std::vector<Square> squares;
+  for (const std::string_view word : words::split(text, ',')) {
+    const auto points = words::parse_whole(word, 1, kMostPoints);
+    if (!points) return points.error();
+    squares.push_back({*points});
+  }
+  return squares;
+}
+
+Result<std::vector<Memory>> parse_memories(std::string_view text) {
+  std::vector<Memory> memories;
+  for (const std::string_view word : words::split(text, ',')) {
+    const std::string_view name = words::trimmed(word);
+    if (name != kNames[0] && name != kNames[1]) return Error{fmt::format("\"{}\" is not one of messages, pages", word)};
+    memories.push_back(name == kNames[0] ? Memory::kMessages : Memory::kPages);
+  }
+  return memories;
+}
+
+Status check(const Options& o, int ranks) {
+  for (const Square& square : o.squares)
+    if (square.points < ranks)
+      return Error{fmt::format("--sizes: {} rows are fewer than the {} ranks of the job", square.points, ranks)};
+  return wire::ok();
+}
+
+}  // namespace
+
+std::string_view name_of(Memory memory) { return kNames[std::size_t(memory)]; }
+
+Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
+  Options o;
+  CommandLine app{kAbout, "iw-heat"};
+  app.wrap_help();
+  app.add_version("iw-heat " IDLEWAVE_VERSION);
+  ranks::add(app, "--sizes", o.squares, parse_sizes,
+             "Points along each side of the plate (R07, heat example). [20,80,250,1000]")
+      .type_name("N,...");
+  ranks::add(
+      app, "--memory", o.memories, parse_memories,
+      "messages: a process sends its outer rows to its neighbours. pages: all of the plate is shared, what others "
+      "have changed is fetched by pages of 4 KiB after a barrier, by MPI's one-sided transfers (R07, consistency "
+      "protocol). [messages,pages]")
+      .type_name("NAME,...");
+  ranks::add(app, "--threads", o.threads, whole<int, 1, 1024>, "OpenMP threads of each process. [1]").type_name("N");
+  ranks::add(app, "--steps", o.steps, whole<std::int64_t, 1, 1'000'000'000>, "Of each size with each memory. [100]")
+      .type_name("N");
+  app.add_flag("--json", o.json, "Print one JSON object instead of a table.");
+  if (const auto ending = app.parse(argc, argv)) {
+    if (ending->refused) return ranks::refusal(*ending, "iw-heat");
+    return std::variant<Options, Text>{Text{ending->text}};
+  }
+  const Status checked = check(o, ranks);
+  if (!checked) return checked.error();
+  return std::variant<Options, Text>{std::move(o)};
+}
+
+}  // namespace idlewave::heat
