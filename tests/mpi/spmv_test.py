@@ -91,6 +91,21 @@ class Products(OfSpmv):
                 seconds = (12 * rank["nonzeros"] + 24 * rank["rows"]) / 20e6
                 self.assertGreaterEqual(rank["parts_s"]["product"], seconds)
 
+    def test_threads_of_a_virtual_process_share_its_socket(self):
+        """Two of them move as fast as their socket lets them, and the one that communicates takes what its messages do."""
+        for mpi in self.mpis:
+            vector, reserved = self.measure(mpi, 2, "--kernel", "virtual", "--threads", "2", "--ranks-per-domain", "1", "--core-bandwidth",
+                                            "20MB/s", "--domain-bandwidth", "30MB/s", "--message-bandwidth", "1MB/s", "--phonons", "2",
+                                            "--modes", "vector,reserved")["runs"]
+            sent = [rank["received_bytes"] / 1e6 for rank in reversed(vector["ranks"])]
+            for rank, seconds in zip(vector["ranks"], sent):
+                self.assertGreaterEqual(rank["parts_s"]["product"], (12 * rank["nonzeros"] + 24 * rank["rows"]) / 30e6 * 0.999)
+                self.assertGreaterEqual(rank["parts_s"]["communication"], seconds)
+            for rank, seconds in zip(reserved["ranks"], sent):
+                self.assertGreaterEqual(rank["parts_s"]["local"], 24 * rank["rows"] / 20e6)
+                self.assertGreaterEqual(rank["parts_s"]["parallel_region"], seconds)
+            self.assertEqual((vector["wrong"], reserved["wrong"]), (0, 0))
+
     def test_contributions_make_up_the_product(self):
         parts = {"vector": ["gather", "communication", "product"], "overlap": ["gather", "local", "communication", "nonlocal"],
                  "task": ["parallel_region", "nonlocal"]}

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 
 #include "workloads/distributed/seat.h"
 #include "workloads/distributed/threads.h"
@@ -20,7 +19,6 @@ namespace {
 
 using distributed::check_cores;
 using distributed::check_openmp;
-using kernels::VirtualSocket;
 using ranks::kBadInput;
 using ranks::kFailed;
 using ranks::kSuccess;
@@ -50,12 +48,12 @@ Status check_place(const Options& options) {
   return wire::ok();
 }
 
-/// Null for real work, which the agent finds by itself. Nothing after a failure, which has been reported. Collective.
-std::optional<std::shared_ptr<VirtualSocket>> take_place(const Options& options, const ranks::Group& world,
-                                                         const ranks::Group& node) {
-  if (options.kernel == Kernel::kReal) return nullptr;
-  return distributed::take_seat({options.ranks_per_domain, options.core_bandwidth, options.domain_bandwidth}, world,
-                                node);
+/// None for real work, which the agent finds by itself. Nothing after a failure, which has been reported. Collective.
+std::optional<distributed::Seats> take_place(const Options& options, const ranks::Group& world,
+                                             const ranks::Group& node) {
+  if (options.kernel == Kernel::kReal) return distributed::Seats{};
+  return distributed::take_seats({options.ranks_per_domain, options.core_bandwidth, options.domain_bandwidth},
+                                 options.threads, world, node);
 }
 
 /// Whether all ranks, also those that had no part in it, come here with success. Those that wait leave their cores to
@@ -70,14 +68,16 @@ bool all_have(bool success, MPI_Comm ranks) {
 }
 
 /// The runs of each number of processes. Nothing after a failure, which has been reported. Collective.
-std::optional<std::vector<Run>> measure_all(const Options& options, const ranks::Group& world, VirtualSocket* socket) {
+std::optional<std::vector<Run>> measure_all(const Options& options, const ranks::Group& world,
+                                            const distributed::Seats& seats) {
   std::vector<Run> all;
   std::int64_t step = 0;
   for (std::size_t i = 0; i < options.processes.size(); ++i) {
     const bool takes_part = world.rank < options.processes[i];
     const ranks::Group part = ranks::part_of(world.ranks, takes_part ? 0 : 1);
     std::optional<std::vector<Run>> runs;
-    if (takes_part) runs = measure({options, part, ranks::node_of(part.ranks), socket, int(i), step});
+    if (takes_part)
+      runs = measure({options, part, ranks::node_of(part.ranks), seats.empty() ? nullptr : &seats, int(i), step});
     if (!all_have(!takes_part || runs, world.ranks)) return std::nullopt;
     if (runs) all.insert(all.end(), runs->begin(), runs->end());
   }
@@ -103,9 +103,9 @@ int run_spmv(const Options& options, const ranks::Group& world) {
   distributed::take_threads_as_asked();
   const ranks::Group node = ranks::node_of(world.ranks);
   idlewave_start(world.rank, world.size);
-  const auto socket = take_place(options, world, node);
-  if (!socket) return kFailed;
-  const auto runs = measure_all(options, world, socket->get());
+  const auto seats = take_place(options, world, node);
+  if (!seats) return kFailed;
+  const auto runs = measure_all(options, world, *seats);
   idlewave_stop();
   if (!runs) return kBadInput;
   const Status right = world.rank == 0 ? check_results(*runs) : wire::ok();

@@ -33,7 +33,9 @@ bool sleeps(Mode mode, const Bench& bench) {
   return options.kernel == Kernel::kVirtual || bench.node.size * threads > int(std::thread::hardware_concurrency());
 }
 
-Manner manner_of(Mode mode, const Bench& bench) { return {bench.options.threads, sleeps(mode, bench), bench.socket}; }
+Manner manner_of(Mode mode, const Bench& bench) {
+  return {bench.options.threads, sleeps(mode, bench), bench.seats, bench.options.message_bandwidth};
+}
 
 /// The products of one mode on one rank, with both vectors in turn.
 class Products {

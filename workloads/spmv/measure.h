@@ -13,10 +13,10 @@ namespace idlewave::spmv {
 struct Bench {
   const Options& options;
   ranks::Group ranks;
-  ranks::Group node;               ///< Those of them that share this one's memory.
-  kernels::VirtualSocket* socket;  ///< Null for real work.
-  int pattern = 0;                 ///< The probe's number of their partners.
-  std::int64_t& step;              ///< That the probe is told; goes on counting.
+  ranks::Group node;                ///< Those of them that share this one's memory.
+  const distributed::Seats* seats;  ///< Null for real work.
+  int pattern = 0;                  ///< The probe's number of their partners.
+  std::int64_t& step;               ///< That the probe is told; goes on counting.
 };
 
 /// Each mode in turn. An Error on any rank is reported by that rank, and then every rank gets nothing; of the runs only

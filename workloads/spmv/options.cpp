@@ -129,10 +129,15 @@ void add_machine(CommandLine& app, Options& o) {
       "kernel virtual: ranks on a virtual socket, which is a contention domain. [10]")
       .type_name("N");
   add(app, "--core-bandwidth", o.core_bandwidth, words::parse_bandwidth,
-      "kernel virtual: memory bandwidth of a rank that is alone. [100 MB/s]")
+      "kernel virtual: memory bandwidth of a thread that is alone. [100 MB/s]")
       .type_name("RATE");
   add(app, "--domain-bandwidth", o.domain_bandwidth, words::parse_bandwidth,
       "kernel virtual: saturated bandwidth of a socket. [500 MB/s]")
+      .type_name("RATE");
+  add(app, "--message-bandwidth", o.message_bandwidth, words::parse_bandwidth,
+      "kernel virtual: before MPI carries a process's messages, whoever calls it waits for as long as this makes of "
+      "them. "
+      "[what MPI takes]")
       .type_name("RATE");
   add_choice<Waiting>(app, "--waiting", o.waiting,
                       {{"auto", Waiting::kAuto}, {"polling", Waiting::kPolling}, {"asleep", Waiting::kAsleep}},
@@ -151,7 +156,7 @@ Status check_together(const CommandLine& app, const Options& o) {
   for (const char* flag : {"--sites", "--electrons", "--phonons"})
     if (app.count(flag) > 0 && !hubbard) return Error{fmt::format("{} belongs to --matrix HMeP and HMEp", flag)};
   if (app.count("--rows") > 0 && !generated) return Error{"--rows belongs to --matrix poisson and banded"};
-  for (const char* flag : {"--ranks-per-domain", "--core-bandwidth", "--domain-bandwidth"})
+  for (const char* flag : {"--ranks-per-domain", "--core-bandwidth", "--domain-bandwidth", "--message-bandwidth"})
     if (app.count(flag) > 0 && o.kernel == Kernel::kReal)
       return Error{fmt::format("{} belongs to --kernel virtual", flag)};
   if (o.triad && o.kernel == Kernel::kVirtual) return Error{"--triad belongs to --kernel real"};
@@ -168,8 +173,6 @@ Status check_ranges(const Options& o, int ranks) {
     return Error{
         "--modes: reserved takes the thread that communicates from --threads, and nobody is left to work; "
         "--threads 2 has one, and --modes task adds one"};
-  if (o.kernel == Kernel::kVirtual && o.threads > 1)
-    return Error{"--threads: a process is one member of a virtual socket; give 1, or --kernel real"};
   return wire::ok();
 }
 

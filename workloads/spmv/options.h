@@ -46,6 +46,7 @@ struct Options {
   int ranks_per_domain = 10;
   double core_bandwidth = 100e6;
   double domain_bandwidth = 500e6;
+  double message_bandwidth = 0;  ///< kVirtual: of what a process sends; 0: what MPI takes.
   Waiting waiting = Waiting::kAuto;
   bool triad = false;  ///< Measure what memory bandwidth there is, for kappa.
   bool json = false;

@@ -84,7 +84,7 @@ void Product::run(std::vector<double>& x, std::vector<double>& y, std::array<dou
     case Mode::kTask:
     case Mode::kReserved: run_task(x, y, times); break;
   }
-  if (manner_.socket) idlewave_domain_bytes(manner_.socket->bytes_moved());
+  if (manner_.seats) idlewave_domain_bytes(manner_.seats->front()->bytes_moved());
   idlewave_switch(IDLEWAVE_NONE);
 }
 
@@ -93,7 +93,7 @@ void Product::run_vector(std::vector<double>& x, std::vector<double>& y, std::ar
   exchange_.post_receives(halo_in(x));
   gather(x);
   watch.lap(Part::kGather);
-  exchange_.post_sends();
+  send();
   wait_for_messages();
   watch.lap(Part::kCommunication);
   idlewave_switch(phases_.whole);
@@ -106,7 +106,7 @@ void Product::run_overlap(std::vector<double>& x, std::vector<double>& y, std::a
   exchange_.post_receives(halo_in(x));
   gather(x);
   watch.lap(Part::kGather);
-  exchange_.post_sends();
+  send();
   watch.lap(Part::kCommunication);
   idlewave_switch(phases_.local);
   compute(first_, false, traffic_of_local(), x.data(), y.data());
@@ -160,7 +160,7 @@ void Product::run_task(std::vector<double>& x, std::vector<double>& y, std::arra
   watch.lap(Part::kGather);
   idlewave_switch(phases_.parallel_region);
   idlewave_traffic(traffic_of_local());
-  exchange_.post_sends();
+  send();
   wait_beside();
   watch.lap(Part::kCommunication);
   progress_.communication.done();
@@ -184,21 +184,34 @@ void Product::work_in_task(int worker) {
   const sparse::Range range = sparse::share_of(exchange_.to_gather(), worker, workers_);
   exchange_.gather(task_.x, range.begin, range.end);
   progress_.gather.done();
-  if (manner_.socket) wake_up_in_time();
   const Nanoseconds begin = monotonic_now();
   multiply(first_.crs, first_.ranges[own], task_.x, task_.y);
-  if (manner_.socket) manner_.socket->move(traffic_of_local());
+  move(worker + reserved_, traffic_of_local() / std::uint64_t(workers_));
   progress_.local_times[own] = monotonic_now() - begin;
   progress_.local.done();
   progress_.communication.await();
   progress_.local.await();
   multiply_nonlocal(worker + reserved_);
-  if (manner_.socket) manner_.socket->move(traffic_of_nonlocal());
   progress_.nonlocal.done();
 }
 
 void Product::multiply_nonlocal(int thread) {
   multiply_and_add(nonlocal_.crs, nonlocal_.ranges[std::size_t(thread)], task_.x + rows_, task_.y);
+  move(thread, traffic_of_nonlocal() / std::uint64_t(manner_.threads));
+}
+
+void Product::move(int thread, std::uint64_t bytes) {
+  if (!manner_.seats) return;
+  wake_up_in_time();
+  (*manner_.seats)[std::size_t(thread)]->move(bytes);
+}
+
+void Product::send() {
+  if (manner_.message_bandwidth > 0) {
+    const double seconds = double(exchange_.to_gather() * sizeof(double)) / manner_.message_bandwidth;
+    support::sleep_until(monotonic_now() + Nanoseconds(std::int64_t(seconds * 1e9)));
+  }
+  exchange_.post_sends();
 }
 
 void Product::gather(const std::vector<double>& x) {
@@ -220,8 +233,8 @@ void Product::compute(const SharedCrs& part, bool add, std::uint64_t traffic, co
   in_team(manner_.threads, [&](int thread) {
     const sparse::Range& rows = part.ranges[static_cast<std::size_t>(thread)];
     add ? multiply_and_add(part.crs, rows, x, y) : multiply(part.crs, rows, x, y);
+    move(thread, traffic / std::uint64_t(manner_.threads));
   });
-  if (manner_.socket) manner_.socket->move(traffic);
 }
 
 /// The rank works as long as others of its threads do; then it waits.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "workloads/distributed/exchange.h"
-#include "workloads/kernels/virtual_socket.h"
+#include "workloads/distributed/seat.h"
 #include "workloads/sparse/kernel.h"
 #include "workloads/spmv/distribute.h"
 #include "workloads/spmv/figures.h"
@@ -15,9 +15,11 @@ namespace idlewave::spmv {
 
 /// How a rank runs.
 struct Manner {
-  int threads = 1;                           ///< That compute.
-  bool asleep = false;                       ///< Whether it leaves its core while it waits.
-  kernels::VirtualSocket* socket = nullptr;  ///< Where it waits for as long as its traffic takes; else null.
+  int threads = 1;      ///< That compute.
+  bool asleep = false;  ///< Whether it leaves its core while it waits.
+  /// Where its threads wait for as long as their traffic takes; else null.
+  const distributed::Seats* seats = nullptr;
+  double message_bandwidth = 0;  ///< Of what it sends; 0: what MPI takes.
 };
 
 /// A part of the matrix, shared out among threads.
@@ -85,6 +87,8 @@ class Product {
   void serve(int worker);
   void work_in_task(int worker);
   void multiply_nonlocal(int thread);
+  void move(int thread, std::uint64_t bytes);
+  void send();
   void wait_beside();
 
   double* halo_in(std::vector<double>& x) const { return x.data() + rows_; }

@@ -57,7 +57,7 @@ TEST(SpmvOptions, RefuseWhatCannotBeAndSayWhatCould) {
       {{"--matrix", "banded", "--phonons", "3"}, "--phonons belongs to --matrix HMeP and HMEp"},
       {{"--matrix", "file:x", "--rows", "3"}, "--rows belongs to"},
       {{"--core-bandwidth", "1 GB/s"}, "--core-bandwidth belongs to --kernel virtual"},
-      {{"--kernel", "virtual", "--threads", "2"}, "--threads: a process is one member of a virtual socket"},
+      {{"--message-bandwidth", "1 MB/s"}, "--message-bandwidth belongs to --kernel virtual"},
       {{"--kernel", "virtual", "--triad"}, "--triad belongs to --kernel real"},
       {{"--distribute", "columns"}, "not one of nonzeros, rows"},
   };
