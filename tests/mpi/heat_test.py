@@ -14,7 +14,7 @@ class Plates(OfHeat):
     def test_each_point_is_right(self):
         """One that is not ends the program with 1."""
         for mpi in self.mpis:
-            for ranks, sizes in ((1, "20"), (2, "20,100"), (5, "37,5")):
+            for ranks, sizes in ((1, "20"), (3, "37,100,3")):
                 with self.subTest(mpi=mpi, ranks=ranks):
                     found = self.json_of(mpi, ranks, "--sizes", sizes, "--steps", "12")
                     kinds = [(run["size"], run["memory"]) for run in found["runs"]]
@@ -40,7 +40,7 @@ class Plates(OfHeat):
 
 class Use(OfHeat):
     def test_bad_input_is_one_line_of_its_own(self):
-        for mpi in self.mpis:
+        for mpi in self.mpis[:1]:
             for options, message in ((["--threads", "1000"], "--threads: 1000 are asked for"), (["--sizes", "1"], "fewer than the 2 ranks"),
                                      (["--sizes", "100000"], "or --memory messages, which needs less"), (["--nonsense"], "--nonsense")):
                 with self.subTest(mpi=mpi, options=options):
