@@ -25,7 +25,7 @@ class LaneWriter {
   }
 
   void start() { put(wire::EventKind::kStart, 0, wire::Phase::kNone); }
-  void stop() { ring_.push_last({stamp(), 0, wire::EventKind::kStop, wire::Phase::kNone}, current()); }
+  void stop() { ring_.push_last(make_event(stamp(), 0, wire::EventKind::kStop, wire::Phase::kNone), current()); }
 
   void begin(wire::Phase phase) {
     if (depth_ >= kMaxDepth) [[unlikely]] {
@@ -35,7 +35,7 @@ class LaneWriter {
     const wire::Phase before = current();
     ++depth_;
     stack_ = stack_ << 8 | static_cast<std::uint8_t>(phase);
-    ring_.push({stamp(), 0, wire::EventKind::kEnter, phase}, before);
+    ring_.push(make_event(stamp(), 0, wire::EventKind::kEnter, phase), before);
   }
 
   void end() {
@@ -46,17 +46,20 @@ class LaneWriter {
     const wire::Phase before = current();
     --depth_;
     stack_ >>= 8;
-    ring_.push({stamp(), 0, wire::EventKind::kLeave, current()}, before);
+    ring_.push(make_event(stamp(), 0, wire::EventKind::kLeave, current()), before);
   }
 
   void switch_to(wire::Phase phase) {
-    if (depth_ == 0) [[unlikely]]
-      return begin(phase);
-    if (depth_ > kMaxDepth) [[unlikely]]
-      return;
-    const wire::Phase before = current();
-    stack_ = (stack_ & ~std::uint64_t{0xff}) | static_cast<std::uint8_t>(phase);
-    ring_.push({stamp(), 0, wire::EventKind::kSwitch, phase}, before);
+    if (!is_within()) [[unlikely]]
+      return switch_outside(phase);
+    replace(phase, stamp());
+  }
+
+  /// At the time of the event before it, which begins with this phase.
+  void switch_with_last(wire::Phase phase) {
+    if (!is_within()) [[unlikely]]
+      return switch_outside(phase);
+    replace(phase, last_);
   }
 
   void step(wire::Step number) { put(wire::EventKind::kStep, clamp(static_cast<std::uint64_t>(number)), current()); }
@@ -64,18 +67,18 @@ class LaneWriter {
 
   /// False: it found no room.
   bool partners(std::uint32_t cycle) {
-    return ring_.push({last_, cycle, wire::EventKind::kPartners, current()}, current());
+    return ring_.push(make_event(last_, cycle, wire::EventKind::kPartners, current()), current());
   }
 
   /// Belongs to the event before it and takes its time: a stamp less to read, and a byte on the wire.
   void traffic(std::uint64_t bytes) {
-    ring_.push({last_, clamp(bytes), wire::EventKind::kTraffic, current()}, current());
+    ring_.push(make_event(last_, clamp(bytes), wire::EventKind::kTraffic, current()), current());
   }
 
   /// `held`: kDelay or kNoise. Until end_hold the rank says nothing else.
   void begin_hold(wire::Phase held, wire::CommandId command) { put(wire::EventKind::kDelayBegin, command, held); }
   void end_hold(wire::Phase held, wire::CommandId command) {
-    ring_.push({stamp(), command, wire::EventKind::kDelayEnd, current()}, held);
+    ring_.push(make_event(stamp(), command, wire::EventKind::kDelayEnd, current()), held);
   }
 
   /// The phase that goes on; kNone outside of all.
@@ -93,15 +96,28 @@ class LaneWriter {
   /// Two cores' counters may differ by a little when a rank is moved.
   wire::Nanoseconds stamp() { return last_ = now(); }
 
-  void put(wire::EventKind kind, std::uint64_t value, wire::Phase phase) {
-    ring_.push({stamp(), value, kind, phase}, current());
+  /// A phase goes on that is not deeper than what is told.
+  bool is_within() const { return static_cast<unsigned>(depth_ - 1) < static_cast<unsigned>(kMaxDepth); }
+
+  void replace(wire::Phase phase, wire::Nanoseconds time) {
+    const wire::Phase before = current();
+    stack_ = (stack_ & ~std::uint64_t{0xff}) | static_cast<std::uint8_t>(phase);
+    ring_.push(make_event(time, 0, wire::EventKind::kSwitch, phase), before);
+  }
+  [[gnu::noinline, gnu::cold]] void switch_outside(wire::Phase phase) {
+    if (depth_ == 0) begin(phase);
   }
 
-  RingWriter ring_;
+  void put(wire::EventKind kind, std::uint64_t value, wire::Phase phase) {
+    ring_.push(make_event(stamp(), value, kind, phase), current());
+  }
+
+  // In the order of their use: two lines of the cache hold what an event needs.
+  int depth_ = 0;
+  std::uint64_t stack_ = 0;  ///< One byte a level, the innermost lowest; levels beyond kMaxDepth are only counted.
   shm::Clock clock_;
   wire::Nanoseconds last_{};
-  std::uint64_t stack_ = 0;  ///< One byte a level, the innermost lowest; levels beyond kMaxDepth are only counted.
-  int depth_ = 0;
+  RingWriter ring_;
 };
 
 }  // namespace idlewave::client

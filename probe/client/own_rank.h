@@ -1,16 +1,58 @@
 #pragma once
-// The rank that this process reports as, for those of our libraries that are the client's caller and count beside it.
+// The rank that this process reports as, for the calls of idlewave/probe.h and for those of our libraries that count beside
+// them. What stands in the way of every call is inline, so that an MPI call pays for two stamps and not for ways to them.
 
-#include <optional>
+#include <sys/types.h>
 
+#include <atomic>
+
+#include "probe/client/call_counter.h"
+#include "probe/client/gate_keeper.h"
+#include "probe/client/lane_writer.h"
+#include "probe/client/membership.h"
+#include "probe/client/partner_teller.h"
+#include "probe/client/phase_table.h"
 #include "probe/shm/layout.h"
 
 namespace idlewave::client {
 
+/// Only the thread that started it uses it, once `reporter` names that thread.
+struct Probe {
+  std::atomic<void*> reporter{nullptr};  ///< Thread pointer; null while off.
+  PhaseTable phases;
+  LaneWriter lane;
+  GateKeeper gates;
+  std::atomic<bool> was_started{false};
+  pid_t pid = 0;
+  wire::Step step = wire::kNoStep;
+  wire::Nanoseconds step_began{}, step_before{};  ///< When this step began, and how long the one before it was.
+  Membership membership;
+  PartnerTeller partners;
+  CallCounter messages;
+};
+[[gnu::visibility("hidden")]] extern constinit Probe probe;
+
+inline bool is_reporter() { return probe.reporter.load(std::memory_order_relaxed) == __builtin_thread_pointer(); }
+
 /// Where the rank's own numbers stand; null while it does not report. Gone when it stops.
 shm::Slot* own_slot();
 
-/// As idlewave_switch_; when that was. Nothing: the calling thread does not report.
-std::optional<wire::Nanoseconds> switch_at(int phase);
+/// Work begins while orders wait to be looked at.
+void obey_at_work();
+
+inline void pass_gates(wire::Phase phase) {
+  if (probe.phases.is_work(phase) && probe.gates.is_called()) [[unlikely]]
+    obey_at_work();
+}
+
+/// As idlewave_switch_, on the thread that reports, with a phase that is defined; when that was.
+[[gnu::always_inline]] inline wire::Nanoseconds switch_to(wire::Phase phase) {
+  pass_gates(phase);
+  probe.lane.switch_to(phase);
+  return probe.lane.last();
+}
+
+/// As idlewave_step_ with switch_to behind it, at one moment: a stamp less to read.
+wire::Nanoseconds step_into(wire::Step step, wire::Phase phase);
 
 }  // namespace idlewave::client

@@ -16,13 +16,7 @@
 #include <chrono>
 #include <optional>
 
-#include "probe/client/call_counter.h"
-#include "probe/client/gate_keeper.h"
-#include "probe/client/lane_writer.h"
-#include "probe/client/membership.h"
 #include "probe/client/own_rank.h"
-#include "probe/client/partner_teller.h"
-#include "probe/client/phase_table.h"
 #include "probe/client/precedence.h"
 #include "probe/client/settings.h"
 #include "probe/wire/trouble_log.h"
@@ -30,6 +24,9 @@
 int idlewave_is_on_ = 0;
 
 namespace idlewave::client {
+
+constinit Probe probe;
+
 namespace {
 
 static_assert(IDLEWAVE_NONE == static_cast<int>(wire::Phase::kNone) &&
@@ -39,25 +36,6 @@ static_assert(IDLEWAVE_WAIT == static_cast<int>(wire::Phase::kWait) &&
 static_assert(IDLEWAVE_COMMUNICATE == static_cast<int>(wire::Phase::kCommunicate));
 static_assert(IDLEWAVE_RENDEZVOUS == shm::PartnerBook::kRendezvous &&
               IDLEWAVE_COLLECTIVE == shm::PartnerBook::kCollective);
-
-/// The rank. Only the thread that started it uses it, once `reporter` names that thread.
-struct Probe {
-  std::atomic<void*> reporter{nullptr};  ///< Thread pointer; null while off.
-  std::atomic<bool> was_started{false};
-  pid_t pid = 0;
-  wire::Step step = wire::kNoStep;
-  wire::Nanoseconds step_began{}, step_before{};  ///< When this step began, and how long the one before it was.
-  Membership membership;
-  PhaseTable phases;
-  LaneWriter lane;
-  GateKeeper gates;
-  PartnerTeller partners;
-  CallCounter messages;
-};
-
-constinit Probe probe;
-
-bool is_reporter() { return probe.reporter.load(std::memory_order_relaxed) == __builtin_thread_pointer(); }
 
 void switch_off() {
   probe.reporter.store(nullptr, std::memory_order_relaxed);
@@ -162,6 +140,7 @@ void stop() {
 }
 
 void begin_step(wire::Step step) {
+  if (probe.partners.is_used()) tell_partners();
   probe.lane.step(step);
   const wire::Nanoseconds now = probe.lane.last();
   if (probe.step != wire::kNoStep) probe.step_before = now - probe.step_began;
@@ -180,19 +159,6 @@ bool steps_have_stopped() {
   return probe.lane.now() - probe.step_began > patience;
 }
 
-/// In a program without steps each piece of work takes the place of a step.
-void pass_gates(wire::Phase phase) {
-  if (!probe.phases.is_work(phase) || !probe.gates.is_called()) [[likely]]
-    return;
-  if (probe.step == wire::kNoStep || steps_have_stopped()) probe.gates.obey(probe.step);
-}
-
-[[gnu::always_inline]] inline void switch_to(int phase) {
-  const wire::Phase checked = probe.phases.checked(phase);
-  pass_gates(checked);
-  probe.lane.switch_to(checked);
-}
-
 /// What exit() runs last: after the program's own handlers, which may still have something to do.
 [[gnu::destructor]] void stop_at_exit() { idlewave_stop(); }
 
@@ -202,9 +168,18 @@ double bandwidth_or_none(double bytes_per_second) { return bytes_per_second > 0 
 
 shm::Slot* own_slot() { return is_reporter() ? &probe.membership.slot() : nullptr; }
 
-std::optional<wire::Nanoseconds> switch_at(int phase) {
-  if (!is_reporter()) return std::nullopt;
-  switch_to(phase);
+/// In a program without steps each piece of work takes the place of a step.
+void obey_at_work() {
+  if (probe.step == wire::kNoStep || steps_have_stopped()) probe.gates.obey(probe.step);
+}
+
+wire::Nanoseconds step_into(wire::Step step, wire::Phase phase) {
+  begin_step(step);
+  if (probe.gates.is_called()) [[unlikely]] {
+    probe.gates.obey(step);
+    return switch_to(phase);
+  }
+  probe.lane.switch_with_last(phase);
   return probe.lane.last();
 }
 
@@ -266,12 +241,11 @@ void idlewave_end_(void) {
 }
 
 void idlewave_switch_(int phase) {
-  if (client::is_reporter()) client::switch_to(phase);
+  if (client::is_reporter()) client::switch_to(probe.phases.checked(phase));
 }
 
 void idlewave_step_(int64_t step) {
   if (!client::is_reporter() || step < 0) return;
-  if (probe.partners.is_used()) client::tell_partners();
   client::begin_step(step);
   if (probe.gates.is_called()) [[unlikely]]
     probe.gates.obey(step);

@@ -7,7 +7,15 @@ namespace idlewave::client {
 using wire::Nanoseconds;
 using wire::Phase;
 
-bool RingWriter::push_slowly(const wire::Event& event, Phase before) {
+bool RingWriter::push_slowly(wire::Event event, Phase before) {
+  if (is_summing_ && sum_.add_to_many(event)) [[likely]] {
+    ++events_since_;
+    return true;
+  }
+  return push_most_slowly(event, before);
+}
+
+bool RingWriter::push_most_slowly(wire::Event event, Phase before) {
   if (!is_summing_)
     choose(event.time);
   else if (++events_since_; sum_.add(event))
@@ -17,7 +25,7 @@ bool RingWriter::push_slowly(const wire::Event& event, Phase before) {
   return false;
 }
 
-bool RingWriter::tell(const wire::Event& event, Phase before) {
+bool RingWriter::tell(wire::Event event, Phase before) {
   tell_dropped(event.time, before);
   tell_run();
   store(event);
@@ -27,7 +35,7 @@ bool RingWriter::tell(const wire::Event& event, Phase before) {
   return true;
 }
 
-void RingWriter::push_last(const wire::Event& event, Phase before) {
+void RingWriter::push_last(wire::Event event, Phase before) {
   if (find_room(places_of_run(), kReserved)) {
     tell_dropped(event.time, before);
     tell_run();
@@ -92,8 +100,8 @@ void RingWriter::tell_run() {
   const shm::Run& run = sum_.run();
   const Nanoseconds end(run.end_ns);
   for (std::uint32_t i = 0; i < run.used(); ++i)
-    store({end, static_cast<std::uint64_t>(run.ns[i]), shm::kRunTime, run.phase(i)});
-  store({end, run.count, shm::kRunEnd, run.current()});
+    store(make_event(end, static_cast<std::uint64_t>(run.ns[i]), shm::kRunTime, run.phase(i)));
+  store(make_event(end, run.count, shm::kRunEnd, run.current()));
 }
 
 void RingWriter::lose(std::uint64_t events) {
@@ -105,7 +113,7 @@ void RingWriter::lose(std::uint64_t events) {
 
 void RingWriter::tell_dropped(Nanoseconds time, Phase before) {
   if (dropped_ == 0) return;
-  store({time, std::min(dropped_, wire::kMaxEventValue), wire::EventKind::kDropped, before});
+  store(make_event(time, std::min(dropped_, wire::kMaxEventValue), wire::EventKind::kDropped, before));
   dropped_ = 0;
   slot_->dropped.store(0, std::memory_order_release);
 }

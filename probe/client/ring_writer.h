@@ -10,6 +10,17 @@
 
 namespace idlewave::client {
 
+/// An event as two words, which stay in registers until the ring has them. One that is made of its fields the compiler puts
+/// together in memory, byte by byte, and to read such bytes as a word takes a processor as long as all that was before.
+/// `value`: at most wire::kMaxEventValue.
+inline wire::Event make_event(wire::Nanoseconds time, std::uint64_t value, wire::EventKind kind, wire::Phase phase) {
+  struct {
+    wire::Nanoseconds time;
+    std::uint64_t word;
+  } const words{time, value | static_cast<std::uint64_t>(kind) << 48 | static_cast<std::uint64_t>(phase) << 56};
+  return std::bit_cast<wire::Event>(words);
+}
+
 /// The writing end of one rank's ring. Never waits. Where more than 100,000 events come a second, or the ring fills, short
 /// phases are told as sums (decision 26). An event that finds no room is counted, and the count goes in ahead of the first
 /// event that finds room again. One thread.
@@ -35,7 +46,7 @@ class RingWriter {
 
   /// `before`: the phase that went on until this event, which is told together with events lost ahead of it.
   /// False: the event was lost.
-  bool push(const wire::Event& event, wire::Phase before) {
+  bool push(wire::Event event, wire::Phase before) {
     if (head_ == room_end_) [[unlikely]]
       return push_slowly(event, before);
     store(event);
@@ -43,30 +54,20 @@ class RingWriter {
   }
 
   /// The last event. The places kept for it make sure that neither it nor the count of lost events is lost.
-  void push_last(const wire::Event& event, wire::Phase before);
+  void push_last(wire::Event event, wire::Phase before);
 
  private:
   static constexpr std::uint64_t kReserved = 2;
   static constexpr std::int64_t kWindow = 10'000'000;  ///< ns; sums are not left sooner.
 
-  /// The same event as two words, which the compiler stores at once; fields of bits it would merge into what the ring
-  /// held before.
-  static wire::Event whole(const wire::Event& event) {
-    struct {
-      wire::Nanoseconds time;
-      std::uint64_t word;
-    } words{event.time,
-            event.value | static_cast<std::uint64_t>(event.kind) << 48 | static_cast<std::uint64_t>(event.phase) << 56};
-    return std::bit_cast<wire::Event>(words);
-  }
-
-  void store(const wire::Event& event) {
-    ring_[head_ & mask_] = whole(event);
+  void store(wire::Event event) {
+    ring_[head_ & mask_] = event;
     slot_->head.store(++head_, std::memory_order_release);
   }
 
-  bool push_slowly(const wire::Event& event, wire::Phase before);
-  bool tell(const wire::Event& event, wire::Phase before);
+  [[gnu::noinline]] bool push_slowly(wire::Event event, wire::Phase before);
+  [[gnu::noinline]] bool push_most_slowly(wire::Event event, wire::Phase before);
+  bool tell(wire::Event event, wire::Phase before);
   void tell_run();
   void tell_dropped(wire::Nanoseconds time, wire::Phase before);
   void lose(std::uint64_t events);

@@ -1,26 +1,56 @@
 #include "probe/client/run_sum.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace idlewave::client {
 
 using wire::EventKind;
 
 void RunSum::begin(std::uint64_t position, const wire::Event& event) {
-  begin_ns_ = event.time.count();
-  run_ = {.position = position, .end_ns = begin_ns_};
+  run_ = {.position = position, .end_ns = event.time.count()};
+  until_ns_ = run_.end_ns + kLongestRun;
   run_.go_on_with(event.phase);
   // Else one step after another would end a run that has only begun.
   step_is_due_ = event.kind != EventKind::kStep;
   latest_ = 0;
+  forget_places();
   has_step_ = false;
   shared_->put(run_);
 }
 
 void RunSum::stop() {
-  begin_ns_ = kNever;
+  until_ns_ = kNever;
+  forget_places();
   has_step_ = false;
   run_ = {};
   shared_->put(run_);
 }
+
+bool RunSum::add(wire::Event event) {
+  if (event.kind == EventKind::kSwitch) return add_phase(event);
+  return event.kind == EventKind::kStep && add_step(event.time.count());
+}
+
+bool RunSum::add_phase(wire::Event event) {
+  if (!is_short(event)) return false;
+  std::uint8_t place = places_[static_cast<std::size_t>(run_.current())];
+  if (place == kNoPlace) place = place_of_new(run_.current());
+  if (place == kNoPlace) return false;
+  if (run_.count < kFew) events_[run_.count] = event;
+  grow(event, place);
+  return true;
+}
+
+/// kNoPlace: there is no room for another one.
+std::uint8_t RunSum::place_of_new(wire::Phase phase) {
+  const auto place = static_cast<std::uint8_t>(run_.used());
+  if (place == shm::kRunPhases) return kNoPlace;
+  run_.add(phase);
+  return places_[static_cast<std::size_t>(phase)] = place;
+}
+
+void RunSum::forget_places() { std::fill(std::begin(places_), std::end(places_), kNoPlace); }
 
 bool RunSum::add_step(std::int64_t at) {
   const bool is_short = at - step_ns_ < kShortStep;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "probe/shm/run.h"
@@ -26,10 +27,16 @@ class RunSum {
 
   /// Takes the event in. False: the event is to be told by itself, behind the run. A step that is taken in is one that
   /// comes soon after another and has no phase in it that was told: it will never be told, and counts with the step before.
-  bool add(const wire::Event& event) {
-    if (event.kind == wire::EventKind::kSwitch) [[likely]]
-      return add_phase(event);
-    return event.kind == wire::EventKind::kStep && add_step(event.time.count());
+  bool add(wire::Event event);
+
+  /// The same where it takes no more than that: of a phase that has come before in a run that has grown long. False: call
+  /// add().
+  bool add_to_many(wire::Event event) {
+    const std::uint32_t place = places_[static_cast<std::size_t>(run_.current())];
+    if (event.kind != wire::EventKind::kSwitch || place == kNoPlace || run_.count < kFew || !is_short(event))
+      return false;
+    grow(event, place);
+    return true;
   }
 
   const shm::Run& run() const { return run_; }
@@ -39,45 +46,37 @@ class RunSum {
 
  private:
   bool add_step(std::int64_t at);
-  bool add_phase(const wire::Event& event);
-  std::uint32_t place_of(wire::Phase phase);
+  bool add_phase(wire::Event event);
+  bool is_short(wire::Event event) const {
+    const std::int64_t at = event.time.count();
+    return at - run_.end_ns < kLongPhase && at < until_ns_;
+  }
+  void grow(wire::Event event, std::uint32_t place);
+  std::uint8_t place_of_new(wire::Phase phase);
+  void forget_places();
 
-  static constexpr std::int64_t kNever = -(std::int64_t{1} << 62);
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::uint8_t kNoPlace = 0xff;
 
   shm::SharedRun* shared_ = nullptr;
   shm::Run run_;
-  std::int64_t begin_ns_ = kNever;
-  std::uint32_t latest_ = 0;  ///< Where time was added last.
-  std::int64_t step_ns_ = 0;  ///< When the latest step began.
-  bool step_is_due_ = true;   ///< The next one is to be told.
-  bool has_step_ = false;     ///< The run, that is not told.
+  std::int64_t until_ns_ = kNever;  ///< The run is told at the first event from here on.
+  std::uint32_t latest_ = 0;        ///< Where time was added last.
+  std::int64_t step_ns_ = 0;        ///< When the latest step began.
+  bool step_is_due_ = true;         ///< The next one is to be told.
+  bool has_step_ = false;           ///< The run, that is not told.
   wire::Event events_[kFew];
+  std::uint8_t places_[wire::kPhaseLimit] = {};  ///< By phase, of the run.
 };
 
-inline bool RunSum::add_phase(const wire::Event& event) {
-  const std::int64_t at = event.time.count();
-  const std::int64_t length = at - run_.end_ns;
-  if (length >= kLongPhase || at - begin_ns_ >= kLongestRun) [[unlikely]]
-    return false;
-  const std::uint32_t place = place_of(run_.current());
-  if (place == run_.used()) [[unlikely]] {
-    if (place == shm::kRunPhases) return false;
-    run_.add(run_.current());
-  }
-  if (run_.count < kFew) events_[run_.count] = event;
+/// The phase that goes on has that place, and ends now.
+inline void RunSum::grow(wire::Event event, std::uint32_t place) {
   ++run_.count;
-  run_.ns[place] += length;
-  run_.end_ns = at;
+  run_.ns[place] += event.time.count() - run_.end_ns;
+  run_.end_ns = event.time.count();
   run_.go_on_with(event.phase);
   shared_->grow(run_, place, latest_);
   latest_ = place;
-  return true;
-}
-
-inline std::uint32_t RunSum::place_of(wire::Phase phase) {
-  std::uint32_t place = 0;
-  while (place < run_.used() && run_.phase(place) != phase) ++place;
-  return place;
 }
 
 }  // namespace idlewave::client

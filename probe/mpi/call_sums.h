@@ -25,10 +25,10 @@ class CallSums {
   }
 
   /// It is over. Orders that have held the rank meanwhile are none of its time.
-  void close(wire::Nanoseconds now, std::int64_t bytes) {
-    std::uint16_t& place = places_[static_cast<std::size_t>(call_)];
+  [[gnu::always_inline]] void close(wire::Nanoseconds now, std::int64_t bytes) {
+    std::uint32_t place = places_[static_cast<std::size_t>(call_)];
     if (place == kNone) [[unlikely]]
-      place = static_cast<std::uint16_t>(counter_.add_function(calls()[static_cast<std::size_t>(call_)].name));
+      place = place_of_new();
     const std::int64_t held_ns = slot_->held_ns.load(std::memory_order_relaxed) - held_ns_;
     counter_.count_call(place, (now - began_).count() - held_ns, bytes);
     is_open_ = false;
@@ -39,6 +39,8 @@ class CallSums {
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;
+
+  [[gnu::cold]] std::uint32_t place_of_new();
 
   shm::Slot* slot_ = nullptr;
   client::CallCounter counter_;

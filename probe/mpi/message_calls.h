@@ -5,6 +5,7 @@
 #include "probe/mpi/carried.h"
 #include "probe/mpi/messages.h"
 #include "probe/mpi/roles.h"
+#include "probe/mpi/watcher.h"
 
 namespace idlewave::mpi {
 
@@ -49,13 +50,37 @@ constexpr bool starts_a_request(Call call) { return completed_by(call) < 0 && pl
 template <Call call, Form form>
 Peer peer_at(const Word* words, int place) {
   constexpr int comm = place_of(call, "comm");
-  return {handles.key_of<form>(words[comm]), int_at<form>(words[place])};
+  const Handles::Key key = handles.key_of<form>(words[comm]);
+  const int rank = int_at<form>(words[place]);
+  return {key, rank, handles.world_rank(key, rank)};
 }
 
 template <Form form>
 std::int64_t bytes_of(const Word* words, const MessagePlaces& places) {
   if (places.count < 0) return 0;
   return times(count_at<form>(words[places.count]), detail::size_of<form>(words[places.type]));
+}
+
+/// What a call that has ended had MPI carry, and to whom, if it has sent a message.
+struct Sent {
+  std::int64_t bytes = kUnknownBytes;
+  Partner to;
+};
+
+/// Counts the message by its receiver.
+template <Call call, Form form>
+inline Sent count_sent(Word result, const Word* words) {
+  Sent sent;
+  if constexpr (carries_of(call) == Carries::kNone) return sent;
+  if (!has_succeeded<call, form>(result, words)) return sent;
+  sent.bytes = carried<call, form>(words);
+  if constexpr (carries_of(call) == Carries::kMessage) {
+    constexpr int place = sent_by(call).peer;
+    const Peer to = peer_at<call, form>(words, place);
+    if (to.rank >= 0) watch.sums.count_message(to.world_rank, sent.bytes);
+    sent.to = Messages::receiver(to);
+  }
+  return sent;
 }
 
 /// Before a call that overwrites requests.
@@ -101,38 +126,38 @@ std::int64_t received_bytes(const Word* words, const MessagePlaces& places) {
   return messages.sends_have_waited() ? bytes_of<form>(words, places) : 0;
 }
 
-/// A message to somebody, one from somebody, or both. `carried`: bytes that went out, if the call sends at once.
+/// A message to somebody, one from somebody, or both. `sent`: what went out, if the call sends at once.
 template <Call call, Form form>
-inline void note_message(const Word* words, std::int64_t carried) {
+inline void note_message(const Word* words, [[maybe_unused]] const Sent& sent) {
   using enum Call;
-  constexpr MessagePlaces sent = sent_by(call), received = received_by(call);
+  constexpr MessagePlaces out = sent_by(call), in = received_by(call);
   constexpr int request = place_of(call, "request"), status = place_of(call, "status");
   [[maybe_unused]] const void* const handle = request < 0 ? nullptr : reinterpret_cast<const void*>(words[request]);
   constexpr bool is_made = is_one_of(call, {kSend_init, kSsend_init, kBsend_init, kRsend_init, kRecv_init});
-  if constexpr (sent.peer >= 0) {
-    const Peer to = peer_at<call, form>(words, sent.peer);
-    const std::int64_t bytes = is_made ? bytes_of<form>(words, sent) : carried;
+  constexpr SendMode mode = mode_of(call);
+  if constexpr (out.peer >= 0) {
     if constexpr (is_made)
-      messages.make_send(mode_of(call), to, bytes, handle);
+      messages.make_send(mode, Messages::receiver(peer_at<call, form>(words, out.peer)), bytes_of<form>(words, out),
+                         handle, is_fortran(form));
     else if constexpr (request >= 0)
-      messages.start_send(mode_of(call), to, bytes, handle);
+      messages.start_send(mode, sent.to, sent.bytes, handle, is_fortran(form));
     else
-      messages.send(mode_of(call), to, bytes);
+      messages.send(mode, sent.to, sent.bytes);
   }
-  if constexpr (received.peer >= 0) {
-    const Peer from = peer_at<call, form>(words, received.peer);
+  if constexpr (in.peer >= 0) {
+    const Peer from = peer_at<call, form>(words, in.peer);
     if constexpr (is_made)
       messages.make_receive(from, handle);
     else if constexpr (request >= 0)
-      messages.start_receive(from, received_bytes<form>(words, received), handle);
+      messages.start_receive(from, received_bytes<form>(words, in), handle);
     else
-      messages.receive(from, received_bytes<form>(words, received), words[status]);
+      messages.receive(from, received_bytes<form>(words, in), words[status]);
   }
 }
 
-/// After the call, which has sent so many bytes.
+/// After the call.
 template <Call call, Form form, bool waits>
-inline void note_after(const Word* words, Word result, [[maybe_unused]] std::int64_t carried) {
+inline void note_after(const Word* words, Word result, [[maybe_unused]] const Sent& sent) {
   using enum Call;
   constexpr bool fortran = is_fortran(form);
   constexpr int comm = place_of(call, "comm");
@@ -148,7 +173,7 @@ inline void note_after(const Word* words, Word result, [[maybe_unused]] std::int
     if constexpr (request >= 0)
       messages.start_unknown(reinterpret_cast<const void*>(words[request]), fortran, is_persistent);
   } else if constexpr (comm >= 0 && (sent_by(call).peer >= 0 || received_by(call).peer >= 0)) {
-    note_message<call, form>(words, carried);
+    note_message<call, form>(words, sent);
   } else if constexpr (call == kStart) {
     messages.start(reinterpret_cast<const void*>(words[0]), 1, fortran);
   } else if constexpr (call == kStartall) {

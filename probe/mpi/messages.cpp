@@ -66,19 +66,9 @@ const void* Messages::handle_behind(const void* requests, int i, bool is_fortran
   return static_cast<const char*>(requests) + static_cast<std::size_t>(i) * size;
 }
 
-/// Never 0. Numbers of one language and addresses of the other don't meet.
-std::uint64_t Messages::handle_at(const void* requests, int i, bool is_fortran) const {
-  if (is_fortran || is_of_mpich_) return std::uint64_t{static_cast<const std::uint32_t*>(requests)[i]} + 1;
-  return static_cast<const std::uint64_t*>(requests)[i] + 1;
-}
-
-Partner Messages::partner_of(const Peer& peer, Side side) const {
-  if (peer.rank < 0) {
-    const bool any = side == Side::kFrom && peer.rank == conventions.any_source;
-    return {0, any ? Side::kAnySource : Side::kNobody};
-  }
-  const int rank = handles.world_rank(peer.comm, peer.rank);
-  return rank < 0 ? Partner{} : Partner{rank, side};
+Partner Messages::sender(const Peer& from) {
+  if (from.rank < 0) return {0, from.rank == conventions.any_source ? Side::kAnySource : Side::kNobody};
+  return from.world_rank < 0 ? Partner{} : Partner{from.world_rank, Side::kFrom};
 }
 
 /// By what is known now.
@@ -111,47 +101,45 @@ void Messages::note(Partner partner) {
   }
 }
 
-void Messages::send(SendMode mode, const Peer& to, std::int64_t bytes) {
+void Messages::send(SendMode mode, Partner to, std::int64_t bytes) {
   learner_.post();
-  Partner partner = partner_of(to, Side::kTo);
-  if (partner.side == Side::kTo) partner.side = side_of_send(mode, partner.rank, bytes);
-  note(partner);
+  if (to.side == Side::kTo) to.side = side_of_send(mode, to.rank, bytes);
+  note(to);
 }
 
 void Messages::receive(const Peer& from, std::int64_t bytes, Word status) {
-  Partner partner = partner_of(from, Side::kFrom);
+  Partner partner = sender(from);
   if (partner.side == Side::kAnySource) partner = source_in(status_at(status, 0, from.comm.is_fortran()), from);
   if (is_awaited(partner, bytes)) learner_.post();
   note(partner);
 }
 
-void Messages::start_send(SendMode mode, const Peer& to, std::int64_t bytes, const void* request) {
+void Messages::start_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran) {
   learner_.post();
-  Partner partner = partner_of(to, Side::kTo);
-  if (partner.side == Side::kTo) {
-    if (mode == SendMode::kStandard) look_at_send(partner.rank, bytes, request, to.comm.is_fortran());
-    partner.side = side_of_send(mode, partner.rank, bytes);
+  if (to.side == Side::kTo) {
+    if (mode == SendMode::kStandard) look_at_send(to.rank, bytes, request, is_fortran);
+    to.side = side_of_send(mode, to.rank, bytes);
   }
-  const std::uint64_t handle = handle_at(request, 0, to.comm.is_fortran());
-  if (partner.side == Side::kTo) learner_.send(partner.rank);
-  if (partner.side == Side::kTo || partner.side == Side::kNobody)
+  const std::uint64_t handle = handle_at(request, 0, is_fortran);
+  if (to.side == Side::kTo) learner_.send(to.rank);
+  if (to.side == Side::kTo || to.side == Side::kNobody)
     forget(handle);
   else
-    put(handle).partner = partner;
+    put(handle).partner = to;
 }
 
 void Messages::start_receive(const Peer& from, std::int64_t bytes, const void* request) {
-  const Partner partner = partner_of(from, Side::kFrom);
+  const Partner partner = sender(from);
   if (is_awaited(partner, bytes)) learner_.post();
   const std::uint64_t handle = handle_at(request, 0, from.comm.is_fortran());
   if (partner.side == Side::kNobody) return forget(handle);
   receive_into(put(handle), from, partner);
 }
 
-void Messages::make_send(SendMode mode, const Peer& to, std::int64_t bytes, const void* request) {
-  RequestTable::Request& made = put(handle_at(request, 0, to.comm.is_fortran()));
+void Messages::make_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran) {
+  RequestTable::Request& made = put(handle_at(request, 0, is_fortran));
   made.more = bytes;
-  made.partner = partner_of(to, Side::kTo);
+  made.partner = to;
   made.is_persistent = made.is_idle = true;
   made.is_standard = made.partner.side == Side::kTo && mode == SendMode::kStandard;
   if (made.partner.side == Side::kTo) made.partner.side = side_of_send(mode, made.partner.rank, bytes);
@@ -159,7 +147,7 @@ void Messages::make_send(SendMode mode, const Peer& to, std::int64_t bytes, cons
 
 void Messages::make_receive(const Peer& from, const void* request) {
   RequestTable::Request& made = put(handle_at(request, 0, from.comm.is_fortran()));
-  receive_into(made, from, partner_of(from, Side::kFrom));
+  receive_into(made, from, sender(from));
   made.is_persistent = made.is_idle = true;
 }
 
@@ -226,13 +214,6 @@ Word Messages::handle_in_c(const void* request, bool is_fortran) const {
   return is_of_mpich_ ? number : library.request_from_fortran(number);
 }
 
-void Messages::save(const void* requests, int count, bool is_fortran) {
-  requests_at_ = requests;
-  are_fortran_ = is_fortran;
-  saved_ = count < 0 ? 0 : count > kMostSaved ? kMostSaved : count;
-  for (int i = 0; i < saved_; ++i) handles_[i] = handle_at(requests, i, is_fortran);
-}
-
 void Messages::complete(RequestTable::Request& request, const void* status) {
   if (request.is_idle) return;
   Partner partner = request.partner;
@@ -260,7 +241,9 @@ const void* Messages::status_at(Word statuses, int i, bool is_fortran) const {
 Partner Messages::source_in(const void* status, Peer peer) const {
   if (status == nullptr) return {};
   memcpy(&peer.rank, static_cast<const char*>(status) + conventions.source_at, sizeof peer.rank);
-  return peer.rank < 0 ? Partner{} : partner_of(peer, Side::kFrom);
+  if (peer.rank < 0) return {};
+  peer.world_rank = handles.world_rank(peer.comm, peer.rank);
+  return sender(peer);
 }
 
 void Messages::collective(Handles::Key comm, Part part, int root) {

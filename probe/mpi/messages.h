@@ -23,22 +23,23 @@ enum class SendMode : std::uint8_t { kStandard, kSynchronous, kBuffered };
 /// What a rank has to do with a group in a collective.
 enum class Part : std::uint8_t { kAll, kFromRoot, kToRoot, kFromLower };
 
-/// As a wrapper got it.
+/// As a wrapper got it, and who that is.
 struct Peer {
   Handles::Key comm;
   int rank = 0;
+  int world_rank = kUnknownRank;  ///< In MPI_COMM_WORLD.
 };
 
 class Messages {
  public:
   void begin(const void* caller, wire::Rank rank, wire::Rank world_size);
 
-  void send(SendMode mode, const Peer& to, std::int64_t bytes);
+  void send(SendMode mode, Partner to, std::int64_t bytes);
   /// `status`: as the call got it, to find out who has sent what could come from anybody; 0 where there is none.
   void receive(const Peer& from, std::int64_t bytes, Word status);
-  void start_send(SendMode mode, const Peer& to, std::int64_t bytes, const void* request);
+  void start_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);
   void start_receive(const Peer& from, std::int64_t bytes, const void* request);
-  void make_send(SendMode mode, const Peer& to, std::int64_t bytes, const void* request);
+  void make_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);
   void make_receive(const Peer& from, const void* request);
   /// A request of which nobody knows whom it waits for.
   void start_unknown(const void* request, bool is_fortran, bool is_persistent);
@@ -50,8 +51,19 @@ class Messages {
   bool sends_have_waited() const { return sends_have_waited_; }
   void wait_unknown() { learner_.wait_unknown(); }
 
+  /// For send() and its kin, which know whether the send waits for it: kTo, unless there is nobody or it is not known who.
+  static Partner receiver(const Peer& to) {
+    if (to.rank < 0) return {0, Side::kNobody};
+    return to.world_rank < 0 ? Partner{} : Partner{to.world_rank, Side::kTo};
+  }
+
   /// Before a call that may complete some of these.
-  void save(const void* requests, int count, bool is_fortran);
+  void save(const void* requests, int count, bool is_fortran) {
+    requests_at_ = requests;
+    are_fortran_ = is_fortran;
+    saved_ = count < 0 ? 0 : count > kMostSaved ? kMostSaved : count;
+    for (int i = 0; i < saved_; ++i) handles_[i] = handle_at(requests, i, is_fortran);
+  }
   /// It has completed that of place `i`. `status`: its own; null where there is none.
   void complete(int i, const void* status) {
     RequestTable::Request* const request = i < saved_ ? requests_.find(handles_[i]) : nullptr;
@@ -70,10 +82,14 @@ class Messages {
  private:
   static constexpr int kMostSaved = 4096;  ///< Requests of one call.
 
-  std::uint64_t handle_at(const void* requests, int i, bool is_fortran) const;
+  /// Never 0. Numbers of one language and addresses of the other don't meet.
+  std::uint64_t handle_at(const void* requests, int i, bool is_fortran) const {
+    if (is_fortran || is_of_mpich_) return std::uint64_t{static_cast<const std::uint32_t*>(requests)[i]} + 1;
+    return static_cast<const std::uint64_t*>(requests)[i] + 1;
+  }
   const void* handle_behind(const void* requests, int i, bool is_fortran) const;
   Word handle_in_c(const void* request, bool is_fortran) const;
-  Partner partner_of(const Peer& peer, Side side) const;
+  static Partner sender(const Peer& from);
   Partner source_in(const void* status, Peer peer) const;
   Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes);
   bool is_awaited(Partner from, std::int64_t bytes) const;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/client/own_rank.h"
 #include "probe/client/precedence.h"
 #include "probe/mpi/hand_linked.h"
 #include "probe/mpi/handles.h"
@@ -102,15 +103,46 @@ void report(const World& world, const void* caller) {
   if (hidden != nullptr) note_hidden_call(hidden);
 }
 
+/// The number of the step that begins with the end of that call; kNoStep: none does.
+wire::Step step_behind(Call call, const void* place) {
+  if (steps.source == StepSource::kFound) [[likely]] {
+    const wire::Step found = steps.finder.leave(reinterpret_cast<std::uintptr_t>(place));
+    if (found != wire::kNoStep) steps.next = found + 1;
+    return found;
+  }
+  const bool is_asked_for = steps.source == StepSource::kAskedFor && static_cast<int>(call) == steps.call;
+  return is_asked_for ? steps.next++ : wire::kNoStep;
+}
+
+/// A call that enter() does not show.
+[[gnu::cold]] bool be_unseen() {
+  if (watch.reporter.load(std::memory_order_relaxed) != nullptr && !is_reporting()) note_unseen_thread();
+  return false;
+}
+
 }  // namespace
 
-void look_for_step(Call call, const void* place) {
-  if (steps.source == StepSource::kAskedFor && static_cast<int>(call) == steps.call) step(steps.next++);
-  if (steps.source != StepSource::kFound) return;
-  const wire::Step found = steps.finder.leave(reinterpret_cast<std::uintptr_t>(place));
-  if (found == wire::kNoStep) return;
-  steps.next = found + 1;
-  step(found);
+bool enter(Call call, wire::Phase phase, const void* frame) {
+  if (!is_reporting() || !client::is_reporter()) [[unlikely]]
+    return be_unseen();
+  if (!take_turn(frame)) return false;
+  watch.sums.open(call, client::switch_to(phase));
+  return true;
+}
+
+void leave(std::int64_t bytes) {
+  if (client::is_reporter()) [[likely]]
+    watch.sums.close(client::switch_to(wire::Phase::kCompute), bytes);
+  end_turn();
+}
+
+void leave_wait(Call call, const void* place, std::int64_t bytes) {
+  const wire::Step step = step_behind(call, place);
+  if (step == wire::kNoStep) return leave(bytes);
+  messages.step(step);
+  if (client::is_reporter()) [[likely]]
+    watch.sums.close(client::step_into(step, wire::Phase::kCompute), bytes);
+  end_turn();
 }
 
 void begin(const void* caller) {

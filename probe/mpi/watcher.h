@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "probe/client/own_rank.h"
 #include "probe/mpi/call_sums.h"
 #include "probe/mpi/calls.h"
 
@@ -46,35 +45,15 @@ inline void end_turn() {
   watch.inside.store(nullptr, std::memory_order_relaxed);
 }
 
-/// A call begins that is shown as `phase`. False: it is not to be shown, and leave() must not be called.
-inline bool enter(Call call, int phase, const void* frame) {
-  const void* reporter = watch.reporter.load(std::memory_order_relaxed);
-  if (reporter != __builtin_thread_pointer()) {
-    if (reporter != nullptr) [[unlikely]]
-      note_unseen_thread();
-    return false;
-  }
-  if (!take_turn(frame)) return false;
-  const auto now = client::switch_at(phase);
-  if (!now) [[unlikely]] {
-    end_turn();
-    return false;
-  }
-  watch.sums.open(call, *now);
-  return true;
-}
-
-/// A call that waits is over: steps are made of these. `place`: the address in the program that it goes back to.
-void look_for_step(Call call, const void* place);
+/// A call begins that is shown as `phase`, in the wrapper with that frame. False: it is not to be shown, and neither leave()
+/// nor leave_wait() may be called.
+bool enter(Call call, wire::Phase phase, const void* frame);
 
 /// The call that enter() has shown is over; `bytes`: that it had MPI carry, or kUnknownBytes.
-template <int phase>
-inline void leave(Call call, const void* place, std::int64_t bytes) {
-  if constexpr (phase == IDLEWAVE_WAIT) look_for_step(call, place);
-  const auto now = client::switch_at(IDLEWAVE_COMPUTE);
-  if (now) watch.sums.close(*now, bytes);
-  end_turn();
-}
+void leave(std::int64_t bytes);
+
+/// The same of a call that waits: steps are made of these. `place`: the address in the program that it goes back to.
+void leave_wait(Call call, const void* place, std::int64_t bytes);
 
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
 void begin(const void* caller);

@@ -65,20 +65,6 @@ template <class Function>
 
 constexpr bool frees_a_handle(Call call) { return call == kComm_free || call == kComm_disconnect; }
 
-/// Bytes of a call that has ended; of its message, if it has sent one, also by receiver.
-template <Call call, Form form>
-inline std::int64_t count_carried(Word result, const Word* words) {
-  if constexpr (carries_of(call) == Carries::kNone) return kUnknownBytes;
-  if (!has_succeeded<call, form>(result, words)) return kUnknownBytes;
-  const std::int64_t bytes = carried<call, form>(words);
-  if constexpr (carries_of(call) == Carries::kMessage) {
-    constexpr int to = sent_by(call).peer, within = place_of(call, "comm");
-    const int peer = int_at<form>(words[to]);
-    if (peer >= 0) watch.sums.count_message(handles.world_rank(handles.key_of<form>(words[within]), peer), bytes);
-  }
-  return bytes;
-}
-
 /// With a session, and for the first call. The words stand first, so that they stay where they came.
 template <class... Words>
 struct Shown<Word(Words...)> {
@@ -86,16 +72,19 @@ struct Shown<Word(Words...)> {
   [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
     if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
-    if (!enter(call, phase, __builtin_frame_address(0))) {
+    if (!enter(call, static_cast<wire::Phase>(phase), __builtin_frame_address(0))) {
       if constexpr (starts_a_request(call)) note_start_within(wrapped, caller);
       return next(words...);
     }
     const Word all[] = {words...};
     note_before<call, form>(all);
     const Word result = next(words...);
-    const std::int64_t bytes = count_carried<call, form>(result, all);
-    note_after<call, form, phase == IDLEWAVE_WAIT>(all, result, bytes);
-    leave<phase>(call, caller, bytes);
+    const Sent sent = count_sent<call, form>(result, all);
+    note_after<call, form, phase == IDLEWAVE_WAIT>(all, result, sent);
+    if constexpr (phase == IDLEWAVE_WAIT)
+      leave_wait(call, caller, sent.bytes);
+    else
+      leave(sent.bytes);
     return result;
   }
 
@@ -109,7 +98,7 @@ struct Shown<Word(Words...)> {
       note_start_within(wrapped, caller);
       return result;
     }
-    note_after<call, form, false>(all, result, kUnknownBytes);
+    note_after<call, form, false>(all, result, Sent());
     end_turn();
     return result;
   }

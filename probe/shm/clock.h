@@ -29,8 +29,9 @@ inline wire::Nanoseconds monotonic_now() {
 inline wire::Nanoseconds at_counter(const Clock& clock, std::uint64_t counter) {
   __extension__ using Wide = __int128;
   const auto ticks = static_cast<std::int64_t>(counter - clock.counter_base);
-  return wire::Nanoseconds{
-      clock.ns_base + static_cast<std::int64_t>(static_cast<Wide>(ticks) * static_cast<Wide>(clock.multiplier) >> 32)};
+  // Signed, both of them: one instruction multiplies them so.
+  const auto multiplier = static_cast<std::int64_t>(clock.multiplier);
+  return wire::Nanoseconds{clock.ns_base + static_cast<std::int64_t>(Wide{ticks} * Wide{multiplier} >> 32)};
 }
 
 /// Any thread. Not serialising: a stamp may be taken a few instructions early, as with any rdtsc.

@@ -64,12 +64,15 @@ class SharedRun {
   /// Rank. Another phase is in it: time was added to `ns[now]`, and in the call before to `ns[before]`. Six stores, no
   /// fence on x86.
   void grow(const Run& run, std::uint32_t now, std::uint32_t before) {
+    // Read before the first store, behind which the compiler would read them again.
+    const auto end = static_cast<std::uint64_t>(run.end_ns), count = run.count, phases = run.phases;
+    const auto ns_before = static_cast<std::uint64_t>(run.ns[before]), ns_now = static_cast<std::uint64_t>(run.ns[now]);
     write([&](Copy& to) {
-      to.put(kEnd, static_cast<std::uint64_t>(run.end_ns));
-      to.put(kCount, run.count);
-      to.put(kNs + before, static_cast<std::uint64_t>(run.ns[before]));
-      to.put(kNs + now, static_cast<std::uint64_t>(run.ns[now]));
-      to.put(kPhases, run.phases);
+      to.put(kEnd, end);
+      to.put(kCount, count);
+      to.put(kNs + before, ns_before);
+      to.put(kNs + now, ns_now);
+      to.put(kPhases, phases);
     });
   }
 

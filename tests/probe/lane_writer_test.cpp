@@ -114,6 +114,18 @@ TEST(LaneWriter, StampsTrafficWithTheEventBeforeIt) {
   EXPECT_EQ(events[2].time, events[0].time);
 }
 
+TEST(LaneWriter, BeginsAPhaseAtTheMomentOfTheStepBeforeIt) {
+  const Segment segment;
+  LaneWriter lane = writer_of(segment);
+  lane.begin(Phase::kWait);
+  lane.step(3);
+  lane.switch_with_last(Phase::kCompute);
+  const std::vector<Event> events = segment.drain();
+  EXPECT_THAT(describe(events), ElementsAre("enter wait", "step 3 wait", "switch compute"));
+  EXPECT_EQ(events[2].time, events[1].time);
+  EXPECT_EQ(lane.last(), events[2].time);
+}
+
 TEST(LaneWriter, CapsValuesThatDoNotFit) {
   const Segment segment;
   LaneWriter lane = writer_of(segment);
@@ -272,7 +284,7 @@ class Oracle {
 void do_something(std::mt19937_64& random, LaneWriter& lane, Oracle& oracle) {
   const auto phase = static_cast<Phase>(random() % 12);
   const std::uint64_t value = random() % 1000;
-  switch (random() % 9) {
+  switch (random() % 10) {
     case 0:
     case 1:
     case 2: lane.begin(phase), oracle.begin(phase); break;
@@ -280,7 +292,8 @@ void do_something(std::mt19937_64& random, LaneWriter& lane, Oracle& oracle) {
     case 4: lane.end(), oracle.end(); break;
     case 5: lane.switch_to(phase), oracle.switch_to(phase); break;
     case 6: lane.step(static_cast<wire::Step>(value)), oracle.value(EventKind::kStep, value); break;
-    case 7: lane.traffic(value), oracle.value(EventKind::kTraffic, value); break;
+    case 7: lane.switch_with_last(phase), oracle.switch_to(phase); break;
+    case 8: lane.traffic(value), oracle.value(EventKind::kTraffic, value); break;
     default: lane.threads(value), oracle.value(EventKind::kThreads, value);
   }
 }
