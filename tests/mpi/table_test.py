@@ -104,6 +104,12 @@ class Table(unittest.TestCase):
         needed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True, text=True, check=True).stdout
         self.assertEqual(sorted(re.findall(r"NEEDED.*\[(.*)\]", needed)), ["libc.so.6", "libm.so.6"])
 
+    def test_no_call_of_a_program_looks_for_an_argument_by_its_name(self):
+        """Where a place was no constant it was looked up in every call, which took longer than all else."""
+        listed = subprocess.run(["nm", "-C", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
+        self.assertIn("idlewave::mpi::enter(", listed)
+        self.assertNotIn("idlewave::mpi::place_of(", listed)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
