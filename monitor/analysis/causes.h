@@ -6,7 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "monitor/analysis/partners.h"
+#include "monitor/analysis/cause_ground.h"
+#include "monitor/analysis/look_budget.h"
 #include "monitor/analysis/waves.h"
 
 namespace idlewave::analysis {
@@ -45,35 +46,34 @@ struct Causes {
   std::vector<RankCauses> ranks;  ///< By rank. Empty: not looked at yet.
 };
 
-/// What is learnt of a program before its waits are traced.
-struct CauseGround {
-  Partners partners;
-  bool shares_bandwidth = false;  ///< Work takes longer where others of the domain work as well.
-  Nanoseconds typical_step{};
-};
-/// Costs as infer_partners and Contention, however long the session.
-CauseGround cause_ground(const timeline::Timeline& timeline);
-
 /// Of the steps that ended in the window. Costs in proportion to the rank-steps in the window, and as many before it.
 Causes find_causes(const timeline::Timeline& timeline, Window window);
 Causes find_causes(const timeline::Timeline& timeline, Window window, const CauseGround& ground);
 
 class CauseTally;
+class GroundSearch;
 
 /// The same for whoever asks again and again. What it says of a window depends on the session up to the window's end, not
 /// on what came later or on who asked when: windows end at whole quarters of a second of session time, with what was known
 /// then and what had been learnt of the program by then. No call looks at more than about twenty thousand rank-steps, so a
-/// window with more is told some calls later. Owned by one thread; the timeline must outlive it.
+/// window with more is told some calls later; and none learns for longer than `looks_at_once` take. What takes longer to
+/// learn is learnt of the session as it was when that began, and holds from the moment on at which it is done. Owned by one
+/// thread; the timeline must outlive it.
 class CauseFinder {
  public:
-  explicit CauseFinder(const timeline::Timeline& timeline);
+  explicit CauseFinder(const timeline::Timeline& timeline, std::uint64_t looks_at_once = LookBudget::kAtOnce);
   CauseFinder(const CauseFinder&) = delete;
   CauseFinder& operator=(const CauseFinder&) = delete;
   ~CauseFinder();
 
-  /// Learns of the program where there is so much more of the session that it may tell what it did not tell before. To be
-  /// called at moments of the session, whoever looks or not.
+  /// Begins to learn of the program where there is so much more of the session that it may tell what it did not tell
+  /// before, and takes over what has been learnt. To be called at moments of the session, whoever looks or not.
   void follow();
+  /// Learns a little more, between such moments. True while there is more to learn of what was begun.
+  bool learn();
+  bool is_learning() const { return search_ != nullptr; }
+  /// The latest that was learnt.
+  CauseGround ground() const { return lessons_.empty() ? CauseGround{} : lessons_.back().ground; }
   /// Of the latest window that has been gone through; empty before anything has been learnt.
   const Causes& observe(Window window);
 
@@ -82,12 +82,16 @@ class CauseFinder {
     Nanoseconds at{};
     CauseGround ground;
   };
+  bool has_joined() const;
   bool has_grown() const;
+  void begin_to_learn();
   const CauseGround* ground_at(Nanoseconds moment) const;
 
   const timeline::Timeline& timeline_;
   std::deque<Lesson> lessons_;  ///< Oldest first; their number grows with the logarithm of the steps.
-  wire::Step learnt_at_ = wire::kNoStep;
+  std::uint64_t looks_at_once_;
+  std::unique_ptr<GroundSearch> search_;  ///< Of the lesson that is being learnt.
+  wire::Step learnt_at_ = wire::kNoStep;  ///< The latest when it began, or the last one did.
   Rank learnt_ranks_ = 0;
   std::size_t learnt_domains_ = 0;
   std::uint64_t events_ = 0;           ///< That there were when the latest window was begun.

@@ -124,20 +124,10 @@ std::span<const double> EndPredictor::predict(Rank ranks, Rank first) {
   return stages_.empty() ? posts_ : ends_;
 }
 
-double mean_difference(const StepSample& sample, const Exchange& exchange, double most) {
-  EndPredictor predictor(exchange);
-  double sum = 0;
-  std::size_t known = 0;
-  const double most_in_all = most * double(sample.width() * sample.rows());
-  for (std::size_t row = 0; row < sample.rows() && sum <= most_in_all; ++row) {
-    const auto ends = predictor.ends(sample, row), seen = sample.ends(row);
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      const double off = std::abs(ends[i] - seen[i]);
-      if (off < kUnknown) sum += off, ++known;
-    }
-  }
-  const double mean = sum / double(known);
-  return known > 0 && mean <= most ? mean : std::numeric_limits<double>::infinity();
+std::size_t EndPredictor::offsets() const {
+  std::size_t sum = 0;
+  for (const auto& stage : stages_) sum += stage.size();
+  return sum;
 }
 
 WaitTimes beyond_exchange(const CommonSteps& steps, const Exchange& exchange) {

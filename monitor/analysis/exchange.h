@@ -3,7 +3,6 @@
 // on.
 
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -44,6 +43,9 @@ class EndPredictor {
   /// Of a row of the sample; infinity where somebody who is waited for is not in it, or not known.
   std::span<const double> ends(const StepSample& sample, std::size_t row);
 
+  /// For each rank: how many others are looked at.
+  std::size_t offsets() const;
+
  private:
   std::span<const double> predict(Rank ranks, Rank first);
 
@@ -52,17 +54,6 @@ class EndPredictor {
   std::vector<std::vector<Rank>> stages_;  ///< What is waited for at once: offsets.
   std::vector<double> posts_, ends_;
 };
-
-/// The exchange whose ends are nearest to those that were seen, by their mean absolute difference; the simplest of those
-/// that are as near. Costs some hundred to some thousand passes over the sample.
-Exchange find_exchange(const StepSample& sample);
-
-/// The same exchange with the transfer time by which its ends are nearest. Costs a dozen passes.
-Exchange with_transfer(const StepSample& sample, Exchange exchange);
-
-/// Nanoseconds by which ends are off, in the mean; infinity where that is more than `most`, or none is known.
-double mean_difference(const StepSample& sample, const Exchange& exchange,
-                       double most = std::numeric_limits<double>::infinity());
 
 /// [rank][index into CommonSteps::numbers]: how much longer each wait lasted than the exchange has it; less than 0: shorter.
 using WaitTimes = std::vector<std::vector<Nanoseconds>>;

@@ -42,9 +42,11 @@ class RankFit {
 
   double off() const { return off_; }
   std::size_t known() const { return rows_.size(); }
-  std::vector<Rank> offsets() && {
-    std::ranges::sort(offsets_);
-    return std::move(offsets_);
+  std::uint64_t looks() const { return looks_; }
+  std::vector<Rank> offsets() const {
+    std::vector<Rank> offsets = offsets_;
+    std::ranges::sort(offsets);
+    return offsets;
   }
 
  private:
@@ -52,10 +54,11 @@ class RankFit {
     const double post = sample_.posts(rows_[k])[other];
     return std::isnan(post) ? explained_[k] : post;
   }
-  double off_with(std::size_t other, double least) const {
+  double off_with(std::size_t other, double least) {
     double off = 0;
-    for (std::size_t k = 0; k < rows_.size() && off < least; ++k)
-      off += std::abs(std::max(explained_[k], post(other, k)) - ends_[k]);
+    std::size_t k = 0;
+    for (; k < rows_.size() && off < least; ++k) off += std::abs(std::max(explained_[k], post(other, k)) - ends_[k]);
+    looks_ += k;
     return off;
   }
 
@@ -64,23 +67,27 @@ class RankFit {
   std::vector<std::size_t> rows_;
   std::vector<double> explained_, ends_;
   double off_ = 0;
+  std::uint64_t looks_ = 1;
   std::vector<Rank> offsets_;
 };
 
 }  // namespace
 
-Graph find_graph(const StepSample& sample) {
-  Graph graph;
-  double off = 0;
-  std::size_t known = 0, partners = 0;
-  for (std::size_t rank = 0; rank < sample.width(); ++rank) {
-    RankFit fit(sample, rank);
-    for (std::size_t count = 0; count < kMostPartners && fit.add_best(); ++count) ++partners;
-    off += fit.off(), known += fit.known();
-    graph.awaited.push_back(std::move(fit).offsets());
-  }
-  graph.off = partners > 0 ? off / double(known) : std::numeric_limits<double>::infinity();
-  return graph;
+bool GraphSearch::advance(LookBudget& budget) {
+  while (!is_done() && !budget.is_spent()) ask_next_rank(budget);
+  return !is_done();
+}
+
+void GraphSearch::ask_next_rank(LookBudget& budget) {
+  RankFit fit(sample_, awaited_.size());
+  for (std::size_t count = 0; count < kMostPartners && fit.add_best(); ++count) ++partners_;
+  off_ += fit.off(), known_ += fit.known();
+  awaited_.push_back(fit.offsets());
+  budget.spend(fit.looks());
+}
+
+Graph GraphSearch::found() const {
+  return {awaited_, partners_ > 0 ? off_ / double(known_) : std::numeric_limits<double>::infinity()};
 }
 
 }  // namespace idlewave::analysis

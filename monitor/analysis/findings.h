@@ -39,7 +39,8 @@ struct Findings {
   std::optional<Efficiency> efficiency;
   Missing missing;  ///< Were the session over now.
   std::vector<LostRank> lost_ranks;
-  Causes causes;  ///< As CauseFinder has them, so of a window of their own; empty where nobody asked it.
+  Causes causes;       ///< As CauseFinder has them, so of a window of their own; empty where nobody asked it.
+  CauseGround ground;  ///< As it has learnt it by now; nobody is known to wait for anybody where it has not yet.
   /// As MpiUseFinder has it, so of the whole run so far, whatever the window; null where no rank has told.
   std::shared_ptr<const MpiUse> mpi;
 };

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "monitor/analysis/causes.h"
+#include "monitor/analysis/cause_ground.h"
 #include "monitor/analysis/step_course.h"
 #include "monitor/analysis/step_history.h"
 
@@ -93,15 +93,14 @@ double share_alone(std::span<const DomainActivity> domains) {
 
 }  // namespace
 
-Outlook outlook(const Timeline& timeline, std::span<const DomainActivity> domains) {
-  const CauseGround ground = cause_ground(timeline);
+Outlook outlook(const Timeline& timeline, std::span<const DomainActivity> domains, const CauseGround& ground) {
   Outlook outlook{.ring = ground.partners.ring,
                   .collective = ground.partners.collective,
                   .known = !ground.partners.offsets.empty()};
   for (const Rank offset : ground.partners.offsets)
     outlook.up = std::max(outlook.up, int(-offset)), outlook.down = std::max(outlook.down, int(offset));
   if (!outlook.known) outlook.up = outlook.down = 1;
-  const auto steps = ordinary_steps(timeline, ground.typical_step);
+  const auto steps = ordinary_steps(timeline, typical_step_length(timeline));
   if (steps.empty()) return outlook;
   outlook.step = mean(steps, [](const StepCourse& step) { return step.end - step.begin; });
   const double work = mean(steps, [](const StepCourse& step) { return step.work(); });

@@ -6,6 +6,8 @@
 
 namespace idlewave::analysis {
 
+struct CauseGround;
+
 /// How a wave's fronts would run. Of the program as it is now, without a wave.
 struct Outlook {
   /// sigma d: ranks that a front comes on in a step. 0: nobody waits that way.
@@ -25,7 +27,7 @@ struct Outlook {
   friend bool operator==(const Outlook&, const Outlook&) = default;
 };
 
-/// By the latest steps of all ranks; `domains` of about the same time. Costs as cause_ground (causes.h).
-Outlook outlook(const timeline::Timeline& timeline, std::span<const DomainActivity> domains);
+/// By the latest steps of all ranks; `domains` of about the same time, `ground` as far as it has been learnt.
+Outlook outlook(const timeline::Timeline& timeline, std::span<const DomainActivity> domains, const CauseGround& ground);
 
 }  // namespace idlewave::analysis

@@ -11,18 +11,31 @@ constexpr double kCollective = 0.9;
 
 }  // namespace
 
-Partners partners_in(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
-                     wire::Nanoseconds typical_step) {
-  const WhoDeclares who = who_declares(timeline);
-  std::vector<StepWaits> others;
-  if (who == WhoDeclares::kSome) others = infer_waits(timeline, moments, typical_step);
-  auto said = RankPartners::declared_in(timeline, others);
-  if (!said) return infer_partners(timeline, moments, typical_step);
-  return {.offsets = said->offsets(),
-          .ring = said->is_ring(),
-          .collective = said->collective_share() > kCollective,
-          .source = who == WhoDeclares::kAll ? PartnerSource::kDeclared : PartnerSource::kPartlyDeclared,
-          .of_ranks = std::move(said)};
+PartnerSearch::PartnerSearch(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
+                             wire::Nanoseconds typical_step)
+    : timeline_(timeline), who_(who_declares(timeline)) {
+  if (who_ == WhoDeclares::kAll) said_ = RankPartners::declared_in(timeline);
+  if (!said_) inference_.emplace(timeline, moments, typical_step);
+}
+
+bool PartnerSearch::advance(LookBudget& budget) {
+  if (said_) return false;
+  if (inference_->advance(budget)) return true;
+  if (who_ == WhoDeclares::kSome) {
+    std::vector<StepWaits> others = inference_->waits();
+    others.resize(std::size_t(timeline_.ranks()));
+    said_ = RankPartners::declared_in(timeline_, others);
+  }
+  return false;
+}
+
+Partners PartnerSearch::found() const {
+  if (!said_) return inference_->partners();
+  return {.offsets = said_->offsets(),
+          .ring = said_->is_ring(),
+          .collective = said_->collective_share() > kCollective,
+          .source = who_ == WhoDeclares::kAll ? PartnerSource::kDeclared : PartnerSource::kPartlyDeclared,
+          .of_ranks = said_};
 }
 
 }  // namespace idlewave::analysis

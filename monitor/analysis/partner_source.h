@@ -1,15 +1,31 @@
 #pragma once
 // From where it is known who waits for whom: ranks say it, or it is inferred.
 
+#include <memory>
+#include <optional>
 #include <span>
 
-#include "monitor/analysis/partners.h"
+#include "monitor/analysis/partner_inference.h"
 
 namespace idlewave::analysis {
 
-/// As ranks say. Of those who don't say it, and of all where nobody does, as the times tell. Costs as infer_partners,
-/// unless all say it, and as RankPartners.
-Partners partners_in(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
-                     wire::Nanoseconds typical_step);
+/// As ranks say. Of those who don't say it, and of all where nobody does, as the times tell; that is searched for some work
+/// at a time, as PartnerInference does. The timeline must outlive it; one thread.
+class PartnerSearch {
+ public:
+  PartnerSearch(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
+                wire::Nanoseconds typical_step);
+
+  /// Until the budget is spent. False once it is done.
+  bool advance(LookBudget& budget);
+  /// When it is done.
+  Partners found() const;
+
+ private:
+  const timeline::Timeline& timeline_;
+  WhoDeclares who_;
+  std::shared_ptr<const RankPartners> said_;
+  std::optional<PartnerInference> inference_;
+};
 
 }  // namespace idlewave::analysis

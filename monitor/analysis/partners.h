@@ -60,14 +60,4 @@ struct Partners {
   }
 };
 
-/// From the times alone, as `sim --from` does (exchange.h); where no rule that holds for all ranks explains them, and
-/// there are not too many ranks to be seen at once, whom each rank waits for. `usual_step`: what is later by a quarter
-/// of that is late. Costs as find_exchange, at most some seconds of a core; nothing without moments.
-Partners infer_partners(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
-                        wire::Nanoseconds usual_step);
-
-/// The same as how each rank waits in a step; nothing where that can't be told, also where all wait for the latest.
-std::vector<StepWaits> infer_waits(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
-                                   wire::Nanoseconds usual_step);
-
 }  // namespace idlewave::analysis

@@ -5,6 +5,7 @@
 
 #include "monitor/analysis/activity.h"
 #include "monitor/analysis/declared_partners.h"
+#include "monitor/analysis/exchange_search.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -134,12 +135,14 @@ Exchange exchange_of(const Timeline& timeline, const CommonSteps& steps) {
   const auto said = declared_messages(timeline);
   const StepSample sample = StepSample::of(steps);
   if (!said) return find_exchange(sample);
-  return with_transfer(sample, {.distances = said->distances,
-                                .ring = said->ring,
-                                .certain = true,
-                                .declared = true,
-                                .rendezvous = said->rendezvous,
-                                .split = said->split});
+  Exchange exchange{.distances = said->distances,
+                    .ring = said->ring,
+                    .certain = true,
+                    .declared = true,
+                    .rendezvous = said->rendezvous,
+                    .split = said->split};
+  exchange.transfer = ExchangeFit(sample).timed(exchange).transfer;
+  return exchange;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "monitor/analysis/partner_source.h"
 #include "monitor/analysis/step_history.h"
@@ -61,15 +62,22 @@ Late late_of(const Timeline& timeline, const LateStep& step) {
           .step = step.step};
 }
 
-Wave wave_of(const Late& late, const WaveTrace& trace) {
+Wave wave_of(const Late& late, WaveDirection up, WaveDirection down) {
   return {.origin_rank = late.origin.rank,
           .origin_step = late.step,
           .cause = late.cause,
           .command = late.command,
           .start = late.start,
           .delay = late.origin.excess,
-          .up = trace.up(),
-          .down = trace.down()};
+          .up = std::move(up),
+          .down = std::move(down)};
+}
+
+/// What more is learnt of the program may yet show that the front goes on.
+WaveDirection not_ended(WaveDirection direction) {
+  direction.end = WaveEnd::kRunning;
+  direction.end_rank = -1;
+  return direction;
 }
 
 /// The latest delays that make waves.
@@ -196,16 +204,40 @@ std::string cause_in_words(const Wave& wave, const std::string& length) {
   return {};
 }
 
-/// Again where other waves have begun, or these have gone on for so long that they may tell what they did not before.
+void WaveWatch::forget_partners_if_ranks_joined(const Timeline& timeline) {
+  if (std::exchange(learnt_ranks_, timeline.ranks()) == timeline.ranks()) return;
+  search_.reset();
+  partners_ = {};
+  learnt_from_.clear();
+}
+
+/// Other waves have begun, or these have gone on for so long that they may tell what they did not before.
+bool WaveWatch::has_more_to_learn_from(const Timeline& timeline, const std::vector<LateMoment>& moments) const {
+  constexpr wire::Step kStepsToLearn = 2;
+  if (moments.empty()) return false;
+  const wire::Step latest = timeline.latest_step(), since = latest - moments.front().step;
+  return moments != learnt_from_ || latest >= learnt_at_ + std::max(kStepsToLearn, since / 4);
+}
+
+WaveWatch::WaveWatch(std::uint64_t looks_at_once) : looks_at_once_(looks_at_once) {}
+WaveWatch::~WaveWatch() = default;
+
+bool WaveWatch::learn() {
+  LookBudget budget(looks_at_once_);
+  return search_ && search_->advance(budget);
+}
+
 void WaveWatch::learn_partners(const Timeline& timeline, const std::vector<LateMoment>& moments,
                                Nanoseconds typical_step) {
-  constexpr wire::Step kStepsToLearn = 2;
-  if (moments.empty()) return;
-  const wire::Step latest = timeline.latest_step(), since = latest - moments.front().step;
-  if (moments == learnt_from_ && latest < learnt_at_ + std::max(kStepsToLearn, since / 4)) return;
-  partners_ = partners_in(timeline, moments, typical_step);
-  learnt_from_ = moments;
-  learnt_at_ = latest;
+  forget_partners_if_ranks_joined(timeline);
+  if (!search_ && has_more_to_learn_from(timeline, moments)) {
+    search_ = std::make_unique<PartnerSearch>(timeline, moments, typical_step);
+    learnt_from_ = moments;
+    learnt_at_ = timeline.latest_step();
+  }
+  if (!search_ || learn()) return;
+  partners_ = search_->found();
+  search_.reset();
 }
 
 std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
@@ -213,16 +245,22 @@ std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   const Nanoseconds step = typical_step_length(timeline);
   const std::vector<Late> all = all_late(timeline, late_, step);
   if (all.empty() || step <= Nanoseconds{0}) return {};
-  learn_partners(timeline, moments_of(all, waves_), step);
+  learn_partners(timeline, moments_of(all, known_), step);
   const Contention contention(timeline);
+  const auto trace = [&](const Late& late) {
+    if (is_learning() && !partners_.are_known()) return wave_of(late, {.sign = 1}, {.sign = -1});
+    const WaveTrace traced(timeline, partners_, contention, late.origin, step);
+    if (is_learning()) return wave_of(late, not_ended(traced.up()), not_ended(traced.down()));
+    return wave_of(late, traced.up(), traced.down());
+  };
   std::vector<Wave> waves;
   for (const Late& late : all) {
-    const Wave* same = known_wave(waves_, late);
-    waves.push_back(same ? *same : wave_of(late, WaveTrace(timeline, partners_, contention, late.origin, step)));
+    const Wave* same = known_wave(known_, late);
+    waves.push_back(same ? *same : trace(late));
   }
-  waves_ = std::move(waves);
+  if (!is_learning()) known_ = waves;
   std::vector<Wave> told;
-  for (const Wave& wave : waves_)
+  for (const Wave& wave : waves)
     if (!is_unannounced(wave.cause) || wave.up.reach_ranks + wave.down.reach_ranks > 0) told.push_back(wave);
   for (Wave& wave : told) {
     for (const Wave& other : told) {
@@ -235,7 +273,7 @@ std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
 }
 
 std::vector<Wave> find_waves(const Timeline& timeline, Window window) {
-  std::vector<Wave> waves = WaveWatch().look(timeline);
+  std::vector<Wave> waves = WaveWatch(LookBudget::kUnlimited).look(timeline);
   std::erase_if(waves, [&](const Wave& wave) { return wave.start < window.from || wave.start >= window.to; });
   return waves;
 }

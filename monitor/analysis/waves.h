@@ -1,6 +1,7 @@
 #pragma once
 // Idle waves: where one began and why, how its fronts run over the ranks, and how each ends (afzal-2020, section 3).
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include "monitor/analysis/activity.h"
 #include "monitor/analysis/late_steps.h"
 #include "monitor/analysis/least_squares.h"
+#include "monitor/analysis/look_budget.h"
 #include "monitor/analysis/partners.h"
 
 namespace idlewave::analysis {
@@ -115,25 +117,45 @@ bool met_itself(const Wave& wave);
 /// "delay 1.2 s", "computed 1.2 s longer" or "stopped for 1.2 s after its waiting", told by `length`.
 std::string cause_in_words(const Wave& wave, const std::string& length);
 
+class PartnerSearch;
+
 /// Finds waves again and again while a session goes on; each look costs what is new. Owned by whoever looks, always at
-/// the same session; one thread.
+/// the same session, which must outlive it; one thread.
 class WaveWatch {
  public:
+  /// Whom ranks wait for is learnt, where they don't say it, by so many looks at posts a call.
+  explicit WaveWatch(std::uint64_t looks_at_once = LookBudget::kAtOnce);
+  WaveWatch(const WaveWatch&) = delete;
+  WaveWatch& operator=(const WaveWatch&) = delete;
+  ~WaveWatch();
+
   /// One wave for each delay (phase kDelay; noise makes none) that others could notice, and for each step that a rank
   /// was late in without one (late_steps.h) if others waited for that: waits are traced back to it through whoever was
   /// waited for, so that it does not matter how far apart partners are, how ragged the steps are, or who else waits. Of
-  /// very many the latest; oldest first. Waves whose fronts have ended stay as they were found.
+  /// very many the latest; oldest first. Waves whose fronts have ended stay as they were found. While it is being learnt
+  /// whom ranks wait for, others are told by what was known of it before, and as running; where nothing was known delays
+  /// alone make waves, which have reached nobody yet.
   std::vector<Wave> look(const timeline::Timeline& timeline);
+  /// Learns a little more, between two looks. True while there is more to learn of what was begun.
+  bool learn();
+  /// The next look takes over what has been learnt until then.
+  bool is_learning() const { return search_ != nullptr; }
 
  private:
   void learn_partners(const timeline::Timeline& timeline, const std::vector<LateMoment>& moments,
                       Nanoseconds typical_step);
+  void forget_partners_if_ranks_joined(const timeline::Timeline& timeline);
+  bool has_more_to_learn_from(const timeline::Timeline& timeline, const std::vector<LateMoment>& moments) const;
 
+  std::uint64_t looks_at_once_;
   LateSteps late_;
-  std::vector<Wave> waves_;  ///< Also those that nobody waited for.
+  std::vector<Wave>
+      known_;  ///< As found at the latest look at which nothing was being learnt; also those that nobody waited for.
   Partners partners_;
+  std::unique_ptr<PartnerSearch> search_;
   std::vector<LateMoment> learnt_from_;
   wire::Step learnt_at_ = wire::kNoStep;  ///< Latest step that there was.
+  Rank learnt_ranks_ = 0;
 };
 
 /// Those that began in the window, of a session that is looked at once.

@@ -8,7 +8,7 @@ namespace idlewave::cli {
 namespace {
 
 /// Of session time.
-constexpr Nanoseconds kLookPeriod = std::chrono::milliseconds(250);
+constexpr Nanoseconds kLookPeriod = std::chrono::milliseconds(250), kLearnPeriod = std::chrono::milliseconds(50);
 constexpr Nanoseconds kRhythmWindow = std::chrono::seconds(5);
 
 }  // namespace
@@ -28,16 +28,26 @@ void Observer::accept(std::span<const link::Delivery> deliveries) {
   for (const link::Delivery& delivery : deliveries) accept(delivery);
 }
 
+/// Whoever still learns when the session is over does so at each call, since no moment of it comes any more.
 void Observer::follow() {
   states_.follow(timeline_);
-  const bool ends = timeline_.ended() && !saw_end_;
-  if (timeline_.empty() || (timeline_.now() < next_look_ && !ends)) return;
+  const bool ends = timeline_.ended() && (!saw_end_ || wave_watch_.is_learning() || causes_.is_learning());
+  if (timeline_.empty()) return;
+  if (timeline_.now() < next_look_ && !ends) return learn();
   saw_end_ = timeline_.ended();
   waves_ = wave_watch_.look(timeline_);
   narrator_.observe_waves(waves_);
   causes_.follow();
   rhythm_.observe(view::rhythm_in(timeline_, {timeline_.now() - kRhythmWindow, timeline_.now()}));
   next_look_ = (timeline_.now() / kLookPeriod + 1) * kLookPeriod;
+  next_lesson_ = (timeline_.now() / kLearnPeriod + 1) * kLearnPeriod;
+}
+
+void Observer::learn() {
+  if (timeline_.now() < next_lesson_) return;
+  wave_watch_.learn();
+  causes_.learn();
+  next_lesson_ = (timeline_.now() / kLearnPeriod + 1) * kLearnPeriod;
 }
 
 void Observer::note_damage(const wire::FrameLogDamage& damage) {
@@ -80,6 +90,7 @@ void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, s
   narrator_.observe(timeline_, findings_, states_, until);
   if (past) findings_ = find(*past, window);
   findings_.causes = causes_.observe(findings_.window);
+  findings_.ground = causes_.ground();
   findings_.mpi = mpi_.observe(timeline_);
 }
 

@@ -74,6 +74,7 @@ class Observer {
 
  private:
   analysis::Findings find(Nanoseconds until, Nanoseconds window) const;
+  void learn();
   Nanoseconds last_in_full(Nanoseconds until, Nanoseconds window) const;
   void measure_rate(Nanoseconds now);
 
@@ -84,6 +85,7 @@ class Observer {
   analysis::WaveWatch wave_watch_;
   std::vector<analysis::Wave> waves_;  ///< As found at the latest look.
   Nanoseconds next_look_{};            ///< For waves and the rhythm; session time.
+  Nanoseconds next_lesson_{};          ///< The same, for what is learnt between looks.
   view::Rhythm rhythm_;
   bool saw_end_ = false;
   analysis::Findings findings_;

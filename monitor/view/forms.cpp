@@ -188,7 +188,7 @@ Form inject_form(Rank rank, const Model& model) {
   return {.kind = FormKind::kInject,
           .rank = rank,
           .text = words::format_duration(proposed_delay(model)),
-          .outlook = analysis::outlook(model.timeline, model.findings.domains)};
+          .outlook = analysis::outlook(model.timeline, model.findings.domains, model.findings.ground)};
 }
 
 Form filter_form(const State& state) { return {.kind = FormKind::kFilter, .text = words::to_words(state.filter)}; }

@@ -136,5 +136,34 @@ TEST(LateSteps, AreTheSameWhileTheSessionGoesOn) {
   EXPECT_NEAR(double(waves[0].delay.count()), double(at_once[0].delay.count()), 1e6);
 }
 
+TEST(WaveWatch, TellsTheSameInTheEndHoweverSlowlyPartnersAreLearnt) {
+  RingModel model;
+  model.noise_mean_ms = 0.3;
+  model.delays = {{5, 40, ms(60)}, {20, 45, ms(90)}};
+  model.run();
+  timeline::Timeline timeline;
+  WaveWatch watch(50'000);
+  std::vector<Wave> waves;
+  int learning = 0;
+  model.tell_in_slices(timeline, ms(7), [&] {
+    waves = watch.look(timeline);
+    learning += watch.is_learning();
+  });
+  EXPECT_GT(learning, 20);
+  while (watch.is_learning()) {
+    for (const Wave& wave : waves) EXPECT_TRUE(wave.up.end == WaveEnd::kRunning && wave.down.end == WaveEnd::kRunning);
+    waves = watch.look(timeline);
+  }
+  const auto at_once = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  ASSERT_EQ(waves.size(), at_once.size());
+  for (std::size_t i = 0; i < waves.size(); ++i) {
+    EXPECT_EQ(waves[i].origin_rank, at_once[i].origin_rank);
+    EXPECT_EQ(end_in_words(waves[i].up), end_in_words(at_once[i].up));
+    EXPECT_EQ(end_in_words(waves[i].down), end_in_words(at_once[i].down));
+    EXPECT_EQ(waves[i].up.reach_ranks + waves[i].down.reach_ranks,
+              at_once[i].up.reach_ranks + at_once[i].down.reach_ranks);
+  }
+}
+
 }  // namespace
 }  // namespace idlewave::analysis

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "monitor/analysis/cause_ground.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
 
@@ -27,7 +28,7 @@ support::Scenario ring() {
 Outlook outlook_of(const support::Scenario& scenario) {
   const SimulatedSession session(scenario);
   const timeline::Timeline& timeline = session.timeline();
-  return outlook(timeline, domain_activity(timeline, {timeline.now() / 2, timeline.now()}));
+  return outlook(timeline, domain_activity(timeline, {timeline.now() / 2, timeline.now()}), cause_ground(timeline));
 }
 
 TEST(Outlook, AssumesNeighboursWhereNobodyWasLate) {
@@ -92,7 +93,8 @@ TEST(Outlook, KnowsThatTheTrailingEdgeRunsAsFastAsRanksAloneWhereALockstepUsesAl
   scenario.program.kernel = support::Kernel::kMemory;
   scenario.program.volume = 100'000'000;
   const SimulatedSession session(scenario);
-  const Outlook outlook = analysis::outlook(session.timeline(), saturated(session.timeline()));
+  const Outlook outlook =
+      analysis::outlook(session.timeline(), saturated(session.timeline()), cause_ground(session.timeline()));
   EXPECT_NEAR(outlook.step, 0.02, 1e-5);
   EXPECT_NEAR(outlook.step_behind, 0.01, 1e-5);
 }

@@ -7,6 +7,7 @@
 
 #include <functional>
 
+#include "monitor/analysis/exchange_search.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/any_seed.h"
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <random>
 
+#include "monitor/analysis/exchange_search.h"
 #include "monitor/cli/recording.h"
 #include "monitor/cli/simulation/observation.h"
 #include "monitor/model/derived_scenario.h"

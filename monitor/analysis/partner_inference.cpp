@@ -1,14 +1,10 @@
-#include "monitor/analysis/partners.h"
+#include "monitor/analysis/partner_inference.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <set>
 #include <utility>
-
-#include "monitor/analysis/exchange.h"
-#include "monitor/analysis/find_graph.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -29,8 +25,6 @@ constexpr double kCollective = 0.9;
 constexpr Rank kFarthest = 12;
 /// Partners of its own for each rank have to explain so much more.
 constexpr double kWorthGraph = 0.3;
-/// Nanoseconds: times are rounded.
-constexpr double kRounding = 4;
 
 struct Togetherness {
   bool somebody_is_late = false;
@@ -96,28 +90,6 @@ Partners of_exchange(const Exchange& exchange, Rank ranks) {
   return {.offsets = {all.begin(), all.end()}, .ring = exchange.ring};
 }
 
-/// Of one of these, or of none.
-struct Found {
-  bool collective = false;
-  std::optional<Exchange> exchange;
-  std::optional<Graph> graph;
-};
-
-Found find(const Timeline& timeline, std::span<const LateMoment> moments, Nanoseconds usual_step) {
-  StepSample sample = StepSample::about(timeline, moments);
-  if (sample.rows() == 0 || timeline.ranks() < 2) return {};
-  if (take_out_collectives(sample, double(usual_step.count())))
-    return {.collective = true, .exchange = {}, .graph = {}};
-  if (sample.rows() == 0) return {};
-  Exchange exchange = find_exchange(sample);
-  const double off = exchange.certain ? mean_difference(sample, exchange) : std::numeric_limits<double>::infinity();
-  Found found;
-  if (off > kRounding && sample.has_all_ranks())
-    if (Graph graph = find_graph(sample); graph.off < kWorthGraph * off) found.graph = std::move(graph);
-  if (!found.graph && exchange.certain) found.exchange = std::move(exchange);
-  return found;
-}
-
 StepWaits waits_of(const Exchange& exchange, Rank rank, Rank ranks) {
   StepWaits waits;
   const std::size_t together = exchange.split ? 1 : exchange.distances.size();
@@ -131,23 +103,60 @@ StepWaits waits_of(const Exchange& exchange, Rank rank, Rank ranks) {
 
 }  // namespace
 
-Partners infer_partners(const Timeline& timeline, std::span<const LateMoment> moments, Nanoseconds usual_step) {
-  const Found found = find(timeline, moments, usual_step);
-  if (found.collective) return of_all(timeline.ranks());
-  if (found.graph) {
-    auto of_ranks = RankPartners::of(found.graph->awaited);
-    return {.offsets = of_ranks->offsets(), .ring = of_ranks->is_ring(), .of_ranks = std::move(of_ranks)};
-  }
-  return found.exchange ? of_exchange(*found.exchange, timeline.ranks()) : Partners{};
+PartnerInference::PartnerInference(const Timeline& timeline, std::span<const LateMoment> moments,
+                                   Nanoseconds usual_step)
+    : ranks_(timeline.ranks()) {
+  StepSample sample = StepSample::about(timeline, moments);
+  if (sample.rows() == 0 || ranks_ < 2) return;
+  collective_ = take_out_collectives(sample, double(usual_step.count()));
+  if (collective_ || sample.rows() == 0) return;
+  exchange_.emplace(std::move(sample));
+  doing_ = Doing::kFitsRules;
 }
 
-std::vector<StepWaits> infer_waits(const Timeline& timeline, std::span<const LateMoment> moments,
-                                   Nanoseconds usual_step) {
-  const Found found = find(timeline, moments, usual_step);
-  std::vector<StepWaits> waits(std::size_t(timeline.ranks()));
+bool PartnerInference::advance(LookBudget& budget) {
+  while (doing_ != Doing::kIsDone && !budget.is_spent()) {
+    if (doing_ == Doing::kFitsRules && !exchange_->advance(budget)) begin_graph();
+    if (doing_ == Doing::kAsksEachRank && !graph_->advance(budget)) end_graph();
+  }
+  return doing_ != Doing::kIsDone;
+}
+
+void PartnerInference::begin_graph() {
+  const Exchange& exchange = exchange_->found();
+  const StepSample& sample = exchange_->sample();
+  off_ = exchange.certain ? ExchangeFit(sample).off_by(exchange) : std::numeric_limits<double>::infinity();
+  doing_ = Doing::kIsDone;
+  if (off_ <= kRounding || !sample.has_all_ranks()) return;
+  graph_.emplace(sample);
+  doing_ = Doing::kAsksEachRank;
+}
+
+void PartnerInference::end_graph() {
+  if (Graph graph = graph_->found(); graph.off < kWorthGraph * off_) of_each_ = std::move(graph);
+  doing_ = Doing::kIsDone;
+}
+
+const Exchange* PartnerInference::found_exchange() const {
+  return exchange_ && !of_each_ && exchange_->found().certain ? &exchange_->found() : nullptr;
+}
+
+Partners PartnerInference::partners() const {
+  if (collective_) return of_all(ranks_);
+  if (of_each_) {
+    auto of_ranks = RankPartners::of(of_each_->awaited);
+    return {.offsets = of_ranks->offsets(), .ring = of_ranks->is_ring(), .of_ranks = std::move(of_ranks)};
+  }
+  const Exchange* exchange = found_exchange();
+  return exchange ? of_exchange(*exchange, ranks_) : Partners{};
+}
+
+std::vector<StepWaits> PartnerInference::waits() const {
+  const Exchange* exchange = found_exchange();
+  std::vector<StepWaits> waits(static_cast<std::size_t>(ranks_));
   for (std::size_t rank = 0; rank < waits.size(); ++rank) {
-    if (found.graph) waits[rank] = {found.graph->awaited[rank]};
-    if (found.exchange) waits[rank] = waits_of(*found.exchange, Rank(rank), timeline.ranks());
+    if (of_each_) waits[rank] = {of_each_->awaited[rank]};
+    if (exchange) waits[rank] = waits_of(*exchange, Rank(rank), ranks_);
   }
   return waits;
 }

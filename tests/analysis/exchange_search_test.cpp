@@ -1,0 +1,123 @@
+// A search that is cut into pieces finds to the bit what it finds in one go.
+
+#include "monitor/analysis/exchange_search.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "monitor/analysis/find_graph.h"
+#include "tests/any_seed.h"
+
+namespace idlewave::analysis {
+namespace {
+
+/// Steps of programs that exchange messages by some rule, all of them or a part of their ranks, with waits that last a
+/// little longer or much longer than by the rule.
+class RandomSamples {
+ public:
+  explicit RandomSamples(unsigned seed) : random_(seed) {}
+
+  StepSample next() {
+    const Rank ranks = whole(2, 40);
+    const auto width = std::size_t(whole(0, 2) ? ranks : whole(1, ranks));
+    const Exchange exchange = any_exchange();
+    const double longer = whole(0, 2) ? real(0, 1e6) : 0, lost = whole(0, 3) ? 0 : 0.02;
+    StepSample sample(ranks, width);
+    for (int row = whole(1, 24); row > 0; --row) add_row(exchange, longer, lost, sample);
+    return sample;
+  }
+  std::uint64_t budget() { return std::uint64_t(std::exp(real(0, std::log(3e6)))); }
+
+ private:
+  Exchange any_exchange() {
+    Exchange exchange{
+        .ring = whole(0, 1) == 1, .rendezvous = whole(0, 2) == 0, .split = whole(0, 2) == 0, .transfer = {}};
+    while (exchange.distances.empty() || whole(0, 1))
+      if (const Rank distance = whole(-4, 4);
+          distance != 0 && std::ranges::find(exchange.distances, distance) == exchange.distances.end())
+        exchange.distances.push_back(distance);
+    exchange.transfer = Nanoseconds(whole(0, 1) * whole(0, 200'000));
+    return exchange;
+  }
+
+  void add_row(const Exchange& exchange, double longer, double lost, StepSample& sample) {
+    std::vector<double> posts(std::size_t(sample.ranks())), part(sample.width()), ends(sample.width());
+    for (double& post : posts) post = std::floor(real(0, whole(0, 5) ? 1e6 : 2e7));
+    EndPredictor predictor(exchange);
+    const auto predicted = predictor.ends(posts);
+    const Rank first = whole(0, sample.ranks() - 1);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const auto rank = (std::size_t(first) + i) % posts.size();
+      part[i] = real(0, 1) < lost ? std::nan("") : posts[rank];
+      ends[i] = real(0, 1) < lost ? std::nan("") : std::floor(predicted[rank] + real(0, longer));
+    }
+    sample.add(first, part, ends);
+  }
+
+  int whole(int from, int to) { return std::uniform_int_distribution<>(from, to)(random_); }
+  double real(double from, double to) { return std::uniform_real_distribution<>(from, to)(random_); }
+
+  std::mt19937 random_;
+};
+
+/// How often it had to be called.
+template <class Search, class Budget>
+int advance_to_end(Search& search, Budget next_budget) {
+  for (int calls = 1;; ++calls) {
+    LookBudget budget(next_budget());
+    if (!search.advance(budget)) return calls;
+  }
+}
+
+std::string words_of(const Exchange& e) {
+  return fmt::format("{}, {}{}{}{}{}, {} ns", e.distances, e.ring ? "ring " : "chain ", e.certain ? "certain " : "",
+                     e.declared ? "declared " : "", e.rendezvous ? "rendezvous " : "", e.split ? "split" : "",
+                     e.transfer.count());
+}
+
+TEST(ExchangeSearch, FindsTheSameHoweverItsWorkIsCut) {
+  const unsigned seed = any_seed();
+  RandomSamples random(seed);
+  for (int i = 0; i < 30; ++i) {
+    const StepSample sample = random.next();
+    ExchangeSearch search(sample);
+    advance_to_end(search, [&] { return random.budget(); });
+    EXPECT_EQ(words_of(search.found()), words_of(find_exchange(sample))) << "sample " << i << " of seed " << seed;
+  }
+}
+
+TEST(ExchangeSearch, BreaksOffWhereItsBudgetIsSpent) {
+  const unsigned seed = any_seed();
+  RandomSamples random(seed);
+  for (int i = 0; i < 10; ++i) {
+    ExchangeSearch small(random.next());
+    const StepSample sample = small.sample();
+    ExchangeSearch large(sample);
+    const auto pass = std::uint64_t(sample.rows() * sample.width());
+    const int steps = advance_to_end(small, [] { return 1; });
+    const int calls = advance_to_end(large, [&] { return 100 * pass; });
+    EXPECT_LT(calls, steps) << "sample " << i << " of seed " << seed;
+    EXPECT_GE(steps, 8) << "rules of eight kinds are tried one by one";
+  }
+}
+
+TEST(GraphSearch, FindsTheSameHoweverItsWorkIsCut) {
+  const unsigned seed = any_seed();
+  RandomSamples random(seed);
+  for (int i = 0; i < 30; ++i) {
+    const StepSample sample = random.next();
+    if (!sample.has_all_ranks()) continue;
+    GraphSearch whole(sample), cut(sample);
+    LookBudget unlimited;
+    EXPECT_FALSE(whole.advance(unlimited));
+    advance_to_end(cut, [&] { return random.budget() / 100; });
+    EXPECT_EQ(cut.found().awaited, whole.found().awaited) << "sample " << i << " of seed " << seed;
+    EXPECT_EQ(cut.found().off, whole.found().off) << "sample " << i << " of seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace idlewave::analysis
