@@ -16,7 +16,9 @@ using Sample = Contention::Sample;
 constexpr std::size_t kDomainsLooked = 8;
 constexpr std::size_t kStepsLooked = 48;
 constexpr std::size_t kRanksLooked = 4;
-constexpr std::ptrdiff_t kStepsAround = 8;
+/// As many as tell what is ordinary for a rank (late_steps.cpp): what is owed to others is taken off from what a step lasted
+/// beyond those. Medians of fewer steps are of another kind where a domain falls into step or out of it.
+constexpr std::ptrdiff_t kStepsAround = 16;
 /// Times that vary by less than this share of themselves tell nothing.
 constexpr double kSteady = 0.01;
 /// Times s(n) have to vary by so much less than times.

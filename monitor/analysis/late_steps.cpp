@@ -34,6 +34,7 @@ constexpr std::size_t kTail = 16;
 /// is t times as far with probability (m + 1) (1 + t / m)^-m: one in ten thousand.
 constexpr double kFarBeyond = 18;
 constexpr std::uint64_t kFewestSteps = 4 * kTail;
+/// As in contention.cpp.
 constexpr std::ptrdiff_t kStepsAround = 16;
 constexpr Rank kRanksBeside = 32;
 constexpr std::size_t kFewestBeside = 3;

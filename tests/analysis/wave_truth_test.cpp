@@ -511,6 +511,25 @@ TEST(WaveTruth, OfSeveralInMemoryBoundProgramsIsFoundInDrawnNoise) {
   }
 }
 
+/// What was ordinary for a rank was the median of 32 steps, in most of which it had worked beside few others, and what it
+/// owed to others was told against that of 16, in most of which it had worked beside all of them.
+TEST(WaveTruth, IsNoRankThatWorkedLongerInMoreCompanyWhereADomainHadFallenIntoStep) {
+  constexpr unsigned kSeed = 2106;
+  RandomPrograms random(kSeed);
+  ExactProgram program;
+  for (int i = 0; i < 25; ++i) {
+    program = random.next_with_several(true, 0);
+    random.add_drawn_noise(program, 0.02);
+  }
+  const ExactRun run = simulate(program);
+  LateSteps late;
+  late.read(timeline_of(program, run, {Holds::kDelaysAnnounced}));
+  for (const LateStep& each : late.found()) {
+    const double drawn = run.work[std::size_t(each.rank)][std::size_t(each.step)].noise;
+    EXPECT_LT(double(each.excess.count()) * 1e-9, 2 * drawn) << "rank " << each.rank << ", step " << each.step;
+  }
+}
+
 /// physics.md: 40 ranks in a ring, 10 on a domain, saturation at 5, a delay of 1.2 s. All 39 others wait for more than a
 /// second, and the fronts meet on the far side.
 TEST(WaveTruth, OfTheReferenceCaseMeetsItselfOnTheFarSide) {
