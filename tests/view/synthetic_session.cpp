@@ -169,6 +169,7 @@ analysis::Findings findings_of(const timeline::Timeline& timeline, const Program
   out.steps = {
       .steps = 4000, .mean = microseconds(20000), .compute_mean = microseconds(13000), .wait_mean = microseconds(7000)};
   out.skew = {.step = 180, .spread = milliseconds(132)};
+  out.ground = {.partners = {.offsets = {-1, 1}}, .shares_bandwidth = true, .typical_step = milliseconds(20)};
   analysis::Wave& wave = out.waves.emplace_back();
   wave.origin_rank = plan.delayed_rank;
   wave.origin_step = plan.delayed_step;
