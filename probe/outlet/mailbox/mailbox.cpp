@@ -149,6 +149,7 @@ struct Mailbox::Impl {
   std::optional<Admission> admission;
   std::optional<zmq::socket_t> router;
   std::optional<zmq::socket_t> dealer;
+  std::optional<Stream> stream;  // In the place of the dealer.
   std::optional<Handshakes> handshakes;
   std::string listen_endpoint;
 
@@ -195,6 +196,7 @@ wire::Result<std::unique_ptr<Mailbox>> Mailbox::open(const Options& options) {
       if (auto listens = impl->listen(options, keys); !listens) return listens.error();
     endpoint = &options.connect;
     if (!options.connect.empty()) impl->connect(options, keys);
+    impl->stream = options.over;
     return std::unique_ptr<Mailbox>(new Mailbox(std::move(impl)));
   } catch (const zmq::error_t& error) {
     return endpoint_error(*endpoint, error.num());
@@ -207,6 +209,7 @@ Mailbox::Mailbox(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Mailbox::~Mailbox() = default;
 
 Sent Mailbox::send(const Peer& peer, std::span<const std::byte> bytes) {
+  if (peer.empty() && impl_->stream) return impl_->stream->send(bytes);
   zmq::socket_t& socket = peer.empty() ? *impl_->dealer : *impl_->router;
   try {
     if (!peer.empty() && !send_part(socket, peer.data(), peer.size(), zmq::send_flags::sndmore)) return Sent::kFull;
@@ -220,7 +223,10 @@ bool Mailbox::receive(Message& message) {
   if (impl_->handshakes) impl_->handshakes->look();
   while (impl_->router && receive_from(*impl_->router, true, message))
     if (!impl_->admission || message.role != Role::kOwner) return true;  // Where keys are asked for, one was shown.
-  return impl_->dealer && receive_from(*impl_->dealer, false, message);
+  if (impl_->dealer) return receive_from(*impl_->dealer, false, message);
+  message.peer.clear();
+  message.role = Role::kOwner;
+  return impl_->stream && impl_->stream->receive(message.bytes);
 }
 
 bool Mailbox::wait(wire::Nanoseconds timeout, int extra_fd) {
@@ -228,6 +234,8 @@ bool Mailbox::wait(wire::Nanoseconds timeout, int extra_fd) {
   if (impl_->router) items.push_back({impl_->router->handle(), 0, ZMQ_POLLIN, 0});
   if (impl_->dealer) items.push_back({impl_->dealer->handle(), 0, ZMQ_POLLIN, 0});
   if (impl_->handshakes) items.push_back({impl_->handshakes->handle(), 0, ZMQ_POLLIN, 0});
+  if (impl_->stream && impl_->stream->cut().empty()) items.push_back({nullptr, impl_->stream->in(), ZMQ_POLLIN, 0});
+  if (impl_->stream && !impl_->stream->flush()) items.push_back({nullptr, impl_->stream->out(), ZMQ_POLLOUT, 0});
   if (extra_fd >= 0) items.push_back({nullptr, extra_fd, ZMQ_POLLIN, 0});
   try {
     zmq::poll(items, std::chrono::ceil<milliseconds>(timeout));
@@ -240,6 +248,10 @@ bool Mailbox::wait(wire::Nanoseconds timeout, int extra_fd) {
 const std::string& Mailbox::refusal() const {
   static const std::string none;
   return impl_->handshakes ? impl_->handshakes->failure() : none;
+}
+const std::string& Mailbox::cut() const {
+  static const std::string none;
+  return impl_->stream ? impl_->stream->cut() : none;
 }
 int Mailbox::fd() const { return impl_->router ? int(impl_->router->get(zmq::sockopt::fd)) : -1; }
 const std::string& Mailbox::listen_endpoint() const { return impl_->listen_endpoint; }

@@ -1,14 +1,17 @@
 #pragma once
 // Messages to and from peers, without knowing what is in them. Owns all of ZeroMQ, for both ends of a stream: a ROUTER
-// that listens, a DEALER that connects, or both. No ZeroMQ type or exception leaves it.
+// that listens, a DEALER that connects, or both. No ZeroMQ type or exception leaves it. Where no port leads to the one
+// to whom we would connect, two descriptors may.
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "probe/outlet/mailbox/keys.h"
+#include "probe/outlet/mailbox/stream.h"
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 
@@ -24,15 +27,10 @@ struct Message {
   std::vector<std::byte> bytes;
 };
 
-enum class Sent {
-  kYes,   ///< Handed over. It arrives unless the connection breaks.
-  kFull,  ///< The queue is full, or nobody is connected yet: later, perhaps.
-  kGone,  ///< This peer's connection is closed for good.
-};
-
 struct Options {
-  std::string listen{};        ///< Empty: none.
-  std::string connect{};       ///< Empty: none.
+  std::string listen{};          ///< Empty: none.
+  std::string connect{};         ///< Empty: none.
+  std::optional<Stream> over{};  ///< Instead of `connect`: the way to that peer, which stands already.
   int queue_messages = 0;      ///< For each peer and direction. More than that makes send() say kFull; it never drops.
   wire::Nanoseconds linger{};  ///< How long the destructor may wait for unsent messages.
   // Key files. Over tcp nothing listens and nothing connects without; ipc, where the peer's user is asked of the
@@ -61,6 +59,8 @@ class Mailbox {
   int fd() const;
   /// Why the one to whom we connect does not let us in, in one line; empty as long as that is not known.
   const std::string& refusal() const;
+  /// Why nothing more can come from it: the stream to it has been cut, and does not come back. Empty: it may.
+  const std::string& cut() const;
   /// With the port or path that was given for a wildcard. Empty if it does not listen.
   const std::string& listen_endpoint() const;
 
