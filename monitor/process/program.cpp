@@ -1,6 +1,7 @@
 #include "monitor/process/program.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <csignal>
 
 #include "monitor/process/exec.h"
+#include "monitor/process/stop_signals.h"
 
 namespace idlewave::process {
 namespace {
@@ -20,9 +22,18 @@ bool put(int fd, int place) {
   return fd == place ? ::fcntl(fd, F_SETFD, 0) == 0 : ::dup2(fd, place) >= 0;
 }
 
+void end_with(pid_t owner) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != owner) ::_exit(exit_code_of(SIGTERM));  // It died before the kernel knew that we care.
+}
+
 /// Between fork() and exec(): nothing may be allocated.
-[[noreturn]] void become(char* const* argv, char* const* environment, const ProgramOptions& options, int report_fd) {
-  ::setpgid(0, 0);
+[[noreturn]] void become(char* const* argv, char* const* environment, const ProgramOptions& options, int report_fd,
+                         pid_t owner) {
+  if (options.is_part_of_us)
+    end_with(owner);
+  else
+    ::setpgid(0, 0);
   restore_signals();
   if (put(options.input_fd, STDIN_FILENO) && put(options.output_fd, STDOUT_FILENO) &&
       put(options.error_fd, STDERR_FILENO))
@@ -37,8 +48,8 @@ pid_t fork_undisturbed(char* const* argv, char* const* environment, const Progra
   sigset_t all, before;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &before);
-  const pid_t child = ::fork();
-  if (child == 0) become(argv, environment, options, report_fd);
+  const pid_t owner = ::getpid(), child = ::fork();
+  if (child == 0) become(argv, environment, options, report_fd, owner);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return child;
 }
@@ -58,7 +69,7 @@ std::variant<Program, Program::NotStarted> Program::start(const std::vector<std:
   const pid_t child = fork_undisturbed(words.data(), variables.data(), options, report[1]);
   const int fork_failure = errno;
   ::close(report[1]);
-  if (child > 0) ::setpgid(child, child);  // here as well: whoever is first
+  if (child > 0 && !options.is_part_of_us) ::setpgid(child, child);  // here as well: whoever is first
   const int failure = child < 0 ? fork_failure : failure_reported(report[0]);
   ::close(report[0]);
   if (failure == 0) return Program(child);

@@ -16,10 +16,12 @@ struct ProgramOptions {
   std::vector<std::string> environment;  ///< "NAME=value", on top of ours.
   /// Its standard streams; -1: ours.
   int input_fd = -1, output_fd = -1, error_fd = -1;
+  /// In our own group, so that it may ask on our terminal, and with a SIGTERM when we end.
+  bool is_part_of_us = false;
 };
 
 /// A child in a group of its own. It finds signals, files and limits as whoever started us left them, and nothing here
-/// ends it: it outlives its owner. One thread, the one that started it.
+/// ends it: it outlives its owner, unless it is part of us. One thread, the one that started it.
 class Program {
  public:
   struct NotStarted {
@@ -29,7 +31,7 @@ class Program {
   /// Looks for argv[0] as a shell would.
   static std::variant<Program, NotStarted> start(const std::vector<std::string>& argv, const ProgramOptions& options);
 
-  pid_t pid() const { return pid_; }  ///< Also the number of its group.
+  pid_t pid() const { return pid_; }  ///< Also the number of its group, where it has one.
   /// Exit code, 128 + signal if one has ended it, nothing while it runs.
   std::optional<int> exit_code();
 
