@@ -47,6 +47,7 @@ struct LinkStatus {
   LinkState state = LinkState::kWaiting;
   /// One line: what is waited for, why it was lost or refused; while live, which other node was lost.
   std::string detail{};
+  bool for_good = false;  ///< Lost, and nobody can come back over this link.
   std::optional<wire::NoCommand> no_command = wire::NoCommand::kNobodyThere;  ///< Why it takes none; nothing: it does.
   std::uint64_t turned_away = 0;   ///< Messages of peers that have no business here; see Link::receive.
   std::string last_turned_away{};  ///< Why the latest was; one line.
@@ -82,6 +83,9 @@ struct LiveOptions {
   std::string endpoint{};
   /// true: bind a ROUTER, agents connect to it. false: connect a DEALER to an agent that listens.
   bool listen = false;
+  /// Instead of connecting: descriptors at whose other ends carry() is, of which the second does not block; `endpoint` is
+  /// what they are called. They stay their owner's; SIGPIPE has to be ignored.
+  int in = -1, out = -1;
   /// Key file, for tcp. Listening: the session's key.server. Connecting: key.operator, or key.viewer, which makes a
   /// spectator whatever `role` says.
   std::string key{};

@@ -99,7 +99,9 @@ class Live final : public Link {
   void hand_on(Sender& sender, Delivery& delivery, std::vector<Delivery>& out);
   void tend(const Peer& peer, Sender& sender, Nanoseconds now);
   void forget_replaced();
-  bool is_lost(const Sender& sender) const { return !sender.ended && sender.silence > options_.patience; }
+  bool is_lost(const Sender& sender) const {
+    return !sender.ended && (sender.silence > options_.patience || !mailbox_->cut().empty());
+  }
   bool is_live(const Sender& sender) const;
   std::string describe_loss(const Sender& sender) const;
   std::optional<wire::NoCommand> why_no_command(LinkState state) const;
@@ -377,6 +379,7 @@ bool Live::is_live(const Sender& sender) const {
 }
 
 std::string Live::describe_loss(const Sender& sender) const {
+  if (!mailbox_->cut().empty()) return options_.endpoint + ": " + mailbox_->cut();
   if (!sender.answered) return "nobody answers at " + options_.endpoint + ": is the program running there?";
   const auto silent = std::chrono::duration_cast<seconds>(sender.silence).count();
   const std::string who = sender.node == wire::kRelayNode ? "the session's host" : "node " + sender.node;
@@ -409,7 +412,7 @@ LinkStatus Live::status() const {
   else if (!refusal.empty())
     status = {.state = LinkState::kRefused, .detail = refusal};
   else if (!loss.empty())
-    status = {.state = LinkState::kLost, .detail = loss};
+    status = {.state = LinkState::kLost, .detail = loss, .for_good = !mailbox_->cut().empty()};
   else if (ended)
     status = {.state = LinkState::kEnded, .detail = "the program has ended"};
   else
@@ -435,12 +438,15 @@ wire::Result<std::unique_ptr<Link>> open_live(const LiveOptions& options) {
     if (!key) return key.error();
     if (key->role == mailbox::Role::kViewer) effective.role = wire::Role::kSpectator;
   }
-  auto mailbox = Mailbox::open({.listen = options.listen ? options.endpoint : "",
-                                .connect = options.listen ? "" : options.endpoint,
-                                .queue_messages = static_cast<int>(options.credits) + kQueueMargin,
-                                .linger = kLinger,
-                                .listen_key = options.listen ? options.key : "",
-                                .connect_key = options.listen ? "" : options.key});
+  const bool over_streams = options.in >= 0;
+  auto mailbox =
+      Mailbox::open({.listen = options.listen ? options.endpoint : "",
+                     .connect = options.listen || over_streams ? "" : options.endpoint,
+                     .over = over_streams ? std::optional(mailbox::Stream(options.in, options.out)) : std::nullopt,
+                     .queue_messages = static_cast<int>(options.credits) + kQueueMargin,
+                     .linger = kLinger,
+                     .listen_key = options.listen ? options.key : "",
+                     .connect_key = options.listen ? "" : options.key});
   if (!mailbox) return mailbox.error();
   return std::unique_ptr<Link>(new Live(effective, std::move(*mailbox)));
 }
