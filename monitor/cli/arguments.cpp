@@ -68,6 +68,20 @@ void add_key(CommandLine& app, std::string& key) {
       .type_name("FILE");
 }
 
+void add_over(CommandLine& app, std::string& over) {
+  app.add(
+         "--over", over,
+         "Command that leads to where the session is, as in 'ssh login2' or 'srun --jobid=17 --overlap -N1 -n1'; names "
+         "and key files are those over there")
+      .type_name("COMMAND")
+      .check([](const std::string& text) { return text.empty() ? "is empty: 'ssh login2' is accepted" : ""; });
+}
+
+constexpr const char* kWhereItIsFound =
+    "With --over the command is started with `idlewave carry` behind it: idlewave is found over there by PATH, or "
+    "where "
+    "the command says, which may end with its path (--over 'ssh login2 /opt/idlewave/bin/idlewave').";
+
 void add_size(CommandLine& app, WatchOptions& options) {
   add_word(app, "--size", "COLUMNSxROWS", "Size of the printed screen", words::parse_screen_size,
            [&options](words::ScreenSize size) {
@@ -178,13 +192,25 @@ void add_attach(CommandLine& app, AttachOptions& o, Parsed& parsed) {
       "endpoint", o.endpoint,
       "Its name, if it runs on this node or has said in your home where it runs, or an endpoint; nothing: list them");
   add_key(verb, o.key);
+  add_over(verb, o.over);
   verb.add_flag("--view", o.view_only, "As a spectator, who can't inject");
   add_headless(verb, o);
   verb.add("--record", o.record, "Record the session").type_name("FILE");
   add_watch_options(verb, o);
   add_report_options(verb, o);
   add_size(verb, o);
+  verb.footer(kWhereItIsFound);
   verb.then([&] { parsed = [&o] { return attach(o); }; });
+}
+
+void add_carry(CommandLine& app, CarryOptions& o, Parsed& parsed) {
+  CommandLine verb = app.verb("carry");
+  verb.add("session", o.session, "Name or endpoint; may be left out if only one runs on this node")
+      .type_name("SESSION");
+  add_key(verb, o.key);
+  verb.add_flag("--view", o.view_only, "Whoever is at the other end may only look on");
+  verb.footer("Standard input and output are those of 'idlewave attach --over', 'record --over' or 'inject --over'.");
+  verb.then([&] { parsed = [&o] { return carry(o); }; });
 }
 
 void add_record(CommandLine& app, RecordOptions& o, Parsed& parsed) {
@@ -193,10 +219,13 @@ void add_record(CommandLine& app, RecordOptions& o, Parsed& parsed) {
   verb.add("command", o.command, "Launcher and program, after --; nothing: a session that runs is joined");
   verb.add("--session", o.session, "Name of the session; of one that runs, where no program is started")
       .type_name("NAME");
+  add_over(verb, o.over);
   verb.footer(
       "Until the program, or the session, has ended; for batch scripts and steps of a job. Exit codes are those of "
       "run --headless, or of attach --headless.");
   verb.then([&] {
+    if (!o.command.empty() && !o.over.empty())
+      arguments::refuse("--over", "leads to a session that runs, named by --session; a program is started here");
     if (o.command.empty() && o.session.empty())
       arguments::refuse("record", "say what: --session NAME for one that runs, or a launcher and its program after --");
     parsed = [&o] { return record(o); };
@@ -263,6 +292,7 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
   verb.add("--session", o.session, "Name or endpoint; may be left out if only one runs on this node")
       .type_name("SESSION");
   add_key(verb, o.key);
+  add_over(verb, o.over);
   add_word(verb, "--ranks", "RANKS", "Ranks, as in 5 or 0-9,20", ranks_in,
            [&words](std::vector<Rank> ranks) { words.ranks = std::move(ranks); });
   const Option delay = add_word(verb, "--delay", "TIME", "Hold them once for so long", delay_in,
@@ -378,6 +408,7 @@ int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
   RunOptions run_options;
   AttachOptions attach_options;
   RecordOptions record_options;
+  CarryOptions carry_options;
   ReplayOptions replay_options;
   InjectOptions inject_options;
   InjectWords inject_words;
@@ -387,6 +418,7 @@ int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
   add_run(app, run_options, parsed);
   add_attach(app, attach_options, parsed);
   add_record(app, record_options, parsed);
+  add_carry(app, carry_options, parsed);
   add_replay(app, replay_options, parsed);
   add_inject(app, inject_options, inject_words, parsed);
   add_file_verbs(app, file_options, parsed);

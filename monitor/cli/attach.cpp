@@ -1,13 +1,18 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <deque>
 #include <optional>
 
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
+#include "monitor/cli/joining.h"
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
 #include "monitor/host/host_record.h"
+#include "monitor/process/exec.h"
 #include "probe/wire/printable.h"
 
 namespace idlewave::cli {
@@ -31,7 +36,7 @@ class Hope {
   bool is_lost(const link::LinkStatus& status, bool heard, Nanoseconds now) {
     if (status.state == link::LinkState::kEnded || status.state == link::LinkState::kRefused) return true;
     if (status.state != link::LinkState::kLost) return end_silence(), false;
-    if (!heard) return true;
+    if (!heard || status.for_good) return true;
     if (!silent_since_) begin_silence(status, now);
     if (now - looked_at_ >= kLookPeriod) look(now);
     return now - *silent_since_ > kSilenceBorne || (deserted_since_ && now - *deserted_since_ > kAbsenceBorne);
@@ -89,13 +94,54 @@ int list_sessions() {
   return 0;
 }
 
-int watch(Monitor& monitor, const AttachOptions& options, const std::string& endpoint) {
+/// What runs over there, said by the idlewave that is there.
+int list_sessions_over(const std::string& over) {
+  const auto words = command_over(over, {"attach"});
+  if (!words) return fail(words.error().message, 2);
+  process::restore_signals();
+  execvp(words->front().c_str(), process::pointers_to(*words).data());
+  return fail(process::cant_start(words->front(), errno).message, 2);
+}
+
+/// What a command says on its standard error while it leads to the session: at once, or over a screen as a message, and
+/// again when that has closed.
+class Overheard {
+ public:
+  Overheard(Remote* remote, bool on_screen) : remote_(remote), on_screen_(on_screen) {}
+  ~Overheard() {
+    for (const std::string& line : kept_) fail(line, 0);
+  }
+  Overheard(const Overheard&) = delete;
+  Overheard& operator=(const Overheard&) = delete;
+
+  void pass_on(Monitor& monitor) {
+    if (remote_ == nullptr) return;
+    for (const std::string& line : remote_->take_lines()) on_screen_ ? keep(monitor, line) : void(fail(line, 0));
+  }
+
+ private:
+  static constexpr std::size_t kMostLines = 20;
+
+  void keep(Monitor& monitor, const std::string& line) {
+    monitor.say(line, view::Tone::kWarning);
+    kept_.push_back(line);
+    if (kept_.size() > kMostLines) kept_.pop_front();
+  }
+
+  Remote* remote_;
+  bool on_screen_;
+  std::deque<std::string> kept_;
+};
+
+int watch(Monitor& monitor, const AttachOptions& options, const Joined& joined) {
   if (!options.record.empty()) {
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
     if (!recording) return fail(recording.error().message, 2);
   }
-  Hope hope(endpoint);
+  Hope hope(joined.endpoint);
+  Overheard overheard(joined.remote.get(), !options.headless);
   const auto done = [&](Nanoseconds now) {
+    overheard.pass_on(monitor);
     const link::LinkStatus status = monitor.link_status();
     if (options.headless_for && now >= *options.headless_for) return true;
     return options.headless ? hope.is_lost(status, was_heard(monitor), now) : is_gone(status) && !was_heard(monitor);
@@ -106,7 +152,8 @@ int watch(Monitor& monitor, const AttachOptions& options, const std::string& end
   if (is_gone(status)) fail(status.detail, 1);
   // Whoever leaves while it goes on has not missed its end.
   const bool left_early = status.state == link::LinkState::kWaiting || status.state == link::LinkState::kLive;
-  if (left_early && options.headless && !was_heard(monitor)) return fail(endpoint + " has told nothing so far", 1);
+  if (left_early && options.headless && !was_heard(monitor))
+    return fail(joined.endpoint + " has told nothing so far", 1);
   const bool whole = !options.headless || left_early || !was_heard(monitor) || is_complete(monitor);
   return is_gone(status) || !whole ? 1 : 0;
 }
@@ -114,19 +161,17 @@ int watch(Monitor& monitor, const AttachOptions& options, const std::string& end
 }  // namespace
 
 int attach(const AttachOptions& options) {
-  if (options.endpoint.empty()) return list_sessions();
-  const auto session = find_session(options.endpoint);
-  if (!session) return fail(session.error().message, 2);
+  if (options.endpoint.empty()) return options.over.empty() ? list_sessions() : list_sessions_over(options.over);
   const auto body = [&] {
-    auto link = link::open_live({.endpoint = session->endpoint,
-                                 .key = options.key.empty() ? session->key : options.key,
-                                 .role = options.view_only ? wire::Role::kSpectator : wire::Role::kOperator});
-    if (!link) return fail(link.error().message, 2);
-    Monitor monitor(std::move(*link), {.session = session->name,
-                                       .label = session->label,
-                                       .memory = options.memory,
-                                       .hosted = host::read_host_record(options.endpoint) ? options.endpoint : ""});
-    const int code = finish_recording(monitor, watch(monitor, options, session->endpoint));
+    auto way = join({options.endpoint, options.key, options.over, options.view_only});
+    if (const auto* no_way = std::get_if<NotReached>(&way)) return fail(no_way->why, no_way->code);
+    Joined& joined = std::get<Joined>(way);
+    const bool is_hosted_here = options.over.empty() && host::read_host_record(options.endpoint);
+    Monitor monitor(std::move(joined.link), {.session = joined.session,
+                                             .label = joined.label,
+                                             .memory = options.memory,
+                                             .hosted = is_hosted_here ? options.endpoint : ""});
+    const int code = finish_recording(monitor, watch(monitor, options, joined));
     if (options.headless) print_result(monitor, options);
     return code;
   };

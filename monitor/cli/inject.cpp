@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "monitor/cli/joining.h"
 #include "monitor/cli/monitor.h"
-#include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 
 namespace idlewave::cli {
@@ -45,16 +45,15 @@ std::optional<wire::Rank> missing(const timeline::Timeline& timeline, const std:
 }  // namespace
 
 int inject(const InjectOptions& options) {
-  const auto session = find_session(options.session);
-  if (!session) return fail(session.error().message, 2);
-  auto link = link::open_live({.endpoint = session->endpoint, .key = options.key.empty() ? session->key : options.key});
-  if (!link) return fail(link.error().message, 2);
-  Monitor monitor(std::move(*link), {});
+  auto way = join({.session = options.session, .key = options.key, .over = options.over});
+  if (const auto* no_way = std::get_if<NotReached>(&way)) return fail(no_way->why, no_way->code);
+  Joined& joined = std::get<Joined>(way);
+  Monitor monitor(std::move(joined.link), {});
   const Clock::time_point start = Clock::now();
   const auto settled = [&] { return monitor.link_status().state != link::LinkState::kWaiting; };
   if (!work_until(monitor, start, settled) || monitor.link_status().state != link::LinkState::kLive) {
     const std::string detail = monitor.link_status().detail;
-    return fail(detail.empty() ? "nobody answers at " + session->endpoint : detail, 1);
+    return fail(detail.empty() ? "nobody answers at " + joined.endpoint : detail, 1);
   }
   const auto missing_rank = [&] { return missing(monitor.observer().timeline(), options.command.ranks); };
   if (!work_until(monitor, start, [&] { return !missing_rank(); }))

@@ -57,13 +57,21 @@ struct RunOptions : WatchOptions {
 struct AttachOptions : WatchOptions {
   std::string endpoint;  ///< An endpoint, or the name of a session.
   std::string key;       ///< Key file, for an endpoint over tcp.
+  std::string over;      ///< Command that leads to where both are; empty: here.
   bool view_only = false;
 };
 
 struct RecordOptions {
   std::string path;
   std::string session;               ///< Of the program that is started; without one, the session that is joined.
+  std::string over;                  ///< Command that leads to the session that is joined; empty: it is here.
   std::vector<std::string> command;  ///< Launcher and program; empty: one that runs is joined.
+};
+
+struct CarryOptions {
+  std::string session;  ///< Name or endpoint; empty: the only one on this node.
+  std::string key;      ///< Key file, for an endpoint over tcp.
+  bool view_only = false;
 };
 
 struct ReplayOptions : WatchOptions {
@@ -79,6 +87,7 @@ struct ReplayOptions : WatchOptions {
 struct InjectOptions {
   std::string session;    ///< Name or endpoint; empty: the only one on this node.
   std::string key;        ///< Key file, for an endpoint over tcp.
+  std::string over;       ///< Command that leads to where both are; empty: here.
   wire::Command command;  ///< Without id.
 };
 

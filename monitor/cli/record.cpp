@@ -18,6 +18,7 @@ int record(const RecordOptions& options) {
   if (options.command.empty()) {
     auto joined = silently<AttachOptions>(options.path);
     joined.endpoint = options.session;
+    joined.over = options.over;
     return attach(joined);
   }
   auto started = silently<RunOptions>(options.path);

@@ -12,6 +12,7 @@ namespace idlewave::cli {
 int run(const RunOptions& options);
 int attach(const AttachOptions& options);
 int record(const RecordOptions& options);
+int carry(const CarryOptions& options);
 int replay(const ReplayOptions& options);
 int inject(const InjectOptions& options);
 int info(const FileOptions& options);

@@ -58,7 +58,7 @@ class CommandLine(unittest.TestCase):
 
     def test_help_lists_every_verb(self):
         listed = call("--help").stdout
-        for verb in ("demo", "run", "attach", "record", "inject", "replay", "report", "info", "sim", "study", "theory", "calibrate",
+        for verb in ("demo", "run", "attach", "record", "carry", "inject", "replay", "report", "info", "sim", "study", "theory", "calibrate",
                      "doctor", "agent"):
             self.assertRegex(listed, rf"(?m)^  {verb} ")
 
