@@ -58,8 +58,8 @@ class CommandLine(unittest.TestCase):
 
     def test_help_lists_every_verb(self):
         listed = call("--help").stdout
-        for verb in ("demo", "run", "attach", "record", "carry", "inject", "replay", "report", "info", "sim", "study", "theory", "calibrate",
-                     "doctor", "agent"):
+        for verb in ("demo", "run", "attach", "record", "carry", "inject", "replay", "report", "info", "sim", "study", "theory",
+                     "calibrate", "doctor", "agent"):
             self.assertRegex(listed, rf"(?m)^  {verb} ")
 
     def test_headless_is_the_same_flag_for_every_verb_that_watches(self):
