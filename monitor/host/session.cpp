@@ -26,6 +26,7 @@ constexpr int kLockPatience = 1000;  // ms; an agent that ends holds the lock fo
 
 constexpr std::size_t kLinesOfEpitaph = 8;
 constexpr std::size_t kTroublesTold = 8;
+constexpr std::uintmax_t kMostResults = 64u << 20;
 
 std::string session_folder(const std::string& name) {
   char path[wire::kSessionPathLimit];
@@ -42,6 +43,8 @@ std::string unusable_root(const std::string& name) {
 void append(const Environment& wanted, std::vector<std::string>& environment) {
   for (const auto& [variable, value] : wanted) environment.push_back(variable + "=" + value);
 }
+
+int new_file(const std::string& path) { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); }
 
 std::string last_lines(const std::string& path) {
   std::ifstream file(path);
@@ -149,7 +152,8 @@ Session::~Session() {
   wire::AgentRecord agent;
   const bool agent_lives = wire::read_agent_record(name_.c_str(), agent) && wire::is_alive(agent);
   // The place goes last: then the next monitor of this name may be here.
-  for (const char* ours : {"host", "output", "program.log", "trouble.log", "view.sock", "monitor.sock", "monitor"})
+  for (const char* ours :
+       {"host", "output", "program.log", "results.json", "trouble.log", "view.sock", "monitor.sock", "monitor"})
     unlink((folder() + "/" + ours).c_str());
   if (place_ >= 0) close(place_);  // There may be few descriptors.
   agent_lives ? wire::remove_session_directory_if_empty(name_.c_str()) : wire::remove_session_directory(name_.c_str());
@@ -158,6 +162,7 @@ Session::~Session() {
 
 std::string Session::folder() const { return session_folder(name_); }
 std::string Session::log_path() const { return folder() + "/program.log"; }
+std::string Session::results_path() const { return folder() + "/results.json"; }
 
 std::vector<std::string> Session::prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
                                           const Preload& preload, std::vector<std::string>& environment) const {
@@ -171,22 +176,31 @@ std::vector<std::string> Session::prepare(std::vector<std::string> command, Laun
   return command;
 }
 
-wire::Status Session::start(std::vector<std::string> command, LauncherKind kind, bool quiet) {
+wire::Status Session::start(std::vector<std::string> command, LauncherKind kind, bool quiet, bool keep_results) {
   program_name_ = command.front();
   quiet_ = quiet;
   process::LaunchOptions options;
   command = prepare(std::move(command), kind, true, {}, options.environment);
   append(demo_environment(kind), options.environment);
-  options.output_fd =
-      quiet ? ::open(log_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : dup(STDERR_FILENO);
+  options.output_fd = quiet ? new_file(log_path()) : dup(STDERR_FILENO);
+  if (keep_results) options.results_fd = new_file(results_path());
   auto launched = process::launch(command, options);
-  if (options.output_fd >= 0) close(options.output_fd);
+  for (const int file : {options.output_fd, options.results_fd})
+    if (file >= 0) close(file);
   if (!launched) return launched.error();
   program_.emplace(std::move(*launched));
   return wire::ok();
 }
 
 std::optional<int> Session::exit_code() { return program_ ? program_->exit_code() : std::optional<int>(0); }
+
+std::string Session::results() const {
+  std::error_code failed;
+  const std::uintmax_t size = fs::file_size(results_path(), failed);
+  if (failed || size > kMostResults) return "";
+  std::ifstream file(results_path());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 std::string Session::epitaph() { return quiet_ ? last_lines(log_path()) : ""; }
 

@@ -34,14 +34,16 @@ class Session {
                                    const Preload& preload, std::vector<std::string>& environment) const;
 
   /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our
-  /// stderr.
-  wire::Status start(std::vector<std::string> command, LauncherKind kind, bool quiet);
+  /// stderr; `keep_results`: standard output goes to a file of its own.
+  wire::Status start(std::vector<std::string> command, LauncherKind kind, bool quiet, bool keep_results = false);
   /// What ranks and agents could not do, a line each: those of this node, and of others that see the rendezvous.
   std::vector<std::string> troubles() const;
 
   /// Exit code of the launcher once it has ended.
   std::optional<int> exit_code();
   const std::string& program_name() const { return program_name_; }
+  /// All that it has written to its standard output, if that was kept and is not beyond all measure.
+  std::string results() const;
   /// The last lines that the program wrote, if they were kept.
   std::string epitaph();
   void end_program();
@@ -49,6 +51,7 @@ class Session {
  private:
   Session() = default;
   std::string log_path() const;
+  std::string results_path() const;
   wire::Status make_keys(link::LiveOptions& options);
 
   std::string name_;

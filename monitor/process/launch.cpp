@@ -25,6 +25,7 @@ struct Plan {
   std::vector<char*> environment;
   const char* directory;
   int output_fd;
+  int results_fd;
   int report_fd;
   pid_t owner;
 };
@@ -32,8 +33,9 @@ struct Plan {
 bool redirect(const Plan& plan) {
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0) return false;
-  return plan.output_fd < 0 ||
-         (::dup2(plan.output_fd, STDOUT_FILENO) >= 0 && ::dup2(plan.output_fd, STDERR_FILENO) >= 0);
+  const int results = plan.results_fd < 0 ? plan.output_fd : plan.results_fd;
+  return (results < 0 || ::dup2(results, STDOUT_FILENO) >= 0) &&
+         (plan.output_fd < 0 || ::dup2(plan.output_fd, STDERR_FILENO) >= 0);
 }
 
 [[noreturn]] void fail(const Plan& plan) {
@@ -86,7 +88,8 @@ wire::Result<Launched> launch(const std::vector<std::string>& argv, const Launch
   std::array<int, 2> report{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0) return cant_start(argv[0], errno);
   const std::vector<std::string> environment = merged_environment(options.environment);
-  const Plan plan{pointers_to(argv), pointers_to(environment), options.directory.c_str(), options.output_fd, report[1],
+  const Plan plan{pointers_to(argv), pointers_to(environment), options.directory.c_str(),
+                  options.output_fd, options.results_fd,       report[1],
                   ::getpid()};
   const pid_t child = ::fork();
   const int fork_failure = errno;

@@ -15,7 +15,8 @@ namespace idlewave::process {
 struct LaunchOptions {
   std::vector<std::string> environment;  ///< "NAME=value", on top of ours; a name that is there already is replaced.
   std::string directory;                 ///< To start in; empty: ours.
-  int output_fd = -1;  ///< Where its standard output and error go, for example a log file; -1: where ours go.
+  int output_fd = -1;   ///< Where its standard output and error go, for example a log file; -1: where ours go.
+  int results_fd = -1;  ///< Where its standard output goes instead.
 };
 
 /// A program in a process group of its own, without a terminal to read from. Ends with its owner: by the destructor;
