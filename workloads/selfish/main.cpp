@@ -1,6 +1,7 @@
 // iw-selfish: what interrupts a processor, and when. See `iw-selfish --help`.
 
 #include <fmt/format.h>
+#include <idlewave/probe.h>
 #include <mpi.h>
 #include <sched.h>
 
@@ -44,11 +45,14 @@ TraceFile open_trace(const Options& options, const ranks::Group& world) {
 Finding find_detours(const Options& options, MPI_Comm ranks, const ranks::Group& node) {
   constexpr std::uint64_t kToLearnTheRhythm = 2'000'000;
   Finding own;
+  idlewave_step(0);
+  idlewave_switch(IDLEWAVE_COMPUTE);
   own.rhythm = rhythm_of(support::monotonic_now, kToLearnTheRhythm);
   own.threshold = options.threshold.value_or(options.times_shortest * own.rhythm.shortest);
   ranks::start_together(ranks, node);
   own.measured =
       measure(support::monotonic_now, {own.rhythm.shortest, own.threshold, options.duration, options.most_detours});
+  idlewave_switch(IDLEWAVE_NONE);
   own.core = sched_getcpu();
   return own;
 }
@@ -58,7 +62,9 @@ int run(const Options& options, MPI_Comm ranks, const ranks::Group& world) {
   if (!ranks::all_succeeded(ranks, file.state())) return kBadInput;
   const ranks::Group node = ranks::node_of(ranks);
   if (options.pin) ranks::pin_in_turn(node);
+  idlewave_start(world.rank, world.size);
   const Finding own = find_detours(options, ranks, node);
+  idlewave_stop();
   if (!file.path.empty()) file.stream << support::to_text(own.measured.trace) << std::flush;
   if (!ranks::all_succeeded(ranks, file.state())) return kFailed;
   fmt::print("{}", report(options, ranks, own));
