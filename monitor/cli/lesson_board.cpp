@@ -18,9 +18,7 @@ view::Lesson lesson_board(const lesson::Tutor& tutor) {
                      .has_next = tutor.has_next(),
                      .has_previous = tutor.has_previous(),
                      .locked = tutor.locked(),
-                     .premise = tutor.broken_premise().empty()
-                                    ? ""
-                                    : tutor.broken_premise() + ": wait, press c, or play with --simulated."};
+                     .premise = tutor.premise_in_words()};
   if (!page.order) return board;
   if (const auto* hold = std::get_if<wire::DelayOrder>(&page.order->order)) board.delay = hold->duration;
   if (const auto* noise = std::get_if<wire::NoiseOrder>(&page.order->order)) board.noise = words::to_words(*noise);

@@ -174,6 +174,12 @@ void Monitor::turn_lesson(int pages) {
   open_page();
 }
 
+void Monitor::end_program_of_lesson(support::Json results) {
+  if (!tutor_) return;
+  tutor_->program_ended(std::move(results));
+  follow_lesson();
+}
+
 void Monitor::look_for_ghost() {
   if (!state_.ghost) return;
   if (const auto window = view::ghost_window(state_, model(), size_, look_)) observer_->look_for_ghost(*window);

@@ -75,6 +75,8 @@ class Monitor {
   /// As the keys of a lesson do. Error: what would be accepted.
   wire::Status answer_lesson(std::string_view text);
   void turn_lesson(int pages);
+  /// The program that a lesson plays has ended, and printed this; null: nothing that could be read.
+  void end_program_of_lesson(support::Json results);
 
  private:
   /// On the way to where a replay begins to play.

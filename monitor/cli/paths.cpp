@@ -74,7 +74,7 @@ int run_companion(char** argv) {
 std::vector<fs::path> all_lessons() {
   std::vector<fs::path> paths = all_scenarios();
   std::erase_if(paths, [](const fs::path& path) {
-    const auto scenario = support::load_scenario(path);
+    const auto scenario = support::load_lesson(path);
     return scenario && !scenario->lesson;
   });
   return paths;

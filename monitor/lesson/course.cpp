@@ -17,6 +17,9 @@ using support::LessonQuestion;
 using support::Scenario;
 using support::WrittenText;
 
+constexpr std::array<std::pair<std::string_view, Sense>, 2> kSenses{
+    {{"at least ", Sense::kAtLeast}, {"at most ", Sense::kAtMost}}};
+
 wire::Error at(const std::string& place, std::string_view what) {
   return wire::Error{fmt::format("{}: {}", place, what)};
 }
@@ -119,9 +122,35 @@ wire::Result<FigurePath> path_of(const WrittenText& written, const Scenario& sce
   return path;
 }
 
+/// "at least 5 ranks": takes the words from the front.
+Sense take_sense(std::string& text) {
+  for (const auto& [words, sense] : kSenses) {
+    if (!text.starts_with(words)) continue;
+    text.erase(0, words.size());
+    return sense;
+  }
+  return Sense::kAbout;
+}
+
+wire::Result<FigurePath> figure_of(const LessonCheck& written, const Scenario& scenario, bool as_written) {
+  if (!written.path.text.starts_with(support::kOfProgram)) return path_of(written.path, scenario, as_written);
+  if (written.unit && !is_unit(written.unit->text))
+    return at(written.unit->place, fmt::format("\"{}\" is none of {}", written.unit->text, units()));
+  return figure_of_program(written.path.text, written.unit ? written.unit->text : "", written.label);
+}
+
+/// Of a word that the report has; a program may say any.
+wire::Status check_word(const LessonCheck& written, const Figure& what) {
+  if (written.tolerance)
+    return at(written.tolerance->place, "goes with a number, and this finding is a word; leave it out");
+  const std::string all = fmt::format(", {},", what.words);
+  if (what.words.empty() || all.find(fmt::format(", {},", written.theory.text)) != std::string::npos) return wire::ok();
+  return at(written.theory.place, fmt::format("\"{}\" is none of {}", written.theory.text, what.words));
+}
+
 wire::Result<Check> check_of(const LessonCheck& written, const Scenario& scenario, const Numbers& numbers,
                              bool as_written) {
-  auto figure = path_of(written.path, scenario, as_written);
+  auto figure = figure_of(written, scenario, as_written);
   if (!figure) return figure.error();
   Check check{.figure = std::move(*figure), .theory = numbers.in(written.theory.text)};
   const Figure& what = *check.figure.figure;
@@ -132,14 +161,12 @@ wire::Result<Check> check_of(const LessonCheck& written, const Scenario& scenari
   }
   check.before = written.beside && !check.beside;
   if (what.unit.empty()) {
-    if (written.tolerance)
-      return at(written.tolerance->place, "goes with a number, and this finding is a word; leave it out");
-    const std::string all = fmt::format(", {},", what.words);
-    if (all.find(fmt::format(", {},", written.theory.text)) == std::string::npos)
-      return at(written.theory.place, fmt::format("\"{}\" is none of {}", written.theory.text, what.words));
-    return check;
+    const wire::Status word = check_word(written, what);
+    return word ? wire::Result<Check>(std::move(check)) : word.error();
   }
-  const auto theory = quantity(written.theory, what.unit, numbers);
+  WrittenText bound = written.theory;
+  check.sense = take_sense(bound.text);
+  const auto theory = quantity(bound, what.unit, numbers);
   if (!theory) return theory.error();
   check.theory = *theory;
   if (!written.tolerance)
@@ -196,11 +223,27 @@ std::string in_words(const Value& value, std::optional<double> error, std::strin
   return number ? quantity_in_words(*number, error, unit) : std::get<std::string>(value);
 }
 
+std::string theory_in_words(const Check& check) {
+  const auto sense = std::ranges::find(kSenses, check.sense, [](const auto& each) { return each.second; });
+  return fmt::format("{}{}", sense == kSenses.end() ? "" : sense->first,
+                     in_words(check.theory, {}, check.figure.figure->unit));
+}
+
+bool holds(const Check& check, const Value& measured) {
+  const double* number = std::get_if<double>(&measured);
+  const double* theory = std::get_if<double>(&check.theory);
+  if (!number || !theory) return measured == check.theory;
+  const double above = *number - *theory;
+  return (check.sense == Sense::kAtLeast || above <= check.tolerance) &&
+         (check.sense == Sense::kAtMost || -above <= check.tolerance);
+}
+
 wire::Result<Course> make_course(const Scenario& scenario, bool as_written) {
   const Numbers numbers(scenario);
   Course course{.title = scenario.lesson->title,
                 .figure = scenario.lesson->figure,
                 .source = scenario.lesson->source,
+                .program = scenario.play ? scenario.play->name : "",
                 .pages = {}};
   for (const LessonPage& written : scenario.lesson->pages) {
     auto page = page_of(written, scenario, numbers, as_written);

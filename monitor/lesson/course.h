@@ -29,13 +29,22 @@ struct Question {
   std::string hint;
 };
 
+/// How theory says a number.
+enum class Sense { kAbout, kAtLeast, kAtMost };
+
 struct Check {
   FigurePath figure;
   Value theory;
+  Sense sense = Sense::kAbout;
   double tolerance = 0;              ///< Of a number.
   std::optional<FigurePath> beside;  ///< Another figure;
   bool before = false;               ///< or the same, before anything was ordered.
 };
+
+/// "5 ranks", "at least 5 ranks".
+std::string theory_in_words(const Check& check);
+/// Whether `measured` is as theory says, within the tolerance.
+bool holds(const Check& check, const Value& measured);
 
 struct Page {
   std::string text;
@@ -50,6 +59,7 @@ struct Page {
 
 struct Course {
   std::string title, figure, source;
+  std::string program;  ///< That is played; empty: iw-ring, or the simulator in its place.
   std::vector<Page> pages;
 };
 

@@ -36,9 +36,20 @@ constexpr std::array kFigures = {
     Figure{"waves.N.down.decay_s_per_rank", "s/rank", "decay of the front downwards{}", ErrorKind::kBeside},
     Figure{"wavefront.amplitude_s", "s", "spread of a step over all ranks", ErrorKind::kOverTime},
     Figure{"efficiency.parallel", "%", "share of time spent at work", ErrorKind::kOverTime},
+    Figure{"threads.working", "threads", "threads at work", ErrorKind::kOverTime},
+    Figure{"threads.calling", "threads", "threads that communicate", ErrorKind::kOverTime},
+    Figure{"threads.asleep", "threads", "threads asleep", ErrorKind::kOverTime},
 };
 
-constexpr std::array<std::string_view, 7> kUnits = {"ranks", "ranks/step", "ranks/s", "s", "s/rank", "GB/s", "%"};
+constexpr std::array<std::string_view, 9> kUnits = {"ranks", "ranks/step", "ranks/s", "s",    "s/rank",
+                                                    "GB/s",  "%",          "threads", "times"};
+
+/// A program's figures by their units; the last one is a word.
+constexpr auto kOfPrograms = [] {
+  std::array<Figure, kUnits.size() + 1> figures{};
+  for (std::size_t i = 0; i < kUnits.size(); ++i) figures[i].unit = kUnits[i];
+  return figures;
+}();
 
 constexpr double kShare = 0.01;
 
@@ -76,6 +87,8 @@ std::string_view example_of(std::string_view unit) {
   if (unit == "%") return "75 %";
   if (unit == "GB/s") return "50 GB/s";
   if (unit == "ranks/step") return "2 ranks/step";
+  if (unit == "threads") return "7 threads";
+  if (unit == "times") return "1.5 times";
   return unit == "ranks/s" ? "40 ranks/s" : "5 ranks";
 }
 
@@ -114,6 +127,7 @@ std::pair<std::string_view, double> scale_of(double value, std::string_view unit
 
 constexpr int kDigits = 3;
 constexpr int kMostDecimals = 6;
+constexpr double kNegligible = 1e-9;  // of the last digit: what rounding leaves of nothing
 
 /// The place of the first digit: 0 of 5, 1 of 50, -1 of 0.5.
 int magnitude_of(double value) { return value == 0 ? 0 : int(std::floor(std::log10(std::abs(value)))); }
@@ -129,7 +143,13 @@ std::string without_idle_zeros(std::string figure) {
 
 std::span<const Figure> figures() { return kFigures; }
 
+FigurePath figure_of_program(std::string_view path, std::string_view unit, std::string_view name) {
+  const auto figure = std::ranges::find(kOfPrograms, unit, &Figure::unit);
+  return {&*figure, std::string(path), 0, std::string(name)};
+}
+
 std::string FigurePath::label() const {
+  if (!name.empty()) return name;
   if (of_domain()) return fmt::format(fmt::runtime(figure->label), place);
   const std::string which = place == -1 ? "" : place == -2 ? " of the wave before" : fmt::format(" of wave {}", place);
   return fmt::format(fmt::runtime(figure->label), which);
@@ -137,7 +157,7 @@ std::string FigurePath::label() const {
 
 wire::Result<FigurePath> parse_figure_path(std::string_view path) {
   for (const Figure& figure : kFigures) {
-    if (const auto place = place_in(path, figure.path)) return FigurePath{&figure, std::string(path), *place};
+    if (const auto place = place_in(path, figure.path)) return FigurePath{&figure, std::string(path), *place, ""};
   }
   std::string known;
   for (const Figure& figure : kFigures) known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.path);
@@ -167,14 +187,14 @@ std::string quantity_in_words(double value, std::optional<double> error, std::st
   const int known = scaled_error > 0 ? -magnitude_of(scaled_error) : significant;
   const int decimals = std::clamp(std::min(known, significant), 0, kMostDecimals);
   const std::string figure = fmt::format("{:.{}f}", scaled == 0 ? 0 : scaled, decimals);
-  if (!(scaled_error > 0)) {
+  const double digit = std::pow(10.0, -decimals);
+  if (!(scaled_error > kNegligible * digit)) {
     const std::string plain = without_idle_zeros(figure);
     return fmt::format("{} {}", plain,
                        plain == "1" && shown.starts_with("ranks") ? "rank" + std::string(shown.substr(5)) : shown);
   }
   // An error is rounded up: what is not zero is not shown as zero.
-  const double digit = std::pow(10.0, -decimals);
-  return fmt::format("{} ± {:.{}f} {}", figure, std::ceil(scaled_error / digit - 1e-9) * digit, decimals, shown);
+  return fmt::format("{} ± {:.{}f} {}", figure, std::ceil(scaled_error / digit - kNegligible) * digit, decimals, shown);
 }
 
 }  // namespace idlewave::lesson

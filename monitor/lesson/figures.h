@@ -1,5 +1,6 @@
 #pragma once
-// What lessons can measure: those keys of `report --json` that are a figure with a unit, or a word.
+// What lessons can measure: those keys of `report --json` that are a figure with a unit, or a word; and what a program has
+// measured of itself, for which the lesson says unit and name.
 
 #include <optional>
 #include <span>
@@ -26,11 +27,12 @@ struct Figure {
 };
 std::span<const Figure> figures();
 
-/// A figure of a certain domain or wave.
+/// A figure of a certain domain or wave, or of a program.
 struct FigurePath {
   const Figure* figure = nullptr;
   std::string path;  ///< "domains.1.active_mean"
   int place = 0;     ///< What stands for N; -1 is the last.
+  std::string name;  ///< Of a program's: "time of a step".
 
   bool of_domain() const { return path.starts_with("domains."); }
   std::string label() const;  ///< "active ranks on socket 1"
@@ -38,11 +40,15 @@ struct FigurePath {
 /// Error: that no finding is there, and which are.
 wire::Result<FigurePath> parse_figure_path(std::string_view path);
 
+/// What a program says of itself, a number in `unit`, or a word where that is empty. `unit` is one.
+FigurePath figure_of_program(std::string_view path, std::string_view unit, std::string_view name);
+
 /// Units of questions and figures, with ", " between.
 std::string_view units();
 bool is_unit(std::string_view unit);
 
-/// "5 ranks", "400 ms", "1 rank/step", "25 ms/rank", "50 GB/s", "75 %", as the report has them: seconds, and shares of one. Error:
+/// "5 ranks", "400 ms", "1 rank/step", "25 ms/rank", "50 GB/s", "75 %", "1.5 times", as reports have them:
+/// seconds, and shares of one. Error:
 /// what would be accepted.
 wire::Result<double> parse_quantity(std::string_view text, std::string_view unit);
 /// The same where the unit was said already: a number may stand without it, a time may not.

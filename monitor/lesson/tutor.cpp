@@ -15,12 +15,10 @@ namespace idlewave::lesson {
 namespace {
 
 using analysis::DomainStates;
-using analysis::Window;
 using support::Json;
 using support::PageAfter;
 
 constexpr int kSlices = 5;
-constexpr const char* kWayOut = ": wait, press c to end noise and delays, or play the lesson with --simulated.";
 
 /// Of ranks that are held as the page has it; of noise, of the same kind and size.
 bool is_what_is_asked(const wire::Command& given, const wire::Command& wanted) {
@@ -111,8 +109,8 @@ std::string outcome_in_words(const Check& check, const Outcome& outcome) {
   std::string label = check.figure.label();
   label.front() = char(std::toupper(static_cast<unsigned char>(label.front())));
   const std::string_view unit = check.figure.figure->unit;
-  std::string words = fmt::format("{}: measured {}, theory {}", label, measured_in_words(outcome.now, unit),
-                                  in_words(check.theory, {}, unit));
+  std::string words =
+      fmt::format("{}: measured {}, theory {}", label, measured_in_words(outcome.now, unit), theory_in_words(check));
   if (check.before) words += fmt::format("; before the delay {}", measured_in_words(outcome.beside, unit));
   if (check.beside)
     words +=
@@ -225,6 +223,7 @@ void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::sp
   if (stage_of(index) != Stage::kWatch) return;
   if (!page.order && !record.began && index == index_) record.began = now_;
   if (!record.began) return;
+  if (page.watch->program_ended) return await_end(index, timeline);
   const auto wave =
       std::find_if(waves.begin(), waves.end(), [&](const analysis::Wave& w) { return w.command == record.command; });
   const bool is_calm = !page.watch->wave_ended || (wave != waves.end() && has_ended(*wave));
@@ -232,17 +231,31 @@ void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::sp
   if (!is_calm) record.calm_since.reset();
   const auto settled = settled_since(states, int(timeline.domains().size()), now_);
   const Nanoseconds since = std::max({record.calm_since.value_or(now_), settled.value_or(now_), *record.began});
-  if (is_calm && settled && now_ - since >= page.watch->stable) return measure(index, now_);
+  if (is_calm && settled && now_ - since >= page.watch->stable)
+    return measure(index, {std::max(now_ - page.watch->stable, Nanoseconds{0}), now_});
   const bool is_over = timeline.ended();
   if (!is_over && now_ - *record.began < page.watch->at_most) return;
   if (!is_calm || is_over)
     close(index, now_, is_over ? "the program ended before it could be measured" : "the wave had not ended in time");
   else
-    measure(index, now_);
+    measure(index, {std::max(now_ - page.watch->stable, Nanoseconds{0}), now_});
+}
+
+void Tutor::program_ended(Json results) { results_ = std::move(results); }
+
+void Tutor::await_end(std::size_t index, const timeline::Timeline& timeline) {
+  if (results_) {
+    if (results_->is_null()) return close(index, now_, "the program did not come to its end");
+    return measure(index, {timeline.begin(), now_});
+  }
+  if (now_ - *records_[index].began >= course_.pages[index].watch->at_most)
+    close(index, now_, "the program had not ended in time");
 }
 
 Measured Tutor::look(const FigurePath& figure, Window window) const {
-  const Json found = find_(figure.path, window);
+  const bool of_program = figure.path.starts_with(support::kOfProgram);
+  const Json found = of_program ? results_->at(std::string_view(figure.path).substr(support::kOfProgram.size()))
+                                : find_(figure.path, window);
   if (const auto word = found.as_text()) return {.value = *word, .error = {}};
   const auto number = found.as_number();
   if (!number) return {};
@@ -264,19 +277,14 @@ Outcome Tutor::measure(const Check& check, const PageRecord& record, Window wind
   const Nanoseconds length = window.to - window.from;
   if (check.before && record.began) outcome.beside = look(check.figure, {*record.began - length, *record.began});
   if (check.beside) outcome.beside = look(*check.beside, window);
-  if (!outcome.now.value) return outcome;
-  const double* number = std::get_if<double>(&*outcome.now.value);
-  const double* theory = std::get_if<double>(&check.theory);
-  if (bool(number) == bool(theory))
-    outcome.holds = number ? std::abs(*number - *theory) <= check.tolerance : *outcome.now.value == check.theory;
+  outcome.holds = outcome.now.value && holds(check, *outcome.now.value);
   return outcome;
 }
 
-void Tutor::measure(std::size_t index, Nanoseconds now) {
+void Tutor::measure(std::size_t index, Window window) {
   PageRecord& record = records_[index];
-  const Window window{std::max(now - course_.pages[index].watch->stable, Nanoseconds{0}), now};
   for (const Check& check : course_.pages[index].checks) record.outcomes.push_back(measure(check, record, window));
-  close(index, now, "");
+  close(index, now_, "");
 }
 
 void Tutor::close(std::size_t index, Nanoseconds now, std::string why_none) {
@@ -293,6 +301,13 @@ void Tutor::close(std::size_t index, Nanoseconds now, std::string why_none) {
     const Value& truth = page.ask->choices.empty() ? *record.outcomes.front().now.value : page.ask->answer;
     record.verdict = is_near(*page.ask, *record.answer, truth) ? Verdict::kNear : Verdict::kFar;
   }
+}
+
+std::string Tutor::premise_in_words() const {
+  if (premise_.empty()) return "";
+  return premise_ + (course_.program.empty()
+                         ? ": wait, press c to end noise and delays, or play the lesson with --simulated."
+                         : ": wait, or press c to end noise and delays.");
 }
 
 std::string Tutor::locked() const {
@@ -313,6 +328,7 @@ std::string Tutor::watching_in_words() const {
   const PageRecord& record = records_[index_];
   const Nanoseconds so_far = now_ - record.began.value_or(now_);
   const std::string watching = fmt::format("Watching, {}: until ", seconds_in_words(so_far));
+  if (page().watch->program_ended) return watching + "the program has ended.";
   if (page().watch->wave_ended && !record.calm_since) return watching + "the wave has ended.";
   return fmt::format("{}all sockets have kept their state for {}.", watching, seconds_in_words(page().watch->stable));
 }
@@ -350,7 +366,7 @@ std::string Tutor::words() const {
     case Stage::kDo: {
       std::string order = order_in_words(*page().order);
       order.front() = char(std::toupper(static_cast<unsigned char>(order.front())));
-      return order + "." + (premise_.empty() ? "" : " " + premise_ + kWayOut);
+      return order + "." + (premise_.empty() ? "" : " " + premise_in_words());
     }
     case Stage::kSent: return "Sent; it takes effect before the rank's next step.";
     case Stage::kWatch: return watching_in_words();

@@ -17,6 +17,7 @@ namespace idlewave::lesson {
 
 /// What the report of a session says at a path, of a window; null where nothing is known.
 using Finding = std::function<support::Json(std::string_view path, analysis::Window window)>;
+using analysis::Window;
 
 /// Where a page stands.
 enum class Stage {
@@ -68,6 +69,8 @@ class Tutor {
   wire::Status answer(std::string_view text);
   /// An order was sent. Counts if it is what the page asks for.
   void ordered(const wire::Command& command);
+  /// The program of the course has ended, and printed this; null: nothing that could be read.
+  void program_ended(support::Json results);
   /// Looks at the session: after each refresh.
   void observe(const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
                const analysis::DomainStates& states);
@@ -85,6 +88,8 @@ class Tutor {
   std::string locked() const;
   /// What is not as the page needs it before something is ordered, as a sentence; empty: nothing.
   const std::string& broken_premise() const { return premise_; }
+  /// The same with what to do about it.
+  std::string premise_in_words() const;
   /// What is asked, to be done, watched, or found: a few sentences.
   std::string words() const;
   /// What an answer looks like: "a number in ranks, as in 5", "a letter, a to c".
@@ -95,16 +100,19 @@ class Tutor {
   Stage stage_of(std::size_t index) const;
   void watch(std::size_t index, const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
              const analysis::DomainStates& states);
-  void measure(std::size_t index, Nanoseconds now);
-  Outcome measure(const Check& check, const PageRecord& record, analysis::Window window) const;
-  Measured look(const FigurePath& figure, analysis::Window window) const;
+  /// Until the program has ended.
+  void await_end(std::size_t index, const timeline::Timeline& timeline);
+  void measure(std::size_t index, Window window);
+  Outcome measure(const Check& check, const PageRecord& record, Window window) const;
+  Measured look(const FigurePath& figure, Window window) const;
   void close(std::size_t index, Nanoseconds now, std::string why_none);
   std::string found_in_words() const;
   std::string watching_in_words() const;
 
   Course course_;
   Finding find_;
-  std::vector<PageRecord> records_;  ///< By page.
+  std::optional<support::Json> results_;  ///< Once the program has ended.
+  std::vector<PageRecord> records_;       ///< By page.
   std::size_t index_ = 0;
   std::string premise_;
   Nanoseconds now_{};

@@ -26,7 +26,10 @@ void simulate(const support::Scenario& scenario) {
 void run_road(Bytes& in) {
   std::vector<std::string> overrides;
   for (int count = int(in.below(3)); count > 0; --count) overrides.push_back(in.text(48));
-  const auto scenario = support::parse_scenario(as_text(in.rest()), "s.toml", overrides);
+  const std::string_view text = as_text(in.rest());
+  if (const auto lesson = support::parse_lesson(text, "s.toml", overrides); !lesson)
+    require(!lesson.error().message.empty());
+  const auto scenario = support::parse_scenario(text, "s.toml", overrides);
   if (!scenario) return require(!scenario.error().message.empty());
   simulate(*scenario);
 }

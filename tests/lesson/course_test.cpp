@@ -176,11 +176,107 @@ TEST(Course, WantsOneOfTheWordsOfAFindingThatIsOne) {
               HasSubstr("lesson.page.check.tolerance: goes with a number"));
 }
 
+constexpr const char* kPlayed = R"([play]
+program = "iw-hybrid"
+ranks = 2
+[lesson]
+title = "T"
+summary = "S"
+[[lesson.page]]
+text = "{ranks} ranks"
+[lesson.page.ask]
+question = "How many times?"
+unit = "times"
+tolerance = "0.2 times"
+answer = "1.8 times"
+[lesson.page.until]
+program = "ended"
+[[lesson.page.check]]
+path = "program.runs.1.ratio"
+unit = "times"
+label = "speed"
+theory = "at least 1.6 times"
+tolerance = "0.1 times"
+[lesson.page.say]
+near = "n"
+)";
+
+/// The complaint of a lesson that plays a program, with one part replaced; empty: none.
+std::string complaint_of_played(const std::string& part, const std::string& instead) {
+  std::string text = kPlayed;
+  EXPECT_NE(text.find(part), std::string::npos) << part;
+  text.replace(text.find(part), part.size(), instead);
+  const auto scenario = support::parse_lesson(text, "l.toml");
+  if (!scenario) return scenario.error().message;
+  const auto course = make_course(*scenario, true);
+  return course ? "" : course.error().message;
+}
+
+TEST(Course, ChecksWhatItsProgramSaysInTheUnitOfTheLesson) {
+  const auto scenario = support::parse_lesson(kPlayed, "l.toml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  const auto course = make_course(*scenario, true);
+  ASSERT_TRUE(course) << course.error().message;
+  EXPECT_EQ(course->program, "iw-hybrid");
+  EXPECT_EQ(course->pages[0].text, "2 ranks");
+  const Check& check = course->pages[0].checks.at(0);
+  EXPECT_EQ(check.figure.label(), "speed");
+  EXPECT_EQ(theory_in_words(check), "at least 1.6 times");
+  for (const auto& [measured, as_said] : {std::pair{1.4, false}, {1.55, true}, {1.6, true}, {9.0, true}})
+    EXPECT_EQ(holds(check, measured), as_said) << measured;
+}
+
+TEST(Course, HoldsAtMostAndAboutWithinTheirTolerance) {
+  Check check{
+      .figure = figure_of_program("program.x", "times", "x"), .theory = 2.0, .sense = Sense::kAtMost, .tolerance = 0.5};
+  for (const auto& [measured, as_said] : {std::pair{-9.0, true}, {2.5, true}, {2.6, false}})
+    EXPECT_EQ(holds(check, measured), as_said) << measured;
+  check.sense = Sense::kAbout;
+  for (const auto& [measured, as_said] : {std::pair{1.4, false}, {1.5, true}, {2.5, true}, {2.6, false}})
+    EXPECT_EQ(holds(check, measured), as_said) << measured;
+  EXPECT_FALSE(holds(check, "a word"));
+}
+
+TEST(Course, NamesThePlaceOfAMistakeInWhatAProgramIsToSay) {
+  const std::vector<Mistake> mistakes = {
+      {"program = \"ended\"", "stable = \"1 s\"",
+       "l.toml:17: lesson.page.check.path: is known once the program has ended; give [lesson.page.until] program = "
+       "\"ended\""},
+      {"program = \"ended\"", "program = \"over\"",
+       "l.toml:15: lesson.page.until.program: \"over\" is not one of ended"},
+      {"program = \"ended\"", "program = \"ended\"\nstable = \"1 s\"",
+       "l.toml:16: lesson.page.until.stable: and program exclude each other"},
+      {"label = \"speed\"\n", "", "l.toml:16: lesson.page.check.label: is missing; write label = \"time of a step\""},
+      {"unit = \"times\"\nlabel", "unit = \"apples\"\nlabel",
+       "l.toml:18: lesson.page.check.unit: \"apples\" is none of ranks, "},
+      {"unit = \"times\"\nlabel", "unit = \"s\"\nlabel", "lesson.page.check.theory: \"1.6 times\" is no number in s"},
+      {"tolerance = \"0.1 times\"", "tolerance = \"0.1\"",
+       "lesson.page.check.tolerance: \"0.1\" is no number in times: 1.5 times is what is accepted"},
+      {"tolerance = \"0.1 times\"\n", "", "lesson.page.check.path: needs a tolerance in times"},
+      {"program.runs.1.ratio", "runs.1.ratio", "lesson.page.check.unit: goes with a path that begins with program."},
+      {"theory = \"at least 1.6 times\"", "theory = \"at least 1.6 times\"\nbeside = \"program.x\"",
+       "lesson.page.check.beside: "},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const std::string complaint = complaint_of_played(mistake.part, mistake.instead);
+    EXPECT_THAT(complaint, testing::StartsWith("l.toml:")) << mistake.says;
+    EXPECT_THAT(complaint, HasSubstr(mistake.says));
+    EXPECT_EQ(complaint.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Course, WaitsForTheEndOfAProgramOnlyWhereItPlaysOne) {
+  EXPECT_THAT(complaint_of(file_with("wave = \"ended\"", "program = \"ended\"")),
+              HasSubstr("lesson.page.until.program: needs a program that ends; add [play]"));
+  EXPECT_THAT(complaint_of(file_with("path = \"domains.1.active_mean\"", "path = \"program.x\"\nlabel = \"x\"")),
+              HasSubstr("lesson.page.check.path: needs a program that says it; add [play]"));
+}
+
 TEST(Course, IsSoundInEachLessonThatIsShipped) {
   int lessons = 0;
   for (const auto& entry : std::filesystem::directory_iterator(IDLEWAVE_SCENARIOS)) {
     if (entry.path().extension() != ".toml") continue;
-    const auto scenario = support::load_scenario(entry.path());
+    const auto scenario = support::load_lesson(entry.path());
     ASSERT_TRUE(scenario) << scenario.error().message;
     if (!scenario->lesson) continue;
     ++lessons;

@@ -83,6 +83,12 @@ TEST(Quantities, AreShownWithTheirUnitAndAsManyDigitsAsTheErrorLeaves) {
   EXPECT_EQ(quantity_in_words(0, {}, "s"), "0 s");
   EXPECT_EQ(quantity_in_words(0, 0.0, "ranks"), "0 ranks");
   EXPECT_EQ(quantity_in_words(1234, 17.0, "ranks"), "1234 ± 17 ranks");
+  EXPECT_EQ(quantity_in_words(1.8, {}, "times"), "1.8 times");
+}
+
+TEST(Quantities, AreShownWithoutAnErrorThatIsOnlyRounding) {
+  EXPECT_EQ(quantity_in_words(0, 1e-18, "s/rank"), "0 s/rank");
+  EXPECT_EQ(quantity_in_words(5, 1e-12, "ranks"), "5 ranks");
 }
 
 TEST(Quantities, AreReadAsTheyAreShown) {

@@ -355,7 +355,7 @@ TEST(ScenarioFile, EachLessonThatIsShippedIsCompleteAndFitsItsList) {
   int lessons = 0;
   for (const auto& entry : std::filesystem::directory_iterator(IDLEWAVE_SCENARIOS)) {
     if (entry.path().extension() != ".toml") continue;
-    const auto scenario = load_scenario(entry.path());
+    const auto scenario = load_lesson(entry.path());
     ASSERT_TRUE(scenario) << scenario.error().message;
     ASSERT_TRUE(scenario->lesson || scenario->study) << entry.path();
     if (!scenario->lesson) continue;
@@ -363,10 +363,67 @@ TEST(ScenarioFile, EachLessonThatIsShippedIsCompleteAndFitsItsList) {
     EXPECT_FALSE(scenario->lesson->pages.empty() || scenario->lesson->source.empty() ||
                  scenario->lesson->figure.empty())
         << entry.path();
-    EXPECT_FALSE(scenario->delays.empty()) << entry.path();
+    EXPECT_NE(scenario->delays.empty(), !scenario->play) << entry.path();
     ++lessons;
   }
   EXPECT_GE(lessons, 3);
+}
+
+const std::string kPlayed = R"([play]
+program = "iw-hybrid"
+ranks = 2
+arguments = ["--threads", "8"]
+[lesson]
+title = "T"
+summary = "S"
+)";
+
+TEST(PlayedProgram, IsReadWithItsArguments) {
+  const auto lesson = parse_lesson(kPlayed, "l.toml");
+  ASSERT_TRUE(lesson) << lesson.error().message;
+  ASSERT_TRUE(lesson->play);
+  EXPECT_EQ(lesson->play->name, "iw-hybrid");
+  EXPECT_EQ(lesson->play->arguments, (std::vector<std::string>{"--threads", "8"}));
+  EXPECT_EQ(lesson->machine.ranks, 2);
+}
+
+TEST(PlayedProgram, IsNoScenarioForAnybodyElse) {
+  const auto scenario = parse_scenario(kPlayed, "l.toml");
+  ASSERT_FALSE(scenario);
+  EXPECT_EQ(scenario.error().message,
+            "l.toml:2: play.program: is played by `idlewave demo` alone; give a scenario without [play]");
+}
+
+TEST(PlayedProgram, IsRefusedByLineAndKeyWithWhatWouldBeAccepted) {
+  struct Mistake {
+    std::string part, instead, says;
+  };
+  const std::vector<Mistake> mistakes = {
+      {"\"iw-hybrid\"", "\"iw-ring\"",
+       "l.toml:2: play.program: \"iw-ring\" is not one of iw-chebfd, iw-collectives, iw-contention, iw-hybrid, "
+       "iw-progress, iw-selfish, iw-spmv"},
+      {"program = \"iw-hybrid\"", "", "l.toml:1: play.program: is missing; write program = \"iw-hybrid\""},
+      {"[\"--threads\", \"8\"]", "\"--threads 8\"",
+       "l.toml:4: play.arguments: must be a list with at least one entry, in [ ]"},
+      {"[\"--threads\", \"8\"]", "[\"--threads\", 8]", "l.toml:4: play.arguments: must be a text in quotes"},
+      {"[\"--threads\", \"8\"]", "[\"--json\"]",
+       "l.toml:4: play.arguments: --json is given by the lesson; leave it out"},
+      {"ranks = 2", "", "l.toml:1: play.ranks: is missing; write ranks = 2, or ranks_per_core = 1"},
+      {"ranks = 2", "ranks = 0", "l.toml:3: play.ranks: must be a whole number from 1 to "},
+      {"ranks = 2", "ranks = 2\nranks_per_core = 1",
+       "l.toml:4: play.ranks_per_core: and ranks exclude each other; give one of both"},
+      {"ranks = 2", "rank = 2", "l.toml:3: play.rank: is not known here; known: program, arguments, ranks, "},
+      {"[lesson]", "[program]\nsteps = 1\n[lesson]", "l.toml:5: program: is not known here; known: play, lesson"},
+      {"[lesson]\ntitle = \"T\"\nsummary = \"S\"\n", "",
+       "l.toml:2: play.program: is played for a lesson; add [lesson]"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    std::string text = kPlayed;
+    text.replace(text.find(mistake.part), mistake.part.size(), mistake.instead);
+    const auto lesson = parse_lesson(text, "l.toml");
+    ASSERT_FALSE(lesson) << text;
+    EXPECT_THAT(lesson.error().message, StartsWith(mistake.says));
+  }
 }
 
 const std::string kCollective = R"([machine]

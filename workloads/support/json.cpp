@@ -66,6 +66,12 @@ Json Json::array() {
   return list;
 }
 
+std::optional<Json> Json::parse(std::string_view text) {
+  Json parsed;
+  *parsed.value_ = ordered_json::parse(text, nullptr, false);
+  return parsed.value_->is_discarded() ? std::nullopt : std::optional(std::move(parsed));
+}
+
 Json::Place Json::operator[](std::string_view key) { return Place((*value_)[std::string(key)]); }
 void Json::push_back(Json value) { value_->push_back(std::move(*value.value_)); }
 

@@ -1,6 +1,6 @@
 #pragma once
-// JSON as our programs write it. A file that includes the library behind it takes seconds more to compile: that is
-// json.cpp alone.
+// JSON as our programs write it, and read each other's. A file that includes the library behind it takes seconds more to
+// compile: that is json.cpp alone.
 
 #include <cstdint>
 #include <initializer_list>
@@ -44,6 +44,8 @@ class Json {
   ~Json();
 
   static Json array();
+  /// Nothing where `text` is no JSON.
+  static std::optional<Json> parse(std::string_view text);
 
   /// Null becomes an object; a key that is new has null for a value.
   Place operator[](std::string_view key);

@@ -10,6 +10,12 @@ namespace {
 
 using wire::Nanoseconds;
 
+/// What a figure of a program hangs on.
+struct LessonPlace {
+  bool played = false;
+  bool ends_with_program = false;
+};
+
 constexpr std::size_t kMostChoices = 9;
 constexpr Nanoseconds kUsuallyStable = std::chrono::seconds(5);
 constexpr Nanoseconds kUsuallyAtMost = std::chrono::seconds(90);
@@ -74,27 +80,52 @@ LessonOrder read_order(Section section) {
   return order;
 }
 
-LessonWatch read_watch(Section section, bool holds) {
-  LessonWatch watch{.wave_ended = false, .stable = kUsuallyStable, .at_most = kUsuallyAtMost};
-  static constexpr std::array<std::pair<std::string_view, bool>, 1> kWave{{{"ended", true}}};
-  section.choice<bool>("wave", watch.wave_ended, kWave);
+/// What is measured when a program has ended is measured over the whole of it.
+void check_end_of_program(Section& section, bool played) {
+  if (!played) section.complain("program", "needs a program that ends; add [play]");
+  for (const std::string_view key : {"wave", "stable"})
+    if (section.has(key)) section.complain(key, "and program exclude each other; give one of both");
+}
+
+LessonWatch read_watch(Section section, bool holds, bool played) {
+  LessonWatch watch{.program_ended = false, .wave_ended = false, .stable = kUsuallyStable, .at_most = kUsuallyAtMost};
+  static constexpr std::array<std::pair<std::string_view, bool>, 1> kEnded{{{"ended", true}}};
+  section.choice<bool>("program", watch.program_ended, kEnded);
+  section.choice<bool>("wave", watch.wave_ended, kEnded);
   section.quantity("stable", watch.stable, words::parse_duration);
   section.quantity("at_most", watch.at_most, words::parse_duration);
   section.refuse_other_keys();
   if (watch.wave_ended && !holds)
     section.complain("wave", "needs a rank that is held on this page; add [lesson.page.do]");
+  if (section.has("program")) check_end_of_program(section, played);
   if (watch.stable <= Nanoseconds::zero()) section.complain("stable", "must be above zero");
   if (watch.at_most < watch.stable) section.complain("at_most", "must not be less than stable");
   return watch;
 }
 
-LessonCheck read_check(Section section) {
+/// A figure of the report has a unit and a name already.
+void check_naming(Section& section, const LessonCheck& check, const LessonPlace& place) {
+  if (!check.path.text.starts_with(kOfProgram)) {
+    for (const std::string_view key : {"unit", "label"})
+      if (section.has(key)) section.complain(key, fmt::format("goes with a path that begins with {}", kOfProgram));
+    return;
+  }
+  if (!place.played) section.complain("path", "needs a program that says it; add [play]");
+  if (!place.ends_with_program)
+    section.complain("path", "is known once the program has ended; give [lesson.page.until] program = \"ended\"");
+  section.require("label", "\"time of a step\"");
+}
+
+LessonCheck read_check(Section section, const LessonPlace& place) {
   LessonCheck check;
   check.path = required(section, "path", "\"domains.1.active_mean\"");
+  check.unit = written(section, "unit");
+  section.text("label", check.label);
   check.theory = required(section, "theory", "\"5 ranks\"");
   check.tolerance = written(section, "tolerance");
   check.beside = written(section, "beside");
   section.refuse_other_keys();
+  check_naming(section, check, place);
   return check;
 }
 
@@ -118,7 +149,7 @@ void require_parts(Section& section, const LessonPage& page) {
   section.require("say", "{ near = \"...\", far = \"...\", none = \"...\" }");
 }
 
-LessonPage read_page(Section section) {
+LessonPage read_page(Section section, bool played) {
   LessonPage page;
   page.place = section.place();
   section.require("text", "\"What to look for\"");
@@ -130,8 +161,9 @@ LessonPage read_page(Section section) {
   section.choice<bool>("premise", page.needs_lockstep, kPremises);
   if (section.has("ask")) page.ask = read_question(section.table("ask"));
   if (section.has("do")) page.order = read_order(section.table("do"));
-  if (section.has("until")) page.watch = read_watch(section.table("until"), page.order && page.order->hold);
-  for (Section& check : section.tables("check")) page.checks.push_back(read_check(std::move(check)));
+  if (section.has("until")) page.watch = read_watch(section.table("until"), page.order && page.order->hold, played);
+  const LessonPlace place{played, page.watch && page.watch->program_ended};
+  for (Section& check : section.tables("check")) page.checks.push_back(read_check(std::move(check), place));
   if (section.has("say")) page.say = read_verdict(section.table("say"));
   require_parts(section, page);
   section.refuse_other_keys();
@@ -159,7 +191,7 @@ void require_ways(std::vector<Section>& sections, const std::vector<LessonPage>&
 
 }  // namespace
 
-Lesson read_lesson(Section section) {
+Lesson read_lesson(Section section, bool played) {
   Lesson lesson;
   section.require("title", "\"A title\"");
   section.require("summary", "\"One line\"");
@@ -168,7 +200,7 @@ Lesson read_lesson(Section section) {
   section.text("figure", lesson.figure);
   section.text("source", lesson.source);
   std::vector<Section> pages = section.tables("page");
-  for (const Section& page : pages) lesson.pages.push_back(read_page(page));
+  for (const Section& page : pages) lesson.pages.push_back(read_page(page, played));
   require_ways(pages, lesson.pages);
   section.refuse_other_keys();
   return lesson;

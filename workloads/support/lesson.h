@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "probe/wire/vocabulary.h"
@@ -36,15 +37,19 @@ struct LessonOrder {
 
 /// `[lesson.page.until]`: how long is watched.
 struct LessonWatch {
-  bool wave_ended = false;      ///< Until both fronts of the wave that was ordered have ended;
+  bool program_ended = false;   ///< Until the program of [play] has ended and said what it measured; or
+  bool wave_ended = false;      ///< until both fronts of the wave that was ordered have ended;
   wire::Nanoseconds stable{};   ///< then until no domain has changed its state for so long;
   wire::Nanoseconds at_most{};  ///< in all no longer than this. Session time.
 };
 
-/// `[[lesson.page.check]]`: a figure of `report --json`, and what theory says of it.
+/// `[[lesson.page.check]]`: a figure of `report --json` or of what the program of [play] measured of itself, and what
+/// theory says of it.
 struct LessonCheck {
-  WrittenText path;                      ///< "domains.1.active_mean"
-  WrittenText theory;                    ///< "5 ranks"; for a finding that is a word, the word.
+  WrittenText path;                 ///< "domains.1.active_mean", "program.runs.1.ratio"
+  std::optional<WrittenText> unit;  ///< Of a number of the program's.
+  std::string label;                ///< What the program's is called in a sentence; empty where it is the report's.
+  WrittenText theory;               ///< "5 ranks", "at least 5 ranks"; for a finding that is a word, the word.
   std::optional<WrittenText> tolerance;  ///< Of a number, with its unit.
   std::optional<WrittenText> beside;     ///< Another path whose figure stands beside, or "before".
 };
@@ -80,7 +85,11 @@ struct Lesson {
   std::vector<LessonPage> pages;
 };
 
+/// Behind it stands a path in what the program of [play] printed.
+inline constexpr std::string_view kOfProgram = "program.";
+
 class Section;
-Lesson read_lesson(Section section);
+/// `played`: by a program of [play].
+Lesson read_lesson(Section section, bool played);
 
 }  // namespace idlewave::support

@@ -311,8 +311,15 @@ Machine read_machine_alone(TomlDocument& document) {
   return machine;
 }
 
+void take_lesson(TomlDocument& document, Scenario& scenario) {
+  Section lesson = document.table("lesson");
+  if (document.has("lesson")) scenario.lesson = read_lesson(std::move(lesson), scenario.play.has_value());
+}
+
 Scenario read_scenario(TomlDocument& document) {
   Scenario scenario;
+  if (document.has("play"))
+    document.table("play").complain("program", "is played by `idlewave demo` alone; give a scenario without [play]");
   scenario.machine = read_machine(document.table("machine"));
   scenario.program = read_program(document.table("program"));
   if (is_model(scenario.program.kernel)) {
@@ -327,12 +334,36 @@ Scenario read_scenario(TomlDocument& document) {
   }
   Section noise = document.table("noise");
   if (document.has("noise")) scenario.noise = read_noise(std::move(noise));
-  Section lesson = document.table("lesson");
-  if (document.has("lesson")) scenario.lesson = read_lesson(std::move(lesson));
+  take_lesson(document, scenario);
   Section study = document.table("study");
   if (document.has("study")) scenario.study = read_study(std::move(study));
   document.refuse_other_tables();
   return scenario;
+}
+
+/// The program has its own words for what the other tables of a scenario say.
+Scenario read_played_lesson(TomlDocument& document) {
+  Scenario scenario;
+  Section play = document.table("play");
+  scenario.play = read_played_program(play);
+  scenario.machine.ranks = scenario.play->ranks;
+  if (!document.has("lesson")) play.complain("program", "is played for a lesson; add [lesson]");
+  take_lesson(document, scenario);
+  document.refuse_other_tables();
+  return scenario;
+}
+
+Result<Scenario> parse(std::string_view text, std::string_view name, std::span<const std::string> overrides,
+                       bool is_lesson) {
+  auto document = TomlDocument::parse(text, name, overrides);
+  if (!document) return document.error();
+  Scenario scenario = is_lesson && document->has("play") ? read_played_lesson(*document) : read_scenario(*document);
+  if (document->complaint()) return *document->complaint();
+  return scenario;
+}
+
+Result<std::string> read_scenario_file(const std::filesystem::path& path) {
+  return read_input_file(path, kMostScenarioBytes, "give the path of a scenario file (.toml)");
 }
 
 }  // namespace
@@ -344,16 +375,21 @@ std::string_view name_of(Kernel kernel) {
 bool is_model(Kernel kernel) { return kernel == Kernel::kMemory || kernel == Kernel::kCore; }
 
 Result<Scenario> parse_scenario(std::string_view text, std::string_view name, std::span<const std::string> overrides) {
-  auto document = TomlDocument::parse(text, name, overrides);
-  if (!document) return document.error();
-  Scenario scenario = read_scenario(*document);
-  if (document->complaint()) return *document->complaint();
-  return scenario;
+  return parse(text, name, overrides, false);
 }
 
 Result<Scenario> load_scenario(const std::filesystem::path& path, std::span<const std::string> overrides) {
-  const auto text = read_input_file(path, kMostScenarioBytes, "give the path of a scenario file (.toml)");
+  const auto text = read_scenario_file(path);
   return text ? parse_scenario(*text, path.string(), overrides) : text.error();
+}
+
+Result<Scenario> parse_lesson(std::string_view text, std::string_view name, std::span<const std::string> overrides) {
+  return parse(text, name, overrides, true);
+}
+
+Result<Scenario> load_lesson(const std::filesystem::path& path, std::span<const std::string> overrides) {
+  const auto text = read_scenario_file(path);
+  return text ? parse_lesson(*text, path.string(), overrides) : text.error();
 }
 
 Result<std::vector<std::string>> parse_machine(std::string_view text, std::string_view name) {

@@ -16,6 +16,7 @@
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 #include "workloads/support/lesson.h"
+#include "workloads/support/played_program.h"
 
 namespace idlewave::support {
 
@@ -160,6 +161,8 @@ struct Scenario {
   std::vector<Delay> delays;
   Noise noise;
   std::optional<Lesson> lesson;
+  std::optional<PlayedProgram>
+      play;  ///< Of a lesson file alone; then of the rest only `machine.ranks` means something.
   std::optional<Study> study;
 };
 
@@ -172,6 +175,11 @@ wire::Result<Scenario> parse_scenario(std::string_view text, std::string_view na
 
 /// The same from a file.
 wire::Result<Scenario> load_scenario(const std::filesystem::path& path, std::span<const std::string> overrides = {});
+
+/// The same for files of which a lesson is made: they may name one of our programs instead of describing one, [play].
+wire::Result<Scenario> parse_lesson(std::string_view text, std::string_view name,
+                                    std::span<const std::string> overrides = {});
+wire::Result<Scenario> load_lesson(const std::filesystem::path& path, std::span<const std::string> overrides = {});
 
 /// A machine file, as `idlewave calibrate` writes it, is a [machine] alone: ranks_per_domain, and a curve or two
 /// bandwidths. As overrides that put it into a scenario, in the place of the bandwidths that this has. Error: as above.

@@ -1,5 +1,5 @@
 #pragma once
-// The command line that plays a scenario with real MPI ranks.
+// The command line that plays a scenario, or a program of ours, with real MPI ranks.
 
 #include <filesystem>
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
+#include "workloads/support/played_program.h"
 
 namespace idlewave::cli::lessons {
 
@@ -19,7 +20,10 @@ std::vector<std::string> ring_command(const std::filesystem::path& path, const s
 /// The launcher for `ranks` ranks on this node; the error says how to install one.
 wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks);
 
-/// Ranks when the scenario leaves them to the machine: one a core, at least two.
-wire::Rank ranks_for_this_machine();
+/// `played` on so many ranks, by the first MPI that it is built for. The error says how to get one.
+wire::Result<std::vector<std::string>> played_command(const support::PlayedProgram& played, wire::Rank ranks);
+
+/// Ranks when the scenario leaves them to the machine: `per_core` a core, at least two.
+wire::Rank ranks_for_this_machine(wire::Rank per_core = 1);
 
 }  // namespace idlewave::cli::lessons

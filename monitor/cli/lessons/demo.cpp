@@ -76,7 +76,6 @@ int watch_program(host::Session& session, Monitor& monitor, bool headless, const
   };
   const auto done = [&](Nanoseconds now) {
     if (each_round(now)) return true;
-    if (headless && monitor.has_ended()) return true;
     // On a terminal what was seen stays on the screen until the operator leaves; if nothing was, there is no reason to
     // stay.
     return nothing_will_come(now) && (headless || monitor.observer().timeline().empty());
@@ -122,11 +121,16 @@ LessonRun run_of(const Play& play, const DemoOptions& options, const std::string
           .ranks = play.scenario.machine.ranks};
 }
 
+std::string starting_in_words(const Play& play, const DemoOptions& options) {
+  const Rank ranks = play.scenario.machine.ranks;
+  if (play.scenario.play) return fmt::format("{} ranks of {} are starting", ranks, play.scenario.play->name);
+  return fmt::format("{} {} ranks are starting", ranks, options.simulated ? "simulated" : "MPI");
+}
+
 Monitor::Options monitor_options(const Play& play, const DemoOptions& options, const std::string& session) {
   return {.session = session,
           .label = play.path.stem(),
-          .starting = fmt::format("{} {} ranks are starting", play.scenario.machine.ranks,
-                                  options.simulated ? "simulated" : "MPI"),
+          .starting = starting_in_words(play, options),
           .lesson = play.course,
           .memory = options.memory};
 }
@@ -153,6 +157,40 @@ wire::Status start_recording(Monitor& monitor, const DemoOptions& options) {
   return options.record.empty() ? wire::ok() : monitor.start_recording(options.record, Nanoseconds{0});
 }
 
+/// What the program of a lesson has measured of itself goes to the lesson, once both have ended: it and its ranks.
+class Results {
+ public:
+  Results(host::Session& session, Monitor& monitor) : session_(session), monitor_(monitor) {}
+
+  void hand_over(Nanoseconds now) {
+    const std::optional<int> code = session_.exit_code();
+    if (handed_over_ || !code) return;
+    if (!ended_at_) ended_at_ = now;
+    if (!monitor_.has_ended() && now - *ended_at_ < kPatienceForAgents) return;
+    handed_over_ = true;
+    monitor_.end_program_of_lesson(*code == 0 ? support::Json::parse(session_.results()).value_or(support::Json())
+                                              : support::Json());
+  }
+
+ private:
+  host::Session& session_;
+  Monitor& monitor_;
+  std::optional<Nanoseconds> ended_at_;
+  bool handed_over_ = false;
+};
+
+wire::Status start(host::Session& session, const DemoOptions& options, const Play& play,
+                   const std::vector<std::string>& command) {
+  const host::LauncherKind kind =
+      options.simulated ? host::LauncherKind::kOther : host::launcher_kind(command.front(), host::MpiChoice::kAuto);
+  return session.start(command, kind, !options.headless, play.scenario.play.has_value());
+}
+
+/// A program that is played knows no time at which it is to end.
+bool has_had_its_time(const DemoOptions& options, const Play& play, Nanoseconds now) {
+  return play.scenario.play && options.headless_for && now > *options.headless_for;
+}
+
 int watch(host::Session& session, const DemoOptions& options, const Play& play,
           const std::vector<std::string>& command) {
   const support::Scenario& scenario = play.scenario;
@@ -161,25 +199,25 @@ int watch(host::Session& session, const DemoOptions& options, const Play& play,
   if (const wire::Status writable = answers.keep(monitor.tutor()); !writable) return fail(writable.error().message, 2);
   if (const wire::Status recording = start_recording(monitor, options); !recording)
     return fail(recording.error().message, 2);
-  const wire::Status started = session.start(
-      command,
-      options.simulated ? host::LauncherKind::kOther : host::launcher_kind(command.front(), host::MpiChoice::kAuto),
-      !options.headless);
-  if (!started) return fail(started.error().message, 1);
+  if (const wire::Status started = start(session, options, play, command); !started)
+    return fail(started.error().message, 1);
   LessonDelays delays(monitor, scenario);
   Student student(monitor);
+  Results results(session, monitor);
   const bool has_student = plays_student(options, play);
   bool overdue = false;
   const auto each_round = [&](Nanoseconds now) {
     if (const wire::Status kept = answers.keep(monitor.tutor()); !kept)
       monitor.say(kept.error().message, view::Tone::kError);
+    if (scenario.play) results.hand_over(now);
     if (has_student) {
       tell(student.news(), options);
       return student.go_on(now);
     }
-    if (options.headless) delays.order_when_ready(now);
+    if (!options.headless) return false;
+    delays.order_when_ready(now);
     overdue = options.headless_for && !options.steps && now > latest_end(*options.headless_for, scenario.machine.ranks);
-    return overdue;
+    return overdue || monitor.has_ended() || has_had_its_time(options, play, now);
   };
   const int code = finish_recording(monitor, watch_program(session, monitor, options.headless, each_round));
   if (const wire::Status kept = answers.keep(monitor.tutor()); !kept) return fail(kept.error().message, 1);
@@ -204,6 +242,7 @@ std::optional<Nanoseconds> duration_of(const DemoOptions& options) {
 }
 
 wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoOptions& options) {
+  if (play.scenario.play) return played_command(*play.scenario.play, play.scenario.machine.ranks);
   auto command = launcher_command(play.scenario.machine.ranks);
   if (!command) return command;
   for (std::string& word : ring_command(play.path, settings_of(play, options), duration_of(options)))

@@ -23,7 +23,9 @@ void move_delays_inside(const support::Scenario& written, const DemoOptions& opt
 
 std::vector<std::string> overrides_of(const support::Scenario& written, const DemoOptions& options) {
   std::vector<std::string> overrides = options.machine;
-  if (options.ranks) overrides.push_back(fmt::format("machine.ranks={}", *options.ranks));
+  const char* ranks = written.play ? "play.ranks" : "machine.ranks";
+  if (options.ranks) overrides.push_back(fmt::format("{}={}", ranks, *options.ranks));
+  if (options.ranks && written.play) overrides.push_back("play.ranks_per_core=");
   if (options.ranks_per_domain)
     overrides.push_back(fmt::format("machine.ranks_per_domain={}", *options.ranks_per_domain));
   if (options.steps) overrides.push_back(fmt::format("program.steps={}", *options.steps));
@@ -32,12 +34,27 @@ std::vector<std::string> overrides_of(const support::Scenario& written, const De
 }
 
 wire::Status check_playable(const support::Scenario& scenario, const DemoOptions& options, const std::string& path) {
+  if (scenario.play) return wire::ok();
   const wire::Status playable = options.simulated ? wire::ok() : support::playable_by_real_ranks(scenario);
-  if (!playable) return wire::Error{fmt::format("{}: {}", path, playable.error().message)};
+  if (!playable) return wire::Error{fmt::format("{}: {}, with --simulated", path, playable.error().message)};
   if (!options.simulated || support::is_model(scenario.program.kernel)) return wire::ok();
   return wire::Error{
       fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound",
                   options.lesson)};
+}
+
+/// What the command line says of a scenario says nothing to another program than iw-ring.
+wire::Status check_played(const std::string& program, const DemoOptions& options, const std::string& path) {
+  if (options.simulated)
+    return wire::Error{fmt::format(
+        "--simulated: {} has no simulation; leave it out, or play a lesson that has one, as memory-bound", program)};
+  const char* flag = !options.machine.empty()   ? "--machine"
+                     : options.ranks_per_domain ? "--ranks-per-domain"
+                     : options.steps            ? "--steps"
+                                                : nullptr;
+  if (flag == nullptr) return wire::ok();
+  return wire::Error{
+      fmt::format("{}: goes with lessons that iw-ring plays; {} is told by play.arguments in {}", flag, program, path)};
 }
 
 /// The file by itself first, so that what it gets wrong is wrong whatever is set.
@@ -55,14 +72,19 @@ wire::Result<std::optional<lesson::Course>> course_of(const support::Scenario& w
 wire::Result<Play> load(const DemoOptions& options) {
   const auto path = find_lesson(options.lesson);
   if (!path) return path.error();
-  const auto written = support::load_scenario(*path);
+  const auto written = support::load_lesson(*path);
   if (!written) return written.error();
+  if (written->play) {
+    const wire::Status playable = check_played(written->play->name, options, path->string());
+    if (!playable) return playable.error();
+  }
   std::vector<std::string> overrides = overrides_of(*written, options);
-  auto scenario = support::load_scenario(*path, overrides);
+  auto scenario = support::load_lesson(*path, overrides);
   if (!scenario) return scenario.error();
   if (const wire::Status playable = check_playable(*scenario, options, path->string()); !playable)
     return playable.error();
-  if (scenario->machine.ranks == 0) scenario->machine.ranks = ranks_for_this_machine();
+  if (scenario->machine.ranks == 0)
+    scenario->machine.ranks = ranks_for_this_machine(scenario->play ? scenario->play->ranks_per_core : 1);
   auto course = course_of(*written, *scenario);
   if (!course) return course.error();
   return Play{*path, std::move(overrides), std::move(*scenario), std::move(*course)};

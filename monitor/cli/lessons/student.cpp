@@ -25,11 +25,11 @@ std::string typed(const lesson::Question& ask) {
 }  // namespace
 
 bool Student::go_on(Nanoseconds now) {
-  if (over_ || !all_have_stepped()) return over_;
+  if (over_ || !all_have_stepped()) return over_ || monitor_.has_ended();
   switch (monitor_.tutor()->stage()) {
     case Stage::kAsk: answer(); break;
     case Stage::kDo: order(now); break;
-    case Stage::kSent:
+    case Stage::kSent: over_ = monitor_.has_ended(); break;
     case Stage::kWatch: break;
     case Stage::kRead:
     case Stage::kSaid: over_ = !turn(); break;
@@ -45,6 +45,8 @@ void Student::answer() {
 }
 
 void Student::order(Nanoseconds now) {
+  over_ = monitor_.has_ended();
+  if (over_) return;
   const Nanoseconds session = monitor_.observer().timeline().now();
   if (!ready_since_) ready_since_ = session;
   const Nanoseconds waited = session - *ready_since_;

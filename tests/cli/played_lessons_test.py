@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Lessons that another program than iw-ring plays, on real ranks. Usage: played_lessons_test.py FOLDER-OF-PROGRAMS FOLDER-OF-SCENARIOS"""
+import json
+import os
+import subprocess
+import unittest
+
+from lessons_test import BIN, PATIENCE, OfLessons
+
+PLAYED = """[play]
+program = "iw-hybrid"
+ranks = 2
+arguments = ["--threads", "3", "--kernel", "virtual", "--size", "8x4x4", "--steps", "40", "--modes", "masteronly"]
+[lesson]
+title = "T"
+summary = "S"
+[[lesson.page]]
+text = "{ranks} ranks"
+[lesson.page.until]
+program = "ended"
+[[lesson.page.check]]
+path = "program.threads"
+unit = "threads"
+label = "threads of a process"
+theory = "3 threads"
+tolerance = "0 threads"
+[[lesson.page.check]]
+path = "program.runs.0.mode"
+label = "the mode"
+theory = "masteronly"
+[lesson.page.say]
+near = "Seen."
+none = "Not seen."
+"""
+
+
+class Programs(OfLessons):
+    def play(self, *changes, arguments=("--headless",), **variables):
+        text = PLAYED
+        for old, new in changes:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        file = self.path / "p.toml"
+        file.write_text(text)
+        return self.demo(file, *arguments, **variables)
+
+    def test_a_page_measures_what_the_program_says_of_itself(self):
+        answers = self.path / "a.json"
+        done = self.play(arguments=("--headless", "--answers", answers))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("page 1 of 1: Threads of a process: measured 3 threads, theory 3 threads. The mode: measured masteronly, theory "
+                      "masteronly. Seen.", done.stdout)
+        checks = json.loads(answers.read_text())["pages"][0]["checks"]
+        self.assertEqual([(check["path"], check["measured"], check["holds"]) for check in checks],
+                         [("program.threads", 3, True), ("program.runs.0.mode", "masteronly", True)])
+
+    def test_what_the_program_does_not_say_is_not_seen(self):
+        done = self.play(("program.threads", "program.thread"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Threads of a process: measured nothing, theory 3 threads. ", done.stdout)
+        self.assertIn("not every effect of the lesson was seen", done.stderr)
+
+    def test_a_program_that_refuses_its_arguments_is_heard(self):
+        done = self.play(('"3"', '"2"'), ("masteronly\"]", "multiple\"]"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nobody is left to work", done.stderr)
+
+    def test_it_is_played_on_as_many_ranks_as_are_asked_for(self):
+        done = self.play(("program.threads", "program.processes"), arguments=("--headless", "--ranks", "3"))
+        self.assertIn("Threads of a process: measured 3 threads", done.stdout)
+
+    def test_with_a_time_it_is_played_for_so_long(self):
+        done = self.play(('"40"', '"1000000"'), arguments=("--headless", "2s", "--json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["ranks"], 2)
+
+    def test_what_goes_with_the_ring_alone_is_refused(self):
+        for flags, says in ((["--simulated"], "--simulated: iw-hybrid has no simulation; leave it out, or play a lesson that has one"),
+                            (["--steps", "5"], "--steps: goes with lessons that iw-ring plays; iw-hybrid is told by play.arguments in"),
+                            (["--ranks-per-domain", "5"], "--ranks-per-domain: goes with lessons that iw-ring plays")):
+            self.one_line(self.play(arguments=("--headless", *flags)), 2, says)
+
+    def test_without_mpi_it_says_what_can_be_played(self):
+        self.one_line(self.play(PATH="/nowhere"), 1, "MPI is not installed (no mpirun in PATH): install it with 'apt-get install "
+                      "openmpi-bin'; 'idlewave demo memory-bound --simulated' needs none")
+
+    def test_what_only_a_simulation_can_obey_is_refused_with_real_ranks(self):
+        self.one_line(self.demo("lockstep-dissolves", "--headless"), 2, "communication.time: real messages take what MPI and the machine "
+                      "take; leave it out, or simulate the scenario, with --simulated")
+
+    def test_simulate_and_iw_ring_refuse_the_file(self):
+        (self.path / "p.toml").write_text(PLAYED)
+        done = subprocess.run([BIN / "idlewave", "sim", self.path / "p.toml"], capture_output=True, text=True, timeout=PATIENCE)
+        self.one_line(done, 2, "p.toml:2: play.program: is played by `idlewave demo` alone; give a scenario without [play]")
+
+
+class Shipped(OfLessons):
+    """The lesson that IDLEWAVE_LESSON names: a test of its own for each (CMakeLists.txt)."""
+
+    def it_shows_its_effect(self):
+        answers = self.path / "answers.json"
+        done = self.demo(os.environ["IDLEWAVE_LESSON"], "--headless", "--answers", answers)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        measured = [page for page in json.loads(answers.read_text())["pages"] if page["checks"]]
+        self.assertEqual([page["verdict"] for page in measured], ["near"] * len(measured))
+        self.assertNotRegex(done.stdout, r"[{}]")
+
+
+if __name__ == "__main__":
+    unittest.main()
