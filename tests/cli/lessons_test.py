@@ -88,9 +88,10 @@ class Lessons(OfLessons):
 
     def test_the_list_has_the_figure_of_each(self):
         listed = self.demo("--list").stdout
+        width = max(map(len, self.lessons()))
         for name, scenario in self.lessons().items():
             player = f" [{scenario['play']['program']}]" if "play" in scenario else ""
-            self.assertIn(f"{name:16} {scenario['lesson']['summary']}\n{'':16} {scenario['lesson']['figure']}{player}", listed)
+            self.assertIn(f"{name:{width}} {scenario['lesson']['summary']}\n{'':{width}} {scenario['lesson']['figure']}{player}", listed)
 
     def test_every_path_of_a_lesson_is_a_key_of_the_report(self):
         file = self.path / "l.toml"

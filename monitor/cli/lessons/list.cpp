@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 #include "workloads/support/real_ranks.h"
@@ -20,13 +24,19 @@ std::string player_of(const support::Scenario& scenario) {
 }  // namespace
 
 int list_lessons() {
+  std::vector<std::pair<std::string, support::Scenario>> lessons;
+  std::size_t width = 0;
   for (const auto& path : all_lessons()) {
-    const auto scenario = support::load_lesson(path);
+    auto scenario = support::load_lesson(path);
     if (!scenario) return fail(scenario.error().message, 1);
     if (!scenario->lesson) continue;
-    print(fmt::format("{:16} {}\n", path.stem().string(), scenario->lesson->summary));
-    const std::string player = player_of(*scenario), by = player.empty() ? "" : fmt::format(" [{}]", player);
-    if (!scenario->lesson->figure.empty()) print(fmt::format("{:16} {}{}\n", "", scenario->lesson->figure, by));
+    width = std::max(width, path.stem().string().size());
+    lessons.emplace_back(path.stem(), std::move(*scenario));
+  }
+  for (const auto& [name, scenario] : lessons) {
+    const std::string player = player_of(scenario), by = player.empty() ? "" : fmt::format(" [{}]", player);
+    print(fmt::format("{:{}} {}\n", name, width, scenario.lesson->summary));
+    if (!scenario.lesson->figure.empty()) print(fmt::format("{:{}} {}{}\n", "", width, scenario.lesson->figure, by));
   }
   return 0;
 }
