@@ -88,7 +88,7 @@ class Programs(OfLessons):
         self.one_line(self.demo("lockstep-dissolves", "--headless"), 2, "communication.time: real messages take what MPI and the machine "
                       "take; leave it out, or simulate the scenario, with --simulated")
 
-    def test_simulate_and_iw_ring_refuse_the_file(self):
+    def test_the_simulator_refuses_the_file(self):
         (self.path / "p.toml").write_text(PLAYED)
         done = subprocess.run([BIN / "idlewave", "sim", self.path / "p.toml"], capture_output=True, text=True, timeout=PATIENCE)
         self.one_line(done, 2, "p.toml:2: play.program: is played by `idlewave demo` alone; give a scenario without [play]")
