@@ -87,7 +87,9 @@ class OnATerminal:
         found = []
         for entry in pathlib.Path("/proc").iterdir():
             try:
-                if entry.name.isdigit() and os.readlink(entry / "exe") == str(BIN / "idlewave") and mark in (entry / "environ").read_bytes():
+                if not entry.name.isdigit() or os.readlink(entry / "exe") != str(BIN / "idlewave"):
+                    continue
+                if mark in (entry / "environ").read_bytes():
                     found.append(int(entry.name))
             except OSError:
                 pass
@@ -114,8 +116,12 @@ def share_of_a_core(pids, seconds):
     return (sum(after.values()) - sum(before.values())) / elapsed
 
 
+def printed_json(arguments):
+    return json.loads(subprocess.run([BIN / "idlewave", *arguments], check=True, capture_output=True, text=True).stdout)
+
+
 def report(recording):
-    return json.loads(subprocess.run([BIN / "idlewave", "report", "--json", recording], check=True, capture_output=True, text=True).stdout)
+    return printed_json(["report", "--json", recording])
 
 
 def agent_of_128_ranks():
@@ -123,9 +129,10 @@ def agent_of_128_ranks():
     with tempfile.TemporaryDirectory(prefix="iw-nodes-") as name:
         folder = pathlib.Path(name)
         environment = {**os.environ, "IDLEWAVE_DIR": str(folder / "sessions")}
-        command = [BIN / "idlewave", "run", "--headless", "--session", "one-node", "--record", folder / "s.iw", "--", BIN / "iw-soak-ranks", str(ranks),
-                   "10", str(ranks * rate), folder / "counted"]
-        session = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+        command = [BIN / "idlewave", "run", "--headless", "--session", "one-node", "--record", folder / "s.iw", "--"]
+        program = [BIN / "iw-soak-ranks", str(ranks), "10", str(ranks * rate), folder / "counted"]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        session = subprocess.Popen([*command, *program], env=environment, **quiet)
         agent = wait_for(lambda: next((folder / "sessions").rglob("agent"), None), "the agent")
         time.sleep(2)
         share = share_of_a_core(with_children(int(record_of(agent)["pid"])), 6)
@@ -138,8 +145,8 @@ def monitor_of_100_nodes():
     nodes, ranks, rate, seconds = 100, 100, 2_000_000, 12
     with tempfile.TemporaryDirectory(prefix="iw-nodes-") as name:
         folder = pathlib.Path(name)
-        terminal = OnATerminal(folder, ["--session", "fleet", "--record", folder / "s.iw", "--", BIN / "iw-bench-fleet", str(nodes), str(ranks),
-                                        str(rate), str(seconds), folder / "told"])
+        program = [BIN / "iw-bench-fleet", str(nodes), str(ranks), str(rate), str(seconds), folder / "told"]
+        terminal = OnATerminal(folder, ["--session", "fleet", "--record", folder / "s.iw", "--", *program])
         wait_for((folder / "told").exists, "the first event")
         time.sleep(3)
         share = share_of_a_core(terminal.processes(), 6)
@@ -175,9 +182,9 @@ def starts(rounds=15):
 def ring_of_two_ranks():
     """Steps of 1 ms on two cores of their own, alone and watched in turns."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    command = [BIN / "idlewave", "run", "--selftest", "--turns", "10", "--json", "--", "mpirun", *root, "-n", "2", "--bind-to", "core", BIN / "iw-ring",
-               "--kernel", "divide", "--time", "1ms", "--steps", "2000"]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    launcher = ["mpirun", *root, "-n", "2", "--bind-to", "core"]
+    ring = [BIN / "iw-ring", "--kernel", "divide", "--time", "1ms", "--steps", "2000"]
+    found = printed_json(["run", "--selftest", "--turns", "10", "--json", "--", *launcher, *ring])
     return {"nodes_watched_added_share": found["difference"], "nodes_watched_added_share_error": found["difference_error"]}
 
 

@@ -18,7 +18,7 @@ std::chrono::steady_clock::time_point std::chrono::steady_clock::now() noexcept 
 namespace idlewave::mailbox {
 
 struct Mailbox::Impl {
-  std::string endpoint, refusal;
+  std::string endpoint, refusal, cut;
 };
 
 Mailbox::Mailbox(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -45,6 +45,7 @@ bool Mailbox::wait(wire::Nanoseconds timeout, int) {
 
 int Mailbox::fd() const { return -1; }
 const std::string& Mailbox::refusal() const { return impl_->refusal; }
+const std::string& Mailbox::cut() const { return impl_->cut; }
 const std::string& Mailbox::listen_endpoint() const { return impl_->endpoint; }
 
 }  // namespace idlewave::mailbox
