@@ -16,9 +16,6 @@ using Sample = Contention::Sample;
 constexpr std::size_t kDomainsLooked = 8;
 constexpr std::size_t kStepsLooked = 48;
 constexpr std::size_t kRanksLooked = 4;
-/// As many as tell what is ordinary for a rank (late_steps.cpp): what is owed to others is taken off from what a step lasted
-/// beyond those. Medians of fewer steps are of another kind where a domain falls into step or out of it.
-constexpr std::ptrdiff_t kStepsAround = 16;
 /// Times that vary by less than this share of themselves tell nothing.
 constexpr double kSteady = 0.01;
 /// Times s(n) have to vary by so much less than times.
@@ -94,7 +91,7 @@ double Contention::owed_to_others(Rank rank, wire::Step step, Nanoseconds begin)
   const double here = course ? alone(rank, *course) : 0;
   if (here <= 0) return 0;
   std::vector<double> alones, works;
-  for (const StepCourse& each : courses_around(*timeline_.lane(rank), course->begin, kStepsAround)) {
+  for (const StepCourse& each : courses_around(*timeline_.lane(rank), course->begin)) {
     alones.push_back(alone(rank, each));
     works.push_back(double(each.work().count()));
   }

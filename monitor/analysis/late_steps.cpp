@@ -34,8 +34,6 @@ constexpr std::size_t kTail = 16;
 /// is t times as far with probability (m + 1) (1 + t / m)^-m: one in ten thousand.
 constexpr double kFarBeyond = 18;
 constexpr std::uint64_t kFewestSteps = 4 * kTail;
-/// As in contention.cpp.
-constexpr std::ptrdiff_t kStepsAround = 16;
 constexpr Rank kRanksBeside = 32;
 constexpr std::size_t kFewestBeside = 3;
 constexpr std::int64_t kMostSlices = 1000;
@@ -211,7 +209,7 @@ double LateSteps::excess_of(const Timeline& timeline, const Candidate& candidate
   if (candidate.step.after_wait)
     return std::min(candidate.raw, after_all(timeline, candidate.step, 0, timeline.ranks() - 1));
   std::vector<double> owns;
-  for (const StepCourse& course : courses_around(*lane, record->begin, kStepsAround)) owns.push_back(own(rank, course));
+  for (const StepCourse& course : courses_around(*lane, record->begin)) owns.push_back(own(rank, course));
   if (owns.empty()) return 0;
   return own(rank, course_of(*lane, *record)) - median(std::move(owns)) - in_all_ranks(timeline, candidate);
 }

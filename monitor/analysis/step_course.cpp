@@ -48,14 +48,15 @@ bool is_known(const Lane& lane, const StepRecord& record) {
   return std::accumulate(times.begin(), times.end(), std::int64_t{0}) >= length.count();
 }
 
-std::vector<StepCourse> courses_around(const Lane& lane, Nanoseconds begin, std::ptrdiff_t reach) {
+std::vector<StepCourse> courses_around(const Lane& lane, Nanoseconds begin) {
+  constexpr std::ptrdiff_t kReach = 16;
   const auto& steps = lane.steps();
   const auto here =
       std::partition_point(steps.begin(), steps.end(), [&](const StepRecord& record) { return record.begin < begin; });
   const std::ptrdiff_t place = here - steps.begin();
-  const std::ptrdiff_t end = std::min(std::ssize(steps), place + reach + 1);
+  const std::ptrdiff_t end = std::min(std::ssize(steps), place + kReach + 1);
   std::vector<StepCourse> courses;
-  for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, place - reach); i < end; ++i) {
+  for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, place - kReach); i < end; ++i) {
     const StepRecord& record = *(steps.begin() + i);
     if (i != place && record.end != Nanoseconds{0}) courses.push_back(course_of(lane, record));
   }

@@ -32,8 +32,10 @@ StepCourse course_at(const timeline::Lane& lane, const timeline::StepRecord& rec
 /// Nothing of what the rank did in it was lost.
 bool is_known(const timeline::Lane& lane, const timeline::StepRecord& record);
 
-/// Of the step that began at `begin`: up to `reach` steps before it and as many after it, as far as they are over.
-std::vector<StepCourse> courses_around(const timeline::Lane& lane, wire::Nanoseconds begin, std::ptrdiff_t reach);
+/// What is ordinary for the rank about the step that began at `begin`: up to 16 steps before it and as many after it, as far
+/// as they are over. One number for all who ask: what is owed to others is taken off from what a step lasted beyond what is
+/// ordinary, and medians over fewer steps are of another kind where a domain falls into step or out of it.
+std::vector<StepCourse> courses_around(const timeline::Lane& lane, wire::Nanoseconds begin);
 
 /// Step `step` of the program that the rank ran at `at`; nothing if that is not kept, or has not begun. O(1) where steps
 /// are numbered without gaps.
