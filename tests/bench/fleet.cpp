@@ -26,7 +26,7 @@ using wire::Nanoseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRanksOnDomain = 10;
-constexpr double kEventsOfStep = 3;  ///< Of a rank: a step, work, waiting.
+constexpr double kEventsOfStep = 4;  ///< Of a rank: a step, work, waiting, and traffic.
 
 support::Scenario program_of(wire::Rank ranks, double events_per_second, double seconds) {
   support::Scenario scenario;
@@ -154,6 +154,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int nodes = std::atoi(argv[1]), ranks = std::atoi(argv[2]);
+  if (nodes < 1 || ranks < 1 || ranks % kRanksOnDomain != 0) {
+    std::fprintf(stderr, "iw-bench-fleet: at least a node, and ranks of one in tens, as in 100 nodes with 100 each\n");
+    return 2;
+  }
   const support::Scenario scenario = program_of(nodes * ranks, std::atof(argv[3]), std::atof(argv[4]));
   const auto prepared = sim::prepare(scenario, {});
   const auto model = sim::model_of(scenario);
