@@ -25,13 +25,11 @@ namespace idlewave::cli {
 namespace {
 
 using RemoteClock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr const char* kProgram = "idlewave";
 /// A password may have to be typed, or a step to wait for its turn.
-constexpr auto kPatienceForGreeting = seconds(120);
-constexpr auto kPatienceForEnd = seconds(2);
+constexpr auto kPatienceForGreeting = std::chrono::seconds(120);
+constexpr auto kPatienceForEnd = std::chrono::seconds(2);
 constexpr std::size_t kMostNoise = 64u << 10;
 constexpr std::size_t kMostSaid = 64u << 10;  ///< On standard error, while nobody takes it.
 constexpr std::size_t kQuotedNoise = 200;
