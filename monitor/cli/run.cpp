@@ -55,11 +55,16 @@ wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
                      : wire::ok();
 }
 
-/// `in_silence`: all that was to come has come, and nothing was reported. Of one that failed, why is not ours to guess.
+/// Of one that failed nothing is guessed, but what kept it from being seen in any case is said.
+std::string silence_of_one_that_failed(const HostedProgram& program) {
+  return "; it reported nothing" + (program.loads_library() ? "" : ": " + program.why_unseen());
+}
+
+/// `in_silence`: all that was to come has come, and nothing was reported.
 void say_how_the_program_ended(const HostedProgram& program, bool in_silence) {
   const int code = *program.exit_code();
   if (code != 0)
-    fail(host::how_it_ended(program.name(), code) + (in_silence ? "; it reported nothing" : ""), 0);
+    fail(host::how_it_ended(program.name(), code) + (in_silence ? silence_of_one_that_failed(program) : ""), 0);
   else if (in_silence && !program.has_notes())
     fail("the program ended without reporting anything: " + program.why_unseen(), 0);
 }

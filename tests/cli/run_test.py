@@ -152,6 +152,10 @@ class Run(unittest.TestCase):
                     self.assertEqual(len(said), 1, err)
                     self.assertTrue(said[0].startswith(b"idlewave: " + words), said)
 
+    def test_of_one_that_failed_and_could_not_have_been_seen_both_are_said(self):
+        err = self.shell("exit 3", "--no-preload")[2]
+        self.assertIn(b"sh ended with code 3; it reported nothing: is it linked with libidlewave-probe", err)
+
     def why_unseen(self):
         if (BIN.parent / "lib" / "libidlewave-mpi.so").exists():
             return b"nobody has seen it call MPI_Init or idlewave_start"
