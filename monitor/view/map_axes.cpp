@@ -27,8 +27,10 @@ RankRange ranks_of(const RankRows& rows, const MapLine& line) {
   return {top.first, line.bottom < 0 ? top.last : rows.groups[static_cast<std::size_t>(line.bottom)].last};
 }
 
-/// Labels stand at most on every second line.
+/// Labels stand at most on every second line; every rank has one where it has two lines to itself.
 std::int64_t label_step(const RankRows& rows) {
+  const auto lines = std::ranges::count_if(rows.lines, [](const MapLine& line) { return line.label_of < 0; });
+  if (2 * std::ssize(rows.groups) <= lines) return 1;
   const std::int64_t ranks_per_line = 2 * std::int64_t{rows.ranks_per_group};
   return round_distance(2 * ranks_per_line);
 }

@@ -127,14 +127,23 @@ std::string clocks_in_words(const timeline::Timeline& timeline) {
   return "clocks ±" + to_duration(error);
 }
 
+/// What of a step is neither computing nor waiting, where it shows beside the two: they would not add up without it.
+std::string rest_in_words(const analysis::StepTimes& times) {
+  std::string out;
+  const Nanoseconds other = times.mean - times.compute_mean - times.wait_mean - times.delay_mean;
+  for (const auto& [part, word] : {std::pair(times.delay_mean, "delay"), std::pair(other, "other")})
+    if (part > times.mean / 200) out += fmt::format(" + {} {}", to_duration_like(part, times.mean), word);
+  return out;
+}
+
 std::vector<std::string> step_in_words(const analysis::StepTimes& times) {
   if (times.steps == 0) return {"no step has ended yet"};
   const std::string step = "step " + to_duration(times.mean), share = to_percent(times.wait_share());
   const std::string compute = to_duration_like(times.compute_mean, times.mean),
-                    wait = to_duration_like(times.wait_mean, times.mean);
-  return {fmt::format("{} = {} compute + {} wait ({})", step, compute, wait, share),
-          fmt::format("{} = {} + {} wait ({})", step, compute, wait, share), fmt::format("{}, wait {}", step, share),
-          step};
+                    wait = to_duration_like(times.wait_mean, times.mean), rest = rest_in_words(times);
+  return {fmt::format("{} = {} compute + {} wait ({}){}", step, compute, wait, share, rest),
+          fmt::format("{} = {} + {} wait ({}){}", step, compute, wait, share, rest),
+          fmt::format("{}, wait {}", step, share), step};
 }
 
 }  // namespace

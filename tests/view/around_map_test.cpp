@@ -1,0 +1,94 @@
+// What stands around the map: the ranks' numbers beside it, and what a step is made of below.
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <regex>
+#include <sstream>
+
+#include "monitor/view/screen.h"
+#include "tests/any_seed.h"
+#include "tests/view/synthetic_session.h"
+
+namespace idlewave::view {
+namespace {
+
+using std::chrono::microseconds;
+using testing::SyntheticSession;
+
+constexpr Look kPlain{.colours = ColourDepth::kNone, .unicode = false, .cheap_scroll = true};
+
+/// In the order of the lines.
+std::vector<int> ranks_named_in(const std::string& screen, std::size_t columns) {
+  std::vector<int> ranks;
+  std::istringstream lines(screen);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string left = line.substr(0, columns);
+    const std::size_t at = left.find_first_not_of(' ');
+    if (at != std::string::npos && std::isdigit(static_cast<unsigned char>(left[at])))
+      ranks.push_back(std::stoi(left.substr(at)));
+  }
+  return ranks;
+}
+
+TEST(RankAxis, NamesEveryRankThatHasTwoLinesToItself) {
+  constexpr Size kSize{80, 24};
+  for (Rank ranks = 2; ranks <= 6; ++ranks) {
+    const SyntheticSession session({.ranks = ranks,
+                                    .ranks_per_socket = ranks,
+                                    .saturated_bandwidth = 50e9,
+                                    .delayed_rank = 1,
+                                    .length = std::chrono::seconds(1)});
+    State state;
+    state.cursor_rank = ranks - 1;
+    const std::string screen = to_text(draw(state, session.model(), kSize, kPlain));
+    std::vector<int> all(std::size_t(ranks) - 1);  // The last one stands under the cursor, behind its sign.
+    for (int rank = 0; rank < ranks - 1; ++rank) all[std::size_t(rank)] = rank;
+    EXPECT_EQ(ranks_named_in(screen, 4), all) << screen;
+  }
+}
+
+std::string step_line(const SyntheticSession& session) {
+  const std::string screen = to_text(draw({}, session.model(), {160, 48}, kPlain));
+  const std::size_t begin = screen.find("step ", screen.find("100 % wait"));
+  return screen.substr(begin, screen.find("  ", begin) - begin);
+}
+
+TEST(StepLine, AddsUpWhateverAStepIsMadeOf) {
+  const unsigned seed = any_seed();
+  std::mt19937 random(seed);
+  std::uniform_int_distribution<int> some(0, 400'000);
+  SyntheticSession session({.length = std::chrono::seconds(1)});
+  for (int i = 0; i < 300; ++i) {
+    const auto part = [&] { return microseconds(random() % 2 == 0 ? 0 : some(random)); };
+    const microseconds compute(1 + some(random)), wait = part(), delay = part(), other = part();
+    session.findings.steps = {.steps = 100,
+                              .mean = compute + wait + delay + other,
+                              .compute_mean = compute,
+                              .wait_mean = wait,
+                              .delay_mean = delay};
+    const std::string line = step_line(session);
+    SCOPED_TRACE(line);
+    std::smatch whole;
+    ASSERT_TRUE(std::regex_search(line, whole, std::regex("step ([0-9.]+) ")));
+    const std::regex figure("[=+] ([0-9.]+) ");
+    double sum = 0;
+    for (auto it = std::sregex_iterator(line.begin(), line.end(), figure); it != std::sregex_iterator(); ++it)
+      sum += std::stod((*it)[1]);
+    // Each of three digits, and what is below half a per cent is left out.
+    EXPECT_NEAR(sum, std::stod(whole[1]), 0.02 * std::stod(whole[1])) << "seed " << seed;
+  }
+}
+
+TEST(StepLine, NamesWhatIsNeitherComputingNorWaiting) {
+  SyntheticSession session({.length = std::chrono::seconds(1)});
+  session.findings.steps = {.steps = 402,
+                            .mean = microseconds(13'900),
+                            .compute_mean = microseconds(4'060),
+                            .wait_mean = microseconds(5'690),
+                            .delay_mean = microseconds(1'000)};
+  EXPECT_EQ(step_line(session), "step 13.9 ms = 4.06 compute + 5.69 wait (41 %) + 1.00 delay + 3.15 other");
+}
+
+}  // namespace
+}  // namespace idlewave::view
