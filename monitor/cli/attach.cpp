@@ -134,6 +134,7 @@ class Overheard {
 };
 
 int watch(Monitor& monitor, const AttachOptions& options, const Joined& joined) {
+  if (options.headless) monitor.be_patient();
   if (!options.record.empty()) {
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
     if (!recording) return fail(recording.error().message, 2);

@@ -80,6 +80,8 @@ bool Monitor::work(Nanoseconds now) {
   return due || !deliveries_.empty();
 }
 
+void Monitor::be_patient() { link_->set_pace(kRefreshPeriod); }
+
 void Monitor::load_until(Nanoseconds session_time) {
   link::ReplayControl* replay = link::replay_control(link_->inner());
   if (replay == nullptr || session_time <= Nanoseconds{0}) return;

@@ -46,6 +46,8 @@ class Monitor {
   /// that keys are looked at in between.
   void load_until(Nanoseconds session_time);
   bool is_loading() const { return loading_.has_value(); }
+  /// Nobody looks on: who sends may let things gather until the next refresh, and wakes nobody beside the ranks before.
+  void be_patient();
   /// Nobody will say more, for a reason that is known before the link can tell.
   void lose(std::string why) { lost_ = std::move(why); }
   /// On the screen, until the next key.

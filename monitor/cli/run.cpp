@@ -116,6 +116,7 @@ int run_headless(const RunOptions& options, HostedProgram& program, ProgramSigna
     return end_of(program, link.error(), false);
   }
   Monitor monitor(std::move(*link), monitor_options(options, program));
+  monitor.be_patient();
   const Left left = follower.follow(&monitor, options.headless_for);
   if (left == Left::kSentAway) return left_alone(program, code_of(left));
   print_result(monitor, options);

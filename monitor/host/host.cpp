@@ -41,7 +41,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Nanoseconds kLook = milliseconds(20);  ///< Between two looks at what poll can't tell of.
+/// Between two looks at what poll can't tell of: the size of a file, the end of a last agent.
+constexpr Nanoseconds kLook = milliseconds(20), kLookWhileItRuns = milliseconds(200);
+/// Between frames for a recording alone. What an agent has heard and not passed on would be lost with its node.
+constexpr Nanoseconds kUnwatchedPace = milliseconds(250);
 constexpr Nanoseconds kRecordPeriod = milliseconds(500);
 /// After the program has ended its agents may still have something to say; one that lives on this node may have been
 /// stopped.
@@ -126,6 +129,8 @@ class Host {
   void turn();
   void pass_on_frames();
   void pass_on_commands();
+  Nanoseconds pace() const;
+  Nanoseconds time_to_look() const { return ended_at_ || kept_output_ ? kLook : kLookWhileItRuns; }
   void listen_to_starter();
   void obey(const std::string& order);
   void end_program();
@@ -262,7 +267,7 @@ int Host::start() {
 void Host::serve() {
   while (!is_over()) {
     turn();
-    link_.wait(kLook, descriptors_.fd());
+    link_.wait(time_to_look(), descriptors_.fd());
   }
   turn();
 }
@@ -271,6 +276,7 @@ void Host::turn() {
   empty(child_ended_);
   pass_on_frames();
   pass_on_commands();
+  link_.set_pace(pace());
   obey_recordings();
   listen_to_starter();
   look_after_program();
@@ -297,6 +303,13 @@ void Host::pass_on_commands() {
     has_commanded_ = true;
     if (!sent) starter_.say(std::string(message::kNote) + "a command was not carried out: " + sent.error().message);
   }
+}
+
+/// That of the screen which is most in a hurry.
+Nanoseconds Host::pace() const {
+  const auto here = view_->pace(), afar = far_view_ ? far_view_->pace() : std::nullopt;
+  if (here && afar) return std::min(*here, *afar);
+  return here.value_or(afar.value_or(kUnwatchedPace));
 }
 
 /// Asked by a screen, so that the recording does not end with it.

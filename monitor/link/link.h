@@ -72,6 +72,8 @@ class Link {
   virtual wire::Status ask_to_record(const std::string&) { return wire::Error{"nobody records here but this screen"}; }
   /// Shows a page to all who watch the session, also those who come later. Of no consequence where there is nobody to tell.
   virtual void show(const wire::LessonPage&) {}
+  /// So far apart frames may be from now on, for nobody looks on here; 0, as from the start: as soon as there is something.
+  virtual void set_pace(Nanoseconds) {}
   /// Sleeps until something may have arrived or needs to be said, `extra_fd` (-1: none) is readable, a signal came, or
   /// `timeout` has passed.
   virtual void wait(Nanoseconds timeout, int extra_fd) = 0;
@@ -150,6 +152,7 @@ class Recorder : public Link {
   wire::Status send(Nanoseconds now, const wire::Command& command) override;
   wire::Status ask_to_record(const std::string& path) override { return inner_->ask_to_record(path); }
   void show(const wire::LessonPage& page) override { inner_->show(page); }
+  void set_pace(Nanoseconds pace) override { inner_->set_pace(pace); }
   void wait(Nanoseconds timeout, int extra_fd) override;
   LinkStatus status() const override;
   Link& inner() { return *inner_; }

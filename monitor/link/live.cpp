@@ -71,6 +71,7 @@ class Live final : public Link {
   wire::Status send(Nanoseconds now, const wire::Command& command) override;
   wire::Status ask_to_record(const std::string& path) override;
   void show(const wire::LessonPage& page) override;
+  void set_pace(Nanoseconds pace) override;
   void wait(Nanoseconds timeout, int extra_fd) override;
   LinkStatus status() const override;
   const std::string& bound_endpoint() const { return mailbox_->listen_endpoint(); }
@@ -85,6 +86,7 @@ class Live final : public Link {
   void return_credits(const Peer& peer, Sender& sender, Nanoseconds now);
   void learn_beginning(const wire::Frame& frame, Nanoseconds now);
   void compare_clocks_of_several(Nanoseconds now);
+  void tell_everybody(Nanoseconds now);
   void tell_time(const Peer& peer, const wire::AskTime& question, Nanoseconds heard);
   void attach(const Peer& peer, Sender& sender, Nanoseconds now);
   void drain(Nanoseconds now, std::vector<Delivery>& out);
@@ -111,6 +113,7 @@ class Live final : public Link {
   std::string session_;
   std::optional<std::int64_t> began_;  // The session; wall clock. Known only to whom the senders connect to.
   bool compares_clocks_ = false;       // Several nodes have come to us.
+  Nanoseconds pace_{};
   std::uint32_t reference_ = std::random_device()();  // Names our clock to them.
   Nanoseconds message_came_{};                        // The one that is handled, by our clock.
   std::map<Peer, Sender> senders_;
@@ -156,7 +159,7 @@ void Live::acknowledge(const Peer& peer, Sender& sender, Nanoseconds now) {
 }
 
 void Live::return_credits(const Peer& peer, Sender& sender, Nanoseconds now) {
-  if (say(peer, wire::Credit{sender.owed, began_, compares_clocks_}) == Sent::kYes) sender.owed = 0;
+  if (say(peer, wire::Credit{sender.owed, began_, compares_clocks_, pace_}) == Sent::kYes) sender.owed = 0;
   sender.credited_at = now;
 }
 
@@ -165,9 +168,17 @@ void Live::learn_beginning(const wire::Frame& frame, Nanoseconds now) {
   const auto* roster = std::get_if<wire::Roster>(&frame.body);
   if (roster == nullptr || !options_.listen || began_) return;
   began_ = wire::wall_beginning_of(*roster);
-  if (!began_) return;
+  if (began_) tell_everybody(now);
+}
+
+/// What credits say beside their number.
+void Live::tell_everybody(Nanoseconds now) {
   for (auto& [peer, sender] : senders_)
     if (sender.attached_at && !sender.ended) return_credits(peer, sender, now);
+}
+
+void Live::set_pace(Nanoseconds pace) {
+  if (std::exchange(pace_, pace) != pace) tell_everybody(previous_.value_or(Nanoseconds(0)));
 }
 
 /// One node alone has nothing to compare its clock with, and is not asked to.
@@ -178,8 +189,7 @@ void Live::compare_clocks_of_several(Nanoseconds now) {
     if (sender.streamed) nodes.insert(sender.node);
   if (nodes.size() < 2) return;
   compares_clocks_ = true;
-  for (auto& [peer, sender] : senders_)
-    if (sender.attached_at && !sender.ended) return_credits(peer, sender, now);
+  tell_everybody(now);
 }
 
 void Live::tell_time(const Peer& peer, const wire::AskTime& question, Nanoseconds heard) {
@@ -190,7 +200,7 @@ void Live::attach(const Peer& peer, Sender& sender, Nanoseconds now) {
   if (say(peer, wire::Attach{options_.role, options_.credits}) != Sent::kYes) return;
   sender.attached_at = sender.credited_at = now;
   sender.owed = sender.delivered = 0;
-  if (began_ || compares_clocks_) return_credits(peer, sender, now);
+  if (began_ || compares_clocks_ || pace_ > Nanoseconds(0)) return_credits(peer, sender, now);
   if (shown_) say(peer, *shown_);
 }
 

@@ -28,6 +28,9 @@ namespace {
 
 // a picture is drawn for each frame; a frame costs some 20 B of a recording
 constexpr Nanoseconds kSweepInterval = milliseconds(36);
+// where nobody is in a hurry: between two looks at the rings, and the part of one that is taken all the same
+constexpr Nanoseconds kPatientLook = milliseconds(100);
+constexpr std::uint64_t kFullEnough = 4;
 constexpr Nanoseconds kFrameInterval = milliseconds(100);    // at least so often, for the live edge moves by frames
 constexpr Nanoseconds kCallsInterval = seconds(2);           // sums of MPI calls, some 10 B a function or receiver
 constexpr Nanoseconds kProcessInterval = milliseconds(200);  // where a process has no descriptor to watch
@@ -170,7 +173,11 @@ void Agent::run(const std::atomic<bool>& stop) {
   while (!stop && !may_end(now())) {
     const Nanoseconds began = now();
     sweep();
-    serve_until(began + kSweepInterval, stop);
+    Nanoseconds look = began;
+    do {
+      look += std::clamp(pace(), kSweepInterval, kPatientLook);
+      serve_until(look, stop);
+    } while (!stop && !is_time_to_sweep(began));
   }
   const std::atomic<bool> undisturbed{false};
   if (let_go()) serve_until(now() + kNoticeTime, undisturbed);
@@ -182,15 +189,32 @@ void Agent::run(const std::atomic<bool>& stop) {
   if (!outlet_->refusal().empty()) claim_->log("the monitor did not want this session: " + outlet_->refusal());
 }
 
-/// Commands are obeyed as they come; rings are looked at in fixed intervals, so that a chatty monitor makes no work.
-void Agent::serve_until(Nanoseconds next_sweep, const std::atomic<bool>& stop) {
-  for (Nanoseconds left = next_sweep - now(); left.count() > 0 && !stop; left = next_sweep - now()) {
-    for (const wire::Command& command : outlet_->serve(left)) {
+/// Commands are obeyed as they come; rings are looked at in fixed intervals, so that a chatty monitor makes no work. Once
+/// at least, however late it is.
+void Agent::serve_until(Nanoseconds next_look, const std::atomic<bool>& stop) {
+  do {
+    for (const wire::Command& command : outlet_->serve(std::max(Nanoseconds(0), next_look - now()))) {
       const Crew crew{residents_, roster_.ranks, roster_.world_size, options_.allow_inject};
       auto outcome = obey(command, crew, now());
       if (outcome) outlet_->send(std::move(*outcome));
     }
+  } while (!stop && now() < next_look);
+}
+
+Nanoseconds Agent::pace() const { return outlet_->pace().value_or(Nanoseconds(0)); }
+
+/// Where nobody looks on, what there is to tell may gather in the rings: each sweep wakes everybody who passes it on,
+/// beside the ranks.
+bool Agent::is_time_to_sweep(Nanoseconds swept_at) const { return now() - swept_at >= pace() || somebody_needs_us(); }
+
+/// A rank comes or goes, or writes so much that its ring might overflow.
+bool Agent::somebody_needs_us() const {
+  for (std::uint32_t i = 0; i < segment_->slots() && i <= slots_used_; ++i) {
+    if (segment_->slot(i).state.load(std::memory_order_relaxed) == SlotState::kFree) continue;
+    const Resident* resident = in_slot_[i];
+    if (resident == nullptr || resident->is_over() || resident->is_filled(kFullEnough)) return true;
   }
+  return false;
 }
 
 void Agent::sweep() {

@@ -75,7 +75,10 @@ class Agent {
   bool let_go();
   void watch_monitor(wire::Nanoseconds now);
   void learn_beginning();
-  void serve_until(wire::Nanoseconds next_sweep, const std::atomic<bool>& stop);
+  void serve_until(wire::Nanoseconds next_look, const std::atomic<bool>& stop);
+  wire::Nanoseconds pace() const;
+  bool is_time_to_sweep(wire::Nanoseconds swept_at) const;
+  bool somebody_needs_us() const;
   void sweep();
   void admit_newcomers(wire::Nanoseconds now);
   bool can_admit(const Newcomer& who) const;

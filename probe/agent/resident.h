@@ -53,6 +53,8 @@ class Resident {
   /// How far the rank has written. What it writes from then on is for the next sweep, or a busy rank would hold the
   /// agent.
   std::uint64_t published() const { return slot_.head.load(std::memory_order_acquire); }
+  /// One part in `parts` of its ring at least has to be drained yet.
+  bool is_filled(std::uint64_t parts) const { return published() - tail_ >= capacity_ / parts; }
   /// Appends what the rank wrote before position `end`, kAtOnce events at most; `read` is overwritten with the same
   /// events. True if that was all.
   bool drain(std::uint64_t end, Names& names, EventFrames& frames, std::vector<wire::Event>& read);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -31,14 +32,17 @@ constexpr Nanoseconds kGoneAfter = seconds(10);   // ... and is gone after so lo
 constexpr std::uint32_t kMaxCredits = 4096;       // What a consumer may grant at once.
 constexpr int kQueue = static_cast<int>(kMaxCredits) + 64;  // Credits are the limit, never the queue.
 constexpr std::uint32_t kMaxSpectatorCredits = 256;  // Of frames that nobody takes, each may be 16 MiB of our memory.
+constexpr Nanoseconds kSlowestPace = seconds(1);     // Whatever somebody has patience for, the live edge moves.
 constexpr std::size_t kMaxConsumers = 256;
 constexpr std::size_t kMaxSpectators = 240;  // However many look on, an operator gets in.
 constexpr int kMessagesAtOnce = 1000;        // Then the consumers get their frames, whoever floods us.
+constexpr int kMostRounds = 4;               // Of that in one turn.
 
 struct Consumer {
   wire::Role role = wire::Role::kOperator;
   std::uint32_t credits = 0;
   std::uint64_t next = 1;  // Number of the frame it gets next.
+  Nanoseconds pace{};
   Nanoseconds silence{};
   Nanoseconds since_end{};
   bool gone = false;
@@ -70,6 +74,7 @@ struct Outlet::Impl {
   void append(decltype(wire::Frame::body) body);
   void append_roster(wire::Roster roster);
   void show(wire::LessonPage page);
+  bool waits_to_greet() const { return !options.connect.empty() && !greeted && !consumers.contains(Peer()); }
   void greet();
   void attach(const Peer& peer, const Consumer& wish);
   std::string objection_to(const mailbox::Message& message, const wire::Frame& frame) const;
@@ -82,7 +87,7 @@ struct Outlet::Impl {
     return compares_clocks && options.node_clock ? options.node_clock() : Nanoseconds(0);
   }
   void handle(const Peer& peer, Consumer& consumer, wire::Frame& frame);
-  void drain();
+  bool drain();
   void deliver();
   bool deliver(const Peer& peer, Consumer& consumer);
   std::vector<std::vector<std::byte>> lost_rosters(const Consumer& consumer) const;
@@ -138,8 +143,7 @@ void Outlet::Impl::show(wire::LessonPage page) {
 
 /// Asks the monitor that listens for us, if there is one, to attach.
 void Outlet::Impl::greet() {
-  if (greeted || options.connect.empty() || consumers.contains(Peer())) return;
-  greeted = say(Peer(), wire::Hello{}) == Sent::kYes;
+  if (waits_to_greet()) greeted = say(Peer(), wire::Hello{}) == Sent::kYes;
 }
 
 /// The name of the session is for those to know whom we serve.
@@ -217,6 +221,7 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
     // Nobody else's word counts, be it an operator's.
     if (peer.empty() && credits->began) told_beginning = credits->began;
     if (peer.empty()) compares_clocks = credits->compares_clocks;
+    consumer.pace = std::min(credits->pace, kSlowestPace);
     return credit(peer, consumer, credits->frames);
   }
   if (std::holds_alternative<wire::Attach>(frame.body)) return credit(peer, consumer, 0);
@@ -233,12 +238,15 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
   if (page != nullptr) show(std::move(*page));
 }
 
-void Outlet::Impl::drain() {
+/// False if nothing was there.
+bool Outlet::Impl::drain() {
   mailbox::Message message;
-  for (int i = 0; i < kMessagesAtOnce && mailbox->receive(message); ++i) {
+  int heard = 0;
+  for (; heard < kMessagesAtOnce && mailbox->receive(message); ++heard) {
     message_came = node_time();  // Before it is read, which takes time that is nobody's way.
     handle(message);
   }
+  return heard > 0;
 }
 
 void Outlet::Impl::drop_gone() {
@@ -322,10 +330,10 @@ bool Outlet::Impl::turn(Nanoseconds timeout) {
   greet();
   deliver();
   ask_time();
-  const bool undisturbed = mailbox->wait(std::clamp(timeout, Nanoseconds(0), greeted ? kTick : kRetry), -1);
-  drain();
-  deliver();
+  const bool undisturbed = mailbox->wait(std::clamp(timeout, Nanoseconds(0), waits_to_greet() ? kRetry : kTick), -1);
   tick();
+  // What comes while we speak has given its sign by then, and would lie there until somebody looks.
+  for (int round = 0; round < kMostRounds && drain(); ++round) deliver();
   return undisturbed;
 }
 
@@ -367,6 +375,11 @@ bool Outlet::finish(Nanoseconds patience) {
 
 int Outlet::fd() const { return impl_->mailbox->fd(); }
 int Outlet::consumers() const { return static_cast<int>(impl_->consumers.size()); }
+std::optional<Nanoseconds> Outlet::pace() const {
+  if (impl_->consumers.empty()) return std::nullopt;
+  return std::ranges::min(impl_->consumers |
+                          std::views::transform([](const auto& entry) { return entry.second.pace; }));
+}
 std::uint64_t Outlet::bytes_sent() const { return impl_->bytes_sent; }
 std::string Outlet::listen_endpoint() const { return impl_->mailbox->listen_endpoint(); }
 std::optional<std::int64_t> Outlet::told_beginning() const { return impl_->told_beginning; }

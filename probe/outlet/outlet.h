@@ -68,6 +68,8 @@ class Outlet {
   /// have taken the sign for something that came while it ran.
   int fd() const;
   int consumers() const;  ///< Attached now.
+  /// How far apart frames may be for every consumer, a second at most; nothing: nobody is attached.
+  std::optional<wire::Nanoseconds> pace() const;
   std::uint64_t bytes_sent() const;
   std::string listen_endpoint() const;  ///< With the port that was given for tcp://*:0.
   /// When the session began, as the monitor that we connect to said last; wall clock, ns since 1970.

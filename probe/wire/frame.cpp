@@ -173,10 +173,12 @@ void write(PackWriter& out, const Attach& attach) {
 }
 
 void write(PackWriter& out, const Credit& credit) {
-  out.map(1u + (credit.began ? 1u : 0u) + (credit.compares_clocks ? 1u : 0u));
+  const bool has_pace = credit.pace > Nanoseconds(0);
+  out.map(1u + (credit.began ? 1u : 0u) + (credit.compares_clocks ? 1u : 0u) + (has_pace ? 1u : 0u));
   out.integer("frames", credit.frames);
   if (credit.began) out.integer("began", *credit.began);
   if (credit.compares_clocks) out.boolean("clocks", true);
+  if (has_pace) out.integer("pace", credit.pace.count());
 }
 
 void write(PackWriter& out, const Refusal& refusal) {

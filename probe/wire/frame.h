@@ -217,6 +217,8 @@ struct Credit {
   std::optional<std::int64_t> began = std::nullopt;
   /// The monitor that senders connect to hears several nodes: each may ask it for the time (AskTime).
   bool compares_clocks = false;
+  /// So far apart frames may be for who says this, where nobody looks on; 0: as soon as there is something to say.
+  Nanoseconds pace{};
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 struct EndAck {

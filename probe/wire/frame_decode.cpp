@@ -243,6 +243,7 @@ Credit read_credit(const Value& value, std::string& error) {
   Credit credit{static_cast<std::uint32_t>(in.integer("frames", 0, std::numeric_limits<std::uint32_t>::max()))};
   if (in.has("began")) credit.began = in.integer("began", kMinTime, kMaxTime);
   if (in.has("clocks")) credit.compares_clocks = in.boolean("clocks");
+  if (in.has("pace")) credit.pace = Nanoseconds(in.integer("pace", 0, kMaxTime));
   return credit;
 }
 

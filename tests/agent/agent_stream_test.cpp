@@ -67,6 +67,44 @@ TEST(Agent, ShowsWhereAndHowManyEventsAFullRingDropped) {
   EXPECT_EQ(monitor.lane(0).back().kind, EventKind::kStop);
 }
 
+TEST(Agent, SendsAsSeldomAsWhoWatchesIsPatient) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("step", 0, 1);
+  const auto frames_until = [&](Nanoseconds time) {
+    const std::size_t before = monitor.frames();
+    EXPECT_TRUE(monitor.until([&] { return monitor.up_to() >= time; }));
+    return monitor.frames() - before;
+  };
+  frames_until(Nanoseconds(1));
+  monitor.set_pace(std::chrono::hours(1));  // It makes a second of it.
+  frames_until(monitor.up_to() + std::chrono::seconds(1));
+  EXPECT_LE(frames_until(monitor.up_to() + std::chrono::seconds(3)), 4u);
+  const Nanoseconds patient_until = monitor.up_to();
+  const std::size_t before = monitor.frames();
+  monitor.set_pace(Nanoseconds(0));
+  EXPECT_TRUE(monitor.until([&] { return monitor.frames() >= before + 20; }));
+  EXPECT_LT(monitor.up_to(), patient_until + std::chrono::seconds(10));
+  rank.leave();
+  EXPECT_TRUE(monitor.until_end());
+}
+
+TEST(Agent, LooksAtARingThatFillsHoweverPatientWhoWatchesIs) {
+  constexpr std::size_t kEvents = 1'500'000;  // In a second or two; a ring that is left alone for a second overflows.
+  const unsigned seed = any_seed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const SessionRoot root;
+  AgentProcess agent({"--ring-events", "524288"});
+  Monitor monitor;
+  monitor.set_pace(std::chrono::seconds(1));
+  PlayedRank rank("count", 0, 1, {std::to_string(kEvents), std::to_string(seed)});
+  rank.close_input();
+  ASSERT_TRUE(monitor.until_end());
+  EXPECT_TRUE(numbers_of(monitor.lane(0)) == one_to(kEvents));
+  EXPECT_EQ(monitor.count(0, EventKind::kDropped), 0u);
+}
+
 TEST(Agent, DrainsAKilledRankAndTellsThatItIsLost) {
   const SessionRoot root;
   AgentProcess agent;

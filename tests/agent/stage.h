@@ -208,6 +208,7 @@ class Monitor {
     look();
     return ended;
   }
+  void set_pace(Nanoseconds pace) { link_->set_pace(pace); }
   void command(const wire::Command& command) { ASSERT_TRUE(link_->send(now(), command)); }
 
   const std::vector<Event>& lane(Rank rank) { return lanes_[{LaneId::Kind::kRank, rank}]; }

@@ -114,6 +114,7 @@ inline decltype(wire::Frame::body) take_body(Bytes& in) {
     case 9: {
       wire::Credit credit{std::uint32_t(in.number())};
       credit.compares_clocks = (credit.frames & 3) == 1;
+      if ((credit.frames & 12) == 4) credit.pace = wire::Nanoseconds(credit.frames) * 1000;
       return credit;
     }
     case 10: return wire::EndAck{};

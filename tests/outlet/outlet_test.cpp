@@ -12,8 +12,8 @@
 #include <zmq.hpp>
 
 #include "probe/outlet/mailbox/mailbox.h"
+#include "tests/outlet/consumer.h"
 #include "tests/outlet/keyring.h"
-#include "tests/outlet/scratch.h"
 
 namespace idlewave::outlet {
 namespace {
@@ -26,82 +26,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-constexpr const char* kSession = "water";
-
-wire::Events events(int number, std::size_t bytes = 10) {
-  return {wire::Nanoseconds(number), std::vector<std::byte>(bytes, std::byte(number))};
-}
-
-wire::Roster roster_of(wire::Rank ranks) {
-  wire::Roster roster;
-  roster.world_size = ranks;
-  return roster;
-}
-
-std::unique_ptr<Outlet> outlet_at(const std::string& endpoint, std::uint64_t buffer_bytes = 1u << 20) {
-  auto outlet = Outlet::open(
-      {.session = kSession, .node = "n1", .listen = endpoint, .connect = "", .buffer_bytes = buffer_bytes});
-  EXPECT_TRUE(outlet) << outlet.error().message;
-  return std::move(*outlet);
-}
-
-/// A consumer that does exactly what it is told.
-class Consumer {
- public:
-  Consumer(Outlet& outlet, const std::string& endpoint, const std::string& key = {})
-      : outlet_(outlet),
-        mailbox_(std::move(*Mailbox::open({.connect = endpoint, .queue_messages = 10'000, .connect_key = key}))) {}
-
-  void say_bytes(const std::vector<std::byte>& bytes) {
-    EXPECT_TRUE(run_until([&] { outlet_.serve(milliseconds(1)); },
-                          [&] { return mailbox_->send("", bytes) == mailbox::Sent::kYes; }));
-  }
-  void say(decltype(wire::Frame::body) body, const std::string& session = kSession) {
-    say_bytes(wire::encode({session, "", 0, std::move(body)}));
-  }
-  /// Without waiting until it has gone.
-  void whisper(decltype(wire::Frame::body) body) {
-    mailbox_->send("", wire::encode({kSession, "", 0, std::move(body)}));
-  }
-  /// Serves until frame number `sequence` has come.
-  void hear_up_to(std::uint64_t sequence) {
-    EXPECT_TRUE(run_until([&] { turn(); }, [&] { return !numbers().empty() && numbers().back() >= sequence; }));
-  }
-  template <class Body>
-  Body hear() {
-    const auto is_it = [](const wire::Frame& frame) { return std::holds_alternative<Body>(frame.body); };
-    EXPECT_TRUE(run_until([&] { turn(); }, [&] { return std::ranges::any_of(heard, is_it); }));
-    const auto found = std::ranges::find_if(heard, is_it);
-    if (found == heard.end()) return {};
-    const Body body = std::get<Body>(found->body);
-    heard.erase(found);
-    return body;
-  }
-  void turn() {
-    for (auto& command : outlet_.serve(milliseconds(1))) commands.push_back(command);
-    for (Message message; mailbox_->receive(message);) heard.push_back(*wire::decode(message.bytes));
-  }
-  std::vector<std::uint64_t> numbers() const {
-    std::vector<std::uint64_t> numbers;
-    for (const auto& frame : heard)
-      if (wire::is_sequenced(frame)) numbers.push_back(frame.sequence);
-    return numbers;
-  }
-
-  std::vector<wire::Frame> heard;
-  std::vector<wire::Command> commands;
-
- private:
-  Outlet& outlet_;
-  std::unique_ptr<Mailbox> mailbox_;
-};
-
-class OutletTest : public ::testing::Test {
- protected:
-  const Scratch scratch_;
-  const std::string endpoint_ = scratch_.ipc("s");
-};
 
 TEST_F(OutletTest, SendsNothingWithoutCredit) {
   auto outlet = outlet_at(endpoint_);
@@ -395,6 +319,25 @@ TEST_F(OutletTest, SurvivesAConsumerThatGrantsAllTheCreditThereIs) {
   EXPECT_EQ(outlet->consumers(), 1);
 }
 
+TEST_F(OutletTest, IsAsFastAsTheConsumerThatIsMostInAHurry) {
+  auto outlet = outlet_at(endpoint_);
+  EXPECT_EQ(outlet->pace(), std::nullopt);
+  Consumer patient(*outlet, endpoint_), other(*outlet, endpoint_);
+  const auto becomes = [&](std::optional<wire::Nanoseconds> pace) {
+    return run_until([&] { patient.turn(), other.turn(); }, [&] { return outlet->pace() == pace; });
+  };
+  patient.say(wire::Attach{wire::Role::kSpectator, 10});
+  EXPECT_TRUE(becomes(milliseconds(0)));
+  patient.say(wire::Credit{.frames = 0, .pace = milliseconds(250)});
+  EXPECT_TRUE(becomes(milliseconds(250)));
+  other.say(wire::Attach{wire::Role::kOperator, 10});
+  EXPECT_TRUE(becomes(milliseconds(0)));
+  other.say(wire::Credit{.frames = 0, .pace = std::chrono::hours(1)});
+  EXPECT_TRUE(becomes(milliseconds(250)));
+  patient.say(wire::EndAck{});
+  EXPECT_TRUE(becomes(std::chrono::seconds(1)));
+}
+
 TEST_F(OutletTest, TakesAnEndAckBeforeTheEndForAFarewell) {
   auto outlet = outlet_at(endpoint_);
   Consumer consumer(*outlet, endpoint_);
@@ -459,58 +402,6 @@ TEST_F(OutletTest, ReportsAMalformedEndpoint) {
   const auto outlet = Outlet::open({.session = kSession, .node = "n1", .listen = "nonsense", .connect = ""});
   ASSERT_FALSE(outlet);
   EXPECT_THAT(outlet.error().message, HasSubstr("'nonsense' is no endpoint"));
-}
-
-TEST_F(OutletTest, GreetsAMonitorThatListensUntilItAttaches) {
-  auto monitor = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
-  auto outlet = std::move(*Outlet::open({.session = kSession, .node = "n1", .listen = "", .connect = endpoint_}));
-  Message hello;
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return monitor->receive(hello); }));
-    EXPECT_TRUE(std::holds_alternative<wire::Hello>(wire::decode(hello.bytes)->body));
-  }
-  monitor->send(hello.peer, wire::encode({kSession, "", 0, wire::Attach{wire::Role::kOperator, 10}}));
-  EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->consumers() == 1; }));
-}
-
-TEST_F(OutletTest, LearnsWhenTheSessionBeganFromTheMonitorThatItWasToldToConnectToAlone) {
-  const std::string ours = scratch_.ipc("m");
-  auto monitor = std::move(*Mailbox::open({.listen = ours, .queue_messages = 100}));
-  auto outlet = std::move(*Outlet::open({.session = kSession, .node = "n1", .listen = endpoint_, .connect = ours}));
-  Consumer other(*outlet, endpoint_);
-  other.say(wire::Attach{wire::Role::kOperator, 10});
-  other.hear<wire::Credit>();
-  other.say(wire::Credit{10, 4711});
-  other.say(wire::Command{1, {}, wire::ClearOrder{}});
-  ASSERT_TRUE(run_until([&] { other.turn(); }, [&] { return !other.commands.empty(); }));
-  EXPECT_EQ(outlet->told_beginning(), std::nullopt);
-  Message hello;
-  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return monitor->receive(hello); }));
-  monitor->send(hello.peer, wire::encode({kSession, "", 0, wire::Attach{wire::Role::kOperator, 10}}));
-  monitor->send(hello.peer, wire::encode({kSession, "", 0, wire::Credit{0, 1'700'000'000'000'000'000}}));
-  EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->told_beginning().has_value(); }));
-  EXPECT_EQ(outlet->told_beginning(), 1'700'000'000'000'000'000);
-}
-
-TEST_F(OutletTest, RemembersWhyAMonitorRefusedIt) {
-  auto monitor = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
-  auto outlet = std::move(*Outlet::open({.session = kSession, .node = "n1", .listen = "", .connect = endpoint_}));
-  Message hello;
-  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return monitor->receive(hello); }));
-  monitor->send(hello.peer, wire::encode({"wine", "", 0, wire::Refusal{"no water here"}}));
-  EXPECT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->refusal() == "no water here"; }));
-}
-
-TEST_F(OutletTest, ForgetsThatItWasRefusedOnceItIsTaken) {
-  auto monitor = std::move(*Mailbox::open({.listen = endpoint_, .queue_messages = 100}));
-  auto outlet = std::move(*Outlet::open({.session = kSession, .node = "n1", .listen = "", .connect = endpoint_}));
-  Message hello;
-  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(10)); }, [&] { return monitor->receive(hello); }));
-  monitor->send(hello.peer, wire::encode({"", "", 0, wire::Refusal{"this node reports over another connection"}}));
-  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return !outlet->refusal().empty(); }));
-  monitor->send(hello.peer, wire::encode({kSession, "", 0, wire::Attach{wire::Role::kOperator, 10}}));
-  ASSERT_TRUE(run_until([&] { outlet->serve(milliseconds(1)); }, [&] { return outlet->consumers() == 1; }));
-  EXPECT_EQ(outlet->refusal(), "");
 }
 
 // ---- over tcp, where a key says who somebody is

@@ -159,6 +159,7 @@ inline Credit random_credit(Random& random) {
   Credit credit{static_cast<std::uint32_t>(random.any(32))};
   if (random.once_in(2)) credit.began = random.time().count();
   credit.compares_clocks = random.once_in(2);
+  if (random.once_in(2)) credit.pace = Nanoseconds(random.any(40));
   return credit;
 }
 
