@@ -499,6 +499,12 @@ class Run(unittest.TestCase):
         report = subprocess.run([BIN / "idlewave", "report", self.path / "s.iw", "--json"], capture_output=True, text=True)
         return json.loads(report.stdout)["events"]
 
+    def test_nobody_is_woken_beside_the_ranks_for_frames_that_nobody_looks_at(self):
+        self.assertEqual(self.shell("$REPORTER 300", "--record", str(self.path / "s.iw"))[0], 0)
+        told = subprocess.run([BIN / "iw-print-frames", self.path / "s.iw"], capture_output=True, text=True, check=True)
+        self.assertLess(len(told.stdout.splitlines()), 45)  # of three seconds; a screen would have got a hundred
+        self.assertEqual(self.recorded_events(), 2 + 300 * 3)
+
     def test_a_monitor_that_is_killed_leaves_program_and_recording_running(self):
         self.survives(lambda run: run.kill(), -signal.SIGKILL)
         self.assertEqual(self.recorded_events(), 2 + 150 * 3)
