@@ -59,6 +59,7 @@ bool Timeline::apply_roster(const std::string& name, const wire::Roster& roster)
     declared_bytes_ += kNodeBytes + name.size();
   }
   node.ended = false;
+  note_edge(node);
   node.simulated = roster.agent_pid == 0;
   world_size_ = std::max(world_size_, roster.world_size);
   apply_phases(node, roster);

@@ -21,8 +21,6 @@ bool can_be(const ClockCurve& curve) {
          std::adjacent_find(knots.begin(), knots.end(), too_steep) == knots.end();
 }
 
-/// A node that is so far behind the others is not waited for.
-constexpr Nanoseconds kSilence = std::chrono::seconds(2);
 constexpr std::uint64_t kShareOfSpares = 16;   ///< Of the budget, beyond it.
 constexpr std::uint64_t kShareOfCalls = 8;     ///< They may take this part of the budget.
 constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
@@ -71,6 +69,11 @@ void Timeline::set_clock(const std::string& node, ClockCurve curve) {
   found->second.curve = std::move(curve);
   set_base(found->second);
   begin_.reset();
+  note_edge(found->second);
+}
+
+void Timeline::note_edge(Node& node) {
+  if (node.clock.told) edge_.move(node.edge, {node.clock.session_time(node.clock.up_to), !node.ended});
 }
 
 Rank Timeline::reporting(const std::string& node) const {
@@ -112,6 +115,7 @@ void Timeline::advance(const std::string& node, Nanoseconds up_to) {
   const Nanoseconds moment = up_to - clock.base;
   clock.up_to = clock.told ? std::max(clock.up_to, moment) : moment;
   clock.told = true;
+  note_edge(found->second);
 }
 
 void Timeline::interrupt(const std::string& node, Nanoseconds from) {
@@ -135,18 +139,7 @@ Nanoseconds Timeline::begin() const {
   return begin;
 }
 
-Nanoseconds Timeline::now() const {
-  const auto told_until = [](const Node& node) { return node.clock.session_time(node.clock.up_to); };
-  Nanoseconds farthest = Nanoseconds::min();
-  for (const auto& [name, node] : nodes_)
-    if (node.clock.told) farthest = std::max(farthest, told_until(node));
-  if (farthest == Nanoseconds::min()) return {};
-  Nanoseconds live = farthest;
-  for (const auto& [name, node] : nodes_)
-    if (node.clock.told && !node.ended && farthest - told_until(node) <= kSilence)
-      live = std::min(live, told_until(node));
-  return live;
-}
+Nanoseconds Timeline::now() const { return edge_.now(); }
 
 void Timeline::add_loss(Loss loss) { losses_.add(std::move(loss)); }
 
@@ -167,7 +160,9 @@ void Timeline::add_outcome(const std::string& node, const wire::Outcome& outcome
 
 void Timeline::mark_ended(const std::string& node) {
   const auto found = nodes_.find(node);
-  if (found != nodes_.end()) found->second.ended = true;
+  if (found == nodes_.end()) return;
+  found->second.ended = true;
+  note_edge(found->second);
 }
 
 bool Timeline::ended() const {

@@ -17,6 +17,7 @@
 #include "monitor/timeline/delay_log.h"
 #include "monitor/timeline/in_session.h"
 #include "monitor/timeline/lane.h"
+#include "monitor/timeline/live_edge.h"
 #include "monitor/timeline/loss_log.h"
 #include "monitor/timeline/records.h"
 #include "probe/wire/frame.h"
@@ -156,6 +157,7 @@ class Timeline {
     Nanoseconds first = Nanoseconds::max();  ///< Lane time of its earliest event; max() before that.
     bool ended = false;
     bool simulated = false;
+    std::optional<LiveEdge::Place> edge;
     std::vector<Rank> ranks;   ///< Whose lanes it fills, in the order in which they were announced.
     std::vector<int> domains;  ///< Its own, indices into domains_.
     std::vector<wire::WaitPattern> patterns;
@@ -186,6 +188,7 @@ class Timeline {
   int domain_index(const std::string& node, wire::DomainId id) const;
   void share_out_budget();
   void set_base(Node& node);
+  void note_edge(Node& node);  ///< After whatever moves it.
   void begin_at_first(const std::string& node, std::span<const wire::Event> events);
 
   void append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events);
@@ -208,6 +211,7 @@ class Timeline {
   LaneLimits limits_;
   SpareBlocks spare_blocks_;
   std::map<std::string, Node> nodes_;
+  LiveEdge edge_;
   std::deque<Lane> lanes_;
   std::vector<RankPlace> places_;  ///< By rank, as far as ranks were announced.
   std::deque<Lane*> block_order_;  ///< Whose block of events is the oldest, the next one and so on.
