@@ -1,6 +1,7 @@
 // iw-bench-fleet NODES RANKS-A-NODE EVENTS-A-SECOND SECONDS FILE: the agents of so many nodes, each with its own stream
-// to the session that this was started in. Their ranks are those of one memory-bound program, simulated beforehand and
-// told as fast as it would run. When the first event goes, FILE is made; how many there were stands in it at the end.
+// to the session that this was started in. Their ranks are those of one memory-bound program, whose events are so many
+// a second in all; it is simulated beforehand and told as fast as it would run. When the first event goes, FILE is
+// made; how many there were stands in it at the end.
 
 #include <fmt/format.h>
 #include <time.h>
@@ -159,6 +160,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const support::Scenario scenario = program_of(nodes * ranks, std::atof(argv[3]), std::atof(argv[4]));
+  if (scenario.program.steps < 1) {
+    std::fprintf(stderr, "iw-bench-fleet: %s events a second of all ranks are not a step of each in %s s\n", argv[3],
+                 argv[4]);
+    return 2;
+  }
   const auto prepared = sim::prepare(scenario, {});
   const auto model = sim::model_of(scenario);
   Nodes fleet(nodes, ranks);
