@@ -171,12 +171,14 @@ void Live::learn_beginning(const wire::Frame& frame, Nanoseconds now) {
   if (began_) tell_everybody(now);
 }
 
-/// What credits say beside their number.
+/// What credits say beside their number. Who joins without knowing the session's name is not heard before it does.
 void Live::tell_everybody(Nanoseconds now) {
+  if (session_.empty()) return;
   for (auto& [peer, sender] : senders_)
     if (sender.attached_at && !sender.ended) return_credits(peer, sender, now);
 }
 
+/// Those that come later hear it within a second, by a sign of life.
 void Live::set_pace(Nanoseconds pace) {
   if (std::exchange(pace_, pace) != pace) tell_everybody(previous_.value_or(Nanoseconds(0)));
 }
@@ -200,7 +202,7 @@ void Live::attach(const Peer& peer, Sender& sender, Nanoseconds now) {
   if (say(peer, wire::Attach{options_.role, options_.credits}) != Sent::kYes) return;
   sender.attached_at = sender.credited_at = now;
   sender.owed = sender.delivered = 0;
-  if (began_ || compares_clocks_ || pace_ > Nanoseconds(0)) return_credits(peer, sender, now);
+  if (began_ || compares_clocks_) return_credits(peer, sender, now);
   if (shown_) say(peer, *shown_);
 }
 
