@@ -356,13 +356,15 @@ void Agent::note_news(Resident& resident, Nanoseconds now) {
 }
 
 /// Sums, not events: now and then is enough, and the last word when a rank is over. Who comes late has to hear also of
-/// ranks that make no calls now.
+/// ranks that make no calls now, and whom all of them wait for.
 void Agent::collect_calls(Nanoseconds now) {
   const int listeners = outlet_->consumers();
-  if (listeners > std::exchange(listeners_, listeners))
+  const bool somebody_came = listeners > std::exchange(listeners_, listeners);
+  if (somebody_came)
     for (auto& [rank, resident] : residents_) resident->tell_calls_again();
   const bool is_time = now - calls_read_at_ >= kCallsInterval;
   if (is_time) calls_read_at_ = now;
+  if (is_time || somebody_came) roster_changed_ = roster_changed_ || somebody_follows_another();
   for (auto& [rank, resident] : residents_) {
     if (!is_time && !std::ranges::count(ended_, rank)) continue;
     auto calls = resident->new_calls();
@@ -387,11 +389,18 @@ void Agent::send_frames(Nanoseconds up_to) {
   segment_->header().promised_ns.store(frames_.promised().count());
 }
 
-/// Who comes late learns from the latest roster alone whom a rank waits for that said it once.
+/// Who comes late, or records from some moment on, learns from the latest roster alone whom a rank waits for that said
+/// it once.
 bool Agent::somebody_began_to_follow() const {
   return std::ranges::any_of(residents_, [this](const auto& entry) {
     return entry.second->cycle() != 0 && known_.at(entry.first).info.cycle == 0;
   });
+}
+
+/// Than the latest roster says. It may go to and fro, so that is told now and then.
+bool Agent::somebody_follows_another() const {
+  return std::ranges::any_of(
+      residents_, [this](const auto& entry) { return entry.second->cycle() != known_.at(entry.first).info.cycle; });
 }
 
 void Agent::send_roster() {
@@ -418,8 +427,10 @@ void Agent::dismiss_ended() {
   for (const Rank rank : ended_) {
     const auto found = residents_.find(rank);
     Resident& resident = *found->second;
-    known_[rank].last = resident.last_event_at();
-    known_[rank].held = resident.held();
+    Known& known = known_[rank];
+    known.last = resident.last_event_at();
+    known.held = resident.held();
+    roster_changed_ = std::exchange(known.info.cycle, resident.cycle()) != resident.cycle() || roster_changed_;
     *std::find(in_slot_.begin(), in_slot_.end(), &resident) = nullptr;
     resident.free_slot();
     residents_.erase(found);

@@ -94,6 +94,7 @@ class Agent {
   void send_frames(wire::Nanoseconds now);
   void send_roster();
   bool somebody_began_to_follow() const;
+  bool somebody_follows_another() const;
   void dismiss_ended();
   bool somebody_is_in();
   bool may_end(wire::Nanoseconds now);

@@ -224,6 +224,40 @@ TEST(Agent, SaysOnceWhomRanksOfARingWaitFor) {
   EXPECT_EQ(late.roster().patterns, kOneRing);
 }
 
+std::uint32_t cycle_in(const std::vector<wire::Roster>& rosters, Rank rank) {
+  if (rosters.empty()) return 0;
+  for (const wire::RankInfo& info : rosters.back().ranks)
+    if (info.rank == rank) return info.cycle;
+  return 0;
+}
+
+TEST(Agent, TellsWhoComesLateWhomARankWaitedForLast) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank turning("turn", 0, 3), other("turn", 1, 3);
+  const auto followed = [&](Rank rank) {
+    std::uint32_t cycle = 0;
+    for (const Event& event : monitor.lane(rank))
+      if (event.kind == EventKind::kPartners) cycle = std::uint32_t(event.value);
+    return cycle;
+  };
+  ASSERT_TRUE(monitor.until([&] { return followed(0) != 0 && followed(1) != 0; }));
+  const std::uint32_t first = followed(0), second = followed(1);
+  ASSERT_NE(first, second);
+  turning.say_line();
+  ASSERT_TRUE(monitor.until([&] { return followed(0) == second; }));  // Nothing new in the roster, but who follows it.
+  Monitor late(Monitor::Joins::kLate);
+  EXPECT_TRUE(late.until([&] { return cycle_in(late.rosters(), 0) == second; }));
+  turning.say_line();
+  turning.leave();
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kStop) == 1; }));
+  EXPECT_EQ(followed(0), first);
+  Monitor last(Monitor::Joins::kLate);
+  EXPECT_TRUE(last.until([&] { return cycle_in(last.rosters(), 0) == first; }));
+  other.leave();
+}
+
 TEST(Agent, SplitsABacklogIntoFramesOfModestSize) {
   const SessionRoot root;
   AgentProcess agent({"--ring-events", "262144"});

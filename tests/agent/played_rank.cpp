@@ -48,6 +48,31 @@ void step_until_told(int rank, int size) {
   }
 }
 
+/// In a ring, to one side and, from each line of input on, to the other; ranks begin by turns with either. At its end it has gone
+/// twenty steps more.
+void turn_when_told(int rank, int size) {
+  const int right = (rank + 1) % size, left = (rank + size - 1) % size;
+  long step = 0;
+  for (int turns = rank;; ++turns) {
+    for (bool is_told = false; !is_told;) {
+      for (int i = 0; i < 20; ++i) {
+        idlewave_step(step++);
+        idlewave_switch(IDLEWAVE_COMPUTE);
+        usleep(300);
+        idlewave_switch(IDLEWAVE_WAIT);
+        const bool to_left = turns % 2 != 0;
+        idlewave_partners(to_left, to_left ? &right : &left, 1, to_left ? &left : &right, 1, 0);
+      }
+      fd_set input;
+      FD_ZERO(&input);
+      FD_SET(STDIN_FILENO, &input);
+      timeval no_time{0, 0};
+      is_told = select(1, &input, nullptr, nullptr, &no_time) > 0;
+    }
+    if (!wait_for_line()) return;
+  }
+}
+
 void compute_on_virtual_socket(int domain) {
   idlewave_set_domain(domain, 1, 10e9, 50e9);
   constexpr double kCurve[] = {10e9, 18e9, 50e9};
@@ -95,6 +120,7 @@ int main(int argc, char** argv) {
   if (std::strcmp(behaviour, "become") == 0) return become(argv);
   if (std::strcmp(behaviour, "count") == 0) count_up(std::strtoul(argv[4], nullptr, 10), unsigned(std::atoi(argv[5])));
   if (std::strcmp(behaviour, "step") == 0) step_until_told(std::atoi(argv[2]), std::atoi(argv[3]));
+  if (std::strcmp(behaviour, "turn") == 0) turn_when_told(std::atoi(argv[2]), std::atoi(argv[3]));
   if (std::strcmp(behaviour, "virtual") == 0) compute_on_virtual_socket(std::atoi(argv[4]));
   if (std::strcmp(behaviour, "name") == 0) name_phases(argv[4], argv[5]);
   if (std::strcmp(behaviour, "work") == 0) work_steadily(std::atoi(argv[4]));

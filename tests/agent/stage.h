@@ -107,6 +107,7 @@ class Process {
     for (char c = 0; read(output_, &c, 1) == 1 && c != '\n';) text += c;
     return text;
   }
+  int input() const { return input_; }
   void close_input() {
     if (input_ >= 0) close(std::exchange(input_, -1));
   }
@@ -161,6 +162,7 @@ class PlayedRank : public Process {
     joined_ = line() == "1";
   }
   bool joined() const { return joined_; }
+  void say_line() { EXPECT_EQ(write(input(), "\n", 1), 1); }
   void wait_until_done() { EXPECT_EQ(line(), "done"); }
   /// Lets it stop properly.
   void leave() {
