@@ -91,11 +91,11 @@ TEST(Agent, SendsAsSeldomAsWhoWatchesIsPatient) {
 }
 
 TEST(Agent, LooksAtARingThatFillsHoweverPatientWhoWatchesIs) {
-  constexpr std::size_t kEvents = 1'500'000;  // In a second or two; a ring that is left alone for a second overflows.
+  constexpr std::size_t kEvents = 3'000'000;  // In some seconds; a ring that is left alone for one of them overflows.
   const unsigned seed = any_seed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   const SessionRoot root;
-  AgentProcess agent({"--ring-events", "524288"});
+  AgentProcess agent({"--ring-events", "1048576"});
   Monitor monitor;
   monitor.set_pace(std::chrono::seconds(1));
   PlayedRank rank("count", 0, 1, {std::to_string(kEvents), std::to_string(seed)});
