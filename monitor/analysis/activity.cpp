@@ -54,10 +54,11 @@ std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window
   return bytes / (double(covered.count()) / kNanosPerSecond);
 }
 
-/// What has been sampled by then: of what came since is not known yet how much it was.
+/// What has been sampled before that: of what came since is not known yet how much it was, nor, for everybody who looks at
+/// this moment, of a sample that ends with it.
 Nanoseconds sampled_until(const Timeline& timeline, int domain, Nanoseconds at) {
   const auto samples = timeline.samples(domain);
-  const auto after = std::ranges::upper_bound(samples, at, {}, &timeline::Sample::end);
+  const auto after = std::ranges::lower_bound(samples, at, {}, &timeline::Sample::end);
   return after == samples.begin() ? Nanoseconds{0} : (*(after - 1)).end;
 }
 

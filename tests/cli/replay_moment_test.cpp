@@ -123,7 +123,8 @@ TEST(ReplayedMoment, IsToldTheSameOfDomainsAndStepsWhenOneComesBackToIt) {
   for (int i = 0; i < 5; ++i) {
     SCOPED_TRACE(fmt::format("session {} of seed {}", i, seed));
     const RecordedFrames recording{SimulatedFrames(scenario_with_a_delay(random))};
-    const Nanoseconds at = milliseconds(random.whole(1000, 8000));
+    // At any moment, and with the end of a sample of bandwidth.
+    const Nanoseconds at = milliseconds(i % 2 == 0 ? random.whole(1000, 8000) : 200 * random.whole(5, 40));
     Viewer there(recording), beyond(recording);
     there.play_until(at);
     beyond.play_until(at + milliseconds(1500));
