@@ -28,9 +28,10 @@ namespace {
 
 // a picture is drawn for each frame; a frame costs some 20 B of a recording
 constexpr Nanoseconds kSweepInterval = milliseconds(36);
-// where nobody is in a hurry: between two looks at the rings, and the part of one that is taken all the same
+// where nobody is in a hurry: between two looks at the rings, and the part of one that is taken all the same: what is
+// left has to hold until an agent that got no core gets one
 constexpr Nanoseconds kPatientLook = milliseconds(100);
-constexpr std::uint64_t kFullEnough = 4;
+constexpr std::uint64_t kFullEnough = 16;
 constexpr Nanoseconds kFrameInterval = milliseconds(100);    // at least so often, for the live edge moves by frames
 constexpr Nanoseconds kCallsInterval = seconds(2);           // sums of MPI calls, some 10 B a function or receiver
 constexpr Nanoseconds kProcessInterval = milliseconds(200);  // where a process has no descriptor to watch
