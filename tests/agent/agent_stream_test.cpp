@@ -69,7 +69,7 @@ TEST(Agent, ShowsWhereAndHowManyEventsAFullRingDropped) {
 
 TEST(Agent, SendsAsSeldomAsWhoWatchesIsPatient) {
   const SessionRoot root;
-  AgentProcess agent;
+  AgentProcess agent({"--ring-events", "262144"});  // Of which a sixteenth takes this rank more than five seconds.
   Monitor monitor;
   PlayedRank rank("step", 0, 1);
   const auto frames_until = [&](Nanoseconds time) {
