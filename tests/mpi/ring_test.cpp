@@ -79,6 +79,26 @@ TEST(Ring, IsNeverFasterThanTheExactSimulation) {
   EXPECT_GE(report.at("makespan_s"), 0.999 * exact);
 }
 
+/// Forty ranks that wake up at the same time are late by milliseconds on a few cores, which is not the program's.
+TEST(Ring, KeepsLockstepAndTheTimeOfTheExactSimulationWithoutADelay) {
+  const double exact = simulate(exact_twin(100, 300e6, {5, 0, 0s})).makespan;
+  constexpr double kUndisturbed = 1.02;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const json report = report_of(40, {"--steps", "100", "--volume", "300 MB"});
+    if (report.at("makespan_s") > kUndisturbed * exact) continue;
+    EXPECT_GE(report.at("makespan_s"), 0.999 * exact);
+    EXPECT_THAT(active_means(report), testing::Each(testing::Gt(8)));
+    return;
+  }
+  GTEST_SKIP() << "other programs take the cores for longer than a rank is forgiven";
+}
+
+/// What came to be held on purpose is not lateness, however short.
+TEST(Ring, TakesADelayOfMillisecondsForOne) {
+  const json report = report_of(2, {"--steps", "10", "--volume", "100 MB", "--delay", "1:5:4ms"});
+  EXPECT_GE(report.at("makespan_s"), 0.1 + 0.004);
+}
+
 /// Where other programs keep taking the cores, communication takes so much of a step that another effect is seen: then
 /// sockets desynchronise by themselves (afzal-2020, section 5), and this test has nothing to say.
 TEST(Ring, KeepsTheHitSocketInLockstepWhileTheOthersSettleNearSaturation) {

@@ -81,6 +81,38 @@ TEST(VirtualSocket, TakesAsLongAsTheTrafficOfALoneMemberTakes) {
   EXPECT_GE(time_of([&] { socket.move(30 * kMegabyte); }), 30ms);
 }
 
+TEST(VirtualSocket, CountsFromWhenAMemberWasReady) {
+  VirtualSocket socket = make_socket(2);
+  socket.take_seat(0);
+  for (int step = 0; step < 3; ++step) {
+    const Nanoseconds ready = monotonic_now();
+    std::this_thread::sleep_for(5ms);
+    EXPECT_NEAR(double((socket.move(30 * kMegabyte, ready) - ready).count()), 30e6, 2);
+  }
+  EXPECT_EQ(socket.bytes_moved(), 90 * kMegabyte);
+}
+
+TEST(VirtualSocket, TakesNobodyForReadyLongAgo) {
+  VirtualSocket socket = make_socket(1);
+  socket.take_seat(0);
+  const Nanoseconds now = monotonic_now();
+  EXPECT_GE(socket.move(30 * kMegabyte, now - 10s), now + 30ms - VirtualSocket::kMostLate);
+}
+
+TEST(VirtualSocket, SaysWhenTheWorkWasDoneHoweverLongItWasOverslept) {
+  VirtualSocket socket = make_socket(2);
+  socket.take_seat(0);
+  Member late(socket, 1, [](VirtualSocket& own) {
+    const Nanoseconds ready = monotonic_now();
+    if (own.move(30 * kMegabyte, ready) - ready > 30ms + 1us) _exit(4);
+  });
+  wait_for_traffic(socket);
+  kill(late.pid(), SIGSTOP);
+  std::this_thread::sleep_for(100ms);
+  kill(late.pid(), SIGCONT);
+  EXPECT_EQ(late.wait(), 0);
+}
+
 TEST(VirtualSocket, SharesItsBandwidthAmongProcesses) {
   VirtualSocket socket = make_socket(8);
   const auto move = [](VirtualSocket& own) { own.move(50 * kMegabyte); };

@@ -136,8 +136,9 @@ class Bench {
   void move(std::uint64_t bytes) {
     idlewave_switch(IDLEWAVE_COMPUTE);
     idlewave_traffic(bytes);
-    socket_ ? socket_->move(bytes) : stream_->move(bytes);
-    if (socket_) idlewave_domain_bytes(socket_->bytes_moved());
+    if (!socket_) return stream_->move(bytes);
+    socket_->move(bytes);
+    idlewave_domain_bytes(socket_->bytes_moved());
   }
 
   void wait_for_all() {

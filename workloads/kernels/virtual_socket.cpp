@@ -24,7 +24,7 @@ using wire::Result;
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31544b434f535749;  // "IWSOCKT1"
+constexpr std::uint64_t kMagic = 0x32544b434f535749;  // "IWSOCKT2"
 constexpr Nanoseconds kPatience = std::chrono::milliseconds{50};
 
 void make_robust_mutex(pthread_mutex_t& mutex) {
@@ -58,24 +58,25 @@ class Guard {
 
 }  // namespace
 
-/// A member that dies at any instruction leaves this as it was before or after: the clock is written beside the current
-/// one and then made current by one store, and a target is one store. Hence a lock whose owner died is simply taken
-/// over.
+/// A member that dies at any instruction leaves this as it was before or after: clock and targets are written beside the
+/// current ones and then made current by one store, and an arrival begins to count by the store of its time. Hence a
+/// lock whose owner died is simply taken over.
 ///
-/// Behind it: a target per seat, then a mutex per seat. The process in a seat holds that mutex as long as it lives, so
-/// that the kernel tells the others of its death.
+/// Behind it: an arrival per seat, then twice a target per seat, then a mutex per seat. The process in a seat holds that
+/// mutex as long as it lives, so that the kernel tells the others of its death.
 struct VirtualSocket::Record {
   std::uint64_t magic;
   std::uint64_t seats;
   std::int64_t origin;   ///< CLOCK_MONOTONIC in ns when the service clock stood at 0.
-  pthread_mutex_t lock;  ///< Guards what follows, and the targets.
-  std::array<ServiceClock, 2> clocks;
+  pthread_mutex_t lock;  ///< Guards what follows.
+  std::array<ServiceClock, 2> clocks;  ///< As far as all who came are known: kMostLate behind the present, or less.
   std::atomic<std::uint32_t> current;
 
-  double* targets() { return reinterpret_cast<double*>(this + 1); }
-  pthread_mutex_t& life(std::size_t seat) { return reinterpret_cast<pthread_mutex_t*>(targets() + seats)[seat]; }
+  Arrival* arrivals() { return reinterpret_cast<Arrival*>(this + 1); }
+  double* targets(std::uint32_t of_clock) { return reinterpret_cast<double*>(arrivals() + seats) + of_clock * seats; }
+  pthread_mutex_t& life(std::size_t seat) { return reinterpret_cast<pthread_mutex_t*>(targets(2))[seat]; }
   static std::size_t size_with(std::size_t seats) {
-    return sizeof(Record) + seats * (sizeof(double) + sizeof(pthread_mutex_t));
+    return sizeof(Record) + seats * (sizeof(Arrival) + 2 * sizeof(double) + sizeof(pthread_mutex_t));
   }
 };
 static_assert(alignof(pthread_mutex_t) <= alignof(double));
@@ -108,9 +109,7 @@ VirtualSocket::VirtualSocket(VirtualSocket&& other) noexcept
 
 VirtualSocket::~VirtualSocket() {
   if (seat_ == kNoSeat) return;
-  const Guard guard{record().lock};
-  advance_to_now();
-  own_target() = ServiceClock::kIdle;
+  leave_no_work();
   pthread_mutex_unlock(&record().life(static_cast<std::size_t>(seat_)));
 }
 
@@ -119,7 +118,8 @@ void VirtualSocket::lay_out(int seats) {
   record->seats = static_cast<std::uint64_t>(seats);
   record->origin = monotonic_now().count();
   make_robust_mutex(record->lock);
-  std::uninitialized_fill_n(record->targets(), record->seats, ServiceClock::kIdle);
+  std::uninitialized_fill_n(record->arrivals(), record->seats, Arrival{});
+  std::uninitialized_fill_n(record->targets(0), 2 * record->seats, ServiceClock::kIdle);
   for (std::size_t seat = 0; seat < record->seats; ++seat) make_robust_mutex(record->life(seat));
   record->magic = kMagic;
 }
@@ -130,70 +130,103 @@ void VirtualSocket::take_seat(int seat) {
   [[maybe_unused]] const bool held = is_held(life, pthread_mutex_trylock(&life));
   assert(held);
   seat_ = seat;
+  leave_no_work();
   support::ask_for_prompt_wake_ups();
 }
 
-void VirtualSocket::move(std::uint64_t bytes) {
-  std::optional<Nanoseconds> end = enter(bytes);
+Nanoseconds VirtualSocket::move(std::uint64_t bytes) { return move(bytes, monotonic_now()); }
+
+Nanoseconds VirtualSocket::move(std::uint64_t bytes, Nanoseconds ready) {
+  Nanoseconds end = enter(bytes, ready);
   Nanoseconds look_for_the_dead = monotonic_now() + kPatience;
-  while (end) {
-    support::sleep_until(std::min(*end, look_for_the_dead));
+  while (end > monotonic_now()) {
+    support::sleep_until(std::min(end, look_for_the_dead));
     if (monotonic_now() >= look_for_the_dead) {
       drop_the_dead();
       look_for_the_dead = monotonic_now() + kPatience;
     }
-    end = end_of_work();
+    end = look_again();
   }
+  return end;
 }
 
 std::uint64_t VirtualSocket::bytes_moved() {
   const Guard guard{record().lock};
-  advance_to_now();
-  return static_cast<std::uint64_t>(std::llround(clock().bytes_moved()));
+  std::vector<double> targets;
+  Sharing now = sharing(targets);
+  now.advance(curve_, since_origin(monotonic_now()));
+  return static_cast<std::uint64_t>(std::llround(now.clock().bytes_moved()));
 }
 
 VirtualSocket::Record& VirtualSocket::record() const {
   return *std::launder(reinterpret_cast<Record*>(memory_.data()));
 }
 std::size_t VirtualSocket::seats() const { return record().seats; }
-std::span<double> VirtualSocket::targets() const { return {record().targets(), seats()}; }
-const ServiceClock& VirtualSocket::clock() const { return record().clocks[record().current]; }
+double& VirtualSocket::target(std::size_t seat) const { return record().targets(record().current)[seat]; }
 
-void VirtualSocket::advance_to_now() {
+double VirtualSocket::since_origin(Nanoseconds moment) const {
+  return static_cast<double>(moment.count() - record().origin);
+}
+
+/// A copy that can look into the future; `targets` is room for it.
+Sharing VirtualSocket::sharing(std::vector<double>& targets) const {
+  Record& shared = record();
+  targets.assign(shared.targets(shared.current), shared.targets(shared.current) + shared.seats);
+  return {shared.clocks[shared.current], targets, {shared.arrivals(), shared.seats}};
+}
+
+/// Of this process, or of one that died in its seat.
+void VirtualSocket::leave_no_work() {
+  const Guard guard{record().lock};
+  settle(since_origin(monotonic_now()));
+  target(static_cast<std::size_t>(seat_)) = ServiceClock::kIdle;
+}
+
+/// Nobody may say afterwards to have come earlier.
+void VirtualSocket::settle(double until) {
+  std::vector<double> targets;
+  Sharing settled = sharing(targets);
+  settled.advance(curve_, until);
   Record& shared = record();
   const std::uint32_t next = 1 - shared.current;
-  shared.clocks[next] = clock();
-  shared.clocks[next].advance(targets(), curve_, static_cast<double>(monotonic_now().count() - shared.origin));
+  shared.clocks[next] = settled.clock();
+  std::ranges::copy(targets, shared.targets(next));
   shared.current = next;
 }
 
-Nanoseconds VirtualSocket::predicted_end() const {
-  const double end = std::ceil(clock().finish_of(own_target(), targets(), curve_));
+Nanoseconds VirtualSocket::end_of_work() const {
+  std::vector<double> targets;
+  const double end = std::ceil(sharing(targets).finish(static_cast<std::size_t>(seat_), curve_));
   return Nanoseconds{record().origin + static_cast<std::int64_t>(end)};
 }
 
-Nanoseconds VirtualSocket::enter(std::uint64_t bytes) {
+/// A seat has one arrival, hence the one before has to be settled.
+Nanoseconds VirtualSocket::enter(std::uint64_t bytes, Nanoseconds ready) {
   const Guard guard{record().lock};
-  advance_to_now();
-  own_target() = clock().service() + static_cast<double>(bytes);
-  return predicted_end();
+  Arrival& own = record().arrivals()[seat_];
+  settle(std::max(since_origin(monotonic_now() - kMostLate), own.time));
+  own.bytes = static_cast<double>(bytes);
+  const double next_moment = record().clocks[record().current].time() + 1;
+  std::atomic_ref{own.time}.store(std::max(since_origin(ready), next_moment));
+  return end_of_work();
 }
 
-std::optional<Nanoseconds> VirtualSocket::end_of_work() {
+Nanoseconds VirtualSocket::look_again() const {
   const Guard guard{record().lock};
-  advance_to_now();
-  if (clock().has_reached(own_target())) return std::nullopt;
-  return predicted_end();
+  return end_of_work();
 }
 
 void VirtualSocket::drop_the_dead() {
   const Guard guard{record().lock};
-  advance_to_now();
+  std::vector<double> targets;
+  Sharing now = sharing(targets);
+  now.advance(curve_, since_origin(monotonic_now()));
   for (std::size_t seat = 0; seat < seats(); ++seat) {
-    if (clock().has_reached(targets()[seat]) || std::cmp_equal(seat, seat_)) continue;
+    if (now.is_done(seat) || std::cmp_equal(seat, seat_)) continue;
     pthread_mutex_t& life = record().life(seat);
     if (!is_held(life, pthread_mutex_trylock(&life))) continue;
-    targets()[seat] = ServiceClock::kIdle;
+    std::atomic_ref{record().arrivals()[seat].time}.store(0);
+    target(seat) = ServiceClock::kIdle;
     pthread_mutex_unlock(&life);
   }
 }

@@ -3,13 +3,13 @@
 // would take.
 
 #include <cstdint>
-#include <optional>
 #include <span>
+#include <vector>
 
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 #include "workloads/kernels/bandwidth_curve.h"
-#include "workloads/kernels/service_clock.h"
+#include "workloads/kernels/sharing.h"
 #include "workloads/support/shared_memory.h"
 
 namespace idlewave::kernels {
@@ -22,6 +22,9 @@ namespace idlewave::kernels {
 ///
 /// Nobody is ever woken by another: departures are foreseen by everyone (see ServiceClock) and an entry only makes the
 /// others later, so each sleeps until the end of its own work as it stands and looks again.
+///
+/// A process that a machine of few cores wakes up late can say when it was ready: the others share with it from then on
+/// (see Sharing), so that the lateness of its processor is not one of the program.
 class VirtualSocket {
  public:
   /// Makes a socket with that many seats. Other processes open it while this one lives.
@@ -39,9 +42,16 @@ class VirtualSocket {
   /// Before the first move; by the thread that will move. `seat` is in [0, seats) and used by one process at a time.
   void take_seat(int seat);
 
-  /// Moves `bytes` as one of the socket's active members: returns when processor sharing says that they have been
-  /// moved.
-  void move(std::uint64_t bytes);
+  /// How late a member may come and still be counted from when it was ready.
+  static constexpr wire::Nanoseconds kMostLate = std::chrono::milliseconds{20};
+
+  /// Moves `bytes` as one of the socket's active members since `ready`, a moment that is not to come: returns when
+  /// processor sharing says that they have been moved. Gives the moment when they were, which is earlier by what the
+  /// caller overslept.
+  wire::Nanoseconds move(std::uint64_t bytes, wire::Nanoseconds ready);
+
+  /// The same, ready now.
+  wire::Nanoseconds move(std::uint64_t bytes);
 
   /// By all members since the socket was made.
   std::uint64_t bytes_moved();
@@ -54,17 +64,18 @@ class VirtualSocket {
 
   Record& record() const;
   std::size_t seats() const;
-  std::span<double> targets() const;
-  double& own_target() const { return targets()[static_cast<std::size_t>(seat_)]; }
+  double& target(std::size_t seat) const;
+  double since_origin(wire::Nanoseconds moment) const;
 
   // These want the lock to be held.
-  const ServiceClock& clock() const;
-  void advance_to_now();
-  wire::Nanoseconds predicted_end() const;
+  Sharing sharing(std::vector<double>& targets) const;
+  void settle(double until);
+  wire::Nanoseconds end_of_work() const;
 
   // These take the lock.
-  wire::Nanoseconds enter(std::uint64_t bytes);
-  std::optional<wire::Nanoseconds> end_of_work();  ///< Nothing when the work is done.
+  void leave_no_work();
+  wire::Nanoseconds enter(std::uint64_t bytes, wire::Nanoseconds ready);
+  wire::Nanoseconds look_again() const;
   void drop_the_dead();
 
   support::SharedMemory memory_;

@@ -15,13 +15,15 @@ double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).co
 
 }  // namespace
 
-void hold_noise(const sim::core::PhaseNoise& noise, wire::Rank rank, wire::Step step, const Span& work,
-                Nanoseconds start) {
+Nanoseconds hold_noise(const sim::core::PhaseNoise& noise, wire::Rank rank, wire::Step step, const Span& work,
+                       Nanoseconds start) {
   constexpr double kForever = 1e9;
   const double idle = noise.after(rank, step, seconds(work.from - start), seconds(work.to - start));
-  if (idle <= 0) return;
+  if (idle <= 0) return work.to;
   idlewave_switch(IDLEWAVE_NONE);
-  support::sleep_until(work.to + Nanoseconds{static_cast<std::int64_t>(std::min(idle, kForever) * 1e9)});
+  const Nanoseconds end = work.to + Nanoseconds{static_cast<std::int64_t>(std::min(idle, kForever) * 1e9)};
+  support::sleep_until(end);
+  return end;
 }
 
 }  // namespace idlewave::ranks

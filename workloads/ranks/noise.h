@@ -12,8 +12,8 @@ struct Span {
 };
 
 /// Idle time after `work`, as `noise` has it for a run that began at `start`; the same as the simulator's. Told to the
-/// probe as time that is neither work nor waiting. Nothing happens where there is none.
-void hold_noise(const sim::core::PhaseNoise& noise, wire::Rank rank, wire::Step step, const Span& work,
-                wire::Nanoseconds start);
+/// probe as time that is neither work nor waiting. Nothing happens where there is none. Gives the moment of its end.
+wire::Nanoseconds hold_noise(const sim::core::PhaseNoise& noise, wire::Rank rank, wire::Step step, const Span& work,
+                             wire::Nanoseconds start);
 
 }  // namespace idlewave::ranks

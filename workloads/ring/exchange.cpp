@@ -3,6 +3,7 @@
 #include <idlewave/probe.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "workloads/support/neighbour.h"
@@ -50,6 +51,7 @@ Exchange::Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& n
   note_awaited();
   if (bells_) note_neighbours(node);
   eager_ = try_eager();
+  says_times_ = says_times_ && eager_ && bytes >= sizeof ready_;
 }
 
 void Exchange::note_awaited() {
@@ -78,19 +80,33 @@ void Exchange::note_neighbours(const ranks::Group& node) {
   const bool all_here =
       std::ranges::all_of(partners_, [&](const Partners& p) { return is_here(p.send_to) && is_here(p.receive_from); });
   look_again_after_ = all_here ? kIfBellsFail : kIfNoBellRings;
+  says_times_ = all_here;
 }
 
-void Exchange::run() {
+wire::Nanoseconds Exchange::run(wire::Nanoseconds done) {
+  ready_ = done;
   for (std::size_t i = 0; i < partners_.size(); ++i) {
     post_receive(partners_[i]);
+    if (says_times_) std::memcpy(partners_[i].sent.data(), &ready_, sizeof ready_);
     post_send(partners_[i]);
     if (!split_waits_) continue;
     say_partners(i);
     complete();
+    if (says_times_) read_time(partners_[i]);
   }
-  if (split_waits_) return;
-  say_partners(0);
-  complete();
+  if (!split_waits_) {
+    say_partners(0);
+    complete();
+    if (says_times_) std::ranges::for_each(partners_, [this](const Partners& partners) { read_time(partners); });
+  }
+  return says_times_ ? ready_ : support::monotonic_now();
+}
+
+/// What came from nobody is zero.
+void Exchange::read_time(const Partners& partners) {
+  wire::Nanoseconds done{};
+  std::memcpy(&done, partners.received.data(), sizeof done);
+  ready_ = std::max(ready_, done);
 }
 
 bool Exchange::try_eager() {

@@ -12,15 +12,18 @@
 
 namespace idlewave::ring {
 
-/// A message to rank + d and one from rank - d, for each distance d. The content does not matter.
+/// A message to rank + d and one from rank - d, for each distance d. It says when its sender was done, where there is
+/// room, MPI sends it eagerly and both look at the same clock; else the content does not matter.
 class Exchange {
  public:
   /// Finds out by trying whether MPI sends such messages eagerly. `bells`: one for each rank of the node, or none to
   /// wait as MPI does, by polling. Collective.
   Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node, std::optional<Doorbells> bells);
 
-  /// Once a step by every rank. Returns when the sends and receives of this rank have completed.
-  void run();
+  /// Once a step by every rank, which was `done` with its work. Returns when the sends and receives of this rank have
+  /// completed. Gives the moment when it was ready for the next step as the messages say: the last of those when it and
+  /// its partners were done. Now, if they say nothing.
+  wire::Nanoseconds run(wire::Nanoseconds done);
 
   /// Does MPI complete a send before anybody receives it?
   bool is_eager() const { return eager_; }
@@ -47,6 +50,7 @@ class Exchange {
   void post_receive(Partners& partners);
   void complete();
   void complete_asleep();
+  void read_time(const Partners& partners);
   void wake(int rank);
   void wake_partners();
   void note_neighbours(const ranks::Group& node);
@@ -55,6 +59,8 @@ class Exchange {
   bool synchronous_;
   bool split_waits_;
   bool eager_ = false;
+  bool says_times_ = false;
+  wire::Nanoseconds ready_{};  ///< In a step: as far as messages have come.
   std::vector<Partners> partners_;     ///< One per distance, in the order given.
   std::vector<Awaited> awaited_;       ///< One per wait of a step.
   std::vector<MPI_Request> requests_;  ///< Those under way; empty between steps.

@@ -27,20 +27,25 @@ std::vector<Delay> delays_of(const std::vector<Delay>& all, int rank) {
   return own;
 }
 
-Span do_work(const Work& work) {
-  idlewave_switch(IDLEWAVE_COMPUTE);
-  if (work.traffic > 0) idlewave_traffic(work.traffic);
+/// What the probe takes is not lateness: there an operator holds the rank.
+template <class Call>
+Nanoseconds time_of(Call call) {
   const Nanoseconds begin = monotonic_now();
-  work.do_step();
-  return {begin, monotonic_now()};
+  call();
+  return monotonic_now() - begin;
+}
+
+/// The moment that it could have begun at, unless it is later than its machine makes it.
+Nanoseconds ready_for(const Work& work, Nanoseconds could_begin) {
+  const Nanoseconds now = monotonic_now();
+  return could_begin > now || now - could_begin > work.most_late ? now : could_begin;
 }
 
 }  // namespace
 
 void warm_up(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange) {
   for (Step step = 0; step < options.warm_up; ++step) {
-    work.do_step();
-    exchange.run();
+    exchange.run(work.do_step(monotonic_now()));
     MPI_Barrier(ranks);
   }
 }
@@ -51,15 +56,21 @@ RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange
   const std::vector<Delay> delays = delays_of(options.delays, rank);
   Ending ending{ranks, options.steps, options.duration, start};
   RunResult result;
-  for (; !ending.reached(result.steps); ++result.steps) {
-    idlewave_step(result.steps);
-    hold_delays(delays, result.steps);
-    const Span working = do_work(work);
-    if (options.json) result.activity.add(working);
+  for (Nanoseconds ready = start; !ending.reached(result.steps); ++result.steps) {
+    ready += time_of([&] {
+      idlewave_step(result.steps);
+      hold_delays(delays, result.steps);
+      idlewave_switch(IDLEWAVE_COMPUTE);
+    });
+    ready = ready_for(work, ready);
+    if (work.traffic > 0) idlewave_traffic(work.traffic);
+    const Nanoseconds begin = monotonic_now();
+    Nanoseconds done = work.do_step(ready);
+    if (options.json) result.activity.add({begin, monotonic_now()});
     if (work.socket) idlewave_domain_bytes(work.socket->bytes_moved());
-    if (noise) ranks::hold_noise(*noise, rank, result.steps, working, start);
-    idlewave_switch(IDLEWAVE_WAIT);
-    exchange.run();
+    if (noise) done = ranks::hold_noise(*noise, rank, result.steps, {ready, done}, start);
+    done += time_of([] { idlewave_switch(IDLEWAVE_WAIT); });
+    ready = exchange.run(done);
   }
   idlewave_end();
   result.time = {start, monotonic_now()};

@@ -31,6 +31,9 @@ std::vector<double> points_of(const BandwidthCurve& curve, int ranks) {
   return points;
 }
 
+/// What may be taken for a late wake-up: a part of the work, so that a step stays a step.
+Nanoseconds most_late(Nanoseconds work_alone) { return std::min(work_alone / 2, VirtualSocket::kMostLate); }
+
 std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_Comm ranks,
                                                    const ranks::Domain& domain) {
   const auto curve = options.curve.empty()
@@ -40,23 +43,31 @@ std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_C
   if (!ranks::all_succeeded(ranks, shared ? wire::ok() : Status{shared.error()})) return std::nullopt;
   const auto socket = std::make_shared<VirtualSocket>(std::move(*shared));
   socket->take_seat(domain.group.rank);
+  const auto alone = std::chrono::duration<double>(static_cast<double>(options.volume) / curve.of_all(1));
   return Work{domain,
-              [socket, volume = options.volume] { socket->move(volume); },
+              [socket, volume = options.volume](Nanoseconds ready) { return socket->move(volume, ready); },
               options.volume,
               {options.core_bandwidth, options.domain_bandwidth,
                options.curve.empty() ? std::vector<double>() : points_of(curve, domain.group.size)},
-              socket};
+              socket, most_late(std::chrono::duration_cast<Nanoseconds>(alone))};
 }
 
 Work core_bound_on_virtual_socket(const Options& options, const ranks::Domain& domain) {
   support::ask_for_prompt_wake_ups();
-  return {domain, [time = options.time] { support::sleep_until(support::monotonic_now() + time); }, 0, {}, nullptr};
+  const auto wait = [time = options.time](Nanoseconds ready) {
+    support::sleep_until(ready + time);
+    return ready + time;
+  };
+  return {domain, wait, 0, {}, nullptr, most_late(options.time)};
 }
 
 Work divide_work(const Options& options, const ranks::Domain& domain) {
   const std::uint64_t divisions = kernels::divisions_lasting(options.time);
   return {domain,
-          [divisions] { [[maybe_unused]] volatile const double kept = kernels::divide_chain(divisions); },
+          [divisions](Nanoseconds) {
+            [[maybe_unused]] volatile const double kept = kernels::divide_chain(divisions);
+            return support::monotonic_now();
+          },
           0,
           {},
           nullptr};
@@ -130,7 +141,11 @@ std::optional<Work> stream_work(const Options& options, MPI_Comm ranks, const ra
   if (!ranks::all_succeeded(ranks, made ? wire::ok() : Status{made.error()})) return std::nullopt;
   const std::shared_ptr<Stream> stream = std::move(*made);
   const Bandwidths measured = measure_bandwidths(*stream, options.volume, domain.group);
-  return Work{domain, [stream, volume = options.volume] { stream->move(volume); }, options.volume, measured, nullptr};
+  const auto move = [stream, volume = options.volume](Nanoseconds) {
+    stream->move(volume);
+    return support::monotonic_now();
+  };
+  return Work{domain, move, options.volume, measured, nullptr};
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 
 namespace idlewave::ring {
 
+using wire::Nanoseconds;
+
 /// Bytes per second of a contention domain; 0: not known.
 struct Bandwidths {
   double core = 0;                 ///< b(1)
@@ -22,10 +24,13 @@ struct Bandwidths {
 
 struct Work {
   ranks::Domain domain;
-  std::function<void()> do_step;
+  /// Takes the moment since which this rank was ready, gives that when its work was done. On real cores the latter is
+  /// now; on virtual ones neither has what the machine below was late by.
+  std::function<Nanoseconds(Nanoseconds ready)> do_step;
   std::uint64_t traffic = 0;  ///< Bytes that a step moves; 0: core-bound.
   Bandwidths bandwidths;
   std::shared_ptr<kernels::VirtualSocket> socket;  ///< Null unless the work moves bytes on a virtual socket.
+  Nanoseconds most_late{};                         ///< A rank later than that was held up by more than the machine.
 };
 
 /// Gets ready what `options.kernel` needs: pins, allocates, calibrates, measures. Collective over `ranks`; an Error on
