@@ -97,8 +97,9 @@ void Domains::observe(wire::Rank rank, const std::vector<wire::Event>& events) {
 void Domains::observe_model(const Resident& resident) {
   const auto found = domains_.find(of(resident.rank()));
   if (found == domains_.end() || !found->second.is_virtual) return;
-  std::uint64_t& most = found->second.model_bytes;
-  most = std::max(most, resident.slot().domain_bytes.load(std::memory_order_relaxed));
+  const sampler::ModelTotal said{resident.slot().domain_bytes.load(std::memory_order_relaxed),
+                                 Nanoseconds(resident.slot().domain_bytes_at.load(std::memory_order_relaxed))};
+  if (said.bytes >= found->second.model.bytes) found->second.model = said;
 }
 
 sampler::Source* Domains::best_source(const Domain& domain, Nanoseconds now, std::string& why_no_better) {
@@ -123,8 +124,8 @@ bool Domains::sample(Nanoseconds now, EventFrames& frames) {
   bool changed = false;
   for (auto& [id, domain] : domains_) {
     if (domain.is_virtual) {
-      for (const auto& source : sources_) source->observe_model(id, domain.model_bytes);
-      domain.model_bytes = 0;
+      for (const auto& source : sources_) source->observe_model(id, domain.model);
+      domain.model = {};
     }
     const wire::DomainInfo before = domain.info;
     tell(domain, now, frames);

@@ -36,7 +36,7 @@ class Domains {
   struct Domain {
     wire::DomainInfo info;
     bool is_virtual = false;
-    std::uint64_t model_bytes = 0;  ///< Largest total of its ranks in this sweep.
+    sampler::ModelTotal model;  ///< The largest of its ranks in this sweep.
     const sampler::Source* from = nullptr;
     wire::Nanoseconds last{};  ///< Time of the last event on its lane.
   };

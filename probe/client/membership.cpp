@@ -220,6 +220,7 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.saturated_bandwidth.store(0, std::memory_order_relaxed);
   slot.curve_points.store(0, std::memory_order_relaxed);
   slot.domain_bytes.store(0, std::memory_order_relaxed);
+  slot.domain_bytes_at.store(0, std::memory_order_relaxed);
   slot.held_ns.store(0, std::memory_order_relaxed);
   slot.step.store(wire::kNoStep, std::memory_order_relaxed);
   for (shm::UserPhase& phase : slot.user_phases) phase = {};

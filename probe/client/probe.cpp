@@ -224,7 +224,10 @@ void idlewave_domain_curve(const double* bandwidths, int points) {
 }
 
 void idlewave_domain_bytes(uint64_t total) {
-  if (client::is_reporter()) probe.membership.slot().domain_bytes.store(total, std::memory_order_relaxed);
+  if (!client::is_reporter()) return;
+  idlewave::shm::Slot& slot = probe.membership.slot();
+  slot.domain_bytes.store(total, std::memory_order_relaxed);
+  slot.domain_bytes_at.store(probe.lane.now().count(), std::memory_order_relaxed);
 }
 
 double idlewave_now(void) { return client::is_reporter() ? static_cast<double>(probe.lane.now().count()) * 1e-9 : 0; }

@@ -32,6 +32,12 @@ struct Domain {
   bool is_virtual = false;
 };
 
+/// Bytes that the model of a virtual socket has moved since it was made.
+struct ModelTotal {
+  std::uint64_t bytes = 0;
+  Nanoseconds at{};  ///< When that was so; 0: not known.
+};
+
 /// Whether a source can tell anything about a domain now.
 struct Standing {
   bool ready = false;
@@ -56,8 +62,8 @@ class Source {
   virtual void place(wire::Rank, DomainId) {}
   /// The next events of `rank`, in order.
   virtual void observe(wire::Rank, const std::vector<wire::Event>&) {}
-  /// Bytes that the model of a virtual socket has moved since it was made, as the rank that is furthest ahead says.
-  virtual void observe_model(DomainId, std::uint64_t /*total*/) {}
+  /// What the rank that is furthest ahead says.
+  virtual void observe_model(DomainId, const ModelTotal&) {}
 
   /// Asked every few milliseconds, until a source that stands before this one is ready.
   virtual Standing standing(const Domain& domain, Nanoseconds now) = 0;

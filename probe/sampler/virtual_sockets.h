@@ -6,11 +6,13 @@
 
 namespace idlewave::sampler {
 
-/// What the model of each virtual socket says it has moved.
+/// What the model of each virtual socket says it has moved. It says so at the end of a step, which all of a socket may
+/// end together: between two steps it is taken to go on as it went until then, so that a figure does not depend on how
+/// many ends of steps its interval happens to hold.
 class VirtualSockets : public Source {
  public:
   wire::BandwidthSource kind() const override { return wire::BandwidthSource::kVirtual; }
-  void observe_model(DomainId domain, std::uint64_t total) override;
+  void observe_model(DomainId domain, const ModelTotal& total) override;
   Standing standing(const Domain& domain, Nanoseconds) override {
     return {domain.is_virtual && sockets_.contains(domain.id), ""};
   }
@@ -19,9 +21,12 @@ class VirtualSockets : public Source {
 
  private:
   struct Socket {
-    std::uint64_t total = 0;
-    std::uint64_t told = 0;
+    ModelTotal total;
+    ModelTotal before;       ///< The total at the figure before.
+    std::uint64_t told = 0;  ///< Bytes in all figures, and what was moved before the first.
     Nanoseconds told_at{};
+
+    std::uint64_t moved_until(Nanoseconds now) const;
   };
   std::map<DomainId, Socket> sockets_;
 };

@@ -130,6 +130,7 @@ struct alignas(64) Slot {
   /// Total bytes that the rank's virtual socket has moved since it was made, as its model says. The agent takes the
   /// largest of a domain.
   alignas(64) std::atomic<std::uint64_t> domain_bytes{0};
+  std::atomic<std::int64_t> domain_bytes_at{0};  ///< When that was so, by the clock of events. 0: not known.
 
   // The agent writes, the rank looks.
   alignas(64) DelayGate delay;

@@ -103,6 +103,7 @@ TEST(HostileRank, MayNameAnyDomainBandwidthAndPhase) {
     slot.saturated_bandwidth = std::numeric_limits<double>::quiet_NaN();
     slot.curve_points = 1'000'000;
     slot.domain_bytes = ~std::uint64_t{0};
+    slot.domain_bytes_at = ~std::int64_t{0};
     std::memset(slot.command_line, 0xff, sizeof slot.command_line);
     std::memset(static_cast<void*>(slot.user_phases), 0xff, sizeof slot.user_phases);
   });

@@ -83,6 +83,7 @@ TEST(Probe, DescribesItsRank) {
   EXPECT_EQ(slot.curve_points.load(), 3u);
   EXPECT_EQ(slot.curve[2].load(), 27e9);
   EXPECT_EQ(slot.domain_bytes.load(), 12345u);
+  EXPECT_GT(slot.domain_bytes_at.load(), 0);
   EXPECT_STREQ(slot.user_phases[8].name, "halo exchange");
   EXPECT_EQ(slot.user_phases[8].category, static_cast<std::uint32_t>(IDLEWAVE_COMMUNICATE));
   EXPECT_THAT(slot.command_line, StartsWith(EVERY_CALL_PROGRAM));

@@ -55,7 +55,7 @@ void idlewave_set_domain(int domain, int is_virtual, double core_bandwidth, doub
  * 2, ... processes that work at the same time, in bytes/s. At most 128 points are taken. */
 void idlewave_domain_curve(const double *bandwidths, int points);
 
-/* Virtual sockets only: bytes that the model has moved on this rank's domain since it was made. */
+/* Virtual sockets only: bytes that the model has moved on this rank's domain since it was made, until now. */
 void idlewave_domain_bytes(uint64_t total);
 
 /* What is special about a wait; see idlewave_partners. */
