@@ -21,9 +21,7 @@ double Sharing::finish(std::size_t member, const BandwidthCurve& curve) {
   }
 }
 
-bool Sharing::is_done(std::size_t member) const {
-  return !is_to_come(member) && clock_.has_reached(targets_[member]);
-}
+bool Sharing::is_done(std::size_t member) const { return !is_to_come(member) && clock_.has_reached(targets_[member]); }
 
 /// The earliest that is yet to take effect; infinity if there is none.
 double Sharing::next_arrival() const {

@@ -67,8 +67,8 @@ class Guard {
 struct VirtualSocket::Record {
   std::uint64_t magic;
   std::uint64_t seats;
-  std::int64_t origin;   ///< CLOCK_MONOTONIC in ns when the service clock stood at 0.
-  pthread_mutex_t lock;  ///< Guards what follows.
+  std::int64_t origin;                 ///< CLOCK_MONOTONIC in ns when the service clock stood at 0.
+  pthread_mutex_t lock;                ///< Guards what follows.
   std::array<ServiceClock, 2> clocks;  ///< As far as all who came are known: kMostLate behind the present, or less.
   std::atomic<std::uint32_t> current;
 

@@ -44,14 +44,14 @@ Exchange::Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& n
       return support::neighbour(options.topology, world.size, world.rank, d).value_or(MPI_PROC_NULL);
     };
     partners_.push_back(
-        {neighbour(distance), neighbour(-distance), tag, std::vector<char>(bytes), std::vector<char>(bytes)});
+        {neighbour(distance), neighbour(-distance), tag, false, std::vector<char>(bytes), std::vector<char>(bytes)});
   }
   requests_.reserve(2 * partners_.size());
   completed_.resize(2 * partners_.size());
   note_awaited();
   if (bells_) note_neighbours(node);
   eager_ = try_eager();
-  says_times_ = says_times_ && eager_ && bytes >= sizeof ready_;
+  says_times_ = bells_ && eager_ && bytes >= sizeof ready_;
 }
 
 void Exchange::note_awaited() {
@@ -77,10 +77,10 @@ void Exchange::note_neighbours(const ranks::Group& node) {
   const auto is_here = [&](int rank) {
     return rank == MPI_PROC_NULL || bell_of_rank_[static_cast<std::size_t>(rank)] != MPI_UNDEFINED;
   };
+  for (Partners& partners : partners_) partners.same_clock = is_here(partners.receive_from);
   const bool all_here =
       std::ranges::all_of(partners_, [&](const Partners& p) { return is_here(p.send_to) && is_here(p.receive_from); });
   look_again_after_ = all_here ? kIfBellsFail : kIfNoBellRings;
-  says_times_ = all_here;
 }
 
 wire::Nanoseconds Exchange::run(wire::Nanoseconds done) {
@@ -92,20 +92,20 @@ wire::Nanoseconds Exchange::run(wire::Nanoseconds done) {
     if (!split_waits_) continue;
     say_partners(i);
     complete();
-    if (says_times_) read_time(partners_[i]);
+    if (says_times_) heed_time(partners_[i]);
   }
   if (!split_waits_) {
     say_partners(0);
     complete();
-    if (says_times_) std::ranges::for_each(partners_, [this](const Partners& partners) { read_time(partners); });
+    if (says_times_) std::ranges::for_each(partners_, [this](const Partners& partners) { heed_time(partners); });
   }
   return says_times_ ? ready_ : support::monotonic_now();
 }
 
 /// What came from nobody is zero.
-void Exchange::read_time(const Partners& partners) {
-  wire::Nanoseconds done{};
-  std::memcpy(&done, partners.received.data(), sizeof done);
+void Exchange::heed_time(const Partners& partners) {
+  wire::Nanoseconds done = support::monotonic_now();
+  if (partners.same_clock) std::memcpy(&done, partners.received.data(), sizeof done);
   ready_ = std::max(ready_, done);
 }
 

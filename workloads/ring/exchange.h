@@ -12,8 +12,8 @@
 
 namespace idlewave::ring {
 
-/// A message to rank + d and one from rank - d, for each distance d. It says when its sender was done, where there is
-/// room, MPI sends it eagerly and both look at the same clock; else the content does not matter.
+/// A message to rank + d and one from rank - d, for each distance d. It says when its sender was done, where it is sent
+/// eagerly and has room; who looks at another clock does not heed that.
 class Exchange {
  public:
   /// Finds out by trying whether MPI sends such messages eagerly. `bells`: one for each rank of the node, or none to
@@ -22,7 +22,7 @@ class Exchange {
 
   /// Once a step by every rank, which was `done` with its work. Returns when the sends and receives of this rank have
   /// completed. Gives the moment when it was ready for the next step as the messages say: the last of those when it and
-  /// its partners were done. Now, if they say nothing.
+  /// its partners were done. Now, if one of them can't say.
   wire::Nanoseconds run(wire::Nanoseconds done);
 
   /// Does MPI complete a send before anybody receives it?
@@ -33,6 +33,7 @@ class Exchange {
     int send_to;       ///< or MPI_PROC_NULL
     int receive_from;  ///< or MPI_PROC_NULL
     int tag;
+    bool same_clock;  ///< As the rank from which it receives.
     std::vector<char> sent;
     std::vector<char> received;
   };
@@ -50,7 +51,7 @@ class Exchange {
   void post_receive(Partners& partners);
   void complete();
   void complete_asleep();
-  void read_time(const Partners& partners);
+  void heed_time(const Partners& partners);
   void wake(int rank);
   void wake_partners();
   void note_neighbours(const ranks::Group& node);
@@ -59,8 +60,8 @@ class Exchange {
   bool synchronous_;
   bool split_waits_;
   bool eager_ = false;
-  bool says_times_ = false;
-  wire::Nanoseconds ready_{};  ///< In a step: as far as messages have come.
+  bool says_times_ = false;            ///< The same on all ranks.
+  wire::Nanoseconds ready_{};          ///< In a step: as far as messages have come.
   std::vector<Partners> partners_;     ///< One per distance, in the order given.
   std::vector<Awaited> awaited_;       ///< One per wait of a step.
   std::vector<MPI_Request> requests_;  ///< Those under way; empty between steps.

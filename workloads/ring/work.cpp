@@ -49,7 +49,8 @@ std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_C
               options.volume,
               {options.core_bandwidth, options.domain_bandwidth,
                options.curve.empty() ? std::vector<double>() : points_of(curve, domain.group.size)},
-              socket, most_late(std::chrono::duration_cast<Nanoseconds>(alone))};
+              socket,
+              most_late(std::chrono::duration_cast<Nanoseconds>(alone))};
 }
 
 Work core_bound_on_virtual_socket(const Options& options, const ranks::Domain& domain) {
