@@ -11,6 +11,7 @@
 #include "probe/outlet/outlet.h"
 #include "tests/agent/stage.h"
 #include "tests/any_seed.h"
+#include "tests/remove_folder.h"
 
 namespace idlewave::test {
 namespace {
@@ -26,7 +27,7 @@ class Folder {
   Folder() {
     if (mkdtemp(path_) == nullptr) std::abort();
   }
-  ~Folder() { std::filesystem::remove_all(path_); }
+  ~Folder() { remove_folder(path_); }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   const char* path() const { return path_; }

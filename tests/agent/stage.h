@@ -22,6 +22,7 @@
 #include "probe/wire/agent_record.h"
 #include "probe/wire/codec.h"
 #include "probe/wire/frame.h"
+#include "tests/remove_folder.h"
 
 namespace idlewave::test {
 
@@ -57,7 +58,7 @@ class SessionRoot {
     setenv("IDLEWAVE_SESSION", "play", 1);
     for (const char* name : {"IDLEWAVE_ENDPOINT", "IDLEWAVE_KEY", "IDLEWAVE_DISABLE"}) unsetenv(name);
   }
-  ~SessionRoot() { std::filesystem::remove_all(path_); }
+  ~SessionRoot() { remove_folder(path_); }
   SessionRoot(const SessionRoot&) = delete;
   SessionRoot& operator=(const SessionRoot&) = delete;
 

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/remove_folder.h"
+
 namespace idlewave {
 
 class Scratch {
@@ -13,7 +15,7 @@ class Scratch {
   Scratch() : path_(mkdtemp(std::string("/tmp/idlewave-test-XXXXXX").data())) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { std::filesystem::remove_all(path_); }
+  ~Scratch() { remove_folder(path_); }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string ipc(const std::string& name) const { return "ipc://" + file(name); }
 

@@ -20,6 +20,7 @@
 #include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 #include "probe/wire/vocabulary.h"
+#include "tests/remove_folder.h"
 
 namespace idlewave::test {
 
@@ -34,7 +35,7 @@ class SessionRoot {
          {"IDLEWAVE_SESSION", "IDLEWAVE_ENDPOINT", "IDLEWAVE_KEY", "IDLEWAVE_DISABLE", "IDLEWAVE_AGENT"})
       unsetenv(name);
   }
-  ~SessionRoot() { std::filesystem::remove_all(path_); }
+  ~SessionRoot() { remove_folder(path_); }
   SessionRoot(const SessionRoot&) = delete;
   SessionRoot& operator=(const SessionRoot&) = delete;
   std::filesystem::path path() const { return path_; }
