@@ -27,7 +27,7 @@ std::vector<Delay> delays_of(const std::vector<Delay>& all, int rank) {
   return own;
 }
 
-/// What the probe takes is not lateness: there an operator holds the rank.
+/// Of calls in which a rank is held on purpose, by a delay of its own or by an operator: that is not lateness.
 template <class Call>
 Nanoseconds time_of(Call call) {
   const Nanoseconds begin = monotonic_now();
