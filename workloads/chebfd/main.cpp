@@ -22,13 +22,8 @@ using wire::Status;
 
 Status check_threads(const Options& options) {
   if (options.threads == 1) return wire::ok();
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  if (level < MPI_THREAD_FUNNELED)
-    return Error{"--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
-  for (const Status& each : {distributed::check_cores(options.threads), distributed::check_openmp(options.threads)})
-    if (!each) return each;
-  return wire::ok();
+  return ranks::first_failure({distributed::check_funneled(options.threads), distributed::check_cores(options.threads),
+                               distributed::check_openmp(options.threads)});
 }
 
 /// For the same work a rank needs less bandwidth with larger blocks.

@@ -235,11 +235,6 @@ std::vector<StepTimes> measure_steps(Bench& bench, const Options& options, int c
   return steps;
 }
 
-wire::Status check(const Bench& bench) {
-  if (bench.wrong() == 0) return wire::ok();
-  return wire::Error{fmt::format("{} messages came otherwise than they were sent", bench.wrong())};
-}
-
 }  // namespace
 
 Losses losses_of(const std::vector<Point>& points) {
@@ -267,7 +262,7 @@ std::optional<Measured> measure(const Options& options, MPI_Comm ranks, const ra
     measured.points.push_back(measure_point(*bench, contenders, domains, ranks));
   }
   measured.steps = measure_steps(*bench, options, smallest - 1);
-  if (!ranks::all_succeeded(ranks, check(*bench))) return std::nullopt;
+  if (!ranks::all_succeeded(ranks, ranks::check_messages(bench->wrong()))) return std::nullopt;
   return measured;
 }
 

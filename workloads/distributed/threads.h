@@ -2,12 +2,26 @@
 // OpenMP threads of a rank. For programs that are compiled with OpenMP.
 
 #include <fmt/format.h>
+#include <mpi.h>
 #include <omp.h>
 #include <sched.h>
 
 #include "probe/wire/result.h"
 
 namespace idlewave::distributed {
+
+/// Whether this MPI has given the level, or a higher one.
+inline bool has_thread_level(int level) {
+  int given = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&given);
+  return given >= level;
+}
+
+/// Whether so many threads of a rank may be, of which one calls MPI at a time.
+inline wire::Status check_funneled(int threads) {
+  if (threads == 1 || has_thread_level(MPI_THREAD_FUNNELED)) return wire::ok();
+  return wire::Error{"--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
+}
 
 /// Whether this process may use so many cores. Of virtual work any number of threads fits on one.
 inline wire::Status check_cores(int threads) {

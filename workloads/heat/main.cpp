@@ -20,13 +20,6 @@ using ranks::kSuccess;
 using wire::Error;
 using wire::Status;
 
-Status check_thread_level(const Options& options) {
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  if (level >= MPI_THREAD_FUNNELED || options.threads == 1) return wire::ok();
-  return Error{"--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
-}
-
 /// Before anything is allocated: both fields, of which each process of this node has all where they are shared.
 Status check_memory(const Options& options, const ranks::Group& world, const ranks::Group& node) {
   const bool shares = std::ranges::count(options.memories, Memory::kPages) > 0;
@@ -41,10 +34,8 @@ Status check_memory(const Options& options, const ranks::Group& world, const ran
 }
 
 Status check_place(const Options& options, const ranks::Group& world, const ranks::Group& node) {
-  for (const Status& each : {check_thread_level(options), distributed::check_cores(options.threads),
-                             distributed::check_openmp(options.threads), check_memory(options, world, node)})
-    if (!each) return each;
-  return wire::ok();
+  return ranks::first_failure({distributed::check_funneled(options.threads), distributed::check_cores(options.threads),
+                               distributed::check_openmp(options.threads), check_memory(options, world, node)});
 }
 
 Status check_results(const std::vector<Run>& runs) {

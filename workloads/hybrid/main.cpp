@@ -22,16 +22,11 @@ using wire::Error;
 using wire::Status;
 
 /// A thread that is reserved calls MPI beside others that do not; two of them both do.
-Status check_thread_level(const Options& options) {
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  if (level < MPI_THREAD_FUNNELED && options.threads > 1)
-    return Error{"--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
-  if (level < MPI_THREAD_MULTIPLE && std::ranges::count(options.modes, Mode::kMultiple) > 0)
-    return Error{
-        "--modes: multiple needs MPI_THREAD_MULTIPLE, which this MPI does not have; --modes masteronly,funneled do "
-        "not"};
-  return wire::ok();
+Status check_modes(const Options& options) {
+  if (std::ranges::count(options.modes, Mode::kMultiple) == 0 || distributed::has_thread_level(MPI_THREAD_MULTIPLE))
+    return wire::ok();
+  return Error{
+      "--modes: multiple needs MPI_THREAD_MULTIPLE, which this MPI does not have; --modes masteronly,funneled do not"};
 }
 
 /// Before anything is allocated: both steps of this node's planes.
@@ -44,11 +39,9 @@ Status check_memory(const Options& options, const ranks::Group& world, const ran
 
 Status check_place(const Options& options, const ranks::Group& world, const ranks::Group& node) {
   const bool any_number = options.kernel == Kernel::kVirtual;
-  for (const Status& each :
-       {check_thread_level(options), any_number ? wire::ok() : distributed::check_cores(options.threads),
-        distributed::check_openmp(options.threads), check_memory(options, world, node)})
-    if (!each) return each;
-  return wire::ok();
+  return ranks::first_failure({distributed::check_funneled(options.threads), check_modes(options),
+                               any_number ? wire::ok() : distributed::check_cores(options.threads),
+                               distributed::check_openmp(options.threads), check_memory(options, world, node)});
 }
 
 Status check_results(const std::vector<Run>& runs) {

@@ -47,14 +47,8 @@ Status check_sizes(const OrthogonalOptions& options, const ranks::Group& world, 
 }
 
 Status check(const OrthogonalOptions& options, const ranks::Group& world, const Seat& seat) {
-  for (const Status& each : {check_nodes(seat), check_communicating(options, seat), check_sizes(options, world, seat)})
-    if (!each) return each;
-  return wire::ok();
-}
-
-Status check_messages(const Figures& figures) {
-  if (figures.wrong == 0) return wire::ok();
-  return Error{fmt::format("{} messages came otherwise than they were sent", figures.wrong)};
+  return ranks::first_failure(
+      {check_nodes(seat), check_communicating(options, seat), check_sizes(options, world, seat)});
 }
 
 int run_orthogonal(const OrthogonalOptions& options, const ranks::Group& world) {
@@ -67,7 +61,7 @@ int run_orthogonal(const OrthogonalOptions& options, const ranks::Group& world) 
   const Figures figures = measure_orthogonal(options, world, *seat, network->get());
   idlewave_stop();
   if (world.rank == 0) fmt::print("{}", options.json ? json(options, figures) + "\n" : tables(options, figures));
-  return ranks::all_succeeded(world.ranks, check_messages(figures)) ? kSuccess : kFailed;
+  return ranks::all_succeeded(world.ranks, ranks::check_messages(figures.wrong)) ? kSuccess : kFailed;
 }
 
 }  // namespace

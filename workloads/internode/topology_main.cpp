@@ -42,12 +42,21 @@ Status check_sizes(const TopologyOptions& options, const ranks::Group& world) {
   return support::check_memory(std::size_t(bytes), "give a smaller --message-size");
 }
 
+Status check_runs(const TopologyOptions& options, const std::vector<MappingRun>& runs) {
+  for (const MappingRun& run : runs) {
+    if (const Status messages = ranks::check_messages(run.wrong); !messages) return messages;
+    if (!agree(run, options.steps))
+      return Error{fmt::format("{}: links worked out, counted and seen are not the same", name_of(run.mapping))};
+  }
+  return wire::ok();
+}
+
 int run_topology(const TopologyOptions& options, const ranks::Group& world) {
   const auto seat = take_seat(world, options.ranks_per_node);
   if (!seat) return kBadInput;
   const Machine machine = machine_of(options, *seat);
-  for (const Status& each : {check_machine(options, machine), check_sizes(options, world)})
-    if (!ranks::all_succeeded(world.ranks, each)) return kBadInput;
+  const Status possible = ranks::first_failure({check_machine(options, machine), check_sizes(options, world)});
+  if (!ranks::all_succeeded(world.ranks, possible)) return kBadInput;
   const auto network = join_network(options.network, world, *seat);
   if (!network) return kBadInput;
   idlewave_start(world.rank, world.size);
@@ -59,12 +68,7 @@ int run_topology(const TopologyOptions& options, const ranks::Group& world) {
   for (const Mapping mapping : options.mappings)
     runs.push_back(measure_mapping(mapping, options, machine, world, *seat, network->get(), step));
   idlewave_stop();
-  Status right = wire::ok();
-  for (const MappingRun& run : runs) {
-    if (run.wrong > 0) right = Error{fmt::format("{} messages came otherwise than they were sent", run.wrong)};
-    if (!agree(run, options.steps))
-      right = Error{fmt::format("{}: links worked out, counted and seen are not the same", name_of(run.mapping))};
-  }
+  const Status right = check_runs(options, runs);
   if (world.rank == 0)
     fmt::print("{}", options.json ? json(options, machine, runs) + "\n" : table(options, machine, runs));
   return ranks::all_succeeded(world.ranks, right) ? kSuccess : kFailed;

@@ -27,25 +27,16 @@ using wire::Status;
 
 bool has_task_mode(const Options& options) { return std::ranges::count(options.modes, Mode::kTask) > 0; }
 
-Status check_thread_level(const Options& options) {
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  if (level >= MPI_THREAD_FUNNELED) return wire::ok();
-  if (has_task_mode(options))
-    return Error{
-        "--modes: task needs MPI_THREAD_FUNNELED, which this MPI does not have; --modes vector,overlap do not"};
-  if (options.threads > 1)
-    return Error{"--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
-  return wire::ok();
+Status check_modes(const Options& options) {
+  if (!has_task_mode(options) || distributed::has_thread_level(MPI_THREAD_FUNNELED)) return wire::ok();
+  return Error{"--modes: task needs MPI_THREAD_FUNNELED, which this MPI does not have; --modes vector,overlap do not"};
 }
 
 Status check_place(const Options& options) {
   const int openmp_threads = options.threads + (has_task_mode(options) ? 1 : 0);
   const bool any_number = options.kernel == Kernel::kVirtual;
-  for (const Status& each : {check_thread_level(options), any_number ? wire::ok() : check_cores(options.threads),
-                             check_openmp(openmp_threads)})
-    if (!each) return each;
-  return wire::ok();
+  return ranks::first_failure({check_modes(options), distributed::check_funneled(options.threads),
+                               any_number ? wire::ok() : check_cores(options.threads), check_openmp(openmp_threads)});
 }
 
 /// None for real work, which the agent finds by itself. Nothing after a failure, which has been reported. Collective.
