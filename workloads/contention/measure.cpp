@@ -53,9 +53,10 @@ class End {
     MPI_Test(&all_here_, &done, MPI_STATUS_IGNORE);
     return done != 0;
   }
-  /// Off the core, which others of the node need.
-  void wait() {
+  /// It does not come before `earliest`. Off the core, which others of the node need.
+  void wait(Nanoseconds earliest) {
     idlewave_switch(IDLEWAVE_WAIT);
+    support::sleep_until(earliest);
     while (!is_here()) support::sleep_until(monotonic_now() + std::chrono::microseconds{100});
     idlewave_switch(IDLEWAVE_NONE);
   }
@@ -100,7 +101,7 @@ class Bench {
       end.come();
       if (in_domain_ <= contenders) bandwidth = run_triad(start, end);
     }
-    end.wait();
+    end.wait(start + options_.duration);
     return bandwidth;
   }
 
