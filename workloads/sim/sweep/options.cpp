@@ -103,7 +103,7 @@ void add_options(CommandLine& app, Options& o) {
          },
          "Part of the run for the averages, as fractions of the makespan (0.5:0.95)")
       .type_name("FROM:TO");
-  app.add_flag("--without-delays", o.without_delays, "Leave the scenario's delays to whoever watches");
+  app.add_flag("--without-delays", o.without_delays, "Leave out the scenario's delays");
   app.add_flag("--json", o.json, "Print the result as JSON");
 }
 
