@@ -16,7 +16,7 @@ using timeline::Timeline;
 constexpr double kWorthNaming = 0.01, kSame = 0.01;
 /// A step in a window costs less than a microsecond; a lesson some hundred times as much as its steps.
 constexpr std::int64_t kMostRankSteps = 50'000, kMostToLearnFrom = 20'000, kLeastSteps = 8;
-constexpr Nanoseconds kLearnPeriod = std::chrono::seconds(5);
+constexpr Nanoseconds kLearnPeriod = std::chrono::seconds(5), kMostLate = 4 * kLearnPeriod;
 
 /// Of domains that share their bandwidth: what does not depend on what went on before the first of the steps, nor behind
 /// the last.
@@ -77,6 +77,14 @@ Nanoseconds begin_of_latest(const Timeline& timeline, Nanoseconds to, std::int64
   return from;
 }
 
+/// Every so often, and in the beginning whenever the session has become twice as long.
+Nanoseconds round_before(Nanoseconds moment) {
+  if (moment >= kLearnPeriod) return moment / kLearnPeriod * kLearnPeriod;
+  Nanoseconds round = kLearnPeriod;
+  while (round > moment) round /= 2;
+  return round;
+}
+
 Nanoseconds magnitude(const Departure& departure) {
   return std::max(std::chrono::abs(departure.at_work.value_or(Nanoseconds{0})), std::chrono::abs(departure.waiting));
 }
@@ -119,33 +127,52 @@ DepartureSums sum_of(const Ghost& ghost, std::size_t largest) {
   return sums;
 }
 
-wire::Result<ProgramModel> GhostFinder::learn(Nanoseconds until) const {
-  const auto steps = common_steps(timeline_, {begin_of_latest(timeline_, until, kMostToLearnFrom), until});
+/// Error: there is nothing to learn from.
+wire::Status GhostFinder::begin_lesson(Nanoseconds until) {
+  if (model_ && learnt_at_ == until) return wire::ok();
+  auto steps = common_steps(timeline_, {begin_of_latest(timeline_, until, kMostToLearnFrom), until});
   if (!steps) return steps.error();
-  return model_of(timeline_, *steps);
+  lesson_.emplace(timeline_, std::move(*steps));
+  lesson_until_ = until;
+  return wire::ok();
 }
 
-wire::Result<Ghost> GhostFinder::find(Window window) {
+void GhostFinder::go_on(LookBudget& budget) {
+  if (!lesson_ || lesson_->advance(budget)) return;
+  model_ = lesson_->found(), learnt_at_ = lesson_until_;
+  lesson_.reset();
+  is_new_ = true;
+}
+
+/// Of the last round, or of all there is where that was before the first steps. A lesson that outlasts its round is gone on
+/// with.
+wire::Status GhostFinder::learn_for(Nanoseconds moment, LookBudget& budget) {
+  const auto is_of_late = [&](Nanoseconds learnt) { return learnt <= moment && learnt > moment - kMostLate; };
+  if (model_ && !is_of_late(learnt_at_)) model_.reset();
+  if (lesson_ && !is_of_late(lesson_until_)) lesson_.reset();
+  if (!lesson_ && !begin_lesson(round_before(moment)))
+    if (const auto begun = begin_lesson(moment); !begun) return begun;
+  go_on(budget);
+  return wire::ok();
+}
+
+void GhostFinder::learn(LookBudget budget) { go_on(budget); }
+
+wire::Result<Ghost> GhostFinder::find(Window window, LookBudget& budget) {
   if (const auto sound = check_clocks(timeline_); !sound) return sound.error();
+  if (const auto learnt = learn_for(window.to, budget); !learnt) return learnt.error();
+  if (!model_) return wire::Error{"it is not known yet what the program does: whom its ranks wait for is looked for"};
   window.from = std::max(window.from, begin_of_latest(timeline_, window.to, kMostRankSteps));
   auto steps = common_steps(timeline_, window);
   if (!steps) return steps.error();
-  const Nanoseconds round = window.to / kLearnPeriod * kLearnPeriod;
-  for (const Nanoseconds at : {round, window.to}) {
-    if (model_ && learnt_at_ == at) break;
-    auto model = learn(at);
-    if (!model && at == window.to) return model.error();
-    if (!model) continue;
-    model_ = std::move(*model), learnt_at_ = at;
-    break;
-  }
   return ghost_of(*model_, std::move(*steps));
 }
 
-const wire::Result<Ghost>& GhostFinder::observe(Window window) {
-  if (window.from == window_.from && window.to == window_.to && events_ == timeline_.events()) return ghost_;
-  window_ = window, events_ = timeline_.events();
-  ghost_ = find(window);
+const wire::Result<Ghost>& GhostFinder::observe(Window window, LookBudget budget) {
+  const bool is_same = window.from == window_.from && window.to == window_.to && events_ == timeline_.events();
+  if (is_same && !is_learning() && !is_new_) return ghost_;
+  window_ = window, events_ = timeline_.events(), is_new_ = false;
+  ghost_ = find(window, budget);
   return ghost_;
 }
 

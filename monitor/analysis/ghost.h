@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/analysis/look_budget.h"
 #include "monitor/analysis/program.h"
 
 namespace idlewave::analysis {
@@ -55,24 +56,33 @@ struct DepartureSums {
 DepartureSums sum_of(const Ghost& ghost, std::size_t largest);
 
 /// The ghost of whatever is looked at, while a session goes on or is played. What it finds of a window depends on the
-/// session up to the window's end alone. One thread.
+/// session up to the window's end alone, once nothing is left to learn. One thread.
 class GhostFinder {
  public:
   explicit GhostFinder(const timeline::Timeline& timeline) : timeline_(timeline) {}
 
   /// Of the steps that were over at the window's end: of more rank-steps than a tenth of a core carries four times a
-  /// second, the latest. Error: one line.
-  const wire::Result<Ghost>& observe(Window window);
+  /// second, the latest. Learns until the budget is spent, and holds what happened against the model before until more is
+  /// learnt. Error: one line.
+  const wire::Result<Ghost>& observe(Window window, LookBudget budget = LookBudget());
+  /// Another look at the latest window will find more, sooner if that is gone on with in between.
+  bool is_learning() const { return lesson_.has_value(); }
+  void learn(LookBudget budget);
   /// What the latest window had.
   const wire::Result<Ghost>& found() const { return ghost_; }
 
  private:
-  wire::Result<ProgramModel> learn(Nanoseconds until) const;
-  wire::Result<Ghost> find(Window window);
+  wire::Status begin_lesson(Nanoseconds until);
+  void go_on(LookBudget& budget);
+  wire::Status learn_for(Nanoseconds moment, LookBudget& budget);
+  wire::Result<Ghost> find(Window window, LookBudget& budget);
 
   const timeline::Timeline& timeline_;
+  std::optional<ModelSearch> lesson_;  ///< Begun, and not over.
+  Nanoseconds lesson_until_{};         ///< It is of the steps before.
   Nanoseconds learnt_at_ = Nanoseconds::min();
   std::optional<ProgramModel> model_;
+  bool is_new_ = false;  ///< Of what is known now no window has been looked at.
   Window window_;
   std::uint64_t events_ = 0;
   wire::Result<Ghost> ghost_ = wire::Error{"no two steps are over yet"};

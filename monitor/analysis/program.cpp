@@ -130,19 +130,25 @@ std::size_t nodes_with_ranks(const Timeline& timeline) {
   return std::size_t(std::ranges::count_if(nodes, [](const auto& node) { return node.ranks > 0; }));
 }
 
-/// As ranks say, else as the times tell.
-Exchange exchange_of(const Timeline& timeline, const CommonSteps& steps) {
+/// Nothing: not all ranks say it.
+std::optional<Exchange> declared_exchange(const Timeline& timeline, const CommonSteps& steps) {
   const auto said = declared_messages(timeline);
-  const StepSample sample = StepSample::of(steps);
-  if (!said) return find_exchange(sample);
+  if (!said) return std::nullopt;
   Exchange exchange{.distances = said->distances,
                     .ring = said->ring,
                     .certain = true,
                     .declared = true,
                     .rendezvous = said->rendezvous,
                     .split = said->split};
+  const StepSample sample = StepSample::of(steps);
   exchange.transfer = ExchangeFit(sample).timed(exchange).transfer;
   return exchange;
+}
+
+/// As ranks say, else as the times tell.
+Exchange exchange_of(const Timeline& timeline, const CommonSteps& steps) {
+  const auto declared = declared_exchange(timeline, steps);
+  return declared ? *declared : find_exchange(StepSample::of(steps));
 }
 
 }  // namespace
@@ -153,8 +159,22 @@ wire::Status check_clocks(const Timeline& timeline) {
 }
 
 ProgramModel model_of(const Timeline& timeline, const CommonSteps& steps) {
-  return {largest_domain(timeline), late_messages(steps, exchange_of(timeline, steps)).exchange,
-          find_work(timeline, steps)};
+  ModelSearch search(timeline, steps);
+  LookBudget all;
+  while (search.advance(all)) continue;
+  return search.found();
+}
+
+ModelSearch::ModelSearch(const Timeline& timeline, CommonSteps steps)
+    : timeline_(timeline), steps_(std::move(steps)), declared_(declared_exchange(timeline, steps_)) {
+  if (!declared_) search_.emplace(StepSample::of(steps_));
+}
+
+bool ModelSearch::advance(LookBudget& budget) { return search_ && search_->advance(budget); }
+
+ProgramModel ModelSearch::found() const {
+  const Exchange& exchange = declared_ ? *declared_ : search_->found();
+  return {largest_domain(timeline_), late_messages(steps_, exchange).exchange, find_work(timeline_, steps_)};
 }
 
 wire::Result<Program> find_program(const Timeline& timeline) {

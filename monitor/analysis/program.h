@@ -2,11 +2,13 @@
 // What program a session shows: who waits for whom, what a step's work is, and what held whom. From this a simulator
 // can run the same program again.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "monitor/analysis/common_steps.h"
 #include "monitor/analysis/exchange.h"
+#include "monitor/analysis/exchange_search.h"
 #include "monitor/analysis/own_times.h"
 #include "monitor/analysis/work.h"
 
@@ -29,6 +31,24 @@ struct ProgramModel {
 };
 /// As the ranks say, else as those steps tell; of a machine that nothing else disturbs.
 ProgramModel model_of(const timeline::Timeline& timeline, const CommonSteps& steps);
+
+/// The same, some work at a time. The timeline must outlive it; one thread.
+class ModelSearch {
+ public:
+  /// The exchange is that of those steps; all else is taken from the timeline in the end.
+  ModelSearch(const timeline::Timeline& timeline, CommonSteps steps);
+
+  /// Until the budget is spent. False once it is done.
+  bool advance(LookBudget& budget);
+  /// When it is done.
+  ProgramModel found() const;
+
+ private:
+  const timeline::Timeline& timeline_;
+  CommonSteps steps_;
+  std::optional<Exchange> declared_;
+  std::optional<ExchangeSearch> search_;  ///< Of what is not declared.
+};
 
 /// One line: a session of several nodes, whose clocks are not known to the microseconds that partners are told by.
 wire::Status check_clocks(const timeline::Timeline& timeline);

@@ -43,9 +43,29 @@ void add_row(const Timeline& timeline, Rank first, Step step, Nanoseconds at, St
   if (known > 0) sample.add(first, posts, ends);
 }
 
-double spread_of(const CommonSteps& steps, std::size_t k) {
+/// Some ranks from one on, round the ring, in one step.
+struct Stretch {
+  std::size_t first = 0, step = 0;
+};
+
+/// Between two of them they lie all; one of them across the ends. Where all ranks are seen at once each is everybody.
+std::vector<Stretch> stretches_of(const CommonSteps& steps, std::size_t width) {
+  const std::size_t ranks = steps.ranks.size();
+  std::vector<Stretch> stretches;
+  for (std::size_t k = 0; k < steps.steps(); ++k) {
+    if (width == ranks) stretches.push_back({0, k});
+    for (std::size_t first = ranks - width / 2; width < ranks && first < 2 * ranks - width / 2; first += width)
+      stretches.push_back({first % ranks, k});
+  }
+  return stretches;
+}
+
+double spread_of(const CommonSteps& steps, Stretch stretch, std::size_t width) {
   Nanoseconds first = Nanoseconds::max(), last = Nanoseconds::min();
-  for (const auto& rank : steps.ranks) first = std::min(first, rank[k].post), last = std::max(last, rank[k].post);
+  for (std::size_t i = 0; i < width; ++i) {
+    const Nanoseconds post = steps.ranks[(stretch.first + i) % steps.ranks.size()][stretch.step].post;
+    first = std::min(first, post), last = std::max(last, post);
+  }
   return double((last - first).count());
 }
 
@@ -62,6 +82,14 @@ std::vector<std::size_t> rows_to_keep(const std::vector<double>& spreads, std::s
   return taken;
 }
 
+/// By which it is told whether there are ends.
+std::size_t widest_across_ends(std::span<const Stretch> stretches, std::span<const double> spreads) {
+  std::size_t widest = 0;
+  for (std::size_t i = 0; i < stretches.size(); ++i)
+    if (stretches[i].first == stretches.front().first && spreads[i] > spreads[widest]) widest = i;
+  return widest;
+}
+
 }  // namespace
 
 Rank rank_at(Rank rank, Rank offset, Rank ranks, bool ring) {
@@ -73,17 +101,23 @@ Rank rank_at(Rank rank, Rank offset, Rank ranks, bool ring) {
 
 StepSample StepSample::of(const CommonSteps& steps) {
   const std::size_t ranks = steps.ranks.size();
-  StepSample sample{Rank(ranks), ranks};
+  const std::size_t width = ranks * kFewestRows > kMostLooked ? std::size_t(kMostRanks) : ranks;
+  StepSample sample{Rank(ranks), width};
+  const std::vector<Stretch> stretches = stretches_of(steps, width);
   std::vector<double> spreads;
-  for (std::size_t k = 0; k < steps.steps(); ++k) spreads.push_back(spread_of(steps, k));
-  std::vector<double> posts(ranks), ends(ranks);
-  for (const std::size_t k : rows_to_keep(spreads, most_rows(kMostLooked, ranks))) {
-    const Nanoseconds zero = steps.ranks[0][k].post;
-    for (std::size_t i = 0; i < ranks; ++i) {
-      posts[i] = double((steps.ranks[i][k].post - zero).count());
-      ends[i] = double((steps.ranks[i][k].end - zero).count());
+  for (const Stretch& stretch : stretches) spreads.push_back(spread_of(steps, stretch, width));
+  std::vector<double> posts(width), ends(width);
+  std::vector<std::size_t> rows = rows_to_keep(spreads, most_rows(kMostLooked, width));
+  if (width < ranks) rows.push_back(widest_across_ends(stretches, spreads));
+  for (const std::size_t row : rows) {
+    const auto [first, k] = stretches[row];
+    const Nanoseconds zero = steps.ranks[first][k].post;
+    for (std::size_t i = 0; i < width; ++i) {
+      const RankStep& step = steps.ranks[(first + i) % ranks][k];
+      posts[i] = double((step.post - zero).count());
+      ends[i] = double((step.end - zero).count());
     }
-    sample.add(0, posts, ends);
+    sample.add(Rank(first), posts, ends);
   }
   return sample;
 }

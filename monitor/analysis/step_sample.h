@@ -23,7 +23,8 @@ class StepSample {
   /// Of so many ranks of a program, the same number in each row.
   StepSample(Rank ranks, std::size_t width) : ranks_(ranks), width_(width) {}
 
-  /// Of all ranks: of the steps in which they are farthest apart, and of others.
+  /// Of all ranks, or of more than a thousand of groups of neighbours: of the steps in which they are farthest apart, and of
+  /// others.
   static StepSample of(const CommonSteps& steps);
   /// Of the steps around the latest of these moments, and of ranks about them. Costs at most some hundred thousand looks
   /// at steps, however long the session.

@@ -75,6 +75,7 @@ void Monitor::take(Nanoseconds now) {
 bool Monitor::work(Nanoseconds now) {
   if (loading_) return load(now);
   take(now);
+  if (learns_ghost()) learn_ghost();
   const bool due = now >= next_refresh_;
   if (due) refresh(now);
   return due || !deliveries_.empty();
@@ -182,6 +183,14 @@ void Monitor::end_program_of_lesson(support::Json results) {
   follow_lesson();
 }
 
+bool Monitor::learns_ghost() const { return state_.ghost && observer_->is_learning_ghost(); }
+
+/// Shown once it is known.
+void Monitor::learn_ghost() {
+  observer_->learn_ghost();
+  if (!observer_->is_learning_ghost()) look_for_ghost();
+}
+
 void Monitor::look_for_ghost() {
   if (!state_.ghost) return;
   if (const auto window = view::ghost_window(state_, model(), size_, look_)) observer_->look_for_ghost(*window);
@@ -249,6 +258,12 @@ view::Canvas Monitor::screen(view::Size size, const view::Look& look) {
   look_ = look;
   if (resized) look_for_ghost();
   return view::draw(state_, model(), size, look);
+}
+
+view::Canvas Monitor::last_screen(view::Size size, const view::Look& look) {
+  screen(size, look);
+  while (learns_ghost()) learn_ghost();
+  return screen(size, look);
 }
 
 void Monitor::say(std::string text, view::Tone tone) { state_.message = {.text = std::move(text), .tone = tone}; }

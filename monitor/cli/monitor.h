@@ -58,6 +58,8 @@ class Monitor {
   /// `size` and `look` are those of the screen on which the key was pressed.
   void press(const view::Key& key, view::Size size, const view::Look& look, Nanoseconds now);
   view::Canvas screen(view::Size size, const view::Look& look);
+  /// The same with all that is still being learnt.
+  view::Canvas last_screen(view::Size size, const view::Look& look);
 
   wire::Status start_recording(const std::string& path, Nanoseconds now);
   wire::Status stop_recording();
@@ -100,6 +102,8 @@ class Monitor {
   std::string recording_path() const;
   void save_screen(view::Size size, const view::Look& look);
   void seek(Nanoseconds session_time);
+  bool learns_ghost() const;
+  void learn_ghost();
   void look_for_ghost();
   void follow_lesson();
   void show_lesson();

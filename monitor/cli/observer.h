@@ -52,7 +52,12 @@ class Observer {
   /// moment findings are those of then, while remarks still tell what is new.
   void refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, std::optional<Nanoseconds> past = {});
 
-  void look_for_ghost(analysis::Window window) { ghost_.observe(window); }
+  /// Some 10 ms of learning at a time: another look finds more as long as something is learnt.
+  void look_for_ghost(analysis::Window window) {
+    ghost_.observe(window, analysis::LookBudget(analysis::LookBudget::kAtOnce));
+  }
+  void learn_ghost() { ghost_.learn(analysis::LookBudget(analysis::LookBudget::kAtOnce)); }
+  bool is_learning_ghost() const { return ghost_.is_learning(); }
   /// Of the latest window that was looked at.
   const wire::Result<analysis::Ghost>& ghost() const { return ghost_.found(); }
 

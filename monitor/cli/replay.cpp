@@ -47,7 +47,7 @@ int print_once(Monitor& monitor, const ReplayOptions& options) {
   const view::Look look{.colours = options.colour ? view::ColourDepth::kIndexed256 : view::ColourDepth::kNone,
                         .unicode = true,
                         .cheap_scroll = true};
-  const view::Canvas screen = monitor.screen(options.size, look);
+  const view::Canvas screen = monitor.last_screen(options.size, look);
   if (options.colour)
     std::fputs(term::to_ansi(screen, look).c_str(), stdout);
   else

@@ -29,6 +29,28 @@ class RandomSamples {
     for (int row = whole(1, 24); row > 0; --row) add_row(exchange, longer, lost, sample);
     return sample;
   }
+  /// Steps of more ranks than can be looked at together, and what they exchange by: eagerly, waiting once, in chains and
+  /// rings.
+  std::pair<CommonSteps, Exchange> next_of_many() {
+    const Rank ranks = whole(1'300, 3'000);
+    Exchange exchange = any_exchange();
+    exchange.rendezvous = exchange.split = false, exchange.certain = true;
+    std::ranges::sort(exchange.distances);
+    CommonSteps steps;
+    steps.ranks.resize(std::size_t(ranks));
+    EndPredictor predictor(exchange);
+    for (int k = whole(8, 20); k > 0; --k) {
+      steps.numbers.push_back(Step(steps.numbers.size()));
+      std::vector<double> posts(steps.ranks.size());
+      for (double& post : posts) post = 1e9 * k + std::floor(real(0, whole(0, 50) ? 1e6 : 2e7));
+      const auto ends = predictor.ends(posts);
+      for (std::size_t rank = 0; rank < posts.size(); ++rank)
+        steps.ranks[rank].push_back({.begin = Nanoseconds(std::int64_t(posts[rank]) - 1'000'000),
+                                     .post = Nanoseconds(std::int64_t(posts[rank])),
+                                     .end = Nanoseconds(std::int64_t(ends[rank]))});
+    }
+    return {std::move(steps), std::move(exchange)};
+  }
   std::uint64_t budget() { return std::uint64_t(std::exp(real(0, std::log(3e6)))); }
 
  private:
@@ -86,6 +108,18 @@ TEST(ExchangeSearch, FindsTheSameHoweverItsWorkIsCut) {
     ExchangeSearch search(sample);
     advance_to_end(search, [&] { return random.budget(); });
     EXPECT_EQ(words_of(search.found()), words_of(find_exchange(sample))) << "sample " << i << " of seed " << seed;
+  }
+}
+
+TEST(ExchangeSearch, FindsWhatManyRanksWaitForInStretchesOfThem) {
+  const unsigned seed = any_seed();
+  RandomSamples random(seed);
+  for (int i = 0; i < 8; ++i) {
+    const auto [steps, truth] = random.next_of_many();
+    const StepSample sample = StepSample::of(steps);
+    ASSERT_LE(sample.rows() * sample.width(), 11'000u);
+    EXPECT_EQ(words_of(find_exchange(sample)), words_of(truth))
+        << "program " << i << " of " << steps.ranks.size() << " ranks, seed " << seed;
   }
 }
 

@@ -147,6 +147,14 @@ TEST(Ghost, OfAWindowIsThatOfTheSession) {
   EXPECT_GT(known, all / 2);
 }
 
+/// As a screen has it, that must not stop meanwhile.
+const wire::Result<Ghost>& in_pieces(GhostFinder& finder, Window window) {
+  constexpr std::uint64_t kLooks = 1'000;
+  do finder.observe(window, LookBudget(kLooks));
+  while (finder.is_learning());
+  return finder.found();
+}
+
 TEST(Ghost, OfAMomentIsTheSameHoweverMuchCameLater) {
   const unsigned seed = any_seed();
   RandomQuietScenarios random(seed);
@@ -161,7 +169,7 @@ TEST(Ghost, OfAMomentIsTheSameHoweverMuchCameLater) {
     hears_later.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
   }
   GhostFinder a(then), b(later);
-  const auto &live = a.observe(window), &replayed = b.observe(window);
+  const auto &live = a.observe(window), &replayed = in_pieces(b, window);
   ASSERT_TRUE(live) << live.error().message;
   ASSERT_TRUE(replayed) << replayed.error().message;
   ASSERT_EQ(live->steps.numbers, replayed->steps.numbers);
@@ -169,6 +177,27 @@ TEST(Ghost, OfAMomentIsTheSameHoweverMuchCameLater) {
   for (std::size_t rank = 0; rank < live->departures.size(); ++rank)
     for (std::size_t k = 0; k < live->steps.steps(); ++k)
       ASSERT_EQ(live->departures[rank][k].waiting, replayed->departures[rank][k].waiting) << "seed " << seed;
+}
+
+/// Whose ranks do not say whom they wait for.
+TEST(Ghost, IsKnownOnceItIsLearntAndHoldsUntilMoreIs) {
+  const unsigned seed = any_seed();
+  SCOPED_TRACE(seed);
+  RandomQuietScenarios random(seed);
+  const test::SimulatedSession session(random.next(0.02, 12), test::Says::kNothing);
+  GhostFinder finder(session.timeline());
+  const LookBudget little(1);
+  EXPECT_FALSE(finder.observe({ms(5'500), ms(7'000)}, little));
+  EXPECT_TRUE(finder.is_learning());
+  const std::vector<Rank> distances = in_pieces(finder, {ms(5'500), ms(7'000)})->model.exchange.distances;
+  // A round later, and back in what that round does not know of.
+  const auto& later = finder.observe({ms(10'000), ms(10'500)}, little);
+  EXPECT_TRUE(finder.is_learning());
+  ASSERT_TRUE(later) << later.error().message;
+  EXPECT_EQ(later->model.exchange.distances, distances);
+  ASSERT_TRUE(in_pieces(finder, {ms(10'000), ms(10'500)}));
+  EXPECT_FALSE(finder.observe({ms(5'500), ms(7'000)}, little)) << "learnt of what came later";
+  EXPECT_TRUE(in_pieces(finder, {ms(5'500), ms(7'000)}));
 }
 
 TEST(Ghost, SaysWhyThereIsNone) {

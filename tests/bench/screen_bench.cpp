@@ -117,6 +117,31 @@ CausesCost measure_causes(const timeline::Timeline& timeline, analysis::Findings
   return cost;
 }
 
+/// Milliseconds, of what is looked at 5 s before the end.
+struct GhostCost {
+  double at_once = 0;       ///< In one look.
+  double longest_look = 0;  ///< Of those of a screen, which must not stop.
+};
+
+GhostCost measure_ghost(const timeline::Timeline& timeline) {
+  const analysis::Window window{timeline.now() - std::chrono::seconds(5), timeline.now()};
+  GhostCost cost;
+  analysis::GhostFinder at_once(timeline), in_pieces(timeline);
+  const double begin = processor_ms();
+  at_once.observe(window);
+  cost.at_once = processor_ms() - begin;
+  const analysis::LookBudget piece(analysis::LookBudget::kAtOnce);
+  const auto take = [&](auto look) {
+    const double before = processor_ms();
+    look();
+    cost.longest_look = std::max(cost.longest_look, processor_ms() - before);
+  };
+  take([&] { in_pieces.observe(window, piece); });
+  while (in_pieces.is_learning()) take([&] { in_pieces.learn(piece); });
+  take([&] { in_pieces.observe(window, piece); });
+  return cost;
+}
+
 }  // namespace
 
 int main() {
@@ -129,6 +154,7 @@ int main() {
   const double first_look = processor_ms() - look_begin;
   // Before the session goes on: what is learnt of the program later says nothing of this window.
   const CausesCost causes = measure_causes(timeline, findings);
+  const GhostCost ghost = measure_ghost(timeline);
   const double refresh = refresh_ms(timeline, follower);
   view::SessionInfo session;
   session.name = "bench";
@@ -161,8 +187,9 @@ int main() {
       "{{\"screen_ms\": {:.2f}, \"screen_worst_ms\": {:.2f}, \"screen_bytes\": {}, \"screen_column_bytes\": {}, "
       "\"screen_events\": {}, \"screen_memory_mb\": {:.0f}, \"screen_refresh_ms\": {:.1f}, "
       "\"screen_first_refresh_ms\": {:.0f}, \"causes_learn_ms\": {:.1f}, "
-      "\"causes_learn_longest_look_ms\": {:.1f}, \"causes_refresh_ms\": {:.1f}}}\n",
+      "\"causes_learn_longest_look_ms\": {:.1f}, \"causes_refresh_ms\": {:.1f}, "
+      "\"ghost_at_once_ms\": {:.1f}, \"ghost_longest_look_ms\": {:.1f}}}\n",
       times[times.size() / 2], times.back(), all, column, timeline.events(), double(timeline.bytes_used()) / (1 << 20),
-      refresh, first_look, causes.learning, causes.longest_learning, causes.worst);
+      refresh, first_look, causes.learning, causes.longest_learning, causes.worst, ghost.at_once, ghost.longest_look);
   return 0;
 }
