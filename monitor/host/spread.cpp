@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <regex>
 #include <string_view>
 
 #include "monitor/host/programs.h"
@@ -82,11 +81,20 @@ bool starts_jobs(const std::string& launcher) {
 }  // namespace
 
 std::vector<std::string> ends_of_node_list(const std::string& list) {
-  static const std::regex kFirstItem(R"(([^\[\],]+)(?:\[(\d+)(?:[^\]]*[-,](\d+))?\])?(?:,.*)?)");
-  std::smatch item;
-  if (!std::regex_match(list, item, kFirstItem)) return {};
-  std::vector<std::string> names = {item[1].str() + item[2].str()};
-  if (item[3].matched) names.push_back(item[1].str() + item[3].str());
+  constexpr const char* kDigits = "0123456789";
+  const std::string_view first = std::string_view(list).substr(0, list.find_first_of(",["));
+  const std::string_view rest = std::string_view(list).substr(first.size());
+  if (first.empty() || first.find(']') != std::string_view::npos) return {};
+  if (!rest.starts_with('[')) return {std::string(first)};
+  const std::size_t close = rest.find(']');
+  if (close == std::string_view::npos || (close + 1 < rest.size() && rest[close + 1] != ',')) return {};
+  const std::string_view numbers = rest.substr(1, close - 1);
+  const std::string_view lowest = numbers.substr(0, numbers.find_first_not_of(kDigits));
+  const std::string_view highest = numbers.substr(numbers.find_last_not_of(kDigits) + 1);
+  if (lowest.empty() || highest.empty() || numbers.find_first_not_of("0123456789-,") != std::string_view::npos)
+    return {};
+  std::vector<std::string> names = {fmt::format("{}{}", first, lowest)};
+  if (lowest.size() < numbers.size()) names.push_back(fmt::format("{}{}", first, highest));
   return names;
 }
 

@@ -1,5 +1,6 @@
 #include "monitor/host/spread.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -76,6 +77,9 @@ TEST(NodeList, HasEnds) {
   EXPECT_THAT(ends_of_node_list("n[3]"), ElementsAre("n3"));
   EXPECT_THAT(ends_of_node_list("login1"), ElementsAre("login1"));
   EXPECT_THAT(ends_of_node_list("a1,b2"), ElementsAre("a1"));
+  std::string many = "n[0";
+  for (int i = 2; i < 200'000; i += 2) many += fmt::format(",{}", i);
+  EXPECT_THAT(ends_of_node_list(many + "]"), ElementsAre("n0", "n199998"));
 }
 
 TEST(NodeList, HasNoneThatCouldBeGuessedWrong) {
