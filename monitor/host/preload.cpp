@@ -40,20 +40,35 @@ struct Executable {
   bool is_elf = false;
   std::uint16_t machine = 0;
   bool is_dynamic = false;  ///< A dynamic linker loads it.
+  bool needs_asan = false;  ///< The library of the address sanitizer, which does not start behind another one.
 };
+
+/// In the names that the dynamic linker reads, wherever in the segment they stand.
+bool names_asan(std::ifstream& file, const Elf64_Phdr& segment) {
+  constexpr std::uint64_t kMost = 256 << 20;
+  if ((segment.p_flags & (PF_X | PF_W)) != 0 || segment.p_filesz > kMost) return false;
+  std::string bytes(segment.p_filesz, '\0');
+  file.seekg(std::streamoff(segment.p_offset));
+  file.read(bytes.data(), std::streamsize(bytes.size()));
+  const std::string_view name("\0libasan.so.", 12);
+  const bool found = file && bytes.find(name) != std::string::npos;
+  file.clear();
+  return found;
+}
 
 Executable look_into(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   Elf64_Ehdr header{};
   file.read(reinterpret_cast<char*>(&header), sizeof header);
   if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
-  Executable found{true, header.e_machine, false};
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return {true, EM_NONE, true};
+  Executable found{.is_elf = true, .machine = header.e_machine};
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return {.is_elf = true, .machine = EM_NONE, .is_dynamic = true};
   for (int i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment{};
     file.seekg(std::streamoff(header.e_phoff) + i * std::streamoff(sizeof segment));
     file.read(reinterpret_cast<char*>(&segment), sizeof segment);
     if (file && segment.p_type == PT_INTERP) found.is_dynamic = true;
+    if (file && segment.p_type == PT_LOAD && names_asan(file, segment)) found.needs_asan = true;
   }
   return found;
 }
@@ -69,6 +84,7 @@ std::string obstacle_in(const fs::path& path) {
   if (!program.is_elf) return "";
   if (program.machine != look_into("/proc/self/exe").machine) return link_it("is of another architecture");
   if (!program.is_dynamic) return link_it("is linked statically");
+  if (program.needs_asan) return link_it("needs the library of -fsanitize=address as the first one");
   if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0)
     return link_it("runs with the rights of its owner (set-user-ID)");
   return "";
@@ -79,6 +95,11 @@ std::string joined(const std::string& library, const char* others) {
 }
 
 using Words = std::vector<std::string>;
+
+/// Of Hydra's flags with a variable's name; behind those of lists, -genvlist and -envlist, stand names alone.
+bool takes_a_value(std::string_view flag) {
+  return flag == "-genv" || flag == "-env" || flag == "--genv" || flag == "--env";
+}
 
 /// What the user has said of LD_PRELOAD in these flags, with ours before it. False: nothing was said.
 bool add_to_the_users(Words& command, std::size_t from, LauncherKind kind, const std::string& library) {
@@ -91,7 +112,7 @@ bool add_to_the_users(Words& command, std::size_t from, LauncherKind kind, const
       word.insert(at + std::strlen(kAssigned), library + ":");
     else if (word == kName && kind == LauncherKind::kOpenMpi)
       word = kAssigned + joined(library, std::getenv(kName));
-    else if (word == kName && kind == LauncherKind::kMpich && i + 1 < end)
+    else if (word == kName && kind == LauncherKind::kMpich && i + 1 < end && takes_a_value(command[i - 1]))
       command[i + 1].insert(0, library + ":");
     else
       continue;

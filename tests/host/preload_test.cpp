@@ -42,6 +42,12 @@ TEST_F(Preloaded, HydraIsToldOnceForAll) {
   EXPECT_THAT(environment, IsEmpty());
 }
 
+TEST_F(Preloaded, HydrasListsOfNamesStayAsTheyAre) {
+  for (const char* list : {"-genvlist", "-envlist"})
+    EXPECT_THAT(with(LauncherKind::kMpich, {"mpirun", list, "LD_PRELOAD", "-n", "1", "sh"}),
+                ElementsAre("mpirun", "-genv", "LD_PRELOAD", "/us.so", list, "LD_PRELOAD", "-n", "1", "sh"));
+}
+
 TEST_F(Preloaded, SlurmExportsWhatItWouldAndIt) {
   EXPECT_THAT(with(LauncherKind::kSlurm, {"srun", "sh"}), ElementsAre("srun", "--export=ALL,LD_PRELOAD=/us.so", "sh"));
   EXPECT_THAT(with(LauncherKind::kSlurm, {"srun", "--export=A,B=1", "sh"}),
@@ -102,6 +108,8 @@ TEST_F(Preloaded, AProgramThatTakesNothingIsLeftAsItIsAndSaysWhy) {
 
   EXPECT_THAT(choose_preload({"mpirun", "-n", "2", IDLEWAVE_STATIC_PROGRAM}).why_not,
               HasSubstr("is linked statically"));
+  EXPECT_THAT(choose_preload({"mpirun", "-n", "2", IDLEWAVE_SANITIZED_PROGRAM}).why_not,
+              HasSubstr("needs the library of -fsanitize=address as the first one"));
 }
 
 TEST_F(Preloaded, OfAScriptAndAnOrdinaryProgramTheLibraryIsGiven) {
