@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "probe/wire/node_name.h"
@@ -16,6 +19,30 @@ namespace idlewave::wire {
 namespace {
 
 constexpr std::size_t kTroubleLimit = 64 * 1024;
+
+/// A file that may not grow is no reason to end the program: the signal that a write brings about is taken back.
+class WithoutSizeSignal {
+ public:
+  WithoutSizeSignal() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  ~WithoutSizeSignal() {
+    constexpr timespec kAtOnce{};
+    if (!was_pending_) sigtimedwait(&set_, nullptr, &kAtOnce);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSizeSignal(const WithoutSizeSignal&) = delete;
+  WithoutSizeSignal& operator=(const WithoutSizeSignal&) = delete;
+
+ private:
+  sigset_t set_, before_;
+  bool was_pending_;
+};
 
 /// All ranks of a node may meet the same.
 bool stands_in(const char* path, const char* line) {
@@ -56,7 +83,9 @@ void note_trouble(const char* session, const char* line) {
     if (*c == '\n') *c = ' ';
   }
   strcat(text, "\n");
-  if (!stands_in(path, strstr(text, ": "))) write_all(file.get(), text, strlen(text));  // At once: lines don't mix.
+  if (stands_in(path, strstr(text, ": "))) return;
+  const WithoutSizeSignal guard;
+  write_all(file.get(), text, strlen(text));  // At once: lines don't mix.
 }
 
 }  // namespace idlewave::wire
