@@ -123,6 +123,8 @@ std::int64_t carried(const Word* words) {
     return in.template block<In::place("sendcount"), In::place("sendtype")>();
   } else if constexpr (rule == Carries::kOrigin) {
     return in.template block<In::place("origin_count"), In::place("origin_datatype")>();
+  } else if constexpr (rule == Carries::kResult) {
+    return in.template block<In::place("result_count"), In::place("result_datatype")>();
   } else {
     return detail::carried_in_group<call, form>(in);
   }

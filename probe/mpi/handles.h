@@ -48,6 +48,8 @@ class Handles {
     forget();
     freed_communicators_.fetch_add(1, std::memory_order_relaxed);
   }
+  /// MPI_COMM_WORLD, which can't be freed.
+  bool is_world(Key comm) const { return comm == world_ || comm == fortran_world_; }
   std::uint32_t freed_communicators() const { return freed_communicators_.load(std::memory_order_relaxed); }
 
   /// In C also, as in MPICH; else pointers.
@@ -69,7 +71,7 @@ class Handles {
   /// for MPI_ANY_SOURCE, MPI_PROC_NULL, and processes that are not in MPI_COMM_WORLD.
   int world_rank(Key comm, int rank) {
     if (rank < 0) return kUnknownRank;
-    if (comm == world_ || comm == fortran_world_) return rank;
+    if (is_world(comm)) return rank;
     const KnownPeer& known = peers_[(comm.home() + static_cast<std::size_t>(rank)) % kPeers];
     const bool is_it = known.comm == comm && known.rank == rank && is_valid(known.generation);
     return is_it ? known.world_rank : find_world_rank(comm, rank);

@@ -172,6 +172,7 @@ void Messages::forget(std::uint64_t handle) {
 void Messages::receive_into(RequestTable::Request& request, const Peer& from, Partner partner) {
   request.partner = partner;
   request.more = from.comm.handle();
+  request.freed_communicators = handles.freed_communicators();
   request.comm_is_fortran = from.comm.is_fortran();
 }
 
@@ -214,10 +215,17 @@ Word Messages::handle_in_c(const void* request, bool is_fortran) const {
   return is_of_mpich_ ? number : library.request_from_fortran(number);
 }
 
+/// A program may free a communicator in which it still receives: of a handle that may be no longer one nothing is asked.
+Partner Messages::source_of(const RequestTable::Request& request, const void* status) const {
+  const Handles::Key comm(request.more, request.comm_is_fortran);
+  const bool may_be_gone = request.freed_communicators != handles.freed_communicators() && !handles.is_world(comm);
+  return may_be_gone ? Partner{} : source_in(status, {comm});
+}
+
 void Messages::complete(RequestTable::Request& request, const void* status) {
   if (request.is_idle) return;
   Partner partner = request.partner;
-  if (partner.side == Side::kAnySource) partner = source_in(status, {{request.more, request.comm_is_fortran}});
+  if (partner.side == Side::kAnySource) partner = source_of(request, status);
   if (request.is_persistent)
     request.is_idle = true;
   else

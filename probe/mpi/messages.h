@@ -91,6 +91,7 @@ class Messages {
   Word handle_in_c(const void* request, bool is_fortran) const;
   static Partner sender(const Peer& from);
   Partner source_in(const void* status, Peer peer) const;
+  Partner source_of(const RequestTable::Request& request, const void* status) const;
   Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes);
   bool is_awaited(Partner from, std::int64_t bytes) const;
   void note(Partner partner);

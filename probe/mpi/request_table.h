@@ -18,6 +18,7 @@ class RequestTable {
     /// kAnySource: the communicator in which the status counts. Of a persistent send: its bytes.
     std::int64_t more = 0;
     Partner partner;
+    std::uint32_t freed_communicators = 0;  ///< kAnySource: so many had been freed when it was made.
     bool comm_is_fortran = false;
     bool is_persistent = false;  ///< Stays, to be started again.
     bool is_standard = false;    ///< A persistent send that may wait or not.
@@ -27,6 +28,7 @@ class RequestTable {
     void begin(std::uint64_t its_handle) {
       handle = its_handle;
       more = 0;
+      freed_communicators = 0;
       partner.rank = 0;
       partner.side = Side::kUnknown;
       comm_is_fortran = is_persistent = is_standard = is_idle = false;

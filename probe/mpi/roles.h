@@ -30,6 +30,7 @@ enum class Carries : std::uint8_t {
   kEachv,
   kSent,
   kOrigin,
+  kResult,
 };
 
 struct CallArguments {

@@ -258,6 +258,20 @@ class Groups(Rough):
         self.assertIn("a rank is not watched: it was started by MPI_Comm_spawn and has a world of its own", said[0])
 
     @each_mpi
+    def test_a_communicator_that_is_freed_while_a_message_from_anybody_is_on_its_way(self, mpi):
+        said, report = self.groups(mpi, "pending", self.TIMES, 2)
+        each = 2 * self.TIMES
+        self.check_sums(report, {"MPI_Comm_dup": each, "MPI_Comm_free": each, "MPI_Irecv": each, "MPI_Isend": each, "MPI_Wait": 2 * each})
+        self.assertEqual((said, report["complete"]), ([], True))
+
+    @each_mpi
+    def test_data_of_ones_own_that_no_library_looks_at(self, mpi):
+        said, report = self.groups(mpi, "fetch", self.TIMES, 2)
+        self.check_sums(report, {"MPI_Rget_accumulate": 2 * self.TIMES, "MPI_Wait": 2 * self.TIMES})
+        read = [function["bytes"] for function in report["functions"] if function["name"] == "MPI_Rget_accumulate"]
+        self.assertEqual((said, report["complete"], read), ([], True, [8 * 2 * self.TIMES]))
+
+    @each_mpi
     def test_handles_that_are_freed_twice(self, mpi):
         said, report = self.groups(mpi, "twice", self.TIMES, 2)
         each = 2 * self.TIMES

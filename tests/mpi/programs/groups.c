@@ -1,6 +1,8 @@
 /* Communicators and requests as programs have them that are odd, or wrong. Usage: groups MODE TIMES
  *   inter       messages between two groups, and collectives of both
  *   spawn       two children of a world of their own, and messages to them
+ *   pending     a communicator is freed while a message from anybody is on its way in it
+ *   fetch       what others have is read by MPI_Rget_accumulate with MPI_NO_OP, whose own data no library looks at
  *   twice       communicators and requests are freed a second time, and used after that; errors return
  *   growth      communicators are made and freed as often, each with one barrier; the memory that is taken is written at the end */
 #include <mpi.h>
@@ -121,6 +123,43 @@ static long make_and_free(void) {
   return times;
 }
 
+static long receive_in_freed(void) {
+  long sum = 0;
+  for (int i = 0; i < times; ++i) {
+    MPI_Comm comm;
+    MPI_Request requests[2];
+    MPI_Status status;
+    long in = 0, out = rank + i;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Irecv(&in, 1, MPI_LONG, MPI_ANY_SOURCE, 7, comm, &requests[0]);
+    MPI_Isend(&out, 1, MPI_LONG, (rank + 1) % size, 7, comm, &requests[1]);
+    MPI_Comm_free(&comm);
+    MPI_Wait(&requests[0], &status);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    sum += in;
+  }
+  return sum;
+}
+
+static long fetch(void) {
+  long *own, in = 0, sum = 0;
+  MPI_Win window;
+  MPI_Request request;
+  MPI_Win_allocate(sizeof *own, sizeof *own, MPI_INFO_NULL, MPI_COMM_WORLD, &own, &window);
+  *own = 1000 + rank;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < times; ++i) {
+    MPI_Win_lock(MPI_LOCK_SHARED, (rank + 1) % size, 0, window);
+    MPI_Rget_accumulate(NULL, 0, MPI_DATATYPE_NULL, &in, 1, MPI_LONG, (rank + 1) % size, 0, 1, MPI_LONG, MPI_NO_OP,
+                        window, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Win_unlock((rank + 1) % size, window);
+    sum += in;
+  }
+  MPI_Win_free(&window);
+  return sum;
+}
+
 int main(int argc, char** argv) {
   const char* mode = argv[1];
   MPI_Comm parent;
@@ -133,6 +172,8 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "child") == 0) sum = among_spawned(parent);
   if (strcmp(mode, "inter") == 0) sum = between_groups();
   if (strcmp(mode, "spawn") == 0) sum = with_children(argv);
+  if (strcmp(mode, "pending") == 0) sum = receive_in_freed();
+  if (strcmp(mode, "fetch") == 0) sum = fetch();
   if (strcmp(mode, "twice") == 0) sum = free_twice();
   if (strcmp(mode, "growth") == 0) sum = make_and_free();
   if (rank == 0) printf("%s: %ld\n", mode, sum);
