@@ -16,6 +16,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "monitor/host/host_record.h"
@@ -48,6 +50,7 @@ constexpr Nanoseconds kUnwatchedPace = milliseconds(250);
 constexpr Nanoseconds kRecordPeriod = milliseconds(500);
 /// After the program has ended its agents may still have something to say; one that lives on this node may have been
 /// stopped.
+constexpr std::size_t kMostNotes = 32;
 constexpr Nanoseconds kPatienceForAgents = seconds(3), kPatienceForStopped = seconds(10);
 constexpr Nanoseconds kRanksAreGone = milliseconds(1500);  ///< After the program has ended; else they outlive it.
 constexpr Nanoseconds kPatienceForStarter = seconds(2);    ///< To attach, where the program was over in moments.
@@ -129,6 +132,7 @@ class Host {
   void turn();
   void pass_on_frames();
   void pass_on_commands();
+  void note(const std::string& text);
   Nanoseconds pace() const;
   Nanoseconds time_to_look() const { return ended_at_ || kept_output_ ? kLook : kLookWhileItRuns; }
   void listen_to_starter();
@@ -162,6 +166,7 @@ class Host {
   HostRecord told_;
   Nanoseconds described_at_{};
   bool starter_is_gone_ = false;
+  std::set<std::string> notes_;
   bool has_commanded_ = false;  ///< Somebody may be held.
 };
 
@@ -301,8 +306,13 @@ void Host::pass_on_commands() {
   for (const wire::Command& command : commands) {
     const wire::Status sent = link_.send(now(), command);
     has_commanded_ = true;
-    if (!sent) starter_.say(std::string(message::kNote) + "a command was not carried out: " + sent.error().message);
+    if (!sent) note("a command was not carried out: " + sent.error().message);
   }
+}
+
+/// Nobody reads while a screen is up, and how the program ended has to find room behind all notes.
+void Host::note(const std::string& text) {
+  if (notes_.size() < kMostNotes && notes_.insert(text).second) starter_.say(message::kNote + text);
 }
 
 /// That of the screen which is most in a hurry.
@@ -398,7 +408,7 @@ void Host::describe(bool at_once) {
 
 void Host::look_after_output() {
   if (!kept_output_) return;
-  if (const wire::Status room = kept_output_->make_room(); !room) starter_.say(message::kNote + room.error().message);
+  if (const wire::Status room = kept_output_->make_room(); !room) note(room.error().message);
 }
 
 void Host::finish() {
@@ -407,7 +417,7 @@ void Host::finish() {
   } else if (const wire::Status stopped = link_.stop(); !stopped) {
     starter_.say(message::kFailure + stopped.error().message);
   }
-  for (const std::string& trouble : session_.troubles()) starter_.say(message::kNote + trouble);
+  for (const std::string& trouble : session_.troubles()) note(trouble);
   describe(true);
   view_->finish(starter_is_gone_ ? Nanoseconds(0) : kPatienceForStarter);
   if (far_view_) far_view_->finish(Nanoseconds(0));
