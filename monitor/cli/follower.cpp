@@ -68,6 +68,7 @@ std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(co
                                      .allow_inject = options.allow_inject,
                                      .output_fd = output_fd,
                                      .report_has_stdout = !is_on_screen && options.json && options.report.empty(),
+                                     .handed_down = process::handed_down(),
                                      .on_screen = is_on_screen,
                                      .in_background = others_have_the_keyboard()});
 }

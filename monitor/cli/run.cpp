@@ -187,12 +187,16 @@ int run(const RunOptions& options) {
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
   if (options.selftest) return selftest(options, *output);
+  // A report that is written in the end may be meant for one of them.
+  const std::vector<int> handed_down =
+      options.report.starts_with("/dev/fd/") ? std::vector<int>() : process::handed_down();
   ProgramSignals signals;
   auto started = start_program(options, *output);
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
   if (!program.where_it_listens().empty()) fail(program.where_it_listens(), 0);
   let_go_of_input();
+  process::let_go_of(handed_down);
   return options.headless ? run_headless(options, program, signals) : run_on_screen(options, program, signals);
 }
 

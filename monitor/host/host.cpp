@@ -29,6 +29,7 @@
 #include "monitor/host/rendezvous.h"
 #include "monitor/host/session.h"
 #include "monitor/link/link.h"
+#include "monitor/process/exec.h"
 #include "monitor/process/program.h"
 #include "probe/outlet/mailbox/keys.h"
 #include "probe/outlet/outlet.h"
@@ -266,6 +267,7 @@ int Host::start() {
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, stream);
   close(nothing);
+  process::let_go_of(options_.handed_down);
   return 0;
 }
 

@@ -7,7 +7,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include "monitor/process/stop_signals.h"
@@ -55,6 +57,22 @@ void occupy_closed_streams() {
     if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
       const int taken = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   }
+}
+
+std::vector<int> handed_down() {
+  std::vector<int> descriptors;
+  std::error_code failure;
+  std::filesystem::directory_iterator all("/proc/self/fd", failure);
+  for (; !failure && all != std::filesystem::directory_iterator(); all.increment(failure)) {
+    const int fd = std::atoi(all->path().filename().c_str());
+    const int flags = fcntl(fd, F_GETFD);
+    if (fd > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0) descriptors.push_back(fd);
+  }
+  return descriptors;
+}
+
+void let_go_of(const std::vector<int>& descriptors) {
+  for (const int fd : descriptors) close(fd);
 }
 
 void restore_signals() {

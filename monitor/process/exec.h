@@ -20,6 +20,12 @@ bool was_ignored(int signal);
 /// start finds it closed. Before anything is opened.
 void occupy_closed_streams();
 
+/// What is open besides the standard streams, and not to be closed by exec(): what whoever started us has handed down to
+/// the programs that we start. Ours is all closed by exec().
+std::vector<int> handed_down();
+/// Whoever waits for the other ends of these waits for the program alone. After it was started.
+void let_go_of(const std::vector<int>& descriptors);
+
 /// In a child, before exec: dispositions and mask as they were remembered. Async-signal-safe.
 void restore_signals();
 

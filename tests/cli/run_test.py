@@ -225,6 +225,18 @@ class Run(unittest.TestCase):
             code, _, err = self.shell(f"echo three >&{file.fileno()}", close_fds=False)
         self.assertEqual((code, (self.path / "three").read_text()), (0, "three\n"), err)
 
+    def test_who_reads_from_one_learns_that_the_program_has_closed_it(self):
+        reader, writer = os.pipe()
+        os.set_inheritable(writer, True)
+        look = f"exec {writer}>&-; for i in $(seq 100); do [ -e seen ] && exit 5; sleep 0.1; done; exit 6"
+        with subprocess.Popen([f"{BIN}/idlewave", "run", "--headless", "--", "bash", "-c", look], env=self.environment, cwd=self.path,
+                              pass_fds=[writer], stderr=subprocess.DEVNULL) as run:
+            os.close(writer)
+            self.assertEqual(os.read(reader, 1), b"")
+            (self.path / "seen").touch()
+            os.close(reader)
+            self.assertEqual(run.wait(PATIENCE), 5)
+
     def test_ignored_signals_stay_ignored_and_no_other_is(self):
         look = "grep -E 'Sig(Ign|Blk)' /proc/self/status"
         ignore = lambda: signal.signal(signal.SIGUSR2, signal.SIG_IGN)
