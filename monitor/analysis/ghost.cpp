@@ -16,7 +16,9 @@ using timeline::Timeline;
 constexpr double kWorthNaming = 0.01, kSame = 0.01;
 /// A step in a window costs less than a microsecond; a lesson some hundred times as much as its steps.
 constexpr std::int64_t kMostRankSteps = 50'000, kMostToLearnFrom = 20'000, kLeastSteps = 8;
-constexpr Nanoseconds kLearnPeriod = std::chrono::seconds(5), kMostLate = 4 * kLearnPeriod;
+constexpr Nanoseconds kLearnPeriod = std::chrono::seconds(5);
+/// What was learnt longer ago says nothing of now.
+constexpr Nanoseconds kLearntLately = 4 * kLearnPeriod;
 
 /// Of domains that share their bandwidth: what does not depend on what went on before the first of the steps, nor behind
 /// the last.
@@ -137,7 +139,7 @@ wire::Status GhostFinder::begin_lesson(Nanoseconds until) {
   return wire::ok();
 }
 
-void GhostFinder::go_on(LookBudget& budget) {
+void GhostFinder::learn(LookBudget budget) {
   if (!lesson_ || lesson_->advance(budget)) return;
   model_ = lesson_->found(), learnt_at_ = lesson_until_;
   lesson_.reset();
@@ -146,19 +148,17 @@ void GhostFinder::go_on(LookBudget& budget) {
 
 /// Of the last round, or of all there is where that was before the first steps. A lesson that outlasts its round is gone on
 /// with.
-wire::Status GhostFinder::learn_for(Nanoseconds moment, LookBudget& budget) {
-  const auto is_of_late = [&](Nanoseconds learnt) { return learnt <= moment && learnt > moment - kMostLate; };
+wire::Status GhostFinder::learn_for(Nanoseconds moment, LookBudget budget) {
+  const auto is_of_late = [&](Nanoseconds learnt) { return learnt <= moment && learnt > moment - kLearntLately; };
   if (model_ && !is_of_late(learnt_at_)) model_.reset();
   if (lesson_ && !is_of_late(lesson_until_)) lesson_.reset();
   if (!lesson_ && !begin_lesson(round_before(moment)))
     if (const auto begun = begin_lesson(moment); !begun) return begun;
-  go_on(budget);
+  learn(budget);
   return wire::ok();
 }
 
-void GhostFinder::learn(LookBudget budget) { go_on(budget); }
-
-wire::Result<Ghost> GhostFinder::find(Window window, LookBudget& budget) {
+wire::Result<Ghost> GhostFinder::find(Window window, LookBudget budget) {
   if (const auto sound = check_clocks(timeline_); !sound) return sound.error();
   if (const auto learnt = learn_for(window.to, budget); !learnt) return learnt.error();
   if (!model_) return wire::Error{"it is not known yet what the program does: whom its ranks wait for is looked for"};

@@ -73,9 +73,8 @@ class GhostFinder {
 
  private:
   wire::Status begin_lesson(Nanoseconds until);
-  void go_on(LookBudget& budget);
-  wire::Status learn_for(Nanoseconds moment, LookBudget& budget);
-  wire::Result<Ghost> find(Window window, LookBudget& budget);
+  wire::Status learn_for(Nanoseconds moment, LookBudget budget);
+  wire::Result<Ghost> find(Window window, LookBudget budget);
 
   const timeline::Timeline& timeline_;
   std::optional<ModelSearch> lesson_;  ///< Begun, and not over.

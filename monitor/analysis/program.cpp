@@ -158,13 +158,6 @@ wire::Status check_clocks(const Timeline& timeline) {
   return wire::Error{"the session ran on several nodes; only one node's can be simulated from its recording"};
 }
 
-ProgramModel model_of(const Timeline& timeline, const CommonSteps& steps) {
-  ModelSearch search(timeline, steps);
-  LookBudget all;
-  while (search.advance(all)) continue;
-  return search.found();
-}
-
 ModelSearch::ModelSearch(const Timeline& timeline, CommonSteps steps)
     : timeline_(timeline), steps_(std::move(steps)), declared_(declared_exchange(timeline, steps_)) {
   if (!declared_) search_.emplace(StepSample::of(steps_));

@@ -29,10 +29,8 @@ struct ProgramModel {
   Exchange exchange;
   Work work;
 };
-/// As the ranks say, else as those steps tell; of a machine that nothing else disturbs.
-ProgramModel model_of(const timeline::Timeline& timeline, const CommonSteps& steps);
-
-/// The same, some work at a time. The timeline must outlive it; one thread.
+/// As the ranks say, else as some steps tell, of a machine that nothing else disturbs; found some work at a time. The
+/// timeline must outlive it; one thread.
 class ModelSearch {
  public:
   /// The exchange is that of those steps; all else is taken from the timeline in the end.

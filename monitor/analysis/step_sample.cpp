@@ -48,7 +48,7 @@ struct Stretch {
   std::size_t first = 0, step = 0;
 };
 
-/// Between two of them they lie all; one of them across the ends. Where all ranks are seen at once each is everybody.
+/// In each step together all ranks, one stretch across the ends; one of everybody where all are seen at once.
 std::vector<Stretch> stretches_of(const CommonSteps& steps, std::size_t width) {
   const std::size_t ranks = steps.ranks.size();
   std::vector<Stretch> stretches;

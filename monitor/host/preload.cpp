@@ -35,6 +35,69 @@ std::optional<fs::path> program_in(const std::vector<std::string>& command) {
   return find_program(command[at < command.size() ? at : 0]);
 }
 
+/// A file of this machine's word length, read piece by piece.
+class Elf {
+ public:
+  explicit Elf(const fs::path& path) : file_(path, std::ios::binary), header_(at<Elf64_Ehdr>(0)) {
+    const bool is_one = file_ && std::memcmp(header_.e_ident, ELFMAG, SELFMAG) == 0;
+    if (!is_one) header_ = {};
+    for (int i = 0; is_64_bit() && i < header_.e_phnum; ++i)
+      segments_.push_back(at<Elf64_Phdr>(header_.e_phoff + std::uint64_t(i) * sizeof(Elf64_Phdr)));
+  }
+  bool is_elf() const { return header_.e_ident[EI_MAG0] != 0; }
+  bool is_64_bit() const { return header_.e_ident[EI_CLASS] == ELFCLASS64; }
+  std::uint16_t machine() const { return header_.e_machine; }
+  bool has(std::uint32_t type) const {
+    return std::ranges::any_of(segments_, [&](const Elf64_Phdr& each) { return each.p_type == type; });
+  }
+
+  /// Whether the dynamic linker loads a library of a name that begins so.
+  bool needs(std::string_view library) {
+    const std::vector<Elf64_Dyn> entries = dynamic_entries();
+    const auto names = std::ranges::find(entries, DT_STRTAB, &Elf64_Dyn::d_tag);
+    if (names == entries.end()) return false;
+    const std::uint64_t base = place_of(names->d_un.d_ptr);
+    return std::ranges::any_of(entries, [&](const Elf64_Dyn& each) {
+      return each.d_tag == DT_NEEDED && text(base + each.d_un.d_val, library.size()) == library;
+    });
+  }
+
+ private:
+  template <class Piece>
+  Piece at(std::uint64_t place) {
+    Piece piece{};
+    file_.seekg(std::streamoff(place));
+    file_.read(reinterpret_cast<char*>(&piece), sizeof piece);
+    return file_ ? piece : Piece{};
+  }
+  std::string text(std::uint64_t place, std::size_t length) {
+    std::string text(length, '\0');
+    file_.seekg(std::streamoff(place));
+    file_.read(text.data(), std::streamsize(length));
+    return file_ ? text : "";
+  }
+  std::vector<Elf64_Dyn> dynamic_entries() {
+    constexpr std::uint64_t kMost = 4096;
+    std::vector<Elf64_Dyn> entries;
+    const auto dynamic = std::ranges::find(segments_, std::uint32_t{PT_DYNAMIC}, &Elf64_Phdr::p_type);
+    const std::uint64_t count = dynamic == segments_.end() ? 0 : dynamic->p_filesz / sizeof(Elf64_Dyn);
+    for (std::uint64_t i = 0; i < std::min(count, kMost); ++i)
+      entries.push_back(at<Elf64_Dyn>(dynamic->p_offset + i * sizeof(Elf64_Dyn)));
+    return entries;
+  }
+  /// In the file, of an address.
+  std::uint64_t place_of(std::uint64_t address) const {
+    for (const Elf64_Phdr& each : segments_)
+      if (each.p_type == PT_LOAD && address >= each.p_vaddr && address - each.p_vaddr < each.p_filesz)
+        return each.p_offset + (address - each.p_vaddr);
+    return 0;
+  }
+
+  std::ifstream file_;
+  Elf64_Ehdr header_;
+  std::vector<Elf64_Phdr> segments_;
+};
+
 /// An executable of this machine's word length; what else is there says so by an empty result.
 struct Executable {
   bool is_elf = false;
@@ -43,34 +106,14 @@ struct Executable {
   bool needs_asan = false;  ///< The library of the address sanitizer, which does not start behind another one.
 };
 
-/// In the names that the dynamic linker reads, wherever in the segment they stand.
-bool names_asan(std::ifstream& file, const Elf64_Phdr& segment) {
-  constexpr std::uint64_t kMost = 256 << 20;
-  if ((segment.p_flags & (PF_X | PF_W)) != 0 || segment.p_filesz > kMost) return false;
-  std::string bytes(segment.p_filesz, '\0');
-  file.seekg(std::streamoff(segment.p_offset));
-  file.read(bytes.data(), std::streamsize(bytes.size()));
-  const std::string_view name("\0libasan.so.", 12);
-  const bool found = file && bytes.find(name) != std::string::npos;
-  file.clear();
-  return found;
-}
-
 Executable look_into(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  Elf64_Ehdr header{};
-  file.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
-  Executable found{.is_elf = true, .machine = header.e_machine};
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return {.is_elf = true, .machine = EM_NONE, .is_dynamic = true};
-  for (int i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment{};
-    file.seekg(std::streamoff(header.e_phoff) + i * std::streamoff(sizeof segment));
-    file.read(reinterpret_cast<char*>(&segment), sizeof segment);
-    if (file && segment.p_type == PT_INTERP) found.is_dynamic = true;
-    if (file && segment.p_type == PT_LOAD && names_asan(file, segment)) found.needs_asan = true;
-  }
-  return found;
+  Elf elf(path);
+  if (!elf.is_elf()) return {};
+  if (!elf.is_64_bit()) return {.is_elf = true, .machine = EM_NONE, .is_dynamic = true};
+  return {.is_elf = true,
+          .machine = elf.machine(),
+          .is_dynamic = elf.has(PT_INTERP),
+          .needs_asan = elf.needs("libasan.so.")};
 }
 
 /// Why nothing can be loaded into it; empty: nothing speaks against it.
