@@ -126,15 +126,18 @@ TEST_F(ProcessTest, AKilledMonitorDoesNotHoldUpTheSender) {
 }
 
 TEST_F(ProcessTest, AMonitorKilledDuringTheEndIsReportedByTheSender) {
+  const LinePipe ends;  // Else it may have come and gone within one look, where cores are few.
   Child monitor([&] {
     auto link = link_to({.endpoint = endpoint_, .credits = 4});
     std::vector<Delivery> got;
     while (got.size() < 4) link->wait(seconds(1), -1), link->receive(clock_now(), got);
+    ends.read();
     return raise(SIGKILL);
   });
   auto outlet = outlet_at(endpoint_);
   for (int i = 0; i < 100; ++i) outlet->send(events(1));
   ASSERT_TRUE(run_until([&] { outlet->serve(Nanoseconds(0)); }, [&] { return outlet->consumers() == 1; }));
+  ends.write("now");
   EXPECT_FALSE(outlet->finish(std::chrono::hours(1)));
 }
 
