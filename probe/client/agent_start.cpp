@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,13 +34,19 @@ shm::ClockReading when_loaded;
   if (shm::kHasCounter && getenv("IDLEWAVE_SESSION") != nullptr) when_loaded = shm::read_both_clocks();
 }
 
+/// What the helper leaves behind, in memory that both see: it has a copy of all else where clone() is made a fork(), as
+/// under valgrind.
+struct Outcome {
+  bool succeeded;
+  char why[kReasonLimit];
+};
+
 struct Start {
   const char* path;
   char* const* arguments;
   char* const* environment;
   const Deadline* deadline;
-  char* why;  ///< kReasonLimit bytes.
-  bool succeeded;
+  Outcome* outcome;
 };
 
 /// Writes "<folder of file>/<below>/idlewave-agent" if that can be run.
@@ -104,7 +112,7 @@ bool describe_signals(posix_spawnattr_t& attributes) {
 }
 
 void explain(const Start& start, const char* format, const char* detail) {
-  snprintf(start.why, kReasonLimit, format, start.path, detail);
+  snprintf(start.outcome->why, kReasonLimit, format, start.path, detail);
 }
 
 bool spawn(const Start& start, int messages, pid_t& pid) {
@@ -155,31 +163,57 @@ void explain_failure(const Start& start, int messages) {
   explain(start, "%s failed: %s", got > 0 ? last_line(text, static_cast<std::size_t>(got)) : "it did not say why");
 }
 
+/// Of the helper alone. Where the host ignores SIGCHLD nobody would be told how a child ended. Past the library, whose
+/// notes of handlers may be the host's.
+void want_to_know_of_children() {
+  constexpr std::size_t kSignalSet = 8;  // bytes, as the kernel has it
+  const unsigned long by_default[8] = {};
+  syscall(SYS_rt_sigaction, SIGCHLD, by_default, nullptr, kSignalSet);
+}
+
 int run_helper(void* argument) {
-  auto& start = *static_cast<Start*>(argument);
+  const auto& start = *static_cast<const Start*>(argument);
+  want_to_know_of_children();
   pid_t pid = 0;
   // In memory, so that nobody has to read while the program writes.
   const int messages = memfd_create("idlewave-start", MFD_CLOEXEC);
   if (!spawn(start, messages, pid)) return 0;
   const Ending ending = wait_for_end(pid, *start.deadline);
-  start.succeeded = ending == Ending::kSuccess;
+  start.outcome->succeeded = ending == Ending::kSuccess;
   if (ending == Ending::kFailure) explain_failure(start, messages);
   if (ending == Ending::kTooLate) explain(start, "%s did not go into the background within %s", "5 s");
   return 0;
 }
 
+/// A host that takes in orphans would get the agent for a child when that goes into the background, and may wait until
+/// its last child has ended.
+class NoReaper {
+ public:
+  NoReaper() {
+    if (prctl(PR_GET_CHILD_SUBREAPER, &was_one_) == 0 && was_one_ != 0) prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
+  ~NoReaper() {
+    if (was_one_ != 0) prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+  NoReaper(const NoReaper&) = delete;
+  NoReaper& operator=(const NoReaper&) = delete;
+
+ private:
+  int was_one_ = 0;
+};
+
 /// Lets a helper process be the agent's parent: it shares our memory as after vfork, and it ends without a signal to
 /// us, so that neither the host's handler of SIGCHLD nor its wait() learns of it. Signals are blocked, since the host's
 /// handlers must not run in the helper.
-bool run_in_helper(Start& start) {
+void run_in_helper(Start& start) {
   alignas(64) static char stack[kHelperStack];
   sigset_t all, before;
   sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return;
+  const NoReaper while_the_agent_leaves;
   const pid_t helper = clone(run_helper, stack + kHelperStack, CLONE_VM | CLONE_VFORK, &start);
   if (helper > 0) waitpid(helper, nullptr, __WCLONE);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return helper > 0 && start.succeeded;
 }
 
 }  // namespace
@@ -209,11 +243,19 @@ bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)
     add(clock);
   }
   char** environment = agent_environment();
-  if (environment == nullptr) return false;
-  Start start{agent_path(buffer), arguments, environment, &deadline, why, false};
-  const bool started = run_in_helper(start);
+  void* memory = mmap(nullptr, sizeof(Outcome), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  bool succeeded = false;
+  if (environment != nullptr && memory != MAP_FAILED) {
+    auto* outcome = static_cast<Outcome*>(memory);
+    snprintf(outcome->why, kReasonLimit, "%s", why);
+    Start start{agent_path(buffer), arguments, environment, &deadline, outcome};
+    run_in_helper(start);
+    succeeded = outcome->succeeded;
+    snprintf(why, kReasonLimit, "%s", outcome->why);
+  }
+  if (memory != MAP_FAILED) munmap(memory, sizeof(Outcome));
   free(environment);
-  return started;
+  return succeeded;
 }
 
 }  // namespace idlewave::client

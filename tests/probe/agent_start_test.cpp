@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <idlewave/probe.h>
+#include <sys/prctl.h>
 
 #include <cerrno>
 #include <chrono>
@@ -174,6 +175,15 @@ TEST(AgentStart, EndsAProgramThatDoesNotGoIntoTheBackground) {
   EXPECT_THAT(rank.trouble(), HasSubstr("did not go into the background"));
 }
 
+TEST(AgentStart, LearnsHowTheProgramEndedThoughItsHostIgnoresChildren) {
+  const RankWithScript rank("echo broken as ordered >&2; exit 1");
+  in_child([] {
+    signal(SIGCHLD, SIG_IGN);
+    return idlewave_start(0, 1);
+  });
+  EXPECT_THAT(rank.trouble(), HasSubstr("broken as ordered"));
+}
+
 #ifdef AGENT_PROGRAM
 
 class RealAgent : public SessionRoot {
@@ -235,6 +245,32 @@ TEST(RealAgent, IsReplacedWhenItWasKilled) {
   if (wire::read_agent_record("test", first)) kill(first.pid, SIGKILL);
   while (wire::is_alive(first)) usleep(1000);
   EXPECT_EQ(in_child([] { return idlewave_start(0, 1) - 1; }), 0);
+}
+
+TEST(RealAgent, IsStartedByARankThatIgnoresChildren) {
+  const RealAgent session;
+  EXPECT_EQ(in_child([] {
+              signal(SIGCHLD, SIG_IGN);
+              if (idlewave_start(0, 1) != 1) return 1;
+              struct sigaction now {};
+              sigaction(SIGCHLD, nullptr, &now);
+              return now.sa_handler == SIG_IGN ? 0 : 2;
+            }),
+            0);
+}
+
+/// Which may wait, with the rank still running, until no child of its is left.
+TEST(RealAgent, IsNoChildOfARankThatTakesInOrphans) {
+  const RealAgent session;
+  EXPECT_EQ(in_child([] {
+              prctl(PR_SET_CHILD_SUBREAPER, 1);
+              if (idlewave_start(0, 1) != 1) return 1;
+              if (waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD) return 2;
+              int takes_in = 0;
+              prctl(PR_GET_CHILD_SUBREAPER, &takes_in);
+              return takes_in == 1 ? 0 : 3;
+            }),
+            0);
 }
 
 #endif
