@@ -5,30 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
 
+#include "monitor/host/open_mpi_list.h"
 #include "monitor/host/programs.h"
 
 namespace idlewave::host {
 namespace {
-
-bool mentions(const std::string& text, std::initializer_list<const char*> words) {
-  for (const char* word : words) {
-    if (text.find(word) != std::string::npos) return true;
-  }
-  return false;
-}
-
-/// One of the names, or one of them with more behind a sign that is no letter: mpirun, mpirun.openmpi, mpiexec-hydra.
-bool is_called(const std::string& program, std::initializer_list<std::string_view> names) {
-  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-    return program.starts_with(name) &&
-           (program.size() == name.size() || std::isalnum(static_cast<unsigned char>(program[name.size()])) == 0);
-  });
-}
 
 /// What mpirun.openmpi 4.1 opens for each rank, and a rank itself starts, measured and rounded up.
 constexpr rlim_t kFilesPerRank = 5, kFilesBesides = 100;
@@ -47,7 +31,7 @@ wire::Status raise_limit(wire::Rank ranks, int resource, rlim_t per_rank, rlim_t
 }
 
 std::string* last_export(std::vector<std::string>& command) {
-  const std::size_t end = end_of_flags(command, 1);
+  const std::size_t end = end_of_flags(command, 1, LauncherKind::kSlurm);
   std::string* last = nullptr;
   for (std::size_t i = 1; i < end; ++i) {
     if (command[i].starts_with("--export=")) last = &command[i];
@@ -89,21 +73,6 @@ wire::Status make_room_for(wire::Rank ranks) {
   return raise_limit(ranks, RLIMIT_NPROC, kThreadsPerRank, kThreadsBesides, "processes and threads (ulimit -u)");
 }
 
-/// By what it is called, whole words at its beginning: a program of the user's may have any of these names in its own.
-LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice) {
-  if (choice == MpiChoice::kOpenMpi) return LauncherKind::kOpenMpi;
-  if (choice == MpiChoice::kMpich) return LauncherKind::kMpich;
-  const auto program = find_program(launcher);
-  std::error_code ignored;
-  const std::string target = program ? std::filesystem::canonical(*program, ignored).filename().string()
-                                     : std::filesystem::path(launcher).filename().string();
-  const bool is_mpirun = is_called(target, {"mpirun", "mpiexec"});
-  if (is_called(target, {"orterun", "prterun"}) || (is_mpirun && mentions(target, {"openmpi"})))
-    return LauncherKind::kOpenMpi;
-  if (is_mpirun && mentions(target, {"hydra", "mpich"})) return LauncherKind::kMpich;
-  return target == "srun" ? LauncherKind::kSlurm : LauncherKind::kOther;
-}
-
 Environment session_environment(const std::string& session, const std::string& endpoint) {
   return {{"IDLEWAVE_SESSION", session},
           {"IDLEWAVE_ENDPOINT", endpoint},
@@ -131,15 +100,18 @@ void export_by_slurm(std::vector<std::string>& command, const std::string& item)
 }
 
 std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind,
-                                          const Environment& environment) {
+                                          const Environment& wanted, std::vector<std::string>& environment) {
+  for (const auto& [name, value] : wanted) environment.push_back(name + "=" + value);
   if (kind == LauncherKind::kSlurm && !slurm_exports_all(command))
-    for (const auto& [name, value] : environment) export_by_slurm(command, name);
+    for (const auto& [name, value] : wanted) export_by_slurm(command, name);
   if (kind != LauncherKind::kOpenMpi) return command;  // Hydra, and srun unless told otherwise, hand on their own.
-  std::vector<std::string> flags;
-  for (const auto& [name, value] : environment) {
+  std::vector<std::string> names, flags;
+  for (const auto& [name, value] : wanted) {
+    names.push_back(name);
     flags.push_back("-x");
     flags.push_back(name);
   }
+  if (add_to_open_mpi_list(command, names, environment)) return command;
   // mpirun takes -x for the program that follows; after a ':' comes another.
   for (std::size_t from = command.size(); from > 0; --from)
     if (from == 1 || command[from - 1] == ":")

@@ -5,18 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "monitor/host/launcher_words.h"
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::host {
-
-/// What the user says of the launcher.
-enum class MpiChoice { kAuto, kOpenMpi, kMpich };
-
-enum class LauncherKind { kOpenMpi, kMpich, kSlurm, kOther };
-
-/// By the program that the name leads to, links followed (mpirun is orterun in Open MPI, mpiexec.hydra in MPICH).
-LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice);
 
 /// Raises our limits, which the launcher inherits, to what it needs for `ranks` ranks on this node. Open MPI that runs
 /// out of files hangs instead of ending. The error says how many ranks this account may start.
@@ -36,8 +29,9 @@ Environment demo_environment(LauncherKind kind);
 /// and without that ALL.
 void export_by_slurm(std::vector<std::string>& command, const std::string& item);
 
-/// `command` with what makes the launcher hand `environment` to the ranks on every node.
+/// `command` with what makes the launcher, which is started with `environment` ("NAME=value") on top of ours, hand `wanted`
+/// to the ranks on every node.
 std::vector<std::string> with_environment(std::vector<std::string> command, LauncherKind kind,
-                                          const Environment& environment);
+                                          const Environment& wanted, std::vector<std::string>& environment);
 
 }  // namespace idlewave::host

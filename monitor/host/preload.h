@@ -15,7 +15,7 @@ struct Preload {
 };
 
 /// The library, unless the program that stands in `command` can't load it: then it runs as it is.
-Preload choose_preload(const std::vector<std::string>& command);
+Preload choose_preload(const std::vector<std::string>& command, LauncherKind kind);
 
 /// `command` with what makes the launcher load `library` into the ranks, ahead of what the user has them load, and not
 /// into itself nor its helpers on other nodes. Where the launcher is none that we know, and may be the program itself,

@@ -36,18 +36,6 @@ std::optional<fs::path> find_program(const std::string& name) {
   return std::nullopt;
 }
 
-std::size_t end_of_flags(const std::vector<std::string>& command, std::size_t from) {
-  while (from < command.size() && (command[from].starts_with('-') || !find_program(command[from]))) ++from;
-  return from;
-}
-
-std::string program_label(const std::vector<std::string>& command) {
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    if (!command[i].starts_with('-') && find_program(command[i])) return fs::path(command[i]).filename();
-  }
-  return fs::path(command.front()).filename();
-}
-
 std::string how_it_ended(const std::string& program, int code) {
   const std::string name = std::filesystem::path(program.substr(0, program.find(' '))).filename();
   return fmt::format("{} ended with code {}{}", name, code,

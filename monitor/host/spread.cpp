@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "monitor/host/programs.h"
+#include "monitor/host/launcher_words.h"
 #include "probe/wire/node_name.h"
 
 namespace idlewave::host {
@@ -104,7 +104,7 @@ Spread spread_of(const std::vector<std::string>& command, LauncherKind kind) {
     return {fmt::format("{} starts it on nodes of Slurm", std::filesystem::path(command.front()).filename().string()),
             {}};
   const HostFlags flags = flags_of(kind);
-  const std::size_t end = end_of_flags(command, 1);
+  const std::size_t end = end_of_flags(command, 1, kind);
   for (std::size_t i = 1; i + 1 < end; ++i) {
     if (contains(flags.files, command[i])) return {fmt::format("{} names hosts", command[i]), {}};
     if (!contains(flags.hosts, command[i])) continue;

@@ -2,31 +2,43 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "monitor/host/launcher_words.h"
 #include "monitor/host/names.h"
+#include "monitor/host/preload.h"
 
 namespace idlewave::host {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Key;
 using testing::Not;
 
+std::vector<std::string> with_session(std::vector<std::string> command, LauncherKind kind) {
+  std::vector<std::string> environment;
+  command = with_environment(std::move(command), kind, {{"IDLEWAVE_SESSION", "s"}}, environment);
+  EXPECT_THAT(environment, ElementsAre("IDLEWAVE_SESSION=s"));
+  return command;
+}
+
 TEST(Launcher, OpenMpiIsToldWhichVariablesTheRanksNeed) {
-  const auto command =
-      with_environment({"mpirun", "-n", "4", "./a.out"}, LauncherKind::kOpenMpi, {{"IDLEWAVE_SESSION", "s"}});
+  const auto command = with_session({"mpirun", "-n", "4", "./a.out"}, LauncherKind::kOpenMpi);
   EXPECT_THAT(command, ElementsAre("mpirun", "-x", "IDLEWAVE_SESSION", "-n", "4", "./a.out"));
 }
 
 TEST(Launcher, OpenMpiIsToldSoForEachProgramOfACommand) {
-  const auto command =
-      with_environment({"mpirun", "a", ":", "-n", "2", "b"}, LauncherKind::kOpenMpi, {{"IDLEWAVE_SESSION", "s"}});
+  const auto command = with_session({"mpirun", "a", ":", "-n", "2", "b"}, LauncherKind::kOpenMpi);
   EXPECT_THAT(command,
               ElementsAre("mpirun", "-x", "IDLEWAVE_SESSION", "a", ":", "-x", "IDLEWAVE_SESSION", "-n", "2", "b"));
 }
 
 TEST(Launcher, OthersHandOnTheirOwnEnvironment) {
-  const auto command = with_environment({"srun", "./a.out"}, LauncherKind::kSlurm, {{"IDLEWAVE_SESSION", "s"}});
+  const auto command = with_session({"srun", "./a.out"}, LauncherKind::kSlurm);
   EXPECT_THAT(command, ElementsAre("srun", "./a.out"));
 }
 
@@ -34,7 +46,8 @@ TEST(Launcher, SlurmThatExportsNotAllIsToldWhichVariablesTheRanksNeed) {
   unsetenv("SLURM_EXPORT_ENV");
   const Environment wanted = {{"IDLEWAVE_KEY", "k"}, {"IDLEWAVE_SESSION", "s"}};
   const auto with = [&](std::vector<std::string> command) {
-    return with_environment(std::move(command), LauncherKind::kSlurm, wanted);
+    std::vector<std::string> environment;
+    return with_environment(std::move(command), LauncherKind::kSlurm, wanted, environment);
   };
   EXPECT_THAT(with({"srun", "--export=NONE", "sh"}),
               ElementsAre("srun", "--export=IDLEWAVE_KEY,IDLEWAVE_SESSION", "sh"));
@@ -72,6 +85,98 @@ TEST(Launcher, IsKnownByItsNameAndNotByOneThatAProgramHasInItsOwn) {
   for (const char* program :
        {"lulesh.openmpi", "lulesh.mpich", "hydra", "hydra-3d", "srunner", "my-srun", "mpirunner.mpich"})
     EXPECT_EQ(kind(program), LauncherKind::kOther) << program;
+}
+
+/// A folder of programs in PATH; the file of parameters of a home that is not the user's.
+class Folder {
+ public:
+  Folder()
+      : path_(mkdtemp(name_)), before_(std::getenv("PATH")), home_(std::getenv("HOME") ? std::getenv("HOME") : "/") {
+    setenv("PATH", (before_ + ":" + path_.string()).c_str(), 1);
+    setenv("HOME", path_.c_str(), 1);
+  }
+  ~Folder() {
+    setenv("PATH", before_.c_str(), 1);
+    setenv("HOME", home_.c_str(), 1);
+    fs::remove_all(path_);
+  }
+  void add_program(const std::string& name) {
+    std::ofstream(path_ / name) << "#!/bin/sh\n";
+    fs::permissions(path_ / name, fs::perms::owner_all);
+  }
+  void add_parameters(const std::string& text) {
+    fs::create_directory(path_ / ".openmpi");
+    std::ofstream(path_ / ".openmpi/mca-params.conf") << text;
+  }
+
+ private:
+  char name_[32] = "/tmp/idlewave-test-XXXXXX";
+  fs::path path_;
+  std::string before_, home_;
+};
+
+TEST(Launcher, TheValueOfAFlagIsNotTakenForTheProgramThoughOneIsCalledSo) {
+  Folder folder;
+  for (const char* name : {"node", "core", "a.out"}) folder.add_program(name);
+  const auto label = [](std::vector<std::string> command, LauncherKind kind) { return program_label(command, kind); };
+  EXPECT_EQ(label({"mpirun", "--map-by", "node", "-n", "2", "a.out", "node"}, LauncherKind::kOpenMpi), "a.out");
+  EXPECT_EQ(label({"mpirun", "-mca", "node", "core", "a.out"}, LauncherKind::kOpenMpi), "a.out");
+  EXPECT_EQ(label({"mpiexec", "-genv", "node", "core", "-bind-to", "core", "a.out"}, LauncherKind::kMpich), "a.out");
+  EXPECT_EQ(label({"srun", "-m", "node", "--mem=1", "-J", "core", "a.out"}, LauncherKind::kSlurm), "a.out");
+  EXPECT_EQ(label({"mpirun", "--oversubscribe", "a.out", "node"}, LauncherKind::kOpenMpi), "a.out");
+  EXPECT_EQ(label({"time", "a.out", "node"}, LauncherKind::kOther), "a.out");
+  EXPECT_EQ(label({"mpirun", "-n", "2", "nowhere"}, LauncherKind::kOpenMpi), "mpirun");
+}
+
+const std::string kListOfOpenMpi = "OMPI_MCA_mca_base_env_list=", kAsan = "ASAN_OPTIONS=verify_asan_link_order=0";
+
+class OpenMpiList : public testing::Test {
+ protected:
+  ~OpenMpiList() override {
+    for (const char* name : {"OMPI_MCA_mca_base_env_list", "LD_PRELOAD", "ASAN_OPTIONS"}) unsetenv(name);
+  }
+  using Words = std::vector<std::string>;
+
+  /// As `run` makes it, with a library that ranks load.
+  Words made(Words command) {
+    command = with_preload(std::move(command), LauncherKind::kOpenMpi, "/ours.so", environment_);
+    return with_environment(std::move(command), LauncherKind::kOpenMpi, {{"IDLEWAVE_SESSION", "s"}}, environment_);
+  }
+
+  Words environment_;
+};
+
+TEST_F(OpenMpiList, OfTheCommandIsAddedToAndNothingIsSaidByX) {
+  EXPECT_THAT(made({"mpirun", "--mca", "mca_base_env_list", "A=3;B", "sh", "mca_base_env_list"}),
+              ElementsAre("mpirun", "--mca", "mca_base_env_list",
+                          "A=3;B;" + kAsan + ";LD_PRELOAD=/ours.so;IDLEWAVE_SESSION", "sh", "mca_base_env_list"));
+}
+
+TEST_F(OpenMpiList, OfTheEnvironmentIsAddedTo) {
+  setenv("OMPI_MCA_mca_base_env_list", "A=3", 1);
+  EXPECT_THAT(made({"mpirun", "sh"}), ElementsAre("mpirun", "sh"));
+  EXPECT_THAT(environment_, ElementsAre(kListOfOpenMpi + "A=3;" + kAsan + ";LD_PRELOAD=/ours.so;IDLEWAVE_SESSION",
+                                        "IDLEWAVE_SESSION=s"));
+}
+
+TEST_F(OpenMpiList, OfTheUsersFileIsAddedTo) {
+  Folder home;
+  home.add_parameters("# mca_base_env_list = no\nbtl = tcp\n mca_base_env_list = A=3;B \n");
+  EXPECT_THAT(made({"mpirun", "sh"}), ElementsAre("mpirun", "sh"));
+  EXPECT_THAT(environment_, Contains("OMPI_MCA_mca_base_env_list=A=3;B;ASAN_OPTIONS=verify_asan_link_order=0;LD_"
+                                     "PRELOAD=/ours.so;IDLEWAVE_SESSION"));
+}
+
+TEST_F(OpenMpiList, KeepsWhatTheUserHasLoadedBehindOurs) {
+  setenv("OMPI_MCA_mca_base_env_list", "LD_PRELOAD=/theirs.so;A", 1);
+  made({"mpirun", "sh"});
+  EXPECT_THAT(environment_, Contains("OMPI_MCA_mca_base_env_list=LD_PRELOAD=/ours.so:/"
+                                     "theirs.so;A;ASAN_OPTIONS=verify_asan_link_order=0;IDLEWAVE_SESSION"));
+  environment_.clear();
+  setenv("LD_PRELOAD", "", 1);
+  setenv("OMPI_MCA_mca_base_env_list", "A;LD_PRELOAD", 1);
+  made({"mpirun", "sh"});
+  EXPECT_THAT(environment_, Contains(kListOfOpenMpi + "A;LD_PRELOAD=/ours.so;" + kAsan + ";IDLEWAVE_SESSION"));
 }
 
 TEST(Names, ASessionIsNamedAfterItsProgramWithNothingThatAPathMayNotHold) {

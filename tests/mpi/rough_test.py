@@ -108,6 +108,14 @@ class Processes(Rough):
         self.quiet(mpi, "stop")
 
     @each_mpi
+    def test_a_rank_that_takes_in_orphans_and_waits_for_them(self, mpi):
+        self.quiet(mpi, "adopt")
+
+    @each_mpi
+    def test_a_rank_that_ignores_how_its_children_end(self, mpi):
+        self.quiet(mpi, "deaf")
+
+    @each_mpi
     def test_no_more_descriptors(self, mpi):
         self.quiet(mpi, "nofile")
 
@@ -193,6 +201,43 @@ class Processes(Rough):
         said, report = self.rough(mpi, "no-start")
         self.assertEqual(report["ranks"], 0)
         self.assertTrue([line for line in said if "a rank is not watched" in line and "Operation not permitted" in line], said)
+
+
+class Sanitized(Rough):
+    """Built with -fsanitize=address, whose library wants to be the first. The launcher's own leaks are no matter here."""
+
+    def sanitized(self, command):
+        said, report = self.both(command, ASAN_OPTIONS="detect_leaks=0")
+        calls = 4 * STEPS
+        self.check_sums(report, {"MPI_Sendrecv": calls, "MPI_Allreduce": calls})
+        self.assertEqual((said, report["complete"]), ([], True))
+
+    @each_mpi
+    def test_by_the_launcher(self, mpi):
+        self.sanitized([*self.launcher(mpi), self.program(f"rough_sanitized.{mpi}"), "plain", str(STEPS)])
+
+    @each_mpi
+    def test_by_a_script(self, mpi):
+        words = " ".join([*self.launcher(mpi), self.program(f"rough_sanitized.{mpi}"), "plain", str(STEPS)])
+        self.sanitized(["/bin/sh", "-c", words])
+
+    def test_with_what_the_user_says_to_the_launcher(self):
+        program = self.program("rough_sanitized.openmpi")
+        launcher = self.launcher("openmpi")
+        self.sanitized([launcher[0], "-x", "ASAN_OPTIONS=detect_leaks=0:verbosity=0", *launcher[1:], program, "plain", str(STEPS)])
+
+
+class Variables(Rough):
+    def test_in_open_mpis_list(self):
+        """Beside which it refuses -x."""
+        launcher = self.launcher("openmpi")
+        program = [*launcher[1:], self.program("rough.openmpi"), "plain", str(STEPS)]
+        for command, options in [([launcher[0], "--mca", "mca_base_env_list", "A=3;B", *program], {"B": "4"}),
+                                 ([launcher[0], *program], {"OMPI_MCA_mca_base_env_list": "A=3"})]:
+            with self.subTest(options):
+                said, report = self.both(command, **options)
+                self.check_sums(report, {"MPI_Allreduce": 4 * STEPS})
+                self.assertEqual((said, report["complete"]), ([], True))
 
 
 class Handlers(Rough):

@@ -16,6 +16,8 @@
  *   room        each rank writes how much address space it has after its steps
  *   memory      no more address space than so many bytes (PROGRAM), from before MPI_Init on; after it 300 MB are taken
  *   filter      a rank may not open files, start processes or ask for sockets during its steps: such a call would kill it
+ *   adopt       takes in orphans from before MPI_Init on, and waits after its steps until no child is left
+ *   deaf        does not care how its children end (SIGCHLD), from before MPI_Init on
  *   no-start    no process may be started, from before MPI_Init on: such a call fails
  *   die         the last rank kills itself after its steps */
 #define _GNU_SOURCE
@@ -100,6 +102,18 @@ static void wait_for(pid_t pid) {
   printf("rank %d: its child ended with %d\n", rank, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
+/* One of them is a grandchild that was left behind. */
+static void wait_for_all(void) {
+  const pid_t child = fork();
+  if (child < 0) fail("fork");
+  if (child == 0) {
+    if (fork() == 0) usleep(50000);
+    _exit(0);
+  }
+  while (waitpid(-1, NULL, 0) > 0) continue;
+  if (errno != ECHILD) fail("waitpid");
+}
+
 /* A child wakes what is stopped. */
 static void be_stopped(void) {
   const pid_t self = getpid(), waker = fork();
@@ -176,6 +190,8 @@ int main(int argc, char** argv) {
     fail(others[0]);
   }
   if (is("no-start")) refuse_processes();
+  if (is("adopt") && prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail("prctl");
+  if (is("deaf")) signal(SIGCHLD, SIG_IGN);
   if (is("memory")) limit(RLIMIT_AS, (rlim_t)atol(others[0]));
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -191,6 +207,7 @@ int main(int argc, char** argv) {
   if (is("stop") && rank == size - 1) be_stopped();
   sum += exchange(steps);
   if (beside > 0) wait_for(beside);
+  if (is("adopt")) wait_for_all();
   if (is("room")) write_file("room", address_space());
   if (!is("filter") && !is("nofile")) write_file("rank", sum);
   if (rank == 0) printf("%s: %ld\n", mode, sum);

@@ -1,0 +1,278 @@
+#include "monitor/host/launcher_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "monitor/host/programs.h"
+
+namespace idlewave::host {
+namespace {
+
+bool mentions(const std::string& text, std::initializer_list<const char*> words) {
+  for (const char* word : words) {
+    if (text.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// One of the names, or one of them with more behind a sign that is no letter: mpirun, mpirun.openmpi, mpiexec-hydra.
+bool is_called(const std::string& program, std::initializer_list<std::string_view> names) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return program.starts_with(name) &&
+           (program.size() == name.size() || std::isalnum(static_cast<unsigned char>(program[name.size()])) == 0);
+  });
+}
+
+using Names = std::span<const std::string_view>;
+
+/// Wrappers (time, numactl) stand in the first words. A program may have a hundred thousand of its own, and each would be
+/// looked for in PATH.
+constexpr std::size_t kWordsOfAWrapper = 16;
+
+// Flags whose value stands in a word of its own, as their manuals have them, without the dashes. A value may be called as
+// a program is: node (--map-by), as that of JavaScript.
+
+constexpr std::array<std::string_view, 44> kOfOpenMpi = {"am",
+                                                         "app",
+                                                         "bind-to",
+                                                         "c",
+                                                         "cartofile",
+                                                         "cf",
+                                                         "cpu-list",
+                                                         "cpu-set",
+                                                         "cpus-per-proc",
+                                                         "cpus-per-rank",
+                                                         "debugger",
+                                                         "default-hostfile",
+                                                         "display",
+                                                         "H",
+                                                         "hnp",
+                                                         "host",
+                                                         "hostfile",
+                                                         "launch-agent",
+                                                         "machinefile",
+                                                         "map-by",
+                                                         "max-restarts",
+                                                         "max-vm-size",
+                                                         "N",
+                                                         "n",
+                                                         "np",
+                                                         "npernode",
+                                                         "npersocket",
+                                                         "ompi-server",
+                                                         "output",
+                                                         "output-filename",
+                                                         "path",
+                                                         "personality",
+                                                         "ppr",
+                                                         "prefix",
+                                                         "preload-files",
+                                                         "rank-by",
+                                                         "rankfile",
+                                                         "rf",
+                                                         "stdin",
+                                                         "timeout",
+                                                         "tune",
+                                                         "wd",
+                                                         "wdir",
+                                                         "x"};
+
+constexpr std::array<std::string_view, 5> kPairsOfOpenMpi = {"gmca", "mca", "omca", "pmixmca", "prtemca"};
+
+constexpr std::array<std::string_view, 32> kOfHydra = {"bind-to",
+                                                       "configfile",
+                                                       "demux",
+                                                       "envlist",
+                                                       "errfile-pattern",
+                                                       "f",
+                                                       "genvlist",
+                                                       "gpus-per-proc",
+                                                       "host",
+                                                       "hostfile",
+                                                       "hosts",
+                                                       "iface",
+                                                       "launcher",
+                                                       "launcher-exec",
+                                                       "localhost",
+                                                       "machinefile",
+                                                       "map-by",
+                                                       "membind",
+                                                       "n",
+                                                       "nameserver",
+                                                       "np",
+                                                       "order-nodes",
+                                                       "outfile-pattern",
+                                                       "path",
+                                                       "pmi-port",
+                                                       "ppn",
+                                                       "prepend-pattern",
+                                                       "rmk",
+                                                       "topolib",
+                                                       "usize",
+                                                       "wd",
+                                                       "wdir"};
+
+constexpr std::array<std::string_view, 2> kPairsOfHydra = {"env", "genv"};
+
+constexpr std::array<std::string_view, 99> kOfSrun = {"A",
+                                                      "B",
+                                                      "C",
+                                                      "D",
+                                                      "G",
+                                                      "J",
+                                                      "L",
+                                                      "M",
+                                                      "N",
+                                                      "P",
+                                                      "S",
+                                                      "T",
+                                                      "W",
+                                                      "c",
+                                                      "d",
+                                                      "e",
+                                                      "i",
+                                                      "m",
+                                                      "n",
+                                                      "o",
+                                                      "p",
+                                                      "q",
+                                                      "r",
+                                                      "t",
+                                                      "w",
+                                                      "x",
+                                                      "account",
+                                                      "acctg-freq",
+                                                      "bb",
+                                                      "bbf",
+                                                      "begin",
+                                                      "chdir",
+                                                      "cluster-constraint",
+                                                      "clusters",
+                                                      "comment",
+                                                      "constraint",
+                                                      "container",
+                                                      "core-spec",
+                                                      "cores-per-socket",
+                                                      "cpu-bind",
+                                                      "cpu-freq",
+                                                      "cpus-per-gpu",
+                                                      "cpus-per-task",
+                                                      "deadline",
+                                                      "delay-boot",
+                                                      "dependency",
+                                                      "distribution",
+                                                      "epilog",
+                                                      "error",
+                                                      "exclude",
+                                                      "export",
+                                                      "export-file",
+                                                      "extra-node-info",
+                                                      "gid",
+                                                      "gpu-bind",
+                                                      "gpu-freq",
+                                                      "gpus",
+                                                      "gpus-per-node",
+                                                      "gpus-per-socket",
+                                                      "gpus-per-task",
+                                                      "gres",
+                                                      "gres-flags",
+                                                      "hint",
+                                                      "input",
+                                                      "job-name",
+                                                      "jobid",
+                                                      "licenses",
+                                                      "mem",
+                                                      "mem-bind",
+                                                      "mem-per-cpu",
+                                                      "mem-per-gpu",
+                                                      "mincpus",
+                                                      "mpi",
+                                                      "msg-timeout",
+                                                      "network",
+                                                      "nodefile",
+                                                      "nodelist",
+                                                      "nodes",
+                                                      "ntasks",
+                                                      "ntasks-per-core",
+                                                      "ntasks-per-gpu",
+                                                      "ntasks-per-node",
+                                                      "ntasks-per-socket",
+                                                      "open-mode",
+                                                      "output",
+                                                      "partition",
+                                                      "profile",
+                                                      "prolog",
+                                                      "qos",
+                                                      "relative",
+                                                      "reservation",
+                                                      "signal",
+                                                      "switches",
+                                                      "task-epilog",
+                                                      "task-prolog",
+                                                      "time",
+                                                      "uid",
+                                                      "wait",
+                                                      "wckey"};
+
+bool is_one_of(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+
+struct Flags {
+  Names with_one;  ///< Word behind them.
+  Names with_two;
+};
+
+Flags flags_with_values(LauncherKind kind) {
+  switch (kind) {
+    case LauncherKind::kOpenMpi: return {kOfOpenMpi, kPairsOfOpenMpi};
+    case LauncherKind::kMpich: return {kOfHydra, kPairsOfHydra};
+    case LauncherKind::kSlurm: return {kOfSrun, {}};
+    case LauncherKind::kOther: break;
+  }
+  return {};
+}
+
+std::size_t values_of(const Flags& flags, std::string_view word) {
+  const std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  return is_one_of(flags.with_two, name) ? 2 : is_one_of(flags.with_one, name) ? 1 : 0;
+}
+
+}  // namespace
+
+/// By what it is called, whole words at its beginning: a program of the user's may have any of these names in its own.
+LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice) {
+  if (choice == MpiChoice::kOpenMpi) return LauncherKind::kOpenMpi;
+  if (choice == MpiChoice::kMpich) return LauncherKind::kMpich;
+  const auto program = find_program(launcher);
+  std::error_code ignored;
+  const std::string target = program ? std::filesystem::canonical(*program, ignored).filename().string()
+                                     : std::filesystem::path(launcher).filename().string();
+  const bool is_mpirun = is_called(target, {"mpirun", "mpiexec"});
+  if (is_called(target, {"orterun", "prterun"}) || (is_mpirun && mentions(target, {"openmpi"})))
+    return LauncherKind::kOpenMpi;
+  if (is_mpirun && mentions(target, {"hydra", "mpich"})) return LauncherKind::kMpich;
+  return target == "srun" ? LauncherKind::kSlurm : LauncherKind::kOther;
+}
+
+std::size_t end_of_flags(const std::vector<std::string>& command, std::size_t from, LauncherKind kind) {
+  const Flags flags = flags_with_values(kind);
+  const std::size_t most = kind == LauncherKind::kOther ? std::min(command.size(), kWordsOfAWrapper) : command.size();
+  for (std::size_t at = from; at < most; ++at) {
+    if (command[at].starts_with('-'))
+      at += values_of(flags, command[at]);
+    else if (find_program(command[at]))
+      return at;
+  }
+  return command.size();
+}
+
+std::string program_label(const std::vector<std::string>& command, LauncherKind kind) {
+  const std::size_t program = end_of_flags(command, 1, kind);
+  return std::filesystem::path(command[program < command.size() ? program : 0]).filename();
+}
+
+}  // namespace idlewave::host
