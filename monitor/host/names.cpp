@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <random>
 
+#include "monitor/host/rendezvous.h"
 #include "probe/wire/session_directory.h"
 
 namespace idlewave::host {
@@ -17,9 +18,13 @@ std::string new_session_name(const std::string& stem) {
   for (const char c : stem)
     name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
   while (!name.empty() && name.front() == '.') name.erase(0, 1);
-  const std::string suffix = fmt::format("-{}", getpid());
-  name.resize(std::min(name.size(), std::size_t(wire::kSessionNameLimit) - 1 - suffix.size()));
-  return name + suffix;
+  const auto with = [&](const std::string& suffix) {
+    return name.substr(0, std::size_t(wire::kSessionNameLimit) - 1 - suffix.size()) + suffix;
+  };
+  std::string found = with(fmt::format("-{}", getpid()));
+  // A container may have process numbers of its own and the same home.
+  for (int number = 2; has_rendezvous(found); ++number) found = with(fmt::format("-{}-{}", getpid(), number));
+  return found;
 }
 
 std::string free_file_name(const std::string& stem, const std::string& extension) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -13,10 +14,13 @@
 #include "probe/wire/agent_record.h"
 #include "probe/wire/node_name.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_place.h"
 
 namespace idlewave::host {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr auto kSettling = std::chrono::minutes(1);  ///< Between a folder for keys and the host that it is for.
 
 /// Of all nodes.
 fs::path all_rendezvous() {
@@ -38,13 +42,18 @@ fs::path rendezvous_here() {
   return all.empty() ? all : all / this_node();
 }
 
-bool runs_here(const HostRecord& host) { return wire::process_start_time(host.pid) == host.start; }
+/// In a container with process numbers of its own a host can't be seen from here; it may live as well.
+bool may_live(const fs::path& rendezvous, const HostRecord& host) {
+  return wire::belongs_elsewhere(rendezvous.c_str()) || wire::process_start_time(host.pid) == host.start;
+}
 
-/// A host that has yet to say that it is there has the session's folder already.
+/// A host that has yet to say that it is there has the session's folder already, and may see another one than we do.
 bool is_gone(const fs::path& rendezvous) {
-  if (const auto host = read_host_record_at(rendezvous / "host")) return !runs_here(*host);
+  if (const auto host = read_host_record_at(rendezvous / "host")) return !may_live(rendezvous, *host);
   char folder[wire::kSessionPathLimit];
   std::error_code failed;
+  const auto made = fs::last_write_time(rendezvous, failed);
+  if (failed || fs::file_time_type::clock::now() - made < kSettling) return false;
   return wire::session_path(rendezvous.filename().c_str(), folder) && !fs::exists(folder, failed) && !failed;
 }
 
@@ -61,7 +70,7 @@ std::optional<Announced> announced_at(const fs::path& rendezvous) {
   const std::string session = rendezvous.filename(), node = rendezvous.parent_path().filename();
   auto host = read_host_record_at(rendezvous / "host");
   if (!host || !wire::valid_session_name(session.c_str())) return std::nullopt;
-  if (node == this_node() && !runs_here(*host)) return std::nullopt;
+  if (node == this_node() && !may_live(rendezvous, *host)) return std::nullopt;
   return Announced{session, node, std::move(*host), mailbox::key_files(rendezvous).operators};
 }
 
@@ -76,13 +85,26 @@ wire::Result<std::string> make_rendezvous(const std::string& session) {
   for (const fs::path& other : entries_of(here))
     if (is_gone(other)) remove_rendezvous(other.filename());
   const fs::path folder = here / session;
+  // Those that are gone were removed; its ranks would not find their keys any more.
+  if (has_rendezvous(session))
+    return wire::Error{fmt::format(
+        "a session '{}' of this node, by another IDLEWAVE_DIR or in a container of its own, has its keys in "
+        "{}: choose another name (--session), or remove that folder if the session is over",
+        session, folder.string())};
   std::error_code failed;
   fs::create_directories(here, failed);
   if (!failed) chmod(here.c_str(), 0700);
   if (!failed && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) failed.assign(errno, std::generic_category());
   if (failed)
     return wire::Error{fmt::format("{}: can't be made for the session's keys: {}", folder.string(), failed.message())};
+  wire::settle_place(folder.c_str());
   return folder.string();
+}
+
+bool has_rendezvous(const std::string& session) {
+  const fs::path here = rendezvous_here();
+  const auto host = here.empty() ? std::nullopt : read_host_record_at(here / session / "host");
+  return host && may_live(here / session, *host);
 }
 
 void remove_rendezvous(const std::string& session) {

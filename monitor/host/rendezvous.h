@@ -2,6 +2,7 @@
 // Where a session over tcp is met from other nodes that see the user's home: ~/.cache/idlewave/NODE/SESSION
 // (XDG_CACHE_HOME), mode 0700, NODE being that of its host.
 //   key.*         the session's keys
+//   place         as in a session's folder (session_directory.h): whose process numbers those of the host are
 //   host          what its host says of itself (host_record.h); its endpoint is one that other nodes reach
 //   trouble.NODE  what ranks and agents of that node could not do (probe/wire/trouble_log.h)
 
@@ -13,8 +14,11 @@
 
 namespace idlewave::host {
 
-/// The folder of `session` on this node, made anew; those of sessions of this node that are gone are removed.
+/// The folder of `session` on this node, made anew; those of sessions of this node that are gone are removed. One whose
+/// host can't be seen from here (it has process numbers of its own, as in a container) stays.
 wire::Result<std::string> make_rendezvous(const std::string& session);
+/// Another session of this name has one here.
+bool has_rendezvous(const std::string& session);
 void remove_rendezvous(const std::string& session);
 
 /// Says there that the session is found at `host.endpoint`.

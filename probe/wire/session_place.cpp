@@ -1,5 +1,6 @@
 #include "probe/wire/session_place.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,8 +13,6 @@ namespace idlewave::wire {
 namespace {
 
 constexpr int kPlaceLimit = 128;
-/// Longer ones are of no session.
-constexpr int kPathLimit = 128;
 
 /// Where one agent looks after a session: node, boot, and table of processes, in which numbers mean what they mean here.
 struct Place {
@@ -23,7 +22,7 @@ struct Place {
 
 /// The link holds both, with a blank between them.
 bool read_place(const char* folder, Place& out) {
-  char path[kPathLimit], text[2 * kPlaceLimit];
+  char path[PATH_MAX], text[2 * kPlaceLimit];
   if (!print_to(path, "%s/place", folder)) return false;
   const ssize_t length = readlink(path, text, sizeof text - 1);
   if (length <= 0) return false;
@@ -62,7 +61,7 @@ bool belongs_elsewhere(const char* folder) {
 }
 
 void settle_place(const char* folder) {
-  char path[kPathLimit], text[2 * kPlaceLimit];
+  char path[PATH_MAX], text[2 * kPlaceLimit];
   const Place here = this_place();
   if (print_to(path, "%s/place", folder) && print_to(text, "%s %s", here.node, here.run)) (void)!symlink(text, path);
 }
