@@ -178,6 +178,7 @@ std::string to_words(const Loss& loss) {
     case LossKind::kBeforeStart:
       return fmt::format("{} from {} came before we listened", plural(loss.count, "frame"), whose);
     case LossKind::kDetail: return fmt::format("{} of the recording damaged", plural(loss.count, "block"));
+    case LossKind::kNotClosed: return "the recording was not closed, so what came behind its last frame is not known";
   }
   return {};
 }

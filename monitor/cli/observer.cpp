@@ -51,9 +51,11 @@ void Observer::learn() {
 }
 
 void Observer::note_damage(const wire::FrameLogDamage& damage) {
-  if (damage.blocks_skipped == 0) return;
-  timeline_.add_loss(
-      {timeline::LossKind::kDetail, {}, -1, timeline_.begin(), timeline_.now(), damage.blocks_skipped, damage.first});
+  const Nanoseconds now = timeline_.now();
+  if (damage.blocks_skipped > 0)
+    timeline_.add_loss(
+        {timeline::LossKind::kDetail, {}, -1, timeline_.begin(), now, damage.blocks_skipped, damage.first});
+  if (damage.cut) timeline_.add_loss({timeline::LossKind::kNotClosed, {}, -1, now, now, 1, {}});
 }
 
 void Observer::measure_rate(Nanoseconds now) {

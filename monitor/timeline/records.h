@@ -56,8 +56,9 @@ enum class LossKind : std::uint8_t {
   kRankSilent,   ///< A rank was announced and never reported, or nobody announced it. count: ranks.
   kDetail,       ///< A damaged part of a recording. count: blocks.
   kBeforeStart,  ///< What a node had told before this monitor (or this recording) began to listen. count: frames.
+  kNotClosed,    ///< Whoever wrote the recording was killed: what may have come behind its last frame. count: 1.
 };
-inline constexpr int kLossKinds = int(LossKind::kBeforeStart) + 1;
+inline constexpr int kLossKinds = int(LossKind::kNotClosed) + 1;
 
 /// As reports name it.
 constexpr std::string_view name_of(LossKind kind) {
@@ -74,6 +75,7 @@ constexpr std::string_view name_of(LossKind kind) {
     case LossKind::kRankSilent: return "rank_silent";
     case LossKind::kDetail: return "damaged_recording";
     case LossKind::kBeforeStart: return "before_start";
+    case LossKind::kNotClosed: return "recording_not_closed";
   }
   return {};
 }

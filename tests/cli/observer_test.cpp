@@ -49,6 +49,14 @@ TEST(Observer, CountsDamagedBlocksOfARecordingAsALoss) {
   EXPECT_EQ(observer.timeline().losses()[0].count, 2u);
 }
 
+TEST(Observer, TakesARecordingThatWasNotClosedForOneThatMayLackItsEnd) {
+  Observer observer({}, 64 << 20);
+  observer.note_damage({.cut = true, .first = "the recording was not closed or is cut; it ends at byte 99"});
+  ASSERT_EQ(observer.timeline().losses().size(), 1u);
+  EXPECT_EQ(observer.timeline().losses()[0].kind, timeline::LossKind::kNotClosed);
+  EXPECT_TRUE(is_hole(timeline::LossKind::kNotClosed));
+}
+
 /// As a node tells it: one that has not heard of the latest yet tells an older one.
 TEST(Observer, KnowsTheLatestPageOfALessonThatAnyNodeTellsOf) {
   Observer observer({}, 64 << 20);
