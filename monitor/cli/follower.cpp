@@ -7,8 +7,8 @@
 
 #include <chrono>
 
+#include "monitor/host/launcher_words.h"
 #include "monitor/host/names.h"
-#include "monitor/host/programs.h"
 #include "monitor/process/exec.h"
 
 namespace idlewave::cli {
@@ -26,12 +26,16 @@ bool others_have_the_keyboard() {
   return foreground > 0 && foreground != getpgrp();
 }
 
-host::Preload preload_for(const RunOptions& options) {
+host::LauncherKind launcher_of(const RunOptions& options) {
+  return host::launcher_kind(options.command.front(), options.mpi);
+}
+
+host::Preload preload_for(const RunOptions& options, host::LauncherKind launcher) {
   host::Preload preload = options.no_preload
                               ? host::Preload{.why_not =
                                                   "is it linked with libidlewave-probe, and does it call "
                                                   "idlewave_start?"}
-                              : host::choose_preload(options.command);
+                              : host::choose_preload(options.command, launcher);
   preload.step_at = options.step_at;
   return preload;
 }
@@ -40,7 +44,7 @@ host::Preload preload_for(const RunOptions& options) {
 
 Monitor::Options monitor_options(const RunOptions& options, const host::HostedProgram& program) {
   return {.session = program.session(),
-          .label = host::program_label(options.command),
+          .label = host::program_label(options.command, launcher_of(options)),
           .starting = fmt::format("{} is running; its ranks are seen once they call {}", options.command.front(),
                                   program.loads_library() ? "MPI_Init" : "idlewave_start"),
           .memory = options.memory,
@@ -55,22 +59,23 @@ wire::Result<std::unique_ptr<link::Link>> view_of(const host::HostedProgram& pro
 std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(const RunOptions& options,
                                                                               int output_fd) {
   const bool is_on_screen = !options.headless && !options.selftest;
-  const host::LauncherKind launcher = host::launcher_kind(options.command.front(), options.mpi);
-  return host::HostedProgram::start({.command = options.command,
-                                     .launcher = launcher,
-                                     .preload = preload_for(options),
-                                     .session = options.session.empty()
-                                                    ? host::new_session_name(host::program_label(options.command))
-                                                    : options.session,
-                                     .listen = options.listen,
-                                     .spread = host::spread_of(options.command, launcher),
-                                     .record = options.record,
-                                     .allow_inject = options.allow_inject,
-                                     .output_fd = output_fd,
-                                     .report_has_stdout = !is_on_screen && options.json && options.report.empty(),
-                                     .handed_down = process::handed_down(),
-                                     .on_screen = is_on_screen,
-                                     .in_background = others_have_the_keyboard()});
+  const host::LauncherKind launcher = launcher_of(options);
+  return host::HostedProgram::start(
+      {.command = options.command,
+       .launcher = launcher,
+       .preload = preload_for(options, launcher),
+       .session = options.session.empty() ? host::new_session_name(host::program_label(options.command, launcher))
+                                          : options.session,
+       .listen = options.listen,
+       .spread = host::spread_of(options.command, launcher),
+       .record = options.record,
+       .allow_inject = options.allow_inject,
+       .output_fd = output_fd,
+       .report_has_stdout = !is_on_screen && options.json && options.report.empty(),
+       .handed_down = process::handed_down(),
+       .on_screen = is_on_screen,
+       .starter_looks = !options.selftest,
+       .in_background = others_have_the_keyboard()});
 }
 
 ProgramSignals::ProgramSignals() {
@@ -84,7 +89,7 @@ ProgramSignals::ProgramSignals() {
 
 ProgramSignals::~ProgramSignals() { close(fd_); }
 
-void ProgramSignals::leave_to_child() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+void ProgramSignals::let_act() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
 int ProgramSignals::take() {
   signalfd_siginfo info;
@@ -108,6 +113,7 @@ Follower::Left Follower::follow(Monitor* monitor, std::optional<Nanoseconds> at_
     const Nanoseconds now = Clock::now() - start;
     if (!obey_signals()) return Left::kSentAway;
     program_.listen();
+    program_.look_after_host();
     if (monitor) monitor->work(now);
     if (program_.exit_code() && !over_at) over_at = now;
     const bool all_is_here = !monitor || monitor->has_ended() || program_.host_was_killed();

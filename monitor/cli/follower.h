@@ -27,8 +27,8 @@ class ProgramSignals {
   ProgramSignals& operator=(const ProgramSignals&) = delete;
   ~ProgramSignals();
 
-  /// In a child that has its own way with them.
-  void leave_to_child() const;
+  /// From here on they do what they do: in a child that has its own way with them, or when the program is over.
+  void let_act() const;
   int fd() const { return fd_; }
   /// The next one that has come; 0: none.
   int take();

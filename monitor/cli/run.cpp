@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "monitor/analysis/lost_ranks.h"
@@ -22,6 +22,7 @@
 #include "monitor/host/programs.h"
 #include "monitor/process/exec.h"
 #include "monitor/process/stop_signals.h"
+#include "probe/wire/session_files.h"
 #include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli {
@@ -33,12 +34,26 @@ using host::kOwnFailure;
 /// How a screen was left, as the exit code of its process.
 enum ScreenLeft { kProgramOver = 0, kNoTerminal = 1, kNothingReported = 64, kDetached = 65, kQuit = 66 };
 
-/// The program's to read: whoever writes to it shall learn when the program no longer does.
-void let_go_of_input() {
-  if (isatty(STDIN_FILENO)) return;
-  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  dup2(nothing, STDIN_FILENO);
+/// The program's alone: whoever is at the other end shall learn when the program lets go of it. On a terminal nobody is.
+void let_go_of(int stream) {
+  if (isatty(stream)) return;
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  dup2(nothing, stream);
   close(nothing);
+}
+
+/// False: errno says why. A pipe that nobody has opened to read is not waited for.
+bool write_file(const std::string& path, const std::string& text) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (fd < 0) return false;
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  const bool written = wire::write_all(fd, text.data(), text.size());
+  return close(fd) == 0 && written;
+}
+
+/// Of the files that we have open ourselves, or that were handed down.
+bool names_a_descriptor(const std::string& path) {
+  return path.starts_with("/dev/fd/") || path.starts_with("/dev/std") || path.starts_with("/proc/");
 }
 
 /// One on standard output has been printed by now.
@@ -46,13 +61,10 @@ wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
   const bool printed = std::fflush(stdout) == 0 && !std::ferror(stdout);
   if (!printed && options.headless && options.json)
     return wire::Error{"the report could not be written to standard output: nobody reads it, or the disk is full"};
-  if (options.report.empty()) return wire::ok();
-  std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
-  file << report_json(monitor.observer().timeline(), options.window);
-  file.close();
-  return file.fail() ? wire::Status(wire::Error{fmt::format("{}: the report could not be written: {}", options.report,
-                                                            std::strerror(errno))})
-                     : wire::ok();
+  if (options.report.empty() || write_file(options.report, report_json(monitor.observer().timeline(), options.window)))
+    return wire::ok();
+  return wire::Error{fmt::format("{}: the report could not be written: {}", options.report,
+                                 errno == ENXIO ? "nobody reads this pipe" : std::strerror(errno))};
 }
 
 /// Of one that failed nothing is guessed, but what kept it from being seen in any case is said.
@@ -119,6 +131,7 @@ int run_headless(const RunOptions& options, HostedProgram& program, ProgramSigna
   monitor.be_patient();
   const Left left = follower.follow(&monitor, options.headless_for);
   if (left == Left::kSentAway) return left_alone(program, code_of(left));
+  signals.let_act();  // Nothing is to be passed on any more, and whoever reads the report may keep us waiting.
   print_result(monitor, options);
   if (left == Left::kEarly) {
     const wire::Status report = write_report(monitor, options);
@@ -131,7 +144,7 @@ int run_headless(const RunOptions& options, HostedProgram& program, ProgramSigna
 
 /// The life of the screen's process.
 int show(const RunOptions& options, const HostedProgram& program, const ProgramSignals& signals) {
-  signals.leave_to_child();
+  signals.let_act();
   auto link = view_of(program);
   if (!link) return fail(link.error().message, kNoTerminal);
   Monitor monitor(std::move(*link), monitor_options(options, program));
@@ -187,15 +200,15 @@ int run(const RunOptions& options) {
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
   if (options.selftest) return selftest(options, *output);
-  // A report that is written in the end may be meant for one of them.
-  const std::vector<int> handed_down =
-      options.report.starts_with("/dev/fd/") ? std::vector<int>() : process::handed_down();
+  const bool report_is_theirs = names_a_descriptor(options.report);
+  const std::vector<int> handed_down = report_is_theirs ? std::vector<int>() : process::handed_down();
   ProgramSignals signals;
   auto started = start_program(options, *output);
   if (const auto* refusal = std::get_if<HostedProgram::Refusal>(&started)) return fail(refusal->reason, refusal->code);
   HostedProgram& program = std::get<HostedProgram>(started);
   if (!program.where_it_listens().empty()) fail(program.where_it_listens(), 0);
-  let_go_of_input();
+  let_go_of(STDIN_FILENO);
+  if (options.headless && !options.json && !report_is_theirs) let_go_of(STDOUT_FILENO);
   process::let_go_of(handed_down);
   return options.headless ? run_headless(options, program, signals) : run_on_screen(options, program, signals);
 }

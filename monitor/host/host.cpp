@@ -22,8 +22,8 @@
 
 #include "monitor/host/host_record.h"
 #include "monitor/host/kept_output.h"
+#include "monitor/host/launcher_words.h"
 #include "monitor/host/names.h"
-#include "monitor/host/programs.h"
 #include "monitor/host/provenance.h"
 #include "monitor/host/reach.h"
 #include "monitor/host/rendezvous.h"
@@ -49,10 +49,9 @@ constexpr Nanoseconds kLook = milliseconds(20), kLookWhileItRuns = milliseconds(
 /// Between frames for a recording alone. What an agent has heard and not passed on would be lost with its node.
 constexpr Nanoseconds kUnwatchedPace = milliseconds(250);
 constexpr Nanoseconds kRecordPeriod = milliseconds(500);
-/// After the program has ended its agents may still have something to say; one that lives on this node may have been
-/// stopped.
 constexpr std::size_t kMostNotes = 32;
-constexpr Nanoseconds kPatienceForAgents = seconds(3), kPatienceForStopped = seconds(10);
+/// After the program has ended its agents may still have something to say; or go on, with ranks that it left behind.
+constexpr Nanoseconds kPatienceForAgents = seconds(3);
 constexpr Nanoseconds kRanksAreGone = milliseconds(1500);  ///< After the program has ended; else they outlive it.
 constexpr Nanoseconds kPatienceForStarter = seconds(2);    ///< To attach, where the program was over in moments.
 constexpr Nanoseconds kEndPatience = seconds(5);           ///< Between asking the program to end and ending it.
@@ -143,7 +142,7 @@ class Host {
   void let_go();
   bool is_over();
   bool agents_are_done();
-  bool has_agent_here() const;
+  std::optional<wire::AgentRecord> agent_here() const;
   void describe(bool at_once);
   void look_after_output();
 
@@ -182,7 +181,7 @@ Host::Host(const HostOptions& options, process::Channel& starter, Session sessio
   record_.pid = getpid();
   record_.start = wire::process_start_time(getpid());
   record_.program = joined(options_.command);
-  record_.label = program_label(options_.command);
+  record_.label = program_label(options_.command, options_.launcher);
   record_.takes_orders = options_.allow_inject;
 }
 
@@ -362,12 +361,17 @@ void Host::look_after_program() {
   if (program_->exit_code() && !ended_at_) {
     ended_at_ = now();
     record_.code = program_->exit_code();
+    // One that somebody has stopped could not say what it still has.
+    if (const auto agent = agent_here()) kill(agent->pid, SIGCONT);
   }
   // Agents stay half a second after their last rank; ranks that outlive their launcher are not held for a session that
   // is over.
   if (ended_at_ && now() - *ended_at_ > kRanksAreGone && std::exchange(has_commanded_, false) && !agents_are_done())
     let_go();
-  if (end_asked_at_ && now() - *end_asked_at_ > kEndPatience) kill(-program_->pid(), SIGKILL);
+  if (end_asked_at_ && now() - *end_asked_at_ > kEndPatience) {
+    end_asked_at_.reset();
+    kill(-program_->pid(), SIGKILL);
+  }
 }
 
 void Host::let_go() {
@@ -382,19 +386,16 @@ bool Host::agents_are_done() {
   const link::LinkState state = link_.status().state;
   if (state == link::LinkState::kEnded) return true;
   if (state != link::LinkState::kWaiting) return false;
-  return !has_agent_here();
+  return !agent_here();
 }
 
-bool Host::has_agent_here() const {
+std::optional<wire::AgentRecord> Host::agent_here() const {
   wire::AgentRecord agent;
-  return wire::read_agent_record(session_.name().c_str(), agent) && wire::is_alive(agent);
+  const bool lives = wire::read_agent_record(session_.name().c_str(), agent) && wire::is_alive(agent);
+  return lives ? std::optional(agent) : std::nullopt;
 }
 
-bool Host::is_over() {
-  if (!ended_at_) return false;
-  const Nanoseconds waited = now() - *ended_at_;
-  return agents_are_done() || waited > kPatienceForStopped || (waited > kPatienceForAgents && !has_agent_here());
-}
+bool Host::is_over() { return ended_at_ && (agents_are_done() || now() - *ended_at_ > kPatienceForAgents); }
 
 void Host::describe(bool at_once) {
   record_.recorded = link_.bytes_written();
@@ -421,10 +422,11 @@ void Host::finish() {
   }
   for (const std::string& trouble : session_.troubles()) note(trouble);
   describe(true);
-  view_->finish(starter_is_gone_ ? Nanoseconds(0) : kPatienceForStarter);
-  if (far_view_) far_view_->finish(Nanoseconds(0));
   if (kept_output_ && starter_is_gone_) kept_output_->leave_copy(session_.name());
+  // Before those who watch have taken the rest: one of them may be stopped, and the starter has no part in that.
   starter_.say(fmt::format("{}{} {}", message::kEnded, *record_.code, (*ended_at_ - started_at_).count()));
+  view_->finish(options_.starter_looks && !starter_is_gone_ ? kPatienceForStarter : Nanoseconds(0));
+  if (far_view_) far_view_->finish(Nanoseconds(0));
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct HostOptions {
   bool report_has_stdout = false;  ///< What the program prints there goes to standard error.
   std::vector<int> handed_down;    ///< Descriptors that are the program's alone, once it runs.
   bool on_screen = false;          ///< What would come from or go to a terminal does not, since a screen has it.
+  bool starter_looks = true;       ///< It attaches to see what comes.
   bool in_background = false;      ///< Nothing comes from a terminal, since others read what is typed.
 };
 

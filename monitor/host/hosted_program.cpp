@@ -23,7 +23,8 @@
 namespace idlewave::host {
 namespace {
 
-constexpr auto kPatienceForHost = std::chrono::seconds(3);  ///< One that is stopped must not hold us.
+/// Once it has said all. Somebody who watches and is stopped may hold it, and must not hold us.
+constexpr auto kPatienceForHost = std::chrono::seconds(1);
 
 /// What follows `word`, if the message begins with it.
 std::optional<std::string> after(const std::string& message, std::string_view word) {
@@ -112,13 +113,25 @@ void HostedProgram::part() {
   for (collect(); !host_is_gone_ && std::chrono::steady_clock::now() < deadline; collect()) usleep(2000);
 }
 
+/// One that somebody has stopped would keep the program's end, or what is meant for the program, to itself.
+void HostedProgram::wake_host() const {
+  if (!host_was_killed_) kill(host_, SIGCONT);
+}
+
+void HostedProgram::look_after_host() {
+  if (exit_code_ || wire::process_start_time(program_) != 0) return;
+  wake_host();
+}
+
 void HostedProgram::pass_on(int signal) {
   if (exit_code_) return;
+  wake_host();
   if (!host_was_killed_ && channel_.say(fmt::format("{}{}", message::kSignal, signal))) return;
   kill(program_, signal);
 }
 
 void HostedProgram::end() {
+  if (!exit_code_) wake_host();
   if (exit_code_ || channel_.say(message::kEnd)) return;
   kill(-program_, SIGTERM);
 }

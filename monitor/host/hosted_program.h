@@ -42,6 +42,7 @@ class HostedProgram {
   /// Then: from its start to its end; 0 if the host was killed.
   wire::Nanoseconds lived() const { return lived_; }
   bool host_was_killed() const { return host_was_killed_; }
+  void look_after_host();    ///< Lets one that was stopped go on once the program has ended. Now and then.
   void pass_on(int signal);  ///< To the program; one from the keyboard to its whole group.
   void end();                ///< Ends the program, politely at first.
 
@@ -60,6 +61,7 @@ class HostedProgram {
  private:
   HostedProgram(process::Companion host, const HostOptions& options);
   std::optional<Refusal> wait_until_ready();
+  void wake_host() const;
 
   process::Channel channel_;
   pid_t host_;

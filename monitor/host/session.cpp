@@ -24,6 +24,8 @@ namespace {
 
 constexpr int kLockPatience = 1000;  // ms; an agent that ends holds the lock for moments
 
+constexpr int kAgentPatience = 1500, kAgentLook = 20;  // ms; it stays half a second after its last rank
+
 constexpr std::size_t kLinesOfEpitaph = 8;
 constexpr std::size_t kTroublesTold = 8;
 constexpr std::uintmax_t kMostResults = 64u << 20;
@@ -33,15 +35,21 @@ std::string session_folder(const std::string& name) {
   return wire::session_path(name.c_str(), path) ? path : std::string();
 }
 
+/// Its ranks would report to us as well.
+bool has_agent_of_before(const std::string& name) {
+  wire::AgentRecord agent;
+  for (int waited = 0; wire::read_agent_record(name.c_str(), agent) && wire::is_alive(agent); waited += kAgentLook) {
+    if (waited >= kAgentPatience) return true;
+    usleep(kAgentLook * 1000);
+  }
+  return false;
+}
+
 std::string unusable_root(const std::string& name) {
   const char* root = std::getenv("IDLEWAVE_DIR");
   return fmt::format(
       "IDLEWAVE_DIR={} can't hold a session '{}': it has to be an absolute path of at most {} characters",
       root ? root : "", name, wire::kSessionPathLimit - 2 - int(name.size()));
-}
-
-void append(const Environment& wanted, std::vector<std::string>& environment) {
-  for (const auto& [variable, value] : wanted) environment.push_back(variable + "=" + value);
 }
 
 int new_file(const std::string& path) { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); }
@@ -99,6 +107,13 @@ wire::Result<Session> Session::open(const std::string& name, const std::string& 
     return wire::Error{fmt::format(
         "a session '{}' runs already: choose another name (--session), or watch that one (idlewave attach {})", name,
         name)};
+  }
+  if (has_agent_of_before(name)) {
+    unlink((session_folder(name) + "/monitor").c_str());
+    close(place);
+    close(hold);
+    return wire::Error{
+        fmt::format("a program of an earlier session '{}' still runs: choose another name (--session)", name)};
   }
   Session session;
   session.name_ = name;
@@ -171,9 +186,7 @@ std::vector<std::string> Session::prepare(std::vector<std::string> command, Laun
   if (!rendezvous_.empty()) wanted["IDLEWAVE_KEY"] = mailbox::key_files(rendezvous_).agents;
   if (!preload.step_at.empty()) wanted["IDLEWAVE_STEP_AT"] = preload.step_at;
   if (!preload.library.empty()) command = with_preload(std::move(command), kind, preload.library, environment);
-  command = with_environment(std::move(command), kind, wanted);
-  append(wanted, environment);
-  return command;
+  return with_environment(std::move(command), kind, wanted, environment);
 }
 
 wire::Status Session::start(std::vector<std::string> command, LauncherKind kind, bool quiet, bool keep_results) {
@@ -181,7 +194,7 @@ wire::Status Session::start(std::vector<std::string> command, LauncherKind kind,
   quiet_ = quiet;
   process::LaunchOptions options;
   command = prepare(std::move(command), kind, true, {}, options.environment);
-  append(demo_environment(kind), options.environment);
+  for (const auto& [variable, value] : demo_environment(kind)) options.environment.push_back(variable + "=" + value);
   options.output_fd = quiet ? new_file(log_path()) : dup(STDERR_FILENO);
   if (keep_results) options.results_fd = new_file(results_path());
   auto launched = process::launch(command, options);

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 #include "probe/wire/session_files.h"
@@ -16,6 +18,8 @@ namespace idlewave::wire {
 namespace {
 
 constexpr time_t kSettlingSeconds = 60;
+/// What tells of nobody that lives in a folder.
+constexpr const char* kNobodys[] = {"lock", "owner", "place", "agent.log"};
 
 bool has_suffix(const char* text, const char* suffix) {
   const std::size_t length = strlen(text), tail = strlen(suffix);
@@ -125,7 +129,7 @@ void remove_session_directory_if_empty(const char* session) {
   if (!session_path(session, folder) || !is_private_folder(folder)) return;
   int others = 0;
   for_each_entry(folder, [&](const char* name) {
-    others += strcmp(name, "lock") != 0 && strcmp(name, "owner") != 0 && strcmp(name, "place") != 0;
+    others += std::ranges::none_of(kNobodys, [name](const char* each) { return strcmp(name, each) == 0; });
     return others == 0;
   });
   if (others == 0) remove_session_directory(session);

@@ -11,7 +11,8 @@ void sweep_dead_sessions(const char* keep);
 /// Removes one session's folder unless somebody holds it. Hold the lock.
 void remove_session_directory(const char* session);
 
-/// The same if nobody has put anything into it but locks.
+/// The same if nobody has put anything into it but locks and what an agent had to complain of: whoever might have read
+/// that has gone.
 void remove_session_directory_if_empty(const char* session);
 
 }  // namespace idlewave::wire

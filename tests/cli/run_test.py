@@ -237,6 +237,13 @@ class Run(unittest.TestCase):
             os.close(reader)
             self.assertEqual(run.wait(PATIENCE), 5)
 
+    def test_who_reads_standard_output_learns_that_the_program_has_closed_it(self):
+        run = self.start("--", "sh", "-c", "exec >&-; while [ ! -e seen ]; do sleep 0.02; done; exit 5")
+        self.assertEqual(run.stdout.read(), b"")
+        self.assertIsNone(run.poll())
+        (self.path / "seen").touch()
+        self.assertEqual(run.wait(timeout=PATIENCE), 5)
+
     def test_ignored_signals_stay_ignored_and_no_other_is(self):
         look = "grep -E 'Sig(Ign|Blk)' /proc/self/status"
         ignore = lambda: signal.signal(signal.SIGUSR2, signal.SIG_IGN)
@@ -262,6 +269,22 @@ class Run(unittest.TestCase):
     def test_a_report_that_cannot_be_written_is_our_failure_and_not_the_program_s(self):
         self.assertEqual(self.shell("true", "--report", "/nowhere/r.json")[0], OWN_FAILURE)
         self.assertEqual(self.shell("exit 4", "--report", "/nowhere/r.json")[0], 4)
+
+    def test_a_report_into_a_pipe_waits_for_nobody(self):
+        os.mkfifo(self.path / "pipe")
+        for script, expected in (("true", OWN_FAILURE), ("exit 4", 4)):
+            code, _, err = self.shell(script, "--report", "pipe")
+            self.assertEqual(code, expected, err)
+            self.assertIn(b"nobody reads this pipe", err)
+        reader = os.open(self.path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        self.assertEqual(self.shell("$REPORTER 5", "--report", "pipe")[0], 0)
+        self.assertEqual(json.loads(os.read(reader, 1 << 20))["ranks"], 1)
+        os.close(reader)
+
+    def test_a_report_onto_standard_output_comes_behind_what_the_program_prints(self):
+        code, out, err = self.shell("echo words; $REPORTER 5", "--report", "/dev/stdout")
+        self.assertEqual((code, out[:6]), (0, b"words\n"), err)
+        self.assertEqual(json.loads(out[6:])["ranks"], 1)
 
     def test_a_report_for_which_standard_output_has_no_room_is_our_failure(self):
         with open("/dev/full", "wb") as full:
@@ -528,6 +551,67 @@ class Run(unittest.TestCase):
     def test_a_host_that_is_killed_leaves_the_program_and_its_exit_code(self):
         self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("iw-host")], 11)
         subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_a_recording_that_was_not_closed_is_not_called_complete(self):
+        """Between two programs all that was announced has come, and nobody knows of the second one."""
+        run = self.start("--record", "s.iw", "--session", "twice", "--", "sh", "-c",
+                         "$REPORTER 20; touch first; while [ ! -e go ]; do sleep 0.02; done; $REPORTER 20; exit 11")
+        call = lambda *words: subprocess.run([BIN / "idlewave", *words], capture_output=True, text=True, cwd=self.path, timeout=PATIENCE)
+
+        def only_not_closed():
+            missing = json.loads(call("info", "--json", "s.iw").stdout or "{}").get("missing", {})
+            whole = missing and not missing["nobody"] and not missing["nodes"] and not missing["ranks"]
+            return whole and [entry["what"] for entry in missing["intervals"]] == ["recording_not_closed"]
+
+        self.assertTrue(eventually((self.path / "first").exists))
+        self.assertTrue(eventually(only_not_closed))
+        for pid in self.processes("iw-host"):
+            os.kill(pid, signal.SIGKILL)
+        (self.path / "go").touch()
+        self.assertEqual(run.wait(timeout=PATIENCE), 11)
+        info = json.loads(call("info", "--json", "s.iw").stdout)
+        self.assertEqual((info["closed"], info["complete"]), (False, False))
+        self.assertIn("INCOMPLETE: the recording was not closed", call("report", "s.iw").stdout)
+        self.assertEqual(call("info", "--check", "s.iw").returncode, 1)
+        self.assertTrue(eventually(lambda: not self.processes()))
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_a_host_that_is_stopped_holds_neither_the_end_nor_a_signal(self):
+        for act, expected in ((lambda run: (self.path / "go").touch(), 11), (lambda run: run.send_signal(signal.SIGUSR1), 12)):
+            run = self.start("--", "sh", "-c", "trap 'exit 12' USR1; touch ready; while [ ! -e go ]; do sleep 0.02; done; exit 11")
+            self.assertTrue(eventually((self.path / "ready").exists))
+            for pid in self.processes("iw-host"):
+                os.kill(pid, signal.SIGSTOP)
+            act(run)
+            self.assertEqual(run.wait(timeout=PATIENCE), expected)
+            for name in "ready", "go":
+                (self.path / name).unlink(missing_ok=True)
+
+    def test_who_watches_and_is_stopped_does_not_hold_the_end(self):
+        run = self.start("--session", "looked-at", "--", "sh", "-c", "$REPORTER 100; while [ ! -e go ]; do sleep 0.02; done; exit 11")
+        self.assertTrue(eventually(lambda: (self.sessions / "looked-at" / "agent").exists()))
+        screen, terminal = self.screen_on("looked-at")
+        self.addCleanup(os.close, terminal)
+        children = pathlib.Path(f"/proc/{screen.pid}/task/{screen.pid}/children").read_text().split()
+        for pid in [screen.pid, *map(int, children)]:
+            os.kill(pid, signal.SIGSTOP)
+            self.addCleanup(os.kill, pid, signal.SIGKILL)
+        (self.path / "go").touch()
+        self.assertEqual(run.wait(timeout=PATIENCE), 11)
+        self.assertTrue(self.processes("iw-host"), "the host waited for the onlooker before it said how the program ended")
+
+    def test_ranks_that_are_left_behind_do_not_hold_the_end(self):
+        run = self.start("--session", "left", "--", "sh", "-c", "$REPORTER 900 & while [ ! -e go ]; do sleep 0.02; done; echo $!; exit 11")
+        self.assertTrue(eventually(lambda: (self.sessions / "left" / "agent").exists()))
+        (self.path / "go").touch()
+        rank = int(run.stdout.readline())
+        self.assertEqual(run.wait(timeout=PATIENCE), 11)
+        self.assertTrue(lives(rank), "run ended with the rank")
+        # Whose session goes on without us: nobody else's is mixed with it.
+        code, out, err = self.shell("echo started", "--session", "left")
+        self.assertEqual((code, out), (2, b""))
+        self.assertIn(b"'left' still runs", err)
+        os.kill(rank, signal.SIGKILL)
 
     def test_an_agent_that_is_killed_leaves_the_program_and_its_exit_code(self):
         self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("idlewave-agent")], 11)

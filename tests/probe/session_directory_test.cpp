@@ -475,6 +475,7 @@ TEST(SessionDirectory, WithNothingButLocksIsEmpty) {
   remove_session_directory_if_empty("s");
   EXPECT_TRUE(fs::exists(root.path() / "s")) << "somebody holds it";
   close(owner);
+  write_text(root.path() / "s" / "agent.log", "");
   write_text(root.path() / "s" / "monitor.sock", "");
   remove_session_directory_if_empty("s");
   EXPECT_TRUE(fs::exists(root.path() / "s" / "monitor.sock"));
