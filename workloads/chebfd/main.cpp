@@ -9,7 +9,6 @@
 #include "workloads/distributed/seat.h"
 #include "workloads/distributed/threads.h"
 #include "workloads/ranks/program.h"
-#include "workloads/theory/chebfd.h"
 
 namespace idlewave::chebfd {
 namespace {
@@ -24,11 +23,6 @@ Status check_threads(const Options& options) {
   if (options.threads == 1) return wire::ok();
   return ranks::first_failure({distributed::check_funneled(options.threads), distributed::check_cores(options.threads),
                                distributed::check_openmp(options.threads)});
-}
-
-/// For the same work a rank needs less bandwidth with larger blocks.
-double core_bandwidth_of(const Options& options) {
-  return options.core_bandwidth * theory::chebfd_code_balance(options.block) / theory::chebfd_code_balance(1);
 }
 
 /// Null for real work. Nothing after a failure, which has been reported. Collective.

@@ -11,6 +11,7 @@
 #include "workloads/distributed/exchange.h"
 #include "workloads/distributed/patience.h"
 #include "workloads/distributed/threads.h"
+#include "workloads/kernels/lateness.h"
 #include "workloads/ranks/agreement.h"
 #include "workloads/support/memory_limit.h"
 #include "workloads/support/pause.h"
@@ -52,6 +53,12 @@ bool sleeps(const Bench& bench) {
   return o.kernel == Kernel::kVirtual || bench.node.size * o.threads > int(std::thread::hardware_concurrency());
 }
 
+/// With virtual work: how late a rank may be and still be counted from when it was ready.
+Nanoseconds most_late_of(const Options& o, const ComplexCrs& h) {
+  const std::chrono::duration<double> alone(bytes_of(h, std::size_t(o.block)) / core_bandwidth_of(o));
+  return kernels::most_late(std::chrono::duration_cast<Nanoseconds>(alone));
+}
+
 /// Adds the time from its making to its end.
 class Lap {
  public:
@@ -78,6 +85,7 @@ class RankFilter {
         first_row_(first_row),
         exchange_(exchange),
         asleep_(sleeps(bench)),
+        most_late_(most_late_of(o_, h_)),
         start_(o_),
         checks_(o_, filter),
         width_(std::size_t(o_.block)),
@@ -96,6 +104,7 @@ class RankFilter {
   /// The whole filter, with all blocks.
   void run() {
     idlewave_threads(o_.threads);
+    ready_ = monotonic_now();
     for (int first = 0; first < o_.vectors; first += o_.block) {
       begin_block(first);
       {
@@ -150,9 +159,9 @@ class RankFilter {
   /// Elements of others, then the work, on all threads.
   template <class Work>
   void step(BlockVectors& needed, Work work) {
-    idlewave_step(steps_++);
+    ready_ += kernels::time_of([&] { idlewave_step(steps_++); });
     exchange(needed);
-    idlewave_switch(phases_.kernel);
+    switch_to(phases_.kernel);
     const Lap lap(own_.compute);
     const auto traffic = static_cast<std::uint64_t>(bytes_of(h_, width_));
     idlewave_traffic(traffic);
@@ -163,7 +172,7 @@ class RankFilter {
       work(sparse::share_of(h_.rows(), thread, o_.threads), sums);
     });
     if (!bench_.socket) return;
-    bench_.socket->move(traffic);
+    ready_ = bench_.socket->move(traffic, kernels::ready_for(most_late_, ready_));
     idlewave_domain_bytes(bench_.socket->bytes_moved());
   }
 
@@ -172,17 +181,23 @@ class RankFilter {
     {
       const Lap lap(own_.gather);
       exchange_.post_receives(numbers + 2 * h_.rows() * width_);
-      idlewave_switch(phases_.gather);
+      switch_to(phases_.gather);
       distributed::in_team(o_.threads, [&](int thread) {
         const Range range = sparse::share_of(exchange_.to_gather(), thread, o_.threads);
         exchange_.gather(numbers, range.begin, range.end);
       });
     }
     const Lap lap(own_.communication);
-    exchange_.post_sends();
-    idlewave_switch(phases_.communication);
+    exchange_.post_sends(ready_);
+    switch_to(phases_.communication);
     exchange_.tell_probe();
     exchange_.wait(asleep_);
+    ready_ = std::max(ready_, exchange_.last_done());
+  }
+
+  /// Where it may be held.
+  void switch_to(int phase) {
+    ready_ += kernels::time_of([&] { idlewave_switch(phase); });
   }
 
   /// Of this rank, or of all if they are added up in each step.
@@ -194,7 +209,10 @@ class RankFilter {
         both[width_ + v] += sums.mu[v];
       }
     }
-    if (o_.reduction == Reduction::kStep) add_up_now(both);
+    if (o_.reduction == Reduction::kStep) {
+      add_up_now(both);
+      ready_ = monotonic_now();  // What is reduced tells no times.
+    }
     const std::size_t place = std::size_t(p - 2) * norms_.size() + std::size_t(first);
     std::copy_n(both.begin(), width_, eta_.begin() + std::ptrdiff_t(place));
     std::copy_n(both.begin() + std::ptrdiff_t(width_), width_, mu_.begin() + std::ptrdiff_t(place));
@@ -240,6 +258,8 @@ class RankFilter {
   Index first_row_;
   distributed::Exchange& exchange_;
   bool asleep_;
+  Nanoseconds most_late_;
+  Nanoseconds ready_{};  ///< Since when this rank could go on: with virtual work that is not now (kernels/lateness.h).
   StartVectors start_;
   Checks checks_;
   Phases phases_;
@@ -314,6 +334,7 @@ std::optional<Run> measure(const Bench& bench) {
   distributed::Exchange exchange(part->halo, bounds, bench.ranks, kNeighbours, 2 * options.block);
   const Filter filter = filter_of(options.window, largest_energy(options.insulator), options.degree);
   RankFilter rank(bench, filter, *part, bounds[own], exchange);
+  if (bench.socket && bench.node.size == bench.ranks.size) exchange.tell_times();
   ranks::start_together(ranks, bench.node);
   for (int run = 0; run < options.repeat; ++run) rank.run();
   return rank.gathered(options.repeat);

@@ -9,6 +9,7 @@
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
 #include "workloads/ranks/flags.h"
+#include "workloads/theory/chebfd.h"
 
 namespace idlewave::chebfd {
 namespace {
@@ -141,6 +142,10 @@ Status check_together(const CommandLine& app, const Options& o, int ranks) {
 }
 
 }  // namespace
+
+double core_bandwidth_of(const Options& options) {
+  return options.core_bandwidth * theory::chebfd_code_balance(options.block) / theory::chebfd_code_balance(1);
+}
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options options;

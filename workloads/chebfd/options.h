@@ -38,6 +38,9 @@ struct Options {
   int blocks() const { return vectors / block; }
 };
 
+/// Of a rank alone, in bytes per second: for the same work it needs less with larger blocks.
+double core_bandwidth_of(const Options& options);
+
 /// What `--help` or `--version` prints.
 struct Text {
   std::string text;

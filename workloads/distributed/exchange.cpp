@@ -12,6 +12,12 @@ namespace idlewave::distributed {
 using sparse::Bounds;
 using sparse::Halo;
 
+namespace {
+
+enum Tag { kElements, kMoment };
+
+}  // namespace
+
 Exchange::Exchange(const Halo& halo, const Bounds& bounds, const ranks::Group& ranks, int pattern, int width)
     : ranks_(ranks), pattern_(pattern), width_(width), sources_(halo.sources) {
   ask_owners(halo, bounds);
@@ -35,18 +41,20 @@ void Exchange::ask_owners(const Halo& halo, const Bounds& bounds) {
     for (std::int32_t i = source.first; i < source.first + source.count; ++i)
       wanted.push_back(static_cast<std::int32_t>(halo.columns[std::size_t(i)] - bounds[std::size_t(source.rank)]));
   for (const Target& target : targets_)
-    MPI_Irecv(sent_elements_.data() + target.first, target.count, MPI_INT32_T, target.rank, 0, ranks_.ranks,
+    MPI_Irecv(sent_elements_.data() + target.first, target.count, MPI_INT32_T, target.rank, kElements, ranks_.ranks,
               &requests_.emplace_back());
   for (const Halo::Source& source : sources_)
-    MPI_Isend(wanted.data() + source.first, source.count, MPI_INT32_T, source.rank, 0, ranks_.ranks,
+    MPI_Isend(wanted.data() + source.first, source.count, MPI_INT32_T, source.rank, kElements, ranks_.ranks,
               &requests_.emplace_back());
   wait(false);
 }
 
 void Exchange::post_receives(double* halo) {
   for (const Halo::Source& source : sources_)
-    MPI_Irecv(halo + std::ptrdiff_t(source.first) * width_, source.count * width_, MPI_DOUBLE, source.rank, 0,
+    MPI_Irecv(halo + std::ptrdiff_t(source.first) * width_, source.count * width_, MPI_DOUBLE, source.rank, kElements,
               ranks_.ranks, &requests_.emplace_back());
+  for (std::size_t i = 0; told_ && i < told_->size(); ++i)
+    MPI_Irecv(&(*told_)[i], 1, MPI_INT64_T, sources_[i].rank, kMoment, ranks_.ranks, &requests_.emplace_back());
 }
 
 void Exchange::gather(const double* own, std::size_t begin, std::size_t end) {
@@ -59,10 +67,17 @@ void Exchange::gather(const double* own, std::size_t begin, std::size_t end) {
     std::copy_n(own + std::size_t(sent_elements_[i]) * width, width, buffer_.data() + i * width);
 }
 
-void Exchange::post_sends() {
-  for (const Target& target : targets_)
-    MPI_Isend(buffer_.data() + target.first * std::size_t(width_), target.count * width_, MPI_DOUBLE, target.rank, 0,
-              ranks_.ranks, &requests_.emplace_back());
+void Exchange::post_sends(wire::Nanoseconds done) {
+  own_done_ = done;
+  for (const Target& target : targets_) {
+    MPI_Isend(buffer_.data() + target.first * std::size_t(width_), target.count * width_, MPI_DOUBLE, target.rank,
+              kElements, ranks_.ranks, &requests_.emplace_back());
+    if (told_) MPI_Isend(&own_done_, 1, MPI_INT64_T, target.rank, kMoment, ranks_.ranks, &requests_.emplace_back());
+  }
+}
+
+wire::Nanoseconds Exchange::last_done() const {
+  return told_ && !told_->empty() ? std::ranges::max(*told_) : wire::Nanoseconds{};
 }
 
 void Exchange::tell_probe() const {

@@ -5,8 +5,10 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "probe/wire/vocabulary.h"
 #include "workloads/ranks/place.h"
 #include "workloads/sparse/halo.h"
 
@@ -22,10 +24,16 @@ class Exchange {
   // A product, in this order.
   void post_receives(double* halo);                                    ///< Room for the elements of the halo.
   void gather(const double* own, std::size_t begin, std::size_t end);  ///< Of the to_gather() elements that are sent.
-  void post_sends();
+  /// `done`: since when this rank could have sent them. Goes with the messages where they tell times.
+  void post_sends(wire::Nanoseconds done = {});
   void tell_probe() const;  ///< Whom the next wait depends on.
   void wait(bool asleep);
   bool is_done();  ///< Looks whether wait() would return at once.
+
+  /// From now on each message says when its sender was done. Those who look at one clock: the ranks of one node. By all.
+  void tell_times() { told_.emplace(sources_.size()); }
+  /// After wait(): the last of these moments; 0 where they are not told, or nothing came.
+  wire::Nanoseconds last_done() const;
 
   std::size_t to_gather() const { return sent_elements_.size(); }
 
@@ -46,6 +54,8 @@ class Exchange {
   std::vector<std::int32_t> sent_elements_;  ///< Own elements in the order of the buffer.
   std::vector<double> buffer_;
   std::vector<MPI_Request> requests_;
+  std::optional<std::vector<wire::Nanoseconds>> told_;  ///< By source.
+  wire::Nanoseconds own_done_{};
   std::vector<int> from_;
   std::vector<int> to_;
 };

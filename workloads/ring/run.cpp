@@ -2,6 +2,7 @@
 
 #include <idlewave/probe.h>
 
+#include "workloads/kernels/lateness.h"
 #include "workloads/ring/ending.h"
 #include "workloads/support/pause.h"
 
@@ -27,20 +28,6 @@ std::vector<Delay> delays_of(const std::vector<Delay>& all, int rank) {
   return own;
 }
 
-/// Of calls in which a rank is held on purpose, by a delay of its own or by an operator: that is not lateness.
-template <class Call>
-Nanoseconds time_of(Call call) {
-  const Nanoseconds begin = monotonic_now();
-  call();
-  return monotonic_now() - begin;
-}
-
-/// The moment that it could have begun at, unless it is later than its machine makes it.
-Nanoseconds ready_for(const Work& work, Nanoseconds could_begin) {
-  const Nanoseconds now = monotonic_now();
-  return could_begin > now || now - could_begin > work.most_late ? now : could_begin;
-}
-
 }  // namespace
 
 void warm_up(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange) {
@@ -57,19 +44,19 @@ RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange
   Ending ending{ranks, options.steps, options.duration, start};
   RunResult result;
   for (Nanoseconds ready = start; !ending.reached(result.steps); ++result.steps) {
-    ready += time_of([&] {
+    ready += kernels::time_of([&] {
       idlewave_step(result.steps);
       hold_delays(delays, result.steps);
       idlewave_switch(IDLEWAVE_COMPUTE);
     });
-    ready = ready_for(work, ready);
+    ready = kernels::ready_for(work.most_late, ready);
     if (work.traffic > 0) idlewave_traffic(work.traffic);
     const Nanoseconds begin = monotonic_now();
     Nanoseconds done = work.do_step(ready);
     if (options.json) result.activity.add({begin, monotonic_now()});
     if (work.socket) idlewave_domain_bytes(work.socket->bytes_moved());
     if (noise) done = ranks::hold_noise(*noise, rank, result.steps, {ready, done}, start);
-    done += time_of([] { idlewave_switch(IDLEWAVE_WAIT); });
+    done += kernels::time_of([] { idlewave_switch(IDLEWAVE_WAIT); });
     ready = exchange.run(done);
   }
   idlewave_end();

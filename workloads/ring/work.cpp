@@ -8,6 +8,7 @@
 #include <new>
 
 #include "workloads/kernels/divide.h"
+#include "workloads/kernels/lateness.h"
 #include "workloads/kernels/stream.h"
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/sharing.h"
@@ -31,9 +32,6 @@ std::vector<double> points_of(const BandwidthCurve& curve, int ranks) {
   return points;
 }
 
-/// What may be taken for a late wake-up: a part of the work, so that a step stays a step.
-Nanoseconds most_late(Nanoseconds work_alone) { return std::min(work_alone / 2, VirtualSocket::kMostLate); }
-
 std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_Comm ranks,
                                                    const ranks::Domain& domain) {
   const auto curve = options.curve.empty()
@@ -50,7 +48,7 @@ std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_C
               {options.core_bandwidth, options.domain_bandwidth,
                options.curve.empty() ? std::vector<double>() : points_of(curve, domain.group.size)},
               socket,
-              most_late(std::chrono::duration_cast<Nanoseconds>(alone))};
+              kernels::most_late(std::chrono::duration_cast<Nanoseconds>(alone))};
 }
 
 Work core_bound_on_virtual_socket(const Options& options, const ranks::Domain& domain) {
@@ -59,7 +57,7 @@ Work core_bound_on_virtual_socket(const Options& options, const ranks::Domain& d
     support::sleep_until(ready + time);
     return ready + time;
   };
-  return {domain, wait, 0, {}, nullptr, most_late(options.time)};
+  return {domain, wait, 0, {}, nullptr, kernels::most_late(options.time)};
 }
 
 Work divide_work(const Options& options, const ranks::Domain& domain) {
