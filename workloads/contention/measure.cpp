@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "workloads/kernels/lateness.h"
 #include "workloads/kernels/stream.h"
 #include "workloads/kernels/virtual_socket.h"
 #include "workloads/ranks/agreement.h"
@@ -108,15 +109,16 @@ class Bench {
   /// Seconds of the middle one of some time steps, the same on all ranks: the head sends a message, if it is to, and each
   /// of the contenders moves its share of `volume`. Collective.
   double step_time(int contenders, std::uint64_t volume, bool communicate) {
-    ranks::start_together(ranks_, node_);
+    Nanoseconds ready = ranks::start_together(ranks_, node_);
     std::vector<double> lengths;
     for (int i = 0; i <= options_.steps; ++i) {
-      const Nanoseconds begin = monotonic_now();
-      idlewave_step(step_++);
-      if (is_head() && communicate) send_message();
-      if (!is_head() && in_domain_ <= contenders && volume > 0) move(volume / std::uint64_t(contenders));
-      wait_for_all();
-      if (i > 0) lengths.push_back(seconds(monotonic_now() - begin));  // the first one warms up
+      const Nanoseconds begin = ready;
+      ready += kernels::time_of([&] { idlewave_step(step_++); });
+      ready = kernels::ready_for(VirtualSocket::kMostLate, ready);
+      if (is_head() && communicate) ready = send_message(ready);
+      if (!is_head() && in_domain_ <= contenders && volume > 0) ready = move(volume / std::uint64_t(contenders), ready);
+      ready = wait_for_all(ready);
+      if (i > 0) lengths.push_back(seconds(ready - begin));  // the first one warms up
     }
     idlewave_switch(IDLEWAVE_NONE);
     const auto middle = lengths.begin() + std::ptrdiff_t(lengths.size() / 2);
@@ -128,27 +130,40 @@ class Bench {
   std::int64_t wrong() const { return ring_ ? ring_->wrong() : 0; }
 
  private:
-  void send_message() {
+  /// By one that was ready then. Gives the moment when it was done (see kernels/lateness.h).
+  Nanoseconds send_message(Nanoseconds ready) {
     idlewave_switch(IDLEWAVE_COMMUNICATE);
-    if (socket_) socket_->move(std::uint64_t(options_.message_size));
+    const Nanoseconds done = socket_ ? socket_->move(std::uint64_t(options_.message_size), ready) : Nanoseconds{};
     ring_->turn();
+    return socket_ ? done : monotonic_now();
   }
 
-  void move(std::uint64_t bytes) {
+  Nanoseconds move(std::uint64_t bytes, Nanoseconds ready) {
     idlewave_switch(IDLEWAVE_COMPUTE);
     idlewave_traffic(bytes);
-    if (!socket_) return stream_->move(bytes);
-    socket_->move(bytes);
+    if (!socket_) {
+      stream_->move(bytes);
+      return monotonic_now();
+    }
+    const Nanoseconds done = socket_->move(bytes, ready);
     idlewave_domain_bytes(socket_->bytes_moved());
+    return done;
   }
 
-  void wait_for_all() {
+  /// Gives the moment when the last one was done: on real cores, and of ranks with several clocks, that is now.
+  Nanoseconds wait_for_all(Nanoseconds done) {
     idlewave_switch(IDLEWAVE_WAIT);
     idlewave_partners(0, nullptr, 0, nullptr, 0, IDLEWAVE_COLLECTIVE);
-    if (!asleep_) return void(MPI_Barrier(ranks_));
-    End all{ranks_};
-    all.come();
-    while (!all.is_here()) support::sleep_until(monotonic_now() + std::chrono::microseconds{50});
+    if (!asleep_) {
+      MPI_Barrier(ranks_);
+      return monotonic_now();
+    }
+    Nanoseconds last{};
+    MPI_Request all_here = MPI_REQUEST_NULL;
+    MPI_Iallreduce(&done, &last, 1, MPI_INT64_T, MPI_MAX, ranks_, &all_here);
+    for (int here = 0; MPI_Test(&all_here, &here, MPI_STATUS_IGNORE) == MPI_SUCCESS && !here;)
+      support::sleep_until(monotonic_now() + std::chrono::microseconds{50});
+    return socket_ && node_.size == ranks::group_of(ranks_).size ? last : monotonic_now();
   }
 
   /// For the time of a measurement by the clock of any member.
@@ -156,7 +171,7 @@ class Bench {
     std::int64_t turns = 0;
     const Nanoseconds begin = monotonic_now();
     do {
-      send_message();
+      send_message(monotonic_now());
       ++turns;
     } while (ring_->any_goes_on(monotonic_now() < start + options_.duration));
     return static_cast<double>(turns) * options_.message_size / seconds(monotonic_now() - begin);
@@ -168,10 +183,10 @@ class Bench {
     const Nanoseconds begin = monotonic_now();
     Nanoseconds now = begin;
     for (; now < start + options_.duration; now = monotonic_now()) {
-      move(kChunk);
+      move(kChunk, now);
       moved += kChunk;
     }
-    while (!end.is_here()) move(kChunk);
+    while (!end.is_here()) move(kChunk, monotonic_now());
     return moved == 0 ? 0 : static_cast<double>(moved) / seconds(now - begin);
   }
 
