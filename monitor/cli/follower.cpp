@@ -1,6 +1,7 @@
 #include "monitor/cli/follower.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -16,7 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Nanoseconds kFollowerIdle = std::chrono::milliseconds(100);
+constexpr Nanoseconds kFollowerIdle = std::chrono::milliseconds(100), kCalmNap = std::chrono::milliseconds(500);
+constexpr Nanoseconds kSettled = std::chrono::seconds(1);
 constexpr Nanoseconds kPatienceForEnd = std::chrono::seconds(2);
 
 /// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take
@@ -122,7 +124,8 @@ Follower::Left Follower::follow(Monitor* monitor, std::optional<Nanoseconds> at_
       if (monitor) monitor->refresh(now);
       return Left::kEarly;
     }
-    wait(monitor);
+    const bool ends_soon = over_at || (at_most && *at_most - now < kCalmNap);
+    wait(monitor, now > kSettled && !ends_soon && (!monitor || monitor->is_calm()));
   }
   if (monitor && program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");
   if (monitor) monitor->refresh(Clock::now() - start);
@@ -142,15 +145,12 @@ bool Follower::obey_signals() {
   return true;
 }
 
-void Follower::wait(Monitor* monitor) {
+/// In calm no frame wakes us: each time takes something from a rank that has the core.
+void Follower::wait(Monitor* monitor, bool calm) {
   // The channel of a host that was killed stays readable.
-  const int fd = program_.host_was_killed() ? signals_.fd() : poll_;
-  if (monitor) return monitor->wait(kFollowerIdle, fd);
-  epoll_event event;
-  if (fd == poll_)
-    epoll_wait(poll_, &event, 1, int(kFollowerIdle.count() / 1'000'000));
-  else
-    usleep(useconds_t(kFollowerIdle.count() / 1000));
+  pollfd sign{program_.host_was_killed() ? signals_.fd() : poll_, POLLIN, 0};
+  if (monitor && !calm) return monitor->wait(kFollowerIdle, sign.fd);
+  poll(&sign, 1, int(std::chrono::duration_cast<std::chrono::milliseconds>(calm ? kCalmNap : kFollowerIdle).count()));
 }
 
 }  // namespace idlewave::cli

@@ -53,7 +53,7 @@ class Follower {
 
  private:
   bool obey_signals();
-  void wait(Monitor* monitor);
+  void wait(Monitor* monitor, bool calm);
 
   host::HostedProgram& program_;
   ProgramSignals& signals_;

@@ -17,7 +17,7 @@
 namespace idlewave::cli {
 namespace {
 
-constexpr Nanoseconds kRefreshPeriod = std::chrono::milliseconds(250);
+constexpr Nanoseconds kPatientPeriod = std::chrono::seconds(2);
 /// At moments of the session, so that what is said does not depend on how fast this machine is.
 constexpr int kLooksWhileLoading = 16;
 constexpr Nanoseconds kAveragingWindow = std::chrono::seconds(5);
@@ -81,7 +81,10 @@ bool Monitor::work(Nanoseconds now) {
   return due || !deliveries_.empty();
 }
 
-void Monitor::be_patient() { link_->set_pace(kRefreshPeriod); }
+void Monitor::be_patient() {
+  link_->set_pace(refresh_period_);
+  refresh_period_ = kPatientPeriod;
+}
 
 void Monitor::load_until(Nanoseconds session_time) {
   link::ReplayControl* replay = link::replay_control(link_->inner());
@@ -106,7 +109,7 @@ bool Monitor::load(Nanoseconds now) {
   } else if (now < next_refresh_) {
     return false;
   }
-  next_refresh_ = now + kRefreshPeriod;
+  next_refresh_ = now + refresh_period_;
   describe_link(now);
   const auto way = std::min(loading_->until, info_.replay->duration);
   info_.loading = progress_in_words(share_of(reached - begin, way - begin), now - *loading_->began);
@@ -125,7 +128,7 @@ void Monitor::arrive(Nanoseconds now) {
 }
 
 void Monitor::refresh(Nanoseconds now) {
-  next_refresh_ = now + kRefreshPeriod;
+  next_refresh_ = now + refresh_period_;
   const Nanoseconds moment = shown_moment(), newest = observer_->timeline().now();
   observer_->refresh(now, newest, kAveragingWindow, moment < newest ? std::optional(moment) : std::nullopt);
   // Whoever looks at the past does so in peace: the columns stay as they are.

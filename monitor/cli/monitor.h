@@ -46,8 +46,10 @@ class Monitor {
   /// that keys are looked at in between.
   void load_until(Nanoseconds session_time);
   bool is_loading() const { return loading_.has_value(); }
-  /// Nobody looks on: who sends may let things gather until the next refresh, and wakes nobody beside the ranks before.
+  /// Nobody looks on: who sends may let things gather, and nothing is looked for but now and then.
   void be_patient();
+  /// Little has come lately: it may gather where it is.
+  bool is_calm() const { return deliveries_.size() <= 64; }
   /// Nobody will say more, for a reason that is known before the link can tell.
   void lose(std::string why) { lost_ = std::move(why); }
   /// On the screen, until the next key.
@@ -124,7 +126,7 @@ class Monitor {
   view::Look look_;
   std::optional<host::HostRecord> host_;
   std::optional<Loading> loading_;
-  Nanoseconds next_refresh_{};
+  Nanoseconds next_refresh_{}, refresh_period_ = std::chrono::milliseconds(250);
   Leaving leaving_ = Leaving::kNo;
 };
 
