@@ -5,7 +5,6 @@
 #pragma GCC visibility pop
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <chrono>
 #include <optional>
 
+#include "probe/client/libc_parts.h"
 #include "probe/client/own_rank.h"
 #include "probe/client/precedence.h"
 #include "probe/client/settings.h"
@@ -117,7 +117,7 @@ bool start(int rank, int size) {
   if (is_one_of_many_alone(settings, size)) return false;
   if (!probe.membership.join(settings, rank, size)) return false;
   attach_parts();
-  pthread_atfork(nullptr, nullptr, switch_off);
+  in_forked_children(switch_off);
   probe.lane.start();
   switch_on();
   return true;

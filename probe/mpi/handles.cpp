@@ -1,5 +1,7 @@
 #include "probe/mpi/handles.h"
 
+#include <sched.h>
+
 #include <type_traits>
 
 #include "probe/mpi/symbols.h"
@@ -55,9 +57,17 @@ void free_group(Word group) {
 
 }  // namespace
 
+/// Some milliseconds at most: in a handler of the library the question may be waiting for us, or our own thread's.
+void Handles::wait_for_answer() const {
+  constexpr int kLooks = 1 << 13;
+  for (int look = 0; is_asking_.load() && look < kLooks; ++look) sched_yield();
+}
+
 std::int64_t Handles::find_size(Key type) {
   KnownType& known = types_[type.home() % kTypes];
-  known = {type, generation_.load(std::memory_order_relaxed), kUnknownSize};
+  const Question question(*this);
+  if (!question) return kUnknownSize;
+  known = {type, generation_at_call_, kUnknownSize};
   std::int64_t size = 0;
   if (library.size_of_type != nullptr && library.size_of_type(type_in_c(type), &size) == 0 && size >= 0)
     known.size = size;
@@ -66,7 +76,9 @@ std::int64_t Handles::find_size(Key type) {
 
 int Handles::find_world_rank(Key comm, int rank) {
   KnownPeer& known = peers_[(comm.home() + static_cast<std::size_t>(rank)) % kPeers];
-  known = {comm, generation_.load(std::memory_order_relaxed), rank, kUnknownRank};
+  const Question question(*this);
+  if (!question) return kUnknownRank;
+  known = {comm, generation_at_call_, rank, kUnknownRank};
   const Word theirs = group_of(comm_in_c(comm));
   const Word all = group_of(world_.handle());
   int found = kUnknownRank;
@@ -94,6 +106,7 @@ void Handles::begin(const void* caller, Word world) {
   find(library.comm_from_fortran, "PMPI_Comm_f2c");
   int (*to_fortran)(Word) = nullptr;
   find(to_fortran, "PMPI_Comm_c2f");
+  came_back(generation());
   are_ints_ = library.comm_from_fortran == nullptr;
   world_ = Key(narrow(world), false);
   fortran_world_ = Key(are_ints_ || to_fortran == nullptr ? narrow(world) : to_fortran(world), true);
@@ -101,16 +114,22 @@ void Handles::begin(const void* caller, Word world) {
 
 int Handles::ranks_of(Key comm) const {
   int size = 0;
+  const Question question(*this);
+  if (!question) return 0;
   return library.comm_size != nullptr && library.comm_size(comm_in_c(comm), &size) == 0 ? size : 0;
 }
 
 int Handles::own_rank_in(Key comm) const {
   int rank = kUnknownRank;
+  const Question question(*this);
+  if (!question) return kUnknownRank;
   return library.comm_rank != nullptr && library.comm_rank(comm_in_c(comm), &rank) == 0 ? rank : kUnknownRank;
 }
 
 int Handles::world_ranks_of(Key comm, std::span<int> out) const {
   const int count = is_intercommunicator(comm) ? 0 : ranks_of(comm);
+  const Question question(*this);
+  if (!question) return 0;
   if (count <= 0 || static_cast<std::size_t>(count) > out.size() || library.translate_ranks == nullptr) return 0;
   const Word theirs = group_of(comm_in_c(comm)), all = group_of(world_.handle());
   bool knows = theirs != 0 && all != 0;
@@ -123,6 +142,9 @@ int Handles::world_ranks_of(Key comm, std::span<int> out) const {
   return knows ? count : 0;
 }
 
-bool Handles::is_intercommunicator(Key comm) const { return is_inter(comm_in_c(comm)); }
+bool Handles::is_intercommunicator(Key comm) const {
+  const Question question(*this);
+  return question && is_inter(comm_in_c(comm));
+}
 
 }  // namespace idlewave::mpi

@@ -40,8 +40,18 @@ class Handles {
   /// Before the first question: `caller` is the address that MPI_Init goes back to, `world` MPI_COMM_WORLD in C.
   void begin(const void* caller, Word world);
 
-  /// Some datatype or communicator is about to be freed: its handle may come again with another meaning. Any thread.
-  void forget() { generation_.fetch_add(1, std::memory_order_relaxed); }
+  /// Some datatype or communicator is about to be freed: its handle may come again with another meaning. Any thread. Waits
+  /// a moment for a question that is being asked.
+  void forget() {
+    generation_.fetch_add(1);
+    if (is_asking_.load()) wait_for_answer();
+  }
+
+  /// Which handles there are: as it is now, before a call of the program.
+  std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
+  /// The program's call has returned that began then. The library is asked of no handle if any has been freed since: another
+  /// thread may free the one that this call was still busy with.
+  void came_back(std::uint32_t from) { generation_at_call_ = from; }
 
   /// The same of a communicator.
   void forget_communicator() {
@@ -104,6 +114,24 @@ class Handles {
   bool is_valid(std::uint32_t generation) const { return generation == generation_.load(std::memory_order_relaxed); }
   /// What else is in the register of an int may be anything.
   Word narrow(Word handle) const { return are_ints_ ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle; }
+  /// While the library is asked.
+  class Question {
+   public:
+    explicit Question(const Handles& handles) : handles_(handles) {
+      handles_.is_asking_.store(true);
+      may_ask_ = handles_.generation_.load() == handles_.generation_at_call_;
+    }
+    ~Question() { handles_.is_asking_.store(false, std::memory_order_release); }
+    Question(const Question&) = delete;
+    Question& operator=(const Question&) = delete;
+    explicit operator bool() const { return may_ask_; }
+
+   private:
+    const Handles& handles_;
+    bool may_ask_;
+  };
+
+  [[gnu::noinline, gnu::cold]] void wait_for_answer() const;
   [[gnu::noinline, gnu::cold]] std::int64_t find_size(Key type);
   [[gnu::noinline, gnu::cold]] int find_world_rank(Key comm, int rank);
 
@@ -111,6 +139,8 @@ class Handles {
   bool are_ints_ = false;
   std::atomic<std::uint32_t> generation_{1};
   std::atomic<std::uint32_t> freed_communicators_{0};
+  std::uint32_t generation_at_call_ = 1;
+  mutable std::atomic<bool> is_asking_{false};
   KnownType types_[kTypes];
   KnownPeer peers_[kPeers];
 };

@@ -1,19 +1,28 @@
 #include "probe/mpi/symbols.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+
+#include <atomic>
+#include <cstddef>
 
 namespace idlewave::mpi {
 namespace {
 
-/// The object itself, then what it was linked with.
-void* find_from(const void* caller, const char* name) {
-  Dl_info object;
-  if (dladdr(caller, &object) == 0 || object.dli_fname == nullptr) return nullptr;
-  void* handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+/// The object of that file itself, then what it was linked with.
+void* find_in(const char* file, const char* name) {
+  void* handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   void* found = dlsym(handle, name);
   dlclose(handle);
   return found;
+}
+
+void* find_from(const void* address, const char* name) {
+  Dl_info object;
+  return dladdr(address, &object) != 0 && object.dli_fname != nullptr ? find_in(object.dli_fname, name) : nullptr;
 }
 
 /// Null: in no object.
@@ -22,16 +31,63 @@ const void* object_of(const void* address) {
   return dladdr(address, &object) != 0 ? object.dli_fbase : nullptr;
 }
 
+bool is_ours(const void* address) {
+  static const char here = 0;
+  return object_of(address) == object_of(&here);
+}
+
+/// An object of the process, by its place in the linker's list.
+struct Listed {
+  int place;
+  char file[PATH_MAX];
+  bool is_there;
+};
+
+int take_if_it(dl_phdr_info* object, std::size_t, void* listed) {
+  auto& wanted = *static_cast<Listed*>(listed);
+  if (wanted.place-- > 0) return 0;
+  wanted.is_there = true;
+  snprintf(wanted.file, sizeof wanted.file, "%s", object->dlpi_name != nullptr ? object->dlpi_name : "");
+  return 1;
+}
+
+/// Where MPI was found that the linker does not show to all: an address in that library.
+std::atomic<const void*> library{nullptr};
+
+void* find_hidden(const char* name, const void* caller) {
+  void* found = find_from(caller, name);
+  const void* known = library.load(std::memory_order_relaxed);
+  if (found == nullptr && known != nullptr) found = find_from(known, name);
+  return found != nullptr && !is_ours(found) ? found : nullptr;
+}
+
 }  // namespace
 
 void* find_next(const char* name, const void* caller) {
-  void* found = dlsym(RTLD_NEXT, name);
-  return found != nullptr ? found : find_from(caller, name);
+  if (void* found = dlsym(RTLD_NEXT, name); found != nullptr) return found;
+  void* found = find_hidden(name, caller);
+  if (found != nullptr) library.store(found, std::memory_order_relaxed);
+  return found;
+}
+
+/// One after the other, since none can be opened while the linker goes through them.
+void* find_anywhere(const char* name) {
+  Listed listed{};
+  for (int place = 0;; ++place) {
+    listed.place = place;
+    listed.is_there = false;
+    dl_iterate_phdr(take_if_it, &listed);
+    if (!listed.is_there) return nullptr;
+    void* found = listed.file[0] != '\0' ? find_in(listed.file, name) : nullptr;
+    if (found == nullptr || is_ours(found)) continue;
+    library.store(found, std::memory_order_relaxed);
+    return found;
+  }
 }
 
 bool comes_to_us(const char* name) {
   const void* found = dlsym(RTLD_DEFAULT, name);
-  return found != nullptr && object_of(found) == object_of(reinterpret_cast<const void*>(&comes_to_us));
+  return found != nullptr && is_ours(found);
 }
 
 bool is_in_library(const void* address) {
@@ -45,7 +101,7 @@ bool is_in_library(const void* address) {
 
 void* find_variable(const char* name, const void* caller) {
   void* found = dlsym(RTLD_DEFAULT, name);
-  return found != nullptr ? found : find_from(caller, name);
+  return found != nullptr ? found : find_hidden(name, caller);
 }
 
 }  // namespace idlewave::mpi

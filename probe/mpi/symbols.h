@@ -4,9 +4,14 @@
 namespace idlewave::mpi {
 
 /// Where the linker would have gone on from us: the next object in its order that has `name`; where the MPI library was
-/// loaded for one part of the program alone, as Python does, what the object of `caller` (an address inside it) sees.
-/// Null: nobody has it. Takes the linker's lock; for the first call of each function.
+/// loaded for one part of the program alone, as Python does, what the object of `caller` (an address inside it) sees, or
+/// the library that was found before. Null: none of them has it. Takes the linker's lock; for the first call of each
+/// function.
 void* find_next(const char* name, const void* caller);
+
+/// In whatever object of the process has it or was linked with it: a call that ends a function goes back to who called
+/// that, who may know nothing of MPI. Null: nobody has it. For what the program could not go on without.
+void* find_anywhere(const char* name);
 
 /// Whether who calls that function comes to us: not where the program has one of its own.
 bool comes_to_us(const char* name);

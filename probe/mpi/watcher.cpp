@@ -1,10 +1,10 @@
 #include "probe/mpi/watcher.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/client/libc_parts.h"
 #include "probe/client/own_rank.h"
 #include "probe/client/precedence.h"
 #include "probe/mpi/hand_linked.h"
@@ -95,7 +95,7 @@ void report(const World& world, const void* caller) {
   choose_step_source();
   handles.begin(caller, world.comm);
   messages.begin(caller, world.rank, world.size);
-  pthread_atfork(nullptr, nullptr, be_silent);
+  client::in_forked_children(be_silent);
   if (!idlewave_start(world.rank, world.size)) return;
   watch.sums.begin(*client::own_slot());
   idlewave_switch_(IDLEWAVE_COMPUTE);

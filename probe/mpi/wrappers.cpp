@@ -36,8 +36,10 @@ struct Wrapped {
 
 template <class Function>
 [[gnu::noinline, gnu::cold]] Function* look_up(Wrapped<Function>& wrapped, const void* caller) {
-  const auto found = reinterpret_cast<Function*>(find_next(wrapped.name, caller));
-  if (found == nullptr) give_up(wrapped.name);
+  void* next = find_next(wrapped.name, caller);
+  if (next == nullptr) next = find_anywhere(wrapped.name);
+  if (next == nullptr) give_up(wrapped.name);
+  const auto found = reinterpret_cast<Function*>(next);
   wrapped.next.store(found, std::memory_order_relaxed);
   return found;
 }
@@ -72,6 +74,7 @@ struct Shown<Word(Words...)> {
   [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
     if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
+    const std::uint32_t generation = handles.generation();
     if (!enter(call, static_cast<wire::Phase>(phase), __builtin_frame_address(0))) {
       if constexpr (starts_a_request(call)) note_start_within(wrapped, caller);
       return next(words...);
@@ -79,6 +82,7 @@ struct Shown<Word(Words...)> {
     const Word all[] = {words...};
     note_before<call, form>(all);
     const Word result = next(words...);
+    handles.came_back(generation);
     const Sent sent = count_sent<call, form>(result, all);
     note_after<call, form, phase == IDLEWAVE_WAIT>(all, result, sent);
     if constexpr (phase == IDLEWAVE_WAIT)
@@ -91,6 +95,7 @@ struct Shown<Word(Words...)> {
   /// Of a call that is not shown, but may concern messages.
   template <Call call, Form form>
   [[gnu::noinline]] static Word note(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
+    const std::uint32_t generation = handles.generation();
     const Word result = next_of(wrapped, caller)(words...);
     const Word all[] = {words...};
     if (!is_reporting()) return result;
@@ -98,6 +103,7 @@ struct Shown<Word(Words...)> {
       note_start_within(wrapped, caller);
       return result;
     }
+    handles.came_back(generation);
     note_after<call, form, false>(all, result, Sent());
     end_turn();
     return result;

@@ -2,10 +2,12 @@
  *   inter       messages between two groups, and collectives of both
  *   spawn       two children of a world of their own, and messages to them
  *   pending     a communicator is freed while a message from anybody is on its way in it
+ *   busy        another thread frees a communicator and a datatype while the main one sends or receives in it
  *   fetch       what others have is read by MPI_Rget_accumulate with MPI_NO_OP, whose own data no library looks at
  *   twice       communicators and requests are freed a second time, and used after that; errors return
  *   growth      communicators are made and freed as often, each with one barrier; the memory that is taken is written at the end */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,12 +162,65 @@ static long fetch(void) {
   return sum;
 }
 
+struct Handles {
+  MPI_Comm comm;
+  MPI_Datatype type;
+};
+
+static void* free_them(void* handles) {
+  struct Handles* its = handles;
+  usleep(50000); /* the other thread is in its call by then */
+  MPI_Comm_free(&its->comm);
+  MPI_Type_free(&its->type);
+  return NULL;
+}
+
+static long exchange_in_freed(int i) {
+  struct Handles handles;
+  int data[19] = {0};
+  pthread_t thread;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &handles.comm); /* another order than the world's */
+  MPI_Type_vector(10, 1, 2, MPI_INT, &handles.type);
+  MPI_Type_commit(&handles.type);
+  if (rank == 0) {
+    const struct Handles its = handles;
+    data[0] = i;
+    pthread_create(&thread, NULL, free_them, &handles);
+    if (i % 2 == 0)
+      MPI_Ssend(data, 1, its.type, 0, 0, its.comm);
+    else
+      MPI_Recv(data, 1, its.type, MPI_ANY_SOURCE, 0, its.comm, MPI_STATUS_IGNORE);
+    pthread_join(thread, NULL);
+    return data[0];
+  }
+  usleep(150000); /* so that rank 0 waits until its handles are freed */
+  data[0] = 10 * i;
+  if (i % 2 == 0)
+    MPI_Recv(data, 1, handles.type, 1, 0, handles.comm, MPI_STATUS_IGNORE);
+  else
+    MPI_Ssend(data, 1, handles.type, 1, 0, handles.comm);
+  MPI_Comm_free(&handles.comm);
+  MPI_Type_free(&handles.type);
+  return data[0];
+}
+
+static long exchange_beside_who_frees(void) {
+  long sum = 0;
+  int i;
+  for (i = 0; i < times; ++i) sum += exchange_in_freed(i);
+  return sum;
+}
+
 int main(int argc, char** argv) {
   const char* mode = argv[1];
   MPI_Comm parent;
   long sum = 0;
+  int threads = 0;
   times = atoi(argv[2]);
-  MPI_Init(&argc, &argv);
+  if (strcmp(mode, "busy") == 0)
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
+  else
+    MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_get_parent(&parent);
@@ -173,6 +228,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "inter") == 0) sum = between_groups();
   if (strcmp(mode, "spawn") == 0) sum = with_children(argv);
   if (strcmp(mode, "pending") == 0) sum = receive_in_freed();
+  if (strcmp(mode, "busy") == 0) sum = exchange_beside_who_frees();
   if (strcmp(mode, "fetch") == 0) sum = fetch();
   if (strcmp(mode, "twice") == 0) sum = free_twice();
   if (strcmp(mode, "growth") == 0) sum = make_and_free();
