@@ -24,34 +24,31 @@ char separator() {
   return own != nullptr && own[0] != '\0' ? own[0] : ';';
 }
 
-/// What the list has of `name`, behind ours; else what the environment has, which ranks here would find as well.
-void add_assigned(std::string& list, const std::string& name, const std::string& item) {
-  const char between = separator();
+/// What the list has of the item's name, behind ours; else what the environment has, which ranks here would find as well.
+std::string with_the_users(std::string& list, const std::string& item) {
+  const std::size_t equals = item.find('=');
+  if (equals == std::string::npos) return item;
+  const std::string name = item.substr(0, equals);
   const char* others = std::getenv(name.c_str());
   const std::string whole = others != nullptr && others[0] != '\0' ? item + ":" + others : item;
   for (std::size_t at = 0; at < list.size();) {
-    const std::size_t end = std::min(list.find(between, at), list.size());
-    const std::string_view word = std::string_view(list).substr(at, end - at);
-    const bool has_value = word.starts_with(name + "=");
-    if (word == name || has_value) {
-      has_value ? list.replace(at, name.size() + 1, item + ":") : list.replace(at, word.size(), whole);
-      return;
+    const std::size_t end = std::min(list.find(separator(), at), list.size());
+    const std::string word = list.substr(at, end - at);
+    if (word == name || word.starts_with(name + "=")) {
+      const std::size_t from = end == list.size() && at > 0 ? at - 1 : at;
+      list.erase(from, word.size() + 1);
+      return word == name ? whole : item + ":" + word.substr(equals + 1);
     }
     at = end + 1;
   }
-  if (!list.empty()) list += between;
-  list += whole;
+  return whole;
 }
 
+/// First: Open MPI heeds nothing behind a name that is not set.
 void add(std::string& list, const Words& items) {
   for (const std::string& item : items) {
-    const std::size_t equals = item.find('=');
-    if (equals != std::string::npos) {
-      add_assigned(list, item.substr(0, equals), item);
-      continue;
-    }
-    if (!list.empty()) list += separator();
-    list += item;
+    const std::string all = with_the_users(list, item);
+    list = list.empty() ? all : all + separator() + list;
   }
 }
 
@@ -70,13 +67,14 @@ bool add_in_flags(Words& command, const Words& items) {
 }
 
 std::string trimmed(std::string_view text) {
-  constexpr const char* kBlank = " \t\r\"";
+  constexpr const char* kBlank = " \t\r\"'";
   const std::size_t from = text.find_first_not_of(kBlank);
   return from == std::string_view::npos ? "" : std::string(text.substr(from, text.find_last_not_of(kBlank) + 1 - from));
 }
 
-std::optional<std::string> list_in(const fs::path& file) {
-  std::ifstream lines(file);
+/// "name = value".
+std::optional<std::string> list_in(const fs::path& parameters) {
+  std::ifstream lines(parameters);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos && trimmed(line.substr(0, equals)) == kParameter)
@@ -85,21 +83,56 @@ std::optional<std::string> list_in(const fs::path& file) {
   return std::nullopt;
 }
 
-/// The user's, that of the installation which the launcher is of, and Debian's.
-std::vector<fs::path> parameter_files(const std::string& launcher) {
-  std::vector<fs::path> files;
-  if (const char* home = std::getenv("HOME")) files.push_back(fs::path(home) / ".openmpi/mca-params.conf");
+/// Flags as they stand in a command.
+std::optional<std::string> list_in_flags(const fs::path& tuned) {
+  std::ifstream words(tuned);
+  for (std::string word; words >> word;)
+    if (word == kParameter && words >> std::ws && std::getline(words, word))
+      return trimmed(word.substr(0, word.find(" -")));
+  return std::nullopt;
+}
+
+Words parts(const std::string& list) {
+  Words all;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    all.push_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return all;
+}
+
+/// What stands behind such a flag.
+std::string value_of(const Words& command, std::string_view flag, std::string_view parameter = "") {
+  const std::size_t end = end_of_flags(command, 1, LauncherKind::kOpenMpi);
+  for (std::size_t i = 1; i + 1 < end; ++i) {
+    if (!command[i].starts_with('-') || !command[i].ends_with(flag)) continue;
+    if (parameter.empty()) return command[i + 1];
+    if (command[i + 1] == parameter && i + 2 < end) return command[i + 2];
+  }
+  return "";
+}
+
+/// Those that the user names instead; else the user's, that of the installation which the launcher is of, and Debian's.
+Words parameter_files(const Words& command) {
+  std::string named = value_of(command, "mca", "mca_base_param_files");
+  if (const char* variable = std::getenv("OMPI_MCA_mca_base_param_files"); named.empty() && variable) named = variable;
+  if (!named.empty()) return parts(named);
+  Words files;
+  if (const char* home = std::getenv("HOME")) files.push_back(std::string(home) + "/.openmpi/mca-params.conf");
   std::error_code ignored;
-  if (const auto program = find_program(launcher))
+  if (const auto program = find_program(command.front()))
     files.push_back(fs::weakly_canonical(*program, ignored).parent_path() / "../etc/openmpi-mca-params.conf");
   files.emplace_back("/etc/openmpi/openmpi-mca-params.conf");
   return files;
 }
 
-std::optional<std::string> list_outside(const std::string& launcher) {
+std::optional<std::string> list_outside(const Words& command) {
+  for (const std::string& file : parts(value_of(command, "tune")))
+    if (auto list = list_in_flags(file)) return list;
   if (const char* variable = std::getenv(std::string(kVariable.substr(0, kVariable.size() - 1)).c_str()))
     return variable;
-  for (const fs::path& file : parameter_files(launcher))
+  for (const std::string& file : parameter_files(command))
     if (auto list = list_in(file)) return list;
   return std::nullopt;
 }
@@ -116,7 +149,7 @@ bool add_to_open_mpi_list(std::vector<std::string>& command, const std::vector<s
     *ours = std::string(kVariable) + list;
     return true;
   }
-  auto list = list_outside(command.front());
+  auto list = list_outside(command);
   if (!list) return false;
   add(*list, items);
   environment.push_back(std::string(kVariable) + *list);

@@ -19,13 +19,18 @@ namespace idlewave::host {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kPreloadName = "LD_PRELOAD";
+constexpr const char* kName = "LD_PRELOAD";
+constexpr const char* kAssigned = "LD_PRELOAD=";
+/// A link to where the library lies. The library of -fsanitize=address ends a program in which another one comes first,
+/// unless that lies, by its name, in a path of such libraries.
+constexpr const char* kFolder = "beside-libasan.so";
 
 std::string library_path() {
   for (const char* folder : {"../lib", "../" IDLEWAVE_LIBRARY_FOLDER}) {
     std::error_code ignored;
-    const fs::path path = fs::weakly_canonical(program_folder() / folder / "libidlewave-mpi.so", ignored);
-    if (fs::is_regular_file(path, ignored)) return path;
+    const fs::path place = fs::weakly_canonical(program_folder() / folder, ignored);
+    for (const fs::path& path : {place / kFolder / "libidlewave-mpi.so", place / "libidlewave-mpi.so"})
+      if (fs::is_regular_file(path, ignored)) return path;
   }
   return "";
 }
@@ -75,42 +80,42 @@ std::string obstacle_in(const fs::path& path) {
   return "";
 }
 
-/// For ranks, ahead of what the user has of the same name.
-struct Variable {
-  const char* name;
-  std::string ours;
-  std::string with(const char* theirs) const {
-    return theirs != nullptr && *theirs != '\0' ? ours + ":" + theirs : ours;
-  }
-  std::string assigned(const std::string& value) const { return std::string(name) + "=" + value; }
-};
-
-/// A program built with -fsanitize=address ends where any library is loaded ahead of that of the sanitizer, unless it is
-/// told that this is meant. None of the sanitizer's functions is in ours.
-constexpr const char* kSanitizersName = "ASAN_OPTIONS";
-constexpr const char* kAnyOrder = "verify_asan_link_order=0";
+std::string joined(const std::string& library, const char* others) {
+  return others != nullptr && *others != '\0' ? library + ":" + others : library;
+}
 
 using Words = std::vector<std::string>;
 
-/// Of Hydra's flags with a variable's name; behind those of lists, -genvlist and -envlist, stand names alone.
-bool takes_a_value(std::string_view flag) {
-  return flag == "-genv" || flag == "-env" || flag == "--genv" || flag == "--env";
+constexpr std::size_t kNowhere = std::string::npos;
+
+/// Where it is assigned in a list, as srun's --export has one.
+std::size_t place_in_list(const std::string& word) {
+  for (std::size_t at = word.find(kAssigned); at != kNowhere; at = word.find(kAssigned, at + 1))
+    if (at == 0 || word[at - 1] == ',' || (word[at - 1] == '=' && word.starts_with("--export="))) return at;
+  return kNowhere;
 }
 
-/// What the user has said of the variable in these flags, with ours before it. False: nothing was said.
-bool add_to_the_users(Words& command, std::size_t from, LauncherKind kind, const Variable& variable) {
+/// Behind that flag stands one, with its value; behind Hydra's -genvlist and -envlist stand names alone.
+bool names_a_variable(LauncherKind kind, std::string_view flag) {
+  if (kind == LauncherKind::kOpenMpi) return flag == "-x" || flag == "--x";
+  return kind == LauncherKind::kMpich && (flag == "-genv" || flag == "-env" || flag == "--genv" || flag == "--env");
+}
+
+/// What the user has said of LD_PRELOAD in these flags, with ours before it. False: nothing was said.
+bool add_to_the_users(Words& command, std::size_t from, LauncherKind kind, const std::string& library) {
   const std::size_t end = end_of_flags(command, from, kind);
-  const std::string assigned = variable.assigned("");
   for (std::size_t i = from; i < end; ++i) {
     std::string& word = command[i];
-    const std::size_t at = word.find(assigned);
-    const bool is_whole = kind == LauncherKind::kOpenMpi ? at == 0 : at != std::string::npos;
-    if (is_whole)
-      word.insert(at + assigned.size(), variable.ours + ":");
-    else if (word == variable.name && kind == LauncherKind::kOpenMpi)
-      word = variable.assigned(variable.with(std::getenv(variable.name)));
-    else if (word == variable.name && kind == LauncherKind::kMpich && i + 1 < end && takes_a_value(command[i - 1]))
-      command[i + 1].insert(0, variable.ours + ":");
+    const bool is_named = names_a_variable(kind, command[i - 1]);
+    const std::size_t at = kind == LauncherKind::kSlurm              ? place_in_list(word)
+                           : is_named && word.starts_with(kAssigned) ? 0
+                                                                     : kNowhere;
+    if (at != kNowhere)
+      word.insert(at + std::strlen(kAssigned), library + ":");
+    else if (is_named && word == kName && kind == LauncherKind::kOpenMpi)
+      word = kAssigned + joined(library, std::getenv(kName));
+    else if (is_named && word == kName && kind == LauncherKind::kMpich && i + 1 < end)
+      command[i + 1].insert(0, library + ":");
     else
       continue;
     return true;
@@ -119,37 +124,24 @@ bool add_to_the_users(Words& command, std::size_t from, LauncherKind kind, const
 }
 
 /// mpirun takes -x for the program that follows; after a ':' comes another.
-void say_to_open_mpi(Words& command, const Variable& variable, Words& environment) {
-  if (add_to_open_mpi_list(command, {variable.assigned(variable.ours)}, environment)) return;
+void say_to_open_mpi(Words& command, const std::string& library, const std::string& value) {
   for (std::size_t from = 1; from <= command.size(); ++from) {
     if (from > 1 && command[from - 1] != ":") continue;
-    if (add_to_the_users(command, from, LauncherKind::kOpenMpi, variable)) continue;
-    const Words flags = {"-x", variable.assigned(variable.with(std::getenv(variable.name)))};
+    if (add_to_the_users(command, from, LauncherKind::kOpenMpi, library)) continue;
+    const Words flags = {"-x", kAssigned + value};
     command.insert(command.begin() + std::ptrdiff_t(from), flags.begin(), flags.end());
   }
 }
 
-void say_to_hydra(Words& command, const Variable& variable) {
-  if (add_to_the_users(command, 1, LauncherKind::kMpich, variable)) return;
-  const Words flags = {"-genv", variable.name, variable.with(std::getenv(variable.name))};
+void say_to_hydra(Words& command, const std::string& library, const std::string& value) {
+  if (add_to_the_users(command, 1, LauncherKind::kMpich, library)) return;
+  const Words flags = {"-genv", kName, value};
   command.insert(command.begin() + 1, flags.begin(), flags.end());
 }
 
-/// Between variables stands a comma, which both of ours may do without.
-void say_to_slurm(Words& command, const Variable& variable) {
-  if (add_to_the_users(command, 1, LauncherKind::kSlurm, variable)) return;
-  std::string value = variable.with(std::getenv(variable.name));
-  std::ranges::replace(value, ',', ':');
-  export_by_slurm(command, variable.assigned(value));
-}
-
-void say(Words& command, LauncherKind kind, const Variable& variable, Words& environment) {
-  switch (kind) {
-    case LauncherKind::kOpenMpi: return say_to_open_mpi(command, variable, environment);
-    case LauncherKind::kMpich: return say_to_hydra(command, variable);
-    case LauncherKind::kSlurm: return say_to_slurm(command, variable);
-    case LauncherKind::kOther: environment.push_back(variable.assigned(variable.with(std::getenv(variable.name))));
-  }
+void say_to_slurm(Words& command, const std::string& library, const std::string& value) {
+  if (add_to_the_users(command, 1, LauncherKind::kSlurm, library)) return;
+  export_by_slurm(command, kAssigned + value);
 }
 
 }  // namespace
@@ -167,8 +159,15 @@ Preload choose_preload(const std::vector<std::string>& command, LauncherKind kin
 
 std::vector<std::string> with_preload(std::vector<std::string> command, LauncherKind kind, const std::string& library,
                                       std::vector<std::string>& environment) {
-  say(command, kind, {kSanitizersName, kAnyOrder}, environment);
-  say(command, kind, {kPreloadName, library}, environment);
+  const std::string value = joined(library, std::getenv(kName));
+  switch (kind) {
+    case LauncherKind::kOpenMpi:
+      if (!add_to_open_mpi_list(command, {kAssigned + library}, environment)) say_to_open_mpi(command, library, value);
+      break;
+    case LauncherKind::kMpich: say_to_hydra(command, library, value); break;
+    case LauncherKind::kSlurm: say_to_slurm(command, library, value); break;
+    case LauncherKind::kOther: environment.push_back(kAssigned + value); break;
+  }
   return command;
 }
 
