@@ -6,6 +6,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "monitor/host/launcher_words.h"
@@ -40,6 +42,19 @@ host::Preload preload_for(const RunOptions& options, host::LauncherKind launcher
                               : host::choose_preload(options.command, launcher);
   preload.step_at = options.step_at;
   return preload;
+}
+
+/// Not what stops us where we touch the terminal, nor what our own faults raise. The C library keeps two for itself.
+bool is_passed_on(int signal) {
+  constexpr std::array kOurs = {SIGKILL, SIGSTOP, SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU,
+                                SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP, SIGSYS};
+  return std::ranges::find(kOurs, signal) == kOurs.end() && (signal < 32 || signal >= SIGRTMIN);
+}
+
+/// And not by the kernel for a limit that we have come to.
+bool is_by_somebody(const signalfd_siginfo& info) {
+  const bool is_of_limits = info.ssi_signo == SIGXFSZ || info.ssi_signo == SIGXCPU;
+  return !is_of_limits || (info.ssi_code == SI_USER && pid_t(info.ssi_pid) != getpid());
 }
 
 }  // namespace
@@ -83,8 +98,9 @@ std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(co
 ProgramSignals::ProgramSignals() {
   sigemptyset(&set_);
   sigaddset(&set_, SIGCHLD);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
-    if (!process::was_ignored(signal)) sigaddset(&set_, signal);  // Blocked, it would be seen all the same.
+  for (int signal = 1; signal <= SIGRTMAX; ++signal)
+    // Blocked, one that is ignored would be seen all the same.
+    if (is_passed_on(signal) && !process::was_ignored(signal)) sigaddset(&set_, signal);
   sigprocmask(SIG_BLOCK, &set_, &before_);
   fd_ = signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -95,7 +111,9 @@ void ProgramSignals::let_act() const { sigprocmask(SIG_SETMASK, &before_, nullpt
 
 int ProgramSignals::take() {
   signalfd_siginfo info;
-  return read(fd_, &info, sizeof info) == sizeof info ? int(info.ssi_signo) : 0;
+  while (read(fd_, &info, sizeof info) == sizeof info)
+    if (is_by_somebody(info)) return int(info.ssi_signo);
+  return 0;
 }
 
 Follower::Follower(host::HostedProgram& program, ProgramSignals& signals)
@@ -128,7 +146,11 @@ Follower::Left Follower::follow(Monitor* monitor, std::optional<Nanoseconds> at_
     wait(monitor, now > kSettled && !ends_soon && (!monitor || monitor->is_calm()));
   }
   if (monitor && program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");
-  if (monitor) monitor->refresh(Clock::now() - start);
+  if (monitor) {
+    monitor->work(Clock::now() -
+                  start);  // What was taken is acknowledged with the next look, and the host waits for it.
+    monitor->refresh(Clock::now() - start);
+  }
   return Left::kAtItsEnd;
 }
 

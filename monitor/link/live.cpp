@@ -42,6 +42,7 @@ struct Sender {
   bool acknowledged = false;  // ... and it knows that we have its end.
   std::optional<Nanoseconds> attached_at;
   Nanoseconds credited_at{};
+  Nanoseconds told_pace{};
   Nanoseconds silence{};
 };
 
@@ -161,6 +162,7 @@ void Live::acknowledge(const Peer& peer, Sender& sender, Nanoseconds now) {
 void Live::return_credits(const Peer& peer, Sender& sender, Nanoseconds now) {
   if (say(peer, wire::Credit{sender.owed, began_, compares_clocks_, pace_}) == Sent::kYes) sender.owed = 0;
   sender.credited_at = now;
+  sender.told_pace = pace_;
 }
 
 /// What the first sender says of when the session began holds for all, and for those that come later.
@@ -178,7 +180,7 @@ void Live::tell_everybody(Nanoseconds now) {
     if (sender.attached_at && !sender.ended) return_credits(peer, sender, now);
 }
 
-/// Those that come later hear it within a second, by a sign of life.
+/// Those that come later hear it when they have answered.
 void Live::set_pace(Nanoseconds pace) {
   if (std::exchange(pace_, pace) != pace) tell_everybody(previous_.value_or(Nanoseconds(0)));
 }
@@ -202,6 +204,7 @@ void Live::attach(const Peer& peer, Sender& sender, Nanoseconds now) {
   if (say(peer, wire::Attach{options_.role, options_.credits}) != Sent::kYes) return;
   sender.attached_at = sender.credited_at = now;
   sender.owed = sender.delivered = 0;
+  sender.told_pace = {};
   if (began_ || compares_clocks_) return_credits(peer, sender, now);
   if (shown_) say(peer, *shown_);
 }
@@ -325,7 +328,8 @@ void Live::tend(const Peer& peer, Sender& sender, Nanoseconds now) {
   if (sender.ended) return;
   if (!sender.attached_at || (!sender.answered && now - *sender.attached_at >= kAttachAgain))
     return attach(peer, sender, now);
-  if (sender.answered && now - sender.credited_at >= kKeepalive) return_credits(peer, sender, now);
+  if (sender.answered && (now - sender.credited_at >= kKeepalive || sender.told_pace != pace_))
+    return_credits(peer, sender, now);
 }
 
 /// Forgets those who came to us, fell silent, and either never streamed or came again over a new connection; and those
