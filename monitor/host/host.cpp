@@ -20,6 +20,7 @@
 #include <string>
 #include <utility>
 
+#include "monitor/host/agent_starter.h"
 #include "monitor/host/host_record.h"
 #include "monitor/host/kept_output.h"
 #include "monitor/host/launcher_words.h"
@@ -97,7 +98,7 @@ void empty(int signal_fd) {
 }
 
 bool belongs_to_keyboard(int signal) {
-  return signal == SIGINT || signal == SIGQUIT || signal == SIGTSTP || signal == SIGCONT;
+  return signal == SIGINT || signal == SIGQUIT || signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -152,6 +153,7 @@ class Host {
   link::Recorder link_;
   std::unique_ptr<outlet::Outlet> view_;
   std::unique_ptr<outlet::Outlet> far_view_;  ///< For screens on other nodes; null where all is on this one.
+  std::optional<AgentStarter> agent_starter_;
   std::optional<process::Program> program_;
   std::vector<link::Delivery> deliveries_;
   Descriptors descriptors_;
@@ -249,6 +251,10 @@ wire::Result<Streams> Host::open_streams() {
 int Host::start() {
   if (const auto recording = open_recording(); !recording) return refuse(2, recording.error().message);
   if (const auto view = open_views(); !view) return refuse(kOwnFailure, view.error().message);
+  std::vector<std::string> of_agent;
+  const std::vector<std::string> agent = session_.agent_command(options_.allow_inject, of_agent);
+  agent_starter_.emplace(session_.folder(), agent, of_agent);
+  descriptors_.add(agent_starter_->fd());
   const auto streams = open_streams();
   if (!streams) return refuse(kOwnFailure, streams.error().message);
   process::ProgramOptions options{
@@ -276,10 +282,13 @@ void Host::serve() {
     link_.wait(time_to_look(), descriptors_.fd());
   }
   turn();
+  if (!agents_are_done() && agent_here())
+    note("ranks go on that the program has left behind: they are not seen any more");
 }
 
 void Host::turn() {
   empty(child_ended_);
+  agent_starter_->serve();
   pass_on_frames();
   pass_on_commands();
   link_.set_pace(pace());

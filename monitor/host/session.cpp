@@ -167,8 +167,8 @@ Session::~Session() {
   wire::AgentRecord agent;
   const bool agent_lives = wire::read_agent_record(name_.c_str(), agent) && wire::is_alive(agent);
   // The place goes last: then the next monitor of this name may be here.
-  for (const char* ours :
-       {"host", "output", "program.log", "results.json", "trouble.log", "view.sock", "monitor.sock", "monitor"})
+  for (const char* ours : {"host", "output", "program.log", "results.json", "trouble.log", "view.sock", "monitor.sock",
+                           "start.sock", "monitor"})
     unlink((folder() + "/" + ours).c_str());
   if (place_ >= 0) close(place_);  // There may be few descriptors.
   agent_lives ? wire::remove_session_directory_if_empty(name_.c_str()) : wire::remove_session_directory(name_.c_str());
@@ -179,11 +179,27 @@ std::string Session::folder() const { return session_folder(name_); }
 std::string Session::log_path() const { return folder() + "/program.log"; }
 std::string Session::results_path() const { return folder() + "/results.json"; }
 
-std::vector<std::string> Session::prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
-                                          const Preload& preload, std::vector<std::string>& environment) const {
+Environment Session::environment_of_ranks(bool allow_inject) const {
   Environment wanted = session_environment(name_, endpoint_);
   if (allow_inject) wanted["IDLEWAVE_ALLOW_INJECT"] = "1";
   if (!rendezvous_.empty()) wanted["IDLEWAVE_KEY"] = mailbox::key_files(rendezvous_).agents;
+  return wanted;
+}
+
+std::vector<std::string> Session::agent_command(bool allow_inject, std::vector<std::string>& environment) const {
+  const Environment wanted = environment_of_ranks(allow_inject);
+  for (const auto& [name, value] : wanted) environment.push_back(name + "=" + value);
+  environment.push_back("LD_PRELOAD=");  // What the user has is for the program.
+  std::vector<std::string> command = {
+      wanted.at("IDLEWAVE_AGENT"), "--session", name_, "--detach", "--connect", endpoint_};
+  if (wanted.contains("IDLEWAVE_KEY")) command.insert(command.end(), {"--key", wanted.at("IDLEWAVE_KEY")});
+  if (allow_inject) command.push_back("--allow-inject");
+  return command;
+}
+
+std::vector<std::string> Session::prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
+                                          const Preload& preload, std::vector<std::string>& environment) const {
+  Environment wanted = environment_of_ranks(allow_inject);
   if (!preload.step_at.empty()) wanted["IDLEWAVE_STEP_AT"] = preload.step_at;
   if (!preload.library.empty()) command = with_preload(std::move(command), kind, preload.library, environment);
   return with_environment(std::move(command), kind, wanted, environment);

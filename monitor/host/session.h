@@ -33,6 +33,9 @@ class Session {
   std::vector<std::string> prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
                                    const Preload& preload, std::vector<std::string>& environment) const;
 
+  /// Of an agent on this node, with what of its environment is the session's.
+  std::vector<std::string> agent_command(bool allow_inject, std::vector<std::string>& environment) const;
+
   /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our
   /// stderr; `keep_results`: standard output goes to a file of its own.
   wire::Status start(std::vector<std::string> command, LauncherKind kind, bool quiet, bool keep_results = false);
@@ -50,6 +53,7 @@ class Session {
 
  private:
   Session() = default;
+  Environment environment_of_ranks(bool allow_inject) const;
   std::string log_path() const;
   std::string results_path() const;
   wire::Status make_keys(link::LiveOptions& options);

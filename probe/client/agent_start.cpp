@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "probe/client/agent_request.h"
+#include "probe/client/libc_parts.h"
 #include "probe/shm/clock_reading.h"
 
 namespace idlewave::client {
@@ -100,7 +102,7 @@ bool describe_files(posix_spawn_file_actions_t& files, int messages) {
          posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
          (messages >= 0 ? posix_spawn_file_actions_adddup2(&files, messages, STDERR_FILENO)
                         : posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0 &&
-         posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1) == 0;
+         close_from(files, STDERR_FILENO + 1);
 }
 
 bool describe_signals(posix_spawnattr_t& attributes) {
@@ -125,8 +127,7 @@ bool spawn(const Start& start, int messages, pid_t& pid) {
     error = posix_spawnp(&pid, start.path, &files, &attributes, start.arguments, start.environment);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
-  if (error != 0)
-    explain(start, "%s can't be started: %s; IDLEWAVE_AGENT can name the program", strerrordesc_np(error));
+  if (error != 0) explain(start, "%s can't be started: %s; IDLEWAVE_AGENT can name the program", description_of(error));
   return error == 0;
 }
 
@@ -219,6 +220,9 @@ void run_in_helper(Start& start) {
 }  // namespace
 
 bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)[kReasonLimit]) {
+  char clock[48] = {};
+  if (when_loaded.ns != 0) snprintf(clock, sizeof clock, "%" PRIu64 ":%" PRId64, when_loaded.counter, when_loaded.ns);
+  if (request_agent(settings.session, clock, deadline)) return true;
   char buffer[PATH_MAX];
   char* arguments[12] = {};
   int count = 0;
@@ -236,9 +240,7 @@ bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)
     add(settings.key);
   }
   if (settings.allow_inject) add("--allow-inject");
-  char clock[48];
-  snprintf(clock, sizeof clock, "%" PRIu64 ":%" PRId64, when_loaded.counter, when_loaded.ns);
-  if (when_loaded.ns != 0) {
+  if (clock[0] != '\0') {
     add("--clock");
     add(clock);
   }

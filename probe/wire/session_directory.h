@@ -10,6 +10,7 @@
 //   agent        text, one "key value" line each: pid, start (of that process, see process_start_time), memory (file
 //                descriptor number of the shared segment inside that process), endpoint (where the agent listens)
 //   agent.sock   the agent's ZeroMQ ipc socket        monitor.sock   the monitor's
+//   start.sock   where a rank asks the host of `run` for an agent (monitor/host/agent_starter.h)
 //   trouble.log  one line for each thing that ranks and agents of this node could not do, for the monitor to show
 // What a killed process held is let go by the kernel, so that a folder which nobody lives in can be told at once.
 // The shared segment is a memfd that ranks open through /proc/<pid>/fd/<memory>: it has no name, so it is gone when its

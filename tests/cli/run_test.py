@@ -338,6 +338,19 @@ class Run(unittest.TestCase):
             out, err = run.communicate(timeout=PATIENCE)
             self.assertEqual((run.returncode, out), (9, b"got\n"), err)
 
+    def test_any_signal_reaches_the_program(self):
+        numbers = [signal.SIGALRM, signal.SIGXCPU, signal.SIGIO, signal.SIGPWR, signal.SIGWINCH, signal.SIGABRT, signal.SIGRTMIN,
+                   signal.SIGRTMAX]
+        catch = "import signal, sys, time\nfor n in sys.argv[1:]: signal.signal(int(n), lambda got, _: print(got, flush=True))\n" \
+                "print('ready', flush=True)\nwhile True: signal.pause()"
+        run = self.start("--", sys.executable, "-c", catch, *(str(int(number)) for number in numbers))
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        for number in numbers:
+            run.send_signal(number)
+            self.assertEqual(int(run.stdout.readline()), number)
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
+
     def survives(self, harm, expected_code, session="survivor"):
         """Something is done to one of ours while the program runs; the program writes its result all the same."""
         run = self.start("--record", "s.iw", "--session", session, "--", "sh", "-c", "$REPORTER 150; echo result > result; exit 11")
@@ -601,12 +614,14 @@ class Run(unittest.TestCase):
         self.assertTrue(self.processes("iw-host"), "the host waited for the onlooker before it said how the program ended")
 
     def test_ranks_that_are_left_behind_do_not_hold_the_end(self):
-        run = self.start("--session", "left", "--", "sh", "-c", "$REPORTER 900 & while [ ! -e go ]; do sleep 0.02; done; echo $!; exit 11")
+        run = self.start("--session", "left", "--", "sh", "-c",
+                         "$REPORTER 900 2>&- & while [ ! -e go ]; do sleep 0.02; done; echo $!; exit 11")
         self.assertTrue(eventually(lambda: (self.sessions / "left" / "agent").exists()))
         (self.path / "go").touch()
         rank = int(run.stdout.readline())
         self.assertEqual(run.wait(timeout=PATIENCE), 11)
         self.assertTrue(lives(rank), "run ended with the rank")
+        self.assertIn(b"ranks go on that the program has left behind", run.stderr.read())
         # Whose session goes on without us: nobody else's is mixed with it.
         code, out, err = self.shell("echo started", "--session", "left")
         self.assertEqual((code, out), (2, b""))

@@ -1,0 +1,108 @@
+#include "monitor/host/agent_starter.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace idlewave::host {
+namespace {
+
+constexpr int kMostWaiting = 64;  // ranks of one node, of which one asks at a time
+constexpr const char* kOfClocks = "0123456789:";
+
+int listen_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return -1;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  unlink(path.c_str());  // of a host that was killed
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -1;
+  const bool listens = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+                       chmod(path.c_str(), S_IRUSR | S_IWUSR) == 0 && listen(fd, kMostWaiting) == 0;
+  if (listens) return fd;
+  close(fd);
+  return -1;
+}
+
+}  // namespace
+
+AgentStarter::AgentStarter(const std::string& folder, std::vector<std::string> command,
+                           std::vector<std::string> environment)
+    : command_(std::move(command)),
+      environment_(std::move(environment)),
+      path_(folder + "/start.sock"),
+      listener_(listen_at(path_)),
+      poll_(epoll_create1(EPOLL_CLOEXEC)) {
+  if (listener_ >= 0) watch(listener_);
+}
+
+AgentStarter::~AgentStarter() {
+  for (const Asker& asker : askers_) close(asker.fd);
+  close(poll_);
+  if (listener_ < 0) return;
+  close(listener_);
+  unlink(path_.c_str());
+}
+
+void AgentStarter::watch(int fd) const {
+  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+  epoll_ctl(poll_, EPOLL_CTL_ADD, fd, &event);
+}
+
+void AgentStarter::serve() {
+  for (int fd = 0; listener_ >= 0 && (fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
+    watch(askers_.emplace_back(Asker{.fd = fd, .agent = {}}).fd);
+  for (Asker& asker : askers_) asker.agent ? answer(asker) : hear(asker);
+  std::erase_if(askers_, [](const Asker& asker) {
+    if (asker.is_done) close(asker.fd);
+    return asker.is_done;
+  });
+}
+
+/// What it says comes at once, and in one piece.
+void AgentStarter::hear(Asker& asker) {
+  std::array<char, PATH_MAX + 64> text{};
+  const ssize_t got = recv(asker.fd, text.data(), text.size() - 1, 0);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  epoll_ctl(poll_, EPOLL_CTL_DEL, asker.fd, nullptr);  // If it goes before its answer that is nobody's news.
+  std::vector<std::string> command = command_;
+  const std::string said(text.data(), got > 0 ? std::size_t(got) : 0);
+  const std::size_t end = said.find('\n'), blank = std::min(said.find(' '), end);
+  asker.is_done = end == std::string::npos || blank == end;
+  if (asker.is_done) return;
+  const std::string clocks = said.substr(0, blank), program = said.substr(blank + 1, end - blank - 1);
+  asker.is_done =
+      clocks.find_first_not_of(kOfClocks) != std::string::npos || (!program.empty() && program != command[0]);
+  if (asker.is_done) return;
+  if (!clocks.empty()) command.insert(command.end(), {"--clock", clocks});
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  auto started = process::Program::start(
+      command, {.environment = environment_, .input_fd = nothing, .output_fd = nothing, .error_fd = nothing});
+  if (nothing >= 0) close(nothing);
+  if (auto* const agent = std::get_if<process::Program>(&started))
+    asker.agent = *agent;
+  else
+    asker.is_done = true;
+}
+
+/// What has started the agent ends when that is there.
+void AgentStarter::answer(Asker& asker) {
+  const auto code = asker.agent->exit_code();
+  if (!code) return;
+  if (*code == 0) [[maybe_unused]]
+    const ssize_t sent = send(asker.fd, "1", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  asker.is_done = true;
+}
+
+}  // namespace idlewave::host

@@ -1,0 +1,48 @@
+#pragma once
+// Starts this node's agent for the rank that asks: as a child of the host it is nobody else's, while one that a rank starts
+// becomes the child of whoever takes in orphans above the rank, a wrapper of the user's maybe, and has the rank's limits.
+// The socket `start.sock` of the session's folder: the rank connects and says a line of a reading of its clocks (agent:
+// --clock) or nothing, a blank, and the program that it would start or nothing. "1" says that the agent has begun; an end
+// without it, that the rank has to do it itself, as where it was told to take another program.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/process/program.h"
+
+namespace idlewave::host {
+
+/// One thread, which never waits.
+class AgentStarter {
+ public:
+  /// `command` and `environment` ("NAME=value", on top of ours): of an agent that goes into the background.
+  AgentStarter(const std::string& folder, std::vector<std::string> command, std::vector<std::string> environment);
+  AgentStarter(const AgentStarter&) = delete;
+  AgentStarter& operator=(const AgentStarter&) = delete;
+  ~AgentStarter();
+
+  int fd() const { return poll_; }  ///< Readable when somebody asks. Where there is no socket ranks do it themselves.
+  /// Takes those who ask, and answers those whose agent has begun. Now and then, and when fd() is readable or a child of
+  /// ours has ended.
+  void serve();
+
+ private:
+  struct Asker {
+    int fd = -1;
+    std::optional<process::Program> agent;
+    bool is_done = false;
+  };
+  void watch(int fd) const;
+  void hear(Asker& asker);
+  void answer(Asker& asker);
+
+  std::vector<std::string> command_;
+  std::vector<std::string> environment_;
+  std::string path_;
+  int listener_ = -1;
+  int poll_ = -1;
+  std::vector<Asker> askers_;
+};
+
+}  // namespace idlewave::host

@@ -1,0 +1,112 @@
+// A rank that asks the host for an agent: what it gets to hear. Shell scripts stand for the program that puts itself into
+// the background.
+
+#include "monitor/host/agent_starter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace idlewave::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AgentStarterTest : public testing::Test {
+ protected:
+  AgentStarterTest() {
+    char name[] = "/tmp/idlewave-test-XXXXXX";
+    folder_ = mkdtemp(name);
+  }
+  ~AgentStarterTest() override { fs::remove_all(folder_); }
+
+  /// The arguments that follow are written down as they come.
+  std::vector<std::string> agent(const std::string& end) const {
+    return {"/bin/sh", "-c", "echo \"$OF_AGENT $*\" >" + (folder_ / "note").string() + "; " + end, "agent"};
+  }
+  std::string noted() const {
+    std::ifstream file(folder_ / "note");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  int asker(const std::string& words) const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, (folder_ / "start.sock").c_str());
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(send(fd, words.data(), words.size(), 0), ssize_t(words.size()));
+    return fd;
+  }
+
+  /// "": an end without a word.
+  static std::string answer(AgentStarter& starter, int fd) {
+    for (pollfd ready{fd, POLLIN, 0}; poll(&ready, 1, 1) == 0;) starter.serve();
+    char said = 0;
+    const ssize_t got = recv(fd, &said, 1, 0);
+    close(fd);
+    return got == 1 ? std::string(1, said) : "";
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(AgentStarterTest, SaysWhenTheAgentIsThere) {
+  AgentStarter starter(folder_, agent("exit 0"), {"OF_AGENT=yes"});
+  EXPECT_EQ(answer(starter, asker("12:-5 \n")), "");
+  EXPECT_EQ(answer(starter, asker("12:5 /bin/sh\n")), "1");
+  EXPECT_EQ(noted(), "yes --clock 12:5\n");
+  EXPECT_EQ(answer(starter, asker(" \n")), "1");
+  EXPECT_EQ(noted(), "yes \n");
+}
+
+TEST_F(AgentStarterTest, SaysNothingWhereTheAgentFailed) {
+  AgentStarter fails(folder_, agent("exit 1"), {});
+  EXPECT_EQ(answer(fails, asker(" \n")), "");
+}
+
+TEST_F(AgentStarterTest, SaysNothingWhereThereIsNoAgent) {
+  AgentStarter missing(folder_, {"/nowhere/idlewave-agent"}, {});
+  EXPECT_EQ(answer(missing, asker(" \n")), "");
+}
+
+TEST_F(AgentStarterTest, StartsNothingForWordsOfAnotherKind) {
+  AgentStarter starter(folder_, agent("exit 0"), {});
+  for (const char* words :
+       {"--detach \n", "1:2", "1:2\n", "\n", "1:2 --allow-inject\n", "1:2 /another/agent\n", "1:2 \t\n"})
+    EXPECT_EQ(answer(starter, asker(words)), "") << words;
+  EXPECT_EQ(noted(), "");
+}
+
+TEST_F(AgentStarterTest, TakesSeveralAndOneThatGoes) {
+  AgentStarter starter(folder_, agent("exit 0"), {});
+  close(asker(" \n"));
+  const int first = asker(" \n"), second = asker(" \n");
+  EXPECT_EQ(answer(starter, second), "1");
+  EXPECT_EQ(answer(starter, first), "1");
+}
+
+TEST_F(AgentStarterTest, IsTheUsersAloneAndGoesWithIt) {
+  {
+    const AgentStarter starter(folder_, agent("exit 0"), {});
+    struct stat status {};
+    ASSERT_EQ(stat((folder_ / "start.sock").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600u);
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "start.sock"));
+}
+
+}  // namespace
+}  // namespace idlewave::host
