@@ -52,7 +52,7 @@ std::string sheet_json(const Sheet& sheet, const Worked& worked) {
   support::Json given, told, course;
   for (const auto& [key, value] : worked.given) given[key] = value;
   for (const Told& each : worked.answer.told) told[each.key] = each.value;
-  support::Json json = {{"name", sheet.name}, {"paper", sheet.paper}, {"given", given}, {"told", told}};
+  support::Json object = {{"name", sheet.name}, {"paper", sheet.paper}, {"given", given}, {"told", told}};
   for (const theory::PhaseMoment& moment : worked.answer.course) {
     const theory::PhaseOrder order = order_of(moment);
     course.push_back({{"at_s", moment.at},
@@ -62,8 +62,8 @@ std::string sheet_json(const Sheet& sheet, const Worked& worked) {
                       {"difference_rad", order.difference},
                       {"phases_rad", moment.phases}});
   }
-  if (!course.is_null()) json["order"] = course;
-  return json.text() + "\n";
+  if (!course.is_null()) object["order"] = course;
+  return object.text() + "\n";
 }
 
 }  // namespace

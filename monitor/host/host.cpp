@@ -53,6 +53,7 @@ constexpr Nanoseconds kRecordPeriod = milliseconds(500);
 constexpr std::size_t kMostNotes = 32;
 /// After the program has ended its agents may still have something to say; or go on, with ranks that it left behind.
 constexpr Nanoseconds kPatienceForAgents = seconds(3);
+constexpr Nanoseconds kPatienceForGoing = milliseconds(500), kLookForGoing = milliseconds(2);
 constexpr Nanoseconds kRanksAreGone = milliseconds(1500);  ///< After the program has ended; else they outlive it.
 constexpr Nanoseconds kPatienceForStarter = seconds(2);    ///< To attach, where the program was over in moments.
 constexpr Nanoseconds kEndPatience = seconds(5);           ///< Between asking the program to end and ending it.
@@ -142,7 +143,8 @@ class Host {
   void look_after_program();
   void let_go();
   bool is_over();
-  bool agents_are_done();
+  bool agents_are_done() const;
+  void see_agent_off() const;
   std::optional<wire::AgentRecord> agent_here() const;
   void describe(bool at_once);
   void look_after_output();
@@ -160,7 +162,8 @@ class Host {
   int child_ended_;
   Clock::time_point began_ = Clock::now();
   Nanoseconds started_at_{};
-  std::optional<Nanoseconds> ended_at_;  ///< The program.
+  std::optional<Nanoseconds> ended_at_;          ///< The program.
+  std::optional<wire::AgentRecord> last_agent_;  ///< That was here when it ended.
   std::optional<Nanoseconds> end_asked_at_;
   std::optional<KeptOutput> kept_output_;  ///< None: the program has its own terminal, or --output.
   std::string refused_recording_;          ///< Why the last one that was asked for did not begin.
@@ -371,7 +374,8 @@ void Host::look_after_program() {
     ended_at_ = now();
     record_.code = program_->exit_code();
     // One that somebody has stopped could not say what it still has.
-    if (const auto agent = agent_here()) kill(agent->pid, SIGCONT);
+    last_agent_ = agent_here();
+    if (last_agent_) kill(last_agent_->pid, SIGCONT);
   }
   // Agents stay half a second after their last rank; ranks that outlive their launcher are not held for a session that
   // is over.
@@ -391,7 +395,7 @@ void Host::let_go() {
 }
 
 /// Every agent that was heard has said its end, and none is about to be heard.
-bool Host::agents_are_done() {
+bool Host::agents_are_done() const {
   const link::LinkState state = link_.status().state;
   if (state == link::LinkState::kEnded) return true;
   if (state != link::LinkState::kWaiting) return false;
@@ -436,6 +440,14 @@ void Host::finish() {
   starter_.say(fmt::format("{}{} {}", message::kEnded, *record_.code, (*ended_at_ - started_at_).count()));
   view_->finish(options_.starter_looks && !starter_is_gone_ ? kPatienceForStarter : Nanoseconds(0));
   if (far_view_) far_view_->finish(Nanoseconds(0));
+  see_agent_off();
+}
+
+/// It has said its end, and goes within moments: nobody shall find it who looks when `run` has ended.
+void Host::see_agent_off() const {
+  if (!last_agent_ || !agents_are_done()) return;
+  for (Nanoseconds waited{}; wire::is_alive(*last_agent_) && waited < kPatienceForGoing; waited += kLookForGoing)
+    usleep(useconds_t(kLookForGoing.count() / 1000));
 }
 
 }  // namespace

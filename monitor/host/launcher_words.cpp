@@ -1,11 +1,11 @@
 #include "monitor/host/launcher_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <initializer_list>
-#include <span>
 #include <string_view>
 
 #include "monitor/host/programs.h"
@@ -28,202 +28,45 @@ bool is_called(const std::string& program, std::initializer_list<std::string_vie
   });
 }
 
-using Names = std::span<const std::string_view>;
-
 /// Wrappers (time, numactl) stand in the first words. A program may have a hundred thousand of its own, and each would be
 /// looked for in PATH.
 constexpr std::size_t kWordsOfAWrapper = 16;
 
-// Flags whose value stands in a word of its own, as their manuals have them, without the dashes. A value may be called as
-// a program is: node (--map-by), as that of JavaScript.
+// Flags whose value stands in a word of its own, as their manuals have them, without the dashes, a blank before and behind
+// each. A value may be called as a program is: node (--map-by), as that of JavaScript.
 
-constexpr std::array<std::string_view, 44> kOfOpenMpi = {"am",
-                                                         "app",
-                                                         "bind-to",
-                                                         "c",
-                                                         "cartofile",
-                                                         "cf",
-                                                         "cpu-list",
-                                                         "cpu-set",
-                                                         "cpus-per-proc",
-                                                         "cpus-per-rank",
-                                                         "debugger",
-                                                         "default-hostfile",
-                                                         "display",
-                                                         "H",
-                                                         "hnp",
-                                                         "host",
-                                                         "hostfile",
-                                                         "launch-agent",
-                                                         "machinefile",
-                                                         "map-by",
-                                                         "max-restarts",
-                                                         "max-vm-size",
-                                                         "N",
-                                                         "n",
-                                                         "np",
-                                                         "npernode",
-                                                         "npersocket",
-                                                         "ompi-server",
-                                                         "output",
-                                                         "output-filename",
-                                                         "path",
-                                                         "personality",
-                                                         "ppr",
-                                                         "prefix",
-                                                         "preload-files",
-                                                         "rank-by",
-                                                         "rankfile",
-                                                         "rf",
-                                                         "stdin",
-                                                         "timeout",
-                                                         "tune",
-                                                         "wd",
-                                                         "wdir",
-                                                         "x"};
+constexpr std::string_view kOfOpenMpi =
+    " am app bind-to c cartofile cf cpu-list cpu-set cpus-per-proc cpus-per-rank debugger "
+    "default-hostfile display H hnp host hostfile launch-agent machinefile map-by max-restarts "
+    "max-vm-size N n np npernode npersocket ompi-server output output-filename path personality ppr "
+    "prefix preload-files rank-by rankfile rf stdin timeout tune wd wdir x ";
 
-constexpr std::array<std::string_view, 5> kPairsOfOpenMpi = {"gmca", "mca", "omca", "pmixmca", "prtemca"};
+constexpr std::string_view kPairsOfOpenMpi = " gmca mca omca pmixmca prtemca ";
 
-constexpr std::array<std::string_view, 32> kOfHydra = {"bind-to",
-                                                       "configfile",
-                                                       "demux",
-                                                       "envlist",
-                                                       "errfile-pattern",
-                                                       "f",
-                                                       "genvlist",
-                                                       "gpus-per-proc",
-                                                       "host",
-                                                       "hostfile",
-                                                       "hosts",
-                                                       "iface",
-                                                       "launcher",
-                                                       "launcher-exec",
-                                                       "localhost",
-                                                       "machinefile",
-                                                       "map-by",
-                                                       "membind",
-                                                       "n",
-                                                       "nameserver",
-                                                       "np",
-                                                       "order-nodes",
-                                                       "outfile-pattern",
-                                                       "path",
-                                                       "pmi-port",
-                                                       "ppn",
-                                                       "prepend-pattern",
-                                                       "rmk",
-                                                       "topolib",
-                                                       "usize",
-                                                       "wd",
-                                                       "wdir"};
+constexpr std::string_view kOfHydra =
+    " bind-to configfile demux envlist errfile-pattern f genvlist gpus-per-proc host hostfile hosts iface "
+    "launcher launcher-exec localhost machinefile map-by membind n nameserver np order-nodes "
+    "outfile-pattern path pmi-port ppn prepend-pattern rmk topolib usize wd wdir ";
 
-constexpr std::array<std::string_view, 2> kPairsOfHydra = {"env", "genv"};
+constexpr std::string_view kPairsOfHydra = " env genv ";
 
-constexpr std::array<std::string_view, 99> kOfSrun = {"A",
-                                                      "B",
-                                                      "C",
-                                                      "D",
-                                                      "G",
-                                                      "J",
-                                                      "L",
-                                                      "M",
-                                                      "N",
-                                                      "P",
-                                                      "S",
-                                                      "T",
-                                                      "W",
-                                                      "c",
-                                                      "d",
-                                                      "e",
-                                                      "i",
-                                                      "m",
-                                                      "n",
-                                                      "o",
-                                                      "p",
-                                                      "q",
-                                                      "r",
-                                                      "t",
-                                                      "w",
-                                                      "x",
-                                                      "account",
-                                                      "acctg-freq",
-                                                      "bb",
-                                                      "bbf",
-                                                      "begin",
-                                                      "chdir",
-                                                      "cluster-constraint",
-                                                      "clusters",
-                                                      "comment",
-                                                      "constraint",
-                                                      "container",
-                                                      "core-spec",
-                                                      "cores-per-socket",
-                                                      "cpu-bind",
-                                                      "cpu-freq",
-                                                      "cpus-per-gpu",
-                                                      "cpus-per-task",
-                                                      "deadline",
-                                                      "delay-boot",
-                                                      "dependency",
-                                                      "distribution",
-                                                      "epilog",
-                                                      "error",
-                                                      "exclude",
-                                                      "export",
-                                                      "export-file",
-                                                      "extra-node-info",
-                                                      "gid",
-                                                      "gpu-bind",
-                                                      "gpu-freq",
-                                                      "gpus",
-                                                      "gpus-per-node",
-                                                      "gpus-per-socket",
-                                                      "gpus-per-task",
-                                                      "gres",
-                                                      "gres-flags",
-                                                      "hint",
-                                                      "input",
-                                                      "job-name",
-                                                      "jobid",
-                                                      "licenses",
-                                                      "mem",
-                                                      "mem-bind",
-                                                      "mem-per-cpu",
-                                                      "mem-per-gpu",
-                                                      "mincpus",
-                                                      "mpi",
-                                                      "msg-timeout",
-                                                      "network",
-                                                      "nodefile",
-                                                      "nodelist",
-                                                      "nodes",
-                                                      "ntasks",
-                                                      "ntasks-per-core",
-                                                      "ntasks-per-gpu",
-                                                      "ntasks-per-node",
-                                                      "ntasks-per-socket",
-                                                      "open-mode",
-                                                      "output",
-                                                      "partition",
-                                                      "profile",
-                                                      "prolog",
-                                                      "qos",
-                                                      "relative",
-                                                      "reservation",
-                                                      "signal",
-                                                      "switches",
-                                                      "task-epilog",
-                                                      "task-prolog",
-                                                      "time",
-                                                      "uid",
-                                                      "wait",
-                                                      "wckey"};
+constexpr std::string_view kOfSrun =
+    " A B C D G J L M N P S T W c d e i m n o p q r t w x account acctg-freq bb bbf begin chdir "
+    "cluster-constraint clusters comment constraint container core-spec cores-per-socket cpu-bind "
+    "cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot dependency distribution epilog error "
+    "exclude export export-file extra-node-info gid gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket "
+    "gpus-per-task gres gres-flags hint input job-name jobid licenses mem mem-bind mem-per-cpu "
+    "mem-per-gpu mincpus mpi msg-timeout network nodefile nodelist nodes ntasks ntasks-per-core "
+    "ntasks-per-gpu ntasks-per-node ntasks-per-socket open-mode output partition profile prolog qos "
+    "relative reservation signal switches task-epilog task-prolog time uid wait wckey ";
 
-bool is_one_of(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+bool is_one_of(std::string_view names, std::string_view name) {
+  return names.find(fmt::format(" {} ", name)) != std::string_view::npos;
+}
 
 struct Flags {
-  Names with_one;  ///< Word behind them.
-  Names with_two;
+  std::string_view with_one;  ///< Word behind them.
+  std::string_view with_two;
 };
 
 Flags flags_with_values(LauncherKind kind) {
@@ -236,9 +79,14 @@ Flags flags_with_values(LauncherKind kind) {
   return {};
 }
 
-std::size_t values_of(const Flags& flags, std::string_view word) {
+/// Words behind the flag at that place. Hydra takes a name and its value, or both in one word.
+std::size_t values_of(const Flags& flags, const std::vector<std::string>& command, std::size_t at) {
+  const std::string_view word = command[at];
   const std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-  return is_one_of(flags.with_two, name) ? 2 : is_one_of(flags.with_one, name) ? 1 : 0;
+  if (is_one_of(flags.with_one, name)) return 1;
+  if (!is_one_of(flags.with_two, name)) return 0;
+  const bool is_assigned = at + 1 < command.size() && command[at + 1].find('=') != std::string::npos;
+  return is_assigned && flags.with_two == kPairsOfHydra ? 1 : 2;
 }
 
 }  // namespace
@@ -258,12 +106,22 @@ LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice) {
   return target == "srun" ? LauncherKind::kSlurm : LauncherKind::kOther;
 }
 
+std::vector<std::string> parts_of(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    if (comma > at) parts.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
 std::size_t end_of_flags(const std::vector<std::string>& command, std::size_t from, LauncherKind kind) {
   const Flags flags = flags_with_values(kind);
   const std::size_t most = kind == LauncherKind::kOther ? std::min(command.size(), kWordsOfAWrapper) : command.size();
   for (std::size_t at = from; at < most; ++at) {
     if (command[at].starts_with('-'))
-      at += values_of(flags, command[at]);
+      at += values_of(flags, command, at);
     else if (find_program(command[at]))
       return at;
   }

@@ -92,16 +92,6 @@ std::optional<std::string> list_in_flags(const fs::path& tuned) {
   return std::nullopt;
 }
 
-Words parts(const std::string& list) {
-  Words all;
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    all.push_back(list.substr(at, end - at));
-    at = end + 1;
-  }
-  return all;
-}
-
 /// What stands behind such a flag.
 std::string value_of(const Words& command, std::string_view flag, std::string_view parameter = "") {
   const std::size_t end = end_of_flags(command, 1, LauncherKind::kOpenMpi);
@@ -117,7 +107,7 @@ std::string value_of(const Words& command, std::string_view flag, std::string_vi
 Words parameter_files(const Words& command) {
   std::string named = value_of(command, "mca", "mca_base_param_files");
   if (const char* variable = std::getenv("OMPI_MCA_mca_base_param_files"); named.empty() && variable) named = variable;
-  if (!named.empty()) return parts(named);
+  if (!named.empty()) return parts_of(named);
   Words files;
   if (const char* home = std::getenv("HOME")) files.push_back(std::string(home) + "/.openmpi/mca-params.conf");
   std::error_code ignored;
@@ -128,7 +118,7 @@ Words parameter_files(const Words& command) {
 }
 
 std::optional<std::string> list_outside(const Words& command) {
-  for (const std::string& file : parts(value_of(command, "tune")))
+  for (const std::string& file : parts_of(value_of(command, "tune")))
     if (auto list = list_in_flags(file)) return list;
   if (const char* variable = std::getenv(std::string(kVariable.substr(0, kVariable.size() - 1)).c_str()))
     return variable;

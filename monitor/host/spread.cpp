@@ -19,16 +19,6 @@ std::string variable(const char* name) {
   return text != nullptr ? text : "";
 }
 
-std::vector<std::string> parts_of(const std::string& list) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t comma = std::min(list.find(',', at), list.size());
-    if (comma > at) parts.push_back(list.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return parts;
-}
-
 /// What mpirun calls the words that name hosts, or a file that does.
 struct HostFlags {
   std::vector<std::string_view> hosts;

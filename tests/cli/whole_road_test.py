@@ -175,7 +175,7 @@ class WholeRoad(unittest.TestCase):
         endpoint, key = self.endpoint_of_ranks("keyed")
         keys = pathlib.Path(key).parent
         self.assertTrue(keys.is_relative_to(self.path / "cache"), keys)
-        self.assertEqual({path.name: path.stat().st_mode & 0o777 for path in keys.iterdir()},
+        self.assertEqual({path.name: path.stat().st_mode & 0o777 for path in keys.iterdir() if not path.is_symlink()},
                          {name: 0o600 for name in ("host", "key.agent", "key.operator", "key.server", "key.viewer")})
         impostor = subprocess.Popen([BIN / "idlewave-agent", "--session", "keyed", "--connect", endpoint, "--key", key],
                                     stdin=subprocess.DEVNULL,

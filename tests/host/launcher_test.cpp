@@ -123,6 +123,7 @@ TEST(Launcher, TheValueOfAFlagIsNotTakenForTheProgramThoughOneIsCalledSo) {
   EXPECT_EQ(label({"mpirun", "--map-by", "node", "-n", "2", "a.out", "node"}, LauncherKind::kOpenMpi), "a.out");
   EXPECT_EQ(label({"mpirun", "-mca", "node", "core", "a.out"}, LauncherKind::kOpenMpi), "a.out");
   EXPECT_EQ(label({"mpiexec", "-genv", "node", "core", "-bind-to", "core", "a.out"}, LauncherKind::kMpich), "a.out");
+  EXPECT_EQ(label({"mpiexec", "-genv", "node=core", "a.out", "core"}, LauncherKind::kMpich), "a.out");
   EXPECT_EQ(label({"srun", "-m", "node", "--mem=1", "-J", "core", "a.out"}, LauncherKind::kSlurm), "a.out");
   EXPECT_EQ(label({"mpirun", "--oversubscribe", "a.out", "node"}, LauncherKind::kOpenMpi), "a.out");
   EXPECT_EQ(label({"time", "a.out", "node"}, LauncherKind::kOther), "a.out");

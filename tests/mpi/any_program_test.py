@@ -471,6 +471,7 @@ class Manners(AnyProgram):
             if not shutil.which(f"mpirun.{mpi}"):
                 continue
             with self.subTest(mpi=mpi):
+                self.environment["IDLEWAVE_DIR"] = str(self.folder / f"sessions-{mpi}")  # The last one's agent may be going.
                 command = [*self.launcher(mpi), self.program(f"odd.{mpi}"), "leap", "300", self.seed]
                 with subprocess.Popen([BIN / "idlewave", "run", "--headless", "--", *command], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment) as run:
@@ -482,7 +483,7 @@ class Manners(AnyProgram):
 
     def who_has_loaded(self, run):
         """Program -> whether our library is in one of its processes; looked at until the agent has been seen beside all ranks."""
-        loaded, sign = {}, f"IDLEWAVE_DIR={self.folder / 'sessions'}\0".encode()
+        loaded, sign = {}, f"IDLEWAVE_DIR={self.environment['IDLEWAVE_DIR']}\0".encode()
         while run.poll() is None and "idlewave-agent" not in loaded:
             loaded = {}
             for entry in pathlib.Path("/proc").iterdir():
