@@ -373,9 +373,10 @@ void Host::look_after_program() {
   if (program_->exit_code() && !ended_at_) {
     ended_at_ = now();
     record_.code = program_->exit_code();
-    // One that somebody has stopped could not say what it still has.
+    // One that somebody has stopped could not say what it still has; and no other program will follow.
     last_agent_ = agent_here();
-    if (last_agent_) kill(last_agent_->pid, SIGCONT);
+    for (const int signal : {SIGCONT, SIGURG})
+      if (last_agent_) kill(last_agent_->pid, signal);
   }
   // Agents stay half a second after their last rank; ranks that outlive their launcher are not held for a session that
   // is over.

@@ -170,15 +170,15 @@ void Agent::learn_beginning() {
 
 Nanoseconds Agent::now() const { return shm::now(segment_->clock()); }
 
-void Agent::run(const std::atomic<bool>& stop) {
-  while (!stop && !may_end(now())) {
+void Agent::run(const std::atomic<bool>& stop, const std::atomic<bool>& no_more_ranks) {
+  while (!stop && !may_end(now(), no_more_ranks)) {
     const Nanoseconds began = now();
     sweep();
     Nanoseconds look = began;
     do {
       look += std::clamp(pace(), kSweepInterval, kPatientLook);
       serve_until(look, stop);
-    } while (!stop && !is_time_to_sweep(began));
+    } while (!stop && !no_more_ranks && !is_time_to_sweep(began));
   }
   const std::atomic<bool> undisturbed{false};
   if (let_go()) serve_until(now() + kNoticeTime, undisturbed);
@@ -449,8 +449,8 @@ bool Agent::somebody_is_in() {
   return false;
 }
 
-bool Agent::may_end(Nanoseconds now) {
-  const Nanoseconds patience = known_.empty() ? options_.patience : kAfterLastRank;
+bool Agent::may_end(Nanoseconds now, bool no_more_ranks) {
+  const Nanoseconds patience = no_more_ranks ? Nanoseconds(0) : known_.empty() ? options_.patience : kAfterLastRank;
   if (now - busy_at_ < patience) return false;
   const bool insist = now - busy_at_ >= patience + kLockPatience;
   return claim_->retire(

@@ -55,8 +55,9 @@ class Agent {
   /// let go, and what they have written since goes into a new stream.
   static wire::Result<std::unique_ptr<Agent>> open(const Options& options, Post post);
 
-  /// Until all ranks have left and every attached monitor has everything, or `stop` is set (by a signal handler).
-  void run(const std::atomic<bool>& stop);
+  /// Until all ranks have left and every attached monitor has everything, or `stop` is set (by a signal handler). Another
+  /// program may follow the one whose ranks have left, for half a second unless `no_more_ranks` is set.
+  void run(const std::atomic<bool>& stop, const std::atomic<bool>& no_more_ranks);
 
  private:
   struct Known {
@@ -97,7 +98,7 @@ class Agent {
   bool somebody_follows_another() const;
   void dismiss_ended();
   bool somebody_is_in();
-  bool may_end(wire::Nanoseconds now);
+  bool may_end(wire::Nanoseconds now, bool no_more_ranks);
 
   Options options_;
   std::unique_ptr<Claim> claim_;  ///< Outlives the outlet, whose socket lies in its folder.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -25,8 +26,11 @@ constexpr wire::Nanoseconds kRestartSpan = std::chrono::minutes(1);
 volatile sig_atomic_t g_agent = 0;
 volatile sig_atomic_t g_ending = 0;
 
+/// What ends the agent, wakes it, and tells it that no rank will come any more.
+constexpr std::array kPassedOn = {SIGTERM, SIGCONT, SIGURG};
+
 void pass_on(int number) {
-  g_ending = 1;
+  if (number == SIGTERM) g_ending = 1;
   if (g_agent > 0) kill(pid_t(g_agent), number);
 }
 
@@ -52,13 +56,13 @@ std::string describe(pid_t agent, int status) {
 
 int Keeper::run(Background starter) {
   post_->keeper = getpid();
-  struct sigaction as_before {};
-  sigaction(SIGTERM, nullptr, &as_before);
+  std::array<struct sigaction, kPassedOn.size()> as_before{};
+  for (std::size_t i = 0; i < kPassedOn.size(); ++i) sigaction(kPassedOn[i], nullptr, &as_before[i]);
   for (;;) {
-    handle(SIGTERM, pass_on);
+    for (const int number : kPassedOn) handle(number, pass_on);
     const pid_t agent = start_agent(starter);
     if (agent == 0) {
-      sigaction(SIGTERM, &as_before, nullptr);
+      for (std::size_t i = 0; i < kPassedOn.size(); ++i) sigaction(kPassedOn[i], &as_before[i], nullptr);
       if (g_ending != 0) raise(SIGTERM);
       return collect_(std::move(*post_), std::move(starter));
     }

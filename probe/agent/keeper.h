@@ -21,7 +21,7 @@ class Keeper {
   Keeper(std::string session, std::unique_ptr<Post> post, Collect collect)
       : session_(std::move(session)), post_(std::move(post)), collect_(std::move(collect)) {}
 
-  /// Until the agent has ended; the exit code. SIGTERM is passed on to the agent.
+  /// Until the agent has ended; the exit code. SIGTERM, SIGCONT and SIGURG are passed on to the agent.
   int run(Background starter);
 
  private:

@@ -35,6 +35,7 @@ constexpr std::uint64_t kMostBuffer = 1'000'000'000'000;
 constexpr auto kPatienceForStarter = std::chrono::seconds(6);
 
 std::atomic<bool> g_stop{false};
+std::atomic<bool> g_no_more_ranks{false};
 
 struct Arguments {
   idlewave::agent::Options options;
@@ -44,12 +45,15 @@ struct Arguments {
   bool detach = false;
 };
 
-/// SIGTERM ends the stream properly. What a terminal or a closed connection sends is not for us: the agent ends when
+/// SIGTERM ends the stream properly; SIGURG, by which nobody is harmed who does not know it, says that the program is over
+/// and no rank will come any more. What a terminal or a closed connection sends is not for us: the agent ends when
 /// its ranks do.
 void set_signals() {
   struct sigaction action {};
   action.sa_handler = [](int) { g_stop = true; };
   sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = [](int) { g_no_more_ranks = true; };
+  sigaction(SIGURG, &action, nullptr);
   for (const int number : {SIGINT, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
 }
 
@@ -126,7 +130,7 @@ int collect(const idlewave::agent::Options& options, Post post, Background start
   auto agent = Agent::open(options, std::move(post));
   if (!agent) return fail(starter, agent.error().message);
   starter.report(EXIT_SUCCESS, "");
-  (*agent)->run(g_stop);
+  (*agent)->run(g_stop, g_no_more_ranks);
   return EXIT_SUCCESS;
 }
 

@@ -96,6 +96,24 @@ TEST(KeptAgent, IsStartedAnewWhenItWasKilledUnderItsRanks) {
   EXPECT_TRUE(eventually([&] { return is_gone(keeper.pid); }));
 }
 
+TEST(KeptAgent, ThatWasStoppedGoesOnWithItsKeeper) {
+  const BackgroundSession root;
+  PlayedRank rank("step", 0, 1);
+  ASSERT_TRUE(rank.joined());
+  const wire::AgentRecord keeper = record_of_play();
+  pid_t agent = 0;
+  ASSERT_TRUE(eventually([&] { return (agent = agent_of(keeper.pid)) != 0; }));
+  const auto state = [&] {
+    std::string text;
+    std::getline(std::ifstream("/proc/" + std::to_string(agent) + "/stat"), text);
+    return text.at(text.rfind(')') + 2);
+  };
+  ::kill(agent, SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return state() == 'T'; }));
+  ::kill(keeper.pid, SIGCONT);
+  EXPECT_TRUE(eventually([&] { return state() != 'T'; }));
+}
+
 TEST(KeptAgent, KnowsWhomRanksWaitForThoughItsPredecessorWasTold) {
   const BackgroundSession root;
   PlayedRank first("step", 0, 2), second("step", 1, 2);

@@ -196,6 +196,19 @@ TEST(Agent, SaysInTheSessionsFolderThatItsKeyIsOfAnotherSession) {
   }));
 }
 
+TEST(Agent, GoesAwayAtOnceWhenNoRankWillComeAnyMore) {
+  const SessionRoot root;
+  agent::Options options;
+  options.session = "play";
+  options.patience = std::chrono::hours(1);
+  auto post = agent::Post::take(options);
+  ASSERT_TRUE(post);
+  auto agent = agent::Agent::open(options, std::move(**post));
+  ASSERT_TRUE(agent);
+  const std::atomic<bool> stop{false}, no_more_ranks{true};
+  (*agent)->run(stop, no_more_ranks);
+}
+
 TEST(Agent, GoesAwayWhenNoRankComes) {
   const SessionRoot root;
   agent::Options options;
@@ -205,8 +218,8 @@ TEST(Agent, GoesAwayWhenNoRankComes) {
   ASSERT_TRUE(post);
   auto agent = agent::Agent::open(options, std::move(**post));
   ASSERT_TRUE(agent);
-  const std::atomic<bool> stop{false};
-  (*agent)->run(stop);
+  const std::atomic<bool> stop{false}, no_more_ranks{false};
+  (*agent)->run(stop, no_more_ranks);
   agent->reset();
   EXPECT_FALSE(exists(root.folder()));
 }
