@@ -44,10 +44,10 @@ host::Preload preload_for(const RunOptions& options, host::LauncherKind launcher
   return preload;
 }
 
-/// Not what stops us where we touch the terminal, nor what our own faults raise. The C library keeps two for itself.
+/// Not what stops us where we touch the terminal. What a fault of our own raises ends us though it is blocked. The C library
+/// keeps two for itself.
 bool is_passed_on(int signal) {
-  constexpr std::array kOurs = {SIGKILL, SIGSTOP, SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU,
-                                SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP, SIGSYS};
+  constexpr std::array kOurs = {SIGKILL, SIGSTOP, SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU};
   return std::ranges::find(kOurs, signal) == kOurs.end() && (signal < 32 || signal >= SIGRTMIN);
 }
 
@@ -138,11 +138,11 @@ Follower::Left Follower::follow(Monitor* monitor, std::optional<Nanoseconds> at_
     if (program_.exit_code() && !over_at) over_at = now;
     const bool all_is_here = !monitor || monitor->has_ended() || program_.host_was_killed();
     if (over_at && (all_is_here || now - *over_at > kPatienceForEnd)) break;
-    if (!over_at && at_most && now >= *at_most) {
+    if (!program_.has_ended() && at_most && now >= *at_most) {
       if (monitor) monitor->refresh(now);
       return Left::kEarly;
     }
-    const bool ends_soon = over_at || (at_most && *at_most - now < kCalmNap);
+    const bool ends_soon = program_.has_ended() || (at_most && *at_most - now < kCalmNap);
     wait(monitor, now > kSettled && !ends_soon && (!monitor || monitor->is_calm()));
   }
   if (monitor && program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");

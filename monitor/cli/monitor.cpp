@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "monitor/cli/lesson_board.h"
 #include "monitor/cli/progress.h"
@@ -76,7 +77,9 @@ bool Monitor::work(Nanoseconds now) {
   if (loading_) return load(now);
   take(now);
   if (learns_ghost()) learn_ghost();
-  const bool due = now >= next_refresh_;
+  // The end is acknowledged with the next look, and what the host has left to read is gone then.
+  const bool ends = has_ended() && !std::exchange(has_seen_end_, true);
+  const bool due = ends || now >= next_refresh_;
   if (due) refresh(now);
   return due || !deliveries_.empty();
 }

@@ -126,6 +126,7 @@ class Monitor {
   view::Look look_;
   std::optional<host::HostRecord> host_;
   std::optional<Loading> loading_;
+  bool has_seen_end_ = false;
   Nanoseconds next_refresh_{}, refresh_period_ = std::chrono::milliseconds(250);
   Leaving leaving_ = Leaving::kNo;
 };

@@ -165,7 +165,7 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, ProgramSign
                .on_signal = [&](int signal) { asked = signal == SIGWINCH || signal == SIGCONT ? asked : signal; }});
   program.listen();
   const bool hung_up = left == process::exit_code_of(SIGHUP) && !process::was_ignored(SIGHUP);
-  if (left == kDetached || hung_up) {
+  if ((left == kDetached && !program.has_ended()) || hung_up) {
     program.show_output();
     return left_alone(program, left == kDetached ? 0 : left);
   }
@@ -173,7 +173,7 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, ProgramSign
     program.end();
   else if (asked != 0 && left == process::exit_code_of(asked))
     program.pass_on(asked);
-  else if (left != kProgramOver && left != kNothingReported && !program.exit_code())
+  else if (left != kProgramOver && left != kNothingReported && !program.has_ended())
     fail(fmt::format("{} goes on, and is waited for; 'idlewave attach {}' shows it again, Ctrl-C ends it",
                      program.name(), program.session()),
          0);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -48,7 +49,10 @@ AgentStarter::AgentStarter(const std::string& folder, std::vector<std::string> c
 }
 
 AgentStarter::~AgentStarter() {
-  for (const Asker& asker : askers_) close(asker.fd);
+  for (Asker& asker : askers_) {
+    if (asker.agent && !asker.agent->exit_code()) kill(-asker.agent->pid(), SIGKILL);  // It has not begun in time.
+    close(asker.fd);
+  }
   close(poll_);
   if (listener_ < 0) return;
   close(listener_);
@@ -80,6 +84,9 @@ void AgentStarter::hear(Asker& asker) {
   const std::string said(text.data(), got > 0 ? std::size_t(got) : 0);
   const std::size_t end = said.find('\n'), blank = std::min(said.find(' '), end);
   asker.is_done = end == std::string::npos || blank == end;
+  if (asker.is_done) return;
+  char more = 0;
+  asker.is_done = recv(asker.fd, &more, 1, MSG_PEEK) == 0;  // It has given up, and done it itself.
   if (asker.is_done) return;
   const std::string clocks = said.substr(0, blank), program = said.substr(blank + 1, end - blank - 1);
   asker.is_done =

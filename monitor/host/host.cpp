@@ -269,8 +269,8 @@ int Host::start() {
   if (const auto* failure = std::get_if<process::Program::NotStarted>(&started))
     return refuse(failure->shell_code, failure->error.message);
   program_ = std::get<process::Program>(started);
-  describe(true);
   starter_.say(fmt::format("{}{}", message::kReady, program_->pid()));
+  describe(true);
   // Whoever waits for the other end of the program's pipes waits for the program alone.
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, stream);
@@ -373,6 +373,7 @@ void Host::look_after_program() {
   if (program_->exit_code() && !ended_at_) {
     ended_at_ = now();
     record_.code = program_->exit_code();
+    starter_.say(fmt::format("{}{}", message::kCode, *record_.code));  // Who collected it is the only one who knows.
     // One that somebody has stopped could not say what it still has; and no other program will follow.
     last_agent_ = agent_here();
     for (const int signal : {SIGCONT, SIGURG})

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "monitor/host/host_record.h"
@@ -56,7 +57,14 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
     pollfd readable{channel_.fd(), POLLIN, 0};
     poll(&readable, 1, -1);
     const auto message = channel_.hear();
-    if (channel_.is_over()) return Refusal{kOwnFailure, "the process that was to start the program has died"};
+    if (channel_.is_over()) {
+      // Its files are closed before its children are handed on.
+      host_is_gone_ = waitpid(host_, nullptr, 0) == host_;
+      const auto program = inherited();
+      if (!program) return Refusal{kOwnFailure, "the process that was to start the program has died"};
+      program_ = *program;
+      return std::nullopt;
+    }
     if (!message) continue;
     if (const auto refused = after(*message, message::kRefused)) {
       const std::size_t space = refused->find(' ');
@@ -70,6 +78,14 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
     output_fd_ = open(kept_output_path(session_).c_str(), O_RDONLY | O_CLOEXEC);
     return std::nullopt;
   }
+}
+
+/// The program, where the host was killed before it could say that this runs: the kernel has handed it on to us.
+std::optional<pid_t> HostedProgram::inherited() const {
+  std::ifstream children(fmt::format("/proc/self/task/{}/children", getpid()));
+  for (pid_t child = 0; children >> child;)
+    if (child != host_) return child;
+  return std::nullopt;
 }
 
 std::string HostedProgram::why_unseen() const {
@@ -91,11 +107,18 @@ void HostedProgram::listen() {
       lived_ = wire::Nanoseconds(std::strtoll(end, nullptr, 10));
       host_said_all_ = true;
     }
+    if (const auto code = after(*message, message::kCode)) program_code_ = std::atoi(code->c_str());
     if (const auto note = after(*message, message::kNote)) notes_.push_back(*note);
     if (const auto failure = after(*message, message::kFailure)) failures_.push_back(*failure);
   }
   host_was_killed_ = (host_is_dead || channel_.is_over()) && !host_said_all_;
-  if (host_was_killed_) collect();
+  if (host_was_killed_) collect_what_the_host_left();
+}
+
+/// It is ours now, unless the host had collected it already.
+void HostedProgram::collect_what_the_host_left() {
+  collect();
+  if (!exit_code_ && wire::process_start_time(program_) == 0) exit_code_ = program_code_.value_or(kOwnFailure);
 }
 
 void HostedProgram::collected(pid_t pid, int wait_status) {
@@ -119,12 +142,12 @@ void HostedProgram::wake_host() const {
 }
 
 void HostedProgram::look_after_host() {
-  if (exit_code_ || wire::process_start_time(program_) != 0) return;
+  if (has_ended() || wire::process_start_time(program_) != 0) return;
   wake_host();
 }
 
 void HostedProgram::pass_on(int signal) {
-  if (exit_code_) return;
+  if (has_ended()) return;
   wake_host();
   if (!host_was_killed_ && channel_.say(fmt::format("{}{}", message::kSignal, signal))) return;
   kill(program_, signal);

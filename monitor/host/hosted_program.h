@@ -37,6 +37,8 @@ class HostedProgram {
   void collected(pid_t pid, int wait_status);
   void collect();  ///< Those that have ended until now.
 
+  /// The program has ended, and its agents may still tell of it.
+  bool has_ended() const { return program_code_.has_value() || exit_code_.has_value(); }
   /// All is over: the exit code to pass on.
   std::optional<int> exit_code() const { return exit_code_; }
   /// Then: from its start to its end; 0 if the host was killed.
@@ -62,6 +64,8 @@ class HostedProgram {
   HostedProgram(process::Companion host, const HostOptions& options);
   std::optional<Refusal> wait_until_ready();
   void wake_host() const;
+  std::optional<pid_t> inherited() const;
+  void collect_what_the_host_left();
 
   process::Channel channel_;
   pid_t host_;
@@ -74,6 +78,7 @@ class HostedProgram {
   int output_fd_ = -1;  ///< To read what was kept; -1: nothing is.
   std::vector<std::string> notes_;
   std::vector<std::string> failures_;
+  std::optional<int> program_code_;  ///< As soon as the host knows it.
   std::optional<int> exit_code_;
   wire::Nanoseconds lived_{};
   bool host_said_all_ = false;

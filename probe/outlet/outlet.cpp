@@ -29,7 +29,9 @@ constexpr Nanoseconds kTick = milliseconds(500);  // Greetings and checks of who
 constexpr Nanoseconds kRetry = milliseconds(20);  // Until the connection stands over which the first greeting can go.
 constexpr Nanoseconds kAskAfter = seconds(2);     // A consumer that is silent for so long is asked for a sign of life.
 constexpr Nanoseconds kGoneAfter = seconds(10);   // ... and is gone after so long.
-constexpr std::uint32_t kMaxCredits = 4096;       // What a consumer may grant at once.
+constexpr Nanoseconds kGoneAfterEnd =
+    seconds(4);  // The same where a relay has nothing left to do, and its session's name waits.
+constexpr std::uint32_t kMaxCredits = 4096;                 // What a consumer may grant at once.
 constexpr int kQueue = static_cast<int>(kMaxCredits) + 64;  // Credits are the limit, never the queue.
 constexpr std::uint32_t kMaxSpectatorCredits = 256;  // Of frames that nobody takes, each may be 16 MiB of our memory.
 constexpr Nanoseconds kSlowestPace = seconds(1);     // Whatever somebody has patience for, the live edge moves.
@@ -304,7 +306,7 @@ bool Outlet::Impl::still_there(const Peer& peer, Consumer& consumer, Nanoseconds
   if (ended) consumer.since_end += elapsed;
   // Who only looks on can't hold up the end by taking it frame by frame.
   const bool dawdles = consumer.role == wire::Role::kSpectator && consumer.since_end > kGoneAfter;
-  if (consumer.silence > kGoneAfter || dawdles) return false;
+  if (consumer.silence > (ended && options.is_relay ? kGoneAfterEnd : kGoneAfter) || dawdles) return false;
   // Its queue has room for all its credits and more: what can't even be asked has no connection any longer.
   return consumer.silence < kAskAfter || say(peer, wire::Credit{0}) == Sent::kYes;
 }

@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import random
+import re
 import select
 import signal
 import struct
@@ -509,16 +510,16 @@ class Run(unittest.TestCase):
     def test_what_a_program_prints_on_a_screen_does_not_fail_when_the_disk_is_filled_up(self):
         self.have_sessions_on_a_disk_of("24m")
         run, other = self.on_terminal("cat /dev/zero > disk/filler; head -c 4000000 /dev/zero | tr '\\0' @; echo $? > result")
-        shown = 0
+        shown = b""
         try:
             while some := os.read(other, 65536):
-                shown += some.count(b"@")
+                shown += some
         except OSError:  # The terminal's other end is closed.
             pass
         self.assertEqual(run.wait(timeout=PATIENCE), 0, run.stderr.read())
         os.close(other)
         self.assertEqual((self.path / "result").read_text(), "0\n")
-        self.assertEqual(shown, 4_000_000)
+        self.assertEqual(re.sub(rb"\x1b\[[0-9;?]*[@-~]", b"", shown).count(b"@"), 4_000_000)
 
     def test_a_program_on_a_screen_is_not_started_where_what_it_prints_has_no_room(self):
         self.have_sessions_on_a_disk_of("8m")
@@ -627,6 +628,44 @@ class Run(unittest.TestCase):
         self.assertEqual((code, out), (2, b""))
         self.assertIn(b"'left' still runs", err)
         os.kill(rank, signal.SIGKILL)
+
+    def test_a_host_that_is_killed_after_the_program_has_ended_takes_no_exit_code_along(self):
+        """It waits for its agents then: for ranks that were left behind three seconds."""
+        run = self.start("--", "sh", "-c", "$REPORTER 500 2>&- & touch started; while [ ! -e go ]; do sleep 0.02; done; exit 11")
+        self.assertTrue(eventually((self.path / "started").exists))
+        time.sleep(0.5)
+        program = [pid for pid in self.processes("sh")]
+        (self.path / "go").touch()
+        self.assertTrue(eventually(lambda: not any(lives(pid) for pid in program)))
+        time.sleep(0.3)
+        for pid in self.processes("iw-host"):
+            os.kill(pid, signal.SIGKILL)
+        self.assertEqual(run.wait(timeout=PATIENCE), 11)
+        self.assertTrue(eventually(lambda: not self.processes()))
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_a_host_that_is_killed_while_it_starts_the_program_leaves_that_and_its_exit_code(self):
+        seed = int(os.environ.get("IDLEWAVE_TEST_SEED", random.randrange(1 << 32)))
+        print(f"seed {seed}", file=sys.stderr)
+        dice = random.Random(seed)
+        for round in range(12):
+            result = self.path / f"result{round}"
+            run = self.start("--", "sh", "-c", f"sleep 0.5; touch '{result}'; exit 4")
+            self.assertTrue(eventually(lambda: self.processes("iw-host") or run.poll() is not None))
+            time.sleep(dice.uniform(0, 0.01))
+            for pid in self.processes("iw-host"):
+                os.kill(pid, signal.SIGKILL)
+            code = run.wait(timeout=PATIENCE)
+            with self.subTest(round=round, seed=seed):
+                self.assertTrue(eventually(lambda: not self.processes()))
+                self.assertEqual(code, 4 if result.exists() else OWN_FAILURE)
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_a_program_that_has_ended_is_not_said_to_go_on(self):
+        """Its agents are waited for when the time that was given is over."""
+        code, out, err = self.shell("$REPORTER 500 2>&- & sleep 0.5; exit 7", "--headless", "1.5s", headless=False)
+        self.assertEqual(code, 7, err)
+        self.assertNotIn(b"goes on as session", err)
 
     def test_an_agent_that_is_killed_leaves_the_program_and_its_exit_code(self):
         self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("idlewave-agent")], 11)
