@@ -47,17 +47,18 @@ class Handles {
     if (is_asking_.load()) wait_for_answer();
   }
 
+  /// The same of a communicator. Counted first: a call that begins between the two asks of none that a request names.
+  void forget_communicator() {
+    freed_communicators_.fetch_add(1);
+    forget();
+  }
+
   /// Which handles there are: as it is now, before a call of the program.
   std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
   /// The program's call has returned that began then. The library is asked of no handle if any has been freed since: another
   /// thread may free the one that this call was still busy with.
   void came_back(std::uint32_t from) { generation_at_call_ = from; }
 
-  /// The same of a communicator.
-  void forget_communicator() {
-    forget();
-    freed_communicators_.fetch_add(1, std::memory_order_relaxed);
-  }
   /// MPI_COMM_WORLD, which can't be freed.
   bool is_world(Key comm) const { return comm == world_ || comm == fortran_world_; }
   std::uint32_t freed_communicators() const { return freed_communicators_.load(std::memory_order_relaxed); }
