@@ -132,14 +132,14 @@ class Bench {
  private:
   /// By one that was ready then. Gives the moment when it was done (see kernels/lateness.h).
   Nanoseconds send_message(Nanoseconds ready) {
-    idlewave_switch(IDLEWAVE_COMMUNICATE);
+    ready += kernels::time_of([] { idlewave_switch(IDLEWAVE_COMMUNICATE); });
     const Nanoseconds done = socket_ ? socket_->move(std::uint64_t(options_.message_size), ready) : Nanoseconds{};
     ring_->turn();
     return socket_ ? done : monotonic_now();
   }
 
   Nanoseconds move(std::uint64_t bytes, Nanoseconds ready) {
-    idlewave_switch(IDLEWAVE_COMPUTE);
+    ready += kernels::time_of([] { idlewave_switch(IDLEWAVE_COMPUTE); });
     idlewave_traffic(bytes);
     if (!socket_) {
       stream_->move(bytes);
