@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Nanoseconds kFollowerIdle = std::chrono::milliseconds(100), kCalmNap = std::chrono::milliseconds(500);
-constexpr Nanoseconds kSettled = std::chrono::seconds(1);
+constexpr Nanoseconds kSettled = std::chrono::seconds(1);  ///< By then it is attached, and the host knows our pace.
 constexpr Nanoseconds kPatienceForEnd = std::chrono::seconds(2);
 
 /// A job in the background that reads its terminal is stopped by the kernel; our program, which has none, would take
@@ -145,12 +145,11 @@ Follower::Left Follower::follow(Monitor* monitor, std::optional<Nanoseconds> at_
     const bool ends_soon = program_.has_ended() || (at_most && *at_most - now < kCalmNap);
     wait(monitor, now > kSettled && !ends_soon && (!monitor || monitor->is_calm()));
   }
-  if (monitor && program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");
-  if (monitor) {
-    monitor->work(Clock::now() -
-                  start);  // What was taken is acknowledged with the next look, and the host waits for it.
-    monitor->refresh(Clock::now() - start);
-  }
+  if (!monitor) return Left::kAtItsEnd;
+  if (program_.host_was_killed()) monitor->lose("the process that recorded the session was killed");
+  // What was taken is acknowledged with the next look, and the host waits for it.
+  monitor->work(Clock::now() - start);
+  monitor->refresh(Clock::now() - start);
   return Left::kAtItsEnd;
 }
 

@@ -18,7 +18,6 @@
 namespace idlewave::cli {
 namespace {
 
-constexpr Nanoseconds kPatientPeriod = std::chrono::seconds(2);
 /// At moments of the session, so that what is said does not depend on how fast this machine is.
 constexpr int kLooksWhileLoading = 16;
 constexpr Nanoseconds kAveragingWindow = std::chrono::seconds(5);
@@ -85,7 +84,7 @@ bool Monitor::work(Nanoseconds now) {
 }
 
 void Monitor::be_patient() {
-  link_->set_pace(refresh_period_);
+  link_->set_pace(kRefreshPeriod);
   refresh_period_ = kPatientPeriod;
 }
 

@@ -49,7 +49,7 @@ class Monitor {
   /// Nobody looks on: who sends may let things gather, and nothing is looked for but now and then.
   void be_patient();
   /// Little has come lately: it may gather where it is.
-  bool is_calm() const { return deliveries_.size() <= 64; }
+  bool is_calm() const { return deliveries_.size() <= kFewFrames; }
   /// Nobody will say more, for a reason that is known before the link can tell.
   void lose(std::string why) { lost_ = std::move(why); }
   /// On the screen, until the next key.
@@ -85,6 +85,10 @@ class Monitor {
   void end_program_of_lesson(support::Json results);
 
  private:
+  static constexpr Nanoseconds kRefreshPeriod = std::chrono::milliseconds(250);
+  static constexpr Nanoseconds kPatientPeriod = std::chrono::seconds(2);  ///< Of a monitor that nobody looks at.
+  static constexpr std::size_t kFewFrames = 64;
+
   /// On the way to where a replay begins to play.
   struct Loading {
     ReadingClock clock;
@@ -127,7 +131,7 @@ class Monitor {
   std::optional<host::HostRecord> host_;
   std::optional<Loading> loading_;
   bool has_seen_end_ = false;
-  Nanoseconds next_refresh_{}, refresh_period_ = std::chrono::milliseconds(250);
+  Nanoseconds next_refresh_{}, refresh_period_ = kRefreshPeriod;
   Leaving leaving_ = Leaving::kNo;
 };
 

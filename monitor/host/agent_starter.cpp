@@ -8,7 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -34,6 +33,21 @@ int listen_at(const std::string& path) {
   if (listens) return fd;
   close(fd);
   return -1;
+}
+
+/// Of a line "CLOCKS PROGRAM"; nothing if it is none, or names another program than `ours`.
+std::optional<std::string> clocks_for(const std::string& ours, const std::string& said) {
+  const std::size_t end = said.find('\n'), blank = said.find(' ');
+  if (end == std::string::npos || blank >= end) return std::nullopt;
+  const std::string clocks = said.substr(0, blank), program = said.substr(blank + 1, end - blank - 1);
+  const bool is_ours = program.empty() || program == ours;
+  return is_ours && clocks.find_first_not_of(kOfClocks) == std::string::npos ? std::optional(clocks) : std::nullopt;
+}
+
+/// And does it itself.
+bool has_given_up(int fd) {
+  char more = 0;
+  return recv(fd, &more, 1, MSG_PEEK) == 0;
 }
 
 }  // namespace
@@ -80,27 +94,20 @@ void AgentStarter::hear(Asker& asker) {
   const ssize_t got = recv(asker.fd, text.data(), text.size() - 1, 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   epoll_ctl(poll_, EPOLL_CTL_DEL, asker.fd, nullptr);  // If it goes before its answer that is nobody's news.
+  const auto clocks = clocks_for(command_[0], std::string(text.data(), got > 0 ? std::size_t(got) : 0));
+  if (clocks && !has_given_up(asker.fd)) asker.agent = started(*clocks);
+  asker.is_done = !asker.agent;
+}
+
+std::optional<process::Program> AgentStarter::started(const std::string& clocks) const {
   std::vector<std::string> command = command_;
-  const std::string said(text.data(), got > 0 ? std::size_t(got) : 0);
-  const std::size_t end = said.find('\n'), blank = std::min(said.find(' '), end);
-  asker.is_done = end == std::string::npos || blank == end;
-  if (asker.is_done) return;
-  char more = 0;
-  asker.is_done = recv(asker.fd, &more, 1, MSG_PEEK) == 0;  // It has given up, and done it itself.
-  if (asker.is_done) return;
-  const std::string clocks = said.substr(0, blank), program = said.substr(blank + 1, end - blank - 1);
-  asker.is_done =
-      clocks.find_first_not_of(kOfClocks) != std::string::npos || (!program.empty() && program != command[0]);
-  if (asker.is_done) return;
   if (!clocks.empty()) command.insert(command.end(), {"--clock", clocks});
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   auto started = process::Program::start(
       command, {.environment = environment_, .input_fd = nothing, .output_fd = nothing, .error_fd = nothing});
   if (nothing >= 0) close(nothing);
-  if (auto* const agent = std::get_if<process::Program>(&started))
-    asker.agent = *agent;
-  else
-    asker.is_done = true;
+  auto* const agent = std::get_if<process::Program>(&started);
+  return agent != nullptr ? std::optional(*agent) : std::nullopt;
 }
 
 /// What has started the agent ends when that is there.

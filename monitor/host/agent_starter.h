@@ -36,6 +36,7 @@ class AgentStarter {
   void watch(int fd) const;
   void hear(Asker& asker);
   void answer(Asker& asker);
+  std::optional<process::Program> started(const std::string& clocks) const;
 
   std::vector<std::string> command_;
   std::vector<std::string> environment_;

@@ -286,7 +286,7 @@ void Host::serve() {
   }
   turn();
   if (!agents_are_done() && agent_here())
-    note("ranks go on that the program has left behind: they are not seen any more");
+    note("ranks go on that the program has left behind, or the agent is late: what they tell is not seen any more");
 }
 
 void Host::turn() {

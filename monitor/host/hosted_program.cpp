@@ -154,8 +154,9 @@ void HostedProgram::pass_on(int signal) {
 }
 
 void HostedProgram::end() {
-  if (!exit_code_) wake_host();
-  if (exit_code_ || channel_.say(message::kEnd)) return;
+  if (has_ended()) return;
+  wake_host();
+  if (channel_.say(message::kEnd)) return;
   kill(-program_, SIGTERM);
 }
 

@@ -19,7 +19,7 @@ LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice);
 /// flag's value, is not ours to read. Of a command that is no launcher's only the first words are looked at.
 std::size_t end_of_flags(const std::vector<std::string>& command, std::size_t from, LauncherKind kind);
 
-/// What stands between commas, but for nothing.
+/// What stands between commas; where nothing does, that is left out.
 std::vector<std::string> parts_of(const std::string& list);
 
 /// "mpirun -n 4 ./a.out --x" is best named after its program: the first word that is no launcher's and can be run, else

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
 constexpr std::string_view kParameter = "mca_base_env_list";
-constexpr std::string_view kVariable = "OMPI_MCA_mca_base_env_list=";
+constexpr const char* kVariable = "OMPI_MCA_mca_base_env_list";
 
 char separator() {
   const char* own = std::getenv("OMPI_MCA_mca_base_env_list_delimiter");
@@ -120,8 +120,7 @@ Words parameter_files(const Words& command) {
 std::optional<std::string> list_outside(const Words& command) {
   for (const std::string& file : parts_of(value_of(command, "tune")))
     if (auto list = list_in_flags(file)) return list;
-  if (const char* variable = std::getenv(std::string(kVariable.substr(0, kVariable.size() - 1)).c_str()))
-    return variable;
+  if (const char* variable = std::getenv(kVariable)) return variable;
   for (const std::string& file : parameter_files(command))
     if (auto list = list_in(file)) return list;
   return std::nullopt;
@@ -132,17 +131,13 @@ std::optional<std::string> list_outside(const Words& command) {
 bool add_to_open_mpi_list(std::vector<std::string>& command, const std::vector<std::string>& items,
                           std::vector<std::string>& environment) {
   if (add_in_flags(command, items)) return true;
-  const auto ours = std::ranges::find_if(environment, [](const auto& each) { return each.starts_with(kVariable); });
-  if (ours != environment.end()) {
-    std::string list = ours->substr(kVariable.size());
-    add(list, items);
-    *ours = std::string(kVariable) + list;
-    return true;
-  }
-  auto list = list_outside(command);
+  const std::string assigned = std::string(kVariable) + "=";
+  const auto ours = std::ranges::find_if(environment, [&](const auto& each) { return each.starts_with(assigned); });
+  const bool is_known = ours != environment.end();
+  auto list = is_known ? std::optional(ours->substr(assigned.size())) : list_outside(command);
   if (!list) return false;
   add(*list, items);
-  environment.push_back(std::string(kVariable) + *list);
+  is_known ? void(*ours = assigned + *list) : environment.push_back(assigned + *list);
   return true;
 }
 

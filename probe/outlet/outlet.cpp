@@ -25,13 +25,12 @@ using std::chrono::seconds;
 using wire::Nanoseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr Nanoseconds kTick = milliseconds(500);  // Greetings and checks of who is still there.
-constexpr Nanoseconds kRetry = milliseconds(20);  // Until the connection stands over which the first greeting can go.
-constexpr Nanoseconds kAskAfter = seconds(2);     // A consumer that is silent for so long is asked for a sign of life.
-constexpr Nanoseconds kGoneAfter = seconds(10);   // ... and is gone after so long.
-constexpr Nanoseconds kGoneAfterEnd =
-    seconds(4);  // The same where a relay has nothing left to do, and its session's name waits.
-constexpr std::uint32_t kMaxCredits = 4096;                 // What a consumer may grant at once.
+constexpr Nanoseconds kTick = milliseconds(500);   // Greetings and checks of who is still there.
+constexpr Nanoseconds kRetry = milliseconds(20);   // Until the connection stands over which the first greeting can go.
+constexpr Nanoseconds kAskAfter = seconds(2);      // A consumer that is silent for so long is asked for a sign of life.
+constexpr Nanoseconds kGoneAfter = seconds(10);    // ... and is gone after so long.
+constexpr Nanoseconds kGoneAfterEnd = seconds(4);  // ... of a relay that has ended: its session's name waits.
+constexpr std::uint32_t kMaxCredits = 4096;        // What a consumer may grant at once.
 constexpr int kQueue = static_cast<int>(kMaxCredits) + 64;  // Credits are the limit, never the queue.
 constexpr std::uint32_t kMaxSpectatorCredits = 256;  // Of frames that nobody takes, each may be 16 MiB of our memory.
 constexpr Nanoseconds kSlowestPace = seconds(1);     // Whatever somebody has patience for, the live edge moves.

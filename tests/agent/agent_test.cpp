@@ -196,31 +196,28 @@ TEST(Agent, SaysInTheSessionsFolderThatItsKeyIsOfAnotherSession) {
   }));
 }
 
-TEST(Agent, GoesAwayAtOnceWhenNoRankWillComeAnyMore) {
-  const SessionRoot root;
+/// To its end, with nobody there; returns by then.
+void run_for_nobody(Nanoseconds patience, bool no_more_ranks) {
   agent::Options options;
   options.session = "play";
-  options.patience = std::chrono::hours(1);
+  options.patience = patience;
   auto post = agent::Post::take(options);
   ASSERT_TRUE(post);
   auto agent = agent::Agent::open(options, std::move(**post));
   ASSERT_TRUE(agent);
-  const std::atomic<bool> stop{false}, no_more_ranks{true};
-  (*agent)->run(stop, no_more_ranks);
+  const std::atomic<bool> never{false}, told{no_more_ranks};
+  (*agent)->run(never, told);
 }
 
 TEST(Agent, GoesAwayWhenNoRankComes) {
   const SessionRoot root;
-  agent::Options options;
-  options.session = "play";
-  options.patience = std::chrono::milliseconds(100);
-  auto post = agent::Post::take(options);
-  ASSERT_TRUE(post);
-  auto agent = agent::Agent::open(options, std::move(**post));
-  ASSERT_TRUE(agent);
-  const std::atomic<bool> stop{false}, no_more_ranks{false};
-  (*agent)->run(stop, no_more_ranks);
-  agent->reset();
+  run_for_nobody(std::chrono::milliseconds(100), false);
+  EXPECT_FALSE(exists(root.folder()));
+}
+
+TEST(Agent, GoesAwayAtOnceWhenNoRankWillComeAnyMore) {
+  const SessionRoot root;
+  run_for_nobody(std::chrono::hours(1), true);
   EXPECT_FALSE(exists(root.folder()));
 }
 
