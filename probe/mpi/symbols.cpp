@@ -51,6 +51,15 @@ int take_if_it(dl_phdr_info* object, std::size_t, void* listed) {
   return 1;
 }
 
+/// As RTLD_DEFAULT, which would keep the object where it is found loaded for as long as ours is.
+void* find_for_all(const char* name) {
+  void* program = dlopen(nullptr, RTLD_LAZY);
+  if (program == nullptr) return nullptr;
+  void* found = dlsym(program, name);
+  dlclose(program);
+  return found;
+}
+
 /// Where MPI was found that the linker does not show to all: an address in that library.
 std::atomic<const void*> library{nullptr};
 
@@ -86,7 +95,7 @@ void* find_anywhere(const char* name) {
 }
 
 bool comes_to_us(const char* name) {
-  const void* found = dlsym(RTLD_DEFAULT, name);
+  const void* found = find_for_all(name);
   return found != nullptr && is_ours(found);
 }
 
@@ -100,7 +109,7 @@ bool is_in_library(const void* address) {
 }
 
 void* find_variable(const char* name, const void* caller) {
-  void* found = dlsym(RTLD_DEFAULT, name);
+  void* found = find_for_all(name);
   return found != nullptr ? found : find_hidden(name, caller);
 }
 

@@ -34,6 +34,7 @@ struct Steps {
 
 constinit Steps steps;
 constinit std::atomic<bool> was_begun{false};
+constinit std::atomic<bool> was_ended{false};
 constinit std::atomic<bool> stands_back{false};
 constinit std::atomic<bool> thread_is_noted{false};
 
@@ -147,7 +148,10 @@ void leave_wait(Call call, const void* place, std::int64_t bytes) {
 
 void begin(const void* caller) {
   if (text_of("IDLEWAVE_SESSION") == nullptr || stands_back || is_hand_linked() || !is_initialized(caller)) return;
-  if (was_begun.exchange(true)) return;
+  if (was_begun.exchange(true)) {
+    if (was_ended.load()) note("MPI has begun once more in a rank whose MPI had ended: what it does then is not seen");
+    return;
+  }
   const World world = look_at_world(caller);
   if (world.why_not == nullptr) return report(world, caller);
   char line[256];
@@ -158,6 +162,7 @@ void begin(const void* caller) {
 void end() {
   if (!is_reporting()) return;
   be_silent();
+  was_ended = true;
   idlewave_stop();
 }
 

@@ -21,11 +21,36 @@ namespace {
 
 using enum Call;  // By these names the table speaks of them.
 
-template <class Function>
-struct Wrapped {
-  const char* name;
-  std::atomic<Function*> next{nullptr};          ///< Where it is passed on to; null before its first call.
+/// What is known of a function, in a list of those that were called.
+struct Known {
+  std::atomic<void*> next{nullptr};              ///< Where it is passed on to; null before its first call.
   std::atomic<const void*> in_library{nullptr};  ///< Where the library was seen to call it itself; null: nowhere.
+  std::atomic<bool> is_listed{false};
+  Known* other = nullptr;
+};
+
+std::atomic<Known*> known_functions{nullptr};
+
+void list(Known& function) {
+  if (function.is_listed.exchange(true)) return;
+  function.other = known_functions.load();
+  while (!known_functions.compare_exchange_weak(function.other, &function)) {
+  }
+}
+
+/// Before MPI begins: a program may have unloaded the library that it had before, and loaded one again.
+void forget_library() {
+  for (Known* function = known_functions.load(); function != nullptr; function = function->other) {
+    function->next.store(nullptr, std::memory_order_relaxed);
+    function->in_library.store(nullptr, std::memory_order_relaxed);
+  }
+}
+
+template <class Function>
+struct Wrapped : Known {
+  explicit constexpr Wrapped(const char* its_name) : name(its_name) {}
+  Function* known_next() const { return reinterpret_cast<Function*>(next.load(std::memory_order_relaxed)); }
+  const char* name;
 };
 
 /// What the dynamic linker does with a program whose library lacks a function.
@@ -39,14 +64,14 @@ template <class Function>
   void* next = find_next(wrapped.name, caller);
   if (next == nullptr) next = find_anywhere(wrapped.name);
   if (next == nullptr) give_up(wrapped.name);
-  const auto found = reinterpret_cast<Function*>(next);
-  wrapped.next.store(found, std::memory_order_relaxed);
-  return found;
+  wrapped.next.store(next, std::memory_order_relaxed);
+  list(wrapped);
+  return reinterpret_cast<Function*>(next);
 }
 
 template <class Function>
 inline Function* next_of(Wrapped<Function>& wrapped, const void* caller) {
-  Function* next = wrapped.next.load(std::memory_order_relaxed);
+  Function* next = wrapped.known_next();
   return next != nullptr ? next : look_up(wrapped, caller);
 }
 
@@ -128,7 +153,7 @@ using namespace idlewave::mpi;
 /// Without a session two loads, two tests and a jump.
 #define WRAP(phase, function, call, form, types, ...)                                            \
   EXPORT(function, types, {                                                                      \
-    Function* const next = wrapped.next.load(std::memory_order_relaxed);                         \
+    Function* const next = wrapped.known_next();                                                 \
     if (next != nullptr && watch.reporter.load(std::memory_order_relaxed) == nullptr) [[likely]] \
       return next(__VA_ARGS__);                                                                  \
     return Shown<Function>::pass_on<phase, call, form>(__VA_ARGS__, wrapped, CALLER);            \
@@ -138,6 +163,7 @@ using namespace idlewave::mpi;
 
 #define WRAP_INIT(function, call, form, types, ...)            \
   EXPORT(function, types, {                                    \
+    forget_library();                                          \
     const Word result = next_of(wrapped, CALLER)(__VA_ARGS__); \
     begin(CALLER);                                             \
     return result;                                             \

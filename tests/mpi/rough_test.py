@@ -375,6 +375,16 @@ class Libraries(Rough):
                 self.assertEqual((said, report["complete"]), ([], True))
 
     @each_mpi
+    def test_a_library_that_is_unloaded_and_loaded_again(self, mpi):
+        """Without a launcher: with one neither MPI can begin a second time, alone either."""
+        for how in "twice-local", "twice-global":
+            with self.subTest(how=how):
+                said, report = self.both([self.program("late"), how, self.program(f"late_plugin.{mpi}.so"), str(STEPS)])
+                self.check_sums(report, {"MPI_Allreduce": STEPS}, 1)
+                words = "MPI has begun once more in a rank whose MPI had ended: what it does then is not seen"
+                self.assertEqual((len(said), words in said[0], report["complete"]), (1, True, True), said)
+
+    @each_mpi
     def test_functions_that_are_looked_up_by_hand(self, mpi):
         plugin = self.program(f"late_plugin.{mpi}.so")
         said, _ = self.both([*self.launcher(mpi), self.program("late"), "by-hand", plugin, str(STEPS)])
