@@ -139,6 +139,10 @@ int run_headless(const RunOptions& options, HostedProgram& program, ProgramSigna
   }
   const bool in_silence = monitor.has_ended() && monitor.observer().timeline().empty();
   if (!in_silence) say_what_is_missing(monitor.observer().timeline());
+  if (!monitor.has_ended() && !options.record.empty() && !program.host_was_killed())
+    fail(fmt::format("the end did not reach this process; 'idlewave info --check {}' says what was recorded",
+                     options.record),
+         0);
   return end_of(program, write_report(monitor, options), in_silence);
 }
 
