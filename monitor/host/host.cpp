@@ -35,6 +35,8 @@
 #include "probe/outlet/mailbox/keys.h"
 #include "probe/outlet/outlet.h"
 #include "probe/wire/agent_record.h"
+#include "probe/wire/session_directory.h"
+#include "probe/wire/session_files.h"
 
 namespace idlewave::host {
 namespace {
@@ -146,6 +148,7 @@ class Host {
   bool agents_are_done() const;
   void see_agent_off() const;
   std::optional<wire::AgentRecord> agent_here() const;
+  bool agent_still_talks() const;
   void describe(bool at_once);
   void look_after_output();
 
@@ -400,8 +403,13 @@ void Host::let_go() {
 bool Host::agents_are_done() const {
   const link::LinkState state = link_.status().state;
   if (state == link::LinkState::kEnded) return true;
-  if (state != link::LinkState::kWaiting) return false;
-  return !agent_here();
+  return state == link::LinkState::kWaiting && !agent_here() && !agent_still_talks();
+}
+
+/// One that takes no more ranks has removed its record, and may still have all to say to a host that was stopped.
+bool Host::agent_still_talks() const {
+  char socket[wire::kSessionFileLimit];
+  return wire::session_file(session_.name().c_str(), "agent.sock", socket) && wire::somebody_listens(socket);
 }
 
 std::optional<wire::AgentRecord> Host::agent_here() const {

@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +11,7 @@
 #include <utility>
 
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_files.h"
 #include "probe/wire/session_sweep.h"
 
 namespace idlewave::agent {
@@ -32,16 +31,6 @@ bool is_same_file(int fd, const std::string& path) {
   struct stat found {};
   return fstat(fd, &held) == 0 && stat(path.c_str(), &found) == 0 && held.st_ino == found.st_ino &&
          held.st_dev == found.st_dev;
-}
-
-bool somebody_answers(const std::string& socket_path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path.c_str());
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const bool answers = fd >= 0 && connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  if (fd >= 0) close(fd);
-  return answers;
 }
 
 /// Frees it for every process that has a copy of it, which close() would not.
@@ -90,7 +79,7 @@ wire::Result<std::unique_ptr<Claim>> Claim::take(const std::string& session) {
 
 std::string Claim::default_endpoint() {
   socket_ = folder_ + "/agent.sock";
-  if (somebody_answers(socket_)) socket_ = folder_ + "/agent." + std::to_string(getpid()) + ".sock";
+  if (wire::somebody_listens(socket_.c_str())) socket_ = folder_ + "/agent." + std::to_string(getpid()) + ".sock";
   return "ipc://" + socket_;
 }
 
@@ -132,7 +121,7 @@ Claim::~Claim() {
   int lock = patient_lock(session_, patience_ms_);
   wire::remove_agent_record(session_.c_str(), record_);
   // ZeroMQ leaves its sockets behind. The next agent may have taken the name already.
-  if (!socket_.empty() && !somebody_answers(socket_)) unlink(socket_.c_str());
+  if (!socket_.empty() && !wire::somebody_listens(socket_.c_str())) unlink(socket_.c_str());
   unlock(folder_fd_);
   // The lock goes only with the folder, and the folder only when nothing else is in it: a monitor's socket may be, or
   // another agent's. Whoever waits for a lock that was removed notices that and takes the new one.

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 namespace idlewave::wire {
 namespace {
@@ -65,6 +67,15 @@ int try_lock(const char* path, int how) {
   Descriptor file(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file || flock(file.get(), how | LOCK_NB) != 0 || !is_still_at(file.get(), path)) return -1;
   return file.release();
+}
+
+bool somebody_listens(const char* path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (!print_to(address.sun_path, "%s", path)) return false;
+  const Descriptor socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket_) return true;
+  return connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
 }
 
 }  // namespace idlewave::wire

@@ -57,6 +57,9 @@ bool make_private_folder(const char* path);  ///< Unless there is one already.
 /// or -1.
 int try_lock(const char* path, int how = LOCK_EX);
 
+/// On a Unix socket; true where that can't be told.
+bool somebody_listens(const char* path);
+
 /// Calls visit(name) for each entry of a folder but "." and ".."; stops when it returns false.
 template <class Visit>
 void for_each_entry(const char* folder, Visit visit) {

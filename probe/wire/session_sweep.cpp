@@ -2,9 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,15 +22,6 @@ constexpr const char* kNobodys[] = {"lock", "owner", "place", "agent.log"};
 bool has_suffix(const char* text, const char* suffix) {
   const std::size_t length = strlen(text), tail = strlen(suffix);
   return length >= tail && strcmp(text + length - tail, suffix) == 0;
-}
-
-bool somebody_listens(const char* path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (!print_to(address.sun_path, "%s", path)) return false;
-  const Descriptor socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket_) return true;  // Can't tell: leave it alone.
-  return connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
 }
 
 bool has_listener(const char* session) {

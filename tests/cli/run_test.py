@@ -601,6 +601,24 @@ class Run(unittest.TestCase):
             for name in "ready", "go":
                 (self.path / name).unlink(missing_ok=True)
 
+    def test_a_host_that_is_stopped_from_before_the_first_rank_on_hears_all(self):
+        """Also an agent that takes no more ranks when the host is woken: its patience after the last one has passed by then."""
+        for last in "true", "while ls $IDLEWAVE_DIR/*/agent; do sleep 0.01; done":
+            script = f"touch ready; while [ ! -e go ]; do sleep 0.02; done; $REPORTER 100; {last}; exit 11"
+            with self.subTest(last=last):
+                run = self.start("--record", "s.iw", "--", "sh", "-c", script)
+                self.assertTrue(eventually((self.path / "ready").exists))
+                for pid in self.processes("iw-host"):
+                    os.kill(pid, signal.SIGSTOP)
+                (self.path / "go").touch()
+                self.assertEqual(run.wait(timeout=PATIENCE), 11)
+                said = [line for line in run.stderr.read().splitlines() if line.startswith(b"idlewave: ")]
+                self.assertEqual(said, [b"idlewave: sh ended with code 11"])
+                info = json.loads(subprocess.check_output([BIN / "idlewave", "info", "--json", self.path / "s.iw"]))
+                self.assertEqual((info["ranks"], info["complete"]), (1, True))
+                for name in "ready", "go", "s.iw":
+                    (self.path / name).unlink()
+
     def test_who_watches_and_is_stopped_does_not_hold_the_end(self):
         run = self.start("--session", "looked-at", "--", "sh", "-c", "$REPORTER 100; while [ ! -e go ]; do sleep 0.02; done; exit 11")
         self.assertTrue(eventually(lambda: (self.sessions / "looked-at" / "agent").exists()))
