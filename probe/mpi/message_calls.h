@@ -47,6 +47,16 @@ constexpr int completed_by(Call call) {
 /// That somebody waits for later.
 constexpr bool starts_a_request(Call call) { return completed_by(call) < 0 && place_of(call, "request") >= 0; }
 
+constexpr bool starts_requests(Call call) { return starts_a_request(call) || call == Call::kStartall; }
+
+/// A call without a communicator, or with MPI_COMM_WORLD.
+template <Call call, Form form>
+bool is_of_all(const Word* words) {
+  constexpr int comm = place_of(call, "comm");
+  if constexpr (comm < 0) return true;
+  return handles.is_world(handles.key_of<form>(words[first_of(comm, 0)]));
+}
+
 template <Call call, Form form>
 Peer peer_at(const Word* words, int place) {
   constexpr int comm = place_of(call, "comm");

@@ -4,69 +4,160 @@
 
 namespace idlewave::mpi {
 
-wire::Step StepFinder::leave_other(std::uintptr_t place) {
-  const std::uint32_t slot = number_of(place);
-  if (slot == kPlaces) return wire::kNoStep;
-  if (anchor_ != 0) {
-    if (++since_anchor_ < kLongAbsence) return wire::kNoStep;
-    anchor_ = 0;  // The program has gone on to something else.
+wire::Step StepFinder::leave_other(const CallSite& site) {
+  if (stands_for_anchor(site)) {
+    const wire::Step step = leave_anchor();
+    // If the anchor itself comes next, this was one more call.
+    if (run_length_ == 1 && has_others_) run_ = -1;
+    return step;
+  }
+  end_run();
+  const std::uint32_t slot = count(site);
+  if (is_settled()) {
+    if (++since_anchor_ < patience_) return wire::kNoStep;
     remembered_ = 0;
   }
-  ++places_[slot].times;
-  return search(slot);
+  if (slot == kPlaces) return wire::kNoStep;
+  const bool is_new = remember(slot, site, true);
+  const std::uint32_t times = anchor_.place == 0 ? kTimes : kTimesOfAnother;
+  if (is_new) return search(times);
+  const std::uint32_t in_a_row = site.ends_requests ? kMostRequests : std::max(kFewestPlaces, times);
+  return latest(0).times < in_a_row ? wire::kNoStep : adopt(slot, 1);
 }
 
-wire::Step StepFinder::search(std::uint32_t slot) {
-  history_[remembered_++ % kHistory] = static_cast<std::uint16_t>(slot);
-  const std::uint32_t found = period();
-  if (found == 0) return wire::kNoStep;
-  choose_anchor(found);
-  // Else the next step begins when the program comes to it.
-  return anchor_ == places_[slot].address ? next_++ : wire::kNoStep;
+void StepFinder::remember_start(const CallSite& site) {
+  end_run();
+  const std::uint32_t slot = count(site);
+  if (slot != kPlaces) remember(slot, site, false);
 }
 
-/// kPlaces: there is no room for another.
-std::uint32_t StepFinder::number_of(std::uintptr_t place) {
-  std::uint32_t slot = home_of(place);
-  while (places_[slot].address != 0 && places_[slot].address != place) slot = (slot + 1) % kPlaces;
-  if (places_[slot].address == place) return slot;
-  if (places_known_ + 1 >= kPlaces) return kPlaces;  // One stays free, so that every look ends.
-  places_[slot] = {place, places_known_++, 0};
+/// In the middle of a row of the anchor's too.
+bool StepFinder::stands_for_anchor(const CallSite& site) {
+  if (site.call != anchor_.call || site.frame != anchor_.frame || anchor_.place == 0) return false;
+  if (since_anchor_ < others_ && run_ <= 0) return false;
+  const std::uintptr_t distance = site.place > anchor_.place ? site.place - anchor_.place : anchor_.place - site.place;
+  if (distance >= kOneFunction) return false;
+  const std::uint32_t slot = number_of(site.place);
+  return slot == kPlaces || places_[slot].in_cycle != cycles_;
+}
+
+/// Its slot; kPlaces: there is no room for another place.
+std::uint32_t StepFinder::count(const CallSite& site) {
+  const std::uint32_t slot = number_of(site.place);
+  if (slot == kPlaces) return slot;
+  Place& place = places_[slot];
+  if (place.since != next_) {
+    place.since = next_;
+    place.times = place.runs = 0;
+  }
+  ++place.times;
+  place.runs += slot != previous_slot_;
+  previous_slot_ = slot;
   return slot;
 }
 
-/// Of the shortest sequence that the latest calls repeat; 0: none.
-std::uint32_t StepFinder::period() const {
+std::uint32_t StepFinder::number_of(std::uintptr_t place) {
+  std::uint32_t slot = home_of(place);
+  while (places_[slot].site.place != 0 && places_[slot].site.place != place) slot = (slot + 1) % kPlaces;
+  if (places_[slot].site.place == place) return slot;
+  if (places_known_ + 1 >= kPlaces) return kPlaces;  // One stays free, so that every look ends.
+  places_[slot].site.place = place;
+  places_[slot].seen_as = places_known_++;
+  return slot;
+}
+
+/// Whether it is another place than the one before.
+bool StepFinder::remember(std::uint32_t slot, const CallSite& site, bool waits) {
+  places_[slot].site = site;
+  places_[slot].waits = waits;
+  if (remembered_ > 0 && latest(0).slot == slot) {
+    Run& run = history_[(remembered_ - 1) % kHistory];
+    run.times += run.times < UINT16_MAX;
+    return false;
+  }
+  history_[remembered_++ % kHistory] = {static_cast<std::uint16_t>(slot), 1};
+  return true;
+}
+
+wire::Step StepFinder::search(std::uint32_t times) {
+  const std::uint32_t found = period(times);
+  const std::uint32_t anchor = found > 0 ? anchor_of(found) : kPlaces;
+  return anchor == kPlaces ? wire::kNoStep : adopt(anchor, found);
+}
+
+/// Of the shortest sequence that the latest runs repeat so often; 0: none.
+std::uint32_t StepFinder::period(std::uint32_t times) const {
   const auto known = static_cast<std::uint32_t>(std::min<std::uint64_t>(remembered_, kHistory));
   const std::uint32_t longest = std::min(kLongest, known / kTimes);
-  for (std::uint32_t period = 1; period <= longest; ++period) {
-    const std::uint32_t calls = std::max(kTimes * period, kFewestCalls);
-    if (calls <= known && repeats(period, calls)) return period;
+  for (std::uint32_t period = 2; period <= longest; ++period) {
+    const std::uint32_t runs = std::max(std::min(times, kHistory / period) * period, kFewestPlaces);
+    if (runs <= known && repeats(period, runs)) return period;
   }
   return 0;
 }
 
-bool StepFinder::repeats(std::uint32_t period, std::uint32_t calls) const {
-  for (std::uint32_t back = 0; back < calls - period; ++back) {
-    if (latest(back) != latest(back + period)) return false;
+bool StepFinder::repeats(std::uint32_t period, std::uint32_t runs) const {
+  for (std::uint32_t back = 0; back < runs - period; ++back) {
+    if (latest(back).slot != latest(back + period).slot) return false;
   }
   return true;
 }
 
-/// The place that was new last, of those that the sequence comes to once.
-void StepFinder::choose_anchor(std::uint32_t period) {
-  const Place* best = nullptr;
+/// The waiting place that was new last, of those that the sequence comes to once; one that it leaves once in a row before
+/// others. kPlaces: none.
+std::uint32_t StepFinder::anchor_of(std::uint32_t period) const {
+  std::uint32_t best = kPlaces;
+  bool best_is_alone = false;
   for (std::uint32_t back = 0; back < period; ++back) {
-    const std::uint32_t slot = latest(back);
+    const std::uint32_t slot = latest(back).slot;
     std::uint32_t times = 0;
-    for (std::uint32_t other = 0; other < period; ++other) times += latest(other) == slot;
-    if (times == 1 && (best == nullptr || places_[slot].seen_as > best->seen_as)) best = &places_[slot];
+    for (std::uint32_t other = 0; other < period; ++other) times += latest(other).slot == slot;
+    if (times != 1 || !places_[slot].waits) continue;
+    const bool is_alone = shortest_run(slot, period) == 1;
+    const bool is_better = best == kPlaces || is_alone > best_is_alone ||
+                           (is_alone == best_is_alone && places_[slot].seen_as > places_[best].seen_as);
+    if (!is_better) continue;
+    best = slot;
+    best_is_alone = is_alone;
   }
-  if (best == nullptr) return;
-  anchor_ = best->address;
-  const bool is_left_now = best == &places_[latest(0)];
-  next_ = std::max(next_, static_cast<wire::Step>(best->times) - is_left_now);
-  since_anchor_ = 0;
+  return best;
+}
+
+/// The latest run may go on.
+std::uint32_t StepFinder::shortest_run(std::uint32_t slot, std::uint32_t period) const {
+  std::uint32_t shortest = UINT16_MAX;
+  for (std::uint32_t back = 1; back < (kTimes - 1) * period; ++back)
+    if (latest(back).slot == slot) shortest = std::min<std::uint32_t>(shortest, latest(back).times);
+  return shortest;
+}
+
+/// Since a place was left last, in the latest sequence or the one before.
+std::uint32_t StepFinder::waits_since(std::uint32_t slot, std::uint32_t period) const {
+  std::uint32_t waits = 0;
+  for (std::uint32_t back = 0; back < period && latest(back).slot != slot; ++back)
+    if (places_[latest(back).slot].waits) waits += latest(back).times;
+  return waits;
+}
+
+/// The number of the step that begins now. The latest run may go on, so waits are those of the sequence before.
+wire::Step StepFinder::adopt(std::uint32_t slot, std::uint32_t period) {
+  ++cycles_;
+  others_ = 0;
+  for (std::uint32_t back = 0; back < period; ++back) {
+    Place& place = places_[latest(back).slot];
+    place.in_cycle = cycles_;
+    if (place.waits && latest(back).slot != slot) others_ += latest(back + period).times;
+  }
+  const Place& anchor = places_[slot];
+  const bool is_left_now = latest(0).slot == slot;
+  anchor_ = anchor.site;
+  has_others_ = period > 1;
+  run_length_ = period == 1 ? 1 : static_cast<std::int32_t>(shortest_run(slot, period));
+  patience_ = 2 * (others_ + static_cast<std::uint32_t>(run_length_)) + kTimesOfAnother;
+  since_anchor_ = waits_since(slot, period);
+  next_ += (run_length_ == 1 ? anchor.times : anchor.runs) - is_left_now;
+  run_ = 0;
+  return is_left_now ? leave_anchor() : wire::kNoStep;
 }
 
 }  // namespace idlewave::mpi

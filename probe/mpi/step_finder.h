@@ -6,59 +6,117 @@
 
 namespace idlewave::mpi {
 
-/// Finds the steps of a program that does not name them, from the calls that it waits in: the shortest sequence of
-/// places in the program that has come four times running, and for sixteen calls: a few calls of one place in a row are
-/// part of a step. A step begins where the place of that sequence is left that was new last, which in a loop is its last
-/// call; its number is how often that place had been left before, so that ranks agree on it whenever each of them has
-/// found the sequence. No allocation; one thread.
+/// Where in the program a call stands.
+struct CallSite {
+  std::uintptr_t place = 0;  ///< What it goes back to, and whether its communicator is everybody's; not 0.
+  std::uintptr_t frame = 0;  ///< On the stack, of the function there.
+  std::uint16_t call = 0;    ///< Which function of MPI.
+  /// It ends only requests that were started before: by itself it can't go on for ever.
+  bool ends_requests = false;
+};
+
+/// Finds the steps of a program that does not name them, from the calls that it waits in and those that start requests:
+/// the shortest sequence of places in the program that has come four times running, and for sixteen places; calls of one
+/// place in a row count as one place there. A step begins where the waiting place of that sequence is left that was new
+/// last, which in a loop is its last one: when it has been left as often as it is in a row, which in a program that waits
+/// for each of its requests is the last time. The number of a step is how often that was so before, so that ranks agree on
+/// it whenever each of them has found the sequence.
+///
+/// A compiler makes copies of a loop's body, of which a rank that does something special comes to another one: what
+/// comes where the place of the steps would, calls the same function of MPI from the same frame and lies near, is taken
+/// for it. No allocation; one thread.
 class StepFinder {
  public:
-  /// A call that waits is over; `place`: where in the program it stands. The number of the step that begins now; kNoStep:
-  /// none does.
-  wire::Step leave(std::uintptr_t place) {
-    if (anchor_ == place) [[likely]] {
-      since_anchor_ = 0;
-      return next_++;
-    }
-    if (anchor_ != 0 && places_[home_of(place)].address == place && ++since_anchor_ < kLongAbsence)
-      return wire::kNoStep;
-    return leave_other(place);
+  /// A call that waits is over. The number of the step that begins now; kNoStep: none does.
+  wire::Step leave(const CallSite& site) {
+    if (anchor_.place == site.place) [[likely]]
+      return leave_anchor();
+    return leave_other(site);
+  }
+
+  /// A call that starts requests is over.
+  void start(const CallSite& site) {
+    previous_slot_ = kPlaces;
+    if (is_settled()) [[likely]]
+      return end_run();
+    remember_start(site);
   }
 
  private:
   static constexpr std::uint32_t kPlaces = 512;    ///< That are told apart; a power of two.
-  static constexpr std::uint32_t kHistory = 2048;  ///< Calls.
+  static constexpr std::uint32_t kHistory = 2048;  ///< Runs of calls of one place.
   static constexpr std::uint32_t kTimes = 4;       ///< In a row, before a sequence is believed.
-  static constexpr std::uint32_t kFewestCalls = 16;
-  static constexpr std::uint32_t kLongest = 256;       ///< Sequence, in calls.
-  static constexpr std::uint32_t kLongAbsence = 4096;  ///< Calls without the anchor, before another is looked for.
+  static constexpr std::uint32_t kFewestPlaces = 16;
+  static constexpr std::uint32_t kLongest = 256;  ///< Sequence, in runs.
+  /// How often another sequence has to come, while the one that was found does not: something like a checkpoint, which
+  /// may have a loop of its own, leaves the steps as they are.
+  static constexpr std::uint32_t kTimesOfAnother = 64;
+  static constexpr std::uint32_t kMostRequests = 1024;   ///< That a program waits for one by one.
+  static constexpr std::uintptr_t kOneFunction = 16384;  ///< Bytes of its instructions.
   static_assert(kHistory >= kTimes * kLongest);
 
   struct Place {
-    std::uintptr_t address = 0;
+    CallSite site;              ///< As it was when it was remembered last; its address always.
     std::uint32_t seen_as = 0;  ///< The how-manieth new place it was.
-    std::uint64_t times = 0;    ///< It was left, while no anchor was known.
+    bool waits = false;
+    std::uint32_t in_cycle = 0;  ///< The latest sequence that it belonged to, by its number; 0: none.
+    wire::Step since = 0;        ///< The step that both counts began in.
+    std::uint32_t times = 0;     ///< It was left.
+    std::uint32_t runs = 0;      ///< The same, in a row as one.
   };
+  struct Run {
+    std::uint16_t slot = 0;  ///< Of places_.
+    std::uint16_t times = 0;
+  };
+
+  bool is_settled() const { return anchor_.place != 0 && since_anchor_ < patience_; }
+
+  wire::Step leave_anchor() {
+    since_anchor_ = 0;
+    previous_slot_ = kPlaces;
+    if (++run_ != run_length_) return wire::kNoStep;
+    if (run_length_ == 1) run_ = 0;
+    return next_++;
+  }
+  /// Another call has come: one in which it was left less often than usual was a step as well.
+  void end_run() {
+    if (run_ > 0 && run_ < run_length_) ++next_;
+    run_ = 0;
+  }
 
   /// Where a place stands, unless another had been there before.
   static std::uint32_t home_of(std::uintptr_t place) {
     return static_cast<std::uint32_t>((place * 0x9e3779b97f4a7c15u) >> 32) % kPlaces;
   }
-  wire::Step leave_other(std::uintptr_t place);
-  wire::Step search(std::uint32_t slot);
+  wire::Step leave_other(const CallSite& site);
+  void remember_start(const CallSite& site);
+  bool stands_for_anchor(const CallSite& site);
+  std::uint32_t count(const CallSite& site);
   std::uint32_t number_of(std::uintptr_t place);
-  std::uint32_t period() const;
-  std::uint32_t latest(std::uint32_t back) const { return history_[(remembered_ - 1 - back) % kHistory]; }
-  bool repeats(std::uint32_t period, std::uint32_t calls) const;
-  void choose_anchor(std::uint32_t period);
+  bool remember(std::uint32_t slot, const CallSite& site, bool waits);
+  wire::Step search(std::uint32_t times);
+  std::uint32_t period(std::uint32_t times) const;
+  const Run& latest(std::uint32_t back) const { return history_[(remembered_ - 1 - back) % kHistory]; }
+  bool repeats(std::uint32_t period, std::uint32_t runs) const;
+  std::uint32_t anchor_of(std::uint32_t period) const;
+  std::uint32_t shortest_run(std::uint32_t slot, std::uint32_t period) const;
+  std::uint32_t waits_since(std::uint32_t slot, std::uint32_t period) const;
+  wire::Step adopt(std::uint32_t slot, std::uint32_t period);
 
-  std::uintptr_t anchor_ = 0;  ///< A place; 0: none yet.
-  std::uint32_t since_anchor_ = 0;
+  CallSite anchor_;                 ///< Its place 0: none yet.
+  std::uint32_t since_anchor_ = 0;  ///< Waits.
+  std::uint32_t patience_ = 0;      ///< So many, before another sequence is looked for.
+  std::uint32_t others_ = 0;        ///< Waits between two of the anchor's.
+  bool has_others_ = false;         ///< The same, or calls that start requests.
+  std::int32_t run_ = 0;            ///< How often the anchor was left in a row.
+  std::int32_t run_length_ = 1;
+  std::uint32_t cycles_ = 0;  ///< Sequences that were found.
   wire::Step next_ = 0;
+  std::uint32_t previous_slot_ = kPlaces;  ///< Of the call before, for what is counted; kPlaces: the anchor, or none.
   std::uint32_t places_known_ = 0;
   std::uint64_t remembered_ = 0;
   Place places_[kPlaces] = {};
-  std::uint16_t history_[kHistory] = {};  ///< Slots of places_.
+  Run history_[kHistory] = {};
 };
 
 }  // namespace idlewave::mpi

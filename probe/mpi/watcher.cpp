@@ -104,10 +104,24 @@ void report(const World& world, const void* caller) {
   if (hidden != nullptr) note_hidden_call(hidden);
 }
 
+bool ends_requests(Call call) {
+  using enum Call;
+  return call == kWait || call == kWaitall || call == kWaitany || call == kWaitsome;
+}
+
+/// Of the call that goes on.
+CallSite site_of(Call call, const void* place, bool of_all) {
+  constexpr std::uintptr_t kOfSome = std::uintptr_t{1} << 63;  // no address has it
+  return {.place = reinterpret_cast<std::uintptr_t>(place) | (of_all ? 0 : kOfSome),
+          .frame = reinterpret_cast<std::uintptr_t>(watch.inside.load(std::memory_order_relaxed)),
+          .call = static_cast<std::uint16_t>(call),
+          .ends_requests = ends_requests(call)};
+}
+
 /// The number of the step that begins with the end of that call; kNoStep: none does.
-wire::Step step_behind(Call call, const void* place) {
+wire::Step step_behind(Call call, const void* place, bool of_all) {
   if (steps.source == StepSource::kFound) [[likely]] {
-    const wire::Step found = steps.finder.leave(reinterpret_cast<std::uintptr_t>(place));
+    const wire::Step found = steps.finder.leave(site_of(call, place, of_all));
     if (found != wire::kNoStep) steps.next = found + 1;
     return found;
   }
@@ -137,8 +151,13 @@ void leave(std::int64_t bytes) {
   end_turn();
 }
 
-void leave_wait(Call call, const void* place, std::int64_t bytes) {
-  const wire::Step step = step_behind(call, place);
+void leave_start(Call call, const void* place, bool of_all, std::int64_t bytes) {
+  if (steps.source == StepSource::kFound) steps.finder.start(site_of(call, place, of_all));
+  leave(bytes);
+}
+
+void leave_wait(Call call, const void* place, bool of_all, std::int64_t bytes) {
+  const wire::Step step = step_behind(call, place, of_all);
   if (step == wire::kNoStep) return leave(bytes);
   messages.step(step);
   if (client::is_reporter()) [[likely]]

@@ -52,8 +52,10 @@ bool enter(Call call, wire::Phase phase, const void* frame);
 /// The call that enter() has shown is over; `bytes`: that it had MPI carry, or kUnknownBytes.
 void leave(std::int64_t bytes);
 
-/// The same of a call that waits: steps are made of these. `place`: the address in the program that it goes back to.
-void leave_wait(Call call, const void* place, std::int64_t bytes);
+/// The same of a call that waits, or that starts requests: steps are found by these. `place`: the address in the program
+/// that it goes back to; `of_all`: of everybody, or of no communicator.
+void leave_wait(Call call, const void* place, bool of_all, std::int64_t bytes);
+void leave_start(Call call, const void* place, bool of_all, std::int64_t bytes);
 
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
 void begin(const void* caller);

@@ -111,7 +111,9 @@ struct Shown<Word(Words...)> {
     const Sent sent = count_sent<call, form>(result, all);
     note_after<call, form, phase == IDLEWAVE_WAIT>(all, result, sent);
     if constexpr (phase == IDLEWAVE_WAIT)
-      leave_wait(call, caller, sent.bytes);
+      leave_wait(call, caller, is_of_all<call, form>(all), sent.bytes);
+    else if constexpr (starts_requests(call))
+      leave_start(call, caller, is_of_all<call, form>(all), sent.bytes);
     else
       leave(sent.bytes);
     return result;

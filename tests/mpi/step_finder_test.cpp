@@ -1,5 +1,6 @@
-// Steps of programs that are made at random: what comes before their loop, how many calls it has, how often they write
-// a checkpoint. Every call has its place; a place may be called several times in a step.
+// Steps of programs that are made at random: what comes before their loop, what they call in it, how they wait for their
+// requests, how often they write a checkpoint, which ranks come to another copy of the loop's body. Which iteration a call
+// belongs to is known as the program is made.
 
 #include "probe/mpi/step_finder.h"
 #include "tests/any_seed.h"
@@ -7,130 +8,235 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace idlewave::mpi {
 namespace {
 
 using wire::Step;
-using Places = std::vector<std::uintptr_t>;
+
+constexpr int kNoIteration = -1;
+
+enum Function : std::uint16_t { kBarrier, kSendrecv, kRecv, kAllreduce, kIrecv, kIsend, kWait, kWaitall, kFileWrite };
+
+struct Called {
+  CallSite site;
+  bool starts = false;
+  int iteration = kNoIteration;
+};
+using Calls = std::vector<Called>;
+
+Called call(Function function, std::uintptr_t place, int iteration = kNoIteration) {
+  const bool ends_requests = function == kWait || function == kWaitall;
+  return {{place, 0x7000, function, ends_requests}, function == kIrecv || function == kIsend, iteration};
+}
 
 struct Seen {
   Step step;
   std::size_t call;  ///< With whose end it begins.
 };
 
-std::vector<Seen> steps_of(const Places& calls) {
+std::vector<Seen> steps_of(const Calls& calls) {
   StepFinder finder;
   std::vector<Seen> seen;
-  for (std::size_t i = 0; i < calls.size(); ++i)
-    if (const Step step = finder.leave(calls[i]); step != wire::kNoStep) seen.push_back({step, i});
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].starts) {
+      finder.start(calls[i].site);
+    } else if (const Step step = finder.leave(calls[i].site); step != wire::kNoStep) {
+      seen.push_back({step, i});
+    }
+  }
   return seen;
 }
+
+/// The number of the step that begins in each iteration; none has two.
+std::map<int, Step> by_iteration(const Calls& calls) {
+  std::map<int, Step> found;
+  for (const Seen& seen : steps_of(calls)) {
+    const int iteration = calls[seen.call].iteration;
+    EXPECT_TRUE(found.emplace(iteration, seen.step).second) << "two steps in iteration " << iteration;
+  }
+  return found;
+}
+
+/// How a loop's body waits for the requests that it has started.
+enum class Waiting { kAtOnce, kOneByOne, kBlocking };
 
 class Program {
  public:
   explicit Program(unsigned seed) : dice_(seed) {
-    calls_in_step_ = up_to(12);
-    for (std::size_t i = 0; i < calls_in_step_; ++i) body_.push_back(new_place());
-    // Places that are called again and again within the step, as in a sweep.
-    for (std::size_t i = up_to(6); i > 1 && body_.size() > 1; --i)
-      body_.insert(body_.begin() + std::ptrdiff_t(up_to(body_.size()) - 1), body_[0]);
-    checkpoint_ = {new_place(), new_place()};
-    checkpoint_every_ = 17 + up_to(20);
+    waiting_ = Waiting(up_to(3) - 1);
+    collectives_ = up_to(4) - 1 + (waiting_ == Waiting::kBlocking);
+    for (std::size_t i = 0; i < collectives_; ++i)
+      collective_.push_back({up_to(2) == 1 ? kBarrier : kAllreduce, new_place()});
+    receives_ = new_place(), sends_ = new_place(), waits_ = new_place();
+    comes_first_ = up_to(2) == 1;
+    checkpoint_every_ = 17 + int(up_to(20));
+    checkpoint_ = new_place();
+    before_ = new_place();
   }
 
-  /// `before`: calls that this rank makes before the loop, none of them in a row of four the same.
-  Places run(std::size_t before, std::size_t steps) {
-    Places calls;
-    for (std::size_t i = 0; i < before; ++i) calls.push_back(0x900000 + 16 * i);
-    for (std::size_t step = 0; step < steps; ++step) {
-      calls.insert(calls.end(), body_.begin(), body_.end());
-      if ((step + 1) % checkpoint_every_ == 0) calls.insert(calls.end(), checkpoint_.begin(), checkpoint_.end());
+  /// A rank with so many neighbours. `before`: calls before its loop; `copied`: iterations in which it comes to another copy
+  /// of the body's second half.
+  Calls run(int neighbours, int before, int iterations, const std::set<int>& copied) {
+    Calls calls;
+    for (int i = 0; i < before; ++i) calls.push_back(call(kRecv, before_ + 16 * std::uintptr_t(i)));
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+      Calls body = body_of(neighbours, iteration);
+      if (copied.contains(iteration))
+        for (std::size_t i = body.size() / 2; i < body.size(); ++i) body[i].site.place += kCopy;
+      calls.insert(calls.end(), body.begin(), body.end());
+      for (int i = 0; (iteration + 1) % checkpoint_every_ == 0 && i < 20; ++i)
+        calls.push_back(call(kFileWrite, checkpoint_, iteration));
     }
     return calls;
   }
 
-  std::size_t calls_in_step() const { return body_.size(); }
-
  private:
+  static constexpr std::uintptr_t kCopy = 0x1008;
+
+  Calls body_of(int neighbours, int iteration) const {
+    Calls body;
+    if (comes_first_) exchange(neighbours, iteration, body);
+    for (const auto& [function, place] : collective_) body.push_back(call(function, place, iteration));
+    if (!comes_first_) exchange(neighbours, iteration, body);
+    return body;
+  }
+
+  void exchange(int neighbours, int iteration, Calls& body) const {
+    if (waiting_ == Waiting::kBlocking) return;
+    for (int i = 0; i < neighbours; ++i) body.push_back(call(kIrecv, receives_, iteration));
+    for (int i = 0; i < neighbours; ++i) body.push_back(call(kIsend, sends_, iteration));
+    const int waits = waiting_ == Waiting::kOneByOne ? 2 * neighbours : 1;
+    for (int i = 0; i < waits; ++i) body.push_back(call(waits == 1 ? kWaitall : kWait, waits_, iteration));
+  }
+
   std::size_t up_to(std::size_t most) { return std::uniform_int_distribution<std::size_t>(1, most)(dice_); }
-  std::uintptr_t new_place() { return next_place_ += 16 * up_to(100); }
+  std::uintptr_t new_place() { return next_place_ += 0x10000 * up_to(100); }
 
   std::mt19937 dice_;
   std::uintptr_t next_place_ = 0x400000;
-  std::size_t calls_in_step_ = 0;
-  Places body_, checkpoint_;
-  std::size_t checkpoint_every_ = 0;
+  Waiting waiting_{};
+  bool comes_first_ = false;
+  std::size_t collectives_ = 0;
+  std::vector<std::pair<Function, std::uintptr_t>> collective_;
+  std::uintptr_t receives_ = 0, sends_ = 0, waits_ = 0, checkpoint_ = 0, before_ = 0;
+  int checkpoint_every_ = 0;
 };
 
-TEST(StepFinder, StepsOfRandomProgramsAreFoundAndNumberedByTheirLoop) {
+constexpr int kIterations = 120, kUnknown = 24;  ///< The latter until it is believed, at most.
+
+TEST(StepFinder, EveryIterationOfARandomProgramIsAStep) {
   const unsigned first = any_seed();
   SCOPED_TRACE(testing::Message() << "seed " << first);
-  for (unsigned seed = first; seed != first + 300; ++seed) {
+  for (unsigned seed = first; seed != first + 400; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto steps = by_iteration(Program(seed).run(1 + int(seed % 7), int(seed % 40), kIterations, {}));
+    ASSERT_GE(steps.size(), std::size_t(kIterations - kUnknown));
+    for (const auto& [iteration, step] : steps) ASSERT_EQ(step, iteration);
+  }
+}
+
+TEST(StepFinder, RanksAgreeWhateverEachDoesBeforehandAndHoweverManyNeighboursItHas) {
+  const unsigned first = any_seed();
+  SCOPED_TRACE(testing::Message() << "seed " << first);
+  for (unsigned seed = first; seed != first + 200; ++seed) {
     SCOPED_TRACE(seed);
     Program program(seed);
-    constexpr std::size_t kSteps = 80;
-    const Places calls = program.run(seed % 40, kSteps);
-    const auto seen = steps_of(calls);
-    const std::size_t unknown = std::max<std::size_t>(4, 16 / program.calls_in_step() + 1);  // until it is believed
-    ASSERT_GE(seen.size(), kSteps - unknown);
-    const std::uintptr_t anchor = calls[seen.front().call];
-    Step number = -1;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      number += calls[i] == anchor;
-      if (next < seen.size() && seen[next].call == i) {
-        EXPECT_EQ(calls[i], anchor);
-        EXPECT_EQ(seen[next].step, number);  // so many times had it been left before
-        ++next;
+    const auto one = by_iteration(program.run(1, 0, kIterations, {}));
+    const auto other = by_iteration(program.run(6, 25, kIterations, {}));
+    for (int iteration = kUnknown; iteration < kIterations; ++iteration) {
+      ASSERT_TRUE(one.contains(iteration) && other.contains(iteration)) << iteration;
+      ASSERT_EQ(one.at(iteration), other.at(iteration));
+    }
+  }
+}
+
+/// As a compiler makes it of a condition within the loop: gcc -O1 does.
+TEST(StepFinder, ARankThatComesToACopyOfTheLoopNowAndThenKeepsItsNumbers) {
+  const unsigned first = any_seed();
+  SCOPED_TRACE(testing::Message() << "seed " << first);
+  for (unsigned seed = first; seed != first + 400; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 dice(seed);
+    std::set<int> copied;
+    for (int i = 0; i < 5; ++i) copied.insert(std::uniform_int_distribution<int>(kUnknown, kIterations - 1)(dice));
+    const auto steps = by_iteration(Program(seed).run(1 + int(seed % 7), 0, kIterations, copied));
+    for (int iteration = kUnknown; iteration < kIterations; ++iteration) {
+      ASSERT_TRUE(steps.contains(iteration)) << iteration << (copied.contains(iteration) ? ", a copy" : "");
+      ASSERT_EQ(steps.at(iteration), iteration);
+    }
+  }
+}
+
+/// One more call of the same function in the same place of the loop, where there are others: it is no copy.
+TEST(StepFinder, ACallThatOneRankMakesMoreIsNoStep) {
+  Calls calls;
+  for (int i = 0; i < kIterations; ++i) {
+    calls.push_back(call(kRecv, 0x1000, i));
+    if (i % 10 == 9) calls.push_back(call(kAllreduce, 0x1800, i));
+    calls.push_back(call(kAllreduce, 0x2000, i));
+  }
+  for (const auto& [iteration, step] : by_iteration(calls)) EXPECT_EQ(step, iteration);
+}
+
+TEST(StepFinder, WhereARankWaitsLessOftenThanUsualItsNumbersGoOn) {
+  Calls calls;
+  for (int i = 0; i < kIterations; ++i) {
+    for (int k = 0; k < 4; ++k) calls.push_back(call(kIrecv, 0x1000, i));
+    for (int k = 0; k < (i % 10 == 9 ? 3 : i % 10 == 5 ? 5 : 4); ++k) calls.push_back(call(kWait, 0x2000, i));
+  }
+  const auto steps = by_iteration(calls);
+  EXPECT_GE(steps.size(), std::size_t(kIterations * 9 / 10 - kUnknown));
+  for (const auto& [iteration, step] : steps) EXPECT_EQ(step, iteration);
+}
+
+/// Ranks find out at different moments.
+TEST(StepFinder, AProgramThatGoesOnToAnotherLoopIsFollowedAndNumbersGoOn) {
+  for (const Function other : {kBarrier, kFileWrite, kSendrecv}) {
+    std::map<int, Step> of_first;
+    for (const int more : {0, 7, 30}) {
+      Calls calls;
+      int iteration = 0;
+      for (int i = 0; i < 100; ++i, ++iteration) {
+        calls.push_back(call(kRecv, 0x1000, iteration));
+        calls.push_back(call(kAllreduce, 0x2000, iteration));
+      }
+      for (int i = 0; i < more; ++i) calls.push_back(call(kRecv, 0x900000 + 16 * std::uintptr_t(i)));
+      for (int i = 0; i < 300; ++i, ++iteration) {
+        if (other == kSendrecv) calls.push_back(call(kBarrier, 0x30000, iteration));
+        calls.push_back(call(other, 0x40000, iteration));
+      }
+      const auto steps = by_iteration(calls);
+      for (int i = 250; i < iteration; ++i) {
+        ASSERT_TRUE(steps.contains(i)) << i;
+        EXPECT_EQ(steps.at(i), i) << more;
       }
     }
-    EXPECT_EQ(number, Step{kSteps} - 1) << "a place that is left once in a step";
   }
 }
 
-TEST(StepFinder, RanksAgreeWhateverEachDoesBeforehand) {
-  const unsigned first = any_seed();
-  SCOPED_TRACE(testing::Message() << "seed " << first);
-  for (unsigned seed = first; seed != first + 100; ++seed) {
-    SCOPED_TRACE(seed);
-    Program program(seed);
-    const Places one = program.run(0, 40), other = program.run(25, 40);
-    const auto seen = steps_of(one), seen_by_other = steps_of(other);
-    ASSERT_FALSE(seen.empty());
-    ASSERT_FALSE(seen_by_other.empty());
-    EXPECT_EQ(seen.back().step, seen_by_other.back().step);
-    EXPECT_EQ(one[seen.back().call], other[seen_by_other.back().call]);
-  }
-}
-
-TEST(StepFinder, AProgramThatGoesOnToAnotherLoopIsFollowedAndNumbersGoOn) {
-  Places calls;
-  for (int i = 0; i < 100; ++i) calls.insert(calls.end(), {0x1000, 0x2000});
-  for (int i = 0; i < 30000; ++i) calls.insert(calls.end(), {0x3000, 0x4000, 0x5000});
-  const auto seen = steps_of(calls);
-  ASSERT_FALSE(seen.empty());
-  Step before = -1;
-  for (const Seen& one : seen) {
-    EXPECT_GT(one.step, before);
-    before = one.step;
-  }
-  EXPECT_EQ(calls[seen.back().call], 0x5000u);
-  EXPECT_EQ(calls[seen.front().call], 0x2000u);
+TEST(StepFinder, ALoopOfOneCallHasItsSteps) {
+  Calls calls;
+  for (int i = 0; i < 100; ++i) calls.push_back(call(kBarrier, 0x1000, i));
+  const auto steps = by_iteration(calls);
+  EXPECT_EQ(steps.size(), 85u);
+  for (const auto& [iteration, step] : steps) EXPECT_EQ(step, iteration);
 }
 
 TEST(StepFinder, CallsWithoutOrderHaveNoSteps) {
-  std::mt19937 dice(1);
-  Places calls;
-  for (int i = 0; i < 20000; ++i) calls.push_back(0x1000 + 16 * (dice() % 20));
+  std::mt19937 dice(any_seed());
+  Calls calls;
+  for (int i = 0; i < 20000; ++i) calls.push_back(call(kRecv, 0x10000 + 0x10000 * (dice() % 20)));
   EXPECT_THAT(steps_of(calls).size(), testing::Lt(20000u / 10));
 }
 
 TEST(StepFinder, MorePlacesThanItKnowsDoNotHarmIt) {
-  Places calls;
-  for (std::uintptr_t i = 1; i < 5000; ++i) calls.push_back(16 * i);
+  Calls calls;
+  for (std::uintptr_t i = 1; i < 5000; ++i) calls.push_back(call(i % 2 ? kRecv : kIsend, 16 * i));
   EXPECT_THAT(steps_of(calls), testing::IsEmpty());
 }
 
