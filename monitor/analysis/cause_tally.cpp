@@ -154,7 +154,11 @@ CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
   ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank) {
     const Place& its = row(0).ranks[std::size_t(other)];
     if (its.presence == Presence::kMissing) last.known = false;
-    if (its.presence != Presence::kThere || its.course.post > mine.course.end + tolerance_) return;
+    if (its.presence != Presence::kThere) return;
+    if (its.course.post > mine.course.end + tolerance_) {
+      last.is_all = false;
+      return;
+    }
     last.of_others = std::max(last.of_others, its.course.post);
     if (is_later(its.course.post, other, last.at, last.rank)) last.rank = other, last.at = its.course.post;
   });
@@ -201,8 +205,11 @@ void CauseTally::settle(Rank rank, const LastPost& last) {
   const Nanoseconds waited = mine.course.waited();
   const Nanoseconds until = last.known ? std::min(last.at, mine.course.end) : mine.course.end;
   const Nanoseconds caused = std::clamp(until - mine.course.post, Nanoseconds{0}, waited);
-  mine.transfer = waited - caused;
+  const Nanoseconds rest = waited - caused;
+  const bool was_for_messages = last.is_all || rest <= tolerance_;
+  mine.transfer = was_for_messages ? rest : Nanoseconds{0};
   if (counts_) ranks_[std::size_t(rank)].waited += waited, ranks_[std::size_t(rank)].transfer += mine.transfer;
+  if (!was_for_messages) take(rank, kUnknownCause, rest, false);
   if (!last.known)
     take(rank, kUnknownCause, caused, false);
   else if (last.rank >= 0 && last.rank != rank)

@@ -58,6 +58,7 @@ class CauseTally {
     Nanoseconds at{};
     Nanoseconds of_others = Nanoseconds::min();  ///< The last of its partners', also where its own came later.
     bool known = true;
+    bool is_all = true;  ///< Else a partner's came after the wait had ended: what that waited for was another one.
   };
 
   static std::vector<NumberedStep> steps_up_to(const timeline::Timeline& timeline, Window window);

@@ -79,6 +79,14 @@ double after_all(const Timeline& timeline, const LateStep& late, Rank first, Ran
   return std::max(0.0, seconds(mine->end - latest));
 }
 
+/// The numbers leave out some behind it, which they had not done before it: it goes on over steps that were not told, as
+/// where a program goes on to another loop.
+bool hides_others(const timeline::StepRecords& steps, std::size_t place) {
+  if (place == 0 || place + 1 >= steps.size()) return false;
+  const wire::Step before = steps[place - 1].step, step = steps[place].step, behind = steps[place + 1].step;
+  return before < step && behind - step > step - before;
+}
+
 }  // namespace
 
 void LateSteps::read(const Timeline& timeline) {
@@ -123,6 +131,7 @@ void LateSteps::read_lane(const Timeline& timeline, Rank rank, Nanoseconds until
   for (std::size_t next = lane.steps_begun_before(rhythm.read_to + Nanoseconds{1}); next < steps.size(); ++next) {
     const StepRecord record = steps[next];
     if (record.end == Nanoseconds{0} || record.end > until) break;
+    if (hides_others(steps, next)) continue;
     records[count++] = record;
     if (count == kLatest) take_them();
   }

@@ -642,6 +642,25 @@ TEST(Causes, AreUnknownWhereAPartnersStepIsLost) {
   }
 }
 
+/// Its steps have other numbers than those of the others, so that it seems to do its part when they have gone on.
+TEST(Causes, AreUnknownWhereAPartnerCountsOtherwise) {
+  ExactProgram program = ring_of(12, 30);
+  program.delays = {{4, 6, ms(70)}};
+  const Table table = table_of(program, simulate(program));
+  EventsOfRanks events = events_of(table);
+  std::erase_if(events[4], [](const wire::Event& event) { return event.kind == EventKind::kStep && event.value == 6; });
+  for (wire::Event& event : events[4])
+    if (event.kind == EventKind::kStep && event.value > 6) event.value -= 1;
+  const timeline::Timeline timeline = timeline_of(table, events);
+  const Causes causes = find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
+  expect_conserved(timeline, causes);
+  for (const Rank rank : {3, 5}) {
+    EXPECT_THAT(causes.ranks[std::size_t(rank)].by, IsEmpty());
+    EXPECT_GE(causes.ranks[std::size_t(rank)].unknown, ms(70));
+    EXPECT_LT(causes.ranks[std::size_t(rank)].transfer, ms(1));
+  }
+}
+
 TEST(CauseFinder, TellsALargeWindowInSeveralCalls) {
   ExactProgram program = ring_of(16, 60);
   program.noise = [](int rank, int) { return rank == 3 ? 0.002 : 0.0; };

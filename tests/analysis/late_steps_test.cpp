@@ -65,6 +65,15 @@ TEST(LateSteps, AreNoneWhereAllRanksDoMore) {
   EXPECT_THAT(late_in(model), IsEmpty());
 }
 
+/// As where a program goes on to another loop, which is known after a while.
+TEST(LateSteps, AreNoneWhereAStepHidesOthersInWhichARankIsSlow) {
+  RingModel model;
+  model.steps = 200;
+  model.more_work = [](Rank rank, int step) { return rank == 5 && step >= 40 ? ms(4) : ms(0); };
+  model.is_untold = [](int step) { return step > 40 && step < 100; };
+  EXPECT_THAT(late_in(model), IsEmpty());
+}
+
 TEST(LateSteps, AreNoneWhereItComesAllTheTime) {
   RingModel model;
   model.more_work = [](Rank rank, int step) { return (rank * 7 + step * 13) % 97 == 0 ? ms(50) : ms(0); };

@@ -36,7 +36,8 @@ struct RingModel {
     Nanoseconds length;
   };
   std::vector<Delay> delays;
-  bool announced = true;  ///< Else a delayed rank seems to work for so long.
+  bool announced = true;                    ///< Else a delayed rank seems to work for so long.
+  std::function<bool(int step)> is_untold;  ///< That it begins; its phases are told.
   std::function<Nanoseconds(Rank, int step)> more_work;
   std::function<Nanoseconds(Rank, int step)> stopped_after_wait;
   Rank ranks_per_domain = 10;
@@ -132,7 +133,7 @@ struct RingModel {
     for (int step = 0; step < steps; ++step) {
       const Times& t = times[std::size_t(step)][std::size_t(rank)];
       const Phase before = step == 0 ? Phase::kNone : Phase::kWait;
-      add(t.begin, EventKind::kStep, before, std::uint64_t(step));
+      if (!is_untold || !is_untold(step)) add(t.begin, EventKind::kStep, before, std::uint64_t(step));
       if (announced && t.delay_end > t.begin) {
         add(t.begin, EventKind::kDelayBegin, Phase::kDelay, 7);
         add(t.delay_end, EventKind::kDelayEnd, before, 7);
