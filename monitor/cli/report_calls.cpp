@@ -90,8 +90,8 @@ std::string not_counted_text(const Matrix& matrix) {
     text += fmt::format("  {} ({}) of them to receivers that were not told apart\n",
                         analysis::plural(matrix.others.messages, "message"), words::format_bytes(matrix.others.bytes));
   if (!matrix.not_counted.empty())
-    text +=
-        wire::printable(fmt::format("  not counted among them: what {} moved\n", fmt::join(matrix.not_counted, ", ")));
+    text += fmt::format("  not counted among them: what {} moved\n",
+                        wire::printable(fmt::format("{}", fmt::join(matrix.not_counted, ", "))));
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "monitor/analysis/step_history.h"
 #include "probe/words/quantity.h"
 
 namespace idlewave::cli {
@@ -27,6 +28,7 @@ constexpr std::size_t kWorst = 5;
 constexpr std::size_t kShownOffsets = 8;
 /// Of all that was waited: who cost less is not among the worst.
 constexpr double kWorthSaying = 0.01;
+constexpr double kNearlyAll = 0.95;
 
 json cost_json(const Cost& cost) { return {{"direct", cost.direct.count()}, {"far", cost.far.count()}}; }
 
@@ -96,12 +98,25 @@ std::vector<std::string> shown_offsets(const analysis::Partners& partners) {
   return shown;
 }
 
-std::string total_text(const Total& total) {
+std::string time_text(double nanoseconds) {
+  return format_duration(Nanoseconds(std::int64_t(std::min(nanoseconds, 9e18))));
+}
+
+/// Outside of steps too.
+double waited_in_all(const Timeline& timeline) {
+  double sum = 0;
+  for (const Rank rank : analysis::heard_ranks(timeline))
+    sum += double(timeline.lane(rank)->time_in(timeline::Category::kWait, timeline.begin(), timeline.now()).count());
+  return sum;
+}
+
+std::string total_text(const Total& total, double in_all) {
   const auto percent = [&](double part) { return fmt::format("{:.0f} %", 100 * part / total.waited); };
+  const bool is_nearly_all = total.waited > kNearlyAll * in_all;
   return fmt::format(
-      "of {} that ranks waited: {} for ranks that were late, {} for shared bandwidth, {} for messages, {} unknown\n",
-      format_duration(Nanoseconds(std::int64_t(std::min(total.waited, 9e18)))), percent(total.by_others),
-      percent(total.bandwidth), percent(total.transfer), percent(total.unknown));
+      "of {} that ranks waited{}: {} for ranks that were late, {} for shared bandwidth, {} for messages, {} unknown\n",
+      time_text(total.waited), is_nearly_all ? "" : fmt::format(" in steps ({} in all)", time_text(in_all)),
+      percent(total.by_others), percent(total.bandwidth), percent(total.transfer), percent(total.unknown));
 }
 
 const char* source_text(const analysis::Partners& partners) {
@@ -149,6 +164,10 @@ json causes_json(const Timeline& timeline, const analysis::CauseGround& ground) 
 std::string causes_text(const Timeline& timeline, const analysis::CauseGround& ground) {
   const analysis::Causes causes = analysis::find_causes(timeline, kWholeRun, ground);
   const Total total = total_of(causes);
+  const double in_all = waited_in_all(timeline);
+  if (total.waited <= 0 && in_all > 0)
+    return fmt::format("who made others wait is not known: of {} that ranks waited nothing was in a step\n",
+                       time_text(in_all));
   if (total.waited <= 0) return "no rank waited\n";
   std::string text = "who made others wait:\n";
   const std::vector<Rank> worst = worst_of(causes, kWorthSaying * total.waited);
@@ -158,7 +177,7 @@ std::string causes_text(const Timeline& timeline, const analysis::CauseGround& g
     text += fmt::format("  {:<10} {:>11} {:>11} {:>11}\n", fmt::format("rank {}", rank), format_duration(cost.sum()),
                         format_duration(cost.direct), format_duration(cost.far));
   }
-  return text + "  " + total_text(total);
+  return text + "  " + total_text(total, in_all);
 }
 
 }  // namespace idlewave::cli

@@ -317,7 +317,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["ranks"] = timeline.ranks();
   object["steps"] = timeline.latest_step() + 1;
   object["from_s"] = number_if(!timeline.empty(), seconds(timeline.begin()));
-  object["duration_s"] = number_if(!timeline.empty(), seconds(timeline.now() - timeline.begin()));
+  object["duration_s"] = number_if(!timeline.empty(), seconds(analysis::run_end(timeline) - timeline.begin()));
   object["events"] = timeline.events();
   object["dropped"] = timeline.dropped();
   object["summed"] = summed_json(timeline);

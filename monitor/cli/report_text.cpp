@@ -7,6 +7,7 @@
 #include "monitor/analysis/missing.h"
 #include "monitor/analysis/order.h"
 #include "monitor/analysis/plural.h"
+#include "monitor/analysis/step_history.h"
 #include "monitor/analysis/steps.h"
 #include "monitor/analysis/summed.h"
 #include "monitor/analysis/threads.h"
@@ -32,10 +33,10 @@ std::string run_text(const Timeline& timeline) {
   const Nanoseconds begin = timeline.begin();
   constexpr Nanoseconds kWorthSaying = std::chrono::milliseconds(1);  // Clocks are set by a little.
   const std::string late = begin > kWorthSaying ? " recorded from " + format_duration(begin) : "";
-  std::string text =
-      fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"),
-                  plural(std::uint64_t(timeline.latest_step() + 1), "step"), format_duration(timeline.now() - begin),
-                  late, plural(timeline.events(), "event"), timeline.dropped());
+  std::string text = fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"),
+                                 plural(std::uint64_t(timeline.latest_step() + 1), "step"),
+                                 format_duration(analysis::run_end(timeline) - begin), late,
+                                 plural(timeline.events(), "event"), timeline.dropped());
   const std::string summed = to_words(analysis::find_summed(timeline));
   if (!summed.empty()) text += summed + "\n";
   const std::string missing = to_words(analysis::find_missing(timeline));

@@ -23,6 +23,13 @@ bool is_sane(const wire::Roster& roster) {
   return -kLongestUp < up && up < kLongestUp && roster.unix_time_ns >= 0 && roster.unix_time_ns < kLatest;
 }
 
+/// A file may say anything.
+Nanoseconds elapsed(Nanoseconds from, Nanoseconds to) {
+  if (to <= from) return Nanoseconds{0};
+  const std::uint64_t length = std::uint64_t(to.count()) - std::uint64_t(from.count());
+  return Nanoseconds(std::int64_t(std::min<std::uint64_t>(length, Nanoseconds::max().count())));
+}
+
 }  // namespace
 
 void Ingest::accept(const wire::Result<wire::FrameInPlace>& read, Nanoseconds received_at, wire::Direction direction) {
@@ -39,9 +46,18 @@ void Ingest::accept(const wire::Result<wire::FrameInPlace>& read, Nanoseconds re
   take_own(frame);
 }
 
+/// Frames come now and then; what a node had told in the last one was its time when that was sent.
+void Ingest::take_command(const wire::Command& command) {
+  if (!last_told_) return tell(&Sink::command, command, std::string(), Nanoseconds{0});
+  const auto& [node, stream] = *last_told_;
+  const Nanoseconds later = std::min(elapsed(last_told_at_, stats_.last_received), wire::kLongestHold);
+  const Nanoseconds at = std::min(stream.up_to, Nanoseconds::max() - later) + later;
+  tell(&Sink::command, command, node, at);
+}
+
 /// What this monitor, or the host of the session, did.
 void Ingest::take_own(const wire::Frame& frame) {
-  if (const auto* command = std::get_if<wire::Command>(&frame.body)) tell(&Sink::command, *command);
+  if (const auto* command = std::get_if<wire::Command>(&frame.body)) take_command(*command);
   if (const auto* refusal = std::get_if<wire::Refusal>(&frame.body))
     tell(&Sink::absence, Absence{LossKind::kTurnedAway, frame.node, {}, 1, refusal->reason});
 }
@@ -53,7 +69,11 @@ void Ingest::take(const wire::FrameInPlace& read) {
   if (const auto* roster = std::get_if<wire::Roster>(&frame.body)) return take_roster(frame, *roster);
   const auto known = streams_.find(frame.node);
   if (known == streams_.end()) return take_from_stranger(read);
-  if (in_turn(frame, known->second)) take_next(read, known->second);
+  if (!in_turn(frame, known->second)) return;
+  take_next(read, known->second);
+  if (!std::holds_alternative<wire::Events>(frame.body)) return;
+  last_told_ = &*known;
+  last_told_at_ = stats_.last_received;
 }
 
 void Ingest::take_next(const wire::FrameInPlace& read, Stream& stream) {

@@ -76,6 +76,7 @@ class Ingest {
 
   void take(const wire::FrameInPlace& read);
   void take_own(const wire::Frame& frame);
+  void take_command(const wire::Command& command);
   void take_next(const wire::FrameInPlace& read, Stream& stream);
   void take_roster(const wire::Frame& frame, const wire::Roster& roster);
   void take_events(const wire::FrameInPlace& read, Stream& stream, const wire::Events& events);
@@ -104,6 +105,9 @@ class Ingest {
   std::vector<Sink*> sinks_{&timeline_};
   std::string session_;
   std::map<std::string, Stream> streams_;
+  /// Whose events came last, and when, on the monitor's clock.
+  std::map<std::string, Stream>::const_pointer last_told_ = nullptr;
+  Nanoseconds last_told_at_{};
   std::optional<Nanoseconds> clock_minus_wall_;  ///< Of the first node that told its wall clock.
   Clocks clocks_;
   bool knows_beginning_ = false;

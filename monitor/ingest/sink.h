@@ -51,8 +51,9 @@ class Sink {
   /// Something of this node is missing from `from` on, until each lane's next event.
   virtual void interrupt(const std::string& /*node*/, Nanoseconds /*from*/) {}
   virtual void absence(const Absence& /*absence*/) {}
-  /// This monitor sent it.
-  virtual void command(const wire::Command& /*command*/) {}
+  /// This monitor sent it at that moment on the clock of the node that was heard last, as nearly as can be told; no node: before
+  /// any had told an event.
+  virtual void command(const wire::Command& /*command*/, const std::string& /*node*/, Nanoseconds /*at*/) {}
   virtual void outcome(const std::string& /*node*/, const wire::Outcome& /*outcome*/) {}
   virtual void end(const std::string& /*node*/) {}  ///< Its stream is complete, unless a roster follows.
 };

@@ -102,9 +102,10 @@ void TimelineSink::absence(const Absence& absence) {
   timeline_.add_loss({absence.kind, absence.node, -1, from, to, absence.count, absence.detail});
 }
 
-void TimelineSink::command(const wire::Command& command) {
+void TimelineSink::command(const wire::Command& command, const std::string& node, Nanoseconds at) {
   catch_up();
-  timeline_.add_command(command, timeline_.now());
+  const Nanoseconds told = node.empty() ? timeline_.now() : timeline_.session_time(node, at);
+  timeline_.add_command(command, std::max(told, timeline_.now()));
 }
 
 void TimelineSink::outcome(const std::string& node, const wire::Outcome& outcome) {

@@ -26,7 +26,7 @@ class TimelineSink final : public Sink {
   void advance(const std::string& node, Nanoseconds up_to) override;
   void interrupt(const std::string& node, Nanoseconds from) override;
   void absence(const Absence& absence) override;
-  void command(const wire::Command& command) override;
+  void command(const wire::Command& command, const std::string& node, Nanoseconds at) override;
   void outcome(const std::string& node, const wire::Outcome& outcome) override;
   void end(const std::string& node) override;
 

@@ -108,6 +108,31 @@ TEST(Report, SaysThatNobodyWaited) {
   EXPECT_THAT(report_text(timeline, {0.5, 0.95}), testing::HasSubstr("no rank waited\n"));
 }
 
+TEST(Report, SaysThatWhatWasWaitedOutsideOfStepsIsNotAttributed) {
+  RingModel model;
+  model.steps = 10;
+  model.more_work = [](wire::Rank rank, int) { return rank == 0 ? ms(1) : ms(0); };
+  model.is_untold = [](int) { return true; };
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const std::string text = report_text(timeline, {});
+  EXPECT_THAT(text, testing::ContainsRegex("not known: of [0-9]+ ms that ranks waited nothing was in a step\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("no rank waited")));
+}
+
+/// The live edge of one that does nothing any more goes on until its agent ends.
+TEST(Report, IsAsLongAsItsRanksWereThere) {
+  RingModel model;
+  model.steps = 10;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  timeline.advance("n1", ms(5000));
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(report_json(timeline, {}))["duration_s"], 0.1);
+  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("10 steps, 100 ms, "));
+}
+
 TEST(Report, TellsWhenACommandTookEffect) {
   RingModel model;
   model.delays = {{5, 20, ms(300)}};

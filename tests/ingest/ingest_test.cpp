@@ -388,6 +388,23 @@ TEST_F(IngestTest, RemembersTheCommandsThatWereSent) {
   EXPECT_TRUE(timeline_.commands()[0].accepted);
 }
 
+/// The last frame came some time ago; the clocks of files may be anything.
+TEST_F(IngestTest, PlacesACommandBehindWhatWasToldByTheTimeSinceThen) {
+  open();
+  wire::CommandId id = 1;
+  const auto sent_at = [&](Nanoseconds received_at) {
+    const wire::Command command{id, {2}, wire::DelayOrder{ms(250)}};
+    ingest_.accept(wire::decode_in_place(wire::encode({"s", "", 0, command})), received_at, Direction::kSent);
+    take(sender_.frame(wire::Outcome{{id++, {2}, wire::DelayOrder{ms(250)}}, ms(12), true, ""}));
+    return timeline_.commands().back().sent;
+  };
+  EXPECT_EQ(sent_at(ms(0)), ms(10));
+  EXPECT_EQ(sent_at(ms(234)), ms(244));
+  EXPECT_EQ(sent_at(-ms(5)), ms(10));
+  EXPECT_EQ(sent_at(Nanoseconds::min()), ms(10));
+  EXPECT_EQ(sent_at(Nanoseconds::max()), ms(10) + wire::kLongestHold);
+}
+
 TEST_F(IngestTest, EndsWithTheStream) {
   open();
   EXPECT_FALSE(timeline_.ended());
