@@ -32,8 +32,8 @@ constexpr int kInitialTask = 1;
 /// Regions that the thread which reports is in, one inside the other. It alone uses this.
 constinit int depth = 0;
 
-void tell(unsigned threads, const void* frame) {
-  if (!take_turn(frame)) return;
+void tell(unsigned threads, const void* frame, const void* caller) {
+  if (!take_turn(frame, caller)) return;
   idlewave_threads_(static_cast<int>(threads));
   end_turn();
 }
@@ -42,9 +42,10 @@ void tell(unsigned threads, const void* frame) {
 /// the others at a barrier it is not known whether it does tasks meanwhile.
 void take_part(int endpoint, Data*, Data*, unsigned threads, unsigned, int flags) {
   if ((flags & kInitialTask) != 0 || !is_reporting()) return;
-  if (endpoint == kScopeBegins && depth++ == 0) tell(threads, __builtin_frame_address(0));
+  const void* const caller = CALLER;
+  if (endpoint == kScopeBegins && depth++ == 0) tell(threads, FRAME, caller);
   // It may have begun to report inside a region.
-  if (endpoint == kScopeEnds && depth > 0 && --depth == 0) tell(1, __builtin_frame_address(0));
+  if (endpoint == kScopeEnds && depth > 0 && --depth == 0) tell(1, FRAME, caller);
 }
 
 int begin_telling(Lookup lookup, int, Data*) {

@@ -1,5 +1,6 @@
 #include "probe/mpi/watcher.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +91,22 @@ void note_hidden_call(const char* name) {
   note(line);
 }
 
+/// Of the thread that reports.
+void learn_stack() {
+  pthread_attr_t thread;
+  void* begin = nullptr;
+  std::size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &thread) != 0) return;
+  if (pthread_attr_getstack(&thread, &begin, &size) == 0) {
+    watch.stack_begin = begin;
+    watch.stack_end = static_cast<const char*>(begin) + size;
+  }
+  pthread_attr_destroy(&thread);
+}
+
 void report(const World& world, const void* caller) {
   // All that takes long comes first: from the start on, time is the program's.
+  learn_stack();
   const char* const hidden = hidden_call();
   choose_step_source();
   handles.begin(caller, world.comm);
@@ -137,10 +152,22 @@ wire::Step step_behind(Call call, const void* place, bool of_all) {
 
 }  // namespace
 
-bool enter(Call call, wire::Phase phase, const void* frame) {
+/// On x86-64 it stands below a frame where that goes back to. A stack of its own, as of a signal handler or a coroutine,
+/// tells nothing, and may be gone.
+bool goes_on_inside(const void* frame) {
+#if defined(__x86_64__)
+  const auto* const inside = static_cast<const void* const*>(watch.inside.load(std::memory_order_relaxed));
+  if (frame < watch.stack_begin || inside > watch.stack_end) return true;
+  return inside[-1] == watch.inside_caller.load(std::memory_order_relaxed);
+#else
+  return static_cast<void>(frame), true;
+#endif
+}
+
+bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) {
   if (!is_reporting() || !client::is_reporter()) [[unlikely]]
     return be_unseen();
-  if (!take_turn(frame)) return false;
+  if (!take_turn(frame, caller)) return false;
   watch.sums.open(call, client::switch_to(phase));
   return true;
 }
@@ -197,8 +224,8 @@ void note_session() {
   if (!was_begun.load()) note("what a program does in an MPI session, without MPI_Init, is not seen");
 }
 
-void control(int level, const void* frame) {
-  if (level != 1 || !is_reporting() || !take_turn(frame)) return;
+void control(int level, const void* frame, const void* caller) {
+  if (level != 1 || !is_reporting() || !take_turn(frame, caller)) return;
   begin_step_by_word();
   end_turn();
 }

@@ -13,15 +13,22 @@
 #include "probe/mpi/call_sums.h"
 #include "probe/mpi/calls.h"
 
+/// Where the function that this is written in goes back to, and where its part of the stack begins.
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+#define FRAME __builtin_dwarf_cfa()
+
 namespace idlewave::mpi {
 
 /// Of this process; the thread `reporter` alone uses the rest.
 struct Watch {
   std::atomic<const void*> reporter{nullptr};  ///< Thread pointer; null while nothing is reported.
-  /// Frame of the wrapper that goes on; null: none. One that lies deeper in the stack than a new call's was left by
-  /// longjmp or an exception from an error handler. Set for as long as anything of the rank's is written, so that a
-  /// signal handler which calls MPI at that moment finds it taken.
+  /// Frame (FRAME) of the wrapper that goes on; null: none. One that lies deeper in the stack than a new call's was left by
+  /// longjmp or an exception from an error handler, and one that is there no more. Set for as long as anything of the
+  /// rank's is written, so that a signal handler which calls MPI at that moment finds it taken.
   std::atomic<const void*> inside{nullptr};
+  std::atomic<const void*> inside_caller{nullptr};  ///< Where in the program that call goes back to.
+  const void* stack_begin = nullptr;                ///< Of the thread; null: not known.
+  const void* stack_end = nullptr;
   CallSums sums;
 };
 [[gnu::visibility("hidden")]] extern constinit Watch watch;
@@ -32,10 +39,16 @@ inline bool is_reporting() { return watch.reporter.load(std::memory_order_relaxe
 /// Not a thread that reports.
 void note_unseen_thread();
 
-/// The wrapper with that frame is the one that notes, on the thread that reports. False: it was called within another
-/// one, by the library or by a signal handler, and counts with that.
-inline bool take_turn(const void* frame) {
-  if (frame < watch.inside.load(std::memory_order_relaxed)) return false;
+/// Whether the frame of the wrapper that goes on is still on the stack, as seen from a deeper one: a program that has left
+/// it by longjmp has others there, sooner or later.
+[[gnu::noinline]] bool goes_on_inside(const void* frame);
+
+/// The wrapper with that frame, which goes back to `caller`, is the one that notes, on the thread that reports. False: it
+/// was called within another one, by the library or by a signal handler, and counts with that.
+inline bool take_turn(const void* frame, const void* caller) {
+  if (frame < watch.inside.load(std::memory_order_relaxed) && goes_on_inside(frame)) return false;
+  watch.inside_caller.store(caller, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   watch.inside.store(frame, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   return true;
@@ -45,9 +58,9 @@ inline void end_turn() {
   watch.inside.store(nullptr, std::memory_order_relaxed);
 }
 
-/// A call begins that is shown as `phase`, in the wrapper with that frame. False: it is not to be shown, and neither leave()
-/// nor leave_wait() may be called.
-bool enter(Call call, wire::Phase phase, const void* frame);
+/// A call begins that is shown as `phase`, in the wrapper with that frame, which goes back to `caller`. False: it is not to
+/// be shown, and none of what follows may be called.
+bool enter(Call call, wire::Phase phase, const void* frame, const void* caller);
 
 /// The call that enter() has shown is over; `bytes`: that it had MPI carry, or kUnknownBytes.
 void leave(std::int64_t bytes);
@@ -63,7 +76,7 @@ void begin(const void* caller);
 void end();
 /// MPI_Session_init.
 void note_session();
-/// MPI_Pcontrol. Level 1: a step begins, by the program's own word. `frame`: of the wrapper.
-void control(int level, const void* frame);
+/// MPI_Pcontrol. Level 1: a step begins, by the program's own word. `frame`: of the wrapper, which goes back to `caller`.
+void control(int level, const void* frame, const void* caller);
 
 }  // namespace idlewave::mpi

@@ -96,11 +96,12 @@ constexpr bool frees_a_handle(Call call) { return call == kComm_free || call == 
 template <class... Words>
 struct Shown<Word(Words...)> {
   template <int phase, Call call, Form form>
-  [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
+  [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller,
+                                        const void* frame) {
     if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
     const std::uint32_t generation = handles.generation();
-    if (!enter(call, static_cast<wire::Phase>(phase), __builtin_frame_address(0))) {
+    if (!enter(call, static_cast<wire::Phase>(phase), frame, caller)) {
       if constexpr (starts_a_request(call)) note_start_within(wrapped, caller);
       return next(words...);
     }
@@ -121,12 +122,13 @@ struct Shown<Word(Words...)> {
 
   /// Of a call that is not shown, but may concern messages.
   template <Call call, Form form>
-  [[gnu::noinline]] static Word note(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller) {
+  [[gnu::noinline]] static Word note(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller,
+                                     const void* frame) {
     const std::uint32_t generation = handles.generation();
     const Word result = next_of(wrapped, caller)(words...);
     const Word all[] = {words...};
     if (!is_reporting()) return result;
-    if (!take_turn(__builtin_frame_address(0))) {
+    if (!take_turn(frame, caller)) {
       note_start_within(wrapped, caller);
       return result;
     }
@@ -142,8 +144,6 @@ struct Shown<Word(Words...)> {
 
 using namespace idlewave::mpi;
 
-#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
-
 /// Then the statements that end with the call of `next`.
 #define EXPORT(function, types, ...)                              \
   extern "C" [[gnu::visibility("default")]] Word function types { \
@@ -158,7 +158,7 @@ using namespace idlewave::mpi;
     Function* const next = wrapped.known_next();                                                 \
     if (next != nullptr && watch.reporter.load(std::memory_order_relaxed) == nullptr) [[likely]] \
       return next(__VA_ARGS__);                                                                  \
-    return Shown<Function>::pass_on<phase, call, form>(__VA_ARGS__, wrapped, CALLER);            \
+    return Shown<Function>::pass_on<phase, call, form>(__VA_ARGS__, wrapped, CALLER, FRAME);     \
   })
 #define WRAP_WAIT(...) WRAP(IDLEWAVE_WAIT, __VA_ARGS__)
 #define WRAP_COMMUNICATE(...) WRAP(IDLEWAVE_COMMUNICATE, __VA_ARGS__)
@@ -171,7 +171,7 @@ using namespace idlewave::mpi;
     return result;                                             \
   })
 #define WRAP_PREPARE(function, call, form, types, ...) \
-  EXPORT(function, types, return Shown<Function>::note<call, form>(__VA_ARGS__, wrapped, CALLER);)
+  EXPORT(function, types, return Shown<Function>::note<call, form>(__VA_ARGS__, wrapped, CALLER, FRAME);)
 #define WRAP_BEHIND(before, function, call, form, types, ...) \
   EXPORT(function, types, {                                   \
     before;                                                   \
@@ -180,8 +180,7 @@ using namespace idlewave::mpi;
 #define WRAP_SESSION(...) WRAP_BEHIND(note_session(), __VA_ARGS__)
 #define WRAP_FORGET(...) WRAP_BEHIND(handles.forget(), __VA_ARGS__)
 #define WRAP_FINALIZE(...) WRAP_BEHIND(end(), __VA_ARGS__)
-#define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0), __builtin_frame_address(0)), __VA_ARGS__)
-#define WRAP_PCONTROL_FORTRAN(...) \
-  WRAP_BEHIND(control(*reinterpret_cast<const int*>(a0), __builtin_frame_address(0)), __VA_ARGS__)
+#define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0), FRAME, CALLER), __VA_ARGS__)
+#define WRAP_PCONTROL_FORTRAN(...) WRAP_BEHIND(control(*reinterpret_cast<const int*>(a0), FRAME, CALLER), __VA_ARGS__)
 
 #include "probe/mpi/wrappers.inc"

@@ -27,6 +27,17 @@ static void fail_and_leap(void) {
   if (setjmp(before) == 0) MPI_Send(&nothing, 1, MPI_INT, 1000000, 0, others);
 }
 
+/* From a frame that is deeper than that of the call which was left. */
+#define DEEPER(name, call)                           \
+  __attribute__((noinline)) static void name(void) { \
+    volatile char room[512];                         \
+    room[0] = room[511] = 0;                         \
+    call;                                            \
+    room[1] = room[0];                               \
+  }
+DEEPER(come_back, MPI_Barrier(MPI_COMM_WORLD))
+DEEPER(wait_for_all, MPI_Barrier(MPI_COMM_WORLD))
+
 static void* call_there(void* unused) {
   MPI_Barrier(others);
   return unused;
@@ -50,14 +61,14 @@ int main(int argc, char** argv) {
   dice_state = (unsigned)atoi(argv[3]) + 7919u * (unsigned)rank;
   if (strcmp(mode, "leap") == 0) {
     fail_and_leap();
-    IN_MPI(MPI_Barrier(MPI_COMM_WORLD)); /* until here nobody can know that the failed call is over */
+    IN_MPI(come_back()); /* until here nobody can know that the failed call is over */
   }
   if (strcmp(mode, "threads") == 0) call_in_thread();
   for (step = 0; step < steps; ++step) {
     if (strcmp(mode, "control") == 0) MPI_Pcontrol(1);
     for (i = 0; i < (strcmp(mode, "control") == 0 ? 1 + step % 3 : 1); ++i) {
       work();
-      IN_MPI(MPI_Barrier(MPI_COMM_WORLD));
+      IN_MPI(strcmp(mode, "leap") == 0 ? wait_for_all() : (void)MPI_Barrier(MPI_COMM_WORLD));
     }
   }
   own_sums_end();
