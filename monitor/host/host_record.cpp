@@ -1,5 +1,6 @@
 #include "monitor/host/host_record.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,12 +14,13 @@
 
 #include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_files.h"
 
 namespace idlewave::host {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uintmax_t kLargest = 64 << 10;
+constexpr std::size_t kLargest = 64 << 10;
 
 std::string record_path(const std::string& session) {
   char folder[wire::kSessionPathLimit];
@@ -52,6 +54,18 @@ bool take(const std::string& key, const std::string& value, HostRecord& record) 
   return true;  // Unknown keys are for later versions.
 }
 
+/// Never through a link that somebody has put there.
+bool write_draft(const std::string& path, const std::string& text) {
+  unlink(path.c_str());
+  const wire::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  return file && fchmod(file.get(), 0600) == 0 && wire::write_all(file.get(), text.data(), text.size());
+}
+
+bool is_own_file(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+}
+
 }  // namespace
 
 std::string kept_output_path(const std::string& session) {
@@ -73,11 +87,7 @@ wire::Status write_host_record_at(const std::string& path, const HostRecord& rec
   if (!record.takes_orders) text += "inject off\n";
   if (!record.output.empty()) text += fmt::format("output {}\n", one_line(record.output));
   const std::string draft = path + ".new";
-  std::ofstream file(draft, std::ios::binary | std::ios::trunc);
-  chmod(draft.c_str(), S_IRUSR | S_IWUSR);
-  file << text;
-  file.close();
-  if (!file.fail() && std::rename(draft.c_str(), path.c_str()) == 0) return wire::ok();
+  if (write_draft(draft, text) && std::rename(draft.c_str(), path.c_str()) == 0) return wire::ok();
   unlink(draft.c_str());
   return wire::Error{fmt::format("can't write to {}: is the disk full?", path)};
 }
@@ -87,12 +97,12 @@ std::optional<HostRecord> read_last_host_record(const std::string& session) {
 }
 
 std::optional<HostRecord> read_host_record_at(const std::string& path) {
-  std::error_code failed;
-  if (path.empty() || !fs::is_regular_file(path, failed) || fs::file_size(path, failed) > kLargest || failed)
+  std::string text(kLargest + 1, 0);
+  if (path.empty() || !is_own_file(path) || !wire::read_small_file(path.c_str(), text.data(), text.size()))
     return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
+  std::istringstream lines(text.c_str());
   HostRecord record;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(lines, line);) {
     const std::size_t space = line.find(' ');
     if (space == std::string::npos || !take(line.substr(0, space), line.substr(space + 1), record)) return std::nullopt;
   }

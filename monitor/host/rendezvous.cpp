@@ -1,12 +1,12 @@
 #include "monitor/host/rendezvous.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -14,6 +14,7 @@
 #include "probe/wire/agent_record.h"
 #include "probe/wire/node_name.h"
 #include "probe/wire/session_directory.h"
+#include "probe/wire/session_files.h"
 #include "probe/wire/session_place.h"
 
 namespace idlewave::host {
@@ -74,6 +75,17 @@ std::optional<Announced> announced_at(const fs::path& rendezvous) {
   return Announced{session, node, std::move(*host), mailbox::key_files(rendezvous).operators};
 }
 
+/// Before anything is looked at or removed below it: what holds it may be open to others.
+wire::Status make_private(const fs::path& folder) {
+  if (wire::make_private_folder(folder.c_str())) return wire::ok();
+  if (wire::is_there(folder.c_str()))
+    return wire::Error{fmt::format(
+        "{}: no place for the session's keys: it is a link, belongs to somebody else or can be written by others",
+        folder.string())};
+  return wire::Error{
+      fmt::format("{}: can't be made for the session's keys: {}", folder.string(), std::strerror(errno))};
+}
+
 }  // namespace
 
 wire::Result<std::string> make_rendezvous(const std::string& session) {
@@ -82,6 +94,10 @@ wire::Result<std::string> make_rendezvous(const std::string& session) {
     return wire::Error{
         "neither HOME nor XDG_CACHE_HOME names a folder for the keys of a session over tcp: set one that all nodes "
         "see"};
+  std::error_code failed;
+  fs::create_directories(all_rendezvous().parent_path(), failed);
+  for (const fs::path& each : {all_rendezvous(), here})
+    if (const wire::Status made = make_private(each); !made) return made.error();
   for (const fs::path& other : entries_of(here))
     if (is_gone(other)) remove_rendezvous(other.filename());
   const fs::path folder = here / session;
@@ -91,12 +107,7 @@ wire::Result<std::string> make_rendezvous(const std::string& session) {
         "a session '{}' of this node, by another IDLEWAVE_DIR or in a container of its own, has its keys in "
         "{}: choose another name (--session), or remove that folder if the session is over",
         session, folder.string())};
-  std::error_code failed;
-  fs::create_directories(here, failed);
-  if (!failed) chmod(here.c_str(), 0700);
-  if (!failed && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) failed.assign(errno, std::generic_category());
-  if (failed)
-    return wire::Error{fmt::format("{}: can't be made for the session's keys: {}", folder.string(), failed.message())};
+  if (const wire::Status made = make_private(folder); !made) return made.error();
   wire::settle_place(folder.c_str());
   return folder.string();
 }

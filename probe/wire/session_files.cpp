@@ -18,6 +18,11 @@ bool is_still_at(int fd, const char* path) {
          held.st_dev == found.st_dev;
 }
 
+bool is_open_to_us(const char* path) {
+  struct stat status;
+  return lstat(path, &status) == 0 && (status.st_mode & 0700) == 0700;
+}
+
 }  // namespace
 
 bool read_small_file(const char* path, char* out, std::size_t size) {
@@ -54,9 +59,18 @@ bool is_private_folder(const char* path) {
          (status.st_mode & 022) == 0;
 }
 
+bool is_there(const char* path) {
+  struct stat status;
+  return lstat(path, &status) == 0;
+}
+
 bool make_private_folder(const char* path) {
   for (int i = 0; i < kMakingTries; ++i) {
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
+    if (mkdir(path, 0700) == 0) {
+      if (!is_open_to_us(path)) chmod(path, 0700);  // The umask may leave out the owner.
+    } else if (errno != EEXIST) {
+      return false;
+    }
     if (is_private_folder(path)) return true;
     if (errno != ENOENT) return false;  // Else it was swept away in between.
   }

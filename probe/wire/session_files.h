@@ -51,7 +51,9 @@ bool write_all(int fd, const char* text, std::size_t size);
 
 /// A folder of ours that nobody else can write.
 bool is_private_folder(const char* path);
-bool make_private_folder(const char* path);  ///< Unless there is one already.
+bool make_private_folder(
+    const char* path);            ///< Unless there is one already. False: errno says why, if nothing is there.
+bool is_there(const char* path);  ///< Anything of that name.
 
 /// Takes the lock of a file, which is made if missing, and does not wait. Returns a descriptor whose close() frees it,
 /// or -1.

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "monitor/host/names.h"
@@ -103,6 +104,42 @@ TEST_F(Rendezvous, OfAnotherIsAvoidedByANewName) {
   const std::string name = new_session_name("ring");
   announced_in_a_container(name);
   EXPECT_EQ(new_session_name("ring"), name + "-2");
+}
+
+/// Somebody else may have made it in a place that all can write.
+TEST_F(Rendezvous, IsNotMadeInAFolderThatOthersCanWrite) {
+  for (const char* level : {"idlewave", "idlewave/NODE", "idlewave/NODE/night"}) {
+    SCOPED_TRACE(level);
+    fs::remove_all(home_ / "idlewave");
+    const fs::path made = *make_rendezvous("night");
+    const fs::path open = level == std::string("idlewave")        ? made.parent_path().parent_path()
+                          : level == std::string("idlewave/NODE") ? made.parent_path()
+                                                                  : made;
+    fs::permissions(open, fs::perms::all);
+    const auto refused = make_rendezvous("night");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr(open.string() + ": no place for the session's keys"));
+  }
+}
+
+TEST_F(Rendezvous, IsNotMadeThroughALink) {
+  const fs::path made = *make_rendezvous("night");
+  fs::rename(made, home_ / "elsewhere");
+  fs::create_directory_symlink(home_ / "elsewhere", made);
+  EXPECT_THAT(make_rendezvous("night").error().message, HasSubstr("it is a link"));
+}
+
+TEST_F(Rendezvous, OverwritesNothingThroughALink) {
+  const fs::path made = *make_rendezvous("night"), precious = home_ / "precious";
+  std::ofstream(precious) << "text";
+  fs::create_symlink(precious, made / "host.new");
+  HostRecord host;
+  host.pid = getpid();
+  host.start = wire::process_start_time(getpid());
+  host.endpoint = "tcp://127.0.0.1:1";
+  ASSERT_TRUE(announce("night", host));
+  EXPECT_EQ(fs::file_size(precious), 4u);
+  EXPECT_FALSE(fs::is_symlink(made / "host"));
 }
 
 }  // namespace
