@@ -430,6 +430,21 @@ TEST(Emitter, SamplesBandwidthFiveTimesASecond) {
   for (std::size_t i = 1; i < samples.size(); ++i) EXPECT_NEAR(static_cast<double>(samples[i].value), 10e9, 2) << i;
 }
 
+/// Steps of 20 hours are few frames, in which every byte is told.
+TEST(Emitter, SendsNothingForTheTimeInWhichNothingHappens) {
+  Scenario scenario = reference_scenario();
+  scenario.program = {.steps = 3, .volume = 360'000'000'000'000};
+  scenario.delays.clear();
+  Collector collector;
+  tell(scenario, {}, collector);
+  EXPECT_LT(collector.frames.size(), 40u);
+  const std::vector<Event>& samples = collector.of_domain(0);
+  EXPECT_LT(samples.size(), 400u);
+  double bytes = 0;
+  for (const Event& sample : samples) bytes += static_cast<double>(sample.value);
+  EXPECT_NEAR(bytes / (3 * 360e12 * scenario.machine.ranks_per_domain), 1, 1e-6);
+}
+
 TEST(Emitter, DividesWhatIsTooMuchForOneFrame) {
   Scenario scenario = reference_scenario();
   scenario.machine.ranks = 200'000;

@@ -20,6 +20,12 @@ using wire::LaneId;
 
 wire::Nanoseconds to_clock(double seconds) { return wire::Nanoseconds(std::llround(seconds * 1e9)); }
 
+/// Of a grid of moments: the last one up to `time`, where nothing happens for longer than anybody looks on; else `from`.
+double behind_a_pause(double from, double span, double time) {
+  constexpr double kLongestPause = 600;  // s
+  return time - from > kLongestPause ? from + std::floor((time - from) / span) * span : from;
+}
+
 bool is_held(Phase phase) { return phase == Phase::kDelay || phase == Phase::kNoise; }
 
 std::vector<double> bandwidths(const support::Scenario& scenario, const Model& model) {
@@ -150,13 +156,22 @@ void Emitter::move_bytes(DomainState& domain, double time) {
 }
 
 void Emitter::go_to(double time) {
-  while (next_frame_ <= time) flush(next_frame_);
+  while (next_frame_ <= time) {
+    flush(next_frame_);
+    next_frame_ = std::max(next_frame_, behind_a_pause(next_frame_, kFrameSpan, time));
+  }
   if (waiting_ >= kFrameEvents) flush(time);
   sample_until(time);
 }
 
 void Emitter::sample_until(double time) {
-  for (; next_sample_ <= time; next_sample_ += kBandwidthSpan) sample_bandwidth(next_sample_);
+  while (next_sample_ <= time) {
+    sample_bandwidth(next_sample_);
+    // No further than an event can say how many bytes were moved.
+    const double fastest = bandwidth_.empty() ? 0 : std::ranges::max(bandwidth_);
+    const double end = std::min(time, next_sample_ + double(wire::kMaxEventValue / 2) / std::max(fastest, 1.0));
+    next_sample_ = std::max(next_sample_ + kBandwidthSpan, behind_a_pause(next_sample_, kBandwidthSpan, end));
+  }
 }
 
 void Emitter::sample_bandwidth(double time) {

@@ -39,8 +39,8 @@ void say_waits(const core::WaitTable& waits, wire::Roster& roster);
 /// simulated time, or for `kFrameEvents` where that is less. One thread.
 class Emitter final : public Recorder {
  public:
-  static constexpr double kFrameSpan = 0.1;      ///< Seconds.
-  static constexpr double kBandwidthSpan = 0.2;  ///< Seconds, between two bandwidth samples of a domain.
+  /// Seconds; the second between two bandwidth samples of a domain. Longer where nothing happens for ten minutes.
+  static constexpr double kFrameSpan = 0.1, kBandwidthSpan = 0.2;
   /// Of at most 24 bytes each, about what one takes at its worst as the only one of its lane: below
   /// wire::kMaxFrameBytes.
   static constexpr std::size_t kFrameEvents = 500'000;
