@@ -370,6 +370,12 @@ std::vector<std::string> words_of(int argc, char** argv) {
   return words;
 }
 
+/// A refusal of --headless-for, which has no name where the help does not show it.
+std::string as_typed(std::string refusal) {
+  if (refusal.starts_with(kHeadlessFor)) refusal.erase(0, std::string_view(kHeadlessFor).size());
+  return refusal.starts_with(":") ? "--headless" + refusal : refusal;
+}
+
 /// One line about the first flag that the verb does not have; empty if there is none.
 std::string unknown_flag(const CommandLine& app) {
   for (const CommandLine& verb : app.verbs_given()) {
@@ -428,7 +434,7 @@ int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
   if (const auto ending = app.parse(words_of(argc, argv))) {
     if (!ending->refused) return print(ending->text), 0;
     const std::string unknown = unknown_flag(app);
-    return fail(unknown.empty() ? ending->text : unknown, 2);
+    return fail(unknown.empty() ? as_typed(ending->text) : unknown, 2);
   }
   // A program of its own has no flags here, and was not found.
   if (!parsed) return fail(fmt::format("idlewave-{} does not lie beside idlewave: build or install again", argv[1]), 1);

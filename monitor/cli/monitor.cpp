@@ -291,9 +291,7 @@ wire::Status Monitor::stop_recording() { return link_->stop(); }
 void Monitor::toggle_recording(bool on, Nanoseconds now) {
   std::error_code nowhere;
   const std::string path =
-      on ? std::filesystem::absolute(host::free_file_name(info_.name.empty() ? "session" : info_.name, ".iw"), nowhere)
-               .string()
-         : recording_path();
+      on ? std::filesystem::absolute(host::free_file_name(file_stem(), ".iw"), nowhere).string() : recording_path();
   const wire::Status done = host_ ? link_->ask_to_record(on ? path : "")
                             : on  ? start_recording(path, now)
                                   : stop_recording();
@@ -301,10 +299,16 @@ void Monitor::toggle_recording(bool on, Nanoseconds now) {
   say(fmt::format("{} {}", on ? "recording to" : "recorded", path), view::Tone::kGood);
 }
 
+/// The session's name may be anybody's.
+std::string Monitor::file_stem() const {
+  const std::string name = host::plain_name(info_.name);
+  return name.empty() ? "session" : name;
+}
+
 std::string Monitor::recording_path() const { return host_ ? host_->recording : link_->path(); }
 
 void Monitor::save_screen(view::Size size, const view::Look& look) {
-  const std::string path = host::free_file_name((info_.name.empty() ? "session" : info_.name) + "-screen", ".txt");
+  const std::string path = host::free_file_name(file_stem() + "-screen", ".txt");
   std::ofstream file(path);
   file << view::to_text(screen(size, look));
   file.close();

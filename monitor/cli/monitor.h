@@ -106,6 +106,7 @@ class Monitor {
   void describe_host();
   void toggle_recording(bool on, Nanoseconds now);
   std::string recording_path() const;
+  std::string file_stem() const;
   void save_screen(view::Size size, const view::Look& look);
   void seek(Nanoseconds session_time);
   bool learns_ghost() const;

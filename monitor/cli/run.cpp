@@ -42,11 +42,19 @@ void let_go_of(int stream) {
   close(nothing);
 }
 
-/// False: errno says why. A pipe that nobody has opened to read is not waited for.
+/// -1: errno says why. A pipe that nobody has opened to read is not waited for.
+int open_to_write(const std::string& path, int flags) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC | flags, 0666);
+  if (fd >= 0) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  return fd;
+}
+
+const char* why_not_written(int error) { return error == ENXIO ? "nobody reads this pipe" : std::strerror(error); }
+
+/// False: errno says why.
 bool write_file(const std::string& path, const std::string& text) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
+  const int fd = open_to_write(path, 0);
   if (fd < 0) return false;
-  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   const bool written = wire::write_all(fd, text.data(), text.size());
   return close(fd) == 0 && written;
 }
@@ -63,8 +71,7 @@ wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
     return wire::Error{"the report could not be written to standard output: nobody reads it, or the disk is full"};
   if (options.report.empty() || write_file(options.report, report_json(monitor.observer().timeline(), options.window)))
     return wire::ok();
-  return wire::Error{fmt::format("{}: the report could not be written: {}", options.report,
-                                 errno == ENXIO ? "nobody reads this pipe" : std::strerror(errno))};
+  return wire::Error{fmt::format("{}: the report could not be written: {}", options.report, why_not_written(errno))};
 }
 
 /// Of one that failed nothing is guessed, but what kept it from being seen in any case is said.
@@ -190,8 +197,8 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, ProgramSign
 /// Opened before anything is started, so that nothing is when it can't be.
 wire::Result<int> open_output(const std::string& path) {
   if (path.empty()) return -1;
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) return wire::Error{fmt::format("--output {}: {}", path, std::strerror(errno))};
+  const int fd = open_to_write(path, O_APPEND);
+  if (fd < 0) return wire::Error{fmt::format("--output {}: {}", path, why_not_written(errno))};
   return fd;
 }
 

@@ -13,11 +13,16 @@
 
 namespace idlewave::host {
 
-std::string new_session_name(const std::string& stem) {
+std::string plain_name(const std::string& text) {
   std::string name;
-  for (const char c : stem)
+  for (const char c : text)
     name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
   while (!name.empty() && name.front() == '.') name.erase(0, 1);
+  return name.substr(0, std::size_t(wire::kSessionNameLimit));
+}
+
+std::string new_session_name(const std::string& stem) {
+  const std::string name = plain_name(stem);
   const auto with = [&](const std::string& suffix) {
     return name.substr(0, std::size_t(wire::kSessionNameLimit) - 1 - suffix.size()) + suffix;
   };
@@ -30,7 +35,8 @@ std::string new_session_name(const std::string& stem) {
 std::string free_file_name(const std::string& stem, const std::string& extension) {
   std::string name = stem + extension;
   std::error_code ignored;
-  for (int number = 2; std::filesystem::exists(name, ignored); ++number)
+  // What would be written through a link that leads nowhere is somewhere else.
+  for (int number = 2; std::filesystem::exists(std::filesystem::symlink_status(name, ignored)); ++number)
     name = fmt::format("{}-{}{}", stem, number, extension);
   return name;
 }

@@ -7,6 +7,10 @@
 
 namespace idlewave::host {
 
+/// Of somebody's text what a file in this folder, or a session, may be called: letters, digits, '-', '_' and '.'. Empty if
+/// nothing of it may.
+std::string plain_name(const std::string& text);
+
 /// A session's name that is not in use: "<stem>-<pid>".
 std::string new_session_name(const std::string& stem);
 

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -101,9 +103,13 @@ wire::Result<Session> Session::open(const std::string& name, const std::string& 
         "the session's folder {} can't be made, or is not ours alone (mode 0700); IDLEWAVE_DIR names another place",
         session_folder(name))};
   }
+  errno = 0;
   const int place = wire::take_monitors_place(name.c_str());
   if (place < 0) {
+    const int why = errno;
     close(hold);
+    if (why != 0 && why != EWOULDBLOCK)
+      return wire::Error{fmt::format("{}: can't be locked: {}", session_folder(name), std::strerror(why))};
     return wire::Error{fmt::format(
         "a session '{}' runs already: choose another name (--session), or watch that one (idlewave attach {})", name,
         name)};

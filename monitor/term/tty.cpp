@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -75,7 +76,7 @@ Tty::~Tty() {
 view::Size Tty::size() const {
   winsize window{};
   if (::ioctl(fd_, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 || window.ws_row == 0) return {};
-  return {window.ws_col, window.ws_row};
+  return {std::min<int>(window.ws_col, kWidest), std::min<int>(window.ws_row, kHighest)};
 }
 
 void Tty::enter() {

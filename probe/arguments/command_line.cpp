@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -41,6 +42,13 @@ class WrappedHelp : public CLI::Formatter {
 template <class Number>
 void check_range(CLI::Option& option, Number least, Number most) {
   option.check(CLI::Range(least, most).description(fmt::format("{}..{}", least, most)));
+}
+
+/// The parser would take the word behind for the value. `words`: the last first.
+void refuse_empty_values(const std::vector<std::string>& words) {
+  for (auto word = words.rbegin(); word != words.rend() && *word != "--"; ++word)
+    if (word->size() > 3 && word->starts_with("--") && word->ends_with('='))
+      refuse(word->substr(0, word->size() - 1), "there is no value behind the '='");
 }
 
 }  // namespace
@@ -145,10 +153,18 @@ std::optional<Ending> CommandLine::ending_of(const Parse& parse) const {
 }
 
 std::optional<Ending> CommandLine::parse(int argc, const char* const* argv) {
-  return ending_of([&] { app_->parse(argc, argv); });
+  return ending_of([&] {
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    std::ranges::reverse(words);
+    refuse_empty_values(words);
+    app_->parse(argc, argv);
+  });
 }
 std::optional<Ending> CommandLine::parse(std::vector<std::string> words) {
-  return ending_of([&] { app_->parse(std::move(words)); });
+  return ending_of([&] {
+    refuse_empty_values(words);
+    app_->parse(std::move(words));
+  });
 }
 
 std::string CommandLine::help() const { return app_->help(); }

@@ -120,6 +120,14 @@ class CommandLine(unittest.TestCase):
         self.refuses("inject", "--delay", "2h", "--ranks", "5", says="at most 1 h")
         self.refuses("inject", "--noise", "periodic:200ms@10Hz", says="leaves no time to work")
 
+    def test_a_flag_whose_value_is_empty_takes_no_other_word(self):
+        self.refuses("run", "--headless", "--record=", "--", "true", says="--record: there is no value behind the '='")
+        self.refuses("run", "--session=", "--headless", "--", "true", says="--session: there is no value")
+        self.refuses("inject", "--ranks=", "--clear", says="--ranks: there is no value")
+        self.refuses("demo", "--headless=", says="--headless: there is no value")
+        self.refuses("demo", "--headless=1s", "--headless=2s", says="--headless: ")
+        self.assertEqual(list(self.path.iterdir()), [])
+
     def test_what_is_no_session_file_is_named(self):
         other = self.path / "notes.txt"
         other.write_text("dear diary")

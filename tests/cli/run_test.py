@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import unittest
 
@@ -444,6 +445,32 @@ class Run(unittest.TestCase):
         while b"LIVE" not in shown:
             shown += os.read(other, 65536)
         return screen, other
+
+    def test_a_terminal_that_claims_to_be_huge_is_drawn_on(self):
+        self.environment["TERM"] = "xterm-256color"
+        for rows, columns in (65535, 80), (32768, 1), (60, 65535):
+            other, terminal = pty.openpty()
+            self.addCleanup(os.close, other)
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+            run = self.start("--", "sleep", "60", headless=False, stdin=terminal, stdout=terminal, preexec_fn=os.setsid)
+            os.close(terminal)
+            threading.Thread(target=self.read_all, args=(other,), daemon=True).start()
+            self.assertTrue(eventually(lambda: self.processes("sleep")))
+            time.sleep(0.5)
+            self.assertIsNone(run.poll())
+            run.send_signal(signal.SIGTERM)
+            self.assertEqual(run.wait(timeout=PATIENCE), 143)
+            said = run.stderr.read()
+            self.assertIn(b"signal 15", said)
+            self.assertNotIn(b"goes on", said, "the screen has ended")
+
+    @staticmethod
+    def read_all(terminal):
+        try:
+            while os.read(terminal, 1 << 20):
+                pass
+        except OSError:
+            pass
 
     def test_one_moment_has_one_time_on_the_screen_and_in_each_recording_whenever_it_was_begun(self):
         seed = int(os.environ.get("IDLEWAVE_TEST_SEED", random.randrange(1 << 32)))
