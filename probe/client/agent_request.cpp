@@ -47,7 +47,7 @@ bool is_told_of_it(int fd, const Deadline& deadline) {
 bool request_agent(const char* session, const char* clock, const Deadline& deadline) {
   const int host = connect_to_host(session);
   if (host < 0) return false;
-  char line[PATH_MAX + 64];
+  static char line[PATH_MAX + 64];  // The program's stack may be small.
   const char* program = getenv("IDLEWAVE_AGENT");
   const int length = snprintf(line, sizeof line, "%s %s\n", clock, program != nullptr ? program : "");
   const bool is_there = static_cast<std::size_t>(length) < sizeof line &&

@@ -62,13 +62,13 @@ bool find_beside(const char* file, const char* below, char (&out)[PATH_MAX]) {
 bool find_beside_library(char (&out)[PATH_MAX]) {
   Dl_info library;
   if (dladdr(reinterpret_cast<const void*>(&start_agent), &library) == 0 || library.dli_fname == nullptr) return false;
-  char file[PATH_MAX];
+  static char file[PATH_MAX];
   if (realpath(library.dli_fname, file) == nullptr) return false;
   return find_beside(file, "", out) || find_beside(file, "../bin/", out);
 }
 
 bool find_beside_program(char (&out)[PATH_MAX]) {
-  char program[PATH_MAX];
+  static char program[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   if (length <= 0) return false;
   program[length] = '\0';
@@ -223,7 +223,7 @@ bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)
   char clock[48] = {};
   if (when_loaded.ns != 0) snprintf(clock, sizeof clock, "%" PRIu64 ":%" PRId64, when_loaded.counter, when_loaded.ns);
   if (request_agent(settings.session, clock, deadline)) return true;
-  char buffer[PATH_MAX];
+  static char buffer[PATH_MAX];  // Once for each process, whose stack may be small.
   char* arguments[12] = {};
   int count = 0;
   const auto add = [&](const char* text) { arguments[count++] = const_cast<char*>(text); };

@@ -14,7 +14,8 @@ struct Range {
 };
 
 /// Sorted. Unicode's general categories Cc, Cf, Zl and Zp where they act on what stands around them, and letters that
-/// are drawn as nothing. Not here: U+FE0F and other variation selectors, which belong to the glyph before them.
+/// are drawn as nothing (Default_Ignorable_Code_Point). Not here: U+FE00 to U+FE0F, which choose between glyphs of what is
+/// before them, as emoji have it.
 constexpr Range kNotShown[] = {
     {0x00, 0x1f},        // C0
     {0x7f, 0x9f},        // DEL, C1
@@ -22,7 +23,8 @@ constexpr Range kNotShown[] = {
     {0x34f, 0x34f},      // combining grapheme joiner
     {0x61c, 0x61c},      // Arabic letter mark
     {0x115f, 0x1160},    // Hangul fillers
-    {0x180e, 0x180e},    // Mongolian vowel separator
+    {0x17b4, 0x17b5},    // Khmer inherent vowels
+    {0x180b, 0x180f},    // Mongolian variation selectors and vowel separator
     {0x200b, 0x200f},    // zero-width space, joiners, direction marks
     {0x2028, 0x202e},    // line and paragraph separator, embeddings and overrides
     {0x2060, 0x206f},    // word joiner, invisible operators, isolates
@@ -30,8 +32,10 @@ constexpr Range kNotShown[] = {
     {0xfeff, 0xfeff},    // byte order mark
     {0xffa0, 0xffa0},    // halfwidth Hangul filler
     {0xfff9, 0xfffb},    // interlinear annotation
+    {0x13430, 0x1343f},  // Egyptian hieroglyph format controls
+    {0x1bca0, 0x1bca3},  // shorthand format controls
     {0x1d173, 0x1d17a},  // musical formatting
-    {0xe0000, 0xe007f},  // tags
+    {0xe0000, 0xe0fff},  // tags, variation selectors of ideographs, and what is kept for their like
 };
 
 bool is_shown(char32_t c) {

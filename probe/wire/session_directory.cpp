@@ -54,10 +54,15 @@ bool valid_session_name(const char* name) {
   return name[length] == '\0' && length <= static_cast<std::size_t>(kSessionNameLimit);
 }
 
+/// Where the folder of that name is another place's, this one has its own beside it, also when the other one has gone first.
 bool session_path(const char* session, char (&out)[kSessionPathLimit]) {
-  char root[kSessionPathLimit];
+  char root[kSessionPathLimit], beside[kSessionPathLimit];
   if (!valid_session_name(session) || !root_path(root) || !print_to(out, "%s/%s", root, session)) return false;
-  return !belongs_elsewhere(out) || print_to(out, "%s/%s.%08x", root, session, digest_of_this_place());
+  const bool is_taken = belongs_elsewhere(out);
+  if (!is_taken && is_there(out)) return true;
+  if (!print_to(beside, "%s/%s.%08x", root, session, digest_of_this_place())) return !is_taken;
+  if (is_taken || is_there(beside)) memcpy(out, beside, sizeof out);
+  return true;
 }
 
 bool session_file(const char* session, const char* name, char (&out)[kSessionFileLimit]) {

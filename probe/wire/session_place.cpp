@@ -1,6 +1,6 @@
 #include "probe/wire/session_place.h"
 
-#include <limits.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 #include "probe/wire/node_name.h"
 #include "probe/wire/session_files.h"
 
+// Paths of any length would not fit on a small stack, on which a program may begin MPI.
 namespace idlewave::wire {
 namespace {
 
@@ -22,9 +23,9 @@ struct Place {
 
 /// The link holds both, with a blank between them.
 bool read_place(const char* folder, Place& out) {
-  char path[PATH_MAX], text[2 * kPlaceLimit];
-  if (!print_to(path, "%s/place", folder)) return false;
-  const ssize_t length = readlink(path, text, sizeof text - 1);
+  char text[2 * kPlaceLimit];
+  const Descriptor inside(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const ssize_t length = inside ? readlinkat(inside.get(), "place", text, sizeof text - 1) : 0;
   if (length <= 0) return false;
   text[length] = '\0';
   char* blank = strrchr(text, ' ');
@@ -61,9 +62,10 @@ bool belongs_elsewhere(const char* folder) {
 }
 
 void settle_place(const char* folder) {
-  char path[PATH_MAX], text[2 * kPlaceLimit];
+  char text[2 * kPlaceLimit];
   const Place here = this_place();
-  if (print_to(path, "%s/place", folder) && print_to(text, "%s %s", here.node, here.run)) (void)!symlink(text, path);
+  const Descriptor inside(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (inside && print_to(text, "%s %s", here.node, here.run)) (void)!symlinkat(text, inside.get(), "place");
 }
 
 /// FNV-1a.

@@ -120,6 +120,15 @@ class Processes(Rough):
         self.quiet(mpi, "nofile")
 
     @each_mpi
+    def test_a_stack_that_is_just_enough_alone(self, mpi):
+        command = lambda kilobytes: [*self.launcher(mpi), self.program(f"small_stack.{mpi}"), str(kilobytes), str(STEPS)]
+        least = next(size for size in range(16, 256, 4) if all(self.call(command(size)).returncode == 0 for _ in range(2)))
+        print(f"{least} kB", file=sys.stderr)
+        said, report = self.both(command(least))
+        self.check_sums(report, {"MPI_Allreduce": 2 * STEPS})
+        self.assertEqual((said, report["complete"]), ([], True))
+
+    @each_mpi
     def test_little_address_space(self, mpi):
         """What a rank has beyond what the program takes by itself is some megabytes: where a hundred more are there, it is watched."""
         room = self.files("room")

@@ -485,6 +485,25 @@ TEST(SessionDirectory, WithNothingButLocksIsEmpty) {
   close(lock);
 }
 
+/// As ranks in a container with a host name of their own have it, whose session's host ends before their agent.
+TEST(SessionDirectory, OfASecondPlaceIsFoundAndRemovedWhenThatOfTheFirstHasGone) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  setenv("SLURMD_NODENAME", "far", 1);
+  ASSERT_TRUE(make_session_directory("s"));
+  char before[kSessionPathLimit], after[kSessionPathLimit];
+  ASSERT_TRUE(session_path("s", before));
+  EXPECT_NE(before, (root.path() / "s").string());
+  fs::remove_all(root.path() / "s");
+  ASSERT_TRUE(session_path("s", after));
+  EXPECT_STREQ(after, before);
+  const int lock = lock_session("s", 0);
+  remove_session_directory_if_empty("s");
+  close(lock);
+  unsetenv("SLURMD_NODENAME");
+  EXPECT_TRUE(fs::is_empty(root.path()));
+}
+
 std::string trouble(const SessionRoot& root) {
   std::ostringstream text;
   text << std::ifstream(root.path() / "s" / "trouble.log").rdbuf();
