@@ -1,6 +1,5 @@
 #include "probe/agent/agent.h"
 
-#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -194,11 +193,12 @@ void Agent::run(const std::atomic<bool>& stop, const std::atomic<bool>& no_more_
 /// at least, however late it is.
 void Agent::serve_until(Nanoseconds next_look, const std::atomic<bool>& stop) {
   do {
-    for (const wire::Command& command : outlet_->serve(std::max(Nanoseconds(0), next_look - now()))) {
+    for (const wire::Command& command : outlet_->serve(std::max(Nanoseconds(0), next_look - now()), deaths_.fd())) {
       const Crew crew{residents_, roster_.ranks, roster_.world_size, options_.allow_inject};
       auto outcome = obey(command, crew, now());
       if (outcome) outlet_->send(std::move(*outcome));
     }
+    note_deaths(now());
   } while (!stop && now() < next_look);
 }
 
@@ -277,6 +277,7 @@ void Agent::admit(std::uint32_t index, const Newcomer& who, Nanoseconds now) {
   const Nanoseconds held_before = std::max(known.held, Nanoseconds(slot.held_before_ns.load()));
   auto resident = std::make_unique<Resident>(*segment_, index, who, now, known.last, held_before, names_);
   in_slot_[index] = resident.get();
+  if (!deaths_.watch(*resident)) resident->forget_process_fd();
   residents_[who.rank] = std::move(resident);
   roster_changed_ = true;
 }
@@ -284,7 +285,7 @@ void Agent::admit(std::uint32_t index, const Newcomer& who, Nanoseconds now) {
 /// Said when it is not only that the one before has just ended.
 void Agent::let_wait(std::uint32_t index, const Newcomer& who, Resident& first, Nanoseconds now) {
   // What the process was before an exec will say nothing more.
-  if (first.is_process_of(who)) return first.note_process_end();
+  if (first.is_process_of(who)) return first.note_process_end(now);
   Nanoseconds& since = waits_since_.emplace(index, now).first->second;
   if (since == kSaid || now - since < kSuccession) return;
   since = kSaid;
@@ -305,21 +306,18 @@ void Agent::free_if_abandoned(std::uint32_t index, const Newcomer& who, Nanoseco
 }
 
 void Agent::watch_processes(Nanoseconds now) {
-  const bool look = now - processes_checked_at_ >= kProcessInterval;
-  if (look) processes_checked_at_ = now;
-  std::vector<pollfd> watched;
-  std::vector<Resident*> owners;
-  for (auto& [rank, resident] : residents_) {
-    if (resident->process_fd() >= 0) {
-      watched.push_back({resident->process_fd(), POLLIN, 0});
-      owners.push_back(resident.get());
-    } else if (look && !resident->process_runs()) {
-      resident->note_process_end();
-    }
-  }
-  if (watched.empty() || poll(watched.data(), watched.size(), 0) <= 0) return;
-  for (std::size_t i = 0; i < watched.size(); ++i) {
-    if (watched[i].revents != 0) owners[i]->note_process_end();
+  note_deaths(now);
+  if (now - processes_checked_at_ < kProcessInterval) return;
+  processes_checked_at_ = now;
+  for (auto& [rank, resident] : residents_)
+    if (resident->process_fd() < 0 && !resident->process_runs()) resident->note_process_end(now);
+}
+
+/// In one look one after the other, so that the order can be told.
+void Agent::note_deaths(Nanoseconds now) {
+  for (const Deaths::Death& death : deaths_.take()) {
+    const auto found = residents_.find(death.rank);
+    if (found != residents_.end() && found->second->pid() == death.pid) found->second->note_process_end(now++);
   }
 }
 

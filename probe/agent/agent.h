@@ -9,6 +9,7 @@
 
 #include "probe/agent/beginning.h"
 #include "probe/agent/claim.h"
+#include "probe/agent/deaths.h"
 #include "probe/agent/domains.h"
 #include "probe/agent/event_frames.h"
 #include "probe/agent/resident.h"
@@ -87,6 +88,7 @@ class Agent {
   void let_wait(std::uint32_t index, const Newcomer& who, Resident& first, wire::Nanoseconds now);
   void free_if_abandoned(std::uint32_t index, const Newcomer& who, wire::Nanoseconds now);
   void note_used(std::uint32_t index);
+  void note_deaths(wire::Nanoseconds now);
   void watch_processes(wire::Nanoseconds now);
   wire::Nanoseconds drain(Resident& resident, wire::Nanoseconds began);
   bool drain_some(Resident& resident, std::uint64_t end);
@@ -112,6 +114,7 @@ class Agent {
   std::vector<wire::Event> read_;
   std::vector<wire::RankCalls> calls_;  ///< For the next frame.
   std::size_t call_entries_ = 0;        ///< Of it: functions and receivers.
+  Deaths deaths_;
   std::map<wire::Rank, std::unique_ptr<Resident>> residents_;
   std::map<wire::Rank, Known> known_;
   std::vector<Resident*> in_slot_;  ///< Null: not admitted.

@@ -61,11 +61,13 @@ Resident::Resident(Segment& segment, std::uint32_t index, const Newcomer& who, N
                                {who_.rank, who_.world_size}, names.partners);
   process_fd_ = int(syscall(SYS_pidfd_open, who_.pid, 0));
   // Looked at after it was opened, so that it can't be another process that got the same number.
-  process_gone_ = !process_runs();
+  if (!process_runs()) note_process_end(now);
 }
 
-Resident::~Resident() {
-  if (process_fd_ >= 0) close(process_fd_);
+Resident::~Resident() { forget_process_fd(); }
+
+void Resident::forget_process_fd() {
+  if (process_fd_ >= 0) close(std::exchange(process_fd_, -1));
 }
 
 bool Resident::has_news() {
@@ -126,6 +128,7 @@ Nanoseconds Resident::catch_up(Nanoseconds due, Names& names, EventFrames& frame
 void Resident::append_end(Nanoseconds now, EventFrames& frames, std::vector<Event>& read) {
   read.clear();
   if (said_stop_) return;
+  if (process_gone_) now = std::min(now, std::max(process_ended_at_, last_));
   const std::uint64_t untold = slot_.dropped.load(std::memory_order_acquire) + runs_.is_torn();
   if (untold > 0) read.push_back({now, std::min(untold, wire::kMaxEventValue), EventKind::kDropped, Phase::kNone});
   read.push_back({now, 0, EventKind::kLost, Phase::kNone});

@@ -70,9 +70,13 @@ class Resident {
   void free_slot();
 
   bool stopped() const { return slot_.state.load(std::memory_order_acquire) == shm::SlotState::kStopped; }
-  void note_process_end() { process_gone_ = true; }
+  void note_process_end(wire::Nanoseconds at) {
+    if (!process_gone_) process_ended_at_ = at;
+    process_gone_ = true;
+  }
   /// Becomes readable when the process ends; -1 where the system has no such thing, and process_runs() tells.
   int process_fd() const { return process_fd_; }
+  void forget_process_fd();
   bool process_runs() const { return who_.runs(); }
   bool is_process_of(const Newcomer& other) const {
     return who_.pid == other.pid && who_.process_start == other.process_start;
@@ -112,6 +116,7 @@ class Resident {
   std::uint64_t tail_;  ///< The slot's is for the rank to see, and for whoever takes over from this process.
   wire::Nanoseconds held_before_;
   int process_fd_ = -1;
+  wire::Nanoseconds process_ended_at_{};
   bool process_gone_ = false;
   bool said_stop_ = false;
   std::uint32_t revision_ = 0;

@@ -1,5 +1,7 @@
 #include "probe/outlet/outlet.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -16,6 +18,11 @@
 
 namespace idlewave::outlet {
 namespace {
+
+bool is_readable(int fd) {
+  pollfd look{fd, POLLIN, 0};
+  return fd >= 0 && poll(&look, 1, 0) > 0;
+}
 
 using mailbox::Mailbox;
 using mailbox::Peer;
@@ -95,7 +102,7 @@ struct Outlet::Impl {
   Sent skip_lost(const Peer& peer, Consumer& consumer);
   bool still_there(const Peer& peer, Consumer& consumer, Nanoseconds elapsed);
   void tick();
-  bool turn(Nanoseconds timeout);
+  bool turn(Nanoseconds timeout, int extra_fd = -1);
   void drop_gone();
 
   Options options;
@@ -327,11 +334,12 @@ void Outlet::Impl::ask_time() {
 }
 
 /// Once round: deliver, sleep, listen. False if a signal ended the sleep.
-bool Outlet::Impl::turn(Nanoseconds timeout) {
+bool Outlet::Impl::turn(Nanoseconds timeout, int extra_fd) {
   greet();
   deliver();
   ask_time();
-  const bool undisturbed = mailbox->wait(std::clamp(timeout, Nanoseconds(0), waits_to_greet() ? kRetry : kTick), -1);
+  const bool undisturbed =
+      mailbox->wait(std::clamp(timeout, Nanoseconds(0), waits_to_greet() ? kRetry : kTick), extra_fd);
   tick();
   // What comes while we speak has given its sign by then, and would lie there until somebody looks.
   for (int round = 0; round < kMostRounds && drain(); ++round) deliver();
@@ -357,10 +365,11 @@ void Outlet::send(wire::Outcome outcome) { impl_->append(std::move(outcome)); }
 
 void Outlet::relay(std::vector<std::byte> frame) { impl_->backlog.append(std::move(frame)); }
 
-std::vector<wire::Command> Outlet::serve(Nanoseconds timeout) {
+std::vector<wire::Command> Outlet::serve(Nanoseconds timeout, int extra_fd) {
   const Clock::time_point until = Clock::now() + timeout;
   Nanoseconds left = timeout;
-  while (impl_->turn(left) && impl_->commands.empty() && left > Nanoseconds(0)) left = until - Clock::now();
+  while (impl_->turn(left, extra_fd) && impl_->commands.empty() && left > Nanoseconds(0) && !is_readable(extra_fd))
+    left = until - Clock::now();
   return std::exchange(impl_->commands, {});
 }
 

@@ -52,9 +52,9 @@ class Outlet {
   /// Appends a frame of some node's stream as it came.
   void relay(std::vector<std::byte> frame);
 
-  /// Serves consumers for `timeout`; returns earlier if a command or a signal arrives. Returns the commands of
-  /// operators; those of spectators are refused here.
-  std::vector<wire::Command> serve(wire::Nanoseconds timeout);
+  /// Serves consumers for `timeout`; returns earlier if a command or a signal arrives, or `extra_fd` (-1: none) can be read.
+  /// Returns the commands of operators; those of spectators are refused here.
+  std::vector<wire::Command> serve(wire::Nanoseconds timeout, int extra_fd = -1);
 
   /// A relay: what operators have asked it to record since the last call.
   std::vector<wire::Record> take_recordings();

@@ -118,6 +118,33 @@ TEST(Agent, DrainsAKilledRankAndTellsThatItIsLost) {
   EXPECT_EQ(agent.exit_code(), 0);
 }
 
+/// Also where it looks on once in a second, as for who does not look either.
+TEST(Agent, TellsWhichRankDiedFirst) {
+  for (const auto pace : {std::chrono::milliseconds(0), std::chrono::milliseconds(1000)}) {
+    const SessionRoot root;
+    AgentProcess agent;
+    Monitor monitor;
+    monitor.set_pace(pace);
+    std::vector<std::unique_ptr<PlayedRank>> ranks;
+    for (int rank = 0; rank < 6; ++rank)
+      ranks.push_back(std::make_unique<PlayedRank>("stay", rank, 6, std::vector<std::string>{}));
+    for (int rank = 0; rank < 6; ++rank)
+      ASSERT_TRUE(monitor.until([&] { return monitor.count(rank, EventKind::kStart) == 1; }));
+    std::vector<int> order{0, 1, 2, 3, 4, 5};
+    std::mt19937 dice(any_seed());
+    std::shuffle(order.begin(), order.end(), dice);
+    for (const int rank : order) {
+      ranks[std::size_t(rank)]->kill(SIGKILL);
+      ranks[std::size_t(rank)]->exit_code();
+    }
+    ASSERT_TRUE(monitor.until_end());
+    std::vector<int> told{0, 1, 2, 3, 4, 5};
+    std::ranges::sort(told, {}, [&](int rank) { return monitor.lane(rank).back().time; });
+    EXPECT_EQ(told, order);
+    for (int rank = 0; rank < 6; ++rank) EXPECT_EQ(monitor.lane(rank).back().kind, EventKind::kLost);
+  }
+}
+
 TEST(Agent, GoesOnForTheOthersWhenOneRankIsKilled) {
   const SessionRoot root;
   AgentProcess agent;
