@@ -13,24 +13,25 @@ enum class Protocol : std::uint8_t { kEager, kRendezvous, kUnknown };
 /// not), so it is learnt from the program's own nonblocking sends: whether they were complete once posted. Eight of a
 /// peer and a size are looked at, then one each time that their number has doubled; where a quarter was not complete,
 /// sends wait. Sizes are told apart by a quarter of an octave. Without that, up to 256 bytes are taken to be eager (Open
-/// MPI's inline sends over shared memory, the smallest limit known), from 4 MiB on not. No allocation; one thread.
+/// MPI's inline sends over shared memory, the smallest limit known), from 4 MiB on not. Persistent sends go another way:
+/// of up to 256 bytes Open MPI's wait for their receiver, so they are looked at as well. No allocation; one thread.
 class EagerLimits {
  public:
   static constexpr std::uint64_t kSurelyEager = 256, kSurelyRendezvous = std::uint64_t{4} << 20;
 
-  Protocol of(wire::Rank peer, std::uint64_t bytes) const {
-    if (bytes <= kSurelyEager) [[likely]]
+  Protocol of(wire::Rank peer, std::uint64_t bytes, bool is_persistent = false) const {
+    if (bytes <= kSurelyEager && !is_persistent) [[likely]]
       return Protocol::kEager;
     if (bytes >= kSurelyRendezvous) return Protocol::kRendezvous;
     const Peer& known = peers_[home_of(peer)];
-    const Sends& sends = known.by_size[size_class(bytes)];
+    const Sends& sends = bytes <= kSurelyEager ? known.small_persistent : known.by_size[size_class(bytes)];
     if (!is_of(known, peer) || sends.looked_at < kEnough) return Protocol::kUnknown;
     return 4 * sends.unfinished >= sends.looked_at ? Protocol::kRendezvous : Protocol::kEager;
   }
 
   /// A nonblocking send was posted: shall it be looked at whether it is complete?
-  bool wants_to_see(wire::Rank peer, std::uint64_t bytes) {
-    if (bytes <= kSurelyEager || bytes >= kSurelyRendezvous) return false;
+  bool wants_to_see(wire::Rank peer, std::uint64_t bytes, bool is_persistent = false) {
+    if ((bytes <= kSurelyEager && !is_persistent) || bytes >= kSurelyRendezvous) return false;
     Sends& sends = sends_of(peer, bytes);
     ++sends.posted;
     return sends.looked_at < kEnough || std::has_single_bit(sends.posted);
@@ -51,6 +52,7 @@ class EagerLimits {
   };
   struct Peer {
     std::int64_t rank_and_one = 0;  ///< 0: nobody.
+    Sends small_persistent;         ///< Of up to kSurelyEager.
     Sends by_size[kClasses] = {};
   };
 
@@ -66,7 +68,7 @@ class EagerLimits {
   Sends& sends_of(wire::Rank peer, std::uint64_t bytes) {
     Peer& known = peers_[home_of(peer)];
     if (!is_of(known, peer)) known = {.rank_and_one = std::int64_t{peer} + 1};
-    return known.by_size[size_class(bytes)];
+    return bytes <= kSurelyEager ? known.small_persistent : known.by_size[size_class(bytes)];
   }
 
   Peer peers_[kPeers] = {};

@@ -72,10 +72,10 @@ Partner Messages::sender(const Peer& from) {
 }
 
 /// By what is known now.
-Side Messages::side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes) {
+Side Messages::side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes, bool is_persistent) {
   if (mode != SendMode::kStandard) return mode == SendMode::kBuffered ? Side::kTo : Side::kToWaiting;
   if (bytes < 0) return Side::kUnknown;
-  switch (limits_.of(to, static_cast<std::uint64_t>(bytes))) {
+  switch (limits_.of(to, static_cast<std::uint64_t>(bytes), is_persistent)) {
     case Protocol::kEager: return Side::kTo;
     case Protocol::kRendezvous: sends_have_waited_ = true; return Side::kToWaiting;
     case Protocol::kUnknown: break;
@@ -142,7 +142,7 @@ void Messages::make_send(SendMode mode, Partner to, std::int64_t bytes, const vo
   made.partner = to;
   made.is_persistent = made.is_idle = true;
   made.is_standard = made.partner.side == Side::kTo && mode == SendMode::kStandard;
-  if (made.partner.side == Side::kTo) made.partner.side = side_of_send(mode, made.partner.rank, bytes);
+  if (made.partner.side == Side::kTo) made.partner.side = side_of_send(mode, made.partner.rank, bytes, true);
 }
 
 void Messages::make_receive(const Peer& from, const void* request) {
@@ -185,8 +185,8 @@ void Messages::start(const void* requests, int count, bool is_fortran) {
     if (partner.side == Side::kFrom || partner.side == Side::kAnySource) continue;
     learner_.post();
     if (request->is_standard) {
-      look_at_send(partner.rank, request->more, handle_behind(requests, i, is_fortran), is_fortran);
-      partner.side = side_of_send(SendMode::kStandard, partner.rank, request->more);
+      look_at_send(partner.rank, request->more, handle_behind(requests, i, is_fortran), is_fortran, true);
+      partner.side = side_of_send(SendMode::kStandard, partner.rank, request->more, true);
     }
     if (partner.side == Side::kTo) learner_.send(partner.rank);
   }
@@ -200,8 +200,9 @@ void Messages::cancel(const void* request, bool is_fortran) {
   found->is_standard = false;
 }
 
-void Messages::look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran) {
-  if (bytes < 0 || !limits_.wants_to_see(to, static_cast<std::uint64_t>(bytes))) return;
+void Messages::look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran,
+                            bool is_persistent) {
+  if (bytes < 0 || !limits_.wants_to_see(to, static_cast<std::uint64_t>(bytes), is_persistent)) return;
   if (library.request_get_status == nullptr) return;
   alignas(16) char status[128];
   int is_complete = 0;

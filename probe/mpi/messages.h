@@ -92,13 +92,14 @@ class Messages {
   static Partner sender(const Peer& from);
   Partner source_in(const void* status, Peer peer) const;
   Partner source_of(const RequestTable::Request& request, const void* status) const;
-  Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes);
+  Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes, bool is_persistent = false);
   bool is_awaited(Partner from, std::int64_t bytes) const;
   void note(Partner partner);
   RequestTable::Request& put(std::uint64_t handle);
   void forget(std::uint64_t handle);
   static void receive_into(RequestTable::Request& request, const Peer& from, Partner partner);
-  void look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran);
+  void look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran,
+                    bool is_persistent = false);
   void complete(RequestTable::Request& request, const void* status);
   void complete_unknown(int i);
   std::optional<WaitLearner::Group> find_group(Handles::Key comm, Part part) const;

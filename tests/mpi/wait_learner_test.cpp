@@ -312,6 +312,22 @@ TEST(EagerLimits, AreWhereSendsBeginToWait) {
   EXPECT_EQ(limits->of(1, 8000), Protocol::kUnknown);
 }
 
+/// Of which the library's short way for small ones is not taken.
+TEST(EagerLimits, OfSmallPersistentSendsAreLearntLikeThoseOfLargeOnes) {
+  const auto limits = std::make_unique<EagerLimits>();
+  for (const wire::Rank peer : {3, 4}) {
+    for (int send = 0; send < 8; ++send) {
+      EXPECT_EQ(limits->of(peer, 4, true), Protocol::kUnknown);
+      ASSERT_TRUE(limits->wants_to_see(peer, 4, true));
+      limits->saw(peer, 4, peer == 4);
+    }
+    EXPECT_FALSE(limits->wants_to_see(peer, 4)) << "nobody asks for others";
+    EXPECT_EQ(limits->of(peer, 4), Protocol::kEager);
+  }
+  EXPECT_EQ(limits->of(3, 4, true), Protocol::kRendezvous);
+  EXPECT_EQ(limits->of(4, 256, true), Protocol::kEager);
+}
+
 TEST(EagerLimits, TakeASendThatIsLateNowAndThenForEager) {
   const auto limits = std::make_unique<EagerLimits>();
   for (int i = 0; i < 9; ++i) limits->saw(3, 1000, i != 4);
