@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <set>
+#include <tuple>
 
 namespace idlewave::analysis {
 namespace {
@@ -256,13 +258,15 @@ WhoDeclares who_declares(const Timeline& timeline) {
 
 namespace {
 
-/// The patterns of the one step that a rank repeats; nothing if there are more, or a collective.
-std::optional<std::vector<wire::WaitPattern>> only_step(const DeclaredWaits& said) {
-  if (said.cycle->steps.size() != 1) return std::nullopt;
-  std::vector<wire::WaitPattern> step;
-  for (const std::uint32_t number : said.cycle->steps.front()) step.push_back(said.patterns[number]);
-  if (std::ranges::any_of(step, &wire::WaitPattern::collective)) return std::nullopt;
-  return step;
+using Cycle = const wire::WaitCycle*;
+
+/// Of the one step that a rank repeats, as numbers of patterns.
+const WaitsOfStep& only_step(const DeclaredWaits& said) { return said.cycle->steps.front(); }
+
+/// A rank repeats one step without a collective.
+bool repeats_messages(const DeclaredWaits& said) {
+  const auto is_collective = [&](std::uint32_t number) { return said.patterns[number].collective; };
+  return said.cycle->steps.size() == 1 && std::ranges::none_of(only_step(said), is_collective);
 }
 
 /// Distances of the messages that come; nothing where others go.
@@ -275,54 +279,98 @@ std::optional<Offsets> message_distances(const wire::WaitPattern& pattern) {
 
 bool leads_outside(Rank rank, Rank offset, Rank ranks) { return rank + offset < 0 || rank + offset >= ranks; }
 
-/// But for those partners that a rank of a chain does not have.
-bool is_of(const std::vector<wire::WaitPattern>& its, const std::vector<wire::WaitPattern>& most, Rank rank, Rank ranks,
-           bool ring) {
-  const auto lacks = [&](Rank offset) { return !ring && leads_outside(rank, offset, ranks); };
-  std::vector<wire::WaitPattern> expected = most;
-  for (wire::WaitPattern& pattern : expected) std::erase_if(pattern.from, lacks), std::erase_if(pattern.to, lacks);
-  return its == expected;
-}
-
-std::size_t partners_in(const std::vector<wire::WaitPattern>& step) {
+std::size_t partners_in(const DeclaredWaits& said) {
   std::size_t partners = 0;
-  for (const wire::WaitPattern& pattern : step) partners += pattern.from.size() + pattern.to.size();
+  for (const std::uint32_t number : only_step(said))
+    partners += said.patterns[number].from.size() + said.patterns[number].to.size();
   return partners;
 }
 
-std::optional<DeclaredMessages> messages_of(const std::vector<wire::WaitPattern>& step) {
+std::optional<DeclaredMessages> messages_of(const DeclaredWaits& said) {
+  const WaitsOfStep& step = only_step(said);
   DeclaredMessages messages;
   messages.split = step.size() > 1;
-  for (const wire::WaitPattern& pattern : step) {
+  for (const std::uint32_t number : step) {
+    const wire::WaitPattern& pattern = said.patterns[number];
     const auto distances = message_distances(pattern);
     const bool fits = distances && (!messages.split || distances->size() == 1);
-    if (!fits || pattern.rendezvous != step.front().rendezvous) return std::nullopt;
+    if (!fits || pattern.rendezvous != said.patterns[step.front()].rendezvous) return std::nullopt;
     messages.distances.insert(messages.distances.end(), distances->begin(), distances->end());
   }
   if (messages.distances.empty()) return std::nullopt;
-  messages.rendezvous = step.front().rendezvous;
+  messages.rendezvous = said.patterns[step.front()].rendezvous;
   return messages;
+}
+
+/// Whether ranks say what the one that says most does, but for those partners that a rank of a chain does not have.
+/// Who follows the same cycle and lacks the same partners says the same: one of those is looked at.
+class SameMessages {
+ public:
+  SameMessages(const DeclaredWaits& most, const DeclaredMessages& messages, Rank ranks)
+      : most_(most), ranks_(ranks), ring_(messages.ring), offsets_(messages.distances) {
+    for (const Rank distance : messages.distances) offsets_.push_back(-distance);
+    tidy(offsets_);
+  }
+
+  bool are_of(Rank rank, const DeclaredWaits& its) {
+    const auto first = std::ranges::partition_point(offsets_, [&](Rank offset) { return rank + offset < 0; });
+    const auto last = std::ranges::partition_point(offsets_, [&](Rank offset) { return rank + offset < ranks_; });
+    const auto [known, is_new] = known_.try_emplace({its.cycle, first - offsets_.begin(), last - offsets_.begin()});
+    if (is_new) known->second = compare(rank, its);
+    return known->second;
+  }
+
+ private:
+  bool compare(Rank rank, const DeclaredWaits& its) const {
+    return std::ranges::equal(only_step(its), only_step(most_), [&](std::uint32_t mine, std::uint32_t whole) {
+      const wire::WaitPattern &said = its.patterns[mine], &expected = most_.patterns[whole];
+      return said.rendezvous == expected.rendezvous && are_left(rank, said.from, expected.from) &&
+             are_left(rank, said.to, expected.to);
+    });
+  }
+
+  bool are_left(Rank rank, const Offsets& said, const Offsets& expected) const {
+    const auto has = [&](Rank offset) { return ring_ || !leads_outside(rank, offset, ranks_); };
+    return std::ranges::equal(said, expected | std::views::filter(has));
+  }
+
+  const DeclaredWaits most_;
+  const Rank ranks_;
+  const bool ring_;
+  Offsets offsets_;  ///< To and from, ascending.
+  std::map<std::tuple<Cycle, std::ptrdiff_t, std::ptrdiff_t>, bool> known_;
+};
+
+/// Of the rank that says most of its messages, the first of those; nothing if any rank does not say just that.
+std::optional<DeclaredWaits> fullest_step(const Timeline& timeline) {
+  std::map<Cycle, std::size_t> partners;
+  std::optional<DeclaredWaits> fullest;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const auto said = timeline.declared_waits(rank);
+    if (!said) return std::nullopt;
+    const auto [known, is_new] = partners.try_emplace(said->cycle);
+    if (is_new && !repeats_messages(*said)) return std::nullopt;
+    if (is_new) known->second = partners_in(*said);
+    if (!fullest || known->second > partners[fullest->cycle]) fullest = said;
+  }
+  return fullest;
+}
+
+bool all_say(const Timeline& timeline, SameMessages messages) {
+  Rank rank = 0;
+  while (rank < timeline.ranks() && messages.are_of(rank, *timeline.declared_waits(rank))) ++rank;
+  return rank == timeline.ranks();
 }
 
 }  // namespace
 
 std::optional<DeclaredMessages> declared_messages(const Timeline& timeline) {
-  const Rank ranks = timeline.ranks();
-  std::vector<std::vector<wire::WaitPattern>> steps;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    const auto said = timeline.declared_waits(rank);
-    auto step = said ? only_step(*said) : std::nullopt;
-    if (!step) return std::nullopt;
-    steps.push_back(std::move(*step));
-  }
-  const auto most = std::ranges::max_element(steps, {}, partners_in);
-  auto messages = most == steps.end() ? std::nullopt : messages_of(*most);
+  const auto most = fullest_step(timeline);
+  auto messages = most ? messages_of(*most) : std::nullopt;
   if (!messages) return std::nullopt;
   for (const bool ring : {true, false}) {
-    Rank rank = 0;
-    while (rank < ranks && is_of(steps[std::size_t(rank)], *most, rank, ranks, ring)) ++rank;
     messages->ring = ring;
-    if (rank == ranks) return messages;
+    if (all_say(timeline, {*most, *messages, timeline.ranks()})) return messages;
   }
   return std::nullopt;
 }
