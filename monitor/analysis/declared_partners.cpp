@@ -19,6 +19,9 @@ using wire::Rank;
 constexpr std::size_t kMostKinds = 64;
 /// So many offsets for each rank, and some: who says more is not followed, however many of them there are.
 constexpr std::size_t kMostForEach = 128, kMostForAll = std::size_t{1} << 16;
+/// Of the budget, for each offset that is more than ranks that were heard may have: at most a quarter of it, as an offset
+/// takes up to four numbers until it is known who waits for whom.
+constexpr std::uint64_t kBudgetForOffset = 4 * 4 * sizeof(Rank);
 constexpr std::size_t kMostOffsets = 1000;
 /// Of a step; later ones are taken together.
 constexpr std::size_t kMostStages = 64;
@@ -41,11 +44,15 @@ void tidy(Offsets& offsets) {
 /// Whom the rank waits for in each wait of a step; a collective of all is told by `collective` instead.
 struct Waits {
   std::vector<Offsets> stages;
+  std::size_t entries = 0;  ///< Of all stages.
   bool collective = false;
 };
 
-void add_step(Waits& waits, const DeclaredWaits& said, const std::vector<std::uint32_t>& step, Rank ranks) {
+/// Goes no further than to one wait beyond `most` entries.
+void add_step(Waits& waits, const DeclaredWaits& said, const std::vector<std::uint32_t>& step, Rank ranks,
+              std::size_t most) {
   for (const std::uint32_t number : step) {
+    if (waits.entries > most) return;
     const wire::WaitPattern& pattern = said.patterns[number];
     if (pattern.collective && pattern.from.empty()) {
       waits.collective = true;
@@ -53,46 +60,51 @@ void add_step(Waits& waits, const DeclaredWaits& said, const std::vector<std::ui
     }
     if (waits.stages.size() < kMostStages) waits.stages.emplace_back();
     Offsets& stage = waits.stages.back();
+    waits.entries -= stage.size();
     for (const Rank offset : pattern.from) stage.push_back(shortest(offset, ranks));
     if (pattern.rendezvous)
       for (const Rank offset : pattern.to) stage.push_back(shortest(offset, ranks));
     std::erase(stage, 0);
     tidy(stage);
+    waits.entries += stage.size();
   }
 }
 
 /// All steps of the cycle in one, if it is longer than `kinds`.
-Waits waits_of(const DeclaredWaits& said, std::size_t kind, std::size_t kinds, Rank ranks) {
+Waits waits_of(const DeclaredWaits& said, std::size_t kind, std::size_t kinds, Rank ranks, std::size_t most) {
   Waits waits;
   const auto& steps = said.cycle->steps;
   if (kinds % steps.size() == 0) {
-    add_step(waits, said, steps[kind % steps.size()], ranks);
+    add_step(waits, said, steps[kind % steps.size()], ranks, most);
     return waits;
   }
   std::size_t collectives = 0;
   for (const auto& step : steps) {
     Waits one;
-    add_step(one, said, step, ranks);
+    add_step(one, said, step, ranks, most);
     collectives += one.collective;
     waits.stages.resize(std::max(waits.stages.size(), one.stages.size()));
     for (std::size_t i = 0; i < one.stages.size(); ++i) {
+      waits.entries -= waits.stages[i].size();
       waits.stages[i].insert(waits.stages[i].end(), one.stages[i].begin(), one.stages[i].end());
       tidy(waits.stages[i]);
+      waits.entries += waits.stages[i].size();
     }
+    if (std::max(one.entries, waits.entries) > most) return one.entries > most ? one : waits;
   }
   waits.collective = collectives == steps.size();
   return waits;
 }
 
-/// After one more wait of all ranks.
-std::vector<Offsets> composed(std::span<const Waits* const> waits, std::size_t stage,
-                              const std::vector<Offsets>& before) {
+/// What each rank waits for after one more wait of all. False: those are more than `most`.
+bool compose(std::span<const Waits* const> waits, std::size_t stage, const PerRank<Offsets>& before,
+             PerRank<Offsets>& after, std::size_t& entries, std::size_t most) {
   const auto ranks = Rank(waits.size());
-  std::vector<Offsets> after = before;
   for (Rank rank = 0; rank < ranks; ++rank) {
     const Waits& mine = *waits[std::size_t(rank)];
     if (stage >= mine.stages.size()) continue;
-    Offsets& all = after[std::size_t(rank)];
+    Offsets& all = after.of(std::size_t(rank));
+    entries -= all.size();
     for (const Rank offset : mine.stages[stage]) {
       all.push_back(offset);
       const Offsets& its = before[std::size_t((rank + offset + ranks) % ranks)];
@@ -101,38 +113,44 @@ std::vector<Offsets> composed(std::span<const Waits* const> waits, std::size_t s
     }
     std::erase(all, 0);
     tidy(all);
+    entries += all.size();
+    if (entries > most) return false;
   }
-  return after;
+  return true;
 }
 
-std::vector<Offsets> awaited_in(std::span<const Waits* const> waits) {
-  std::size_t stages = 0;
+/// Nothing: more than `most` of all ranks.
+std::optional<PerRank<Offsets>> awaited_in(std::span<const Waits* const> waits, std::size_t most) {
+  std::size_t stages = 0, entries = 0;
   for (const Waits* each : waits) stages = std::max(stages, each->stages.size());
-  std::vector<Offsets> awaited(waits.size());
-  for (std::size_t stage = 0; stage < stages; ++stage) awaited = composed(waits, stage, awaited);
+  PerRank<Offsets> awaited(waits.size());
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    const PerRank<Offsets> before = stage == 0 ? PerRank<Offsets>(waits.size()) : awaited;
+    if (!compose(waits, stage, before, awaited, entries, most)) return std::nullopt;
+  }
   return awaited;
-}
-
-std::vector<Offsets> turned_round(const std::vector<Offsets>& awaited) {
-  const auto ranks = Rank(awaited.size());
-  std::vector<Offsets> waiters(awaited.size());
-  for (Rank rank = 0; rank < ranks; ++rank)
-    for (const Rank offset : awaited[std::size_t(rank)])
-      waiters[std::size_t((rank + offset + ranks) % ranks)].push_back(-offset);
-  return waiters;
 }
 
 using WaitsOfStep = std::vector<std::uint32_t>;
 
-/// What those who follow each of the cycles do in a step of that kind.
-std::vector<WaitsOfStep> steps_of(const std::map<const wire::WaitCycle*, DeclaredWaits>& cycles, std::size_t kind,
-                                  std::size_t kinds) {
-  std::vector<WaitsOfStep> steps;
+/// What those who follow each of the cycles do in a step.
+using StepOfAll = std::vector<const WaitsOfStep*>;
+
+struct ByWhatTheyDo {
+  bool operator()(const StepOfAll& a, const StepOfAll& b) const {
+    return std::ranges::lexicographical_compare(a, b, [](const auto* one, const auto* other) { return *one < *other; });
+  }
+};
+
+StepOfAll step_of_all(const std::map<const wire::WaitCycle*, DeclaredWaits>& cycles, std::size_t kind,
+                      std::size_t kinds) {
+  static const WaitsOfStep kNothing;
+  StepOfAll step;
   for (const auto& [cycle, said] : cycles) {
     const bool has_its_place = kinds % cycle->steps.size() == 0;
-    steps.push_back(has_its_place ? cycle->steps[kind % cycle->steps.size()] : WaitsOfStep());
+    step.push_back(has_its_place ? &cycle->steps[kind % cycle->steps.size()] : &kNothing);
   }
-  return steps;
+  return step;
 }
 
 Waits waits_of(const StepWaits& step, Rank ranks) {
@@ -141,15 +159,49 @@ Waits waits_of(const StepWaits& step, Rank ranks) {
     for (Rank& offset : stage) offset = shortest(offset, ranks);
     std::erase(stage, 0);
     tidy(stage);
+    waits.entries += stage.size();
   }
   return waits;
 }
 
+std::size_t heard_lanes(const Timeline& timeline) {
+  std::size_t heard = 0;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const timeline::Lane* lane = timeline.lane(rank);
+    heard += lane != nullptr && lane->events() > 0;
+  }
+  return heard;
+}
+
 }  // namespace
 
-void RankPartners::Lists::add(std::span<const Rank> list) {
-  offsets.insert(offsets.end(), list.begin(), list.end());
-  begins.push_back(std::uint32_t(offsets.size()));
+template <class All>
+RankPartners::Lists RankPartners::Lists::of_all(const All& lists) {
+  std::size_t entries = 0;
+  for (const Offsets& list : lists) entries += list.size();
+  Lists all;
+  all.begins.reserve(lists.size() + 1);
+  all.offsets.reserve(entries);
+  for (const Offsets& list : lists) {
+    all.offsets.insert(all.offsets.end(), list.begin(), list.end());
+    all.begins.push_back(std::uint32_t(all.offsets.size()));
+  }
+  return all;
+}
+
+RankPartners::Lists RankPartners::Lists::turned_round() const {
+  const auto ranks = Rank(begins.size() - 1);
+  const auto for_each = [&](auto take) {
+    for (Rank rank = 0; rank < ranks; ++rank)
+      for (const Rank offset : of(rank)) take(std::size_t((rank + offset + ranks) % ranks), -offset);
+  };
+  // One place further on than they belong: what is put in moves them there.
+  Lists turned{std::vector<std::uint32_t>(begins.size() + 1), std::vector<Rank>(offsets.size())};
+  for_each([&](std::size_t rank, Rank) { ++turned.begins[rank + 2]; });
+  std::partial_sum(turned.begins.begin(), turned.begins.end(), turned.begins.begin());
+  for_each([&](std::size_t rank, Rank offset) { turned.offsets[turned.begins[rank + 1]++] = offset; });
+  turned.begins.pop_back();
+  return turned;
 }
 
 std::span<const Rank> RankPartners::Lists::of(Rank rank) const {
@@ -176,8 +228,8 @@ std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>&
   auto partners = std::make_shared<RankPartners>();
   partners->ranks_ = Rank(awaited.size());
   KindOfStep& all = partners->kinds_.emplace_back();
-  for (const Offsets& offsets : awaited) all.awaited.add(offsets);
-  for (const Offsets& offsets : turned_round(awaited)) all.waiters.add(offsets);
+  all.awaited = Lists::of_all(awaited);
+  all.waiters = all.awaited.turned_round();
   partners->kind_of_ = {0};
   partners->is_unknown_.resize(awaited.size());
   partners->sum_up();
@@ -197,10 +249,12 @@ bool RankPartners::read(const Timeline& timeline, std::span<const StepWaits> oth
     if (together <= kMostKinds) kinds = together;
   }
   if (cycles.empty()) return false;
+  const std::size_t of_heard = 2 * kMostForEach * heard_lanes(timeline) + kMostForAll;
+  room_ = std::max(of_heard, std::size_t(timeline.budget() / kBudgetForOffset));
   // Most steps of a cycle are alike.
-  std::map<std::vector<WaitsOfStep>, std::uint32_t> known;
+  std::map<StepOfAll, std::uint32_t, ByWhatTheyDo> known;
   for (std::size_t kind = 0; kind < kinds; ++kind) {
-    const auto [place, is_new] = known.emplace(steps_of(cycles, kind, kinds), std::uint32_t(kinds_.size()));
+    const auto [place, is_new] = known.emplace(step_of_all(cycles, kind, kinds), std::uint32_t(kinds_.size()));
     if (is_new && !read_kind(timeline, others, kind, kinds)) return false;
     kind_of_.push_back(place->second);
   }
@@ -210,30 +264,38 @@ bool RankPartners::read(const Timeline& timeline, std::span<const StepWaits> oth
 
 bool RankPartners::read_kind(const Timeline& timeline, std::span<const StepWaits> others, std::size_t kind,
                              std::size_t kinds) {
-  std::vector<Waits> inferred;
-  inferred.resize(std::size_t(ranks_));
+  PerRank<Waits> inferred(static_cast<std::size_t>(ranks_));
   std::map<const wire::WaitCycle*, Waits> by_cycle;
   std::vector<const Waits*> waits;
+  waits.reserve(std::size_t(ranks_));
   bool all_meet = true;
+  lists_ += std::size_t(ranks_) / 2;
   for (Rank rank = 0; rank < ranks_; ++rank) {
     const auto said = timeline.declared_waits(rank);
-    if (said && !by_cycle.contains(said->cycle)) by_cycle[said->cycle] = waits_of(*said, kind, kinds, ranks_);
-    if (!said && !others.empty()) inferred[std::size_t(rank)] = waits_of(others[std::size_t(rank)], ranks_);
+    if (said && !by_cycle.contains(said->cycle))
+      by_cycle[said->cycle] = waits_of(*said, kind, kinds, ranks_, most_entries());
+    if (!said && !others.empty() && !others[std::size_t(rank)].empty())
+      inferred.of(std::size_t(rank)) = waits_of(others[std::size_t(rank)], ranks_);
     waits.push_back(said ? &by_cycle[said->cycle] : &inferred[std::size_t(rank)]);
     all_meet = all_meet && (!said || waits.back()->collective);
-    for (const Offsets& stage : waits.back()->stages) entries_ += stage.size();
+    entries_ += waits.back()->entries;
     if (entries_ > most_entries()) return false;
   }
-  const std::vector<Offsets> awaited = awaited_in(waits);
+  auto awaited = awaited_in(waits, most_entries() - entries_);
+  if (!awaited) return false;
   KindOfStep& here = kinds_.emplace_back();
   here.collective = all_meet;
-  for (const Offsets& offsets : awaited) here.awaited.add(offsets);
-  for (const Offsets& offsets : turned_round(awaited)) here.waiters.add(offsets);
+  here.awaited = Lists::of_all(*awaited);
+  awaited.reset();
+  here.waiters = here.awaited.turned_round();
   entries_ += here.awaited.offsets.size();
-  return entries_ <= most_entries();
+  return true;
 }
 
-std::size_t RankPartners::most_entries() const { return kMostForEach * std::size_t(ranks_) + kMostForAll; }
+std::size_t RankPartners::most_entries() const {
+  const std::size_t most = kMostForEach * std::size_t(ranks_) + kMostForAll;
+  return std::min(most, room_ - std::min(room_, lists_));
+}
 
 void RankPartners::sum_up() {
   std::set<Rank> offsets;

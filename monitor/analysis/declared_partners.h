@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "monitor/analysis/per_rank.h"
 #include "monitor/timeline/timeline.h"
 
 namespace idlewave::analysis {
@@ -21,7 +22,8 @@ class RankPartners {
  public:
   /// Of ranks that wait for those at these offsets, the shorter way round, in all steps.
   static std::shared_ptr<const RankPartners> of(const std::vector<std::vector<wire::Rank>>& awaited);
-  /// Null if no rank says whom it waits for; also if that is more than some hundred offsets for each. `others`: by rank, how
+  /// Null if no rank says whom it waits for; also if that is more than some hundred offsets for each, or, where few of
+  /// all ranks were heard, more than fits into a quarter of the timeline's budget. `others`: by rank, how
   /// those wait, in all steps, who don't say it; nothing for those of whom that is not known, or for all.
   /// Costs in proportion to offsets.
   static std::shared_ptr<const RankPartners> declared_in(const timeline::Timeline& timeline,
@@ -48,7 +50,10 @@ class RankPartners {
     std::vector<std::uint32_t> begins{0};
     std::vector<wire::Rank> offsets;
 
-    void add(std::span<const wire::Rank> list);
+    template <class All>
+    static Lists of_all(const All& lists);
+    /// By who is awaited.
+    Lists turned_round() const;
     std::span<const wire::Rank> of(wire::Rank rank) const;
   };
   struct KindOfStep {
@@ -64,6 +69,8 @@ class RankPartners {
 
   wire::Rank ranks_ = 0;
   std::size_t entries_ = 0;
+  std::size_t lists_ = 0;               ///< What those of the kinds of steps that were begun take, in offsets.
+  std::size_t room_ = 0;                ///< For entries and lists, whatever ranks are said to be there.
   std::vector<KindOfStep> kinds_;       ///< That differ.
   std::vector<std::uint32_t> kind_of_;  ///< Of step s at s mod its length.
   std::vector<bool> is_unknown_;        ///< By rank.

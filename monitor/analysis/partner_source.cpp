@@ -30,7 +30,11 @@ bool PartnerSearch::advance(LookBudget& budget) {
 }
 
 Partners PartnerSearch::found() const {
-  if (!said_) return inference_->partners();
+  if (!said_) {
+    Partners inferred = inference_->partners();
+    inferred.left_out = who_ != WhoDeclares::kNobody;
+    return inferred;
+  }
   return {.offsets = said_->offsets(),
           .ring = said_->is_ring(),
           .collective = said_->collective_share() > kCollective,

@@ -27,6 +27,8 @@ struct Partners {
   bool collective = false;
   /// All ranks that were announced have said it, or some, or none.
   PartnerSource source = PartnerSource::kInferred;
+  /// Ranks say more than there is room for: what they say is left out.
+  bool left_out = false;
   /// Null: all have partners at these offsets.
   std::shared_ptr<const RankPartners> of_ranks = nullptr;
 

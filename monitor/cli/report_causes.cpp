@@ -132,6 +132,7 @@ const char* source_text(const analysis::Partners& partners) {
 }  // namespace
 
 json partners_json(const analysis::Partners& partners) {
+  if (partners.left_out) return partners.are_known() ? "inferred instead" : "left out";
   if (!partners.are_known()) return {};
   switch (partners.source) {
     case PartnerSource::kDeclared: return "declared";
@@ -142,13 +143,17 @@ json partners_json(const analysis::Partners& partners) {
 }
 
 std::string partners_text(const analysis::Partners& partners) {
-  if (!partners.are_known()) return {};
+  const std::string left_out = partners.left_out
+                                   ? "whom ranks say that they wait for is more than fits into the memory "
+                                     "for the history: left out\n"
+                                   : "";
+  if (!partners.are_known()) return left_out;
   const std::string whom = partners.collective        ? "all others"
                            : partners.offsets.empty() ? "nobody"
                                                       : fmt::format("the ranks at a distance of {}{}",
                                                                     fmt::join(shown_offsets(partners), ", "),
                                                                     partners.ring ? ", round the ring" : "");
-  return fmt::format("ranks wait for {}, {}\n", whom, source_text(partners));
+  return left_out + fmt::format("ranks wait for {}, {}\n", whom, source_text(partners));
 }
 
 json causes_json(const Timeline& timeline, const analysis::CauseGround& ground) {

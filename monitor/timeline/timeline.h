@@ -141,6 +141,7 @@ class Timeline {
   std::uint64_t dropped() const { return losses_.dropped(); }
   std::uint64_t phases_summed() const { return phases_summed_; }  ///< Told as sums, of all ranks; see Lane::summed.
   wire::Step latest_step() const { return latest_step_; }         ///< Largest step that any rank has begun.
+  std::uint64_t budget() const { return budget_; }
   std::uint64_t bytes_used() const;  ///< At most the budget, plus what the announced ranks need at least.
 
   /// Shares of time in each category for a picture: `rows` are ranges of ranks, `columns` equal slices of [from, to).

@@ -149,6 +149,21 @@ std::set<Rank> truly_awaited(const sim::core::Partners& partners, Rank rank, int
   return all;
 }
 
+TEST(DeclaredPartners, OfManyRanksThatAreNotThereAreLeftOutByTheBudget) {
+  std::vector<Rank> far(70'000);
+  std::iota(far.begin(), far.end(), 1);
+  wire::Roster roster;
+  roster.world_size = 150'000;
+  roster.patterns = {receives(far)};
+  roster.cycles = {{{{0}}}};
+  for (Rank rank = 0; rank < 100; ++rank) roster.ranks.push_back({rank, 1, wire::kNoDomain, 1});
+  for (const bool has_room : {false, true}) {
+    Timeline timeline(has_room ? 1024u << 20 : 64u << 20);
+    ASSERT_TRUE(timeline.apply_roster("n1", roster));
+    EXPECT_EQ(RankPartners::declared_in(timeline) != nullptr, has_room);
+  }
+}
+
 TEST(DeclaredPartners, OfSimulatedRanksAreThoseThatTheSimulationWaitsFor) {
   const unsigned seed = any_seed();
   SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));

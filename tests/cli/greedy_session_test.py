@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Small recordings that declare much: what is made of them takes no more memory than was given.
 Usage: greedy_session_test.py FOLDER_OF_PROGRAMS"""
+import json
 import os
 import pathlib
 import subprocess
@@ -42,6 +43,13 @@ class GreedySession(unittest.TestCase):
     def test_with_a_step_of_a_million_waits(self):
         path = self.session("waits")
         self.stays_small("report", path, "--ghost")
+        self.stays_small("replay", path, "--once")
+
+    def test_with_ranks_that_each_wait_for_many_who_are_not_there(self):
+        path = self.session("partners")
+        left_out = "whom ranks say that they wait for is more than fits into the memory for the history: left out"
+        self.assertEqual(self.stays_small("report", path).count(left_out), 1)
+        self.assertEqual(json.loads(self.stays_small("report", path, "--json"))["partners"], "left out")
         self.stays_small("replay", path, "--once")
 
 
