@@ -61,6 +61,8 @@ Nanoseconds waited_within(const Lane& lane, Window window) {
   return Nanoseconds(lane.sums_of_steps(window.from, window.to).wait);
 }
 
+bool is_heard(const Lane* lane) { return lane && lane->events() > 0; }
+
 std::size_t steps_begun_by(const Lane& lane, Nanoseconds at) {
   return lane.steps_begun_before(std::min(at, Nanoseconds::max() - Nanoseconds{1}) + Nanoseconds{1});
 }
@@ -90,6 +92,7 @@ CauseTally::CauseTally(const timeline::Timeline& timeline, Window window, const 
       rows_(
           std::clamp<std::size_t>(kMostPlaces / std::max<std::size_t>(1, std::size_t(timeline.ranks())), 2, kMostRows)),
       read_until_(std::size_t(timeline.ranks()), Nanoseconds::min()),
+      lasts_(std::size_t(timeline.ranks())),
       ranks_(std::size_t(timeline.ranks())) {}
 
 std::vector<CauseTally::NumberedStep> CauseTally::steps_up_to(const timeline::Timeline& timeline, Window window) {
@@ -116,20 +119,23 @@ bool CauseTally::advance(std::size_t rank_steps) {
 
 void CauseTally::trace(const NumberedStep& step) {
   read(step);
-  std::vector<LastPost> lasts;
-  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) lasts.push_back(last_partner(rank, step.number));
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
+    if (is_there(rank)) lasts_.of(std::size_t(rank)) = last_partner(rank, step.number);
   const LastPost last = last_of_all();
-  if (ground_.partners.said_collective(step.number) || all_wait_for_the_last(last, lasts))
-    std::ranges::fill(lasts, last);
-  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) settle(rank, lasts[std::size_t(rank)]);
+  const bool is_of_all = ground_.partners.said_collective(step.number) || all_wait_for_the_last(last);
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
+    if (is_there(rank)) settle(rank, is_of_all ? last : lasts_[std::size_t(rank)]);
 }
 
 void CauseTally::read(const NumberedStep& step) {
   current_ = (current_ + 1) % rows_.size();
   rows_read_ = std::min(rows_read_ + 1, rows_.size());
   now().parts.clear();
-  now().ranks.resize(std::size_t(timeline_.ranks()));
-  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) now().ranks[std::size_t(rank)] = place_of(rank, step);
+  PerRank<Place>& places = now().ranks;
+  places.resize(std::size_t(timeline_.ranks()));
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
+    if (is_heard(timeline_.lane(rank)) || places.may_have_changed(std::size_t(rank)))
+      places.of(std::size_t(rank)) = place_of(rank, step);
 }
 
 CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
@@ -150,7 +156,6 @@ CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
 CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
   const Place& mine = row(0).ranks[std::size_t(rank)];
   LastPost last{.at = mine.course.post, .known = ground_.partners.are_known_of(rank)};
-  if (mine.presence != Presence::kThere) return last;
   ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank) {
     const Place& its = row(0).ranks[std::size_t(other)];
     if (its.presence == Presence::kMissing) last.known = false;
@@ -177,14 +182,14 @@ CauseTally::LastPost CauseTally::last_of_all() const {
 
 /// As in a step with a collective: nobody leaves it before the last has done its part, and how long after that they leave
 /// it is more alike than how long after the last of their partners.
-bool CauseTally::all_wait_for_the_last(const LastPost& last, std::span<const LastPost> partners) const {
+bool CauseTally::all_wait_for_the_last(const LastPost& last) const {
   Spread after_all, after_partners, after_others;
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
     const Place& mine = row(0).ranks[std::size_t(rank)];
     if (mine.presence != Presence::kThere || !mine.course.over) continue;
     if (mine.course.end < last.at - tolerance_) return false;
     if (ground_.partners.are_known() && !ground_.partners.are_known_of(rank)) continue;
-    const LastPost& partner = partners[std::size_t(rank)];
+    const LastPost& partner = lasts_[std::size_t(rank)];
     after_all.add(mine.course.end - last.at);
     after_partners.add(mine.course.end - partner.at);
     // A message that takes its time may come long after the rank's own post, or just before it.
@@ -197,10 +202,10 @@ bool CauseTally::all_wait_for_the_last(const LastPost& last, std::span<const Las
 
 void CauseTally::settle(Rank rank, const LastPost& last) {
   Row& row = now();
-  Place& mine = row.ranks[std::size_t(rank)];
+  Place& mine = row.ranks.of(std::size_t(rank));
   mine.first_part = std::uint32_t(row.parts.size());
   mine.parts = 0;
-  if (mine.presence != Presence::kThere || !mine.course.over) return;
+  if (!mine.course.over) return;
   counts_ = ended_within(window_, mine.course);
   const Nanoseconds waited = mine.course.waited();
   const Nanoseconds until = last.known ? std::min(last.at, mine.course.end) : mine.course.end;
@@ -208,7 +213,7 @@ void CauseTally::settle(Rank rank, const LastPost& last) {
   const Nanoseconds rest = waited - caused;
   const bool was_for_messages = last.is_all || rest <= tolerance_;
   mine.transfer = was_for_messages ? rest : Nanoseconds{0};
-  if (counts_) ranks_[std::size_t(rank)].waited += waited, ranks_[std::size_t(rank)].transfer += mine.transfer;
+  if (counts_) ranks_.of(std::size_t(rank)).waited += waited, ranks_.of(std::size_t(rank)).transfer += mine.transfer;
   if (!was_for_messages) take(rank, kUnknownCause, rest, false);
   if (!last.known)
     take(rank, kUnknownCause, caused, false);
@@ -248,7 +253,7 @@ bool CauseTally::goes_on_from(std::size_t back, Rank rank) const {
 Nanoseconds CauseTally::take(Rank rank, Rank cause, Nanoseconds length, bool direct) {
   if (length <= Nanoseconds{0}) return Nanoseconds{0};
   Row& row = now();
-  Place& mine = row.ranks[std::size_t(rank)];
+  Place& mine = row.ranks.of(std::size_t(rank));
   if (mine.parts > 0 && row.parts.back().rank == cause) {
     row.parts.back().length += length;
   } else {
@@ -260,7 +265,7 @@ Nanoseconds CauseTally::take(Rank rank, Rank cause, Nanoseconds length, bool dir
 }
 
 void CauseTally::account(Rank rank, Rank cause, Nanoseconds length, bool direct) {
-  RankCauses& mine = ranks_[std::size_t(rank)];
+  RankCauses& mine = ranks_.of(std::size_t(rank));
   switch (cause) {
     case kBandwidth: mine.bandwidth += length; return;
     case kTransfer: mine.transfer += length; return;
@@ -273,15 +278,16 @@ void CauseTally::account(Rank rank, Rank cause, Nanoseconds length, bool direct)
   }
   const Cost cost{.direct = direct ? length : Nanoseconds{0}, .far = direct ? Nanoseconds{0} : length};
   add(mine.by, cause, cost);
-  Cost& costs = ranks_[std::size_t(cause)].costs;
+  Cost& costs = ranks_.of(std::size_t(cause)).costs;
   costs.direct += cost.direct, costs.far += cost.far;
 }
 
 Causes CauseTally::causes() const {
   Causes causes{.window = window_, .ranks = ranks_};
   for (Rank rank = 0; rank < Rank(ranks_.size()); ++rank) {
-    RankCauses& mine = causes.ranks[std::size_t(rank)];
     const Lane* lane = timeline_.lane(rank);
+    if (!is_heard(lane) && !ranks_.may_have_changed(std::size_t(rank))) continue;
+    RankCauses& mine = causes.ranks.of(std::size_t(rank));
     const Nanoseconds waited = lane ? std::max(mine.waited, waited_within(*lane, window_)) : mine.waited;
     mine.unknown += waited - mine.waited;
     mine.waited = waited;

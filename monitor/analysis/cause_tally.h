@@ -41,7 +41,7 @@ class CauseTally {
     Nanoseconds transfer{};
   };
   struct Row {
-    std::vector<Place> ranks;
+    PerRank<Place> ranks;
     std::vector<Part> parts;
 
     std::span<const Part> parts_of(const Place& place) const {
@@ -67,13 +67,14 @@ class CauseTally {
   Place place_of(Rank rank, const NumberedStep& step);
   LastPost last_partner(Rank rank, Step step) const;
   LastPost last_of_all() const;
-  bool all_wait_for_the_last(const LastPost& last, std::span<const LastPost> partners) const;
+  bool all_wait_for_the_last(const LastPost& last) const;
   void settle(Rank rank, const LastPost& last);
   void explain(Rank rank, Rank late, Nanoseconds need);
   bool goes_on_from(std::size_t back, Rank rank) const;
   Nanoseconds take(Rank rank, Rank cause, Nanoseconds length, bool direct);
   void account(Rank rank, Rank cause, Nanoseconds length, bool direct);
 
+  bool is_there(Rank rank) const { return row(0).ranks[std::size_t(rank)].presence == Presence::kThere; }
   Row& now() { return rows_[current_]; }
   const Row& row(std::size_t back) const { return rows_[(current_ + rows_.size() - back) % rows_.size()]; }
 
@@ -91,7 +92,8 @@ class CauseTally {
   std::size_t rows_read_ = 0;
   std::vector<Nanoseconds> read_until_;  ///< By rank: begin of the last step that was read.
   bool counts_ = false;                  ///< The step that is settled ended in the window.
-  std::vector<RankCauses> ranks_;
+  PerRank<LastPost> lasts_;              ///< In the step that is traced, of those who are there.
+  PerRank<RankCauses> ranks_;
 };
 
 }  // namespace idlewave::analysis

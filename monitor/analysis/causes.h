@@ -8,6 +8,7 @@
 
 #include "monitor/analysis/cause_ground.h"
 #include "monitor/analysis/look_budget.h"
+#include "monitor/analysis/per_rank.h"
 #include "monitor/analysis/waves.h"
 
 namespace idlewave::analysis {
@@ -43,7 +44,7 @@ struct RankCauses {
 
 struct Causes {
   Window window;
-  std::vector<RankCauses> ranks;  ///< By rank. Empty: not looked at yet.
+  PerRank<RankCauses> ranks;  ///< Empty: not looked at yet.
 };
 
 /// Of the steps that ended in the window. Costs in proportion to the rank-steps in the window, and as many before it.

@@ -100,7 +100,7 @@ void LateSteps::read(const Timeline& timeline) {
   while (read_to_ < now) {
     read_to_ = std::min(now, read_to_ + slice);
     for (Rank rank = 0; rank < timeline.ranks(); ++rank)
-      if (timeline.lane(rank)) read_lane(timeline, rank, read_to_);
+      if (const Lane* lane = timeline.lane(rank); lane && lane->events() > 0) read_lane(timeline, rank, read_to_);
     judge(timeline, typical);
     begin_epoch_if_due();
   }
@@ -114,7 +114,7 @@ void LateSteps::note_delays(const Timeline& timeline) {
 }
 
 void LateSteps::read_lane(const Timeline& timeline, Rank rank, Nanoseconds until) {
-  Rhythm& rhythm = rhythms_[std::size_t(rank)];
+  Rhythm& rhythm = rhythms_.of(std::size_t(rank));
   const Lane& lane = *timeline.lane(rank);
   // More may have become known of its clock.
   if (const auto last = lane.step(rhythm.last_read, rhythm.read_to)) rhythm.read_to = last->begin;
@@ -152,7 +152,7 @@ double LateSteps::own(Rank rank, const StepCourse& course) const {
 }
 
 void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRecord> records) {
-  Rhythm& rhythm = rhythms_[std::size_t(rank)];
+  Rhythm& rhythm = rhythms_.of(std::size_t(rank));
   std::array<StepCourse, kLatest> courses;
   std::array<float, kLatest> owns;
   for (std::size_t i = 0; i < records.size(); ++i, ++rhythm.steps) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "monitor/analysis/contention.h"
+#include "monitor/analysis/per_rank.h"
 
 namespace idlewave::analysis {
 
@@ -83,7 +84,7 @@ class LateSteps {
   double in_all_ranks(const timeline::Timeline& timeline, const Candidate& candidate) const;
   void keep(Candidate& candidate, const timeline::Timeline& timeline);
 
-  std::vector<Rhythm> rhythms_;  ///< By rank.
+  PerRank<Rhythm> rhythms_;
   Epoch now_, before_;
   std::map<std::pair<Rank, Nanoseconds>, Nanoseconds> delays_;  ///< That may reach into what is not read yet.
   Nanoseconds read_to_{};

@@ -79,7 +79,7 @@ Rerun::Group& Rerun::found_group(Rank rank) {
 }
 
 void Rerun::touch(Rank rank) {
-  if (has_group(rank)) return;
+  if (has_group(rank) || !timeline_.lane(rank)) return;
   Group& group = found_group(rank);
   // What goes on now is asked for before anybody's part is read to its end.
   std::vector<double> done(group.ranks.size());
@@ -243,7 +243,8 @@ void Rerun::post(Rank rank) {
   become(rank, Doing::kWaits);
   expect(now_, Kind::kGoesOn, rank);
   partners_.for_each_waiter(rank, runner.step, timeline_.ranks(), [&](Rank waiter, Rank) {
-    if (at(waiter).doing == Doing::kWaits && at(waiter).step == runner.step) expect(now_, Kind::kGoesOn, waiter);
+    const Runner& its = runners_[std::size_t(waiter)];
+    if (its.doing == Doing::kWaits && its.step == runner.step) expect(now_, Kind::kGoesOn, waiter);
   });
   if (std::abs(here.late_post) > noticed_) touch_waiters(rank);
 }

@@ -10,6 +10,7 @@
 
 #include "monitor/analysis/contention.h"
 #include "monitor/analysis/partners.h"
+#include "monitor/analysis/per_rank.h"
 #include "monitor/analysis/served_work.h"
 
 namespace idlewave::analysis {
@@ -93,7 +94,7 @@ class Rerun {
     bool is_known = true;
   };
 
-  Runner& at(Rank rank) { return runners_[std::size_t(rank)]; }
+  Runner& at(Rank rank) { return runners_.of(std::size_t(rank)); }
   const Runner& at(Rank rank) const { return runners_[std::size_t(rank)]; }
   Group& group(Rank rank) { return groups_[group_of_[std::size_t(rank)]]; }
   bool has_group(Rank rank) const { return group_of_[std::size_t(rank)] != kNoGroup; }
@@ -128,7 +129,7 @@ class Rerun {
   Nanoseconds typical_step_;
   double noticed_;
   double volume_ = 0;
-  std::vector<Runner> runners_;  ///< By rank.
+  PerRank<Runner> runners_;
   std::vector<Rank> touched_;
   std::deque<Group> groups_;
   std::vector<std::uint32_t> group_of_;  ///< By rank: index into groups_.

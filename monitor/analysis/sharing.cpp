@@ -21,13 +21,13 @@ std::size_t Sharing::look_at(std::size_t domain) {
     if (!lane) continue;
     lane->for_each_step(window_.from - Nanoseconds{1}, window_.to, [&](const timeline::StepRecord& record) {
       work.push_back(work_of(course_at(*lane, record, window_.to)));
-      ranks_[std::size_t(rank)].push_back({record.begin, work.back().length()});
+      ranks_.of(std::size_t(rank)).push_back({record.begin, work.back().length()});
     });
   }
   const std::vector<double> alone = times_alone(work, bandwidth);
   auto its = alone.begin();
   for (const Rank rank : each.ranks)
-    for (SlowedStep& step : ranks_[std::size_t(rank)]) step.slowed -= Nanoseconds(std::llround(*its++));
+    for (SlowedStep& step : ranks_.of(std::size_t(rank))) step.slowed -= Nanoseconds(std::llround(*its++));
   return work.size();
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "monitor/analysis/activity.h"
+#include "monitor/analysis/per_rank.h"
 
 namespace idlewave::analysis {
 
@@ -26,7 +27,7 @@ class Sharing {
   };
   const timeline::Timeline& timeline_;
   Window window_;
-  std::vector<std::vector<SlowedStep>> ranks_;  ///< Oldest first.
+  PerRank<std::vector<SlowedStep>> ranks_;  ///< Oldest first.
 };
 
 }  // namespace idlewave::analysis

@@ -116,19 +116,14 @@ std::optional<std::pair<Rank, std::string>> Timeline::claimed_by_another(const s
 }
 
 bool Timeline::has_room_for(const std::string& name, const wire::Roster& roster) const {
-  std::size_t lanes = 0, places = places_.size();
-  for (const wire::RankInfo& info : roster.ranks) {
-    places = std::max(places, std::size_t(info.rank) + 1);
-    if (lane(info.rank) == nullptr) ++lanes;
-  }
+  const auto ranks = std::size_t(std::clamp<Rank>(roster.world_size, world_size_, wire::kMaxRanks));
   std::size_t declared = declared_bytes_ + (nodes_.contains(name) ? 0 : kNodeBytes + name.size());
   for (const wire::DomainInfo& info : roster.domains)
     if (domain_index(name, info.id) < 0) declared += bytes_of(name, info);
   declared += bytes_of(roster.patterns, roster.cycles);
   if (const auto known = nodes_.find(name); known != nodes_.end())
     declared -= bytes_of(known->second.patterns, known->second.cycles);
-  return declared <= budget_ / kShareDeclared &&
-         lanes_.size() * sizeof(Lane) + lanes * sizeof(Lane) + places * sizeof(RankPlace) + declared <= budget_;
+  return declared <= budget_ / kShareDeclared && ranks * (sizeof(Lane) + sizeof(RankPlace)) + declared <= budget_;
 }
 
 void Timeline::apply_phases(Node& node, const wire::Roster& roster) {

@@ -42,7 +42,8 @@ class Timeline {
   /// A rank of the roster that another node has, and that node; nothing: they don't contradict each other.
   std::optional<std::pair<Rank, std::string>> claimed_by_another(const std::string& node,
                                                                  const wire::Roster& roster) const;
-  /// Whether what the roster declares fits into the memory budget, together with what was declared before.
+  /// Whether what the roster declares fits into the memory budget, together with what was declared before. Ranks that
+  /// the program is said to have count as if they were there: who analyses it has something for each.
   bool has_room_for(const std::string& node, const wire::Roster& roster) const;
   /// Makes `time` (that node's clock) session time 0, unless something was that already. Without it the first event
   /// appended is at 0. It costs nothing if the first event comes years later.

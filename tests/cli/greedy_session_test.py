@@ -52,6 +52,17 @@ class GreedySession(unittest.TestCase):
         self.assertEqual(json.loads(self.stays_small("report", path, "--json"))["partners"], "left out")
         self.stays_small("replay", path, "--once")
 
+    def test_with_a_program_of_millions_of_whom_one_is_there(self):
+        path = self.session("world")
+        refused = "declares more ranks or domains than fit into the memory for the history: left out"
+        self.assertEqual(self.stays_small("report", path, "--json").count(refused), 1)
+        self.stays_small("replay", path, "--once")
+
+    def test_with_a_program_of_millions_for_which_there_is_room(self):
+        path = self.session("world")
+        self.assertIn("4194304 ranks", self.stays_small("report", path, budget=512))
+        self.stays_small("replay", path, "--once", budget=512)
+
 
 if __name__ == "__main__":
     PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()

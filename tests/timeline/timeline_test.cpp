@@ -361,6 +361,15 @@ TEST(Timeline, CountsPatternsAgainstItsBudget) {
   EXPECT_EQ(timeline.declared_waits(0)->patterns[0].from.size(), 1u);
 }
 
+TEST(Timeline, CountsRanksThatAreOnlySaidToBeThereAgainstItsBudget) {
+  Timeline timeline(64 << 20);
+  ASSERT_TRUE(timeline.apply_roster("a", roster(0, 1, 100'000)));
+  const wire::Roster vast = roster(1, 2, wire::kMaxRanks);
+  EXPECT_FALSE(timeline.has_room_for("b", vast));
+  EXPECT_FALSE(timeline.apply_roster("b", vast));
+  EXPECT_EQ(timeline.ranks(), 100'000);
+}
+
 TEST(Timeline, LetsARankMoveToAnotherNodeOnceItsOwnHasEnded) {
   Timeline timeline;
   timeline.apply_roster("a", roster(4));

@@ -190,8 +190,8 @@ TEST(Screen, TellsOfTheWorstRankInALineOf80x24) {
               HasSubstr("rank 5 made others wait 43.8 s: 2.39 s direct, 41.4 s through those who waited\n"));
   EXPECT_THAT(to_text(draw({.focus = U'5'}, session.model(), {80, 24}, kColour)),
               HasSubstr("   5       43.8 s       2.39 s       41.4 s          0 s   -\n"));
-  for (analysis::RankCauses& each : session.findings.causes.ranks)
-    each = {.waited = std::chrono::seconds(1), .unknown = std::chrono::seconds(1)};
+  for (std::size_t rank = 0; rank < session.findings.causes.ranks.size(); ++rank)
+    session.findings.causes.ranks.of(rank) = {.waited = std::chrono::seconds(1), .unknown = std::chrono::seconds(1)};
   EXPECT_THAT(to_text(draw({}, session.model(), {80, 24}, kColour)),
               HasSubstr("rank 0 waited longest, 1.00 s: unknown 100 %\n"));
 }

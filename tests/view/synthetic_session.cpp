@@ -196,13 +196,13 @@ analysis::Causes causes_of(const timeline::Timeline& timeline, const ProgramPlan
   out.ranks.resize(static_cast<std::size_t>(timeline.ranks()));
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     if (rank == plan.delayed_rank) continue;
-    analysis::RankCauses& each = out.ranks[static_cast<std::size_t>(rank)];
+    analysis::RankCauses& each = out.ranks.of(static_cast<std::size_t>(rank));
     const bool direct = std::abs(rank - plan.delayed_rank) == 1;
     const Nanoseconds waited = milliseconds(1200 - 5 * std::abs(rank - plan.delayed_rank));
     each.by = {{plan.delayed_rank, {direct ? waited : Nanoseconds{0}, direct ? Nanoseconds{0} : waited}}};
     each.bandwidth = timeline.domain_of(rank) > 0 ? milliseconds(1100) : milliseconds(0);
     each.waited = waited + each.bandwidth;
-    analysis::Cost& costs = out.ranks[static_cast<std::size_t>(plan.delayed_rank)].costs;
+    analysis::Cost& costs = out.ranks.of(static_cast<std::size_t>(plan.delayed_rank)).costs;
     (direct ? costs.direct : costs.far) += waited;
   }
   return out;
