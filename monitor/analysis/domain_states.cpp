@@ -20,6 +20,8 @@ constexpr std::size_t kChangesKept = 1000;
 /// Nothing can change any more by itself after so many of the longest steps.
 constexpr int kQuietSteps = 4;
 constexpr int kQuietLooks = 8;
+/// Of the longest steps, where nothing happens in them: a step of a year would be looked at for as long.
+constexpr int kLooksInStep = 64;
 
 /// A rank that is idle in one step for longer than ranks are in three steps of four, by two typical steps, is inside an
 /// idle wave.
@@ -105,7 +107,10 @@ bool are_all_silent(const Timeline& timeline, std::span<const Rank> ranks, Nanos
   });
 }
 
-/// The first moment of look at which something may be seen that happens at `from` or later; max() if nothing does.
+/// The first moment of look at which something may be seen that happens at `time`.
+Nanoseconds moment_after(Nanoseconds time) { return (time / kLookPeriod + 1) * kLookPeriod; }
+
+/// When a rank first begins a step or ends, at `from` or later; max() if none does.
 Nanoseconds next_happening(const Timeline& timeline, Nanoseconds from) {
   Nanoseconds next = Nanoseconds::max();
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
@@ -113,7 +118,10 @@ Nanoseconds next_happening(const Timeline& timeline, Nanoseconds from) {
     if (!lane || lane->state() == timeline::LaneState::kAnnounced || lane->last() < from) continue;
     const auto steps = lane->steps();
     const std::size_t begun = lane->steps_begun_before(from);
-    next = std::min(next, begun == steps.size() ? lane->last() : std::min(steps[begun].begin, lane->last()));
+    if (begun < steps.size())
+      next = std::min(next, steps[begun].begin);
+    else if (was_silent(*lane, lane->last()))
+      next = std::min(next, lane->last());
   }
   return next;
 }
@@ -199,16 +207,37 @@ Nanoseconds DomainStates::longest_step() const {
   return longest;
 }
 
+/// What a recording says of its own length may be years in which nothing happens.
+bool DomainStates::is_quiet() const {
+  return looked_ - lively_ > kQuietSteps * longest_step() + kQuietLooks * kLookPeriod;
+}
+
+/// A multiple of the period, so that looks stay at its moments.
+Nanoseconds DomainStates::pause() const {
+  return std::max(kLookPeriod, longest_step() / kLooksInStep / kLookPeriod * kLookPeriod);
+}
+
 void DomainStates::follow(const Timeline& timeline) {
   if (timeline.empty()) return;
   const Nanoseconds now = timeline.now();
   while (next_ <= now) {
-    if (look(timeline, next_)) lively_ = next_;
-    // What a recording says of its own length may be years in which nothing happens.
-    const bool is_quiet = next_ - lively_ > kQuietSteps * longest_step() + kQuietLooks * kLookPeriod;
-    const Nanoseconds next = is_quiet ? std::min(next_happening(timeline, next_), now) : next_;
-    next_ = std::max(next / kLookPeriod, next_ / kLookPeriod) * kLookPeriod + kLookPeriod;
+    if (next_ >= due_ || next_happening(timeline, looked_) < next_) look_all(timeline);
+    next_ = next_moment(timeline, now);
   }
+}
+
+void DomainStates::look_all(const Timeline& timeline) {
+  if (look(timeline, next_)) lively_ = next_;
+  looked_ = next_;
+  due_ = is_quiet() ? looked_ : looked_ + pause();
+  ++looks_;
+}
+
+/// What is not known yet may happen from `now` on.
+Nanoseconds DomainStates::next_moment(const Timeline& timeline, Nanoseconds now) const {
+  if (due_ == looked_ + kLookPeriod) return due_;
+  const Nanoseconds until = due_ == looked_ ? now : std::min(due_ - Nanoseconds{1}, now);
+  return moment_after(std::min(next_happening(timeline, looked_), until));
 }
 
 const StateChange* DomainStates::at(int domain, Nanoseconds time) const {

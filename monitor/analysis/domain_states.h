@@ -35,8 +35,9 @@ struct StateChange {
 };
 
 /// Follows a session. It looks at moments of the session, four a second, with what was known at each of them and what it
-/// had said before; so what it says does not depend on who looks when, and a replay is told what was told live. One
-/// thread.
+/// had said before; so what it says does not depend on who looks when, and a replay is told what was told live. Where
+/// steps last longer than 16 s it looks 64 times in one, and at the first such moment after any rank has begun a step or
+/// ended. One thread.
 ///
 /// What is looked at are the latest steps that all running ranks of a domain have been through, behind the last idle
 /// wave: 12 where there are as many, and up to 64 of the last two seconds. A word is taken back only where the signs have
@@ -46,9 +47,11 @@ class DomainStates {
   /// What was read of steps is remembered for so many ranks, at 4 KiB each; of more it is read anew at each look.
   explicit DomainStates(Rank most_remembered = 1 << 16) : most_remembered_(most_remembered) {}
 
-  /// Looks at all moments that have come since, up to timeline.now(). Costs in proportion to moments and ranks, and reads
+  /// Looks at all moments that have come since, up to timeline.now(). Costs in proportion to looks and ranks, and reads
   /// each step once.
   void follow(const timeline::Timeline& timeline);
+  /// So far.
+  std::uint64_t looks() const { return looks_; }
 
   /// The latest change at or before `time`; null where there was none. `domain`: index into Timeline::domains().
   const StateChange* at(int domain, Nanoseconds time) const;
@@ -66,17 +69,24 @@ class DomainStates {
     Nanoseconds longest_idle{};  ///< and what a rank may be idle in a step without being in an idle wave.
     StateChange last() const { return changes.empty() ? StateChange() : changes.back(); }
   };
+  void look_all(const timeline::Timeline& timeline);
   bool look(const timeline::Timeline& timeline, Nanoseconds at);
   bool look_at(const timeline::Timeline& timeline, int domain, Story& story, Nanoseconds at);
   void read(Story& story, Nanoseconds at);
   static bool become(Story& story, StateChange change);
   static void weigh(Story& story, StateChange change);
   Nanoseconds longest_step() const;
+  bool is_quiet() const;
+  Nanoseconds pause() const;
+  Nanoseconds next_moment(const timeline::Timeline& timeline, Nanoseconds now) const;
 
   Rank most_remembered_;
   std::vector<Story> stories_;
   Nanoseconds next_{};
+  Nanoseconds looked_{};  ///< The latest moment that was looked at;
+  Nanoseconds due_{};     ///< the next one if nothing happens until then. As `looked_`: the session is quiet.
   Nanoseconds lively_{};  ///< When something was last seen to happen.
+  std::uint64_t looks_ = 0;
   /// Of the domain that is looked at.
   Members members_;
   Rounds::Room rounds_room_;

@@ -126,6 +126,44 @@ TEST(DomainStates, PassQuicklyOverTimeInWhichNothingHappens) {
   EXPECT_EQ(states.at(0, year + ms(900))->state, DomainState::kLockstep);
 }
 
+TEST(DomainStates, LookAtStepsOfMonthsNoMoreOftenThanAtThoseOfMinutes) {
+  RingModel model;
+  model.work = std::chrono::hours(1000);
+  model.steps = 30;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const DomainStates states = followed(timeline);
+  EXPECT_LT(states.looks(), 100u * 30);
+  EXPECT_EQ(states.at(2, 20 * model.work)->state, DomainState::kLockstep);
+}
+
+/// What is not known yet at one moment must not be passed over.
+TEST(DomainStates, SayTheSameOfLongStepsWhetherFollowedAllAlongOrAtTheEnd) {
+  RingModel model;
+  model.work = std::chrono::minutes(10);
+  model.steps = 30;
+  model.delays = {{5, 20, std::chrono::hours(1)}};
+  model.run();
+  timeline::Timeline whole;
+  model.fill(whole);
+  const DomainStates at_the_end = followed(whole);
+  DomainStates all_along;
+  for (Nanoseconds now = std::chrono::seconds(7); now < whole.now(); now += std::chrono::seconds(97)) {
+    timeline::Timeline so_far;
+    model.fill(so_far, now);
+    all_along.follow(so_far);
+  }
+  for (int domain = 0; domain < 4; ++domain) {
+    const auto expected = at_the_end.changes(domain), told = all_along.changes(domain);
+    for (std::size_t i = 0; i < std::min(expected.size(), told.size()); ++i) {
+      EXPECT_EQ(told[i].at, expected[i].at) << domain << " " << i;
+      EXPECT_EQ(told[i].state, expected[i].state) << domain << " " << i;
+    }
+    EXPECT_GE(told.size() + 1, expected.size()) << domain;
+  }
+}
+
 /// Sessions of every kind in which nobody is delayed.
 struct Verdicts {
   double minutes = 0;  ///< Of domains.
