@@ -38,11 +38,22 @@ struct Partners {
   /// Ranks have said that in this step everybody waits for everybody.
   bool said_collective(wire::Step step) const { return of_ranks && of_ranks->is_collective(step); }
 
+  /// Offsets of those whom a rank waits for in a step; outside of an open chain there is nobody.
+  std::span<const wire::Rank> awaited(wire::Rank rank, wire::Step step) const {
+    return of_ranks ? of_ranks->awaited(rank, step) : std::span<const wire::Rank>(offsets);
+  }
   /// Those whom a rank waits for in a step, each with its offset from the rank.
   template <class F>
   void for_each_awaited(wire::Rank rank, wire::Step step, wire::Rank ranks, F tell) const {
-    for (const wire::Rank offset : of_ranks ? of_ranks->awaited(rank, step) : std::span<const wire::Rank>(offsets))
+    for (const wire::Rank offset : awaited(rank, step))
       if (const wire::Rank other = at(rank, offset, ranks); other >= 0) tell(other, offset);
+  }
+  /// The first of those; -1 if none is.
+  template <class F>
+  wire::Rank find_awaited(wire::Rank rank, wire::Step step, wire::Rank ranks, F is) const {
+    for (const wire::Rank offset : awaited(rank, step))
+      if (const wire::Rank other = at(rank, offset, ranks); other >= 0 && is(other)) return other;
+    return -1;
   }
   /// Those who wait for a rank in a step, each with the rank's offset from it.
   template <class F>

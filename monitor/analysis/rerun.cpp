@@ -152,6 +152,8 @@ Rerun::Moment& Rerun::add_moment(Rank rank) {
 
 const Rerun::Moment* Rerun::moment(Rank rank, Step step) const {
   const auto& moments = at(rank).moments;
+  if (moments.empty() || moments.back().step < step) return nullptr;
+  if (moments.back().step == step) return &moments.back();
   const auto found = std::ranges::lower_bound(moments, step, {}, &Moment::step);
   return found != moments.end() && found->step == step ? &*found : nullptr;
 }
@@ -180,6 +182,7 @@ void Rerun::begin_step(Rank rank, std::size_t index) {
   runner.index = index;
   runner.step = record.step;
   runner.course = course_of(lane, record);
+  runner.missing = kNobody;
   Group& group = this->group(rank);
   runner.part = group.served ? group.served->part(places_[std::size_t(rank)], index)
                              : OwnPart{0, 0, nanoseconds(runner.course.own())};
@@ -257,6 +260,25 @@ void Rerun::touch_waiters(Rank rank) {
   for (const Rank waiter : waiters) touch(waiter);
 }
 
+/// One that is run, in a step that it comes to.
+bool Rerun::has_yet_to_post(Rank rank, Step step) const {
+  const Runner& its = at(rank);
+  if (its.doing == Doing::kRecorded || its.doing == Doing::kGone || its.step > step) return false;
+  const Moment* here = moment(rank, step);
+  if (here && here->posted) return false;
+  return its.step == step || step_course(timeline_, rank, step, origin_.begin);
+}
+
+/// Asked whenever one of those whom it waits for has posted, and ranks may wait for all others: the one that was missing
+/// is asked for first.
+bool Rerun::is_missing_someone(Rank rank) {
+  Runner& mine = at(rank);
+  const auto is_missing = [&](Rank partner) { return ++work_, has_yet_to_post(partner, mine.step); };
+  if (mine.missing != kNobody && is_missing(mine.missing)) return true;
+  mine.missing = partners_.find_awaited(rank, mine.step, timeline_.ranks(), is_missing);
+  return mine.missing != kNobody;
+}
+
 Rerun::Last Rerun::last_of(Rank rank) const {
   const Runner& mine = at(rank);
   const double post = since_origin(mine.course.post);
@@ -267,8 +289,6 @@ Rerun::Last Rerun::last_of(Rank rank) const {
     const auto course = is_here ? std::optional(its.course) : step_course(timeline_, partner, mine.step, origin_.begin);
     if (!course) return;
     const Moment* here = moment(partner, mine.step);
-    const bool is_running = its.doing != Doing::kRecorded && its.doing != Doing::kGone;
-    if (is_running && its.step <= mine.step && !(here && here->posted)) last.is_known = false;
     const double recorded = since_origin(course->post);
     const double late = here && here->posted ? here->late_post : its.let_go ? its.late : 0;
     last.recorded = std::max(last.recorded, recorded);
@@ -279,9 +299,9 @@ Rerun::Last Rerun::last_of(Rank rank) const {
 
 /// Looked at whenever one of those whom it waits for has posted.
 void Rerun::end_wait(Rank rank) {
+  if (is_missing_someone(rank)) return;
   Runner& runner = at(rank);
   const Last last = last_of(rank);
-  if (!last.is_known) return;
   double late = last.recorded - last.now;
   if (std::abs(late) <= kRounding) late = 0;
   const double end = (runner.course.over ? since_origin(runner.course.end) : last.recorded) - late;
@@ -322,6 +342,7 @@ void Rerun::run_through(Step step) {
   while (!events_.empty() && !in_step_.empty() && in_step_.begin()->first <= step) {
     const Event event = events_.top();
     events_.pop();
+    ++work_;
     take(event);
   }
 }

@@ -41,6 +41,8 @@ class Rerun {
   void run_through(Step step);
   /// Follows the rank no longer, nor those that share an interface with it: they stay as much earlier as they are.
   void let_go(Rank rank);
+  /// So far: moments at which a rank did something, and partners that were asked for then.
+  std::uint64_t work() const { return work_; }
 
   /// Those that are run, or were, in the order in which they came to that.
   const std::vector<Rank>& touched() const { return touched_; }
@@ -55,6 +57,7 @@ class Rerun {
 
  private:
   static constexpr std::uint32_t kNoGroup = ~0u;
+  static constexpr Rank kNobody = -1;
   enum class Doing : std::uint8_t { kRecorded, kHeld, kAtWork, kIdle, kWaits, kGone };
   /// What the run has made of one step; nanoseconds by which the recording is later.
   struct Moment {
@@ -69,7 +72,8 @@ class Rerun {
     Step step = wire::kNoStep;
     StepCourse course;
     OwnPart part;
-    double late = 0;  ///< At the end of its latest step.
+    double late = 0;         ///< At the end of its latest step.
+    Rank missing = kNobody;  ///< One that it waits for, as it was last found.
     std::uint32_t version = 0;
     std::vector<Moment> moments;  ///< By step.
   };
@@ -91,7 +95,6 @@ class Rerun {
   /// The last post that a rank waits for in a step, in the recording and in this run.
   struct Last {
     double recorded = 0, now = 0;
-    bool is_known = true;
   };
 
   Runner& at(Rank rank) { return runners_.of(std::size_t(rank)); }
@@ -118,6 +121,8 @@ class Rerun {
   void expect_work_end(Group& group);
   void expect(double at, Kind kind, Rank rank);
   void become(Rank rank, Doing doing);
+  bool has_yet_to_post(Rank rank, Step step) const;
+  bool is_missing_someone(Rank rank);
   Last last_of(Rank rank) const;
   const Moment* moment(Rank rank, Step step) const;
   Moment& add_moment(Rank rank);
@@ -136,6 +141,7 @@ class Rerun {
   std::vector<std::size_t> places_;      ///< Of a rank in its group.
   std::map<Step, int> in_step_;          ///< How many of those that are run.
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::uint64_t work_ = 0;
   double now_ = 0;  ///< Since the origin's step.
 };
 

@@ -22,6 +22,8 @@ class WaveTrace {
 
   WaveDirection up() const { return direction(+1); }
   WaveDirection down() const { return direction(-1); }
+  /// What the run beside the recording has cost (rerun.h).
+  std::uint64_t work() const { return rerun_.work(); }
 
  private:
   using Step = wire::Step;

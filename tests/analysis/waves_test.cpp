@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "monitor/analysis/wave_trace.h"
 #include "tests/analysis/ring_model.h"
 
 namespace idlewave::analysis {
@@ -35,6 +36,27 @@ TEST(Waves, NamesTheDelayedRankAndItsStepAsTheOrigin) {
   EXPECT_EQ(waves[0].command, 7u);
   EXPECT_EQ(waves[0].delay, ms(300));
   EXPECT_EQ(waves[0].start, ms(200));
+}
+
+TEST(Waves, AskEachPartnerAFewTimesAStepWhereRanksWaitForAllOthers) {
+  RingModel model = one_delay();
+  model.ranks = 81;
+  model.distances.clear();
+  Partners partners;
+  for (int distance = -40; distance <= 40; ++distance)
+    if (distance != 0) model.distances.push_back(distance), partners.offsets.push_back(distance);
+  model.noise_mean_ms = 1;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const Contention contention(timeline);
+  const Origin origin{.rank = 5,
+                      .step = 20,
+                      .begin = Nanoseconds(std::int64_t(model.times[20][5].begin)),
+                      .excess = ms(300),
+                      .in_work = false};
+  const WaveTrace trace(timeline, partners, contention, origin, ms(15));
+  EXPECT_LT(trace.work(), 5u * 25 * 81 * 80);
 }
 
 TEST(Waves, RunsHalfRoundAClosedRingAndAnnihilates) {
