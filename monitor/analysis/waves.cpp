@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "monitor/analysis/partner_source.h"
@@ -11,15 +13,6 @@
 #include "monitor/analysis/wave_trace.h"
 
 namespace idlewave::analysis {
-namespace {
-
-using timeline::Timeline;
-
-/// A delay shorter than this share of a typical step drowns in what is ordinary.
-constexpr double kShortestDelay = 0.1;
-
-/// The latest waves are followed: a program may delay itself in every step.
-constexpr std::size_t kMostWaves = 512;
 
 /// What made a rank late.
 struct Late {
@@ -30,6 +23,18 @@ struct Late {
   bool is_over = true;
   wire::Step step = wire::kNoStep;  ///< In which it happened; the origin's is the first that shows it.
 };
+
+namespace {
+
+using timeline::Timeline;
+
+/// A delay shorter than this share of a typical step drowns in what is ordinary.
+constexpr double kShortestDelay = 0.1;
+
+/// The latest waves are followed: a program may delay itself in every step.
+constexpr std::size_t kMostWaves = 512;
+/// Some seconds.
+constexpr std::uint64_t kMostWork = 400'000'000;
 
 Late late_of(const Timeline& timeline, const timeline::Delay& delay) {
   const Nanoseconds length = (delay.ended ? delay.end.session_time() : timeline.now()) - delay.begin;
@@ -99,6 +104,14 @@ std::vector<Late> all_late(const Timeline& timeline, const LateSteps& steps, Nan
   std::ranges::stable_sort(found, {}, &Late::start);
   if (found.size() > kMostWaves) found.erase(found.begin(), found.end() - std::ptrdiff_t(kMostWaves));
   return found;
+}
+
+/// Places in `all`.
+std::vector<std::size_t> longest_first(const std::vector<Late>& all) {
+  std::vector<std::size_t> places(all.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::stable_sort(places, std::greater(), [&](std::size_t place) { return all[place].origin.excess; });
+  return places;
 }
 
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
@@ -219,7 +232,8 @@ bool WaveWatch::has_more_to_learn_from(const Timeline& timeline, const std::vect
   return moments != learnt_from_ || latest >= learnt_at_ + std::max(kStepsToLearn, since / 4);
 }
 
-WaveWatch::WaveWatch(std::uint64_t looks_at_once) : looks_at_once_(looks_at_once) {}
+WaveWatch::WaveWatch(std::uint64_t looks_at_once, std::uint64_t most_work)
+    : looks_at_once_(looks_at_once), most_work_(most_work) {}
 WaveWatch::~WaveWatch() = default;
 
 bool WaveWatch::learn() {
@@ -240,24 +254,39 @@ void WaveWatch::learn_partners(const Timeline& timeline, const std::vector<LateM
   search_.reset();
 }
 
+/// In the order of `all`.
+std::vector<Wave> WaveWatch::traced(const Timeline& timeline, const std::vector<Late>& all, Nanoseconds typical_step) {
+  const Contention contention(timeline);
+  const auto trace = [&](const Late& late) {
+    if (is_learning() && !partners_.are_known()) return wave_of(late, {.sign = 1}, {.sign = -1});
+    const WaveTrace traced(timeline, partners_, contention, late.origin, typical_step);
+    work_ += traced.work();
+    if (is_learning()) return wave_of(late, not_ended(traced.up()), not_ended(traced.down()));
+    return wave_of(late, traced.up(), traced.down());
+  };
+  not_traced_ = 0;
+  std::vector<std::optional<Wave>> found(all.size());
+  for (const std::size_t place : longest_first(all)) {
+    if (const Wave* same = known_wave(known_, all[place]))
+      found[place] = *same;
+    else if (work_ < most_work_)
+      found[place] = trace(all[place]);
+    else
+      ++not_traced_;
+  }
+  std::vector<Wave> waves;
+  for (auto& wave : found)
+    if (wave) waves.push_back(std::move(*wave));
+  return waves;
+}
+
 std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   late_.read(timeline);
   const Nanoseconds step = typical_step_length(timeline);
   const std::vector<Late> all = all_late(timeline, late_, step);
   if (all.empty() || step <= Nanoseconds{0}) return {};
   learn_partners(timeline, moments_of(all, known_), step);
-  const Contention contention(timeline);
-  const auto trace = [&](const Late& late) {
-    if (is_learning() && !partners_.are_known()) return wave_of(late, {.sign = 1}, {.sign = -1});
-    const WaveTrace traced(timeline, partners_, contention, late.origin, step);
-    if (is_learning()) return wave_of(late, not_ended(traced.up()), not_ended(traced.down()));
-    return wave_of(late, traced.up(), traced.down());
-  };
-  std::vector<Wave> waves;
-  for (const Late& late : all) {
-    const Wave* same = known_wave(known_, late);
-    waves.push_back(same ? *same : trace(late));
-  }
+  const std::vector<Wave> waves = traced(timeline, all, step);
   if (!is_learning()) known_ = waves;
   std::vector<Wave> told;
   for (const Wave& wave : waves)
@@ -276,6 +305,12 @@ std::vector<Wave> find_waves(const Timeline& timeline, Window window) {
   std::vector<Wave> waves = WaveWatch(LookBudget::kUnlimited).look(timeline);
   std::erase_if(waves, [&](const Wave& wave) { return wave.start < window.from || wave.start >= window.to; });
   return waves;
+}
+
+FoundWaves find_longest_waves(const Timeline& timeline) {
+  WaveWatch watch(LookBudget::kUnlimited, kMostWork);
+  std::vector<Wave> waves = watch.look(timeline);
+  return {std::move(waves), watch.not_traced()};
 }
 
 }  // namespace idlewave::analysis

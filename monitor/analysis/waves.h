@@ -118,13 +118,16 @@ bool met_itself(const Wave& wave);
 std::string cause_in_words(const Wave& wave, const std::string& length);
 
 class PartnerSearch;
+struct Late;
 
 /// Finds waves again and again while a session goes on; each look costs what is new. Owned by whoever looks, always at
 /// the same session, which must outlive it; one thread.
 class WaveWatch {
  public:
-  /// Whom ranks wait for is learnt, where they don't say it, by so many looks at posts a call.
-  explicit WaveWatch(std::uint64_t looks_at_once = LookBudget::kAtOnce);
+  /// Whom ranks wait for is learnt, where they don't say it, by so many looks at posts a call. No wave is begun to be
+  /// traced any more after `most_work` (rerun.h) in all.
+  explicit WaveWatch(std::uint64_t looks_at_once = LookBudget::kAtOnce,
+                     std::uint64_t most_work = LookBudget::kUnlimited);
   WaveWatch(const WaveWatch&) = delete;
   WaveWatch& operator=(const WaveWatch&) = delete;
   ~WaveWatch();
@@ -140,14 +143,20 @@ class WaveWatch {
   bool learn();
   /// The next look takes over what has been learnt until then.
   bool is_learning() const { return search_ != nullptr; }
+  /// At the latest look: delays and late steps whose waves were too much work, the shortest ones.
+  int not_traced() const { return not_traced_; }
+  std::uint64_t work() const { return work_; }
 
  private:
+  std::vector<Wave> traced(const timeline::Timeline& timeline, const std::vector<Late>& all, Nanoseconds typical_step);
   void learn_partners(const timeline::Timeline& timeline, const std::vector<LateMoment>& moments,
                       Nanoseconds typical_step);
   void forget_partners_if_ranks_joined(const timeline::Timeline& timeline);
   bool has_more_to_learn_from(const timeline::Timeline& timeline, const std::vector<LateMoment>& moments) const;
 
-  std::uint64_t looks_at_once_;
+  std::uint64_t looks_at_once_, most_work_;
+  std::uint64_t work_ = 0;
+  int not_traced_ = 0;
   LateSteps late_;
   std::vector<Wave>
       known_;  ///< As found at the latest look at which nothing was being learnt; also those that nobody waited for.
@@ -160,5 +169,12 @@ class WaveWatch {
 
 /// Those that began in the window, of a session that is looked at once.
 std::vector<Wave> find_waves(const timeline::Timeline& timeline, Window window);
+
+struct FoundWaves {
+  std::vector<Wave> waves;
+  int not_traced = 0;
+};
+/// All, for a report: for some seconds of work the longest delays are traced, and others counted.
+FoundWaves find_longest_waves(const timeline::Timeline& timeline);
 
 }  // namespace idlewave::analysis

@@ -120,9 +120,9 @@ json direction_json(const analysis::WaveDirection& direction) {
           {"end_rank", direction.end_rank >= 0 ? json(direction.end_rank) : json()}};
 }
 
-json waves_json(const Timeline& timeline, bool ordered_only) {
+json waves_json(const std::vector<analysis::Wave>& waves, bool ordered_only) {
   json list = json::array();
-  for (const analysis::Wave& wave : analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()})) {
+  for (const analysis::Wave& wave : waves) {
     if (ordered_only && wave.cause != analysis::WaveCause::kCommand) continue;
     list.push_back({{"origin_rank", wave.origin_rank},
                     {"origin_step", wave.origin_step == wire::kNoStep ? json() : json(wave.origin_step)},
@@ -327,7 +327,9 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["lost_ranks"] = lost_ranks_json(timeline);
   object["window_s"] = {seconds(window.from), seconds(window.to)};
   object["domains"] = domains_json(timeline, window);
-  object["waves"] = waves_json(timeline, false);
+  const analysis::FoundWaves waves = analysis::find_longest_waves(timeline);
+  object["waves"] = waves_json(waves.waves, false);
+  if (waves.not_traced > 0) object["waves_not_traced"] = waves.not_traced;
   object["wavefront"] = wavefront_json(timeline, window);
   object["order"] = order_json(timeline);
   object["step_time"] = step_time_json(timeline);
@@ -350,7 +352,7 @@ json lesson_finding(const Timeline& timeline, Window window, std::string_view pa
   const std::string_view section = path.substr(0, path.find('.'));
   json findings;
   if (section == "domains") findings["domains"] = domains_json(timeline, window);
-  if (section == "waves") findings["waves"] = waves_json(timeline, true);
+  if (section == "waves") findings["waves"] = waves_json(analysis::find_longest_waves(timeline).waves, true);
   if (section == "wavefront") findings["wavefront"] = wavefront_json(timeline, window);
   if (section == "efficiency") findings["efficiency"] = efficiency_json(timeline, window);
   if (section == "threads") findings["threads"] = threads_json(analysis::thread_use(timeline, window));

@@ -150,9 +150,12 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   text += threads_text(timeline, window);
   text += efficiency_text(timeline, window);
   text += clocks_text(timeline);
-  const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const auto [waves, not_traced] = analysis::find_longest_waves(timeline);
   text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
   for (const analysis::Wave& wave : waves) text += wave_text(wave);
+  if (not_traced > 0)
+    text += fmt::format("  and {}, none of them longer: to trace their waves, too, would take too long\n",
+                        plural(std::uint64_t(not_traced), "more delay"));
   const analysis::CauseGround ground = analysis::cause_ground(timeline);
   text += partners_text(ground.partners);
   text += causes_text(timeline, ground);

@@ -59,6 +59,19 @@ TEST(Waves, AskEachPartnerAFewTimesAStepWhereRanksWaitForAllOthers) {
   EXPECT_LT(trace.work(), 5u * 25 * 81 * 80);
 }
 
+TEST(Waves, TraceTheLongestDelaysWhereAllAreTooMuch) {
+  RingModel model;
+  model.delays = {{5, 20, ms(30)}, {25, 40, ms(300)}, {12, 60, ms(50)}};
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  WaveWatch watch(LookBudget::kUnlimited, 1);
+  const auto waves = watch.look(timeline);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].origin_rank, 25);
+  EXPECT_EQ(watch.not_traced(), 2);
+}
+
 TEST(Waves, RunsHalfRoundAClosedRingAndAnnihilates) {
   const auto waves = waves_of(one_delay());
   ASSERT_THAT(waves, SizeIs(1));
