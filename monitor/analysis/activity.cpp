@@ -27,15 +27,15 @@ Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Windo
 }
 
 /// Part of a sample's bytes that were moved in `part` of its time: as its ranks were at work then. Where they tell nothing
-/// of that, evenly.
-double share_of(const Timeline& timeline, const timeline::Domain& domain, Window sample, Window part) {
-  const Concurrency concurrency(work_in(timeline, domain.ranks, sample), bandwidth_of(domain.info));
+/// of that, evenly. By what was known at `at`.
+double share_of(const Timeline& timeline, const timeline::Domain& domain, Window sample, Window part, Nanoseconds at) {
+  const Concurrency concurrency(work_in(timeline, domain.ranks, sample, at), bandwidth_of(domain.info));
   const double volume = concurrency.within(sample).volume;
   return volume > 0 ? concurrency.within(part).volume / volume
                     : double(part.length().count()) / double(sample.length().count());
 }
 
-std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window window) {
+std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window window, Nanoseconds at) {
   const timeline::Domain& domain = timeline.domains()[std::size_t(index)];
   double bytes = 0;
   Nanoseconds covered{};
@@ -47,7 +47,7 @@ std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window
     const Window part{std::max(sample.from, window.from), std::min(sample.to, window.to)};
     if (part.length() <= Nanoseconds{0}) continue;
     const bool is_whole = part.length() == sample.length();
-    bytes += double(each.bytes) * (is_whole ? 1 : share_of(timeline, domain, sample, part));
+    bytes += double(each.bytes) * (is_whole ? 1 : share_of(timeline, domain, sample, part, at));
     covered += part.length();
   }
   if (covered <= Nanoseconds{0}) return std::nullopt;
@@ -95,8 +95,9 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.note = info.note;
   if (info.source != wire::BandwidthSource::kNone) {
     activity.bandwidth = bandwidth_over(
-        timeline, index, {window.to - kBandwidthNow, std::min(window.to, sampled_until(timeline, index, window.to))});
-    activity.bandwidth_mean = bandwidth_over(timeline, index, window);
+        timeline, index, {window.to - kBandwidthNow, std::min(window.to, sampled_until(timeline, index, window.to))},
+        window.to);
+    activity.bandwidth_mean = bandwidth_over(timeline, index, window, Nanoseconds::max());
   }
   return activity;
 }

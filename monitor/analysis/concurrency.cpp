@@ -94,13 +94,14 @@ Window work_of(const StepCourse& course) {
   return course.held > work ? Window{course.post - work, course.post} : Window{course.begin, course.begin + work};
 }
 
-std::vector<Window> work_in(const timeline::Timeline& timeline, std::span<const Rank> ranks, Window window) {
+std::vector<Window> work_in(const timeline::Timeline& timeline, std::span<const Rank> ranks, Window window,
+                            Nanoseconds at) {
   std::vector<Window> all;
   for (const Rank rank : ranks) {
     const timeline::Lane* lane = timeline.lane(rank);
     if (!lane) continue;
     lane->for_each_step(window.from, window.to, [&](const timeline::StepRecord& record) {
-      const Window work = work_of(course_of(*lane, record));
+      const Window work = work_of(course_at(*lane, record, at));
       all.push_back({std::max(work.from, window.from), std::min(work.to, window.to)});
     });
   }

@@ -23,8 +23,9 @@ double saturation_point(const wire::DomainInfo& info);
 /// them held the rank, but only a delay is longer than the work.
 Window work_of(const StepCourse& course);
 
-/// Of all `ranks`, what lies in `window`: where they worked in each of their steps.
-std::vector<Window> work_in(const timeline::Timeline& timeline, std::span<const Rank> ranks, Window window);
+/// Of all `ranks`, what lies in `window`: where they worked in each of their steps, by what was known at `at`.
+std::vector<Window> work_in(const timeline::Timeline& timeline, std::span<const Rank> ranks, Window window,
+                            wire::Nanoseconds at = wire::Nanoseconds::max());
 
 /// What ranks of a domain get done, n of them at work at the same time.
 struct Progress {

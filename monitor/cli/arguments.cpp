@@ -297,7 +297,9 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
            [&words](std::vector<Rank> ranks) { words.ranks = std::move(ranks); });
   const Option delay = add_word(verb, "--delay", "TIME", "Hold them once for so long", delay_in,
                                 [&words](wire::DelayOrder order) { words.delay = order; });
-  verb.add("--at-step", words.at_step, "With --delay: before the work of this step").needs(delay).not_negative();
+  verb.add("--at-step", words.at_step, "With --delay: before the work of this step")
+      .needs(delay)
+      .within(wire::Step(0), wire::Step(wire::kMaxEventValue));
   verb.add("--in-steps", words.in_steps,
            "With --delay: before the work of the so many-th step from now (1: the next); without steps, at the so "
            "many-th "

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -60,8 +62,18 @@ Option& Option::required() { return option_->required(), *this; }
 Option& Option::needs(const Option& other) { return option_->needs(other.option_), *this; }
 Option& Option::within(int least, int most) { return check_range(*option_, least, most), *this; }
 Option& Option::within(std::int64_t least, std::int64_t most) { return check_range(*option_, least, most), *this; }
-Option& Option::within(double least, double most) { return check_range(*option_, least, most), *this; }
-Option& Option::not_negative() { return option_->check(CLI::NonNegativeNumber), *this; }
+Option& Option::within(double least, double most) {
+  // Which is in every range.
+  check([](const std::string& text) {
+    return std::isnan(std::strtod(text.c_str(), nullptr)) ? fmt::format("{} is no number", text) : std::string();
+  });
+  return check_range(*option_, least, most), *this;
+}
+Option& Option::not_negative() {
+  return check([](const std::string& text) {
+    return text.starts_with('-') ? fmt::format("{} is below 0", text) : std::string();
+  });
+}
 Option& Option::check(const std::function<std::string(const std::string&)>& complaint) {
   return option_->check(complaint), *this;
 }

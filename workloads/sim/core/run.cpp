@@ -8,7 +8,7 @@ using wire::Error;
 
 wire::Status check(const RunOptions& options, Step steps) {
   if (const auto step = options.starts_of; step && (*step < 0 || *step >= steps)) {
-    return Error{fmt::format("step-start: {}; from 0 to {}", *step, steps - 1)};
+    return Error{fmt::format("--step-start: {}; from 0 to {}", *step, steps - 1)};
   }
   const auto window = options.active_means_of;
   if (window && !(0 <= window->from && window->from < window->to && window->to <= 1)) {
