@@ -19,9 +19,13 @@ wire::Step StepFinder::leave_other(const CallSite& site) {
   }
   if (slot == kPlaces) return wire::kNoStep;
   const bool is_new = remember(slot, site, true);
-  const std::uint32_t times = anchor_.place == 0 ? kTimes : kTimesOfAnother;
+  const bool is_first = anchor_.place == 0;
+  // What has to come 64 times anyway need not be looked for at every call.
+  if (is_new && !is_first && ++unsearched_ < kTimesOfAnother) return wire::kNoStep;
+  unsearched_ = 0;
+  const std::uint32_t times = is_first ? kTimes : kTimesOfAnother;
   if (is_new) return search(times);
-  const std::uint32_t in_a_row = site.ends_requests ? kMostRequests : std::max(kFewestPlaces, times);
+  const std::uint32_t in_a_row = site.ends_requests() ? kMostRequests : std::max(kFewestPlaces, times);
   return latest(0).times < in_a_row ? wire::kNoStep : adopt(slot, 1);
 }
 

@@ -6,13 +6,14 @@
 
 namespace idlewave::mpi {
 
-/// Where in the program a call stands.
+/// Where in the program a call stands. Words alone, which are copied as they were stored.
 struct CallSite {
   std::uintptr_t place = 0;  ///< What it goes back to, and whether its communicator is everybody's; not 0.
   std::uintptr_t frame = 0;  ///< On the stack, of the function there.
-  std::uint16_t call = 0;    ///< Which function of MPI.
+  std::uintptr_t call = 0;   ///< Which function of MPI; negative in two's complement: one that ends_requests().
+
   /// It ends only requests that were started before: by itself it can't go on for ever.
-  bool ends_requests = false;
+  bool ends_requests() const { return static_cast<std::intptr_t>(call) < 0; }
 };
 
 /// Finds the steps of a program that does not name them, from the calls that it waits in and those that start requests:
@@ -106,6 +107,7 @@ class StepFinder {
   CallSite anchor_;                 ///< Its place 0: none yet.
   std::uint32_t since_anchor_ = 0;  ///< Waits.
   std::uint32_t patience_ = 0;      ///< So many, before another sequence is looked for.
+  std::uint32_t unsearched_ = 0;    ///< Places that came since another sequence was looked for.
   std::uint32_t others_ = 0;        ///< Waits between two of the anchor's.
   bool has_others_ = false;         ///< The same, or calls that start requests.
   std::int32_t run_ = 0;            ///< How often the anchor was left in a row.

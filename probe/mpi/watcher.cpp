@@ -119,9 +119,11 @@ void report(const World& world, const void* caller) {
   if (hidden != nullptr) note_hidden_call(hidden);
 }
 
-bool ends_requests(Call call) {
+std::uintptr_t function_of(Call call) {
   using enum Call;
-  return call == kWait || call == kWaitall || call == kWaitany || call == kWaitsome;
+  const bool ends_requests = call == kWait || call == kWaitall || call == kWaitany || call == kWaitsome;
+  const auto number = static_cast<std::uintptr_t>(call) + 1;
+  return ends_requests ? -number : number;
 }
 
 /// Of the call that goes on.
@@ -129,8 +131,7 @@ CallSite site_of(Call call, const void* place, bool of_all) {
   constexpr std::uintptr_t kOfSome = std::uintptr_t{1} << 63;  // no address has it
   return {.place = reinterpret_cast<std::uintptr_t>(place) | (of_all ? 0 : kOfSome),
           .frame = reinterpret_cast<std::uintptr_t>(watch.inside.load(std::memory_order_relaxed)),
-          .call = static_cast<std::uint16_t>(call),
-          .ends_requests = ends_requests(call)};
+          .call = function_of(call)};
 }
 
 /// The number of the step that begins with the end of that call; kNoStep: none does.

@@ -31,7 +31,8 @@ using Calls = std::vector<Called>;
 
 Called call(Function function, std::uintptr_t place, int iteration = kNoIteration) {
   const bool ends_requests = function == kWait || function == kWaitall;
-  return {{place, 0x7000, function, ends_requests}, function == kIrecv || function == kIsend, iteration};
+  const std::uintptr_t number = function + 1u;
+  return {{place, 0x7000, ends_requests ? -number : number}, function == kIrecv || function == kIsend, iteration};
 }
 
 struct Seen {
