@@ -1,6 +1,7 @@
 #include "probe/outlet/mailbox/resources.h"
 
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -32,6 +33,11 @@ wire::Status check_descriptors() {
                      "; raise the limit (ulimit -n), " + std::to_string(kDescriptors) + " more are needed"};
 }
 
+bool has_little_address_space() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 wire::Status check_threads() {
   std::promise<void> end;
   const std::shared_future<void> ended = end.get_future().share();
@@ -41,8 +47,10 @@ wire::Status check_threads() {
     // All at once: they are needed at once.
     for (std::thread& thread : threads) thread = std::thread([ended] { ended.wait(); });
   } catch (const std::system_error& error) {
-    status = wire::Error{std::string("no threads can be started for connections: ") + error.code().message() +
-                         "; raise the limit (ulimit -u), or end other programs"};
+    status =
+        wire::Error{std::string("no threads can be started for connections: ") + error.code().message() +
+                    "; raise the limit (ulimit " + (has_little_address_space() ? "-u, or -v for their stacks" : "-u") +
+                    "), or end other programs"};
   }
   end.set_value();
   for (std::thread& thread : threads)
