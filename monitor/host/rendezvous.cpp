@@ -78,12 +78,12 @@ std::optional<Announced> announced_at(const fs::path& rendezvous) {
 /// Before anything is looked at or removed below it: what holds it may be open to others.
 wire::Status make_private(const fs::path& folder) {
   if (wire::make_private_folder(folder.c_str())) return wire::ok();
+  const int why = errno;
   if (wire::is_there(folder.c_str()))
     return wire::Error{fmt::format(
         "{}: no place for the session's keys: it is a link, belongs to somebody else or can be written by others",
         folder.string())};
-  return wire::Error{
-      fmt::format("{}: can't be made for the session's keys: {}", folder.string(), std::strerror(errno))};
+  return wire::Error{fmt::format("{}: can't be made for the session's keys: {}", folder.string(), std::strerror(why))};
 }
 
 }  // namespace
@@ -94,8 +94,8 @@ wire::Result<std::string> make_rendezvous(const std::string& session) {
     return wire::Error{
         "neither HOME nor XDG_CACHE_HOME names a folder for the keys of a session over tcp: set one that all nodes "
         "see"};
-  std::error_code failed;
-  fs::create_directories(all_rendezvous().parent_path(), failed);
+  std::error_code ignored;  // ~/.cache: nobody's home is made.
+  fs::create_directory(all_rendezvous().parent_path(), ignored);
   for (const fs::path& each : {all_rendezvous(), here})
     if (const wire::Status made = make_private(each); !made) return made.error();
   for (const fs::path& other : entries_of(here))
