@@ -91,7 +91,9 @@ TEST(CauseFinder, SaysOfAPastMomentWhatItSaidThen) {
 TEST(CauseFinder, EndsWhatItBeganToLearnBeforeItBeginsAgain) {
   const unsigned seed = any_seed();
   RandomQuietScenarios random(seed);
-  const SimulatedFrames frames(random.next(0.02, 4));
+  support::Scenario scenario = random.next(0.02, 4);
+  while (scenario.machine.ranks < 40) scenario = random.next(0.02, 4);  // Of few ranks it is learnt in two calls.
+  const SimulatedFrames frames(scenario);
   timeline::Timeline timeline;
   ingest::Ingest ingest(timeline);
   CauseFinder finder(timeline, 1);
@@ -109,10 +111,10 @@ TEST(CauseFinder, EndsWhatItBeganToLearnBeforeItBeginsAgain) {
   finder.follow();
   EXPECT_TRUE(finder.is_learning());
   hear(half, frames.all().end());
-  EXPECT_GT(calls(), 1) << seed;  // hundreds where there are many ranks
+  EXPECT_GT(calls(), 20) << seed;
   finder.follow();
   EXPECT_TRUE(finder.is_learning()) << "there is twice as much now";
-  EXPECT_GT(calls(), 1) << seed;  // hundreds where there are many ranks
+  EXPECT_GT(calls(), 20) << seed;
   finder.follow();
   EXPECT_FALSE(finder.is_learning());
 }
