@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <ranges>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -46,11 +47,14 @@ void check_range(CLI::Option& option, Number least, Number most) {
   option.check(CLI::Range(least, most).description(fmt::format("{}..{}", least, most)));
 }
 
-/// The parser would take the word behind for the value. `words`: the last first.
-void refuse_empty_values(const std::vector<std::string>& words) {
-  for (auto word = words.rbegin(); word != words.rend() && *word != "--"; ++word)
-    if (word->size() > 3 && word->starts_with("--") && word->ends_with('='))
-      refuse(word->substr(0, word->size() - 1), "there is no value behind the '='");
+/// The parser would take the word behind for the value.
+template <class Words>
+void refuse_empty_values(const Words& words) {
+  for (const std::string_view word : words) {
+    if (word == "--") return;
+    if (word.size() > 3 && word.starts_with("--") && word.ends_with('='))
+      refuse(std::string(word.substr(0, word.size() - 1)), "there is no value behind the '='");
+  }
 }
 
 }  // namespace
@@ -166,15 +170,13 @@ std::optional<Ending> CommandLine::ending_of(const Parse& parse) const {
 
 std::optional<Ending> CommandLine::parse(int argc, const char* const* argv) {
   return ending_of([&] {
-    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-    std::ranges::reverse(words);
-    refuse_empty_values(words);
+    refuse_empty_values(std::span(argv, std::size_t(argc)));
     app_->parse(argc, argv);
   });
 }
 std::optional<Ending> CommandLine::parse(std::vector<std::string> words) {
   return ending_of([&] {
-    refuse_empty_values(words);
+    refuse_empty_values(words | std::views::reverse);
     app_->parse(std::move(words));
   });
 }
