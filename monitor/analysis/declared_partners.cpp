@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -392,8 +391,13 @@ class SameMessages {
   }
 
   bool are_left(Rank rank, const Offsets& said, const Offsets& expected) const {
-    const auto has = [&](Rank offset) { return ring_ || !leads_outside(rank, offset, ranks_); };
-    return std::ranges::equal(said, expected | std::views::filter(has));
+    if (ring_) return said == expected;
+    auto mine = said.begin();
+    for (const Rank offset : expected) {
+      if (leads_outside(rank, offset, ranks_)) continue;
+      if (mine == said.end() || *mine++ != offset) return false;
+    }
+    return mine == said.end();
   }
 
   const DeclaredWaits most_;

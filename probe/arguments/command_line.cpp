@@ -5,8 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdlib>
-#include <ranges>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -47,13 +45,14 @@ void check_range(CLI::Option& option, Number least, Number most) {
   option.check(CLI::Range(least, most).description(fmt::format("{}..{}", least, most)));
 }
 
-/// The parser would take the word behind for the value.
-template <class Words>
-void refuse_empty_values(const Words& words) {
-  for (const std::string_view word : words) {
-    if (word == "--") return;
-    if (word.size() > 3 && word.starts_with("--") && word.ends_with('='))
-      refuse(std::string(word.substr(0, word.size() - 1)), "there is no value behind the '='");
+/// Of the words in their order. The parser would take the word behind for the value.
+template <class Word>
+void refuse_empty_values(Word word, Word end) {
+  for (; word != end; ++word) {
+    const std::string_view text(*word);
+    if (text == "--") return;
+    if (text.size() > 3 && text.starts_with("--") && text.ends_with('='))
+      refuse(std::string(text.substr(0, text.size() - 1)), "there is no value behind the '='");
   }
 }
 
@@ -170,13 +169,13 @@ std::optional<Ending> CommandLine::ending_of(const Parse& parse) const {
 
 std::optional<Ending> CommandLine::parse(int argc, const char* const* argv) {
   return ending_of([&] {
-    refuse_empty_values(std::span(argv, std::size_t(argc)));
+    refuse_empty_values(argv, argv + argc);
     app_->parse(argc, argv);
   });
 }
 std::optional<Ending> CommandLine::parse(std::vector<std::string> words) {
   return ending_of([&] {
-    refuse_empty_values(words | std::views::reverse);
+    refuse_empty_values(words.rbegin(), words.rend());
     app_->parse(std::move(words));
   });
 }

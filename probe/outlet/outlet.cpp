@@ -6,7 +6,6 @@
 #include <chrono>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -386,9 +385,9 @@ bool Outlet::finish(Nanoseconds patience) {
 int Outlet::fd() const { return impl_->mailbox->fd(); }
 int Outlet::consumers() const { return static_cast<int>(impl_->consumers.size()); }
 std::optional<Nanoseconds> Outlet::pace() const {
-  if (impl_->consumers.empty()) return std::nullopt;
-  return std::ranges::min(impl_->consumers |
-                          std::views::transform([](const auto& entry) { return entry.second.pace; }));
+  const auto hastier = [](const auto& a, const auto& b) { return a.second.pace < b.second.pace; };
+  const auto hastiest = std::ranges::min_element(impl_->consumers, hastier);
+  return hastiest == impl_->consumers.end() ? std::nullopt : std::optional(hastiest->second.pace);
 }
 std::uint64_t Outlet::bytes_sent() const { return impl_->bytes_sent; }
 std::string Outlet::listen_endpoint() const { return impl_->mailbox->listen_endpoint(); }
