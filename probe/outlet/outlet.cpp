@@ -38,6 +38,7 @@ constexpr Nanoseconds kGoneAfter = seconds(10);    // ... and is gone after so l
 constexpr Nanoseconds kGoneAfterEnd = seconds(4);  // ... of a relay that has ended: its session's name waits.
 constexpr std::uint32_t kMaxCredits = 4096;        // What a consumer may grant at once.
 constexpr int kQueue = static_cast<int>(kMaxCredits) + 64;  // Credits are the limit, never the queue.
+constexpr std::size_t kMostHeld = 1 << 20;           // Of what a consumer says: the longest is the page of a lesson.
 constexpr std::uint32_t kMaxSpectatorCredits = 256;  // Of frames that nobody takes, each may be 16 MiB of our memory.
 constexpr Nanoseconds kSlowestPace = seconds(1);     // Whatever somebody has patience for, the live edge moves.
 constexpr std::size_t kMaxConsumers = 256;
@@ -47,6 +48,7 @@ constexpr int kMostRounds = 4;               // Of that in one turn.
 
 struct Consumer {
   wire::Role role = wire::Role::kOperator;
+  mailbox::Role proven = mailbox::Role::kOwner;  ///< By its connection.
   std::uint32_t credits = 0;
   std::uint64_t next = 1;  // Number of the frame it gets next.
   Nanoseconds pace{};
@@ -210,12 +212,16 @@ void Outlet::Impl::handle(const mailbox::Message& message) {
   if (const std::string objection = objection_to(message, *frame); !objection.empty())
     return refuse(message.peer, objection);
   const auto* wish = std::get_if<wire::Attach>(&frame->body);
-  const auto known = consumers.find(message.peer);
+  auto known = consumers.find(message.peer);
+  // A connection may choose its name, and take that of one that is gone: what that one was it is not.
+  if (known != consumers.end() && known->second.proven != message.role)
+    known = (consumers.erase(known), consumers.end());
   // Over the connection that we made, a second Attach is another monitor, or the same one after a break. Of those who
   // came to us every connection has a name of its own, and a second Attach under the same name only means that our
   // answer was not there yet.
   if (wish != nullptr && (known == consumers.end() || message.peer.empty()))
-    return attach(message.peer, {.role = role_of(message.role, *wish), .credits = wish->credits});
+    return attach(message.peer,
+                  {.role = role_of(message.role, *wish), .proven = message.role, .credits = wish->credits});
   if (known != consumers.end()) return handle(message.peer, known->second, *frame);
   if (!ended) say(message.peer, wire::Hello{});
 }
@@ -350,7 +356,8 @@ wire::Result<std::unique_ptr<Outlet>> Outlet::open(const Options& options) {
                                 .connect = options.connect,
                                 .queue_messages = kQueue,
                                 .listen_key = options.listen_key.empty() ? options.key : options.listen_key,
-                                .connect_key = options.key});
+                                .connect_key = options.key,
+                                .most_held = kMostHeld});
   if (!mailbox) return mailbox.error();
   return std::unique_ptr<Outlet>(new Outlet(std::make_unique<Impl>(options, std::move(*mailbox))));
 }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,18 +21,21 @@ class Past {
   }
   void add(std::span<const std::byte> frame);
 
-  /// For each node of which something was forgotten its roster, as if it had been sent just before the oldest frame
+  /// For each node of which something was forgotten its roster (of 128 MiB of these), as if it had been sent just before the oldest frame
   /// that is kept; in the order in which the nodes were first heard, since the first to be heard says when the session
   /// began.
   std::vector<std::vector<std::byte>> summary() const;
 
  private:
   struct Node {
-    std::size_t place = 0;  ///< Among the nodes, as they were first heard.
-    std::optional<wire::Frame> roster = std::nullopt;
-    std::uint64_t sequence = 0;  ///< Of its latest frame that was forgotten.
+    std::size_t place = 0;            ///< Among the nodes, as they were first heard.
+    std::vector<std::byte> roster{};  ///< As it came, which may unfold to some hundred times that. Empty: none.
+    std::uint64_t sequence = 0;       ///< Of its latest frame that was forgotten.
   };
+  void keep(Node& node, std::span<const std::byte> roster);
+
   std::map<std::string, Node> nodes_;
+  std::size_t bytes_ = 0;  ///< Of rosters.
 };
 
 }  // namespace idlewave::outlet

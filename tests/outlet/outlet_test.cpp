@@ -196,7 +196,9 @@ TEST_F(OutletTest, RefusesThePageOfASpectator) {
   outlet->send(roster_of(5));
   consumer.hear_up_to(2);
   for (const auto& frame : consumer.heard)
-    if (const auto* roster = std::get_if<wire::Roster>(&frame.body)) EXPECT_EQ(roster->lesson, std::nullopt);
+    if (const auto* roster = std::get_if<wire::Roster>(&frame.body)) {
+      EXPECT_EQ(roster->lesson, std::nullopt);
+    }
 }
 
 TEST_F(OutletTest, LetsARoleThatItDoesNotKnowLookOnOnly) {
@@ -419,6 +421,60 @@ TEST_F(OutletDoor, TakesNoCommandOfAViewerThatCallsItselfAnOperator) {
   viewer.say(wire::Command{7, {}, wire::ClearOrder{}});
   EXPECT_THAT(viewer.hear<wire::Refusal>().reason, HasSubstr("spectator"));
   EXPECT_THAT(viewer.commands, IsEmpty());
+}
+
+/// One whose connection has a name of its own choice.
+class Namesake {
+ public:
+  Namesake(const std::string& endpoint, const std::string& key_file) : socket_(context_, zmq::socket_type::dealer) {
+    const auto key = *mailbox::read_client_key(key_file);
+    socket_.set(zmq::sockopt::linger, 0);
+    socket_.set(zmq::sockopt::routing_id, "known");
+    socket_.set(zmq::sockopt::curve_serverkey, key.server_key);
+    socket_.set(zmq::sockopt::curve_publickey, key.public_key);
+    socket_.set(zmq::sockopt::curve_secretkey, key.secret_key);
+    socket_.connect(endpoint);
+  }
+  void say(decltype(wire::Frame::body) body) {
+    const auto bytes = wire::encode({kSession, "", 0, std::move(body)});
+    socket_.send(zmq::buffer(bytes));
+  }
+  /// Until something of that kind has come.
+  template <class Body>
+  bool hears(Outlet& outlet, std::vector<wire::Command>& commands) {
+    bool found = false;
+    return run_until(
+        [&] {
+          for (auto& command : outlet.serve(std::chrono::milliseconds(1))) commands.push_back(command);
+          zmq::message_t part;
+          while (socket_.recv(part, zmq::recv_flags::dontwait)) {
+            const auto frame = wire::decode({part.data<const std::byte>(), part.size()});
+            found = found || (frame && std::holds_alternative<Body>(frame->body));
+          }
+        },
+        [&] { return found; });
+  }
+
+ private:
+  zmq::context_t context_;
+  zmq::socket_t socket_;
+};
+
+TEST_F(OutletDoor, TakesNoCommandOfAViewerWhoTakesTheNameOfAnOperatorThatIsGone) {
+  std::vector<wire::Command> commands;
+  {
+    Namesake gone(outlet_->listen_endpoint(), ring_.files.operators);
+    gone.say(wire::Attach{wire::Role::kOperator, 100});
+    ASSERT_TRUE(gone.hears<wire::Credit>(*outlet_, commands));
+  }
+  ASSERT_EQ(outlet_->consumers(), 1);
+  Namesake viewer(outlet_->listen_endpoint(), ring_.files.viewers);
+  viewer.say(wire::Command{7, {}, wire::ClearOrder{}});
+  EXPECT_TRUE(viewer.hears<wire::Hello>(*outlet_, commands));
+  viewer.say(wire::Attach{wire::Role::kOperator, 100});
+  viewer.say(wire::Command{8, {}, wire::ClearOrder{}});
+  EXPECT_TRUE(viewer.hears<wire::Refusal>(*outlet_, commands));
+  EXPECT_THAT(commands, IsEmpty());
 }
 
 TEST_F(OutletDoor, TakesTheCommandsOfAnOperator) {

@@ -1,14 +1,13 @@
 #include "probe/outlet/mailbox/admission.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "probe/outlet/mailbox/quiet_thread.h"
 
 namespace idlewave::mailbox {
 namespace {
@@ -72,22 +71,6 @@ void answer_all(zmq::socket_t socket, const Admitted& admitted) {
     }
   } catch (const zmq::error_t&) {
     return;  // ETERM. All signals are blocked here, so nothing else interrupts.
-  }
-}
-
-/// Signals are for the program's own threads.
-template <class Run>
-std::thread thread_without_signals(Run run) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread thread(std::move(run));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
   }
 }
 

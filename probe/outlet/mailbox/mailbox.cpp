@@ -1,14 +1,17 @@
 #include "probe/outlet/mailbox/mailbox.h"
 
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <system_error>
 #include <zmq.hpp>
 
 #include "probe/outlet/mailbox/admission.h"
 #include "probe/outlet/mailbox/endpoint.h"
+#include "probe/outlet/mailbox/gate.h"
 #include "probe/outlet/mailbox/handshakes.h"
 #include "probe/outlet/mailbox/resources.h"
 #include "probe/wire/frame.h"
@@ -24,8 +27,9 @@ using std::chrono::milliseconds;
 constexpr int kUnacknowledgedMs = 10'000;  // Of TCP data, after which the connection is closed.
 constexpr int kReconnectMs = 50;
 constexpr int kReconnectMaxMs = 1000;
-constexpr int kHandshakeMs = 5'000;    // A connection that has not said by then who it is ends.
-constexpr int kEnforceZapDomain = 93;  // ZMQ_ZAP_ENFORCE_DOMAIN, which zmq.h names to drafts only.
+constexpr int kHandshakeMs = 5'000;      // A connection that has not said by then who it is ends.
+constexpr const char* kOrigin = "__fd";  // ZMQ_SRCFD, as a text: the descriptor that a part came over.
+constexpr int kEnforceZapDomain = 93;    // ZMQ_ZAP_ENFORCE_DOMAIN, which zmq.h names to drafts only.
 
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type, const std::string& endpoint,
                           const Options& options) {
@@ -85,22 +89,36 @@ bool send_part(zmq::socket_t& socket, const void* data, std::size_t size, zmq::s
 /// What Admission has said about the connection that this part came over; null if nothing.
 const char* admitted_as(zmq::message_t& part) { return zmq_msg_gets(part.handle(), "User-Id"); }
 
-bool receive_from(zmq::socket_t& socket, bool names_peer, Message& message) {
+/// libzmq names its peers by numbers that go up from one drawn by rand(), and ends the process where a peer has taken the
+/// next one for its own: nobody shall foresee it.
+void draw_names_of_peers() {
+  unsigned seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) throw zmq::error_t();
+  std::srand(seed);
+}
+
+bool receive_from(zmq::socket_t& socket, bool names_peer, Gate* gate, Message& message) {
   zmq::message_t part;
-  if (!receive_part(socket, part)) return false;
+  const auto receive_next = [&] {
+    if (!receive_part(socket, part)) return false;
+    const char* origin = gate != nullptr ? zmq_msg_gets(part.handle(), kOrigin) : nullptr;
+    if (origin != nullptr) gate->note_read(std::atoi(origin), part.size());
+    return true;
+  };
+  if (!receive_next()) return false;
   message.peer.clear();
   message.role = Role::kOwner;
   message.bytes.clear();
   if (names_peer) {
     message.peer = part.to_string();
-    if (!part.more() || !receive_part(socket, part)) return true;
+    if (!part.more() || !receive_next()) return true;
     if (const char* name = admitted_as(part)) message.role = role_named(name);
   }
   if (!part.more()) {
     const auto* bytes = part.data<const std::byte>();
     message.bytes.assign(bytes, bytes + part.size());
   }
-  while (part.more() && receive_part(socket, part)) {
+  while (part.more() && receive_next()) {
   }
   return true;
 }
@@ -145,6 +163,7 @@ wire::Status check_endpoints(const Options& options) {
 }  // namespace
 
 struct Mailbox::Impl {
+  std::unique_ptr<Gate> gate;  // Goes last: it lets out what is still to be sent.
   zmq::context_t context{1};
   std::optional<Admission> admission;
   std::optional<zmq::socket_t> router;
@@ -155,17 +174,26 @@ struct Mailbox::Impl {
 
   wire::Status listen(const Options& options, const Keys& keys) {
     if (auto free = clear_stale_socket(options.listen); !free) return free;
+    draw_names_of_peers();
     router = make_socket(context, zmq::socket_type::router, options.listen, options);
     // Without it a ROUTER drops what it can't deliver, silently.
     router->set(zmq::sockopt::router_mandatory, true);
-    if (keys.listen) {
-      admission.emplace(context, *keys.listen);
-      admit_by_key(*router, *keys.listen);
-    } else {
-      admit_own_user_only(*router);
-    }
+    admit_own_user_only(*router);
+    if (keys.listen) return listen_behind_gate(options, *keys.listen);
     router->bind(options.listen);
     listen_endpoint = router->get(zmq::sockopt::last_endpoint);
+    return wire::ok();
+  }
+
+  wire::Status listen_behind_gate(const Options& options, const ServerKey& key) {
+    admission.emplace(context, key);
+    admit_by_key(*router, key);
+    const std::string inner = secret_name();
+    router->bind("ipc://@" + inner);
+    auto opened = Gate::open({.endpoint = options.listen, .inner = inner, .most_held = options.most_held});
+    if (!opened) return opened.error();
+    gate = std::move(*opened);
+    listen_endpoint = gate->endpoint();
     return wire::ok();
   }
 
@@ -221,9 +249,9 @@ Sent Mailbox::send(const Peer& peer, std::span<const std::byte> bytes) {
 
 bool Mailbox::receive(Message& message) {
   if (impl_->handshakes) impl_->handshakes->look();
-  while (impl_->router && receive_from(*impl_->router, true, message))
+  while (impl_->router && receive_from(*impl_->router, true, impl_->gate.get(), message))
     if (!impl_->admission || message.role != Role::kOwner) return true;  // Where keys are asked for, one was shown.
-  if (impl_->dealer) return receive_from(*impl_->dealer, false, message);
+  if (impl_->dealer) return receive_from(*impl_->dealer, false, nullptr, message);
   message.peer.clear();
   message.role = Role::kOwner;
   return impl_->stream && impl_->stream->receive(message.bytes);

@@ -37,10 +37,14 @@ struct Options {
   // system, does not look at them.
   std::string listen_key{};   ///< A session's key.server.
   std::string connect_key{};  ///< What the one who listens admits: key.operator, key.viewer or key.agent.
+  /// Bytes of one peer's that came over tcp and that receive() has not taken: it has to wait with more, so that no message
+  /// may be longer.
+  std::size_t most_held = 64 << 20;
 };
 
-/// One thread; behind it one I/O thread of ZeroMQ's and, where it listens over tcp, one that says who is let in. Of
-/// other users of this machine or network nobody gets in. A child made by fork must not touch its parent's.
+/// One thread; behind it one I/O thread of ZeroMQ's and, where it listens over tcp, one that says who is let in and one
+/// that stands at the port (gate.h). Of other users of this machine or network nobody gets in. A child made by fork must
+/// not touch its parent's.
 class Mailbox {
  public:
   /// Fails with one line if an endpoint is malformed, taken or somebody else's, if a key is missing or no key, or where

@@ -13,8 +13,8 @@
 namespace idlewave::mailbox {
 namespace {
 
-constexpr std::size_t kDescriptors = 32;  // A context and its threads hold 6, each of up to 6 sockets 1 or 2.
-constexpr std::size_t kThreads = 3;       // Two of libzmq's, and the one that admits.
+constexpr std::size_t kDescriptors = 32;  // A context and its threads hold 6, each of up to 6 sockets 1 or 2, a gate 3.
+constexpr std::size_t kThreads = 4;       // Two of libzmq's, the one that admits, and the gate's.
 
 wire::Status check_descriptors() {
   std::array<int, kDescriptors> taken;

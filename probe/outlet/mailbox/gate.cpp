@@ -1,0 +1,531 @@
+#include "probe/outlet/mailbox/gate.h"
+
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "probe/outlet/mailbox/endpoint.h"
+#include "probe/outlet/mailbox/quiet_thread.h"
+
+namespace idlewave::mailbox {
+namespace {
+
+using GateClock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::size_t kMostStrangers = 128;    // At a time: each is admitted, or not, within milliseconds.
+constexpr std::size_t kHandshakeBytes = 4096;  // From either side: greeting, HELLO, INITIATE; WELCOME, READY.
+constexpr milliseconds kHandshakeTime = seconds(5);
+constexpr milliseconds kFarewell = milliseconds(500);
+constexpr milliseconds kLook = milliseconds(250);
+constexpr std::size_t kOnItsWay = 32 << 10;  // Bytes of one connection and direction.
+constexpr int kBacklog = 4096;               // Nodes that come in one moment; the kernel has a limit of its own.
+constexpr int kEventsAtOnce = 64;
+constexpr int kAcceptedAtOnce = 64;        // Then those who are there are served.
+constexpr int kUnacknowledgedMs = 10'000;  // Of TCP data, after which the connection is closed.
+constexpr char kSignature = '\xff';        // What every greeting begins with.
+
+// What ZeroMQ's own side says, which can be believed: a greeting, then frames (RFC 23, 26).
+constexpr std::size_t kGreetingBytes = 64;
+constexpr unsigned char kLongFrame = 2, kCommandFrame = 4;
+constexpr std::string_view kReady = "\5READY";
+
+/// Around what a part holds, at most (RFC 26): its frame, MESSAGE, nonce, authentication, flags.
+constexpr std::size_t kAroundAPart = 64;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept { return std::swap(fd_, other.fd_), *this; }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+std::optional<Address> copied(const sockaddr* from) {
+  if (from == nullptr || (from->sa_family != AF_INET && from->sa_family != AF_INET6)) return std::nullopt;
+  Address address;
+  address.size = from->sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  std::memcpy(&address.storage, from, address.size);
+  return address;
+}
+
+std::optional<Address> address_of_interface(const std::string& name, int family) {
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return std::nullopt;
+  std::optional<Address> found;
+  for (const ifaddrs* one = all; one != nullptr && !found; one = one->ifa_next)
+    if (one->ifa_addr != nullptr && one->ifa_addr->sa_family == family && name == one->ifa_name)
+      found = copied(one->ifa_addr);
+  ::freeifaddrs(all);
+  return found;
+}
+
+std::optional<Address> numeric_address(const std::string& host, int family) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_family = family;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST;
+  if (::getaddrinfo(host == "*" ? nullptr : host.c_str(), "0", &hints, &found) != 0) return std::nullopt;
+  const auto address = copied(found->ai_addr);
+  ::freeaddrinfo(found);
+  return address;
+}
+
+/// As ZeroMQ reads it: an address or an interface; names of machines are for those who connect.
+std::optional<Address> address_of(const std::string& endpoint) {
+  const std::size_t begin = std::string_view("tcp://").size(), colon = endpoint.rfind(':');
+  std::string host = endpoint.substr(begin, colon - begin);
+  const bool is_v6 = host.size() > 1 && host.front() == '[' && host.back() == ']';
+  if (is_v6) host = host.substr(1, host.size() - 2);
+  const int family = is_v6 ? AF_INET6 : AF_INET;
+  auto address = address_of_interface(host, family);
+  if (!address) address = numeric_address(host, family);
+  if (!address) return std::nullopt;
+  const std::string port = endpoint.substr(colon + 1);
+  const auto number = htons(std::uint16_t(port == "*" ? 0 : std::stoi(port)));
+  if (is_v6)
+    reinterpret_cast<sockaddr_in6*>(&address->storage)->sin6_port = number;
+  else
+    reinterpret_cast<sockaddr_in*>(&address->storage)->sin_port = number;
+  return address;
+}
+
+std::string endpoint_of(int listener) {
+  Address address;
+  address.size = sizeof address.storage;
+  ::getsockname(listener, address.get(), &address.size);
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  ::getnameinfo(address.get(), address.size, host.data(), host.size(), port.data(), port.size(),
+                NI_NUMERICHOST | NI_NUMERICSERV);
+  const bool is_v6 = address.storage.ss_family == AF_INET6;
+  return std::string("tcp://") + (is_v6 ? "[" : "") + host.data() + (is_v6 ? "]:" : ":") + port.data();
+}
+
+wire::Result<Descriptor> listen_at(const std::string& endpoint) {
+  const auto address = address_of(endpoint);
+  if (!address) return endpoint_error(endpoint, ENODEV);
+  Descriptor listener(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  const bool listens =
+      listener.get() >= 0 && ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+      ::bind(listener.get(), address->get(), address->size) == 0 && ::listen(listener.get(), kBacklog) == 0;
+  if (!listens) return endpoint_error(endpoint, errno);
+  return listener;
+}
+
+/// An abstract name, which begins with NUL.
+std::pair<sockaddr_un, socklen_t> abstract(const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+  return {address, socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size())};
+}
+
+std::string name_in(const sockaddr_un& address, socklen_t size) {
+  constexpr auto kHead = socklen_t(offsetof(sockaddr_un, sun_path));
+  return size > kHead ? std::string(address.sun_path, size - kHead) : std::string();
+}
+
+/// Connected to ZeroMQ under a name of its own, by which it knows the connection again.
+Descriptor connect_to(const std::string& inner) {
+  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval patience{.tv_sec = 0, .tv_usec = 100'000};  // Its queue may be full for moments.
+  const sockaddr_un any{.sun_family = AF_UNIX, .sun_path = {}};
+  const auto [address, size] = abstract(inner);
+  const bool connected = fd.get() >= 0 &&
+                         ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+                         ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any.sun_family) == 0 &&
+                         ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0;
+  return connected ? std::move(fd) : Descriptor();
+}
+
+std::string own_name(int fd) {
+  sockaddr_un address{};
+  socklen_t size = sizeof address;
+  return ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 ? name_in(address, size) : std::string();
+}
+
+/// A sixth of the descriptors that there may be: three each, of two gates, are half.
+std::size_t most_connections() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return std::max<std::size_t>(8, std::size_t(limit.rlim_cur) / 6);
+}
+
+/// What passes in one direction.
+struct Way {
+  std::array<char, kOnItsWay> bytes;
+  std::size_t begin = 0, end = 0;
+  bool source_ended = false, is_shut = false;
+
+  bool is_empty() const { return begin == end; }
+  bool is_over() const { return source_ended && is_empty(); }
+};
+
+struct Connection {
+  Descriptor outer, inner;
+  std::string name;               ///< Of our end of the inner one.
+  std::unique_ptr<Way> up, down;  ///< To ZeroMQ, and from it.
+  std::string welcome;            ///< What ZeroMQ has said until it admits.
+  bool is_admitted = false;
+  std::size_t passed = 0;               ///< Upwards, until it is admitted.
+  std::atomic<std::size_t> held{0};     ///< Bytes that have passed upwards since, and were not read.
+  std::atomic<bool> is_stopped{false};  ///< Nothing is taken from it until something has been read.
+  GateClock::time_point began, spoke;
+  std::list<std::uint64_t>::iterator among_strangers;
+};
+
+/// Whether what ZeroMQ has said holds READY. Nothing: what has to come first is not there yet.
+bool says_ready(std::string_view said) {
+  for (std::size_t at = kGreetingBytes; at + 2 <= said.size();) {
+    const auto flags = static_cast<unsigned char>(said[at]);
+    if ((flags & kLongFrame) != 0) return false;  // Nothing of a handshake is as long as that.
+    const std::size_t size = static_cast<unsigned char>(said[at + 1]);
+    if ((flags & kCommandFrame) != 0 && said.substr(at + 2).starts_with(kReady)) return true;
+    at += 2 + size;
+  }
+  return false;
+}
+
+/// False: it has not gone, and may later.
+bool send_some(int to, Way& way) {
+  while (!way.is_empty()) {
+    const ssize_t sent = ::send(to, way.bytes.data() + way.begin, way.end - way.begin, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return false;
+    if (sent < 0) {
+      way.source_ended = true;  // Nobody takes it.
+      way.begin = way.end = 0;
+      return true;
+    }
+    way.begin += std::size_t(sent);
+  }
+  way.begin = way.end = 0;
+  return true;
+}
+
+/// Bytes that came; 0: none are there, or none will come any more.
+std::size_t receive_some(int from, Way& way, std::size_t most) {
+  const std::size_t room = std::min(way.bytes.size() - way.end, most);
+  if (way.source_ended || room == 0) return 0;
+  const ssize_t got = ::recv(from, way.bytes.data() + way.end, room, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+  way.source_ended = got <= 0;
+  way.end += std::size_t(std::max<ssize_t>(got, 0));
+  return std::size_t(std::max<ssize_t>(got, 0));
+}
+
+}  // namespace
+
+struct Gate::Impl {
+  Impl(const GateOptions& asked, Descriptor at)
+      : options(asked),
+        listener(std::move(at)),
+        endpoint(endpoint_of(listener.get())),
+        epoll(::epoll_create1(EPOLL_CLOEXEC)),
+        wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        most(most_connections()) {
+    watch(listener.get(), kListener, EPOLLIN, EPOLL_CTL_ADD);
+    watch(wake.get(), kWake, EPOLLIN, EPOLL_CTL_ADD);
+  }
+
+  // What an event is of: these, or a connection's number with the end in its last bit.
+  static constexpr std::uint64_t kListener = 0, kWake = 1;
+  enum End : std::uint64_t { kOuter = 0, kInner = 1 };
+  using Connections = std::map<std::uint64_t, std::unique_ptr<Connection>>;
+
+  void run();
+  void handle(const epoll_event& event);
+  void let_in();
+  void make_room();
+  bool connect_inside(Connection& connection);
+  void serve(Connections::iterator at);
+  bool pass_up(Connection& connection);
+  bool pass_down(std::uint64_t number, Connection& connection);
+  std::size_t may_pass(const Connection& connection) const;
+  void admit(Connection& connection);
+  void attend(std::uint64_t number, const Connection& connection);
+  Connections::iterator end(Connections::iterator at);
+  void end_late_strangers();
+  void look_at_stopped();
+  void watch(int fd, std::uint64_t key, std::uint32_t events, int how) const {
+    epoll_event event{.events = events, .data = {.u64 = key}};
+    if (fd >= 0) ::epoll_ctl(epoll.get(), how, fd, &event);
+  }
+  void rouse() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t told = ::write(wake.get(), &one, sizeof one);
+  }
+
+  const GateOptions options;
+  Descriptor listener;
+  const std::string endpoint;
+  Descriptor epoll, wake;
+  const std::size_t most;
+  std::uint64_t next = 1;
+  Connections connections;
+  std::list<std::uint64_t> strangers;  ///< Who came first stands first.
+  std::atomic<bool> ending{false};
+  std::mutex names_mutex;
+  std::map<std::string, Connection*> names;  ///< Of those that are admitted.
+  std::thread thread;
+};
+
+void Gate::Impl::run() {
+  GateClock::time_point until = GateClock::time_point::max();
+  while (!ending || (!connections.empty() && GateClock::now() < until)) {
+    std::array<epoll_event, kEventsAtOnce> events;
+    const int count = ::epoll_wait(epoll.get(), events.data(), kEventsAtOnce, int(kLook.count()));
+    for (int i = 0; i < count; ++i) handle(events[std::size_t(i)]);
+    end_late_strangers();
+    if (!ending || until != GateClock::time_point::max()) continue;
+    until = GateClock::now() + kFarewell;
+    listener = Descriptor();
+  }
+}
+
+void Gate::Impl::handle(const epoll_event& event) {
+  const std::uint64_t key = event.data.u64;
+  if (key == kListener) return let_in();
+  if (key == kWake) return look_at_stopped();
+  const auto at = connections.find(key / 2);
+  if (at == connections.end()) return;
+  // Who is gone and may not say more now would be news for ever.
+  const bool is_gone = key % 2 == kOuter && (event.events & (EPOLLERR | EPOLLHUP)) != 0;
+  if (is_gone && at->second->is_stopped) return static_cast<void>(end(at));
+  serve(at);
+}
+
+void Gate::Impl::let_in() {
+  for (int count = 0; count < kAcceptedAtOnce; ++count) {
+    Descriptor outer(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (outer.get() < 0) {
+      if ((errno == EMFILE || errno == ENFILE) && !strangers.empty()) end(connections.find(strangers.front()));
+      return;
+    }
+    make_room();
+    const int on = 1;
+    ::setsockopt(outer.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ::setsockopt(outer.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnacknowledgedMs, sizeof kUnacknowledgedMs);
+    const std::uint64_t number = next++;
+    auto connection = std::make_unique<Connection>();
+    connection->outer = std::move(outer);
+    connection->began = connection->spoke = GateClock::now();
+    connection->among_strangers = strangers.insert(strangers.end(), number);
+    watch(connection->outer.get(), number * 2 + kOuter, EPOLLIN, EPOLL_CTL_ADD);
+    connections.emplace(number, std::move(connection));
+  }
+}
+
+void Gate::Impl::make_room() {
+  if (strangers.size() >= kMostStrangers || (connections.size() >= most && !strangers.empty()))
+    end(connections.find(strangers.front()));
+  if (connections.size() < most) return;
+  end(std::ranges::min_element(connections, {}, [](const auto& entry) { return entry.second->spoke; }));
+}
+
+/// Who has said nothing, or something else than a greeting, costs ZeroMQ nothing.
+bool Gate::Impl::connect_inside(Connection& connection) {
+  char first = 0;
+  const ssize_t got = ::recv(connection.outer.get(), &first, 1, MSG_DONTWAIT | MSG_PEEK);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (got <= 0 || first != kSignature) return false;
+  connection.inner = connect_to(options.inner);
+  if (connection.inner.get() < 0) return false;
+  connection.name = own_name(connection.inner.get());
+  connection.up = std::make_unique_for_overwrite<Way>();
+  connection.down = std::make_unique_for_overwrite<Way>();
+  return true;
+}
+
+void Gate::Impl::serve(Connections::iterator at) {
+  const std::uint64_t number = at->first;
+  Connection& connection = *at->second;
+  if (connection.inner.get() < 0) {
+    if (!connect_inside(connection)) return static_cast<void>(end(at));
+    if (connection.inner.get() < 0) return;
+    watch(connection.inner.get(), number * 2 + kInner, EPOLLIN, EPOLL_CTL_ADD);
+  }
+  if (!pass_up(connection) || !pass_down(number, connection)) return static_cast<void>(end(at));
+  attend(number, connection);
+}
+
+/// What may be taken from it now.
+std::size_t Gate::Impl::may_pass(const Connection& connection) const {
+  if (!connection.is_admitted) return kHandshakeBytes - std::min(kHandshakeBytes, connection.passed);
+  const std::size_t held = connection.held;
+  return options.most_held - std::min(options.most_held, held);
+}
+
+/// False: it says more than a handshake takes.
+bool Gate::Impl::pass_up(Connection& connection) {
+  Way& up = *connection.up;
+  for (;;) {
+    const std::size_t most_now = may_pass(connection);
+    const std::size_t got = receive_some(connection.outer.get(), up, most_now);
+    if (got > 0) connection.spoke = GateClock::now();
+    connection.is_admitted ? static_cast<void>(connection.held += got) : static_cast<void>(connection.passed += got);
+    if (!send_some(connection.inner.get(), up) || got == 0) break;
+  }
+  connection.is_stopped = connection.is_admitted && may_pass(connection) == 0;
+  if (connection.is_stopped && may_pass(connection) > 0) rouse();  // It was read in this moment.
+  if (up.is_over() && !std::exchange(up.is_shut, true)) ::shutdown(connection.inner.get(), SHUT_WR);
+  return connection.is_admitted || connection.passed < kHandshakeBytes;
+}
+
+/// False: ZeroMQ has closed it, and all that it had said has gone out.
+bool Gate::Impl::pass_down(std::uint64_t number, Connection& connection) {
+  Way& down = *connection.down;
+  for (;;) {
+    const std::size_t before = down.end;
+    const std::size_t got = receive_some(connection.inner.get(), down, down.bytes.size());
+    if (!connection.is_admitted && got > 0) {
+      connection.welcome.append(down.bytes.data() + before, got);
+      if (says_ready(connection.welcome)) admit(connection);
+      if (connection.welcome.size() > kHandshakeBytes) return false;
+    }
+    if (!send_some(connection.outer.get(), down) || got == 0) break;
+  }
+  // One that does not take what is left has a stranger's time for it.
+  if (down.source_ended && !down.is_empty() && connection.is_admitted &&
+      connection.among_strangers == strangers.end()) {
+    connection.began = GateClock::now();
+    connection.among_strangers = strangers.insert(strangers.end(), number);
+  }
+  return !down.is_over();
+}
+
+void Gate::Impl::admit(Connection& connection) {
+  connection.is_admitted = true;
+  connection.welcome = std::string();
+  strangers.erase(std::exchange(connection.among_strangers, strangers.end()));
+  const std::lock_guard lock(names_mutex);
+  names[connection.name] = &connection;
+}
+
+void Gate::Impl::attend(std::uint64_t number, const Connection& connection) {
+  const Way &up = *connection.up, &down = *connection.down;
+  const bool takes = !up.source_ended && up.is_empty() && may_pass(connection) > 0;
+  const auto in = [](bool wanted) { return wanted ? std::uint32_t(EPOLLIN) : 0; };
+  const auto out = [](bool wanted) { return wanted ? std::uint32_t(EPOLLOUT) : 0; };
+  watch(connection.outer.get(), number * 2 + kOuter, in(takes) | out(!down.is_empty()), EPOLL_CTL_MOD);
+  watch(connection.inner.get(), number * 2 + kInner, in(down.is_empty()) | out(!up.is_empty()),
+        down.source_ended ? EPOLL_CTL_DEL : EPOLL_CTL_MOD);  // Its end would be news for ever.
+}
+
+Gate::Impl::Connections::iterator Gate::Impl::end(Connections::iterator at) {
+  Connection& connection = *at->second;
+  if (connection.among_strangers != strangers.end()) strangers.erase(connection.among_strangers);
+  {
+    const std::lock_guard lock(names_mutex);
+    if (const auto known = names.find(connection.name); known != names.end() && known->second == &connection)
+      names.erase(known);
+  }
+  return connections.erase(at);
+}
+
+void Gate::Impl::end_late_strangers() {
+  const GateClock::time_point now = GateClock::now();
+  while (!strangers.empty()) {
+    const auto first = connections.find(strangers.front());
+    if (now - first->second->began < kHandshakeTime) return;
+    end(first);
+  }
+}
+
+void Gate::Impl::look_at_stopped() {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(wake.get(), &count, sizeof count);
+  for (auto at = connections.begin(); at != connections.end();) {
+    const auto next_one = std::next(at);
+    if (at->second->is_stopped) serve(at);
+    at = next_one;
+  }
+}
+
+wire::Result<std::unique_ptr<Gate>> Gate::open(const GateOptions& options) {
+  auto listener = listen_at(options.endpoint);
+  if (!listener) return listener.error();
+  auto impl = std::make_unique<Impl>(options, std::move(*listener));
+  if (impl->epoll.get() < 0 || impl->wake.get() < 0) return endpoint_error(options.endpoint, errno);
+  try {
+    impl->thread = thread_without_signals([gate = impl.get()] { gate->run(); });
+  } catch (const std::system_error& error) {
+    return endpoint_error(options.endpoint, error.code().value());
+  }
+  return std::unique_ptr<Gate>(new Gate(std::move(impl)));
+}
+
+Gate::Gate(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Gate::~Gate() {
+  impl_->ending = true;
+  impl_->rouse();
+  impl_->thread.join();
+}
+
+const std::string& Gate::endpoint() const { return impl_->endpoint; }
+
+void Gate::note_read(int inner_fd, std::size_t bytes) {
+  sockaddr_un address{};
+  socklen_t size = sizeof address;
+  if (::getpeername(inner_fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return;
+  const std::lock_guard lock(impl_->names_mutex);
+  const auto found = impl_->names.find(name_in(address, size));
+  if (found == impl_->names.end()) return;
+  Connection& connection = *found->second;
+  std::size_t held = connection.held;
+  while (!connection.held.compare_exchange_weak(held, held - std::min(held, bytes + kAroundAPart))) {
+  }
+  if (connection.is_stopped) impl_->rouse();
+}
+
+std::string secret_name() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<unsigned char, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != ssize_t(bytes.size()))
+    throw std::system_error(errno, std::generic_category());
+  std::string name = "idlewave-";
+  for (const unsigned char byte : bytes) (name += kDigits[byte / 16]) += kDigits[byte % 16];
+  return name;
+}
+
+}  // namespace idlewave::mailbox
