@@ -98,7 +98,7 @@ int list_sessions() {
 int list_sessions_over(const std::string& over) {
   const auto words = command_over(over, {"attach"});
   if (!words) return fail(words.error().message, 2);
-  process::restore_signals();
+  process::restore_what_was_inherited();
   execvp(words->front().c_str(), process::pointers_to(*words).data());
   return fail(process::cant_start(words->front(), errno).message, 2);
 }

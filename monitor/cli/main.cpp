@@ -25,7 +25,7 @@ int call(int argc, char** argv) {
 
 int main(int argc, char** argv) try {
   idlewave::process::occupy_closed_streams();
-  idlewave::process::remember_inherited_signals();
+  idlewave::process::remember_what_was_inherited();
   std::setlocale(LC_CTYPE, "");
   std::signal(SIGXFSZ, SIG_IGN);  // A limit on file sizes ends a recording, with a message, and not us.
   return call(argc, argv);

@@ -1,15 +1,18 @@
 #include "monitor/process/exec.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "monitor/process/stop_signals.h"
@@ -17,9 +20,12 @@
 namespace idlewave::process {
 namespace {
 
+constexpr rlim_t kMostDescriptors = 65536;
+
 struct Inherited {
   std::array<bool, NSIG> ignored{};
   sigset_t mask{};
+  std::optional<rlimit> descriptors;
 };
 Inherited inherited;  // Read between fork() and exec(), where nothing but plain memory may be looked at.
 
@@ -38,15 +44,24 @@ std::string install_hint(std::string_view program) {
 
 bool same_name(std::string_view a, std::string_view b) { return a.substr(0, a.find('=')) == b.substr(0, b.find('=')); }
 
+void raise_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kMostDescriptors) return;
+  inherited.descriptors = limit;
+  limit.rlim_cur = std::min(limit.rlim_max, kMostDescriptors);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
-void remember_inherited_signals() {
+void remember_what_was_inherited() {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
     inherited.ignored[std::size_t(signal)] = ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
   }
   ::sigprocmask(SIG_SETMASK, nullptr, &inherited.mask);
   if (was_ignored(SIGCHLD)) ::signal(SIGCHLD, SIG_DFL);  // else the kernel keeps no exit codes for us
+  raise_descriptors();
 }
 
 bool was_ignored(int signal) { return inherited.ignored[std::size_t(signal)]; }
@@ -75,10 +90,11 @@ void let_go_of(const std::vector<int>& descriptors) {
   for (const int fd : descriptors) close(fd);
 }
 
-void restore_signals() {
+void restore_what_was_inherited() {
   for (int signal = 1; signal < NSIG; ++signal)
     ::signal(signal, inherited.ignored[std::size_t(signal)] ? SIG_IGN : SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &inherited.mask, nullptr);
+  if (inherited.descriptors) ::setrlimit(RLIMIT_NOFILE, &*inherited.descriptors);
 }
 
 std::vector<std::string> merged_environment(const std::vector<std::string>& added) {

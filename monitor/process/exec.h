@@ -9,9 +9,10 @@
 
 namespace idlewave::process {
 
-/// Notes how whoever started us left the signals: programs that we start find them so. First thing in main(); without
-/// it they find the usual. We ourselves get to know what becomes of our children, also where SIGCHLD was ignored.
-void remember_inherited_signals();
+/// Notes how whoever started us left the signals, and how many descriptors he let us have: programs that we start find it
+/// so. First thing in main(); without it they find the usual. We ourselves get to know what becomes of our children, also
+/// where SIGCHLD was ignored, and take as many descriptors as we may: each connection is one.
+void remember_what_was_inherited();
 
 /// Whether whoever started us had `signal` ignored, as nohup does with SIGHUP.
 bool was_ignored(int signal);
@@ -26,8 +27,8 @@ std::vector<int> handed_down();
 /// Whoever waits for the other ends of these waits for the program alone. After it was started.
 void let_go_of(const std::vector<int>& descriptors);
 
-/// In a child, before exec: dispositions and mask as they were remembered. Async-signal-safe.
-void restore_signals();
+/// In a child, before exec: dispositions, mask and limit as they were remembered. Async-signal-safe.
+void restore_what_was_inherited();
 
 /// Ours with `added` ("NAME=value") on top; a name that is there already is replaced.
 std::vector<std::string> merged_environment(const std::vector<std::string>& added);

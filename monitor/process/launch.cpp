@@ -47,7 +47,7 @@ bool redirect(const Plan& plan) {
 [[noreturn]] void become(const Plan& plan, pid_t keeper) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != keeper) ::_exit(exit_code_of(SIGTERM));  // it died before the kernel knew that we care
-  restore_signals();
+  restore_what_was_inherited();
   if (redirect(plan) && (*plan.directory == '\0' || ::chdir(plan.directory) == 0))
     ::execvpe(plan.argv[0], plan.argv.data(), plan.environment.data());
   fail(plan);

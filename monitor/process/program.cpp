@@ -34,7 +34,7 @@ void end_with(pid_t owner) {
     end_with(owner);
   else
     ::setpgid(0, 0);
-  restore_signals();
+  restore_what_was_inherited();
   if (put(options.input_fd, STDIN_FILENO) && put(options.output_fd, STDOUT_FILENO) &&
       put(options.error_fd, STDERR_FILENO))
     ::execvpe(argv[0], argv, environment);
