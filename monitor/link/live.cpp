@@ -339,10 +339,10 @@ void Live::forget_replaced() {
   const auto is_over = [this](const Sender& sender) {
     return is_lost(sender) || (sender.ended && sender.acknowledged);
   };
-  const auto came_again = [&](const Sender& gone) {
-    return std::ranges::any_of(
-        senders_, [&](const auto& entry) { return !is_over(entry.second) && entry.second.node == gone.node; });
-  };
+  std::set<std::string_view> present;
+  for (const auto& [peer, sender] : senders_)
+    if (!is_over(sender)) present.insert(sender.node);
+  const auto came_again = [&](const Sender& gone) { return present.contains(gone.node); };
   std::erase_if(senders_, [&](const auto& entry) {
     const Sender& sender = entry.second;
     return is_over(sender) && ((!sender.streamed && !sender.ended) || came_again(sender));
