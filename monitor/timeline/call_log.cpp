@@ -1,7 +1,11 @@
 #include "monitor/timeline/call_log.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace idlewave::timeline {
 namespace {
@@ -37,19 +41,33 @@ void add(FunctionSums& sum, const FunctionSums& more) {
   sum.longest = std::max(sum.longest, more.longest);
 }
 
-RankCalls sum_of(RankCalls sum, const RankCalls& more) {
-  for (const FunctionSums& function : more.functions) {
-    const auto same = std::ranges::find(sum.functions, function.name, &FunctionSums::name);
-    same == sum.functions.end() ? sum.functions.push_back(function) : add(*same, function);
+void add_functions(std::vector<FunctionSums>& sums, const std::vector<FunctionSums>& more) {
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < sums.size(); ++i) places.emplace(sums[i].name, i);
+  for (const FunctionSums& function : more) {
+    const auto [place, is_new] = places.emplace(function.name, sums.size());
+    is_new ? sums.push_back(function) : add(sums[place->second], function);
   }
-  for (const PairSums& pair : more.pairs) {
-    const auto place = std::ranges::lower_bound(sum.pairs, pair.to, {}, &PairSums::to);
-    const bool is_known = place != sum.pairs.end() && place->to == pair.to;
-    if (is_known)
-      place->messages += pair.messages, place->bytes += pair.bytes;
+}
+
+/// Both by receiver.
+std::vector<PairSums> sum_of_pairs(const std::vector<PairSums>& some, const std::vector<PairSums>& more) {
+  std::vector<PairSums> all;
+  std::ranges::merge(some, more, std::back_inserter(all), {}, &PairSums::to, &PairSums::to);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (kept > 0 && all[kept - 1].to == all[i].to)
+      all[kept - 1].messages += all[i].messages, all[kept - 1].bytes += all[i].bytes;
     else
-      sum.pairs.insert(place, pair);
+      all[kept++] = all[i];
   }
+  all.resize(kept);
+  return all;
+}
+
+RankCalls sum_of(RankCalls sum, const RankCalls& more) {
+  add_functions(sum.functions, more.functions);
+  sum.pairs = sum_of_pairs(sum.pairs, more.pairs);
   sum.other_messages += more.other_messages;
   sum.other_bytes += more.other_bytes;
   return sum;

@@ -39,6 +39,22 @@ TEST(CallLog, AddsUpTheProcessesThatWereOneRank) {
   EXPECT_EQ(*log.of(2), of_process(300, sends(8, 88, 50), {{1, 4, 40}, {3, 4, 40}}));
 }
 
+/// An agent that lies: each process has functions and receivers that none before it had.
+TEST(CallLog, AddsUpHowManyFunctionsAndReceiversWhoeverNamesThem) {
+  constexpr int kProcesses = 3, kNames = 200'000;
+  CallLog log(1u << 30);
+  for (int process = 0; process < kProcesses; ++process) {
+    RankCalls calls{.rank = 2, .pid = 100 + process, .functions = {}, .pairs = {}};
+    for (int i = 0; i < kNames; ++i) {
+      calls.functions.push_back({std::to_string(process) + "." + std::to_string(i), 1, 1, 0, {}, {}});
+      calls.pairs.push_back({wire::Rank((kProcesses - process) * kNames + i), 1, 1});
+    }
+    log.set(calls, 10 * kNames);
+  }
+  EXPECT_EQ(log.of(2)->functions.size(), std::size_t(kProcesses * kNames));
+  EXPECT_EQ(log.of(2)->pairs.size(), std::size_t(kProcesses * kNames));
+}
+
 TEST(CallLog, CountsReceiversThatNobodyIsAmongTheOthers) {
   CallLog log(kPlenty);
   log.set(of_process(100, sends(3, 30, 20), {{1, 1, 10}, {8, 1, 20}, {4'000'000, 1, 30}}), kCallers);
