@@ -136,7 +136,7 @@ void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
   }
   if (const wire::Status taken = announce(frame.node, roster); !taken) {
     const std::string& reason = taken.error().message;
-    return fresh ? refuse(frame.node, reason)
+    return fresh ? refuse_stream(frame.node, reason)
                  : refuse_in_stream(frame.node, known->second.up_to, roster.node_time, reason);
   }
   ++stats_.frames;
@@ -244,6 +244,12 @@ void Ingest::take_from_stranger(const wire::FrameInPlace& read) {
 void Ingest::refuse(const std::string& node, std::string reason) {
   ++stats_.bad;
   add_bad_frame(node, std::move(reason));
+}
+
+/// All that it will tell is missing, and when that was is not known.
+void Ingest::refuse_stream(const std::string& node, std::string reason) {
+  ++stats_.bad;
+  tell(&Sink::absence, Absence{LossKind::kUnreadable, node, {}, 1, std::move(reason)});
 }
 
 /// `from`, `to`: node's clock.

@@ -93,6 +93,7 @@ class Ingest {
   void align_clock(const std::string& node, const wire::Roster& roster);
   void tell_clock(const std::string& node, const std::optional<timeline::ClockCurve>& curve);
   void refuse(const std::string& node, std::string reason);
+  void refuse_stream(const std::string& node, std::string reason);
   void refuse_in_stream(const std::string& node, Nanoseconds from, Nanoseconds to, std::string reason);
   void add_bad_frame(const std::string& node, std::string reason);
 

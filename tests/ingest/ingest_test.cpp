@@ -231,7 +231,7 @@ TEST_F(IngestTest, NamesTheRankThatASecondNodeClaims) {
   open();
   wire::Roster other = roster(2, 5, 5);
   take(wire::encode({"s", "another", 1, other}));
-  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kBadFrame));
+  ASSERT_THAT(losses(), testing::ElementsAre(LossKind::kUnreadable));  // What it tells is missing.
   EXPECT_EQ(timeline_.losses()[0].detail, "roster of node \"another\" claims rank 2, which node \"n\" has: left out");
   take(sender_.computes(0, ms(20), ms(30)));
   EXPECT_EQ(timeline_.lane(0)->events(), 2u);
