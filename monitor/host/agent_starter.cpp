@@ -35,6 +35,13 @@ int listen_at(const std::string& path) {
   return -1;
 }
 
+/// Whatever the permissions of the folder have become.
+bool is_of_our_user(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
 /// Of a line "CLOCKS PROGRAM"; nothing if it is none, or names another program than `ours`.
 std::optional<std::string> clocks_for(const std::string& ours, const std::string& said) {
   const std::size_t end = said.find('\n'), blank = said.find(' ');
@@ -80,7 +87,10 @@ void AgentStarter::watch(int fd) const {
 
 void AgentStarter::serve() {
   for (int fd = 0; listener_ >= 0 && (fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
-    watch(askers_.emplace_back(Asker{.fd = fd, .agent = {}}).fd);
+    if (is_of_our_user(fd))
+      watch(askers_.emplace_back(Asker{.fd = fd, .agent = {}}).fd);
+    else
+      close(fd);
   for (Asker& asker : askers_) asker.agent ? answer(asker) : hear(asker);
   std::erase_if(askers_, [](const Asker& asker) {
     if (asker.is_done) close(asker.fd);

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -96,6 +97,25 @@ TEST_F(AgentStarterTest, TakesSeveralAndOneThatGoes) {
   const int first = asker(" \n"), second = asker(" \n");
   EXPECT_EQ(answer(starter, second), "1");
   EXPECT_EQ(answer(starter, first), "1");
+}
+
+TEST_F(AgentStarterTest, DoesNothingForAnotherUserWhateverThePermissions) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  AgentStarter starter(folder_, agent("exit 0"), {});
+  fs::permissions(folder_, fs::perms::all);
+  fs::permissions(folder_ / "start.sock", fs::perms::all);
+  const auto asker_who_is = [&](uid_t user) {
+    const pid_t child = fork();
+    if (child == 0) {
+      char said = 0;
+      _exit(seteuid(user) == 0 && recv(asker(" \n"), &said, 1, 0) == 1 ? 0 : 1);
+    }
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) starter.serve(), usleep(1000);
+    return WEXITSTATUS(status) == 0;
+  };
+  EXPECT_TRUE(asker_who_is(0));
+  EXPECT_FALSE(asker_who_is(65534));
 }
 
 TEST_F(AgentStarterTest, IsTheUsersAloneAndGoesWithIt) {
