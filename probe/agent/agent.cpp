@@ -43,6 +43,7 @@ constexpr Nanoseconds kFinishPatience = seconds(2);
 constexpr Nanoseconds kLockPatience = seconds(6);
 constexpr Nanoseconds kMonitorPatience = seconds(5);   // then somebody is told why there is none
 constexpr Nanoseconds kNoticeTime = milliseconds(60);  // a rank that is held looks every 10 ms
+constexpr Nanoseconds kRanksEndWithUs = seconds(1);    // where one signal is for all
 constexpr std::size_t kMostCallEntries = 1 << 17;      // of a frame, which stays below 4 MB
 constexpr std::size_t kMostKnown = 1 << 16;            // ranks of one node, those that left included
 /// How far a frame's promise (no older event follows) stays behind the clock. A rank reads the clock and publishes its
@@ -181,12 +182,23 @@ void Agent::run(const std::atomic<bool>& stop, const std::atomic<bool>& no_more_
   }
   const std::atomic<bool> undisturbed{false};
   if (let_go()) serve_until(now() + kNoticeTime, undisturbed);
+  if (stop) see_ranks_end();
   if (stop)
     claim_->retire(
         segment_->header(), [] { return false; }, true);
   sweep();
   if (!outlet_->finish(kFinishPatience)) claim_->log("a monitor went away before it had received everything");
   if (!outlet_->refusal().empty()) claim_->log("the monitor did not want this session: " + outlet_->refusal());
+}
+
+/// What ends us ends the ranks as well, more often than not, as where a job is cancelled.
+void Agent::see_ranks_end() {
+  const std::atomic<bool> undisturbed{false};
+  const auto all_are_over = [&] {
+    return std::ranges::all_of(residents_, [](const auto& entry) { return entry.second->is_over(); });
+  };
+  for (const Nanoseconds until = now() + kRanksEndWithUs; !all_are_over() && now() < until; sweep())
+    serve_until(now() + kSweepInterval, undisturbed);
 }
 
 /// Commands are obeyed as they come; rings are looked at in fixed intervals, so that a chatty monitor makes no work. Once

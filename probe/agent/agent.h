@@ -77,6 +77,7 @@ class Agent {
   bool let_go();
   void watch_monitor(wire::Nanoseconds now);
   void learn_beginning();
+  void see_ranks_end();
   void serve_until(wire::Nanoseconds next_look, const std::atomic<bool>& stop);
   wire::Nanoseconds pace() const;
   bool is_time_to_sweep(wire::Nanoseconds swept_at) const;

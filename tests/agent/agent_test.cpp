@@ -126,6 +126,18 @@ TEST(Agent, EndsTheStreamProperlyOnSigterm) {
   EXPECT_FALSE(exists(root.folder()));
 }
 
+TEST(Agent, SeesItsRanksToTheirEndWhereASignalEndsAllOfThem) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  PlayedRank rank("stay", 0, 1);
+  ASSERT_TRUE(monitor.until([&] { return !monitor.lane(0).empty(); }));
+  agent.kill(SIGTERM);
+  rank.kill(SIGKILL);
+  ASSERT_TRUE(monitor.until_end());
+  EXPECT_EQ(monitor.count(0, EventKind::kLost), 1u);
+}
+
 TEST(Agent, IgnoresWhatATerminalSends) {
   const SessionRoot root;
   AgentProcess agent;
