@@ -4,17 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include "monitor/link/greeting.h"
 #include "probe/outlet/mailbox/endpoint.h"
 #include "probe/outlet/mailbox/mailbox.h"
 #include "probe/wire/frame.h"
-#include "probe/wire/printable.h"
 
 namespace idlewave::link {
 namespace {
@@ -27,8 +26,7 @@ using std::chrono::seconds;
 using wire::Nanoseconds;
 using CarrierClock = std::chrono::steady_clock;
 
-constexpr std::string_view kMark = "idlewave-stream\t";
-constexpr std::string_view kStreamVersion = "1";
+constexpr GreetingKind kOfStream{.word = "idlewave-stream", .version = "1", .fields = 3};
 constexpr std::string_view kOperator = "operator", kSpectator = "spectator";
 
 constexpr int kCarriedQueue = 512;  // A link grants half as many credits.
@@ -39,35 +37,6 @@ constexpr Nanoseconds kCarrierTick = seconds(1);
 constexpr Nanoseconds kDesertedSession = seconds(10);
 /// So does a reader. Where its network is gone nothing else tells; one that was stopped by a key may come back.
 constexpr Nanoseconds kQuietReader = minutes(5);
-
-std::string field(std::string_view text) {
-  std::string result = wire::printable(text);
-  std::ranges::replace(result, '\t', ' ');
-  return result;
-}
-
-std::vector<std::string> fields_in(std::string_view line) {
-  std::vector<std::string> fields;
-  for (std::size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
-    end = line.find('\t', begin);
-    fields.emplace_back(line.substr(begin, end - begin));
-  }
-  return fields;
-}
-
-wire::Result<Greeting> greeting_in(const std::string& line) {
-  const std::vector<std::string> fields = fields_in(line);
-  if (line.ends_with('\r'))
-    return wire::Error{"a terminal stands between, which changes what passes: leave out what asks for one (ssh -t)"};
-  if (fields[0] != kStreamVersion)
-    return wire::Error{"it speaks version " + wire::printable(fields[0]) + " of the stream, and this program " +
-                       std::string(kStreamVersion) + ": the same idlewave is needed on both sides"};
-  if (fields.size() != 4 || (fields[1] != kOperator && fields[1] != kSpectator))
-    return wire::Error{"its greeting is damaged: '" + wire::printable(line) + "'"};
-  return Greeting{.role = fields[1] == kOperator ? wire::Role::kOperator : wire::Role::kSpectator,
-                  .session = fields[2],
-                  .label = fields[3]};
-}
 
 void wait_until_writable(int fd) {
   pollfd writable{.fd = fd, .events = POLLOUT, .revents = 0};
@@ -180,21 +149,20 @@ void Carrier::rest() {
 }  // namespace
 
 std::string line_of(const Greeting& greeting) {
-  const std::string_view role = greeting.role == wire::Role::kOperator ? kOperator : kSpectator;
-  std::string line(kMark);
-  for (const std::string& each : {std::string(kStreamVersion), std::string(role), greeting.session})
-    line += field(each) + '\t';
-  return line + field(greeting.label) + '\n';
+  return greeting_line(
+      kOfStream, {greeting.role == wire::Role::kOperator ? kOperator : kSpectator, greeting.session, greeting.label});
 }
 
 std::optional<wire::Result<Greeted>> find_greeting(std::string_view text) {
-  const std::size_t mark = text.find(kMark);
-  if (mark == std::string_view::npos) return std::nullopt;
-  const std::size_t begin = mark + kMark.size(), end = text.find('\n', begin);
-  if (end == std::string_view::npos) return std::nullopt;
-  auto greeting = greeting_in(std::string(text.substr(begin, end - begin)));
-  if (!greeting) return greeting.error();
-  return Greeted{std::move(*greeting), std::string(text.substr(0, mark))};
+  auto line = find_greeting_line(kOfStream, text);
+  if (!line) return std::nullopt;
+  if (!*line) return line->error();
+  const std::vector<std::string>& fields = (*line)->fields;
+  if (fields[0] != kOperator && fields[0] != kSpectator) return damaged_greeting(fields[0]);
+  return Greeted{{.role = fields[0] == kOperator ? wire::Role::kOperator : wire::Role::kSpectator,
+                  .session = fields[1],
+                  .label = fields[2]},
+                 std::move((*line)->noise)};
 }
 
 wire::Status carry(CarryOptions options) {
