@@ -77,6 +77,15 @@ void add_over(CommandLine& app, std::string& over) {
       .check([](const std::string& text) { return text.empty() ? "is empty: 'ssh login2' is accepted" : ""; });
 }
 
+void add_agents_over(CommandLine& app, std::string& over) {
+  app.add(
+         "--agents-over", over,
+         "Where agents on other nodes can't reach a port here: command that leads to one of them, as in 'ssh' or 'srun "
+         "--overlap -N1 -n1 -w {}'; {} is the node, else it is put behind")
+      .type_name("COMMAND")
+      .check([](const std::string& text) { return text.empty() ? "is empty: 'ssh' is accepted" : ""; });
+}
+
 constexpr const char* kWhereItIsFound =
     "With --over the command is started with `idlewave carry` behind it: idlewave is found over there by PATH, or "
     "where "
@@ -162,6 +171,7 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
            "launcher "
            "starts ranks on others)")
       .type_name("ENDPOINT");
+  add_agents_over(verb, o.agents_over);
   verb.add("--session", o.session, "Name of the session").type_name("NAME");
   verb.add("--output", o.output, "Write what the program prints into this file").type_name("FILE");
   verb.add("--report", o.report, "Write the report as JSON into this file").type_name("FILE");
@@ -183,7 +193,11 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
       "program is ended or the terminal is closed, and so does the recording. Exit codes: the program's; 125 if it was "
       "fine and something of ours failed; 127 or 126 "
       "if it could not be started.");
-  verb.then([&] { parsed = [&o] { return run(o); }; });
+  verb.then([&] {
+    if (!o.agents_over.empty() && !o.listen.empty())
+      arguments::refuse("--agents-over", "needs no port, and --listen opens one: say one of them");
+    parsed = [&o] { return run(o); };
+  });
 }
 
 void add_attach(CommandLine& app, AttachOptions& o, Parsed& parsed) {
@@ -209,8 +223,13 @@ void add_carry(CommandLine& app, CarryOptions& o, Parsed& parsed) {
       .type_name("SESSION");
   add_key(verb, o.key);
   verb.add_flag("--view", o.view_only, "Whoever is at the other end may only look on");
+  verb.add_flag("--agents", o.agents, "").hide();
+  verb.add("--dir", o.directory, "").hide();
   verb.footer("Standard input and output are those of 'idlewave attach --over', 'record --over' or 'inject --over'.");
-  verb.then([&] { parsed = [&o] { return carry(o); }; });
+  verb.then([&] {
+    if (o.agents && o.session.empty()) arguments::refuse("--agents", "goes with the name of the session");
+    parsed = [&o] { return carry(o); };
+  });
 }
 
 void add_record(CommandLine& app, RecordOptions& o, Parsed& parsed) {
@@ -220,12 +239,15 @@ void add_record(CommandLine& app, RecordOptions& o, Parsed& parsed) {
   verb.add("--session", o.session, "Name of the session; of one that runs, where no program is started")
       .type_name("NAME");
   add_over(verb, o.over);
+  add_agents_over(verb, o.agents_over);
   verb.footer(
       "Until the program, or the session, has ended; for batch scripts and steps of a job. Exit codes are those of "
       "run --headless, or of attach --headless.");
   verb.then([&] {
     if (!o.command.empty() && !o.over.empty())
       arguments::refuse("--over", "leads to a session that runs, named by --session; a program is started here");
+    if (o.command.empty() && !o.agents_over.empty())
+      arguments::refuse("--agents-over", "leads to nodes of a program that is started here, after --");
     if (o.command.empty() && o.session.empty())
       arguments::refuse("record", "say what: --session NAME for one that runs, or a launcher and its program after --");
     parsed = [&o] { return record(o); };

@@ -8,6 +8,7 @@
 #include "monitor/analysis/lost_ranks.h"
 #include "monitor/analysis/missing.h"
 #include "monitor/cli/joining.h"
+#include "monitor/cli/over.h"
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"

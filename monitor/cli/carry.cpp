@@ -3,15 +3,30 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/host/agent_carrier.h"
+#include "monitor/process/stop_signals.h"
 
 namespace idlewave::cli {
+namespace {
+
+int carry_agents(const CarryOptions& options) {
+  if (!options.directory.empty()) setenv("IDLEWAVE_DIR", options.directory.c_str(), 1);
+  std::signal(SIGPIPE, SIG_IGN);
+  const process::StopSignals signals;
+  const wire::Status carried = host::carry_agents({.session = options.session, .stop = signals.fd()});
+  return carried ? 0 : fail(carried.error().message, 1);
+}
+
+}  // namespace
 
 int carry(const CarryOptions& options) {
   if (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO))
     return fail("carry speaks to a program: 'idlewave attach NAME --over \"ssh HOST\"' elsewhere starts it here", 2);
+  if (options.agents) return carry_agents(options);
   const auto session = find_session(options.session);
   if (!session) return fail(session.error().message, 2);
   std::signal(SIGPIPE, SIG_IGN);

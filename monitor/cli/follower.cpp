@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <utility>
 
+#include "monitor/cli/over.h"
 #include "monitor/host/launcher_words.h"
 #include "monitor/host/names.h"
 #include "monitor/process/exec.h"
@@ -42,6 +44,19 @@ host::Preload preload_for(const RunOptions& options, host::LauncherKind launcher
                               : host::choose_preload(options.command, launcher);
   preload.step_at = options.step_at;
   return preload;
+}
+
+/// Nothing: agents of other nodes are to reach us by a port.
+wire::Result<std::optional<std::vector<host::FarNode>>> far_nodes_of(const RunOptions& options,
+                                                                     host::LauncherKind launcher,
+                                                                     const std::string& session) {
+  using FarNodes = std::optional<std::vector<host::FarNode>>;
+  if (options.agents_over.empty()) return FarNodes();
+  const auto nodes = host::other_nodes(options.command, launcher);
+  if (!nodes) return wire::Error{"--agents-over: " + nodes.error().message};
+  auto far_nodes = far_nodes_over(options.agents_over, *nodes, session);
+  if (!far_nodes) return far_nodes.error();
+  return FarNodes(std::move(*far_nodes));
 }
 
 /// Not what stops us where we touch the terminal. What a fault of our own raises ends us though it is blocked. The C library
@@ -77,22 +92,26 @@ std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(co
                                                                               int output_fd) {
   const bool is_on_screen = !options.headless && !options.selftest;
   const host::LauncherKind launcher = launcher_of(options);
-  return host::HostedProgram::start(
-      {.command = options.command,
-       .launcher = launcher,
-       .preload = preload_for(options, launcher),
-       .session = options.session.empty() ? host::new_session_name(host::program_label(options.command, launcher))
-                                          : options.session,
-       .listen = options.listen,
-       .spread = host::spread_of(options.command, launcher),
-       .record = options.record,
-       .allow_inject = options.allow_inject,
-       .output_fd = output_fd,
-       .report_has_stdout = !is_on_screen && options.json && options.report.empty(),
-       .handed_down = process::handed_down(),
-       .on_screen = is_on_screen,
-       .starter_looks = !options.selftest,
-       .in_background = others_have_the_keyboard()});
+  const std::string session = options.session.empty()
+                                  ? host::new_session_name(host::program_label(options.command, launcher))
+                                  : options.session;
+  auto far_nodes = far_nodes_of(options, launcher, session);
+  if (!far_nodes) return host::HostedProgram::Refusal{2, far_nodes.error().message};
+  return host::HostedProgram::start({.command = options.command,
+                                     .launcher = launcher,
+                                     .preload = preload_for(options, launcher),
+                                     .session = session,
+                                     .listen = options.listen,
+                                     .spread = host::spread_of(options.command, launcher),
+                                     .far_nodes = std::move(*far_nodes),
+                                     .record = options.record,
+                                     .allow_inject = options.allow_inject,
+                                     .output_fd = output_fd,
+                                     .report_has_stdout = !is_on_screen && options.json && options.report.empty(),
+                                     .handed_down = process::handed_down(),
+                                     .on_screen = is_on_screen,
+                                     .starter_looks = !options.selftest,
+                                     .in_background = others_have_the_keyboard()});
 }
 
 ProgramSignals::ProgramSignals() {

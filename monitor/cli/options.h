@@ -43,11 +43,12 @@ struct DemoOptions : WatchOptions {
 struct RunOptions : WatchOptions {
   std::vector<std::string> command;  ///< Launcher and program.
   host::MpiChoice mpi = host::MpiChoice::kAuto;
-  std::string listen;   ///< Endpoint for the agents; empty: a socket of this node, or tcp where ranks are elsewhere.
-  std::string session;  ///< Empty: made up.
-  std::string output;   ///< File for what the program prints; empty: where ours goes.
-  std::string report;   ///< File for the report as JSON; empty: none.
-  std::string step_at;  ///< MPI function with which a step ends; empty: steps are found.
+  std::string listen;  ///< Endpoint for the agents; empty: a socket of this node, or tcp where ranks are elsewhere.
+  std::string agents_over;  ///< Command that leads to other nodes, whose agents reach no port here; empty: they do.
+  std::string session;      ///< Empty: made up.
+  std::string output;       ///< File for what the program prints; empty: where ours goes.
+  std::string report;       ///< File for the report as JSON; empty: none.
+  std::string step_at;      ///< MPI function with which a step ends; empty: steps are found.
   bool no_preload = false;
   bool allow_inject = false;
   bool selftest = false;  ///< Instead: runs alone and as many watched.
@@ -65,6 +66,7 @@ struct RecordOptions {
   std::string path;
   std::string session;               ///< Of the program that is started; without one, the session that is joined.
   std::string over;                  ///< Command that leads to the session that is joined; empty: it is here.
+  std::string agents_over;           ///< As of RunOptions.
   std::vector<std::string> command;  ///< Launcher and program; empty: one that runs is joined.
 };
 
@@ -72,6 +74,8 @@ struct CarryOptions {
   std::string session;  ///< Name or endpoint; empty: the only one on this node.
   std::string key;      ///< Key file, for an endpoint over tcp.
   bool view_only = false;
+  bool agents = false;    ///< Instead: of this node's agents, to the session's host on another node.
+  std::string directory;  ///< Then: what IDLEWAVE_DIR is to be; empty: as it is.
 };
 
 struct ReplayOptions : WatchOptions {

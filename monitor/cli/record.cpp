@@ -23,6 +23,7 @@ int record(const RecordOptions& options) {
   }
   auto started = silently<RunOptions>(options.path);
   started.session = options.session;
+  started.agents_over = options.agents_over;
   started.command = options.command;
   return run(started);
 }

@@ -1,10 +1,8 @@
 #include "monitor/cli/remote.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
-#include <wordexp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,52 +10,32 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
 #include <thread>
 
+#include "monitor/cli/over.h"
 #include "monitor/cli/verbs.h"
+#include "monitor/link/greeting.h"
 #include "monitor/process/groups.h"
+#include "monitor/process/pipe.h"
 #include "monitor/process/stop_signals.h"
 #include "probe/wire/printable.h"
 
 namespace idlewave::cli {
 namespace {
 
+using process::close_all;
+using process::make_pipe;
+using process::never_block;
+using process::Pipe;
 using RemoteClock = std::chrono::steady_clock;
 
-constexpr const char* kProgram = "idlewave";
 /// A password may have to be typed, or a step to wait for its turn.
 constexpr auto kPatienceForGreeting = std::chrono::seconds(120);
 constexpr auto kPatienceForEnd = std::chrono::seconds(2);
-constexpr std::size_t kMostNoise = 64u << 10;
 constexpr std::size_t kMostSaid = 64u << 10;  ///< On standard error, while nobody takes it.
 constexpr std::size_t kQuotedNoise = 200;
 constexpr int kNotFound = 127;  ///< Exit code of shells for a program that is not there.
-
-struct Pipe {
-  int read = -1, write = -1;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-  return {ends[0], ends[1]};
-}
-
-void close_all(std::initializer_list<int> fds) {
-  for (const int fd : fds)
-    if (fd >= 0) ::close(fd);
-}
-
-void never_block(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
-
-/// Whatever a shell at the other end leaves as it is.
-bool is_plain(const std::string& word) {
-  return std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) || std::strchr("-_./:@%+=,[]", c); });
-}
-
-bool names_program(const std::string& word) { return std::filesystem::path(word).filename() == kProgram; }
 
 /// What to say of a text that nobody asked for; empty if there was none.
 std::string quoted_noise(const std::string& text) {
@@ -68,29 +46,6 @@ std::string quoted_noise(const std::string& text) {
 }
 
 }  // namespace
-
-wire::Result<std::vector<std::string>> words_of_command(const std::string& line) {
-  wordexp_t found{};
-  const int failure = ::wordexp(line.c_str(), &found, WRDE_NOCMD | WRDE_UNDEF);
-  std::vector<std::string> words;
-  if (failure == 0) words.assign(found.we_wordv, found.we_wordv + found.we_wordc);
-  if (failure == 0 || failure == WRDE_NOSPACE) ::wordfree(&found);
-  if (!words.empty()) return words;
-  return wire::Error{fmt::format(
-      "--over '{}' is no command that can be started: one command and its arguments, as in --over 'ssh login2'", line)};
-}
-
-wire::Result<std::vector<std::string>> command_over(const std::string& over, const std::vector<std::string>& more) {
-  auto words = words_of_command(over);
-  if (!words) return words;
-  if (!names_program(words->back())) words->emplace_back(kProgram);
-  for (const std::string& word : more) {
-    if (!is_plain(word))
-      return wire::Error{fmt::format("'{}' can't be said over '{}': letters, digits and -_./:@%+=,[] can", word, over)};
-    words->push_back(word);
-  }
-  return words;
-}
 
 std::unique_ptr<Remote> Remote::reach(const std::string& over, const std::vector<std::string>& more, NotReached& why) {
   const auto words = command_over(over, more);
@@ -152,7 +107,7 @@ std::optional<bool> Remote::listen(NotReached& why) {
   if (count < 0 && errno == EINTR) return std::nullopt;
   if (count <= 0) return why = early_end(), false;
   heard_ += byte;
-  if (heard_.size() > kMostNoise)
+  if (heard_.size() > link::kMostNoise)
     return why = {fmt::format("'{}' leads to no idlewave{}", name_, quoted_noise(heard_))}, false;
   auto greeted = byte == '\n' ? link::find_greeting(heard_) : std::nullopt;
   if (!greeted) return std::nullopt;

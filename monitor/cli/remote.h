@@ -14,13 +14,6 @@
 
 namespace idlewave::cli {
 
-/// Words of a command line as a shell would take them apart, quotes and all; commands in it are not run.
-wire::Result<std::vector<std::string>> words_of_command(const std::string& line);
-
-/// What is to be started: the words of `over`, the program idlewave there, unless `over` ends with it, and `more`. A name
-/// in `more` is refused that a shell over there would not leave as it is.
-wire::Result<std::vector<std::string>> command_over(const std::string& over, const std::vector<std::string>& more);
-
 struct NotReached {
   std::string why;
   int code = 1;  ///< 2 where it was called wrongly.

@@ -4,36 +4,19 @@
 #include <limits.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
+
+#include "monitor/host/unix_listener.h"
 
 namespace idlewave::host {
 namespace {
 
-constexpr int kMostWaiting = 64;  // ranks of one node, of which one asks at a time
 constexpr const char* kOfClocks = "0123456789:";
-
-int listen_at(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return -1;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  unlink(path.c_str());  // of a host that was killed
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return -1;
-  const bool listens = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-                       chmod(path.c_str(), S_IRUSR | S_IWUSR) == 0 && listen(fd, kMostWaiting) == 0;
-  if (listens) return fd;
-  close(fd);
-  return -1;
-}
 
 /// Whatever the permissions of the folder have become.
 bool is_of_our_user(int fd) {

@@ -20,6 +20,7 @@
 #include <string>
 #include <utility>
 
+#include "monitor/host/agent_here.h"
 #include "monitor/host/agent_starter.h"
 #include "monitor/host/host_record.h"
 #include "monitor/host/kept_output.h"
@@ -46,6 +47,7 @@ using wire::Nanoseconds;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using Lines = std::vector<std::string>;
 
 /// Between two looks at what poll can't tell of: the size of a file, the end of a last agent.
 constexpr Nanoseconds kLook = milliseconds(20), kLookWhileItRuns = milliseconds(200);
@@ -142,13 +144,12 @@ class Host {
   void listen_to_starter();
   void obey(const std::string& order);
   void end_program();
+  void reach_far_nodes();
   void look_after_program();
   void let_go();
   bool is_over();
   bool agents_are_done() const;
   void see_agent_off() const;
-  std::optional<wire::AgentRecord> agent_here() const;
-  bool agent_still_talks() const;
   void describe(bool at_once);
   void look_after_output();
 
@@ -159,6 +160,7 @@ class Host {
   std::unique_ptr<outlet::Outlet> view_;
   std::unique_ptr<outlet::Outlet> far_view_;  ///< For screens on other nodes; null where all is on this one.
   std::optional<AgentStarter> agent_starter_;
+  std::optional<FarNodes> far_nodes_;
   std::optional<process::Program> program_;
   std::vector<link::Delivery> deliveries_;
   Descriptors descriptors_;
@@ -279,7 +281,15 @@ int Host::start() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, stream);
   close(nothing);
   process::let_go_of(options_.handed_down);
+  reach_far_nodes();
   return 0;
+}
+
+/// Behind the program, which is nobody else's to wait for, and has its limits and descriptors by now.
+void Host::reach_far_nodes() {
+  if (!options_.far_nodes) return;
+  far_nodes_.emplace(*options_.far_nodes, session_.name(), session_.folder() + "/monitor.sock");
+  descriptors_.add(far_nodes_->fd());
 }
 
 void Host::serve() {
@@ -288,13 +298,14 @@ void Host::serve() {
     link_.wait(time_to_look(), descriptors_.fd());
   }
   turn();
-  if (!agents_are_done() && agent_here())
+  if (!agents_are_done() && agent_here(session_.name()))
     note("ranks go on that the program has left behind, or the agent is late: what they tell is not seen any more");
 }
 
 void Host::turn() {
   empty(child_ended_);
   agent_starter_->serve();
+  if (far_nodes_) far_nodes_->serve();
   pass_on_frames();
   pass_on_commands();
   link_.set_pace(pace());
@@ -377,10 +388,9 @@ void Host::look_after_program() {
     ended_at_ = now();
     record_.code = program_->exit_code();
     starter_.say(fmt::format("{}{}", message::kCode, *record_.code));  // Who collected it is the only one who knows.
-    // One that somebody has stopped could not say what it still has; and no other program will follow.
-    last_agent_ = agent_here();
-    for (const int signal : {SIGCONT, SIGURG})
-      if (last_agent_) kill(last_agent_->pid, signal);
+    last_agent_ = agent_here(session_.name());
+    if (last_agent_) say_program_has_ended(*last_agent_);
+    if (far_nodes_) far_nodes_->finish();
   }
   // Agents stay half a second after their last rank; ranks that outlive their launcher are not held for a session that
   // is over.
@@ -403,22 +413,13 @@ void Host::let_go() {
 bool Host::agents_are_done() const {
   const link::LinkState state = link_.status().state;
   if (state == link::LinkState::kEnded) return true;
-  return state == link::LinkState::kWaiting && !agent_here() && !agent_still_talks();
+  return state == link::LinkState::kWaiting && !agent_here(session_.name()) && !agent_still_talks(session_.name());
 }
 
-/// One that takes no more ranks has removed its record, and may still have all to say to a host that was stopped.
-bool Host::agent_still_talks() const {
-  char socket[wire::kSessionFileLimit];
-  return wire::session_file(session_.name().c_str(), "agent.sock", socket) && wire::somebody_listens(socket);
+bool Host::is_over() {
+  const bool all_is_said = agents_are_done() && (!far_nodes_ || far_nodes_->are_done());
+  return ended_at_ && (all_is_said || now() - *ended_at_ > kPatienceForAgents);
 }
-
-std::optional<wire::AgentRecord> Host::agent_here() const {
-  wire::AgentRecord agent;
-  const bool lives = wire::read_agent_record(session_.name().c_str(), agent) && wire::is_alive(agent);
-  return lives ? std::optional(agent) : std::nullopt;
-}
-
-bool Host::is_over() { return ended_at_ && (agents_are_done() || now() - *ended_at_ > kPatienceForAgents); }
 
 void Host::describe(bool at_once) {
   record_.recorded = link_.bytes_written();
@@ -443,7 +444,9 @@ void Host::finish() {
   } else if (const wire::Status stopped = link_.stop(); !stopped) {
     starter_.say(message::kFailure + stopped.error().message);
   }
-  for (const std::string& trouble : session_.troubles()) note(trouble);
+  if (far_nodes_) far_nodes_->end();
+  for (const std::string& trouble : session_.troubles(far_nodes_ ? far_nodes_->troubles() : Lines())) note(trouble);
+  for (const std::string& lost : far_nodes_ ? far_nodes_->notes() : Lines()) note(lost);
   describe(true);
   if (kept_output_ && starter_is_gone_) kept_output_->leave_copy(session_.name());
   // Before those who watch have taken the rest: one of them may be stopped, and the starter has no part in that.
@@ -460,11 +463,22 @@ void Host::see_agent_off() const {
     usleep(useconds_t(kLookForGoing.count() / 1000));
 }
 
+/// "agents of n2, n3 and 5 more nodes report over 'ssh n2' and its like"
+std::string how_reached(const std::vector<FarNode>& nodes) {
+  if (nodes.empty()) return "all ranks are on this node";
+  constexpr std::size_t kNamed = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(nodes.size(), kNamed); ++i) names += (i == 0 ? "" : ", ") + nodes[i].name;
+  const std::string more = nodes.size() > kNamed ? fmt::format(" and {} more", nodes.size() - kNamed) : "";
+  return fmt::format("agents on {}{} report over '{}'{}", names, more, nodes.front().over,
+                     nodes.size() > 1 ? " and the like" : "");
+}
+
 }  // namespace
 
 int live(const HostOptions& options, process::Channel& starter) {
   be_deaf();
-  const bool chooses = options.listen.empty() && !options.spread.why.empty();
+  const bool chooses = options.listen.empty() && !options.spread.why.empty() && !options.far_nodes;
   auto session = Session::open(options.session, chooses ? kAnyPort : options.listen, options.spread.nodes);
   if (!session) {
     starter.say(fmt::format("{}{} {}", message::kRefused, 2, session.error().message));
@@ -473,6 +487,10 @@ int live(const HostOptions& options, process::Channel& starter) {
   if (chooses)
     starter.say(
         fmt::format("{}agents connect to {}, since {}", message::kListens, session->endpoint(), options.spread.why));
+  if (options.far_nodes) {
+    session->be_at_hand();
+    starter.say(message::kListens + how_reached(*options.far_nodes));
+  }
   Host host(options, starter, std::move(*session));
   if (const int refused = host.start(); refused != 0) return refused;
   host.serve();

@@ -3,9 +3,11 @@
 // that agents connect to and the recording, and passes on what it hears to the screens, which come and go. It outlives
 // whoever started it, and the program outlives it.
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "monitor/host/far_nodes.h"
 #include "monitor/host/launcher.h"
 #include "monitor/host/preload.h"
 #include "monitor/host/spread.h"
@@ -23,6 +25,8 @@ struct HostOptions {
   std::string session;
   std::string listen;  ///< Endpoint for the agents; empty: as `spread` needs it.
   Spread spread;       ///< Where ranks may be besides this node.
+  /// Instead of any port: how agents of other nodes are reached. Nothing: they reach us.
+  std::optional<std::vector<FarNode>> far_nodes;
   std::string record;  ///< Path; empty: don't.
   bool allow_inject = false;
   int output_fd = -1;              ///< File for what the program prints; -1: where ours goes.
@@ -35,7 +39,7 @@ struct HostOptions {
 
 /// What host and starter say to each other, one message each: a word, and what belongs to it.
 namespace message {
-inline constexpr const char* kListens = "listens ";  ///< Host: for the user, where agents of other nodes connect to.
+inline constexpr const char* kListens = "listens ";  ///< Host: for the user, how agents of other nodes reach it.
 inline constexpr const char* kReady = "ready ";      ///< Host: the program runs. Its process number.
 inline constexpr const char* kRefused = "refused ";  ///< Host: nothing runs. Exit code and reason.
 inline constexpr const char* kFailure = "failure ";  ///< Host: something of ours failed; the program did not.

@@ -28,7 +28,7 @@ class HostedProgram {
   /// What keeps a program that reported nothing from being seen.
   std::string why_unseen() const;
   std::string view_endpoint() const;  ///< Where a screen attaches.
-  /// Where agents of other nodes connect to, in one line; empty: all is on this node, or the user has said it.
+  /// How agents of other nodes reach the host, in one line; empty: all is on this node, or the user has said it.
   const std::string& where_it_listens() const { return where_it_listens_; }
 
   int fd() const { return channel_.fd(); }  ///< Readable when listen() has something to hear.

@@ -11,31 +11,22 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
-#include <utility>
 
 #include "monitor/host/reach.h"
 #include "monitor/host/rendezvous.h"
 #include "probe/outlet/mailbox/keys.h"
 #include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
 
 namespace idlewave::host {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr int kLockPatience = 1000;  // ms; an agent that ends holds the lock for moments
 
 constexpr int kAgentPatience = 1500, kAgentLook = 20;  // ms; it stays half a second after its last rank
 
 constexpr std::size_t kLinesOfEpitaph = 8;
 constexpr std::size_t kTroublesTold = 8;
 constexpr std::uintmax_t kMostResults = 64u << 20;
-
-std::string session_folder(const std::string& name) {
-  char path[wire::kSessionPathLimit];
-  return wire::session_path(name.c_str(), path) ? path : std::string();
-}
 
 /// Its ranks would report to us as well.
 bool has_agent_of_before(const std::string& name) {
@@ -45,13 +36,6 @@ bool has_agent_of_before(const std::string& name) {
     usleep(kAgentLook * 1000);
   }
   return false;
-}
-
-std::string unusable_root(const std::string& name) {
-  const char* root = std::getenv("IDLEWAVE_DIR");
-  return fmt::format(
-      "IDLEWAVE_DIR={} can't hold a session '{}': it has to be an absolute path of at most {} characters",
-      root ? root : "", name, wire::kSessionPathLimit - 2 - int(name.size()));
 }
 
 int new_file(const std::string& path) { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); }
@@ -75,59 +59,28 @@ bool says_the_same(const std::string& line, const std::string& other) {
   return what != std::string::npos && other.ends_with(line.substr(what));
 }
 
-void add_lines(const std::string& path, std::vector<std::string>& lines, std::size_t& more) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    const bool is_told =
-        std::any_of(lines.begin(), lines.end(), [&](const auto& told) { return says_the_same(line, told); });
-    if (is_told || lines.size() == kTroublesTold)
-      ++more;
-    else
-      lines.push_back(line);
-  }
+void add_line(const std::string& line, std::vector<std::string>& lines, std::size_t& more) {
+  const bool is_told =
+      std::any_of(lines.begin(), lines.end(), [&](const auto& told) { return says_the_same(line, told); });
+  if (is_told || lines.size() == kTroublesTold)
+    ++more;
+  else
+    lines.push_back(line);
 }
 
 }  // namespace
 
 wire::Result<Session> Session::open(const std::string& name, const std::string& listen,
                                     const std::vector<std::string>& peers) {
-  if (!wire::valid_session_name(name.c_str())) {
-    return wire::Error{fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.'", name,
-                                   wire::kSessionNameLimit)};
-  }
-  wire::sweep_dead_sessions(name.c_str());
-  const int hold = wire::hold_session(name.c_str());
-  if (hold < 0 && session_folder(name).empty()) return wire::Error{unusable_root(name)};
-  if (hold < 0) {
-    return wire::Error{fmt::format(
-        "the session's folder {} can't be made, or is not ours alone (mode 0700); IDLEWAVE_DIR names another place",
-        session_folder(name))};
-  }
-  errno = 0;
-  const int place = wire::take_monitors_place(name.c_str());
-  if (place < 0) {
-    const int why = errno;
-    close(hold);
-    if (why != 0 && why != EWOULDBLOCK)
-      return wire::Error{fmt::format("{}: can't be locked: {}", session_folder(name), std::strerror(why))};
-    return wire::Error{fmt::format(
-        "a session '{}' runs already: choose another name (--session), or watch that one (idlewave attach {})", name,
-        name)};
-  }
-  if (has_agent_of_before(name)) {
-    unlink((session_folder(name) + "/monitor").c_str());
-    close(place);
-    close(hold);
+  auto folder = HeldFolder::take(name);
+  if (!folder) return folder.error();
+  if (has_agent_of_before(name))
     return wire::Error{
         fmt::format("a program of an earlier session '{}' still runs: choose another name (--session)", name)};
-  }
-  Session session;
-  session.name_ = name;
-  session.hold_ = hold;
-  session.place_ = place;
+  Session session(std::move(*folder));
   link::LiveOptions options;
   options.session = name;
-  options.endpoint = listen.empty() ? fmt::format("ipc://{}/monitor.sock", session_folder(name)) : listen;
+  options.endpoint = listen.empty() ? fmt::format("ipc://{}/monitor.sock", session.folder()) : listen;
   options.listen = true;
   if (options.endpoint.starts_with("tcp:")) {
     if (const wire::Status keys = session.make_keys(options); !keys) return keys.error();
@@ -141,7 +94,7 @@ wire::Result<Session> Session::open(const std::string& name, const std::string& 
 
 /// Over tcp others are there. Agents on other nodes are told where their key lies.
 wire::Status Session::make_keys(link::LiveOptions& options) {
-  const auto folder = make_rendezvous(name_);
+  const auto folder = make_rendezvous(name());
   if (!folder) return folder.error();
   const auto keys = link::make_session_keys(*folder);
   if (!keys) return keys.error();
@@ -150,43 +103,20 @@ wire::Status Session::make_keys(link::LiveOptions& options) {
   return wire::ok();
 }
 
-Session::Session(Session&& other) noexcept
-    : name_(std::exchange(other.name_, {})),
-      endpoint_(std::move(other.endpoint_)),
-      rendezvous_(std::move(other.rendezvous_)),
-      hold_(std::exchange(other.hold_, -1)),
-      place_(std::exchange(other.place_, -1)),
-      link_(std::move(other.link_)),
-      program_(std::move(other.program_)),
-      program_name_(std::move(other.program_name_)),
-      quiet_(other.quiet_) {}
-
 Session::~Session() {
-  if (name_.empty()) return;
+  if (name().empty()) return;  // It has been moved from.
   end_program();
   link_.reset();
-  if (!rendezvous_.empty()) remove_rendezvous(name_);
-  // An agent that ends at the same time leaves the folder to us, if it still sees something of ours; else it is the one
-  // to remove it.
-  const int lock = wire::lock_session(name_.c_str(), kLockPatience);
-  if (hold_ >= 0) close(hold_);
-  wire::AgentRecord agent;
-  const bool agent_lives = wire::read_agent_record(name_.c_str(), agent) && wire::is_alive(agent);
-  // The place goes last: then the next monitor of this name may be here.
-  for (const char* ours : {"host", "output", "program.log", "results.json", "trouble.log", "view.sock", "monitor.sock",
-                           "start.sock", "monitor"})
-    unlink((folder() + "/" + ours).c_str());
-  if (place_ >= 0) close(place_);  // There may be few descriptors.
-  agent_lives ? wire::remove_session_directory_if_empty(name_.c_str()) : wire::remove_session_directory(name_.c_str());
-  if (lock >= 0) close(lock);
+  if (!rendezvous_.empty()) remove_rendezvous(name());
 }
 
-std::string Session::folder() const { return session_folder(name_); }
 std::string Session::log_path() const { return folder() + "/program.log"; }
 std::string Session::results_path() const { return folder() + "/results.json"; }
 
 Environment Session::environment_of_ranks(bool allow_inject) const {
-  Environment wanted = session_environment(name_, endpoint_);
+  Environment wanted = session_environment(name(), is_at_hand_ ? wire::kAtHand : endpoint_);
+  // Where launchers and logins hand on different environments, its place is the same on every node.
+  if (const char* root = std::getenv("IDLEWAVE_DIR"); is_at_hand_ && root != nullptr) wanted["IDLEWAVE_DIR"] = root;
   if (allow_inject) wanted["IDLEWAVE_ALLOW_INJECT"] = "1";
   if (!rendezvous_.empty()) wanted["IDLEWAVE_KEY"] = mailbox::key_files(rendezvous_).agents;
   return wanted;
@@ -197,7 +127,7 @@ std::vector<std::string> Session::agent_command(bool allow_inject, std::vector<s
   for (const auto& [name, value] : wanted) environment.push_back(name + "=" + value);
   environment.push_back("LD_PRELOAD=");  // What the user has is for the program.
   std::vector<std::string> command = {
-      wanted.at("IDLEWAVE_AGENT"), "--session", name_, "--detach", "--connect", endpoint_};
+      wanted.at("IDLEWAVE_AGENT"), "--session", name(), "--detach", "--connect", endpoint_};
   if (wanted.contains("IDLEWAVE_KEY")) command.insert(command.end(), {"--key", wanted.at("IDLEWAVE_KEY")});
   if (allow_inject) command.push_back("--allow-inject");
   return command;
@@ -243,7 +173,7 @@ void Session::end_program() {
   if (program_ && !program_->exit_code()) program_->end();
 }
 
-std::vector<std::string> Session::troubles() const {
+std::vector<std::string> Session::troubles(const std::vector<std::string>& told) const {
   std::vector<std::string> files = {folder() + "/trouble.log"};
   std::error_code failed;
   for (fs::directory_iterator entry(rendezvous_, failed), end; !failed && entry != end; entry.increment(failed))
@@ -251,7 +181,11 @@ std::vector<std::string> Session::troubles() const {
   std::sort(files.begin() + 1, files.end());
   std::vector<std::string> lines;
   std::size_t more = 0;
-  for (const std::string& file : files) add_lines(file, lines, more);
+  for (const std::string& path : files) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) add_line(line, lines, more);
+  }
+  for (const std::string& line : told) add_line(line, lines, more);
   if (more > 0) lines.push_back(fmt::format("and {} more of that kind", more));
   return lines;
 }

@@ -4,8 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "monitor/host/held_folder.h"
 #include "monitor/host/launcher.h"
 #include "monitor/host/preload.h"
 #include "monitor/link/link.h"
@@ -19,14 +21,16 @@ class Session {
   /// `listen` empty: a socket in the session's folder. `peers`: some of the nodes that are to find it, by name.
   static wire::Result<Session> open(const std::string& name, const std::string& listen,
                                     const std::vector<std::string>& peers = {});
-  Session(Session&& other) noexcept;
+  Session(Session&& other) noexcept = default;
   ~Session();
 
-  const std::string& name() const { return name_; }
-  std::string folder() const;
+  const std::string& name() const { return folder_.session(); }
+  std::string folder() const { return folder_.path(); }
   /// Where it is met from other nodes (rendezvous.h); empty where all is on this one.
   const std::string& rendezvous() const { return rendezvous_; }
   const std::string& endpoint() const { return endpoint_; }  ///< Where senders of this node connect to.
+  /// From here on agents are told to connect in the session's folder of their own node, from where somebody carries it.
+  void be_at_hand() { is_at_hand_ = true; }
   std::unique_ptr<link::Link> take_link() { return std::move(link_); }
 
   /// `command` as it has to be started for its ranks to report here; adds what it needs to find to `environment`.
@@ -39,8 +43,8 @@ class Session {
   /// Starts the launcher with what its ranks need to report here. Their output goes to a file when `quiet`, else to our
   /// stderr; `keep_results`: standard output goes to a file of its own.
   wire::Status start(std::vector<std::string> command, LauncherKind kind, bool quiet, bool keep_results = false);
-  /// What ranks and agents could not do, a line each: those of this node, and of others that see the rendezvous.
-  std::vector<std::string> troubles() const;
+  /// What ranks and agents could not do, a line each: those of this node, of others that see the rendezvous, and `told`.
+  std::vector<std::string> troubles(const std::vector<std::string>& told) const;
 
   /// Exit code of the launcher once it has ended.
   std::optional<int> exit_code();
@@ -52,17 +56,16 @@ class Session {
   void end_program();
 
  private:
-  Session() = default;
+  explicit Session(HeldFolder folder) : folder_(std::move(folder)) {}
   Environment environment_of_ranks(bool allow_inject) const;
   std::string log_path() const;
   std::string results_path() const;
   wire::Status make_keys(link::LiveOptions& options);
 
-  std::string name_;
+  HeldFolder folder_;
   std::string endpoint_;
+  bool is_at_hand_ = false;
   std::string rendezvous_;
-  int hold_ = -1;   ///< Lets the folder stay.
-  int place_ = -1;  ///< Held by the one monitor that ranks report to.
   std::unique_ptr<link::Link> link_;
   std::optional<process::Launched> program_;
   std::string program_name_;

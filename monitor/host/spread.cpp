@@ -6,9 +6,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "monitor/host/launcher_words.h"
+#include "monitor/host/node_list.h"
 #include "probe/wire/node_name.h"
 
 namespace idlewave::host {
@@ -41,13 +44,23 @@ bool is_here(std::string_view host) {
 }
 
 /// "a:4,b" without how many ranks each may take.
-std::vector<std::string> other_hosts(const std::string& list) {
-  std::vector<std::string> others;
-  for (const std::string& part : parts_of(list)) {
-    const std::string host = part.substr(0, part.find(':'));
-    if (!is_here(host)) others.push_back(host);
-  }
-  return others;
+std::vector<std::string> hosts_in(const std::string& list) {
+  std::vector<std::string> hosts;
+  for (const std::string& part : parts_of(list)) hosts.push_back(part.substr(0, part.find(':')));
+  return hosts;
+}
+
+std::vector<std::string> without_this_node(std::vector<std::string> hosts) {
+  std::erase_if(hosts, is_here);
+  return hosts;
+}
+
+std::vector<std::string> each_once(const std::vector<std::string>& names) {
+  std::vector<std::string> once;
+  std::set<std::string_view> seen;
+  for (const std::string& name : names)
+    if (seen.insert(name).second) once.push_back(name);
+  return once;
 }
 
 bool contains(const std::vector<std::string_view>& words, std::string_view word) {
@@ -66,6 +79,24 @@ std::optional<Spread> spread_of_job() {
 bool starts_jobs(const std::string& launcher) {
   const std::string name = std::filesystem::path(launcher).filename();
   return name == "salloc" || name == "sbatch";
+}
+
+/// That are named to mpirun, by flags and in files. Error: none is, or a file can't be read.
+wire::Result<std::vector<std::string>> hosts_named(const std::vector<std::string>& command, LauncherKind kind) {
+  const HostFlags flags = flags_of(kind);
+  const std::size_t end = end_of_flags(command, 1, kind);
+  std::vector<std::string> all;
+  for (std::size_t i = 1; i + 1 < end; ++i) {
+    wire::Result<std::vector<std::string>> some = std::vector<std::string>();
+    if (contains(flags.hosts, command[i])) some = hosts_in(command[i + 1]);
+    if (contains(flags.files, command[i])) some = nodes_in_host_file(command[i + 1]);
+    if (!some) return some.error();
+    all.insert(all.end(), some->begin(), some->end());
+  }
+  if (!all.empty()) return all;
+  return wire::Error{
+      "on which nodes its ranks will be can't be told: this is no Slurm job, and no hosts are named to mpirun (-H, "
+      "--hostfile)"};
 }
 
 }  // namespace
@@ -98,10 +129,22 @@ Spread spread_of(const std::vector<std::string>& command, LauncherKind kind) {
   for (std::size_t i = 1; i + 1 < end; ++i) {
     if (contains(flags.files, command[i])) return {fmt::format("{} names hosts", command[i]), {}};
     if (!contains(flags.hosts, command[i])) continue;
-    if (auto others = other_hosts(command[i + 1]); !others.empty())
+    if (auto others = without_this_node(hosts_in(command[i + 1])); !others.empty())
       return {fmt::format("{} names {}", command[i], others.front()), others};
   }
   return {};
+}
+
+wire::Result<std::vector<std::string>> other_nodes(const std::vector<std::string>& command, LauncherKind kind) {
+  const std::string list = variable("SLURM_JOB_NODELIST");
+  if (list.empty() && (kind == LauncherKind::kSlurm || starts_jobs(command.front())))
+    return wire::Error{
+        "on which nodes its ranks will be is known inside of a Slurm job only: start it by salloc or sbatch"};
+  auto nodes = list.empty() ? hosts_named(command, kind) : expand_node_list(list);
+  if (!nodes) return nodes;
+  for (const std::string& node : *nodes)
+    if (!is_node_name(node)) return wire::Error{fmt::format("'{}' is no name of a node", node)};
+  return each_once(without_this_node(std::move(*nodes)));
 }
 
 }  // namespace idlewave::host

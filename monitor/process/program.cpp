@@ -30,10 +30,8 @@ void end_with(pid_t owner) {
 /// Between fork() and exec(): nothing may be allocated.
 [[noreturn]] void become(char* const* argv, char* const* environment, const ProgramOptions& options, int report_fd,
                          pid_t owner) {
-  if (options.is_part_of_us)
-    end_with(owner);
-  else
-    ::setpgid(0, 0);
+  if (options.is_part_of_us || options.ends_with_us) end_with(owner);
+  if (!options.is_part_of_us) ::setpgid(0, 0);
   restore_what_was_inherited();
   if (put(options.input_fd, STDIN_FILENO) && put(options.output_fd, STDOUT_FILENO) &&
       put(options.error_fd, STDERR_FILENO))

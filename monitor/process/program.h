@@ -18,10 +18,11 @@ struct ProgramOptions {
   int input_fd = -1, output_fd = -1, error_fd = -1;
   /// In our own group, so that it may ask on our terminal, and with a SIGTERM when we end.
   bool is_part_of_us = false;
+  bool ends_with_us = false;  ///< With a SIGTERM when we end, in a group of its own all the same.
 };
 
 /// A child in a group of its own. It finds signals, files and limits as whoever started us left them, and nothing here
-/// ends it: it outlives its owner, unless it is part of us. One thread, the one that started it.
+/// ends it: it outlives its owner, unless it was to end with us. One thread, the one that started it.
 class Program {
  public:
   struct NotStarted {

@@ -13,6 +13,7 @@
 #include "probe/machine/processor.h"
 #include "probe/shm/clock.h"
 #include "probe/wire/node_name.h"
+#include "probe/wire/session_directory.h"
 #include "probe/wire/trouble_log.h"
 
 namespace idlewave::agent {
@@ -61,6 +62,14 @@ std::int64_t unix_time_ns() {
 /// A promise to a millisecond or so takes two bytes fewer in every frame.
 Nanoseconds rounded_down(Nanoseconds time) { return Nanoseconds(time.count() & ~((std::int64_t{1} << 20) - 1)); }
 
+/// Once the session has its folder here.
+Options with_endpoint(Options options) {
+  char socket[wire::kSessionFileLimit];
+  if (options.connect == wire::kAtHand && wire::session_file(options.session.c_str(), "monitor.sock", socket))
+    options.connect = std::string("ipc://") + socket;
+  return options;
+}
+
 std::string text_of(const char (&field)[256]) {
   char copy[sizeof field];  // It may change while it is read.
   std::memcpy(copy, field, sizeof field);
@@ -79,7 +88,8 @@ wire::Result<std::unique_ptr<Post>> Post::take(const Options& options) {
   return std::make_unique<Post>(Post{std::move(*claim), std::move(*segment), std::move(listen)});
 }
 
-wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& options, Post post) {
+wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& wanted, Post post) {
+  const Options options = with_endpoint(wanted);
   char node[wire::kNodeNameLimit];
   wire::node_name(node);
   auto outlet = outlet::Outlet::open({.session = options.session,

@@ -98,7 +98,8 @@ std::string read_clock(const std::string& text, std::optional<idlewave::shm::Clo
 void describe(CommandLine& app, Arguments& arguments) {
   auto& options = arguments.options;
   app.add("--session", options.session, "name of the session (IDLEWAVE_SESSION of its ranks)").required();
-  app.add("--connect", options.connect, "endpoint of a monitor that listens, as tcp://login1:7000");
+  app.add("--connect", options.connect,
+          "endpoint of a monitor that listens, as tcp://login1:7000; at-hand: what listens in the session's folder");
   app.add("--listen", options.listen, "endpoint where monitors attach (default: a socket in the session's folder)");
   app.add_flag("--detach", arguments.detach, "go into the background when ranks can join");
   app.add_flag("--allow-inject", options.allow_inject, "let operators order delays and noise");

@@ -9,7 +9,7 @@
 //   monitor      flock'ed by the monitor that the ranks report to
 //   agent        text, one "key value" line each: pid, start (of that process, see process_start_time), memory (file
 //                descriptor number of the shared segment inside that process), endpoint (where the agent listens)
-//   agent.sock   the agent's ZeroMQ ipc socket        monitor.sock   the monitor's
+//   agent.sock   the agent's ZeroMQ ipc socket        monitor.sock   the monitor's, or what leads to it from another node
 //   start.sock   where a rank asks the host of `run` for an agent (monitor/host/agent_starter.h)
 //   trouble.log  one line for each thing that ranks and agents of this node could not do, for the monitor to show
 // What a killed process held is let go by the kernel, so that a folder which nobody lives in can be told at once.
@@ -23,6 +23,9 @@ inline constexpr int kSessionNameLimit = 48;  ///< Letters, digits, '-', '_', '.
 /// Whole path of the folder with its NUL; leaves room for a socket name in 108 bytes.
 inline constexpr int kSessionPathLimit = 96;
 inline constexpr int kSessionFileLimit = kSessionPathLimit + 32;  ///< The same for a file in it.
+
+/// Stands for an endpoint: monitor.sock of the session's folder, on whatever node it is read.
+inline constexpr const char* kAtHand = "at-hand";
 
 bool valid_session_name(const char* name);
 
