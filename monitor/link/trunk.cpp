@@ -113,7 +113,7 @@ std::optional<TunnelFrame> Trunk::take() {
   auto frame = first_frame(std::span<const std::byte>(coming_).subspan(taken_));
   if (!frame) return std::nullopt;
   if (!*frame) return cut(frame->error().message), std::nullopt;
-  taken_ += kTunnelHead + (*frame)->body.size();
+  taken_ += size_of_frame((*frame)->body.size());
   return **frame;
 }
 

@@ -8,7 +8,8 @@
 namespace idlewave::link {
 namespace {
 
-constexpr std::size_t kNumber = 4;  // bytes
+constexpr std::size_t kNumber = 4, kTunnelHead = 1 + 2 * kNumber;  // bytes
+constexpr std::byte kTunnelTail{'\n'};
 constexpr std::size_t kQuotedOfTunnel = 60;
 
 struct Lengths {
@@ -55,7 +56,10 @@ void append_frame(std::vector<std::byte>& out, const TunnelFrame& frame) {
     out.insert(out.end(), bytes.begin(), bytes.end());
   }
   out.insert(out.end(), frame.body.begin(), frame.body.end());
+  out.push_back(kTunnelTail);
 }
+
+std::size_t size_of_frame(std::size_t body) { return kTunnelHead + body + 1; }
 
 std::optional<wire::Result<TunnelFrame>> first_frame(std::span<const std::byte> bytes) {
   if (bytes.empty()) return std::nullopt;
@@ -65,7 +69,8 @@ std::optional<wire::Result<TunnelFrame>> first_frame(std::span<const std::byte> 
   if (bytes.size() < kTunnelHead) return std::nullopt;
   const std::size_t length = number_in(bytes.subspan(1 + kNumber));
   if (length < lengths->least || length > lengths->most) return none_of_ours(bytes);
-  if (bytes.size() < kTunnelHead + length) return std::nullopt;
+  if (bytes.size() < size_of_frame(length)) return std::nullopt;
+  if (bytes[kTunnelHead + length] != kTunnelTail) return none_of_ours(bytes);
   return TunnelFrame{kind, number_in(bytes.subspan(1)), bytes.subspan(kTunnelHead, length)};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // What two ends of a tunnel (tunnel.h) say to each other behind the greeting: a kind (8 bits), the number of a channel and
-// the length of what follows (32 bits each, lowest byte first). docs/protocol.md has the table.
+// the length of what follows (32 bits each, lowest byte first), that, and a line feed, since srun passes on whole lines.
+// docs/protocol.md has the table.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,13 +32,15 @@ struct TunnelFrame {
 
 inline constexpr std::size_t kMostTunnelBody = 64u << 10;
 inline constexpr std::size_t kMostTrouble = 1024;  ///< Bytes of a line.
-inline constexpr std::size_t kTunnelHead = 9;
 
 void append_frame(std::vector<std::byte>& out, const TunnelFrame& frame);
 
 /// The frame at the beginning of `bytes`, to which its body belongs. Nothing: more of it has yet to come. Error: none of
 /// ours begins so, or has this length.
 std::optional<wire::Result<TunnelFrame>> first_frame(std::span<const std::byte> bytes);
+
+/// Of a frame with that body, in bytes.
+std::size_t size_of_frame(std::size_t body);
 
 std::vector<std::byte> body_of(std::uint32_t number);
 std::uint32_t number_in(std::span<const std::byte> body);  ///< The first four bytes.
