@@ -13,7 +13,7 @@ std::span<const Verb> verb_table() {
       Verb{"run", "Start an MPI program under the monitor: idlewave run -- mpirun -n 8 ./a.out"},
       Verb{"attach", "Join a session that is already running; without a name: list what runs here"},
       Verb{"record", "Record without a screen: a program that it starts, or a session that runs"},
-      Verb{"carry", "What --over starts on the other side: a session's conversation over standard streams"},
+      Verb{"carry", "What --over and --agents-over start on the other side, to speak over standard streams"},
       Verb{"inject", "Hold ranks of a running session, as the keys do"},
       Verb{"replay", "Play a recorded session"},
       Verb{"report", "What happened in a recorded session"},

@@ -195,6 +195,20 @@ class Nodes(Slurm):
         self.assertRegex(self.output(), r"n2, process \d+: the agent \(process \d+\) was ended by signal 9")
         self.assertEqual(self.idlewave("info", "--check", "s.iw").returncode, 1)
 
+    def test_agents_that_reach_no_port_report_over_steps_of_the_job(self):
+        (self.path / "job").write_text("#!/bin/bash\n\"$@\"\necho code $?\n")
+        launcher = ["srun", "--overlap", "--mpi=pmix", self.program("halo.openmpi"), "600", "1"]
+        done = self.call("sbatch", "--wait", "-N", str(NODES), "-n", str(RANKS), "-o", "out", "job", BIN / "idlewave", "record", "s.iw",
+                         "--session", "s", "--agents-over", "srun --overlap -N1 -n1 -w {}", "--", *launcher)
+        self.assertEqual(done.returncode, 0, done.stderr + self.output())
+        self.assertIn("code 0", self.output())
+        self.assertIn("agents on n2, n3, n4 report over 'srun --overlap -N1 -n1 -w n2' and the like", self.output())
+        self.assertEqual(self.idlewave("info", "--check", "s.iw").returncode, 0, self.output())
+        self.assertEqual([clock["node"] for clock in self.information()["clocks"]], [f"n{i}" for i in range(1, NODES + 1)])
+        self.assertEqual(self.information()["ranks"], RANKS)
+        self.assertEqual(list((self.path / "sessions").iterdir()), [])
+        self.assertFalse((self.path / "cache").exists())
+
     def test_a_job_that_is_cancelled_leaves_a_whole_recording(self):
         job = self.start_job("srun", "--mpi=pmix", self.program("halo.openmpi"), "100000", "1")
         self.wait_for_ranks()
