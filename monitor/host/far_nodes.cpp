@@ -22,7 +22,7 @@ namespace {
 using WayClock = std::chrono::steady_clock;
 
 constexpr auto kLookAtAll = std::chrono::seconds(1);
-/// Between the last word of the other side and the end of the command; then it is asked to end.
+/// Between the end of its streams and that of the command; then it is asked to end.
 constexpr auto kPatienceForCommand = std::chrono::milliseconds(500);
 constexpr auto kPatienceAtTheEnd = std::chrono::milliseconds(500);
 constexpr std::size_t kMostSaidOfWay = 4096;  // bytes of standard error
@@ -75,7 +75,7 @@ class FarNodes::Way {
   int in_ = -1, out_ = -1, error_ = -1;
   std::optional<link::HostsEnd> tunnel_;
   std::string said_;  ///< The last of its standard error.
-  std::optional<WayClock::time_point> done_at_;
+  std::optional<WayClock::time_point> hung_up_at_;
   bool is_told_to_end_ = false, is_collected_ = false;
 };
 
@@ -119,7 +119,6 @@ void FarNodes::Way::serve() {
   read_error();
   if (!tunnel_ || out_ < 0) return;
   tunnel_->serve();
-  if (tunnel_->is_done() && !done_at_) done_at_ = WayClock::now();
   if (tunnel_->is_done() || !tunnel_->cut().empty()) hang_up();
 }
 
@@ -129,13 +128,14 @@ void FarNodes::Way::finish() {
 
 /// The other side ends by that.
 void FarNodes::Way::hang_up() {
+  if (!hung_up_at_) hung_up_at_ = WayClock::now();
   if (tunnel_) tunnel_->let_go();
   process::close_all({std::exchange(in_, -1), std::exchange(out_, -1)});
 }
 
 void FarNodes::Way::collect() {
   if (!program_ || is_collected_) return;
-  const bool lingers = done_at_ && WayClock::now() - *done_at_ > kPatienceForCommand;
+  const bool lingers = hung_up_at_ && WayClock::now() - *hung_up_at_ > kPatienceForCommand;
   if (lingers && !std::exchange(is_told_to_end_, true)) kill(-program_->pid(), SIGTERM);
   if (!program_->exit_code()) return;
   is_collected_ = true;
