@@ -3,15 +3,15 @@
 #include "monitor/link/tunnel.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <deque>
-#include <numeric>
+#include <functional>
 #include <random>
 
 #include "tests/any_seed.h"
