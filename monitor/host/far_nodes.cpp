@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,17 +26,8 @@ constexpr auto kPatienceForCommand = std::chrono::milliseconds(500);
 constexpr auto kPatienceAtTheEnd = std::chrono::milliseconds(500);
 constexpr std::size_t kMostSaidOfWay = 4096;  // bytes of standard error
 constexpr std::size_t kWaysTold = 8;
-constexpr rlim_t kFilesOfWay = 5, kFilesBesideWays = 100;
 
 /// For ourselves: programs that run already keep their own.
-void make_room_for_ways(std::size_t count) {
-  rlimit limit{};
-  const rlim_t needed = kFilesOfWay * count + kFilesBesideWays;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
-  limit.rlim_cur = std::min(needed, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   return text.substr(text.rfind('\n') + 1);
@@ -167,7 +157,6 @@ std::string FarNodes::Way::why_lost() const {
 
 FarNodes::FarNodes(std::vector<FarNode> nodes, const std::string& session, const std::string& socket)
     : poll_(epoll_create1(EPOLL_CLOEXEC)) {
-  make_room_for_ways(nodes.size());
   for (FarNode& node : nodes) {
     ways_.push_back(std::make_unique<Way>(std::move(node), session, socket));
     ways_.back()->watch(poll_, std::uint32_t(ways_.size() - 1));

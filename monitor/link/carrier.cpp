@@ -26,7 +26,7 @@ using std::chrono::seconds;
 using wire::Nanoseconds;
 using CarrierClock = std::chrono::steady_clock;
 
-constexpr GreetingKind kOfStream{.word = "idlewave-stream", .version = "1", .fields = 3};
+constexpr GreetingKind kOfStream{.word = "idlewave-stream", .version = "2", .fields = 3};
 constexpr std::string_view kOperator = "operator", kSpectator = "spectator";
 
 constexpr int kCarriedQueue = 512;  // A link grants half as many credits.

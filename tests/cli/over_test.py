@@ -239,15 +239,15 @@ class Over(unittest.TestCase):
         for text, says in (("echo no such host; exit 255", "ended with exit code 255 and told of no session, but said 'no such host'"),
                            ("exit 127", "name it: --over"), ("true", "ended with exit code 0"), ("kill -9 $$", "ended with exit code 137"),
                            ("exec yes sir", "leads to no idlewave, but said 'sir\\x0asir"),
-                           (self.greeting("9", "\\n"), "version 9 of the stream, and this program 1"),
-                           (self.greeting("1", "\\r\\n"), "a terminal stands between")):
+                           (self.greeting("9", "\\n"), "version 9 of the stream, and this program 2"),
+                           (self.greeting("2", "\\r\\n"), "a terminal stands between")):
             with self.subTest(text=text):
                 code, out, err = self.call("attach", "lake", "--over", self.script(text), "--headless")
                 self.assertEqual((code, out), (1, ""), err)
                 self.assertIn(says, self.one_line(err))
 
     def test_what_is_no_frame_cuts_the_stream_and_is_quoted(self):
-        over = self.script(self.greeting("1", "\\nshutdown in 5 minutes"))
+        over = self.script(self.greeting("2", "\\nshutdown in 5 minutes"))
         code, _, err = self.call("attach", "lake", "--over", over, "--headless")
         self.assertEqual(code, 1)
         self.assertIn("between two frames came what is none: 'shutdown in 5 minutes'", err)

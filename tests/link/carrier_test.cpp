@@ -203,17 +203,17 @@ TEST(Greeting, IsFoundBehindWhateverAShellPrints) {
 }
 
 TEST(Greeting, OfNoOtherVersionIsTaken) {
-  EXPECT_THAT(why_not("idlewave-stream\t2\toperator\ts\tl\n"),
-              HasSubstr("version 2 of the stream, and this program 1"));
+  EXPECT_THAT(why_not("idlewave-stream\t3\toperator\ts\tl\n"),
+              HasSubstr("version 3 of the stream, and this program 2"));
 }
 
 TEST(Greeting, ThatATerminalHasChangedSaysSo) {
-  EXPECT_THAT(why_not("idlewave-stream\t1\toperator\ts\tl\r\n"), HasSubstr("ssh -t"));
+  EXPECT_THAT(why_not("idlewave-stream\t2\toperator\ts\tl\r\n"), HasSubstr("ssh -t"));
 }
 
 TEST(Greeting, ThatIsDamagedIsQuoted) {
-  EXPECT_THAT(why_not("idlewave-stream\t1\tking\ts\tl\n"), HasSubstr("damaged"));
-  EXPECT_THAT(why_not("idlewave-stream\t1\toperator\ts\n"), HasSubstr("damaged"));
+  EXPECT_THAT(why_not("idlewave-stream\t2\tking\ts\tl\n"), HasSubstr("damaged"));
+  EXPECT_THAT(why_not("idlewave-stream\t2\toperator\ts\n"), HasSubstr("damaged"));
 }
 
 TEST(Greeting, IsOneLineWhateverTheNamesHold) {

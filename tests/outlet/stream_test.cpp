@@ -101,6 +101,21 @@ TEST(Stream, QuotesWhatIsNoFrame) {
   EXPECT_THAT(stream.cut(), HasSubstr("'Broadcast message\\x1b[31m: the machine"));
 }
 
+/// What passes on whole lines keeps nothing back.
+TEST(Stream, EndsEachMessageByALineFeedAndTakesNoOther) {
+  Ends there, back;
+  Stream sender(back.fds[0], there.fds[1]);
+  sender.send(bytes_of("ab"));
+  char sent[16];
+  ASSERT_EQ(read(there.fds[0], sent, sizeof sent), 7);
+  EXPECT_EQ(std::string(sent, 7), std::string("\2\0\0\0ab\n", 7));
+  Stream receiver(there.fds[0], back.fds[1]);
+  there.write({"\2\0\0\0abWelcome", 13});
+  Bytes got;
+  EXPECT_FALSE(receiver.receive(got));
+  EXPECT_THAT(receiver.cut(), HasSubstr("'Welcome'"));
+}
+
 TEST(Stream, TakesNoLengthThatNoFrameHas) {
   for (const std::size_t length : {std::size_t(0), wire::kMaxFrameBytes + 1}) {
     Ends there, back;

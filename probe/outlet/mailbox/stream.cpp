@@ -17,6 +17,7 @@ namespace idlewave::mailbox {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
+constexpr std::byte kBehind{'\n'};
 constexpr std::size_t kReadAtOnce = 64u << 10;
 constexpr std::size_t kQuoted = 60;
 
@@ -49,6 +50,7 @@ Sent Stream::send(std::span<const std::byte> bytes) {
   const auto length = length_of(bytes);
   going_.assign(length.begin(), length.end());
   going_.insert(going_.end(), bytes.begin(), bytes.end());
+  going_.push_back(kBehind);
   flush();
   return nobody_reads_ ? Sent::kGone : Sent::kYes;
 }
@@ -76,10 +78,14 @@ bool Stream::take(std::vector<std::byte>& bytes) {
   if (!cut_.empty() || rest.size() < kLengthBytes) return false;
   const std::size_t length = length_in(rest);
   if (length == 0 || length > wire::kMaxFrameBytes) cut_ = "between two frames came what is none: " + quoted(rest);
-  if (!cut_.empty() || rest.size() < kLengthBytes + length) return false;
+  if (!cut_.empty() || rest.size() < kLengthBytes + length + 1) return false;
+  if (rest[kLengthBytes + length] != kBehind) {
+    cut_ = "behind a frame came what belongs to none: " + quoted(rest.subspan(kLengthBytes + length));
+    return false;
+  }
   const auto message = rest.subspan(kLengthBytes, length);
   bytes.assign(message.begin(), message.end());
-  taken_ += kLengthBytes + length;
+  taken_ += kLengthBytes + length + 1;
   return true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Messages over two descriptors, where no port leads to the other side: over the standard streams of ssh, say. Each
-// stands behind its length, 32 bits, lowest byte first (docs/protocol.md).
+// stands behind its length, 32 bits, lowest byte first, and ahead of a line feed: srun passes on whole lines, or what is
+// longer than 1 KiB (docs/protocol.md).
 
 #include <cstddef>
 #include <span>
