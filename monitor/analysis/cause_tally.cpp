@@ -86,7 +86,7 @@ CauseTally::CauseTally(const timeline::Timeline& timeline, Window window, const 
       window_(window),
       ground_(ground),
       tolerance_(std::int64_t(kTolerance * double(ground.typical_step.count()))),
-      steps_(steps_up_to(timeline, window)),
+      steps_(ground.partners.unlike_counts ? std::vector<NumberedStep>{} : steps_up_to(timeline, window)),
       sharing_(timeline, {steps_.empty() ? window.from : steps_.front().begin, window.to}),
       domains_(ground.shares_bandwidth ? timeline.domains().size() : 0),
       rows_(

@@ -20,4 +20,10 @@ Findings analyse(const timeline::Timeline& timeline, Window window, const Domain
   return findings;
 }
 
+void leave_out_steps(Findings& findings) {
+  findings.steps = {};
+  findings.skew = {};
+  findings.order.reset();
+}
+
 }  // namespace idlewave::analysis

@@ -49,6 +49,8 @@ struct Findings {
 /// had not begun then are left out. `states` has followed the session up to then.
 Findings analyse(const timeline::Timeline& timeline, Window window, const DomainStates& states,
                  std::vector<Wave> waves);
+/// Takes out what is said of steps, where those of the ranks don't go together.
+void leave_out_steps(Findings& findings);
 
 /// Turns findings over time into remarks. Owned by whoever calls analyse repeatedly; one thread.
 class Narrator {
@@ -58,6 +60,8 @@ class Narrator {
                Nanoseconds until);
   /// The same of waves.
   void observe_waves(std::span<const Wave> waves);
+  /// The same of steps that don't go together; once.
+  void observe_counts(const std::optional<UnlikeCounts>& counts);
   const std::vector<Remark>& remarks() const { return remarks_; }  ///< Oldest first; the last few hundred.
 
  private:
@@ -75,7 +79,8 @@ class Narrator {
   std::set<wire::CommandId> commands_;                   ///< Refusals that were told.
   std::set<std::string> silent_;                         ///< Nodes that were told of.
   std::size_t losses_seen_ = 0;                          ///< Entries of Timeline::losses() when last looked at,
-  std::uint64_t losses_told_ = 0;                        ///< and the sum of their counts.
+  bool counts_told_ = false;
+  std::uint64_t losses_told_ = 0;  ///< and the sum of their counts.
 };
 
 }  // namespace idlewave::analysis

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "monitor/analysis/findings.h"
 #include "monitor/analysis/plural.h"
@@ -182,6 +183,11 @@ void Narrator::observe_waves(std::span<const Wave> waves) {
     told->second = true;
     tell({Remark::Kind::kWave, last_arrival(wave), wave.origin_rank, wave.origin_step, wave_text(wave)});
   }
+}
+
+void Narrator::observe_counts(const std::optional<UnlikeCounts>& counts) {
+  if (!counts || std::exchange(counts_told_, true)) return;
+  tell({Remark::Kind::kLoss, counts->at, counts->rank, counts->step, to_words(*counts)});
 }
 
 void Narrator::tell_domains(const Timeline& timeline, const DomainStates& states, Nanoseconds until) {

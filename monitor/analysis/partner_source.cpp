@@ -39,6 +39,7 @@ Partners PartnerSearch::found() const {
           .ring = said_->is_ring(),
           .collective = said_->collective_share() > kCollective,
           .source = who_ == WhoDeclares::kAll ? PartnerSource::kDeclared : PartnerSource::kPartlyDeclared,
+          .unlike_counts = find_unlike_counts(timeline_),
           .of_ranks = said_};
 }
 

@@ -2,11 +2,13 @@
 // Who waits for whom.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "monitor/analysis/declared_partners.h"
 #include "monitor/analysis/step_sample.h"
+#include "monitor/analysis/unlike_counts.h"
 
 namespace idlewave::analysis {
 
@@ -29,6 +31,8 @@ struct Partners {
   PartnerSource source = PartnerSource::kInferred;
   /// Ranks say more than there is room for: what they say is left out.
   bool left_out = false;
+  /// Then a step of one rank is no step of another, and nothing can be told from both.
+  std::optional<UnlikeCounts> unlike_counts = std::nullopt;
   /// Null: all have partners at these offsets.
   std::shared_ptr<const RankPartners> of_ranks = nullptr;
 

@@ -286,6 +286,7 @@ std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   const std::vector<Late> all = all_late(timeline, late_, step);
   if (all.empty() || step <= Nanoseconds{0}) return {};
   learn_partners(timeline, moments_of(all, known_), step);
+  if (partners_.unlike_counts) return {};
   const std::vector<Wave> waves = traced(timeline, all, step);
   if (!is_learning()) known_ = waves;
   std::vector<Wave> told;

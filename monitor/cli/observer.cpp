@@ -38,6 +38,7 @@ void Observer::follow() {
   waves_ = wave_watch_.look(timeline_);
   narrator_.observe_waves(waves_);
   causes_.follow();
+  narrator_.observe_counts(causes_.ground().partners.unlike_counts);
   rhythm_.observe(view::rhythm_in(timeline_, {timeline_.now() - kRhythmWindow, timeline_.now()}));
   next_look_ = (timeline_.now() / kLookPeriod + 1) * kLookPeriod;
   next_lesson_ = (timeline_.now() / kLearnPeriod + 1) * kLearnPeriod;
@@ -93,6 +94,7 @@ void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, s
   if (past) findings_ = find(*past, window);
   findings_.causes = causes_.observe(findings_.window);
   findings_.ground = causes_.ground();
+  if (findings_.ground.partners.unlike_counts) analysis::leave_out_steps(findings_);
   findings_.mpi = mpi_.observe(timeline_);
 }
 

@@ -165,6 +165,15 @@ json wavefront_json(const Timeline& timeline, Window window) {
           {"domains", std::move(domains)}};
 }
 
+json unlike_counts_json(const std::optional<analysis::UnlikeCounts>& counts) {
+  if (!counts) return {};
+  return {{"at_s", seconds(counts->at)},
+          {"rank", counts->rank},
+          {"step", counts->step},
+          {"awaited", counts->awaited},
+          {"its_step", counts->its_step}};
+}
+
 json order_json(const Timeline& timeline) {
   constexpr int kPoints = 33;
   json list = json::array();
@@ -177,12 +186,14 @@ json order_json(const Timeline& timeline) {
   return list;
 }
 
-json step_time_json(const Timeline& timeline) {
+/// By quarters of the run.
+json step_time_json(const Timeline& timeline, bool steps_go_together) {
   constexpr int kQuarters = 4;
   json list = json::array();
   for (int quarter = 0; quarter < kQuarters; ++quarter) {
     const Window window = window_of(timeline, {double(quarter) / kQuarters, double(quarter + 1) / kQuarters});
-    const analysis::StepTimes times = analysis::step_times(timeline, window);
+    const analysis::StepTimes times =
+        steps_go_together ? analysis::step_times(timeline, window) : analysis::StepTimes{};
     const bool any = times.steps > 0;
     list.push_back({{"from_s", seconds(window.from)},
                     {"to_s", seconds(window.to)},
@@ -313,9 +324,12 @@ json summed_json(const Timeline& timeline) {
 
 json report_of(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
+  const analysis::CauseGround ground = analysis::cause_ground(timeline);
+  const bool steps_go_together = !ground.partners.unlike_counts;
   json object;
   object["ranks"] = timeline.ranks();
-  object["steps"] = timeline.latest_step() + 1;
+  object["steps"] = steps_go_together ? json(timeline.latest_step() + 1) : json();
+  object["steps_differ"] = unlike_counts_json(ground.partners.unlike_counts);
   object["from_s"] = number_if(!timeline.empty(), seconds(timeline.begin()));
   object["duration_s"] = number_if(!timeline.empty(), seconds(analysis::run_end(timeline) - timeline.begin()));
   object["events"] = timeline.events();
@@ -330,12 +344,11 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   const analysis::FoundWaves waves = analysis::find_longest_waves(timeline);
   object["waves"] = waves_json(waves.waves, false);
   if (waves.not_traced > 0) object["waves_not_traced"] = waves.not_traced;
-  object["wavefront"] = wavefront_json(timeline, window);
-  object["order"] = order_json(timeline);
-  object["step_time"] = step_time_json(timeline);
+  object["wavefront"] = steps_go_together ? wavefront_json(timeline, window) : json();
+  object["order"] = steps_go_together ? order_json(timeline) : json::array();
+  object["step_time"] = step_time_json(timeline, steps_go_together);
   object["efficiency"] = efficiency_json(timeline, window);
   object["threads"] = threads_json(analysis::thread_use(timeline, window));
-  const analysis::CauseGround ground = analysis::cause_ground(timeline);
   object["partners"] = partners_json(ground.partners);
   object["causes"] = causes_json(timeline, ground);
   object["clocks"] = clocks_json(timeline);

@@ -29,12 +29,12 @@ using analysis::Window;
 using timeline::Timeline;
 using words::format_duration;
 
-std::string run_text(const Timeline& timeline) {
+std::string run_text(const Timeline& timeline, const std::optional<analysis::UnlikeCounts>& unlike) {
   const Nanoseconds begin = timeline.begin();
   constexpr Nanoseconds kWorthSaying = std::chrono::milliseconds(1);  // Clocks are set by a little.
   const std::string late = begin > kWorthSaying ? " recorded from " + format_duration(begin) : "";
-  std::string text = fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"),
-                                 plural(std::uint64_t(timeline.latest_step() + 1), "step"),
+  const std::string steps = unlike ? "steps that differ" : plural(std::uint64_t(timeline.latest_step() + 1), "step");
+  std::string text = fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"), steps,
                                  format_duration(analysis::run_end(timeline) - begin), late,
                                  plural(timeline.events(), "event"), timeline.dropped());
   const std::string summed = to_words(analysis::find_summed(timeline));
@@ -43,6 +43,7 @@ std::string run_text(const Timeline& timeline) {
   if (!missing.empty()) text += "INCOMPLETE: " + missing + "\n";
   const std::string lost = to_words(analysis::find_lost_ranks(timeline));
   if (!lost.empty()) text += "LOST: " + lost + "\n";
+  if (unlike) text += to_words(*unlike) + "\n";
   return text;
 }
 
@@ -139,24 +140,24 @@ std::string order_text(const Timeline& timeline, Window window) {
 
 std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
-  std::string text = run_text(timeline);
+  const analysis::CauseGround ground = analysis::cause_ground(timeline);
+  const auto& unlike = ground.partners.unlike_counts;
+  std::string text = run_text(timeline, unlike);
   text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));
   analysis::DomainStates states;
   states.follow(timeline);
   for (const auto& activity : analysis::domain_activity(timeline, window, &states))
     text += domain_text(timeline, activity);
-  text += steps_text(timeline, window);
-  text += order_text(timeline, window);
+  if (!unlike) text += steps_text(timeline, window) + order_text(timeline, window);
   text += threads_text(timeline, window);
   text += efficiency_text(timeline, window);
   text += clocks_text(timeline);
   const auto [waves, not_traced] = analysis::find_longest_waves(timeline);
-  text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
+  if (!unlike) text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
   for (const analysis::Wave& wave : waves) text += wave_text(wave);
   if (not_traced > 0)
     text += fmt::format("  and {}, none of them longer: to trace their waves, too, would take too long\n",
                         plural(std::uint64_t(not_traced), "more delay"));
-  const analysis::CauseGround ground = analysis::cause_ground(timeline);
   text += partners_text(ground.partners);
   text += causes_text(timeline, ground);
   text += calls_text(timeline);

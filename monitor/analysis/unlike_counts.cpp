@@ -1,0 +1,126 @@
+#include "monitor/analysis/unlike_counts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace idlewave::analysis {
+namespace {
+
+using timeline::Lane;
+using timeline::Timeline;
+using wire::Nanoseconds;
+using wire::Rank;
+using wire::Step;
+
+/// Of each rank, evenly over its steps; of them so many have to tell.
+constexpr std::size_t kMoments = 32, kFewestMoments = 8;
+/// Of each rank.
+constexpr std::size_t kMostAwaited = 16;
+/// Beyond a cycle: messages may be received some steps after they were sent.
+constexpr std::size_t kStepsAhead = 3;
+constexpr Rank kMostRanks = 4096;
+
+/// Some of them, evenly.
+std::vector<Rank> thinned(const std::vector<Rank>& ranks) {
+  std::vector<Rank> some;
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMostAwaited); ++i)
+    some.push_back(ranks[i * ranks.size() / std::min(ranks.size(), kMostAwaited)]);
+  return some;
+}
+
+std::vector<Rank> all_but(Rank rank, Rank ranks) {
+  std::vector<Rank> others;
+  for (Rank other = 0; other < ranks; ++other)
+    if (other != rank) others.push_back(other);
+  return others;
+}
+
+/// In any step of its cycle.
+std::vector<Rank> awaited_by(Rank rank, const timeline::DeclaredWaits& said, Rank ranks) {
+  std::vector<Rank> awaited;
+  for (const auto& step : said.cycle->steps) {
+    for (const std::uint32_t number : step) {
+      const wire::WaitPattern& pattern = said.patterns[number];
+      if (pattern.collective && pattern.from.empty()) return all_but(rank, ranks);
+      for (const Rank offset : pattern.from) awaited.push_back(Rank(((rank + offset) % ranks + ranks) % ranks));
+    }
+  }
+  std::ranges::sort(awaited);
+  awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
+  std::erase(awaited, rank);
+  return awaited;
+}
+
+/// The largest number that a rank may have come to at a moment; nothing where it has not told of a step since, or begun
+/// another program.
+std::optional<Step> latest_at(const Lane& lane, Nanoseconds at) {
+  const auto steps = lane.steps();
+  const std::size_t begun = lane.steps_begun_before(at + Nanoseconds{1});
+  if (begun == steps.size()) return std::nullopt;
+  const Step next = steps[begun].step;
+  if (begun > 0 && next <= steps[begun - 1].step) return std::nullopt;
+  return next - 1;
+}
+
+/// How often a rank was too far ahead of another one.
+class Lead {
+ public:
+  /// `ahead`: by so many steps it can be.
+  Lead(const Lane& lane, Rank rank, std::size_t ahead) : lane_(lane), rank_(rank), ahead_(ahead) {}
+
+  std::optional<UnlikeCounts> over(const Lane& other, Rank awaited, Nanoseconds clock_error) const {
+    std::optional<UnlikeCounts> latest;
+    std::size_t looked = 0, too_far = 0;
+    const std::size_t steps = lane_.steps().size();
+    for (std::size_t moment = 0; moment < kMoments && steps > ahead_; ++moment) {
+      const std::size_t place = ahead_ + moment * (steps - ahead_) / kMoments;
+      const timeline::StepRecord mine = lane_.steps()[place], before = lane_.steps()[place - ahead_];
+      const auto its = latest_at(other, mine.begin + clock_error);
+      if (!its || before.step >= mine.step) continue;
+      ++looked;
+      if (before.step <= *its) continue;
+      ++too_far;
+      latest = {.at = mine.begin, .rank = rank_, .step = mine.step, .awaited = awaited, .its_step = *its};
+    }
+    return too_far >= kFewestMoments && 2 * too_far > looked ? latest : std::nullopt;
+  }
+
+ private:
+  const Lane& lane_;
+  Rank rank_;
+  std::size_t ahead_;
+};
+
+std::optional<UnlikeCounts> find_ahead(const Timeline& timeline, Rank rank) {
+  const Lane* lane = timeline.lane(rank);
+  const auto said = timeline.declared_waits(rank);
+  if (!lane || !said) return std::nullopt;
+  const Lead lead(*lane, rank, said->cycle->steps.size() + kStepsAhead);
+  for (const Rank awaited : thinned(awaited_by(rank, *said, timeline.ranks()))) {
+    const Lane* other = timeline.lane(awaited);
+    const auto clock_error = timeline.clock_error(rank, awaited);
+    if (!other || !clock_error) continue;
+    if (auto found = lead.over(*other, awaited, *clock_error)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<UnlikeCounts> find_unlike_counts(const Timeline& timeline) {
+  const Rank stride = std::max<Rank>(1, timeline.ranks() / kMostRanks);
+  for (Rank rank = 0; rank < timeline.ranks(); rank += stride)
+    if (auto found = find_ahead(timeline, rank)) return found;
+  return std::nullopt;
+}
+
+std::string to_words(const UnlikeCounts& counts) {
+  return fmt::format(
+      "ranks count steps differently: when rank {} began step {}, rank {}, which it waits for, had come to step {}: no "
+      "waves, no causes by step; name the step with --step-at or MPI_Pcontrol(1)",
+      counts.rank, counts.step, counts.awaited, counts.its_step);
+}
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,29 @@
+#pragma once
+// Ranks whose steps have numbers that don't go together, so that a step of one is another moment than that of another:
+// where each rank finds the steps of a program by itself, one may count an inner loop and others the outer one.
+
+#include <optional>
+#include <string>
+
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis {
+
+/// A rank that was farther ahead of one that it waits for than it can be.
+struct UnlikeCounts {
+  wire::Nanoseconds at{};  ///< When `rank` began `step`.
+  wire::Rank rank = 0;
+  wire::Step step = wire::kNoStep;
+  wire::Rank awaited = 0;
+  wire::Step its_step = wire::kNoStep;  ///< That it had come to by then, at most.
+};
+
+/// Who says that it waits for another within each cycle of steps (declared_partners.h) is ahead of it by no more than a
+/// cycle, however late anybody is. Nothing where no rank is farther ahead for most of its steps, which are looked at here
+/// and there. Costs in proportion to ranks.
+std::optional<UnlikeCounts> find_unlike_counts(const timeline::Timeline& timeline);
+
+/// "ranks count steps differently: when rank 0 began step 412, rank 1, which it waits for, had come to step 51: ..."
+std::string to_words(const UnlikeCounts& counts);
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,125 @@
+// Whether the numbers of steps go together: programs in which ranks are far apart and count alike, and the same programs
+// with ranks that count otherwise.
+
+#include "monitor/analysis/unlike_counts.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "monitor/analysis/causes.h"
+#include "monitor/analysis/findings.h"
+#include "monitor/analysis/ground_search.h"
+#include "tests/analysis/ring_model.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using test::ms;
+using test::RingModel;
+using testing::IsEmpty;
+using timeline::Timeline;
+using wire::Step;
+
+/// What number a rank gives to a step.
+using Numbering = std::function<Step(Rank, Step)>;
+
+Step as_it_is(Rank, Step step) { return step; }
+
+/// Each rank says whom it waits for.
+wire::Roster roster_of(const RingModel& model) {
+  wire::Roster roster = model.roster();
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    wire::WaitPattern& pattern = roster.patterns.emplace_back();
+    for (const int distance : model.distances)
+      if (model.partner(rank, -distance) >= 0) pattern.from.push_back(-distance);
+    roster.cycles.push_back({{{std::uint32_t(rank)}}});
+    roster.ranks[std::size_t(rank)].cycle = std::uint32_t(rank) + 1;
+  }
+  return roster;
+}
+
+Timeline told(RingModel model, const Numbering& number) {
+  model.run();
+  Timeline timeline;
+  EXPECT_TRUE(timeline.apply_roster("n1", roster_of(model)));
+  Nanoseconds last{};
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    std::vector<wire::Event> events = model.events_of(rank);
+    for (wire::Event& event : events)
+      if (event.kind == wire::EventKind::kStep) event.value = std::uint64_t(number(rank, Step(event.value)));
+    last = std::max(last, events.back().time);
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  timeline.advance("n1", last);
+  return timeline;
+}
+
+RingModel ring_of_eight() {
+  RingModel model;
+  model.ranks = 8;
+  return model;
+}
+
+/// Rank 3 counts an inner loop that comes three times in each step of the others.
+Step rank_3_counts_thrice(Rank rank, Step step) { return rank == 3 ? 3 * step : step; }
+
+TEST(UnlikeCounts, AreFoundWhereARankCountsAnInnerLoop) {
+  const auto found = find_unlike_counts(told(ring_of_eight(), rank_3_counts_thrice));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 3);
+  EXPECT_THAT(found->awaited, testing::AnyOf(2, 4));
+  EXPECT_GT(found->step, found->its_step + 3);
+}
+
+TEST(UnlikeCounts, AreFoundWhereARankBeganToCountSixStepsBefore) {
+  const auto found =
+      find_unlike_counts(told(ring_of_eight(), [](Rank rank, Step step) { return rank == 0 ? step + 6 : step; }));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 0);
+}
+
+TEST(UnlikeCounts, AreNoneWhereAWaveHasOneEndOfAChainFarBehindTheOther) {
+  RingModel model;
+  model.ranks = 200;
+  model.ring = false;
+  model.delays = {{0, 2, ms(5000)}};
+  EXPECT_FALSE(find_unlike_counts(told(model, as_it_is)));
+}
+
+TEST(UnlikeCounts, AreNoneWhereRanksNeedNotWaitForWhoIsBehind) {
+  RingModel model = ring_of_eight();
+  model.ring = false;
+  model.distances = {1};
+  model.delays = {{7, 0, ms(5000)}};
+  EXPECT_FALSE(find_unlike_counts(told(model, as_it_is)));
+}
+
+TEST(UnlikeCounts, AreNoneWhereAllCountTensOrStartOneLater) {
+  EXPECT_FALSE(find_unlike_counts(told(ring_of_eight(), [](Rank, Step step) { return 10 * step; })));
+  EXPECT_FALSE(find_unlike_counts(told(ring_of_eight(), [](Rank rank, Step step) { return step + rank % 2; })));
+}
+
+TEST(UnlikeCounts, LeaveNothingToSayOfWavesAndCauses) {
+  RingModel model = ring_of_eight();
+  model.delays = {{5, 20, ms(300)}};
+  const Timeline timeline = told(model, rank_3_counts_thrice);
+  EXPECT_THAT(find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}), IsEmpty());
+  const Causes causes = find_causes(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  for (const RankCauses& each : causes.ranks) {
+    EXPECT_THAT(each.by, IsEmpty());
+    EXPECT_EQ(each.unknown, each.waited);
+  }
+  EXPECT_GT(causes.ranks[4].waited, ms(0));
+}
+
+TEST(UnlikeCounts, AreToldOnce) {
+  const Timeline timeline = told(ring_of_eight(), rank_3_counts_thrice);
+  Narrator narrator;
+  for (int i = 0; i < 3; ++i) narrator.observe_counts(cause_ground(timeline).partners.unlike_counts);
+  ASSERT_EQ(narrator.remarks().size(), 1u);
+  EXPECT_THAT(narrator.remarks()[0].text, testing::StartsWith("ranks count steps differently: when rank 3 began step"));
+}
+
+}  // namespace
+}  // namespace idlewave::analysis
