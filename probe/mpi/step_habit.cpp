@@ -86,20 +86,23 @@ bool StepHabit::fill(Expected& expected, const Waits& waits, const WaitPatterns&
   expected.hash = waits.hash;
   expected.count = waits.count;
   for (std::uint32_t i = 0; i < waits.count; ++i) {
-    const auto number = number_of(patterns[waits.patterns[i]], patterns);
+    const auto before = static_cast<std::uint32_t>(std::count(waits.patterns, waits.patterns + i, waits.patterns[i]));
+    const auto number = number_of(patterns[waits.patterns[i]], before, patterns);
     if (!number) return false;
     expected.numbers[i] = *number;
   }
   return true;
 }
 
-/// In the book, where each pattern stands once; nothing where it has no room.
-std::optional<std::uint8_t> StepHabit::number_of(const WaitPatterns::Pattern& pattern, const WaitPatterns& patterns) {
+/// In the book, where each pattern stands as often as a step waits by it; nothing where it has no room.
+std::optional<std::uint8_t> StepHabit::number_of(const WaitPatterns::Pattern& pattern, std::uint32_t time,
+                                                 const WaitPatterns& patterns) {
+  const std::uint64_t content = time == 0 ? pattern.content : WaitPatterns::mix(pattern.content + time);
   for (std::uint32_t number = 0; number < said_count_; ++number)
-    if (said_[number].content == pattern.content) return static_cast<std::uint8_t>(number);
+    if (said_[number].content == content) return static_cast<std::uint8_t>(number);
   const std::uint32_t all = pattern.sources + pattern.targets;
   if (said_count_ == shm::kPatterns || said_ranks_ + all > shm::kPatternRanks) return std::nullopt;
-  said_[said_count_] = {pattern.content, said_ranks_, pattern.sources, pattern.targets, pattern.flags};
+  said_[said_count_] = {content, said_ranks_, pattern.sources, pattern.targets, pattern.flags};
   const auto sources = patterns.sources_of(pattern), targets = patterns.targets_of(pattern);
   std::copy(sources.begin(), sources.end(), ranks_ + said_ranks_);
   std::copy(targets.begin(), targets.end(), ranks_ + said_ranks_ + sources.size());

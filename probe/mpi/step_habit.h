@@ -15,6 +15,7 @@ namespace idlewave::mpi {
 class StepHabit {
  public:
   static constexpr std::uint32_t kLongest = 64;  ///< Cycle, in steps.
+  static constexpr std::uint8_t kMostTimes = 8;  ///< Of a wait in a step; where it comes oftener, so many are said.
 
   /// As it goes into a shm::PartnerBook.
   struct Said {
@@ -29,9 +30,12 @@ class StepHabit {
       is_unknown_ = true;
       return;
     }
-    std::uint32_t& seen_in = seen_in_[pattern];
-    if (seen_in == steps_ + 1) return;
-    seen_in = steps_ + 1;
+    Seen& seen = seen_[pattern];
+    if (seen.in != steps_ + 1)
+      seen = {steps_ + 1, 0};
+    else if (seen.times == kMostTimes || adds_nothing(patterns[pattern]))
+      return;
+    ++seen.times;
     if (count_ == shm::kPatterns) [[unlikely]] {
       is_unknown_ = true;
       return;
@@ -71,6 +75,10 @@ class StepHabit {
     std::uint8_t numbers[shm::kPatterns] = {};
   };
 
+  /// Again in a step: nobody can be later than all others were.
+  static bool adds_nothing(const WaitPatterns::Pattern& pattern) {
+    return pattern.flags & shm::PartnerBook::kCollective && pattern.sources == 0;
+  }
   void remember(wire::Step step);
   void begin_step();
   std::optional<std::span<const std::uint8_t>> expected(wire::Step step) const;
@@ -79,14 +87,19 @@ class StepHabit {
   std::uint32_t period() const;
   void adopt(wire::Step step, std::uint32_t period, const WaitPatterns& patterns);
   bool fill(Expected& expected, const Waits& waits, const WaitPatterns& patterns);
-  std::optional<std::uint8_t> number_of(const WaitPatterns::Pattern& pattern, const WaitPatterns& patterns);
+  std::optional<std::uint8_t> number_of(const WaitPatterns::Pattern& pattern, std::uint32_t time,
+                                        const WaitPatterns& patterns);
 
   // Of the step that goes on.
   std::uint64_t hash_ = 0;
   std::uint32_t count_ = 0;
   bool is_unknown_ = false;
   std::uint16_t order_[shm::kPatterns] = {};
-  std::uint32_t seen_in_[WaitPatterns::kMostPatterns] = {};  ///< By pattern: the latest step, from 1.
+  struct Seen {
+    std::uint32_t in = 0;  ///< The latest step, from 1.
+    std::uint32_t times = 0;
+  };
+  Seen seen_[WaitPatterns::kMostPatterns] = {};  ///< By pattern.
 
   std::uint32_t steps_ = 0;   ///< Gone through.
   std::uint32_t length_ = 0;  ///< Of the cycle; 0: none.

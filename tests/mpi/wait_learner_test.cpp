@@ -51,7 +51,7 @@ Act sends(Rank to) { return {Act::kSend, {to, Side::kTo}}; }
 Act sends_and_waits(Rank to) { return {Act::kWait, {to, Side::kToWaiting}}; }
 constexpr Act kPost{};
 
-/// By the words of the header: each wait is all that is waited for between two posts, with what was sent before.
+/// By the words of the headers: each wait is all that is waited for between two posts, with what was sent before.
 Waits waits_of(const Acts& acts) {
   Waits waits;
   Wait now;
@@ -61,7 +61,8 @@ Waits waits_of(const Acts& acts) {
     has_waited = false;
     if (now.to.empty()) now.to = eager;
     eager.clear();
-    if (!(now == Wait()) && std::ranges::find(waits, now) == waits.end()) waits.push_back(now);
+    const auto most = now.flags == kCollective && now.from.empty() ? 1 : StepHabit::kMostTimes;
+    if (!(now == Wait()) && std::ranges::count(waits, now) < most) waits.push_back(now);
     now = {};
   };
   for (const Act& act : acts) {
@@ -143,6 +144,26 @@ TEST(WaitLearner, TakesWaitsBetweenWhichNothingGoesOutForOne) {
   EXPECT_THAT(rank.told(), ElementsAre(Wait{{2, 3}, {4}}));
   rank.steps(8, {kPost, receives(2), kPost, receives(3)});
   EXPECT_THAT(rank.told(), ElementsAre(Wait{{2}, {}}, Wait{{3}, {}}));
+}
+
+TEST(WaitLearner, SaysAWaitThatComesTwiceInAStepTwice) {
+  Learner rank;
+  const Acts exchange = {kPost, sends(4), receives(2)}, collective = {{Act::kMeet}};
+  Acts step;
+  for (const Acts& part : {exchange, collective, exchange, collective})
+    step.insert(step.end(), part.begin(), part.end());
+  rank.steps(8, step);
+  EXPECT_THAT(rank.told(), ElementsAre(Wait{{2}, {4}}, Wait{{}, {}, kCollective}, Wait{{2}, {4}}));
+}
+
+TEST(WaitLearner, SaysAWaitNoMoreThanEightTimes) {
+  Learner rank;
+  for (int i = 0; i < 20; ++i) {
+    Acts step;
+    for (int k = 0; k < 8 + i % 7; ++k) step.insert(step.end(), {kPost, receives(2)});
+    rank.step(step);
+  }
+  EXPECT_THAT(rank.told(), testing::SizeIs(8));
 }
 
 TEST(WaitLearner, LeavesOutSendsThatDoNotWaitBesideThoseThatDo) {
