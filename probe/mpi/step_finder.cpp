@@ -107,22 +107,22 @@ bool StepFinder::repeats(std::uint32_t period, std::uint32_t runs) const {
   return true;
 }
 
-/// The waiting place that was new last, of those that the sequence comes to once; one that it leaves once in a row before
-/// others. kPlaces: none.
+/// The waiting place that was new last, of those that the sequence comes to once; one that it leaves equally often in a row
+/// each time before others. kPlaces: none.
 std::uint32_t StepFinder::anchor_of(std::uint32_t period) const {
   std::uint32_t best = kPlaces;
-  bool best_is_alone = false;
+  bool best_is_steady = false;
   for (std::uint32_t back = 0; back < period; ++back) {
     const std::uint32_t slot = latest(back).slot;
     std::uint32_t times = 0;
     for (std::uint32_t other = 0; other < period; ++other) times += latest(other).slot == slot;
     if (times != 1 || !places_[slot].waits) continue;
-    const bool is_alone = shortest_run(slot, period) == 1;
-    const bool is_better = best == kPlaces || is_alone > best_is_alone ||
-                           (is_alone == best_is_alone && places_[slot].seen_as > places_[best].seen_as);
+    const bool is_steady = shortest_run(slot, period) == longest_run(slot, period);
+    const bool is_better = best == kPlaces || is_steady > best_is_steady ||
+                           (is_steady == best_is_steady && places_[slot].seen_as > places_[best].seen_as);
     if (!is_better) continue;
     best = slot;
-    best_is_alone = is_alone;
+    best_is_steady = is_steady;
   }
   return best;
 }
@@ -133,6 +133,13 @@ std::uint32_t StepFinder::shortest_run(std::uint32_t slot, std::uint32_t period)
   for (std::uint32_t back = 1; back < (kTimes - 1) * period; ++back)
     if (latest(back).slot == slot) shortest = std::min<std::uint32_t>(shortest, latest(back).times);
   return shortest;
+}
+
+std::uint32_t StepFinder::longest_run(std::uint32_t slot, std::uint32_t period) const {
+  std::uint32_t longest = 0;
+  for (std::uint32_t back = 1; back < (kTimes - 1) * period; ++back)
+    if (latest(back).slot == slot) longest = std::max<std::uint32_t>(longest, latest(back).times);
+  return longest;
 }
 
 /// Since a place was left last, in the latest sequence or the one before.

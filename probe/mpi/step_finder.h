@@ -19,9 +19,10 @@ struct CallSite {
 /// Finds the steps of a program that does not name them, from the calls that it waits in and those that start requests:
 /// the shortest sequence of places in the program that has come four times running, and for sixteen places; calls of one
 /// place in a row count as one place there. A step begins where the waiting place of that sequence is left that was new
-/// last, which in a loop is its last one: when it has been left as often as it is in a row, which in a program that waits
-/// for each of its requests is the last time. The number of a step is how often that was so before, so that ranks agree on
-/// it whenever each of them has found the sequence.
+/// last, which in a loop is its last one; one that is left more often at some times than at others only where there is no
+/// other. That is when it has been left as often as it is in a row, which in a program that waits for each of its requests
+/// is the last time. The number of a step is how often that was so before, so that ranks agree on it whenever each of
+/// them has found the sequence.
 ///
 /// A compiler makes copies of a loop's body, of which a rank that does something special comes to another one: what
 /// comes where the place of the steps would, calls the same function of MPI from the same frame and lies near, is taken
@@ -101,6 +102,7 @@ class StepFinder {
   bool repeats(std::uint32_t period, std::uint32_t runs) const;
   std::uint32_t anchor_of(std::uint32_t period) const;
   std::uint32_t shortest_run(std::uint32_t slot, std::uint32_t period) const;
+  std::uint32_t longest_run(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t waits_since(std::uint32_t slot, std::uint32_t period) const;
   wire::Step adopt(std::uint32_t slot, std::uint32_t period);
 

@@ -195,6 +195,20 @@ TEST(StepFinder, WhereARankWaitsLessOftenThanUsualItsNumbersGoOn) {
   for (const auto& [iteration, step] : steps) EXPECT_EQ(step, iteration);
 }
 
+/// Ranks with one neighbour or two: where they send stands once in the loop as well, but not at its end.
+TEST(StepFinder, AStepBeginsBehindTheLastReceiveHoweverManyThereAre) {
+  for (const int receives : {1, 2}) {
+    Calls calls;
+    for (int i = 0; i < kIterations; ++i) {
+      for (int k = 0; k < receives; ++k) calls.push_back(call(kBarrier, 0x1000 + 16 * std::uintptr_t(k), i));
+      for (int k = 0; k < receives; ++k) calls.push_back(call(kRecv, 0x2000, i));
+    }
+    const auto steps = steps_of(calls);
+    ASSERT_GE(steps.size(), std::size_t(kIterations - kUnknown));
+    for (const Seen& seen : steps) EXPECT_EQ(seen.call % std::size_t(2 * receives), std::size_t(2 * receives - 1));
+  }
+}
+
 /// Ranks find out at different moments.
 TEST(StepFinder, AProgramThatGoesOnToAnotherLoopIsFollowedAndNumbersGoOn) {
   for (const Function other : {kBarrier, kFileWrite, kSendrecv}) {
