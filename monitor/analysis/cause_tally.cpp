@@ -124,7 +124,7 @@ void CauseTally::trace(const NumberedStep& step) {
   const LastPost last = last_of_all();
   const bool is_of_all = ground_.partners.said_collective(step.number) || all_wait_for_the_last(last);
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
-    if (is_there(rank)) settle(rank, is_of_all ? last : lasts_[std::size_t(rank)]);
+    if (is_there(rank)) settle(rank, step.number, is_of_all ? last : lasts_[std::size_t(rank)]);
 }
 
 void CauseTally::read(const NumberedStep& step) {
@@ -200,7 +200,25 @@ bool CauseTally::all_wait_for_the_last(const LastPost& last) const {
          (after_others.empty() || after_all.value() < after_others.value());
 }
 
-void CauseTally::settle(Rank rank, const LastPost& last) {
+/// What it does behind its first wait of the step is not in its post: others may wait for that, and it may do that while
+/// they wait. Where the events are not kept that can't be seen.
+bool CauseTally::works_between_waits(Rank rank) const {
+  const StepCourse& course = row(0).ranks[std::size_t(rank)].course;
+  const Lane& lane = *timeline_.lane(rank);
+  if (course.post < lane.events_from()) return false;
+  const auto time_in = [&](timeline::Category category) { return lane.time_in(category, course.post, course.end); };
+  return time_in(timeline::Category::kCompute) + time_in(timeline::Category::kDelay) > tolerance_;
+}
+
+/// What is left of a wait when all whom it was for have posted.
+bool CauseTally::is_for_messages(Rank rank, Step step, const LastPost& last) const {
+  if (!last.is_all || works_between_waits(rank)) return false;
+  if (last.rank >= 0 && works_between_waits(last.rank)) return false;
+  const auto works = [&](Rank other) { return is_there(other) && works_between_waits(other); };
+  return ground_.partners.find_awaited(rank, step, timeline_.ranks(), works) < 0;
+}
+
+void CauseTally::settle(Rank rank, Step step, const LastPost& last) {
   Row& row = now();
   Place& mine = row.ranks.of(std::size_t(rank));
   mine.first_part = std::uint32_t(row.parts.size());
@@ -211,7 +229,7 @@ void CauseTally::settle(Rank rank, const LastPost& last) {
   const Nanoseconds until = last.known ? std::min(last.at, mine.course.end) : mine.course.end;
   const Nanoseconds caused = std::clamp(until - mine.course.post, Nanoseconds{0}, waited);
   const Nanoseconds rest = waited - caused;
-  const bool was_for_messages = last.is_all || rest <= tolerance_;
+  const bool was_for_messages = rest <= tolerance_ || is_for_messages(rank, step, last);
   mine.transfer = was_for_messages ? rest : Nanoseconds{0};
   if (counts_) ranks_.of(std::size_t(rank)).waited += waited, ranks_.of(std::size_t(rank)).transfer += mine.transfer;
   if (!was_for_messages) take(rank, kUnknownCause, rest, false);

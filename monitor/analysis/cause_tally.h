@@ -68,7 +68,9 @@ class CauseTally {
   LastPost last_partner(Rank rank, Step step) const;
   LastPost last_of_all() const;
   bool all_wait_for_the_last(const LastPost& last) const;
-  void settle(Rank rank, const LastPost& last);
+  void settle(Rank rank, Step step, const LastPost& last);
+  bool works_between_waits(Rank rank) const;
+  bool is_for_messages(Rank rank, Step step, const LastPost& last) const;
   void explain(Rank rank, Rank late, Nanoseconds need);
   bool goes_on_from(std::size_t back, Rank rank) const;
   Nanoseconds take(Rank rank, Rank cause, Nanoseconds length, bool direct);

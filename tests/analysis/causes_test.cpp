@@ -661,6 +661,35 @@ TEST(Causes, AreUnknownWhereAPartnerCountsOtherwise) {
   }
 }
 
+/// Rank 4 does the second half of its work behind the first half of its wait, so that others may have waited for that.
+TEST(Causes, AreUnknownWhereAPartnerWorksBetweenTwoWaits) {
+  ExactProgram program = ring_of(12, 30);
+  program.communication.time = ms(4);
+  const Table table = table_of(program, simulate(program));
+  EventsOfRanks events = events_of(table);
+  std::vector<wire::Event> turned;
+  for (const wire::Event& event : events[4]) {
+    const bool waits = event.kind == EventKind::kSwitch && event.phase == Phase::kWait;
+    if (waits) {
+      turned.push_back({event.time - ms(5), 0, EventKind::kSwitch, Phase::kWait});
+      turned.push_back({event.time - ms(3), 0, EventKind::kSwitch, Phase::kCompute});
+      turned.push_back({event.time + ms(2), 0, EventKind::kSwitch, Phase::kWait});
+    } else {
+      turned.push_back(event);
+    }
+  }
+  events[4] = turned;
+  const timeline::Timeline timeline = timeline_of(table, events);
+  const Causes causes = find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
+  expect_conserved(timeline, causes);
+  for (const Rank rank : {3, 4, 5}) {
+    EXPECT_EQ(causes.ranks[std::size_t(rank)].transfer, ms(0)) << rank;
+    EXPECT_GE(causes.ranks[std::size_t(rank)].unknown, 29 * ms(4)) << rank;
+  }
+  EXPECT_EQ(causes.ranks[8].unknown, ms(0));
+  EXPECT_GE(causes.ranks[8].transfer, 29 * ms(4));
+}
+
 TEST(CauseFinder, TellsALargeWindowInSeveralCalls) {
   ExactProgram program = ring_of(16, 60);
   program.noise = [](int rank, int) { return rank == 3 ? 0.002 : 0.0; };
