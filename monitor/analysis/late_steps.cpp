@@ -35,6 +35,7 @@ constexpr std::size_t kTail = 16;
 constexpr double kFarBeyond = 18;
 constexpr std::uint64_t kFewestSteps = 4 * kTail;
 constexpr Rank kRanksBeside = 32;
+constexpr std::size_t kStepsAround = 16;
 constexpr std::size_t kFewestBeside = 3;
 constexpr std::int64_t kMostSlices = 1000;
 constexpr std::size_t kMostKept = 512;
@@ -77,6 +78,23 @@ double after_all(const Timeline& timeline, const LateStep& late, Rank first, Ran
     latest = std::max(latest, its->post);
   }
   return std::max(0.0, seconds(mine->end - latest));
+}
+
+/// The most that it is ordinarily, in the steps around: messages take their time, also where somebody was late. By ranks near
+/// by, of whom the latest may be earlier than the latest of all.
+double ordinarily_after_all(const Timeline& timeline, const LateStep& late) {
+  const Lane& lane = *timeline.lane(late.rank);
+  const Rank reach = std::min(kRanksBeside, timeline.ranks()) / 2;
+  const auto steps = lane.steps();
+  const std::size_t here = lane.steps_begun_before(late.begin);
+  const std::size_t end = std::min(steps.size(), here + kStepsAround + 1);
+  double most = 0;
+  for (std::size_t i = here - std::min(here, kStepsAround); i < end; ++i) {
+    LateStep other = late;
+    other.step = steps[i].step, other.begin = steps[i].begin;
+    if (i != here) most = std::max(most, after_all(timeline, other, late.rank - reach, late.rank + reach));
+  }
+  return most;
 }
 
 /// The numbers leave out some behind it, which they had not done before it: it goes on over steps that were not told, as
@@ -215,8 +233,10 @@ double LateSteps::excess_of(const Timeline& timeline, const Candidate& candidate
   const Lane* lane = timeline.lane(rank);
   const auto record = lane ? lane->step(candidate.step.step, candidate.step.begin) : std::nullopt;
   if (!record || !is_known(*lane, *record)) return 0;
-  if (candidate.step.after_wait)
-    return std::min(candidate.raw, after_all(timeline, candidate.step, 0, timeline.ranks() - 1));
+  if (candidate.step.after_wait) {
+    const double after = after_all(timeline, candidate.step, 0, timeline.ranks() - 1);
+    return std::min(candidate.raw, after - ordinarily_after_all(timeline, candidate.step));
+  }
   std::vector<double> owns;
   for (const StepCourse& course : courses_around(*lane, record->begin)) owns.push_back(own(rank, course));
   if (owns.empty()) return 0;

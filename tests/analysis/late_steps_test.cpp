@@ -4,6 +4,7 @@
 
 #include "monitor/analysis/waves.h"
 #include "tests/analysis/ring_model.h"
+#include "tests/analysis/simulated_session.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -124,6 +125,23 @@ TEST(LateSteps, AreNoneWhereARankWaitsLongForAnother) {
   model.distances = {-7, 7};
   model.noise_mean_ms = 0.3;
   EXPECT_THAT(late_in(model), IsEmpty());
+}
+
+/// Who waits for a rank that was held waits for its messages as well, as in every step.
+TEST(LateSteps, AreNoneWhereMessagesTakeTheirTimeBehindARankThatWasHeld) {
+  support::Scenario scenario;
+  scenario.machine = {.ranks = 20, .ranks_per_domain = 10};
+  scenario.machine.core_bandwidth = 10e9;
+  scenario.machine.domain_bandwidth = 100e9;
+  scenario.program = {.steps = 91, .kernel = support::Kernel::kCore};
+  scenario.program.time = ms(10);
+  scenario.communication.protocol = support::Protocol::kEager;
+  scenario.communication.wait = support::WaitFlavour::kSplit;
+  scenario.communication.time = ms(2);
+  scenario.delays = {{5, 30, ms(64)}};
+  LateSteps late;
+  late.read(test::SimulatedSession(scenario).timeline());
+  EXPECT_THAT(late.found(), IsEmpty());
 }
 
 TEST(LateSteps, AreTheSameWhileTheSessionGoesOn) {
