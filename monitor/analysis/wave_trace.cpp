@@ -151,6 +151,14 @@ void WaveTrace::let_go_of_old(Step step) {
   });
 }
 
+/// Than is ordinary: messages that take their time make everybody end late in any step.
+bool WaveTrace::waits_longer(Rank rank, const StepCourse& course) const {
+  std::vector<Nanoseconds> waits;
+  for (const StepCourse& other : courses_around(*timeline_.lane(rank), course.begin)) waits.push_back(other.waited());
+  const Nanoseconds longer = course.waited() - median(std::move(waits));
+  return double(longer.count()) >= kSeenWaiting * double(threshold_.count());
+}
+
 /// Whoever could not be reached through its partners in this step waited for the wave all the same.
 bool WaveTrace::is_flattened(Step step) {
   Nanoseconds latest = Nanoseconds::min();
@@ -166,7 +174,7 @@ bool WaveTrace::is_flattened(Step step) {
     const auto course = step_course(timeline_, rank, step, origin_.begin);
     if (!course || !course->over || course->end < latest - threshold_ / 5) return false;
     const bool all_wait = partners_.collective || partners_.said_collective(step);
-    if (!all_wait && course->post > latest - threshold_) return false;
+    if (!all_wait && (course->post > latest - threshold_ || !waits_longer(rank, *course))) return false;
     ++bystanders;
   }
   return bystanders >= kFewestBystanders;

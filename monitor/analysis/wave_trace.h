@@ -44,6 +44,7 @@ class WaveTrace {
   bool lies_above(Rank rank) const;
   void let_go_of_old(Step step);
   bool may_matter(Rank rank, Step step) const;
+  bool waits_longer(Rank rank, const StepCourse& course) const;
   bool is_flattened(Step step);
   void reach_all(Step step);
   Nanoseconds ordinary_step() const;

@@ -2,8 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <utility>
+
+#include "monitor/analysis/partner_inference.h"
 #include "monitor/analysis/wave_trace.h"
 #include "tests/analysis/ring_model.h"
+#include "tests/analysis/simulated_session.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -208,6 +213,30 @@ TEST(Waves, RunUntilACollectiveFlattensThem) {
     EXPECT_EQ(direction->front.size(), 7u) << "steps 22 to 28";
     EXPECT_NEAR(direction->leading.ranks_per_step->value, 1, 1e-9);
     EXPECT_NEAR(direction->reach_ranks, 19.5, 0.5);
+  }
+}
+
+/// Those whom it does not reach any more wait for messages, as in every step.
+TEST(Waves, AreNotFlattenedWhereTheyDecayNearTheEndOfAChain) {
+  support::Scenario scenario;
+  scenario.machine = {.ranks = 40, .ranks_per_domain = 10};
+  scenario.machine.core_bandwidth = 10e9;
+  scenario.machine.domain_bandwidth = 120e9;
+  scenario.program = {.steps = 80, .kernel = support::Kernel::kCore};
+  scenario.program.time = ms(10);
+  scenario.communication = {.topology = support::Topology::kChain,
+                            .distances = {-2, -1, 1, 2},
+                            .protocol = support::Protocol::kEager,
+                            .wait = support::WaitFlavour::kSplit,
+                            .time = ms(2)};
+  scenario.noise.distribution = support::ExponentialNoise{ms(0.5)};
+  scenario.delays = {{0, 31, ms(36.673)}};
+  for (const unsigned seed : {2241u, 9u, 11u}) {
+    scenario.noise.seed = seed;
+    const test::SimulatedSession session(scenario, test::Says::kPartners);
+    const auto waves = find_waves(session.timeline(), kAll);
+    ASSERT_THAT(waves, SizeIs(1)) << seed;
+    EXPECT_NE(waves[0].up.end, WaveEnd::kFlattened) << seed;
   }
 }
 
