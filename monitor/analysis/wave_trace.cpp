@@ -45,6 +45,12 @@ std::vector<double> distances_of(const std::vector<FrontPoint>& front) {
   return distances;
 }
 
+/// Where ranks farther away were reached sooner, there is none.
+std::optional<Estimate> speed(const std::vector<double>& distances, const std::vector<double>& times) {
+  const auto found = inverse(fitted_slope(distances, times));
+  return found && found->value > 0 ? found : std::nullopt;
+}
+
 /// How far the front had come in each step. The last step may be cut off in its midst.
 std::optional<Estimate> ranks_per_step(const std::vector<FrontPoint>& front) {
   std::map<Step, double> farthest;
@@ -55,7 +61,8 @@ std::optional<Estimate> ranks_per_step(const std::vector<FrontPoint>& front) {
   if (farthest.size() > 2) farthest.erase(std::prev(farthest.end()));
   std::vector<double> steps, distances;
   for (const auto& [step, distance] : farthest) steps.push_back(double(step)), distances.push_back(distance);
-  return fitted_slope(steps, distances);
+  const auto found = fitted_slope(steps, distances);
+  return found && found->value > 0 ? found : std::nullopt;
 }
 
 }  // namespace
@@ -259,9 +266,8 @@ WaveDirection WaveTrace::direction(int sign) const {
   const auto lies_there = [&](Rank rank) { return (sign > 0) == lies_above(rank); };
   direction.reach_ranks = int(direction.front.size()) + int(std::ranges::count_if(beside_, lies_there));
   // Time over distance is fitted: moments vary, places don't.
-  direction.leading.ranks_per_s = inverse(fitted_slope(distances, seconds_of(direction.front, &FrontPoint::arrival)));
-  direction.trailing.ranks_per_s =
-      inverse(fitted_slope(distances, seconds_of(direction.front, &FrontPoint::departure)));
+  direction.leading.ranks_per_s = speed(distances, seconds_of(direction.front, &FrontPoint::arrival));
+  direction.trailing.ranks_per_s = speed(distances, seconds_of(direction.front, &FrontPoint::departure));
   direction.leading.ranks_per_step = direction.trailing.ranks_per_step = ranks_per_step(direction.front);
   if (auto decay = fitted_slope(distances, seconds_of(direction.front, &FrontPoint::idle))) {
     decay->value = -decay->value;
@@ -311,10 +317,12 @@ void WaveTrace::settle_end(WaveDirection& direction) const {
   const auto leads_on = [&](Rank offset) { return -offset * direction.sign > 0; };
   const bool depends = std::ranges::any_of(partners_.offsets, leads_on);
   std::vector<Rank> next;
-  partners_.for_each_waiter(edge, last ? last->step + stride_ : origin_.step, timeline_.ranks(),
-                            [&](Rank waiter, Rank offset) {
-                              if (leads_on(offset)) next.push_back(waiter);
-                            });
+  const Step due = last ? last->step + stride_ : origin_.step;
+  // In a cycle of steps nobody need wait for it in the very next one.
+  for (Step step = due; step < due + kStepsWithoutArrival * stride_ && next.empty(); step += stride_)
+    partners_.for_each_waiter(edge, step, timeline_.ranks(), [&](Rank waiter, Rank offset) {
+      if (leads_on(offset)) next.push_back(waiter);
+    });
   const auto end = [&](WaveEnd how, Rank rank = -1) { direction.end = how, direction.end_rank = rank; };
   const auto cause = step_course(timeline_, origin_.rank, origin_.step, origin_.begin);
   if (!cause) return end(WaveEnd::kUnknown);
@@ -325,7 +333,6 @@ void WaveTrace::settle_end(WaveDirection& direction) const {
   if (next.empty()) return end(WaveEnd::kBoundary);
   for (const Rank rank : next)
     if (rank == origin_.rank || reached_.contains(rank)) return end(WaveEnd::kAnnihilated, rank);
-  const Step due = last ? last->step + stride_ : origin_.step;
   for (const Rank rank : next) {
     for (Step step = due; step < due + kStepsWithoutArrival * stride_; step += stride_) {
       const auto course = step_course(timeline_, rank, step, origin_.begin);

@@ -240,6 +240,61 @@ TEST(Waves, AreNotFlattenedWhereTheyDecayNearTheEndOfAChain) {
   }
 }
 
+/// Ranks of a ring that exchange in every other step, and say so; rank 3 is held in step 20.
+timeline::Timeline every_other_step(Rank ranks, int steps) {
+  std::vector<std::vector<wire::Event>> events(static_cast<std::size_t>(ranks));
+  std::vector<Nanoseconds> begins(events.size());
+  for (int step = 0; step < steps; ++step) {
+    std::vector<Nanoseconds> posts;
+    for (Rank rank = 0; rank < ranks; ++rank)
+      posts.push_back(begins[std::size_t(rank)] + (rank == 3 && step == 20 ? ms(310) : ms(10)));
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      const Nanoseconds begin = std::exchange(begins[std::size_t(rank)], posts[std::size_t(rank)]);
+      for (const Rank other : {(rank + 1) % ranks, (rank + ranks - 1) % ranks})
+        if (step % 2 == 0) begins[std::size_t(rank)] = std::max(begins[std::size_t(rank)], posts[std::size_t(other)]);
+      auto& its = events[std::size_t(rank)];
+      if (step == 0) its.push_back({begin, 0, wire::EventKind::kStart, wire::Phase::kNone});
+      its.push_back({begin, std::uint64_t(step), wire::EventKind::kStep, wire::Phase::kNone});
+      its.push_back({begin, 0, step == 0 ? wire::EventKind::kEnter : wire::EventKind::kSwitch, wire::Phase::kCompute});
+      its.push_back({posts[std::size_t(rank)], 0, wire::EventKind::kSwitch, wire::Phase::kWait});
+    }
+  }
+  wire::Roster roster;
+  roster.world_size = ranks;
+  roster.patterns = {{false, false, {-1, 1}, {}}};
+  roster.cycles = {{{{0}, {}}}};
+  for (Rank rank = 0; rank < ranks; ++rank) roster.ranks.push_back({rank, 1, wire::kNoDomain, 1});
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", roster);
+  for (Rank rank = 0; rank < ranks; ++rank)
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events[std::size_t(rank)]);
+  timeline.advance("n1", *std::ranges::min_element(begins));
+  return timeline;
+}
+
+TEST(Waves, HaveNotLeftAChainWhereNobodyWaitsInTheNextStepAlone) {
+  const auto waves = find_waves(every_other_step(12, 60), kAll);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 11);
+  for (const WaveDirection* direction : {&waves[0].up, &waves[0].down})
+    EXPECT_EQ(direction->end, WaveEnd::kAnnihilated);
+}
+
+/// All whom it reaches wait at once, and those that are farther away began to earlier.
+TEST(Waves, HaveNoSpeedBelowNothing) {
+  RingModel model;
+  model.ranks = 8;
+  model.ring = false;
+  model.distances = {1, 2, 3};
+  model.delays = {{4, 20, ms(300)}};
+  model.more_work = [](Rank rank, int) { return ms(0.1 * (7 - rank)); };
+  const auto waves = waves_of(model);
+  ASSERT_THAT(waves, SizeIs(1));
+  ASSERT_EQ(waves[0].up.front.size(), 3u);
+  EXPECT_GT(waves[0].up.front[0].arrival, waves[0].up.front[2].arrival);
+  EXPECT_FALSE(waves[0].up.leading.ranks_per_s);
+}
+
 TEST(Waves, AreComparedWithTheSpeedOfTheory) {
   RingModel model = one_delay(ms(60));
   model.distances = {-2, -1, 1, 2};
