@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <set>
 #include <utility>
@@ -17,6 +18,8 @@ using wire::Rank;
 constexpr double kTolerance = 0.02;
 /// Of a step: who posts so much before another sees it late.
 constexpr double kLate = 0.25;
+/// Fewer are explained by too much.
+constexpr std::size_t kFewestSteps = 8;
 /// Of fewer ranks the neighbours' neighbours may be everybody.
 constexpr std::size_t kFewestTogether = 8;
 /// Of the steps in which somebody was late.
@@ -85,9 +88,11 @@ Partners of_exchange(const Exchange& exchange, Rank ranks) {
       for (const Rank further : before) all.insert(offset + further);
     }
   }
-  if (exchange.ring) std::erase_if(all, [&](Rank offset) { return offset % ranks == 0; });
-  all.erase(0);
-  return {.offsets = {all.begin(), all.end()}, .ring = exchange.ring};
+  std::set<Rank> offsets;
+  for (const Rank offset : all)
+    if (exchange.ring || std::abs(offset) < ranks) offsets.insert(offset % ranks);
+  offsets.erase(0);
+  return {.offsets = {offsets.begin(), offsets.end()}, .ring = exchange.ring};
 }
 
 StepWaits waits_of(const Exchange& exchange, Rank rank, Rank ranks) {
@@ -107,7 +112,7 @@ PartnerInference::PartnerInference(const Timeline& timeline, std::span<const Lat
                                    Nanoseconds usual_step)
     : ranks_(timeline.ranks()) {
   StepSample sample = StepSample::about(timeline, moments);
-  if (sample.rows() == 0 || ranks_ < 2) return;
+  if (sample.rows() < kFewestSteps || ranks_ < 2) return;
   collective_ = take_out_collectives(sample, double(usual_step.count()));
   if (collective_ || sample.rows() == 0) return;
   exchange_.emplace(std::move(sample));

@@ -295,6 +295,37 @@ TEST(Waves, HaveNoSpeedBelowNothing) {
   EXPECT_FALSE(waves[0].up.leading.ranks_per_s);
 }
 
+/// In two waits, one after the other, whose distances lead beyond the chain together.
+TEST(Waves, AreToldByPartnersThatAreThere) {
+  RingModel model;
+  model.ranks = 12;
+  model.ring = false;
+  model.split = true;
+  model.distances = {3, 4, 5};
+  model.noise_mean_ms = 1;
+  model.delays = {{2, 20, ms(300)}};
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const LateMoment held{2, 20, Nanoseconds(std::llround(model.times[20][2].begin))};
+  PartnerInference inference(timeline, std::span(&held, 1), ms(14));
+  LookBudget unlimited;
+  inference.advance(unlimited);
+  const Partners partners = inference.partners();
+  EXPECT_THAT(partners.offsets, testing::Contains(-9));
+  EXPECT_THAT(partners.offsets, testing::Each(testing::AllOf(testing::Gt(-12), testing::Lt(12))));
+}
+
+/// Of so few steps anything may be told.
+TEST(Waves, OfAHandfulOfStepsTellNobodysPartners) {
+  RingModel model = one_delay();
+  model.delays[0].step = 2;
+  model.steps = 5;
+  const auto waves = waves_of(model);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].up.reach_ranks, 0);
+}
+
 TEST(Waves, AreComparedWithTheSpeedOfTheory) {
   RingModel model = one_delay(ms(60));
   model.distances = {-2, -1, 1, 2};
