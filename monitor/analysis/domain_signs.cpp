@@ -1,6 +1,7 @@
 #include "monitor/analysis/domain_signs.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "monitor/analysis/concurrency.h"
@@ -61,8 +62,8 @@ Progress integrate(const NewestRounds& rounds, const Bandwidth& bandwidth, Windo
   return until.later_by(-1, before);
 }
 
-/// Ranks took longer where more of them were at work, and not otherwise: by the work inside `window`.
-bool is_shared(const NewestRounds& rounds, Window window, SignsRoom& room) {
+/// Below 1 where ranks took longer where more of them were at work, and not otherwise: by the work inside `window`.
+double unshared_in(const NewestRounds& rounds, Window window, SignsRoom& room) {
   std::vector<double>&took = room.values, &alone = room.more_values;
   took.clear(), alone.clear();
   for (std::size_t i = 0; i < rounds.size(); ++i) {
@@ -74,9 +75,9 @@ bool is_shared(const NewestRounds& rounds, Window window, SignsRoom& room) {
       alone.push_back(room.alone[i * steps.size() + member]);
     }
   }
-  if (took.empty()) return false;
+  if (took.empty()) return std::numeric_limits<double>::infinity();
   const double varies = variation(alone);
-  return varies <= kSteady || varies <= variation(took);
+  return varies <= kSteady ? 0 : varies / variation(took);
 }
 
 /// Mean over rounds of what remains of waiting for the member that waits least: time that lockstep would take as well.
@@ -163,7 +164,7 @@ Signs find_signs(const NewestRounds& rounds, const wire::DomainInfo& info, Nanos
     const auto members = double(rounds.members());
     if (bandwidth && saturation > 0 && members > saturation)
       signs.relieved = relief(progress, bandwidth, members, saturation, window, steps, least_wait(rounds));
-    if (signs.relieved <= least.relieved || !is_shared(rounds, window, room)) signs.relieved = 0;
+    if (signs.relieved > least.relieved) signs.unshared = unshared_in(rounds, window, room);
   }
   if (rounds.members() > 2 && is_somebody_slow(rounds, least.slowness)) find_slowest(rounds, signs, room);
   return signs;

@@ -10,9 +10,11 @@ namespace idlewave::analysis {
 struct Signs {
   double spread = 0;  ///< Median over the steps between the first begin and the last, in steps.
   double active = 0;  ///< Mean number at work.
-  /// Way from the contention of lockstep, 0, to that of no more ranks than saturate the domain, 1; 0 where ranks do not
-  /// share what the domain gives.
+  /// Way from the contention of lockstep, 0, to that of no more ranks than saturate the domain, 1.
   double relieved = 0;
+  /// Variation of how long work would have taken alone, against that of how long it took: below 1 where ranks share what
+  /// the domain gives, above where they do not.
+  double unshared = 0;
   int slowest = -1;     ///< A member.
   double slowness = 1;  ///< Of the slowest: its work against the median of all, median over the steps.
   double next_slowness = 1;

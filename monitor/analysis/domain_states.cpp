@@ -39,6 +39,9 @@ constexpr Bounds kOutOfLockstep{.enter = 0.35, .leave = 0.15};
 constexpr double kOutOfLockstepAtFirst = 0.25;
 /// Way from the contention of lockstep, 0, to that of no more ranks than saturate the domain, 1.
 constexpr Bounds kRelieved{.enter = 0.5, .leave = 0.25};
+/// Variation of work's time alone against that of its time. In a wave that has settled all work lasts about as long, and
+/// how late ranks are to say that it ended is then most of what varies in both.
+constexpr Bounds kUnshared{.enter = 1, .leave = 1.2};
 /// Work of the slowest rank against the median of all.
 constexpr Bounds kSlow{.enter = 1.2, .leave = 1.1};
 /// The next one may be slow by this share of that, for there to be one straggler and no imbalance.
@@ -76,6 +79,11 @@ bool has_straggler(const Signs& signs, std::span<const Rank> members, const Stat
   return signs.slowness > kSlow.for_one_who_is(inside) && signs.next_slowness - 1 < kNextSlowest * (signs.slowness - 1);
 }
 
+bool is_in_wave(const Signs& signs, DomainState before) {
+  const bool inside = before == DomainState::kComputational;
+  return signs.relieved > kRelieved.for_one_who_is(inside) && signs.unshared <= kUnshared.for_one_who_is(inside);
+}
+
 bool is_in_lockstep(const Signs& signs, DomainState before) {
   switch (before) {
     case DomainState::kLockstep: return signs.spread <= kOutOfLockstep.enter;
@@ -90,7 +98,7 @@ StateChange judged(const Signs& signs, std::span<const Rank> members, const Stat
   if (has_straggler(signs, members, before)) {
     now.state = DomainState::kStraggler;
     now.straggler = members[std::size_t(signs.slowest)];
-  } else if (signs.relieved > kRelieved.for_one_who_is(before.state == DomainState::kComputational)) {
+  } else if (is_in_wave(signs, before.state)) {
     now.state = DomainState::kComputational;
   } else {
     now.state = is_in_lockstep(signs, before.state) ? DomainState::kLockstep : DomainState::kSkewed;

@@ -10,6 +10,7 @@
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
 #include "tests/timeline/builders.h"
+#include "tests/workloads/exact_run.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -206,6 +207,59 @@ AllTold told_of(unsigned seed, double noise) {
     fmt::print("noise {:.0f} %, {}: {} domains, {:.1f} domain-minutes, {:.2f} changes and {:.2f} returns a minute\n",
                noise * 100, name, of.domains, of.minutes, of.changes / of.minutes, of.returns / of.minutes);
   return told;
+}
+
+/// As virtual sockets show it whose ranks wake late from their work.
+RingModel late_to_say(const tests::ExactRun& run, double mean_lateness, unsigned seed) {
+  RingModel model;
+  model.steps = int(run.step_start.front().size());
+  model.times.assign(std::size_t(model.steps), std::vector<RingModel::Times>(std::size_t(model.ranks)));
+  std::mt19937 random(seed);
+  std::exponential_distribution<double> lateness(1 / (mean_lateness * 1e9));
+  for (std::size_t rank = 0; rank < run.work.size(); ++rank) {
+    for (std::size_t step = 0; step < run.work[rank].size(); ++step) {
+      const bool is_last = step + 1 == run.work[rank].size();
+      const double end = is_last ? run.finish[rank] : run.step_start[rank][step + 1];
+      const tests::WorkSpan& work = run.work[rank][step];
+      model.times[step][rank] = {.begin = run.step_start[rank][step] * 1e9,
+                                 .delay_end = work.from * 1e9,
+                                 .work_end = std::min(work.to * 1e9 + lateness(random), end * 1e9),
+                                 .wait_end = end * 1e9};
+    }
+  }
+  return model;
+}
+
+/// The reference case in steps of 60 ms.
+tests::ExactRun reference_run() {
+  return tests::simulate({.bandwidth = [](int active) { return std::min(active * 10e9, 50e9); },
+                          .volume = 300e6,
+                          .steps = 300,
+                          .communication = {},
+                          .delays = {{5, 5, ms(2000)}},
+                          .noise = {},
+                          .noise_in_time = {}});
+}
+
+/// How late a rank is to say that its work is done varies as much as anything else in a wave that has settled.
+TEST(DomainStates, TakeNoComputationalWaveBackWhereRanksAreLateToSayThatTheyAreDone) {
+  const unsigned seed = any_seed();
+  const tests::ExactRun run = reference_run();
+  for (unsigned draw = 0; draw < 12; ++draw) {
+    const double lateness = 0.002 * (1 + draw % 4);
+    timeline::Timeline timeline;
+    late_to_say(run, lateness, seed + draw).fill(timeline);
+    const DomainStates states = followed(timeline);
+    for (const int domain : {1, 2, 3}) {
+      const auto changes = states.changes(domain);
+      const auto wave = std::ranges::find(changes, DomainState::kComputational, &StateChange::state);
+      ASSERT_NE(wave, changes.end()) << "socket " << domain << ", lateness " << lateness << ", seed " << seed;
+      for (const StateChange& change : std::span(wave + 1, changes.end()))
+        EXPECT_EQ(change.state, DomainState::kNotActive)
+            << to_words(change.state) << " at " << change.at.count() << " ns, socket " << domain << ", lateness "
+            << lateness << ", seed " << seed;
+    }
+  }
 }
 
 /// A contended program that noise moves comes out of lockstep, and may fall back into it. Measured: docs/report.md.

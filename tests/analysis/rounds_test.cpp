@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <map>
 
 #include "monitor/analysis/concurrency.h"
@@ -181,8 +182,11 @@ Signs signs_slowly(const NewestRounds& rounds, const wire::DomainInfo& info, Nan
         inside.push_back(took[i]), inside_alone.push_back(concurrency.alone()[i]);
     const double together = progress.volume / (bandwidth(int(members)) * 1e-9), saturation = saturation_point(info);
     const double waits = double(window.length() / typical) * least_waits / double(rounds.size());
-    const bool is_shared = !inside.empty() && variation(inside_alone) <= std::max(variation(inside), 0.02);
-    if (members > saturation && is_shared && together > 0 && signs.active < members * together / (together + waits))
+    if (inside.empty())
+      signs.unshared = std::numeric_limits<double>::infinity();
+    else if (variation(inside_alone) > 0.02)
+      signs.unshared = variation(inside_alone) / variation(inside);
+    if (members > saturation && together > 0 && signs.active < members * together / (together + waits))
       signs.relieved = (1 - progress.rank_time / members / together) / (1 - saturation / members);
   }
   std::vector<double> slowness;
@@ -216,12 +220,14 @@ void expect_same_signs(const NewestRounds& rounds, const wire::DomainInfo& info,
   EXPECT_EQ(all.spread, slowly.spread);
   EXPECT_EQ(all.active, slowly.active);
   EXPECT_EQ(all.relieved, slowly.relieved);
+  EXPECT_EQ(all.unshared, slowly.unshared);
   EXPECT_EQ(all.slowest, slowly.slowest);
   EXPECT_EQ(all.slowness, slowly.slowness);
   EXPECT_EQ(all.next_slowness, slowly.next_slowness);
   const LeastSigns least{.relieved = 0.25, .slowness = 1.1};
   const Signs telling = find_signs(rounds, info, kTypical, least, room);
-  EXPECT_EQ(telling.relieved, slowly.relieved > least.relieved ? slowly.relieved : 0);
+  EXPECT_EQ(telling.relieved, slowly.relieved);
+  EXPECT_EQ(telling.unshared, slowly.relieved > least.relieved ? slowly.unshared : 0);
   if (slowly.slowness > least.slowness) {
     EXPECT_EQ(telling.slowest, slowly.slowest);
     EXPECT_EQ(telling.slowness, slowly.slowness);
