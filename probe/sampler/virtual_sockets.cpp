@@ -27,6 +27,7 @@ void VirtualSockets::begin(DomainId domain, Nanoseconds now) {
 
 std::optional<std::uint64_t> VirtualSockets::sample(DomainId domain, Nanoseconds now) {
   Socket& socket = sockets_[domain];
+  if (socket.is_first_told()) begin(domain, now);
   if (now - socket.told_at < kInterval) return std::nullopt;
   const std::uint64_t all = std::max(socket.told, socket.moved_until(now));
   const std::uint64_t moved = all - socket.told;

@@ -26,6 +26,8 @@ class VirtualSockets : public Source {
     std::uint64_t told = 0;  ///< Bytes in all figures, and what was moved before the first.
     Nanoseconds told_at{};
 
+    /// That it has moved anything: some of it may have been moved before anybody counted.
+    bool is_first_told() const { return before.bytes == 0 && before.at == Nanoseconds(0) && total.bytes > 0; }
     std::uint64_t moved_until(Nanoseconds now) const;
   };
   std::map<DomainId, Socket> sockets_;

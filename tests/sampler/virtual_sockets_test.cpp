@@ -18,6 +18,21 @@ TEST(VirtualSockets, TellWhatTheModelMovedSinceTheFigureBefore) {
   EXPECT_EQ(sockets.sample(2, ms(400)), 0u);
 }
 
+/// The ranks may have moved them in all the time since their start.
+TEST(VirtualSockets, CountNothingThatWasMovedBeforeTheModelFirstSpoke) {
+  VirtualSockets sockets;
+  sockets.observe_model(0, {});
+  sockets.begin(0, ms(1000));
+  sockets.observe_model(0, {});
+  EXPECT_EQ(sockets.sample(0, ms(1200)), 0u);
+  sockets.observe_model(0, {5000, ms(1201)});
+  EXPECT_EQ(sockets.sample(0, ms(1210)), std::nullopt);
+  sockets.observe_model(0, {5700, ms(1261)});
+  EXPECT_EQ(sockets.sample(0, ms(1400)), std::nullopt);
+  sockets.observe_model(0, {7000, ms(1401)});
+  EXPECT_EQ(sockets.sample(0, ms(1411)), 2100u);
+}
+
 TEST(VirtualSockets, NeverTellsBytesThatMovedBack) {
   VirtualSockets sockets;
   sockets.observe_model(0, {1000, ms(0)});
