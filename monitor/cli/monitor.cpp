@@ -281,7 +281,7 @@ wire::Result<wire::CommandId> Monitor::send(wire::Command command, Nanoseconds n
 }
 
 wire::Status Monitor::start_recording(const std::string& path, Nanoseconds now) {
-  return link_->start(path, host::recording_header(info_.name, now), now);
+  return link_->start(path, host::recording_header(info_.name), now);
 }
 
 wire::Status Monitor::stop_recording() { return link_->stop(); }

@@ -205,7 +205,7 @@ wire::Status Host::open_recording() { return options_.record.empty() ? wire::ok(
 wire::Status Host::record_to(const std::string& path) {
   std::error_code nowhere;  // The folder that we were started in may be gone.
   record_.recording = fs::absolute(path, nowhere).string();
-  return link_.start(path, recording_header(session_.name(), now()), now());
+  return link_.start(path, recording_header(session_.name()), now());
 }
 
 wire::Result<std::unique_ptr<outlet::Outlet>> Host::open_view(const std::string& listen, const std::string& key) {

@@ -24,14 +24,14 @@ std::string own_command_line() {
   return text;
 }
 
-wire::FrameLogHeader recording_header(const std::string& session, wire::Nanoseconds now) {
+wire::FrameLogHeader recording_header(const std::string& session) {
   wire::FrameLogHeader header;
   header.program_version = IDLEWAVE_VERSION;
   header.session = session;
   header.machine = machine_description();
   header.command_line = own_command_line();
   header.unix_time_ns =
-      std::chrono::duration_cast<wire::Nanoseconds>(std::chrono::system_clock::now().time_since_epoch() - now).count();
+      std::chrono::duration_cast<wire::Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   return header;
 }
 

@@ -10,7 +10,7 @@ namespace idlewave::host {
 
 std::string machine_description();  ///< Host name, processor, number of processors.
 std::string own_command_line();
-/// For a recording of `session` by a clock that shows `now`.
-wire::FrameLogHeader recording_header(const std::string& session, wire::Nanoseconds now);
+/// For a recording of `session` that begins now.
+wire::FrameLogHeader recording_header(const std::string& session);
 
 }  // namespace idlewave::host
