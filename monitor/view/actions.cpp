@@ -126,7 +126,7 @@ void next_wave(Turn& turn) {
   while (next != waves.begin() && next->start >= until) --next;
   if (const auto here = turn.state.cursor_time) {
     const auto is_later = [&](const analysis::Wave& wave) {
-      return wave.start >= *here + column && wave.start < until;
+      return wave.start >= column * (*here / column + 1) && wave.start < until;
     };
     next = std::find_if(waves.begin(), waves.end(), is_later);
     if (next == waves.end()) next = waves.begin();

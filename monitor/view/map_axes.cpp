@@ -105,6 +105,13 @@ std::string words_at(const Layout& layout, const State& state, const Model& mode
   return words.empty() ? "not known of the model" : words;
 }
 
+/// A column of steps is told of at its end, as panels tell of it; one of time by its own place on the axis.
+std::string cursor_moment(const Layout& layout, const State& state, const Model& model) {
+  const Nanoseconds column = layout.window.column;
+  if (!layout.steps) return to_moment(*state.cursor_time, column);
+  return "until " + to_moment(moment_of(state, model, layout), column);
+}
+
 /// What is under the cursor, in words; longest first.
 std::vector<std::string> cursor_words(const Layout& layout, const State& state, const Model& model) {
   const Lane* lane = model.timeline.lane(state.cursor_rank);
@@ -118,7 +125,7 @@ std::vector<std::string> cursor_words(const Layout& layout, const State& state, 
     const std::string now = state_now(*lane, model.timeline);
     return {place + " · " + now, rank + " " + now, rank};
   }
-  const std::string at = to_moment(*state.cursor_time, layout.window.column);
+  const std::string at = cursor_moment(layout, state, model);
   const std::string what = words_at(layout, state, model);
   const wire::Step step = step_at(*lane, *state.cursor_time);
   const std::string with_step = step == wire::kNoStep ? at : fmt::format("{} · step {}", at, step);

@@ -84,8 +84,9 @@ void visit_rank(State& state, Rank rank, Rank ranks) {
 }
 
 void visit_time(Turn& turn, Nanoseconds at) {
-  const std::int64_t slot = std::clamp(slot_of(turn, at), oldest_slot(turn), newest_slot(turn));
-  turn.state.cursor_time = begin_of_slot(turn, slot);
+  const std::int64_t there = slot_of(turn, at), slot = std::clamp(there, oldest_slot(turn), newest_slot(turn));
+  const Nanoseconds begin = begin_of_slot(turn, slot);
+  turn.state.cursor_time = slot == there ? std::max(at, begin) : begin;
   if (!shows_slot(turn, slot)) show_from(turn, slot - turn.layout.window.columns / 4);
 }
 

@@ -8,7 +8,7 @@ namespace idlewave::view {
 /// Puts the cursor on a rank, undoing a filter that hides it and scrolling to it.
 void visit_rank(State& state, Rank rank, Rank ranks);
 
-/// Puts the cursor on the column that holds `at`, moving the window if it does not show it. While paused nothing later
+/// Puts the cursor on `at`, moving the window if it does not show its column. While paused nothing later
 /// than the pause is visited, unless the pause is moved there first.
 void visit_time(Turn& turn, Nanoseconds at);
 

@@ -2,10 +2,12 @@
 
 #include "monitor/view/update.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "monitor/view/bindings.h"
+#include "monitor/view/figures.h"
 #include "monitor/view/forms.h"
 #include "monitor/view/layout.h"
 #include "monitor/view/panels.h"
@@ -237,6 +239,15 @@ TEST(Keys, ArrowsMoveStepByStepWhereColumnsAreSteps) {
   EXPECT_TRUE(op.layout().steps->shows(record_at(*op.lane(12), *op.state.cursor_time)->step));
   EXPECT_EQ(op.press(U'-').layout().steps->per_column, 2);
   EXPECT_EQ(op.press(U'+').press(U'+').layout().steps->per_column, 1);
+}
+
+TEST(Keys, TheCursorOnAStepNamesTheMomentThatPanelsTellOf) {
+  Operator op;
+  op.press(U'a').press(U'h').press(U'h').press(U'h');
+  ASSERT_TRUE(op.state.cursor_time);
+  const auto step = record_at(*op.lane(0), *op.state.cursor_time);
+  ASSERT_TRUE(step);
+  EXPECT_THAT(op.screen(), HasSubstr("until " + to_moment(step->end, op.layout().window.column)));
 }
 
 TEST(Keys, WGoesFromWaveToWaveAndSaysHowItRan) {
@@ -546,6 +557,17 @@ TEST(GotoForm, GoesToAStepOfTheCursorsRank) {
   op.press(U'g').type(U"step 40").press(KeyCode::kEnter);
   ASSERT_TRUE(op.state.cursor_time);
   EXPECT_NEAR(static_cast<double>(op.state.cursor_time->count()), 0.8e9, 0.1e9);
+}
+
+/// Wherever in a column of time a step begins.
+TEST(GotoForm, NamesTheStepThatWasAskedFor) {
+  for (const std::u32string axis : {U"", U"a"}) {
+    for (int step = 40; step < 60; ++step) {
+      Operator op;
+      op.type(axis).press(U'g').type(U"step ").press(char32_t(U'0' + step / 10)).press(char32_t(U'0' + step % 10));
+      EXPECT_THAT(op.press(KeyCode::kEnter).screen(), HasSubstr(fmt::format(" · step {} · ", step)));
+    }
+  }
 }
 
 TEST(GotoForm, SeeksInAReplayThatHasNotComeSoFar) {
