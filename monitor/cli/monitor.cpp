@@ -131,7 +131,7 @@ void Monitor::arrive(Nanoseconds now) {
 
 void Monitor::refresh(Nanoseconds now) {
   next_refresh_ = now + refresh_period_;
-  const Nanoseconds moment = shown_moment(), newest = observer_->timeline().now();
+  const Nanoseconds newest = observer_->timeline().now(), moment = loading_ ? newest : shown_moment();
   observer_->refresh(now, newest, kAveragingWindow, moment < newest ? std::optional(moment) : std::nullopt);
   // Whoever looks at the past does so in peace: the columns stay as they are.
   if (state_.follow) info_.rhythm = observer_->rhythm();

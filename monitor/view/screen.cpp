@@ -23,10 +23,12 @@ constexpr int kStepColumns = 26;  // Step time and share of waiting.
 
 void draw_one_line(Canvas& canvas, const State& state, const Model& model) {
   const int columns = canvas.size().columns;
-  const wire::Step step = model.timeline.latest_step();
+  const Nanoseconds until = shown_until(state, model);
+  const wire::Step step =
+      until < model.timeline.now() ? latest_step_at(model.timeline, until) : model.timeline.latest_step();
   const Fit line = fit({{.text = active_in_words(model, columns), .ink = Ink::kStrong, .weight = 9, .bold = true},
                         {.text = step == wire::kNoStep ? "" : fmt::format("step {}", step), .weight = 3},
-                        {.text = to_moment(shown_until(state, model), std::chrono::milliseconds(100)), .weight = 4},
+                        {.text = to_moment(until, std::chrono::milliseconds(100)), .weight = 4},
                         carrier_piece(state, model)},
                        columns);
   // The count outlives the state of the link, whatever their weights are elsewhere.

@@ -16,12 +16,12 @@ namespace {
 
 constexpr int kLongestName = 24;
 
-Piece recording_piece(const Recording& recording) {
+Piece recording_piece(const Recording& recording, bool is_replay) {
   if (!recording.failure.empty())
     return {.text = "● rec FAILED", .ink = Ink::kError, .weight = 9, .right = true, .bold = true};
   if (!recording.on && recording.bytes > 0)
     return {.text = "recorded " + to_bytes(recording.bytes), .ink = Ink::kDim, .weight = 4, .right = true};
-  if (!recording.on) return {.text = "not recorded", .ink = Ink::kDim, .weight = 3, .right = true};
+  if (!recording.on) return {.text = is_replay ? "" : "not recorded", .ink = Ink::kDim, .weight = 3, .right = true};
   return {.text = "● rec " + to_bytes(recording.bytes), .ink = Ink::kGood, .weight = 7, .right = true};
 }
 
@@ -39,10 +39,13 @@ std::string lag_in_words(Nanoseconds lag) {
   return s < 9.995 ? fmt::format("+{:.2f} s", s) : "+" + to_duration(lag);
 }
 
-Piece replay_piece(const Replay& replay) {
-  const std::string at = fmt::format("{} of {}", to_moment(replay.position, std::chrono::milliseconds(100)),
-                                     to_moment(replay.duration, std::chrono::milliseconds(100)));
-  return {.text = fmt::format("REPLAY ×{} {}", to_figure(replay.speed), at),
+/// How far it is in the session is not known before anything of it was read.
+Piece replay_piece(const Replay& replay, bool is_known) {
+  std::string at;
+  if (is_known)
+    at = fmt::format(" {} of {}", to_moment(replay.position, std::chrono::milliseconds(100)),
+                     to_moment(replay.duration, std::chrono::milliseconds(100)));
+  return {.text = fmt::format("REPLAY ×{}{}", to_figure(replay.speed), at),
           .ink = Ink::kGood,
           .weight = 10,
           .right = true,
@@ -158,7 +161,8 @@ Piece carrier_piece(const State& state, const Model& model) {
             .weight = 10,
             .right = true,
             .bold = true};
-  return model.session.replay ? replay_piece(*model.session.replay) : link_piece(model.session, model.findings);
+  return model.session.replay ? replay_piece(*model.session.replay, !model.timeline.empty())
+                              : link_piece(model.session, model.findings);
 }
 
 std::vector<Piece> title_pieces(const Layout& layout, const State& state, const Model& model) {
@@ -170,7 +174,7 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
   const std::uint64_t dropped = timeline.dropped(), summed = timeline.phases_summed();
   const bool past = shows_the_past(state, model, layout);
   const Nanoseconds moment = moment_of(state, model, layout);
-  const wire::Step step = past ? latest_step_at(timeline, moment) : timeline.latest_step();
+  const wire::Step step = moment < timeline.now() ? latest_step_at(timeline, moment) : timeline.latest_step();
   std::vector<Piece> pieces = {
       {.text = "idlewave", .ink = Ink::kStrong, .weight = 2, .bold = true},
       {.text = label, .ink = Ink::kTitle, .weight = 8, .bold = true},
@@ -193,7 +197,7 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
        .weight = dropped > 0 ? 9 : 4,
        .right = true},
       beginning_piece(timeline, session.replay.has_value()),
-      recording_piece(session.recording)};
+      recording_piece(session.recording, session.replay.has_value())};
   if (past && !state.paused) {
     pieces.push_back({.text = "◂ past, f follows", .ink = Ink::kWarning, .weight = 6, .right = true});
   }

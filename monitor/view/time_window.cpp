@@ -28,7 +28,9 @@ Nanoseconds round_step(Nanoseconds least) { return Nanoseconds(round_distance(le
 }  // namespace
 
 Nanoseconds shown_until(const State& state, const Model& model) {
-  return state.paused ? std::min(state.paused_at, model.timeline.now()) : model.timeline.now();
+  const bool loads = !model.session.loading.empty();
+  const Nanoseconds now = loads ? std::min(model.findings.window.to, model.timeline.now()) : model.timeline.now();
+  return state.paused ? std::min(state.paused_at, now) : now;
 }
 
 Nanoseconds column_width(int zoom, Nanoseconds step) {

@@ -27,8 +27,8 @@ struct TimeWindow {
   bool shows(Nanoseconds at) const { return at >= from() && at < to(); }
 };
 
-/// The latest moment that the map shows: now, or when it was paused. The window of the findings had better end here
-/// too.
+/// The latest moment that the map shows: now, or when it was paused; while a replay is read up to some place, the moment
+/// of its latest findings. The window of the findings had better end here too.
 Nanoseconds shown_until(const State& state, const Model& model);
 
 /// kFinestColumn * 2^zoom; with a `step`, that times or divided by the power of two which comes nearest.

@@ -1,5 +1,6 @@
-// What stands around the map: the ranks' numbers beside it, and what a step is made of below.
+// What stands around the map: the title above, the ranks' numbers beside it, and what a step is made of below.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <random>
@@ -7,6 +8,7 @@
 #include <sstream>
 
 #include "monitor/view/screen.h"
+#include "monitor/view/step_window.h"
 #include "tests/any_seed.h"
 #include "tests/view/synthetic_session.h"
 
@@ -14,6 +16,7 @@ namespace idlewave::view {
 namespace {
 
 using std::chrono::microseconds;
+using ::testing::AllOf, ::testing::HasSubstr, ::testing::Not;
 using testing::SyntheticSession;
 
 constexpr Look kPlain{.colours = ColourDepth::kNone, .unicode = false, .cheap_scroll = true};
@@ -46,6 +49,38 @@ TEST(RankAxis, NamesEveryRankThatHasTwoLinesToItself) {
     for (int rank = 0; rank < ranks - 1; ++rank) all[std::size_t(rank)] = rank;
     EXPECT_EQ(ranks_named_in(screen, 4), all) << screen;
   }
+}
+
+std::string title_of(const Model& model) {
+  const std::string screen = to_text(draw({}, model, {160, 48}, kPlain));
+  return screen.substr(0, screen.find('\n'));
+}
+
+TEST(Title, TellsOfTheMomentOfItsFiguresWhileARecordingIsRead) {
+  SyntheticSession session;
+  session.session.replay.emplace();
+  session.session.loading = "50 %";
+  session.findings.window = {std::chrono::seconds(0), std::chrono::seconds(2)};
+  const wire::Step step = latest_step_at(session.timeline, session.findings.window.to);
+  ASSERT_LT(step, session.timeline.latest_step());
+  EXPECT_THAT(title_of(session.model()), HasSubstr(fmt::format("step {:<4}  2.0 s", step)));
+}
+
+TEST(Title, NamesNoPlaceInARecordingOfWhichNothingWasRead) {
+  SyntheticSession session;
+  session.session.replay = Replay{.position = std::chrono::seconds(3), .duration = std::chrono::seconds(64)};
+  EXPECT_THAT(title_of(session.model()), HasSubstr("REPLAY x1.00 3.0 s of 64.0 s"));
+  const timeline::Timeline nothing;
+  const std::string title = title_of({nothing, session.findings, {}, session.session});
+  EXPECT_THAT(title, AllOf(HasSubstr("REPLAY x1"), Not(HasSubstr(" s of "))));
+}
+
+TEST(Title, SaysOfNoRecordingThatItIsNotRecorded) {
+  SyntheticSession session;
+  session.session.recording = {};
+  EXPECT_THAT(title_of(session.model()), HasSubstr("not recorded"));
+  session.session.replay.emplace();
+  EXPECT_THAT(title_of(session.model()), Not(HasSubstr("recorded")));
 }
 
 std::string step_line(const SyntheticSession& session) {
