@@ -10,6 +10,7 @@ namespace idlewave::view {
 namespace {
 
 constexpr int kMostDialogueLines = 3;
+constexpr int kNarrow = 40;  // Columns, below which words may take all of the screen.
 
 Ink ink_of(Tone tone) {
   switch (tone) {
@@ -23,15 +24,20 @@ Ink ink_of(Tone tone) {
 
 void clear_row(Canvas& canvas, int y) { canvas.fill(0, y, canvas.size().columns, 1, Cell{}); }
 
-/// Words on the last rows, above whatever was there.
-void draw_at_bottom(Canvas& canvas, const std::string& words, Ink ink) {
-  const auto lines = wrapped(words, std::max(canvas.size().columns - 2, 1));
-  const int shown = std::min({static_cast<int>(lines.size()), kMostDialogueLines, canvas.size().rows});
+/// Words on the last of the first `rows` rows, above whatever was there.
+void draw_above(Canvas& canvas, int rows, const std::string& words, Ink ink, bool bold) {
+  const int columns = canvas.size().columns;
+  const auto lines = wrapped(words, std::max(columns - 2, 1));
+  const int shown = std::min({static_cast<int>(lines.size()), columns < kNarrow ? rows : kMostDialogueLines, rows});
   for (int i = 0; i < shown; ++i) {
-    const int y = canvas.size().rows - shown + i;
+    const int y = rows - shown + i;
     clear_row(canvas, y);
-    canvas.text(canvas.size().columns > 2 ? 1 : 0, y, lines[static_cast<std::size_t>(i)], ink, Ink::kDefault, true);
+    canvas.text(columns > 2 ? 1 : 0, y, lines[static_cast<std::size_t>(i)], ink, Ink::kDefault, bold);
   }
+}
+
+void draw_at_bottom(Canvas& canvas, const std::string& words, Ink ink) {
+  draw_above(canvas, canvas.size().rows, words, ink, true);
 }
 
 /// The last `columns` columns of a text.
@@ -57,9 +63,8 @@ void draw_input(Canvas& canvas, const Form& form, const FormWords& words) {
   if (x + 3 + columns_of(words.hint) <= columns) {
     x = canvas.text(x + 2, y, words.hint, ink);
     if (x + 3 + columns_of(keys) <= columns) canvas.text(x + 3, y, keys, Ink::kDim);
-  } else if (y > 0 && !words.hint.empty()) {
-    clear_row(canvas, y - 1);
-    canvas.text(columns > 40 ? 1 : 0, y - 1, shortened(words.hint, columns - 1), ink);
+  } else if (!words.hint.empty()) {
+    draw_above(canvas, y, words.hint, ink, false);
   }
 }
 

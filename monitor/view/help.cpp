@@ -1,6 +1,9 @@
 #include "monitor/view/help.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "monitor/view/bindings.h"
 #include "monitor/view/text.h"
@@ -11,6 +14,22 @@ namespace {
 
 constexpr int kHelpKeyColumns = 10;
 constexpr int kHelpColumns = 39;
+constexpr int kFewRows = 10;
+
+struct HelpLine {
+  std::string key, does;
+};
+
+/// Where there is no room for them side by side, what a key does stands below it.
+std::vector<HelpLine> help_lines(int columns) {
+  std::vector<HelpLine> lines;
+  for (const Binding& binding : bindings()) {
+    lines.push_back({std::string(binding.shown), columns < kHelpColumns ? "" : std::string(binding.does)});
+    if (columns >= kHelpColumns) continue;
+    for (std::string& line : wrapped(binding.does, std::max(columns - 3, 1))) lines.push_back({"", std::move(line)});
+  }
+  return lines;
+}
 
 }  // namespace
 
@@ -28,21 +47,22 @@ void draw_key_line(Canvas& canvas, int y, const SessionInfo& session) {
 }
 
 void draw_help(Canvas& canvas, const State& state) {
-  const auto all = bindings();
-  const int count = static_cast<int>(all.size());
   const Size size = canvas.size();
+  const auto all = help_lines(size.columns);
+  const int count = static_cast<int>(all.size());
   canvas.fill(0, 0, size.columns, size.rows, Cell{});
   canvas.text(1, 0, shortened("keys · any other key closes this", size.columns - 2), Ink::kTitle, Ink::kDefault, true);
   const int across = std::clamp((size.columns - 1) / kHelpColumns, 1, 3);
   const int down = (count + across - 1) / across;
-  const int room = std::max(size.rows - 3, 1);
+  const int top = size.rows < kFewRows ? 1 : 2, room = std::max(size.rows - 2 * top + 1, 1);
   const int first = std::clamp(state.help_scroll, 0, std::max(down - room, 0));
   for (int i = 0; i < count; ++i) {
+    const HelpLine& line = all[static_cast<std::size_t>(i)];
     const int y = i % down - first, x = 1 + i / down * kHelpColumns;
     if (y < 0 || y >= room) continue;
-    canvas.text(x, y + 2, all[static_cast<std::size_t>(i)].shown, Ink::kKeyHint, Ink::kDefault, true);
-    canvas.text(x + kHelpKeyColumns, y + 2,
-                shortened(all[static_cast<std::size_t>(i)].does, size.columns - x - kHelpKeyColumns - 1), Ink::kText);
+    canvas.text(x, y + top, line.key, Ink::kKeyHint, Ink::kDefault, true);
+    const int text = x + (size.columns < kHelpColumns ? 1 : kHelpKeyColumns);
+    canvas.text(text, y + top, shortened(line.does, size.columns - text - 1), Ink::kText);
   }
   const auto marks = wrapped(
       "on the map: ◆ a delay begins · ╲ ╱ the front of its wave · × a front or a rank ends · ! events lost · ≈ noise · "

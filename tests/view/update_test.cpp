@@ -12,6 +12,7 @@
 #include "monitor/view/layout.h"
 #include "monitor/view/panels.h"
 #include "monitor/view/screen.h"
+#include "monitor/view/text.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
@@ -71,6 +72,34 @@ TEST(Keys, EveryBindingIsListedByHelp) {
       EXPECT_THAT(help, HasSubstr(std::string(binding.does)));
     }
   }
+}
+
+/// In the order in which one scrolls to them.
+TEST(Keys, HelpCanBeReadOnTheSmallestScreen) {
+  const SyntheticSession session({.length = milliseconds(50)});
+  State state;
+  state.help = true;
+  std::string read;
+  for (; state.help_scroll < 200; ++state.help_scroll) read += to_text(draw(state, session.model(), {20, 5}, kLook));
+  for (const Binding& binding : bindings()) {
+    EXPECT_THAT(read, HasSubstr(" " + std::string(binding.shown) + "\n"));
+    for (const std::string& line : wrapped(binding.does, 17)) EXPECT_THAT(read, HasSubstr("  " + line + "\n"));
+  }
+}
+
+TEST(Keys, AMessageCanBeReadOnTheSmallestScreen) {
+  const SyntheticSession session({.length = milliseconds(50)});
+  State state;
+  state.message = {.text = "one two three four five six seven eight nine ten eleven twelve", .until = seconds(9)};
+  EXPECT_THAT(to_text(draw(state, session.model(), {20, 5}, kLook)), HasSubstr("twelve"));
+}
+
+TEST(InjectForm, SaysInFullWhatIsAccepted) {
+  const SyntheticSession session;
+  State state;
+  state.form = Form{.kind = FormKind::kInject};
+  for (int word = 0; word < 20; ++word) state.form->complaint += fmt::format("word{} ", word);
+  EXPECT_THAT(to_text(draw(state, session.model(), {80, 24}, kLook)), AllOf(HasSubstr("word0"), HasSubstr("word19")));
 }
 
 std::string key_line_of(const SyntheticSession& session) {
