@@ -72,6 +72,7 @@ void quit(Turn& turn) {
 }
 
 void detach(Turn& turn) {
+  if (turn.model.session.replay) return turn.say("a replay has no program that could go on: q quits", Tone::kWarning);
   if (!turn.model.session.can_detach)
     return turn.say("what this screen has started ends with it: q quits", Tone::kWarning);
   turn.effects.emplace_back(Detach{});

@@ -279,6 +279,14 @@ TEST(Keys, TheCursorOnAStepNamesTheMomentThatPanelsTellOf) {
   EXPECT_THAT(op.screen(), HasSubstr("until " + to_moment(step->end, op.layout().window.column)));
 }
 
+TEST(Keys, DInAReplaySaysThatNothingCouldGoOn) {
+  SyntheticSession replay({.length = milliseconds(300)});
+  replay.session.replay.emplace();
+  Operator op(replay);
+  EXPECT_THAT(op.press(U'd').screen(), HasSubstr("a replay has no program that could go on: q quits"));
+  EXPECT_THAT(op.effects, IsEmpty());
+}
+
 TEST(Keys, WGoesFromWaveToWaveAndSaysHowItRan) {
   SyntheticSession session;
   analysis::Wave second = session.findings.waves[0];
