@@ -111,12 +111,12 @@ wire::Result<wire::Command> order_of(const LessonOrder& written, Rank ranks) {
   return wire::Command{.id = 0, .ranks = {rank}, .order = wire::DelayOrder{.duration = *hold}};
 }
 
-wire::Result<FigurePath> path_of(const WrittenText& written, const Scenario& scenario, bool as_written) {
+wire::Result<FigurePath> path_of(const WrittenText& written, const Scenario& scenario) {
   const auto path = parse_figure_path(written.text);
   if (!path) return at(written.place, path.error().message);
   const int sockets = sockets_of(scenario.machine);
   const bool has_socket = path->place >= -sockets && path->place < sockets;
-  if (path->of_domain() && as_written && sockets > 0 && !has_socket)
+  if (path->of_domain() && sockets > 0 && !has_socket)
     return at(written.place,
               fmt::format("there is no socket {}: this scenario has sockets 0 to {}", path->place, sockets - 1));
   return path;
@@ -132,8 +132,8 @@ Sense take_sense(std::string& text) {
   return Sense::kAbout;
 }
 
-wire::Result<FigurePath> figure_of(const LessonCheck& written, const Scenario& scenario, bool as_written) {
-  if (!written.path.text.starts_with(support::kOfProgram)) return path_of(written.path, scenario, as_written);
+wire::Result<FigurePath> figure_of(const LessonCheck& written, const Scenario& scenario) {
+  if (!written.path.text.starts_with(support::kOfProgram)) return path_of(written.path, scenario);
   if (written.unit && !is_unit(written.unit->text))
     return at(written.unit->place, fmt::format("\"{}\" is none of {}", written.unit->text, units()));
   return figure_of_program(written.path.text, written.unit ? written.unit->text : "", written.label);
@@ -148,14 +148,13 @@ wire::Status check_word(const LessonCheck& written, const Figure& what) {
   return at(written.theory.place, fmt::format("\"{}\" is none of {}", written.theory.text, what.words));
 }
 
-wire::Result<Check> check_of(const LessonCheck& written, const Scenario& scenario, const Numbers& numbers,
-                             bool as_written) {
-  auto figure = figure_of(written, scenario, as_written);
+wire::Result<Check> check_of(const LessonCheck& written, const Scenario& scenario, const Numbers& numbers) {
+  auto figure = figure_of(written, scenario);
   if (!figure) return figure.error();
   Check check{.figure = std::move(*figure), .theory = numbers.in(written.theory.text)};
   const Figure& what = *check.figure.figure;
   if (written.beside && written.beside->text != "before") {
-    auto beside = path_of(*written.beside, scenario, as_written);
+    auto beside = path_of(*written.beside, scenario);
     if (!beside) return wire::Error{beside.error().message + ", or before"};
     check.beside = std::move(*beside);
   }
@@ -203,7 +202,7 @@ wire::Result<Page> page_of(const LessonPage& written, const Scenario& scenario, 
     page.order = std::move(*order);
   }
   for (const LessonCheck& each : written.checks) {
-    auto check = check_of(each, scenario, numbers, as_written);
+    auto check = check_of(each, scenario, numbers);
     if (!check) return check.error();
     page.checks.push_back(std::move(*check));
   }

@@ -63,7 +63,7 @@ struct Course {
   std::vector<Page> pages;
 };
 
-/// `scenario` has a lesson, and is as it is to be played; `as_written`: by no other numbers than the file's, so that a socket
+/// `scenario` has a lesson, and is as it is to be played; `as_written`: by no other numbers than the file's, so that a rank
 /// that it does not have is an error. Error: the place in the file, what is wrong there, and what would be accepted.
 wire::Result<Course> make_course(const support::Scenario& scenario, bool as_written);
 

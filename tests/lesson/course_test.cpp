@@ -88,6 +88,14 @@ TEST(Course, HoldsAnotherRankWhereThereAreFewer) {
   EXPECT_EQ(course->pages[0].order->ranks, std::vector<wire::Rank>{5});
 }
 
+TEST(Course, MeasuresNoSocketThatIsNotThereAsItIsPlayed) {
+  const auto scenario = support::parse_scenario(file_with("rank = 5", "rank = 5"), "l.toml",
+                                                std::vector<std::string>{"machine.ranks=10"});
+  const auto course = make_course(*scenario, false);
+  ASSERT_FALSE(course);
+  EXPECT_THAT(course.error().message, HasSubstr("there is no socket 1: this scenario has sockets 0 to 0"));
+}
+
 struct Mistake {
   const char* part;
   const char* instead;

@@ -41,7 +41,7 @@ std::vector<pid_t> pids_of(const std::string& tag, const std::string& name) {
 /// A small lesson in a terminal of its own; its processes are known by a variable in their environment.
 class Demo {
  public:
-  explicit Demo(TmuxSession& session, const std::string& lesson = "memory-bound")
+  explicit Demo(TmuxSession& session, const std::string& lesson = "core-bound")
       : session_(session), tag_("IDLEWAVE_DIR=" + session.folder() + "/sessions"), before_(session.state()) {
     session_.run(tag_ + " " IDLEWAVE_PROGRAM " demo " + lesson + " --ranks 4 --ranks-per-domain 2; echo code $?");
     EXPECT_TRUE(session_.shows("LIVE")) << session_.screen();

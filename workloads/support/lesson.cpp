@@ -191,6 +191,17 @@ void require_ways(std::vector<Section>& sections, const std::vector<LessonPage>&
 
 }  // namespace
 
+namespace {
+
+void check_fixed(Section& section, const std::vector<std::string>& fixed) {
+  for (const std::string& key : fixed) {
+    if (key != "ranks" && key != "ranks_per_domain")
+      section.complain("fixed", fmt::format("\"{}\" is neither ranks nor ranks_per_domain", key));
+  }
+}
+
+}  // namespace
+
 Lesson read_lesson(Section section, bool played) {
   Lesson lesson;
   section.require("title", "\"A title\"");
@@ -199,6 +210,8 @@ Lesson read_lesson(Section section, bool played) {
   section.text("summary", lesson.summary);
   section.text("figure", lesson.figure);
   section.text("source", lesson.source);
+  section.texts("fixed", lesson.fixed);
+  check_fixed(section, lesson.fixed);
   std::vector<Section> pages = section.tables("page");
   for (const Section& page : pages) lesson.pages.push_back(read_page(page, played));
   require_ways(pages, lesson.pages);

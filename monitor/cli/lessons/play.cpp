@@ -57,15 +57,41 @@ wire::Status check_played(const std::string& program, const DemoOptions& options
       fmt::format("{}: goes with lessons that iw-ring plays; {} is told by play.arguments in {}", flag, program, path)};
 }
 
-/// The file by itself first, so that what it gets wrong is wrong whatever is set.
+bool has_pages(const support::Scenario& scenario) { return scenario.lesson && !scenario.lesson->pages.empty(); }
+
+/// What a lesson says of some sizes is not so of others.
+wire::Status check_sizes(const support::Scenario& written, const support::Scenario& scenario, const std::string& path) {
+  for (const std::string& key : written.lesson->fixed) {
+    const auto size = [&key](const support::Machine& machine) {
+      return key == "ranks" ? machine.ranks : machine.ranks_per_domain;
+    };
+    const Rank as_written = size(written.machine), played = size(scenario.machine);
+    if (as_written != played)
+      return wire::Error{fmt::format("{}: is about machine.{} = {}, and can't be played with {}: leave that out", path,
+                                     key, as_written, played)};
+  }
+  return wire::ok();
+}
+
+/// What the file gets wrong by itself is wrong whatever is set.
+wire::Status check_pages(const support::Scenario& written) {
+  if (!has_pages(written)) return wire::ok();
+  const auto course = lesson::make_course(written, true);
+  return course ? wire::ok() : course.error();
+}
+
+/// Error: it can't be given by these numbers.
 wire::Result<std::optional<lesson::Course>> course_of(const support::Scenario& written,
-                                                      const support::Scenario& scenario) {
-  if (!written.lesson || written.lesson->pages.empty()) return std::optional<lesson::Course>();
-  if (const auto sound = lesson::make_course(written, true); !sound) return sound.error();
+                                                      const support::Scenario& scenario, const std::string& path) {
+  if (!has_pages(written)) return std::optional<lesson::Course>();
+  if (const wire::Status fits = check_sizes(written, scenario, path); !fits) return fits.error();
   auto course = lesson::make_course(scenario, false);
   if (!course) return course.error();
   return std::optional(std::move(*course));
 }
+
+/// Its pages are read, by somebody or by a student that is played; else it is its scenario alone that is played.
+bool is_given(const DemoOptions& options) { return !options.headless || (!options.headless_for && !options.steps); }
 
 }  // namespace
 
@@ -85,9 +111,10 @@ wire::Result<Play> load(const DemoOptions& options) {
     return playable.error();
   if (scenario->machine.ranks == 0)
     scenario->machine.ranks = ranks_for_this_machine(scenario->play ? scenario->play->ranks_per_core : 1);
-  auto course = course_of(*written, *scenario);
-  if (!course) return course.error();
-  return Play{*path, std::move(overrides), std::move(*scenario), std::move(*course)};
+  if (const wire::Status sound = check_pages(*written); !sound) return sound.error();
+  auto course = course_of(*written, *scenario, path->string());
+  if (!course && is_given(options)) return course.error();
+  return Play{*path, std::move(overrides), std::move(*scenario), course ? std::move(*course) : std::nullopt};
 }
 
 bool plays_student(const DemoOptions& options, const Play& play) {
