@@ -146,13 +146,22 @@ std::string words_on_clock(const Row& row) {
          "others are told to the step\n";
 }
 
+/// Each rank has its own, unless one is given.
+std::string threshold_in_words(const std::vector<Row>& rows) {
+  const auto [least, most] = std::ranges::minmax(rows, {}, &Row::threshold);
+  const std::string words = format_duration(Nanoseconds{least.threshold});
+  return least.threshold == most.threshold
+             ? words
+             : fmt::format("{} to {}, by rank", words, format_duration(Nanoseconds{most.threshold}));
+}
+
 std::string words_on_detours(const std::vector<Row>& rows) {
   const Total total = total_of(rows);
   const Row& noisiest = *std::ranges::max_element(rows, {}, [](const Row& row) { return share_of(row); });
   const Row& longest = *std::ranges::max_element(rows, {}, &Row::longest);
-  std::string text = fmt::format("detours   {} above {}, {:.4g} a second on each rank\n", total.detours,
-                                 format_duration(Nanoseconds{rows.front().threshold}),
-                                 static_cast<double>(total.detours) / std::max(total.length, 1e-9));
+  std::string text =
+      fmt::format("detours   {} above {}, {:.4g} a second on each rank\n", total.detours, threshold_in_words(rows),
+                  static_cast<double>(total.detours) / std::max(total.length, 1e-9));
   text += fmt::format("share     {:.3g} % of the time", 100 * share_of(total));
   if (rows.size() > 1)
     text += fmt::format("; {:.3g} % on rank {}, core {}", 100 * share_of(noisiest), noisiest.rank, noisiest.core);
