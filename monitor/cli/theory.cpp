@@ -39,8 +39,9 @@ std::string sheet_in_words(const Sheet& sheet, const TheoryOptions& options, con
   std::string text = fmt::format("{} ({})\n\n", sheet.about, sheet.paper);
   for (const Given& each : sheet.given) {
     const auto given = options.given.find(each.key);
-    text += fmt::format("  {:<34} {:<16} {}\n", each.key, given == options.given.end() ? each.value : given->second,
-                        each.about);
+    const bool is_ours = given == options.given.end();
+    text += fmt::format("  {:<34} {:<16} {}{}\n", each.key, is_ours ? each.value : given->second, each.about,
+                        is_ours && !each.value_from.empty() ? "; " + each.value_from : "");
   }
   text += "\n";
   for (const Told& each : worked.answer.told)

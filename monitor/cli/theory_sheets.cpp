@@ -85,6 +85,8 @@ class GivenReader {
     double value = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (status == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) return value;
+    if (least == most)
+      return wire::Error{fmt::format("\"{}\" is not {}, which is all that the other figures leave", given, least)};
     return wire::Error{most == std::numeric_limits<double>::max()
                            ? fmt::format("\"{}\" is not a number from {} on", given, least)
                            : fmt::format("\"{}\" is not a number from {} to {}", given, least, most)};
@@ -111,7 +113,7 @@ class GivenReader {
 namespace {
 
 Answer idle_wave(GivenReader& given) {
-  const int ranks = given.whole("ranks", 2, 1'000'000'000), active = given.whole("active", 1, 1'000'000);
+  const int ranks = given.whole("ranks", 2, 1'000'000'000), active = given.whole("active", 1, ranks);
   const double core = given.bandwidth("core_bandwidth"), domain = given.bandwidth("domain_bandwidth");
   const double volume = given.bytes("volume"), communication = given.seconds("communication"),
                delay = given.seconds("delay");
@@ -293,13 +295,13 @@ std::span<const Sheet> theory_sheets() {
       {"overlap",
        "widener-2016, eqs. 4 to 7",
        "What nonblocking collectives can win at most",
-       {{"beta", "4.37", "computation over communication; LULESH of Table 1"},
+       {{"beta", "4.37", "computation over communication", "LULESH of Table 1"},
         {"inflation", "1", "times as long as communication takes for noise"}},
        overlap},
       {"contention",
        "langguth-2018, section IV",
        "How long a step takes that overlaps communication and computation",
-       {{"memory", "124.58ms", "T_M: computation alone; 4 nodes of Table II"},
+       {{"memory", "124.58ms", "T_M: computation alone", "4 nodes of Table II"},
         {"network", "0.86ms", "T_N: communication alone"},
         {"memory_loss", "1.104", "L_M: times as long while the other goes on"},
         {"network_loss", "2.28", "L_N: the same of the network"}},
@@ -307,7 +309,7 @@ std::span<const Sheet> theory_sheets() {
       {"accelerators",
        "langguth-2018, section VI",
        "How much of the work accelerators should have",
-       {{"cpu", "6ms", "all work, on the processors; the example has 10 of 60 Gflop/s there"},
+       {{"cpu", "6ms", "all work, on the processors", "the example has 10 of 60 Gflop/s there"},
         {"accelerator", "1.2ms", "all work, on the accelerators"},
         {"network", "0.5ms", "T_N: communication alone"},
         kMemoryLoss,
@@ -324,9 +326,9 @@ std::span<const Sheet> theory_sheets() {
       {"spmv",
        "schubert-2011, eqs. 1, 2",
        "What memory bandwidth allows a sparse matrix-vector multiplication",
-       {{"nonzeros", "15", "in a row, on average; HMEp"},
+       {{"nonzeros", "15", "in a row, on average", "HMEp"},
         {"kappa", "0", "bytes of the right-hand side that are loaded again, per nonzero"},
-        {"bandwidth", "18.1GB/s", "of a socket; Nehalem EP"},
+        {"bandwidth", "18.1GB/s", "of a socket", "Nehalem EP"},
         {"gflops", "2.25", "measured performance, for kappa_measured"}},
        spmv},
       {"chebfd",

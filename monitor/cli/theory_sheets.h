@@ -15,6 +15,7 @@ namespace idlewave::cli {
 /// What is put in, as people type it (probe/words); unless somebody does, what the paper has.
 struct Given {
   std::string key, value, about;
+  std::string value_from{};  ///< Of whom `value` is, where it is not everybody's.
 };
 
 /// What comes out: keys of durations end with _s, of bandwidths with _bytes_per_s, of angles

@@ -96,6 +96,10 @@ class CommandLine(unittest.TestCase):
             time.sleep(0.1)
         self.fail("the program was not left alone, or its host did not end with it")
 
+    def test_a_paper_is_named_beside_its_own_figures_alone(self):
+        self.assertRegex(call("theory", "contention").stdout, r"memory +124.58ms .*Table II")
+        self.assertNotIn("Table II", call("theory", "contention", "memory=3ms").stdout)
+
     def test_a_number_without_its_unit_is_refused(self):
         self.refuses("replay", str(GOLDEN), "--once", "--at", "5", says="5")
         self.refuses("inject", "--ranks", "5", "--delay", "250")

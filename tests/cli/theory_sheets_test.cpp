@@ -49,6 +49,18 @@ TEST(TheorySheets, LetCoupledOscillatorsComeToWhatTheirPotentialSays) {
   EXPECT_DOUBLE_EQ(told("oscillators", "coupling_per_s", {{"protocol", "rendezvous"}, {"wait", "split"}}), 4 / 0.04);
 }
 
+TEST(TheorySheets, RefuseMoreActiveRanksThanThereAre) {
+  const auto worked = work_out(sheet("idle-wave"), {{"active", "100"}});
+  ASSERT_FALSE(worked);
+  EXPECT_EQ(worked.error().message, "active: \"100\" is not a whole number from 1 to 40");
+}
+
+TEST(TheorySheets, SayWhatAnotherFigureLeaves) {
+  const auto worked = work_out(sheet("reserved-threads"), {{"communication", "1"}});
+  ASSERT_FALSE(worked);
+  EXPECT_EQ(worked.error().message, "overlap: \"0.6\" is not 0, which is all that the other figures leave");
+}
+
 TEST(TheorySheets, RefuseOscillatorsThatCannotBe) {
   const auto why = [](const Words& words) {
     const auto worked = work_out(sheet("oscillators"), words);
