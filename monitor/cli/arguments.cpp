@@ -9,6 +9,7 @@
 #include <map>
 #include <type_traits>
 
+#include "monitor/cli/memory_size.h"
 #include "monitor/cli/paths.h"
 #include "monitor/cli/suggestion.h"
 #include "monitor/cli/verb_table.h"
@@ -53,7 +54,7 @@ void add_duration(CommandLine& app, const std::string& flag, const std::string& 
 }
 
 void add_watch_options(CommandLine& app, WatchOptions& options) {
-  add_word(app, "--memory", "SIZE", "Memory for the history (512MB); the oldest detail goes first", words::parse_bytes,
+  add_word(app, "--memory", "SIZE", "Memory for the history (512MB); the oldest detail goes first", parse_memory,
            [&options](std::uint64_t bytes) { options.memory = bytes; });
 }
 

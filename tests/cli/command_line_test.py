@@ -100,6 +100,10 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(call("theory", "contention").stdout, r"memory +124.58ms .*Table II")
         self.assertNotIn("Table II", call("theory", "contention", "memory=3ms").stdout)
 
+    def test_less_memory_than_a_session_needs_is_refused(self):
+        for verb in (["demo", "--headless", "1s"], ["replay", str(GOLDEN), "--once"], ["report", str(GOLDEN)], ["sim", "s.toml"]):
+            self.refuses(*verb, "--memory", "999kB", says="at least 1 MB")
+
     def test_a_number_without_its_unit_is_refused(self):
         self.refuses("replay", str(GOLDEN), "--once", "--at", "5", says="5")
         self.refuses("inject", "--ranks", "5", "--delay", "250")

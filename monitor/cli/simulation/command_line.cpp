@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "monitor/cli/memory_size.h"
 #include "monitor/cli/verbs.h"
 #include "probe/arguments/command_line.h"
 #include "probe/words/quantity.h"
@@ -56,8 +57,8 @@ void add_window(CommandLine& app, words::Fractions& window) {
 
 void add_memory(CommandLine& app, std::uint64_t& memory, const std::string& help) {
   app.add_text(
-         "--memory",
-         [&memory](const std::string& text) { memory = value_or_refuse(words::parse_bytes(text), "--memory"); }, help)
+         "--memory", [&memory](const std::string& text) { memory = value_or_refuse(parse_memory(text), "--memory"); },
+         help)
       .type_name("SIZE");
 }
 
