@@ -401,8 +401,18 @@ std::string as_typed(std::string refusal) {
   return refusal.starts_with(":") ? "--headless" + refusal : refusal;
 }
 
-/// One line about the first flag that the verb does not have; empty if there is none.
-std::string unknown_flag(const CommandLine& app) {
+/// What the verb can't do without; empty if that is there.
+std::string missing_word(const CommandLine& app, const std::string& refusal) {
+  const auto given = app.verbs_given();
+  if (given.empty() || !refusal.ends_with(" is required")) return "";
+  return fmt::format("{}: {}; 'idlewave {} --help' says what that is", given.front().name(), refusal,
+                     given.front().name());
+}
+
+/// One line about the first flag that the verb, or idlewave itself, does not have; empty if there is none.
+std::string unknown_flag(const CommandLine& app, std::string_view first) {
+  if (app.verbs_given().empty() && first.starts_with('-'))
+    return fmt::format("there is no flag {}; 'idlewave --help' lists what can be done", first);
   for (const CommandLine& verb : app.verbs_given()) {
     const std::vector<std::string> known = verb.long_flags();
     for (const std::string& word : verb.extras()) {
@@ -458,8 +468,9 @@ int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
 
   if (const auto ending = app.parse(words_of(argc, argv))) {
     if (!ending->refused) return print(ending->text), 0;
-    const std::string unknown = unknown_flag(app);
-    return fail(unknown.empty() ? as_typed(ending->text) : unknown, 2);
+    const std::string unknown = unknown_flag(app, argv[1]);
+    const std::string missing = missing_word(app, ending->text);
+    return fail(!unknown.empty() ? unknown : !missing.empty() ? missing : as_typed(ending->text), 2);
   }
   // A program of its own has no flags here, and was not found.
   if (!parsed) return fail(fmt::format("idlewave-{} does not lie beside idlewave: build or install again", argv[1]), 1);

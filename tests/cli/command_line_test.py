@@ -35,7 +35,9 @@ class CommandLine(unittest.TestCase):
 
     def test_unknown_verbs_flags_and_lessons_are_refused(self):
         self.refuses("frobnicate")
+        self.refuses("--frobnicate", says="there is no flag --frobnicate")
         self.refuses("report", "--frobnicate", str(GOLDEN))
+        self.refuses("replay", says="replay: file is required; 'idlewave replay --help' says what that is")
         self.refuses("demo", "frobnicate", says="memory-bound")
         self.refuses()
 
