@@ -62,7 +62,7 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   object["command_line"] = header.command_line;
   object["program"] = timeline.program();
   object["ranks"] = timeline.ranks();
-  object["duration_s"] = double(contents.duration.count()) * 1e-9;
+  object["duration_s"] = double(contents.duration.count()) / 1e9;
   object["frames"] = contents.received;
   object["commands"] = contents.sent;
   object["frame_bytes"] = contents.bytes;

@@ -27,7 +27,7 @@ using wire::Nanoseconds;
 
 constexpr std::size_t kShownFunctions = 10, kShownPairs = 5;
 
-double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
+double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
 
 std::string duration_text(double seconds) {
   return words::format_duration(Nanoseconds(std::llround(std::min(seconds * 1e9, 9e18))));

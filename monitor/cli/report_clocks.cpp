@@ -16,7 +16,7 @@ using timeline::Timeline;
 using wire::Nanoseconds;
 using words::format_duration;
 
-double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
+double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
 
 /// Those with a clock of their own, if there are several.
 std::vector<Timeline::NodeStatus> compared(const Timeline& timeline) {

@@ -29,7 +29,7 @@ using timeline::CommandRecord;
 using timeline::Timeline;
 using wire::Nanoseconds;
 
-double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
+double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
 
 /// Null for what is not defined.
 json number_if(bool defined, double value) { return defined ? json(value) : json(); }

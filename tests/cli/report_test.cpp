@@ -164,6 +164,16 @@ TEST(Report, IsAsLongAsItsRanksWereThere) {
   EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("10 steps, 100 ms, "));
 }
 
+TEST(Report, HasNoDigitsOfATimeBelowItsNanoseconds) {
+  RingModel model;
+  model.steps = 10;
+  model.work = ms(5750);
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  EXPECT_THAT(report_json(timeline, {}), testing::HasSubstr("\"duration_s\": 57.5,"));
+}
+
 TEST(Report, TellsWhenACommandTookEffect) {
   RingModel model;
   model.delays = {{5, 20, ms(300)}};
