@@ -189,10 +189,6 @@ void require_ways(std::vector<Section>& sections, const std::vector<LessonPage>&
   }
 }
 
-}  // namespace
-
-namespace {
-
 void check_fixed(Section& section, const std::vector<std::string>& fixed) {
   for (const std::string& key : fixed) {
     if (key != "ranks" && key != "ranks_per_domain")
