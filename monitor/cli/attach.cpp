@@ -157,7 +157,7 @@ int watch(Monitor& monitor, const AttachOptions& options, const Joined& joined) 
   if (left_early && options.headless && !was_heard(monitor))
     return fail(joined.endpoint + " has told nothing so far", 1);
   if (left_early && !options.headless && was_heard(monitor))
-    fail(fmt::format("{} goes on; 'idlewave attach {}' shows it again", joined.session, options.endpoint), 0);
+    fail(fmt::format("{} goes on; the same call shows it again", joined.session), 0);
   const bool whole = !options.headless || left_early || !was_heard(monitor) || is_complete(monitor);
   return is_gone(status) || !whole ? 1 : 0;
 }

@@ -285,7 +285,7 @@ class Over(unittest.TestCase):
             except OSError:
                 break
         self.assertEqual(near.wait(PATIENCE), 0)
-        self.assertEqual(near.stderr.read(), b"idlewave: the disk\n")
+        self.assertEqual(near.stderr.read(), b"idlewave: lake goes on; the same call shows it again\nidlewave: the disk\n")
 
     def test_what_can_not_be_said_over_there_is_refused(self):
         for words, says in ((["attach", "lake; rm -rf /", "--over", "true"], "'lake; rm -rf /' can't be said over"),
