@@ -20,37 +20,31 @@ constexpr std::size_t kMoments = 32, kFewestMoments = 8;
 constexpr std::size_t kMostAwaited = 16;
 /// Beyond a cycle: messages may be received some steps after they were sent.
 constexpr std::size_t kStepsAhead = 3;
-constexpr Rank kMostRanks = 4096;
+constexpr Rank kMostRanks = 1000;  // Of more some, evenly, so that no look takes long.
 
-/// Some of them, evenly.
-std::vector<Rank> thinned(const std::vector<Rank>& ranks) {
+/// Of so many ranks some, evenly.
+std::vector<Rank> some_of(Rank ranks) {
+  const auto count = std::min(std::int64_t(ranks), std::int64_t(kMostAwaited));
   std::vector<Rank> some;
-  for (std::size_t i = 0; i < std::min(ranks.size(), kMostAwaited); ++i)
-    some.push_back(ranks[i * ranks.size() / std::min(ranks.size(), kMostAwaited)]);
+  for (std::int64_t i = 0; i < count; ++i) some.push_back(Rank(i * ranks / count));
   return some;
 }
 
-std::vector<Rank> all_but(Rank rank, Rank ranks) {
-  std::vector<Rank> others;
-  for (Rank other = 0; other < ranks; ++other)
-    if (other != rank) others.push_back(other);
-  return others;
-}
-
-/// In any step of its cycle.
+/// In any step of its cycle; where there are many, some.
 std::vector<Rank> awaited_by(Rank rank, const timeline::DeclaredWaits& said, Rank ranks) {
   std::vector<Rank> awaited;
   for (const auto& step : said.cycle->steps) {
     for (const std::uint32_t number : step) {
       const wire::WaitPattern& pattern = said.patterns[number];
-      if (pattern.collective && pattern.from.empty()) return all_but(rank, ranks);
+      if (pattern.collective && pattern.from.empty()) return some_of(ranks);
       for (const Rank offset : pattern.from) awaited.push_back(Rank(((rank + offset) % ranks + ranks) % ranks));
     }
   }
   std::ranges::sort(awaited);
   awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
-  std::erase(awaited, rank);
-  return awaited;
+  std::vector<Rank> some;
+  for (const Rank place : some_of(Rank(awaited.size()))) some.push_back(awaited[std::size_t(place)]);
+  return some;
 }
 
 /// The largest number that a rank may have come to at a moment; nothing where it has not told of a step since, or begun
@@ -98,8 +92,8 @@ std::optional<UnlikeCounts> find_ahead(const Timeline& timeline, Rank rank) {
   const auto said = timeline.declared_waits(rank);
   if (!lane || !said) return std::nullopt;
   const Lead lead(*lane, rank, said->cycle->steps.size() + kStepsAhead);
-  for (const Rank awaited : thinned(awaited_by(rank, *said, timeline.ranks()))) {
-    const Lane* other = timeline.lane(awaited);
+  for (const Rank awaited : awaited_by(rank, *said, timeline.ranks())) {
+    const Lane* other = awaited == rank ? nullptr : timeline.lane(awaited);
     const auto clock_error = timeline.clock_error(rank, awaited);
     if (!other || !clock_error) continue;
     if (auto found = lead.over(*other, awaited, *clock_error)) return found;

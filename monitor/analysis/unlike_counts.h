@@ -19,8 +19,8 @@ struct UnlikeCounts {
 };
 
 /// Who says that it waits for another within each cycle of steps (declared_partners.h) is ahead of it by no more than a
-/// cycle, however late anybody is. Nothing where no rank is farther ahead for most of its steps, which are looked at here
-/// and there. Costs in proportion to ranks.
+/// cycle, however late anybody is. Nothing where no rank is farther ahead for most of its steps. These are looked at here
+/// and there, as are ranks where they are more than some thousand, and whom a rank waits for where that are many.
 std::optional<UnlikeCounts> find_unlike_counts(const timeline::Timeline& timeline);
 
 /// "ranks count steps differently: when rank 0 began step 412, rank 1, which it waits for, had come to step 51: ..."
