@@ -27,7 +27,6 @@ constexpr auto kPatienceAtTheEnd = std::chrono::milliseconds(500);
 constexpr std::size_t kMostSaidOfWay = 4096;  // bytes of standard error
 constexpr std::size_t kWaysTold = 8;
 
-/// For ourselves: programs that run already keep their own.
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   return text.substr(text.rfind('\n') + 1);

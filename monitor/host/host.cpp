@@ -463,7 +463,7 @@ void Host::see_agent_off() const {
     usleep(useconds_t(kLookForGoing.count() / 1000));
 }
 
-/// "agents of n2, n3 and 5 more nodes report over 'ssh n2' and its like"
+/// "agents on n2, n3, n4 and 5 more report over 'ssh n2' and the like"
 std::string how_reached(const std::vector<FarNode>& nodes) {
   if (nodes.empty()) return "all ranks are on this node";
   constexpr std::size_t kNamed = 3;
