@@ -12,18 +12,12 @@
 #include <utility>
 
 #include "monitor/host/unix_listener.h"
+#include "probe/wire/session_files.h"
 
 namespace idlewave::host {
 namespace {
 
 constexpr const char* kOfClocks = "0123456789:";
-
-/// Whatever the permissions of the folder have become.
-bool is_of_our_user(int fd) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
-}
 
 /// Of a line "CLOCKS PROGRAM"; nothing if it is none, or names another program than `ours`.
 std::optional<std::string> clocks_for(const std::string& ours, const std::string& said) {
@@ -70,7 +64,7 @@ void AgentStarter::watch(int fd) const {
 
 void AgentStarter::serve() {
   for (int fd = 0; listener_ >= 0 && (fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
-    if (is_of_our_user(fd))
+    if (wire::is_of_our_user(fd))
       watch(askers_.emplace_back(Asker{.fd = fd, .agent = {}}).fd);
     else
       close(fd);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "probe/wire/printable.h"
+#include "probe/wire/session_files.h"
 
 namespace idlewave::link {
 namespace {
@@ -22,13 +23,6 @@ constexpr auto kSignEvery = std::chrono::minutes(1);
 /// Where the network is gone nothing else tells; a host that was stopped may come back.
 constexpr auto kQuietHost = std::chrono::minutes(30);
 constexpr std::size_t kMostTroubles = 64;
-
-/// In a folder of that user's; whoever gets there all the same is hung up on before a byte is read.
-bool is_of_our_user(int socket) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
-}
 
 /// -1: nobody takes it now. Whoever was carried here connects again.
 int connect_to(const std::string& path) {
@@ -82,7 +76,7 @@ bool AgentsEnd::accept_some() {
   while (channels_.size() < kMostChannels) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket < 0) return errno == EAGAIN;
-    if (!is_of_our_user(socket)) {
+    if (!wire::is_of_our_user(socket)) {
       close(socket);
       continue;
     }

@@ -17,7 +17,7 @@
 namespace idlewave::wire {
 namespace {
 
-constexpr int kCompressionLevel = 3;  // Of 9 files are 4 % smaller, for five times the processor time.
+constexpr int kCompressionLevel = 3;  // At 9 files are 4 % smaller, for five times the processor time.
 
 // 0, or the error number that ended it. Short writes go on; so do interrupted ones.
 int write_all(int fd, std::span<const std::byte> bytes) {

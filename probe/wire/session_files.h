@@ -10,27 +10,9 @@
 
 #include <cstddef>
 
+#include "probe/wire/descriptor.h"
+
 namespace idlewave::wire {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  explicit operator bool() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-  int release() {
-    const int fd = fd_;
-    fd_ = -1;
-    return fd;
-  }
-
- private:
-  int fd_;
-};
 
 /// False if it does not fit.
 template <std::size_t size, class... Values>
@@ -61,6 +43,9 @@ int try_lock(const char* path, int how = LOCK_EX);
 
 /// On a Unix socket; true where that can't be told.
 bool somebody_listens(const char* path);
+
+/// Who connected over this Unix socket, whatever the permissions of the folder have become.
+bool is_of_our_user(int socket);
 
 /// Calls visit(name) for each entry of a folder but "." and ".."; stops when it returns false.
 template <class Visit>
