@@ -126,6 +126,16 @@ class GateTest : public ::testing::Test {
     return pair;
   }
 
+  /// What comes of somebody who says without end.
+  static std::string heard_until_held_back(const Pair& pair) {
+    const std::string more(64 << 10, 'x');
+    std::string heard;
+    std::size_t quiet = 0;
+    EXPECT_TRUE(run_until([&] { pair.guest.say(more), quiet = pair.host.hear(heard) ? 0 : quiet + 1, look_again(); },
+                          [&] { return quiet > 300; }));
+    return heard;
+  }
+
   const House house_;
   const std::unique_ptr<Gate> gate_ = opened();
 };
@@ -184,12 +194,8 @@ TEST_F(GateTest, ShowsOutWhoIsNotAdmittedInTime) {
 }
 
 TEST_F(GateTest, HoldsBackWhoSaysMoreThanIsReadAndLetsHimGoOn) {
-  Pair pair = admitted();
-  const std::string more(64 << 10, 'x');
-  std::string heard;
-  std::size_t quiet = 0;
-  EXPECT_TRUE(run_until([&] { pair.guest.say(more), quiet = pair.host.hear(heard) ? 0 : quiet + 1, look_again(); },
-                        [&] { return quiet > 300; }));
+  const Pair pair = admitted();
+  std::string heard = heard_until_held_back(pair);
   EXPECT_EQ(heard.size(), kHeld);
   gate_->note_read(pair.host.fd(), 100'000);
   EXPECT_TRUE(run_until([&] { pair.host.hear(heard), look_again(); }, [&] { return heard.size() >= kHeld + 100'000; }));
@@ -197,14 +203,8 @@ TEST_F(GateTest, HoldsBackWhoSaysMoreThanIsReadAndLetsHimGoOn) {
 }
 
 TEST_F(GateTest, TakesWhatIsReadForOneConnectionOnlyForThatOne) {
-  Pair greedy = admitted(), other = admitted();
-  std::string heard;
-  std::size_t quiet = 0;
-  EXPECT_TRUE(run_until(
-      [&] {
-        greedy.guest.say(std::string(64 << 10, 'x')), quiet = greedy.host.hear(heard) ? 0 : quiet + 1, look_again();
-      },
-      [&] { return quiet > 300; }));
+  const Pair greedy = admitted(), other = admitted();
+  std::string heard = heard_until_held_back(greedy);
   gate_->note_read(other.host.fd(), kHeld);
   usleep(100'000);
   EXPECT_FALSE(greedy.host.hear(heard));
@@ -227,16 +227,32 @@ TEST_F(GateTest, EndsOneSideWithTheOtherWhenAllHasPassed) {
 }
 
 TEST_F(GateTest, EndsWhoHasGoneWhileHeWasHeldBack) {
+  for (const int by_reset : {0, 1}) {
+    Pair pair = admitted();
+    std::string heard = heard_until_held_back(pair);
+    const linger how{.l_onoff = by_reset, .l_linger = 0};
+    ASSERT_EQ(setsockopt(pair.guest.fd(), SOL_SOCKET, SO_LINGER, &how, sizeof how), 0);
+    pair.guest.hang_up();
+    EXPECT_TRUE(run_until(look_again, [&] { return pair.host.hear(heard), pair.host.was_shown_out(); })) << by_reset;
+  }
+}
+
+TEST_F(GateTest, SleepsWhileNobodyTakesWhatIsLeft) {
   Pair pair = admitted();
-  std::string heard;
-  std::size_t quiet = 0;
-  EXPECT_TRUE(run_until(
-      [&] { pair.guest.say(std::string(64 << 10, 'x')), quiet = pair.host.hear(heard) ? 0 : quiet + 1, look_again(); },
-      [&] { return quiet > 300; }));
-  const linger at_once{.l_onoff = 1, .l_linger = 0};  // By a reset.
-  ASSERT_EQ(setsockopt(pair.guest.fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
-  pair.guest.hang_up();
-  EXPECT_TRUE(run_until(look_again, [&] { return pair.host.hear(heard), pair.host.was_shown_out(); }));
+  const std::string more(64 << 10, 'x');
+  std::size_t full = 0;
+  EXPECT_TRUE(
+      run_until([&] { full = pair.host.say(more) > 0 ? 0 : full + 1, look_again(); }, [&] { return full > 300; }));
+  pair.host.hang_up();
+  usleep(100'000);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  usleep(500'000);
+  getrusage(RUSAGE_SELF, &after);
+  const auto in_us = [](const rusage& use) {
+    return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1'000'000 + use.ru_utime.tv_usec + use.ru_stime.tv_usec;
+  };
+  EXPECT_LT(in_us(after) - in_us(before), 50'000);
 }
 
 TEST_F(GateTest, LetsSomebodyInPastStrangersWhoCrowdIt) {

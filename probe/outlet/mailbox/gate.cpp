@@ -24,12 +24,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "probe/outlet/mailbox/endpoint.h"
 #include "probe/outlet/mailbox/quiet_thread.h"
+#include "probe/wire/descriptor.h"
 
 namespace idlewave::mailbox {
 namespace {
@@ -37,16 +39,21 @@ namespace {
 using GateClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using wire::Descriptor;
 
 constexpr std::size_t kMostStrangers = 128;    // At a time: each is admitted, or not, within milliseconds.
 constexpr std::size_t kHandshakeBytes = 4096;  // From either side: greeting, HELLO, INITIATE; WELCOME, READY.
 constexpr milliseconds kHandshakeTime = seconds(5);
+/// For one who has to wait, until something of his is read: what can't be read in that time is half of something that
+/// never ends.
+constexpr milliseconds kStuckTime = seconds(30);
 constexpr milliseconds kFarewell = milliseconds(500);
 constexpr milliseconds kLook = milliseconds(250);
 constexpr std::size_t kOnItsWay = 32 << 10;  // Bytes of one connection and direction.
 constexpr int kBacklog = 4096;               // Nodes that come in one moment; the kernel has a limit of its own.
 constexpr int kEventsAtOnce = 64;
 constexpr int kAcceptedAtOnce = 64;        // Then those who are there are served.
+constexpr int kPassedAtOnce = 16;          // Times kOnItsWay, of one connection; then the others are served.
 constexpr int kUnacknowledgedMs = 10'000;  // Of TCP data, after which the connection is closed.
 constexpr char kSignature = '\xff';        // What every greeting begins with.
 
@@ -57,20 +64,6 @@ constexpr std::string_view kReady = "\5READY";
 
 /// Around what a part holds, at most (RFC 26): its frame, MESSAGE, nonce, authentication, flags.
 constexpr std::size_t kAroundAPart = 64;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept { return std::swap(fd_, other.fd_), *this; }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 struct Address {
   sockaddr_storage storage{};
@@ -210,6 +203,7 @@ struct Connection {
   std::size_t passed = 0;               ///< Upwards, until it is admitted.
   std::atomic<std::size_t> held{0};     ///< Bytes that have passed upwards since, and were not read.
   std::atomic<bool> is_stopped{false};  ///< Nothing is taken from it until something has been read.
+  GateClock::duration stuck{};          ///< While it is stopped.
   GateClock::time_point began, spoke;
   std::list<std::uint64_t>::iterator among_strangers;
 };
@@ -264,8 +258,8 @@ struct Gate::Impl {
         epoll(::epoll_create1(EPOLL_CLOEXEC)),
         wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         most(most_connections()) {
-    watch(listener.get(), kListener, EPOLLIN, EPOLL_CTL_ADD);
-    watch(wake.get(), kWake, EPOLLIN, EPOLL_CTL_ADD);
+    watch(listener.get(), kListener, EPOLLIN);
+    watch(wake.get(), kWake, EPOLLIN);
   }
 
   // What an event is of: these, or a connection's number with the end in its last bit.
@@ -279,18 +273,17 @@ struct Gate::Impl {
   void make_room();
   bool connect_inside(Connection& connection);
   void serve(Connections::iterator at);
-  bool pass_up(Connection& connection);
+  bool pass_up(std::uint64_t number, Connection& connection);
   bool pass_down(std::uint64_t number, Connection& connection);
   std::size_t may_pass(const Connection& connection) const;
   void admit(Connection& connection);
   void attend(std::uint64_t number, const Connection& connection);
   Connections::iterator end(Connections::iterator at);
   void end_late_strangers();
+  void end_stuck();
   void look_at_stopped();
-  void watch(int fd, std::uint64_t key, std::uint32_t events, int how) const {
-    epoll_event event{.events = events, .data = {.u64 = key}};
-    if (fd >= 0) ::epoll_ctl(epoll.get(), how, fd, &event);
-  }
+  void watch(int fd, std::uint64_t key, std::uint32_t events) const;
+  void ignore(int fd) const { ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, fd, nullptr); }
   void rouse() const {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t told = ::write(wake.get(), &one, sizeof one);
@@ -304,19 +297,28 @@ struct Gate::Impl {
   std::uint64_t next = 1;
   Connections connections;
   std::list<std::uint64_t> strangers;  ///< Who came first stands first.
+  std::set<std::uint64_t> stopped;
+  GateClock::time_point looked_at = GateClock::now();
   std::atomic<bool> ending{false};
   std::mutex names_mutex;
   std::map<std::string, Connection*> names;  ///< Of those that are admitted.
   std::thread thread;
 };
 
+void Gate::Impl::watch(int fd, std::uint64_t key, std::uint32_t events) const {
+  epoll_event event{.events = events, .data = {.u64 = key}};
+  if (::epoll_ctl(epoll.get(), EPOLL_CTL_MOD, fd, &event) != 0) ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
 void Gate::Impl::run() {
   GateClock::time_point until = GateClock::time_point::max();
   while (!ending || (!connections.empty() && GateClock::now() < until)) {
     std::array<epoll_event, kEventsAtOnce> events;
-    const int count = ::epoll_wait(epoll.get(), events.data(), kEventsAtOnce, int(kLook.count()));
+    const bool looks = ending || !strangers.empty() || !stopped.empty();
+    const int count = ::epoll_wait(epoll.get(), events.data(), kEventsAtOnce, looks ? int(kLook.count()) : -1);
     for (int i = 0; i < count; ++i) handle(events[std::size_t(i)]);
     end_late_strangers();
+    end_stuck();
     if (!ending || until != GateClock::time_point::max()) continue;
     until = GateClock::now() + kFarewell;
     listener = Descriptor();
@@ -329,8 +331,8 @@ void Gate::Impl::handle(const epoll_event& event) {
   if (key == kWake) return look_at_stopped();
   const auto at = connections.find(key / 2);
   if (at == connections.end()) return;
-  // Who is gone and may not say more now would be news for ever.
-  const bool is_gone = key % 2 == kOuter && (event.events & (EPOLLERR | EPOLLHUP)) != 0;
+  // Of what he said no more is wanted, and what lies unread may be half of something.
+  const bool is_gone = key % 2 == kOuter && (event.events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0;
   if (is_gone && at->second->is_stopped) return static_cast<void>(end(at));
   serve(at);
 }
@@ -351,7 +353,7 @@ void Gate::Impl::let_in() {
     connection->outer = std::move(outer);
     connection->began = connection->spoke = GateClock::now();
     connection->among_strangers = strangers.insert(strangers.end(), number);
-    watch(connection->outer.get(), number * 2 + kOuter, EPOLLIN, EPOLL_CTL_ADD);
+    watch(connection->outer.get(), number * 2 + kOuter, EPOLLIN);
     connections.emplace(number, std::move(connection));
   }
 }
@@ -383,9 +385,9 @@ void Gate::Impl::serve(Connections::iterator at) {
   if (connection.inner.get() < 0) {
     if (!connect_inside(connection)) return static_cast<void>(end(at));
     if (connection.inner.get() < 0) return;
-    watch(connection.inner.get(), number * 2 + kInner, EPOLLIN, EPOLL_CTL_ADD);
+    watch(connection.inner.get(), number * 2 + kInner, EPOLLIN);
   }
-  if (!pass_up(connection) || !pass_down(number, connection)) return static_cast<void>(end(at));
+  if (!pass_up(number, connection) || !pass_down(number, connection)) return static_cast<void>(end(at));
   attend(number, connection);
 }
 
@@ -397,16 +399,17 @@ std::size_t Gate::Impl::may_pass(const Connection& connection) const {
 }
 
 /// False: it says more than a handshake takes.
-bool Gate::Impl::pass_up(Connection& connection) {
+bool Gate::Impl::pass_up(std::uint64_t number, Connection& connection) {
   Way& up = *connection.up;
-  for (;;) {
-    const std::size_t most_now = may_pass(connection);
-    const std::size_t got = receive_some(connection.outer.get(), up, most_now);
+  for (int i = 0; i < kPassedAtOnce; ++i) {
+    const std::size_t got = receive_some(connection.outer.get(), up, may_pass(connection));
     if (got > 0) connection.spoke = GateClock::now();
     connection.is_admitted ? static_cast<void>(connection.held += got) : static_cast<void>(connection.passed += got);
     if (!send_some(connection.inner.get(), up) || got == 0) break;
   }
   connection.is_stopped = connection.is_admitted && may_pass(connection) == 0;
+  connection.is_stopped ? void(stopped.insert(number)) : void(stopped.erase(number));
+  if (!connection.is_stopped) connection.stuck = {};
   if (connection.is_stopped && may_pass(connection) > 0) rouse();  // It was read in this moment.
   if (up.is_over() && !std::exchange(up.is_shut, true)) ::shutdown(connection.inner.get(), SHUT_WR);
   return connection.is_admitted || connection.passed < kHandshakeBytes;
@@ -415,7 +418,7 @@ bool Gate::Impl::pass_up(Connection& connection) {
 /// False: ZeroMQ has closed it, and all that it had said has gone out.
 bool Gate::Impl::pass_down(std::uint64_t number, Connection& connection) {
   Way& down = *connection.down;
-  for (;;) {
+  for (int i = 0; i < kPassedAtOnce; ++i) {
     const std::size_t before = down.end;
     const std::size_t got = receive_some(connection.inner.get(), down, down.bytes.size());
     if (!connection.is_admitted && got > 0) {
@@ -442,18 +445,21 @@ void Gate::Impl::admit(Connection& connection) {
   names[connection.name] = &connection;
 }
 
+/// An end of which nothing is wanted is not watched, since that it is gone would be news for ever; but for one that has to
+/// wait until something has been read, who may be gone before.
 void Gate::Impl::attend(std::uint64_t number, const Connection& connection) {
   const Way &up = *connection.up, &down = *connection.down;
+  const auto wanted = [](bool in, bool out) { return (in ? EPOLLIN : 0u) | (out ? std::uint32_t(EPOLLOUT) : 0u); };
   const bool takes = !up.source_ended && up.is_empty() && may_pass(connection) > 0;
-  const auto in = [](bool wanted) { return wanted ? std::uint32_t(EPOLLIN) : 0; };
-  const auto out = [](bool wanted) { return wanted ? std::uint32_t(EPOLLOUT) : 0; };
-  watch(connection.outer.get(), number * 2 + kOuter, in(takes) | out(!down.is_empty()), EPOLL_CTL_MOD);
-  watch(connection.inner.get(), number * 2 + kInner, in(down.is_empty()) | out(!up.is_empty()),
-        down.source_ended ? EPOLL_CTL_DEL : EPOLL_CTL_MOD);  // Its end would be news for ever.
+  const std::uint32_t outer = wanted(takes, !down.is_empty()) | (connection.is_stopped ? EPOLLRDHUP : 0u);
+  const std::uint32_t inner = wanted(!down.source_ended && down.is_empty(), !up.is_empty());
+  outer != 0 ? watch(connection.outer.get(), number * 2 + kOuter, outer) : ignore(connection.outer.get());
+  inner != 0 ? watch(connection.inner.get(), number * 2 + kInner, inner) : ignore(connection.inner.get());
 }
 
 Gate::Impl::Connections::iterator Gate::Impl::end(Connections::iterator at) {
   Connection& connection = *at->second;
+  stopped.erase(at->first);
   if (connection.among_strangers != strangers.end()) strangers.erase(connection.among_strangers);
   {
     const std::lock_guard lock(names_mutex);
@@ -472,14 +478,21 @@ void Gate::Impl::end_late_strangers() {
   }
 }
 
+/// While this process was stopped itself it could read nothing: that is nobody's fault.
+void Gate::Impl::end_stuck() {
+  const GateClock::time_point now = GateClock::now();
+  const auto elapsed = std::min<GateClock::duration>(now - std::exchange(looked_at, now), kLook);
+  for (const std::uint64_t number : std::set(stopped)) {
+    const auto at = connections.find(number);
+    at->second->stuck += elapsed;
+    if (at->second->stuck > kStuckTime) end(at);
+  }
+}
+
 void Gate::Impl::look_at_stopped() {
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t got = ::read(wake.get(), &count, sizeof count);
-  for (auto at = connections.begin(); at != connections.end();) {
-    const auto next_one = std::next(at);
-    if (at->second->is_stopped) serve(at);
-    at = next_one;
-  }
+  for (const std::uint64_t number : std::set(stopped)) serve(connections.find(number));
 }
 
 wire::Result<std::unique_ptr<Gate>> Gate::open(const GateOptions& options) {
