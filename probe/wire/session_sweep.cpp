@@ -100,9 +100,13 @@ void sweep_session(const char* session) {
 
 }  // namespace
 
+/// By its folder, which has another name than the session where another place's stands beside it.
 void sweep_dead_sessions(const char* keep) {
-  for_each_session([keep](const char* session) {
-    if (keep == nullptr || strcmp(session, keep) != 0) sweep_session(session);
+  char kept[kSessionPathLimit] = {};
+  if (keep != nullptr && !session_path(keep, kept)) kept[0] = '\0';
+  for_each_session([&kept](const char* session) {
+    char folder[kSessionPathLimit];
+    if (session_path(session, folder) && strcmp(folder, kept) != 0) sweep_session(session);
   });
 }
 

@@ -264,8 +264,13 @@ class AgentsOver(Place):
         self.assertEqual(self.processes("1000", ""), [])
 
     def test_what_ranks_there_could_not_do_is_told(self):
-        self.script("bin/refused", 'test "$1" = 0 || export IDLEWAVE_AGENT=/nowhere/idlewave-agent; exec dated_steps 300 2000 "$@"')
-        code, _, err = self.run_whole(program=("refused",))
+        """Before anybody looks after them, too."""
+        self.script("bin/slow", 'until [ -e $TEST/done ]; do sleep 0.02; done; exec on "$@"')
+        self.script("bin/refused", 'test "$1" = 0 || export IDLEWAVE_AGENT=/nowhere/idlewave-agent; dated_steps 30 2000 "$@"; '
+                                   'if [ "$1" = 0 ]; then cat; else : > $TEST/done; fi')
+        self.start(program=("refused",), over="slow")
+        self.wait_for(self.carriers, "a carrier is there")
+        code, _, err = self.end()
         self.assertEqual(code, 0, err)
         self.assertRegex(err, r"n2, process \d+: .*/nowhere/idlewave-agent")
         self.check_nothing_is_left()

@@ -336,6 +336,18 @@ TEST(SharedRoot, IsSweptByEachPlaceForItself) {
   EXPECT_TRUE(fs::exists(root.path() / "s" / "agent"));
 }
 
+TEST(SharedRoot, KeepsTheOneToKeepWhereverItStands) {
+  const SessionRoot root;
+  make_session("s", record_of_the_dead());
+  give_away(root);
+  make_session("s", record_of_the_dead());
+  char folder[kSessionPathLimit];
+  ASSERT_TRUE(session_path("s", folder));
+  note_trouble("s", "nobody started the agent");
+  sweep_dead_sessions("s");
+  EXPECT_TRUE(fs::exists(fs::path(folder) / "trouble.log"));
+}
+
 TEST(SharedRoot, IsSweptOfWhatThisMachineLeftBeforeItWasStartedAnew) {
   const SessionRoot root;
   make_session("s", record_of_the_dead());
