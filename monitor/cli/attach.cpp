@@ -134,7 +134,7 @@ class Overheard {
   std::deque<std::string> kept_;
 };
 
-int watch(Monitor& monitor, const AttachOptions& options, const Joined& joined) {
+int watch(Monitor& monitor, const AttachOptions& options, const Joined& joined, bool is_hosted_here) {
   if (options.headless) monitor.be_patient();
   if (!options.record.empty()) {
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
@@ -156,7 +156,7 @@ int watch(Monitor& monitor, const AttachOptions& options, const Joined& joined) 
   const bool left_early = status.state == link::LinkState::kWaiting || status.state == link::LinkState::kLive;
   if (left_early && options.headless && !was_heard(monitor))
     return fail(joined.endpoint + " has told nothing so far", 1);
-  if (left_early && !options.headless && was_heard(monitor))
+  if (left_early && !options.headless && (was_heard(monitor) || is_hosted_here))
     fail(fmt::format("{} goes on; the same call shows it again", joined.session), 0);
   const bool whole = !options.headless || left_early || !was_heard(monitor) || is_complete(monitor);
   return is_gone(status) || !whole ? 1 : 0;
@@ -175,7 +175,7 @@ int attach(const AttachOptions& options) {
                                              .label = joined.label,
                                              .memory = options.memory,
                                              .hosted = is_hosted_here ? options.endpoint : ""});
-    const int code = finish_recording(monitor, watch(monitor, options, joined));
+    const int code = finish_recording(monitor, watch(monitor, options, joined, is_hosted_here));
     if (options.headless) print_result(monitor, options);
     return code;
   };

@@ -289,12 +289,26 @@ TEST_F(TheMonitor, LeavesAProgramAndComesBack) {
   session.run("clear; " IDLEWAVE_PROGRAM " attach hosted; echo left");
   ASSERT_TRUE(session.shows("● rec")) << session.screen();
   session.press("q");
-  ASSERT_TRUE(session.shows("left")) << session.screen();
-  EXPECT_TRUE(session.shows("hosted goes on; the same call shows it again")) << session.screen();
+  EXPECT_TRUE(session.shows("hosted goes on; the same call shows it again\nleft")) << session.screen();
   EXPECT_FALSE(run.pids("iw-host").empty());
   EXPECT_TRUE(eventually([&] { return fs::exists(run.file("result")); }));
   EXPECT_TRUE(run.ends());
   EXPECT_EQ(file_text(run.file("hosted.out")), "at first\nat last\n");
+}
+
+TEST_F(TheMonitor, LeavesAProgramThatHasToldNothingYet) {
+  TmuxSession session(120, 30);
+  session.run("cd " + session.folder() + "; export IDLEWAVE_DIR=" + session.folder() + "/sessions");
+  session.run(IDLEWAVE_PROGRAM " run --session silent -- sh -c 'until test -e over; do sleep 0.1; done'; echo code $?");
+  ASSERT_TRUE(session.shows("q quit")) << session.screen();
+  session.press("d");
+  ASSERT_TRUE(session.shows("code 0")) << session.screen();
+  session.run("clear; " IDLEWAVE_PROGRAM " attach silent; echo code $?");
+  ASSERT_TRUE(session.shows("q quit")) << session.screen();
+  session.press("q");
+  ASSERT_TRUE(session.shows("code 0")) << session.screen();
+  EXPECT_THAT(session.screen(), HasSubstr("silent goes on; the same call shows it again"));
+  session.output_of("touch over");
 }
 
 TEST_F(TheMonitor, LeavesARecordingRunningThatAKeyBegan) {
