@@ -1,33 +1,73 @@
 #include "probe/arguments/command_line.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
 namespace idlewave::arguments {
 namespace {
 
-class WrappedHelp : public CLI::Formatter {
+constexpr std::size_t kWidest = 110, kNarrowest = 40;  // columns, of a line that is read with ease
+/// Behind a line's words this many spaces begin a column, which its further lines keep to.
+constexpr std::string_view kGap = "  ";
+
+std::size_t columns_of_help() {
+  winsize size{};
+  const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? std::clamp<std::size_t>(size.ws_col, kNarrowest, kWidest) : kWidest;
+}
+
+std::size_t columns_of(std::string_view utf8) {
+  return std::size_t(std::ranges::count_if(utf8, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// Where the text of a line begins: "  --flag TIME    Text".
+std::size_t text_column(std::string_view line) {
+  const std::size_t words = line.find_first_not_of(' ');
+  const std::size_t gap = words == std::string_view::npos ? words : line.find(kGap, words);
+  const std::size_t text = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
+  return text == std::string_view::npos ? std::min(words, line.size()) : text;
+}
+
+std::string folded_line(const std::string& line, std::size_t width) {
+  if (columns_of(line) <= width) return line;
+  const std::size_t begin = text_column(line), indent = begin + kNarrowest / 2 <= width ? begin : 6;
+  std::string lines = line.substr(0, begin);
+  std::size_t column = columns_of(lines);
+  bool is_first = true;
+  for (const std::string& word : CLI::detail::split(line.substr(begin), ' ')) {
+    const std::size_t more = columns_of(word) + (is_first ? 0 : 1);
+    if (!is_first && column + more > width) {
+      lines += "\n" + std::string(indent, ' ') + word;
+      column = indent + columns_of(word);
+    } else {
+      lines += (is_first ? "" : " ") + word;
+      column += more;
+    }
+    is_first = false;
+  }
+  return lines;
+}
+
+/// Lines that stand one below the other in a source are one paragraph.
+std::string paragraphs(std::string text) {
+  for (std::size_t at = 1; at + 1 < text.size(); ++at)
+    if (text[at] == '\n' && text[at - 1] != '\n' && text[at + 1] != '\n' && text[at + 1] != ' ') text[at] = ' ';
+  return text;
+}
+
+class TextsBelow : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool) const override {
-    constexpr std::size_t kWidth = 110;
-    constexpr std::string_view kIndent = "      ";
-    std::string lines = "  " + names_of(option) + make_option_opts(option);
-    std::size_t column = kWidth;
-    for (const std::string& word : CLI::detail::split(option->get_description(), ' ')) {
-      if (column + 1 + word.size() > kWidth) {
-        lines += fmt::format("\n{}{}", kIndent, word);
-        column = kIndent.size() + word.size();
-      } else {
-        lines += " " + word;
-        column += 1 + word.size();
-      }
-    }
-    return lines + "\n";
+    return fmt::format("  {}{}\n      {}\n", names_of(option), make_option_opts(option), option->get_description());
   }
 
  private:
@@ -57,6 +97,14 @@ void refuse_empty_values(Word word, Word end) {
 }
 
 }  // namespace
+
+std::string folded(const std::string& help) {
+  const std::size_t width = columns_of_help();
+  std::string lines;
+  std::istringstream text(help);
+  for (std::string line; std::getline(text, line);) lines += folded_line(line, width) + "\n";
+  return lines;
+}
 
 void refuse(const std::string& flag, const std::string& message) { throw CLI::ValidationError(flag, message); }
 
@@ -88,7 +136,7 @@ Option& Option::one_value_each() {
 Option& Option::hide() { return option_->group(""), *this; }
 
 CommandLine::CommandLine(const std::string& about, const std::string& name)
-    : app_(std::make_shared<CLI::App>(about, name)) {}
+    : app_(std::make_shared<CLI::App>(paragraphs(about), name)) {}
 CommandLine::CommandLine(std::shared_ptr<CLI::App> app) : app_(std::move(app)) {}
 
 Option CommandLine::add(const std::string& name, std::string& value, const std::string& help) {
@@ -148,8 +196,8 @@ CommandLine CommandLine::verb(const std::string& name) const { return CommandLin
 void CommandLine::require_one_verb() { app_->require_subcommand(1); }
 void CommandLine::then(const std::function<void()>& call) { app_->callback(call); }
 
-void CommandLine::footer(const std::string& text) { app_->footer(text); }
-void CommandLine::wrap_help() { app_->formatter(std::make_shared<WrappedHelp>()); }
+void CommandLine::footer(const std::string& text) { app_->footer(paragraphs(text)); }
+void CommandLine::put_texts_below() { app_->formatter(std::make_shared<TextsBelow>()); }
 void CommandLine::without_help_flag() { app_->set_help_flag(); }
 void CommandLine::keep_extras() { app_->allow_extras(); }
 
@@ -158,7 +206,7 @@ std::optional<Ending> CommandLine::ending_of(const Parse& parse) const {
   try {
     parse();
   } catch (const CLI::CallForHelp&) {
-    return Ending{false, app_->help()};
+    return Ending{false, help()};
   } catch (const CLI::CallForVersion& version) {
     return Ending{false, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
@@ -180,7 +228,7 @@ std::optional<Ending> CommandLine::parse(std::vector<std::string> words) {
   });
 }
 
-std::string CommandLine::help() const { return app_->help(); }
+std::string CommandLine::help() const { return folded(app_->help()); }
 std::string CommandLine::name() const { return app_->get_name(); }
 bool CommandLine::has(const std::string& flag) const { return app_->get_option_no_throw(flag) != nullptr; }
 std::size_t CommandLine::count(const std::string& flag) const { return app_->count(flag); }

@@ -54,6 +54,9 @@ struct Ending {
 /// Thrown by what takes a value, and caught by parse(): `flag` with this value is refused.
 [[noreturn]] void refuse(const std::string& flag, const std::string& message);
 
+/// In lines that fit the terminal of standard output, as all help is; further ones begin where the text of the first does.
+std::string folded(const std::string& text);
+
 /// The arguments of a program or a verb. What they are stored in, or given to, must be there until the line is parsed.
 /// Names are as CLI11 has them: "file", "--key", "-o,--output", "--pin,!--no-pin". Copies are the same command line.
 class CommandLine {
@@ -87,8 +90,8 @@ class CommandLine {
   void then(const std::function<void()>& call);
 
   void footer(const std::string& text);
-  /// Texts below their options, in lines that fit a terminal.
-  void wrap_help();
+  /// In the help: texts below their options, where most are long.
+  void put_texts_below();
   void without_help_flag();
   /// Words that belong to nothing are kept, not refused.
   void keep_extras();

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Calls `idlewave` as users and scripts do: exit codes, one clear line on stderr, nothing but results on stdout.
 Usage: command_line_test.py PROGRAM GOLDEN"""
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -17,6 +21,21 @@ PROGRAM = GOLDEN = None
 
 def call(*arguments, **options):
     return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, **options)
+
+
+def on_terminal(columns, *arguments):
+    """What it prints on a terminal of so many columns."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    program = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=theirs)
+    os.close(theirs)
+    told = b""
+    with contextlib.suppress(OSError):  # of a terminal that nobody is at any more
+        while more := os.read(ours, 4096):
+            told += more
+    os.close(ours)
+    program.wait(60)
+    return told.decode().replace("\r", "")
 
 
 class CommandLine(unittest.TestCase):
@@ -157,6 +176,17 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertEqual(done.stderr, "")
             self.assertIn("idlewave" if "demo" not in arguments else "--headless", done.stdout)
+
+    def test_help_is_as_wide_as_the_terminal(self):
+        verbs = ([], ["demo"], ["run"], ["attach"], ["record"], ["inject"], ["replay"], ["report"], ["sim"], ["study"], ["calibrate"])
+        for verb in verbs:
+            words = call(*verb, "--help").stdout.split()
+            for columns in (50, 80, 110):
+                with self.subTest(verb=verb, columns=columns):
+                    told = on_terminal(columns, *verb, "--help")
+                    self.assertEqual(told.split(), words)
+                    too_wide = [line for line in told.splitlines() if len(line) > columns and len(line.split()) > 3]
+                    self.assertEqual(too_wide, [])
 
     def test_lessons_are_listed(self):
         done = call("demo", "--list")

@@ -150,7 +150,7 @@ double core_bandwidth_of(const Options& options) {
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options options;
   CommandLine app{kAbout, "iw-chebfd"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-chebfd " IDLEWAVE_VERSION);
   add_filter(app, options);
   add_machine(app, options);

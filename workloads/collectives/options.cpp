@@ -137,7 +137,7 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
   std::vector<std::string> noises{"system", "daemon", "checkpoint"};
   std::uint64_t seed = 1;
   CommandLine app{kAbout, "iw-collectives"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-collectives " IDLEWAVE_VERSION);
   add_program(app, options);
   add_noises(app, noises, seed);

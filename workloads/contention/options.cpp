@@ -91,7 +91,7 @@ wire::Status check(const CommandLine& app, Options& o) {
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv) {
   Options o;
   CommandLine app{kAbout, "iw-contention"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-contention " IDLEWAVE_VERSION);
   ranks::add(app, "--message-size", o.message_size, parse_message_size, "Size of a message (LCS18 sec. III). [4MB]")
       .type_name("SIZE");

@@ -62,7 +62,7 @@ std::string_view name_of(Memory memory) { return kNames[std::size_t(memory)]; }
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options o;
   CommandLine app{kAbout, "iw-heat"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-heat " IDLEWAVE_VERSION);
   ranks::add(app, "--sizes", o.squares, parse_sizes,
              "Points along each side of the plate (R07, heat example). [20,80,250,1000]")

@@ -99,7 +99,7 @@ int reserved_by(Mode mode) { return int(mode); }
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options options;
   CommandLine app{kAbout, "iw-hybrid"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-hybrid " IDLEWAVE_VERSION);
   add_program(app, options);
   app.add_flag("--json", options.json, "Print one JSON object instead of a table.");

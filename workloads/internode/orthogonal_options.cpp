@@ -70,7 +70,7 @@ Status check(const CommandLine& app, const OrthogonalOptions& o, int ranks) {
 Result<std::variant<OrthogonalOptions, Text>> parse_orthogonal(int argc, const char* const* argv, int ranks) {
   OrthogonalOptions o;
   CommandLine app{kAbout, "iw-orthogonal"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-orthogonal " IDLEWAVE_VERSION);
   add_ranks_per_node(app, o.ranks_per_node);
   ranks::add(

@@ -94,7 +94,7 @@ Status check(const CommandLine& app, const TopologyOptions& o, int ranks) {
 Result<std::variant<TopologyOptions, Text>> parse_topology(int argc, const char* const* argv, int ranks) {
   TopologyOptions o;
   CommandLine app{kAbout, "iw-topology"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-topology " IDLEWAVE_VERSION);
   add_program(app, o);
   add_network(app, o.network);

@@ -64,7 +64,7 @@ void add_measurement(CommandLine& app, Options& o) {
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options options;
   CommandLine app{kAbout, "iw-progress"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-progress " IDLEWAVE_VERSION);
   add_measurement(app, options);
   if (const auto ending = app.parse(argc, argv)) {

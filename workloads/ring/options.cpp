@@ -252,7 +252,7 @@ wire::Status take_scenario(const FromFile& file, const CommandLine& app, Rank ra
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, Rank ranks) {
   Options options;
   CommandLine app{kAbout, "iw-ring"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-ring " IDLEWAVE_VERSION);
   add_work(app, options);
   app.add_text(

@@ -69,7 +69,7 @@ void add_output(CommandLine& app, Options& o) {
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv) {
   Options options;
   CommandLine app{kAbout, "iw-selfish"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-selfish " IDLEWAVE_VERSION);
   add_measurement(app, options);
   add_output(app, options);

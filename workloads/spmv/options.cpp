@@ -189,7 +189,7 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
   Options options;
   NamedMatrix matrix;
   CommandLine app{kAbout, "iw-spmv"};
-  app.wrap_help();
+  app.put_texts_below();
   app.add_version("iw-spmv " IDLEWAVE_VERSION);
   add_matrix(app, matrix, options);
   add_program(app, options);

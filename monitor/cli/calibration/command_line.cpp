@@ -90,7 +90,7 @@ Parsed parse(int argc, char** argv) {
   options.plan.repeats = 11;
   add_flags(app, options);
   app.footer(kFooter);
-  app.wrap_help();
+  app.put_texts_below();
   if (const auto ending = app.parse(argc, argv)) {
     if (ending->refused) return {{}, fail(ending->text, 2)};
     return print(ending->text), Parsed{};

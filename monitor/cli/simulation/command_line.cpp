@@ -24,14 +24,14 @@ using sim::sweep::add_settings;
 constexpr Rank kMostFactor = 100'000'000;
 
 constexpr const char* kAbout =
-    "Simulates bulk-synchronous programs on shared memory interfaces, and message schedules on a network, exactly and\n"
+    "Simulates bulk-synchronous programs on shared memory interfaces, and message schedules on a network, exactly and "
     "reproducibly. The flags say which of six ways is meant:\n";
 
 constexpr const char* kFooter =
-    "Ctrl-C ends a run with what it has: its result so far, marked as interrupted; a recording that ends there;\n"
-    "a live session that says that it is over. A sweep, a comparison with a recording and a schedule end without a\n"
+    "Ctrl-C ends a run with what it has: its result so far, marked as interrupted; a recording that ends there; "
+    "a live session that says that it is over. A sweep, a comparison with a recording and a schedule end without a "
     "result.\n"
-    "Exit code: 0, also of a run that Ctrl-C ended with what it had; 1 if a run failed, or was interrupted without a\n"
+    "Exit code: 0, also of a run that Ctrl-C ended with what it had; 1 if a run failed, or was interrupted without a "
     "result (a schedule: 130, by the signal itself); 2 if the input can't be taken, as one line says.\n"
     "Under mpirun or srun the ranks share out the runs of a sweep.\n";
 
@@ -237,9 +237,9 @@ std::vector<Way> all_ways() {
 }
 
 std::string help_of(const std::vector<Way>& ways) {
-  std::string text = kAbout;
+  std::string text = arguments::folded(kAbout);
   for (const Way& each : ways) text += "\n" + each.app.help();
-  return text + "\n" + kFooter;
+  return text + "\n" + arguments::folded(kFooter);
 }
 
 /// Words of the line that are flags, without their values.
