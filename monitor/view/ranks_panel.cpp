@@ -95,9 +95,9 @@ void draw_line(Canvas& canvas, const Box& box, int y, const Line& line, Ink ink)
   std::string text = fmt::format("{:>{}}{:>{}}", line.rank, kRank, line.costs, kFigure);
   if (wide) text += fmt::format("{:>{}}{:>{}}", line.direct, kFigure, line.far, kFigure);
   text += fmt::format("{:>{}}   ", line.waited, kFigure);
-  canvas.text(box.x, y, text, ink);
-  const int x = columns_of(text);
-  canvas.text(box.x + x, y, longest_fitting(line.mostly_for, box.width - x), ink);
+  canvas.text(box.x, y, text, ink, Ink::kDefault, false, box.width);
+  const int x = columns_of(text), room = box.width - x;
+  if (room > 0) canvas.text(box.x + x, y, longest_fitting(line.mostly_for, room), ink, Ink::kDefault, false, room);
 }
 
 void draw_list(Canvas& canvas, const Box& box, const State& state, const Model& model) {

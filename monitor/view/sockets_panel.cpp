@@ -136,7 +136,8 @@ void draw(Canvas& canvas, const Layout& layout, const State& state, const Model&
     if (under > 0) draw_moment(canvas, box, box.y + box.height - 1, past, model);
     return;
   }
-  const int used = draw_sockets(canvas, box, form, here, model);
+  // The last socket may have no room for the blank line behind it.
+  const int used = std::min(draw_sockets(canvas, box, form, here, model), box.height - 1);
   draw_moment(canvas, box, box.y + used, past, model);
   draw_notes(canvas, {box.x + 1, box.y + used + 1, box.width - 1, box.height - used - 1}, model);
 }

@@ -52,24 +52,37 @@ TEST(Panels, KeepTheFocusWhereItIsAndSaySoIfThereIsNoRoomForTheOneAskedFor) {
   }
 }
 
-TEST(Panels, DrawNothingOutsideTheirBox) {
-  for (const Size size : kSizes) {
-    for (const Panel& panel : panels()) {
-      if (panel.key == kMapKey) continue;  // Its axes and its legend stand around its box.
-      for (const PanelKey focus : {kMapKey, panel.key}) {
-        const State state{.focus = focus};
-        const Layout layout = lay_out(panels(), state, usual_session().model(), size, kLook);
-        if (!layout.shows(panel.key)) continue;
-        Canvas canvas(size);
-        canvas.fill(0, 0, size.columns, size.rows, kUntouched);
-        panel.draw(canvas, layout, state, usual_session().model(), kLook);
-        for (int y = 0; y < size.rows; ++y)
-          for (int x = 0; x < size.columns; ++x)
-            if (!layout.box_of(panel.key).holds(x, y)) {
-              ASSERT_EQ(canvas.at(x, y), kUntouched) << panel.name << " at " << x << ',' << y;
-            }
+void expect_inside_its_box(const Panel& panel, PanelKey focus, const Model& model, Size size) {
+  const State state{.focus = focus};
+  const Layout layout = lay_out(panels(), state, model, size, kLook);
+  if (!layout.shows(panel.key)) return;
+  Canvas canvas(size);
+  canvas.fill(0, 0, size.columns, size.rows, kUntouched);
+  panel.draw(canvas, layout, state, model, kLook);
+  for (int y = 0; y < size.rows; ++y)
+    for (int x = 0; x < size.columns; ++x)
+      if (!layout.box_of(panel.key).holds(x, y)) {
+        ASSERT_EQ(canvas.at(x, y), kUntouched)
+            << panel.name << " at " << x << ',' << y << " of " << size.rows << " rows";
       }
-    }
+}
+
+void expect_inside_their_boxes(const Model& model, Size size) {
+  for (const Panel& panel : panels()) {
+    if (panel.key == kMapKey) continue;  // Its axes and its legend stand around its box.
+    for (const PanelKey focus : {kMapKey, panel.key}) expect_inside_its_box(panel, focus, model, size);
+  }
+}
+
+TEST(Panels, DrawNothingOutsideTheirBox) {
+  for (const Size size : kSizes) expect_inside_their_boxes(usual_session().model(), size);
+}
+
+TEST(Panels, DrawNothingOutsideTheirBoxWhereSocketsFillIt) {
+  for (const Rank sockets : {1, 2, 3, 4, 6}) {
+    const SyntheticSession session(
+        {.ranks = 2 * sockets, .ranks_per_socket = 2, .length = std::chrono::milliseconds(300)});
+    for (int rows = 5; rows <= 60; ++rows) expect_inside_their_boxes(session.model(), {80, rows});
   }
 }
 
