@@ -83,8 +83,8 @@ struct News {
 std::string news_text(const Timeline& timeline, std::span<const News> news) {
   const timeline::Domain& first = timeline.domains()[std::size_t(news.front().domain)];
   const bool one = news.size() == 1;
-  const std::string who =
-      one ? first.info.label : fmt::format("{} and {}", first.info.label, plural(news.size() - 1, "other"));
+  const std::string name = timeline.name_of_domain(news.front().domain);
+  const std::string who = one ? name : fmt::format("{} and {}", name, plural(news.size() - 1, "other"));
   double active = 0;
   for (const News& each : news) active += each.change->active / double(news.size());
   const auto standing = [&](const char* is, const char* are) {

@@ -1,6 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "monitor/analysis/efficiency.h"
 #include "monitor/analysis/lost_ranks.h"
@@ -48,9 +55,9 @@ std::string run_text(const Timeline& timeline, const std::optional<analysis::Unl
 }
 
 std::string domain_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
-  std::string text = fmt::format("  {:<18} {:>5} of {} active",
-                                 wire::printable(timeline.domains()[std::size_t(activity.domain)].info.label),
-                                 activity.is_known ? fmt::format("{:.2f}", activity.active_mean) : "?", activity.ranks);
+  std::string text =
+      fmt::format("  {:<18} {:>5} of {} active", wire::printable(timeline.name_of_domain(activity.domain)),
+                  activity.is_known ? fmt::format("{:.2f}", activity.active_mean) : "?", activity.ranks);
   if (activity.straggler >= 0)
     text += fmt::format(", rank {} works longer step after step", activity.straggler);
   else if (activity.state_since)
@@ -61,8 +68,41 @@ std::string domain_text(const Timeline& timeline, const analysis::DomainActivity
         ", {} ({})", activity.bandwidth_mean ? words::format_bandwidth(*activity.bandwidth_mean) : "no bandwidth yet",
         name_of(activity.source));
   }
-  if (!activity.note.empty()) text += "; " + wire::printable(activity.note);
   return text + "\n";
+}
+
+/// Why bandwidth is not known, or not from a better source; once for all domains of which that is true.
+std::string notes_text(const Timeline& timeline, std::span<const analysis::DomainActivity> domains) {
+  std::map<std::string_view, std::size_t> known;
+  std::vector<std::pair<const analysis::DomainActivity*, std::size_t>> notes;  // The first, and of how many.
+  for (const analysis::DomainActivity& each : domains) {
+    if (each.note.empty()) continue;
+    const auto [at, is_new] = known.emplace(each.note, notes.size());
+    if (is_new) notes.emplace_back(&each, 0);
+    ++notes[at->second].second;
+  }
+  std::string text;
+  for (const auto& [first, count] : notes) {
+    const std::string others = count > 1 ? fmt::format(" and {}", plural(count - 1, "other")) : "";
+    text += fmt::format("  bandwidth of {}{}: {}\n", wire::printable(timeline.name_of_domain(first->domain)), others,
+                        wire::printable(first->note));
+  }
+  return text;
+}
+
+/// As their ranks stand: nodes announce their domains in any order.
+std::string domains_text(const Timeline& timeline, Window window) {
+  analysis::DomainStates states;
+  states.follow(timeline);
+  std::vector<analysis::DomainActivity> domains = analysis::domain_activity(timeline, window, &states);
+  const auto first_rank = [&](const analysis::DomainActivity& activity) {
+    const std::vector<wire::Rank>& ranks = timeline.domains()[std::size_t(activity.domain)].ranks;
+    return ranks.empty() ? timeline.ranks() : ranks.front();
+  };
+  std::ranges::stable_sort(domains, {}, first_rank);
+  std::string text;
+  for (const analysis::DomainActivity& activity : domains) text += domain_text(timeline, activity);
+  return text + notes_text(timeline, domains);
 }
 
 /// Of a figure: an error below this does not show in its digits.
@@ -144,10 +184,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const auto& unlike = ground.partners.unlike_counts;
   std::string text = run_text(timeline, unlike);
   text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));
-  analysis::DomainStates states;
-  states.follow(timeline);
-  for (const auto& activity : analysis::domain_activity(timeline, window, &states))
-    text += domain_text(timeline, activity);
+  text += domains_text(timeline, window);
   if (!unlike) text += steps_text(timeline, window) + order_text(timeline, window);
   text += threads_text(timeline, window);
   text += efficiency_text(timeline, window);

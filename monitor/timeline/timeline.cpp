@@ -359,6 +359,11 @@ InSession<std::vector<Sample>> Timeline::samples(int domain) const {
   return {lane.samples, *lane.clock};
 }
 
+std::string Timeline::name_of_domain(int domain) const {
+  const Domain& named = domains_[std::size_t(domain)];
+  return nodes_.size() > 1 ? named.node + " " + named.info.label : named.info.label;
+}
+
 int Timeline::domain_of(Rank rank) const {
   return rank >= 0 && std::size_t(rank) < places_.size() ? places_[std::size_t(rank)].domain : -1;
 }

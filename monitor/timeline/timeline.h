@@ -118,6 +118,8 @@ class Timeline {
   Rank ranks() const { return world_size_; }  ///< world_size announced.
   const Lane* lane(Rank rank) const;          ///< Null for a rank that has not been announced by its node.
   const std::vector<Domain>& domains() const { return domains_; }
+  /// "socket 0"; where there are several nodes "n2 socket 0".
+  std::string name_of_domain(int domain) const;
   /// Bandwidth of a domain, oldest first.
   InSession<std::vector<Sample>> samples(int domain) const;
   int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.

@@ -270,10 +270,10 @@ class MapPainter {
   }
 
   void paint_label(int domain, int y) {
-    const timeline::Domain& d = timeline_.domains()[static_cast<std::size_t>(domain)];
     const int from = layout_.labels.x + 1, to = layout_.map.x + layout_.map.width;
     canvas_.fill(from, y, to - from, 1, {.glyph = U'─', .fg = Ink::kDim});
-    const int x = canvas_.text(from + 2, y, " " + d.info.label, Ink::kText, Ink::kDefault, false, to - from - 4);
+    const int x = canvas_.text(from + 2, y, " " + timeline_.name_of_domain(domain), Ink::kText, Ink::kDefault, false,
+                               to - from - 4);
     canvas_.text(x, y, " ", Ink::kText);
   }
 

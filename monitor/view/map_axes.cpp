@@ -119,8 +119,7 @@ std::vector<std::string> cursor_words(const Layout& layout, const State& state, 
   if (lane == nullptr) return {rank + ": not heard of yet", rank};
   const int domain = model.timeline.domain_of(state.cursor_rank);
   const std::string place =
-      domain < 0 ? rank
-                 : rank + " · " + shortened(model.timeline.domains()[static_cast<std::size_t>(domain)].info.label, 20);
+      domain < 0 ? rank : rank + " · " + shortened_inside(model.timeline.name_of_domain(domain), 24);
   if (!state.cursor_time) {
     const std::string now = state_now(*lane, model.timeline);
     return {place + " · " + now, rank + " " + now, rank};

@@ -16,6 +16,8 @@ namespace {
 
 using analysis::DomainActivity;
 
+constexpr int kFewestOfRanks = 12;  // columns for which ranks they are
+
 std::string saturation(const DomainActivity& activity) {
   return activity.saturation_point > 0 ? "saturates at " + to_limit(activity.saturation_point) : "saturation unknown";
 }
@@ -32,11 +34,14 @@ class SocketWriter {
       : canvas_(canvas), box_(box), socket_(socket), y_(box.y) {}
 
   void heading(bool focused) {
-    const std::string where = socket_.domain.node.empty() ? "" : socket_.domain.node + " · ";
     const std::string which = (socket_.ranks() == 1 ? "rank " : "ranks ") + ranks_in_words(socket_.domain.ranks);
-    const int room = std::max(box_.width - columns_of(socket_.domain.info.label) - 2, 12);
-    const std::string ranks = shortened(longest_fitting({where + which, which}, room), room);
-    const std::string label = shortened_inside(socket_.domain.info.label, box_.width - columns_of(ranks) - 2);
+    const std::string& node = socket_.domain.node;
+    const std::string where = node.empty() ? which : node + " · " + which;
+    const bool has_room = columns_of(socket_.domain.info.label) + 2 + columns_of(where) <= box_.width;
+    const std::string name = has_room ? socket_.domain.info.label : socket_.name();
+    const std::string ranks =
+        has_room ? where : shortened(which, std::max(box_.width - columns_of(name) - 2, kFewestOfRanks));
+    const std::string label = shortened_inside(name, box_.width - columns_of(ranks) - 2);
     canvas_.text(box_.x, y_, label, focused ? Ink::kCursor : Ink::kStrong, Ink::kDefault, true);
     canvas_.text(box_.x + box_.width - columns_of(ranks), y_++, ranks, Ink::kDim);
   }

@@ -63,7 +63,7 @@ TableColumns table_columns(const Model& model, std::span<const int> shown, int c
   TableColumns widest;
   for (const int i : shown) {
     const Socket s = socket(model, i);
-    widest.label = std::max(widest.label, columns_of(s.domain.info.label));
+    widest.label = std::max(widest.label, columns_of(s.name()));
     widest.of = std::max(widest.of, columns_of(out_of(s)));
     widest.bandwidth = std::max(widest.bandwidth, columns_of(bandwidth_in_words(s)) + 2);
   }
@@ -84,7 +84,7 @@ TableColumns table_columns(const Model& model, std::span<const int> shown, int c
 }
 
 void draw_line(Canvas& canvas, int x, int y, const TableColumns& table, const Socket& socket, bool focused) {
-  canvas.text(x, y, shortened_inside(socket.domain.info.label, table.label), focused ? Ink::kCursor : Ink::kText);
+  canvas.text(x, y, shortened_inside(socket.name(), table.label), focused ? Ink::kCursor : Ink::kText);
   x = canvas.text(x + table.label, y, fmt::format(" {:>4} ", to_active(socket.activity.active_now)), Ink::kStrong,
                   Ink::kDefault, true);
   const Bar bar{

@@ -29,7 +29,8 @@ std::string Socket::bandwidth() const {
 Socket socket(const Model& model, int index) {
   static const analysis::DomainActivity kNothing;
   const auto i = static_cast<std::size_t>(index);
-  return {model.timeline.domains()[i], i < model.findings.domains.size() ? model.findings.domains[i] : kNothing};
+  return {model.timeline, index, model.timeline.domains()[i],
+          i < model.findings.domains.size() ? model.findings.domains[i] : kNothing};
 }
 
 int sockets_of(const Model& model) { return static_cast<int>(model.timeline.domains().size()); }

@@ -17,8 +17,11 @@ struct RateUnit {
 
 /// Borrowed from a model.
 struct Socket {
+  const timeline::Timeline& timeline;
+  int index;
   const timeline::Domain& domain;
   const analysis::DomainActivity& activity;
+  std::string name() const { return timeline.name_of_domain(index); }
   int ranks() const { return static_cast<int>(domain.ranks.size()); }
   bool measured() const { return activity.source != wire::BandwidthSource::kNone; }
   RateUnit unit()
