@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "monitor/view/figures.h"
 #include "monitor/view/ghost_map.h"
@@ -224,25 +225,40 @@ void draw_noise(Canvas& canvas, const Layout& layout, const State& state, const 
   }
 }
 
-}  // namespace
+struct AxisMark {
+  std::string_view glyph;
+  Ink ink;
+};
 
-void draw_time_axis(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
-  if (layout.axis < 0) return;
-  canvas.text(0, layout.axis, "rank", Ink::kDim, Ink::kDefault, false, layout.labels.width - 1);
-  for (const Tick& tick : layout.steps ? ticks(*layout.steps) : ticks(layout.window)) {
-    const int x = canvas.text(layout.map.x + tick.x, layout.axis, "╵", Ink::kDim);
-    canvas.text(x, layout.axis, tick.label, Ink::kText);
-  }
+/// By their columns; where several meet, the cursor's counts most.
+std::map<int, AxisMark> axis_marks(const Layout& layout, const State& state, const Model& model) {
+  std::map<int, AxisMark> marks;
   const auto mark = [&](Rank rank, Nanoseconds at, std::string_view glyph, Ink ink) {
-    if (const auto x = column_of(layout, model.timeline, rank, at))
-      canvas.text(layout.map.x + *x, layout.axis, glyph, ink, Ink::kDefault, true);
+    if (const auto x = column_of(layout, model.timeline, rank, at)) marks[layout.map.x + *x] = {glyph, ink};
   };
-  draw_noise(canvas, layout, state, model);
   for (const timeline::Loss& loss : model.timeline.losses()) {
     if (loss.rank < 0) mark(0, loss.from, "!", Ink::kWarning);
   }
   for (const Mark& m : state.marks) mark(m.rank, m.at, "▾", Ink::kGood);
   if (state.cursor_time) mark(state.cursor_rank, *state.cursor_time, "▴", Ink::kCursor);
+  return marks;
+}
+
+}  // namespace
+
+void draw_time_axis(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
+  if (layout.axis < 0) return;
+  canvas.text(0, layout.axis, "rank", Ink::kDim, Ink::kDefault, false, layout.labels.width - 1);
+  // A number in whose midst one stands would be read as another number.
+  const std::map<int, AxisMark> marks = axis_marks(layout, state, model);
+  for (const Tick& tick : layout.steps ? ticks(*layout.steps) : ticks(layout.window)) {
+    const int x = canvas.text(layout.map.x + tick.x, layout.axis, "╵", Ink::kDim);
+    const auto next = marks.lower_bound(x);
+    const bool is_covered = next != marks.end() && next->first < x + columns_of(tick.label);
+    if (!is_covered) canvas.text(x, layout.axis, tick.label, Ink::kText);
+  }
+  draw_noise(canvas, layout, state, model);
+  for (const auto& [column, mark] : marks) canvas.text(column, layout.axis, mark.glyph, mark.ink, Ink::kDefault, true);
 }
 
 namespace {

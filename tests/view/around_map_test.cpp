@@ -5,6 +5,7 @@
 
 #include <random>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "monitor/view/screen.h"
@@ -48,6 +49,34 @@ TEST(RankAxis, NamesEveryRankThatHasTwoLinesToItself) {
     std::vector<int> all(std::size_t(ranks) - 1);  // The last one stands under the cursor, behind its sign.
     for (int rank = 0; rank < ranks - 1; ++rank) all[std::size_t(rank)] = rank;
     EXPECT_EQ(ranks_named_in(screen, 4), all) << screen;
+  }
+}
+
+/// The line of the screen that begins with "rank", as far as the map goes.
+std::string time_axis(const std::string& screen) {
+  std::istringstream lines(screen);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("rank ")) return line.substr(0, line.find('|'));
+  return {};
+}
+
+TEST(TimeAxis, HasWholeNumbersWhereverTheCursorStands) {
+  const SyntheticSession session;
+  const std::string bare = time_axis(to_text(draw({}, session.model(), {80, 24}, kPlain)));
+  const auto words_of = [](const std::string& line) {
+    std::set<std::string> words;
+    std::istringstream text(std::regex_replace(line, std::regex("[^0-9a-z.]+"), " "));
+    for (std::string word; text >> word;) words.insert(word);
+    return words;
+  };
+  const std::set<std::string> whole = words_of(bare);
+  ASSERT_GE(whole.size(), 3u) << bare;
+  for (auto at = std::chrono::milliseconds(0); at < std::chrono::seconds(5); at += std::chrono::milliseconds(20)) {
+    State state;
+    state.cursor_time = at;
+    const std::string axis = time_axis(to_text(draw(state, session.model(), {80, 24}, kPlain)));
+    ASSERT_NE(axis, bare) << "the cursor is on it";
+    EXPECT_THAT(whole, ::testing::IsSupersetOf(words_of(axis))) << axis << '\n' << bare;
   }
 }
 
