@@ -53,6 +53,7 @@ void find_nodes(const Timeline& timeline, Missing& missing) {
 std::optional<Missing::Why> why_missing(const Timeline& timeline, Rank rank) {
   const Lane* lane = timeline.lane(rank);
   if (lane == nullptr) return Missing::Why::kNeverAnnounced;
+  if (lane->is_left_out()) return Missing::Why::kLeftOut;
   if (lane->state() == LaneState::kAnnounced) return Missing::Why::kNeverReported;
   if (timeline.was_left(rank)) return Missing::Why::kUnfinished;
   return std::nullopt;
@@ -148,6 +149,7 @@ std::string to_words(Missing::Why why) {
   switch (why) {
     case Missing::Why::kNeverAnnounced: return "never announced";
     case Missing::Why::kNeverReported: return "never reported";
+    case Missing::Why::kLeftOut: return "left out for want of memory";
     case Missing::Why::kUnfinished: return "not told to the end";
   }
   return {};
@@ -171,6 +173,9 @@ std::string to_words(const Loss& loss) {
       return fmt::format("{} of {} left out: time went back", plural(loss.count, "event"), whose);
     case LossKind::kStranger:
       return fmt::format("{} of {} left out: nobody announced it", plural(loss.count, "event"), whose);
+    case LossKind::kNoRoom:
+      return fmt::format("{} of {} left out: --memory has room for {} ranks", plural(loss.count, "event"), whose,
+                         loss.detail);
     case LossKind::kRankLost: return fmt::format("{} is lost: its process ended without saying so", whose);
     case LossKind::kNodeSilent:
       return fmt::format("node {} was silent{}{}", loss.node, loss.detail.empty() ? "" : ": ", loss.detail);

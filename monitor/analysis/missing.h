@@ -26,6 +26,7 @@ struct Missing {
   enum class Why : std::uint8_t {
     kNeverAnnounced,  ///< By no node.
     kNeverReported,   ///< Its node announced it, and that was all.
+    kLeftOut,         ///< It reports, and the memory for the history has no room for it.
     kUnfinished,      ///< Its node's stream ended while it ran.
   };
   /// Neighbouring ranks, [first, last].

@@ -85,9 +85,10 @@ bool Timeline::only_goes_on(const Node& node, const LaneEvents& told, const ByRa
   if (!has_origin_ || told.lane.kind != wire::LaneId::Kind::kRank || told.lane.index < 0) return false;
   if (rank >= places_.size() || places_[rank].node != &node) return false;
   const RankPlace& place = places_[rank];
+  if (!place.lane->history_) return false;
   Nanoseconds last = before.until(told.lane.index);
   if (!plausible(told.events.front().time) || !plausible(told.events.back().time)) return false;
-  if (last == Nanoseconds::min() && place.lane->events_ != 0) last = place.lane->last_ + node.clock.base;
+  if (last == Nanoseconds::min()) last = place.lane->last_ + node.clock.base;
   for (const wire::Event& event : told.events) {
     if (event.time < last || is_told_in_order(place, event)) return false;
     last = event.time;

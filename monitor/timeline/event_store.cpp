@@ -43,14 +43,16 @@ bool EventStore::push(const wire::Event& event, const Times& before, std::uint32
 }
 
 void EventStore::add_hole(Nanoseconds from, Nanoseconds to) {
-  if (!empty() && from < to) holes_.push_back({from, to});
+  if (empty() || from >= to) return;
+  if (!holes_) holes_ = std::make_unique<std::deque<Hole>>();
+  holes_->push_back({from, to});
 }
 
 void EventStore::forget_oldest_block(SpareBlocks& spare) {
   EventBlock& oldest = blocks_[head_++];
   bytes_ -= oldest.bytes();
   spare.give(std::exchange(oldest, {}));
-  while (!holes_.empty() && (empty() || holes_.front().to <= from())) holes_.pop_front();
+  while (holes_ && !holes_->empty() && (empty() || holes_->front().to <= from())) holes_->pop_front();
   if (head_ * 2 < blocks_.size()) return;
   blocks_.erase(blocks_.begin(), blocks_.begin() + std::ptrdiff_t(head_));
   head_ = 0;
@@ -64,8 +66,9 @@ std::size_t EventStore::block_at(Nanoseconds time) const {
 }
 
 Nanoseconds EventStore::known_end(Nanoseconds from, Nanoseconds to) const {
-  const auto hole = std::partition_point(holes_.begin(), holes_.end(), [&](const Hole& each) { return each.to < to; });
-  return hole != holes_.end() && hole->to == to && hole->from >= from ? hole->from : to;
+  const auto hole =
+      std::partition_point(holes_->begin(), holes_->end(), [&](const Hole& each) { return each.to < to; });
+  return hole != holes_->end() && hole->to == to && hole->from >= from ? hole->from : to;
 }
 
 Times EventStore::times_until(Nanoseconds time, const BasicPhases& basic) const {

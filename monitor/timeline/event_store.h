@@ -88,7 +88,9 @@ class EventStore {
 
   bool empty() const { return head_ == blocks_.size(); }
   Nanoseconds from() const { return blocks_[head_].begin(); }  ///< Time of the oldest event; not if empty.
-  std::size_t bytes() const { return bytes_ + blocks_.capacity() * sizeof(EventBlock) + holes_.size() * sizeof(Hole); }
+  std::size_t bytes() const {
+    return bytes_ + blocks_.capacity() * sizeof(EventBlock) + (holes_ ? holes_->size() * sizeof(Hole) : 0);
+  }
 
   /// Time in each category from the lane's first event to `time`, which is not before from(). What comes after the last
   /// event is left out.
@@ -140,8 +142,9 @@ class EventStore {
 
   std::vector<EventBlock> blocks_;  ///< Forgotten ones stay as empty shells until they are half of all.
   std::size_t head_ = 0;
-  std::deque<Hole> holes_;  ///< Between kept events, oldest first.
-  std::size_t bytes_ = 0;   ///< Of the events.
+  /// Between kept events, oldest first. Few lanes have any, and a deque takes 600 bytes for nothing.
+  std::unique_ptr<std::deque<Hole>> holes_;
+  std::size_t bytes_ = 0;  ///< Of the events.
 };
 
 template <class Visit>
@@ -152,7 +155,7 @@ void EventStore::for_each_phase_in(std::size_t block, std::uint32_t first, Nanos
     const wire::Event* next = following(block, i);
     if (next == nullptr || event.time >= to) return;
     if (next->time <= from || next->time == event.time || ends_lane(event.kind)) continue;
-    const Nanoseconds known = holes_.empty() ? next->time : known_end(event.time, next->time);
+    const Nanoseconds known = !holes_ ? next->time : known_end(event.time, next->time);
     if (known > event.time && known > from) visit(event.time, known, category_of(basic[std::size_t(event.phase)]));
   }
 }

@@ -171,11 +171,13 @@ void Lane::follow(const wire::Event& event, const LaneLimits& limits) {
   state_ = LaneState::kLive;
   phase_ = event.phase;
   // The next program of this rank has one until it says something else.
-  if (event.kind == EventKind::kStart && !history_->threads.empty())
-    history_->threads.change(1, event.time, history_->pyramid.times(), limits.steps);
+  if (event.kind == EventKind::kStart && history_->threads)
+    history_->threads->change(1, event.time, history_->pyramid.times(), limits.steps);
   if (event.kind == EventKind::kStep) begin_step(wire::Step(event.value), event.time, limits);
-  if (event.kind == EventKind::kThreads)
-    history_->threads.change(event.value, event.time, history_->pyramid.times(), limits.steps);
+  if (event.kind == EventKind::kThreads) {
+    if (!history_->threads) history_->threads = std::make_unique<ThreadLog>();
+    history_->threads->change(event.value, event.time, history_->pyramid.times(), limits.steps);
+  }
 }
 
 /// Switches alone go on with them.
@@ -224,14 +226,15 @@ void Lane::trim(const LaneLimits& limits) {
   if (!history_) return;
   history_->pyramid.trim(limits.buckets);
   keep_steps(limits.steps);
-  history_->threads.keep(limits.steps);
+  if (history_->threads) history_->threads->keep(limits.steps);
 }
 
 std::size_t Lane::bytes() const {
+  constexpr std::size_t kDeque = 600;  // with nothing in it
   if (!history_) return sizeof(Lane);
-  return sizeof(Lane) + sizeof(History) + history_->events.bytes() + history_->pyramid.bytes() +
-         history_->steps.size() * sizeof(StepRecord) + history_->sums.bytes() + history_->threads.bytes() +
-         history_->restarts.capacity() * sizeof(Nanoseconds);
+  return sizeof(Lane) + sizeof(History) + kDeque + history_->events.bytes() + history_->pyramid.bytes() +
+         history_->steps.size() * sizeof(StepRecord) + history_->sums.bytes() +
+         (history_->threads ? history_->threads->bytes() : 0) + history_->restarts.capacity() * sizeof(Nanoseconds);
 }
 
 // --- reading ---
@@ -279,8 +282,8 @@ Times Lane::times(Nanoseconds from, Nanoseconds to) const {
 }
 
 std::optional<ThreadTimes> Lane::thread_times(Nanoseconds from, Nanoseconds to) const {
-  if (!history_ || history_->threads.empty()) return std::nullopt;
-  const ThreadLog& threads = history_->threads;
+  if (!history_ || !history_->threads) return std::nullopt;
+  const ThreadLog& threads = *history_->threads;
   const Nanoseconds first = std::max(clock_->lane_time(from), threads.from()), last = clock_->lane_time(to);
   ThreadTimes found{.most = threads.most()};
   if (first >= last) return found;

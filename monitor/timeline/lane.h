@@ -77,13 +77,20 @@ class Lane {
  public:
   explicit Lane(const NodeClock& clock) { belong_to(clock); }
 
+  /// What a lane with events takes of memory at least, in a session of hours: its newest events, its latest step, and 32
+  /// buckets of each width.
+  static constexpr std::size_t kLeastBytes = 5000;
+
   LaneState state() const { return state_; }
+  /// It reports, but there was no room for another lane with events: it stays as it was announced.
+  bool is_left_out() const { return is_left_out_; }
   wire::Phase phase() const { return phase_; }  ///< That goes on since the last event.
   Nanoseconds first() const;                    ///< Time of the first event.
   Nanoseconds last() const;                     ///< Time of the last event.
   /// The last phase is known to have lasted until here (the node's up_to, or the end of the lane).
   Nanoseconds known_until() const;
-  int threads() const { return history_ ? history_->threads.active() : 1; }  ///< Active ones, 1 unless told otherwise.
+  /// Active ones, 1 unless told otherwise.
+  int threads() const { return history_ && history_->threads ? history_->threads->active() : 1; }
   std::uint64_t events() const { return events_; }  ///< In all, also those whose detail is gone.
   Summed summed() const { return history_ ? history_->summed : Summed{}; }
 
@@ -141,11 +148,11 @@ class Lane {
   struct History {
     EventStore events;
     Pyramid pyramid;
-    std::deque<StepRecord> steps;       ///< Lane time, as the restarts.
-    StepSumMarks sums;                  ///< Of them.
-    std::vector<Nanoseconds> restarts;  ///< When a step began whose number was not above the one before.
-    bool in_step = false;               ///< The last step goes on.
-    ThreadLog threads;
+    std::deque<StepRecord> steps;        ///< Lane time, as the restarts.
+    StepSumMarks sums;                   ///< Of them.
+    std::vector<Nanoseconds> restarts;   ///< When a step began whose number was not above the one before.
+    bool in_step = false;                ///< The last step goes on.
+    std::unique_ptr<ThreadLog> threads;  ///< Null until some are told of.
     Summed summed;
     std::optional<Nanoseconds> summed_from;  ///< What is told now are sums, from then on.
     bool step_has_sums = false;
@@ -199,6 +206,7 @@ class Lane {
   std::size_t gaps_seen_ = 0;  ///< Of its node, at the last event.
   LaneState state_ = LaneState::kAnnounced;
   wire::Phase phase_ = wire::Phase::kNone;
+  bool is_left_out_ = false;
   std::size_t counted_bytes_ = 0;  ///< bytes() as Timeline last saw it.
 };
 

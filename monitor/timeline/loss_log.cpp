@@ -11,7 +11,7 @@ constexpr std::size_t kLongestText = 200;
 
 bool counts_as_dropped(LossKind kind) {
   return kind == LossKind::kRingFull || kind == LossKind::kSequenceGap || kind == LossKind::kUnreadable ||
-         kind == LossKind::kTimeStep || kind == LossKind::kStranger;
+         kind == LossKind::kTimeStep || kind == LossKind::kStranger || kind == LossKind::kNoRoom;
 }
 
 /// Losses with an extent of their own stay apart unless they touch; the others are all alike.

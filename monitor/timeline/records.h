@@ -51,6 +51,7 @@ enum class LossKind : std::uint8_t {
   kUnreadable,   ///< A frame of a node's stream that could not be used, so that what it told is missing. count: frames.
   kTimeStep,     ///< A lane's time went back; the events were left out. count: events.
   kStranger,     ///< Events of a rank that was never announced. count: events.
+  kNoRoom,       ///< Of ranks beyond those that the memory budget has room for. count: events; detail: so many ranks.
   kRankLost,     ///< A rank's process died. count: 1.
   kNodeSilent,   ///< Nobody told what a node did: its agent died, or was not heard any more. count: 1.
   kRankSilent,   ///< A rank was announced and never reported, or nobody announced it. count: ranks.
@@ -70,6 +71,7 @@ constexpr std::string_view name_of(LossKind kind) {
     case LossKind::kUnreadable: return "unreadable";
     case LossKind::kTimeStep: return "time_step";
     case LossKind::kStranger: return "stranger";
+    case LossKind::kNoRoom: return "no_room";
     case LossKind::kRankLost: return "rank_lost";
     case LossKind::kNodeSilent: return "node_silent";
     case LossKind::kRankSilent: return "rank_silent";

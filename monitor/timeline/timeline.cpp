@@ -79,7 +79,9 @@ void Timeline::note_edge(Node& node) {
 Rank Timeline::reporting(const std::string& node) const {
   const auto found = nodes_.find(node);
   if (found == nodes_.end()) return 0;
-  const auto reports = [&](Rank rank) { return lane(rank)->state() != LaneState::kAnnounced; };
+  const auto reports = [&](Rank rank) {
+    return lane(rank)->state() != LaneState::kAnnounced || lane(rank)->is_left_out();
+  };
   return Rank(std::ranges::count_if(found->second.ranks, reports));
 }
 
@@ -201,7 +203,8 @@ void Timeline::append(const std::string& name, wire::LaneId lane, std::span<cons
   const auto rank = std::size_t(lane.index);
   if (known && lane.index >= 0 && rank < places_.size() && places_[rank].node == &found->second)
     return append_to_rank(name, found->second, lane.index, events);
-  add_loss({LossKind::kStranger, name, lane.kind == wire::LaneId::Kind::kRank ? lane.index : -1,
+  // Of one that is not known nobody asks which of its ranks it was.
+  add_loss({LossKind::kStranger, name, known && lane.kind == wire::LaneId::Kind::kRank ? lane.index : -1,
             moment(name, events.front().time), moment(name, events.back().time), events.size(),
             "its node has not announced this rank"});
 }
@@ -210,6 +213,7 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
   begin_at_first(name, events);
   RankPlace& place = places_[std::size_t(rank)];
   Lane& lane = *place.lane;
+  if (!has_room_for(lane)) return leave_out(name, lane, events);
   const Nanoseconds base = node.clock.base;
   node.clock.base_is_fixed = has_origin_;
   std::uint64_t left_out = 0;
@@ -236,9 +240,20 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
   if (left_out != 0) add_loss({LossKind::kTimeStep, name, rank, last, last, left_out, "its time went back"});
 }
 
+bool Timeline::has_room_for(const Lane& lane) const {
+  return lane.history_ || lanes_with_events_ < budget_ / Lane::kLeastBytes;
+}
+
+void Timeline::leave_out(const std::string& name, Lane& lane, std::span<const wire::Event> events) {
+  lane.is_left_out_ = true;
+  add_loss({LossKind::kNoRoom, name, -1, moment(name, events.front().time), moment(name, events.back().time),
+            events.size(), std::to_string(budget_ / Lane::kLeastBytes)});
+}
+
 /// Lane time. Returns true if it began a block of events.
 bool Timeline::take(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event) {
   if (event.kind >= EventKind::kStep && event.kind != EventKind::kTraffic) take_note(node, place, rank, event);
+  if (!place.lane->history_) ++lanes_with_events_;
   return place.lane->append(event, limits_, spare_blocks_);
 }
 

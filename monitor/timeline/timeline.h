@@ -184,6 +184,8 @@ class Timeline {
   bool consistent(const std::string& node, const wire::Roster& roster) const;
   bool ranks_consistent(const std::string& node, const wire::Roster& roster) const;
   bool may_have(const Node* node, Rank rank) const;
+  bool has_room_for(const Lane& lane) const;
+  void leave_out(const std::string& node, Lane& lane, std::span<const wire::Event> events);
   void apply_phases(Node& node, const wire::Roster& roster);
   void apply_partners(Node& node, const wire::Roster& roster);
   void apply_domains(const std::string& name, Node& node, const wire::Roster& roster);
@@ -217,6 +219,7 @@ class Timeline {
   std::map<std::string, Node> nodes_;
   LiveEdge edge_;
   std::deque<Lane> lanes_;
+  std::size_t lanes_with_events_ = 0;
   std::vector<RankPlace> places_;  ///< By rank, as far as ranks were announced.
   std::deque<Lane*> block_order_;  ///< Whose block of events is the oldest, the next one and so on.
   std::vector<Domain> domains_;

@@ -57,7 +57,7 @@ const char* doing(wire::Phase phase) {
 
 std::string state_now(const Lane& lane, const timeline::Timeline& timeline) {
   switch (lane.state()) {
-    case LaneState::kAnnounced: return "has told nothing yet";
+    case LaneState::kAnnounced: return lane.is_left_out() ? "left out, no memory" : "has told nothing yet";
     case LaneState::kStopped: return "has ended";
     case LaneState::kLost: return "was lost";
     case LaneState::kLive: break;

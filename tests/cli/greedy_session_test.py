@@ -63,6 +63,14 @@ class GreedySession(unittest.TestCase):
         self.assertIn("4194304 ranks", self.stays_small("report", path, budget=512))
         self.stays_small("replay", path, "--once", budget=512)
 
+    def test_with_hundreds_of_thousands_of_ranks_that_all_report(self):
+        path = self.session("ranks")
+        told = self.stays_small("report", path)
+        self.assertIn("ranks 12800-299999 left out for want of memory", told)
+        self.assertIn("left out: --memory has room for 12800 ranks", told)
+        self.stays_small("replay", path, "--once")
+        self.assertNotIn("left out", self.stays_small("report", path, budget=1500))
+
 
 if __name__ == "__main__":
     PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()

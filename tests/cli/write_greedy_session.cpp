@@ -1,5 +1,5 @@
 // Writes a small recording of ranks that declare much and do little.
-// Usage: iw-write-greedy-session waits|partners|world FILE
+// Usage: iw-write-greedy-session waits|partners|world|ranks FILE
 
 #include <chrono>
 #include <cstdio>
@@ -18,18 +18,19 @@ namespace {
 
 constexpr int kSteps = 30;
 constexpr milliseconds kStep(10);
+constexpr wire::Rank kManyRanks = 300'000;  // each of one step
 
-std::vector<wire::Event> life_of(wire::Rank rank) {
+std::vector<wire::Event> life_of(wire::Rank rank, int steps) {
   using wire::EventKind, wire::Phase;
   const milliseconds late(rank == 1 ? 3 : 0);
   std::vector<wire::Event> events{{{}, 0, EventKind::kStart, Phase::kNone}};
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < steps; ++step) {
     const wire::Nanoseconds begin = step * kStep;
     events.push_back({begin, std::uint64_t(step), EventKind::kStep, step > 0 ? Phase::kWait : Phase::kNone});
     events.push_back({begin, 0, step > 0 ? EventKind::kSwitch : EventKind::kEnter, Phase::kCompute});
     events.push_back({begin + milliseconds(5) + late, 0, EventKind::kSwitch, Phase::kWait});
   }
-  events.push_back({kSteps * kStep, 0, EventKind::kStop, Phase::kNone});
+  events.push_back({steps * kStep, 0, EventKind::kStop, Phase::kNone});
   return events;
 }
 
@@ -55,14 +56,16 @@ wire::Roster greedy(const char* what) {
     std::iota(roster.patterns.front().from.begin(), roster.patterns.front().from.end(), 1);
     return roster;
   }
-  wire::Roster roster = roster_of(1, wire::kMaxRanks);
+  const bool all_report = !std::strcmp(what, "ranks");
+  wire::Roster roster = all_report ? roster_of(kManyRanks, kManyRanks) : roster_of(1, wire::kMaxRanks);
   roster.patterns = {{false, true, {}, {}}};
   return roster;
 }
 
 wire::Events events_of(const wire::Roster& roster) {
   std::vector<std::vector<wire::Event>> lives;
-  for (const wire::RankInfo& info : roster.ranks) lives.push_back(life_of(info.rank));
+  for (const wire::RankInfo& info : roster.ranks)
+    lives.push_back(life_of(info.rank, roster.ranks.size() < std::size_t(kManyRanks) ? kSteps : 1));
   std::vector<wire::LaneBatch> batches;
   for (std::size_t i = 0; i < lives.size(); ++i)
     batches.push_back({{wire::LaneId::Kind::kRank, roster.ranks[i].rank}, lives[i]});

@@ -160,6 +160,7 @@ class Account {
           << step.delay.count() << '\n';
   }
   void tell_lane(Rank rank, const Lane& lane) {
+    if (lane.events() == 0) return;  // Of one for which there was no room, no time is known.
     text_ << "rank " << rank << ' ' << lane.first().count() << ' ' << lane.last().count() << ' '
           << lane.known_until().count() << ' ' << lane.events_from().count() << '\n';
     for (const StepRecord step : lane.steps()) {

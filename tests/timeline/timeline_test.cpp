@@ -421,6 +421,34 @@ TEST(Timeline, CountsEventsOfRanksThatWereNeverAnnounced) {
   for (const Loss& loss : timeline.losses()) EXPECT_EQ(loss.kind, LossKind::kStranger);
 }
 
+TEST(Timeline, LeavesOutRanksThatItHasNoRoomFor) {
+  constexpr Rank kRoom = 20, kRanks = 50;
+  Timeline timeline(kRoom * Lane::kLeastBytes);
+  ASSERT_TRUE(timeline.apply_roster("n", roster(kRanks)));
+  for (const int second : {0, 1})
+    for (Rank rank = 0; rank < kRanks; ++rank)
+      timeline.append("n", rank_lane(rank), std::vector{second == 0 ? start(ms(rank)) : stop(ms(1000 + rank))});
+  timeline.advance("n", ms(2000));
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    EXPECT_EQ(timeline.lane(rank)->events(), rank < kRoom ? 2u : 0u);
+    EXPECT_EQ(timeline.lane(rank)->is_left_out(), rank >= kRoom);
+  }
+  EXPECT_EQ(timeline.reporting("n"), kRanks) << "none of them is silent";
+  EXPECT_EQ(timeline.dropped(), 60u);
+  ASSERT_EQ(timeline.losses().size(), 1u);
+  const Loss& loss = timeline.losses().front();
+  EXPECT_EQ(loss.kind, LossKind::kNoRoom);
+  EXPECT_EQ(loss.count, 60u);
+  EXPECT_EQ(loss.detail, "20");
+}
+
+TEST(Timeline, CountsTheRanksOfAnUnknownNodeAsOneStranger) {
+  Timeline timeline = timeline_of({start(ms(0))}, ms(1), 2);
+  for (Rank rank = 0; rank < 20'000; ++rank) timeline.append("nobody", rank_lane(rank), std::vector{start(ms(5))});
+  EXPECT_EQ(timeline.losses().size(), 1u);
+  EXPECT_EQ(timeline.dropped(), 20'000u);
+}
+
 TEST(Timeline, TellsOfADelayWhenItsRankTells) {
   const Timeline timeline =
       timeline_of({start(ms(0)), step(ms(5), 3), delay_begin(ms(5), 0), delay_end(ms(25), 0)}, ms(30));

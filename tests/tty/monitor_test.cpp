@@ -309,6 +309,7 @@ TEST_F(TheMonitor, LeavesAProgramThatHasToldNothingYet) {
   ASSERT_TRUE(session.shows("code 0")) << session.screen();
   EXPECT_THAT(session.screen(), HasSubstr("silent goes on; the same call shows it again"));
   session.output_of("touch over");
+  EXPECT_TRUE(eventually([&] { return pids_of("IDLEWAVE_DIR=" + session.folder() + "/sessions", "iw-host").empty(); }));
 }
 
 TEST_F(TheMonitor, LeavesARecordingRunningThatAKeyBegan) {
