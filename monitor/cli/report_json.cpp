@@ -55,7 +55,7 @@ json states_json(std::span<const analysis::StateChange> changes, Nanoseconds end
 }
 
 json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity,
-                 std::span<const analysis::StateChange> changes) {
+                 std::span<const analysis::StateChange> changes, Nanoseconds end) {
   const timeline::Domain& domain = timeline.domains()[std::size_t(activity.domain)];
   json object;
   object["id"] = activity.domain;
@@ -67,7 +67,7 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
   object["state"] = activity.state_since ? json(to_words(activity.state)) : json();
   object["state_since_s"] = activity.state_since ? json(seconds(*activity.state_since)) : json();
   object["straggler"] = activity.straggler >= 0 ? json(activity.straggler) : json();
-  object["states"] = states_json(changes, analysis::run_end(timeline));
+  object["states"] = states_json(changes, end);
   object["saturation_point"] = number_if(activity.saturation_point > 0, activity.saturation_point);
   object["curve_gbs"] = curve_json(domain.info);
   object["curve_source"] = domain.info.curve.empty() ? json() : json(name_of(domain.info.source));
@@ -80,9 +80,10 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
 json domains_json(const Timeline& timeline, Window window) {
   analysis::DomainStates states;
   states.follow(timeline);
+  const Nanoseconds end = analysis::run_end(timeline);
   json list = json::array();
   for (const auto& activity : analysis::domain_activity(timeline, window, &states))
-    list.push_back(domain_json(timeline, activity, states.changes(activity.domain)));
+    list.push_back(domain_json(timeline, activity, states.changes(activity.domain), end));
   return list;
 }
 
