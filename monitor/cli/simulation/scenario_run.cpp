@@ -40,6 +40,11 @@ wire::Result<Timed> simulate(const sim::Prepared& prepared, const ScenarioOption
 int say(const std::string& line) { return fail(line, 0); }
 
 void say_what_the_history_lacks(const Observation& observation, const ScenarioOptions& options) {
+  for (const timeline::Loss& loss : observation.observer->timeline().losses())
+    if (loss.kind == timeline::LossKind::kNoRoom)
+      say(fmt::format(
+          "the history of {} has room for {} ranks: what is found is of those alone; --memory gives it more",
+          words::format_bytes(options.memory), loss.detail));
   if (!observation.has_forgotten()) return;
   say(fmt::format(
       "the history of this run is larger than {}: what is found is of its later part; --memory gives it more",
