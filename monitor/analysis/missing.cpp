@@ -208,7 +208,8 @@ std::vector<Loss> losses_of(const Missing& missing, Nanoseconds now) {
   for (const auto& node : missing.nodes)
     losses.push_back({LossKind::kNodeSilent, node.name, -1, node.heard_until, std::max(now, node.heard_until), 1,
                       "it did not say that it ends"});
-  for (const auto& ranks : missing.ranks)
+  for (const auto& ranks : missing.ranks) {
+    if (ranks.why == Missing::Why::kLeftOut) continue;  // They report, and what is left out is a loss of its own.
     losses.push_back({LossKind::kRankSilent,
                       {},
                       ranks.first,
@@ -216,6 +217,7 @@ std::vector<Loss> losses_of(const Missing& missing, Nanoseconds now) {
                       now,
                       std::uint64_t(ranks.last) - std::uint64_t(ranks.first) + 1,
                       to_words(ranks.why)});
+  }
   return losses;
 }
 

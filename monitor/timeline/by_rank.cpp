@@ -85,7 +85,7 @@ bool Timeline::only_goes_on(const Node& node, const LaneEvents& told, const ByRa
   if (!has_origin_ || told.lane.kind != wire::LaneId::Kind::kRank || told.lane.index < 0) return false;
   if (rank >= places_.size() || places_[rank].node != &node) return false;
   const RankPlace& place = places_[rank];
-  if (!place.lane->history_) return false;
+  if (!place.lane->history_) return false;  // There may be no room for it.
   Nanoseconds last = before.until(told.lane.index);
   if (!plausible(told.events.front().time) || !plausible(told.events.back().time)) return false;
   if (last == Nanoseconds::min()) last = place.lane->last_ + node.clock.base;

@@ -45,6 +45,18 @@ TEST(Missing, IsEverythingAtFirst) {
   EXPECT_EQ(to_words(find_missing(Timeline())), "no rank has reported");
 }
 
+TEST(Missing, CallsNobodySilentWhomItHadNoRoomFor) {
+  Timeline timeline(3 * timeline::Lane::kLeastBytes);
+  tell(timeline, "a", 0, 5, 5, ms(1000));
+  timeline.mark_ended("a");
+  const Missing missing = find_missing(timeline);
+  EXPECT_THAT(missing.unreported, IsEmpty());
+  EXPECT_EQ(to_words(missing),
+            "ranks 3-4 left out for want of memory, 4 events of a left out: --memory has room for 3 ranks (0.00 s to "
+            "1.00 s)");
+  EXPECT_THAT(losses_of(missing, ms(1000)), IsEmpty()) << "the timeline has that one";
+}
+
 TEST(Missing, NamesANodeThatDidNotSayEndAndWhenItWasLastHeard) {
   Timeline timeline;
   tell(timeline, "a", 0, 4, 8, ms(12'300));
