@@ -63,6 +63,12 @@ class LaneWriter {
   }
 
   void step(wire::Step number) { put(wire::EventKind::kStep, clamp(static_cast<std::uint64_t>(number)), current()); }
+  /// It began with the event before.
+  void step_with_last(wire::Step number) {
+    const wire::Event event =
+        make_event(last_, clamp(static_cast<std::uint64_t>(number)), wire::EventKind::kStep, current());
+    ring_.push(event, current());
+  }
   void threads(std::uint64_t active) { put(wire::EventKind::kThreads, active, current()); }
 
   /// False: it found no room.

@@ -55,4 +55,7 @@ inline void pass_gates(wire::Phase phase) {
 /// As idlewave_step_ with switch_to behind it, at one moment: a stamp less to read.
 wire::Nanoseconds step_into(wire::Step step, wire::Phase phase);
 
+/// A step that has begun with the latest event, as is known only now.
+void step_behind_last(wire::Step step);
+
 }  // namespace idlewave::client

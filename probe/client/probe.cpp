@@ -139,14 +139,19 @@ void stop() {
   probe.membership.leave();
 }
 
-void begin_step(wire::Step step) {
-  if (probe.partners.is_used()) tell_partners();
-  probe.lane.step(step);
+/// Which the lane has been told.
+void note_step(wire::Step step) {
   const wire::Nanoseconds now = probe.lane.last();
   if (probe.step != wire::kNoStep) probe.step_before = now - probe.step_began;
   probe.step_began = now;
   probe.step = step;
   probe.membership.slot().step.store(step, std::memory_order_release);
+}
+
+void begin_step(wire::Step step) {
+  if (probe.partners.is_used()) tell_partners();
+  probe.lane.step(step);
+  note_step(step);
 }
 
 /// A program may have none any more, or no repetition may be found in what it does now. One step may take longer than the
@@ -181,6 +186,14 @@ wire::Nanoseconds step_into(wire::Step step, wire::Phase phase) {
   }
   probe.lane.switch_with_last(phase);
   return probe.lane.last();
+}
+
+void step_behind_last(wire::Step step) {
+  if (probe.partners.is_used()) tell_partners();
+  probe.lane.step_with_last(step);
+  note_step(step);
+  if (probe.gates.is_called()) [[unlikely]]
+    probe.gates.obey(step);
 }
 
 }  // namespace idlewave::client

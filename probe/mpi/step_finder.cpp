@@ -11,10 +11,10 @@ wire::Step StepFinder::leave_other(const CallSite& site) {
     if (run_length_ == 1 && has_others_) run_ = -1;
     return step;
   }
-  end_run();
+  const wire::Step begun = end_run();
   const std::uint32_t slot = count(site);
   if (is_settled()) {
-    if (++since_anchor_ < patience_) return wire::kNoStep;
+    if (++since_anchor_ < patience_) return begun;
     remembered_ = 0;
   }
   if (slot == kPlaces) return wire::kNoStep;
@@ -29,10 +29,11 @@ wire::Step StepFinder::leave_other(const CallSite& site) {
   return latest(0).times < in_a_row ? wire::kNoStep : adopt(slot, 1);
 }
 
-void StepFinder::remember_start(const CallSite& site) {
-  end_run();
+wire::Step StepFinder::remember_start(const CallSite& site) {
+  const wire::Step begun = end_run();
   const std::uint32_t slot = count(site);
   if (slot != kPlaces) remember(slot, site, false);
+  return begun;
 }
 
 /// In the middle of a row of the anchor's too.
@@ -117,7 +118,7 @@ std::uint32_t StepFinder::anchor_of(std::uint32_t period) const {
     std::uint32_t times = 0;
     for (std::uint32_t other = 0; other < period; ++other) times += latest(other).slot == slot;
     if (times != 1 || !places_[slot].waits) continue;
-    const bool is_steady = shortest_run(slot, period) == longest_run(slot, period);
+    const bool is_steady = is_left_equally_often(slot, period);
     const bool is_better = best == kPlaces || is_steady > best_is_steady ||
                            (is_steady == best_is_steady && places_[slot].seen_as > places_[best].seen_as);
     if (!is_better) continue;
@@ -125,6 +126,11 @@ std::uint32_t StepFinder::anchor_of(std::uint32_t period) const {
     best_is_steady = is_steady;
   }
   return best;
+}
+
+/// What may be otherwise in the next sequence is not, whatever it was in the latest.
+bool StepFinder::is_left_equally_often(std::uint32_t slot, std::uint32_t period) const {
+  return !places_[slot].site.ends_some_requests() && shortest_run(slot, period) == longest_run(slot, period);
 }
 
 /// The latest run may go on.
@@ -163,10 +169,13 @@ wire::Step StepFinder::adopt(std::uint32_t slot, std::uint32_t period) {
   const bool is_left_now = latest(0).slot == slot;
   anchor_ = anchor.site;
   has_others_ = period > 1;
-  run_length_ = period == 1 ? 1 : static_cast<std::int32_t>(shortest_run(slot, period));
-  patience_ = 2 * (others_ + static_cast<std::uint32_t>(run_length_)) + kTimesOfAnother;
+  keeps_row_ = has_others_ && anchor_.ends_requests();
+  const std::uint32_t shortest = has_others_ ? shortest_run(slot, period) : 1;
+  const bool is_any = keeps_row_ && !is_left_equally_often(slot, period);
+  run_length_ = is_any ? kAnyLength : static_cast<std::int32_t>(shortest);
+  patience_ = 2 * (others_ + shortest) + kTimesOfAnother;
   since_anchor_ = waits_since(slot, period);
-  next_ += (run_length_ == 1 ? anchor.times : anchor.runs) - is_left_now;
+  next_ += (run_length_ == 1 && !keeps_row_ ? anchor.times : anchor.runs) - is_left_now;
   run_ = 0;
   return is_left_now ? leave_anchor() : wire::kNoStep;
 }

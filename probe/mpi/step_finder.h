@@ -10,10 +10,20 @@ namespace idlewave::mpi {
 struct CallSite {
   std::uintptr_t place = 0;  ///< What it goes back to, and whether its communicator is everybody's; not 0.
   std::uintptr_t frame = 0;  ///< On the stack, of the function there.
-  std::uintptr_t call = 0;   ///< Which function of MPI; negative in two's complement: one that ends_requests().
+  std::uintptr_t call = 0;   ///< Which function of MPI, and what it ends: as of call_of().
 
-  /// It ends only requests that were started before: by itself it can't go on for ever.
+  /// Requests that were started before: by itself it can't go on for ever.
+  enum class Ends : std::uint8_t { kNone, kRequests, kSomeRequests };
+  static constexpr std::uintptr_t call_of(std::uintptr_t function, Ends ends) {
+    if (ends == Ends::kNone) return function + 1;
+    return ends == Ends::kRequests ? -(function + 1) : -(function + 1) & ~kAll;
+  }
   bool ends_requests() const { return static_cast<std::intptr_t>(call) < 0; }
+  /// As many as happen to be over, so that nobody knows how often it is called.
+  bool ends_some_requests() const { return ends_requests() && (call & kAll) == 0; }
+
+ private:
+  static constexpr std::uintptr_t kAll = std::uintptr_t{1} << (sizeof(std::uintptr_t) * 8 - 2);
 };
 
 /// Finds the steps of a program that does not name them, from the calls that it waits in and those that start requests:
@@ -21,8 +31,9 @@ struct CallSite {
 /// place in a row count as one place there. A step begins where the waiting place of that sequence is left that was new
 /// last, which in a loop is its last one; one that is left more often at some times than at others only where there is no
 /// other. That is when it has been left as often as it is in a row, which in a program that waits for each of its requests
-/// is the last time. The number of a step is how often that was so before, so that ranks agree on it whenever each of
-/// them has found the sequence.
+/// is the last time. Where nobody can know which time is the last, as in a loop around MPI_Waitsome, that is found out when
+/// requests are started again. The number of a step is how often that was so before, so that ranks agree on it whenever
+/// each of them has found the sequence.
 ///
 /// A compiler makes copies of a loop's body, of which a rank that does something special comes to another one: what
 /// comes where the place of the steps would, calls the same function of MPI from the same frame and lies near, is taken
@@ -36,18 +47,20 @@ class StepFinder {
     return leave_other(site);
   }
 
-  /// A call that starts requests is over.
-  void start(const CallSite& site) {
+  /// A call that starts requests begins. The number of the step that began when the latest one that waits was left, as
+  /// is known only now; kNoStep: none did.
+  wire::Step start(const CallSite& site) {
     previous_slot_ = kPlaces;
     if (is_settled()) [[likely]]
       return end_run();
-    remember_start(site);
+    return remember_start(site);
   }
 
  private:
   static constexpr std::uint32_t kPlaces = 512;    ///< That are told apart; a power of two.
   static constexpr std::uint32_t kHistory = 2048;  ///< Runs of calls of one place.
-  static constexpr std::uint32_t kTimes = 4;       ///< In a row, before a sequence is believed.
+  static constexpr std::int32_t kAnyLength = INT32_MAX;
+  static constexpr std::uint32_t kTimes = 4;  ///< In a row, before a sequence is believed.
   static constexpr std::uint32_t kFewestPlaces = 16;
   static constexpr std::uint32_t kLongest = 256;  ///< Sequence, in runs.
   /// How often another sequence has to come, while the one that was found does not: something like a checkpoint, which
@@ -77,13 +90,14 @@ class StepFinder {
     since_anchor_ = 0;
     previous_slot_ = kPlaces;
     if (++run_ != run_length_) return wire::kNoStep;
-    if (run_length_ == 1) run_ = 0;
+    if (run_length_ == 1 && !keeps_row_) run_ = 0;
     return next_++;
   }
-  /// Another call has come: one in which it was left less often than usual was a step as well.
-  void end_run() {
-    if (run_ > 0 && run_ < run_length_) ++next_;
+  /// Another call has come: a row in which the anchor was left less often than usual was a step as well.
+  wire::Step end_run() {
+    const bool is_step = run_ > 0 && run_ < run_length_;
     run_ = 0;
+    return is_step ? next_++ : wire::kNoStep;
   }
 
   /// Where a place stands, unless another had been there before.
@@ -91,7 +105,7 @@ class StepFinder {
     return static_cast<std::uint32_t>((place * 0x9e3779b97f4a7c15u) >> 32) % kPlaces;
   }
   wire::Step leave_other(const CallSite& site);
-  void remember_start(const CallSite& site);
+  wire::Step remember_start(const CallSite& site);
   bool stands_for_anchor(const CallSite& site);
   std::uint32_t count(const CallSite& site);
   std::uint32_t number_of(std::uintptr_t place);
@@ -101,6 +115,7 @@ class StepFinder {
   const Run& latest(std::uint32_t back) const { return history_[(remembered_ - 1 - back) % kHistory]; }
   bool repeats(std::uint32_t period, std::uint32_t runs) const;
   std::uint32_t anchor_of(std::uint32_t period) const;
+  bool is_left_equally_often(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t shortest_run(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t longest_run(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t waits_since(std::uint32_t slot, std::uint32_t period) const;
@@ -113,8 +128,9 @@ class StepFinder {
   std::uint32_t others_ = 0;        ///< Waits between two of the anchor's.
   bool has_others_ = false;         ///< The same, or calls that start requests.
   std::int32_t run_ = 0;            ///< How often the anchor was left in a row.
-  std::int32_t run_length_ = 1;
-  std::uint32_t cycles_ = 0;  ///< Sequences that were found.
+  std::int32_t run_length_ = 1;     ///< With which a step begins; kAnyLength: with the last, whichever that is.
+  bool keeps_row_ = false;          ///< It ends requests, which others start: a row of it is of one step.
+  std::uint32_t cycles_ = 0;        ///< Sequences that were found.
   wire::Step next_ = 0;
   std::uint32_t previous_slot_ = kPlaces;  ///< Of the call before, for what is counted; kPlaces: the anchor, or none.
   std::uint32_t places_known_ = 0;

@@ -121,9 +121,10 @@ void report(const World& world, const void* caller) {
 
 std::uintptr_t function_of(Call call) {
   using enum Call;
-  const bool ends_requests = call == kWait || call == kWaitall || call == kWaitany || call == kWaitsome;
-  const auto number = static_cast<std::uintptr_t>(call) + 1;
-  return ends_requests ? -number : number;
+  auto ends = CallSite::Ends::kNone;
+  if (call == kWait || call == kWaitall || call == kWaitany) ends = CallSite::Ends::kRequests;
+  if (call == kWaitsome) ends = CallSite::Ends::kSomeRequests;
+  return CallSite::call_of(static_cast<std::uintptr_t>(call), ends);
 }
 
 /// Of the call that goes on.
@@ -145,7 +146,7 @@ wire::Step step_behind(Call call, const void* place, bool of_all) {
   return is_asked_for ? steps.next++ : wire::kNoStep;
 }
 
-/// A call that enter() does not show.
+/// A call that is not shown.
 [[gnu::cold]] bool be_unseen() {
   if (watch.reporter.load(std::memory_order_relaxed) != nullptr && !is_reporting()) note_unseen_thread();
   return false;
@@ -165,13 +166,13 @@ bool goes_on_inside(const void* frame) {
 #endif
 }
 
-bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) {
+bool begin_turn(const void* frame, const void* caller) {
   if (!is_reporting() || !client::is_reporter()) [[unlikely]]
     return be_unseen();
-  if (!take_turn(frame, caller)) return false;
-  watch.sums.open(call, client::switch_to(phase));
-  return true;
+  return take_turn(frame, caller);
 }
+
+void enter(Call call, wire::Phase phase) { watch.sums.open(call, client::switch_to(phase)); }
 
 void leave(std::int64_t bytes) {
   if (client::is_reporter()) [[likely]]
@@ -179,9 +180,14 @@ void leave(std::int64_t bytes) {
   end_turn();
 }
 
-void leave_start(Call call, const void* place, bool of_all, std::int64_t bytes) {
-  if (steps.source == StepSource::kFound) steps.finder.start(site_of(call, place, of_all));
-  leave(bytes);
+void note_start(Call call, const void* place, bool of_all) {
+  if (steps.source != StepSource::kFound) return;
+  const wire::Step begun = steps.finder.start(site_of(call, place, of_all));
+  if (begun == wire::kNoStep) [[likely]]
+    return;
+  steps.next = begun + 1;
+  messages.step(begun);
+  client::step_behind_last(begun);
 }
 
 void leave_wait(Call call, const void* place, bool of_all, std::int64_t bytes) {

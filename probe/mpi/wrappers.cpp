@@ -101,20 +101,21 @@ struct Shown<Word(Words...)> {
     if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
     const std::uint32_t generation = handles.generation();
-    if (!enter(call, static_cast<wire::Phase>(phase), frame, caller)) {
+    const Word all[] = {words...};
+    constexpr bool waits = phase == IDLEWAVE_WAIT;
+    if (!begin_turn(frame, caller)) {
       if constexpr (starts_a_request(call)) note_start_within(wrapped, caller);
       return next(words...);
     }
-    const Word all[] = {words...};
+    if constexpr (starts_requests(call) && !waits) note_start(call, caller, is_of_all<call, form>(all));
+    enter(call, static_cast<wire::Phase>(phase));
     note_before<call, form>(all);
     const Word result = next(words...);
     handles.came_back(generation);
     const Sent sent = count_sent<call, form>(result, all);
-    note_after<call, form, phase == IDLEWAVE_WAIT>(all, result, sent);
-    if constexpr (phase == IDLEWAVE_WAIT)
+    note_after<call, form, waits>(all, result, sent);
+    if constexpr (waits)
       leave_wait(call, caller, is_of_all<call, form>(all), sent.bytes);
-    else if constexpr (starts_requests(call))
-      leave_start(call, caller, is_of_all<call, form>(all), sent.bytes);
     else
       leave(sent.bytes);
     return result;

@@ -98,7 +98,7 @@ class Partners(Watched):
         self.check(mpi, ["halo", "parts", "rooted"])
 
     def completion(self, mpi):
-        self.check(mpi, ["one-by-one", "asking", "anybody"])
+        self.check(mpi, ["one-by-one", "some", "asking", "anybody"])
 
     def unknown(self, mpi):
         self.check_nothing_is_said(mpi, ["anybody-ignored", "cancelled", "two-sides", "started-early"], STEPS[mpi])
@@ -176,6 +176,9 @@ class Waves(Watched):
 
     def test_meet_at_the_far_side_where_sends_wait_too(self):
         self.assertEqual(self.wave("late-rendezvous"), [(3, "annihilated"), (3, "annihilated")])
+
+    def test_meet_where_receives_wait_for_both_as_often_as_it_takes(self):
+        self.assertEqual(self.wave("late-some"), [(3, "annihilated"), (3, "annihilated")])
 
 
 if __name__ == "__main__":

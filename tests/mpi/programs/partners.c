@@ -66,18 +66,44 @@ static void ring(int bytes) {
 }
 
 /* Rank 3 is late by a second once. */
-static void late(int bytes) {
+static void work_or_be_late(int step) {
   const struct timespec span = {0, 20000000}, second = {1, 0};
+  nanosleep(&span, NULL);
+  if (rank == 3 && step == steps / 2) nanosleep(&second, NULL);
+}
+
+static void late(int bytes) {
   int i;
   for (i = 0; i < steps; ++i) {
-    nanosleep(&span, NULL);
-    if (rank == 3 && i == steps / 2) nanosleep(&second, NULL);
+    work_or_be_late(i);
     exchange(MPI_COMM_WORLD, &left, &right, 1, bytes);
   }
 }
 
 static void late_eager(void) { late(FEW); }
 static void late_rendezvous(void) { late(MANY); }
+
+/* As often as it takes, which is another number in each step. */
+static void wait_for_some(int count, MPI_Request* requests) {
+  int done[32], left_over = count;
+  while (left_over > 0) {
+    int some;
+    MPI_Waitsome(count, requests, &some, done, MPI_STATUSES_IGNORE);
+    left_over -= some;
+  }
+}
+
+static void late_some(void) {
+  const int both[2] = {left, right};
+  MPI_Request requests[4];
+  int i, j;
+  for (i = 0; i < steps; ++i) {
+    work_or_be_late(i);
+    for (j = 0; j < 2; ++j) MPI_Irecv(in[j], FEW, MPI_CHAR, both[j], 0, MPI_COMM_WORLD, &requests[j]);
+    for (j = 0; j < 2; ++j) MPI_Isend(out, FEW, MPI_CHAR, both[j], 0, MPI_COMM_WORLD, &requests[2 + j]);
+    wait_for_some(4, requests);
+  }
+}
 
 static void eager(void) { ring(FEW); }
 static void rendezvous(void) { ring(MANY); }
@@ -214,6 +240,17 @@ static void one_by_one(void) {
   }
   say_wait(partners, 4, partners, 4, RENDEZVOUS);
   everybody();
+}
+
+static void some(void) {
+  MPI_Request requests[8];
+  int partners[4], i;
+  for (i = 0; i < steps; ++i) {
+    work();
+    post_four(requests, partners);
+    wait_for_some(8, requests);
+  }
+  say_wait(partners, 4, partners, 4, RENDEZVOUS);
 }
 
 static void asking(void) {
@@ -367,6 +404,9 @@ static const struct {
              {"persistent", persistent},
              {"one-by-one", one_by_one},
              {"asking", asking},
+             {"some", some},
+             {"late-some", late_some},
+            
              {"anybody", anybody},
              {"rooted", rooted},
              {"turns", turns},
