@@ -122,7 +122,7 @@ void CauseTally::trace(const NumberedStep& step) {
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
     if (is_there(rank)) lasts_.of(std::size_t(rank)) = last_partner(rank, step.number);
   const LastPost last = last_of_all();
-  const bool is_of_all = ground_.partners.said_collective(step.number) || all_wait_for_the_last(last);
+  const bool is_of_all = ground_.partners.said_collective(step.number) || all_wait_for_the_last(step.number, last);
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
     if (is_there(rank)) settle(rank, step.number, is_of_all ? last : lasts_[std::size_t(rank)]);
 }
@@ -155,7 +155,7 @@ CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
 
 CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
   const Place& mine = row(0).ranks[std::size_t(rank)];
-  LastPost last{.at = mine.course.post, .known = ground_.partners.are_known_of(rank)};
+  LastPost last{.at = mine.course.post, .known = ground_.partners.are_known_of(rank, step)};
   ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank) {
     const Place& its = row(0).ranks[std::size_t(other)];
     if (its.presence == Presence::kMissing) last.known = false;
@@ -182,13 +182,13 @@ CauseTally::LastPost CauseTally::last_of_all() const {
 
 /// As in a step with a collective: nobody leaves it before the last has done its part, and how long after that they leave
 /// it is more alike than how long after the last of their partners.
-bool CauseTally::all_wait_for_the_last(const LastPost& last) const {
+bool CauseTally::all_wait_for_the_last(Step step, const LastPost& last) const {
   Spread after_all, after_partners, after_others;
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
     const Place& mine = row(0).ranks[std::size_t(rank)];
     if (mine.presence != Presence::kThere || !mine.course.over) continue;
     if (mine.course.end < last.at - tolerance_) return false;
-    if (ground_.partners.are_known() && !ground_.partners.are_known_of(rank)) continue;
+    if (ground_.partners.are_known() && !ground_.partners.are_known_of(rank, step)) continue;
     const LastPost& partner = lasts_[std::size_t(rank)];
     after_all.add(mine.course.end - last.at);
     after_partners.add(mine.course.end - partner.at);

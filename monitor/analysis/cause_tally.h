@@ -67,7 +67,7 @@ class CauseTally {
   Place place_of(Rank rank, const NumberedStep& step);
   LastPost last_partner(Rank rank, Step step) const;
   LastPost last_of_all() const;
-  bool all_wait_for_the_last(const LastPost& last) const;
+  bool all_wait_for_the_last(Step step, const LastPost& last) const;
   void settle(Rank rank, Step step, const LastPost& last);
   bool works_between_waits(Rank rank) const;
   bool is_for_messages(Rank rank, Step step, const LastPost& last) const;

@@ -22,6 +22,10 @@ constexpr std::size_t kMostForEach = 128, kMostForAll = std::size_t{1} << 16;
 /// takes up to four numbers until it is known who waits for whom.
 constexpr std::uint64_t kBudgetForOffset = 4 * 4 * sizeof(Rank);
 constexpr std::size_t kMostOffsets = 1000;
+/// Of a cycle: so many steps with a collective, as where partners are inferred.
+constexpr double kCollective = 0.9;
+/// Of a run. Ranks learn of a new part at steps of their own, a few apart.
+constexpr std::size_t kMostParts = 8;
 /// Of a step; later ones are taken together.
 constexpr std::size_t kMostStages = 64;
 /// Of one rank, beyond which what its partners have waited for before is left out.
@@ -208,19 +212,35 @@ std::span<const Rank> RankPartners::Lists::of(Rank rank) const {
   return std::span(offsets).subspan(begins[index], begins[index + 1] - begins[index]);
 }
 
-const RankPartners::KindOfStep& RankPartners::in(wire::Step step) const {
-  return kinds_[kind_of_[std::size_t(std::max<wire::Step>(step, 0)) % kind_of_.size()]];
+/// Mostly asked for the last one.
+const RankPartners::Part& RankPartners::part_of(wire::Step step) const {
+  std::size_t part = parts_.size() - 1;
+  while (part > 0 && step < parts_[part].from) --part;
+  return parts_[part];
 }
 
-double RankPartners::collective_share() const {
+const RankPartners::KindOfStep& RankPartners::in(wire::Step step) const {
+  const std::vector<std::uint32_t>& kind_of = part_of(step).kind_of;
+  return kinds_[kind_of[std::size_t(std::max<wire::Step>(step, 0)) % kind_of.size()]];
+}
+
+bool RankPartners::is_collective(const Part& part) const {
   const auto is_collective = [&](std::uint32_t kind) { return kinds_[kind].collective; };
-  return double(std::ranges::count_if(kind_of_, is_collective)) / double(kind_of_.size());
+  return double(std::ranges::count_if(part.kind_of, is_collective)) > kCollective * double(part.kind_of.size());
+}
+
+bool RankPartners::are_collective() const {
+  return std::ranges::all_of(parts_, [&](const Part& part) { return is_collective(part); });
 }
 
 std::shared_ptr<const RankPartners> RankPartners::declared_in(const Timeline& timeline,
                                                               std::span<const StepWaits> others) {
   auto partners = std::make_shared<RankPartners>();
-  return partners->read(timeline, others) ? partners : nullptr;
+  const std::vector<StretchOfSteps> stretches = stretches_of(timeline.partner_changes(), kMostParts - 1);
+  if (partners->read(timeline, others, stretches)) return partners;
+  // As ranks say it now may still fit.
+  *partners = {};
+  return !stretches.empty() && partners->read(timeline, others, {}) ? partners : nullptr;
 }
 
 std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>& awaited) {
@@ -229,61 +249,86 @@ std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>&
   KindOfStep& all = partners->kinds_.emplace_back();
   all.awaited = Lists::of_all(awaited);
   all.waiters = all.awaited.turned_round();
-  partners->kind_of_ = {0};
-  partners->is_unknown_.resize(awaited.size());
+  partners->parts_.push_back(
+      {.from = 0, .kind_of = {0}, .is_unknown = std::vector<bool>(awaited.size()), .offsets = {}});
   partners->sum_up();
   return partners;
 }
 
-bool RankPartners::read(const Timeline& timeline, std::span<const StepWaits> others) {
-  ranks_ = timeline.ranks();
-  std::size_t kinds = 1;
-  std::map<const wire::WaitCycle*, DeclaredWaits> cycles;
-  for (Rank rank = 0; rank < ranks_; ++rank) {
-    const auto said = timeline.declared_waits(rank);
-    is_unknown_.push_back(timeline.lane(rank) && !said && (others.empty() || others[std::size_t(rank)].empty()));
-    if (!said) continue;
-    cycles.emplace(said->cycle, *said);
-    const std::size_t together = std::lcm(kinds, said->cycle->steps.size());
-    if (together <= kMostKinds) kinds = together;
+/// What ranks say of a step. What one that says nothing now has said before is left out, as it counts as one that doesn't.
+class RankPartners::Said {
+ public:
+  Said(const Timeline& timeline, wire::Step step) : timeline_(timeline), step_(step) {}
+  std::optional<DeclaredWaits> by(Rank rank) const {
+    const auto now = timeline_.declared_waits(rank);
+    return now ? timeline_.declared_waits(rank, step_) : now;
   }
-  if (cycles.empty()) return false;
+  bool is_there(Rank rank) const { return timeline_.lane(rank) != nullptr; }
+
+ private:
+  const Timeline& timeline_;
+  wire::Step step_;
+};
+
+bool RankPartners::read(const Timeline& timeline, std::span<const StepWaits> others,
+                        std::span<const StretchOfSteps> stretches) {
+  ranks_ = timeline.ranks();
+  if (who_declares(timeline) == WhoDeclares::kNobody) return false;
   const std::size_t of_heard = 2 * kMostForEach * heard_lanes(timeline) + kMostForAll;
   room_ = std::max(of_heard, std::size_t(timeline.budget() / kBudgetForOffset));
-  // Most steps of a cycle are alike.
-  std::map<StepOfAll, std::uint32_t, ByWhatTheyDo> known;
-  for (std::size_t kind = 0; kind < kinds; ++kind) {
-    const auto [place, is_new] = known.emplace(step_of_all(cycles, kind, kinds), std::uint32_t(kinds_.size()));
-    if (is_new && !read_kind(timeline, others, kind, kinds)) return false;
-    kind_of_.push_back(place->second);
-  }
+  if (!read_part(0, {timeline, stretches.empty() ? 0 : stretches.front().first - 1}, others)) return false;
+  for (const StretchOfSteps& stretch : stretches)
+    if (!read_part(stretch.first, {timeline, stretch.last}, others)) return false;
   sum_up();
   return true;
 }
 
-bool RankPartners::read_kind(const Timeline& timeline, std::span<const StepWaits> others, std::size_t kind,
-                             std::size_t kinds) {
+bool RankPartners::read_part(wire::Step from, const Said& said, std::span<const StepWaits> others) {
+  std::size_t kinds = 1;
+  std::map<const wire::WaitCycle*, DeclaredWaits> cycles;
+  Part part{.from = from, .kind_of = {}, .is_unknown = {}, .offsets = {}};
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    const auto its = said.by(rank);
+    part.is_unknown.push_back(!its && said.is_there(rank) && (others.empty() || others[std::size_t(rank)].empty()));
+    if (!its) continue;
+    cycles.emplace(its->cycle, *its);
+    const std::size_t together = std::lcm(kinds, its->cycle->steps.size());
+    if (together <= kMostKinds) kinds = together;
+  }
+  // Most steps of a cycle are alike.
+  std::map<StepOfAll, std::uint32_t, ByWhatTheyDo> known;
+  for (std::size_t kind = 0; kind < kinds; ++kind) {
+    const auto [place, is_new] = known.emplace(step_of_all(cycles, kind, kinds), std::uint32_t(kinds_.size()));
+    if (is_new && !read_kind(said, others, kind, kinds)) return false;
+    part.kind_of.push_back(place->second);
+  }
+  parts_.push_back(std::move(part));
+  return true;
+}
+
+bool RankPartners::read_kind(const Said& said, std::span<const StepWaits> others, std::size_t kind, std::size_t kinds) {
   PerRank<Waits> inferred(static_cast<std::size_t>(ranks_));
   std::map<const wire::WaitCycle*, Waits> by_cycle;
   std::vector<const Waits*> waits;
   waits.reserve(std::size_t(ranks_));
-  bool all_meet = true;
+  bool all_meet = true, some_meet = false;
   lists_ += std::size_t(ranks_) / 2;
   for (Rank rank = 0; rank < ranks_; ++rank) {
-    const auto said = timeline.declared_waits(rank);
-    if (said && !by_cycle.contains(said->cycle))
-      by_cycle[said->cycle] = waits_of(*said, kind, kinds, ranks_, most_entries());
-    if (!said && !others.empty() && !others[std::size_t(rank)].empty())
+    const auto its = said.by(rank);
+    if (its && !by_cycle.contains(its->cycle))
+      by_cycle[its->cycle] = waits_of(*its, kind, kinds, ranks_, most_entries());
+    if (!its && !others.empty() && !others[std::size_t(rank)].empty())
       inferred.of(std::size_t(rank)) = waits_of(others[std::size_t(rank)], ranks_);
-    waits.push_back(said ? &by_cycle[said->cycle] : &inferred[std::size_t(rank)]);
-    all_meet = all_meet && (!said || waits.back()->collective);
+    waits.push_back(its ? &by_cycle[its->cycle] : &inferred[std::size_t(rank)]);
+    all_meet = all_meet && (!its || waits.back()->collective);
+    some_meet = some_meet || waits.back()->collective;
     entries_ += waits.back()->entries;
     if (entries_ > most_entries()) return false;
   }
   auto awaited = awaited_in(waits, most_entries() - entries_);
   if (!awaited) return false;
   KindOfStep& here = kinds_.emplace_back();
-  here.collective = all_meet;
+  here.collective = all_meet && some_meet;
   here.awaited = Lists::of_all(*awaited);
   awaited.reset();
   here.waiters = here.awaited.turned_round();
@@ -298,15 +343,38 @@ std::size_t RankPartners::most_entries() const {
 
 void RankPartners::sum_up() {
   std::set<Rank> offsets;
-  for (const KindOfStep& kind : kinds_) {
+  for (Part& part : parts_) {
+    sum_up(part);
+    offsets.insert(part.offsets.begin(), part.offsets.end());
+  }
+  for (const Rank offset : offsets)
+    if (offsets_.size() < kMostOffsets) offsets_.push_back(offset);
+}
+
+void RankPartners::sum_up(Part& part) {
+  std::set<Rank> offsets;
+  const std::set<std::uint32_t> kinds(part.kind_of.begin(), part.kind_of.end());
+  for (const std::uint32_t kind : kinds) {
     for (Rank rank = 0; rank < ranks_; ++rank) {
-      for (const Rank offset : kind.awaited.of(rank)) {
+      for (const Rank offset : kinds_[kind].awaited.of(rank)) {
         if (offsets.size() < kMostOffsets) offsets.insert(offset);
         ring_ = ring_ || rank + offset < 0 || rank + offset >= ranks_;
       }
     }
   }
-  offsets_.assign(offsets.begin(), offsets.end());
+  part.offsets.assign(offsets.begin(), offsets.end());
+}
+
+std::vector<StretchOfSteps> stretches_of(std::span<const wire::Step> steps, std::size_t most) {
+  std::vector<StretchOfSteps> stretches;
+  for (wire::Step width = 0;; width = 2 * width + 1) {
+    stretches.clear();
+    for (const wire::Step step : steps) {
+      if (stretches.empty() || step - stretches.back().first > width) stretches.push_back({step, step});
+      stretches.back().last = step;
+    }
+    if (stretches.size() <= most) return stretches;
+  }
 }
 
 WhoDeclares who_declares(const Timeline& timeline) {
@@ -407,12 +475,24 @@ class SameMessages {
   std::map<std::tuple<Cycle, std::ptrdiff_t, std::ptrdiff_t>, bool> known_;
 };
 
+/// The first step of the longest part of the run; of the part at its end where there are no others.
+wire::Step longest_part(const Timeline& timeline) {
+  wire::Step longest = 0, length = 0, from = 0;
+  std::vector<wire::Step> ends = timeline.partner_changes();
+  ends.push_back(timeline.latest_step() + 1);
+  for (const wire::Step end : ends) {
+    if (end - from >= length) longest = from, length = end - from;
+    from = end;
+  }
+  return longest;
+}
+
 /// Of the rank that says most of its messages, the first of those; nothing if any rank does not say just that.
-std::optional<DeclaredWaits> fullest_step(const Timeline& timeline) {
+std::optional<DeclaredWaits> fullest_step(const Timeline& timeline, wire::Step step) {
   std::map<Cycle, std::size_t> partners;
   std::optional<DeclaredWaits> fullest;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
-    const auto said = timeline.declared_waits(rank);
+    const auto said = timeline.declared_waits(rank, step);
     if (!said) return std::nullopt;
     const auto [known, is_new] = partners.try_emplace(said->cycle);
     if (is_new && !repeats_messages(*said)) return std::nullopt;
@@ -422,21 +502,23 @@ std::optional<DeclaredWaits> fullest_step(const Timeline& timeline) {
   return fullest;
 }
 
-bool all_say(const Timeline& timeline, SameMessages messages) {
+bool all_say(const Timeline& timeline, wire::Step step, SameMessages messages) {
   Rank rank = 0;
-  while (rank < timeline.ranks() && messages.are_of(rank, *timeline.declared_waits(rank))) ++rank;
+  while (rank < timeline.ranks() && messages.are_of(rank, *timeline.declared_waits(rank, step))) ++rank;
   return rank == timeline.ranks();
 }
 
 }  // namespace
 
 std::optional<DeclaredMessages> declared_messages(const Timeline& timeline) {
-  const auto most = fullest_step(timeline);
+  const wire::Step step = longest_part(timeline);
+  const auto most = fullest_step(timeline, step);
   auto messages = most ? messages_of(*most) : std::nullopt;
   if (!messages) return std::nullopt;
+  messages->changes = !timeline.partner_changes().empty();
   for (const bool ring : {true, false}) {
     messages->ring = ring;
-    if (all_say(timeline, {*most, *messages, timeline.ranks()})) return messages;
+    if (all_say(timeline, step, {*most, *messages, timeline.ranks()})) return messages;
   }
   return std::nullopt;
 }

@@ -15,9 +15,18 @@ namespace idlewave::analysis {
 /// Offsets that a rank waits for in each wait of a step.
 using StepWaits = std::vector<std::vector<wire::Rank>>;
 
+/// Steps in which ranks begin, one after the other, to wait for others than before.
+struct StretchOfSteps {
+  wire::Step first = 0, last = 0;
+};
+/// At most `most`, ascending; those that lie close to each other are one, the closer the fewer there are. `steps`:
+/// ascending.
+std::vector<StretchOfSteps> stretches_of(std::span<const wire::Step> steps, std::size_t most);
+
 /// Whom each rank waits for within a step, and who waits for it, as offsets between ranks, the shorter way round. Where a
 /// step has several waits, one after the other, it waits for those as well that its partners have waited for before:
-/// rank a that receives from b, after b has received from c, has c's offset too. Immutable; any thread.
+/// rank a that receives from b, after b has received from c, has c's offset too. Where ranks wait for others from some step
+/// on, each part of the run between such steps has its own. Immutable; any thread.
 class RankPartners {
  public:
   /// Of ranks that wait for those at these offsets, the shorter way round, in all steps.
@@ -35,14 +44,19 @@ class RankPartners {
   /// In that step nobody goes on before all ranks have come.
   bool is_collective(wire::Step step) const { return in(step).collective; }
   /// Else it may wait for others than for those that it is said to wait for here.
-  bool are_known_of(wire::Rank rank) const { return !is_unknown_[std::size_t(rank)]; }
+  bool are_known_of(wire::Rank rank, wire::Step step) const { return !part_of(step).is_unknown[std::size_t(rank)]; }
 
   /// Of all ranks and steps, ascending; the first thousand.
   const std::vector<wire::Rank>& offsets() const { return offsets_; }
+  /// The same of the part of the run that a step belongs to.
+  const std::vector<wire::Rank>& offsets_in(wire::Step step) const { return part_of(step).offsets; }
   /// Somebody waits across the ends.
   bool is_ring() const { return ring_; }
-  /// Share of steps that are collective.
-  double collective_share() const;
+  /// Nearly all steps are collective: of the run, and of the part of it that a step belongs to.
+  bool are_collective() const;
+  bool are_collective_around(wire::Step step) const { return is_collective(part_of(step)); }
+  /// Of the run, in each of which ranks wait for others.
+  std::size_t parts() const { return parts_.size(); }
 
  private:
   /// A list of offsets for each rank.
@@ -60,20 +74,31 @@ class RankPartners {
     Lists awaited, waiters;
     bool collective = false;
   };
+  /// Of a run, from a step on.
+  struct Part {
+    wire::Step from = 0;
+    std::vector<std::uint32_t> kind_of;  ///< Of step s at s mod its length: a place in kinds_.
+    std::vector<bool> is_unknown;        ///< By rank.
+    std::vector<wire::Rank> offsets;
+  };
+  const Part& part_of(wire::Step step) const;
+  bool is_collective(const Part& part) const;
   const KindOfStep& in(wire::Step step) const;
-  bool read(const timeline::Timeline& timeline, std::span<const StepWaits> others);
-  bool read_kind(const timeline::Timeline& timeline, std::span<const StepWaits> others, std::size_t kind,
-                 std::size_t kinds);
+  bool read(const timeline::Timeline& timeline, std::span<const StepWaits> others,
+            std::span<const StretchOfSteps> stretches);
+  class Said;
+  bool read_part(wire::Step from, const Said& said, std::span<const StepWaits> others);
+  bool read_kind(const Said& said, std::span<const StepWaits> others, std::size_t kind, std::size_t kinds);
   std::size_t most_entries() const;
   void sum_up();
+  void sum_up(Part& part);
 
   wire::Rank ranks_ = 0;
   std::size_t entries_ = 0;
-  std::size_t lists_ = 0;               ///< What those of the kinds of steps that were begun take, in offsets.
-  std::size_t room_ = 0;                ///< For entries and lists, whatever ranks are said to be there.
-  std::vector<KindOfStep> kinds_;       ///< That differ.
-  std::vector<std::uint32_t> kind_of_;  ///< Of step s at s mod its length.
-  std::vector<bool> is_unknown_;        ///< By rank.
+  std::size_t lists_ = 0;          ///< What those of the kinds of steps that were begun take, in offsets.
+  std::size_t room_ = 0;           ///< For entries and lists, whatever ranks are said to be there.
+  std::vector<KindOfStep> kinds_;  ///< That differ within a part.
+  std::vector<Part> parts_;        ///< One after the other, at least one; what is before the first is like it.
   std::vector<wire::Rank> offsets_;
   bool ring_ = false;
 };
@@ -82,13 +107,15 @@ class RankPartners {
 enum class WhoDeclares { kNobody, kSome, kAll };
 WhoDeclares who_declares(const timeline::Timeline& timeline);
 
-/// What ranks say of their messages, where all say the same; those of a chain that have no partner leave it out.
+/// What ranks say of their messages, where all say the same; those of a chain that have no partner leave it out. Of a run
+/// in which that changes, in its longest part.
 struct DeclaredMessages {
   /// A rank sends to rank + d and receives from rank - d, in the order of its waits.
   std::vector<wire::Rank> distances;
   bool ring = false;  ///< Also across the ends.
   bool rendezvous = false;
-  bool split = false;  ///< A wait for each distance.
+  bool split = false;    ///< A wait for each distance.
+  bool changes = false;  ///< In other parts of the run ranks say other things.
 };
 /// Nothing where that is not how ranks wait: collectives, steps that differ, sends to others than receives say.
 std::optional<DeclaredMessages> declared_messages(const timeline::Timeline& timeline);

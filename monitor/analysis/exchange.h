@@ -25,6 +25,8 @@ struct Exchange {
   bool certain = false;
   /// Ranks have said all but the transfer time.
   bool declared = false;
+  /// And in other parts of the run than its longest other things.
+  bool changes = false;
   /// A send waits for its receive; else it is eager, also where that would make no difference.
   bool rendezvous = false;
   /// One distance after the other is waited for; else all at once.

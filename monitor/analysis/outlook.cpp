@@ -94,10 +94,11 @@ double share_alone(std::span<const DomainActivity> domains) {
 }  // namespace
 
 Outlook outlook(const Timeline& timeline, std::span<const DomainActivity> domains, const CauseGround& ground) {
+  const std::vector<Rank>& offsets = ground.partners.offsets_in(timeline.latest_step());
   Outlook outlook{.ring = ground.partners.ring,
-                  .collective = ground.partners.collective,
-                  .known = !ground.partners.offsets.empty()};
-  for (const Rank offset : ground.partners.offsets)
+                  .collective = ground.partners.are_collective_around(timeline.latest_step()),
+                  .known = !offsets.empty()};
+  for (const Rank offset : offsets)
     outlook.up = std::max(outlook.up, int(-offset)), outlook.down = std::max(outlook.down, int(offset));
   if (!outlook.known) outlook.up = outlook.down = 1;
   const auto steps = ordinary_steps(timeline, typical_step_length(timeline));

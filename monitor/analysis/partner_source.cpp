@@ -4,12 +4,6 @@
 #include <vector>
 
 namespace idlewave::analysis {
-namespace {
-
-/// Of a cycle: so many steps with a collective, as where partners are inferred.
-constexpr double kCollective = 0.9;
-
-}  // namespace
 
 PartnerSearch::PartnerSearch(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
                              wire::Nanoseconds typical_step)
@@ -37,7 +31,7 @@ Partners PartnerSearch::found() const {
   }
   return {.offsets = said_->offsets(),
           .ring = said_->is_ring(),
-          .collective = said_->collective_share() > kCollective,
+          .collective = said_->are_collective(),
           .source = who_ == WhoDeclares::kAll ? PartnerSource::kDeclared : PartnerSource::kPartlyDeclared,
           .unlike_counts = find_unlike_counts(timeline_),
           .of_ranks = said_};

@@ -20,7 +20,7 @@ enum class PartnerSource { kInferred, kPartlyDeclared, kDeclared };
 /// distances. A receive from r - d makes the offset -d, a send by rendezvous to r + d the offset d; what waits for one
 /// another within a step makes the sums of offsets.
 struct Partners {
-  /// Ascending, without 0. Empty: nobody was seen to wait for anybody.
+  /// Ascending, without 0. Empty: nobody was seen to wait for anybody. Of the whole run; offsets_in() of a part of it.
   std::vector<wire::Rank> offsets;
   /// Rank 0 is beside the last one.
   bool ring = true;
@@ -38,10 +38,19 @@ struct Partners {
 
   /// Else nobody can tell whom a rank waited for.
   bool are_known() const { return source != PartnerSource::kInferred || !offsets.empty(); }
-  bool are_known_of(wire::Rank rank) const { return of_ranks ? of_ranks->are_known_of(rank) : are_known(); }
+  bool are_known_of(wire::Rank rank, wire::Step step) const {
+    return of_ranks ? of_ranks->are_known_of(rank, step) : are_known();
+  }
   /// Ranks have said that in this step everybody waits for everybody.
   bool said_collective(wire::Step step) const { return of_ranks && of_ranks->is_collective(step); }
 
+  /// Of all ranks, in the part of the run that a step belongs to.
+  const std::vector<wire::Rank>& offsets_in(wire::Step step) const {
+    return of_ranks ? of_ranks->offsets_in(step) : offsets;
+  }
+  bool are_collective_around(wire::Step step) const {
+    return of_ranks ? of_ranks->are_collective_around(step) : collective;
+  }
   /// Offsets of those whom a rank waits for in a step; outside of an open chain there is nobody.
   std::span<const wire::Rank> awaited(wire::Rank rank, wire::Step step) const {
     return of_ranks ? of_ranks->awaited(rank, step) : std::span<const wire::Rank>(offsets);

@@ -138,6 +138,7 @@ std::optional<Exchange> declared_exchange(const Timeline& timeline, const Common
                     .ring = said->ring,
                     .certain = true,
                     .declared = true,
+                    .changes = said->changes,
                     .rendezvous = said->rendezvous,
                     .split = said->split};
   const StepSample sample = StepSample::of(steps);

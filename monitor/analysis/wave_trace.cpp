@@ -227,7 +227,7 @@ std::vector<FrontPoint> WaveTrace::front(int sign) const {
 /// The way that waits lead, or the shorter one.
 bool WaveTrace::lies_above(Rank rank) const {
   const auto leads = [&](int sign) {
-    return std::ranges::any_of(partners_.offsets, [&](Rank offset) { return offset * sign < 0; });
+    return std::ranges::any_of(partners_.offsets_in(origin_.step), [&](Rank offset) { return offset * sign < 0; });
   };
   if (leads(+1) != leads(-1)) return leads(+1);
   const Rank ranks = timeline_.ranks();
@@ -292,7 +292,7 @@ Nanoseconds WaveTrace::ordinary_step() const {
 std::optional<TheorySpeed> WaveTrace::theory(const WaveDirection& direction) const {
   if (partners_.collective) return std::nullopt;
   Rank farthest = 0;
-  for (const Rank offset : partners_.offsets) farthest = std::max(farthest, -offset * direction.sign);
+  for (const Rank offset : partners_.offsets_in(origin_.step)) farthest = std::max(farthest, -offset * direction.sign);
   if (farthest == 0) return std::nullopt;
   const double step = std::chrono::duration<double>(ordinary_step()).count();
   TheorySpeed theory{double(farthest), theory::wave_speed(1, double(farthest), step, 0), {}};
@@ -315,7 +315,7 @@ void WaveTrace::settle_end(WaveDirection& direction) const {
   const FrontPoint* last = direction.front.empty() ? nullptr : &direction.front.back();
   const Rank edge = last ? last->rank : origin_.rank;
   const auto leads_on = [&](Rank offset) { return -offset * direction.sign > 0; };
-  const bool depends = std::ranges::any_of(partners_.offsets, leads_on);
+  const bool depends = std::ranges::any_of(partners_.offsets_in(origin_.step), leads_on);
   std::vector<Rank> next;
   const Step due = last ? last->step + stride_ : origin_.step;
   // In a cycle of steps nobody need wait for it in the very next one.
@@ -327,7 +327,7 @@ void WaveTrace::settle_end(WaveDirection& direction) const {
   const auto cause = step_course(timeline_, origin_.rank, origin_.step, origin_.begin);
   if (!cause) return end(WaveEnd::kUnknown);
   if (flattened_in_) return end(WaveEnd::kFlattened);
-  if (partners_.offsets.empty() || partners_.collective)
+  if (partners_.offsets_in(origin_.step).empty() || partners_.collective)
     return end(cause->over || !has_more_to_tell(origin_.rank) ? WaveEnd::kNone : WaveEnd::kRunning);
   if (!depends) return end(WaveEnd::kNone);
   if (next.empty()) return end(WaveEnd::kBoundary);

@@ -98,6 +98,11 @@ std::vector<std::string> shown_offsets(const analysis::Partners& partners) {
   return shown;
 }
 
+std::string parts_text(const analysis::Partners& partners) {
+  const std::size_t parts = partners.of_ranks ? partners.of_ranks->parts() : 1;
+  return parts > 1 ? fmt::format(", in one or another of {} parts of the run", parts) : "";
+}
+
 std::string time_text(double nanoseconds) {
   return format_duration(Nanoseconds(std::int64_t(std::min(nanoseconds, 9e18))));
 }
@@ -148,11 +153,12 @@ std::string partners_text(const analysis::Partners& partners) {
                                      "for the history: left out\n"
                                    : "";
   if (!partners.are_known()) return left_out;
-  const std::string whom = partners.collective        ? "all others"
-                           : partners.offsets.empty() ? "nobody"
-                                                      : fmt::format("the ranks at a distance of {}{}",
-                                                                    fmt::join(shown_offsets(partners), ", "),
-                                                                    partners.ring ? ", round the ring" : "");
+  const std::string whom =
+      partners.collective ? "all others"
+      : partners.offsets.empty()
+          ? "nobody"
+          : fmt::format("the ranks at a distance of {}{}{}", fmt::join(shown_offsets(partners), ", "),
+                        partners.ring ? ", round the ring" : "", parts_text(partners));
   return left_out + fmt::format("ranks wait for {}, {}\n", whom, source_text(partners));
 }
 

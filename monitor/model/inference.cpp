@@ -71,6 +71,9 @@ std::vector<std::string> not_told(const Program& program) {
     lines.emplace_back(
         "its ranks were never out of step, so that nobody can tell who waits for whom: distances -1 and 1 are assumed; "
         "inject a delay, or say it with --set communication.distances=[1]");
+  if (program.exchange.changes)
+    lines.emplace_back(
+        "its ranks wait for others in some parts of the run than in its longest: all steps are simulated as those");
   if (!program.work.memory && program.ranks_per_domain > 1)
     lines.emplace_back(
         "it does not say what its domains can move, or that its ranks move anything: none slows another");

@@ -41,6 +41,11 @@ BasicPhases basic_phases(const wire::Roster& roster) {
   return basic;
 }
 
+template <class T>
+bool begins_with(const std::vector<T>& all, const std::vector<T>& first) {
+  return all.size() >= first.size() && std::equal(first.begin(), first.end(), all.begin());
+}
+
 bool phases_consistent(const wire::Roster& roster) {
   return std::all_of(roster.phases.begin(), roster.phases.end(), [](const wire::PhaseInfo& info) {
     const auto value = std::uint8_t(info.phase);
@@ -58,6 +63,9 @@ bool Timeline::apply_roster(const std::string& name, const wire::Roster& roster)
     set_base(node);
     declared_bytes_ += kNodeBytes + name.size();
   }
+  // The next program counts its steps anew, an agent that was started anew its cycles.
+  if (node.ended || !begins_with(roster.patterns, node.patterns) || !begins_with(roster.cycles, node.cycles))
+    for (const Rank rank : node.ranks) forget_partners(rank);
   node.ended = false;
   note_edge(node);
   node.simulated = roster.agent_pid == 0;
@@ -138,6 +146,11 @@ void Timeline::apply_partners(Node& node, const wire::Roster& roster) {
   declared_bytes_ += bytes_of(node.patterns, node.cycles);
 }
 
+void Timeline::forget_partners(Rank rank) {
+  partners_.forget(rank);
+  places_[std::size_t(rank)].follows = {};
+}
+
 void Timeline::apply_domains(const std::string& name, Node& node, const wire::Roster& roster) {
   for (const wire::DomainInfo& info : roster.domains) {
     const int known = domain_index(name, info.id);
@@ -168,12 +181,17 @@ void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Rost
       settle(*place.lane);
     }
     if (place.node != &node) {
+      forget_partners(info.rank);
       previous.push_back(place.node);
       place.node = &node;
       place.lane->belong_to(node.clock);
       node.ranks.push_back(info.rank);
     }
-    place.cycle = info.cycle <= node.cycles.size() ? info.cycle : 0;
+    const std::uint32_t cycle = info.cycle <= node.cycles.size() ? info.cycle : 0;
+    if (cycle != place.follows.cycle) {
+      const wire::Step from = step_of(place);
+      partners_.announced(info.rank, from, std::exchange(place.follows, {cycle, from}));
+    }
     place.domain = info.domain == wire::kNoDomain ? -1 : domain_index(name, info.domain);
     if (place.domain >= 0) domains_[std::size_t(place.domain)].ranks.push_back(info.rank);
     if (info.rank > program_rank_) continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace idlewave::timeline {
 namespace {
@@ -21,8 +22,10 @@ bool can_be(const ClockCurve& curve) {
          std::adjacent_find(knots.begin(), knots.end(), too_steep) == knots.end();
 }
 
-constexpr std::uint64_t kShareOfSpares = 16;   ///< Of the budget, beyond it.
-constexpr std::uint64_t kShareOfCalls = 8;     ///< They may take this part of the budget.
+constexpr std::uint64_t kShareOfSpares = 16;  ///< Of the budget, beyond it.
+constexpr std::uint64_t kShareOfCalls = 8;    ///< They may take this part of the budget.
+constexpr std::uint64_t kShareOfPartners = 32;
+constexpr wire::Step kMostCompared = 128;      ///< Steps of two cycles.
 constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
 
 }  // namespace
@@ -30,7 +33,8 @@ constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
 Timeline::Timeline(std::uint64_t memory_budget_bytes)
     : budget_(memory_budget_bytes),
       spare_blocks_(memory_budget_bytes / kShareOfSpares),
-      calls_(memory_budget_bytes / kShareOfCalls) {
+      calls_(memory_budget_bytes / kShareOfCalls),
+      partners_(memory_budget_bytes / kShareOfPartners) {
   phase_names_ = {"none", "compute", "wait", "communicate", "delay", "noise"};
   share_out_budget();
 }
@@ -268,10 +272,7 @@ void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, c
     case EventKind::kStep: latest_step_ = std::max(latest_step_, wire::Step(event.value)); break;
     case EventKind::kDelayBegin: begin_hold(place, rank, event); break;
     case EventKind::kDelayEnd: end_hold(place, event); break;
-    case EventKind::kPartners: {
-      place.cycle = event.value <= place.node->cycles.size() ? std::uint32_t(event.value) : 0;
-      break;
-    }
+    case EventKind::kPartners: follow(place, rank, event.value); break;
     case EventKind::kDropped: {
       const Moment from{*lane.clock_, lane.events_ != 0 ? lane.last_ : event.time};
       add_loss({LossKind::kRingFull, node, rank, from, at, event.value, {}});
@@ -283,14 +284,35 @@ void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, c
   }
 }
 
+/// Told when the step that goes on was another than those before it.
+void Timeline::follow(RankPlace& place, Rank rank, std::uint64_t cycle) {
+  const std::vector<wire::WaitCycle>& cycles = place.node->cycles;
+  const std::uint32_t now = cycle <= cycles.size() ? std::uint32_t(cycle) : 0;
+  const auto same = [&](std::uint32_t a, std::uint32_t b, wire::Step first, wire::Step last) {
+    if (a > cycles.size() || b == 0) return false;
+    const auto &one = cycles[a - 1].steps, &other = cycles[b - 1].steps;
+    const auto in_all = wire::Step(std::lcm(one.size(), other.size()));
+    if (in_all > kMostCompared && last - first > kMostCompared) return false;
+    for (wire::Step step = std::max<wire::Step>({first, last - in_all, 0}); step < last; ++step)
+      if (one[std::size_t(step) % one.size()] != other[std::size_t(step) % other.size()]) return false;
+    return true;
+  };
+  place.follows = {now, partners_.told(rank, step_of(place), place.follows, now, same)};
+}
+
+/// That goes on, as far as was told.
+wire::Step Timeline::step_of(const RankPlace& place) const {
+  const auto steps = place.lane->steps();
+  return steps.empty() ? wire::kNoStep : steps.back().step;
+}
+
 void Timeline::begin_hold(RankPlace& place, Rank rank, const wire::Event& event) {
   const auto id = wire::CommandId(event.value);
   const NodeClock& clock = *place.lane->clock_;
   if (id != 0) commands_.hold_began(id, clock, event.time);
   if (event.phase != Phase::kDelay) return;
-  const auto steps = place.lane->steps();
-  const wire::Step step = steps.empty() ? wire::kNoStep : steps.back().step;
-  place.open_delay = delays_.begin({.rank = rank, .command = id, .step = step, .begin = Moment(clock, event.time)});
+  place.open_delay =
+      delays_.begin({.rank = rank, .command = id, .step = step_of(place), .begin = Moment(clock, event.time)});
 }
 
 void Timeline::end_hold(RankPlace& place, const wire::Event& event) {
@@ -360,7 +382,8 @@ void Timeline::keep_budget() {
 
 std::uint64_t Timeline::bytes_used() const {
   return lane_bytes_ + declared_bytes_ + places_.size() * sizeof(RankPlace) + block_order_.size() * sizeof(Lane*) +
-         samples_ * sizeof(Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes() + calls_.bytes();
+         samples_ * sizeof(Sample) + losses_.bytes() + delays_.bytes() + commands_.bytes() + calls_.bytes() +
+         partners_.bytes();
 }
 
 // --- reading ---
@@ -386,9 +409,18 @@ int Timeline::domain_of(Rank rank) const {
 std::optional<DeclaredWaits> Timeline::declared_waits(Rank rank) const {
   if (lane(rank) == nullptr) return std::nullopt;
   const RankPlace& place = places_[std::size_t(rank)];
-  // A later roster may have left this rank out, and have fewer cycles.
-  if (place.cycle == 0 || place.cycle > place.node->cycles.size()) return std::nullopt;
-  return DeclaredWaits{&place.node->cycles[place.cycle - 1], place.node->patterns};
+  return waits_of(place, place.follows.cycle);
+}
+
+std::optional<DeclaredWaits> Timeline::declared_waits(Rank rank, wire::Step step) const {
+  const auto before = partners_.cycle_in(rank, step);
+  return before ? waits_of(places_[std::size_t(rank)], *before) : declared_waits(rank);
+}
+
+/// A later roster may have left the rank out, and have fewer cycles.
+std::optional<DeclaredWaits> Timeline::waits_of(const RankPlace& place, std::uint32_t cycle) const {
+  if (cycle == 0 || cycle > place.node->cycles.size()) return std::nullopt;
+  return DeclaredWaits{&place.node->cycles[cycle - 1], place.node->patterns};
 }
 
 bool Timeline::was_left(Rank rank) const {

@@ -19,6 +19,7 @@
 #include "monitor/timeline/lane.h"
 #include "monitor/timeline/live_edge.h"
 #include "monitor/timeline/loss_log.h"
+#include "monitor/timeline/partner_log.h"
 #include "monitor/timeline/records.h"
 #include "probe/wire/frame.h"
 #include "probe/wire/vocabulary.h"
@@ -132,6 +133,10 @@ class Timeline {
 
   /// Whom a rank says that it waits for, as it said last; nothing: it does not say.
   std::optional<DeclaredWaits> declared_waits(Rank rank) const;
+  /// The same of one step: as it said last up to there; before it said anything, as it said first.
+  std::optional<DeclaredWaits> declared_waits(Rank rank, wire::Step step) const;
+  /// From which on some rank says other things than before, ascending: the latest.
+  std::vector<wire::Step> partner_changes() const { return partners_.steps(); }
 
   const std::deque<Loss>& losses() const { return losses_.all(); }
   std::uint64_t holes_forgotten() const { return losses_.holes_forgotten(); }  ///< That are not in losses() any more.
@@ -176,7 +181,7 @@ class Timeline {
     Lane* lane = nullptr;
     Node* node = nullptr;
     std::int32_t domain = -1;
-    std::uint32_t cycle = 0;  ///< Of its node, from 1; 0: not said.
+    PartnerLog::Followed follows;  ///< Of its node's cycles, from 1; 0: not said.
     DelayLog::Number open_delay = DelayLog::kNone;
   };
 
@@ -188,6 +193,10 @@ class Timeline {
   void leave_out(const std::string& node, Lane& lane, std::span<const wire::Event> events);
   void apply_phases(Node& node, const wire::Roster& roster);
   void apply_partners(Node& node, const wire::Roster& roster);
+  void forget_partners(Rank rank);
+  void follow(RankPlace& place, Rank rank, std::uint64_t cycle);
+  wire::Step step_of(const RankPlace& place) const;
+  std::optional<DeclaredWaits> waits_of(const RankPlace& place, std::uint32_t cycle) const;
   void apply_domains(const std::string& name, Node& node, const wire::Roster& roster);
   void let_go(std::vector<Node*> previous);
   void apply_ranks(const std::string& name, Node& node, const wire::Roster& roster);
@@ -238,6 +247,7 @@ class Timeline {
   DelayLog delays_;
   CommandLog commands_;
   CallLog calls_;
+  PartnerLog partners_;
 
   std::uint64_t events_ = 0;
   std::uint64_t phases_summed_ = 0;

@@ -50,6 +50,14 @@ std::vector<Rank> awaited(const RankPartners& partners, Rank rank, wire::Step st
   return {offsets.begin(), offsets.end()};
 }
 
+/// In its step `step`, and for all that come.
+void say(Timeline& timeline, Rank rank, int step, std::uint64_t cycle) {
+  const wire::Nanoseconds at(step);
+  timeline.append("n1", {wire::LaneId::Kind::kRank, rank},
+                  std::vector<wire::Event>{{at, std::uint64_t(step), wire::EventKind::kStep, wire::Phase::kNone},
+                                           {at, cycle, wire::EventKind::kPartners, wire::Phase::kNone}});
+}
+
 TEST(DeclaredPartners, AreThoseOfEachRank) {
   const auto partners = RankPartners::declared_in(
       that_said(4, {receives({1}), receives({-1, 1}), receives({-1})}, {{{{0}}}, {{{1}}}, {{{2}}}}, {1, 2, 2, 3}));
@@ -69,8 +77,8 @@ TEST(DeclaredPartners, AreKnownOfThoseWhoSayThem) {
   ASSERT_TRUE(partners);
   EXPECT_THAT(awaited(*partners, 0, 5), ElementsAre(1));
   EXPECT_THAT(awaited(*partners, 1, 5), IsEmpty());
-  EXPECT_TRUE(partners->are_known_of(0));
-  EXPECT_FALSE(partners->are_known_of(1));
+  EXPECT_TRUE(partners->are_known_of(0, 0));
+  EXPECT_FALSE(partners->are_known_of(1, 0));
 }
 
 TEST(DeclaredPartners, OfOthersAreWhatIsToldOfThem) {
@@ -79,7 +87,7 @@ TEST(DeclaredPartners, OfOthersAreWhatIsToldOfThem) {
   others[1] = {{-3, 6}, {}};
   const auto partners = RankPartners::declared_in(timeline, others);
   ASSERT_TRUE(partners);
-  EXPECT_TRUE(partners->are_known_of(1));
+  EXPECT_TRUE(partners->are_known_of(1, 0));
   EXPECT_THAT(awaited(*partners, 1, 0), ElementsAre(-3));
   EXPECT_THAT(awaited(*partners, 8, 0), ElementsAre(-1, 1, 2)) << "rank 1, for whom it waits, has waited for rank 7";
 }
@@ -215,6 +223,24 @@ TEST(DeclaredMessages, AreThoseOfTheScenario) {
   }
 }
 
+/// As of a program that gathers behind its loop, or comes to another one.
+TEST(DeclaredMessages, AreThoseOfTheLongestPartOfTheRun) {
+  const std::vector<wire::WaitPattern> patterns{{false, false, {-1}, {1}}, kAllMeet, {false, false, {-2}, {2}}};
+  const std::vector<wire::WaitCycle> cycles{{{{0}}}, {{{1}}}, {{{2}}}};
+  for (const bool at_end : {true, false}) {
+    Timeline timeline = that_said(9, patterns, cycles, all_follow(9));
+    for (Rank rank = 0; rank < 9; ++rank) {
+      say(timeline, rank, at_end ? 60 + rank % 3 : 20 + rank % 3, at_end ? 2 : 3);
+      say(timeline, rank, 100, at_end ? 2 : 3);
+    }
+    const auto said = declared_messages(timeline);
+    ASSERT_TRUE(said);
+    EXPECT_THAT(said->distances, ElementsAre(at_end ? 1 : 2));
+    EXPECT_TRUE(said->changes);
+  }
+  EXPECT_FALSE(declared_messages(that_said(9, patterns, cycles, all_follow(9)))->changes);
+}
+
 TEST(DeclaredMessages, AreNotSaidWhereStepsDifferOrAllMeet) {
   const std::vector<wire::WaitPattern> patterns{{false, false, {-1}, {1}}, kAllMeet, {false, false, {-1}, {2}}};
   EXPECT_TRUE(declared_messages(that_said(9, patterns, {{{{0}}}}, all_follow(9))));
@@ -227,11 +253,15 @@ struct Graph {
   static constexpr wire::Nanoseconds kWork = std::chrono::milliseconds(10);
   static constexpr int kSteps = 60, kDelayed = 20;
 
-  std::vector<std::vector<Rank>> senders;
+  using Senders = std::vector<std::vector<Rank>>;  ///< By receiver.
+
+  Senders senders, senders_later;
+  int turn = kSteps;  ///< The first step of senders_later.
   Rank held = 0;
   wire::Nanoseconds delay{};
 
   Rank ranks() const { return Rank(senders.size()); }
+  const Senders& senders_in(int step) const { return step < turn ? senders : senders_later; }
 
   /// By rank, then step: when it begins.
   std::vector<std::vector<wire::Nanoseconds>> begins() const {
@@ -239,7 +269,7 @@ struct Graph {
     for (int step = 0; step < kSteps; ++step) {
       for (Rank rank = 0; rank < ranks(); ++rank) {
         wire::Nanoseconds end = post(begins, rank, step);
-        for (const Rank sender : senders[std::size_t(rank)]) end = std::max(end, post(begins, sender, step));
+        for (const Rank sender : senders_in(step)[std::size_t(rank)]) end = std::max(end, post(begins, sender, step));
         begins[std::size_t(rank)].push_back(end);
       }
     }
@@ -260,26 +290,34 @@ struct Graph {
     wire::Roster roster;
     roster.world_size = ranks();
     sim::core::WaitTable waits(ranks());
-    for (Rank rank = 0; rank < ranks(); ++rank) {
-      roster.ranks.push_back({rank, 1, wire::kNoDomain, 0});
-      waits.follow(rank, {{waits.wait(rank, senders[std::size_t(rank)], {}, false)}});
-    }
+    for (Rank rank = 0; rank < ranks(); ++rank) roster.ranks.push_back({rank, 1, wire::kNoDomain, 0});
+    if (turn < kSteps) follow(senders_later, waits);
+    const std::vector<std::uint32_t> later = waits.follows();
+    follow(senders, waits);
     if (says == test::Says::kPartners) sim::emitter::say_waits(waits, roster);
     for (const Rank rank : silent) roster.ranks[std::size_t(rank)].cycle = 0;
     Timeline timeline;
     EXPECT_TRUE(timeline.apply_roster("n1", roster));
     const auto all = begins();
     for (Rank rank = 0; rank < ranks(); ++rank)
-      timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events_of(all, rank));
+      timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events_of(all, rank, later[std::size_t(rank)]));
     timeline.advance("n1", all.front().back());
     return timeline;
   }
 
-  std::vector<wire::Event> events_of(const std::vector<std::vector<wire::Nanoseconds>>& begins, Rank rank) const {
+  void follow(const Senders& all, sim::core::WaitTable& waits) const {
+    for (Rank rank = 0; rank < ranks(); ++rank)
+      waits.follow(rank, {{waits.wait(rank, all[std::size_t(rank)], {}, false)}});
+  }
+
+  /// `later`: the cycle that it says to follow when the first of those steps ends.
+  std::vector<wire::Event> events_of(const std::vector<std::vector<wire::Nanoseconds>>& begins, Rank rank,
+                                     std::uint32_t later) const {
     using wire::EventKind, wire::Phase;
     std::vector<wire::Event> events{{{}, 0, EventKind::kStart, Phase::kNone}};
     for (int step = 0; step < kSteps; ++step) {
       const wire::Nanoseconds begin = begins[std::size_t(rank)][std::size_t(step)];
+      if (step == turn + 1) events.push_back({begin, later, EventKind::kPartners, Phase::kWait});
       events.push_back({begin, std::uint64_t(step), EventKind::kStep, step > 0 ? Phase::kWait : Phase::kNone});
       events.push_back({begin, 0, step > 0 ? EventKind::kSwitch : EventKind::kEnter, Phase::kCompute});
       events.push_back({post(begins, rank, step), 0, EventKind::kSwitch, Phase::kWait});
@@ -344,6 +382,100 @@ TEST(DeclaredPartners, TellHowFarAWaveComesWhereEachRankWaitsForOthers) {
   EXPECT_GE(declared, kPrograms - 1);
   EXPECT_GE(partly, kPrograms - 6);
   EXPECT_GE(inferred, kPrograms - 6);
+}
+
+Graph::Senders random_senders(std::size_t ranks, std::mt19937& random) {
+  Graph::Senders all(ranks);
+  for (auto& senders : all)
+    for (unsigned count = random() % 4; count > 0; --count) senders.push_back(Rank(random() % ranks));
+  return all;
+}
+
+/// Before the wave, while it runs, and where it has come to nobody for some steps; that it reaches who begins to wait for
+/// it 24 steps later is not followed.
+TEST(DeclaredPartners, TellHowFarAWaveComesInARunWhoseRanksWaitForOthersFromSomeStepOn) {
+  const unsigned seed = any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  std::mt19937 random(seed);
+  constexpr int kPrograms = 60;
+  int right = 0;
+  for (int i = 0; i < kPrograms; ++i) {
+    Graph graph;
+    graph.senders = random_senders(10 + random() % 40, random);
+    graph.senders_later = random_senders(graph.senders.size(), random);
+    graph.turn = 5 + int(random() % 35);
+    graph.held = Rank(random() % graph.senders.size());
+    graph.delay = Graph::kWork * (3 + random() % 20);
+    right += is_found(graph, test::Says::kPartners);
+  }
+  std::printf("of %d programs %d told right\n", kPrograms, right);
+  EXPECT_GE(right, kPrograms - 1);
+}
+
+TEST(DeclaredPartners, AreThoseOfThePartOfTheRunThatAStepBelongsTo) {
+  Timeline timeline =
+      that_said(9, {receives({1}), receives({2}), kAllMeet}, {{{{0}}}, {{{1}}}, {{{2}}}}, all_follow(9));
+  for (Rank rank = 0; rank < 9; ++rank) say(timeline, rank, 100, 2);
+  for (Rank rank = 0; rank < 9; ++rank) say(timeline, rank, 300, 3);
+  const auto partners = RankPartners::declared_in(timeline);
+  ASSERT_TRUE(partners);
+  for (const wire::Step step : {0, 99}) EXPECT_THAT(awaited(*partners, 0, step), ElementsAre(1)) << step;
+  for (const wire::Step step : {100, 299}) EXPECT_THAT(awaited(*partners, 0, step), ElementsAre(2)) << step;
+  EXPECT_THAT(partners->offsets_in(50), ElementsAre(1));
+  EXPECT_THAT(partners->offsets(), ElementsAre(1, 2));
+  EXPECT_FALSE(partners->is_collective(299));
+  EXPECT_TRUE(partners->is_collective(300));
+  EXPECT_TRUE(partners->are_collective_around(1000));
+  EXPECT_FALSE(partners->are_collective()) << "not of the whole run";
+}
+
+TEST(DeclaredPartners, AreNobodysWhereNobodySaysThemInBetween) {
+  Timeline timeline = that_said(2, {receives({1})}, {{{{0}}}}, all_follow(2));
+  for (const Rank rank : {0, 1}) {
+    say(timeline, rank, 10, 0);
+    say(timeline, rank, 20, 1);
+  }
+  const auto partners = RankPartners::declared_in(timeline);
+  ASSERT_TRUE(partners);
+  EXPECT_THAT(partners->offsets_in(15), IsEmpty());
+  EXPECT_FALSE(partners->is_collective(15));
+}
+
+TEST(DeclaredPartners, AreNotKnownWhereARankSaysNothingInBetween) {
+  Timeline timeline = that_said(9, {receives({1}), receives({2})}, {{{{0}}}, {{{1}}}}, all_follow(9));
+  say(timeline, 4, 10, 0);
+  say(timeline, 4, 20, 2);
+  const auto partners = RankPartners::declared_in(timeline);
+  ASSERT_TRUE(partners);
+  for (const wire::Step step : {9, 10, 19, 20}) {
+    EXPECT_EQ(partners->are_known_of(4, step), step < 10 || step >= 20) << step;
+    EXPECT_TRUE(partners->are_known_of(3, step));
+  }
+  EXPECT_THAT(awaited(*partners, 4, 9), ElementsAre(1));
+  EXPECT_THAT(awaited(*partners, 4, 20), ElementsAre(2));
+}
+
+/// Who says something new in each step, or steps of its own, keeps within what there is room for.
+TEST(StretchesOfSteps, AreAsManyAsThereIsRoomForAndLeaveNoStepOut) {
+  const unsigned seed = any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 200; ++i) {
+    std::set<wire::Step> steps;
+    const std::uint64_t farthest = std::uint64_t{1} << (3 + random() % 46);
+    for (auto count = random() % 50; count > 0; --count) steps.insert(wire::Step(random() % farthest) - 1);
+    const std::vector<wire::Step> all(steps.begin(), steps.end());
+    const auto stretches = stretches_of(all, 7);
+    ASSERT_LE(stretches.size(), 7u);
+    ASSERT_TRUE(all.size() > 7 || stretches.size() == all.size());
+    std::size_t within = 0;
+    for (const StretchOfSteps& stretch : stretches) {
+      ASSERT_TRUE(steps.contains(stretch.first) && steps.contains(stretch.last));
+      within += std::size_t(
+          std::ranges::count_if(all, [&](wire::Step step) { return stretch.first <= step && step <= stretch.last; }));
+    }
+    ASSERT_EQ(within, all.size());
+  }
 }
 
 /// Of the waiting of these ranks, nanoseconds: what one of both gives to another cause than the other does.

@@ -177,6 +177,9 @@ class Waves(Watched):
     def test_meet_at_the_far_side_where_sends_wait_too(self):
         self.assertEqual(self.wave("late-rendezvous"), [(3, "annihilated"), (3, "annihilated")])
 
+    def test_meet_where_receives_wait_for_both_whomever_they_wait_for_later(self):
+        self.assertEqual(self.wave("late-turn"), [(3, "annihilated"), (3, "annihilated")])
+
     def test_meet_where_receives_wait_for_both_as_often_as_it_takes(self):
         self.assertEqual(self.wave("late-some"), [(3, "annihilated"), (3, "annihilated")])
 

@@ -83,6 +83,17 @@ static void late(int bytes) {
 static void late_eager(void) { late(FEW); }
 static void late_rendezvous(void) { late(MANY); }
 
+/* In the last quarter ranks exchange with another one each. */
+static void late_turn(void) {
+  const int both[2] = {left, right}, other = (rank ^ 1) < size ? rank ^ 1 : MPI_PROC_NULL;
+  int i;
+  for (i = 0; i < steps; ++i) {
+    const int turned = i >= steps * 3 / 4, *partners = turned ? &other : both;
+    work_or_be_late(i);
+    exchange(MPI_COMM_WORLD, partners, partners, turned ? 1 : 2, FEW);
+  }
+}
+
 /* As often as it takes, which is another number in each step. */
 static void wait_for_some(int count, MPI_Request* requests) {
   int done[32], left_over = count;
@@ -406,7 +417,7 @@ static const struct {
              {"asking", asking},
              {"some", some},
              {"late-some", late_some},
-            
+             {"late-turn", late_turn},
              {"anybody", anybody},
              {"rooted", rooted},
              {"turns", turns},
