@@ -146,6 +146,15 @@ wire::Step step_behind(Call call, const void* place, bool of_all) {
   return is_asked_for ? steps.next++ : wire::kNoStep;
 }
 
+/// What a rank did before has ended the step before, as is known only now.
+void begin_step_behind_last(wire::Step step) {
+  if (step == wire::kNoStep) [[likely]]
+    return;
+  steps.next = step + 1;
+  messages.step(step);
+  client::step_behind_last(step);
+}
+
 /// A call that is not shown.
 [[gnu::cold]] bool be_unseen() {
   if (watch.reporter.load(std::memory_order_relaxed) != nullptr && !is_reporting()) note_unseen_thread();
@@ -166,28 +175,27 @@ bool goes_on_inside(const void* frame) {
 #endif
 }
 
-bool begin_turn(const void* frame, const void* caller) {
+bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) {
   if (!is_reporting() || !client::is_reporter()) [[unlikely]]
     return be_unseen();
-  return take_turn(frame, caller);
+  if (!take_turn(frame, caller)) return false;
+  watch.sums.open(call, client::switch_to(phase));
+  return true;
 }
 
-void enter(Call call, wire::Phase phase) { watch.sums.open(call, client::switch_to(phase)); }
+bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, bool of_all) {
+  if (!is_reporting() || !client::is_reporter()) [[unlikely]]
+    return be_unseen();
+  if (!take_turn(frame, caller)) return false;
+  if (steps.source == StepSource::kFound) begin_step_behind_last(steps.finder.start(site_of(call, caller, of_all)));
+  watch.sums.open(call, client::switch_to(phase));
+  return true;
+}
 
 void leave(std::int64_t bytes) {
   if (client::is_reporter()) [[likely]]
     watch.sums.close(client::switch_to(wire::Phase::kCompute), bytes);
   end_turn();
-}
-
-void note_start(Call call, const void* place, bool of_all) {
-  if (steps.source != StepSource::kFound) return;
-  const wire::Step begun = steps.finder.start(site_of(call, place, of_all));
-  if (begun == wire::kNoStep) [[likely]]
-    return;
-  steps.next = begun + 1;
-  messages.step(begun);
-  client::step_behind_last(begun);
 }
 
 void leave_wait(Call call, const void* place, bool of_all, std::int64_t bytes) {

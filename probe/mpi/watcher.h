@@ -58,21 +58,16 @@ inline void end_turn() {
   watch.inside.store(nullptr, std::memory_order_relaxed);
 }
 
-/// A call begins, in the wrapper with that frame, which goes back to `caller`. False: it is not to be shown, and none of what
-/// follows may be called.
-bool begin_turn(const void* frame, const void* caller);
-
-/// Before enter(), of a call that starts requests: a step may have begun when what the rank did before was over. Steps are
-/// found by these calls and those that wait. `place`: the address in the program that the call goes back to; `of_all`: it is
-/// of everybody, or of no communicator.
-void note_start(Call call, const void* place, bool of_all);
-
-/// The call is shown as `phase`.
-void enter(Call call, wire::Phase phase);
+/// A call begins that is shown as `phase`, in the wrapper with that frame, which goes back to `caller`. False: it is not to
+/// be shown, and none of what follows may be called.
+bool enter(Call call, wire::Phase phase, const void* frame, const void* caller);
+/// The same of a call that starts requests: with it may be found out that a step has begun when what the rank did before was
+/// over. Steps are found by these calls and those that wait. `of_all`: it is of everybody, or of no communicator.
+bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, bool of_all);
 
 /// The call that enter() has shown is over; `bytes`: that it had MPI carry, or kUnknownBytes.
 void leave(std::int64_t bytes);
-/// The same of a call that waits.
+/// The same of a call that waits. `place`: the address in the program that it goes back to.
 void leave_wait(Call call, const void* place, bool of_all, std::int64_t bytes);
 
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.

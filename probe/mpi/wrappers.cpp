@@ -102,13 +102,17 @@ struct Shown<Word(Words...)> {
     const auto next = next_of(wrapped, caller);
     const std::uint32_t generation = handles.generation();
     const Word all[] = {words...};
-    constexpr bool waits = phase == IDLEWAVE_WAIT;
-    if (!begin_turn(frame, caller)) {
+    constexpr auto shown_as = static_cast<wire::Phase>(phase);
+    constexpr bool waits = shown_as == wire::Phase::kWait;
+    bool is_shown = false;
+    if constexpr (starts_requests(call) && !waits)
+      is_shown = enter_start(call, shown_as, frame, caller, is_of_all<call, form>(all));
+    else
+      is_shown = enter(call, shown_as, frame, caller);
+    if (!is_shown) {
       if constexpr (starts_a_request(call)) note_start_within(wrapped, caller);
       return next(words...);
     }
-    if constexpr (starts_requests(call) && !waits) note_start(call, caller, is_of_all<call, form>(all));
-    enter(call, static_cast<wire::Phase>(phase));
     note_before<call, form>(all);
     const Word result = next(words...);
     handles.came_back(generation);
