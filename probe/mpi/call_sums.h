@@ -32,7 +32,10 @@ class CallSums {
     const std::int64_t held_ns = slot_->held_ns.load(std::memory_order_relaxed) - held_ns_;
     counter_.count_call(place, (now - began_).count() - held_ns, bytes);
     is_open_ = false;
+    ended_ = now;
   }
+  /// What was between the call that is open and the one before.
+  wire::Nanoseconds work_before() const { return began_ - ended_; }
 
   /// `receiver`: in MPI_COMM_WORLD; kUnknownRank: somebody else.
   void count_message(wire::Rank receiver, std::int64_t bytes) { counter_.count_message(receiver, bytes); }
@@ -47,6 +50,7 @@ class CallSums {
   bool is_open_ = false;
   Call call_{};
   wire::Nanoseconds began_{};
+  wire::Nanoseconds ended_{};  ///< The one before.
   std::int64_t held_ns_ = 0;
   std::uint16_t places_[shm::kCallFunctions] = {};  ///< By call.
 };

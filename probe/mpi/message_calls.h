@@ -49,12 +49,15 @@ constexpr bool starts_a_request(Call call) { return completed_by(call) < 0 && pl
 
 constexpr bool starts_requests(Call call) { return starts_a_request(call) || call == Call::kStartall; }
 
-/// A call without a communicator, or with MPI_COMM_WORLD.
 template <Call call, Form form>
-bool is_of_all(const Word* words) {
+Concerned concerned_by(const Word* words) {
   constexpr int comm = place_of(call, "comm");
-  if constexpr (comm < 0) return true;
-  return handles.is_world(handles.key_of<form>(words[first_of(comm, 0)]));
+  if constexpr (comm < 0) return {.peers = kNobody, .all = true};
+  const bool all = handles.is_world(handles.key_of<form>(words[first_of(comm, 0)]));
+  constexpr int to = sent_by(call).peer, from = received_by(call).peer;
+  if constexpr (to < 0 && from < 0) return {.peers = all ? kEverybody : kNobody, .all = all};
+  const auto rank_at = [&](int place) { return place < 0 ? -1 : int_at<form>(words[place]); };
+  return {.peers = peers_of(rank_at(to), rank_at(from)), .all = all};
 }
 
 template <Call call, Form form>

@@ -22,4 +22,14 @@ struct Partner {
   friend bool operator==(const Partner&, const Partner&) = default;
 };
 
+/// With whom a call has to do, as its arguments say.
+using Peers = std::uint64_t;
+inline constexpr Peers kNobody = 0;             ///< By name: nobody, anybody, or whoever a request was started with.
+inline constexpr Peers kEverybody = ~Peers{0};  ///< A collective of all ranks.
+/// Ranks of the call's communicator; below 0: nobody, or anybody.
+constexpr Peers peers_of(int to, int from) {
+  const auto half = [](int rank) { return rank < 0 ? std::uint32_t{0} : static_cast<std::uint32_t>(rank) + 1; };
+  return Peers{half(to)} << 32 | half(from);
+}
+
 }  // namespace idlewave::mpi

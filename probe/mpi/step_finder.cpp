@@ -4,7 +4,7 @@
 
 namespace idlewave::mpi {
 
-wire::Step StepFinder::leave_other(const CallSite& site) {
+wire::Step StepFinder::leave_other(const CallSite& site, const About& about) {
   if (stands_for_anchor(site)) {
     const wire::Step step = leave_anchor();
     // If the anchor itself comes next, this was one more call.
@@ -18,7 +18,7 @@ wire::Step StepFinder::leave_other(const CallSite& site) {
     remembered_ = 0;
   }
   if (slot == kPlaces) return wire::kNoStep;
-  const bool is_new = remember(slot, site, true);
+  const bool is_new = remember(slot, site, about, true);
   const bool is_first = anchor_.place == 0;
   // What has to come 64 times anyway need not be looked for at every call.
   if (is_new && !is_first && ++unsearched_ < kTimesOfAnother) return wire::kNoStep;
@@ -26,13 +26,13 @@ wire::Step StepFinder::leave_other(const CallSite& site) {
   const std::uint32_t times = is_first ? kTimes : kTimesOfAnother;
   if (is_new) return search(times);
   const std::uint32_t in_a_row = site.ends_requests() ? kMostRequests : std::max(kFewestPlaces, times);
-  return latest(0).times < in_a_row ? wire::kNoStep : adopt(slot, 1);
+  return latest(0).times < in_a_row ? wire::kNoStep : adopt_if_clear(slot, 1);
 }
 
-wire::Step StepFinder::remember_start(const CallSite& site) {
+wire::Step StepFinder::remember_start(const CallSite& site, const About& about) {
   const wire::Step begun = end_run();
   const std::uint32_t slot = count(site);
-  if (slot != kPlaces) remember(slot, site, false);
+  if (slot != kPlaces) remember(slot, site, about, false);
   return begun;
 }
 
@@ -72,22 +72,27 @@ std::uint32_t StepFinder::number_of(std::uintptr_t place) {
 }
 
 /// Whether it is another place than the one before.
-bool StepFinder::remember(std::uint32_t slot, const CallSite& site, bool waits) {
+bool StepFinder::remember(std::uint32_t slot, const CallSite& site, const About& about, bool waits) {
   places_[slot].site = site;
   places_[slot].waits = waits;
-  if (remembered_ > 0 && latest(0).slot == slot) {
+  const bool is_new = remembered_ == 0 || latest(0).slot != slot;
+  if (is_new) {
+    calls_in_row_ = 0;
+    history_[remembered_++ % kHistory] = {static_cast<std::uint16_t>(slot), 1, about};
+  } else {
     Run& run = history_[(remembered_ - 1) % kHistory];
     run.times += run.times < UINT16_MAX;
-    return false;
+    if (run.about.with != kWithAll) run.about.with = run.about.with * 31 + about.with;
+    run.about.work += about.work;
   }
-  history_[remembered_++ % kHistory] = {static_cast<std::uint16_t>(slot), 1};
-  return true;
+  row_[calls_in_row_++ % kKnownCalls] = about;
+  return is_new;
 }
 
 wire::Step StepFinder::search(std::uint32_t times) {
   const std::uint32_t found = period(times);
   const std::uint32_t anchor = found > 0 ? anchor_of(found) : kPlaces;
-  return anchor == kPlaces ? wire::kNoStep : adopt(anchor, found);
+  return anchor == kPlaces ? wire::kNoStep : adopt_if_clear(anchor, found);
 }
 
 /// Of the shortest sequence that the latest runs repeat so often; 0: none.
@@ -156,8 +161,79 @@ std::uint32_t StepFinder::waits_since(std::uint32_t slot, std::uint32_t period) 
   return waits;
 }
 
+/// Of sequences, the latest run left out, since it may go on; of calls where one place is the sequence.
+std::uint32_t StepFinder::known_rounds(std::uint32_t period) const {
+  if (period == 1) return std::min(calls_in_row_, kKnownCalls);
+  const auto known = static_cast<std::uint32_t>(std::min<std::uint64_t>(remembered_, kHistory));
+  std::uint32_t runs = 1 + period;
+  while (runs < known && latest(runs).slot == latest(runs - period).slot) ++runs;
+  return (runs - 1) / period;
+}
+
+const StepFinder::About& StepFinder::about(std::uint32_t period, std::uint32_t place, std::uint32_t rounds_ago) const {
+  if (period == 1) return row_[(calls_in_row_ - 1 - rounds_ago) % kKnownCalls];
+  return latest(1 + place + rounds_ago * period).about;
+}
+
+bool StepFinder::meets_all(std::uint32_t period) const {
+  for (std::uint32_t place = 0; place < period; ++place)
+    if (about(period, place, 0).with == kWithAll) return true;
+  return false;
+}
+
+/// After so many sequences their partners have come again, each time.
+bool StepFinder::come_round(std::uint32_t period, std::uint32_t rounds) const {
+  for (std::uint32_t round = 0; round < (kTimes - 2) * rounds; ++round)
+    for (std::uint32_t place = 0; place < period; ++place)
+      if (about(period, place, round).with != about(period, place, round + rounds).with) return false;
+  return true;
+}
+
+/// In each of so many sequences.
+bool StepFinder::meets_others(std::uint32_t period, std::uint32_t rounds) const {
+  for (std::uint32_t place = 0; place < period; ++place)
+    for (std::uint32_t round = 1; round < rounds; ++round)
+      for (std::uint32_t before = 0; before < round; ++before) {
+        const std::uint32_t with = about(period, place, round).with;
+        if (with != 0 && with == about(period, place, before).with) return false;
+      }
+  return true;
+}
+
+/// In one of so many sequences, or in none. Of a round what it works at least counts: the rest is others' use of its core.
+bool StepFinder::works_once(std::uint32_t period, std::uint32_t rounds) const {
+  constexpr int kMuchMore = 4;
+  wire::Nanoseconds most{}, next{};
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    auto least = wire::Nanoseconds::max();
+    for (std::uint32_t time = 0; time < kTimes - 1; ++time) {
+      wire::Nanoseconds work{};
+      for (std::uint32_t place = 0; place < period; ++place) work += about(period, place, round + time * rounds).work;
+      least = std::min(least, work);
+    }
+    next = std::max(next, std::min(most, least));
+    most = std::max(most, least);
+  }
+  return next < kWork || kMuchMore * next < most;
+}
+
+/// How many sequences make a step. Nothing: that can't be said yet.
+std::optional<std::uint32_t> StepFinder::rounds_of(std::uint32_t period) const {
+  if (meets_all(period)) return 1;
+  const std::uint32_t known = known_rounds(period);
+  for (std::uint32_t rounds = 1; rounds <= kMostRounds && (kTimes - 1) * rounds <= known; ++rounds)
+    if (come_round(period, rounds)) return meets_others(period, rounds) && works_once(period, rounds) ? rounds : 1;
+  const bool has_no_room = (known + 2) * period >= kHistory;
+  return known >= kKnownCalls || has_no_room ? std::optional(1u) : std::nullopt;
+}
+
+wire::Step StepFinder::adopt_if_clear(std::uint32_t slot, std::uint32_t period) {
+  const std::optional<std::uint32_t> rounds = rounds_of(period);
+  return rounds ? adopt(slot, period, *rounds) : wire::kNoStep;
+}
+
 /// The number of the step that begins now. The latest run may go on, so waits are those of the sequence before.
-wire::Step StepFinder::adopt(std::uint32_t slot, std::uint32_t period) {
+wire::Step StepFinder::adopt(std::uint32_t slot, std::uint32_t period, std::uint32_t rounds) {
   ++cycles_;
   others_ = 0;
   for (std::uint32_t back = 0; back < period; ++back) {
@@ -175,7 +251,10 @@ wire::Step StepFinder::adopt(std::uint32_t slot, std::uint32_t period) {
   run_length_ = is_any ? kAnyLength : static_cast<std::int32_t>(shortest);
   patience_ = 2 * (others_ + shortest) + kTimesOfAnother;
   since_anchor_ = waits_since(slot, period);
-  next_ += (run_length_ == 1 && !keeps_row_ ? anchor.times : anchor.runs) - is_left_now;
+  const std::uint32_t times = (run_length_ == 1 && !keeps_row_ ? anchor.times : anchor.runs) - is_left_now;
+  rounds_ = rounds;
+  round_ = times % rounds;
+  next_ += times / rounds;
   run_ = 0;
   return is_left_now ? leave_anchor() : wire::kNoStep;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "probe/mpi/partner.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::mpi {
@@ -37,23 +39,34 @@ struct CallSite {
 ///
 /// A compiler makes copies of a loop's body, of which a rank that does something special comes to another one: what
 /// comes where the place of the steps would, calls the same function of MPI from the same frame and lies near, is taken
-/// for it. No allocation; one thread.
+/// for it.
+///
+/// Such a sequence may be a loop over partners, which a program has within its steps: if it comes with other partners each
+/// time until it comes with the first again, a step is once round. What meets everybody in each is none, neither is what
+/// meets somebody in two of them, since ranks with fewer partners would count otherwise, and neither is what works
+/// between its rounds about as long as before them. No allocation; one thread.
 class StepFinder {
  public:
-  /// A call that waits is over. The number of the step that begins now; kNoStep: none does.
-  wire::Step leave(const CallSite& site) {
+  /// A call that waits is over, before which the rank has worked for so long. The number of the step that begins now;
+  /// kNoStep: none does.
+  wire::Step leave(const CallSite& site, Peers peers, wire::Nanoseconds work) {
     if (anchor_.place == site.place) [[likely]]
       return leave_anchor();
-    return leave_other(site);
+    return leave_other(site, {.with = hash_of(peers), .work = work});
   }
 
   /// A call that starts requests begins. The number of the step that began when the latest one that waits was left, as
   /// is known only now; kNoStep: none did.
-  wire::Step start(const CallSite& site) {
+  wire::Step start(const CallSite& site, Peers peers) {
     previous_slot_ = kPlaces;
     if (is_settled()) [[likely]]
       return end_run();
-    return remember_start(site);
+    return remember_start(site, {.with = hash_of(peers), .work = {}});
+  }
+  /// Before the call that start() was told of.
+  void worked(wire::Nanoseconds work) {
+    if (!is_settled() && remembered_ > 0) [[unlikely]]
+      history_[(remembered_ - 1) % kHistory].about.work += work;
   }
 
  private:
@@ -66,7 +79,11 @@ class StepFinder {
   /// How often another sequence has to come, while the one that was found does not: something like a checkpoint, which
   /// may have a loop of its own, leaves the steps as they are.
   static constexpr std::uint32_t kTimesOfAnother = 64;
-  static constexpr std::uint32_t kMostRequests = 1024;   ///< That a program waits for one by one.
+  static constexpr std::uint32_t kMostRequests = 1024;  ///< That a program waits for one by one.
+  static constexpr std::uint32_t kMostRounds = 64;      ///< Of a loop over partners.
+  static constexpr wire::Nanoseconds kWork{10'000};     ///< Less is none, as between the rounds of such a loop.
+  static constexpr std::uint32_t kKnownCalls =
+      (kTimes - 1) * kMostRounds;                        ///< Of one place in a row, with their partners.
   static constexpr std::uintptr_t kOneFunction = 16384;  ///< Bytes of its instructions.
   static_assert(kHistory >= kTimes * kLongest);
 
@@ -79,9 +96,16 @@ class StepFinder {
     std::uint32_t times = 0;     ///< It was left.
     std::uint32_t runs = 0;      ///< The same, in a row as one.
   };
+  /// One call, or several.
+  struct About {
+    std::uint32_t with = 0;  ///< A hash of their peers, in their order; 0: of nobody's.
+    wire::Nanoseconds work{};
+  };
+  static constexpr std::uint32_t kWithAll = UINT32_MAX;
   struct Run {
     std::uint16_t slot = 0;  ///< Of places_.
     std::uint16_t times = 0;
+    About about;
   };
 
   bool is_settled() const { return anchor_.place != 0 && since_anchor_ < patience_; }
@@ -91,25 +115,33 @@ class StepFinder {
     previous_slot_ = kPlaces;
     if (++run_ != run_length_) return wire::kNoStep;
     if (run_length_ == 1 && !keeps_row_) run_ = 0;
-    return next_++;
+    return end_round();
   }
   /// Another call has come: a row in which the anchor was left less often than usual was a step as well.
   wire::Step end_run() {
     const bool is_step = run_ > 0 && run_ < run_length_;
     run_ = 0;
-    return is_step ? next_++ : wire::kNoStep;
+    return is_step ? end_round() : wire::kNoStep;
+  }
+  wire::Step end_round() {
+    if (++round_ < rounds_) return wire::kNoStep;
+    round_ = 0;
+    return next_++;
   }
 
+  static std::uint32_t hash_of(Peers peers) {
+    return peers == kEverybody ? kWithAll : static_cast<std::uint32_t>((peers * 0x9e3779b97f4a7c15u) >> 32);
+  }
   /// Where a place stands, unless another had been there before.
   static std::uint32_t home_of(std::uintptr_t place) {
     return static_cast<std::uint32_t>((place * 0x9e3779b97f4a7c15u) >> 32) % kPlaces;
   }
-  wire::Step leave_other(const CallSite& site);
-  wire::Step remember_start(const CallSite& site);
+  wire::Step leave_other(const CallSite& site, const About& about);
+  wire::Step remember_start(const CallSite& site, const About& about);
   bool stands_for_anchor(const CallSite& site);
   std::uint32_t count(const CallSite& site);
   std::uint32_t number_of(std::uintptr_t place);
-  bool remember(std::uint32_t slot, const CallSite& site, bool waits);
+  bool remember(std::uint32_t slot, const CallSite& site, const About& about, bool waits);
   wire::Step search(std::uint32_t times);
   std::uint32_t period(std::uint32_t times) const;
   const Run& latest(std::uint32_t back) const { return history_[(remembered_ - 1 - back) % kHistory]; }
@@ -119,7 +151,15 @@ class StepFinder {
   std::uint32_t shortest_run(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t longest_run(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t waits_since(std::uint32_t slot, std::uint32_t period) const;
-  wire::Step adopt(std::uint32_t slot, std::uint32_t period);
+  std::optional<std::uint32_t> rounds_of(std::uint32_t period) const;
+  std::uint32_t known_rounds(std::uint32_t period) const;
+  const About& about(std::uint32_t period, std::uint32_t place, std::uint32_t rounds_ago) const;
+  bool meets_all(std::uint32_t period) const;
+  bool come_round(std::uint32_t period, std::uint32_t rounds) const;
+  bool meets_others(std::uint32_t period, std::uint32_t rounds) const;
+  bool works_once(std::uint32_t period, std::uint32_t rounds) const;
+  wire::Step adopt_if_clear(std::uint32_t slot, std::uint32_t period);
+  wire::Step adopt(std::uint32_t slot, std::uint32_t period, std::uint32_t rounds);
 
   CallSite anchor_;                 ///< Its place 0: none yet.
   std::uint32_t since_anchor_ = 0;  ///< Waits.
@@ -130,6 +170,8 @@ class StepFinder {
   std::int32_t run_ = 0;            ///< How often the anchor was left in a row.
   std::int32_t run_length_ = 1;     ///< With which a step begins; kAnyLength: with the last, whichever that is.
   bool keeps_row_ = false;          ///< It ends requests, which others start: a row of it is of one step.
+  std::uint32_t rounds_ = 1;        ///< Sequences of a step, over partners.
+  std::uint32_t round_ = 0;         ///< How many of them are over.
   std::uint32_t cycles_ = 0;        ///< Sequences that were found.
   wire::Step next_ = 0;
   std::uint32_t previous_slot_ = kPlaces;  ///< Of the call before, for what is counted; kPlaces: the anchor, or none.
@@ -137,6 +179,8 @@ class StepFinder {
   std::uint64_t remembered_ = 0;
   Place places_[kPlaces] = {};
   Run history_[kHistory] = {};
+  std::uint32_t calls_in_row_ = 0;  ///< Of the latest run.
+  About row_[kKnownCalls] = {};     ///< Its latest calls, in a ring.
 };
 
 }  // namespace idlewave::mpi

@@ -136,9 +136,10 @@ CallSite site_of(Call call, const void* place, bool of_all) {
 }
 
 /// The number of the step that begins with the end of that call; kNoStep: none does.
-wire::Step step_behind(Call call, const void* place, bool of_all) {
+wire::Step step_behind(Call call, const void* place, Concerned concerned) {
   if (steps.source == StepSource::kFound) [[likely]] {
-    const wire::Step found = steps.finder.leave(site_of(call, place, of_all));
+    const wire::Step found =
+        steps.finder.leave(site_of(call, place, concerned.all), concerned.peers, watch.sums.work_before());
     if (found != wire::kNoStep) steps.next = found + 1;
     return found;
   }
@@ -183,12 +184,14 @@ bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) 
   return true;
 }
 
-bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, bool of_all) {
+bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, Concerned concerned) {
   if (!is_reporting() || !client::is_reporter()) [[unlikely]]
     return be_unseen();
   if (!take_turn(frame, caller)) return false;
-  if (steps.source == StepSource::kFound) begin_step_behind_last(steps.finder.start(site_of(call, caller, of_all)));
+  if (steps.source == StepSource::kFound)
+    begin_step_behind_last(steps.finder.start(site_of(call, caller, concerned.all), concerned.peers));
   watch.sums.open(call, client::switch_to(phase));
+  steps.finder.worked(watch.sums.work_before());
   return true;
 }
 
@@ -198,8 +201,8 @@ void leave(std::int64_t bytes) {
   end_turn();
 }
 
-void leave_wait(Call call, const void* place, bool of_all, std::int64_t bytes) {
-  const wire::Step step = step_behind(call, place, of_all);
+void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
+  const wire::Step step = step_behind(call, place, concerned);
   if (step == wire::kNoStep) return leave(bytes);
   messages.step(step);
   if (client::is_reporter()) [[likely]]

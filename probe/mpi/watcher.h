@@ -12,6 +12,7 @@
 
 #include "probe/mpi/call_sums.h"
 #include "probe/mpi/calls.h"
+#include "probe/mpi/partner.h"
 
 /// Where the function that this is written in goes back to, and where its part of the stack begins.
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
@@ -61,14 +62,19 @@ inline void end_turn() {
 /// A call begins that is shown as `phase`, in the wrapper with that frame, which goes back to `caller`. False: it is not to
 /// be shown, and none of what follows may be called.
 bool enter(Call call, wire::Phase phase, const void* frame, const void* caller);
+/// Whom a call concerns.
+struct Concerned {
+  Peers peers = kNobody;
+  bool all = false;  ///< It is of everybody's communicator, or of none.
+};
 /// The same of a call that starts requests: with it may be found out that a step has begun when what the rank did before was
-/// over. Steps are found by these calls and those that wait. `of_all`: it is of everybody, or of no communicator.
-bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, bool of_all);
+/// over. Steps are found by these calls and those that wait.
+bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, Concerned concerned);
 
 /// The call that enter() has shown is over; `bytes`: that it had MPI carry, or kUnknownBytes.
 void leave(std::int64_t bytes);
 /// The same of a call that waits. `place`: the address in the program that it goes back to.
-void leave_wait(Call call, const void* place, bool of_all, std::int64_t bytes);
+void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes);
 
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
 void begin(const void* caller);

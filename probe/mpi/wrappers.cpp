@@ -106,7 +106,7 @@ struct Shown<Word(Words...)> {
     constexpr bool waits = shown_as == wire::Phase::kWait;
     bool is_shown = false;
     if constexpr (starts_requests(call) && !waits)
-      is_shown = enter_start(call, shown_as, frame, caller, is_of_all<call, form>(all));
+      is_shown = enter_start(call, shown_as, frame, caller, concerned_by<call, form>(all));
     else
       is_shown = enter(call, shown_as, frame, caller);
     if (!is_shown) {
@@ -119,7 +119,7 @@ struct Shown<Word(Words...)> {
     const Sent sent = count_sent<call, form>(result, all);
     note_after<call, form, waits>(all, result, sent);
     if constexpr (waits)
-      leave_wait(call, caller, is_of_all<call, form>(all), sent.bytes);
+      leave_wait(call, caller, concerned_by<call, form>(all), sent.bytes);
     else
       leave(sent.bytes);
     return result;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <vector>
@@ -37,14 +38,20 @@ struct Called {
   CallSite site;
   bool starts = false;
   int iteration = kNoIteration;
+  Peers peers = kNobody;
+  wire::Nanoseconds work{};
 };
 using Calls = std::vector<Called>;
 
-Called call(Function function, std::uintptr_t place, int iteration = kNoIteration) {
+Called call(Function function, std::uintptr_t place, int iteration = kNoIteration, Peers peers = kNobody) {
   auto ends = CallSite::Ends::kNone;
   if (function == kWait || function == kWaitall) ends = CallSite::Ends::kRequests;
   if (function == kWaitsome) ends = CallSite::Ends::kSomeRequests;
-  return {{place, 0x7000, CallSite::call_of(function, ends)}, function == kIrecv || function == kIsend, iteration};
+  return {{place, 0x7000, CallSite::call_of(function, ends)},
+          function == kIrecv || function == kIsend,
+          iteration,
+          peers,
+          {}};
 }
 
 struct Seen {
@@ -56,7 +63,9 @@ std::vector<Seen> steps_of(const Calls& calls) {
   StepFinder finder;
   std::vector<Seen> seen;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const Step step = calls[i].starts ? finder.start(calls[i].site) : finder.leave(calls[i].site);
+    const auto& [site, starts, iteration, peers, work] = calls[i];
+    const Step step = starts ? finder.start(site, peers) : finder.leave(site, peers, work);
+    if (starts) finder.worked(work);
     if (step != wire::kNoStep) seen.push_back({step, i});
   }
   return seen;
@@ -287,6 +296,128 @@ TEST(StepFinder, ALoopOfOneCallHasItsSteps) {
   for (int i = 0; i < 100; ++i) calls.push_back(call(kBarrier, 0x1000, i));
   const auto steps = by_iteration(calls);
   EXPECT_EQ(steps.size(), 85u);
+  for (const auto& [iteration, step] : steps) EXPECT_EQ(step, iteration);
+}
+
+/// How the body of a loop over partners is written.
+enum class Exchange { kAtOnce, kOneAfterTheOther, kRequests, kLookingFirst, kToAndFrom };
+constexpr int kExchanges = 5;
+
+constexpr wire::Nanoseconds kWork{1'000'000};
+
+void add_calls(Calls& calls, Exchange exchange, int iteration, int partner) {
+  const Peers both = peers_of(partner, partner), to = peers_of(partner, -1), from = peers_of(-1, partner);
+  switch (exchange) {
+    case Exchange::kAtOnce: calls.push_back(call(kSendrecv, 0x1000, iteration, both)); return;
+    case Exchange::kOneAfterTheOther:
+      calls.push_back(call(kBarrier, 0x1000, iteration, to));
+      calls.push_back(call(kRecv, 0x1100, iteration, from));
+      return;
+    case Exchange::kRequests:
+      calls.push_back(call(kIrecv, 0x1000, iteration, from));
+      calls.push_back(call(kIsend, 0x1100, iteration, to));
+      calls.push_back(call(kWaitall, 0x1200, iteration));
+      return;
+    case Exchange::kLookingFirst:
+      calls.push_back(call(kBarrier, 0x1000, iteration, from));
+      calls.push_back(call(kRecv, 0x1100, iteration, from));
+      return;
+    case Exchange::kToAndFrom:
+      calls.push_back(call(kSendrecv, 0x1000, iteration, peers_of(partner + 1, partner > 0 ? partner - 1 : -1)));
+  }
+}
+
+void add_round(Calls& calls, Exchange exchange, int iteration, int partner, wire::Nanoseconds work) {
+  const std::size_t first = calls.size();
+  add_calls(calls, exchange, iteration, partner);
+  calls[first].work = work;
+}
+
+/// The rank works before it goes through its partners, more or less, and a little for each.
+void add_loop(Calls& calls, Exchange exchange, int iteration, const std::vector<int>& partners, std::mt19937& dice) {
+  const wire::Nanoseconds work = kWork * std::uniform_int_distribution(1, 10)(dice);
+  for (const int partner : partners) {
+    const wire::Nanoseconds little = kWork / std::uniform_int_distribution(5, 100)(dice);
+    add_round(calls, exchange, iteration, partner, partner == partners.front() ? work : little);
+  }
+}
+
+/// As neighbours in a graph, or the stages of a collective that is made by hand.
+TEST(StepFinder, ALoopOverPartnersIsOneStepHoweverManyARankHas) {
+  const unsigned first = any_seed();
+  SCOPED_TRACE(testing::Message() << "seed " << first);
+  for (unsigned seed = first; seed != first + 400; ++seed) {
+    std::mt19937 dice(seed);
+    const auto exchange = Exchange(dice() % kExchanges);
+    const int partners = 1 + int(dice() % 40);
+    SCOPED_TRACE(testing::Message() << seed << ": " << partners << " partners, exchange " << int(exchange));
+    std::vector<int> with(64);
+    std::iota(with.begin(), with.end(), 0);
+    std::ranges::shuffle(with, dice);
+    with.resize(std::size_t(partners));
+    Calls calls;
+    for (int i = 0; i < kIterations; ++i) add_loop(calls, exchange, i, with, dice);
+    const auto steps = by_iteration(calls);
+    ASSERT_GE(steps.size(), std::size_t(kIterations - kUnknown));
+    for (const auto& [iteration, step] : steps) ASSERT_EQ(step, iteration);
+  }
+}
+
+/// The inner loop alone comes often enough to be taken for the steps, if it is not seen that its partners differ.
+TEST(StepFinder, ALoopOverPartnersWithinAnotherGivesThatOnesSteps) {
+  std::mt19937 dice(any_seed());
+  for (int exchange = 0; exchange < kExchanges; ++exchange) {
+    for (const int partners : {1, 7, 8, 20, 40}) {
+      std::vector<int> with(static_cast<std::size_t>(partners));
+      std::iota(with.begin(), with.end(), 0);
+      Calls calls;
+      for (int i = 0; i < kIterations; ++i) {
+        add_loop(calls, Exchange(exchange), i, with, dice);
+        calls.push_back(call(kAllreduce, 0x2000, i, kEverybody));
+      }
+      SCOPED_TRACE(testing::Message() << partners << " partners, exchange " << exchange);
+      const auto steps = by_iteration(calls);
+      ASSERT_GE(steps.size(), std::size_t(kIterations - kUnknown));
+      for (const auto& [iteration, step] : steps) ASSERT_EQ(step, iteration);
+    }
+  }
+}
+
+/// Some ranks change partners from step to step, and others do not: whoever meets everybody, or the same one, in each of
+/// them knows that these are the steps.
+TEST(StepFinder, PartnersThatChangeFromStepToStepAreNoLoopWhereSomebodyIsMetInEach) {
+  for (const bool meets_all : {true, false}) {
+    Calls calls;
+    for (int i = 0; i < kIterations; ++i) {
+      calls.push_back(call(kSendrecv, 0x1000, i, peers_of(i % 3, i % 3)));
+      calls.push_back(meets_all ? call(kAllreduce, 0x2000, i, kEverybody) : call(kRecv, 0x2000, i, peers_of(-1, 7)));
+    }
+    const auto steps = by_iteration(calls);
+    ASSERT_GE(steps.size(), std::size_t(kIterations - kUnknown));
+    for (const auto& [iteration, step] : steps) ASSERT_EQ(step, iteration);
+  }
+}
+
+/// As in rounds of a game: each is a step, if the rank works in each.
+TEST(StepFinder, PartnersThatChangeFromStepToStepAreNoLoopWhereARankWorksInEach) {
+  std::mt19937 dice(any_seed());
+  for (int exchange = 0; exchange < kExchanges; ++exchange) {
+    Calls calls;
+    for (int i = 0; i < kIterations; ++i)
+      add_round(calls, Exchange(exchange), i, i % 3, kWork * std::uniform_int_distribution(3, 5)(dice));
+    const auto steps = by_iteration(calls);
+    ASSERT_GE(steps.size(), std::size_t(kIterations - kUnknown));
+    for (const auto& [iteration, step] : steps) ASSERT_EQ(step, iteration);
+  }
+}
+
+/// As a server answers: each round is a step at last, as for those who ask.
+TEST(StepFinder, PartnersWithoutOrderAreTakenAsTheyCome) {
+  std::mt19937 dice(any_seed());
+  Calls calls;
+  for (int i = 0; i < 4 * kIterations; ++i) add_round(calls, Exchange::kOneAfterTheOther, i, int(dice() % 50), kWork);
+  const auto steps = by_iteration(calls);
+  ASSERT_GE(steps.size(), std::size_t(2 * kIterations));
   for (const auto& [iteration, step] : steps) EXPECT_EQ(step, iteration);
 }
 
