@@ -15,6 +15,9 @@ namespace idlewave::analysis {
 /// Offsets that a rank waits for in each wait of a step.
 using StepWaits = std::vector<std::vector<wire::Rank>>;
 
+/// Whether somebody waits across the ends.
+enum class Shape : std::uint8_t { kRing, kChain };
+
 /// Steps in which ranks begin, one after the other, to wait for others than before.
 struct StretchOfSteps {
   wire::Step first = 0, last = 0;
@@ -88,7 +91,7 @@ class RankPartners {
             std::span<const StretchOfSteps> stretches);
   class Said;
   bool read_part(wire::Step from, const Said& said, std::span<const StepWaits> others);
-  bool read_kind(const Said& said, std::span<const StepWaits> others, std::size_t kind, std::size_t kinds);
+  bool read_kind(const Said& said, std::span<const StepWaits> others, std::size_t kind, std::size_t kinds, Shape shape);
   std::size_t most_entries() const;
   void sum_up();
   void sum_up(Part& part);

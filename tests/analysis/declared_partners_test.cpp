@@ -193,6 +193,8 @@ TEST(DeclaredPartners, OfSimulatedRanksAreThoseThatTheSimulationWaitsFor) {
     for (Rank rank = 0; rank < model->ranks; ++rank) {
       std::set<Rank> ranks;
       for (const Rank offset : said->awaited(rank, 1)) ranks.insert((rank + offset + model->ranks) % model->ranks);
+      for (Rank other = 0; said->is_collective(1) && other < model->ranks; ++other)
+        if (other != rank) ranks.insert(other);
       ASSERT_EQ(ranks, truly_awaited(model->partners, rank, model->partners.stages()))
           << "program " << i << ", rank " << rank << " of " << model->ranks;
     }
@@ -257,6 +259,8 @@ struct Graph {
 
   Senders senders, senders_later;
   int turn = kSteps;  ///< The first step of senders_later.
+  /// Each rank exchanges with one after the other, in the order of ranks: who sends to a rank also receives from it.
+  bool one_by_one = false;
   Rank held = 0;
   wire::Nanoseconds delay{};
 
@@ -267,6 +271,10 @@ struct Graph {
   std::vector<std::vector<wire::Nanoseconds>> begins() const {
     std::vector<std::vector<wire::Nanoseconds>> begins(senders.size(), {wire::Nanoseconds{0}});
     for (int step = 0; step < kSteps; ++step) {
+      if (one_by_one) {
+        exchange_one_by_one(begins, step);
+        continue;
+      }
       for (Rank rank = 0; rank < ranks(); ++rank) {
         wire::Nanoseconds end = post(begins, rank, step);
         for (const Rank sender : senders_in(step)[std::size_t(rank)]) end = std::max(end, post(begins, sender, step));
@@ -274,6 +282,17 @@ struct Graph {
       }
     }
     return begins;
+  }
+
+  /// The order of pairs by their lower and then their higher rank is that of each rank's own exchanges.
+  void exchange_one_by_one(std::vector<std::vector<wire::Nanoseconds>>& begins, int step) const {
+    std::vector<wire::Nanoseconds> now;
+    for (Rank rank = 0; rank < ranks(); ++rank) now.push_back(post(begins, rank, step));
+    for (std::size_t lower = 0; lower < senders.size(); ++lower)
+      for (std::size_t higher = lower + 1; higher < senders.size(); ++higher)
+        if (std::ranges::find(senders[lower], Rank(higher)) != senders[lower].end())
+          now[lower] = now[higher] = std::max(now[lower], now[higher]);
+    for (std::size_t rank = 0; rank < now.size(); ++rank) begins[rank].push_back(now[rank]);
   }
 
   wire::Nanoseconds post(const std::vector<std::vector<wire::Nanoseconds>>& begins, Rank rank, int step) const {
@@ -306,8 +325,14 @@ struct Graph {
   }
 
   void follow(const Senders& all, sim::core::WaitTable& waits) const {
-    for (Rank rank = 0; rank < ranks(); ++rank)
-      waits.follow(rank, {{waits.wait(rank, all[std::size_t(rank)], {}, false)}});
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      const std::vector<Rank>& its = all[std::size_t(rank)];
+      std::vector<std::uint32_t> step;
+      if (!one_by_one) step.push_back(waits.wait(rank, its, {}, false));
+      for (std::size_t i = 0; one_by_one && i < its.size(); ++i)
+        step.push_back(waits.wait(rank, std::span(its).subspan(i, 1), std::span(its).subspan(i, 1), false));
+      waits.follow(rank, {step});
+    }
   }
 
   /// `later`: the cycle that it says to follow when the first of those steps ends.
@@ -410,6 +435,56 @@ TEST(DeclaredPartners, TellHowFarAWaveComesInARunWhoseRanksWaitForOthersFromSome
   }
   std::printf("of %d programs %d told right\n", kPrograms, right);
   EXPECT_GE(right, kPrograms - 1);
+}
+
+/// A rank hands on in the same step what has made it late before it came to the next one, and waits for others before.
+TEST(DeclaredPartners, TellHowFarAWaveComesWhereEachRankHasItsOwnOrderOfPartners) {
+  const unsigned seed = any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  std::mt19937 random(seed);
+  constexpr int kPrograms = 60;
+  int right = 0;
+  for (int i = 0; i < kPrograms; ++i) {
+    Graph graph;
+    graph.one_by_one = true;
+    graph.senders.resize(5 + random() % 40);
+    const auto link = [&](std::size_t a, std::size_t b) {
+      if (a == b || std::ranges::find(graph.senders[a], Rank(b)) != graph.senders[a].end()) return;
+      graph.senders[a].push_back(Rank(b));
+      graph.senders[b].push_back(Rank(a));
+    };
+    const std::size_t near = 1 + random() % 4;
+    for (std::size_t rank = 1; rank < graph.senders.size(); ++rank)
+      link(rank, rank - 1 - random() % std::min(rank, near));
+    for (std::size_t more = random() % 6; more > 0; --more)
+      link(random() % graph.senders.size(), random() % graph.senders.size());
+    for (auto& its : graph.senders) std::ranges::sort(its);
+    graph.held = Rank(random() % graph.senders.size());
+    graph.delay = Graph::kWork * (3 + random() % 20);
+    right += is_found(graph, test::Says::kPartners);
+  }
+  std::printf("of %d programs %d told right\n", kPrograms, right);
+  EXPECT_GE(right, kPrograms - 1);
+}
+
+TEST(DeclaredPartners, WhoMeetInSeveralWaitsAreThoseOfACollective) {
+  std::mt19937 random(any_seed());
+  for (int i = 0; i < 100; ++i) {
+    const Rank ranks = 3 + Rank(random() % 200);
+    std::vector<wire::WaitPattern> patterns;
+    wire::WaitCycle cycle{{{}}};
+    for (Rank distance = 1; distance < ranks; distance *= 2) {
+      cycle.steps[0].push_back(std::uint32_t(patterns.size()));
+      patterns.push_back({false, false, {-distance}, {distance}});
+    }
+    const auto all = RankPartners::declared_in(that_said(ranks, patterns, {cycle}, all_follow(ranks)));
+    ASSERT_TRUE(all);
+    EXPECT_TRUE(all->is_collective(0)) << ranks;
+    cycle.steps[0].pop_back();
+    const auto some = RankPartners::declared_in(that_said(ranks, patterns, {cycle}, all_follow(ranks)));
+    ASSERT_TRUE(some);
+    EXPECT_FALSE(some->is_collective(0)) << ranks;
+  }
 }
 
 TEST(DeclaredPartners, AreThoseOfThePartOfTheRunThatAStepBelongsTo) {

@@ -86,6 +86,20 @@ class Partners(Watched):
         self.check_ring(mpi, program, "60", "1")
         self.check_ring(mpi, program, "60", "1", "ignore", is_asked=False)
 
+    def loops(self, mpi):
+        """Of as many steps as the program's own loop has."""
+        self.check(mpi, ["neighbours"])
+        self.assertEqual(self.steps_of(mpi, "neighbours"), STEPS[mpi])
+        with self.subTest(mode="doubling"):
+            self.assertEqual(self.steps_of(mpi, "doubling", ranks=4), STEPS[mpi])
+
+    def steps_of(self, mpi, mode, ranks=None):
+        report = self.folder / "report.json"
+        self.watch(mpi, ranks or RANKS[mpi], ["--report", report], PROGRAMS / f"partners.{mpi}", mode, str(STEPS[mpi]))
+        found = json.loads(report.read_text())
+        self.assertIsNone(found["steps_differ"])
+        return found["steps"]
+
     def rotations(self, cycle):
         """Which of its steps has the number 0 is not the program's to say."""
         steps = cycle.split(";")
@@ -146,6 +160,12 @@ class Partners(Watched):
                 return self.check_ring("openmpi", python, SOURCES / "ring.py", "60", "1")
         self.skipTest("no python3 here has mpi4py (Debian: python3-mpi4py)")
 
+    def test_in_loops_over_partners_open_mpi(self):
+        self.loops("openmpi")
+
+    def test_in_loops_over_partners_mpich(self):
+        self.loops("mpich")
+
     def test_that_change_from_step_to_step_open_mpi(self):
         self.check("openmpi", ["turns"])
 
@@ -162,13 +182,14 @@ class Partners(Watched):
 class Waves(Watched):
     """In a ring of seven whose rank 3 is late by a second."""
 
-    def wave(self, mode):
+    def wave(self, mode, ranks=7):
         report = self.folder / "report.json"
-        self.watch("openmpi", 7, ["--report", report, "--window", "0:1"], PROGRAMS / "partners.openmpi", mode, "80")
+        self.watch("openmpi", ranks, ["--report", report, "--window", "0:1"], PROGRAMS / "partners.openmpi", mode, "80")
         found = json.loads(report.read_text())
         self.assertEqual(found["partners"], "declared")
         waves = [wave for wave in found["waves"] if wave["origin_rank"] == 3 and wave["delay_s"] > 0.5]
         self.assertEqual(len(waves), 1, found["waves"])
+        self.ranks_per_step = [waves[0][way]["ranks_per_step"] for way in ("up", "down")]
         return [(waves[0][way]["reach_ranks"], waves[0][way]["end"]) for way in ("up", "down")]
 
     def test_go_round_where_receives_wait(self):
@@ -182,6 +203,16 @@ class Waves(Watched):
 
     def test_meet_where_receives_wait_for_both_as_often_as_it_takes(self):
         self.assertEqual(self.wave("late-some"), [(3, "annihilated"), (3, "annihilated")])
+
+    def test_run_through_a_chain_at_once_where_each_rank_waits_for_the_one_below_first(self):
+        self.assertEqual(self.wave("late-chain"), [(3, "boundary"), (3, "boundary")])
+        up, down = self.ranks_per_step
+        self.assertIsNone(up)
+        self.assertAlmostEqual(down, 1)
+
+    def test_are_flattened_where_ranks_meet_by_recursive_doubling(self):
+        """By their own hands, in a world of eight."""
+        self.assertEqual(self.wave("late-doubling", ranks=8), [(4, "flattened"), (3, "flattened")])
 
 
 if __name__ == "__main__":

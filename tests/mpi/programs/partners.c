@@ -116,6 +116,59 @@ static void late_some(void) {
   }
 }
 
+static void exchange_with(int other) {
+  MPI_Sendrecv(out, FEW, MPI_CHAR, other, 0, in[0], FEW, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* A collective by hand, one call in a loop, for as many ranks as there is a power of two. */
+static void double_up(void) {
+  int distance;
+  for (distance = 1; distance < size; distance *= 2) exchange_with(rank ^ distance);
+}
+
+static void late_doubling(void) {
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work_or_be_late(i);
+    double_up();
+  }
+}
+
+static void doubling(void) {
+  int i, distance;
+  for (distance = 1; distance < size; distance *= 2) {
+    const int other = rank ^ distance;
+    say_wait(&other, 1, &other, 1, 0);
+  }
+  for (i = 0; i < steps; ++i) {
+    work();
+    double_up();
+  }
+}
+
+/* In a tree with as many children as there are, each rank with its neighbours one after the other. */
+static void neighbours(void) {
+  int others[64], count = 0, i, j;
+  if (rank > 0) others[count++] = (rank - 1) / 3;
+  for (j = 3 * rank + 1; j <= 3 * rank + 3 && j < size; ++j) others[count++] = j;
+  for (j = 0; j < count; ++j) say_wait(&others[j], 1, &others[j], 1, 0);
+  for (i = 0; i < steps; ++i) {
+    work();
+    for (j = 0; j < count; ++j) exchange_with(others[j]);
+  }
+}
+
+/* Each with its lower neighbour first: who waits for that one makes the next wait in the same step. */
+static void late_chain(void) {
+  int i;
+  for (i = 0; i < steps; ++i) {
+    int other;
+    work_or_be_late(i);
+    for (other = rank - 1; other <= rank + 1; other += 2)
+      if (other >= 0 && other < size) exchange_with(other);
+  }
+}
+
 static void eager(void) { ring(FEW); }
 static void rendezvous(void) { ring(MANY); }
 
@@ -418,6 +471,10 @@ static const struct {
              {"some", some},
              {"late-some", late_some},
              {"late-turn", late_turn},
+             {"doubling", doubling},
+             {"late-doubling", late_doubling},
+             {"late-chain", late_chain},
+             {"neighbours", neighbours},
              {"anybody", anybody},
              {"rooted", rooted},
              {"turns", turns},
