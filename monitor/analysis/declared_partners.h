@@ -7,16 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "monitor/analysis/per_rank.h"
+#include "monitor/analysis/step_waits.h"
 #include "monitor/timeline/timeline.h"
 
 namespace idlewave::analysis {
-
-/// Offsets that a rank waits for in each wait of a step.
-using StepWaits = std::vector<std::vector<wire::Rank>>;
-
-/// Whether somebody waits across the ends.
-enum class Shape : std::uint8_t { kRing, kChain };
 
 /// Steps in which ranks begin, one after the other, to wait for others than before.
 struct StretchOfSteps {
@@ -109,18 +103,5 @@ class RankPartners {
 /// Of the ranks that were announced: how many say whom they wait for.
 enum class WhoDeclares { kNobody, kSome, kAll };
 WhoDeclares who_declares(const timeline::Timeline& timeline);
-
-/// What ranks say of their messages, where all say the same; those of a chain that have no partner leave it out. Of a run
-/// in which that changes, in its longest part.
-struct DeclaredMessages {
-  /// A rank sends to rank + d and receives from rank - d, in the order of its waits.
-  std::vector<wire::Rank> distances;
-  bool ring = false;  ///< Also across the ends.
-  bool rendezvous = false;
-  bool split = false;    ///< A wait for each distance.
-  bool changes = false;  ///< In other parts of the run ranks say other things.
-};
-/// Nothing where that is not how ranks wait: collectives, steps that differ, sends to others than receives say.
-std::optional<DeclaredMessages> declared_messages(const timeline::Timeline& timeline);
 
 }  // namespace idlewave::analysis

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "monitor/analysis/activity.h"
-#include "monitor/analysis/declared_partners.h"
+#include "monitor/analysis/declared_messages.h"
 #include "monitor/analysis/exchange_search.h"
 
 namespace idlewave::analysis {

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "monitor/analysis/causes.h"
+#include "monitor/analysis/declared_messages.h"
 #include "monitor/analysis/waves.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
