@@ -75,12 +75,12 @@ class WaitsInOrder {
     for (const Waits* each : waits) {
       begins_.push_back(begins_.back() + std::uint32_t(each->stages.size()));
       most_stages_ = std::max(most_stages_, each->stages.size());
+      for (const Offsets& stage : each->stages) parts_begin_.push_back(parts_begin_.back() + stage.size());
     }
-    if (most_stages_ < 2) {
-      for (std::uint32_t place = 0; place < size(); ++place) order_.push_back(wait_at(place));
-    } else if (!sort(true)) {
-      sort(false);
-    }
+    look_up_parts(When::kAsSaid);
+    if (sort()) return;
+    look_up_parts(When::kAlike);
+    sort();
   }
   const std::vector<Wait>& order() const { return order_; }
   std::size_t most_stages() const { return most_stages_; }
@@ -89,14 +89,10 @@ class WaitsInOrder {
   /// The place of the rank's own wait before; kNone: this is the first.
   std::uint32_t before(Wait wait) const { return wait.stage == 0 ? kNone : place(wait) - 1; }
   std::span<const Rank> awaited(Wait wait) const { return waits_[std::size_t(wait.rank)]->stages[wait.stage]; }
-  /// The place of a partner's latest wait before it does its part in this one; kNone: it has not waited.
-  std::uint32_t before_part_of(Wait wait, Rank offset) const {
-    if (most_stages_ < 2) return kNone;
-    const auto ranks = Rank(waits_.size());
-    const auto partner = std::size_t((wait.rank + offset + ranks) % ranks);
-    const std::size_t stages = waits_[partner]->stages.size();
-    const std::size_t waited = std::min(waited_before_part_of(wait, partner, offset), stages);
-    return waited == 0 ? kNone : begins_[partner] + std::uint32_t(waited) - 1;
+  /// Of each that is awaited the place of its latest wait before it does its part in this one; kNone: it has not waited.
+  std::span<const std::uint32_t> before_parts(Wait wait) const {
+    const std::uint32_t at = place(wait);
+    return std::span(parts_).subspan(parts_begin_[at], parts_begin_[at + 1] - parts_begin_[at]);
   }
   /// That of a rank's last wait; kNone: it has none.
   std::uint32_t last_of(Rank rank) const {
@@ -106,12 +102,32 @@ class WaitsInOrder {
   std::size_t size() const { return begins_.back(); }
 
  private:
+  enum class When : std::uint8_t { kAsSaid, kAlike };
+
+  void look_up_parts(When when) {
+    parts_.clear();
+    parts_.reserve(parts_begin_.back());
+    for (std::uint32_t at = 0; at < size(); ++at) {
+      const Wait wait = wait_at(at);
+      for (const Rank offset : awaited(wait))
+        parts_.push_back(most_stages_ < 2 ? kNone : before_part_of(wait, offset, when));
+    }
+  }
+
+  std::uint32_t before_part_of(Wait wait, Rank offset, When when) const {
+    const auto ranks = Rank(waits_.size());
+    const auto partner = std::size_t((wait.rank + offset + ranks) % ranks);
+    const std::size_t as_often = when == When::kAlike ? wait.stage : waited_before_part_of(wait, partner, offset);
+    const std::size_t waited = std::min(as_often, waits_[partner]->stages.size());
+    return waited == 0 ? kNone : begins_[partner] + std::uint32_t(waited) - 1;
+  }
+
   static bool holds(const Offsets& offsets, Rank offset) { return std::ranges::binary_search(offsets, offset); }
 
   std::size_t waited_before_part_of(Wait wait, std::size_t partner, Rank offset) const {
     const std::size_t alike = wait.stage;
     const std::vector<Waits::Messages>& mine = waits_[std::size_t(wait.rank)]->messages;
-    if (!is_as_said_ || wait.stage >= mine.size()) return alike;
+    if (wait.stage >= mine.size()) return alike;
     const Waits::Messages& messages = mine[wait.stage];
     std::optional<std::size_t> waited;
     if (holds(messages.from, offset))
@@ -136,7 +152,7 @@ class WaitsInOrder {
   }
 
   std::uint32_t dependency(Wait wait, std::size_t number) const {
-    return number == 0 ? before(wait) : before_part_of(wait, awaited(wait)[number - 1]);
+    return number == 0 ? before(wait) : before_parts(wait)[number - 1];
   }
   Wait wait_at(std::uint32_t place) const {
     const auto behind = std::ranges::upper_bound(begins_, place);
@@ -145,8 +161,7 @@ class WaitsInOrder {
   }
 
   /// False: waits depend on each other in a circle.
-  bool sort(bool as_said) {
-    is_as_said_ = as_said;
+  bool sort() {
     order_.clear();
     enum : std::uint8_t { kNew, kOpen, kDone };
     std::vector<std::uint8_t> states(size(), kNew);
@@ -178,7 +193,8 @@ class WaitsInOrder {
   std::span<const Waits* const> waits_;
   std::vector<std::uint32_t> begins_{0};
   std::size_t most_stages_ = 0;
-  bool is_as_said_ = true;
+  std::vector<std::size_t> parts_begin_{0};  ///< By place.
+  std::vector<std::uint32_t> parts_;
   std::vector<Wait> order_;
 };
 
@@ -200,7 +216,7 @@ class Composed {
  private:
   void need_all(const WaitsInOrder::Wait& wait, int more) {
     need(waits_.before(wait), more);
-    for (const Rank offset : waits_.awaited(wait)) need(waits_.before_part_of(wait, offset), more);
+    for (const std::uint32_t its : waits_.before_parts(wait)) need(its, more);
   }
   void need(std::uint32_t place, int more) {
     if (place == WaitsInOrder::kNone) return;
@@ -225,10 +241,11 @@ std::optional<PerRank<Offsets>> awaited_in(const WaitsInOrder& waits, Shape shap
   for (const WaitsInOrder::Wait& wait : waits.order()) {
     Offsets& all = composed.after(waits.place(wait));
     if (const std::uint32_t before = waits.before(wait); before != kNone) all = composed.after(before);
-    for (const Rank offset : waits.awaited(wait)) {
+    for (std::size_t i = 0; i < waits.awaited(wait).size(); ++i) {
+      const Rank offset = waits.awaited(wait)[i];
       const Rank there = shape == Shape::kRing ? offset : (wait.rank + offset + world) % world - wait.rank;
       all.push_back(there);
-      const std::uint32_t its = waits.before_part_of(wait, offset);
+      const std::uint32_t its = waits.before_parts(wait)[i];
       if (its == kNone || all.size() > kMostComposed || composed.after(its).size() > kMostComposed) continue;
       for (const Rank further : composed.after(its))
         all.push_back(shape == Shape::kRing ? shorter_way(std::int64_t{there} + further, world) : there + further);
@@ -272,10 +289,10 @@ bool all_meet_in(const WaitsInOrder& waits, std::size_t ranks) {
     const std::uint32_t mine = waits.place(wait);
     sets.add(mine, std::size_t(wait.rank));
     if (const std::uint32_t before = waits.before(wait); before != kNone) sets.add_all_of(mine, before);
-    for (const Rank offset : waits.awaited(wait)) {
+    for (const Rank offset : waits.awaited(wait))
       sets.add(mine, std::size_t((wait.rank + offset + Rank(ranks)) % Rank(ranks)));
-      if (const std::uint32_t its = waits.before_part_of(wait, offset); its != kNone) sets.add_all_of(mine, its);
-    }
+    for (const std::uint32_t its : waits.before_parts(wait))
+      if (its != kNone) sets.add_all_of(mine, its);
   }
   for (Rank rank = 0; rank < Rank(ranks); ++rank) {
     const std::uint32_t last = waits.last_of(rank);
