@@ -189,6 +189,11 @@ std::string end_in_words(const WaveDirection& direction) {
   return {};
 }
 
+bool came_in_one_step(const WaveDirection& direction) {
+  const auto of_first = [&](const FrontPoint& point) { return point.step == direction.front.front().step; };
+  return direction.front.size() > 1 && std::ranges::all_of(direction.front, of_first);
+}
+
 bool met_itself(const Wave& wave) {
   const auto reached = [](const WaveDirection& direction, Rank rank) {
     return std::ranges::any_of(direction.front, [&](const FrontPoint& point) { return point.rank == rank; });

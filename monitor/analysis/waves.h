@@ -97,6 +97,10 @@ struct WaveDirection {
   Rank end_rank = -1;
 };
 
+/// All whom it has come to, more than one, waited for it in the same step: in steps it has no speed, and by the clock that
+/// of messages.
+bool came_in_one_step(const WaveDirection& direction);
+
 /// How the front ended, as a sentence goes on: "met another front at rank 25".
 std::string end_in_words(const WaveDirection& direction);
 

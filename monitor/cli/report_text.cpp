@@ -125,7 +125,9 @@ std::string direction_text(const char* name, const analysis::WaveDirection& dire
   if (direction.end == analysis::WaveEnd::kUnknown)
     return fmt::format("    {:<4} {}\n", name, analysis::end_in_words(direction));
   std::string text = fmt::format("    {:<4} {}", name, plural(std::uint64_t(direction.reach_ranks), "rank"));
-  if (direction.decay_s_per_rank)
+  if (analysis::came_in_one_step(direction))
+    text += " in one step";
+  else if (direction.decay_s_per_rank)
     text += fmt::format(" at {}, {}{}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),
                         figure_text(direction.leading.ranks_per_s, "ranks/s"), theory_text(direction.theory),
                         format_duration(Nanoseconds(std::llround(direction.decay_s_per_rank->value * 1e9))));

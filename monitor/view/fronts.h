@@ -19,7 +19,7 @@ Nanoseconds last_departure(const analysis::Wave& wave);
 /// The one that the cursor stands on the origin of, else the latest that the map shows the begin of; null if none.
 const analysis::Wave* wave_to_draw(const Layout& layout, const State& state, const Model& model);
 
-/// "19 ranks, 1.00 ranks/step, 16.4 ranks/s": how far a front came, and how fast its leading edge.
+/// "19 ranks, 1.00 ranks/step, 16.4 ranks/s" or "19 ranks in one step": how far a front came, and how fast its leading edge.
 std::string front_in_words(const analysis::WaveDirection& direction);
 
 /// "rank 5, step 40: up 19 ranks, 1.00 ranks/step, 16.4 ranks/s, down ..."

@@ -91,6 +91,7 @@ Piece link_piece(const SessionInfo& session, const analysis::Findings& findings)
 }
 
 std::string signed_speed(const analysis::WaveDirection& direction) {
+  if (analysis::came_in_one_step(direction)) return "in one step";
   const auto& speed = direction.leading.ranks_per_step;
   return speed ? to_figure(speed->value) + " ranks/step" : "–";
 }

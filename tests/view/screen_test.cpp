@@ -21,7 +21,7 @@ namespace idlewave::view {
 namespace {
 
 using analysis::DomainState;
-using std::chrono::milliseconds, std::chrono::seconds;
+using std::chrono::microseconds, std::chrono::milliseconds, std::chrono::seconds;
 using ::testing::ContainsRegex, ::testing::HasSubstr, ::testing::Not;
 using testing::ProgramPlan, testing::SyntheticSession;
 
@@ -533,6 +533,19 @@ TEST(HeatMap, DrawsTheFrontOfAWaveAndSaysHowFarAndHowFastItRan) {
   const std::string shown = text({}, session.model(), {160, 48}, kMonochrome);
   EXPECT_THAT(shown, HasSubstr("╲"));
   EXPECT_THAT(shown, HasSubstr("10 ranks, 1.00 ranks/step"));
+}
+
+TEST(HeatMap, TellsNoSpeedOfAFrontThatCameToAllInOneStep) {
+  SyntheticSession session;
+  analysis::WaveDirection& up = session.findings.waves[0].up;
+  up.front.clear();
+  for (int i = 1; i <= 10; ++i)
+    up.front.push_back({.rank = 5 + i, .step = 41, .position = i, .arrival = milliseconds(820) + microseconds(i)});
+  up.reach_ranks = 10;
+  up.leading.ranks_per_s = {1e6, 3e7};
+  const std::string shown = text({}, session.model(), {160, 48}, kMonochrome);
+  EXPECT_THAT(shown, HasSubstr("10 ranks in one step"));
+  EXPECT_THAT(shown, Not(HasSubstr("10 ranks in one step,")));
 }
 
 // --- one moment
