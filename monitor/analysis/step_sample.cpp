@@ -1,10 +1,12 @@
 #include "monitor/analysis/step_sample.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "monitor/analysis/step_course.h"
 
@@ -24,6 +26,10 @@ constexpr std::size_t kMostSteps = 64;
 constexpr std::size_t kStepsBefore = 16;
 /// A front that reaches one rank a step, and some more.
 constexpr std::size_t kStepsBeyond = 12;
+/// Ranks that may wait across the ends, and rows that are looked at for it.
+constexpr std::size_t kNearEnds = 8, kRowsAcrossEnds = 3;
+/// Of the most that one end is later than the other: it need not be seen better.
+constexpr double kClear = 0.25;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 std::size_t most_rows(std::size_t looked, std::size_t width) {
@@ -82,12 +88,46 @@ std::vector<std::size_t> rows_to_keep(const std::vector<double>& spreads, std::s
   return taken;
 }
 
-/// By which it is told whether there are ends.
-std::size_t widest_across_ends(std::span<const Stretch> stretches, std::span<const double> spreads) {
-  std::size_t widest = 0;
+/// By how much in a step ranks near one end of all have posted later than those near the other, by the distance round the
+/// ends, first the last ranks later and then the first: if these wait for those, that shows.
+std::array<double, 2 * kNearEnds> lateness_across_ends(const CommonSteps& steps, std::size_t step) {
+  std::array<double, 2 * kNearEnds> latest{};
+  for (std::size_t distance = 1; distance <= kNearEnds; ++distance)
+    for (std::size_t low = 0; low < distance; ++low) {
+      const std::size_t high = steps.ranks.size() - distance + low;
+      const double later = double((steps.ranks[high][step].post - steps.ranks[low][step].post).count());
+      double& up = latest[2 * distance - 2];
+      double& down = latest[2 * distance - 1];
+      up = std::max(up, later), down = std::max(down, -later);
+    }
+  return latest;
+}
+
+/// Those stretches across the ends by which it is best told whether there are ends, whatever the distances; the shorter
+/// ones count more, since fewer ranks tell of them.
+std::vector<std::size_t> rows_across_ends(const CommonSteps& steps, std::span<const Stretch> stretches) {
+  using Lateness = std::array<double, 2 * kNearEnds>;
+  std::vector<std::pair<std::size_t, Lateness>> all;
   for (std::size_t i = 0; i < stretches.size(); ++i)
-    if (stretches[i].first == stretches.front().first && spreads[i] > spreads[widest]) widest = i;
-  return widest;
+    if (stretches[i].first == stretches.front().first)
+      all.emplace_back(i, lateness_across_ends(steps, stretches[i].step));
+  Lateness best{}, known{};
+  for (const auto& [row, lateness] : all)
+    for (std::size_t k = 0; k < best.size(); ++k) best[k] = std::max(best[k], lateness[k]);
+  const auto gain = [&](const auto& row) {
+    double more = 0;
+    for (std::size_t k = 0; k < known.size(); ++k)
+      if (row.second[k] > known[k])
+        more += (std::min(row.second[k] / best[k], kClear) - std::min(known[k] / best[k], kClear)) / double(k / 2 + 1);
+    return more;
+  };
+  std::vector<std::size_t> rows;
+  while (rows.size() < std::min(kRowsAcrossEnds, all.size())) {
+    const auto next = std::ranges::max_element(all, {}, gain);
+    rows.push_back(next->first);
+    for (std::size_t k = 0; k < known.size(); ++k) known[k] = std::max(known[k], next->second[k]);
+  }
+  return rows;
 }
 
 }  // namespace
@@ -108,7 +148,9 @@ StepSample StepSample::of(const CommonSteps& steps) {
   for (const Stretch& stretch : stretches) spreads.push_back(spread_of(steps, stretch, width));
   std::vector<double> posts(width), ends(width);
   std::vector<std::size_t> rows = rows_to_keep(spreads, most_rows(kMostLooked, width));
-  if (width < ranks) rows.push_back(widest_across_ends(stretches, spreads));
+  if (width < ranks)
+    for (const std::size_t row : rows_across_ends(steps, stretches))
+      if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
   for (const std::size_t row : rows) {
     const auto [first, k] = stretches[row];
     const Nanoseconds zero = steps.ranks[first][k].post;
