@@ -150,10 +150,12 @@ TEST(DomainStates, SayTheSameOfLongStepsWhetherFollowedAllAlongOrAtTheEnd) {
   model.fill(whole);
   const DomainStates at_the_end = followed(whole);
   DomainStates all_along;
+  timeline::Timeline so_far;
+  Nanoseconds before{};
   for (Nanoseconds now = std::chrono::seconds(7); now < whole.now(); now += std::chrono::seconds(97)) {
-    timeline::Timeline so_far;
-    model.fill(so_far, now);
+    model.fill(so_far, now, before);
     all_along.follow(so_far);
+    before = now;
   }
   for (int domain = 0; domain < 4; ++domain) {
     const auto expected = at_the_end.changes(domain), told = all_along.changes(domain);

@@ -178,13 +178,14 @@ struct RingModel {
     }
   }
 
-  /// Fills `timeline` with everything before `until`.
-  void fill(timeline::Timeline& timeline, Nanoseconds until = Nanoseconds::max()) const {
+  /// Fills `timeline` with everything before `until`; what was before `since` is there already.
+  void fill(timeline::Timeline& timeline, Nanoseconds until = Nanoseconds::max(),
+            Nanoseconds since = Nanoseconds::min()) const {
     timeline.apply_roster("n1", roster());
     Nanoseconds last{};
     for (Rank rank = 0; rank < ranks; ++rank) {
       std::vector<wire::Event> events = events_of(rank);
-      std::erase_if(events, [&](const wire::Event& event) { return event.time >= until; });
+      std::erase_if(events, [&](const wire::Event& event) { return event.time >= until || event.time < since; });
       if (!events.empty()) last = std::max(last, events.back().time);
       timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
     }
