@@ -1,5 +1,8 @@
+#include <unistd.h>
+
 #include <clocale>
 #include <csignal>
+#include <cstdlib>
 #include <string_view>
 
 #include "monitor/cli/arguments.h"
@@ -11,6 +14,19 @@
 #include "probe/wire/last_words.h"
 
 namespace {
+
+/// Before the constructors of globals: one that finds no memory ends in an abort, as no catch is there, and no memory for
+/// the exception.
+[[gnu::constructor(101)]] void end_without_memory() {
+  constexpr std::size_t kLeast = 256 << 10;
+  constexpr std::string_view kLine = "idlewave: there is not enough memory to start\n";
+  void* volatile some = std::malloc(kLeast);  // or the compiler takes it for granted
+  if (some == nullptr) {
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, kLine.data(), kLine.size());
+    _exit(2);
+  }
+  std::free(some);
+}
 
 int call(int argc, char** argv) {
   using namespace idlewave::cli;
