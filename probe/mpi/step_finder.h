@@ -124,8 +124,10 @@ class StepFinder {
     return is_step ? end_round() : wire::kNoStep;
   }
   wire::Step end_round() {
-    if (++round_ < rounds_) return wire::kNoStep;
-    round_ = 0;
+    if (rounds_ > 1) [[unlikely]] {
+      if (++round_ < rounds_) return wire::kNoStep;
+      round_ = 0;
+    }
     return next_++;
   }
 
