@@ -337,7 +337,7 @@ void judge(const ExactProgram& program, std::size_t which, const Wave& wave, con
 }
 
 /// Noise that is exponential comes to so many times its mean in one step of 22,000, and whoever waits for that waits for
-/// a rank that was late.
+/// a rank that was late, by what it was longer than the median.
 constexpr double kRare = 10;
 
 bool is_of_rare_noise(const ExactRun& run, const Wave& wave) {
@@ -346,8 +346,10 @@ bool is_of_rare_noise(const ExactRun& run, const Wave& wave) {
   for (const auto& of_rank : run.work)
     for (const auto& work : of_rank) sum += work.noise, ++steps;
   const auto& noises = run.work[std::size_t(wave.origin_rank)];
-  return wave.origin_step < std::ssize(noises) &&
-         noises[std::size_t(wave.origin_step)].noise > kRare * sum / double(steps);
+  if (wave.origin_step >= std::ssize(noises)) return false;
+  const double mean = sum / double(steps), noise = noises[std::size_t(wave.origin_step)].noise;
+  const double told = std::chrono::duration<double>(wave.delay).count();
+  return noise > kRare * mean && std::abs(told - (noise - mean * std::log(2))) < mean;
 }
 
 void judge(const ExactProgram& program, Told told, Score& score) {
