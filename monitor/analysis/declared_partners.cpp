@@ -21,6 +21,8 @@ constexpr std::size_t kMostForEach = 128, kMostForAll = std::size_t{1} << 16;
 /// takes up to four numbers until it is known who waits for whom.
 constexpr std::uint64_t kBudgetForOffset = 4 * 4 * sizeof(Rank);
 constexpr std::size_t kMostOffsets = 1000;
+/// What a wait takes until waits are composed, whether anybody is awaited in it or not.
+constexpr std::size_t kOffsetsOfWait = 4;
 /// Of a cycle: so many steps with a collective, as where partners are inferred.
 constexpr double kCollective = 0.9;
 /// Of a run. Ranks learn of a new part at steps of their own, a few apart.
@@ -166,28 +168,16 @@ bool RankPartners::read(const Timeline& timeline, std::span<const StepWaits> oth
 bool RankPartners::read_part(wire::Step from, const Said& said, std::span<const StepWaits> others) {
   std::size_t kinds = 1;
   std::map<const wire::WaitCycle*, DeclaredWaits> cycles;
-  std::map<const wire::WaitCycle*, OffsetSpan> spans;
-  bool is_known = false, goes_across = false;
-  const auto look_at = [&](Rank rank, const OffsetSpan& span) {
-    is_known = is_known || !span.is_empty();
-    goes_across = goes_across || span.goes_across(rank, ranks_);
-  };
   Part part{.from = from, .kind_of = {}, .is_unknown = {}, .offsets = {}};
   for (Rank rank = 0; rank < ranks_; ++rank) {
     const auto its = said.by(rank);
-    if (its) {
-      if (!spans.contains(its->cycle)) spans[its->cycle] = span_of(*its, ranks_);
-      look_at(rank, spans[its->cycle]);
-    } else if (!others.empty()) {
-      look_at(rank, span_of(others[std::size_t(rank)], ranks_));
-    }
     part.is_unknown.push_back(!its && said.is_there(rank) && (others.empty() || others[std::size_t(rank)].empty()));
     if (!its) continue;
     cycles.emplace(its->cycle, *its);
     const std::size_t together = std::lcm(kinds, its->cycle->steps.size());
     if (together <= kMostKinds) kinds = together;
   }
-  const Shape shape = is_known && !goes_across ? Shape::kChain : Shape::kRing;
+  const Shape shape = shape_of(said, others);
   // Most steps of a cycle are alike.
   std::map<StepOfAll, std::uint32_t, ByWhatTheyDo> known;
   for (std::size_t kind = 0; kind < kinds; ++kind) {
@@ -199,6 +189,25 @@ bool RankPartners::read_part(wire::Step from, const Said& said, std::span<const 
   return true;
 }
 
+/// A ring where nothing tells.
+Shape RankPartners::shape_of(const Said& said, std::span<const StepWaits> others) const {
+  std::map<const wire::WaitCycle*, OffsetSpan> spans;
+  bool is_known = false;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    OffsetSpan span;
+    if (const auto its = said.by(rank)) {
+      const auto [place, is_new] = spans.try_emplace(its->cycle);
+      if (is_new) place->second = span_of(*its, ranks_);
+      span = place->second;
+    } else if (!others.empty()) {
+      span = span_of(others[std::size_t(rank)], ranks_);
+    }
+    if (span.goes_across(rank, ranks_)) return Shape::kRing;
+    is_known = is_known || !span.is_empty();
+  }
+  return is_known ? Shape::kChain : Shape::kRing;
+}
+
 bool RankPartners::read_kind(const Said& said, std::span<const StepWaits> others, std::size_t kind, std::size_t kinds,
                              Shape shape) {
   PerRank<Waits> inferred(static_cast<std::size_t>(ranks_));
@@ -206,6 +215,7 @@ bool RankPartners::read_kind(const Said& said, std::span<const StepWaits> others
   std::vector<const Waits*> waits;
   waits.reserve(std::size_t(ranks_));
   bool all_meet = true, some_meet = false;
+  std::size_t stages = 0;
   lists_ += std::size_t(ranks_) / 2;
   for (Rank rank = 0; rank < ranks_; ++rank) {
     const auto its = said.by(rank);
@@ -217,7 +227,8 @@ bool RankPartners::read_kind(const Said& said, std::span<const StepWaits> others
     all_meet = all_meet && (!its || waits.back()->collective);
     some_meet = some_meet || waits.back()->collective;
     entries_ += waits.back()->entries;
-    if (entries_ > most_entries()) return false;
+    stages += waits.back()->stages.size();
+    if (entries_ > most_entries() || lists_ + entries_ + kOffsetsOfWait * stages > room_) return false;
   }
   auto composed = compose(waits, shape, most_entries() - entries_);
   if (!composed) return false;

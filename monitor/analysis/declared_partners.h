@@ -85,6 +85,7 @@ class RankPartners {
             std::span<const StretchOfSteps> stretches);
   class Said;
   bool read_part(wire::Step from, const Said& said, std::span<const StepWaits> others);
+  Shape shape_of(const Said& said, std::span<const StepWaits> others) const;
   bool read_kind(const Said& said, std::span<const StepWaits> others, std::size_t kind, std::size_t kinds, Shape shape);
   std::size_t most_entries() const;
   void sum_up();

@@ -11,8 +11,8 @@ using wire::Rank;
 
 /// Of a step; later ones are taken together.
 constexpr std::size_t kMostStages = 64;
-/// Of messages: what a rank says beyond that, and twice what it waits for, is left out.
-constexpr std::size_t kMessagesOfAll = 128;
+/// Of a step; more are not kept, unless the rank waits for half as many.
+constexpr std::size_t kMostMessages = 128;
 /// Of one rank, beyond which what its partners have waited for before is left out.
 constexpr std::size_t kMostComposed = 48;
 /// Of which it is found out whether all wait for all: a bit for each rank and each wait of another one.
@@ -23,10 +23,9 @@ void tidy(Offsets& offsets) {
   offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
 }
 
-/// Of more than it waits for, and some, nothing is kept.
 void add_messages(Waits& waits, const wire::WaitPattern& pattern, Rank ranks) {
   const std::size_t entries = pattern.from.size() + pattern.to.size();
-  if (waits.message_entries + entries > 2 * waits.entries + kMessagesOfAll) return;
+  if (waits.message_entries + entries > 2 * waits.entries + kMostMessages) return;
   waits.message_entries += entries;
   Waits::Messages& messages = waits.messages.back();
   for (const Rank offset : pattern.from) messages.from.push_back(shorter_way(offset, ranks));
