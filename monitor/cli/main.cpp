@@ -19,7 +19,8 @@ namespace {
 /// the exception.
 [[gnu::constructor(101)]] void end_without_memory() {
   constexpr std::size_t kLeast = 256 << 10;
-  constexpr std::string_view kLine = "idlewave: there is not enough memory to start\n";
+  constexpr std::string_view kLine =
+      "idlewave: there is not enough memory to start; free some, or raise its limit (ulimit -v)\n";
   void* volatile some = std::malloc(kLeast);  // or the compiler takes it for granted
   if (some == nullptr) {
     [[maybe_unused]] const auto written = write(STDERR_FILENO, kLine.data(), kLine.size());

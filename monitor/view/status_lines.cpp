@@ -90,7 +90,7 @@ Piece link_piece(const SessionInfo& session, const analysis::Findings& findings)
   return {};
 }
 
-std::string signed_speed(const analysis::WaveDirection& direction) {
+std::string speed_in_words(const analysis::WaveDirection& direction) {
   if (analysis::came_in_one_step(direction)) return "in one step";
   const auto& speed = direction.leading.ranks_per_step;
   return speed ? to_figure(speed->value) + " ranks/step" : "–";
@@ -103,7 +103,7 @@ std::string ends_in_words(const analysis::Wave& wave, Nanoseconds until) {
 
 std::string wave_in_words(const analysis::Wave& wave, Nanoseconds until) {
   return fmt::format("last wave: rank {}, step {}, up {}, down {}, {}", wave.origin_rank, wave.origin_step,
-                     signed_speed(wave.up), signed_speed(wave.down), ends_in_words(wave, until));
+                     speed_in_words(wave.up), speed_in_words(wave.down), ends_in_words(wave, until));
 }
 
 /// Of orders that hold at the moment, the latest, and how many more.

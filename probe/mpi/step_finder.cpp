@@ -170,14 +170,15 @@ std::uint32_t StepFinder::known_rounds(std::uint32_t period) const {
   return (runs - 1) / period;
 }
 
-const StepFinder::About& StepFinder::about(std::uint32_t period, std::uint32_t place, std::uint32_t rounds_ago) const {
+const StepFinder::About& StepFinder::told_of(std::uint32_t period, std::uint32_t place,
+                                             std::uint32_t rounds_ago) const {
   if (period == 1) return row_[(calls_in_row_ - 1 - rounds_ago) % kKnownCalls];
   return latest(1 + place + rounds_ago * period).about;
 }
 
 bool StepFinder::meets_all(std::uint32_t period) const {
   for (std::uint32_t place = 0; place < period; ++place)
-    if (about(period, place, 0).with == kWithAll) return true;
+    if (told_of(period, place, 0).with == kWithAll) return true;
   return false;
 }
 
@@ -185,7 +186,7 @@ bool StepFinder::meets_all(std::uint32_t period) const {
 bool StepFinder::come_round(std::uint32_t period, std::uint32_t rounds) const {
   for (std::uint32_t round = 0; round < (kTimes - 2) * rounds; ++round)
     for (std::uint32_t place = 0; place < period; ++place)
-      if (about(period, place, round).with != about(period, place, round + rounds).with) return false;
+      if (told_of(period, place, round).with != told_of(period, place, round + rounds).with) return false;
   return true;
 }
 
@@ -194,8 +195,8 @@ bool StepFinder::meets_others(std::uint32_t period, std::uint32_t rounds) const 
   for (std::uint32_t place = 0; place < period; ++place)
     for (std::uint32_t round = 1; round < rounds; ++round)
       for (std::uint32_t before = 0; before < round; ++before) {
-        const std::uint32_t with = about(period, place, round).with;
-        if (with != 0 && with == about(period, place, before).with) return false;
+        const std::uint32_t with = told_of(period, place, round).with;
+        if (with != 0 && with == told_of(period, place, before).with) return false;
       }
   return true;
 }
@@ -208,7 +209,7 @@ bool StepFinder::works_once(std::uint32_t period, std::uint32_t rounds) const {
     auto least = wire::Nanoseconds::max();
     for (std::uint32_t time = 0; time < kTimes - 1; ++time) {
       wire::Nanoseconds work{};
-      for (std::uint32_t place = 0; place < period; ++place) work += about(period, place, round + time * rounds).work;
+      for (std::uint32_t place = 0; place < period; ++place) work += told_of(period, place, round + time * rounds).work;
       least = std::min(least, work);
     }
     next = std::max(next, std::min(most, least));

@@ -155,7 +155,7 @@ class StepFinder {
   std::uint32_t waits_since(std::uint32_t slot, std::uint32_t period) const;
   std::optional<std::uint32_t> rounds_of(std::uint32_t period) const;
   std::uint32_t known_rounds(std::uint32_t period) const;
-  const About& about(std::uint32_t period, std::uint32_t place, std::uint32_t rounds_ago) const;
+  const About& told_of(std::uint32_t period, std::uint32_t place, std::uint32_t rounds_ago) const;
   bool meets_all(std::uint32_t period) const;
   bool come_round(std::uint32_t period, std::uint32_t rounds) const;
   bool meets_others(std::uint32_t period, std::uint32_t rounds) const;

@@ -59,14 +59,15 @@ inline void end_turn() {
   watch.inside.store(nullptr, std::memory_order_relaxed);
 }
 
-/// A call begins that is shown as `phase`, in the wrapper with that frame, which goes back to `caller`. False: it is not to
-/// be shown, and none of what follows may be called.
-bool enter(Call call, wire::Phase phase, const void* frame, const void* caller);
 /// Whom a call concerns.
 struct Concerned {
   Peers peers = kNobody;
   bool all = false;  ///< It is of everybody's communicator, or of none.
 };
+
+/// A call begins that is shown as `phase`, in the wrapper with that frame, which goes back to `caller`. False: it is not to
+/// be shown, and none of what follows may be called.
+bool enter(Call call, wire::Phase phase, const void* frame, const void* caller);
 /// The same of a call that starts requests: with it may be found out that a step has begun when what the rank did before was
 /// over. Steps are found by these calls and those that wait.
 bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, Concerned concerned);
