@@ -368,8 +368,13 @@ void judge(const ExactProgram& program, Told told, Score& score) {
     const support::Delay& delay = program.delays[which];
     const auto wave = std::ranges::find_if(
         waves, [&](const Wave& each) { return each.origin_rank == delay.rank && each.origin_step == delay.step; });
-    ASSERT_NE(wave, waves.end()) << words_of(waves) << words_of(program);
-    judge(program, which, *wave, truth_of(program, run, which, typical), score);
+    const Truth truth = truth_of(program, run, which, typical);
+    if (wave != waves.end()) {
+      judge(program, which, *wave, truth, score);
+    } else {
+      ASSERT_EQ(told.holds, Holds::kUnannounced) << words_of(waves) << words_of(program);
+      score.waves += !truth.front.empty();  // For whom somebody waits is to be found all the same.
+    }
   }
 }
 
@@ -504,14 +509,14 @@ TEST(WaveTruth, OfSeveralAtOnceIsFound) {
   }
 }
 
-/// Of programs in which ranks say what delays them, and not what else disturbs them.
-Score score_in_drawn_noise(RandomPrograms& random, double most, int programs) {
+/// Of programs in which ranks don't say what disturbs them.
+Score score_in_drawn_noise(RandomPrograms& random, bool memory, double most, int programs, Told told) {
   std::vector<ExactProgram> all;
   for (int i = 0; i < programs; ++i) {
-    all.push_back(random.next_with_several(true, 0));
+    all.push_back(random.next_with_several(memory, 0));
     random.add_drawn_noise(all.back(), most);
   }
-  return score_of(random, all, {Holds::kDelaysAnnounced});
+  return score_of(random, all, told);
 }
 
 /// What is wrong comes together, in one program: of 600 seeds 52 had a sample of 25 programs that broke a bound which all of
@@ -525,10 +530,33 @@ TEST(WaveTruth, OfSeveralInMemoryBoundProgramsIsFoundInDrawnNoise) {
       return score.reach_right >= score.waves * (most < 0.05 ? 18 : 17) / 20 &&
              score.not_late <= score.points / (most < 0.05 ? 100 : 50) && score.others <= score.waves / 80;
     };
-    Score score = score_in_drawn_noise(random, most, 25);
-    if (!is_right(score)) score += score_in_drawn_noise(random, most, 125);
+    const Told told{Holds::kDelaysAnnounced};
+    Score score = score_in_drawn_noise(random, true, most, 25, told);
+    if (!is_right(score)) score += score_in_drawn_noise(random, true, most, 125, told);
     EXPECT_TRUE(is_right(score)) << fmt::format("{} waves, {} right, {} others; {} points, {} not late", score.waves,
                                                 score.reach_right, score.others, score.points, score.not_late);
+  }
+}
+
+/// Delays that no rank tells, two or three within ten steps. Of 4,489 waves of core-bound programs 99.7 % were right, of 4,124 of
+/// memory-bound ones 95 %: what is wrong comes together in one program, as above.
+TEST(WaveTruth, OfSeveralThatNobodyAnnouncedIsFound) {
+  for (const bool memory : {false, true}) {
+    for (const double most : {0.02, 0.1}) {
+      for (const bool says_partners : {false, true}) {
+        RandomPrograms random(any_seed());
+        const Told told{Holds::kUnannounced, says_partners};
+        const auto is_right = [&](const Score& score) {
+          return score.reach_right >= score.waves * (memory ? 0.85 : 0.98) && score.not_late <= score.points / 50 &&
+                 score.others <= score.waves / 40;
+        };
+        Score score = score_in_drawn_noise(random, memory, most, 15, told);
+        if (!is_right(score)) score += score_in_drawn_noise(random, memory, most, 75, told);
+        EXPECT_TRUE(is_right(score)) << fmt::format("{} waves, {} right, {} others; {} points, {} not late",
+                                                    score.waves, score.reach_right, score.others, score.points,
+                                                    score.not_late);
+      }
+    }
   }
 }
 
