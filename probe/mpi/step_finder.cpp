@@ -161,13 +161,14 @@ std::uint32_t StepFinder::waits_since(std::uint32_t slot, std::uint32_t period) 
   return waits;
 }
 
-/// Of sequences, the latest run left out, since it may go on; of calls where one place is the sequence.
+/// Of sequences, the latest run left out, since it may go on; of calls where one place is the sequence. What was before the
+/// first of them, as work that is done once, is none of the loop's.
 std::uint32_t StepFinder::known_rounds(std::uint32_t period) const {
-  if (period == 1) return std::min(calls_in_row_, kKnownCalls);
+  if (period == 1) return std::min(calls_in_row_ - 1, kKnownCalls);
   const auto known = static_cast<std::uint32_t>(std::min<std::uint64_t>(remembered_, kHistory));
   std::uint32_t runs = 1 + period;
   while (runs < known && latest(runs).slot == latest(runs - period).slot) ++runs;
-  return (runs - 1) / period;
+  return (runs - 1) / period - 1;
 }
 
 const StepFinder::About& StepFinder::told_of(std::uint32_t period, std::uint32_t place,
@@ -182,27 +183,38 @@ bool StepFinder::meets_all(std::uint32_t period) const {
   return false;
 }
 
-/// After so many sequences their partners have come again, each time.
-bool StepFinder::come_round(std::uint32_t period, std::uint32_t rounds) const {
-  for (std::uint32_t round = 0; round < (kTimes - 2) * rounds; ++round)
+/// After so many of the latest sequences their partners have come again, each time.
+bool StepFinder::come_round(std::uint32_t period, std::uint32_t rounds, std::uint32_t sequences) const {
+  for (std::uint32_t round = 0; round + rounds < sequences; ++round)
     for (std::uint32_t place = 0; place < period; ++place)
       if (told_of(period, place, round).with != told_of(period, place, round + rounds).with) return false;
   return true;
 }
 
-/// In each of so many sequences.
-bool StepFinder::meets_others(std::uint32_t period, std::uint32_t rounds) const {
+/// At a place of the sequence, in each of so many.
+bool StepFinder::meets_somebody_always(std::uint32_t period, std::uint32_t rounds) const {
+  for (std::uint32_t place = 0; place < period; ++place) {
+    const std::uint32_t with = told_of(period, place, 0).with;
+    std::uint32_t times = 0;
+    while (times < rounds && told_of(period, place, times).with == with) ++times;
+    if (with != 0 && times == rounds) return true;
+  }
+  return false;
+}
+
+/// At a place of the sequence, in two of so many.
+bool StepFinder::meets_somebody_again(std::uint32_t period, std::uint32_t rounds) const {
   for (std::uint32_t place = 0; place < period; ++place)
     for (std::uint32_t round = 1; round < rounds; ++round)
       for (std::uint32_t before = 0; before < round; ++before) {
         const std::uint32_t with = told_of(period, place, round).with;
-        if (with != 0 && with == told_of(period, place, before).with) return false;
+        if (with != 0 && with == told_of(period, place, before).with) return true;
       }
-  return true;
+  return false;
 }
 
-/// In one of so many sequences, or in none. Of a round what it works at least counts: the rest is others' use of its core.
-bool StepFinder::works_once(std::uint32_t period, std::uint32_t rounds) const {
+/// In which of so many sequences. Of a round what it works at least counts: the rest is others' use of its core.
+StepFinder::Works StepFinder::works_in(std::uint32_t period, std::uint32_t rounds) const {
   constexpr int kMuchMore = 4;
   wire::Nanoseconds most{}, next{};
   for (std::uint32_t round = 0; round < rounds; ++round) {
@@ -215,15 +227,27 @@ bool StepFinder::works_once(std::uint32_t period, std::uint32_t rounds) const {
     next = std::max(next, std::min(most, least));
     most = std::max(most, least);
   }
-  return next < kWork || kMuchMore * next < most;
+  if (most < kWork) return Works::kInNone;
+  return next < kWork || kMuchMore * next < most ? Works::kInOne : Works::kInSeveral;
+}
+
+/// It has come round.
+bool StepFinder::is_loop_over_partners(std::uint32_t period, std::uint32_t rounds) const {
+  if (meets_somebody_always(period, rounds)) return false;
+  const Works works = works_in(period, rounds);
+  return works == Works::kInOne || (works == Works::kInNone && !meets_somebody_again(period, rounds));
 }
 
 /// How many sequences make a step. Nothing: that can't be said yet.
 std::optional<std::uint32_t> StepFinder::rounds_of(std::uint32_t period) const {
   if (meets_all(period)) return 1;
   const std::uint32_t known = known_rounds(period);
-  for (std::uint32_t rounds = 1; rounds <= kMostRounds && (kTimes - 1) * rounds <= known; ++rounds)
-    if (come_round(period, rounds)) return meets_others(period, rounds) && works_once(period, rounds) ? rounds : 1;
+  for (std::uint32_t rounds = 1; rounds <= kMostRounds; ++rounds) {
+    // Within a loop the same one may come several times running.
+    const std::uint32_t believed = std::max((kTimes - 1) * rounds, (kFewestPlaces - 1) / period);
+    if (believed > known) break;
+    if (come_round(period, rounds, believed)) return is_loop_over_partners(period, rounds) ? rounds : 1;
+  }
   const bool has_no_room = (known + 2) * period >= kHistory;
   return known >= kKnownCalls || has_no_room ? std::optional(1u) : std::nullopt;
 }

@@ -43,8 +43,8 @@ struct CallSite {
 ///
 /// Such a sequence may be a loop over partners, which a program has within its steps: if it comes with other partners each
 /// time until it comes with the first again, a step is once round. What meets everybody in each is none, neither is what
-/// meets somebody in two of them, since ranks with fewer partners would count otherwise, and neither is what works
-/// between its rounds about as long as before them. No allocation; one thread.
+/// meets the same one in each, and neither is what works between its rounds about as long as before them. Somebody may be
+/// met in two rounds, as on a ring of two, where the rank works before one of them alone. No allocation; one thread.
 class StepFinder {
  public:
   /// A call that waits is over, before which the rank has worked for so long. The number of the step that begins now;
@@ -102,6 +102,7 @@ class StepFinder {
     wire::Nanoseconds work{};
   };
   static constexpr std::uint32_t kWithAll = UINT32_MAX;
+  enum class Works : std::uint8_t { kInNone, kInOne, kInSeveral };
   struct Run {
     std::uint16_t slot = 0;  ///< Of places_.
     std::uint16_t times = 0;
@@ -157,9 +158,11 @@ class StepFinder {
   std::uint32_t known_rounds(std::uint32_t period) const;
   const About& told_of(std::uint32_t period, std::uint32_t place, std::uint32_t rounds_ago) const;
   bool meets_all(std::uint32_t period) const;
-  bool come_round(std::uint32_t period, std::uint32_t rounds) const;
-  bool meets_others(std::uint32_t period, std::uint32_t rounds) const;
-  bool works_once(std::uint32_t period, std::uint32_t rounds) const;
+  bool come_round(std::uint32_t period, std::uint32_t rounds, std::uint32_t sequences) const;
+  bool meets_somebody_always(std::uint32_t period, std::uint32_t rounds) const;
+  bool meets_somebody_again(std::uint32_t period, std::uint32_t rounds) const;
+  Works works_in(std::uint32_t period, std::uint32_t rounds) const;
+  bool is_loop_over_partners(std::uint32_t period, std::uint32_t rounds) const;
   wire::Step adopt_if_clear(std::uint32_t slot, std::uint32_t period);
   wire::Step adopt(std::uint32_t slot, std::uint32_t period, std::uint32_t rounds);
 

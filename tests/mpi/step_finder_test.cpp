@@ -336,9 +336,9 @@ void add_round(Calls& calls, Exchange exchange, int iteration, int partner, wire
 /// The rank works before it goes through its partners, more or less, and a little for each.
 void add_loop(Calls& calls, Exchange exchange, int iteration, const std::vector<int>& partners, std::mt19937& dice) {
   const wire::Nanoseconds work = kWork * std::uniform_int_distribution(1, 10)(dice);
-  for (const int partner : partners) {
+  for (std::size_t i = 0; i < partners.size(); ++i) {
     const wire::Nanoseconds little = kWork / std::uniform_int_distribution(5, 100)(dice);
-    add_round(calls, exchange, iteration, partner, partner == partners.front() ? work : little);
+    add_round(calls, exchange, iteration, partners[i], i == 0 ? work : little);
   }
 }
 
@@ -360,6 +360,23 @@ TEST(StepFinder, ALoopOverPartnersIsOneStepHoweverManyARankHas) {
     const auto steps = by_iteration(calls);
     ASSERT_GE(steps.size(), std::size_t(kIterations - kUnknown));
     for (const auto& [iteration, step] : steps) ASSERT_EQ(step, iteration);
+  }
+}
+
+/// As where ranks exchange by one function with both neighbours in each direction of a grid, which may be one rank, or the
+/// rank itself.
+TEST(StepFinder, ALoopOverPartnersMayMeetOneOfThemTwiceWhereTheRankWorksOnceInIt) {
+  std::mt19937 dice(any_seed());
+  for (const std::vector<int>& with :
+       {std::vector{1, 1, 2, 2, 0, 0}, {1, 1, 0, 0, 0, 0}, {3, 1, 2, 2}, {5, 5, 5, 2}, {1, 2, 1}}) {
+    for (int exchange = 0; exchange < kExchanges; ++exchange) {
+      SCOPED_TRACE(testing::Message() << testing::PrintToString(with) << ", exchange " << exchange);
+      Calls calls;
+      for (int i = 0; i < kIterations; ++i) add_loop(calls, Exchange(exchange), i, with, dice);
+      const auto steps = by_iteration(calls);
+      ASSERT_GE(steps.size(), std::size_t(kIterations - kUnknown));
+      for (const auto& [iteration, step] : steps) ASSERT_EQ(step, iteration);
+    }
   }
 }
 
