@@ -214,12 +214,12 @@ bool StepFinder::meets_somebody_again(std::uint32_t period, std::uint32_t rounds
 }
 
 /// In which of so many sequences. Of a round what it works at least counts: the rest is others' use of its core.
-StepFinder::Works StepFinder::works_in(std::uint32_t period, std::uint32_t rounds) const {
+StepFinder::Works StepFinder::works_in(std::uint32_t period, std::uint32_t rounds, std::uint32_t times) const {
   constexpr int kMuchMore = 4;
   wire::Nanoseconds most{}, next{};
   for (std::uint32_t round = 0; round < rounds; ++round) {
     auto least = wire::Nanoseconds::max();
-    for (std::uint32_t time = 0; time < kTimes - 1; ++time) {
+    for (std::uint32_t time = 0; time < times; ++time) {
       wire::Nanoseconds work{};
       for (std::uint32_t place = 0; place < period; ++place) work += told_of(period, place, round + time * rounds).work;
       least = std::min(least, work);
@@ -231,10 +231,10 @@ StepFinder::Works StepFinder::works_in(std::uint32_t period, std::uint32_t round
   return next < kWork || kMuchMore * next < most ? Works::kInOne : Works::kInSeveral;
 }
 
-/// It has come round.
-bool StepFinder::is_loop_over_partners(std::uint32_t period, std::uint32_t rounds) const {
+/// It has come round so many times.
+bool StepFinder::is_loop_over_partners(std::uint32_t period, std::uint32_t rounds, std::uint32_t times) const {
   if (meets_somebody_always(period, rounds)) return false;
-  const Works works = works_in(period, rounds);
+  const Works works = works_in(period, rounds, times);
   return works == Works::kInOne || (works == Works::kInNone && !meets_somebody_again(period, rounds));
 }
 
@@ -246,7 +246,11 @@ std::optional<std::uint32_t> StepFinder::rounds_of(std::uint32_t period) const {
     // Within a loop the same one may come several times running.
     const std::uint32_t believed = std::max((kTimes - 1) * rounds, (kFewestPlaces - 1) / period);
     if (believed > known) break;
-    if (come_round(period, rounds, believed)) return is_loop_over_partners(period, rounds) ? rounds : 1;
+    if (!come_round(period, rounds, believed)) continue;
+    // Of few rounds more are looked at, since how long a rank works in each hangs on who else uses its core.
+    const std::uint32_t looked_at = rounds == 1 ? believed : std::max(believed, kFewestPlaces);
+    if (looked_at > known) break;
+    return is_loop_over_partners(period, rounds, looked_at / rounds) ? rounds : 1;
   }
   const bool has_no_room = (known + 2) * period >= kHistory;
   return known >= kKnownCalls || has_no_room ? std::optional(1u) : std::nullopt;

@@ -161,8 +161,8 @@ class StepFinder {
   bool come_round(std::uint32_t period, std::uint32_t rounds, std::uint32_t sequences) const;
   bool meets_somebody_always(std::uint32_t period, std::uint32_t rounds) const;
   bool meets_somebody_again(std::uint32_t period, std::uint32_t rounds) const;
-  Works works_in(std::uint32_t period, std::uint32_t rounds) const;
-  bool is_loop_over_partners(std::uint32_t period, std::uint32_t rounds) const;
+  Works works_in(std::uint32_t period, std::uint32_t rounds, std::uint32_t times) const;
+  bool is_loop_over_partners(std::uint32_t period, std::uint32_t rounds, std::uint32_t times) const;
   wire::Step adopt_if_clear(std::uint32_t slot, std::uint32_t period);
   wire::Step adopt(std::uint32_t slot, std::uint32_t period, std::uint32_t rounds);
 
