@@ -46,7 +46,7 @@ std::optional<DeclaredMessages> messages_of(const DeclaredWaits& said) {
   for (const std::uint32_t number : step) {
     const wire::WaitPattern& pattern = said.patterns[number];
     const auto distances = message_distances(pattern);
-    const bool fits = distances && (!messages.split || distances->size() == 1);
+    const bool fits = distances && !pattern.uncertain && (!messages.split || distances->size() == 1);
     if (!fits || pattern.rendezvous != said.patterns[step.front()].rendezvous) return std::nullopt;
     messages.distances.insert(messages.distances.end(), distances->begin(), distances->end());
   }

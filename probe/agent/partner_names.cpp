@@ -47,6 +47,7 @@ std::optional<WaitPattern> pattern_in(const PartnerBook& book, std::uint32_t num
   pattern.from = distances_to(book, first, sources, place);
   if ((flags & PartnerBook::kCollective) == 0) {
     pattern.rendezvous = (flags & PartnerBook::kRendezvous) != 0;
+    pattern.uncertain = (flags & PartnerBook::kUncertain) != 0;
     pattern.to = distances_to(book, first + sources, targets, place);
     return pattern;
   }
@@ -74,7 +75,7 @@ std::optional<WaitCycle> cycle_in(const PartnerBook& book, std::uint32_t number)
 }
 
 std::vector<std::int64_t> words_of(const WaitPattern& pattern) {
-  std::vector<std::int64_t> words{pattern.rendezvous, pattern.collective, std::ssize(pattern.from)};
+  std::vector<std::int64_t> words{pattern.rendezvous, pattern.uncertain, pattern.collective, std::ssize(pattern.from)};
   words.insert(words.end(), pattern.from.begin(), pattern.from.end());
   words.insert(words.end(), pattern.to.begin(), pattern.to.end());
   return words;

@@ -35,7 +35,8 @@ static_assert(IDLEWAVE_WAIT == static_cast<int>(wire::Phase::kWait) &&
               IDLEWAVE_DELAY == static_cast<int>(wire::Phase::kDelay));
 static_assert(IDLEWAVE_COMMUNICATE == static_cast<int>(wire::Phase::kCommunicate));
 static_assert(IDLEWAVE_RENDEZVOUS == shm::PartnerBook::kRendezvous &&
-              IDLEWAVE_COLLECTIVE == shm::PartnerBook::kCollective);
+              IDLEWAVE_COLLECTIVE == shm::PartnerBook::kCollective &&
+              IDLEWAVE_UNCERTAIN == shm::PartnerBook::kUncertain);
 
 void switch_off() {
   probe.reporter.store(nullptr, std::memory_order_relaxed);

@@ -80,7 +80,7 @@ Side Messages::side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes, bo
     case Protocol::kRendezvous: sends_have_waited_ = true; return Side::kToWaiting;
     case Protocol::kUnknown: break;
   }
-  return Side::kUnknown;
+  return Side::kToPerhaps;
 }
 
 /// Its sender waits for it to begin.
@@ -93,7 +93,8 @@ bool Messages::is_awaited(Partner from, std::int64_t bytes) const {
 void Messages::note(Partner partner) {
   switch (partner.side) {
     case Side::kFrom:
-    case Side::kToWaiting: return learner_.wait(partner);
+    case Side::kToWaiting:
+    case Side::kToPerhaps: return learner_.wait(partner);
     case Side::kTo: return learner_.send(partner.rank);
     case Side::kNobody: return;
     case Side::kAnySource:

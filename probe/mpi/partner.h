@@ -13,6 +13,7 @@ enum class Side : std::uint8_t {
   kFrom,       ///< It receives.
   kTo,         ///< It sends, and goes on whether the receiver is there or not.
   kToWaiting,  ///< It sends, and is done only when the receiver is there: rendezvous, MPI_Ssend.
+  kToPerhaps,  ///< It sends, and nobody knows which of the two it is.
   kAnySource,  ///< It receives from whoever sends: known when the message has come.
 };
 

@@ -27,7 +27,7 @@ class WaitLearner {
     if (has_waited_) end_wait();
   }
   void send(wire::Rank to) { patterns_.add({to, Side::kTo}); }
-  /// kFrom or kToWaiting: the rank has that behind it.
+  /// kFrom, kToWaiting or kToPerhaps: the rank has that behind it.
   void wait(Partner partner) {
     has_waited_ = true;
     patterns_.add(partner);

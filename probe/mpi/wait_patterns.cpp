@@ -7,11 +7,14 @@ namespace {
 
 using Book = shm::PartnerBook;
 
-/// Sorts the partners of one side behind the others; each once. How many there are.
-std::uint32_t take_side(std::span<const Partner> partners, Side side, wire::Rank* out) {
+bool may_wait(const Partner& partner) { return partner.side == Side::kToWaiting || partner.side == Side::kToPerhaps; }
+
+/// Sorts the partners of a kind behind the others; each once. How many there are.
+template <class IsOne>
+std::uint32_t take(std::span<const Partner> partners, IsOne is_one, wire::Rank* out) {
   std::uint32_t count = 0;
   for (const Partner& partner : partners)
-    if (partner.side == side) out[count++] = partner.rank;
+    if (is_one(partner)) out[count++] = partner.rank;
   std::sort(out, out + count);
   return static_cast<std::uint32_t>(std::unique(out, out + count) - out);
 }
@@ -25,15 +28,25 @@ std::uint16_t WaitPatterns::give_up_wait() {
   return kUnknown;
 }
 
-/// Where a send waits, those that do not wait say nothing about the wait.
+/// Where a send waits, those that do not wait say nothing about the wait. One that may wait, for a rank that is waited for
+/// anyway, makes no difference.
 std::uint16_t WaitPatterns::learn(std::uint64_t key) {
   if (ranks_taken_ + count_ > kMostRanks) forget();
   const std::span partners(partners_, count_);
   wire::Rank* const out = ranks_ + ranks_taken_;
-  const std::uint32_t sources = take_side(partners, Side::kFrom, out);
-  std::uint32_t targets = take_side(partners, Side::kToWaiting, out + sources);
-  const std::uint32_t flags = targets > 0 ? std::uint32_t{Book::kRendezvous} : 0;
-  if (targets == 0) targets = take_side(partners, Side::kTo, out + sources);
+  const auto is = [](Side side) { return [side](const Partner& partner) { return partner.side == side; }; };
+  const std::uint32_t sources = take(partners, is(Side::kFrom), out);
+  std::uint32_t targets = take(partners, may_wait, out + sources), flags = 0;
+  const auto is_awaited = [&](const Partner& partner) {
+    return partner.side != Side::kToPerhaps || std::binary_search(out, out + sources, partner.rank);
+  };
+  if (!std::ranges::all_of(partners, is_awaited)) {
+    keys_[key % kPlaces] = {key, kUncertain};
+    return kUncertain;
+  }
+  if (targets > 0) flags |= Book::kRendezvous;
+  if (std::ranges::any_of(partners, is(Side::kToPerhaps))) flags |= Book::kUncertain;
+  if (targets == 0) targets = take(partners, is(Side::kTo), out + sources);
   return keep(key, sources, targets, flags);
 }
 

@@ -19,6 +19,7 @@ class WaitPatterns {
   static constexpr std::uint32_t kMostRanks = 16384;                      ///< In all patterns.
   static constexpr std::uint32_t kMostPartners = 2 * shm::kPatternRanks;  ///< Of one wait, messages counted.
   static constexpr std::uint16_t kUnknown = 0xffff;                       ///< No pattern.
+  static constexpr std::uint16_t kUncertain = 0xfffe;  ///< None, since it may wait for others, or not.
 
   struct Pattern {
     std::uint64_t content = 0;  ///< A hash; the same for the same partners, whenever they are met.
@@ -27,7 +28,7 @@ class WaitPatterns {
     std::uint32_t flags = 0;  ///< Of shm::PartnerBook.
   };
 
-  /// The wait that goes on depends on this partner as well; kFrom, kTo or kToWaiting.
+  /// The wait that goes on depends on this partner as well; kFrom, kTo, kToWaiting or kToPerhaps.
   void add(Partner partner) {
     if (count_ == kMostPartners) [[unlikely]] {
       is_lost_ = true;
@@ -38,7 +39,8 @@ class WaitPatterns {
   }
   bool is_empty() const { return count_ == 0 && !is_lost_; }
 
-  /// The wait is over. Its pattern; kUnknown where it can't be kept. Where there was no room for another pattern all are
+  /// The wait is over. Its pattern; kUnknown where it can't be kept, kUncertain where it may wait for somebody to receive from
+  /// whom it does not receive itself. Where there was no room for another pattern all are
   /// forgotten first, and `forgotten` counts that.
   std::uint16_t end_wait() {
     if (is_lost_) [[unlikely]]

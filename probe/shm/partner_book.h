@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kCycleSymbols = 4096;   ///< In all cycles of a r
 inline constexpr std::uint8_t kEndOfStep = kPatterns;  ///< In a cycle, behind the patterns of each of its steps.
 
 struct PartnerBook {
-  static constexpr int kRendezvous = 1, kCollective = 2;  ///< Flags, as in probe.h.
+  static constexpr int kRendezvous = 1, kCollective = 2, kUncertain = 4;  ///< Flags, as in probe.h.
   struct Pattern {
     std::uint32_t is_defined = 0;  ///< Written last.
     std::uint32_t flags = 0;       ///< Of idlewave_partners.

@@ -7,7 +7,7 @@
 namespace idlewave::wire {
 namespace {
 
-constexpr std::uint64_t kRendezvous = 1, kCollective = 2;
+constexpr std::uint64_t kRendezvous = 1, kCollective = 2, kUncertain = 4;
 
 void append_distances(std::vector<std::byte>& out, std::span<const Rank> distances) {
   append_varint(out, distances.size());
@@ -60,7 +60,8 @@ std::vector<std::byte> pack_patterns(std::span<const WaitPattern> patterns) {
   std::vector<std::byte> out;
   append_varint(out, patterns.size());
   for (const WaitPattern& pattern : patterns) {
-    append_varint(out, (pattern.rendezvous ? kRendezvous : 0) | (pattern.collective ? kCollective : 0));
+    append_varint(out, (pattern.rendezvous ? kRendezvous : 0) | (pattern.collective ? kCollective : 0) |
+                           (pattern.uncertain ? kUncertain : 0));
     append_distances(out, pattern.from);
     append_distances(out, pattern.to);
   }
@@ -97,6 +98,7 @@ bool unpack_patterns(std::span<const std::byte> bytes, std::vector<WaitPattern>&
     const std::uint64_t flags = in.number();
     pattern.rendezvous = (flags & kRendezvous) != 0;
     pattern.collective = (flags & kCollective) != 0;
+    pattern.uncertain = (flags & kUncertain) != 0;
     pattern.from = take_distances(in);
     pattern.to = take_distances(in);
     if (!in.ok()) return false;

@@ -40,11 +40,11 @@ class Watched(unittest.TestCase):
 
 
 class Partners(Watched):
-    def said_by(self, mpi, *program):
+    def said_by(self, mpi, *program, ranks=None):
         """What the recording says, a line for each rank."""
         recording = self.folder / "session"
         recording.unlink(missing_ok=True)
-        self.watch(mpi, RANKS[mpi], ["--record", recording], *program)
+        self.watch(mpi, ranks or RANKS[mpi], ["--record", recording], *program)
         shown = self.call([BIN / "iw-said-partners", recording])
         self.assertEqual(shown.returncode, 0, shown.stderr)
         return shown.stdout.split("\n")[:-1]
@@ -68,6 +68,11 @@ class Partners(Watched):
             with self.subTest(mode=mode):
                 self.assertEqual(self.said(mpi, mode, steps)[1], [""] * RANKS[mpi])
 
+    def check_even(self, mpi, mode):
+        """Of four ranks, whatever the MPI."""
+        said = self.said_by(mpi, PROGRAMS / f"partners.{mpi}", mode, str(STEPS[mpi]), ranks=4)
+        self.assertEqual(said, [(self.known / str(rank)).read_text().rstrip("\n") for rank in range(4)])
+
     def numbers(self, *ranks):
         return " ".join(map(str, sorted(ranks)))
 
@@ -89,6 +94,8 @@ class Partners(Watched):
     def loops(self, mpi):
         """Of as many steps as the program's own loop has."""
         self.check(mpi, ["neighbours"])
+        with self.subTest(mode="pairs"):
+            self.check_even(mpi, "pairs")
         self.assertEqual(self.steps_of(mpi, "neighbours"), STEPS[mpi])
         with self.subTest(mode="doubling"):
             self.assertEqual(self.steps_of(mpi, "doubling", ranks=4), STEPS[mpi])
@@ -115,7 +122,8 @@ class Partners(Watched):
         self.check(mpi, ["one-by-one", "some", "asking", "anybody"])
 
     def unknown(self, mpi):
-        self.check_nothing_is_said(mpi, ["anybody-ignored", "cancelled", "two-sides", "started-early"], STEPS[mpi])
+        self.check_nothing_is_said(mpi, ["anybody-ignored", "one-way", "received-first", "cancelled", "two-sides", "started-early"],
+                                   STEPS[mpi])
         self.check_nothing_is_said(mpi, ["crowd"], STEPS[mpi] // 4)
 
     def test_of_messages_open_mpi(self):
@@ -197,6 +205,10 @@ class Waves(Watched):
 
     def test_meet_at_the_far_side_where_sends_wait_too(self):
         self.assertEqual(self.wave("late-rendezvous"), [(3, "annihilated"), (3, "annihilated")])
+
+    def test_meet_where_it_is_not_known_whether_sends_wait(self):
+        """By pairs, in a ring of eight: down to 2 and 1 in the step of the delay, then to 0 and 7; up to 4, then to 5 and 6."""
+        self.assertEqual(self.wave("late-pairs", ranks=8), [(3, "annihilated"), (4, "annihilated")])
 
     def test_meet_where_receives_wait_for_both_whomever_they_wait_for_later(self):
         self.assertEqual(self.wave("late-turn"), [(3, "annihilated"), (3, "annihilated")])

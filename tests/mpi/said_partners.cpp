@@ -33,7 +33,7 @@ std::string text_of(const wire::WaitPattern& pattern, Rank rank, Rank size) {
   if (pattern.collective)
     return ranks_text("collective from", pattern.from.empty() ? all_others(size) : pattern.from, rank, size);
   return ranks_text("from", pattern.from, rank, size) + ranks_text(" to", pattern.to, rank, size) +
-         (pattern.rendezvous ? " rendezvous" : "");
+         (pattern.rendezvous ? " rendezvous" : "") + (pattern.uncertain ? " perhaps" : "");
 }
 
 std::string text_of(const timeline::DeclaredWaits& said, Rank rank, Rank size) {

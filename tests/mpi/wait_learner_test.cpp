@@ -24,7 +24,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using wire::Rank;
 
-constexpr std::uint32_t kRendezvous = shm::PartnerBook::kRendezvous, kCollective = shm::PartnerBook::kCollective;
+constexpr std::uint32_t kRendezvous = shm::PartnerBook::kRendezvous, kCollective = shm::PartnerBook::kCollective,
+                        kUncertain = shm::PartnerBook::kUncertain;
 
 struct Wait {
   std::set<Rank> from, to;
@@ -49,6 +50,7 @@ using Acts = std::vector<Act>;
 Act receives(Rank from) { return {Act::kWait, {from, Side::kFrom}}; }
 Act sends(Rank to) { return {Act::kSend, {to, Side::kTo}}; }
 Act sends_and_waits(Rank to) { return {Act::kWait, {to, Side::kToWaiting}}; }
+Act sends_and_may_wait(Rank to) { return {Act::kWait, {to, Side::kToPerhaps}}; }
 constexpr Act kPost{};
 
 /// By the words of the headers: each wait is all that is waited for between two posts, with what was sent before.
@@ -72,7 +74,8 @@ Waits waits_of(const Acts& acts) {
       has_waited = true;
       const bool comes = act.partner.side == Side::kFrom;
       (comes ? now.from : now.to).insert(act.partner.rank);
-      if (!comes) now.flags = kRendezvous;
+      if (!comes) now.flags |= kRendezvous;
+      if (act.partner.side == Side::kToPerhaps) now.flags |= kUncertain;
     }
     if (act.kind != Act::kMeet) continue;
     end_wait();
@@ -178,6 +181,30 @@ TEST(WaitLearner, SaysNothingOfStepsThatAreNotKnown) {
     rank.learner().wait_unknown();
     rank.step({receives(2)});
     ASSERT_FALSE(rank.is_said() || rank.is_withdrawn());
+  }
+}
+
+/// Whether the send waits or not, the rank waits for that one.
+TEST(WaitLearner, SaysAWaitWhoseSendsMayWaitForThoseItReceivesFrom) {
+  constexpr std::uint32_t kPerhaps = kRendezvous | kUncertain;
+  Learner rank;
+  rank.steps(8, {kPost, sends_and_may_wait(4), receives(4), kPost, sends_and_may_wait(2), receives(3), receives(2)});
+  EXPECT_THAT(rank.told(), ElementsAre(Wait{{4}, {4}, kPerhaps}, Wait{{2, 3}, {2}, kPerhaps}));
+}
+
+TEST(WaitLearner, SaysNothingOfAStepThatMayWaitForAnotherThanItReceivesFrom) {
+  for (const Acts& acts : {Acts{kPost, sends_and_may_wait(4), receives(2)},
+                           {kPost, sends_and_may_wait(4)},
+                           {kPost, sends_and_may_wait(4), kPost, receives(4)},
+                           {kPost, sends_and_may_wait(4), {Act::kMeet}},
+                           {kPost, sends_and_may_wait(4), {Act::kMeet, {}, 6}}}) {
+    Learner rank;
+    rank.steps(20, acts);
+    EXPECT_FALSE(rank.is_said());
+    rank.steps(8, {kPost, sends_and_may_wait(4), receives(4)});
+    EXPECT_THAT(rank.told(), ElementsAre(Wait{{4}, {4}, kRendezvous | kUncertain}));
+    rank.steps(20, acts);
+    EXPECT_FALSE(rank.is_said());
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FEW = 8, MANY = 100000, MOST = 7000, RENDEZVOUS = 1, COLLECTIVE = 2 };
+enum { FEW = 8, SOME = 2000, MANY = 100000, MOST = 7000, RENDEZVOUS = 1, COLLECTIVE = 2, UNCERTAIN = 4 };
 
 static int rank, size, steps, left, right;
 static char in[16][MANY], out[MANY], known[4096];
@@ -33,6 +33,7 @@ static void say_wait(const int* from, int sources, const int* to, int targets, i
   say_ranks("from", from, sources);
   if (!(flags & COLLECTIVE)) say_ranks(" to", to, targets);
   if (flags & RENDEZVOUS) say(" rendezvous");
+  if (flags & UNCERTAIN) say(" perhaps");
 }
 
 static void work(void) {
@@ -195,6 +196,36 @@ static void blocking(void) {
     MPI_Send(out, FEW, MPI_CHAR, below, 0, MPI_COMM_WORLD);
     MPI_Recv(in[0], FEW, MPI_CHAR, below, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Recv(in[0], FEW, MPI_CHAR, above, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+/* Nobody has seen what sends of that size do; each goes to whom it is waited for to receive as well. */
+static void exchange_more_with(int other) {
+  MPI_Sendrecv(out, SOME, MPI_CHAR, other, 0, in[0], SOME, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* In pairs, the other pairs in the second half of a step. */
+static int first_of_pairs(void) { return rank % 2 ? left : right; }
+static int second_of_pairs(void) { return rank % 2 ? right : left; }
+
+static void pairs(void) {
+  const int first = first_of_pairs(), second = second_of_pairs();
+  int i;
+  say_wait(&first, 1, &first, 1, RENDEZVOUS | UNCERTAIN);
+  say_wait(&second, 1, &second, 1, RENDEZVOUS | UNCERTAIN);
+  for (i = 0; i < steps; ++i) {
+    work();
+    exchange_more_with(first);
+    exchange_more_with(second);
+  }
+}
+
+static void late_pairs(void) {
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work_or_be_late(i);
+    exchange_more_with(first_of_pairs());
+    exchange_more_with(second_of_pairs());
   }
 }
 
@@ -407,6 +438,30 @@ static void anybody_ignored(void) {
   }
 }
 
+/* If the sends wait, ranks wait for their receivers too, or one after the other. */
+static void received_first(void) {
+  const int both[2] = {left, right};
+  MPI_Request requests[2];
+  int i, j;
+  for (i = 0; i < steps; ++i) {
+    work();
+    for (j = 0; j < 2; ++j) MPI_Irecv(in[j], SOME, MPI_CHAR, both[j], 0, MPI_COMM_WORLD, &requests[j]);
+    for (j = 0; j < 2; ++j) MPI_Send(out, SOME, MPI_CHAR, both[j], 0, MPI_COMM_WORLD);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
+static void one_way(void) {
+  MPI_Request request;
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Irecv(in[0], SOME, MPI_CHAR, left, 0, MPI_COMM_WORLD, &request);
+    MPI_Send(out, SOME, MPI_CHAR, right, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
 static void cancelled(void) {
   MPI_Request request;
   int i;
@@ -462,6 +517,10 @@ static const struct {
              {"rendezvous", rendezvous},
              {"sendrecv", sendrecv},
              {"blocking", blocking},
+             {"pairs", pairs},
+             {"late-pairs", late_pairs},
+             {"one-way", one_way},
+             {"received-first", received_first},
              {"synchronous", synchronous},
              {"halo", halo},
              {"parts", parts},
