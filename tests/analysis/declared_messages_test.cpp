@@ -43,6 +43,13 @@ TEST(DeclaredMessages, AreThoseOfTheScenario) {
   }
 }
 
+TEST(DeclaredMessages, AreNotKnownWhereNobodyKnowsWhetherSendsWait) {
+  for (const bool uncertain : {false, true}) {
+    const Timeline timeline = that_said(9, {{true, false, {-1, 1}, {-1, 1}, uncertain}}, {{{{0}}}}, all_follow(9));
+    EXPECT_EQ(declared_messages(timeline).has_value(), !uncertain);
+  }
+}
+
 /// As of a program that gathers behind its loop, or comes to another one.
 TEST(DeclaredMessages, AreThoseOfTheLongestPartOfTheRun) {
   const std::vector<wire::WaitPattern> patterns{{false, false, {-1}, {1}}, kAllMeet, {false, false, {-2}, {2}}};

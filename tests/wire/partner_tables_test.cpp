@@ -31,11 +31,20 @@ constexpr std::uint64_t behind(std::uint64_t distance) { return 2 * distance - 1
 
 TEST(PartnerTables, AreReadAsTheyAreDescribed) {
   std::vector<WaitPattern> patterns;
-  ASSERT_TRUE(unpack_patterns(numbers({2, 1, 2, behind(1), ahead(2), 1, ahead(1), 2, 0, 0}), patterns));
-  EXPECT_EQ(patterns, (std::vector<WaitPattern>{{true, false, {-1, 1}, {1}}, {false, true, {}, {}}}));
+  ASSERT_TRUE(unpack_patterns(numbers({3, 1, 2, behind(1), ahead(2), 1, ahead(1), 2, 0, 0, 5, 0, 0}), patterns));
+  EXPECT_EQ(patterns, (std::vector<WaitPattern>{
+                          {true, false, {-1, 1}, {1}}, {false, true, {}, {}}, {true, false, {}, {}, true}}));
   std::vector<WaitCycle> cycles;
   ASSERT_TRUE(unpack_cycles(numbers({1, 2, 1, 0, 2, 0, 1}), 2, cycles));
   EXPECT_EQ(cycles, (std::vector<WaitCycle>{{{{0}, {0, 1}}}}));
+}
+
+TEST(PartnerTables, ComeBackWithAllTheirMarks) {
+  std::vector<WaitPattern> sent, read;
+  for (const int marks : {0, 1, 2, 3, 4, 5, 6, 7})
+    sent.push_back({(marks & 1) != 0, (marks & 2) != 0, {-1}, {2}, (marks & 4) != 0});
+  ASSERT_TRUE(unpack_patterns(pack_patterns(sent), read));
+  EXPECT_EQ(read, sent);
 }
 
 TEST(PartnerTables, WithMoreThanTheirBytesCanHoldAreRefused) {
