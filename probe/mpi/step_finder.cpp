@@ -248,7 +248,8 @@ std::optional<std::uint32_t> StepFinder::rounds_of(std::uint32_t period) const {
     if (believed > known) break;
     if (!come_round(period, rounds, believed)) continue;
     // Of few rounds more are looked at, since how long a rank works in each hangs on who else uses its core.
-    const std::uint32_t looked_at = rounds == 1 ? believed : std::max(believed, kFewestPlaces);
+    const std::uint32_t enough = std::min(kFewestPlaces, kHistory / period - 2);  // for which there is room
+    const std::uint32_t looked_at = rounds == 1 ? believed : std::max(believed, enough);
     if (looked_at > known) break;
     return is_loop_over_partners(period, rounds, looked_at / rounds) ? rounds : 1;
   }

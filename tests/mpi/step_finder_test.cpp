@@ -380,6 +380,22 @@ TEST(StepFinder, ALoopOverPartnersMayMeetOneOfThemTwiceWhereTheRankWorksOnceInIt
   }
 }
 
+/// Of as many calls as a sequence may have, whatever number of rounds makes a step.
+TEST(StepFinder, ALongLoopOverTwoPartnersIsOneStep) {
+  for (const int places : {2, 100, 200, 255}) {
+    Calls calls;
+    for (int i = 0; i < kIterations; ++i)
+      for (int partner = 0; partner < 2; ++partner)
+        for (int place = 0; place < places; ++place) {
+          calls.push_back(call(kSendrecv, 0x1000 + 16 * std::uintptr_t(place), i, peers_of(partner, partner)));
+          if (partner == 0 && place == 0) calls.back().work = kWork;
+        }
+    const auto steps = by_iteration(calls);
+    ASSERT_GE(steps.size(), std::size_t(kIterations - kUnknown)) << places;
+    for (const auto& [iteration, step] : steps) ASSERT_EQ(step, iteration) << places;
+  }
+}
+
 /// The inner loop alone comes often enough to be taken for the steps, if it is not seen that its partners differ. They may
 /// come as they like, as those who are found by looking for any message.
 TEST(StepFinder, ALoopOverPartnersWithinAnotherGivesThatOnesSteps) {
