@@ -206,7 +206,22 @@ void Tutor::observe(const timeline::Timeline& timeline, std::span<const analysis
   if (course_.pages.empty() || timeline.empty()) return;
   for (std::size_t i = 0; i < records_.size(); ++i) watch(i, timeline, waves, states);
   const bool is_before = stage() == Stage::kAsk || stage() == Stage::kDo;
-  premise_ = page().needs_lockstep && is_before ? out_of_lockstep(states, int(timeline.domains().size()), now_) : "";
+  if (const auto skipped = skipped_page())
+    premise_ =
+        fmt::format("What page {} asks for was not ordered, and this page may speak of what it does", *skipped + 1);
+  else
+    premise_ = page().needs_lockstep && is_before ? out_of_lockstep(states, int(timeline.domains().size()), now_) : "";
+}
+
+std::optional<std::size_t> Tutor::skipped_page() const {
+  if (stage() == Stage::kSaid) return std::nullopt;
+  std::optional<std::size_t> skipped;
+  for (std::size_t i = index_, before = next(i, -1); before != i; before = next(i, -1)) {
+    i = before;
+    const Stage left_at = stage_of(i);
+    if (course_.pages[i].order && (left_at == Stage::kAsk || left_at == Stage::kDo)) skipped = i;
+  }
+  return skipped;
 }
 
 void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
@@ -305,6 +320,7 @@ void Tutor::close(std::size_t index, Nanoseconds now, std::string why_none) {
 
 std::string Tutor::premise_in_words() const {
   if (premise_.empty()) return "";
+  if (skipped_page()) return premise_ + ": go back to it with Backspace.";
   return premise_ + (course_.program.empty()
                          ? ": wait, press c to end noise and delays, or play the lesson with --simulated."
                          : ": wait, or press c to end noise and delays.");
@@ -356,9 +372,11 @@ std::string Tutor::words() const {
   if (course_.pages.empty()) return "";
   const PageRecord& record = records_[index_];
   switch (stage()) {
-    case Stage::kRead: return "";
+    case Stage::kRead: return skipped_page() ? premise_in_words() : "";
     case Stage::kAsk: {
-      const std::string question = question_in_words(*page().ask);
+      // Sockets may still fall into step before the order; that nobody was held stays so, and is said at once.
+      const std::string premise = skipped_page() ? premise_in_words() + " " : "";
+      const std::string question = premise + question_in_words(*page().ask);
       return record.hinted
                  ? fmt::format("You said {}. A hint: {} {}", record.answers.back(), page().ask->hint, question)
                  : question;

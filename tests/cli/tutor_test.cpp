@@ -208,6 +208,26 @@ TEST(Tutor, WarnsOfABrokenPremiseAndRemembersIt) {
               HasSubstr("is not in lockstep, nor is 1 more, so this need not be the work of the delay"));
 }
 
+TEST(Tutor, SaysOnLaterPagesThatNothingWasOrdered) {
+  Desk desk;
+  desk.wait(seconds(1));
+  ASSERT_TRUE(desk.monitor().answer_lesson("1"));
+  EXPECT_THAT(desk.tutor().words(), Not(HasSubstr("was not ordered")));
+  desk.press(view::key_of(view::KeyCode::kEnter));
+  ASSERT_EQ(desk.tutor().page_index(), 2u);
+  desk.wait(milliseconds(50));
+  EXPECT_THAT(desk.screen(), HasSubstr("What page 1 asks for was not ordered"));
+  desk.press(view::key_of(view::KeyCode::kBackspace));
+  desk.wait(milliseconds(50));
+  EXPECT_THAT(desk.screen(), Not(HasSubstr("was not ordered")));
+  desk.hold(5, milliseconds(60));
+  desk.wait(milliseconds(50));
+  desk.press(view::key_of(view::KeyCode::kEnter));
+  desk.wait(milliseconds(50));
+  ASSERT_EQ(desk.tutor().page_index(), 2u);
+  EXPECT_EQ(desk.tutor().words(), "");
+}
+
 TEST(Tutor, SetsTheCursorAndTheDelayOfThePage) {
   Desk desk;
   desk.wait(seconds(2));
