@@ -27,6 +27,7 @@ Partners PartnerSearch::found() const {
   if (!said_) {
     Partners inferred = inference_->partners();
     inferred.left_out = who_ != WhoDeclares::kNobody;
+    inferred.unlike_counts = find_unlike_counts(timeline_);
     return inferred;
   }
   return {.offsets = said_->offsets(),

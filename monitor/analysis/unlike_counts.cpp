@@ -21,6 +21,8 @@ constexpr std::size_t kMostAwaited = 16;
 /// Beyond a cycle: messages may be received some steps after they were sent.
 constexpr std::size_t kStepsAhead = 3;
 constexpr Rank kMostRanks = 1000;  // Of more some, evenly, so that no look takes long.
+/// So many times the steps of another one, where nobody says who waits for whom.
+constexpr Step kTimesAhead = 4;
 
 /// Of so many ranks some, evenly.
 std::vector<Rank> some_of(Rank ranks) {
@@ -61,10 +63,12 @@ std::optional<Step> latest_at(const Lane& lane, Nanoseconds at) {
 /// How often a rank was too far ahead of another one.
 class Lead {
  public:
-  /// `ahead`: by so many steps it can be.
-  Lead(const Lane& lane, Rank rank, std::size_t ahead) : lane_(lane), rank_(rank), ahead_(ahead) {}
+  /// `ahead`: by so many steps it can be. `times`: and by so many times the number of the other one's steps.
+  Lead(const Lane& lane, Rank rank, std::size_t ahead, Step times = 1)
+      : lane_(lane), rank_(rank), ahead_(ahead), times_(times) {}
 
-  std::optional<UnlikeCounts> over(const Lane& other, Rank awaited, Nanoseconds clock_error) const {
+  /// Nothing where it was so for less than half of the moments at which that could be told.
+  std::optional<UnlikeCounts> over(const Lane& other, Rank behind, Nanoseconds clock_error) const {
     std::optional<UnlikeCounts> latest;
     std::size_t looked = 0, too_far = 0;
     const std::size_t steps = lane_.steps().size();
@@ -74,9 +78,9 @@ class Lead {
       const auto its = latest_at(other, mine.begin + clock_error);
       if (!its || before.step >= mine.step) continue;
       ++looked;
-      if (before.step <= *its) continue;
+      if (before.step <= *its || mine.step / times_ < *its) continue;
       ++too_far;
-      latest = {.at = mine.begin, .rank = rank_, .step = mine.step, .awaited = awaited, .its_step = *its};
+      latest = {.at = mine.begin, .rank = rank_, .step = mine.step, .behind = behind, .its_step = *its};
     }
     return too_far >= kFewestMoments && 2 * too_far > looked ? latest : std::nullopt;
   }
@@ -85,6 +89,7 @@ class Lead {
   const Lane& lane_;
   Rank rank_;
   std::size_t ahead_;
+  Step times_;
 };
 
 std::optional<UnlikeCounts> find_ahead(const Timeline& timeline, Rank rank) {
@@ -96,25 +101,67 @@ std::optional<UnlikeCounts> find_ahead(const Timeline& timeline, Rank rank) {
     const Lane* other = awaited == rank ? nullptr : timeline.lane(awaited);
     const auto clock_error = timeline.clock_error(rank, awaited);
     if (!other || !clock_error) continue;
-    if (auto found = lead.over(*other, awaited, *clock_error)) return found;
+    auto found = lead.over(*other, awaited, *clock_error);
+    if (!found) continue;
+    found->is_awaited = true;
+    return found;
   }
   return std::nullopt;
 }
+
+/// The rank that is farthest ahead of those who don't say whom they wait for, if it is too far ahead of the last of them.
+/// Ranks that wait for one another in any way are not apart by as many steps as there are ranks.
+class Undeclared {
+ public:
+  explicit Undeclared(const Timeline& timeline) : timeline_(timeline) {}
+
+  void look_at(Rank rank) {
+    const Lane* lane = timeline_.lane(rank);
+    // Who has told of nothing for most of the run may have ended.
+    if (!lane || lane->steps().empty() || timeline_.declared_waits(rank)) return;
+    const timeline::StepRecord latest = lane->steps().back();
+    if (latest.begin - timeline_.begin() < (timeline_.now() - timeline_.begin()) / 2) return;
+    if (!first_ || latest.step > first_->step) first_ = {rank, latest.step};
+    if (!last_ || latest.step < last_->step) last_ = {rank, latest.step};
+  }
+
+  std::optional<UnlikeCounts> found() const {
+    if (!first_ || first_->rank == last_->rank) return std::nullopt;
+    const auto clock_error = timeline_.clock_error(first_->rank, last_->rank);
+    if (!clock_error) return std::nullopt;
+    const Lead lead(*timeline_.lane(first_->rank), first_->rank, std::size_t(timeline_.ranks()) + kStepsAhead,
+                    kTimesAhead);
+    return lead.over(*timeline_.lane(last_->rank), last_->rank, *clock_error);
+  }
+
+ private:
+  struct Place {
+    Rank rank;
+    Step step;
+  };
+
+  const Timeline& timeline_;
+  std::optional<Place> first_, last_;
+};
 
 }  // namespace
 
 std::optional<UnlikeCounts> find_unlike_counts(const Timeline& timeline) {
   const Rank stride = std::max<Rank>(1, timeline.ranks() / kMostRanks);
-  for (Rank rank = 0; rank < timeline.ranks(); rank += stride)
+  Undeclared undeclared(timeline);
+  for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
     if (auto found = find_ahead(timeline, rank)) return found;
-  return std::nullopt;
+    undeclared.look_at(rank);
+  }
+  return undeclared.found();
 }
 
 std::string to_words(const UnlikeCounts& counts) {
   return fmt::format(
-      "ranks count steps differently: when rank {} began step {}, rank {}, which it waits for, had come to step {}: no "
-      "waves, no causes by step; name the step with --step-at or MPI_Pcontrol(1)",
-      counts.rank, counts.step, counts.awaited, counts.its_step);
+      "ranks count steps differently: when rank {} began step {}, rank {}{} had come to step {}: no waves, no causes "
+      "by "
+      "step; name the step with --step-at or MPI_Pcontrol(1)",
+      counts.rank, counts.step, counts.behind, counts.is_awaited ? ", which it waits for," : "", counts.its_step);
 }
 
 }  // namespace idlewave::analysis

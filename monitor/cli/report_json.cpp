@@ -171,7 +171,8 @@ json unlike_counts_json(const std::optional<analysis::UnlikeCounts>& counts) {
   return {{"at_s", seconds(counts->at)},
           {"rank", counts->rank},
           {"step", counts->step},
-          {"awaited", counts->awaited},
+          {"behind", counts->behind},
+          {"awaited", counts->is_awaited ? json(counts->behind) : json()},
           {"its_step", counts->its_step}};
 }
 

@@ -39,10 +39,10 @@ wire::Roster roster_of(const RingModel& model) {
   return roster;
 }
 
-Timeline told(RingModel model, const Numbering& number) {
+Timeline told(RingModel model, const Numbering& number, bool say_partners = true) {
   model.run();
   Timeline timeline;
-  EXPECT_TRUE(timeline.apply_roster("n1", roster_of(model)));
+  EXPECT_TRUE(timeline.apply_roster("n1", say_partners ? roster_of(model) : model.roster()));
   Nanoseconds last{};
   for (Rank rank = 0; rank < model.ranks; ++rank) {
     std::vector<wire::Event> events = model.events_of(rank);
@@ -68,7 +68,7 @@ TEST(UnlikeCounts, AreFoundWhereARankCountsAnInnerLoop) {
   const auto found = find_unlike_counts(told(ring_of_eight(), rank_3_counts_thrice));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 3);
-  EXPECT_THAT(found->awaited, testing::AnyOf(2, 4));
+  EXPECT_THAT(found->behind, testing::AnyOf(2, 4));
   EXPECT_GT(found->step, found->its_step + 3);
 }
 
@@ -98,6 +98,34 @@ TEST(UnlikeCounts, AreNoneWhereRanksNeedNotWaitForWhoIsBehind) {
 TEST(UnlikeCounts, AreNoneWhereAllCountTensOrStartOneLater) {
   EXPECT_FALSE(find_unlike_counts(told(ring_of_eight(), [](Rank, Step step) { return 10 * step; })));
   EXPECT_FALSE(find_unlike_counts(told(ring_of_eight(), [](Rank rank, Step step) { return step + rank % 2; })));
+}
+
+/// Rank 3 counts an inner loop that comes thirty times in each step of the others.
+Step rank_3_counts_thirty(Rank rank, Step step) { return rank == 3 ? 30 * step : step; }
+
+TEST(UnlikeCounts, AreFoundWhereNobodySaysWhomItWaitsFor) {
+  const Timeline timeline = told(ring_of_eight(), rank_3_counts_thirty, false);
+  const auto found = find_unlike_counts(timeline);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 3);
+  EXPECT_FALSE(found->is_awaited);
+  EXPECT_GE(found->step, 29 * found->its_step);
+  EXPECT_EQ(to_words(*found).find("waits for"), std::string::npos);
+  EXPECT_TRUE(cause_ground(timeline).partners.unlike_counts);
+}
+
+TEST(UnlikeCounts, AreNoneWhereNobodySaysWhomItWaitsForAndAllCountAlike) {
+  EXPECT_FALSE(find_unlike_counts(told(ring_of_eight(), as_it_is, false)));
+  RingModel chain;
+  chain.ranks = 60;
+  chain.ring = false;
+  chain.delays = {{0, 2, ms(50'000)}};
+  EXPECT_FALSE(find_unlike_counts(told(chain, as_it_is, false)));
+}
+
+TEST(UnlikeCounts, AreNoneWhereOneThatOnlySendsIsTwiceAsFast) {
+  EXPECT_FALSE(find_unlike_counts(told(
+      ring_of_eight(), [](Rank rank, Step step) { return rank == 3 ? 2 * step : step; }, false)));
 }
 
 TEST(UnlikeCounts, LeaveNothingToSayOfWavesAndCauses) {
