@@ -28,14 +28,6 @@ int sockets_of(const support::Machine& machine) {
   return machine.ranks_per_domain > 0 ? (machine.ranks + machine.ranks_per_domain - 1) / machine.ranks_per_domain : 0;
 }
 
-/// The ranks that saturate a socket (afzal-2020, section 2): the first whose bandwidth lies within 5 % of the largest.
-int saturation_of(const support::Machine& machine) {
-  if (machine.curve.empty())
-    return machine.core_bandwidth > 0 ? int(std::ceil(machine.domain_bandwidth / machine.core_bandwidth)) : 0;
-  const double enough = 0.95 * machine.domain_bandwidth;
-  return int(std::ranges::find_if(machine.curve, [&](double b) { return b >= enough; }) - machine.curve.begin()) + 1;
-}
-
 /// Replaces {ranks} and so on by the numbers of the run, and of what a page orders.
 class Numbers {
  public:
@@ -235,6 +227,13 @@ bool holds(const Check& check, const Value& measured) {
   const double above = *number - *theory;
   return (check.sense == Sense::kAtLeast || above <= check.tolerance) &&
          (check.sense == Sense::kAtMost || -above <= check.tolerance);
+}
+
+int saturation_of(const support::Machine& machine) {
+  if (machine.curve.empty())
+    return machine.core_bandwidth > 0 ? int(std::ceil(machine.domain_bandwidth / machine.core_bandwidth)) : 0;
+  const double enough = 0.95 * machine.domain_bandwidth;
+  return int(std::ranges::find_if(machine.curve, [&](double b) { return b >= enough; }) - machine.curve.begin()) + 1;
 }
 
 wire::Result<Course> make_course(const Scenario& scenario, bool as_written) {

@@ -63,6 +63,10 @@ struct Course {
   std::vector<Page> pages;
 };
 
+/// The ranks that saturate a socket (afzal-2020, section 2): the first whose bandwidth lies within 5 % of the largest; 0:
+/// no bandwidth is given.
+int saturation_of(const support::Machine& machine);
+
 /// `scenario` has a lesson, and is as it is to be played; `as_written`: by no other numbers than the file's, so that a rank
 /// that it does not have is an error. Error: the place in the file, what is wrong there, and what would be accepted.
 wire::Result<Course> make_course(const support::Scenario& scenario, bool as_written);

@@ -111,7 +111,7 @@ std::string outcome_in_words(const Check& check, const Outcome& outcome) {
   const std::string_view unit = check.figure.figure->unit;
   std::string words =
       fmt::format("{}: measured {}, theory {}", label, measured_in_words(outcome.now, unit), theory_in_words(check));
-  if (check.before) words += fmt::format("; before the delay {}", measured_in_words(outcome.beside, unit));
+  if (check.before) words += fmt::format("; before that {}", measured_in_words(outcome.beside, unit));
   if (check.beside)
     words +=
         fmt::format("; {} {}", check.beside->label(), measured_in_words(outcome.beside, check.beside->figure->unit));
@@ -207,8 +207,8 @@ void Tutor::observe(const timeline::Timeline& timeline, std::span<const analysis
   for (std::size_t i = 0; i < records_.size(); ++i) watch(i, timeline, waves, states);
   const bool is_before = stage() == Stage::kAsk || stage() == Stage::kDo;
   if (const auto skipped = skipped_page())
-    premise_ =
-        fmt::format("What page {} asks for was not ordered, and this page may speak of what it does", *skipped + 1);
+    premise_ = fmt::format("What page {} asks for was not {}, and this page may speak of what it does", *skipped + 1,
+                           records_[*skipped].verdict ? "seen to do what it should" : "ordered");
   else
     premise_ = page().needs_lockstep && is_before ? out_of_lockstep(states, int(timeline.domains().size()), now_) : "";
 }
@@ -219,7 +219,8 @@ std::optional<std::size_t> Tutor::skipped_page() const {
   for (std::size_t i = index_, before = next(i, -1); before != i; before = next(i, -1)) {
     i = before;
     const Stage left_at = stage_of(i);
-    if (course_.pages[i].order && (left_at == Stage::kAsk || left_at == Stage::kDo)) skipped = i;
+    const bool is_unseen = records_[i].verdict == Verdict::kNone;
+    if (course_.pages[i].order && (left_at == Stage::kAsk || left_at == Stage::kDo || is_unseen)) skipped = i;
   }
   return skipped;
 }
@@ -251,7 +252,10 @@ void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::sp
   const bool is_over = timeline.ended();
   if (!is_over && now_ - *record.began < page.watch->at_most) return;
   if (!is_calm || is_over)
-    close(index, now_, is_over ? "the program ended before it could be measured" : "the wave had not ended in time");
+    close(index, now_,
+          is_over               ? "the program ended before it could be measured"
+          : wave == waves.end() ? "no wave of that was seen in time"
+                                : "the wave had not ended in time");
   else
     measure(index, {std::max(now_ - page.watch->stable, Nanoseconds{0}), now_});
 }
@@ -320,7 +324,8 @@ void Tutor::close(std::size_t index, Nanoseconds now, std::string why_none) {
 
 std::string Tutor::premise_in_words() const {
   if (premise_.empty()) return "";
-  if (skipped_page()) return premise_ + ": go back to it with Backspace.";
+  if (const auto skipped = skipped_page())
+    return premise_ + (records_[*skipped].verdict ? "." : ": go back to it with Backspace.");
   return premise_ + (course_.program.empty()
                          ? ": wait, press c to end noise and delays, or play the lesson with --simulated."
                          : ": wait, or press c to end noise and delays.");
@@ -357,8 +362,7 @@ std::string Tutor::found_in_words() const {
   for (std::size_t i = 0; i < record.outcomes.size(); ++i)
     words += outcome_in_words(page().checks[i], record.outcomes[i]) + " ";
   if (!record.broken_premise.empty())
-    words += fmt::format("When the delay was ordered: {}, so this need not be the work of the delay. ",
-                         record.broken_premise);
+    words += fmt::format("When that was ordered: {}, so this need not be the work of it. ", record.broken_premise);
   if (!record.why_none.empty()) words += fmt::format("Nothing was measured: {}. ", record.why_none);
   switch (*record.verdict) {
     case Verdict::kNear: return words + page().say.near;
@@ -386,7 +390,9 @@ std::string Tutor::words() const {
       order.front() = char(std::toupper(static_cast<unsigned char>(order.front())));
       return order + "." + (premise_.empty() ? "" : " " + premise_in_words());
     }
-    case Stage::kSent: return "Sent; it takes effect before the rank's next step.";
+    case Stage::kSent:
+      return page().order->ranks.empty() ? "Sent; it takes effect before each rank's next step."
+                                         : "Sent; it takes effect before the rank's next step.";
     case Stage::kWatch: return watching_in_words();
     case Stage::kSaid: return found_in_words();
   }

@@ -98,7 +98,8 @@ class Tutor {
  private:
   std::size_t next(std::size_t from, int direction) const;
   Stage stage_of(std::size_t index) const;
-  /// The first page before this one that was left without what it asks to be ordered; nothing once this one has ended.
+  /// The first page before this one that was left without what it asks to be ordered, or did not show its effect; nothing
+  /// once this one has ended.
   std::optional<std::size_t> skipped_page() const;
   void watch(std::size_t index, const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
              const analysis::DomainStates& states);

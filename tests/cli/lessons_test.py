@@ -87,12 +87,13 @@ class Lessons(OfLessons):
         self.assertIn("not every effect of the lesson was seen", done.stderr)
 
     def test_a_lesson_is_refused_for_sizes_of_which_its_words_are_not_true(self):
-        for sizes, says in ((["memory-bound", "--ranks-per-domain", "4"], "is about machine.ranks_per_domain = 10"),
-                            (["delay-doubled", "--ranks", "20"], "is about machine.ranks = 40"),
+        for sizes, says in ((["memory-bound", "--ranks-per-domain", "4"], "is about 10 ranks on a socket, and can't be played with 4"),
+                            (["delay-doubled", "--ranks", "20"], "is about 40 ranks, and can't be played with 20"),
                             (["memory-bound", "--ranks", "20"], "there is no socket 2: this scenario has sockets 0 to 1")):
             self.one_line(self.demo(*sizes, "--simulated", "--headless"), 2, says)
         good = (SCENARIOS / "core-bound.toml").read_text()
-        self.refused(good.replace("[lesson]", '[lesson]\nfixed = ["steps"]', 1), '"steps" is neither ranks nor ranks_per_domain')
+        self.refused(good.replace("[lesson]", '[lesson]\nfixed = ["steps"]', 1),
+                     '"steps" is none of ranks, ranks_per_domain, bandwidths, saturated')
 
     def test_the_list_has_the_figure_of_each(self):
         listed = self.demo("--list").stdout

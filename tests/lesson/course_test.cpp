@@ -293,8 +293,8 @@ TEST(Course, IsSoundInEachLessonThatIsShipped) {
     ASSERT_FALSE(course->pages.empty()) << entry.path();
     for (const Page& page : course->pages) {
       EXPECT_EQ(page.text.find('{'), std::string::npos) << page.text;
-      if (page.ask) EXPECT_FALSE(page.ask->hint.empty()) << entry.path();
-      if (!page.checks.empty()) EXPECT_FALSE(page.say.near.empty() || page.say.none.empty()) << entry.path();
+      EXPECT_FALSE(page.ask && page.ask->hint.empty()) << entry.path();
+      EXPECT_FALSE(!page.checks.empty() && (page.say.near.empty() || page.say.none.empty())) << entry.path();
     }
   }
   EXPECT_GE(lessons, 8);

@@ -189,10 +189,12 @@ void require_ways(std::vector<Section>& sections, const std::vector<LessonPage>&
   }
 }
 
+constexpr std::array<std::string_view, 4> kFixable{"ranks", "ranks_per_domain", "bandwidths", "saturated"};
+
 void check_fixed(Section& section, const std::vector<std::string>& fixed) {
   for (const std::string& key : fixed) {
-    if (key != "ranks" && key != "ranks_per_domain")
-      section.complain("fixed", fmt::format("\"{}\" is neither ranks nor ranks_per_domain", key));
+    if (std::ranges::find(kFixable, key) == kFixable.end())
+      section.complain("fixed", fmt::format("\"{}\" is none of {}", key, fmt::join(kFixable, ", ")));
   }
 }
 

@@ -82,7 +82,8 @@ struct Lesson {
   std::string summary;  ///< One line, for a list of lessons.
   std::string figure;   ///< "Fig. 4 of Afzal, Hager, Wellein 2020"
   std::string source;   ///< The paper, in full.
-  /// Keys of [machine] that have to be as written, since the lesson's words and figures hang on them.
+  /// What of [machine] has to be as written, since the lesson's words and figures hang on it: ranks, ranks_per_domain,
+  /// bandwidths, or saturated: whether a domain has more ranks than it can feed.
   std::vector<std::string> fixed;
   std::vector<LessonPage> pages;
 };

@@ -4,6 +4,7 @@
 
 #include "monitor/cli/lessons/commands.h"
 #include "monitor/cli/paths.h"
+#include "probe/words/quantity.h"
 #include "workloads/support/real_ranks.h"
 
 namespace idlewave::cli::lessons {
@@ -59,16 +60,29 @@ wire::Status check_played(const std::string& program, const DemoOptions& options
 
 bool has_pages(const support::Scenario& scenario) { return scenario.lesson && !scenario.lesson->pages.empty(); }
 
+/// A machine by one of Lesson::fixed.
+std::string machine_in_words(const std::string& key, const support::Machine& machine) {
+  if (key == "ranks")
+    return machine.ranks > 0 ? fmt::format("{} ranks", machine.ranks) : "ranks by the cores there are";
+  if (key == "ranks_per_domain") return fmt::format("{} ranks on a socket", machine.ranks_per_domain);
+  if (key == "saturated")
+    return lesson::saturation_of(machine) < machine.ranks_per_domain ? "sockets that have more ranks than they can feed"
+                                                                     : "sockets that can feed all their ranks";
+  const bool two = machine.curve.empty();
+  const std::vector<double> all = two ? std::vector{machine.core_bandwidth, machine.domain_bandwidth} : machine.curve;
+  std::vector<std::string> bandwidths;
+  for (const double each : all) bandwidths.push_back(words::format_bandwidth(each));
+  return fmt::format("bandwidths of {}", fmt::join(bandwidths, ", "));
+}
+
 /// What a lesson says of some sizes is not so of others.
 wire::Status check_sizes(const support::Scenario& written, const support::Scenario& scenario, const std::string& path) {
   for (const std::string& key : written.lesson->fixed) {
-    const auto size = [&key](const support::Machine& machine) {
-      return key == "ranks" ? machine.ranks : machine.ranks_per_domain;
-    };
-    const Rank as_written = size(written.machine), played = size(scenario.machine);
+    const std::string as_written = machine_in_words(key, written.machine);
+    const std::string played = machine_in_words(key, scenario.machine);
     if (as_written != played)
-      return wire::Error{fmt::format("{}: is about machine.{} = {}, and can't be played with {}: leave that out", path,
-                                     key, as_written, played)};
+      return wire::Error{
+          fmt::format("{}: is about {}, and can't be played with {}: leave that out", path, as_written, played)};
   }
   return wire::ok();
 }
