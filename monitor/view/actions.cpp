@@ -105,12 +105,12 @@ void follow(Turn& turn) {
 
 void axis(Turn& turn) {
   change_axis(turn);
-  turn.say(turn.state.by_steps ? "a column is a step of each rank; a goes back to time" : "columns are time");
+  turn.say(turn.state.by_steps ? "columns are steps of each rank; a goes back to time" : "columns are time");
 }
 
 void ghost(Turn& turn) {
   turn.state.ghost = !turn.state.ghost;
-  turn.say(turn.state.ghost ? "colours: by how much ranks leave the program's model; G goes back"
+  turn.say(turn.state.ghost ? "colours: by how much ranks leave the program's model, once that is known; G goes back"
                             : "colours: what ranks do");
 }
 
@@ -121,7 +121,9 @@ void fewer_ranks(Turn& turn) { change_rank_zoom(turn, true); }
 
 void next_wave(Turn& turn) {
   const auto& waves = turn.model.findings.waves;
-  if (waves.empty()) return turn.say("no idle wave has been seen yet: i injects a delay");
+  if (waves.empty())
+    return turn.say(may_hold(turn.model.session) ? "no idle wave has been seen yet: i injects a delay"
+                                                 : "no idle wave has been seen yet");
   const Nanoseconds until = shown_until(turn.state, turn.model), column = turn.layout.window.column;
   auto next = std::prev(waves.end());
   while (next != waves.begin() && next->start >= until) --next;
@@ -155,7 +157,7 @@ void lesson_on(Turn& turn) {
   if (lesson->led) return turn.say(kIsLed);
   if (!lesson->expected.empty())
     return static_cast<void>(turn.state.form = Form{.kind = FormKind::kAnswer, .untouched = false});
-  if (!lesson->has_next) return turn.say("this is the last page of the lesson");
+  if (!lesson->has_next) return turn.say("no page of the lesson is open behind this one");
   turn.effects.emplace_back(TurnLesson{1});
 }
 

@@ -22,19 +22,16 @@ std::vector<Key> keys_of(std::u32string_view characters, KeyCode code) {
   return keys;
 }
 
-/// Nobody is there for moments only.
-bool may_hold(const SessionInfo& session) {
-  return !session.no_command || session.no_command == wire::NoCommand::kNobodyThere;
-}
-
 bool may_clear(const SessionInfo& session) { return may_hold(session) || !wire::forbids_clearing(*session.no_command); }
 
 bool is_live(const SessionInfo& session) { return !session.replay; }
 
+bool may_leave(const SessionInfo& session) { return session.can_detach; }
+
 std::vector<Binding> keys_and_mouse() {
   return {
       {keys_of(U"q"), "q", "quit, end what was started", "quit", actions::quit},
-      {keys_of(U"d"), "d", "leave; the program goes on", "", actions::detach},
+      {keys_of(U"d"), "d", "leave; the program goes on", "", actions::detach, may_leave},
       {keys_of(U"?"), "?", "this help", "help", actions::help},
       {keys_of(U"i"), "i", "delay the rank at the cursor", "inject", actions::inject, may_hold},
       {keys_of(U" "), "space", "pause, resume the view", "pause", actions::pause},

@@ -16,7 +16,7 @@ struct Binding {
   std::string does;        ///< "quit, ending what was started"
   std::string_view brief;  ///< For the key line: "quit". Empty: not there.
   void (*act)(Turn&);
-  /// Whether the key line names it: not where this session will never do it. Null: always.
+  /// Whether the key line and `?` name it: not where this session will never do it. Null: always.
   bool (*is_offered)(const SessionInfo&) = nullptr;
 };
 

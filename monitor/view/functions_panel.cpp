@@ -28,7 +28,7 @@ std::string duration_of(double seconds) {
 
 std::vector<std::string> headline(const Model& model) {
   const auto& mpi = model.findings.mpi;
-  if (!mpi)
+  if (!mpi || mpi->functions.empty())
     return {"no rank has told of MPI calls: they are counted where a program runs with the library that run preloads",
             "no rank has told of MPI calls"};
   double all_s = 0;

@@ -10,7 +10,7 @@ namespace idlewave::view {
 /// What this session can do, and nothing for a row below 0.
 void draw_key_line(Canvas& canvas, int y, const SessionInfo& session);
 
-/// Covers the screen with every binding.
-void draw_help(Canvas& canvas, const State& state);
+/// Covers the screen with every binding that does something in this session.
+void draw_help(Canvas& canvas, const State& state, const SessionInfo& session);
 
 }  // namespace idlewave::view

@@ -43,8 +43,9 @@ std::string what_is_not_counted(const Matrix& matrix) {
 std::vector<std::string> headline(const Model& model) {
   const Matrix* matrix = matrix_of(model);
   if (!matrix)
-    return {"no rank has told of messages: they are counted where a program runs with the library that run preloads",
-            "no rank has told of messages"};
+    return {
+        "no rank has told of messages: they are counted by the library that run preloads, or told by idlewave_message",
+        "no rank has told of messages"};
   const std::string rest = what_is_not_counted(*matrix);
   if (matrix->all.messages == 0)
     return {"no message from one rank to another was seen so far" + rest, "no messages between ranks so far"};

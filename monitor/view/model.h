@@ -41,8 +41,9 @@ struct Lesson {
 
 struct Recording {
   bool on = false;
-  std::uint64_t bytes = 0;  ///< Of the file; above 0 and not `on`: it is closed.
-  std::string failure;      ///< One line once writing has failed; else empty.
+  std::uint64_t bytes = 0;     ///< Of the file; above 0 and not `on`: it is closed.
+  std::string failure;         ///< One line once writing has failed; else empty.
+  bool is_ours_alone = false;  ///< Whether whoever started the session records it is not known here.
 };
 
 struct Replay {
@@ -70,6 +71,11 @@ struct SessionInfo {
   std::string ends_with_us;
   bool can_detach = false;  ///< What is watched does not need this screen.
 };
+
+/// Whether ranks can be held in this session; nobody is there for moments only.
+inline bool may_hold(const SessionInfo& session) {
+  return !session.no_command || session.no_command == wire::NoCommand::kNobodyThere;
+}
 
 /// References are to live at least as long as the call that gets the model.
 struct Model {

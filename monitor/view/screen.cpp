@@ -112,7 +112,7 @@ Canvas draw(const State& state, const Model& model, Size size, const Look& look)
   Canvas canvas(size);
   const Layout layout = lay_out(panels(), state, model, size, look);
   if (state.help) {
-    draw_help(canvas, state);
+    draw_help(canvas, state, model.session);
   } else {
     if (state.lesson_open && model.session.lesson)
       draw_lesson_page(canvas, state, model);

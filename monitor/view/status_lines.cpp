@@ -21,7 +21,8 @@ Piece recording_piece(const Recording& recording, bool is_replay) {
     return {.text = "● rec FAILED", .ink = Ink::kError, .weight = 9, .right = true, .bold = true};
   if (!recording.on && recording.bytes > 0)
     return {.text = "recorded " + to_bytes(recording.bytes), .ink = Ink::kDim, .weight = 4, .right = true};
-  if (!recording.on) return {.text = is_replay ? "" : "not recorded", .ink = Ink::kDim, .weight = 3, .right = true};
+  const char* not_recorded = is_replay ? "" : recording.is_ours_alone ? "not recorded here" : "not recorded";
+  if (!recording.on) return {.text = not_recorded, .ink = Ink::kDim, .weight = 3, .right = true};
   return {.text = "● rec " + to_bytes(recording.bytes), .ink = Ink::kGood, .weight = 7, .right = true};
 }
 

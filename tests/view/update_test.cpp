@@ -61,22 +61,30 @@ class Operator {
   const SyntheticSession& session_;
 };
 
-TEST(Keys, EveryBindingIsListedByHelp) {
+TEST(Keys, EveryBindingThatDoesSomethingIsListedByHelp) {
   Operator op;
   op.press(U'?');
+  SyntheticSession session({.length = milliseconds(50)});
+  session.session.can_detach = true;
   for (const Size size : {Size{80, 24}, Size{160, 48}}) {
-    const std::string help =
-        to_text(draw(op.state, SyntheticSession({.length = milliseconds(50)}).model(), size, kLook));
+    const std::string help = to_text(draw(op.state, session.model(), size, kLook));
     for (const Binding& binding : bindings()) {
       EXPECT_THAT(help, HasSubstr(std::string(binding.shown) + " "));
       EXPECT_THAT(help, HasSubstr(std::string(binding.does)));
     }
+    EXPECT_THAT(help, HasSubstr("your mark"));
   }
+  session.session.can_detach = false;
+  session.session.no_command = wire::NoCommand::kRecording;
+  const std::string help = to_text(draw(op.state, session.model(), {80, 24}, kLook));
+  for (const char* nothing : {"leave; the program", "delay the rank", "noise in all"})
+    EXPECT_THAT(help, Not(HasSubstr(nothing)));
 }
 
 /// In the order in which one scrolls to them.
 TEST(Keys, HelpCanBeReadOnTheSmallestScreen) {
-  const SyntheticSession session({.length = milliseconds(50)});
+  SyntheticSession session({.length = milliseconds(50)});
+  session.session.can_detach = true;
   State state;
   state.help = true;
   std::string read;
