@@ -58,10 +58,20 @@ void add_watch_options(CommandLine& app, WatchOptions& options) {
            [&options](std::uint64_t bytes) { options.memory = bytes; });
 }
 
-void add_report_options(CommandLine& app, WatchOptions& options) {
-  app.add_flag("--json", options.json, "Print the report as JSON to stdout");
+void add_window(CommandLine& app, WatchOptions& options) {
   add_word(app, "--window", "FROM:TO", "Part of the run for the averages, as fractions (0.5:0.95)", words::parse_window,
            [&options](words::Fractions window) { options.window = window; });
+}
+
+/// Of a session that is watched.
+void add_report_options(CommandLine& app, WatchOptions& options) {
+  app.add_flag("--json", options.json, "With --headless: print the report as JSON to stdout");
+  add_window(app, options);
+}
+
+/// A screen has stdout to itself.
+void require_no_screen(const WatchOptions& options) {
+  if (options.json && !options.headless) arguments::refuse("--json", "goes with --headless");
 }
 
 void add_key(CommandLine& app, std::string& key) {
@@ -127,7 +137,7 @@ void add_demo(CommandLine& app, DemoOptions& o, int (*demo)(const DemoOptions&),
            "On domains and bandwidths of this file, which `idlewave calibrate` writes, instead of the lesson's",
            load_machine, [&o](std::vector<std::string> machine) { o.machine = std::move(machine); });
   verb.add_int(
-          "--ranks", [&o](Rank n) { o.ranks = n; }, "Number of MPI ranks")
+          "--ranks", [&o](Rank n) { o.ranks = n; }, "Number of ranks")
       .within(1, 100000);
   verb.add_int(
           "--ranks-per-domain", [&o](Rank n) { o.ranks_per_domain = n; }, "Ranks on each virtual socket")
@@ -145,7 +155,10 @@ void add_demo(CommandLine& app, DemoOptions& o, int (*demo)(const DemoOptions&),
       "On a screen the lesson asks, and you press the keys. With --headless it answers and orders by itself, as theory "
       "has it, and exits with 0 only if every effect was seen; with a time (--headless 10s) or --steps the delays of "
       "the scenario are ordered, and nothing is asked.");
-  verb.then([&o, &parsed, demo] { parsed = [&o, demo] { return demo(o); }; });
+  verb.then([&o, &parsed, demo] {
+    require_no_screen(o);
+    parsed = [&o, demo] { return demo(o); };
+  });
 }
 
 wire::Result<std::string> waiting_call(std::string_view word) {
@@ -189,12 +202,13 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
   add_report_options(verb, o);
   add_size(verb, o);
   verb.footer(
-      "The program has its streams, its signals and its exit code as without us; with --json its standard output goes "
-      "to standard error. It goes on when this "
+      "The program has its streams, its signals and its exit code as without us; with --headless --json its standard "
+      "output goes to standard error, unless --report or --output says where. It goes on when this "
       "program is ended or the terminal is closed, and so does the recording. Exit codes: the program's; 125 if it was "
       "fine and something of ours failed; 127 or 126 "
       "if it could not be started.");
   verb.then([&] {
+    if (!o.selftest) require_no_screen(o);
     if (!o.agents_over.empty() && !o.listen.empty())
       arguments::refuse("--agents-over", "needs no port, and --listen opens one: say one of them");
     parsed = [&o] { return run(o); };
@@ -215,7 +229,10 @@ void add_attach(CommandLine& app, AttachOptions& o, Parsed& parsed) {
   add_report_options(verb, o);
   add_size(verb, o);
   verb.footer(kWhereItIsFound);
-  verb.then([&] { parsed = [&o] { return attach(o); }; });
+  verb.then([&] {
+    require_no_screen(o);
+    parsed = [&o] { return attach(o); };
+  });
 }
 
 void add_carry(CommandLine& app, CarryOptions& o, Parsed& parsed) {
@@ -350,7 +367,8 @@ void add_file_verbs(CommandLine& app, FileOptions& o, Parsed& parsed) {
   CommandLine verb = app.verb("report");
   verb.add("file", o.path, "Session file").required();
   verb.add_flag("--ghost", o.ghost, "Also where ranks left the program's model, and what it would have taken");
-  add_report_options(verb, o);
+  verb.add_flag("--json", o.json, "Print the report as JSON to stdout");
+  add_window(verb, o);
   add_watch_options(verb, o);
   verb.then([&] { parsed = [&o] { return report(o); }; });
 }

@@ -174,6 +174,7 @@ int attach(const AttachOptions& options) {
     Monitor monitor(std::move(joined.link), {.session = joined.session,
                                              .label = joined.label,
                                              .memory = options.memory,
+                                             .has_joined = true,
                                              .hosted = is_hosted_here ? options.endpoint : ""});
     const int code = finish_recording(monitor, watch(monitor, options, joined, is_hosted_here));
     if (options.headless) print_result(monitor, options);

@@ -129,7 +129,7 @@ Finding check_likwid() {
   const auto reader = host::program_folder() / "idlewave-likwid-reader";
   if (!host::find_program(reader))
     return {Health::kLimited, "LIKWID",
-            "built without it: bandwidth comes from declared traffic (apt-get install likwid, build again)"};
+            "built without it (apt-get install likwid, build again): no bandwidth from its counters"};
   FILE* output = popen(fmt::format("'{}' 0:0 2>/dev/null", reader.string()).c_str(), "r");
   std::array<char, 512> line{};
   const bool answered = output && std::fgets(line.data(), line.size(), output);

@@ -41,7 +41,7 @@ Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
       observer_(std::make_unique<Observer>(options_.session, options_.memory)) {
   info_.name = options_.session;
   info_.label = options_.label;
-  info_.can_detach = !options_.hosted.empty();
+  info_.can_detach = !options_.hosted.empty() || options_.has_joined;
   state_.ghost = options_.ghost;
   if (!options_.lesson) return;
   tutor_.emplace(*options_.lesson, [this](std::string_view path, analysis::Window window) {
@@ -214,7 +214,7 @@ void Monitor::describe_link(Nanoseconds now) {
   info_.lag = observer_->lag(now);
   info_.events_per_second = observer_->events_per_second();
   if (!host_ || link_->recording() || !link_->failure().empty())
-    info_.recording = {link_->recording(), link_->bytes_written(), link_->failure()};
+    info_.recording = {link_->recording(), link_->bytes_written(), link_->failure(), options_.has_joined};
   info_.no_command = status.no_command;
   if (!info_.no_command && host_ && !host_->takes_orders) info_.no_command = wire::NoCommand::kInjectionOff;
   if (!status.replay) return;

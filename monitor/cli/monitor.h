@@ -31,6 +31,7 @@ class Monitor {
     double replay_speed = 1;
     bool ghost = false;         ///< The map begins with it.
     bool ends_program = false;  ///< Quitting ends the program of `hosted`, so it asks first.
+    bool has_joined = false;    ///< What is watched was started by somebody else, and needs nothing of ours.
     /// Session whose host (monitor/host/host_record.h) is to be looked at; empty: there is none.
     std::string hosted;
     /// Replays: opens the recording anew, for going back.

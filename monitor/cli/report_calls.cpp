@@ -115,10 +115,11 @@ std::string matrix_text(const Matrix& matrix) {
 }  // namespace
 
 json functions_json(const Timeline& timeline) {
-  if (timeline.calls().empty()) return {};
+  const std::vector<FunctionUse> functions = analysis::functions_by_time(timeline);
+  if (functions.empty()) return {};
   std::map<std::string, json> columns = rank_columns(timeline);
   json list = json::array();
-  for (const FunctionUse& use : analysis::functions_by_time(timeline)) {
+  for (const FunctionUse& use : functions) {
     list.push_back({{"name", use.name},
                     {"calls", use.calls},
                     {"time_s", use.time_s},

@@ -106,7 +106,9 @@ int left_alone(HostedProgram& program, int code) {
                    program.session()),
        0);
   if (program.keeps_output())
-    fail(fmt::format("what it prints will be in {}.out here when it has ended", program.session()), 0);
+    fail(fmt::format("what it prints will be in {}.out here when it has ended, or under the next free name",
+                     program.session()),
+         0);
   return code;
 }
 
