@@ -121,27 +121,27 @@ class Undeclared {
     if (!lane || lane->steps().empty() || timeline_.declared_waits(rank)) return;
     const timeline::StepRecord latest = lane->steps().back();
     if (latest.begin - timeline_.begin() < (timeline_.now() - timeline_.begin()) / 2) return;
-    if (!first_ || latest.step > first_->step) first_ = {rank, latest.step};
-    if (!last_ || latest.step < last_->step) last_ = {rank, latest.step};
+    if (first_.rank < 0 || latest.step > first_.step) first_ = {rank, latest.step};
+    if (last_.rank < 0 || latest.step < last_.step) last_ = {rank, latest.step};
   }
 
   std::optional<UnlikeCounts> found() const {
-    if (!first_ || first_->rank == last_->rank) return std::nullopt;
-    const auto clock_error = timeline_.clock_error(first_->rank, last_->rank);
+    if (first_.rank == last_.rank) return std::nullopt;
+    const auto clock_error = timeline_.clock_error(first_.rank, last_.rank);
     if (!clock_error) return std::nullopt;
-    const Lead lead(*timeline_.lane(first_->rank), first_->rank, std::size_t(timeline_.ranks()) + kStepsAhead,
+    const Lead lead(*timeline_.lane(first_.rank), first_.rank, std::size_t(timeline_.ranks()) + kStepsAhead,
                     kTimesAhead);
-    return lead.over(*timeline_.lane(last_->rank), last_->rank, *clock_error);
+    return lead.over(*timeline_.lane(last_.rank), last_.rank, *clock_error);
   }
 
  private:
   struct Place {
-    Rank rank;
-    Step step;
+    Rank rank = -1;  ///< Nobody.
+    Step step = 0;
   };
 
   const Timeline& timeline_;
-  std::optional<Place> first_, last_;
+  Place first_, last_;
 };
 
 }  // namespace
