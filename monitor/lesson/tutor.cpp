@@ -379,8 +379,8 @@ std::string Tutor::words() const {
     case Stage::kRead: return skipped_page() ? premise_in_words() : "";
     case Stage::kAsk: {
       // Sockets may still fall into step before the order; that nobody was held stays so, and is said at once.
-      const std::string premise = skipped_page() ? premise_in_words() + " " : "";
-      const std::string question = premise + question_in_words(*page().ask);
+      const std::string premise = skipped_page() ? " " + premise_in_words() : "";
+      const std::string question = question_in_words(*page().ask) + premise;
       return record.hinted
                  ? fmt::format("You said {}. A hint: {} {}", record.answers.back(), page().ask->hint, question)
                  : question;

@@ -54,7 +54,7 @@ std::vector<LessonLine> all_lines(const Lesson& lesson, int columns) {
   append(lines, lesson.text, columns, Ink::kLesson);
   if (!lesson.now.empty()) lines.push_back({});
   append(lines, lesson.now, columns, Ink::kStrong, true);
-  if (!lesson.premise.empty()) append(lines, lesson.premise, columns, Ink::kWarning);
+  if (lesson.now.find(lesson.premise) == std::string::npos) append(lines, lesson.premise, columns, Ink::kWarning);
   lines.push_back({});
   append(lines, lesson.figure, columns, Ink::kDim);
   append(lines, lesson.source, columns, Ink::kDim);

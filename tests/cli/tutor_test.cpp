@@ -205,7 +205,7 @@ TEST(Tutor, WarnsOfABrokenPremiseAndRemembersIt) {
   desk.hold(5, milliseconds(60));
   desk.wait_until(Stage::kSaid);
   EXPECT_THAT(desk.tutor().words(),
-              HasSubstr("is not in lockstep, nor is 1 more, so this need not be the work of the delay"));
+              HasSubstr("is not in lockstep, nor is 1 more, so this need not be the work of it"));
 }
 
 TEST(Tutor, SaysOnLaterPagesThatNothingWasOrdered) {

@@ -245,8 +245,11 @@ TEST_F(ProcessTest, ThirtyWhoLookOnAreOneStreamFromTheSenderThoughSomeAreSlowOrS
     for (int i = 0; i < 30; ++i) running += reads(i) && viewers[std::size_t(i)]->running();
     return running == 0;
   }));
-  for (int i = 0; i < 30; ++i)
-    if (reads(i)) EXPECT_EQ(viewers[std::size_t(i)]->wait(), 0) << "viewer " << i;
+  for (int i = 0; i < 30; ++i) {
+    if (reads(i)) {
+      EXPECT_EQ(viewers[std::size_t(i)]->wait(), 0) << "viewer " << i;
+    }
+  }
   EXPECT_EQ(sender.wait(), 1) << "so many consumers it had at most";
 }
 

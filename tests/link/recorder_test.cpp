@@ -205,10 +205,10 @@ int record_onto_a_full_disk(const Scratch& scratch) {
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || !recorder.start(scratch.file("full.iw"), kHeader, Nanoseconds(0)))
     return 1;
   std::vector<Delivery> got;
-  constexpr std::uint64_t kFrames = 200;
+  constexpr std::uint64_t kNoiseFrames = 200;
   std::uint32_t seed = 1;
   Nanoseconds now{};
-  for (std::uint64_t i = 1; i <= kFrames; ++i) {
+  for (std::uint64_t i = 1; i <= kNoiseFrames; ++i) {
     wire::Events noise = events(i, 400);
     for (auto& byte : noise.blob) byte = static_cast<std::byte>((seed = seed * 1664525u + 1013904223u) >> 24);
     outlet->send(noise);
@@ -216,7 +216,7 @@ int record_onto_a_full_disk(const Scratch& scratch) {
     if (!run_until(turn, [&] { return got.size() >= i; })) return 2;
     now += milliseconds(100);
   }
-  if (recorder.recording() || numbers_of(got) != up_to(kFrames)) return 3;
+  if (recorder.recording() || numbers_of(got) != up_to(kNoiseFrames)) return 3;
   if (recorder.failure().find("recorded until") == std::string::npos) return 4;
   return recorder.stop() ? 0 : 5;
 }
