@@ -191,7 +191,7 @@ std::string to_words(const Loss& loss) {
 std::string to_words(const Missing& missing) {
   if (missing.is_complete()) return {};
   std::vector<std::string> items;
-  if (missing.nobody) items.push_back("no rank has reported");
+  if (missing.nobody) items.push_back("no rank was announced");
   for (const auto& node : missing.nodes) items.push_back(node_text(node));
   for (const auto& node : missing.unreported) items.push_back(unreported_text(node));
   for (const auto& ranks : missing.ranks)

@@ -37,8 +37,8 @@ void read_until(Monitor& monitor, std::optional<Nanoseconds> until, const std::s
   monitor.refresh(monitor.link_status().position);
 }
 
-void warn_of(const wire::FrameLogDamage& damage, const std::string& path) {
-  if (!damage.first.empty()) fail(path + ": " + damage.first, 0);
+void warn_of(const wire::FrameLogDamage& damage) {
+  if (!damage.first.empty()) fail(damage.first, 0);
 }
 
 int print_once(Monitor& monitor, const ReplayOptions& options) {
@@ -95,7 +95,7 @@ int replay(const ReplayOptions& options) {
     const int code = options.once       ? print_once(monitor, options)
                      : options.headless ? play_headless(monitor, options)
                                         : watch_on_screen(monitor, never);
-    warn_of(replay_of(monitor).damage(), options.path);
+    warn_of(replay_of(monitor).damage());
     return code;
   };
   return options.once || options.headless ? body() : guarded(body);
@@ -106,7 +106,7 @@ int report(const FileOptions& options) {
   if (!recording) return fail(recording.error().message, 2);
   const auto& timeline = recording->timeline();
   print(options.json ? json_of(timeline, options) : text_of(timeline, options));
-  warn_of(recording->damage, options.path);
+  warn_of(recording->damage);
   return 0;
 }
 

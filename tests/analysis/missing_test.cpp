@@ -42,7 +42,7 @@ TEST(Missing, IsNothingOnceEveryNodeHasSaidEnd) {
 
 TEST(Missing, IsEverythingAtFirst) {
   EXPECT_FALSE(find_missing(Timeline()).is_complete());
-  EXPECT_EQ(to_words(find_missing(Timeline())), "no rank has reported");
+  EXPECT_EQ(to_words(find_missing(Timeline())), "no rank was announced");
 }
 
 TEST(Missing, CallsNobodySilentWhomItHadNoRoomFor) {

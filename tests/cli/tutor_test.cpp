@@ -204,8 +204,7 @@ TEST(Tutor, WarnsOfABrokenPremiseAndRemembersIt) {
   EXPECT_THAT(desk.tutor().broken_premise(), HasSubstr("is not in lockstep"));
   desk.hold(5, milliseconds(60));
   desk.wait_until(Stage::kSaid);
-  EXPECT_THAT(desk.tutor().words(),
-              HasSubstr("is not in lockstep, nor is 1 more, so this need not be the work of it"));
+  EXPECT_THAT(desk.tutor().words(), HasSubstr("is not in lockstep, nor is 1 more, so this need not be the work of it"));
 }
 
 TEST(Tutor, SaysOnLaterPagesThatNothingWasOrdered) {
