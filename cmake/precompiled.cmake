@@ -1,5 +1,5 @@
 # Headers that are read once; docs/performance.md says what that gives. A compiler takes a precompiled header only with the flags and macros
-# that it was made with: so there is one for libraries and one for tests, and what fmt defines is defined everywhere.
+# that it was made with: so there is one each for libraries, programs and tests, and what fmt defines is defined everywhere.
 option(IDLEWAVE_PRECOMPILE "Read once the headers that most files include; the preset debug does not, so that none relies on it" ON)
 
 set(idlewave_common_headers
@@ -39,12 +39,15 @@ endif()
 
 if(IDLEWAVE_PRECOMPILE)
   idlewave_precompile(library_headers HEADERS ${idlewave_common_headers})
+  idlewave_precompile(program_headers HEADERS ${idlewave_common_headers})
+  # Programs are compiled with another flag than libraries.
+  set_target_properties(idlewave_program_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(idlewave_program_headers PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIE})
 endif()
 
 if(IDLEWAVE_PRECOMPILE AND IDLEWAVE_TESTS)
   idlewave_precompile(test_headers LINKS GTest::gmock
     HEADERS ${idlewave_common_headers} <fstream> <random> <sstream> <thread> <gmock/gmock.h> <gtest/gtest.h>)
-  # Tests are programs, which are compiled with another flag than libraries.
   set_target_properties(idlewave_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(idlewave_test_headers PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIE})
 endif()

@@ -18,7 +18,7 @@ using wire::Error;
 using wire::Result;
 using wire::Status;
 
-constexpr const char* kAbout =
+constexpr const char* kAboutOrthogonal =
     "iw-orthogonal: is it better that all processes of a node send to the next node (vertical) and to each other "
     "(horizontal), as pure MPI does,\nor that one of them sends for all, as hybrid programs do whose first thread "
     "communicates (masteronly)? Over message size, and with 1 to all processes of a node that communicate.\nStart it "
@@ -69,7 +69,7 @@ Status check(const CommandLine& app, const OrthogonalOptions& o, int ranks) {
 
 Result<std::variant<OrthogonalOptions, Text>> parse_orthogonal(int argc, const char* const* argv, int ranks) {
   OrthogonalOptions o;
-  CommandLine app{kAbout, "iw-orthogonal"};
+  CommandLine app{kAboutOrthogonal, "iw-orthogonal"};
   app.put_texts_below();
   app.add_version("iw-orthogonal " IDLEWAVE_VERSION);
   add_ranks_per_node(app, o.ranks_per_node);

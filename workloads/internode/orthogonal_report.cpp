@@ -64,18 +64,18 @@ std::string bandwidth_table(const OrthogonalOptions& o, const Figures& figures) 
 }
 
 /// What two times that are equal may differ by where others use the machine.
-constexpr double kAbout = 0.1;
+constexpr double kAlike = 0.1;
 
 std::string verdict(const Figures& figures) {
   const std::vector<Ratio> ratios = ratios_of(figures);
   if (ratios.empty()) return "";
   const auto [size, last] = ratios.back();
   const auto crossing = crossing_of(ratios);
-  if (crossing && last > 1 + kAbout)
+  if (crossing && last > 1 + kAlike)
     return fmt::format("Masteronly is faster up to messages of about {}, pure MPI from there on.\n",
                        words::format_bytes(static_cast<std::uint64_t>(*crossing)));
-  if (last > 1 + kAbout) return "Pure MPI is faster, whatever the size.\n";
-  return fmt::format("{} at {}.\n", last < 1 - kAbout ? "Masteronly is still faster" : "Both are about equally fast",
+  if (last > 1 + kAlike) return "Pure MPI is faster, whatever the size.\n";
+  return fmt::format("{} at {}.\n", last < 1 - kAlike ? "Masteronly is still faster" : "Both are about equally fast",
                      words::format_bytes(size));
 }
 

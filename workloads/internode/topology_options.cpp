@@ -20,7 +20,7 @@ using wire::Error;
 using wire::Result;
 using wire::Status;
 
-constexpr const char* kAbout =
+constexpr const char* kAboutTopology =
     "iw-topology: a Cartesian grid of processes that exchange messages with their neighbours, mapped to nodes and "
     "sockets round robin, one after the other,\nand in blocks that cut as few links as they can. How many links lead "
     "to "
@@ -93,7 +93,7 @@ Status check(const CommandLine& app, const TopologyOptions& o, int ranks) {
 
 Result<std::variant<TopologyOptions, Text>> parse_topology(int argc, const char* const* argv, int ranks) {
   TopologyOptions o;
-  CommandLine app{kAbout, "iw-topology"};
+  CommandLine app{kAboutTopology, "iw-topology"};
   app.put_texts_below();
   app.add_version("iw-topology " IDLEWAVE_VERSION);
   add_program(app, o);
