@@ -1,6 +1,7 @@
 #pragma once
 // How many bytes a call has had MPI carry, from its arguments (probe/mpi/calls.txt, after '='). Only for calls that have
-// succeeded: then what is read here, and nothing else of the arguments, was checked by the library.
+// succeeded: then what is read here, and nothing else of the arguments, was checked by the library, but for types of which
+// there are no items.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +16,12 @@ inline constexpr std::int64_t kUnknownBytes = -1;
 
 constexpr Carries carries_of(Call call) { return kArguments[static_cast<std::size_t>(call)].carries; }
 
-/// `words`: as the wrapper got them. In mpi_f08 a program may leave the error out.
+/// `words`: as they were passed on; the error of Fortran is always there (wrappers.cpp).
 template <Call call, Form form>
 bool has_succeeded(Word result, const Word* words) {
   if constexpr (!is_fortran(form)) return static_cast<int>(result) == 0;
   constexpr int place = arguments_of(call);
-  const auto* error = reinterpret_cast<const int*>(words[place]);
-  return error == nullptr || *error == 0;
+  return *reinterpret_cast<const int*>(words[place]) == 0;
 }
 
 inline std::int64_t times(std::int64_t count, std::int64_t bytes) {
@@ -31,9 +31,10 @@ inline std::int64_t times(std::int64_t count, std::int64_t bytes) {
 
 namespace detail {
 
+/// Of nothing a library may take any type, also one of which it must not be asked: MPICH does.
 template <Form form>
-std::int64_t size_of(Word type) {
-  return handles.size_of(handles.key_of<form>(type));
+std::int64_t bytes_in(std::int64_t count, Word type) {
+  return count == 0 ? 0 : times(count, handles.size_of(handles.key_of<form>(type)));
 }
 
 template <Call call, Form form>
@@ -57,7 +58,7 @@ struct Arguments {
 
   template <int count, int type>
   std::int64_t block() const {
-    return times(count_at<form>(words[count]), size_of<form>(words[type]));
+    return bytes_in<form>(count_at<form>(words[count]), words[type]);
   }
   std::int64_t sum(Word counts) const {
     std::int64_t all = 0;
@@ -82,17 +83,17 @@ std::int64_t carried_in_group(const Arguments<call, form>& in) {
   } else if constexpr (rule == Carries::kGatherv) {
     constexpr int counts = In::place("recvcounts"), type = In::place("recvtype");
     if (!in.is_root()) return in.template block<In::place("sendcount"), In::place("sendtype")>();
-    return times(count_in<form>(words[counts], in.own_rank()), size_of<form>(words[type]));
+    return bytes_in<form>(count_in<form>(words[counts], in.own_rank()), words[type]);
   } else if constexpr (rule == Carries::kScatter) {
     return in.is_root() ? times(in.ranks(), in.template block<In::place("sendcount"), In::place("sendtype")>()) : 0;
   } else if constexpr (rule == Carries::kScatterv) {
     constexpr int counts = In::place("sendcounts"), type = In::place("sendtype");
-    return in.is_root() ? times(in.sum(words[counts]), size_of<form>(words[type])) : 0;
+    return in.is_root() ? bytes_in<form>(in.sum(words[counts]), words[type]) : 0;
   } else if constexpr (rule == Carries::kOwn) {
     return in.template block<In::place("recvcount"), In::place("recvtype")>();
   } else if constexpr (rule == Carries::kOwnv) {
     constexpr int counts = In::place("recvcounts"), type = In::place("recvtype");
-    return times(count_in<form>(words[counts], in.own_rank()), size_of<form>(words[type]));
+    return bytes_in<form>(count_in<form>(words[counts], in.own_rank()), words[type]);
   } else if constexpr (rule == Carries::kAll) {
     return times(in.ranks(), in.template block<In::place("recvcount"), In::place("recvtype")>());
   } else if constexpr (rule == Carries::kEach) {
@@ -100,7 +101,7 @@ std::int64_t carried_in_group(const Arguments<call, form>& in) {
   } else {
     static_assert(rule == Carries::kEachv);
     constexpr int counts = In::place("recvcounts"), type = In::place("datatype");
-    return times(in.sum(words[counts]), size_of<form>(words[type]));
+    return bytes_in<form>(in.sum(words[counts]), words[type]);
   }
 }
 
@@ -119,12 +120,23 @@ std::int64_t carried(const Word* words) {
     return int_at<form>(words[sent.peer]) < 0 ? 0 : in.template block<sent.count, sent.type>();
   } else if constexpr (rule == Carries::kBlock) {
     return in.template block<In::place("count"), In::place("datatype")>();
+  } else if constexpr (rule == Carries::kReduced) {
+    // Between two groups: MPI_PROC_NULL beside the root, MPI_ROOT on it.
+    constexpr int root = In::place("root");
+    return int_at<form>(words[root]) < 0 ? kUnknownBytes
+                                         : in.template block<In::place("count"), In::place("datatype")>();
   } else if constexpr (rule == Carries::kSent) {
     return in.template block<In::place("sendcount"), In::place("sendtype")>();
   } else if constexpr (rule == Carries::kOrigin) {
-    return in.template block<In::place("origin_count"), In::place("origin_datatype")>();
+    constexpr int target = In::place("target_rank");
+    return int_at<form>(words[target]) < 0
+               ? 0
+               : in.template block<In::place("origin_count"), In::place("origin_datatype")>();
   } else if constexpr (rule == Carries::kResult) {
-    return in.template block<In::place("result_count"), In::place("result_datatype")>();
+    constexpr int target = In::place("target_rank");
+    return int_at<form>(words[target]) < 0
+               ? 0
+               : in.template block<In::place("result_count"), In::place("result_datatype")>();
   } else {
     return detail::carried_in_group<call, form>(in);
   }

@@ -22,6 +22,7 @@ struct Library {
   int (*comm_test_inter)(Word, int*) = nullptr;
   int (*comm_group)(Word, Word*) = nullptr;
   int (*comm_remote_group)(Word, Word*) = nullptr;
+  int (*group_size)(Word, int*) = nullptr;
   int (*translate_ranks)(Word, int, const int*, Word, int*) = nullptr;
   int (*group_free)(Word*) = nullptr;
   Word (*type_from_fortran)(int) = nullptr;  ///< Null: handles are the same in both languages.
@@ -49,6 +50,12 @@ Word group_of(Word comm) {
   const auto get = is_inter(comm) ? library.comm_remote_group : library.comm_group;
   Word group = 0;
   return get != nullptr && get(comm, &group) == 0 ? group : 0;
+}
+
+/// In Fortran the rank is read after the call, and a program may have received into the variable that held it.
+bool has_rank(Word group, int rank) {
+  int size = 0;
+  return group != 0 && library.group_size != nullptr && library.group_size(group, &size) == 0 && rank < size;
 }
 
 void free_group(Word group) {
@@ -82,7 +89,7 @@ int Handles::find_world_rank(Key comm, int rank) {
   const Word theirs = group_of(comm_in_c(comm));
   const Word all = group_of(world_.handle());
   int found = kUnknownRank;
-  const bool knows = theirs != 0 && all != 0 && library.translate_ranks != nullptr &&
+  const bool knows = all != 0 && has_rank(theirs, rank) && library.translate_ranks != nullptr &&
                      library.translate_ranks(theirs, 1, &rank, all, &found) == 0;
   free_group(theirs);
   free_group(all);
@@ -100,6 +107,7 @@ void Handles::begin(const void* caller, Word world) {
   find(library.comm_test_inter, "PMPI_Comm_test_inter");
   find(library.comm_group, "PMPI_Comm_group");
   find(library.comm_remote_group, "PMPI_Comm_remote_group");
+  find(library.group_size, "PMPI_Group_size");
   find(library.translate_ranks, "PMPI_Group_translate_ranks");
   find(library.group_free, "PMPI_Group_free");
   find(library.type_from_fortran, "PMPI_Type_f2c");

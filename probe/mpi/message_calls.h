@@ -44,8 +44,16 @@ constexpr int completed_by(Call call) {
              : -1;
 }
 
+/// That takes a request as it is.
+constexpr bool asks_of_a_request(Call call) {
+  using enum Call;
+  return is_one_of(call, {kRequest_get_status, kParrived, kPready, kPready_list, kPready_range, kCancel});
+}
+
 /// That somebody waits for later.
-constexpr bool starts_a_request(Call call) { return completed_by(call) < 0 && place_of(call, "request") >= 0; }
+constexpr bool starts_a_request(Call call) {
+  return completed_by(call) < 0 && !asks_of_a_request(call) && place_of(call, "request") >= 0;
+}
 
 constexpr bool starts_requests(Call call) { return starts_a_request(call) || call == Call::kStartall; }
 
@@ -71,7 +79,7 @@ Peer peer_at(const Word* words, int place) {
 template <Form form>
 std::int64_t bytes_of(const Word* words, const MessagePlaces& places) {
   if (places.count < 0) return 0;
-  return times(count_at<form>(words[places.count]), detail::size_of<form>(words[places.type]));
+  return detail::bytes_in<form>(count_at<form>(words[places.count]), words[places.type]);
 }
 
 /// What a call that has ended had MPI carry, and to whom, if it has sent a message.
@@ -197,8 +205,7 @@ inline void note_after(const Word* words, Word result, [[maybe_unused]] const Se
     int its_rank = 0;
     if constexpr (root >= 0) its_rank = int_at<form>(words[root]);
     messages.collective(handles.key_of<form>(words[comm]), part, its_rank);
-  } else if constexpr (call == kMrecv || is_one_of(call, {kRequest_get_status, kParrived, kPready, kPready_list,
-                                                          kPready_range, kCancel})) {
+  } else if constexpr (call == kMrecv || asks_of_a_request(call)) {
     // The message is there, or it is only asked.
   } else if constexpr (request >= 0) {
     // A collective that is started, a transfer into a window or a file.

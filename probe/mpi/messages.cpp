@@ -195,6 +195,7 @@ void Messages::start(const void* requests, int count, bool is_fortran) {
 
 /// Whether it took place is known to nobody before it is waited for.
 void Messages::cancel(const void* request, bool is_fortran) {
+  if (request == nullptr) return;
   RequestTable::Request* const found = requests_.find(handle_at(request, 0, is_fortran));
   if (found == nullptr) return;
   found->partner = {};

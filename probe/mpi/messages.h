@@ -57,16 +57,16 @@ class Messages {
     return to.world_rank < 0 ? Partner{} : Partner{to.world_rank, Side::kTo};
   }
 
-  /// Before a call that may complete some of these.
+  /// Before a call that may complete some of these; null: that is the library's to refuse.
   void save(const void* requests, int count, bool is_fortran) {
     requests_at_ = requests;
     are_fortran_ = is_fortran;
-    saved_ = count < 0 ? 0 : count > kMostSaved ? kMostSaved : count;
+    saved_ = count < 0 || requests == nullptr ? 0 : count > kMostSaved ? kMostSaved : count;
     for (int i = 0; i < saved_; ++i) handles_[i] = handle_at(requests, i, is_fortran);
   }
   /// It has completed that of place `i`. `status`: its own; null where there is none.
   void complete(int i, const void* status) {
-    RequestTable::Request* const request = i < saved_ ? requests_.find(handles_[i]) : nullptr;
+    RequestTable::Request* const request = i >= 0 && i < saved_ ? requests_.find(handles_[i]) : nullptr;
     if (request != nullptr) [[likely]]
       return complete(*request, status);
     if (may_be_blind_ || i >= saved_ || others_start_.load(std::memory_order_relaxed)) complete_unknown(i);

@@ -18,6 +18,7 @@ enum class Carries : std::uint8_t {
   kNone,
   kMessage,
   kBlock,
+  kReduced,
   kRoot,
   kGather,
   kGatherv,

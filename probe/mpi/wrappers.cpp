@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "probe/mpi/carried.h"
 #include "probe/mpi/handles.h"
@@ -90,6 +91,21 @@ template <class Function>
   }
 }
 
+/// In mpi_f08 a program may leave the error out: then the library is given an int of ours, or nobody here knew how the
+/// call has ended.
+template <Call call, Form form>
+inline void ask_for_error(Word* words, int& error) {
+  if constexpr (is_fortran(form)) {
+    constexpr int place = arguments_of(call);
+    if (words[place] == 0) words[place] = reinterpret_cast<Word>(&error);
+  }
+}
+
+template <class Function, std::size_t... places>
+inline Word call_with(Function* next, const Word* words, std::index_sequence<places...>) {
+  return next(words[places]...);
+}
+
 constexpr bool frees_a_handle(Call call) { return call == kComm_free || call == kComm_disconnect; }
 
 /// With a session, and for the first call. The words stand first, so that they stay where they came.
@@ -101,7 +117,9 @@ struct Shown<Word(Words...)> {
     if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
     const std::uint32_t generation = handles.generation();
-    const Word all[] = {words...};
+    Word all[] = {words...};
+    int error = 0;
+    ask_for_error<call, form>(all, error);
     constexpr auto shown_as = static_cast<wire::Phase>(phase);
     constexpr bool waits = shown_as == wire::Phase::kWait;
     bool is_shown = false;
@@ -114,7 +132,11 @@ struct Shown<Word(Words...)> {
       return next(words...);
     }
     note_before<call, form>(all);
-    const Word result = next(words...);
+    Word result = 0;
+    if constexpr (is_fortran(form))
+      result = call_with(next, all, std::index_sequence_for<Words...>());
+    else
+      result = next(words...);
     handles.came_back(generation);
     const Sent sent = count_sent<call, form>(result, all);
     note_after<call, form, waits>(all, result, sent);
@@ -130,8 +152,10 @@ struct Shown<Word(Words...)> {
   [[gnu::noinline]] static Word note(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller,
                                      const void* frame) {
     const std::uint32_t generation = handles.generation();
-    const Word result = next_of(wrapped, caller)(words...);
-    const Word all[] = {words...};
+    Word all[] = {words...};
+    int error = 0;
+    ask_for_error<call, form>(all, error);
+    const Word result = call_with(next_of(wrapped, caller), all, std::index_sequence_for<Words...>());
     if (!is_reporting()) return result;
     if (!take_turn(frame, caller)) {
       note_start_within(wrapped, caller);

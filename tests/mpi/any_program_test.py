@@ -418,6 +418,32 @@ class Manners(AnyProgram):
         self.assertEqual(alone.returncode, 5)
         self.assertEqual(report["ranks"], RANKS)
 
+    def ends_as_alone(self, mpi, *program):
+        command = [*self.launcher(mpi), *program]
+        alone = self.call(command)
+        done = self.call([BIN / "idlewave", "run", "--headless", "--", *command])
+        self.assertEqual((done.returncode, done.stdout), (alone.returncode, alone.stdout), done.stderr)
+        return alone
+
+    def test_what_mpi_takes_or_refuses_unseen_is_as_alone(self):
+        for mpi in ("mpich", "openmpi"):
+            for what in ("empty", "nothing", "between"):
+                with self.subTest(mpi=mpi, what=what):
+                    alone = self.ends_as_alone(mpi, self.program(f"unasked.{mpi}"), what)
+                    # Open MPI refuses types that it is asked for nothing of.
+                    if mpi == "mpich" or what == "nothing":
+                        self.assertEqual(alone.returncode, 0, alone.stderr)
+
+    def test_errors_that_fortran_leaves_out_are_as_alone(self):
+        for mpi in ("mpich", "openmpi"):
+            with self.subTest(mpi=mpi):
+                alone = self.ends_as_alone(mpi, self.program(f"left_out.{mpi}"))
+                self.assertIn(b"received        1000", alone.stdout)
+
+    def test_who_looks_at_requests_has_steps(self):
+        _, report = self.watch([*self.launcher("openmpi"), self.program("unasked.openmpi"), "asked"])
+        self.assertGreater(report["steps"], 200)
+
     def test_calls_of_another_thread_are_said_to_be_not_seen(self):
         done, _ = self.watch(self.odd("threads"))
         self.assertEqual(done.returncode, 0)

@@ -17,6 +17,7 @@ std::vector<std::string_view> words_of(Carries rule) {
     case Carries::kNone: return {};
     case Carries::kMessage: return {"dest", "comm"};
     case Carries::kBlock: return {"count", "datatype"};
+    case Carries::kReduced: return {"count", "datatype", "root"};
     case Carries::kRoot: return {"count", "datatype", "root", "comm"};
     case Carries::kGather: return {"sendcount", "sendtype", "recvcount", "recvtype", "root", "comm"};
     case Carries::kGatherv: return {"sendcount", "sendtype", "recvcounts", "recvtype", "root", "comm"};
@@ -28,7 +29,8 @@ std::vector<std::string_view> words_of(Carries rule) {
     case Carries::kEach: return {"recvcount", "datatype", "comm"};
     case Carries::kEachv: return {"recvcounts", "datatype", "comm"};
     case Carries::kSent: return {"sendcount", "sendtype"};
-    case Carries::kOrigin: return {"origin_count", "origin_datatype"};
+    case Carries::kOrigin: return {"origin_count", "origin_datatype", "target_rank"};
+    case Carries::kResult: return {"result_count", "result_datatype", "target_rank"};
   }
   return {};
 }
