@@ -7,16 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "monitor/host/host_record.h"
+#include "monitor/process/children.h"
 #include "monitor/process/exec.h"
 #include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
@@ -34,9 +35,10 @@ std::optional<std::string> after(const std::string& message, std::string_view wo
 
 }  // namespace
 
-HostedProgram::HostedProgram(process::Companion host, const HostOptions& options)
+HostedProgram::HostedProgram(process::Companion host, std::vector<pid_t> others, const HostOptions& options)
     : channel_(std::move(host.channel)),
       host_(host.pid),
+      others_(std::move(others)),
       session_(options.session),
       name_(std::filesystem::path(options.command.front()).filename()),
       preload_(options.preload) {}
@@ -44,10 +46,11 @@ HostedProgram::HostedProgram(process::Companion host, const HostOptions& options
 std::variant<HostedProgram, HostedProgram::Refusal> HostedProgram::start(const HostOptions& options) {
   // Should the host be killed, the kernel hands the program on to us, and its exit code is not lost.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::vector<pid_t> others = process::children_of_ours();
   auto companion =
       process::start_companion("iw-host", [&options](process::Channel& channel) { return live(options, channel); });
   if (!companion) return Refusal{kOwnFailure, companion.error().message};
-  HostedProgram program(std::move(*companion), options);
+  HostedProgram program(std::move(*companion), std::move(others), options);
   if (auto refusal = program.wait_until_ready()) return std::move(*refusal);
   return program;
 }
@@ -82,9 +85,8 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
 
 /// The program, where the host was killed before it could say that this runs: the kernel has handed it on to us.
 std::optional<pid_t> HostedProgram::inherited() const {
-  std::ifstream children(fmt::format("/proc/self/task/{}/children", getpid()));
-  for (pid_t child = 0; children >> child;)
-    if (child != host_) return child;
+  for (const pid_t child : process::children_of_ours())
+    if (child != host_ && std::ranges::find(others_, child) == others_.end()) return child;
   return std::nullopt;
 }
 

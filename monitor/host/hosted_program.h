@@ -61,7 +61,7 @@ class HostedProgram {
   void show_output() const;
 
  private:
-  HostedProgram(process::Companion host, const HostOptions& options);
+  HostedProgram(process::Companion host, std::vector<pid_t> others, const HostOptions& options);
   std::optional<Refusal> wait_until_ready();
   void wake_host() const;
   std::optional<pid_t> inherited() const;
@@ -69,6 +69,7 @@ class HostedProgram {
 
   process::Channel channel_;
   pid_t host_;
+  std::vector<pid_t> others_;  ///< Children that were there before.
   bool host_is_gone_ = false;
   pid_t program_ = 0;
   std::string session_;

@@ -4,15 +4,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
+#include <utility>
 
+#include "monitor/process/children.h"
 #include "monitor/process/groups.h"
 #include "monitor/process/job_terminal.h"
 #include "monitor/process/stop_signals.h"
@@ -36,19 +38,12 @@ sigset_t signals_of_interest() {
   return set;
 }
 
-/// Processes whose parent died below us and that did not become daemons. As the subreaper we have inherited them.
-std::vector<pid_t> orphans_in_our_session() {
-  std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
-  std::vector<pid_t> orphans;
-  for (pid_t pid = 0; children >> pid;)
-    if (::getsid(pid) == ::getsid(0)) orphans.push_back(pid);
-  return orphans;
-}
-
 class Guard {
  public:
-  Guard(const GuardOptions& options, JobTerminal& terminal, const GroupTable* groups, pid_t child)
-      : options_(options), terminal_(terminal), groups_(groups), child_(child) {}
+  /// `others`: children that were there before.
+  Guard(const GuardOptions& options, JobTerminal& terminal, const GroupTable* groups, pid_t child,
+        std::vector<pid_t> others)
+      : options_(options), terminal_(terminal), groups_(groups), child_(child), others_(std::move(others)) {}
 
   int watch();
 
@@ -59,6 +54,7 @@ class Guard {
   void continue_child();
   void take_terminal_back();
   void report_signal(int signal) const;
+  std::vector<pid_t> orphans() const;
   void end_what_is_left();
   int finish();
 
@@ -66,8 +62,9 @@ class Guard {
   JobTerminal& terminal_;
   const GroupTable* groups_;
   pid_t child_;
-  std::optional<int> ended_;  ///< Wait status of the child.
-  bool reset_ = false;        ///< The terminal had to be put back.
+  std::vector<pid_t> others_;  ///< That live, or may.
+  std::optional<int> ended_;   ///< Wait status of the child.
+  bool reset_ = false;         ///< The terminal had to be put back.
 };
 
 int Guard::watch() {
@@ -92,6 +89,7 @@ void Guard::pass_on(int signal) {
 void Guard::collect() {
   int status = 0;
   for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
+    if (!WIFSTOPPED(status)) std::erase(others_, pid);
     if (pid != child_) {
       if (options_.on_other_child && !WIFSTOPPED(status)) options_.on_other_child(pid, status);
       continue;
@@ -133,6 +131,15 @@ void Guard::report_signal(int signal) const {
                reset_ ? "; the terminal has been restored" : "");
 }
 
+/// Processes whose parent died below us and that did not become daemons. As the subreaper we have inherited them.
+std::vector<pid_t> Guard::orphans() const {
+  std::vector<pid_t> orphans = children_of_ours();
+  std::erase_if(orphans, [this](pid_t pid) {
+    return ::getsid(pid) != ::getsid(0) || std::ranges::find(others_, pid) != others_.end();
+  });
+  return orphans;
+}
+
 void Guard::end_what_is_left() {
   std::vector<pid_t> groups = groups_ == nullptr ? std::vector<pid_t>{} : groups_->all();
   for (pid_t& group : groups) group = -group;
@@ -140,7 +147,7 @@ void Guard::end_what_is_left() {
   // Those of a child that was killed have been asked already, by the kernel (launch.cpp).
   if (WIFSIGNALED(*ended_)) gone_within(kPatience, groups, collecting);
   end_all(groups, kPatience, collecting);
-  end_all(orphans_in_our_session(), kPatience, collecting);
+  end_all(orphans(), kPatience, collecting);
 }
 
 int Guard::finish() {
@@ -178,6 +185,7 @@ int run_guarded(const GuardOptions& options, const std::function<int()>& body) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   JobTerminal terminal;
   const GroupTable* groups = share_group_table();
+  std::vector<pid_t> others = children_of_ours();
   const pid_t guard = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) live_guarded(guard, terminal, before, body);
@@ -186,7 +194,7 @@ int run_guarded(const GuardOptions& options, const std::function<int()>& body) {
     return 1;
   }
   ::prctl(PR_SET_NAME, "iw-guard");
-  return Guard(options, terminal, groups, child).watch();
+  return Guard(options, terminal, groups, child, std::move(others)).watch();
 }
 
 }  // namespace idlewave::process

@@ -35,6 +35,12 @@ def eventually(condition):
     return found
 
 
+def read_to_the_end(fd):
+    with contextlib.suppress(OSError):  # a terminal that nobody has open any more
+        while os.read(fd, 4096):
+            pass
+
+
 def lives(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
@@ -362,6 +368,27 @@ class Run(unittest.TestCase):
         self.assertEqual(run.wait(timeout=PATIENCE), expected_code)
         self.assertTrue(eventually((self.path / "result").exists))
         self.assertTrue(eventually(lambda: not self.processes()))
+
+    def test_jobs_of_a_script_that_became_us_live_on(self):
+        """A shell becomes its last command by exec, and then its jobs are our children."""
+        other, terminal = pty.openpty()
+
+        def become_session():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        (self.path / "inner").write_text(f"sleep 98 & echo $! > job; exec '{BIN}/idlewave' run -- sh -c 'sleep 0.5; exit 7'")
+        outer = "sh ./inner; echo code $? > new; kill `cat job` && echo job lived >> new; mv new code"
+        shell = subprocess.Popen(["sh", "-c", outer], env={**self.environment, "TERM": "xterm"}, stdin=terminal, stdout=terminal,
+                                 stderr=terminal, cwd=self.path, preexec_fn=become_session)
+        os.close(terminal)
+        reader = threading.Thread(target=read_to_the_end, args=[other])
+        reader.start()
+        self.assertTrue(eventually((self.path / "code").exists))
+        shell.wait(timeout=PATIENCE)
+        reader.join(timeout=PATIENCE)
+        os.close(other)
+        self.assertEqual((self.path / "code").read_text(), "code 7\njob lived\n")
 
     def test_lines_typed_for_others_do_not_reach_a_job_in_the_background(self):
         script = (f"set -m; '{BIN}/idlewave' run --headless -- sh -c 'read line; echo \"program got <$line>\"' & wait; "
