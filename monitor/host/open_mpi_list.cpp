@@ -72,9 +72,15 @@ std::string trimmed(std::string_view text) {
   return from == std::string_view::npos ? "" : std::string(text.substr(from, text.find_last_not_of(kBlank) + 1 - from));
 }
 
+/// Who opens a pipe waits for whoever writes into it; that is the launcher's to do.
+std::ifstream open_file(const fs::path& path) {
+  std::error_code failed;
+  return fs::is_regular_file(path, failed) ? std::ifstream(path) : std::ifstream();
+}
+
 /// "name = value".
 std::optional<std::string> list_in(const fs::path& parameters) {
-  std::ifstream lines(parameters);
+  std::ifstream lines = open_file(parameters);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos && trimmed(line.substr(0, equals)) == kParameter)
@@ -85,7 +91,7 @@ std::optional<std::string> list_in(const fs::path& parameters) {
 
 /// Flags as they stand in a command.
 std::optional<std::string> list_in_flags(const fs::path& tuned) {
-  std::ifstream words(tuned);
+  std::ifstream words = open_file(tuned);
   for (std::string word; words >> word;)
     if (word == kParameter && words >> std::ws && std::getline(words, word))
       return trimmed(word.substr(0, word.find(" -")));

@@ -1,6 +1,8 @@
 #include "monitor/host/launcher.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -185,6 +187,17 @@ TEST_F(OpenMpiList, OfAFileOfFlagsIsAddedTo) {
   folder.add_parameters("-x C=1\n--mca mca_base_env_list \"A=3;B\"\n");
   made({"mpirun", "--tune", folder.parameters(), "sh"});
   EXPECT_THAT(environment_, Contains(kListOfOpenMpi + kOurs + ";A=3;B"));
+}
+
+TEST_F(OpenMpiList, OfAPipeIsLeftToTheLauncherWhichWouldWait) {
+  Folder folder;
+  folder.add_parameters("");
+  const std::string pipe = folder.parameters() + ".pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  made({"mpirun", "--tune", pipe, "sh"});
+  setenv("OMPI_MCA_mca_base_param_files", pipe.c_str(), 1);
+  EXPECT_THAT(made({"mpirun", "sh"}), Contains("LD_PRELOAD=/ours.so"));
+  unlink(pipe.c_str());
 }
 
 TEST_F(OpenMpiList, KeepsWhatTheUserHasLoadedBehindOurs) {
