@@ -16,8 +16,9 @@ constexpr std::int64_t kNoiseLookInterval = 1'000'000'000;  ///< ns
 /// ns. Between two looks at the agent no more than this counts as its silence: the rank may have been stopped with it.
 constexpr std::int64_t kLongestLook = 1'000'000'000;
 
-void spin_until(const LaneWriter& lane, std::int64_t end_ns) {
-  while (lane.now().count() < end_ns) {
+/// By the kernel's clock: the counter of a machine that was asleep may have begun anew.
+void spin_until_monotonic(std::int64_t end_ns) {
+  while (shm::monotonic_now().count() < end_ns) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
@@ -189,10 +190,11 @@ void GateKeeper::hold(wire::Phase phase, wire::CommandId command, std::int64_t d
   // For a hold that is left, so that the next step ends it.
   slot_->attention.store(1, std::memory_order_relaxed);
   if (duration_ns > allowed_ns) duration_ns = allowed_ns;
+  const std::int64_t end_ns = shm::monotonic_now().count() + duration_ns;
   if (duration_ns < kShortestSleep)
-    spin_until(*lane_, began_ns + duration_ns);
+    spin_until_monotonic(end_ns);
   else
-    sleep_until(phase, shm::monotonic_now().count() + duration_ns);
+    sleep_until(phase, end_ns);
   end_hold();
 }
 
