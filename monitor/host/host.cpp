@@ -50,7 +50,7 @@ using std::chrono::seconds;
 using Lines = std::vector<std::string>;
 
 /// Between two looks at what poll can't tell of: the size of a file, the end of a last agent.
-constexpr Nanoseconds kLook = milliseconds(20), kLookWhileItRuns = milliseconds(200);
+constexpr Nanoseconds kLook = milliseconds(20), kLookWhileItRuns = milliseconds(200), kLookAtMuch = milliseconds(1);
 /// Between frames for a recording alone. What an agent has heard and not passed on would be lost with its node.
 constexpr Nanoseconds kUnwatchedPace = milliseconds(250);
 constexpr Nanoseconds kRecordPeriod = milliseconds(500);
@@ -140,7 +140,10 @@ class Host {
   void pass_on_commands();
   void note(const std::string& text);
   Nanoseconds pace() const;
-  Nanoseconds time_to_look() const { return ended_at_ || kept_output_ ? kLook : kLookWhileItRuns; }
+  Nanoseconds time_to_look() const {
+    if (kept_output_ && kept_output_->grows_fast()) return kLookAtMuch;
+    return ended_at_ || kept_output_ ? kLook : kLookWhileItRuns;
+  }
   void listen_to_starter();
   void obey(const std::string& order);
   void end_program();

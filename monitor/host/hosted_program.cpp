@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "monitor/host/host_record.h"
+#include "monitor/host/kept_output.h"
 #include "monitor/process/children.h"
 #include "monitor/process/exec.h"
 #include "probe/wire/agent_record.h"
@@ -163,15 +164,17 @@ void HostedProgram::end() {
 }
 
 void HostedProgram::show_output() const {
-  std::array<char, 1 << 16> bytes{};
-  off_t at = 0;
-  for (ssize_t got = 0; output_fd_ >= 0 && (got = pread(output_fd_, bytes.data(), bytes.size(), at)) > 0; at += got)
-    if (std::fwrite(bytes.data(), 1, std::size_t(got), stdout) != std::size_t(got)) break;
+  if (output_fd_ < 0) return;
+  read_kept(output_fd_,
+            [](std::string_view piece) { return std::fwrite(piece.data(), 1, piece.size(), stdout) == piece.size(); });
   std::fflush(stdout);
 }
 
 std::vector<std::string> HostedProgram::last_words() const {
   std::vector<std::string> words = notes_;
+  if (const off_t dropped = output_fd_ < 0 ? 0 : first_kept(output_fd_); dropped > 0)
+    words.push_back(
+        fmt::format("of what it printed the first {:.0f} MB were not kept; --output FILE keeps all", dropped / 1e6));
   if (host_was_killed_)
     words.emplace_back("the process that recorded the session was killed; the program was not disturbed");
   words.insert(words.end(), failures_.begin(), failures_.end());

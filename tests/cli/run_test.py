@@ -577,6 +577,22 @@ class Run(unittest.TestCase):
         self.assertEqual((self.path / "result").read_text(), "0\n")
         self.assertEqual(re.sub(rb"\x1b\[[0-9;?]*[@-~]", b"", shown).count(b"@"), 4_000_000)
 
+    def test_of_much_that_a_program_prints_on_a_screen_the_last_is_kept(self):
+        self.have_sessions_on_a_disk_of("40m")
+        run, other = self.on_terminal("for i in `seq 300`; do head -c 400000 /dev/zero | tr '\\0' @ || exit 5; sleep 0.003; done; "
+                                      "echo last words")
+        shown, tail = 0, b""
+        with contextlib.suppress(OSError):  # The terminal's other end is closed.
+            while some := os.read(other, 65536):
+                shown, tail = shown + some.count(b"@"), (tail + some)[-1000:]
+        err = run.stderr.read()
+        self.assertEqual(run.wait(timeout=PATIENCE), 0, err)
+        os.close(other)
+        self.assertIn(b"last words", tail)
+        dropped = re.search(rb"of what it printed the first (\d+) MB were not kept; --output FILE keeps all", err)
+        self.assertIsNotNone(dropped)
+        self.assertAlmostEqual(int(dropped[1]) + shown / 1e6, 120, delta=3)
+
     def test_a_program_on_a_screen_is_not_started_where_what_it_prints_has_no_room(self):
         self.have_sessions_on_a_disk_of("8m")
         run, other = self.on_terminal("touch started")
