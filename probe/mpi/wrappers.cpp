@@ -1,7 +1,8 @@
 // The functions that take the place of the MPI library's. Each passes its arguments on to the next function of the same
-// name as it got them, as machine words, and hands back what that returns: integers and pointers travel so whatever
-// their size, and no wrapped function takes anything else. A function of the Fortran interfaces goes on to the same
-// name, never to C, so that what only the library knows (MPI_IN_PLACE, MPI_BOTTOM, statuses) stays with it.
+// name as it got them (but for an error that mpi_f08 leaves out), as machine words, and hands back what that returns:
+// integers and pointers travel so whatever their size, and no wrapped function takes anything else. A function of the
+// Fortran interfaces goes on to the same name, never to C, so that what only the library knows (MPI_IN_PLACE, MPI_BOTTOM,
+// statuses) stays with it.
 
 #include <stdio.h>
 #include <unistd.h>
