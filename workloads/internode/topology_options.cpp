@@ -28,7 +28,7 @@ constexpr const char* kAboutTopology =
     "the default is the lecture's example of 16 processes on two nodes, with 14, 8 and 2 such links. Paper: R07 = "
     "Rabenseifner:\nHybrid parallel programming (lecture, 2007), slide on the topology problem.";
 
-constexpr int kMostSide = 1'000'000, kMostSides = 3, kMostSize = 1 << 30;
+constexpr int kMostSide = 1'000'000, kMostSides = 3, kMostMessage = 1 << 30;
 
 Result<Grid> parse_grid(std::string_view text) {
   Grid grid;
@@ -55,8 +55,8 @@ Result<std::vector<Mapping>> parse_mappings(std::string_view text) {
 Result<int> parse_size(std::string_view text) {
   const auto bytes = words::parse_bytes(text);
   if (!bytes) return bytes.error();
-  if (*bytes < sizeof(std::int64_t) || *bytes > kMostSize)
-    return Error{fmt::format("\"{}\" is not a size from {} B to {} B", text, sizeof(std::int64_t), kMostSize)};
+  if (*bytes < sizeof(std::int64_t) || *bytes > kMostMessage)
+    return Error{fmt::format("\"{}\" is not a size from {} B to {} B", text, sizeof(std::int64_t), kMostMessage)};
   return int(*bytes);
 }
 
