@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "monitor/analysis/plural.h"
 #include "monitor/analysis/step_course.h"
 
 namespace idlewave::analysis {
@@ -197,8 +198,8 @@ wire::Result<CommonSteps> common_steps(const Timeline& timeline, Window window) 
                      .has_later = {},
                      .known = found.size()};
   if (common.steps() < 2)
-    return wire::Error{fmt::format("of {} steps there are no two in a row that are whole on all {} ranks", found.size(),
-                                   ranks->size())};
+    return wire::Error{fmt::format("of {} there are no two in a row that are whole on all {} ranks",
+                                   plural(found.size(), "step"), ranks->size())};
   for (const auto& steps : *ranks) {
     common.ranks.push_back(taken(steps, common.numbers));
     const Lane& lane = *timeline.lane(Rank(common.ranks.size()) - 1);

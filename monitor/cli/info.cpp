@@ -56,7 +56,7 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   object["file"] = path;
   object["format_version"] = reader.format_version();
   object["recorded_by"] = header.program_version;
-  object["recorded_at"] = utc(header.unix_time_ns);
+  object["recorded_at"] = header.unix_time_ns > 0 ? json(utc(header.unix_time_ns)) : json();
   object["session"] = header.session;
   object["machine"] = header.machine;
   object["command_line"] = header.command_line;

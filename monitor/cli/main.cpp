@@ -38,6 +38,13 @@ int call(int argc, char** argv) {
   return dispatch(argc, argv, lessons::demo);
 }
 
+/// What was printed may lie in a buffer until now. `run` has said so itself, with an exit code of its own.
+int end_with(int code, std::string_view verb) {
+  const bool printed = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (printed || code != 0 || verb == "run") return code;
+  return idlewave::cli::fail("standard output could not be written: nobody reads it, or the disk is full", 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -45,7 +52,7 @@ int main(int argc, char** argv) try {
   idlewave::process::remember_what_was_inherited();
   std::setlocale(LC_CTYPE, "");
   std::signal(SIGXFSZ, SIG_IGN);  // A limit on file sizes ends a recording, with a message, and not us.
-  return call(argc, argv);
+  return end_with(call(argc, argv), argc > 1 ? argv[1] : "");
 } catch (...) {
   return idlewave::cli::fail(idlewave::wire::last_words(), 2);
 }

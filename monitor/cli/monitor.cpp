@@ -79,7 +79,10 @@ bool Monitor::work(Nanoseconds now) {
   // The end is acknowledged with the next look, and what the host has left to read is gone then.
   const bool ends = has_ended() && !std::exchange(has_seen_end_, true);
   const bool due = ends || now >= next_refresh_;
-  if (due) refresh(now);
+  if (due)
+    refresh(now);
+  else if (info_.replay)
+    describe_link(now);  // Its place stands beside the time of what was taken.
   return due || !deliveries_.empty();
 }
 

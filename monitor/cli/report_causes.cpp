@@ -180,8 +180,8 @@ std::string causes_text(const Timeline& timeline, const analysis::CauseGround& g
     return fmt::format("who made others wait is not known: of {} that ranks waited nothing was in a step\n",
                        time_text(in_all));
   if (total.waited <= 0) return "no rank waited\n";
-  std::string text = "who made others wait:\n";
   const std::vector<Rank> worst = worst_of(causes, kWorthSaying * total.waited);
+  std::string text = worst.empty() ? "who made others wait: no rank for long\n" : "who made others wait:\n";
   if (!worst.empty()) text += fmt::format("  {:<10} {:>11} {:>11} {:>11}\n", "", "in all", "direct", "far");
   for (const Rank rank : worst) {
     const Cost& cost = causes.ranks[std::size_t(rank)].costs;

@@ -118,6 +118,10 @@ Answer idle_wave(GivenReader& given) {
   const double volume = given.bytes("volume"), communication = given.seconds("communication"),
                delay = given.seconds("delay");
   const std::vector<int> distances = given.distances("distances");
+  for (const int distance : distances)
+    if (2 * std::abs(distance) > ranks)
+      given.refuse("distances",
+                   fmt::format("{} leads more than half round {} ranks: give the shorter way", distance, ranks));
   const bool rendezvous = given.is_second("protocol", "eager", "rendezvous");
   const bool split = given.is_second("wait", "all", "split");
   const theory::RanksPerStep steps =

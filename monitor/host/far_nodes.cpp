@@ -206,7 +206,7 @@ std::vector<std::string> FarNodes::notes() const {
     if (way->is_done()) continue;
     notes.size() < kWaysTold ? notes.push_back(way->why_lost()) : void(++more);
   }
-  if (more > 0) notes.push_back(fmt::format("and {} more nodes in that way", more));
+  if (more > 0) notes.push_back(fmt::format("and {} more node{} in that way", more, more == 1 ? "" : "s"));
   return notes;
 }
 

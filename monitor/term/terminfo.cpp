@@ -95,7 +95,8 @@ TerminalInfo current(const std::string& name) {
   info.set_margins = without_padding(capability("csr"));
   const bool mouse = speaks_escape_sequences();
   info.enter = without_padding(capability("smcup") + capability("civis")) + (mouse ? kMouseOn : "");
-  const std::string gone = capability("rmcup").empty() ? capability("clear") : capability("rmcup");
+  // What a terminal has grown by meanwhile may lie on its other screen as well.
+  const std::string gone = capability("clear") + capability("rmcup");
   info.leave =
       (mouse ? kMouseOff : "") + without_padding(capability("sgr0") + capability("op") + capability("cnorm") + gone);
   return info;

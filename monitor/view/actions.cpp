@@ -177,6 +177,9 @@ void lesson_page(Turn& turn) {
 
 void inject(Turn& turn) {
   if (!may_command(turn) || !lesson_allows(turn)) return;
+  // The page names a rank, and one may have looked at others since.
+  const auto& lesson = turn.model.session.lesson;
+  if (lesson && lesson->rank >= 0) visit_rank(turn.state, lesson->rank, turn.model.timeline.ranks());
   const Rank rank = turn.state.cursor_rank;
   if (turn.model.timeline.lane(rank) == nullptr)
     return turn.say(fmt::format("rank {} has not been heard of yet", rank), Tone::kWarning);

@@ -27,7 +27,8 @@ std::string in_words(const wire::Command& command, Rank ranks) {
     return fmt::format("inject {} into rank {}?", to_duration(delay->duration), ranks_in_words(command.ranks));
   }
   if (const auto* noise = std::get_if<wire::NoiseOrder>(&command.order))
-    return fmt::format("noise {} into all {} ranks?", words::to_words(*noise), ranks);
+    return fmt::format("noise {} into {}?", words::to_words(*noise),
+                       ranks == 1 ? "the one rank" : fmt::format("all {} ranks", ranks));
   return "clear?";
 }
 

@@ -121,13 +121,15 @@ std::vector<std::string> cursor_words(const Layout& layout, const State& state, 
   const int domain = model.timeline.domain_of(state.cursor_rank);
   const std::string place =
       domain < 0 ? rank : rank + " · " + shortened_inside(model.timeline.name_of_domain(domain), 24);
-  if (!state.cursor_time) {
+  if (!state.cursor_time && !shows_the_past(state, model, layout)) {
     const std::string now = state_now(*lane, model.timeline);
     return {place + " · " + now, rank + " " + now, rank};
   }
-  const std::string at = cursor_moment(layout, state, model);
-  const std::string what = words_at(layout, state, model);
-  const wire::Step step = step_at(*lane, *state.cursor_time);
+  State there = state;
+  if (!there.cursor_time) there.cursor_time = std::max(moment_of(state, model, layout) - Nanoseconds(1), Nanoseconds{});
+  const std::string at = cursor_moment(layout, there, model);
+  const std::string what = words_at(layout, there, model);
+  const wire::Step step = step_at(*lane, *there.cursor_time);
   const std::string with_step = step == wire::kNoStep ? at : fmt::format("{} · step {}", at, step);
   return {place + " · " + with_step + " · " + what, rank + " · " + with_step + " · " + what,
           rank + " · " + at + " · " + what, rank + " · " + at, rank};

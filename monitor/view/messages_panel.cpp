@@ -49,8 +49,8 @@ std::vector<std::string> headline(const Model& model) {
   const std::string rest = what_is_not_counted(*matrix);
   if (matrix->all.messages == 0)
     return {"no message from one rank to another was seen so far" + rest, "no messages between ranks so far"};
-  const std::string sum =
-      fmt::format("{} messages, {} so far", to_count(double(matrix->all.messages)), to_bytes(matrix->all.bytes));
+  const std::string sum = fmt::format("{} message{}, {} so far", to_count(double(matrix->all.messages)),
+                                      matrix->all.messages == 1 ? "" : "s", to_bytes(matrix->all.bytes));
   if (matrix->all.bytes == 0) return {sum + rest, sum};
   const std::string sockets = share_of(matrix->across_domains, *matrix),
                     nodes = share_of(matrix->across_nodes, *matrix);

@@ -36,6 +36,7 @@ struct Lesson {
   std::string locked;   ///< Why nothing may be ordered yet.
   std::string premise;  ///< What is not as the page needs it before something is ordered.
   Nanoseconds delay{};  ///< What the form for an injection proposes; 0: ten steps.
+  Rank rank = -1;       ///< Which one it is for, while the page waits for that; -1: that at the cursor.
   std::string noise;    ///< What the form for noise proposes; empty: the usual.
 };
 

@@ -141,6 +141,15 @@ std::string rest_in_words(const analysis::StepTimes& times) {
   return out;
 }
 
+/// "3 of 40 ranks" where a filter hides the others.
+std::string ranks_in_words(const State& state, Rank ranks) {
+  if (ranks == 0) return "";
+  if (state.filter.empty()) return analysis::plural(ranks, "rank");
+  Rank shown = 0;
+  for (const RankRange& range : state.filter) shown += std::max(std::min(range.last, ranks) - range.first, 0);
+  return fmt::format("{} of {}", shown, analysis::plural(ranks, "rank"));
+}
+
 std::vector<std::string> step_in_words(const analysis::StepTimes& times) {
   if (times.steps == 0) return {"no step has ended yet"};
   const std::string step = "step " + to_duration(times.mean), share = to_percent(times.wait_share());
@@ -181,7 +190,7 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
       {.text = "idlewave", .ink = Ink::kStrong, .weight = 2, .bold = true},
       {.text = label, .ink = Ink::kTitle, .weight = 8, .bold = true},
       {.text = name, .ink = Ink::kDim, .weight = 5},
-      {.text = timeline.ranks() == 0 ? "" : analysis::plural(timeline.ranks(), "rank"), .weight = 7},
+      {.text = ranks_in_words(state, timeline.ranks()), .weight = 7},
       {.text = sockets == 0 ? "" : analysis::plural(sockets, "socket"), .weight = 3},
       {.text = step == wire::kNoStep ? "" : fmt::format("step {:<4}", step), .weight = 6},
       {.text = timeline.empty() ? "" : to_moment(moment, std::chrono::milliseconds(100)), .weight = 6, .reverse = past},
@@ -201,7 +210,7 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
       beginning_piece(timeline, session.replay.has_value()),
       recording_piece(session.recording, session.replay.has_value())};
   if (past && !state.paused) {
-    pieces.push_back({.text = "◂ past, f follows", .ink = Ink::kWarning, .weight = 6, .right = true});
+    pieces.push_back({.text = "◂ past, f follows", .ink = Ink::kWarning, .weight = 7, .right = true});
   }
   pieces.push_back(carrier_piece(state, model));
   return pieces;

@@ -170,6 +170,13 @@ class CommandLine(unittest.TestCase):
                 self.refuses(verb, str(path), says=str(path))
             self.refuses("replay", str(path), "--once", says=str(path))
 
+    def test_what_can_not_be_printed_is_said(self):
+        for words in (["--help"], ["theory", "--json", "idle-wave"], ["demo", "--list"], ["info", GOLDEN], ["report", GOLDEN, "--json"]):
+            with self.subTest(words=words), open("/dev/full", "wb") as full:
+                done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(b"standard output could not be written", done.stderr)
+
     def test_help_and_version_go_to_stdout(self):
         for arguments in (["--help"], ["--version"], ["demo", "--help"]):
             done = call(*arguments)

@@ -104,6 +104,24 @@ TEST(Title, NamesNoPlaceInARecordingOfWhichNothingWasRead) {
   EXPECT_THAT(title, AllOf(HasSubstr("REPLAY x1"), Not(HasSubstr(" s of "))));
 }
 
+TEST(Title, SaysHowManyRanksAFilterShows) {
+  const SyntheticSession session;
+  State state;
+  state.filter = {{3, 5}, {7, 8}};
+  const Rank ranks = session.timeline.ranks();
+  EXPECT_THAT(to_text(draw(state, session.model(), {160, 48}, kPlain)), HasSubstr(fmt::format("3 of {} ranks", ranks)));
+}
+
+TEST(CursorLine, IsOfTheMomentThatIsShown) {
+  const SyntheticSession session;
+  EXPECT_THAT(to_text(draw({}, session.model(), {160, 48}, kPlain)), Not(HasSubstr("rank 0 . socket 0 . 1.50 s")));
+  State paused;
+  paused.paused = true;
+  paused.paused_at = std::chrono::milliseconds(1500);
+  EXPECT_THAT(to_text(draw(paused, session.model(), {160, 48}, kPlain)),
+              HasSubstr("rank 0 . socket 0 . 1.50 s . step 44 . waits 100 %"));
+}
+
 TEST(Title, SaysOfNoRecordingThatItIsNotRecorded) {
   SyntheticSession session;
   session.session.recording = {};

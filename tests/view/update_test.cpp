@@ -375,6 +375,15 @@ TEST(Keys, TurnNoPagesOfALessonThatSomebodyElseGives) {
   EXPECT_THAT(op.effects, IsEmpty());
 }
 
+TEST(Keys, HoldTheRankThatThePageWaitsFor) {
+  SyntheticSession taught;
+  taught.session.lesson->rank = 7;
+  Operator op(taught);
+  op.state.cursor_rank = 2;
+  op.press(U'i');
+  EXPECT_THAT(op.screen(), HasSubstr("inject into rank 7"));
+}
+
 TEST(Keys, ThatHoldRanksWaitForTheAnswerOfALesson) {
   SyntheticSession taught;
   taught.session.lesson->locked = "the lesson asks something first";

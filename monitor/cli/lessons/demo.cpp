@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "monitor/analysis/plural.h"
 #include "monitor/cli/lessons/answers.h"
 #include "monitor/cli/lessons/commands.h"
 #include "monitor/cli/lessons/list.h"
@@ -123,8 +124,10 @@ LessonRun run_of(const Play& play, const DemoOptions& options, const std::string
 
 std::string starting_in_words(const Play& play, const DemoOptions& options) {
   const Rank ranks = play.scenario.machine.ranks;
-  if (play.scenario.play) return fmt::format("{} ranks of {} are starting", ranks, play.scenario.play->name);
-  return fmt::format("{} {} ranks are starting", ranks, options.simulated ? "simulated" : "MPI");
+  const char* are = ranks == 1 ? "is" : "are";
+  if (play.scenario.play)
+    return fmt::format("{} of {} {} starting", analysis::plural(ranks, "rank"), play.scenario.play->name, are);
+  return fmt::format("{} {} starting", analysis::plural(ranks, options.simulated ? "simulated rank" : "MPI rank"), are);
 }
 
 Monitor::Options monitor_options(const Play& play, const DemoOptions& options, const std::string& session) {

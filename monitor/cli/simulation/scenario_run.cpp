@@ -116,7 +116,7 @@ json domains_json(const support::Machine& machine, const sim::core::Run& run) {
   const Rank domains = (machine.ranks + machine.ranks_per_domain - 1) / machine.ranks_per_domain;
   for (Rank domain = 0; domain < domains; ++domain) {
     json object = {{"id", domain}, {"ranks", ranks_of_domain(machine, domain)}};
-    if (!run.active_means.empty()) object["active_mean"] = run.active_means[std::size_t(domain)];
+    object["active_mean"] = run.active_means.empty() ? json() : json(run.active_means[std::size_t(domain)]);
     list.push_back(std::move(object));
   }
   return list;
@@ -147,7 +147,7 @@ std::string means_text(const support::Machine& machine, const ScenarioOptions& o
                         options.window.to * 100);
   }
   if (lines < run.active_means.size())
-    text += fmt::format("... and {} more domains (--json has them all)\n", run.active_means.size() - lines);
+    text += fmt::format("... and {} (--json has them all)\n", plural(run.active_means.size() - lines, "more domain"));
   return text;
 }
 
@@ -177,7 +177,7 @@ int finish(const sim::Prepared& prepared, const ScenarioOptions& options, Timed 
   }
   print(options.json ? json_of(prepared.scenario, options, timed, std::move(findings))
                      : text_of(prepared.scenario, options, timed));
-  return 0;
+  return timed.run.stopped && !options.record.empty() ? 1 : 0;
 }
 
 }  // namespace

@@ -88,7 +88,8 @@ void say_what_is_left_out(const std::string& path, const Recording& recording, c
   const auto say = [&](const std::string& line) { fail(with_path(path, line), 0); };
   const auto& damage = recording.damage;
   if (!damage.first.empty())
-    say(fmt::format("{} ({} blocks, {} bytes left out)", damage.first, damage.blocks_skipped, damage.bytes_skipped));
+    say(fmt::format("{} ({}, {} bytes left out)", damage.first, analysis::plural(damage.blocks_skipped, "block"),
+                    damage.bytes_skipped));
   const auto say_number = [&](std::uint64_t count, const char* what) {
     if (count > 0) say(fmt::format("{} {}", count, what));
   };

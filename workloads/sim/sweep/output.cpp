@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "workloads/sim/sweep/chart.h"
 #include "workloads/support/json.h"
@@ -128,6 +130,8 @@ std::string csv_of(const Options& options, const std::vector<Row>& rows) {
 
 wire::Status write_csv(const Options& options, const std::vector<Row>& rows) {
   const std::string text = csv_of(options, rows);
+  if (std::error_code failed; std::filesystem::equivalent(options.csv, options.scenario, failed))
+    return wire::Error{options.csv + ": is the scenario itself; name another file"};
   std::FILE* const file = std::fopen(options.csv.c_str(), "w");
   const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = file && std::fclose(file) == 0;
