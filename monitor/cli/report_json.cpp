@@ -332,6 +332,8 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["ranks"] = timeline.ranks();
   object["steps"] = steps_go_together ? json(timeline.latest_step() + 1) : json();
   object["steps_differ"] = unlike_counts_json(ground.partners.unlike_counts);
+  const auto forgotten = timeline.forgotten_until();
+  object["details_from_s"] = forgotten ? json(seconds(*forgotten)) : json();
   object["from_s"] = number_if(!timeline.empty(), seconds(timeline.begin()));
   object["duration_s"] = number_if(!timeline.empty(), seconds(analysis::run_end(timeline) - timeline.begin()));
   object["events"] = timeline.events();

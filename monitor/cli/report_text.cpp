@@ -51,6 +51,9 @@ std::string run_text(const Timeline& timeline, const std::optional<analysis::Unl
   const std::string lost = to_words(analysis::find_lost_ranks(timeline));
   if (!lost.empty()) text += "LOST: " + lost + "\n";
   if (unlike) text += to_words(*unlike) + "\n";
+  if (const auto until = timeline.forgotten_until())
+    text += fmt::format("before {} not all is kept, so what is said of that time is of a part; --memory gives room\n",
+                        format_duration(*until));
   return text;
 }
 

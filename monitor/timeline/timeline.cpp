@@ -423,6 +423,16 @@ std::optional<DeclaredWaits> Timeline::waits_of(const RankPlace& place, std::uin
   return DeclaredWaits{&place.node->cycles[cycle - 1], place.node->patterns};
 }
 
+std::optional<Nanoseconds> Timeline::forgotten_until() const {
+  std::optional<Nanoseconds> until;
+  for (Rank rank = 0; rank < ranks(); ++rank) {
+    const Lane* lane = this->lane(rank);
+    if (lane == nullptr || lane->events() == 0 || lane->events_from() <= lane->first()) continue;
+    until = std::max(until.value_or(Nanoseconds::min()), lane->events_from());
+  }
+  return until;
+}
+
 bool Timeline::was_left(Rank rank) const {
   const Lane* lane = this->lane(rank);
   if (lane == nullptr || lane->state() != LaneState::kLive) return false;

@@ -144,6 +144,8 @@ class Timeline {
   const std::deque<CommandRecord>& commands() const { return commands_.all(); }
   const CallLog& calls() const { return calls_; }
 
+  /// Where events of some rank were forgotten for want of room: from when on all are kept of each. O(ranks).
+  std::optional<Nanoseconds> forgotten_until() const;
   std::uint64_t events() const { return events_; }  ///< Received in all, also those whose detail is gone.
   /// Sum of the events counted in losses (ring, time step, stranger), with the frames of gaps as at least 1 each.
   std::uint64_t dropped() const { return losses_.dropped(); }

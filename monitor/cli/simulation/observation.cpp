@@ -53,15 +53,6 @@ bool adds_up_alike(const support::Scenario& scenario) {
 
 }  // namespace
 
-bool Observation::has_forgotten() const {
-  const timeline::Timeline& timeline = observer->timeline();
-  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
-    const timeline::Lane* lane = timeline.lane(rank);
-    if (lane != nullptr && lane->events() > 0 && lane->events_from() > lane->first()) return true;
-  }
-  return false;
-}
-
 wire::Status check_recording(const support::Scenario& scenario, const std::string& path) {
   const wire::Status free = check_free(path);
   return free ? check_observation(scenario) : free;

@@ -29,9 +29,6 @@ struct Observation {
   std::unique_ptr<Observer> observer;
   /// By domain; empty for a run that was ended before its time, and for those that `run` adds up in another order.
   std::vector<double> active_means;
-
-  /// The history was larger than the memory for it.
-  bool has_forgotten() const;
 };
 
 /// Error: why the run can't be looked at, as it is larger than a session can be.

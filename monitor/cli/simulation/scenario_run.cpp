@@ -45,7 +45,7 @@ void say_what_the_history_lacks(const Observation& observation, const ScenarioOp
       say(fmt::format(
           "the history of {} has room for {} ranks: what is found is of those alone; --memory gives it more",
           words::format_bytes(options.memory), loss.detail));
-  if (!observation.has_forgotten()) return;
+  if (!observation.observer->timeline().forgotten_until()) return;
   say(fmt::format(
       "the history of this run is larger than {}: what is found is of its later part; --memory gives it more",
       words::format_bytes(options.memory)));

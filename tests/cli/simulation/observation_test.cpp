@@ -93,7 +93,7 @@ TEST_F(Observations, FindWhatIsFoundInTheRecording) {
     const auto observation = observe(run_of, *run, wanted(), never_);
     ASSERT_TRUE(observation) << observation.error().message;
     EXPECT_TRUE(observation->played.whole);
-    EXPECT_FALSE(observation->has_forgotten());
+    EXPECT_FALSE(bool(observation->observer->timeline().forgotten_until()));
     const auto recording = read_recording(wanted().record, 64u << 20);
     ASSERT_TRUE(recording) << recording.error().message;
     const std::string found = report_json(observation->observer->timeline(), {});
@@ -139,7 +139,7 @@ TEST_F(Observations, SayWhenTheirHistoryWasTooLarge) {
   little.memory = 1 << 20;
   const auto observation = observe(run_of, {.makespan = 30}, little, never_);
   ASSERT_TRUE(observation) << observation.error().message;
-  EXPECT_TRUE(observation->has_forgotten());
+  EXPECT_TRUE(bool(observation->observer->timeline().forgotten_until()));
 }
 
 TEST_F(Observations, WriteOverNoFile) {
