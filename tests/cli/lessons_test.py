@@ -79,6 +79,13 @@ class Lessons(OfLessons):
             self.assertIn(f"LESSON {page} of 3", shown)
             self.assertNotIn("Enter", shown.split("LESSON")[1].splitlines()[0])
 
+    def test_a_recording_holds_what_was_found_last(self):
+        recording = self.path / "l.iw"
+        self.assertEqual(self.demo("memory-bound", "--headless", "--simulated", "--record", recording).returncode, 0)
+        shown = subprocess.run([BIN / "idlewave", "replay", recording, "--once", "--size", "160x48"], capture_output=True, text=True,
+                               timeout=PATIENCE, stdin=subprocess.DEVNULL).stdout
+        self.assertIn("You said lockstep. State of socket 2: measured", shown)
+
     def test_a_lesson_whose_effect_is_not_seen_fails(self):
         text = (SCENARIOS / "core-bound.toml").read_text().replace('theory = "1 rank/step"', 'theory = "2 ranks/step"', 1)
         (self.path / "wrong.toml").write_text(text)

@@ -14,6 +14,8 @@ using lesson::Tutor;
 constexpr Nanoseconds kPatience = std::chrono::seconds(20);
 /// Of undisturbed steps before an order, so that there is something to compare with.
 constexpr Nanoseconds kBefore = std::chrono::seconds(5);
+/// What was found, so that whoever looks on, or at the recording, can as well.
+constexpr Nanoseconds kReading = std::chrono::seconds(1);
 
 /// As one would type it.
 std::string typed(const lesson::Question& ask) {
@@ -31,8 +33,10 @@ bool Student::go_on(Nanoseconds now) {
     case Stage::kDo: order(now); break;
     case Stage::kSent: over_ = monitor_.has_ended(); break;
     case Stage::kWatch: break;
-    case Stage::kRead:
-    case Stage::kSaid: over_ = !turn(); break;
+    case Stage::kSaid:
+      if (!has_read()) break;
+      [[fallthrough]];
+    case Stage::kRead: over_ = !turn(); break;
   }
   return over_;
 }
@@ -56,6 +60,14 @@ void Student::order(Nanoseconds now) {
     fail("the lesson's order could not be sent: " + sent.error().message, 0);
     over_ = true;
   }
+}
+
+bool Student::has_read() {
+  const Nanoseconds session = monitor_.observer().timeline().now();
+  if (!said_since_) said_since_ = session;
+  if (session - *said_since_ < kReading && !monitor_.has_ended()) return false;
+  said_since_.reset();
+  return true;
 }
 
 bool Student::turn() {

@@ -23,11 +23,13 @@ class Student {
  private:
   void answer();
   void order(Nanoseconds now);
+  bool has_read();
   bool turn();
   bool all_have_stepped() const;
 
   Monitor& monitor_;
   std::optional<Nanoseconds> ready_since_;  ///< Since when the page waits for its premise.
+  std::optional<Nanoseconds> said_since_;   ///< Since when it says what was found.
   std::vector<std::string> news_;
   bool over_ = false;
 };
