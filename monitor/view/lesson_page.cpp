@@ -67,6 +67,20 @@ int last_line(const Lesson& lesson, Size size) {
   return std::max(static_cast<int>(lines.size()) - std::max(size.rows - 1, 1), 0);
 }
 
+/// The label of the axis that would go on where something else begins: a number without its end is another one.
+void erase_cut_label(Canvas& canvas, const Layout& layout, int end) {
+  const auto is_blank = [&](int x) { return canvas.at(x, layout.axis).glyph == U' '; };
+  int begin = end - 1;
+  while (begin >= layout.map.x && canvas.at(begin, layout.axis).glyph != U'╵') {
+    if (is_blank(begin) && is_blank(begin + 1)) return;
+    --begin;
+  }
+  const int next = is_blank(end) && end + 1 < canvas.size().columns ? end + 1 : end;
+  const char32_t glyph = canvas.at(next, layout.axis).glyph;
+  if (begin < layout.map.x || glyph == U' ' || glyph == U'╵') return;
+  for (int x = begin; x < end; ++x) canvas.put(x, layout.axis, Cell{});
+}
+
 }  // namespace
 
 std::vector<LessonLine> lesson_lines(const Lesson& lesson, Size room) {
@@ -115,8 +129,9 @@ void draw_lesson_reminder(Canvas& canvas, const Layout& layout, const Model& mod
   const int columns = layout.map.width / 2;
   const std::string words =
       longest_fitting({fmt::format(" L lesson {} of {}", lesson.page, lesson.pages), " L lesson", " L"}, columns);
-  canvas.text(layout.map.x + layout.map.width - columns_of(words), layout.axis, words, Ink::kKeyHint, Ink::kDefault,
-              true);
+  const int begin = layout.map.x + layout.map.width - columns_of(words);
+  erase_cut_label(canvas, layout, begin);
+  canvas.text(begin, layout.axis, words, Ink::kKeyHint, Ink::kDefault, true);
 }
 
 }  // namespace idlewave::view

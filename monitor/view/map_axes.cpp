@@ -213,6 +213,13 @@ void draw_rank_axis(Canvas& canvas, const Layout& layout, const State& state) {
 
 namespace {
 
+/// The blank between the number of a label and its unit.
+bool is_within_label(const Canvas& canvas, int x, int y) {
+  if (x < 1 || x + 1 >= canvas.size().columns) return false;
+  const char32_t left = canvas.at(x - 1, y).glyph, right = canvas.at(x + 1, y).glyph;
+  return left >= U'0' && left <= U'9' && right >= U'a' && right <= U'z';
+}
+
 /// A band between the axis' labels while ranks are disturbed by order.
 void draw_noise(Canvas& canvas, const Layout& layout, const State& state, const Model& model) {
   const Nanoseconds until = shown_until(state, model);
@@ -222,6 +229,7 @@ void draw_noise(Canvas& canvas, const Layout& layout, const State& state, const 
           layout.steps ? begin_of_step(model.timeline, layout.steps->begin_of(x), until) : layout.window.begin_of(x);
       const int column = layout.map.x + x;
       if (at < noise.from || at >= std::min(noise.to, until) || canvas.at(column, layout.axis).glyph != U' ') continue;
+      if (is_within_label(canvas, column, layout.axis)) continue;
       canvas.put(column, layout.axis, {.glyph = U'≈', .fg = Ink::kWarning});
     }
   }
