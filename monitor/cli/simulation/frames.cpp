@@ -1,5 +1,10 @@
 #include "monitor/cli/simulation/frames.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -39,6 +44,10 @@ wire::Status Frames::end() {
 /// As the writer of recordings has it: an empty file may be written over.
 wire::Status check_free(const std::string& path) {
   std::error_code missing;
+  if (std::filesystem::is_directory(path, missing)) return wire::Error{path + ": is a folder; name a file in it"};
+  const auto folder = std::filesystem::absolute(path, missing).parent_path();
+  if (access(folder.c_str(), W_OK) != 0)
+    return wire::Error{fmt::format("{}: can't be written: {}", path, std::strerror(errno))};
   const auto size = std::filesystem::file_size(path, missing);
   if (missing || size == 0) return wire::ok();
   return wire::Error{path + " exists; choose another name"};

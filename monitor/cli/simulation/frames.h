@@ -38,7 +38,7 @@ class Frames final : public sim::emitter::Stream {
   wire::Status written_ = wire::ok();
 };
 
-/// Before anything is simulated. Error: there is such a file, and it is not empty.
+/// Before anything is simulated. Error: there is such a file, and it is not empty; or there can be none.
 wire::Status check_free(const std::string& path);
 
 }  // namespace idlewave::cli::simulation
