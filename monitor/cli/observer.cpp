@@ -52,10 +52,13 @@ void Observer::learn() {
 }
 
 void Observer::note_damage(const wire::FrameLogDamage& damage) {
-  const Nanoseconds now = timeline_.now();
-  if (damage.blocks_skipped > 0)
-    timeline_.add_loss(
-        {timeline::LossKind::kDetail, {}, -1, timeline_.begin(), now, damage.blocks_skipped, damage.first});
+  const Nanoseconds now = timeline_.now(), begin = timeline_.begin();
+  if (damage.blocks_skipped > 0) {
+    const bool is_placed = damage.has_times && damage.from <= damage.to;
+    const Nanoseconds from = is_placed ? std::max(damage.from - transit(), Nanoseconds{}) : begin;
+    const Nanoseconds to = is_placed ? std::max(damage.to - transit(), from) : now;
+    timeline_.add_loss({timeline::LossKind::kDetail, {}, -1, from, to, damage.blocks_skipped, damage.first});
+  }
   if (damage.cut) timeline_.add_loss({timeline::LossKind::kNotClosed, {}, -1, now, now, 1, {}});
 }
 

@@ -63,6 +63,9 @@ class FrameLogWriter {
 struct FrameLogDamage {
   std::uint64_t blocks_skipped = 0;
   std::uint64_t bytes_skipped = 0;
+  /// When what was skipped had been received, if that is known of all of it: from the first to the last frame of these blocks.
+  bool has_times = true;
+  Nanoseconds from = Nanoseconds::max(), to = Nanoseconds::min();
   bool cut = false;   ///< The file ends without its index: it was not closed, or was cut.
   std::string first;  ///< One line about the first damage; empty if there is none.
 };

@@ -59,6 +59,8 @@ struct FrameLogReader::Impl {
   bool load_payload(const BlockHeader& block);
   bool load_block();
   void note(std::uint64_t offset, const char* what);
+  void note_skipped(std::uint64_t first_number, std::uint64_t end_number);
+  void note_times(std::int64_t first, std::int64_t last);
 
   std::string path;
   int fd;
@@ -99,6 +101,18 @@ void FrameLogReader::Impl::note(std::uint64_t offset, const char* what) {
   if (damage.first.empty()) damage.first = path + ": " + what + " at byte " + std::to_string(offset);
 }
 
+void FrameLogReader::Impl::note_times(std::int64_t first, std::int64_t last) {
+  damage.from = std::min(damage.from, Nanoseconds(first));
+  damage.to = std::max(damage.to, Nanoseconds(last));
+}
+
+/// Of blocks without a header the file's index knows the times.
+void FrameLogReader::Impl::note_skipped(std::uint64_t first_number, std::uint64_t end_number) {
+  damage.blocks_skipped += end_number - first_number;
+  if (total_blocks == 0 || end_number > index.size()) return void(damage.has_times = false);
+  note_times(index[first_number].first, index[end_number - 1].last);
+}
+
 void FrameLogReader::Impl::read_index() {
   std::array<std::byte, kTrailerBytes> tail;
   Trailer trailer;
@@ -123,8 +137,9 @@ void FrameLogReader::Impl::rebuild_index() {
   BlockHeader block;
   std::uint64_t at = find_block(blocks_begin);
   while (read_block_header(at, block)) {
-    index.push_back({at, block.first, block.last});
-    at = find_block(at + kBlockHeaderBytes + block.payload_bytes);
+    const std::uint64_t end = at + kBlockHeaderBytes + block.payload_bytes;
+    if (end <= blocks_end) index.push_back({at, block.first, block.last});
+    at = find_block(end);
   }
 }
 
@@ -165,7 +180,7 @@ bool FrameLogReader::Impl::next_header(BlockHeader& block) {
   }
   const bool found = !at_end(position) && read_block_header(position, block);
   const std::uint64_t number = found ? block.number : std::max(total_blocks, expected_number);
-  if (number > expected_number && !jumped) damage.blocks_skipped += number - expected_number;
+  if (number > expected_number && !jumped) note_skipped(expected_number, number);
   expected_number = found ? number + 1 : number;
   jumped = false;
   return found;
@@ -195,6 +210,7 @@ bool FrameLogReader::Impl::load_block() {
     if (!sound) {
       note(position, "damaged block");
       ++damage.blocks_skipped;
+      note_times(block.first, block.last);
       damage.bytes_skipped += std::min(end, blocks_end) - position;
       table.clear();
       next_entry = 0;
