@@ -76,7 +76,7 @@ wire::Roster roster_of(const support::Scenario& scenario, const Model& model, co
                                                      : curve.empty() ? scenario.machine.domain_bandwidth
                                                                      : *std::ranges::max_element(curve),
                               .source = bound ? wire::BandwidthSource::kVirtual : wire::BandwidthSource::kNone,
-                              .note = bound ? "" : "the simulated program is core-bound",
+                              .note = bound ? "" : "core-bound",
                               .curve = said});
   }
   say_waits(waits, roster);
