@@ -41,7 +41,7 @@ class Recordings(SimTest):
         self.assertEqual(pathlib.Path(taken).read_text(), "precious")
 
     def test_a_folder_that_is_missing_is_named(self):
-        self.refuses(self.scenario, "--record", str(self.path / "no-such" / "s.iw"), code=1, says="no-such")
+        self.refuses(self.scenario, "--record", str(self.path / "no-such" / "s.iw"), says="no-such")
 
     def test_a_refused_run_leaves_no_file(self):
         recording = self.path / "s.iw"
@@ -56,11 +56,10 @@ class Recordings(SimTest):
         run = self.start_long_run("--record", str(recording))
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=PATIENCE)
-        self.assertEqual(run.returncode, 0)
+        self.assertEqual(run.returncode, 1)
         self.assertIn("interrupted", out)
         self.assertIn("s.iw", err)
         self.assertFalse(recording.exists())
-
 
     def test_ctrl_c_while_recording_leaves_a_sound_file_and_says_how_far_it_goes(self):
         for number, options in ((signal.SIGINT, []), (signal.SIGTERM, ["--json"])):
