@@ -78,6 +78,8 @@ std::string machine_in_words(const std::string& key, const support::Machine& mac
 /// What a lesson says of some sizes is not so of others.
 wire::Status check_sizes(const support::Scenario& written, const support::Scenario& scenario, const std::string& path) {
   for (const std::string& key : written.lesson->fixed) {
+    const bool by_cores = key == "ranks" && written.machine.ranks == 0 && scenario.play && scenario.play->ranks == 0;
+    if (by_cores) continue;
     const std::string as_written = machine_in_words(key, written.machine);
     const std::string played = machine_in_words(key, scenario.machine);
     if (as_written != played)
