@@ -34,7 +34,8 @@ namespace detail {
 /// Of nothing a library may take any type, also one of which it must not be asked: MPICH does.
 template <Form form>
 std::int64_t bytes_in(std::int64_t count, Word type) {
-  return count == 0 ? 0 : times(count, handles.size_of(handles.key_of<form>(type)));
+  if (count <= 0) return count == 0 ? 0 : kUnknownBytes;
+  return times(count, handles.size_of(handles.key_of<form>(type)));
 }
 
 template <Call call, Form form>
@@ -48,7 +49,11 @@ struct Arguments {
     constexpr int at = place("comm");
     return handles.key_of<form>(words[at]);
   }
-  int ranks() const { return handles.ranks_of(comm()); }
+  /// kUnknownBytes of them where that is not known.
+  std::int64_t ranks() const {
+    const int ranks = handles.ranks_of(comm());
+    return ranks > 0 ? ranks : kUnknownBytes;
+  }
   int own_rank() const { return handles.own_rank_in(comm()); }
   bool is_root() const {
     constexpr int at = place("root");
@@ -61,10 +66,15 @@ struct Arguments {
     return bytes_in<form>(count_at<form>(words[count]), words[type]);
   }
   std::int64_t sum(Word counts) const {
+    const std::int64_t ranks = this->ranks();
+    if (ranks < 0) return kUnknownBytes;
     std::int64_t all = 0;
-    const int ranks = this->ranks();
     for (int i = 0; i < ranks; ++i) all += count_in<form>(counts, i);
     return all;
+  }
+  std::int64_t own_of(Word counts) const {
+    const int rank = own_rank();
+    return rank < 0 ? kUnknownBytes : count_in<form>(counts, rank);
   }
 };
 
@@ -83,7 +93,7 @@ std::int64_t carried_in_group(const Arguments<call, form>& in) {
   } else if constexpr (rule == Carries::kGatherv) {
     constexpr int counts = In::place("recvcounts"), type = In::place("recvtype");
     if (!in.is_root()) return in.template block<In::place("sendcount"), In::place("sendtype")>();
-    return bytes_in<form>(count_in<form>(words[counts], in.own_rank()), words[type]);
+    return bytes_in<form>(in.own_of(words[counts]), words[type]);
   } else if constexpr (rule == Carries::kScatter) {
     return in.is_root() ? times(in.ranks(), in.template block<In::place("sendcount"), In::place("sendtype")>()) : 0;
   } else if constexpr (rule == Carries::kScatterv) {
@@ -93,7 +103,7 @@ std::int64_t carried_in_group(const Arguments<call, form>& in) {
     return in.template block<In::place("recvcount"), In::place("recvtype")>();
   } else if constexpr (rule == Carries::kOwnv) {
     constexpr int counts = In::place("recvcounts"), type = In::place("recvtype");
-    return bytes_in<form>(count_in<form>(words[counts], in.own_rank()), words[type]);
+    return bytes_in<form>(in.own_of(words[counts]), words[type]);
   } else if constexpr (rule == Carries::kAll) {
     return times(in.ranks(), in.template block<In::place("recvcount"), In::place("recvtype")>());
   } else if constexpr (rule == Carries::kEach) {
