@@ -75,17 +75,22 @@ void KeptOutput::leave_copy(const std::string& session) const {
   std::error_code failed;
   if (fs::file_size(path_, failed) == 0 || failed) return;
   for (const fs::path& folder : {fs::current_path(failed), fs::path(std::getenv("HOME") ? std::getenv("HOME") : "/")}) {
-    const int copy =
-        ::open((folder / free_file_name(session, ".out")).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (copy < 0) continue;
-    const int kept = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool whole = kept >= 0 && read_kept(kept, [copy](std::string_view piece) {
-                         return wire::write_all(copy, piece.data(), piece.size());
-                       });
-    if (kept >= 0) close(kept);
-    close(copy);
-    if (whole) return;
+    if (copy_to(folder / free_file_name(session, ".out"))) return;
   }
+}
+
+/// Of a copy that could not be finished nothing stays.
+bool KeptOutput::copy_to(const std::string& path) const {
+  const int copy = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (copy < 0) return false;
+  const int kept = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool whole = kept >= 0 && read_kept(kept, [copy](std::string_view piece) {
+                       return wire::write_all(copy, piece.data(), piece.size());
+                     });
+  if (kept >= 0) close(kept);
+  close(copy);
+  if (!whole) unlink(path.c_str());
+  return whole;
 }
 
 off_t first_kept(int fd) { return std::max<off_t>(lseek(fd, 0, SEEK_DATA), 0); }

@@ -32,6 +32,7 @@ class KeptOutput {
 
  private:
   bool drop_up_to(off_t end);
+  bool copy_to(const std::string& path) const;
   KeptOutput(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
 
   std::string path_;
