@@ -96,7 +96,9 @@ TerminalInfo current(const std::string& name) {
   const bool mouse = speaks_escape_sequences();
   info.enter = without_padding(capability("smcup") + capability("civis")) + (mouse ? kMouseOn : "");
   // What a terminal has grown by meanwhile may lie on its other screen as well.
-  const std::string gone = capability("clear") + capability("rmcup");
+  // Not by "clear", which in some databases forgets what had been printed before.
+  const std::string gone =
+      capability("rmcup").empty() ? capability("clear") : capability("home") + capability("ed") + capability("rmcup");
   info.leave =
       (mouse ? kMouseOff : "") + without_padding(capability("sgr0") + capability("op") + capability("cnorm") + gone);
   return info;
