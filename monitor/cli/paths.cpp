@@ -89,6 +89,13 @@ std::vector<fs::path> all_studies() {
   return paths;
 }
 
+wire::Status check_folder_of(const std::string& path) {
+  std::error_code failed;
+  const fs::path folder = fs::absolute(path, failed).parent_path();
+  if (access(folder.c_str(), W_OK) == 0) return wire::ok();
+  return wire::Error{fmt::format("{}: can't be written: {}", path, std::strerror(errno))};
+}
+
 wire::Result<fs::path> find_lesson(const std::string& name) {
   return is_path(name) ? fs::path(name) : find(all_lessons(), "lesson", name);
 }

@@ -14,6 +14,9 @@ bool is_companion(const std::string& verb);
 /// Becomes idlewave-<argv[0]>. Returns only if that fails.
 int run_companion(char** argv);
 
+/// Error: no file can be made at that path, as its folder is not there or may not be written to.
+wire::Status check_folder_of(const std::string& path);
+
 /// Scenario file of a lesson, by its name or, where `name` is one, by its path; the error lists the lessons that there
 /// are.
 wire::Result<std::filesystem::path> find_lesson(const std::string& name);

@@ -1,7 +1,6 @@
 #include "monitor/cli/calibration/machine_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <fstream>
 
 #include "monitor/cli/calibration/output.h"
+#include "monitor/cli/paths.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
@@ -42,10 +42,7 @@ wire::Status check_free(const std::string& path) {
   std::error_code error;
   if (std::filesystem::exists(std::filesystem::symlink_status(path, error)))
     return wire::Error{path + ": exists; remove it, or name another file"};
-  const auto folder = std::filesystem::absolute(path, error).parent_path();
-  if (access(folder.c_str(), W_OK) != 0)
-    return wire::Error{fmt::format("{}: can't be written: {}", path, std::strerror(errno))};
-  return wire::ok();
+  return check_folder_of(path);
 }
 
 wire::Status write_machine_file(const std::string& path, const std::string& text) {

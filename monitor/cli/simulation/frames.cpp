@@ -1,13 +1,9 @@
 #include "monitor/cli/simulation/frames.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
+#include "monitor/cli/paths.h"
 #include "probe/wire/codec.h"
 
 namespace idlewave::cli::simulation {
@@ -45,9 +41,7 @@ wire::Status Frames::end() {
 wire::Status check_free(const std::string& path) {
   std::error_code missing;
   if (std::filesystem::is_directory(path, missing)) return wire::Error{path + ": is a folder; name a file in it"};
-  const auto folder = std::filesystem::absolute(path, missing).parent_path();
-  if (access(folder.c_str(), W_OK) != 0)
-    return wire::Error{fmt::format("{}: can't be written: {}", path, std::strerror(errno))};
+  if (!std::filesystem::exists(path, missing)) return check_folder_of(path);
   const auto size = std::filesystem::file_size(path, missing);
   if (missing || size == 0) return wire::ok();
   return wire::Error{path + " exists; choose another name"};
