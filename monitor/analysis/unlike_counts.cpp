@@ -159,8 +159,7 @@ std::optional<UnlikeCounts> find_unlike_counts(const Timeline& timeline) {
 std::string to_words(const UnlikeCounts& counts) {
   return fmt::format(
       "ranks count steps differently: when rank {} began step {}, rank {}{} had come to step {}: no waves, no causes "
-      "by "
-      "step; name the step with --step-at or MPI_Pcontrol(1)",
+      "by step; name the step with --step-at or MPI_Pcontrol(1)",
       counts.rank, counts.step, counts.behind, counts.is_awaited ? ", which it waits for," : "", counts.its_step);
 }
 

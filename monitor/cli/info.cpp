@@ -85,6 +85,7 @@ std::string as_lines(json object, const timeline::Timeline& timeline, const anal
                      const std::vector<analysis::LostRank>& lost) {
   object["missing"] = missing.is_complete() ? "nothing" : to_words(missing);
   object["lost_ranks"] = lost.empty() ? "none" : to_words(lost);
+  if (object.at("recorded_at").is_null()) object["recorded_at"] = "not known";
   const std::string clocks = clocks_in_words(timeline);
   if (!clocks.empty()) object["clocks"] = clocks;
   std::string text;

@@ -218,9 +218,8 @@ std::optional<std::size_t> Tutor::skipped_page() const {
   std::optional<std::size_t> skipped;
   for (std::size_t i = index_, before = next(i, -1); before != i; before = next(i, -1)) {
     i = before;
-    const Stage left_at = stage_of(i);
-    const bool is_unseen = records_[i].verdict == Verdict::kNone;
-    if (course_.pages[i].order && (left_at == Stage::kAsk || left_at == Stage::kDo || is_unseen)) skipped = i;
+    const bool is_unseen = stage_of(i) == Stage::kDo || records_[i].verdict == Verdict::kNone;
+    if (course_.pages[i].order && is_unseen) skipped = i;
   }
   return skipped;
 }

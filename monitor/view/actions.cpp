@@ -110,7 +110,7 @@ void axis(Turn& turn) {
 
 void ghost(Turn& turn) {
   turn.state.ghost = !turn.state.ghost;
-  turn.say(turn.state.ghost ? "colours: by how much ranks leave the program's model, once that is known; G goes back"
+  turn.say(turn.state.ghost ? "colours: how far ranks leave the program's model, once known; G goes back"
                             : "colours: what ranks do");
 }
 

@@ -30,8 +30,7 @@ constexpr const char* kAbout =
 constexpr const char* kFooter =
     "Ctrl-C ends a run with what it has: its result so far, marked as interrupted; a recording that ends there, if it "
     "was being written; a live session that says that it is over. A sweep, a comparison with a recording and a "
-    "schedule "
-    "end without a result.\n"
+    "schedule end without a result.\n"
     "Exit code: 0, also of a run that Ctrl-C ended with what it had; 1 if a run failed, or was interrupted without a "
     "result or the recording that it was to write (a schedule: 130, by the signal itself); 2 if the input can't be "
     "taken, as one line says.\n"
