@@ -140,7 +140,7 @@ class Over(unittest.TestCase):
 
     def test_a_recording_is_byte_for_byte_the_one_that_is_made_there(self):
         # It goes on once both have joined: a file is what it waits for.
-        program = self.session("$REPORTER 300 1000; while ! test -e go; do sleep 0.05; done; $REPORTER 300 1000 ", "--record", "host.iw")
+        program = self.session("$REPORTER 600 1000; while ! test -e go; do sleep 0.05; done; $REPORTER 600 1000 ", "--record", "host.iw")
         there = self.start("record", "there.iw", "--session", "lake", env={**self.environment, "IDLEWAVE_DIR": str(self.far)})
         here = self.start("record", "here.iw", "--session", "lake", "--over", self.way)
         self.assertTrue(eventually(lambda: (self.path / "there.iw").exists() and (self.path / "here.iw").exists()))
