@@ -65,6 +65,11 @@ constexpr const char* kAnyPort = "tcp://*:*";
 /// What a screen that comes later gets to see, in bytes of frames.
 constexpr std::uint64_t kHistory = 64u << 20;
 
+/// Screens come in at the address that agents do, where one was chosen.
+std::string any_port_beside(const std::string& listen) {
+  return listen.starts_with("tcp:") ? listen.substr(0, listen.rfind(':')) + ":*" : kAnyPort;
+}
+
 /// Several descriptors that poll as one.
 class Descriptors {
  public:
@@ -231,7 +236,7 @@ wire::Status Host::open_views() {
 }
 
 wire::Status Host::open_far_view() {
-  auto view = open_view(kAnyPort, mailbox::key_files(session_.rendezvous()).server);
+  auto view = open_view(any_port_beside(options_.listen), mailbox::key_files(session_.rendezvous()).server);
   if (!view) return view.error();
   far_view_ = std::move(*view);
   HostRecord record = record_;

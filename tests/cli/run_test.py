@@ -369,6 +369,19 @@ class Run(unittest.TestCase):
         self.assertTrue(eventually((self.path / "result").exists))
         self.assertTrue(eventually(lambda: not self.processes()))
 
+    def test_nothing_listens_at_another_address_than_the_one_that_was_chosen(self):
+        run = self.start("--listen", "tcp://127.0.0.1:*", "--", "sh", "-c", "echo ready; sleep 1; exit 6")
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        sockets = set()
+        for pid in self.processes("iw-host"):
+            for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    sockets.add(os.readlink(fd))
+        lines = [line.split() for name in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+        listening = [line[1].split(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets]
+        self.assertEqual(listening, ["0100007F"] * 2)
+        self.assertEqual(run.wait(timeout=PATIENCE), 6)
+
     def test_jobs_of_a_script_that_became_us_live_on(self):
         """A shell becomes its last command by exec, and then its jobs are our children."""
         other, terminal = pty.openpty()
