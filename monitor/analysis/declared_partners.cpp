@@ -63,12 +63,15 @@ std::size_t heard_lanes(const Timeline& timeline) {
 template <class All>
 RankPartners::Lists RankPartners::Lists::of_all(const All& lists) {
   std::size_t entries = 0;
-  for (const Offsets& list : lists) entries += list.size();
+  for (const Ways& list : lists) entries += list.ways.size();
   Lists all;
   all.begins.reserve(lists.size() + 1);
   all.offsets.reserve(entries);
-  for (const Offsets& list : lists) {
-    all.offsets.insert(all.offsets.end(), list.begin(), list.end());
+  all.messages.reserve(entries);
+  all.own.reserve(lists.size());
+  for (const Ways& list : lists) {
+    for (const Way& way : list.ways) all.offsets.push_back(way.offset), all.messages.push_back(way.messages);
+    all.own.push_back(list.own);
     all.begins.push_back(std::uint32_t(all.offsets.size()));
   }
   return all;
@@ -81,7 +84,7 @@ RankPartners::Lists RankPartners::Lists::turned_round() const {
       for (const Rank offset : of(rank)) take(std::size_t((rank + offset + ranks) % ranks), -offset);
   };
   // One place further on than they belong: what is put in moves them there.
-  Lists turned{std::vector<std::uint32_t>(begins.size() + 1), std::vector<Rank>(offsets.size())};
+  Lists turned{std::vector<std::uint32_t>(begins.size() + 1), std::vector<Rank>(offsets.size()), {}, {}};
   for_each([&](std::size_t rank, Rank) { ++turned.begins[rank + 2]; });
   std::partial_sum(turned.begins.begin(), turned.begins.end(), turned.begins.begin());
   for_each([&](std::size_t rank, Rank offset) { turned.offsets[turned.begins[rank + 1]++] = offset; });
@@ -92,6 +95,11 @@ RankPartners::Lists RankPartners::Lists::turned_round() const {
 std::span<const Rank> RankPartners::Lists::of(Rank rank) const {
   const auto index = std::size_t(rank);
   return std::span(offsets).subspan(begins[index], begins[index + 1] - begins[index]);
+}
+
+std::span<const std::uint8_t> RankPartners::Lists::messages_of(Rank rank) const {
+  const auto index = std::size_t(rank);
+  return std::span(messages).subspan(begins[index], begins[index + 1] - begins[index]);
 }
 
 /// Mostly asked for the last one.
@@ -128,8 +136,11 @@ std::shared_ptr<const RankPartners> RankPartners::declared_in(const Timeline& ti
 std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>& awaited) {
   auto partners = std::make_shared<RankPartners>();
   partners->ranks_ = Rank(awaited.size());
+  std::vector<Ways> direct(awaited.size());
+  for (std::size_t rank = 0; rank < awaited.size(); ++rank)
+    for (const Rank offset : awaited[rank]) direct[rank].ways.push_back({.offset = offset});
   KindOfStep& all = partners->kinds_.emplace_back();
-  all.awaited = Lists::of_all(awaited);
+  all.awaited = Lists::of_all(direct);
   all.waiters = all.awaited.turned_round();
   partners->parts_.push_back(
       {.from = 0, .kind_of = {0}, .is_unknown = std::vector<bool>(awaited.size()), .offsets = {}});

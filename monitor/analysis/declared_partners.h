@@ -36,6 +36,12 @@ class RankPartners {
                                                          std::span<const StepWaits> others = {});
 
   std::span<const wire::Rank> awaited(wire::Rank rank, wire::Step step) const { return in(step).awaited.of(rank); }
+  /// Over how many messages, one after another, a delay of each of those comes to the rank (step_waits.h).
+  std::span<const std::uint8_t> messages(wire::Rank rank, wire::Step step) const {
+    return in(step).awaited.messages_of(rank);
+  }
+  /// The same of what it has done itself, and waits for again through others; where sends wait, each wait is one more.
+  int own_messages(wire::Rank rank, wire::Step step) const { return in(step).awaited.own[std::size_t(rank)]; }
   /// Offsets from the rank that is awaited to those who wait for it.
   std::span<const wire::Rank> waiters(wire::Rank rank, wire::Step step) const { return in(step).waiters.of(rank); }
   /// In that step nobody goes on before all ranks have come.
@@ -60,12 +66,15 @@ class RankPartners {
   struct Lists {
     std::vector<std::uint32_t> begins{0};
     std::vector<wire::Rank> offsets;
+    /// Of each offset, and of each rank; empty in lists that are turned round.
+    std::vector<std::uint8_t> messages, own;
 
     template <class All>
     static Lists of_all(const All& lists);
     /// By who is awaited.
     Lists turned_round() const;
     std::span<const wire::Rank> of(wire::Rank rank) const;
+    std::span<const std::uint8_t> messages_of(wire::Rank rank) const;
   };
   struct KindOfStep {
     Lists awaited, waiters;

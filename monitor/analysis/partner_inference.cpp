@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -77,22 +78,32 @@ std::set<Rank> stage_offsets(const Exchange& exchange, std::span<const Rank> dis
   return offsets;
 }
 
-/// With split waits whom one's partners have waited for before is waited for as well.
+/// With split waits whom one's partners have waited for before is waited for as well. By offset: over how many messages.
 Partners of_exchange(const Exchange& exchange, Rank ranks) {
-  std::set<Rank> all;
-  if (!exchange.split) all = stage_offsets(exchange, exchange.distances);
-  for (std::size_t i = 0; exchange.split && i < exchange.distances.size(); ++i) {
-    const std::set<Rank> before = all;
-    for (const Rank offset : stage_offsets(exchange, {&exchange.distances[i], 1})) {
-      all.insert(offset);
-      for (const Rank further : before) all.insert(offset + further);
-    }
+  std::map<Rank, int> all{{0, 0}};
+  const std::size_t together = exchange.split ? 1 : exchange.distances.size();
+  for (std::size_t i = 0; i < exchange.distances.size(); i += together) {
+    const std::map<Rank, int> before = all;
+    if (exchange.rendezvous)
+      for (auto& [offset, messages] : all) ++messages;
+    for (const Rank offset : stage_offsets(exchange, std::span(exchange.distances).subspan(i, together)))
+      for (const auto& [further, messages] : before) {
+        int& most = all[offset + further];
+        most = std::max(most, messages + 1);
+      }
   }
-  std::set<Rank> offsets;
-  for (const Rank offset : all)
-    if (exchange.ring || std::abs(offset) < ranks) offsets.insert(offset % ranks);
+  std::map<Rank, int> offsets;
+  for (const auto& [offset, messages] : all) {
+    if (!exchange.ring && std::abs(offset) >= ranks) continue;
+    int& most = offsets[offset % ranks];
+    most = std::max(most, messages);
+  }
+  Partners partners{.offsets = {}, .ring = exchange.ring, .own_messages = offsets[0]};
   offsets.erase(0);
-  return {.offsets = {offsets.begin(), offsets.end()}, .ring = exchange.ring};
+  for (const Rank distance : exchange.distances) partners.farthest = std::max(partners.farthest, std::abs(distance));
+  for (const auto& [offset, messages] : offsets)
+    partners.offsets.push_back(offset), partners.messages.push_back(std::uint8_t(std::min(messages, 255)));
+  return partners;
 }
 
 StepWaits waits_of(const Exchange& exchange, Rank rank, Rank ranks) {

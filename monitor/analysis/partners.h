@@ -33,6 +33,12 @@ struct Partners {
   bool left_out = false;
   /// Then a step of one rank is no step of another, and nothing can be told from both.
   std::optional<UnlikeCounts> unlike_counts = std::nullopt;
+  /// Of each offset, over how many messages, one after another, a delay comes from there (step_waits.h); empty: over one.
+  /// And over how many what a rank has done itself comes back to it.
+  std::vector<std::uint8_t> messages{};
+  int own_messages = 0;
+  /// How far the farthest of them is; 0: not known.
+  wire::Rank farthest = 0;
   /// Null: all have partners at these offsets.
   std::shared_ptr<const RankPartners> of_ranks = nullptr;
 
@@ -60,6 +66,22 @@ struct Partners {
   void for_each_awaited(wire::Rank rank, wire::Step step, wire::Rank ranks, F tell) const {
     for (const wire::Rank offset : awaited(rank, step))
       if (const wire::Rank other = at(rank, offset, ranks); other >= 0) tell(other, offset);
+  }
+  /// The same, with the number of messages, one after another, over which a delay comes from there.
+  template <class F>
+  void for_each_message(wire::Rank rank, wire::Step step, wire::Rank ranks, F tell) const {
+    const auto offsets_of_it = awaited(rank, step);
+    const auto counts = of_ranks ? of_ranks->messages(rank, step) : std::span<const std::uint8_t>(messages);
+    for (std::size_t i = 0; i < offsets_of_it.size(); ++i)
+      if (const wire::Rank other = at(rank, offsets_of_it[i], ranks); other >= 0)
+        tell(other, offsets_of_it[i], i < counts.size() ? int(counts[i]) : 1);
+  }
+  /// How many of them what the rank has done itself takes to come back to it; nothing beyond the end of a chain.
+  int messages_to_itself(wire::Rank rank, wire::Step step, wire::Rank ranks) const {
+    if (of_ranks) return of_ranks->own_messages(rank, step);
+    for (const wire::Rank offset : offsets)
+      if (!ring && (rank + offset < 0 || rank + offset >= ranks)) return 0;
+    return own_messages;
   }
   /// The first of those; -1 if none is.
   template <class F>

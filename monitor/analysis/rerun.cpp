@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace idlewave::analysis {
 namespace {
@@ -111,6 +112,7 @@ void Rerun::join(Rank rank, Group& group, std::size_t place, double done) {
   runner.index = begun - 1;
   runner.step = record.step;
   runner.course = course_of(*lane, record);
+  runner.message = message_time(timeline_, partners_, rank, runner.index);
   runner.late = 0;
   runner.part =
       group.served ? group.served->part(place, runner.index) : OwnPart{0, 0, nanoseconds(runner.course.own())};
@@ -279,20 +281,28 @@ bool Rerun::is_missing_someone(Rank rank) {
   return mine.missing != kNobody;
 }
 
+/// No message came after the rank had gone on.
 Rerun::Last Rerun::last_of(Rank rank) const {
   const Runner& mine = at(rank);
   const double post = since_origin(mine.course.post);
-  Last last{.recorded = post, .now = post - mine.moments.back().late_post};
-  partners_.for_each_awaited(rank, mine.step, timeline_.ranks(), [&](Rank partner, Rank) {
+  const double latest = mine.course.over ? since_origin(mine.course.end) : std::numeric_limits<double>::infinity();
+  Last last{.recorded = -std::numeric_limits<double>::infinity(), .now = -std::numeric_limits<double>::infinity()};
+  const auto take = [&](double recorded, double late) {
+    recorded = std::min(recorded, std::max(latest, post));
+    last.recorded = std::max(last.recorded, recorded);
+    last.now = std::max(last.now, recorded - late);
+  };
+  const int back = partners_.messages_to_itself(rank, mine.step, timeline_.ranks());
+  take(post + mine.message.of_itself(back), mine.moments.back().late_post);
+  partners_.for_each_message(rank, mine.step, timeline_.ranks(), [&](Rank partner, Rank, int messages) {
     const Runner& its = at(partner);
     const bool is_here = its.step == mine.step && its.doing != Doing::kRecorded;
     const auto course = is_here ? std::optional(its.course) : step_course(timeline_, partner, mine.step, origin_.begin);
     if (!course) return;
     const Moment* here = moment(partner, mine.step);
-    const double recorded = since_origin(course->post);
-    const double late = here && here->posted ? here->late_post : its.let_go ? its.late : 0;
-    last.recorded = std::max(last.recorded, recorded);
-    last.now = std::max(last.now, recorded - late);
+    take(since_origin(course->post) + mine.message.of(messages), here && here->posted ? here->late_post
+                                                                 : its.let_go         ? its.late
+                                                                                      : 0);
   });
   return last;
 }

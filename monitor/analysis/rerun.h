@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "monitor/analysis/contention.h"
+#include "monitor/analysis/message_time.h"
 #include "monitor/analysis/partners.h"
 #include "monitor/analysis/per_rank.h"
 #include "monitor/analysis/served_work.h"
@@ -25,10 +26,10 @@ struct Origin {
   bool in_work = false;
 };
 
-/// A rank goes on when it and all whom it waits for have done their own part; what everybody did by itself stays as it
-/// was, and work that shares a memory interface is served by how many are at work then. Only ranks that are not where
-/// the recording has them are run, with those who share an interface with them: all others do what was recorded.
-/// Everything that it is given must outlive it.
+/// A rank goes on when it and all whom it waits for have done their own part, and their messages have come
+/// (message_time.h); what everybody did by itself stays as it was, and work that shares a memory interface is served by
+/// how many are at work then. Only ranks that are not where the recording has them are run, with those who share an
+/// interface with them: all others do what was recorded. Everything that it is given must outlive it.
 class Rerun {
  public:
   using Step = wire::Step;
@@ -54,6 +55,8 @@ class Rerun {
   /// it has it earlier.
   Nanoseconds late_post(Rank rank, Step step) const;
   Nanoseconds late_end(Rank rank, Step step) const;
+  /// Of a rank that was touched.
+  const MessageTime& message_time_of(Rank rank) const { return runners_[std::size_t(rank)].message; }
 
  private:
   static constexpr std::uint32_t kNoGroup = ~0u;
@@ -72,6 +75,7 @@ class Rerun {
     Step step = wire::kNoStep;
     StepCourse course;
     OwnPart part;
+    MessageTime message;
     double late = 0;         ///< At the end of its latest step.
     Rank missing = kNobody;  ///< One that it waits for, as it was last found.
     std::uint32_t version = 0;
@@ -92,7 +96,7 @@ class Rerun {
     std::uint32_t version = 0;
     bool operator>(const Event& other) const { return at > other.at; }
   };
-  /// The last post that a rank waits for in a step, in the recording and in this run.
+  /// When the last message came that a rank waits for in a step, in the recording and in this run.
   struct Last {
     double recorded = 0, now = 0;
   };

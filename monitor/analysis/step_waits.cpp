@@ -23,6 +23,21 @@ void tidy(Offsets& offsets) {
   offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
 }
 
+std::uint8_t one_more(std::uint8_t messages) { return std::uint8_t(messages + (messages < UINT8_MAX)); }
+
+/// Of several ways to the same rank the one with the most messages takes longest, wherever the delay is.
+void tidy(Ways& ways) {
+  const auto is_before = [](const Way& a, const Way& b) {
+    return a.offset != b.offset ? a.offset < b.offset : a.messages > b.messages;
+  };
+  for (const Way& way : ways.ways)
+    if (way.offset == 0) ways.own = std::max(ways.own, way.messages);
+  std::erase_if(ways.ways, [](const Way& way) { return way.offset == 0; });
+  std::ranges::sort(ways.ways, is_before);
+  const auto same = std::ranges::unique(ways.ways, {}, &Way::offset);
+  ways.ways.erase(same.begin(), same.end());
+}
+
 void add_messages(Waits& waits, const wire::WaitPattern& pattern, Rank ranks) {
   const std::size_t entries = pattern.from.size() + pattern.to.size();
   if (waits.message_entries + entries > 2 * waits.entries + kMostMessages) return;
@@ -88,6 +103,11 @@ class WaitsInOrder {
   /// The place of the rank's own wait before; kNone: this is the first.
   std::uint32_t before(Wait wait) const { return wait.stage == 0 ? kNone : place(wait) - 1; }
   std::span<const Rank> awaited(Wait wait) const { return waits_[std::size_t(wait.rank)]->stages[wait.stage]; }
+  /// Then a message begins when both are there.
+  bool is_rendezvous(Wait wait) const {
+    const auto& messages = waits_[std::size_t(wait.rank)]->messages;
+    return wait.stage < messages.size() && messages[wait.stage].rendezvous;
+  }
   /// Of each that is awaited the place of its latest wait before it does its part in this one; kNone: it has not waited.
   std::span<const std::uint32_t> before_parts(Wait wait) const {
     const std::uint32_t at = place(wait);
@@ -204,11 +224,11 @@ class Composed {
     for (Rank rank = 0; rank < Rank(ranks); ++rank) need(waits.last_of(rank), +1);
     for (const WaitsInOrder::Wait& wait : waits.order()) need_all(wait, +1);
   }
-  Offsets& after(std::uint32_t place) { return after_[place]; }
+  Ways& after(std::uint32_t place) { return after_[place]; }
   /// Of all that are kept.
   std::size_t entries() const { return entries_; }
   void is_done(const WaitsInOrder::Wait& wait) {
-    entries_ += after_[waits_.place(wait)].size();
+    entries_ += after_[waits_.place(wait)].ways.size();
     need_all(wait, -1);
   }
 
@@ -221,40 +241,45 @@ class Composed {
     if (place == WaitsInOrder::kNone) return;
     needs_[place] += std::uint32_t(more);
     if (needs_[place] > 0) return;
-    entries_ -= after_[place].size();
+    entries_ -= after_[place].ways.size();
     after_[place] = {};
   }
 
   const WaitsInOrder& waits_;
-  std::vector<Offsets> after_;
+  std::vector<Ways> after_;
   std::vector<std::uint32_t> needs_;
   std::size_t entries_ = 0;
 };
 
 /// What each rank waits for within the step. Nothing: more than `most` of all ranks.
-std::optional<PerRank<Offsets>> awaited_in(const WaitsInOrder& waits, Shape shape, std::size_t ranks,
-                                           std::size_t most) {
+std::optional<PerRank<Ways>> awaited_in(const WaitsInOrder& waits, Shape shape, std::size_t ranks, std::size_t most) {
   constexpr auto kNone = WaitsInOrder::kNone;
   const auto world = Rank(ranks);
   Composed composed(waits, ranks);
   for (const WaitsInOrder::Wait& wait : waits.order()) {
-    Offsets& all = composed.after(waits.place(wait));
+    Ways& all = composed.after(waits.place(wait));
     if (const std::uint32_t before = waits.before(wait); before != kNone) all = composed.after(before);
+    if (waits.is_rendezvous(wait) && !waits.awaited(wait).empty()) {
+      all.own = one_more(all.own);
+      for (Way& way : all.ways) way.messages = one_more(way.messages);
+    }
     for (std::size_t i = 0; i < waits.awaited(wait).size(); ++i) {
       const Rank offset = waits.awaited(wait)[i];
       const Rank there = shape == Shape::kRing ? offset : (wait.rank + offset + world) % world - wait.rank;
-      all.push_back(there);
       const std::uint32_t its = waits.before_parts(wait)[i];
-      if (its == kNone || all.size() > kMostComposed || composed.after(its).size() > kMostComposed) continue;
-      for (const Rank further : composed.after(its))
-        all.push_back(shape == Shape::kRing ? shorter_way(std::int64_t{there} + further, world) : there + further);
+      all.ways.push_back({there, one_more(its == kNone ? 0 : composed.after(its).own)});
+      if (its == kNone || all.ways.size() > kMostComposed || composed.after(its).ways.size() > kMostComposed) continue;
+      for (const Way& way : composed.after(its).ways) {
+        const std::int64_t further = std::int64_t{there} + way.offset;
+        all.ways.push_back(
+            {shape == Shape::kRing ? shorter_way(further, world) : Rank(further), one_more(way.messages)});
+      }
     }
-    std::erase(all, 0);
     tidy(all);
     composed.is_done(wait);
     if (composed.entries() > most) return std::nullopt;
   }
-  PerRank<Offsets> awaited(ranks);
+  PerRank<Ways> awaited(ranks);
   for (Rank rank = 0; rank < Rank(ranks); ++rank)
     if (const std::uint32_t last = waits.last_of(rank); last != kNone)
       awaited.of(std::size_t(rank)) = std::move(composed.after(last));
@@ -371,7 +396,7 @@ OffsetSpan span_of(const StepWaits& step, Rank ranks) {
 std::optional<ComposedStep> compose(std::span<const Waits* const> waits, Shape shape, std::size_t most) {
   const std::size_t ranks = waits.size();
   const WaitsInOrder in_order(waits);
-  if (all_meet_in(in_order, ranks)) return ComposedStep{.all_meet = true, .awaited = PerRank<Offsets>(ranks)};
+  if (all_meet_in(in_order, ranks)) return ComposedStep{.all_meet = true, .awaited = PerRank<Ways>(ranks)};
   auto awaited = awaited_in(in_order, shape, ranks, most);
   if (!awaited) return std::nullopt;
   return ComposedStep{.all_meet = false, .awaited = std::move(*awaited)};

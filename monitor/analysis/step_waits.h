@@ -56,12 +56,23 @@ class OffsetSpan {
 OffsetSpan span_of(const timeline::DeclaredWaits& said, wire::Rank ranks);
 OffsetSpan span_of(const StepWaits& step, wire::Rank ranks);
 
+/// From a rank to one that it waits for, directly or not: a delay there comes over so many messages, one after another,
+/// of all ways that lead there the most.
+struct Way {
+  wire::Rank offset = 0;
+  std::uint8_t messages = 1;
+};
+struct Ways {
+  std::vector<Way> ways;  ///< Ascending, without one to the rank itself.
+  std::uint8_t own = 0;   ///< Messages of the longest way that leads back to the rank itself.
+};
+
 struct ComposedStep {
   /// In several waits each rank waits for each other one, directly or not: a collective made by hand, as by recursive
   /// doubling. Whom each awaits is not told then.
   bool all_meet = false;
-  /// By rank, ascending: the shorter way round, or, in a chain, without going across its ends.
-  PerRank<Offsets> awaited;
+  /// By rank: the shorter way round, or, in a chain, without going across its ends.
+  PerRank<Ways> awaited;
 };
 /// Of all ranks' waits in a step. Nothing: more than `most` offsets.
 std::optional<ComposedStep> compose(std::span<const Waits* const> waits, Shape shape, std::size_t most);

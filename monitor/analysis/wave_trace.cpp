@@ -51,17 +51,25 @@ std::optional<Estimate> speed(const std::vector<double>& distances, const std::v
   return found && found->value > 0 ? found : std::nullopt;
 }
 
-/// How far the front had come in each step. The last step may be cut off in its midst.
-std::optional<Estimate> ranks_per_step(const std::vector<FrontPoint>& front) {
-  std::map<Step, double> farthest;
-  for (const FrontPoint& point : front) {
-    double& distance = farthest[point.step];
-    distance = std::max(distance, std::abs(double(point.position)));
-  }
-  if (farthest.size() > 2) farthest.erase(std::prev(farthest.end()));
-  std::vector<double> steps, distances;
-  for (const auto& [step, distance] : farthest) steps.push_back(double(step)), distances.push_back(distance);
-  const auto found = fitted_slope(steps, distances);
+/// The farthest that the front came to in each step, and in none before. Where enough is left, without the steps in which
+/// it came to within a hop of its end: there is nobody to leap to. `front`: by distance.
+std::vector<FrontPoint> edge_of(const std::vector<FrontPoint>& front, int hop) {
+  constexpr int kFewestHops = 3;
+  const auto distance = [](const FrontPoint& point) { return std::abs(point.position); };
+  std::vector<FrontPoint> edge;
+  for (auto point = front.rbegin(); point != front.rend(); ++point)
+    if (edge.empty() || point->step < edge.back().step) edge.push_back(*point);
+  std::ranges::reverse(edge);
+  if (edge.empty() || distance(edge.back()) <= kFewestHops * hop) return edge;
+  std::erase_if(edge,
+                [&, last = distance(edge.back()) - hop](const FrontPoint& point) { return distance(point) > last; });
+  return edge;
+}
+
+std::optional<Estimate> ranks_per_step(const std::vector<FrontPoint>& edge) {
+  std::vector<double> steps;
+  for (const FrontPoint& point : edge) steps.push_back(double(point.step));
+  const auto found = fitted_slope(steps, distances_of(edge));
   return found && found->value > 0 ? found : std::nullopt;
 }
 
@@ -266,9 +274,11 @@ WaveDirection WaveTrace::direction(int sign) const {
   const auto lies_there = [&](Rank rank) { return (sign > 0) == lies_above(rank); };
   direction.reach_ranks = int(direction.front.size()) + int(std::ranges::count_if(beside_, lies_there));
   // Time over distance is fitted: moments vary, places don't.
-  direction.leading.ranks_per_s = speed(distances, seconds_of(direction.front, &FrontPoint::arrival));
-  direction.trailing.ranks_per_s = speed(distances, seconds_of(direction.front, &FrontPoint::departure));
-  direction.leading.ranks_per_step = direction.trailing.ranks_per_step = ranks_per_step(direction.front);
+  const std::vector<FrontPoint> edge = edge_of(direction.front, farthest_hop(sign));
+  const std::vector<double> edge_distances = distances_of(edge);
+  direction.leading.ranks_per_s = speed(edge_distances, seconds_of(edge, &FrontPoint::arrival));
+  direction.trailing.ranks_per_s = speed(edge_distances, seconds_of(edge, &FrontPoint::departure));
+  direction.leading.ranks_per_step = direction.trailing.ranks_per_step = ranks_per_step(edge);
   if (auto decay = fitted_slope(distances, seconds_of(direction.front, &FrontPoint::idle))) {
     decay->value = -decay->value;
     direction.decay_s_per_rank = decay;
@@ -279,23 +289,57 @@ WaveDirection WaveTrace::direction(int sign) const {
   return direction;
 }
 
-/// Median, before the wave; the session's where nothing of that is kept.
-Nanoseconds WaveTrace::ordinary_step() const {
-  std::vector<Nanoseconds> lengths;
+/// Of messages that lead from a rank to the one at that hop, as the front shows it.
+Nanoseconds WaveTrace::message_time(Rank hop, const WaveDirection& direction) const {
+  std::vector<double> times;
+  for (const FrontPoint& point : direction.front)
+    partners_.for_each_message(point.rank, point.step, timeline_.ranks(), [&](Rank, Rank offset, int messages) {
+      if (offset == -hop) times.push_back(rerun_.message_time_of(point.rank).of(messages));
+    });
+  return times.empty() ? Nanoseconds{0} : Nanoseconds(std::llround(median(std::move(times))));
+}
+
+/// Medians, before the wave; the session's where nothing of that is kept. Where messages were there in time, the step had
+/// nothing of them; a front has.
+Nanoseconds WaveTrace::ordinary_step(Rank hop, const WaveDirection& direction) const {
+  std::vector<Nanoseconds> lengths, owns;
   for (Step step = origin_.step - kOrdinarySteps * stride_; step < origin_.step; step += stride_) {
     const auto before = step_course(timeline_, origin_.rank, step, origin_.begin);
-    if (before && before->over) lengths.push_back(before->end - before->begin);
+    if (before && before->over) lengths.push_back(before->end - before->begin), owns.push_back(before->own());
   }
-  return lengths.empty() ? typical_step_ : median(std::move(lengths));
+  if (lengths.empty()) return typical_step_;
+  return std::max(median(std::move(lengths)), median(std::move(owns)) + message_time(hop, direction));
+}
+
+/// As the origin says, or as was inferred; 0: not known.
+Rank WaveTrace::farthest_partner() const {
+  const auto said = timeline_.declared_waits(origin_.rank, origin_.step);
+  if (!said) return partners_.of_ranks ? 0 : partners_.farthest;
+  Rank farthest = 0;
+  for (const auto& step : said->cycle->steps)
+    for (const std::uint32_t number : step)
+      for (const auto* offsets : {&said->patterns[number].from, &said->patterns[number].to})
+        for (const Rank offset : *offsets)
+          farthest = std::max(farthest, std::abs(shorter_way(offset, timeline_.ranks())));
+  return farthest;
+}
+
+/// Within a step: sigma d.
+Rank WaveTrace::farthest_hop(int sign) const {
+  Rank farthest = 0;
+  for (const Rank offset : partners_.offsets_in(origin_.step)) farthest = std::max(farthest, -offset * sign);
+  return farthest;
 }
 
 std::optional<TheorySpeed> WaveTrace::theory(const WaveDirection& direction) const {
   if (partners_.collective) return std::nullopt;
-  Rank farthest = 0;
-  for (const Rank offset : partners_.offsets_in(origin_.step)) farthest = std::max(farthest, -offset * direction.sign);
+  const Rank farthest = farthest_hop(direction.sign);
   if (farthest == 0) return std::nullopt;
-  const double step = std::chrono::duration<double>(ordinary_step()).count();
-  TheorySpeed theory{double(farthest), theory::wave_speed(1, double(farthest), step, 0), {}};
+  const double step = std::chrono::duration<double>(ordinary_step(farthest * direction.sign, direction)).count();
+  TheorySpeed theory{.ranks_per_step = double(farthest),
+                     .distance = double(farthest_partner()),
+                     .ranks_per_s = theory::wave_speed(1, double(farthest), step, 0),
+                     .deviation = {}};
   const auto& measured = direction.leading.ranks_per_s;
   if (measured && measured->error && *measured->error > kRounding * std::abs(measured->value))
     theory.deviation = (measured->value - theory.ranks_per_s) / *measured->error;

@@ -47,7 +47,10 @@ class WaveTrace {
   bool waits_longer(Rank rank, const StepCourse& course) const;
   bool is_flattened(Step step);
   void reach_all(Step step);
-  Nanoseconds ordinary_step() const;
+  Nanoseconds ordinary_step(Rank hop, const WaveDirection& direction) const;
+  Nanoseconds message_time(Rank hop, const WaveDirection& direction) const;
+  Rank farthest_partner() const;
+  Rank farthest_hop(int sign) const;
   std::optional<TheorySpeed> theory(const WaveDirection& direction) const;
 
   /// In the order of causes.

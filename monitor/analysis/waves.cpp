@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "monitor/analysis/message_time.h"
 #include "monitor/analysis/partner_source.h"
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/wave_trace.h"
@@ -154,7 +155,27 @@ void settle_meeting(WaveDirection& direction, const Wave& mine, const Wave& othe
   if (direction.end != WaveEnd::kDecayed && direction.end != WaveEnd::kAbsorbed) return;
   const wire::Step last = last_step(mine, direction);
   for (const WaveDirection* its : {&other.up, &other.down})
-    if (reached_about(other, *its, direction.end_rank, last)) direction.end = WaveEnd::kAnnihilated;
+    if (reached_about(other, *its, direction.end_rank, last)) {
+      direction.end = WaveEnd::kAnnihilated;
+      direction.met = {other.origin_rank, other.origin_step};
+    }
+}
+
+Nanoseconds begin_of(const Timeline& timeline, Rank rank, wire::Step step, Nanoseconds at) {
+  const timeline::Lane* lane = timeline.lane(rank);
+  const auto record = lane ? lane->step(step, at) : std::nullopt;
+  return record ? record->begin : at;
+}
+
+/// What nobody announced is told if others waited for it, and if it is not that messages take their time: who waits for
+/// them where a wave comes through, and at no other time, went on later than it does, and was not stopped.
+bool is_worth_telling(const Timeline& timeline, const Partners& partners, const Wave& wave, Nanoseconds typical_step) {
+  if (!is_unannounced(wave.cause)) return true;
+  if (wave.up.reach_ranks + wave.down.reach_ranks == 0) return false;
+  if (wave.cause != WaveCause::kStopped) return true;
+  const Nanoseconds begin = begin_of(timeline, wave.origin_rank, wave.origin_step, wave.start);
+  const Nanoseconds beyond = beyond_messages(timeline, partners, wave.origin_rank, begin);
+  return double(beyond.count()) >= kShortestDelay * double(typical_step.count());
 }
 
 }  // namespace
@@ -177,7 +198,10 @@ std::string to_words(WaveEnd end) {
 std::string end_in_words(const WaveDirection& direction) {
   switch (direction.end) {
     case WaveEnd::kRunning: return "runs on";
-    case WaveEnd::kAnnihilated: return fmt::format("met another front at rank {}", direction.end_rank);
+    case WaveEnd::kAnnihilated:
+      if (!direction.met) return fmt::format("met another front at rank {}", direction.end_rank);
+      return fmt::format("met the wave from rank {}, step {}, at rank {}", direction.met->rank, direction.met->step,
+                         direction.end_rank);
     case WaveEnd::kBoundary: return "left at the end of the chain";
     case WaveEnd::kDecayed: return "decayed";
     case WaveEnd::kAbsorbed: return fmt::format("was absorbed in the waiting of rank {}", direction.end_rank);
@@ -296,7 +320,7 @@ std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   if (!is_learning()) known_ = waves;
   std::vector<Wave> told;
   for (const Wave& wave : waves)
-    if (!is_unannounced(wave.cause) || wave.up.reach_ranks + wave.down.reach_ranks > 0) told.push_back(wave);
+    if (is_worth_telling(timeline, partners_, wave, step)) told.push_back(wave);
   for (Wave& wave : told) {
     for (const Wave& other : told) {
       if (&wave == &other) continue;

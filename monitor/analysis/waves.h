@@ -64,9 +64,11 @@ struct Edge {
 
 /// What afzal-2020, eq. 2, says of a front: sigma d / (T_exec + T_comm).
 struct TheorySpeed {
-  /// sigma d: how far a wait reaches within a step, by the partners that were inferred.
+  /// sigma d: how far a wait reaches within a step, by the partners.
   double ranks_per_step = 0;
-  /// By the median step of the origin before the wave.
+  /// d: the farthest partner; 0 where each rank has partners of its own that nobody declared. sigma is the rest.
+  double distance = 0;
+  /// By the median of the origin's part of a step before the wave, and what messages take; no step is shorter than it was.
   double ranks_per_s = 0;
   /// Of the leading edge from that, in standard errors; nothing where it has none.
   std::optional<double> deviation;
@@ -95,6 +97,12 @@ struct WaveDirection {
   WaveEnd end = WaveEnd::kRunning;
   /// Which stopped it: the one that another front had reached, that would have waited anyhow, or that had ended; else -1.
   Rank end_rank = -1;
+  /// Where it met the front of another wave: that one's origin.
+  struct Met {
+    Rank rank = -1;
+    wire::Step step = wire::kNoStep;
+  };
+  std::optional<Met> met{};
 };
 
 /// All whom it has come to, more than one, waited for it in the same step: in steps it has no speed, and by the clock that

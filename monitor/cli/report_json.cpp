@@ -100,9 +100,16 @@ json edge_json(const analysis::Edge& edge) {
 
 json theory_json(const std::optional<analysis::TheorySpeed>& theory) {
   if (!theory) return {};
+  const double d = theory->distance;
   return {{"ranks_per_step", theory->ranks_per_step},
+          {"d", d > 0 ? json(d) : json()},
+          {"sigma", d > 0 ? json(theory->ranks_per_step / d) : json()},
           {"speed_ranks_per_s", theory->ranks_per_s},
           {"deviation", number(theory->deviation)}};
+}
+
+json met_json(const std::optional<analysis::WaveDirection::Met>& met) {
+  return met ? json{{"origin_rank", met->rank}, {"origin_step", met->step}} : json();
 }
 
 json direction_json(const analysis::WaveDirection& direction) {
@@ -118,7 +125,8 @@ json direction_json(const analysis::WaveDirection& direction) {
           {"decay_s_per_rank_error", error_of(direction.decay_s_per_rank)},
           {"reach_ranks", is_known ? json(direction.reach_ranks) : json()},
           {"end", is_known ? json(analysis::to_words(direction.end)) : json()},
-          {"end_rank", direction.end_rank >= 0 ? json(direction.end_rank) : json()}};
+          {"end_rank", direction.end_rank >= 0 ? json(direction.end_rank) : json()},
+          {"met", met_json(direction.met)}};
 }
 
 json waves_json(const std::vector<analysis::Wave>& waves, bool ordered_only) {

@@ -14,6 +14,7 @@
 
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/waves.h"
+#include "monitor/theory/idle_wave.h"
 #include "tests/any_seed.h"
 #include "tests/workloads/exact_run.h"
 #include "workloads/sim/noise/make_noise.h"
@@ -228,6 +229,11 @@ class RandomPrograms {
       program.noise_in_time = [made](int rank, int k, double begin, double end) {
         return made->after(rank, k, begin, end);
       };
+  }
+
+  /// Up to that share of a step each.
+  void let_messages_take_time(ExactProgram& program, double most) {
+    program.communication.time = Nanoseconds(std::llround(real(0.02, most) * step_of(program) * 1e9));
   }
 
   support::Delay delay(const ExactProgram& program, double steps) {
@@ -504,6 +510,124 @@ TEST(WaveTruth, OfSeveralAtOnceIsFound) {
         // In one of some ten samples like this one more than in twenty; of core-bound programs in noise one of 400 had a wave
         // that nobody ordered.
         EXPECT_LE(score.others, memory ? score.waves / 10 : noise > 0 ? 1 : 0);
+      }
+    }
+  }
+}
+
+/// Messages take up to two fifths of a step, in most steps hidden behind what their receivers do themselves, and delays a
+/// third of a step and more.
+Score score_with_messages(RandomPrograms& random, bool memory, double noise, int programs, Told told) {
+  std::vector<ExactProgram> all;
+  for (int i = 0; i < programs; ++i) {
+    all.push_back(random.next(memory, noise));
+    all.back().delays = {random.delay(all.back(), std::exp(random.real(std::log(0.3), std::log(30))))};
+    random.let_messages_take_time(all.back(), 0.4);
+  }
+  return score_of(random, all, told);
+}
+
+class OfProgramsWhoseMessagesTakeTime : public testing::TestWithParam<bool> {};
+
+/// Of 450 core-bound waves 98 % were right, and of 500 memory-bound ones 95 %: what is wrong there is mostly who is late
+/// once more, dozens of steps after the wave has passed. A rank's own noise, ten times its mean, is a cause as well.
+TEST_P(OfProgramsWhoseMessagesTakeTime, IsFound) {
+  const bool memory = GetParam();
+  for (const double noise : {0.0, 0.02}) {
+    for (const bool says_partners : {false, true}) {
+      RandomPrograms random(any_seed());
+      const Told told{Holds::kAnnounced, says_partners};
+      const auto is_right = [&](const Score& score) {
+        return score.reach_right >= score.waves * (memory ? 16 : 19) / 20 &&
+               score.not_late <= score.points / (memory ? 25 : 50) && score.others <= (noise > 0 ? score.waves / 5 : 0);
+      };
+      Score score = score_with_messages(random, memory, noise, 25, told);
+      if (!is_right(score)) score += score_with_messages(random, memory, noise, 75, told);
+      EXPECT_TRUE(is_right(score)) << fmt::format("{} waves, {} right, {} others; {} points, {} not late", score.waves,
+                                                  score.reach_right, score.others, score.points, score.not_late);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(WaveTruth, OfProgramsWhoseMessagesTakeTime, testing::Bool());
+
+/// Core-bound, all of it by closed forms: sigma d (afzal-2020, eq. 2), and where fronts of an endless wave end.
+struct Ends {
+  int fronts = 0, right_speed = 0, ends = 0, right_end = 0;
+};
+
+/// Long enough that its slope is not that of two steps.
+bool has_slope(const WaveDirection& direction) {
+  return direction.front.size() > 4 && direction.front.back().step - direction.front.front().step >= 4;
+}
+
+/// Per step; and, where nothing disturbs anybody, per second, with messages of which one is waited for after another.
+bool has_speed(const ExactProgram& program, const WaveDirection& direction, double ranks_per_step) {
+  const auto is_near = [](const std::optional<Estimate>& measured, double expected) {
+    return measured && std::abs(measured->value / expected - 1) <= 0.05;
+  };
+  if (!is_near(direction.leading.ranks_per_step, ranks_per_step)) return false;
+  const auto& c = program.communication;
+  if (program.noise || c.wait == WaitFlavour::kSplit) return true;
+  const double step = program.time + double(c.time.count()) * 1e-9;
+  return is_near(direction.leading.ranks_per_s, ranks_per_step / step) && direction.theory &&
+         std::abs(direction.theory->ranks_per_s * step / ranks_per_step - 1) < 1e-3;
+}
+
+/// Of a wave that nothing ends but the program, its other front, and the ends of a chain. `to_go`: ranks up to these.
+bool has_end(const WaveDirection& direction, bool ring, double ranks_per_step, double to_go, int steps) {
+  if (ranks_per_step == 0) return direction.end == WaveEnd::kNone;
+  if (to_go > ranks_per_step * (steps - 1)) return true;  // It may not come so far.
+  return direction.end == (ring ? WaveEnd::kAnnihilated : WaveEnd::kBoundary);
+}
+
+void look_at_ends(const ExactProgram& program, const Wave& wave, Ends& found) {
+  const auto& c = program.communication;
+  const std::vector<int> distances(c.distances.begin(), c.distances.end());
+  const bool rendezvous = c.protocol == Protocol::kRendezvous, split = c.wait == WaitFlavour::kSplit;
+  const theory::RanksPerStep speed = theory::ranks_per_step({distances, rendezvous, split});
+  const bool ring = c.topology == Topology::kRing;
+  const int steps = program.steps - program.delays[0].step;
+  for (const WaveDirection* direction : {&wave.up, &wave.down}) {
+    const double ranks_per_step = direction->sign > 0 ? speed.up : speed.down;
+    if (ranks_per_step > 0 && has_slope(*direction)) {
+      ++found.fronts;
+      const bool right = has_speed(program, *direction, ranks_per_step);
+      found.right_speed += right;
+      if (!right && direction->leading.ranks_per_step)
+        fmt::print("{} ranks/step, by theory {}: {}\n", direction->leading.ranks_per_step->value, ranks_per_step,
+                   words_of(program));
+    }
+    const double round = program.ranks * ranks_per_step / (speed.up + speed.down);
+    const double chain = direction->sign > 0 ? program.ranks - 1 - wave.origin_rank : wave.origin_rank;
+    ++found.ends;
+    const bool right = has_end(*direction, ring, ranks_per_step, ring ? round : chain, steps);
+    found.right_end += right;
+    if (!right) fmt::print("{} ({}): {}\n", to_words(direction->end), direction->sign, words_of(program));
+  }
+}
+
+TEST(WaveTruth, OfCoreBoundProgramsRunsAndEndsAsTheoryHasIt) {
+  for (const double noise : {0.0, 0.02}) {
+    for (const bool says_partners : {false, true}) {
+      RandomPrograms random(any_seed());
+      Ends found;
+      for (int i = 0; i < 60; ++i) {
+        ExactProgram program = random.next(false, noise);
+        // By more than noise takes off on the way round.
+        program.delays[0].duration += 10 * Nanoseconds(std::llround(program.time * 1e9));
+        const Told told{Holds::kAnnounced, says_partners};
+        const timeline::Timeline timeline = timeline_of(program, simulate(program), told);
+        const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+        ASSERT_EQ(waves.size(), 1U) << words_of(program);
+        look_at_ends(program, waves[0], found);
+      }
+      fmt::print("{} of {} speeds, {} of {} ends are right; seed {}\n", found.right_speed, found.fronts,
+                 found.right_end, found.ends, random.seed());
+      EXPECT_GE(found.right_speed, 0.95 * found.fronts);
+      // Where nothing but one delay disturbs anybody, a chain and a ring may show the same.
+      if (says_partners || noise > 0) {
+        EXPECT_GE(found.right_end, 0.98 * found.ends);
       }
     }
   }

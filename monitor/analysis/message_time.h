@@ -1,0 +1,38 @@
+#pragma once
+// How long messages take, as the waits of a rank tell.
+
+#include <algorithm>
+#include <optional>
+
+#include "monitor/analysis/partners.h"
+#include "monitor/analysis/step_course.h"
+
+namespace idlewave::analysis {
+
+/// A step of a rank ends `own` after it and its partners have done their part, not before the last message has come, `each`
+/// after its sender has done its part, times the messages that lead from there, one after another, and not before the
+/// rank has waited for `itself`, as for messages that come back to it. Nanoseconds.
+struct MessageTime {
+  double each = 0;
+  double own = 0;
+  double itself = 0;
+
+  /// After the post from which so many messages lead here.
+  double of(int messages) const { return std::max(own, messages * each); }
+  /// After the rank's own post, to which so many lead back.
+  double of_itself(int messages) const { return std::max(itself, of(messages)); }
+};
+
+/// By the rank's steps about the one at that place of its record: the least that any of them leaves. A message that was
+/// there before the rank waited tells the most that it can have taken, and one that was waited for what it took; where
+/// none was, 0. What messages don't account for, and is more alike from step to step than they are, the rank waits for
+/// itself. Costs in proportion to the partners, times a dozen steps.
+MessageTime message_time(const timeline::Timeline& timeline, const Partners& partners, wire::Rank rank,
+                         std::size_t place);
+
+/// How much later the rank went on, in the step that began at `begin`, than messages account for that take as long as
+/// those to the ranks beside it: of a rank that was stopped, not of one whose messages are there in time else.
+wire::Nanoseconds beyond_messages(const timeline::Timeline& timeline, const Partners& partners, wire::Rank rank,
+                                  wire::Nanoseconds begin);
+
+}  // namespace idlewave::analysis
