@@ -12,6 +12,7 @@ enum class NoCommand : std::uint8_t {
   kEnded,         ///< The program is over.
   kNobodyThere,   ///< Nobody has answered yet, or nobody does any more.
   kInjectionOff,  ///< Whoever started the session did not allow it.
+  kNoOrders,      ///< What runs can't be changed while it does.
   kUnknownOrder,  ///< It is one of a newer version.
 };
 
@@ -24,6 +25,7 @@ constexpr const char* to_words(NoCommand reason) {
     case NoCommand::kEnded: return "the program has ended";
     case NoCommand::kNobodyThere: return "nobody is there to take the command";
     case NoCommand::kInjectionOff: return "injection is off in this session; start it with --allow-inject";
+    case NoCommand::kNoOrders: return "a run on a LogGOPS network takes no orders while it runs";
     case NoCommand::kUnknownOrder: return "this order is not known to this version";
   }
   return "this session takes no commands";

@@ -123,7 +123,8 @@ TEST(KeyLine, NamesNoOrderThatTheSessionNeverTakes) {
   EXPECT_THAT(key_line_of(session), HasSubstr("i inject"));
   session.session.no_command = wire::NoCommand::kInjectionOff;
   EXPECT_THAT(key_line_of(session), AllOf(Not(HasSubstr("i inject")), Not(HasSubstr("n noise")), HasSubstr("c clear")));
-  for (const auto reason : {wire::NoCommand::kSpectator, wire::NoCommand::kRecording, wire::NoCommand::kEnded}) {
+  for (const auto reason : {wire::NoCommand::kSpectator, wire::NoCommand::kRecording, wire::NoCommand::kEnded,
+                            wire::NoCommand::kNoOrders}) {
     session.session.no_command = reason;
     const std::string line = key_line_of(session);
     EXPECT_THAT(line, AllOf(HasSubstr("q quit"), HasSubstr("r record"))) << wire::to_words(reason);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "probe/wire/no_command.h"
 #include "workloads/sim/contention/contention_run.h"
 #include "workloads/sim/core/active_window.h"
 #include "workloads/sim/network/bulk_run.h"
@@ -31,7 +32,7 @@ wire::Status check_noise(const support::Scenario& scenario) {
   return wire::Error{"program.time: is longer than 24 h, which can't be with noise.distribution \"system\""};
 }
 
-wire::Error takes_no_orders() { return wire::Error{"a run on a LogGOPS network takes no orders while it runs"}; }
+wire::Error takes_no_orders() { return wire::Error{wire::to_words(wire::NoCommand::kNoOrders)}; }
 
 }  // namespace
 
@@ -55,6 +56,8 @@ Engine engine_of(const support::Scenario& scenario) {
   if (scenario.communication.collective) return core_bound ? Engine::kCollectives : Engine::kNetwork;
   return scenario.communication.loggops ? Engine::kNetwork : Engine::kContention;
 }
+
+bool takes_orders(const support::Scenario& scenario) { return engine_of(scenario) == Engine::kContention; }
 
 wire::Result<core::Model> model_of(const support::Scenario& scenario) {
   if (engine_of(scenario) == Engine::kContention) return core::model_of(scenario);
@@ -142,6 +145,8 @@ double Simulation::time() const {
   if (auto* const on_network = std::get_if<OnNetwork>(&run_)) return (*on_network)->time();
   return std::get<contention::Simulation>(run_).time();
 }
+
+bool Simulation::takes_orders() const { return std::holds_alternative<contention::Simulation>(run_); }
 
 wire::Result<Step> Simulation::step_of_delay(Rank rank, std::optional<Step> step) const {
   auto* const run = std::get_if<contention::Simulation>(&run_);

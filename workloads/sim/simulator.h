@@ -37,6 +37,8 @@ wire::Result<Prepared> prepare(const std::filesystem::path& file, const std::vec
 /// Contention domains; a LogGOPS network, with memory domains; or, faster, collectives of core-bound ranks.
 enum class Engine { kContention, kNetwork, kCollectives };
 Engine engine_of(const support::Scenario& scenario);
+/// Whether delays and noise may be ordered while it runs.
+bool takes_orders(const support::Scenario& scenario);
 
 /// Ranks, domains and work, whatever the communication; as a session tells it. Error: what the engine refuses.
 wire::Result<core::Model> model_of(const support::Scenario& scenario);
@@ -79,6 +81,7 @@ class Simulation {
   wire::Status advance_until(double time);
   bool finished() const;
   double time() const;  ///< Of the last thing that was told.
+  bool takes_orders() const;
 
   /// As those of contention::Simulation. Error: also that the run is on a network, which takes no orders.
   wire::Result<wire::Step> step_of_delay(wire::Rank rank, std::optional<wire::Step> step) const;

@@ -27,6 +27,11 @@ namespace {
 constexpr Nanoseconds kPatienceForAgents = std::chrono::seconds(3);
 constexpr const char* kNoEndInSight = "program.steps=1000000";
 
+/// Simulated ranks that take no orders are held when their scenario says so; others when they are told.
+bool takes_orders(const Play& play, const DemoOptions& options) {
+  return !options.simulated || simulation::takes_orders(play.scenario);
+}
+
 /// What an operator would do with `i`: without one, the scenario's delays are ordered as soon as all ranks have joined,
 /// each for its step.
 class LessonDelays {
@@ -218,7 +223,7 @@ int watch(host::Session& session, const DemoOptions& options, const Play& play,
       return student.go_on(now);
     }
     if (!options.headless) return false;
-    delays.order_when_ready(now);
+    if (takes_orders(play, options)) delays.order_when_ready(now);
     overdue = options.headless_for && !options.steps && now > latest_end(*options.headless_for, scenario.machine.ranks);
     return overdue || monitor.has_ended() || has_had_its_time(options, play, now);
   };
@@ -253,19 +258,19 @@ wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoO
   return command;
 }
 
-/// The delays of the lesson are ordered through the session, as with MPI.
+/// The delays of the lesson are ordered through the session, as with MPI, where that takes orders.
 std::vector<std::string> simulation_command(const Play& play, const DemoOptions& options,
                                             const host::Session& session) {
   std::vector<std::string> command = {host::program_folder() / "idlewave",
                                       "sim",
                                       play.path,
                                       "--realtime",
-                                      "--without-delays",
                                       "--allow-inject",
                                       "--session",
                                       session.name(),
                                       "--connect",
                                       session.endpoint()};
+  if (takes_orders(play, options)) command.push_back("--without-delays");
   for (const std::string& setting : settings_of(play, options)) command.insert(command.end(), {"--set", setting});
   if (const auto duration = duration_of(options))
     command.insert(command.end(), {"--duration", fmt::format("{}ns", duration->count())});

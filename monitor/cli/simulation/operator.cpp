@@ -66,6 +66,7 @@ class OrderedNoise final : public PhaseNoise {
 wire::Status Operator::obey(const wire::Command& command) {
   const bool may_hold = std::holds_alternative<wire::DelayOrder>(command.order) ||
                         std::holds_alternative<wire::NoiseOrder>(command.order);
+  if (may_hold && !simulation_.takes_orders()) return wire::Error{wire::to_words(wire::NoCommand::kNoOrders)};
   if (may_hold && !may_inject_) return wire::Error{wire::to_words(wire::NoCommand::kInjectionOff)};
   const Rank ranks = prepared_.scenario.machine.ranks;
   for (const Rank rank : command.ranks) {
@@ -151,11 +152,8 @@ wire::Status Operator::replace_noise(const wire::Command& command, std::shared_p
     ordered_.push_back(
         std::make_shared<NoiseOfCommand>(NoiseOfCommand{command.id, std::move(ranks), std::move(noise)}));
   }
-  const wire::Status taken = simulation_.set_noise(
+  return simulation_.set_noise(
       ordered_.empty() ? prepared_.noise : std::make_shared<OrderedNoise>(prepared_.noise, ordered_, simulation_));
-  // Of a simulation that takes no orders there are none.
-  if (!taken) ordered_.clear();
-  return taken;
 }
 
 }  // namespace idlewave::cli::simulation

@@ -76,7 +76,7 @@ class SimulatedLink final : public link::Link {
   }
 
   wire::Status send(Nanoseconds now, const wire::Command& command) override {
-    if (ended_) return wire::Error{wire::to_words(wire::NoCommand::kNobodyThere)};
+    if (ended_) return wire::Error{wire::to_words(wire::NoCommand::kEnded)};
     received_.keep(command);
     const wire::Status done = operator_->obey(command);
     received_.send(wire::Outcome{
@@ -92,12 +92,17 @@ class SimulatedLink final : public link::Link {
 
   link::LinkStatus status() const override {
     if (!failure_.empty()) return {.state = link::LinkState::kLost, .detail = failure_};
-    return {.state = ended_ ? link::LinkState::kEnded : link::LinkState::kLive, .no_command = {}};
+    return {.state = ended_ ? link::LinkState::kEnded : link::LinkState::kLive, .no_command = why_no_command()};
   }
 
  private:
   SimulatedLink(sim::Prepared prepared, const std::string& session)
       : prepared_(std::move(prepared)), received_(session) {}
+
+  std::optional<wire::NoCommand> why_no_command() const {
+    if (ended_) return wire::NoCommand::kEnded;
+    return simulation_->takes_orders() ? std::nullopt : std::optional(wire::NoCommand::kNoOrders);
+  }
 
   void advance_to(Nanoseconds now) {
     const double target = std::chrono::duration<double>(now).count();
@@ -124,12 +129,14 @@ class SimulatedLink final : public link::Link {
 
 }  // namespace
 
+bool takes_orders(const support::Scenario& scenario) { return sim::takes_orders(scenario); }
+
 wire::Result<std::unique_ptr<link::Link>> open_simulation(const std::filesystem::path& scenario,
                                                           const std::vector<std::string>& settings,
                                                           const std::string& session) {
   auto prepared = sim::prepare(scenario, settings);
   if (!prepared) return prepared.error();
-  prepared->scenario.delays.clear();
+  if (takes_orders(prepared->scenario)) prepared->scenario.delays.clear();
   return SimulatedLink::open(std::move(*prepared), scenario.stem(), session);
 }
 

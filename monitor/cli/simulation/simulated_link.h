@@ -8,10 +8,15 @@
 #include <vector>
 
 #include "monitor/link/link.h"
+#include "workloads/support/scenario.h"
 
 namespace idlewave::cli::simulation {
 
-/// Plays the scenario, with `settings` (KEY=VALUE) and without its delays, as far as receive() is told. Takes orders as real ranks do.
+/// Whether delays may be ordered while such a scenario is simulated: then its own are left to whoever watches.
+bool takes_orders(const support::Scenario& scenario);
+
+/// Plays the scenario, with `settings` (KEY=VALUE), as far as receive() is told. Where it takes orders, it does so as real
+/// ranks do, and leaves out the scenario's delays.
 /// Error: as of `idlewave sim`.
 wire::Result<std::unique_ptr<link::Link>> open_simulation(const std::filesystem::path& scenario,
                                                           const std::vector<std::string>& settings,

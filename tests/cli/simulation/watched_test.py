@@ -19,6 +19,16 @@ class Watched(SimTest):
         self.assertEqual([wave["origin_rank"] for wave in report["waves"]], [5])
         self.assertEqual([command["outcome"] for command in report["commands"]], ["accepted"])
 
+    def test_a_demo_on_a_network_keeps_the_delays_of_its_scenario(self):
+        delay = '[[delay]]\nrank = 5\nstep = 5\nduration = "288 ms"\n'
+        scenario = self.write("delayed.toml", COLLECTIVE + delay)
+        done = self.call("demo", scenario, "--simulated", "--headless", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual([(wave["origin_rank"], wave["cause"]) for wave in report["waves"]], [(5, "own_delay")])
+        self.assertGreater(report["duration_s"], 20 * 0.001 + 0.288)
+        self.assertAlmostEqual(report["duration_s"], json.loads(self.call("sim", scenario, "--json").stdout)["makespan_s"], places=8)
+
     def test_a_simulated_demo_is_a_session_to_join_and_to_command(self):
         demo = self.start("demo", "memory-bound", "--simulated", "--headless", "6s", "--ranks", "40", "--json")
         deadline = time.monotonic() + 60
