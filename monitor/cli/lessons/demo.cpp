@@ -224,7 +224,7 @@ int watch(host::Session& session, const DemoOptions& options, const Play& play,
     }
     if (!options.headless) return false;
     if (takes_orders(play, options)) delays.order_when_ready(now);
-    overdue = options.headless_for && !options.steps && now > latest_end(*options.headless_for, scenario.machine.ranks);
+    overdue = options.headless_for && now > latest_end(*options.headless_for, scenario.machine.ranks);
     return overdue || monitor.has_ended() || has_had_its_time(options, play, now);
   };
   const int code = finish_recording(monitor, watch_program(session, monitor, options.headless, each_round));
@@ -245,15 +245,11 @@ std::vector<std::string> settings_of(const Play& play, const DemoOptions& option
   return settings;
 }
 
-std::optional<Nanoseconds> duration_of(const DemoOptions& options) {
-  return options.steps ? std::nullopt : options.headless_for;
-}
-
 wire::Result<std::vector<std::string>> mpi_command(const Play& play, const DemoOptions& options) {
   if (play.scenario.play) return played_command(*play.scenario.play, play.scenario.machine.ranks);
   auto command = launcher_command(play.scenario.machine.ranks);
   if (!command) return command;
-  for (std::string& word : ring_command(play.path, settings_of(play, options), duration_of(options)))
+  for (std::string& word : ring_command(play.path, settings_of(play, options), options.headless_for))
     command->push_back(std::move(word));
   return command;
 }
@@ -272,8 +268,8 @@ std::vector<std::string> simulation_command(const Play& play, const DemoOptions&
                                       session.endpoint()};
   if (takes_orders(play, options)) command.push_back("--without-delays");
   for (const std::string& setting : settings_of(play, options)) command.insert(command.end(), {"--set", setting});
-  if (const auto duration = duration_of(options))
-    command.insert(command.end(), {"--duration", fmt::format("{}ns", duration->count())});
+  if (options.headless_for)
+    command.insert(command.end(), {"--duration", fmt::format("{}ns", options.headless_for->count())});
   return command;
 }
 

@@ -29,6 +29,15 @@ class Watched(SimTest):
         self.assertGreater(report["duration_s"], 20 * 0.001 + 0.288)
         self.assertAlmostEqual(report["duration_s"], json.loads(self.call("sim", scenario, "--json").stdout)["makespan_s"], places=8)
 
+    def test_a_demo_ends_after_its_time_or_its_steps_whichever_comes_first(self):
+        lasted = {}
+        for steps in ("5", "100000"):
+            done = self.call("demo", "core-bound", "--simulated", "--headless", "1s", "--steps", steps, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lasted[steps] = json.loads(done.stdout)["duration_s"]
+        self.assertLess(lasted["5"], 1)
+        self.assertAlmostEqual(lasted["100000"], 1, places=1)
+
     def test_a_simulated_demo_is_a_session_to_join_and_to_command(self):
         demo = self.start("demo", "memory-bound", "--simulated", "--headless", "6s", "--ranks", "40", "--json")
         deadline = time.monotonic() + 60
