@@ -196,6 +196,7 @@ void Tutor::ordered(const wire::Command& command) {
     const bool waits = i == index_ && (stage_of(i) == Stage::kDo || stage_of(i) == Stage::kSent);
     if (!waits || !is_what_is_asked(command, *course_.pages[i].order)) continue;
     records_[i].command = command.id;
+    records_[i].sent = now_;
     records_[i].broken_premise = premise_;
   }
 }
@@ -228,13 +229,7 @@ void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::sp
                   const DomainStates& states) {
   const Page& page = course_.pages[index];
   PageRecord& record = records_[index];
-  if (stage_of(index) == Stage::kSent) {
-    for (const timeline::CommandRecord& each : timeline.commands()) {
-      if (each.command.id != record.command) continue;
-      if (each.in_effect) record.began = each.began();
-      if (each.answered && !each.accepted) record.command = 0;
-    }
-  }
+  if (stage_of(index) == Stage::kSent) await_effect(index, timeline);
   if (stage_of(index) != Stage::kWatch) return;
   if (!page.order && !record.began && index == index_) record.began = now_;
   if (!record.began) return;
@@ -257,6 +252,19 @@ void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::sp
                                 : "the wave had not ended in time");
   else
     measure(index, {std::max(now_ - page.watch->stable, Nanoseconds{0}), now_});
+}
+
+void Tutor::await_effect(std::size_t index, const timeline::Timeline& timeline) {
+  PageRecord& record = records_[index];
+  for (const timeline::CommandRecord& each : timeline.commands()) {
+    if (each.command.id != record.command) continue;
+    if (each.in_effect) record.began = each.began();
+    if (each.answered && !each.accepted) record.command = 0;
+  }
+  if (stage_of(index) != Stage::kSent) return;
+  const auto& until = course_.pages[index].watch;
+  if (now_ - *record.sent >= (until ? until->at_most : support::kUsuallyAtMost))
+    close(index, now_, "what was ordered did not take effect in time");
 }
 
 void Tutor::program_ended(Json results) { results_ = std::move(results); }

@@ -50,6 +50,7 @@ struct PageRecord {
   bool hinted = false;
   std::string broken_premise;  ///< What was not as the page needs it when the order was sent; empty: nothing.
   wire::CommandId command = 0;
+  std::optional<Nanoseconds> sent;        ///< The command was.
   std::optional<Nanoseconds> began;       ///< What was ordered took effect; without an order, watching began.
   std::optional<Nanoseconds> calm_since;  ///< The wave had ended.
   std::optional<Nanoseconds> measured_at;
@@ -103,6 +104,8 @@ class Tutor {
   std::optional<std::size_t> skipped_page() const;
   void watch(std::size_t index, const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
              const analysis::DomainStates& states);
+  /// Until what was ordered takes effect.
+  void await_effect(std::size_t index, const timeline::Timeline& timeline);
   /// Until the program has ended.
   void await_end(std::size_t index, const timeline::Timeline& timeline);
   void measure(std::size_t index, Window window);

@@ -93,6 +93,16 @@ class Lessons(OfLessons):
         self.assertEqual(done.returncode, 1)
         self.assertIn("not every effect of the lesson was seen", done.stderr)
 
+    def test_a_lesson_whose_order_is_refused_ends_with_the_reason(self):
+        lesson = self.path / "network.toml"
+        collective = 'collective = "allreduce"\nL = "2 us"\no = "1 us"'
+        good = (SCENARIOS / "core-bound.toml").read_text()
+        lesson.write_text(good.replace('topology = "ring"\ndistances = [-1, 1]\nwait = "all"', collective, 1))
+        done = self.demo(lesson, "--headless", "--simulated")
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        reason = "a run on a LogGOPS network takes no orders while it runs"
+        self.assertRegex(done.stderr, rf"(?m)^idlewave: the order of page \d was refused: {reason}\n\Z")
+
     def test_a_lesson_is_refused_for_sizes_of_which_its_words_are_not_true(self):
         for sizes, says in ((["memory-bound", "--ranks-per-domain", "4"], "is about 10 ranks on a socket, and can't be played with 4"),
                             (["delay-doubled", "--ranks", "20"], "is about 40 ranks, and can't be played with 20"),

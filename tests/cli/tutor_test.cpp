@@ -70,6 +70,9 @@ after = "far"
 text = "The last one"
 )";
 
+const std::vector<std::string> kOnANetwork = {"communication.L=2us", "communication.o=1us", "communication.g=1us",
+                                              "communication.G=1ns/B"};
+
 /// A student in front of the lesson, in a folder of its own.
 class Desk {
  public:
@@ -194,6 +197,21 @@ TEST(Tutor, SaysThatNothingWasMeasuredWhereTheProgramEndsBefore) {
               HasSubstr("Nothing was measured: the program ended before it could be measured. Nothing seen."));
 }
 
+/// Step 2900 of 10 ms is some 27 s away, and the page watches for 10 s.
+TEST(Tutor, MeasuresNothingWhereWhatWasOrderedTakesNoEffectInTime) {
+  Desk desk;
+  ASSERT_TRUE(desk.monitor().answer_lesson("1"));
+  desk.wait(seconds(2));
+  EXPECT_TRUE(desk.monitor().send(
+      {.id = 0, .ranks = {5}, .order = wire::DelayOrder{.duration = milliseconds(60), .at_step = 2900}}, desk.now()));
+  desk.wait(seconds(9));
+  EXPECT_EQ(desk.tutor().stage(), Stage::kSent);
+  desk.wait(seconds(2));
+  ASSERT_EQ(desk.tutor().stage(), Stage::kSaid);
+  EXPECT_EQ(desk.tutor().record().verdict, Verdict::kNone);
+  EXPECT_THAT(desk.tutor().words(), HasSubstr("Nothing was measured: what was ordered did not take effect in time."));
+}
+
 TEST(Tutor, WarnsOfABrokenPremiseAndRemembersIt) {
   Desk desk;
   desk.wait(seconds(2));
@@ -262,6 +280,17 @@ TEST(Student, GoesThroughALessonByTheory) {
   const std::vector<std::string> news = student.news();
   ASSERT_EQ(news.size(), 1u);
   EXPECT_THAT(news[0], testing::StartsWith("page 1 of 3: You said 1 rank/step."));
+}
+
+TEST(Student, EndsWhereItsOrderIsRefused) {
+  Desk desk(kOnANetwork);
+  desk.wait(seconds(1));
+  EXPECT_EQ(desk.monitor().link_status().no_command, wire::NoCommand::kNoOrders);
+  lessons::Student student(desk.monitor());
+  for (int i = 0; i < 500 && !student.go_on(desk.now()); ++i) desk.wait(milliseconds(50));
+  EXPECT_TRUE(student.go_on(desk.now()));
+  EXPECT_EQ(student.failure(),
+            "the order of page 1 was refused: a run on a LogGOPS network takes no orders while it runs");
 }
 
 TEST(Student, HasNotSeenWhatIsNotAsTheorySays) {

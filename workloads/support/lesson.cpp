@@ -18,7 +18,6 @@ struct LessonPlace {
 
 constexpr std::size_t kMostChoices = 9;
 constexpr Nanoseconds kUsuallyStable = std::chrono::seconds(5);
-constexpr Nanoseconds kUsuallyAtMost = std::chrono::seconds(90);
 
 std::optional<WrittenText> written(Section& section, std::string_view key) {
   std::string text;

@@ -2,6 +2,7 @@
 // The `[lesson]` of a scenario: pages that ask, have something done, watch, measure and answer. Here as it is written; what
 // depends on the run (numbers of ranks, figures that findings have) is read by monitor/lesson.
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ struct LessonOrder {
   std::optional<WrittenText> noise;  ///< "exp:0.5ms", into all ranks.
   std::string place;                 ///< Of the table.
 };
+
+/// So long is watched where a page does not say it.
+inline constexpr wire::Nanoseconds kUsuallyAtMost = std::chrono::seconds(90);
 
 /// `[lesson.page.until]`: how long is watched.
 struct LessonWatch {

@@ -158,6 +158,7 @@ int conclude(Monitor& monitor, Student& student, const DemoOptions& options, int
   tell(student.news(), options);
   print_result(monitor, options);
   if (code != 0) return code;
+  if (!student.failure().empty()) return fail(student.failure(), 1);
   return student.saw_all() ? 0 : fail("not every effect of the lesson was seen", 1);
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "monitor/cli/verbs.h"
-
 namespace idlewave::cli::lessons {
 namespace {
 
@@ -28,6 +26,8 @@ std::string typed(const lesson::Question& ask) {
 
 bool Student::go_on(Nanoseconds now) {
   if (over_ || !all_have_stepped()) return over_ || monitor_.has_ended();
+  if (std::string refused = refusal(); !refused.empty()) give_up(std::move(refused));
+  if (over_) return true;
   switch (monitor_.tutor()->stage()) {
     case Stage::kAsk: answer(); break;
     case Stage::kDo: order(now); break;
@@ -43,9 +43,7 @@ bool Student::go_on(Nanoseconds now) {
 
 void Student::answer() {
   const wire::Status taken = monitor_.answer_lesson(typed(*monitor_.tutor()->page().ask));
-  if (taken) return;
-  fail(taken.error().message, 0);
-  over_ = true;
+  if (!taken) give_up(taken.error().message);
 }
 
 void Student::order(Nanoseconds now) {
@@ -56,10 +54,23 @@ void Student::order(Nanoseconds now) {
   const Nanoseconds waited = session - *ready_since_;
   if (waited < kBefore || (!monitor_.tutor()->broken_premise().empty() && waited < kPatience)) return;
   ready_since_.reset();
-  if (const auto sent = monitor_.send(*monitor_.tutor()->page().order, now); !sent) {
-    fail("the lesson's order could not be sent: " + sent.error().message, 0);
-    over_ = true;
+  const auto sent = monitor_.send(*monitor_.tutor()->page().order, now);
+  if (!sent) return give_up("the lesson's order could not be sent: " + sent.error().message);
+  sent_ = *sent;
+}
+
+std::string Student::refusal() const {
+  if (!sent_) return "";
+  for (const timeline::CommandRecord& each : monitor_.observer().timeline().commands()) {
+    if (each.command.id == *sent_ && each.answered && !each.accepted)
+      return fmt::format("the order of page {} was refused: {}", monitor_.tutor()->page_index() + 1, each.reason);
   }
+  return "";
+}
+
+void Student::give_up(std::string why) {
+  failure_ = std::move(why);
+  over_ = true;
 }
 
 bool Student::has_read() {
@@ -88,7 +99,8 @@ bool Student::saw_all() const {
     const lesson::Page& page = tutor.course().pages[i];
     const auto& verdict = tutor.records()[i].verdict;
     const bool was_open = page.after == support::PageAfter::kAny || verdict;
-    if (page.checks.empty() || !was_open) continue;
+    const bool shows = !page.checks.empty() || verdict;
+    if (!shows || !was_open) continue;
     if (verdict.value_or(lesson::Verdict::kNone) == lesson::Verdict::kNone ||
         !tutor.records()[i].broken_premise.empty())
       return false;
