@@ -11,10 +11,10 @@
 
 #include "monitor/cli/memory_size.h"
 #include "monitor/cli/paths.h"
-#include "monitor/cli/suggestion.h"
 #include "monitor/cli/verb_table.h"
 #include "monitor/cli/verbs.h"
 #include "probe/arguments/command_line.h"
+#include "probe/arguments/suggestion.h"
 #include "probe/mpi/calls.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
@@ -167,7 +167,7 @@ wire::Result<std::string> waiting_call(std::string_view word) {
     if (call.waits) known.emplace_back(call.name);
   if (std::find(known.begin(), known.end(), word) != known.end()) return std::string(word);
   return wire::Error{fmt::format("\"{}\" is no MPI function that may wait{}; as in MPI_Allreduce, MPI_Waitall", word,
-                                 did_you_mean(word, known))};
+                                 arguments::did_you_mean(word, known))};
 }
 
 void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
@@ -427,22 +427,12 @@ std::string missing_word(const CommandLine& app, const std::string& refusal) {
                      given.front().name());
 }
 
-/// One line about the first flag that the verb, or idlewave itself, does not have; empty if there is none.
-std::string unknown_flag(const CommandLine& app, std::string_view first) {
-  if (app.verbs_given().empty() && first.starts_with('-'))
-    return fmt::format("there is no flag {}; 'idlewave --help' lists what can be done", first);
-  for (const CommandLine& verb : app.verbs_given()) {
-    const std::vector<std::string> known = verb.long_flags();
-    for (const std::string& word : verb.extras()) {
-      if (!word.starts_with('-') || word == "--") continue;
-      const std::string flag = word.substr(0, word.find('='));
-      const std::string meant = did_you_mean(flag, known);
-      const bool is_of_program = meant.empty() && (verb.name() == "run" || verb.name() == "record");
-      return fmt::format("{} has no flag {}{}", verb.name(), flag,
-                         is_of_program ? "; the program and its own flags stand after --" : meant);
-    }
-  }
-  return "";
+/// Where a flag that is like none of ours may belong, or what there is.
+std::string place_of_strange_flags(const CommandLine& app) {
+  const auto given = app.verbs_given();
+  if (given.empty()) return "; 'idlewave --help' lists what can be done";
+  const std::string verb = given.front().name();
+  return verb == "run" || verb == "record" ? "; the program and its own flags stand after --" : "";
 }
 
 }  // namespace
@@ -486,9 +476,9 @@ int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
 
   if (const auto ending = app.parse(words_of(argc, argv))) {
     if (!ending->refused) return print(ending->text), 0;
-    const std::string unknown = unknown_flag(app, argv[1]);
+    if (ending->is_strange) return fail(ending->text + place_of_strange_flags(app), 2);
     const std::string missing = missing_word(app, ending->text);
-    return fail(!unknown.empty() ? unknown : !missing.empty() ? missing : as_typed(ending->text), 2);
+    return fail(!missing.empty() ? missing : as_typed(ending->text), 2);
   }
   // A program of its own has no flags here, and was not found.
   if (!parsed) return fail(fmt::format("idlewave-{} does not lie beside idlewave: build or install again", argv[1]), 1);

@@ -9,11 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "monitor/cli/suggestion.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/host/host_record.h"
 #include "monitor/host/programs.h"
 #include "monitor/host/rendezvous.h"
+#include "probe/arguments/suggestion.h"
 #include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 #include "workloads/support/scenario.h"
@@ -50,8 +50,8 @@ wire::Result<fs::path> find(const std::vector<fs::path>& paths, const char* what
     if (path.stem() == name) return path;
     names.push_back(path.stem());
   }
-  return wire::Error{fmt::format("there is no {} '{}'{}; there are: {}", what, name, did_you_mean(name, names),
-                                 fmt::join(names, ", "))};
+  return wire::Error{fmt::format("there is no {} '{}'{}; there are: {}", what, name,
+                                 arguments::did_you_mean(name, names), fmt::join(names, ", "))};
 }
 
 bool is_known(const std::vector<RunningSession>& sessions, const std::string& name) {
@@ -139,7 +139,7 @@ wire::Result<RunningSession> find_session(const std::string& session) {
   if (session.empty())
     return wire::Error{fmt::format("several sessions run on this node; say which: {}", fmt::join(names, ", "))};
   return wire::Error{fmt::format("no session '{}' runs on this node{}; there are: {}", session,
-                                 did_you_mean(session, names), fmt::join(names, ", "))};
+                                 arguments::did_you_mean(session, names), fmt::join(names, ", "))};
 }
 
 }  // namespace idlewave::cli

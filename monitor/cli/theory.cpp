@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "monitor/cli/phase_picture.h"
-#include "monitor/cli/suggestion.h"
 #include "monitor/cli/theory_sheets.h"
 #include "monitor/cli/verbs.h"
+#include "probe/arguments/suggestion.h"
 #include "probe/words/quantity.h"
 #include "workloads/support/json.h"
 
@@ -76,7 +76,7 @@ int theory(const TheoryOptions& options) {
     std::vector<std::string> names;
     for (const Sheet& each : theory_sheets()) names.push_back(each.name);
     return fail(fmt::format("there is no theory '{}'{}; 'idlewave theory' lists them", options.name,
-                            did_you_mean(options.name, names)),
+                            arguments::did_you_mean(options.name, names)),
                 2);
   }
   const auto worked = work_out(*sheet, options.given);

@@ -10,10 +10,10 @@
 #include <numbers>
 
 #include "monitor/cli/phase_picture.h"
-#include "monitor/cli/suggestion.h"
 #include "monitor/theory/contention.h"
 #include "monitor/theory/idle_wave.h"
 #include "monitor/theory/oscillators.h"
+#include "probe/arguments/suggestion.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
@@ -367,8 +367,8 @@ wire::Result<Worked> work_out(const Sheet& sheet, const std::map<std::string, st
   for (const Given& each : sheet.given) keys.push_back(each.key);
   for (const auto& [key, value] : words)
     if (std::ranges::find(keys, key) == keys.end())
-      return wire::Error{fmt::format("theory {} has no key '{}'{}; it has {}", sheet.name, key, did_you_mean(key, keys),
-                                     fmt::join(keys, ", "))};
+      return wire::Error{fmt::format("theory {} has no key '{}'{}; it has {}", sheet.name, key,
+                                     arguments::did_you_mean(key, keys), fmt::join(keys, ", "))};
   GivenReader reader(sheet, words);
   Worked worked{.given = {}, .answer = sheet.work_out(reader)};
   if (!reader.error().empty()) return wire::Error{reader.error()};

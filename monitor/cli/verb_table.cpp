@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "monitor/cli/suggestion.h"
+#include "probe/arguments/suggestion.h"
 
 namespace idlewave::cli {
 
@@ -31,7 +31,7 @@ std::span<const Verb> verb_table() {
 std::string verb_meant_by(const std::string& name) {
   std::vector<std::string> names;
   for (const Verb& verb : verb_table()) names.emplace_back(verb.name);
-  return did_you_mean(name, names);
+  return arguments::did_you_mean(name, names);
 }
 
 }  // namespace idlewave::cli

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "probe/arguments/suggestion.h"
+
 namespace idlewave::arguments {
 namespace {
 
@@ -83,6 +85,13 @@ class TextsBelow : public CLI::Formatter {
 template <class Number>
 void check_range(CLI::Option& option, Number least, Number most) {
   option.check(CLI::Range(least, most).description(fmt::format("{}..{}", least, most)));
+}
+
+/// "study" of "idlewave study".
+std::string_view short_name(std::string_view name) {
+  constexpr std::string_view kProgram = "idlewave ";
+  if (name.starts_with(kProgram)) name.remove_prefix(kProgram.size());
+  return name.substr(0, name.find(' '));
 }
 
 /// Of the words in their order. The parser would take the word behind for the value.
@@ -210,9 +219,33 @@ std::optional<Ending> CommandLine::ending_of(const Parse& parse) const {
   } catch (const CLI::CallForVersion& version) {
     return Ending{false, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
-    return Ending{true, error.what()};
+    // A mistyped flag leaves others without what they need, which is no news.
+    if (auto unknown = unknown_flag()) return unknown;
+    const bool is_one_too_many = error.get_exit_code() == int(CLI::ExitCodes::ExtrasError);
+    return Ending{true, is_one_too_many ? one_too_many() : error.what()};
   }
   return std::nullopt;
+}
+
+CommandLine CommandLine::line_meant() const {
+  const auto verbs = app_->get_subcommands();
+  return verbs.empty() ? *this : verb(verbs.front()->get_name());
+}
+
+std::optional<Ending> CommandLine::unknown_flag() const {
+  const CommandLine line = line_meant();
+  const std::vector<std::string> words = line.extras(), known = line.long_flags();
+  const auto is_flag = [](const std::string& word) { return word.starts_with('-') && word != "--"; };
+  const auto found = std::ranges::find_if(words, is_flag);
+  if (found == words.end()) return std::nullopt;
+  const std::string flag = found->substr(0, found->find('='));
+  return Ending{true, no_such_flag(short_name(line.name()), flag, known), did_you_mean(flag, known).empty()};
+}
+
+std::string CommandLine::one_too_many() const {
+  const CommandLine line = line_meant();
+  const std::vector<std::string> words = line.extras();
+  return fmt::format("'{}': is one word too many for {}", words.empty() ? "" : words.front(), short_name(line.name()));
 }
 
 std::optional<Ending> CommandLine::parse(int argc, const char* const* argv) {

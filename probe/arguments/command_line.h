@@ -49,6 +49,7 @@ struct Ending {
   bool refused;
   /// To be printed as it is; if refused: one line without its end.
   std::string text;
+  bool is_strange = false;  ///< Refused for a flag that is like none that there is.
 };
 
 /// Thrown by what takes a value, and caught by parse(): `flag` with this value is refused.
@@ -114,6 +115,10 @@ class CommandLine {
   explicit CommandLine(std::shared_ptr<CLI::App> app);
   template <class Parse>
   std::optional<Ending> ending_of(const Parse& parse) const;
+  /// The verb that was given, if there are any.
+  CommandLine line_meant() const;
+  std::optional<Ending> unknown_flag() const;
+  std::string one_too_many() const;
 
   std::shared_ptr<CLI::App> app_;
 };

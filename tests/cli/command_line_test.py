@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import struct
@@ -54,7 +55,7 @@ class CommandLine(unittest.TestCase):
 
     def test_unknown_verbs_flags_and_lessons_are_refused(self):
         self.refuses("frobnicate")
-        self.refuses("--frobnicate", says="there is no flag --frobnicate")
+        self.refuses("--frobnicate", says="idlewave has no flag --frobnicate; 'idlewave --help' lists what can be done")
         self.refuses("report", "--frobnicate", str(GOLDEN))
         self.refuses("replay", says="replay: file is required; 'idlewave replay --help' says what that is")
         self.refuses("demo", "frobnicate", says="memory-bound")
@@ -67,6 +68,39 @@ class CommandLine(unittest.TestCase):
             self.refuses(*words, says=f"did you mean '{meant}'?")
         for words in (["frobnicate"], ["demo", "frobnicate"], ["report", "--frobnicate", str(GOLDEN)]):
             self.assertNotIn("did you mean", call(*words).stderr)
+
+    def test_every_verb_names_the_flag_that_was_meant(self):
+        verbs = re.findall(r"(?m)^  ([a-z]+) ", call("--help").stdout.split("Subcommands:")[1])
+        self.assertGreaterEqual(len(verbs), 15)
+        self.refuses("--hlep", says="idlewave has no flag --hlep (did you mean '--help'?)")
+        for verb in verbs:
+            if verb == "agent":
+                continue  # a program of its own, below
+            self.refuses(verb, "--hlep", says=f"idlewave: {verb} has no flag --hlep (did you mean '--help'?)")
+            self.refuses(verb, "--frobnicate", says=f"idlewave: {verb} has no flag --frobnicate")
+            for flag in re.findall(r"(?m)^  (?:-[a-z],)?(--[a-z-]{3,})", call(verb, "--help").stdout):
+                mistyped = flag[:-2] + flag[-1] + flag[-2]
+                if flag[-1] != flag[-2] and flag != "--no-likwid":
+                    self.refuses(verb, mistyped, says=f"{verb} has no flag {mistyped} (did you mean '--")
+        for words in (["sim", "--jsno"], ["sim", "--goal", "f", "--jsno"], ["study", "--jsno"], ["calibrate", "--jsno"]):
+            self.refuses(*words, says=f"{words[0]} has no flag --jsno (did you mean '--json'?)")
+        self.refuses("sim", "--recrod", says="(did you mean '--record'?)")
+        for words in (["study", "a", "b"], ["report", "a", "b"], ["calibrate", "b"]):
+            self.refuses(*words, says=f"'b': is one word too many for {words[0]}")
+
+    def test_every_program_names_the_flag_that_was_meant(self):
+        names = "ring|collectives|contention|progress|selfish|spmv|chebfd|hybrid|heat|orthogonal|topology"
+        for program in sorted(pathlib.Path(PROGRAM).parent.glob("iw-*")):
+            found = re.fullmatch(rf"(iw-(?:{names}))(-openmpi|-mpich)?", program.name)
+            if found:
+                with self.subTest(program.name):
+                    done = subprocess.run([program, "--jsno"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                                          env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertIn(f"{found[1]} has no flag --jsno (did you mean '--json'?)", done.stderr)
+        agent = call("agent", "--lsiten", "x")
+        self.assertEqual((agent.returncode, agent.stdout), (2, ""))
+        self.assertEqual(agent.stderr, "idlewave-agent: idlewave-agent has no flag --lsiten (did you mean '--listen'?)\n")
 
     def test_a_program_of_its_own_that_is_not_there_is_named(self):
         alone = shutil.copy(PROGRAM, self.path)

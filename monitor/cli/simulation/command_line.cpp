@@ -11,6 +11,7 @@
 #include "monitor/cli/memory_size.h"
 #include "monitor/cli/verbs.h"
 #include "probe/arguments/command_line.h"
+#include "probe/arguments/suggestion.h"
 #include "probe/words/quantity.h"
 #include "probe/words/window.h"
 
@@ -268,6 +269,14 @@ const Way& chosen(const std::vector<Way>& ways, const std::vector<std::string>& 
   return found == ways.rend() ? ways.front() : *found;
 }
 
+/// Of all ways, and those that are looked for before one is chosen.
+std::vector<std::string> flags_of(const std::vector<Way>& ways) {
+  std::vector<std::string> all = {"--help", "--version"};
+  for (const Way& each : ways)
+    for (const std::string& flag : each.app.long_flags()) all.push_back(flag);
+  return all;
+}
+
 /// A flag that belongs to another way than the one that the line was taken for.
 wire::Status check_flags(const std::vector<Way>& ways, const Way& taken, const std::vector<std::string>& flags) {
   for (const std::string& flag : flags) {
@@ -276,7 +285,7 @@ wire::Status check_flags(const std::vector<Way>& ways, const Way& taken, const s
     for (const Way& each : ways) {
       if (each.has(flag)) others += (others.empty() ? "" : ", or with ") + each.in_words();
     }
-    if (others.empty()) return wire::Error{flag + ": there is no such flag; idlewave sim --help names those that are"};
+    if (others.empty()) return wire::Error{arguments::no_such_flag("sim", flag, flags_of(ways))};
     return wire::Error{fmt::format("{}: goes with {}; this was taken for {}", flag, others, taken.in_words())};
   }
   return wire::ok();
@@ -285,7 +294,10 @@ wire::Status check_flags(const std::vector<Way>& ways, const Way& taken, const s
 wire::Result<Call> take(const Way& way, int argc, char** argv) {
   CommandLine line = way.app;
   if (const auto ending = line.parse(argc, argv)) return wire::Error{ending->text};
-  if (const auto words = line.extras(); !words.empty())
+  const auto words = line.extras();
+  if (!words.empty() && words.front().starts_with('-'))
+    return wire::Error{arguments::no_such_flag("sim", words.front(), line.long_flags())};
+  if (!words.empty())
     return wire::Error{fmt::format("'{}': is one word too many for {}", words.front(), way.in_words())};
   return way.call();
 }

@@ -1,8 +1,8 @@
-#include "monitor/cli/suggestion.h"
+#include "probe/arguments/suggestion.h"
 
 #include <gtest/gtest.h>
 
-namespace idlewave::cli {
+namespace idlewave::arguments {
 namespace {
 
 const std::vector<std::string> kVerbs = {"demo", "run", "replay", "report"};
@@ -24,4 +24,4 @@ TEST(Suggestion, SuggestsNothingThatIsFar) {
 }
 
 }  // namespace
-}  // namespace idlewave::cli
+}  // namespace idlewave::arguments

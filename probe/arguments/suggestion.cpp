@@ -1,11 +1,13 @@
-#include "monitor/cli/suggestion.h"
+#include "probe/arguments/suggestion.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <utility>
 
-namespace idlewave::cli {
+namespace idlewave::arguments {
 namespace {
 
 /// From this length on a beginning stands for the whole word.
@@ -48,4 +50,8 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
   return meant.empty() ? "" : " (did you mean '" + meant + "'?)";
 }
 
-}  // namespace idlewave::cli
+std::string no_such_flag(std::string_view program, std::string_view flag, const std::vector<std::string>& known) {
+  return fmt::format("{} has no flag {}{}", program, flag, did_you_mean(flag, known));
+}
+
+}  // namespace idlewave::arguments
