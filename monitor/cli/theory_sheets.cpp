@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -14,6 +13,7 @@
 #include "monitor/theory/idle_wave.h"
 #include "monitor/theory/oscillators.h"
 #include "probe/arguments/suggestion.h"
+#include "probe/words/number.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
@@ -81,15 +81,9 @@ class GivenReader {
 
  private:
   static wire::Result<double> parse_number(std::string_view given, double least, double most) {
-    const std::string_view text = words::trimmed(given);
-    double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) return value;
-    if (least == most)
-      return wire::Error{fmt::format("\"{}\" is not {}, which is all that the other figures leave", given, least)};
-    return wire::Error{most == std::numeric_limits<double>::max()
-                           ? fmt::format("\"{}\" is not a number from {} on", given, least)
-                           : fmt::format("\"{}\" is not a number from {} to {}", given, least, most)};
+    const auto number = words::parse_number(given, least, most);
+    if (number || least < most) return number;
+    return wire::Error{fmt::format("\"{}\" is not {}, which is all that the other figures leave", given, least)};
   }
 
   const std::string& text(const char* key) const {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "probe/words/number.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 
@@ -67,15 +68,6 @@ std::optional<int> place_in(std::string_view path, std::string_view pattern) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-/// A number at the front of `text`, which loses it.
-std::optional<double> take_number(std::string_view& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
-  text = words::trimmed(text.substr(std::size_t(end - text.data())));
-  return number;
-}
-
 bool names(std::string_view word, std::string_view unit) {
   if (word == unit) return true;
   return unit.starts_with("ranks") && word.starts_with("rank") && word.substr(4) == unit.substr(5);
@@ -102,7 +94,7 @@ std::optional<double> quantity_in(std::string_view text, std::string_view unit, 
   if (unit == "s") return duration_in(text);
   if (unit == "s/rank")
     return text.ends_with(kPerRank) ? duration_in(text.substr(0, text.size() - kPerRank.size())) : std::nullopt;
-  const auto number = take_number(text);
+  const auto number = words::take_number(text);
   if (!number || !(names(text, unit) || (bare && text.empty()))) return std::nullopt;
   return unit == "%" ? *number * kShare : *number;
 }

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
 
+#include "probe/words/number.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
@@ -44,14 +43,10 @@ Result<std::array<int, 3>> parse_size(std::string_view text) {
   return size;
 }
 
-/// A number that may have a sign and a decimal point.
 Result<double> parse_energy(std::string_view text) {
-  const std::string_view word = words::trimmed(text);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
-    return Error{fmt::format("\"{}\" is not an energy, as -0.5 or 1.25, in units of t", text)};
-  return value;
+  const auto energy = words::parse_number(text);
+  if (energy) return energy;
+  return Error{fmt::format("\"{}\" is not an energy, as -0.5 or 1.25, in units of t", text)};
 }
 
 Result<Window> parse_window(std::string_view text) {
@@ -64,11 +59,7 @@ Result<Window> parse_window(std::string_view text) {
   return Window{*lowest, *highest};
 }
 
-Result<double> parse_disorder(std::string_view text) {
-  const auto energy = parse_energy(text);
-  if (energy && (*energy < 0 || *energy > 1000)) return Error{"accepted is 0 to 1000, in units of t"};
-  return energy;
-}
+Result<double> parse_disorder(std::string_view text) { return words::parse_number(text, 0, 1000); }
 
 void add_filter(CommandLine& app, Options& o) {
   add(app, "--size", o.insulator.size, parse_size,

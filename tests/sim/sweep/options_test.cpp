@@ -18,6 +18,8 @@ TEST(SweptKey, TakesARangeOfWholeNumbersWithBothEnds) {
   EXPECT_THAT(key->values, ElementsAre("8", "9", "10", "11"));
   EXPECT_THAT(parse_sweep("a=5..5")->values, ElementsAre("5"));
   EXPECT_THAT(parse_sweep("a=-1..1")->values, ElementsAre("-1", "0", "1"));
+  EXPECT_THAT(parse_sweep("a=5 ..7")->values, ElementsAre("5", "6", "7"));
+  EXPECT_THAT(parse_sweep("a= 5 .. 7 ")->values, ElementsAre("5", "6", "7"));
 }
 
 TEST(SweptKey, TakesAListOfValuesAsTheyStand) {

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <limits>
 #include <sstream>
 #include <utility>
 
 #include "probe/arguments/command_line.h"
+#include "probe/words/whole.h"
 #include "probe/words/window.h"
 #include "workloads/support/scenario.h"
 
@@ -18,19 +19,16 @@ using arguments::CommandLine;
 constexpr std::uint64_t kMostValues = 100'000;
 constexpr int kMostThreads = 4096;
 
-std::optional<std::int64_t> whole(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// "1..10": every whole number from one to the other.
 std::optional<std::vector<std::string>> range_of(const std::string& text) {
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos) return std::nullopt;
-  const auto first = whole(std::string_view(text).substr(0, dots)),
-             last = whole(std::string_view(text).substr(dots + 2));
+  const auto whole = [](std::string_view end) {
+    return words::parse_whole<std::int64_t>(end, std::numeric_limits<std::int64_t>::min(),
+                                            std::numeric_limits<std::int64_t>::max());
+  };
+  const auto first = whole(std::string_view(text).substr(0, dots));
+  const auto last = whole(std::string_view(text).substr(dots + 2));
   if (!first || !last || *last < *first || std::uint64_t(*last) - std::uint64_t(*first) >= kMostValues)
     return std::nullopt;
   std::vector<std::string> values;
