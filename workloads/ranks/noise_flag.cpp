@@ -19,7 +19,7 @@ constexpr std::string_view kTrace = "trace:";
 
 struct Profile {
   std::string_view name;
-  Distribution distribution;
+  NoiseDistribution distribution;
 };
 
 /// widener-2016, section 3.
@@ -30,27 +30,19 @@ const std::array<Profile, 3>& profiles() {
   return kProfiles;
 }
 
-Distribution distribution_of(const wire::NoiseOrder& order) {
-  switch (order.kind) {
-    case wire::NoiseKind::kExponential: return support::ExponentialNoise{order.amount};
-    case wire::NoiseKind::kPeriodic: break;
-  }
-  return support::PeriodicNoise{order.amount, order.frequency};
-}
-
 }  // namespace
 
-Result<Distribution> parse_distribution(std::string_view text) {
+Result<NoiseDistribution> parse_distribution(std::string_view text) {
   for (const Profile& profile : profiles()) {
     if (profile.name == text) return profile.distribution;
   }
   if (text.starts_with(kTrace)) {
     if (text == kTrace) return Error{"\"trace:\" names no file; write trace:noise.txt"};
-    return Distribution{support::TraceNoise{std::string{text.substr(kTrace.size())}}};
+    return NoiseDistribution{support::TraceNoise{std::string{text.substr(kTrace.size())}}};
   }
   const auto order = words::parse_noise(text);
   if (!order) return Error{fmt::format("{}; or system, daemon, checkpoint, trace:FILE", order.error().message)};
-  return distribution_of(*order);
+  return support::distribution_of(*order);
 }
 
 std::string_view accepted_noise() {

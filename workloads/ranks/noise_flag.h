@@ -11,10 +11,10 @@
 
 namespace idlewave::ranks {
 
-using Distribution = decltype(support::Noise::distribution);
+using support::NoiseDistribution;
 
 /// `exp:0.5ms`, `periodic:2.5ms@10Hz`, `system`, `daemon`, `checkpoint` or `trace:FILE`.
-wire::Result<Distribution> parse_distribution(std::string_view text);
+wire::Result<NoiseDistribution> parse_distribution(std::string_view text);
 
 /// What parse_distribution reads, in a sentence for a help.
 std::string_view accepted_noise();

@@ -374,6 +374,14 @@ std::string_view name_of(Kernel kernel) {
 
 bool is_model(Kernel kernel) { return kernel == Kernel::kMemory || kernel == Kernel::kCore; }
 
+NoiseDistribution distribution_of(const wire::NoiseOrder& order) {
+  switch (order.kind) {
+    case wire::NoiseKind::kExponential: return ExponentialNoise{order.amount};
+    case wire::NoiseKind::kPeriodic: return PeriodicNoise{order.amount, order.frequency};
+  }
+  return std::monostate();
+}
+
 Result<Scenario> parse_scenario(std::string_view text, std::string_view name, std::span<const std::string> overrides) {
   return parse(text, name, overrides, false);
 }

@@ -139,11 +139,14 @@ struct TraceNoise {
 inline constexpr PeriodicNoise kDaemonNoise{std::chrono::microseconds{2500}, 10};
 inline constexpr PeriodicNoise kCheckpointNoise{std::chrono::seconds{1}, 1.0 / 120};
 
+/// monostate: silent.
+using NoiseDistribution = std::variant<std::monostate, ExponentialNoise, UniformNoise, GammaNoise, RareNoise,
+                                       PeriodicNoise, SystemNoise, TraceNoise>;
+/// What an operator can order, as the noise of a scenario.
+NoiseDistribution distribution_of(const wire::NoiseOrder& order);
+
 struct Noise {
-  /// monostate: silent.
-  std::variant<std::monostate, ExponentialNoise, UniformNoise, GammaNoise, RareNoise, PeriodicNoise, SystemNoise,
-               TraceNoise>
-      distribution;
+  NoiseDistribution distribution;
   std::uint64_t seed = 1;
 };
 

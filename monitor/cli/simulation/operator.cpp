@@ -101,11 +101,7 @@ wire::Result<Step> Operator::place_of(Rank rank, const wire::DelayOrder& order) 
 wire::Status Operator::carry_out(const wire::Command& command, const wire::NoiseOrder& order) {
   if (const auto possible = words::check_order(order); !possible) return possible;
   if (const auto bearable = check_load(command, order.amount); !bearable) return bearable;
-  support::Noise noise{.distribution = {}, .seed = prepared_.scenario.noise.seed + command.id};
-  switch (order.kind) {
-    case wire::NoiseKind::kExponential: noise.distribution = support::ExponentialNoise{order.amount}; break;
-    case wire::NoiseKind::kPeriodic: noise.distribution = support::PeriodicNoise{order.amount, order.frequency}; break;
-  }
+  const support::Noise noise{support::distribution_of(order), prepared_.scenario.noise.seed + command.id};
   auto ordered = sim::noise::make_noise(noise);
   if (!ordered) return ordered.error();
   return replace_noise(command, std::move(*ordered));
