@@ -168,6 +168,7 @@ class OneInterruption final : public PhaseNoise {
   double next_from(Rank rank, double time) const override {
     return rank == rank_ && time * 1e9 <= begin_ ? begin_ * 1e-9 : 1e6;
   }
+  bool is_in_time() const override { return true; }
 
  private:
   Rank rank_;
@@ -180,7 +181,7 @@ const LogGops kMeetingNetwork{Nanoseconds(1000), Nanoseconds(100), {}, 0, 0, 1 <
 
 std::vector<std::int64_t> meet(std::int64_t interrupted_at, std::int64_t length) {
   const OneInterruption noise(0, interrupted_at, length);
-  return run(kMeeting, kMeetingNetwork, {.noise = &noise, .interrupts = true})->finish_ns;
+  return run(kMeeting, kMeetingNetwork, {.noise = &noise})->finish_ns;
 }
 
 TEST(CollectiveRun, AnInterruptionTakesTheProcessorFromWhateverItDoes) {

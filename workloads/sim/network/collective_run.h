@@ -40,10 +40,12 @@ inline constexpr Step kMostCollectiveSteps = Step{1} << 31;
 /// The caller owns what is pointed to, and keeps it for the run.
 struct CollectiveOptions {
   const PhaseNoise* noise = nullptr;        ///< Null: silent.
-  bool interrupts = false;                  ///< The noise is interruptions in time, which hit messages as well as work.
   const std::atomic<bool>* stop = nullptr;  ///< Ends the run with what it has.
   Recorder* recorder = nullptr;             ///< In the order of time for each rank, not of all ranks together.
   std::optional<Step> starts_of;            ///< Keeps when each rank began the work of this step.
+
+  /// Noise in time hits messages as well as work.
+  bool is_interrupted() const { return noise && noise->is_in_time(); }
 };
 
 struct CollectiveRun {

@@ -26,13 +26,6 @@ CollectiveProgram program_of(const support::Scenario& scenario) {
   return program;
 }
 
-/// Those kinds that come at moments of simulated time.
-bool interrupts(const support::Noise& noise) {
-  return std::holds_alternative<support::PeriodicNoise>(noise.distribution) ||
-         std::holds_alternative<support::SystemNoise>(noise.distribution) ||
-         std::holds_alternative<support::TraceNoise>(noise.distribution);
-}
-
 std::int64_t last(const std::vector<std::int64_t>& times) {
   return times.empty() ? 0 : *std::ranges::max_element(times);
 }
@@ -47,8 +40,7 @@ class CollectiveSimulation final : public Simulation {
 
   wire::Status begin(const support::Scenario& scenario, const core::PhaseNoise* noise, const std::atomic<bool>* stop) {
     auto engine =
-        make_engine(program_of(scenario), network_of(scenario),
-                    {.noise = noise, .interrupts = interrupts(scenario.noise), .stop = stop, .recorder = &told_});
+        make_engine(program_of(scenario), network_of(scenario), {.noise = noise, .stop = stop, .recorder = &told_});
     if (!engine) return engine.error();
     engine_ = std::move(*engine);
     return wire::ok();
@@ -78,12 +70,9 @@ wire::Result<std::unique_ptr<Simulation>> simulate_collectives(const support::Sc
 
 wire::Result<Run> run_collectives(const support::Scenario& scenario, const RunOptions& options) {
   if (const auto checked = core::check(options, scenario.program.steps); !checked) return checked.error();
-  const auto result = run(program_of(scenario), network_of(scenario),
-                          {.noise = options.noise,
-                           .interrupts = interrupts(scenario.noise),
-                           .stop = options.stop,
-                           .recorder = options.recorder,
-                           .starts_of = options.starts_of});
+  const auto result =
+      run(program_of(scenario), network_of(scenario),
+          {.noise = options.noise, .stop = options.stop, .recorder = options.recorder, .starts_of = options.starts_of});
   if (!result) return result.error();
   Run run{.makespan = double(last(result->finish_ns)) * 1e-9,
           .rank_steps = result->rank_steps,

@@ -26,9 +26,13 @@ inline double to_seconds(std::int64_t ns) { return double(ns) * 1e-9; }
 class CollectiveWork {
  public:
   CollectiveWork(const CollectiveProgram& program, const CollectiveOptions& options, CollectiveRun& run)
-      : program_(program), options_(options), run_(run), delays_(program.delays) {
+      : program_(program),
+        options_(options),
+        run_(run),
+        interrupted_(options.is_interrupted()),
+        delays_(program.delays) {
     std::ranges::sort(delays_, {}, [](const Idle& idle) { return std::pair(idle.rank, idle.step); });
-    if (options.interrupts) quiet_until_.resize(std::size_t(program.ranks), -1);
+    if (interrupted_) quiet_until_.resize(std::size_t(program.ranks), -1);
     if (options.starts_of) run.starts_ns.resize(std::size_t(program.ranks));
   }
 
@@ -57,7 +61,7 @@ class CollectiveWork {
   std::int64_t end(Rank rank, Step step, std::int64_t time) {
     if (options_.starts_of == step) run_.starts_ns[std::size_t(rank)] = time;
     const std::int64_t delayed = time + delay(rank, step);
-    const std::int64_t begin = options_.interrupts ? free_from(rank, delayed) : delayed;
+    const std::int64_t begin = interrupted_ ? free_from(rank, delayed) : delayed;
     const std::int64_t idle = options_.noise ? noise(rank, step, begin, program_.work_ns) : 0;
     if (options_.recorder) record(rank, step, {time, delayed, begin, begin + program_.work_ns}, idle);
     return begin + program_.work_ns + idle;
@@ -90,6 +94,7 @@ class CollectiveWork {
   const CollectiveProgram& program_;
   const CollectiveOptions& options_;
   CollectiveRun& run_;
+  const bool interrupted_;
   std::vector<Idle> delays_;
   std::vector<std::int64_t> quiet_until_;  ///< By rank: nothing interrupts it before, from the last question on.
 };

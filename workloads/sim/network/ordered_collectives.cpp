@@ -18,7 +18,7 @@ class OrderedCollectives final : public CollectiveEngine,
 
  public:
   OrderedCollectives(const CollectiveProgram& program, const Costs& costs, const CollectiveOptions& options)
-      : Ranks(program, costs, options), interrupted_(options.noise && options.interrupts) {
+      : Ranks(program, costs, options), interrupted_(options.is_interrupted()) {
     begin_all();
     for (Rank rank = 0; rank < program.ranks; ++rank) take_turn(rank);
   }

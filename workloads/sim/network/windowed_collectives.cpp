@@ -215,8 +215,7 @@ class WindowedCollectives final
 template <class Pattern>
 std::unique_ptr<CollectiveEngine> make(const CollectiveProgram& program, const Costs& costs,
                                        const CollectiveOptions& options) {
-  if (options.noise && options.interrupts)
-    return std::make_unique<WindowedCollectives<Pattern, true>>(program, costs, options);
+  if (options.is_interrupted()) return std::make_unique<WindowedCollectives<Pattern, true>>(program, costs, options);
   return std::make_unique<WindowedCollectives<Pattern, false>>(program, costs, options);
 }
 
