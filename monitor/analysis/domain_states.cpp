@@ -89,8 +89,12 @@ bool is_in_lockstep(const Signs& signs, DomainState before) {
     case DomainState::kLockstep: return signs.spread <= kOutOfLockstep.enter;
     case DomainState::kSkewed:
     case DomainState::kComputational: return signs.spread < kOutOfLockstep.leave;
-    default: return signs.spread < kOutOfLockstepAtFirst;
+    case DomainState::kUnknown:
+    case DomainState::kNotActive:
+    case DomainState::kStraggler:
+    case DomainState::kDisturbed: break;
   }
+  return signs.spread < kOutOfLockstepAtFirst;
 }
 
 StateChange judged(const Signs& signs, std::span<const Rank> members, const StateChange& before, Nanoseconds at) {

@@ -146,9 +146,17 @@ Finding check_resctrl() {
   return {Health::kLimited, "resctrl", why_not};
 }
 
+const char* to_words(Health health) {
+  switch (health) {
+    case Health::kGood: return "ok";
+    case Health::kLimited: return "limited";
+    case Health::kBroken: return "broken";
+  }
+  return "";
+}
+
 void print(const Finding& finding) {
-  constexpr const char* kWords[] = {"ok     ", "limited", "broken "};
-  cli::print(fmt::format("{}  {:14}  {}\n", kWords[int(finding.health)], finding.what, wire::printable(finding.text)));
+  cli::print(fmt::format("{:7}  {:14}  {}\n", to_words(finding.health), finding.what, wire::printable(finding.text)));
 }
 
 }  // namespace

@@ -32,8 +32,11 @@ std::string to_short_words(DomainState state) {
     case DomainState::kSkewed: return "skewed";
     case DomainState::kComputational: return "comp. wave";
     case DomainState::kDisturbed: return "idle wave";
-    default: return to_words(state);
+    case DomainState::kNotActive:
+    case DomainState::kLockstep:
+    case DomainState::kStraggler: break;
   }
+  return to_words(state);
 }
 
 std::string state_in_words(DomainState state, bool in_short) {

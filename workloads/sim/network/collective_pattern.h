@@ -72,8 +72,14 @@ class AnyPattern {
       case Collective::kReduce:
       case Collective::kGather:
       case Collective::kScatter: return true;
-      default: return false;
+      case Collective::kBarrier:
+      case Collective::kAllreduceDissemination:
+      case Collective::kAllreduceRecursiveDoubling:
+      case Collective::kAllgatherRecursiveDoubling:
+      case Collective::kAllgatherBruck:
+      case Collective::kAllgatherDissemination: break;
     }
+    return false;
   }
   bool is_deep() const { return is_deep_; }
 

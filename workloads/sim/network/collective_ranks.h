@@ -2,6 +2,7 @@
 // The ranks of a program of collectives: what each has yet to do, and what follows when it has done it.
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -146,8 +147,9 @@ class CollectiveRanks {
       case kSend: return engine().send(rank, s, event.time);
       case kPost: return post(rank, s, event.time);
       case kWork: return work(rank, s, event.time);
-      default: return receive(rank, s, event.time);
     }
+    assert(event.what == kMessage);
+    receive(rank, s, event.time);
   }
 
   bool waits_for_noise(Rank rank, RankState& s, std::int64_t time) {

@@ -205,8 +205,18 @@ Round CollectiveRounds::first_of_lane(Rank rank, int lane) const {
       if (folding.sits_out(rank)) return doubling(rank, 1);
       return doubling(rank, std::uint32_t(folding.is_folded(rank) ? lane : lane - 1));
     }
-    default: return at(rank, std::uint32_t(lane));
+    case Collective::kBarrier:
+    case Collective::kAllreduceDissemination:
+    case Collective::kAllreduceRing:
+    case Collective::kAllgatherRing:
+    case Collective::kAllgatherBruck:
+    case Collective::kAllgatherDissemination:
+    case Collective::kBroadcast:
+    case Collective::kReduce:
+    case Collective::kGather:
+    case Collective::kScatter: break;
   }
+  return at(rank, std::uint32_t(lane));
 }
 
 RankPrograms::RankPrograms(Rank ranks, Tag first_tag)
