@@ -99,8 +99,7 @@ void add_agents_over(CommandLine& app, std::string& over) {
 
 constexpr const char* kWhereItIsFound =
     "With --over the command is started with `idlewave carry` behind it: idlewave is found over there by PATH, or "
-    "where "
-    "the command says, which may end with its path (--over 'ssh login2 /opt/idlewave/bin/idlewave').";
+    "where the command says, which may end with its path (--over 'ssh login2 /opt/idlewave/bin/idlewave').";
 
 void add_size(CommandLine& app, WatchOptions& options) {
   add_word(app, "--size", "COLUMNSxROWS", "Size of the printed screen", words::parse_screen_size,
@@ -182,8 +181,7 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
       "--mpi", kinds, [&o](int kind) { o.mpi = host::MpiChoice(kind); }, "Whose launcher it is");
   verb.add("--listen", o.listen,
            "Where the agents connect to, as in tcp://*:5555 (a socket of this node; any port over tcp where the "
-           "launcher "
-           "starts ranks on others)")
+           "launcher starts ranks on others)")
       .type_name("ENDPOINT");
   add_agents_over(verb, o.agents_over);
   verb.add("--session", o.session, "Name of the session").type_name("NAME");
@@ -203,10 +201,9 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
   add_size(verb, o);
   verb.footer(
       "The program has its streams, its signals and its exit code as without us; with --headless --json its standard "
-      "output goes to standard error, unless --report or --output says where. It goes on when this "
-      "program is ended or the terminal is closed, and so does the recording. Exit codes: the program's; 125 if it was "
-      "fine and something of ours failed; 127 or 126 "
-      "if it could not be started.");
+      "output goes to standard error, unless --report or --output says where. It goes on when this program is ended or "
+      "the terminal is closed, and so does the recording. Exit codes: the program's; 125 if it was fine and something "
+      "of ours failed; 127 or 126 if it could not be started.");
   verb.then([&] {
     if (!o.selftest) require_no_screen(o);
     if (!o.agents_over.empty() && !o.listen.empty())
@@ -342,8 +339,7 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
       .within(wire::Step(0), wire::Step(wire::kMaxEventValue));
   verb.add("--in-steps", words.in_steps,
            "With --delay: before the work of the so many-th step from now (1: the next); without steps, at the so "
-           "many-th "
-           "return to its work")
+           "many-th return to its work")
       .needs(delay)
       .within(1, std::numeric_limits<std::int32_t>::max());
   add_word(verb, "--noise", "KIND",

@@ -149,8 +149,8 @@ json partners_json(const analysis::Partners& partners) {
 
 std::string partners_text(const analysis::Partners& partners) {
   const std::string left_out = partners.left_out
-                                   ? "whom ranks say that they wait for is more than fits into the memory "
-                                     "for the history: left out\n"
+                                   ? "whom ranks say that they wait for is more than fits into the memory for the "
+                                     "history: left out\n"
                                    : "";
   if (!partners.are_known()) return left_out;
   const std::string whom =

@@ -98,8 +98,7 @@ std::string why_no_resctrl(const std::string& root) {
   std::error_code ignored;
   if (!std::filesystem::exists(root, ignored)) {
     return "not offered here; it takes a processor with cqm_mbm_total among the flags in /proc/cpuinfo and a kernel "
-           "with "
-           "CONFIG_X86_CPU_RESCTRL";
+           "with CONFIG_X86_CPU_RESCTRL";
   }
   const std::string features = root + "/info/L3_MON/mon_features";
   const std::string counters = root + "/mon_data";

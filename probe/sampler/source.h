@@ -41,8 +41,8 @@ struct ModelTotal {
 /// Whether a source can tell anything about a domain now.
 struct Standing {
   bool ready = false;
-  std::string
-      why_not;  ///< What is missing or broken and how to mend it, beginning with the source's name; may be empty.
+  /// What is missing or broken and how to mend it, beginning with the source's name; may be empty.
+  std::string why_not;
 };
 
 /// One source of figures. The agent's thread only; no call waits for anybody but the kernel.
