@@ -26,7 +26,7 @@
 
 namespace idlewave::timeline {
 
-/// Times given and returned are session time: a node's clock minus that node's offset (see set_clock_offset), 0 when the
+/// Times given and returned are session time: a node's clock minus that node's offset (see set_clock), 0 when the
 /// session began (see begin_at).
 class Timeline {
  public:

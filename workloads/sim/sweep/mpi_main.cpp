@@ -1,4 +1,4 @@
-// idlewave-sim-openmpi, idlewave-sim-mpich: what idlewave-sim becomes under an MPI launcher. Rank 0 speaks for all.
+// idlewave-sim-openmpi, idlewave-sim-mpich: what `idlewave sim` becomes under an MPI launcher. Rank 0 speaks for all.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
