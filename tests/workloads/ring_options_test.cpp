@@ -33,7 +33,7 @@ std::string complaint(const std::vector<const char*>& arguments) {
 
 TEST(RingOptions, RunTheMemoryBoundReferenceMachineByDefault) {
   const Options o = options({});
-  EXPECT_EQ(o.kernel, Kernel::kVirtual);
+  EXPECT_EQ(o.kernel, Kernel::kMemory);
   EXPECT_EQ(o.volume, 100'000'000u);
   EXPECT_EQ(o.steps, 200);
   EXPECT_EQ(o.ranks_per_domain, 10);
@@ -42,6 +42,7 @@ TEST(RingOptions, RunTheMemoryBoundReferenceMachineByDefault) {
 
 TEST(RingOptions, ATimePerStepMakesAVirtualStepCoreBound) {
   const Options o = options({"--time", "20ms"});
+  EXPECT_EQ(o.kernel, Kernel::kCore);
   EXPECT_EQ(o.volume, 0u);
   EXPECT_EQ(o.time, 20ms);
 }

@@ -77,7 +77,7 @@ class RingScenario : public testing::Test {
 
 TEST_F(RingScenario, IsObeyedInAllThatItSays) {
   const Options o = options(file(kScenario));
-  EXPECT_EQ(o.kernel, Kernel::kVirtual);
+  EXPECT_EQ(o.kernel, Kernel::kMemory);
   EXPECT_EQ(o.volume, 123'456'789u);
   EXPECT_EQ(o.steps, 77);
   EXPECT_EQ(o.ranks_per_domain, 8);

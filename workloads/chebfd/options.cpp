@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "probe/words/number.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
@@ -25,8 +24,7 @@ constexpr const char* kAbout =
     "iw-chebfd: Chebyshev filter diagonalization, the application of the polynomial filter to blocks of vectors, for a "
     "topological insulator.\nOne halo exchange and one fused kernel a step, and no global operation before the end: a "
     "memory-bound program that may desynchronise (small blocks), or one that is close to core-bound (large ones). "
-    "Start "
-    "it with mpirun.\nPaper: AHW20 = Afzal, Hager, Wellein: Desynchronization and wave pattern formation in "
+    "Start it with mpirun.\nPaper: AHW20 = Afzal, Hager, Wellein: Desynchronization and wave pattern formation in "
     "MPI-parallel and hybrid memory-bound programs, 2020, section 6, algorithm 1, eq. 3, Fig. 8.";
 
 constexpr int kMostSide = 100'000;
@@ -87,15 +85,15 @@ void add_filter(CommandLine& app, Options& o) {
   add(app, "--repeat", o.repeat, whole<int, 1, 1'000'000>, "The whole filter, so many times. [1]").type_name("N");
   add_choice<Reduction>(
       app, "--reduce", o.reduction, {{"end", Reduction::kEnd}, {"step", Reduction::kStep}},
-      "When the scalar products of all ranks are added up: end, since they are not needed before, which "
-      "leaves no point at which all ranks meet; step, as the algorithm is written. [end]")
+      "When the scalar products of all ranks are added up: end, since they are not needed before, which leaves no "
+      "point at which all ranks meet; step, as the algorithm is written. [end]")
       .type_name("NAME");
 }
 
 void add_machine(CommandLine& app, Options& o) {
   add(app, "--threads", o.threads, whole<int, 1, 1024>, "OpenMP threads of a process (Fig. 8b). [1]").type_name("N");
   add_choice<Kernel>(
-      app, "--kernel", o.kernel, {{"real", Kernel::kReal}, {"virtual", Kernel::kVirtual}},
+      app, "--kernel", o.kernel, ranks::kKernels,
       "virtual: a process computes and then waits for as long as its traffic, by eq. 3, takes on a virtual "
       "socket, so that any number of ranks fits on any machine. [real]")
       .type_name("NAME");
@@ -109,8 +107,7 @@ void add_machine(CommandLine& app, Options& o) {
   add(app, "--domain-bandwidth", o.domain_bandwidth, words::parse_bandwidth,
       "kernel virtual: saturated bandwidth of a socket. [40 MB/s]")
       .type_name("RATE");
-  add_choice<Waiting>(app, "--waiting", o.waiting,
-                      {{"auto", Waiting::kAuto}, {"polling", Waiting::kPolling}, {"asleep", Waiting::kAsleep}},
+  add_choice<Waiting>(app, "--waiting", o.waiting, ranks::kWaitings,
                       "polling: inside MPI, as any MPI program. asleep: MPI_Testall now and then, and off the core "
                       "between. auto: asleep with kernel virtual and with more threads than cores. [auto]")
       .type_name("NAME");

@@ -7,6 +7,7 @@
 #include "probe/wire/result.h"
 #include "workloads/chebfd/filter.h"
 #include "workloads/chebfd/insulator.h"
+#include "workloads/ranks/modes.h"
 
 namespace idlewave::chebfd {
 
@@ -14,10 +15,8 @@ namespace idlewave::chebfd {
 /// they are postponed.
 enum class Reduction { kEnd, kStep };
 
-enum class Kernel { kReal, kVirtual };
-
-/// As iw-spmv's.
-enum class Waiting { kAuto, kPolling, kAsleep };
+using ranks::Kernel;
+using ranks::Waiting;
 
 struct Options {
   Insulator insulator;

@@ -27,24 +27,12 @@ constexpr const char* kAbout =
     "Paper: WLFH16 = Widener, Levy, Ferreira, Hoefler: On noise and the performance benefit of nonblocking "
     "collectives, 2016.";
 
-constexpr std::array<std::pair<std::string_view, Collective>, 4> kCollectives{{{"allreduce", Collective::kAllreduce},
-                                                                               {"allgather", Collective::kAllgather},
-                                                                               {"gather", Collective::kGather},
-                                                                               {"scatter", Collective::kScatter}}};
+constexpr words::Choices<Collective, 4> kCollectives{{{"allreduce", Collective::kAllreduce},
+                                                      {"allgather", Collective::kAllgather},
+                                                      {"gather", Collective::kGather},
+                                                      {"scatter", Collective::kScatter}}};
 constexpr std::string_view kSilence = "none";
 constexpr std::uint64_t kMostBytes = 1'000'000'000;  // of a buffer that holds the blocks of all ranks
-
-Result<std::vector<Collective>> parse_collectives(std::string_view text) {
-  std::vector<Collective> collectives;
-  for (const std::string_view name : words::split(text, ',')) {
-    const auto found =
-        std::ranges::find(kCollectives, words::trimmed(name), [](const auto& each) { return each.first; });
-    if (found == kCollectives.end())
-      return Error{fmt::format("\"{}\" is not one of allreduce, allgather, gather, scatter", name)};
-    collectives.push_back(found->second);
-  }
-  return collectives;
-}
 
 Result<std::uint64_t> parse_size(std::string_view text) {
   const auto size = words::parse_bytes(text);
@@ -62,7 +50,8 @@ Result<Nanoseconds> parse_work(std::string_view text) {
 }
 
 void add_program(CommandLine& app, Options& o) {
-  add(app, "--collectives", o.collectives, parse_collectives,
+  ranks::add_choices<Collective>(
+      app, "--collectives", o.collectives, kCollectives,
       "What to measure: allreduce, allgather (every rank needs every other), gather, scatter (a root), as WLFH16 sec. "
       "2.4. [all four]")
       .type_name("NAME,...");
@@ -82,8 +71,7 @@ void add_program(CommandLine& app, Options& o) {
 
 void add_waiting(CommandLine& app, Options& o) {
   ranks::add_choice<Waiting>(
-      app, "--waiting", o.waiting,
-      {{"auto", Waiting::kAuto}, {"polling", Waiting::kPolling}, {"asleep", Waiting::kAsleep}},
+      app, "--waiting", o.waiting, ranks::kWaitings,
       "polling: inside MPI_Allreduce or MPI_Wait, as any MPI program. asleep: MPI_Test every 50 us and off the core "
       "between, also for blocking collectives. auto: asleep with more ranks than cores. [auto]")
       .type_name("NAME");
@@ -129,7 +117,7 @@ wire::Status check_size(const Options& o, Rank ranks) {
 
 }  // namespace
 
-std::string_view name_of(Collective collective) { return kCollectives[static_cast<std::size_t>(collective)].first; }
+std::string_view name_of(Collective collective) { return words::word_of(collective, kCollectives); }
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, Rank ranks) {
   Options options;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "probe/wire/result.h"
+#include "workloads/ranks/modes.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/scenario.h"
 
@@ -21,9 +22,8 @@ using wire::Step;
 enum class Collective { kAllreduce, kAllgather, kGather, kScatter };
 std::string_view name_of(Collective collective);
 
-/// How a rank waits for a collective: inside MPI, which polls; or asleep, looking now and then, so that the ranks that
-/// wait leave the cores to those that don't.
-enum class Waiting { kAuto, kPolling, kAsleep };
+/// For a collective.
+using ranks::Waiting;
 
 /// A noise as it was named.
 struct NamedNoise {

@@ -19,10 +19,9 @@ constexpr const char* kAbout =
     "iw-contention: what communication and computation cost each other where both move memory. One rank of each memory "
     "domain sends to the\none of the next domain, in a ring; none, one, two and so on of the others run the STREAM "
     "triad. Then a program in time steps, which overlaps both, is held against the model of what a step takes. Start "
-    "it with "
-    "mpirun and one rank on\neach core. Paper: LCS18 = Langguth, Cai, Sourouri: Memory bandwidth "
-    "contention: communication vs computation tradeoffs in\nsupercomputers with multicore architectures, 2018, section "
-    "III and Fig. 2; section IV and Table II.";
+    "it with mpirun and one rank on\neach core. Paper: LCS18 = Langguth, Cai, Sourouri: Memory bandwidth contention: "
+    "communication vs computation tradeoffs in\nsupercomputers with multicore architectures, 2018, section III and "
+    "Fig. 2; section IV and Table II.";
 
 Result<int> parse_message_size(std::string_view text) {
   constexpr std::uint64_t kLeast = sizeof(std::uint64_t);
@@ -65,9 +64,9 @@ void add_steps(CommandLine& app, Options& o) {
 
 void add_kernel(CommandLine& app, Options& o) {
   ranks::add_choice<Kernel>(
-      app, "--kernel", o.kernel, {{"real", Kernel::kReal}, {"virtual", Kernel::kVirtual}},
-      "virtual: the triad and the memory's part of a message are waited for on a virtual socket, so "
-      "that as many ranks contend as wanted on any machine. [real]")
+      app, "--kernel", o.kernel, ranks::kKernels,
+      "virtual: the triad and the memory's part of a message are waited for on a virtual socket, so that as many ranks "
+      "contend as wanted on any machine. [real]")
       .type_name("NAME");
   ranks::add(app, "--core-bandwidth", o.core_bandwidth, words::parse_bandwidth,
              "kernel virtual: memory bandwidth of a rank that is alone. [1 GB/s]")

@@ -8,11 +8,12 @@
 
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
+#include "workloads/ranks/modes.h"
 
 namespace idlewave::contention {
 
-/// kVirtual: memory is moved by waiting for as long as it takes on a virtual socket, and so is what messages move there.
-enum class Kernel { kReal, kVirtual };
+/// kVirtual: memory is moved on a virtual socket, and so is what messages move there.
+using ranks::Kernel;
 
 struct Options {
   int message_size = 4'000'000;                                 ///< Bytes; at least what holds the number of a round.

@@ -86,7 +86,7 @@ std::string json(const Options& options, const Measured& measured, int domains) 
   const Losses losses = losses_of(points);
   return Json{{"domains", domains},
               {"message_size", options.message_size},
-              {"kernel", options.kernel == Kernel::kVirtual ? "virtual" : "real"},
+              {"kernel", words::word_of(options.kernel, ranks::kKernels)},
               {"points", list},
               {"loss_network", has_contenders(points) ? Json(losses.network) : Json()},
               {"loss_memory", has_contenders(points) && losses.memory ? Json(*losses.memory) : Json()},

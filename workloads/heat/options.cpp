@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
 #include "workloads/ranks/flags.h"
@@ -21,11 +19,10 @@ constexpr const char* kAbout =
     "iw-heat: heat in a square plate on processes with threads, whose rows come from other processes by messages, or "
     "page by page out of a memory\nthat all of them share. What does a step take, and how much of it is communication, "
     "over the size of the plate? Start it with mpirun. --threads 1\nis pure MPI, more are hybrid (masteronly), one "
-    "process alone with threads is OpenMP only. Paper: R07 = Rabenseifner: Hybrid parallel programming "
-    "(lecture,\n2007), "
-    "slides on OpenMP on distributed shared memory, its consistency protocol, and the heat example.";
+    "process alone with threads is OpenMP only. Paper: R07 = Rabenseifner: Hybrid parallel programming (lecture, "
+    "2007), slides on OpenMP on distributed shared memory, its consistency protocol, and the heat example.";
 
-constexpr std::array<std::string_view, 2> kNames{"messages", "pages"};
+constexpr words::Choices<Memory, 2> kMemories{{{"messages", Memory::kMessages}, {"pages", Memory::kPages}}};
 constexpr int kMostPoints = 100'000;
 
 Result<std::vector<Square>> parse_sizes(std::string_view text) {
@@ -38,16 +35,6 @@ Result<std::vector<Square>> parse_sizes(std::string_view text) {
   return squares;
 }
 
-Result<std::vector<Memory>> parse_memories(std::string_view text) {
-  std::vector<Memory> memories;
-  for (const std::string_view word : words::split(text, ',')) {
-    const std::string_view name = words::trimmed(word);
-    if (name != kNames[0] && name != kNames[1]) return Error{fmt::format("\"{}\" is not one of messages, pages", word)};
-    memories.push_back(name == kNames[0] ? Memory::kMessages : Memory::kPages);
-  }
-  return memories;
-}
-
 Status check(const Options& o, int ranks) {
   for (const Square& square : o.squares)
     if (square.points < ranks)
@@ -57,7 +44,7 @@ Status check(const Options& o, int ranks) {
 
 }  // namespace
 
-std::string_view name_of(Memory memory) { return kNames[std::size_t(memory)]; }
+std::string_view name_of(Memory memory) { return words::word_of(memory, kMemories); }
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options o;
@@ -67,8 +54,8 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
   ranks::add(app, "--sizes", o.squares, parse_sizes,
              "Points along each side of the plate (R07, heat example). [20,80,250,1000]")
       .type_name("N,...");
-  ranks::add(
-      app, "--memory", o.memories, parse_memories,
+  ranks::add_choices<Memory>(
+      app, "--memory", o.memories, kMemories,
       "messages: a process sends its outer rows to its neighbours. pages: all of the plate is shared, what others "
       "have changed is fetched by pages of 4 KiB after a barrier, by MPI's one-sided transfers (R07, consistency "
       "protocol). [messages,pages]")

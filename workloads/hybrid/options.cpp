@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
@@ -16,6 +13,7 @@ namespace {
 using arguments::CommandLine;
 using ranks::add;
 using ranks::add_choice;
+using ranks::add_choices;
 using ranks::whole;
 using wire::Error;
 using wire::Result;
@@ -27,7 +25,8 @@ constexpr const char* kAbout =
     "(lecture, 2007), slides on masteronly, on overlapping computation and communication, and on the performance "
     "ratio.";
 
-constexpr std::array<std::string_view, kModes> kNames{"masteronly", "funneled", "multiple"};
+constexpr words::Choices<Mode, 3> kModes{
+    {{"masteronly", Mode::kMasteronly}, {"funneled", Mode::kFunneled}, {"multiple", Mode::kMultiple}}};
 constexpr int kMostSide = 100'000;
 
 Result<Box> parse_box(std::string_view text) {
@@ -42,32 +41,22 @@ Result<Box> parse_box(std::string_view text) {
   return box;
 }
 
-Result<std::vector<Mode>> parse_modes(std::string_view text) {
-  std::vector<Mode> modes;
-  for (const std::string_view name : words::split(text, ',')) {
-    const auto found = std::ranges::find(kNames, words::trimmed(name));
-    if (found == kNames.end()) return Error{fmt::format("\"{}\" is not one of masteronly, funneled, multiple", name)};
-    modes.push_back(Mode(found - kNames.begin()));
-  }
-  return modes;
-}
-
 void add_program(CommandLine& app, Options& o) {
   add(app, "--size", o.box, parse_box,
       "Points of the box along x, which is shared out among the processes, y and z. [48x32x32]")
       .type_name("XxYxZ");
-  add(app, "--modes", o.modes, parse_modes,
+  add_choices<Mode>(
+      app, "--modes", o.modes, kModes,
       "masteronly: one thread communicates while the others sleep. funneled: one thread is reserved for it, and the "
-      "others "
-      "work on points that need nothing of other processes. multiple: two threads, one for each neighbour (R07). "
-      "[masteronly,funneled]")
+      "others work on points that need nothing of other processes. multiple: two threads, one for each neighbour "
+      "(R07). [masteronly,funneled]")
       .type_name("NAME,...");
   add(app, "--threads", o.threads, whole<int, 1, 1024>, "OpenMP threads of each process. [2]").type_name("N");
   add(app, "--steps", o.steps, whole<std::int64_t, 1, 1'000'000'000>, "Iterations in each mode. [200]").type_name("N");
   add_choice<Kernel>(
-      app, "--kernel", o.kernel, {{"real", Kernel::kReal}, {"virtual", Kernel::kVirtual}},
-      "virtual: threads compute and then wait for as long as their points and messages would take, so that "
-      "any number of threads fits on any machine. [real]")
+      app, "--kernel", o.kernel, ranks::kKernels,
+      "virtual: threads compute and then wait for as long as their points and messages would take, so that any number "
+      "of threads fits on any machine. [real]")
       .type_name("NAME");
   add(app, "--point-time", o.point_time, words::parse_duration, "kernel virtual: of one point on one thread. [1us]")
       .type_name("DURATION");
@@ -92,9 +81,16 @@ Status check(const CommandLine& app, const Options& o, int ranks) {
 
 }  // namespace
 
-std::string_view name_of(Mode mode) { return kNames[std::size_t(mode)]; }
+std::string_view name_of(Mode mode) { return words::word_of(mode, kModes); }
 
-int reserved_by(Mode mode) { return int(mode); }
+int reserved_by(Mode mode) {
+  switch (mode) {
+    case Mode::kMasteronly: return 0;
+    case Mode::kFunneled: return 1;
+    case Mode::kMultiple: return 2;
+  }
+  return 0;
+}
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options options;

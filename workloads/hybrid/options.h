@@ -10,6 +10,7 @@
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 #include "workloads/hybrid/slab.h"
+#include "workloads/ranks/modes.h"
 
 namespace idlewave::hybrid {
 
@@ -19,11 +20,10 @@ enum class Mode {
   kFunneled,    ///< One thread is reserved for the communication, the others work beside it.
   kMultiple,    ///< Two threads are, one for each neighbour.
 };
-inline constexpr int kModes = 3;
 std::string_view name_of(Mode mode);
 int reserved_by(Mode mode);  ///< 0, 1, 2.
 
-enum class Kernel { kReal, kVirtual };
+using ranks::Kernel;
 
 struct Options {
   Box box;

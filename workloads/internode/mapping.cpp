@@ -8,8 +8,6 @@
 namespace idlewave::internode {
 namespace {
 
-constexpr std::array<std::string_view, kMappings> kNames{"round-robin", "sequential", "best"};
-
 int coordinate(std::int64_t cell, const Grid& grid, std::size_t side) {
   return int(cell / grid.stride(side) % grid.sides[side]);
 }
@@ -120,8 +118,6 @@ void append_blocks(const Grid& grid, std::int64_t first, const std::vector<int>&
 }
 
 }  // namespace
-
-std::string_view name_of(Mapping mapping) { return kNames[std::size_t(mapping)]; }
 
 std::int64_t Grid::cells() const {
   return std::accumulate(sides.begin(), sides.end(), std::int64_t{1}, std::multiplies<>());

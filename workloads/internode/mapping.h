@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "probe/words/choice.h"
+
 namespace idlewave::internode {
 
 /// Cells in rows: the last coordinate runs fastest. Neighbours in a coordinate are linked; the grid is open.
@@ -30,8 +32,9 @@ enum class Mapping {
   kSequential,  ///< Nodes are filled in the order of cells.
   kBest,        ///< Each node has a block of cells, each socket a block of that, with as few links cut as blocks can.
 };
-inline constexpr int kMappings = 3;
-std::string_view name_of(Mapping mapping);
+inline constexpr words::Choices<Mapping, 3> kMappings{
+    {{"round-robin", Mapping::kRoundRobin}, {"sequential", Mapping::kSequential}, {"best", Mapping::kBest}}};
+inline std::string_view name_of(Mapping mapping) { return words::word_of(mapping, kMappings); }
 
 /// Sides of the blocks of kBest. Nothing where no blocks of that many cells make up the grid.
 struct Blocks {

@@ -28,11 +28,10 @@ theory::NodeNetwork slow_sr8000() {
 
 void add_network(arguments::CommandLine& app, Network& network) {
   ranks::add_choice<NetworkKind>(
-      app, "--network", network.kind, {{"real", NetworkKind::kReal}, {"virtual", NetworkKind::kVirtual}},
+      app, "--network", network.kind, kNetworks,
       "real: what MPI takes is measured. virtual: before MPI carries a message its sender waits for as long as it "
-      "would "
-      "take on a network of these figures, which the processes of a node share; those of R07's Hitachi SR8000, ten "
-      "times slower, if nothing is said. [real]")
+      "would take on a network of these figures, which the processes of a node share; those of R07's Hitachi SR8000, "
+      "ten times slower, if nothing is said. [real]")
       .type_name("NAME");
   ranks::add(app, kOfModel[0], network.model.process, words::parse_bandwidth,
              "network virtual: to other nodes, of one process that communicates alone. [41.7 MB/s]")
@@ -53,8 +52,7 @@ wire::Status check_network(const arguments::CommandLine& app, const Network& net
       return wire::Error{fmt::format("{} belongs to --network virtual", flag)};
   if (network.model.node < network.model.process)
     return wire::Error{
-        "--node-bandwidth: a node that moves less than --process-bandwidth has no process that moves so "
-        "much"};
+        "--node-bandwidth: a node that moves less than --process-bandwidth has no process that moves so much"};
   return wire::ok();
 }
 

@@ -3,11 +3,14 @@
 
 #include "probe/arguments/command_line.h"
 #include "probe/wire/result.h"
+#include "probe/words/choice.h"
 #include "workloads/theory/exchange.h"
 
 namespace idlewave::internode {
 
 enum class NetworkKind { kReal, kVirtual };
+inline constexpr words::Choices<NetworkKind, 2> kNetworks{
+    {{"real", NetworkKind::kReal}, {"virtual", NetworkKind::kVirtual}}};
 
 /// That of the lecture's machine, slower by so much that what it takes is far above what a laptop adds.
 inline constexpr double kSlower = 10;

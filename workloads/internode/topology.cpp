@@ -57,7 +57,7 @@ std::string json(const TopologyOptions& o, const Machine& machine, const std::ve
                     {"ranks_per_socket", machine.ranks_per_socket},
                     {"message_size", o.message_size},
                     {"steps", o.steps},
-                    {"network", o.network.kind == NetworkKind::kVirtual ? "virtual" : "real"},
+                    {"network", words::word_of(o.network.kind, kNetworks)},
                     {"runs", list}};
   return object.text();
 }

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
@@ -23,10 +22,9 @@ using wire::Status;
 constexpr const char* kAboutTopology =
     "iw-topology: a Cartesian grid of processes that exchange messages with their neighbours, mapped to nodes and "
     "sockets round robin, one after the other,\nand in blocks that cut as few links as they can. How many links lead "
-    "to "
-    "another node is worked out, counted, and seen in what is sent. Start it with mpirun and\none rank for each cell; "
-    "the default is the lecture's example of 16 processes on two nodes, with 14, 8 and 2 such links. Paper: R07 = "
-    "Rabenseifner:\nHybrid parallel programming (lecture, 2007), slide on the topology problem.";
+    "to another node is worked out, counted, and seen in what is sent. Start it with mpirun and\none rank for each "
+    "cell; the default is the lecture's example of 16 processes on two nodes, with 14, 8 and 2 such links. Paper: R07 "
+    "= Rabenseifner:\nHybrid parallel programming (lecture, 2007), slide on the topology problem.";
 
 constexpr int kMostSide = 1'000'000, kMostSides = 3, kMostMessage = 1 << 30;
 
@@ -39,17 +37,6 @@ Result<Grid> parse_grid(std::string_view text) {
   }
   if (grid.sides.size() > kMostSides) return Error{fmt::format("\"{}\" has more than {} sides", text, kMostSides)};
   return grid;
-}
-
-Result<std::vector<Mapping>> parse_mappings(std::string_view text) {
-  std::vector<Mapping> mappings;
-  for (const std::string_view word : words::split(text, ',')) {
-    int number = 0;
-    while (number < kMappings && name_of(Mapping(number)) != words::trimmed(word)) ++number;
-    if (number == kMappings) return Error{fmt::format("\"{}\" is not one of round-robin, sequential, best", word)};
-    mappings.push_back(Mapping(number));
-  }
-  return mappings;
 }
 
 Result<int> parse_size(std::string_view text) {
@@ -65,9 +52,10 @@ void add_program(CommandLine& app, TopologyOptions& o) {
       app, "--grid", o.grid, parse_grid,
       "Processes along up to three coordinates, of which the last runs fastest in the order of cells (R07). [2x8]")
       .type_name("XxYxZ");
-  ranks::add(app, "--mappings", o.mappings, parse_mappings,
-             "round-robin: cell 0 on node 0, cell 1 on node 1 and so on. sequential: nodes are filled one after the "
-             "other. best: a node has a block of cells (R07). [round-robin,sequential,best]")
+  ranks::add_choices<Mapping>(
+      app, "--mappings", o.mappings, kMappings,
+      "round-robin: cell 0 on node 0, cell 1 on node 1 and so on. sequential: nodes are filled one after the "
+      "other. best: a node has a block of cells (R07). [round-robin,sequential,best]")
       .type_name("NAME,...");
   add_ranks_per_node(app, o.ranks_per_node);
   ranks::add(app, "--ranks-per-socket", o.ranks_per_socket, ranks::whole<int, 1, kMostRanksPerNode>,

@@ -6,6 +6,27 @@
 
 namespace idlewave::kernels {
 
+support::Kernel kernel_of(StreamKind kind) {
+  switch (kind) {
+    case StreamKind::kTriad: return support::Kernel::kTriad;
+    case StreamKind::kTriadNt: return support::Kernel::kTriadNt;
+    case StreamKind::kSlowTriad: return support::Kernel::kSlowTriad;
+  }
+  return support::Kernel::kTriad;
+}
+
+std::optional<StreamKind> stream_of(support::Kernel kernel) {
+  switch (kernel) {
+    case support::Kernel::kTriad: return StreamKind::kTriad;
+    case support::Kernel::kTriadNt: return StreamKind::kTriadNt;
+    case support::Kernel::kSlowTriad: return StreamKind::kSlowTriad;
+    case support::Kernel::kMemory:
+    case support::Kernel::kCore:
+    case support::Kernel::kDivide: break;
+  }
+  return std::nullopt;
+}
+
 std::size_t bytes_per_iteration(StreamKind kind) {
   constexpr std::size_t kWithWriteAllocate = 2;
   const std::size_t written = kind == StreamKind::kTriadNt && kHasNonTemporalStores ? 1 : kWithWriteAllocate;

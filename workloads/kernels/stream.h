@@ -8,8 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "workloads/support/scenario.h"
 
 namespace idlewave::kernels {
 
@@ -18,6 +21,10 @@ enum class StreamKind {
   kTriadNt,    ///< The same with non-temporal stores; 24 B.
   kSlowTriad,  ///< A = B + cos(C / D), which saturates later (afzal-2020, section 4.2); 40 B.
 };
+
+/// The kernel of scenarios that runs it; nothing where a kernel is no such loop.
+support::Kernel kernel_of(StreamKind kind);
+std::optional<StreamKind> stream_of(support::Kernel kernel);
 
 std::size_t bytes_per_iteration(StreamKind kind);
 

@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "probe/arguments/command_line.h"
 #include "probe/wire/result.h"
+#include "probe/words/choice.h"
 #include "probe/words/whole.h"
 
 namespace idlewave::ranks {
@@ -36,14 +39,31 @@ wire::Result<T> whole(std::string_view text) {
 
 /// One word out of some.
 template <class E>
+arguments::Option add_choice(arguments::CommandLine& app, const char* flag, E& out, words::AnyOf<E> choices,
+                             const std::string& help) {
+  const std::vector<words::Choice<E>> own(choices.begin(), choices.end());
+  const auto pick = [&out, own, flag](const std::string& text) {
+    const auto value = words::parse_choice<E>(text, own);
+    if (!value) arguments::refuse(flag, value.error().message);
+    out = *value;
+  };
+  return app.add_text(flag, pick, help);
+}
+template <class E>
 arguments::Option add_choice(arguments::CommandLine& app, const char* flag, E& out,
-                             std::vector<std::pair<std::string, E>> choices, const std::string& help) {
-  std::string words;
-  for (const auto& choice : choices) words += (words.empty() ? "" : ", ") + choice.first;
-  const auto pick = [&out, choices = std::move(choices), words, flag](const std::string& text) {
-    const auto found = std::ranges::find(choices, text, [](const auto& choice) { return choice.first; });
-    if (found == choices.end()) arguments::refuse(flag, fmt::format("\"{}\" is not one of {}", text, words));
-    out = found->second;
+                             std::type_identity_t<std::initializer_list<words::Choice<E>>> choices,
+                             const std::string& help) {
+  return add_choice<E>(app, flag, out, std::span(choices.begin(), choices.size()), help);
+}
+
+/// Some, with commas between them. The table lives as long as the program.
+template <class E>
+arguments::Option add_choices(arguments::CommandLine& app, const char* flag, std::vector<E>& out,
+                              words::AnyOf<E> choices, const std::string& help) {
+  const auto pick = [&out, choices, flag](const std::string& text) {
+    auto values = words::parse_choices<E>(text, choices);
+    if (!values) arguments::refuse(flag, values.error().message);
+    out = std::move(*values);
   };
   return app.add_text(flag, pick, help);
 }

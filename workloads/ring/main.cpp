@@ -26,7 +26,7 @@ using ranks::kFailed;
 using ranks::kSuccess;
 
 void tell_probe_about(const Options& options, const Work& work) {
-  const bool is_virtual = options.kernel == Kernel::kVirtual;
+  const bool is_virtual = support::is_model(options.kernel);
   // the agent finds out where a real rank runs
   const wire::DomainId domain = is_virtual ? work.domain.id : wire::kNoDomain;
   idlewave_set_domain(domain, is_virtual, work.bandwidths.core, work.bandwidths.saturated);
@@ -36,7 +36,7 @@ void tell_probe_about(const Options& options, const Work& work) {
 
 bool waits_asleep(const Options& options, const ranks::Group& node) {
   if (options.waiting != Waiting::kAuto) return options.waiting == Waiting::kAsleep;
-  return options.kernel == Kernel::kVirtual || node.size > static_cast<int>(std::thread::hardware_concurrency());
+  return support::is_model(options.kernel) || node.size > static_cast<int>(std::thread::hardware_concurrency());
 }
 
 /// Nothing after a failure, which has been reported. Collective.

@@ -62,13 +62,15 @@ Result<Delay> parse_delay(std::string_view text) {
   return Delay{*rank, *step, *duration};
 }
 
+/// A model, which --time makes core-bound, or a loop.
+std::vector<words::Choice<Kernel>> kernels() {
+  std::vector<words::Choice<Kernel>> all = {{"virtual", Kernel::kMemory}};
+  all.insert(all.end(), support::kLoops.begin(), support::kLoops.end());
+  return all;
+}
+
 void add_work(CommandLine& app, Options& o) {
-  add_choice<Kernel>(app, "--kernel", o.kernel,
-                     {{"virtual", Kernel::kVirtual},
-                      {"triad", Kernel::kTriad},
-                      {"triad-nt", Kernel::kTriadNt},
-                      {"slow-triad", Kernel::kSlowTriad},
-                      {"divide", Kernel::kDivide}},
+  add_choice<Kernel>(app, "--kernel", o.kernel, kernels(),
                      "The work of a step. virtual: wait as long as the work would take on a virtual socket, so that "
                      "any number of ranks fits on any machine. triad: A = B + s C; triad-nt: with non-temporal stores "
                      "(AHW20 sec. 4.1); slow-triad: A = B + cos(C / D), which saturates later (AHW20 sec. 4.2); "
@@ -133,8 +135,7 @@ void add_communication(CommandLine& app, Options& o) {
                           "all: post everything, one MPI_Waitall. split: one distance after the other, each with a "
                           "wait of its own; decides sigma in AHW20 eq. 2. [all]")
       .type_name("NAME");
-  add_choice<Waiting>(app, "--waiting", o.waiting,
-                      {{"auto", Waiting::kAuto}, {"polling", Waiting::kPolling}, {"asleep", Waiting::kAsleep}},
+  add_choice<Waiting>(app, "--waiting", o.waiting, ranks::kWaitings,
                       "polling: inside MPI_Waitall, as any MPI program. asleep: off the core until a neighbour rings a "
                       "bell in shared memory, then MPI_Testsome; else the ranks that wait take the cores from those "
                       "that work. auto: asleep with kernel virtual and with more ranks than cores. [auto]")
@@ -169,9 +170,8 @@ struct FromFile {
 void add_scenario(CommandLine& app, FromFile& file) {
   arguments::Option scenario =
       app.add("--scenario", file.path,
-              "Machine, program, communication, delays and noise from a scenario file, as "
-              "'idlewave demo' and 'idlewave sim' read it; start as many ranks as it has. What real "
-              "ranks can't play is refused.");
+              "Machine, program, communication, delays and noise from a scenario file, as 'idlewave demo' and "
+              "'idlewave sim' read it; start as many ranks as it has. What real ranks can't play is refused.");
   scenario.type_name("FILE");
   app.add("--set", file.settings, "A value in place of that in the scenario, as in program.steps=50. May be repeated.")
       .type_name("KEY=VALUE")
@@ -213,19 +213,20 @@ void add_output(CommandLine& app, Options& o) {
 }
 
 bool is_core_bound(const Options& o, const CommandLine& app) {
-  return o.kernel == Kernel::kDivide || (o.kernel == Kernel::kVirtual && app.count("--time") > 0);
+  return o.kernel == Kernel::kDivide || (is_model(o.kernel) && app.count("--time") > 0);
 }
 
 /// What the arguments mean together.
 wire::Status settle(Options& o, const CommandLine& app, Rank ranks) {
   const bool core_bound = is_core_bound(o, app);
+  if (core_bound && is_model(o.kernel)) o.kernel = Kernel::kCore;
   if (app.count(core_bound ? "--volume" : "--time") > 0) {
     return Error{core_bound
                      ? "--volume: this work is core-bound and moves nothing; give --time alone, or another kernel"
                      : "--time: this kernel lasts as long as its memory traffic takes; give --volume"};
   }
   for (const char* flag : {"--ranks-per-domain", "--core-bandwidth", "--domain-bandwidth"}) {
-    if (app.count(flag) > 0 && o.kernel != Kernel::kVirtual)
+    if (app.count(flag) > 0 && !is_model(o.kernel))
       return Error{fmt::format("{}: goes with --kernel virtual only", flag)};
   }
   if (core_bound && app.count("--time") == 0) o.time = std::chrono::milliseconds{10};

@@ -9,12 +9,14 @@
 
 #include "probe/wire/result.h"
 #include "probe/words/window.h"
+#include "workloads/ranks/modes.h"
 #include "workloads/support/noise_trace.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::ring {
 
 using support::Delay;
+using support::Kernel;
 using support::Protocol;
 using support::Topology;
 using support::WaitFlavour;
@@ -22,25 +24,22 @@ using wire::Nanoseconds;
 using wire::Rank;
 using wire::Step;
 
-enum class Kernel { kVirtual, kTriad, kTriadNt, kSlowTriad, kDivide };
-
-/// How a rank waits for messages: as MPI does, by polling; or asleep, until a neighbour says that it has done
-/// something.
-enum class Waiting { kAuto, kPolling, kAsleep };
+/// For messages; asleep until a neighbour says that it has done something.
+using ranks::Waiting;
 
 struct Options {
-  Kernel kernel = Kernel::kVirtual;
-  std::uint64_t volume = 0;  ///< Bytes per rank and step; 0: the work is core-bound and lasts `time`.
-  Nanoseconds time{};        ///< Per step, if core-bound.
-  Step steps = 0;            ///< 0: no limit.
+  Kernel kernel = Kernel::kMemory;  ///< A model is played on virtual sockets.
+  std::uint64_t volume = 0;         ///< Bytes per rank and step; 0: the work is core-bound and lasts `time`.
+  Nanoseconds time{};               ///< Per step, if core-bound.
+  Step steps = 0;                   ///< 0: no limit.
   std::optional<Nanoseconds> duration;
   Step warm_up = 2;
 
-  int ranks_per_domain = 10;       ///< These four: kVirtual only.
+  int ranks_per_domain = 10;       ///< These four: models only.
   double core_bandwidth = 10e9;    ///< bytes/s
   double domain_bandwidth = 50e9;  ///< bytes/s
   std::vector<double> curve;       ///< b(1), b(2), ..., if given; the two before are its first and its largest then.
-  bool pin = true;                 ///< All but kVirtual.
+  bool pin = true;                 ///< All but models.
 
   Topology topology = Topology::kRing;
   std::vector<Rank> distances = {-1, 1};

@@ -11,21 +11,7 @@ using support::Scenario;
 using wire::Error;
 using wire::Status;
 
-Kernel kernel_of(support::Kernel kernel) {
-  switch (kernel) {
-    case support::Kernel::kMemory:
-    case support::Kernel::kCore: break;
-    case support::Kernel::kTriad: return Kernel::kTriad;
-    case support::Kernel::kTriadNt: return Kernel::kTriadNt;
-    case support::Kernel::kSlowTriad: return Kernel::kSlowTriad;
-    case support::Kernel::kDivide: return Kernel::kDivide;
-  }
-  return Kernel::kVirtual;
-}
-
-bool is_core_bound(support::Kernel kernel) {
-  return kernel == support::Kernel::kCore || kernel == support::Kernel::kDivide;
-}
+bool is_core_bound(Kernel kernel) { return kernel == Kernel::kCore || kernel == Kernel::kDivide; }
 
 Status check_ranks(const Scenario& scenario, Rank ranks) {
   const Rank wanted = scenario.machine.ranks;
@@ -43,7 +29,7 @@ Status check_ranks(const Scenario& scenario, Rank ranks) {
 
 void obey(const Scenario& scenario, Options& options) {
   const support::Program& program = scenario.program;
-  options.kernel = kernel_of(program.kernel);
+  options.kernel = program.kernel;
   options.volume = is_core_bound(program.kernel) ? 0 : program.volume;
   options.time = is_core_bound(program.kernel) ? program.time : Nanoseconds{};
   options.steps = program.steps;

@@ -72,20 +72,15 @@ Work divide_work(const Options& options, const ranks::Domain& domain) {
           nullptr};
 }
 
-StreamKind stream_kind(Kernel kernel) {
-  if (kernel == Kernel::kTriadNt) return StreamKind::kTriadNt;
-  return kernel == Kernel::kSlowTriad ? StreamKind::kSlowTriad : StreamKind::kTriad;
-}
-
 /// Long enough that together the arrays of a node's ranks exceed its last-level cache several times, and at least one
 /// step's work.
-std::size_t stream_length(const Options& options, const ranks::Group& node) {
+std::size_t stream_length(StreamKind kind, const Options& options, const ranks::Group& node) {
   constexpr std::size_t kTimesCache = 4;
   constexpr std::size_t kArrays = 3;
   const long cache = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L);
   const std::size_t beyond_cache =
       kTimesCache * static_cast<std::size_t>(cache) / (kArrays * sizeof(double) * static_cast<std::size_t>(node.size));
-  const std::size_t one_step = options.volume / kernels::bytes_per_iteration(stream_kind(options.kernel));
+  const std::size_t one_step = options.volume / kernels::bytes_per_iteration(kind);
   return std::max({one_step, beyond_cache, std::size_t{1}});
 }
 
@@ -134,9 +129,9 @@ Result<std::shared_ptr<Stream>> make_stream(StreamKind kind, std::size_t length)
   }
 }
 
-std::optional<Work> stream_work(const Options& options, MPI_Comm ranks, const ranks::Domain& domain,
+std::optional<Work> stream_work(StreamKind kind, const Options& options, MPI_Comm ranks, const ranks::Domain& domain,
                                 const ranks::Group& node) {
-  auto made = make_stream(stream_kind(options.kernel), stream_length(options, node));
+  auto made = make_stream(kind, stream_length(kind, options, node));
   if (!ranks::all_succeeded(ranks, made ? wire::ok() : Status{made.error()})) return std::nullopt;
   const std::shared_ptr<Stream> stream = std::move(*made);
   const Bandwidths measured = measure_bandwidths(*stream, options.volume, domain.group);
@@ -150,15 +145,15 @@ std::optional<Work> stream_work(const Options& options, MPI_Comm ranks, const ra
 }  // namespace
 
 std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const ranks::Group& node) {
-  if (options.kernel == Kernel::kVirtual) {
+  if (support::is_model(options.kernel)) {
     const ranks::Domain domain = ranks::virtual_domain(ranks, node, options.ranks_per_domain);
     if (options.volume > 0) return memory_bound_on_virtual_socket(options, ranks, domain);
     return core_bound_on_virtual_socket(options, domain);
   }
   if (options.pin) ranks::pin_in_turn(node);
   const ranks::Domain domain = ranks::numa_domain(node);
-  if (options.kernel == Kernel::kDivide) return divide_work(options, domain);
-  return stream_work(options, ranks, domain, node);
+  const auto stream = kernels::stream_of(options.kernel);
+  return stream ? stream_work(*stream, options, ranks, domain, node) : divide_work(options, domain);
 }
 
 }  // namespace idlewave::ring

@@ -79,7 +79,9 @@ Result<sparse::Matrix> generator(const Options& options) {
   switch (options.kind) {
     case Kind::kPoisson: return sparse::poisson(options.rows);
     case Kind::kBanded: return sparse::banded(options.rows);
-    default: break;
+    case Kind::kHmep:
+    case Kind::kHmEp:
+    case Kind::kFile: break;
   }
   return sparse::holstein_hubbard(options.model);
 }

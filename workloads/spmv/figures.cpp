@@ -9,9 +9,6 @@
 namespace idlewave::spmv {
 namespace {
 
-constexpr std::array<std::string_view, kParts> kNames{"gather", "communication", "product",
-                                                      "local",  "nonlocal",      "parallel region"};
-
 std::int64_t sum_of(const Run& run, std::int64_t RankFigures::*figure) {
   std::int64_t sum = 0;
   for (const RankFigures& rank : run.ranks) sum += rank.*figure;
@@ -26,7 +23,17 @@ double nonzeros_per_row(const Run& run) { return double(nonzeros_of(run)) / doub
 
 }  // namespace
 
-std::string_view name_of(Part part) { return kNames[static_cast<std::size_t>(part)]; }
+std::string_view name_of(Part part) {
+  switch (part) {
+    case Part::kGather: return "gather";
+    case Part::kCommunication: return "communication";
+    case Part::kWhole: return "product";
+    case Part::kLocal: return "local";
+    case Part::kNonlocal: return "nonlocal";
+    case Part::kParallelRegion: return "parallel region";
+  }
+  return "unknown";
+}
 
 std::vector<Part> parts_of(Mode mode) {
   switch (mode) {

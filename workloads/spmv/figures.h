@@ -20,7 +20,7 @@ enum class Part {
   kNonlocal,        ///< With those of others; nl.
   kParallelRegion,  ///< Mode task: gather, and then communication beside the local part; pr.
 };
-inline constexpr std::size_t kParts = 6;
+inline constexpr std::size_t kParts = std::size_t(Part::kParallelRegion) + 1;
 std::string_view name_of(Part part);
 
 /// Those that make up the time of a product, in their order. Of kParallelRegion the parts inside are known as well.

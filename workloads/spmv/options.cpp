@@ -25,15 +25,15 @@ using wire::Status;
 constexpr const char* kAbout =
     "iw-spmv: products of a sparse matrix and a vector, distributed over ranks, with and without overlap of "
     "communication and computation.\nIt shows what each part of a product takes on each rank, and what memory "
-    "bandwidth "
-    "would allow. Start it with mpirun.\nPaper: SFHW11 = Schubert, Fehske, Hager, Wellein: Hybrid-parallel sparse "
-    "matrix-vector multiplication with explicit communication overlap on\ncurrent multicore-based systems, 2011, "
-    "sections 3 and 4, Figs. 5 to 9. R07 = Rabenseifner: Hybrid parallel programming (lecture, 2007), slides on the "
-    "performance ratio.";
+    "bandwidth would allow. Start it with mpirun.\nPaper: SFHW11 = Schubert, Fehske, Hager, Wellein: Hybrid-parallel "
+    "sparse matrix-vector multiplication with explicit communication overlap on\ncurrent multicore-based systems, "
+    "2011, sections 3 and 4, Figs. 5 to 9. R07 = Rabenseifner: Hybrid parallel programming (lecture, 2007), slides on "
+    "the performance ratio.";
 
-constexpr std::array<std::pair<std::string_view, Mode>, 4> kModes{
+constexpr words::Choices<Mode, 4> kModes{
     {{"vector", Mode::kVector}, {"overlap", Mode::kOverlap}, {"task", Mode::kTask}, {"reserved", Mode::kReserved}}};
-constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{
+/// But kFile, behind which stands a path.
+constexpr words::Choices<Kind, 4> kKinds{
     {{"HMeP", Kind::kHmep}, {"HMEp", Kind::kHmEp}, {"poisson", Kind::kPoisson}, {"banded", Kind::kBanded}}};
 constexpr std::string_view kFile = "file:";
 constexpr int kMostSeries = 64;  // as many patterns of partners as a probe keeps
@@ -48,16 +48,6 @@ Result<NamedMatrix> parse_matrix(std::string_view text) {
     if (name == text) return NamedMatrix{kind, {}};
   if (text.starts_with(kFile) && text != kFile) return NamedMatrix{Kind::kFile, std::string{text.substr(kFile.size())}};
   return Error{fmt::format("\"{}\" is not one of HMeP, HMEp, poisson, banded, file:PATH", text)};
-}
-
-Result<std::vector<Mode>> parse_modes(std::string_view text) {
-  std::vector<Mode> modes;
-  for (const std::string_view name : words::split(text, ',')) {
-    const auto found = std::ranges::find(kModes, words::trimmed(name), [](const auto& each) { return each.first; });
-    if (found == kModes.end()) return Error{fmt::format("\"{}\" is not one of vector, overlap, task, reserved", name)};
-    modes.push_back(found->second);
-  }
-  return modes;
 }
 
 Result<std::vector<int>> parse_processes(std::string_view text) {
@@ -89,8 +79,7 @@ void add_matrix(CommandLine& app, NamedMatrix& matrix, Options& o) {
       .type_name("N");
   add(app, "--rows", o.rows, whole<sparse::Index, 1, 1'000'000'000'000>,
       "poisson and banded: of the matrix; poisson rounds them down to whole lines of its mesh. The paper has 22 and "
-      "4.5 "
-      "million. [100000]")
+      "4.5 million. [100000]")
       .type_name("N");
 }
 
@@ -99,13 +88,12 @@ void add_program(CommandLine& app, Options& o) {
                            {{"nonzeros", Distribution::kNonzeros}, {"rows", Distribution::kRows}},
                            "What each process has equally much of (SFHW11 sec. 3.2). [nonzeros]")
       .type_name("NAME");
-  add(app, "--modes", o.modes, parse_modes,
+  ranks::add_choices<Mode>(
+      app, "--modes", o.modes, kModes,
       "vector: communication, then the product. overlap: nonblocking communication beside the local part of the "
-      "product. "
-      "task: beside it a thread that only communicates (SFHW11 sec. 3.3 to 3.5, Fig. 5). reserved: one of --threads is "
-      "that thread while the others multiply the local part, and multiplies with them afterwards; beside vector, which "
-      "is "
-      "masteronly, it is held against theory (R07, matrix-vector multiply). [vector,overlap,task]")
+      "product. task: beside it a thread that only communicates (SFHW11 sec. 3.3 to 3.5, Fig. 5). reserved: one of "
+      "--threads is that thread while the others multiply the local part, and multiplies with them afterwards; beside "
+      "vector, which is masteronly, it is held against theory (R07, matrix-vector multiply). [vector,overlap,task]")
       .type_name("NAME,...");
   add(app, "--threads", o.threads, whole<int, 1, 1024>,
       "OpenMP threads of a process that compute; mode task has one more. [1]")
@@ -121,9 +109,9 @@ void add_program(CommandLine& app, Options& o) {
 
 void add_machine(CommandLine& app, Options& o) {
   add_choice<Kernel>(
-      app, "--kernel", o.kernel, {{"real", Kernel::kReal}, {"virtual", Kernel::kVirtual}},
-      "virtual: a process computes and then waits for as long as its traffic takes on a virtual socket, "
-      "by the code balance of SFHW11 eqs. 1 and 2, so that any number of ranks fits on any machine. [real]")
+      app, "--kernel", o.kernel, ranks::kKernels,
+      "virtual: a process computes and then waits for as long as its traffic takes on a virtual socket, by the code "
+      "balance of SFHW11 eqs. 1 and 2, so that any number of ranks fits on any machine. [real]")
       .type_name("NAME");
   add(app, "--ranks-per-domain", o.ranks_per_domain, whole<int, 1, 1'000'000>,
       "kernel virtual: ranks on a virtual socket, which is a contention domain. [10]")
@@ -136,11 +124,9 @@ void add_machine(CommandLine& app, Options& o) {
       .type_name("RATE");
   add(app, "--message-bandwidth", o.message_bandwidth, words::parse_bandwidth,
       "kernel virtual: before MPI carries a process's messages, whoever calls it waits for as long as this makes of "
-      "them. "
-      "[what MPI takes]")
+      "them. [what MPI takes]")
       .type_name("RATE");
-  add_choice<Waiting>(app, "--waiting", o.waiting,
-                      {{"auto", Waiting::kAuto}, {"polling", Waiting::kPolling}, {"asleep", Waiting::kAsleep}},
+  add_choice<Waiting>(app, "--waiting", o.waiting, ranks::kWaitings,
                       "polling: inside MPI, as any MPI program. asleep: MPI_Testall now and then, and off the core "
                       "between. auto: asleep with kernel virtual and with more threads than cores. [auto]")
       .type_name("NAME");
@@ -178,11 +164,11 @@ Status check_ranges(const Options& o, int ranks) {
 
 }  // namespace
 
-std::string_view name_of(Mode mode) { return kModes[static_cast<std::size_t>(mode)].first; }
+std::string_view name_of(Mode mode) { return words::word_of(mode, kModes); }
 
 std::string name_of_matrix(const Options& options) {
   if (options.kind == Kind::kFile) return options.file;
-  return std::string{kKinds[static_cast<std::size_t>(options.kind)].first};
+  return std::string{words::word_of(options.kind, kKinds)};
 }
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "probe/wire/result.h"
+#include "workloads/ranks/modes.h"
 #include "workloads/sparse/holstein_hubbard.h"
 #include "workloads/sparse/matrix.h"
 
@@ -26,11 +27,8 @@ std::string_view name_of(Mode mode);
 
 enum class Kind { kHmep, kHmEp, kPoisson, kBanded, kFile };
 enum class Distribution { kNonzeros, kRows };
-enum class Kernel { kReal, kVirtual };
-
-/// How a rank waits: inside MPI, which polls; or asleep, looking now and then, so that the ranks that wait leave the
-/// cores to those that don't.
-enum class Waiting { kAuto, kPolling, kAsleep };
+using ranks::Kernel;
+using ranks::Waiting;
 
 struct Options {
   Kind kind = Kind::kHmep;

@@ -208,7 +208,7 @@ std::string json(const Options& options, const std::vector<Run>& runs) {
               {"distribute", options.distribution == Distribution::kRows ? "rows" : "nonzeros"},
               {"threads", options.threads},
               {"products", options.products},
-              {"kernel", options.kernel == Kernel::kReal ? "real" : "virtual"},
+              {"kernel", words::word_of(options.kernel, ranks::kKernels)},
               {"percentiles", std::vector<double>(kPercentiles.begin(), kPercentiles.end())},
               {"runs", list}}
       .text();

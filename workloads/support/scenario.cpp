@@ -18,37 +18,29 @@ namespace {
 using wire::Error;
 using wire::Result;
 
-constexpr std::array<std::pair<std::string_view, Kernel>, 6> kKernels{{{"memory", Kernel::kMemory},
-                                                                       {"core", Kernel::kCore},
-                                                                       {"triad", Kernel::kTriad},
-                                                                       {"triad-nt", Kernel::kTriadNt},
-                                                                       {"slow-triad", Kernel::kSlowTriad},
-                                                                       {"divide", Kernel::kDivide}}};
-constexpr std::array<std::pair<std::string_view, Topology>, 2> kTopologies{
-    {{"ring", Topology::kRing}, {"chain", Topology::kChain}}};
-constexpr std::array<std::pair<std::string_view, Protocol>, 3> kProtocols{
+constexpr words::Choices<Kernel, 6> kKernels{
+    {{"memory", Kernel::kMemory}, {"core", Kernel::kCore}, kLoops[0], kLoops[1], kLoops[2], kLoops[3]}};
+constexpr words::Choices<Topology, 2> kTopologies{{{"ring", Topology::kRing}, {"chain", Topology::kChain}}};
+constexpr words::Choices<Protocol, 3> kProtocols{
     {{"auto", Protocol::kAuto}, {"eager", Protocol::kEager}, {"rendezvous", Protocol::kRendezvous}}};
-constexpr std::array<std::pair<std::string_view, WaitFlavour>, 2> kWaits{
-    {{"all", WaitFlavour::kAll}, {"split", WaitFlavour::kSplit}}};
+constexpr words::Choices<WaitFlavour, 2> kWaits{{{"all", WaitFlavour::kAll}, {"split", WaitFlavour::kSplit}}};
 
-constexpr std::array<std::pair<std::string_view, CollectiveKind>, 7> kCollectives{
-    {{"allreduce", CollectiveKind::kAllreduce},
-     {"allgather", CollectiveKind::kAllgather},
-     {"barrier", CollectiveKind::kBarrier},
-     {"broadcast", CollectiveKind::kBroadcast},
-     {"reduce", CollectiveKind::kReduce},
-     {"gather", CollectiveKind::kGather},
-     {"scatter", CollectiveKind::kScatter}}};
-constexpr std::array<std::pair<std::string_view, CollectiveAlgorithm>, 5> kAlgorithms{
+constexpr words::Choices<CollectiveKind, 7> kCollectives{{{"allreduce", CollectiveKind::kAllreduce},
+                                                          {"allgather", CollectiveKind::kAllgather},
+                                                          {"barrier", CollectiveKind::kBarrier},
+                                                          {"broadcast", CollectiveKind::kBroadcast},
+                                                          {"reduce", CollectiveKind::kReduce},
+                                                          {"gather", CollectiveKind::kGather},
+                                                          {"scatter", CollectiveKind::kScatter}}};
+constexpr words::Choices<CollectiveAlgorithm, 5> kAlgorithms{
     {{"dissemination", CollectiveAlgorithm::kDissemination},
      {"recursive-doubling", CollectiveAlgorithm::kRecursiveDoubling},
      {"ring", CollectiveAlgorithm::kRing},
      {"binomial", CollectiveAlgorithm::kBinomial},
      {"bruck", CollectiveAlgorithm::kBruck}}};
-constexpr std::array<std::pair<std::string_view, CollectiveMode>, 3> kModes{
-    {{"blocking", CollectiveMode::kBlocking},
-     {"nonblocking", CollectiveMode::kNonblocking},
-     {"ideal", CollectiveMode::kIdeal}}};
+constexpr words::Choices<CollectiveMode, 3> kModes{{{"blocking", CollectiveMode::kBlocking},
+                                                    {"nonblocking", CollectiveMode::kNonblocking},
+                                                    {"ideal", CollectiveMode::kIdeal}}};
 
 using wire::kMaxRanks;
 
@@ -124,12 +116,12 @@ std::span<const CollectiveAlgorithm> algorithms_of(CollectiveKind kind) {
     case CollectiveKind::kAllreduce: return kOfAllreduce;
     case CollectiveKind::kAllgather: return kOfAllgather;
     case CollectiveKind::kBarrier: return kOfBarrier;
-    default: return kOfTrees;
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter: break;
   }
-}
-
-std::string_view name_of(CollectiveAlgorithm algorithm) {
-  return std::ranges::find(kAlgorithms, algorithm, [](const auto& choice) { return choice.second; })->first;
+  return kOfTrees;
 }
 
 void read_algorithm(Section& section, CollectiveOfStep& collective) {
@@ -139,7 +131,7 @@ void read_algorithm(Section& section, CollectiveOfStep& collective) {
   if (std::ranges::find(fitting, collective.algorithm) != fitting.end()) return;
   std::string names;
   for (const CollectiveAlgorithm algorithm : fitting) {
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name_of(algorithm));
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", words::word_of(algorithm, kAlgorithms));
   }
   section.complain("algorithm", fmt::format("does not go with this collective; accepted: {}", names));
 }
@@ -194,8 +186,7 @@ Delay read_delay(Section section, Rank ranks, Step steps) {
 }
 
 void read_phase(Section& section, NoisePhase& phase) {
-  constexpr std::array<std::pair<std::string_view, NoisePhase>, 2> kPhases{
-      {{"own", NoisePhase::kOwn}, {"same", NoisePhase::kSame}}};
+  constexpr words::Choices<NoisePhase, 2> kPhases{{{"own", NoisePhase::kOwn}, {"same", NoisePhase::kSame}}};
   section.choice<NoisePhase>("phase", phase, kPhases);
 }
 
@@ -248,7 +239,7 @@ TraceNoise read_trace_noise(Section& section) {
 
 using ReadDistribution = void (*)(Section&, Noise&);
 
-constexpr std::array<std::pair<std::string_view, ReadDistribution>, 9> kDistributions{{
+constexpr words::Choices<ReadDistribution, 9> kDistributions{{
     {"exponential",
      [](Section& section, Noise& noise) { read_mean(section, noise.distribution.emplace<ExponentialNoise>().mean); }},
     {"uniform",
@@ -368,9 +359,7 @@ Result<std::string> read_scenario_file(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::string_view name_of(Kernel kernel) {
-  return std::ranges::find(kKernels, kernel, [](const auto& choice) { return choice.second; })->first;
-}
+std::string_view name_of(Kernel kernel) { return words::word_of(kernel, kKernels); }
 
 bool is_model(Kernel kernel) { return kernel == Kernel::kMemory || kernel == Kernel::kCore; }
 

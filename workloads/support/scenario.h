@@ -15,6 +15,7 @@
 
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
+#include "probe/words/choice.h"
 #include "workloads/support/lesson.h"
 #include "workloads/support/played_program.h"
 
@@ -27,6 +28,11 @@ using wire::Step;
 /// What one step of the program works on. The first two are models; the others are real loops and run on real cores
 /// only.
 enum class Kernel { kMemory, kCore, kTriad, kTriadNt, kSlowTriad, kDivide };
+/// The loops, by their words.
+inline constexpr words::Choices<Kernel, 4> kLoops{{{"triad", Kernel::kTriad},
+                                                   {"triad-nt", Kernel::kTriadNt},
+                                                   {"slow-triad", Kernel::kSlowTriad},
+                                                   {"divide", Kernel::kDivide}}};
 std::string_view name_of(Kernel kernel);  ///< As in the file: "memory", "core", "triad", ...
 bool is_model(Kernel kernel);             ///< kMemory, kCore: run on virtual sockets and in the simulator.
 
@@ -164,8 +170,8 @@ struct Scenario {
   std::vector<Delay> delays;
   Noise noise;
   std::optional<Lesson> lesson;
-  std::optional<PlayedProgram>
-      play;  ///< Of a lesson file alone; then of the rest only `machine.ranks` means something.
+  /// Of a lesson file alone; then of the rest only `machine.ranks` means something.
+  std::optional<PlayedProgram> play;
   std::optional<Study> study;
 };
 

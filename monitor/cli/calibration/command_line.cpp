@@ -20,8 +20,8 @@ constexpr std::uint64_t kSmallest = 1'000'000;
 constexpr int kLeastRepeats = 3, kMostRepeats = 1000;  ///< Of two nobody can tell which is disturbed.
 
 void take_kernel(std::vector<StreamKind>& kinds, const std::string& name) {
-  const auto kind = kind_named(name);
-  if (!kind) arguments::refuse("--kernel", fmt::format("\"{}\" is not one of triad, triad-nt, slow-triad", name));
+  const auto kind = words::parse_choice<StreamKind>(name, all_loops());
+  if (!kind) arguments::refuse("--kernel", kind.error().message);
   if (std::ranges::find(kinds, *kind) == kinds.end()) kinds.push_back(*kind);
 }
 
@@ -66,20 +66,16 @@ void add_flags(CommandLine& app, Options& o) {
 
 constexpr const char* kAbout =
     "Measures b(n), the memory bandwidth that n cores of a contention domain draw together, for n = 1 to all of them, "
-    "and "
-    "where it saturates: Fig. 3a and section 4.2 of A. Afzal, G. Hager, G. Wellein, \"Desynchronization and wave "
+    "and where it saturates: Fig. 3a and section 4.2 of A. Afzal, G. Hager, G. Wellein, \"Desynchronization and wave "
     "pattern formation in MPI-parallel and hybrid memory-bound programs\" (2020)";
 
 constexpr const char* kFooter =
     "N_sc is the smallest n whose bandwidth lies within 5 % of the largest. Values are medians of the repeats, "
-    "intervals "
-    "hold 95 % (bootstrap). Bytes are those that cross the memory interface: an ordinary store also reads the line "
-    "that "
-    "it writes (write-allocate), a non-temporal one does not; what STREAM counts stands beside it.\n"
+    "intervals hold 95 % (bootstrap). Bytes are those that cross the memory interface: an ordinary store also reads "
+    "the line that it writes (write-allocate), a non-temporal one does not; what STREAM counts stands beside it.\n"
     "Exit codes: 0; 1 if it failed; 2 for a wrong call; 3 if the machine is busy (other programs took more than 5 % of "
     "the processors' time, other virtual machines more than 2 %, or repeats scatter by more than 10 %): then nothing "
-    "is "
-    "kept.";
+    "is kept.";
 
 }  // namespace
 

@@ -11,19 +11,7 @@
 namespace idlewave::cli::calibration {
 namespace {
 
-struct Loop {
-  StreamKind kind;
-  std::string_view name;
-  std::string_view formula;
-};
-
-constexpr std::array kLoops = {Loop{StreamKind::kTriad, "triad", "A = B + s C"},
-                               Loop{StreamKind::kTriadNt, "triad-nt", "A = B + s C, non-temporal stores"},
-                               Loop{StreamKind::kSlowTriad, "slow-triad", "A = B + cos(C / D)"}};
-
 constexpr std::uint64_t kWhereNoCacheIsKnown = 256u << 20;
-
-const Loop& loop_of(StreamKind kind) { return *std::ranges::find(kLoops, kind, &Loop::kind); }
 
 std::size_t arrays_of(StreamKind kind) { return kind == StreamKind::kSlowTriad ? 4 : 3; }
 
@@ -35,18 +23,27 @@ std::size_t arrays_of(const Plan& plan) {
 
 }  // namespace
 
-std::string_view name_of(StreamKind kind) { return loop_of(kind).name; }
+std::string_view name_of(StreamKind kind) { return support::name_of(kernels::kernel_of(kind)); }
 
-std::string_view formula_of(StreamKind kind) { return loop_of(kind).formula; }
+std::string_view formula_of(StreamKind kind) {
+  switch (kind) {
+    case StreamKind::kTriad: return "A = B + s C";
+    case StreamKind::kTriadNt: return "A = B + s C, non-temporal stores";
+    case StreamKind::kSlowTriad: return "A = B + cos(C / D)";
+  }
+  return "";
+}
 
-std::optional<StreamKind> kind_named(std::string_view name) {
-  const auto found = std::ranges::find(kLoops, name, &Loop::name);
-  return found == kLoops.end() ? std::nullopt : std::optional(found->kind);
+std::vector<words::Choice<StreamKind>> all_loops() {
+  std::vector<words::Choice<StreamKind>> loops;
+  for (const auto& [name, kernel] : support::kLoops)
+    if (const auto kind = kernels::stream_of(kernel)) loops.emplace_back(name, *kind);
+  return loops;
 }
 
 std::vector<StreamKind> all_kinds() {
   std::vector<StreamKind> kinds;
-  for (const Loop& loop : kLoops) kinds.push_back(loop.kind);
+  for (const auto& [name, kind] : all_loops()) kinds.push_back(kind);
   return kinds;
 }
 

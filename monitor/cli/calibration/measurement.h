@@ -9,6 +9,7 @@
 
 #include "probe/agent/topology.h"
 #include "probe/wire/result.h"
+#include "probe/words/choice.h"
 #include "workloads/kernels/stream.h"
 
 namespace idlewave::cli::calibration {
@@ -16,8 +17,8 @@ namespace idlewave::cli::calibration {
 using kernels::StreamKind;
 using wire::Nanoseconds;
 
-std::string_view name_of(StreamKind kind);  ///< "triad", "triad-nt", "slow-triad", as in scenarios.
-std::optional<StreamKind> kind_named(std::string_view name);
+std::string_view name_of(StreamKind kind);            ///< "triad", "triad-nt", "slow-triad", as in scenarios.
+std::vector<words::Choice<StreamKind>> all_loops();   ///< By these names.
 std::string_view formula_of(StreamKind kind);         ///< "A = B + s C"
 std::size_t bytes_as_stream_counts(StreamKind kind);  ///< Of an iteration: each array once, no write-allocate.
 std::vector<StreamKind> all_kinds();
