@@ -18,12 +18,26 @@ struct Row {
 constexpr Row kTable2[] = {{4, 124.58, 0.86, 124.76}, {8, 63.72, 0.80, 63.89}, {16, 32.37, 0.56, 32.49},
                            {32, 16.21, 0.43, 16.30},  {64, 7.57, 0.33, 7.64},  {128, 3.48, 0.24, 3.54},
                            {256, 1.71, 0.20, 1.75}};
-constexpr double kLastDigit = 0.01;
+constexpr double kLastDigit = 0.01, kRounding = kLastDigit / 2;
 
-TEST(ContendedStep, IsThatOfTable2ToTheLastDigit) {
+TEST(ContendedStep, IsThatOfTable2ToOneOfTheLastDigit) {
   for (const Row& row : kTable2) {
     SCOPED_TRACE(fmt::format("{} nodes", row.nodes));
     EXPECT_NEAR(step_time({row.memory, row.network, 1.104, 2.28}), row.total, kLastDigit);
+  }
+}
+
+// T_tot grows with each of the four figures. Of 128 nodes the printed ones come to 3.53, where the table has 3.54.
+TEST(ContendedStep, OfFiguresThatAreRoundedToThoseOfTable2IsRoundedToItsTotal) {
+  constexpr double kLossRounding = 0.0005, kNetworkLossRounding = 0.005;
+  for (const Row& row : kTable2) {
+    SCOPED_TRACE(fmt::format("{} nodes", row.nodes));
+    const auto step = [&](int sign) {
+      return step_time({row.memory + sign * kRounding, row.network + sign * kRounding, 1.104 + sign * kLossRounding,
+                        2.28 + sign * kNetworkLossRounding});
+    };
+    EXPECT_LE(step(-1), row.total + kRounding);
+    EXPECT_GE(step(1), row.total - kRounding);
   }
 }
 
