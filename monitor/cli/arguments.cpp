@@ -11,6 +11,7 @@
 
 #include "monitor/cli/memory_size.h"
 #include "monitor/cli/paths.h"
+#include "monitor/cli/theory_sheets.h"
 #include "monitor/cli/verb_table.h"
 #include "monitor/cli/verbs.h"
 #include "probe/arguments/command_line.h"
@@ -371,7 +372,9 @@ void add_file_verbs(CommandLine& app, FileOptions& o, Parsed& parsed) {
 
 void add_theory(CommandLine& app, TheoryOptions& o, Parsed& parsed) {
   CommandLine verb = app.verb("theory");
-  verb.add("name", o.name, "Which formula; nothing: list them").type_name("NAME");
+  verb.add("name", o.name,
+           fmt::format("Which formula: {}; nothing: say what each is, and its other name", sheet_names()))
+      .type_name("NAME");
   verb.add_texts(
           "given",
           [&o](const std::vector<std::string>& words) {

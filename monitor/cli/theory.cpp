@@ -16,7 +16,8 @@ namespace {
 std::string list_of_sheets() {
   std::string text;
   for (const Sheet& sheet : theory_sheets())
-    text += fmt::format("{:<17} {} ({})\n", sheet.name, sheet.about, sheet.paper);
+    text += fmt::format("{:<13} {} ({}){}\n", sheet.name, sheet.about, sheet.paper,
+                        sheet.second_name.empty() ? "" : "; also " + sheet.second_name);
   return text +
          "\n'idlewave theory NAME' works one out with its figures, which are the paper's where that prints any; "
          "'idlewave theory NAME KEY=VALUE ...' with yours.\n";
@@ -32,7 +33,8 @@ std::string value_in_words(const Told& told) {
   if (told.key == "coupling_per_s") return fmt::format("{:.4g} /s", told.value);
   if (told.key.ends_with("flop_per_s")) return fmt::format("{:.4g} Gflop/s", told.value / 1e9);
   if (told.key.ends_with("_s")) return fmt::format("{:.5g} s", told.value);
-  return fmt::format("{:.4g}", told.value);
+  const bool is_count = std::abs(told.value) < 1e15 && told.value == std::floor(told.value);
+  return is_count ? fmt::format("{:.0f}", told.value) : fmt::format("{:.4g}", told.value);
 }
 
 std::string sheet_in_words(const Sheet& sheet, const TheoryOptions& options, const Worked& worked) {
@@ -40,7 +42,8 @@ std::string sheet_in_words(const Sheet& sheet, const TheoryOptions& options, con
   for (const Given& each : sheet.given) {
     const auto given = options.given.find(each.key);
     const bool is_ours = given == options.given.end();
-    text += fmt::format("  {:<34} {:<16} {}{}\n", each.key, is_ours ? each.value : given->second, each.about,
+    text += fmt::format("  {:<34} {:<16} {} ({}){}\n", each.key, is_ours ? each.value : given->second, each.about,
+                        in_words(std::ranges::find(worked.given, each.key, &Taken::key)->accepted),
                         is_ours && !each.value_from.empty() ? "; " + each.value_from : "");
   }
   text += "\n";
@@ -51,7 +54,7 @@ std::string sheet_in_words(const Sheet& sheet, const TheoryOptions& options, con
 
 std::string sheet_json(const Sheet& sheet, const Worked& worked) {
   support::Json given, told, course;
-  for (const auto& [key, value] : worked.given) given[key] = value;
+  for (const Taken& each : worked.given) given[each.key] = each.value;
   for (const Told& each : worked.answer.told) told[each.key] = each.value;
   support::Json object = {{"name", sheet.name}, {"paper", sheet.paper}, {"given", given}, {"told", told}};
   for (const theory::PhaseMoment& moment : worked.answer.course) {
@@ -71,10 +74,13 @@ std::string sheet_json(const Sheet& sheet, const Worked& worked) {
 
 int theory(const TheoryOptions& options) {
   if (options.name.empty()) return print(list_of_sheets()), 0;
-  const auto sheet = std::ranges::find(theory_sheets(), options.name, &Sheet::name);
-  if (sheet == theory_sheets().end()) {
+  const Sheet* sheet = find_sheet(options.name);
+  if (!sheet) {
     std::vector<std::string> names;
-    for (const Sheet& each : theory_sheets()) names.push_back(each.name);
+    for (const Sheet& each : theory_sheets()) {
+      names.push_back(each.name);
+      if (!each.second_name.empty()) names.push_back(each.second_name);
+    }
     return fail(fmt::format("there is no theory '{}'{}; 'idlewave theory' lists them", options.name,
                             arguments::did_you_mean(options.name, names)),
                 2);

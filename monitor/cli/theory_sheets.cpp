@@ -18,6 +18,7 @@
 #include "probe/words/text.h"
 #include "probe/words/whole.h"
 #include "workloads/theory/chebfd.h"
+#include "workloads/theory/dependencies.h"
 #include "workloads/theory/hybrid.h"
 #include "workloads/theory/overlap.h"
 #include "workloads/theory/shared_memory.h"
@@ -25,49 +26,91 @@
 
 namespace idlewave::cli {
 
+namespace {
+
+using Kind = Accepted::Kind;
+
+constexpr int kFarthest = 1000;
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+/// "2 to 40", "from 1"
+std::string bounds_in_words(double least, double most) {
+  return most == kUnbounded ? fmt::format("from {:.10g}", least) : fmt::format("{:.10g} to {:.10g}", least, most);
+}
+
+wire::Result<double> parse_number(std::string_view given, const Accepted& accepted) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  const auto number = words::parse_number(given, accepted.least, std::min(accepted.most, kMost));
+  if (number || accepted.least < accepted.most) return number;
+  return wire::Error{fmt::format("\"{}\" is not {}, which is all that the other figures leave", given, accepted.least)};
+}
+
+wire::Result<double> parse_figure(std::string_view given, const Accepted& accepted) {
+  const auto as_number = [](const auto& parsed) {
+    return parsed ? wire::Result<double>(double(*parsed)) : parsed.error();
+  };
+  switch (accepted.kind) {
+    case Kind::kWhole: return as_number(words::parse_whole<int>(given, int(accepted.least), int(accepted.most)));
+    case Kind::kSize: return as_number(words::parse_bytes(given));
+    case Kind::kBandwidth: return words::parse_bandwidth(given);
+    case Kind::kTime: {
+      const auto time = words::parse_duration(given);
+      return time ? wire::Result<double>(std::chrono::duration<double>(*time).count()) : time.error();
+    }
+    default: return parse_number(given, accepted);
+  }
+}
+
+}  // namespace
+
+std::string in_words(const Accepted& accepted) {
+  switch (accepted.kind) {
+    case Kind::kTime: return "a time from 0 s";
+    case Kind::kSize: return fmt::format("a size from 0 B to {}", words::format_bytes(words::kMaxBytes));
+    case Kind::kBandwidth: return "a size per second, above 0 B/s";
+    case Kind::kWord: return fmt::format("{}", fmt::join(accepted.words, " or "));
+    case Kind::kDistances: return fmt::format("whole numbers but 0, {} to {}, as in -1,1", -kFarthest, kFarthest);
+    default: return accepted.unit + ", " + bounds_in_words(accepted.least, accepted.most);
+  }
+}
+
 /// Reads what a sheet asks for. The first value that is not accepted is the error; 1 stands for it until then.
 class GivenReader {
  public:
   GivenReader(const Sheet& sheet, const std::map<std::string, std::string>& words) : sheet_(sheet), words_(words) {}
 
-  double number(const char* key, double least, double most = std::numeric_limits<double>::max()) {
-    return take(key, parse_number(text(key), least, most), [](double value) { return value; });
+  /// `most`: where other figures leave less than the sheet says.
+  double number(const char* key, double most = kUnbounded) {
+    Accepted accepted = given(key).accepted;
+    accepted.most = std::min(accepted.most, most);
+    const auto value = parse_figure(text(key), accepted);
+    if (!value) return refuse(key, value.error().message), 1;
+    taken_.push_back({key, *value, std::move(accepted)});
+    return *value;
   }
-  int whole(const char* key, int least, int most) {
-    return int(take(key, words::parse_whole<int>(text(key), least, most), [](int value) { return double(value); }));
-  }
-  double seconds(const char* key) {
-    return take(key, words::parse_duration(text(key)),
-                [](wire::Nanoseconds time) { return std::chrono::duration<double>(time).count(); });
-  }
-  double bytes(const char* key) {
-    return take(key, words::parse_bytes(text(key)), [](std::uint64_t bytes) { return double(bytes); });
-  }
-  double bandwidth(const char* key) {
-    return take(key, words::parse_bandwidth(text(key)), [](double value) { return value; });
-  }
-  /// One of two words: whether it is the second.
-  bool is_second(const char* key, const char* first, const char* second) {
+  int whole(const char* key, int most = std::numeric_limits<int>::max()) { return int(number(key, most)); }
+  /// Which of its words.
+  int choice(const char* key) {
+    const Accepted& accepted = given(key).accepted;
     const std::string& word = text(key);
-    if (word != first && word != second) refuse(key, fmt::format("\"{}\" is neither {} nor {}", word, first, second));
-    return word == second;
-  }
-  /// Which of these words.
-  int choice(const char* key, std::initializer_list<const char*> of) {
-    const auto found = std::ranges::find(of, text(key));
-    if (found != of.end()) return int(found - of.begin());
-    refuse(key, fmt::format("\"{}\" is none of {}", text(key), fmt::join(of, ", ")));
+    const auto found = std::ranges::find(accepted.words, word);
+    taken_.push_back({key, word, accepted});
+    if (found != accepted.words.end()) return int(found - accepted.words.begin());
+    refuse(key, accepted.words.size() == 2
+                    ? fmt::format("\"{}\" is neither {}", word, fmt::join(accepted.words, " nor "))
+                    : fmt::format("\"{}\" is none of {}", word, fmt::join(accepted.words, ", ")));
     return 0;
   }
   std::vector<int> distances(const char* key) {
     std::vector<int> distances;
     for (const std::string_view word : words::split(text(key), ',')) {
-      const auto distance = words::parse_whole<int>(word, -1000, 1000);
+      const auto distance = words::parse_whole<int>(word, -kFarthest, kFarthest);
       if (!distance || *distance == 0)
         refuse(key, fmt::format("\"{}\" is no distance: whole numbers but 0, as in -1,1", word));
       else
         distances.push_back(*distance);
     }
+    taken_.push_back({key, distances, given(key).accepted});
     return distances;
   }
 
@@ -77,47 +120,35 @@ class GivenReader {
   }
 
   const std::string& error() const { return error_; }
-  std::vector<std::pair<std::string, double>> take_numbers() { return std::move(numbers_); }
+  std::vector<Taken> take() { return std::move(taken_); }
 
  private:
-  static wire::Result<double> parse_number(std::string_view given, double least, double most) {
-    const auto number = words::parse_number(given, least, most);
-    if (number || least < most) return number;
-    return wire::Error{fmt::format("\"{}\" is not {}, which is all that the other figures leave", given, least)};
-  }
-
+  const Given& given(const char* key) const { return *std::ranges::find(sheet_.given, key, &Given::key); }
   const std::string& text(const char* key) const {
-    const auto given = words_.find(key);
-    return given != words_.end() ? given->second : std::ranges::find(sheet_.given, key, &Given::key)->value;
-  }
-
-  template <class Value, class InUnits>
-  double take(const char* key, const wire::Result<Value>& value, InUnits in_units) {
-    if (!value) return refuse(key, value.error().message), 1;
-    numbers_.emplace_back(key, in_units(*value));
-    return numbers_.back().second;
+    const auto word = words_.find(key);
+    return word != words_.end() ? word->second : given(key).value;
   }
 
   const Sheet& sheet_;
   const std::map<std::string, std::string>& words_;
-  std::vector<std::pair<std::string, double>> numbers_;
+  std::vector<Taken> taken_;
   std::string error_;
 };
 
 namespace {
 
 Answer idle_wave(GivenReader& given) {
-  const int ranks = given.whole("ranks", 2, 1'000'000'000), active = given.whole("active", 1, ranks);
-  const double core = given.bandwidth("core_bandwidth"), domain = given.bandwidth("domain_bandwidth");
-  const double volume = given.bytes("volume"), communication = given.seconds("communication"),
-               delay = given.seconds("delay");
+  const int ranks = given.whole("ranks"), active = given.whole("active", ranks);
+  const double core = given.number("core_bandwidth"), domain = given.number("domain_bandwidth");
+  const double volume = given.number("volume"), communication = given.number("communication"),
+               delay = given.number("delay"), noise = given.number("noise");
   const std::vector<int> distances = given.distances("distances");
   for (const int distance : distances)
     if (2 * std::abs(distance) > ranks)
       given.refuse("distances",
                    fmt::format("{} leads more than half round {} ranks: give the shorter way", distance, ranks));
-  const bool rendezvous = given.is_second("protocol", "eager", "rendezvous");
-  const bool split = given.is_second("wait", "all", "split");
+  const bool rendezvous = given.choice("protocol") == 1;
+  const bool split = given.choice("wait") == 1;
   const theory::RanksPerStep steps =
       theory::ranks_per_step({.distances = distances, .rendezvous = rendezvous, .split = split});
   const double together = theory::phase_time(active, volume, core, domain),
@@ -139,25 +170,43 @@ Answer idle_wave(GivenReader& given) {
           {"trailing_down_ranks_per_s", speed(steps.down, alone), "the same downwards"},
           {"reach_up_ranks", reach(steps.up), "where the trailing edge has caught up, without noise"},
           {"reach_down_ranks", reach(steps.down), "the same downwards"},
+          {"reach_noise_up_ranks", theory::noisy_reach(delay, steps.up, noise),
+           "where noise has used up the delay: D / mu of eager messages in one direction, less of all others"},
+          {"reach_noise_down_ranks", theory::noisy_reach(delay, steps.down, noise), "the same downwards"},
           {"met_after_ranks", double(theory::meeting_distance(ranks, steps.up, steps.down)),
            "in a closed ring: where the fronts meet, counted upwards"}};
 }
 
 Answer overlap(GivenReader& given) {
-  const double beta = given.number("beta", 1e-9), inflation = given.number("inflation", 1);
+  const double beta = given.number("beta"), inflation = given.number("inflation");
   return {{"bound_silent", theory::overlap_bound(beta), "largest speed-up without noise (eqs. 4, 5)"},
           {"bound", theory::overlap_bound(beta, inflation), "the same where noise inflates communication (eqs. 6, 7)"}};
 }
 
+Answer dependencies(GivenReader& given) {
+  const auto ranks = std::uint32_t(given.whole("ranks"));
+  const auto rank = std::uint32_t(given.whole("rank", int(ranks) - 1));
+  const double ring = double(theory::dissemination_direct(ranks)), tree = double(theory::tree_direct(ranks));
+  return {{"rounds", double(theory::collective_rounds(ranks)), "of messages, in either algorithm"},
+          {"dissemination_direct", ring, "n log2 n: dependencies by messages, of an allreduce or a barrier"},
+          {"dissemination_all", double(theory::dissemination_all(ranks)), "n (n - 1): with those through others"},
+          {"tree_direct", tree, "n - 1: the same of a binomial tree, for a broadcast or a gather"},
+          {"tree_all", double(theory::tree_all(ranks)), "about n/2 log2 n: with those through others"},
+          {"direct_ratio", ring / tree, "dissemination over tree"},
+          {"dissemination_delayed", double(ranks) - 1, "ranks that the rank delays if it is late"},
+          {"broadcast_delayed", double(theory::tree_descendants(rank, ranks)), "the same: its descendants in the tree"},
+          {"reduction_delayed", double(theory::tree_ancestors(rank)), "the same: its ancestors in the tree"}};
+}
+
 theory::ContendedStep contended(GivenReader& given, double memory) {
   return {.memory = memory,
-          .network = given.seconds("network"),
-          .memory_loss = given.number("memory_loss", 1),
-          .network_loss = given.number("network_loss", 1)};
+          .network = given.number("network"),
+          .memory_loss = given.number("memory_loss"),
+          .network_loss = given.number("network_loss")};
 }
 
 Answer contention(GivenReader& given) {
-  const theory::ContendedStep step = contended(given, given.seconds("memory"));
+  const theory::ContendedStep step = contended(given, given.number("memory"));
   return {{"without_contention_s", std::max(step.memory, step.network), "if neither disturbed the other"},
           {"contended_memory_s", step.memory * step.memory_loss, "T_M under contention"},
           {"contended_network_s", step.network * step.network_loss, "T_N under contention"},
@@ -166,7 +215,7 @@ Answer contention(GivenReader& given) {
 }
 
 Answer accelerators(GivenReader& given) {
-  const double cpu = given.seconds("cpu"), accelerator = given.seconds("accelerator");
+  const double cpu = given.number("cpu"), accelerator = given.number("accelerator");
   const theory::ContendedStep step = contended(given, 0);
   const auto length = [&](double share) {
     theory::ContendedStep rest = step;
@@ -181,10 +230,10 @@ Answer accelerators(GivenReader& given) {
 }
 
 Answer reserved_threads(GivenReader& given) {
-  const int threads = given.whole("threads", 2, 1'000'000);
-  const int reserved = given.whole("reserved", 1, std::max(1, threads - 1));
-  const double communication = given.number("communication", 0, 1);
-  const double overlap = given.number("overlap", 0, 1 - communication);
+  const int threads = given.whole("threads");
+  const int reserved = given.whole("reserved", std::max(1, threads - 1));
+  const double communication = given.number("communication");
+  const double overlap = given.number("overlap", 1 - communication);
   return {{"ratio", theory::funneled_reserved_ratio({communication, overlap}, threads, reserved),
            "times as fast as masteronly"},
           {"best_ratio", theory::best_reserved_ratio(threads, reserved), "1 + m (1 - 1/n)"},
@@ -192,8 +241,8 @@ Answer reserved_threads(GivenReader& given) {
 }
 
 Answer spmv(GivenReader& given) {
-  const double nonzeros = given.number("nonzeros", 1), kappa = given.number("kappa", 0),
-               bandwidth = given.bandwidth("bandwidth"), measured = given.number("gflops", 1e-9) * 1e9;
+  const double nonzeros = given.number("nonzeros"), kappa = given.number("kappa"),
+               bandwidth = given.number("bandwidth"), measured = given.number("gflops") * 1e9;
   const double balance = theory::crs_code_balance(nonzeros, kappa),
                split = theory::split_crs_code_balance(nonzeros, kappa);
   return {{"code_balance_bytes_per_flop", balance, "eq. 1"},
@@ -204,7 +253,7 @@ Answer spmv(GivenReader& given) {
 }
 
 Answer chebfd(GivenReader& given) {
-  const double vectors = given.number("block_vectors", 1), bandwidth = given.bandwidth("bandwidth");
+  const double vectors = given.number("block_vectors"), bandwidth = given.number("bandwidth");
   const double balance = theory::chebfd_code_balance(vectors);
   return {{"code_balance_bytes_per_flop", balance, "eq. 3"},
           {"flop_per_s", bandwidth / balance, "at most, with that bandwidth"}};
@@ -233,24 +282,24 @@ std::vector<theory::PhaseMoment> course_of(GivenReader& given, const OscillatorR
 }
 
 Answer oscillators(GivenReader& given) {
-  const int ranks = given.whole("ranks", 2, 100'000);
+  const int ranks = given.whole("ranks");
   const std::vector<int> distances = given.distances("distances");
   for (const int distance : distances)
     if (std::abs(distance) >= ranks) given.refuse("distances", fmt::format("{} leads past {} ranks", distance, ranks));
-  const bool ring = given.is_second("topology", "chain", "ring");
-  const auto potential = theory::Potential(given.choice("potential", {"scalable", "bottlenecked", "kuramoto"}));
-  const theory::Interaction interaction{potential, given.number("sigma", 0.01, 1e6)};
-  const double period = given.seconds("computation") + given.seconds("communication");
+  const bool ring = given.choice("topology") == 1;
+  const auto potential = theory::Potential(given.choice("potential"));
+  const theory::Interaction interaction{potential, given.number("sigma")};
+  const double period = given.number("computation") + given.number("communication");
   if (period <= 0) given.refuse("computation", "with communication a step has to take time");
-  const bool rendezvous = given.is_second("protocol", "eager", "rendezvous");
-  const bool split = given.is_second("wait", "all", "split");
+  const bool rendezvous = given.choice("protocol") == 1;
+  const bool split = given.choice("wait") == 1;
   const double coupling = theory::coupling_strength(distances, rendezvous, split, period);
   OscillatorRun run{.oscillators = {}, .period = period, .disturbance = {}};
-  run.disturbance.mean_noise = given.seconds("noise");
-  run.delay = given.seconds("delay");
-  run.rank = given.whole("rank", 0, std::max(1, ranks) - 1);
-  run.periods = given.whole("steps", 1, 1'000'000);
-  run.disturbance.seed = std::uint64_t(given.whole("seed", 0, std::numeric_limits<int>::max()));
+  run.disturbance.mean_noise = given.number("noise");
+  run.delay = given.number("delay");
+  run.rank = given.whole("rank", std::max(1, ranks) - 1);
+  run.periods = given.whole("steps");
+  run.disturbance.seed = std::uint64_t(given.whole("seed"));
   if (!given.error().empty()) return {};
   run.oscillators = {theory::topology(ranks, distances, ring), interaction, coupling / ranks};
   const std::vector<theory::PhaseMoment> course = course_of(given, run);
@@ -269,91 +318,135 @@ Answer oscillators(GivenReader& given) {
   return answer;
 }
 
-const Given kMemoryLoss{"memory_loss", "1.72", "L_M: times as long while the other goes on; Cartesius"};
-const Given kNetworkLoss{"network_loss", "2.2", "L_N: the same of the network"};
+Accepted number(std::string unit, double least, double most = kUnbounded) {
+  return {.kind = Kind::kNumber, .unit = std::move(unit), .least = least, .most = most};
+}
+Accepted whole(std::string unit, int least, int most) {
+  return {.kind = Kind::kWhole, .unit = std::move(unit), .least = double(least), .most = double(most)};
+}
+Accepted one_of(std::vector<std::string> words) { return {.kind = Kind::kWord, .words = std::move(words)}; }
+
+const Accepted kTime{.kind = Kind::kTime}, kSize{.kind = Kind::kSize}, kBandwidth{.kind = Kind::kBandwidth},
+    kDistances{.kind = Kind::kDistances};
+const Accepted kTimesAsLong = number("times", 1), kShare = number("share", 0, 1);
+const Accepted kProtocols = one_of({"eager", "rendezvous"}), kWaits = one_of({"all", "split"});
+/// Above zero, for figures that are divided by.
+constexpr double kLeast = 1e-9;
+
+const Given kMemoryLoss{"memory_loss", "1.72", "L_M: while the other goes on; Cartesius", kTimesAsLong};
+const Given kNetworkLoss{"network_loss", "2.2", "L_N: the same of the network", kTimesAsLong};
 
 }  // namespace
 
 std::span<const Sheet> theory_sheets() {
   static const std::vector<Sheet> kSheets = {
-      {"idle-wave",
+      {"speed",
+       "idle-wave",
        "afzal-2020, eqs. 1, 2",
        "How fast an idle wave runs, and how far it comes",
-       {{"ranks", "40", "of the program"},
-        {"active", "10", "ranks of a domain that share its bandwidth"},
-        {"core_bandwidth", "10GB/s", "b(1)"},
-        {"domain_bandwidth", "50GB/s", "b_sat"},
-        {"volume", "50MB", "that a rank moves in a step"},
-        {"communication", "0s", "T_comm of a step"},
-        {"distances", "-1,1", "to whom a rank sends"},
-        {"protocol", "eager", "eager or rendezvous"},
-        {"wait", "all", "all at once, or split: for one distance after the other"},
-        {"delay", "1.2s", "of one rank"}},
+       {{"ranks", "40", "of the program", whole("ranks", 2, 1'000'000'000)},
+        {"active", "10", "of a domain, that share its bandwidth", whole("ranks", 1, 1'000'000'000)},
+        {"core_bandwidth", "10GB/s", "b(1)", kBandwidth},
+        {"domain_bandwidth", "50GB/s", "b_sat", kBandwidth},
+        {"volume", "50MB", "that a rank moves in a step", kSize},
+        {"communication", "0s", "T_comm of a step", kTime},
+        {"distances", "-1,1", "to whom a rank sends", kDistances},
+        {"protocol", "eager", "of all messages", kProtocols},
+        {"wait", "all", "for all at once, or for one distance after the other", kWaits},
+        {"delay", "1.2s", "D, of one rank", kTime},
+        {"noise", "0s", "mu: mean of the exponential time by which each phase is longer", kTime}},
        idle_wave},
-      {"overlap",
+      {"noise-bound",
+       "overlap",
        "widener-2016, eqs. 4 to 7",
        "What nonblocking collectives can win at most",
-       {{"beta", "4.37", "computation over communication", "LULESH of Table 1"},
-        {"inflation", "1", "times as long as communication takes for noise"}},
+       {{"beta", "4.37", "computation over communication", number("times", kLeast), "LULESH of Table 1"},
+        {"inflation", "1", "communication with noise over communication without", kTimesAsLong}},
        overlap},
+      {"dependencies",
+       "",
+       "widener-2016, section 4.3, Fig. 10",
+       "How many ranks depend on each other in a collective",
+       {{"ranks", "8", "n, in the collective", whole("ranks", 2, 1'000'000'000), "Fig. 10"},
+        {"rank", "0", "that is late; the root is 0", whole("rank", 0, 999'999'999)}},
+       dependencies},
       {"contention",
+       "",
        "langguth-2018, section IV",
        "How long a step takes that overlaps communication and computation",
-       {{"memory", "124.58ms", "T_M: computation alone", "4 nodes of Table II"},
-        {"network", "0.86ms", "T_N: communication alone"},
-        {"memory_loss", "1.104", "L_M: times as long while the other goes on"},
-        {"network_loss", "2.28", "L_N: the same of the network"}},
+       {{"memory", "124.58ms", "T_M: computation alone", kTime, "4 nodes of Table II"},
+        {"network", "0.86ms", "T_N: communication alone", kTime},
+        {"memory_loss", "1.104", "L_M: while the other goes on", kTimesAsLong},
+        {"network_loss", "2.28", "L_N: the same of the network", kTimesAsLong}},
        contention},
       {"accelerators",
+       "",
        "langguth-2018, section VI",
        "How much of the work accelerators should have",
-       {{"cpu", "6ms", "all work, on the processors", "the example has 10 of 60 Gflop/s there"},
-        {"accelerator", "1.2ms", "all work, on the accelerators"},
-        {"network", "0.5ms", "T_N: communication alone"},
+       {{"cpu", "6ms", "all work, on the processors", kTime, "the example has 10 of 60 Gflop/s there"},
+        {"accelerator", "1.2ms", "all work, on the accelerators", kTime},
+        {"network", "0.5ms", "T_N: communication alone", kTime},
         kMemoryLoss,
         kNetworkLoss},
        accelerators},
-      {"reserved-threads",
+      {"hybrid-ratio",
+       "reserved-threads",
        "rabenseifner-2007, performance ratio (theory)",
        "What threads win that are reserved for communication",
-       {{"threads", "8", "n, of a process"},
-        {"reserved", "1", "m, for communication"},
-        {"communication", "0.3", "share of the time that one thread communicates and the others sleep"},
-        {"overlap", "0.6", "share of work that need not wait for it"}},
+       {{"threads", "8", "n, of a process", whole("threads", 2, 1'000'000)},
+        {"reserved", "1", "m, for communication", whole("threads", 1, 999'999)},
+        {"communication", "0.3", "of the time: one thread communicates, the others sleep", kShare},
+        {"overlap", "0.6", "of the time: work that need not wait for it", kShare}},
        reserved_threads},
-      {"spmv",
+      {"spmv-balance",
+       "spmv",
        "schubert-2011, eqs. 1, 2",
        "What memory bandwidth allows a sparse matrix-vector multiplication",
-       {{"nonzeros", "15", "in a row, on average", "HMEp"},
-        {"kappa", "0", "bytes of the right-hand side that are loaded again, per nonzero"},
-        {"bandwidth", "18.1GB/s", "of a socket", "Nehalem EP"},
-        {"gflops", "2.25", "measured performance, for kappa_measured"}},
+       {{"nonzeros", "15", "in a row, on average", number("nonzeros", 1), "HMeP"},
+        {"kappa", "0", "of the right-hand side, loaded again per nonzero", number("bytes", 0)},
+        {"bandwidth", "18.1GB/s", "of a socket", kBandwidth, "Nehalem EP"},
+        {"gflops", "2.25", "measured performance, for kappa_measured", number("Gflop/s", kLeast)}},
        spmv},
       {"chebfd",
+       "",
        "afzal-2020, eq. 3",
        "Code balance of the Chebyshev filter on block vectors",
-       {{"block_vectors", "32", "n_b"}, {"bandwidth", "50GB/s", "of a socket"}},
+       {{"block_vectors", "32", "n_b", number("vectors", 1)}, {"bandwidth", "50GB/s", "of a socket", kBandwidth}},
        chebfd},
       {"oscillators",
+       "",
        "Afzal, Hager, Wellein, arXiv 2310.05701, eq. 4, and 2506.02792",
        "How processes that are coupled oscillators come into step, or out of it",
-       {{"ranks", "40", "N, of the program"},
-        {"distances", "-1,1", "to whom a rank sends: the topology matrix T"},
-        {"topology", "ring", "chain or ring"},
-        {"potential", "scalable", "scalable (tanh), bottlenecked (eq. 4) or kuramoto (sin)"},
-        {"sigma", "3", "of eq. 4, in rad"},
-        {"computation", "30ms", "t_comp of a step"},
-        {"communication", "10ms", "t_comm of a step"},
-        {"protocol", "eager", "beta: eager 1, rendezvous 2"},
-        {"wait", "all", "kappa: all at once the farthest distance, split the sum of all"},
-        {"noise", "0s", "mean of the exponential time by which a step is longer"},
-        {"delay", "20ms", "by which one rank is late at the beginning"},
-        {"rank", "0", "which one"},
-        {"steps", "1000", "how long, in steps of a rank alone"},
-        {"seed", "1", "of the noise"}},
+       {{"ranks", "40", "N, of the program", whole("ranks", 2, 100'000)},
+        {"distances", "-1,1", "to whom a rank sends: the topology matrix T", kDistances},
+        {"topology", "ring", "open or closed", one_of({"chain", "ring"})},
+        {"potential", "scalable", "tanh, that of eq. 4, or sin", one_of({"scalable", "bottlenecked", "kuramoto"})},
+        {"sigma", "3", "of eq. 4", number("rad", 0.01, 1e6)},
+        {"computation", "30ms", "t_comp of a step", kTime},
+        {"communication", "10ms", "t_comm of a step", kTime},
+        {"protocol", "eager", "beta: eager 1, rendezvous 2", kProtocols},
+        {"wait", "all", "kappa: all at once the farthest distance, split the sum of all", kWaits},
+        {"noise", "0s", "mean of the exponential time by which a step is longer", kTime},
+        {"delay", "20ms", "by which one rank is late at the beginning", kTime},
+        {"rank", "0", "which one", whole("rank", 0, 99'999)},
+        {"steps", "1000", "how long, in steps of a rank alone", whole("steps", 1, 1'000'000)},
+        {"seed", "1", "of the noise", whole("number", 0, std::numeric_limits<int>::max())}},
        oscillators},
   };
   return kSheets;
+}
+
+std::string sheet_names() {
+  std::string names;
+  for (const Sheet& sheet : theory_sheets()) names += (names.empty() ? "" : ", ") + sheet.name;
+  return names;
+}
+
+const Sheet* find_sheet(std::string_view name) {
+  const auto sheets = theory_sheets();
+  const auto found = std::ranges::find_if(
+      sheets, [&](const Sheet& sheet) { return sheet.name == name || (!name.empty() && sheet.second_name == name); });
+  return found == sheets.end() ? nullptr : &*found;
 }
 
 wire::Result<Worked> work_out(const Sheet& sheet, const std::map<std::string, std::string>& words) {
@@ -366,7 +459,7 @@ wire::Result<Worked> work_out(const Sheet& sheet, const std::map<std::string, st
   GivenReader reader(sheet, words);
   Worked worked{.given = {}, .answer = sheet.work_out(reader)};
   if (!reader.error().empty()) return wire::Error{reader.error()};
-  worked.given = reader.take_numbers();
+  worked.given = reader.take();
   return worked;
 }
 

@@ -30,6 +30,12 @@ double wave_reach(double delay, double leading_speed, double trailing_speed) {
   return delay / (1 / leading_speed - 1 / trailing_speed);
 }
 
+double noisy_reach(double delay, int ranks_per_step, double mean_noise) {
+  if (ranks_per_step == 0) return 0;
+  if (mean_noise <= 0) return std::numeric_limits<double>::infinity();
+  return ranks_per_step * delay / mean_noise;
+}
+
 int ring_distance(int from, int to, int sign, int ranks) { return (((to - from) * sign) % ranks + ranks) % ranks; }
 
 int meeting_distance(int ranks, double up_ranks_per_step, double down_ranks_per_step) {

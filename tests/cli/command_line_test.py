@@ -155,6 +155,27 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(call("theory", "contention").stdout, r"memory +124.58ms .*Table II")
         self.assertNotIn("Table II", call("theory", "contention", "memory=3ms").stdout)
 
+    def test_theories_go_by_the_names_of_the_contract_and_by_their_earlier_ones(self):
+        listed, described = call("theory").stdout, call("theory", "--help").stdout
+        for name, earlier in (("speed", "idle-wave"), ("noise-bound", "overlap"), ("hybrid-ratio", "reserved-threads"),
+                              ("spmv-balance", "spmv")):
+            self.assertRegex(listed, rf"(?m)^{name} .*; also {earlier}$")
+            self.assertIn(name, described)
+            self.assertEqual(json.loads(call("theory", earlier, "--json").stdout), json.loads(call("theory", name, "--json").stdout))
+            self.assertEqual(json.loads(call("theory", earlier, "--json").stdout)["name"], name)
+
+    def test_a_theory_says_which_figures_it_accepts(self):
+        printed = call("theory", "hybrid-ratio", "threads=4").stdout
+        self.assertRegex(printed, r"(?m)^  reserved +1 .*\(threads, 1 to 3\)$")
+        self.assertRegex(call("theory", "noise-bound").stdout, r"(?m)^  beta +4\.37 .*\(times, from 1e-09\); LULESH")
+        self.assertRegex(call("theory", "spmv-balance").stdout, r"(?m)^  gflops +2\.25 .*\(Gflop/s, from 1e-09\)$")
+        self.assertRegex(call("theory", "spmv-balance").stdout, r"HMeP")
+
+    def test_a_theory_tells_in_json_of_words_and_lists_that_it_was_given(self):
+        told = json.loads(call("theory", "speed", "distances=1", "protocol=rendezvous", "--json").stdout)
+        self.assertEqual([told["given"][key] for key in ("distances", "protocol", "wait", "noise")], [[1], "rendezvous", "all", 0])
+        self.assertIsNone(told["told"]["reach_noise_up_ranks"])
+
     def test_less_memory_than_a_session_needs_is_refused(self):
         for verb in (["demo", "--headless", "1s"], ["replay", str(GOLDEN), "--once"], ["report", str(GOLDEN)], ["sim", "s.toml"]):
             self.refuses(*verb, "--memory", "999kB", says="at least 1 MB")
@@ -205,7 +226,7 @@ class CommandLine(unittest.TestCase):
             self.refuses("replay", str(path), "--once", says=str(path))
 
     def test_what_can_not_be_printed_is_said(self):
-        for words in (["--help"], ["theory", "--json", "idle-wave"], ["demo", "--list"], ["info", GOLDEN], ["report", GOLDEN, "--json"]):
+        for words in (["--help"], ["theory", "--json", "speed"], ["demo", "--list"], ["info", GOLDEN], ["report", GOLDEN, "--json"]):
             with self.subTest(words=words), open("/dev/full", "wb") as full:
                 done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, timeout=60)
                 self.assertEqual(done.returncode, 1)

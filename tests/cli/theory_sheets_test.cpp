@@ -1,5 +1,6 @@
 #include "monitor/cli/theory_sheets.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 using Words = std::map<std::string, std::string>;
 
-const Sheet& sheet(const std::string& name) { return *std::ranges::find(theory_sheets(), name, &Sheet::name); }
+const Sheet& sheet(const std::string& name) { return *find_sheet(name); }
 
 double told(const std::string& name, const std::string& key, const Words& words = {}) {
   const auto worked = work_out(sheet(name), words);
@@ -23,23 +24,104 @@ double told(const std::string& name, const std::string& key, const Words& words 
 
 /// As printed in the papers.
 TEST(TheorySheets, HaveThePapersFigures) {
-  EXPECT_NEAR(told("overlap", "bound"), 1.23, 0.005);          // Table 1
+  EXPECT_NEAR(told("noise-bound", "bound"), 1.23, 0.005);      // Table 1
   EXPECT_NEAR(told("contention", "step_s"), 124.76e-3, 1e-5);  // Table II
   EXPECT_NEAR(told("contention", "step_s", {{"memory", "1.71ms"}, {"network", "200us"}}), 1.75e-3, 1e-5);
   EXPECT_NEAR(told("accelerators", "step_by_speed_s"), 1.46e-3, 5e-6);  // section VI
-  EXPECT_NEAR(told("spmv", "flop_per_s"), 2.66e9, 5e6);                 // section 3.1
-  EXPECT_NEAR(told("spmv", "kappa_measured"), 2.5, 0.05);
-  EXPECT_DOUBLE_EQ(told("reserved-threads", "best_ratio"), 1 + 1 * (1 - 1.0 / 8));
+  EXPECT_NEAR(told("spmv-balance", "flop_per_s"), 2.66e9, 5e6);         // section 3.1
+  EXPECT_NEAR(told("spmv-balance", "kappa_measured"), 2.5, 0.05);
+  EXPECT_DOUBLE_EQ(told("hybrid-ratio", "best_ratio"), 1 + 1 * (1 - 1.0 / 8));
   EXPECT_DOUBLE_EQ(told("chebfd", "code_balance_bytes_per_flop"), (260.0 / 32 + 80) / 146);  // eq. 3
   // Fig. 5c: the fronts run 3 to 1.
   const Words fig5c{{"distances", "1,-1,-2"}, {"wait", "split"}};
-  EXPECT_DOUBLE_EQ(told("idle-wave", "ranks_per_step_down", fig5c), 3);
-  EXPECT_DOUBLE_EQ(told("idle-wave", "ranks_per_step_up", fig5c), 1);
+  EXPECT_DOUBLE_EQ(told("speed", "ranks_per_step_down", fig5c), 3);
+  EXPECT_DOUBLE_EQ(told("speed", "ranks_per_step_up", fig5c), 1);
+}
+
+// design/interfaces.md, and what they were called before.
+TEST(TheorySheets, AreFoundByTheirNamesOfTheContractAndByTheirEarlierOnes) {
+  const std::map<std::string, std::string> names{{"speed", "idle-wave"},
+                                                 {"noise-bound", "overlap"},
+                                                 {"hybrid-ratio", "reserved-threads"},
+                                                 {"spmv-balance", "spmv"},
+                                                 {"contention", "contention"}};
+  for (const auto& [name, earlier] : names) {
+    ASSERT_NE(find_sheet(name), nullptr) << name;
+    EXPECT_EQ(find_sheet(name)->name, name);
+    EXPECT_EQ(find_sheet(earlier), find_sheet(name)) << earlier;
+  }
+  EXPECT_EQ(find_sheet(""), nullptr);
+}
+
+// Section 4.3 of widener-2016, and Fig. 10.
+TEST(TheorySheets, CountWhoDependsOnWhomInACollective) {
+  EXPECT_EQ(told("dependencies", "tree_direct"), 7);
+  EXPECT_EQ(told("dependencies", "dissemination_direct"), 24);
+  EXPECT_EQ(told("dependencies", "broadcast_delayed"), 7) << "all depend on the root";
+  EXPECT_EQ(told("dependencies", "reduction_delayed"), 0) << "the root has no ancestor";
+  EXPECT_GT(told("dependencies", "direct_ratio", {{"ranks", "32768"}}), 15);
+}
+
+// physics.md: "a delay D reaches about D / mu ranks", in one direction.
+TEST(TheorySheets, SayWhereNoiseHasUsedUpADelay) {
+  const Words noisy{{"distances", "1"}, {"delay", "1.2s"}, {"noise", "15ms"}};
+  EXPECT_DOUBLE_EQ(told("speed", "reach_noise_up_ranks", noisy), 80);
+  EXPECT_DOUBLE_EQ(told("speed", "reach_noise_down_ranks", noisy), 0) << "nobody waits there";
+  EXPECT_TRUE(std::isinf(told("speed", "reach_noise_up_ranks")));
+}
+
+TEST(TheorySheets, TellOfAllThatTheyWereGiven) {
+  const auto worked = work_out(sheet("speed"), {{"distances", "1,-1,-2"}, {"protocol", "rendezvous"}});
+  ASSERT_TRUE(worked);
+  support::Json given;
+  for (const Taken& each : worked->given) given[each.key] = each.value;
+  EXPECT_EQ(given.at("distances.2").as_number(), -2);
+  EXPECT_EQ(given.at("protocol").as_text(), "rendezvous");
+  EXPECT_EQ(given.at("wait").as_text(), "all");
+  for (const Sheet& each : theory_sheets()) {
+    const auto of_the_paper = work_out(each, {});
+    ASSERT_TRUE(of_the_paper);
+    EXPECT_EQ(of_the_paper->given.size(), each.given.size()) << each.name;
+  }
+}
+
+TEST(TheorySheets, AcceptTheEndsOfTheRangesThatTheyName) {
+  for (const Sheet& each : theory_sheets()) {
+    const auto worked = work_out(each, {});
+    ASSERT_TRUE(worked);
+    for (const Taken& taken : worked->given) {
+      EXPECT_FALSE(in_words(taken.accepted).empty());
+      if (taken.accepted.unit.empty()) continue;
+      const auto accepts = [&](double value) {
+        const auto tried = work_out(each, {{taken.key, fmt::format("{:.12g}", value)}});
+        return tried || !tried.error().message.starts_with(taken.key + ": \"");
+      };
+      SCOPED_TRACE(fmt::format("{} {}: {}", each.name, taken.key, in_words(taken.accepted)));
+      const bool moves_others = taken.key == "ranks" || taken.key == "threads" || taken.key == "communication";
+      EXPECT_TRUE(moves_others || accepts(taken.accepted.least));
+      EXPECT_FALSE(accepts(taken.accepted.least - 1));
+      if (!std::isfinite(taken.accepted.most)) continue;
+      EXPECT_TRUE(moves_others || accepts(taken.accepted.most));
+      EXPECT_FALSE(accepts(taken.accepted.most + 1));
+    }
+  }
+}
+
+TEST(TheorySheets, NarrowARangeByWhatTheOtherFiguresLeave) {
+  const auto worked =
+      work_out(sheet("hybrid-ratio"), {{"threads", "4"}, {"communication", "0.25"}, {"overlap", "0.5"}});
+  ASSERT_TRUE(worked);
+  const auto accepted = [&](std::string_view key) {
+    return in_words(std::ranges::find(worked->given, key, &Taken::key)->accepted);
+  };
+  EXPECT_EQ(accepted("threads"), "threads, 2 to 1000000");
+  EXPECT_EQ(accepted("reserved"), "threads, 1 to 3");
+  EXPECT_EQ(accepted("overlap"), "share, 0 to 0.75");
 }
 
 TEST(TheorySheets, SayWhichWaveNeverEnds) {
-  EXPECT_TRUE(std::isinf(told("idle-wave", "reach_up_ranks", {{"active", "5"}}))) << "below saturation";
-  EXPECT_EQ(told("idle-wave", "reach_down_ranks", {{"distances", "1"}}), 0) << "nobody waits there";
+  EXPECT_TRUE(std::isinf(told("speed", "reach_up_ranks", {{"active", "5"}}))) << "below saturation";
+  EXPECT_EQ(told("speed", "reach_down_ranks", {{"distances", "1"}}), 0) << "nobody waits there";
 }
 
 TEST(TheorySheets, LetCoupledOscillatorsComeToWhatTheirPotentialSays) {
@@ -50,13 +132,13 @@ TEST(TheorySheets, LetCoupledOscillatorsComeToWhatTheirPotentialSays) {
 }
 
 TEST(TheorySheets, RefuseMoreActiveRanksThanThereAre) {
-  const auto worked = work_out(sheet("idle-wave"), {{"active", "100"}});
+  const auto worked = work_out(sheet("speed"), {{"active", "100"}});
   ASSERT_FALSE(worked);
   EXPECT_EQ(worked.error().message, "active: \"100\" is not a whole number from 1 to 40");
 }
 
 TEST(TheorySheets, SayWhatAnotherFigureLeaves) {
-  const auto worked = work_out(sheet("reserved-threads"), {{"communication", "1"}});
+  const auto worked = work_out(sheet("hybrid-ratio"), {{"communication", "1"}});
   ASSERT_FALSE(worked);
   EXPECT_EQ(worked.error().message, "overlap: \"0.6\" is not 0, which is all that the other figures leave");
 }
@@ -90,7 +172,8 @@ TEST(TheorySheets, NameTheKeyOfEveryWordThatTheyDoNotAccept) {
 TEST(TheorySheets, TellOfWhatTheyWereGivenInTheUnitsOfWhatTheyTell) {
   const auto worked = work_out(sheet("contention"), {{"memory", "2 min"}});
   ASSERT_TRUE(worked);
-  EXPECT_EQ(worked->given.front(), std::pair(std::string("memory"), 120.0));
+  EXPECT_EQ(worked->given.front().key, "memory");
+  EXPECT_EQ(worked->given.front().value.as_number(), 120.0);
 }
 
 }  // namespace
