@@ -29,6 +29,8 @@ constexpr std::array kFigures = {
     Figure{"waves.N.down.end", "", "end of the front downwards{}", ErrorKind::kNone, kWaveEnds},
     Figure{"waves.N.up.leading.ranks_per_step", "ranks/step", "speed of the front upwards{}", ErrorKind::kBeside},
     Figure{"waves.N.down.leading.ranks_per_step", "ranks/step", "speed of the front downwards{}", ErrorKind::kBeside},
+    Figure{"waves.N.up.trailing.ranks_per_step", "ranks/step", "speed of the back upwards{}", ErrorKind::kBeside},
+    Figure{"waves.N.down.trailing.ranks_per_step", "ranks/step", "speed of the back downwards{}", ErrorKind::kBeside},
     Figure{"waves.N.up.ranks_per_step", "ranks/step", "speed of the front upwards{}"},
     Figure{"waves.N.down.ranks_per_step", "ranks/step", "speed of the front downwards{}"},
     Figure{"waves.N.up.speed_ranks_per_s", "ranks/s", "speed of the front upwards{}"},
@@ -36,6 +38,7 @@ constexpr std::array kFigures = {
     Figure{"waves.N.up.decay_s_per_rank", "s/rank", "decay of the front upwards{}", ErrorKind::kBeside},
     Figure{"waves.N.down.decay_s_per_rank", "s/rank", "decay of the front downwards{}", ErrorKind::kBeside},
     Figure{"wavefront.amplitude_s", "s", "spread of a step over all ranks", ErrorKind::kOverTime},
+    Figure{"wavefront.slopes_ranks_per_s.N", "ranks/s", "slope of the wavefront on socket {}", ErrorKind::kOverTime},
     Figure{"efficiency.parallel", "%", "share of time spent at work", ErrorKind::kOverTime},
     Figure{"threads.working", "threads", "threads at work", ErrorKind::kOverTime},
     Figure{"threads.calling", "threads", "threads that communicate", ErrorKind::kOverTime},
@@ -56,7 +59,7 @@ constexpr double kShare = 0.01;
 
 /// The place for which N stands, where all else is the same.
 std::optional<int> place_in(std::string_view path, std::string_view pattern) {
-  const std::size_t hole = pattern.find(".N.");
+  const std::size_t hole = pattern.ends_with(".N") ? pattern.size() - 2 : pattern.find(".N.");
   if (hole == std::string_view::npos) return path == pattern ? std::optional(0) : std::nullopt;
   const std::string_view before = pattern.substr(0, hole + 1), behind = pattern.substr(hole + 2);
   if (!path.starts_with(before) || !path.ends_with(behind) || path.size() <= before.size() + behind.size())
@@ -134,6 +137,10 @@ std::string without_idle_zeros(std::string figure) {
 }  // namespace
 
 std::span<const Figure> figures() { return kFigures; }
+
+bool FigurePath::of_domain() const {
+  return path.starts_with("domains.") || path.starts_with("wavefront.slopes_ranks_per_s.");
+}
 
 FigurePath figure_of_program(std::string_view path, std::string_view unit, std::string_view name) {
   const auto figure = std::ranges::find(kOfPrograms, unit, &Figure::unit);

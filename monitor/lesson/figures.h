@@ -34,7 +34,7 @@ struct FigurePath {
   int place = 0;     ///< What stands for N; -1 is the last.
   std::string name;  ///< Of a program's: "time of a step".
 
-  bool of_domain() const { return path.starts_with("domains."); }
+  bool of_domain() const;
   std::string label() const;  ///< "active ranks on socket 1"
 };
 /// Error: that no finding is there, and which are.

@@ -21,6 +21,7 @@ TEST(Figures, AreEachFoundByItsPath) {
     EXPECT_TRUE(paths.insert(figure.path).second) << figure.path;
     std::string path(figure.path);
     if (const auto hole = path.find(".N."); hole != std::string::npos) path.replace(hole, 3, ".-1.");
+    if (path.ends_with(".N")) path.replace(path.size() - 1, 1, "3");
     const auto found = parse_figure_path(path);
     ASSERT_TRUE(found) << path;
     EXPECT_EQ(found->figure, &figure);
@@ -34,7 +35,8 @@ TEST(Figures, AreEachFoundByItsPath) {
 TEST(Figures, RefuseAPathThatNoFindingHasAndSayWhichThereAre) {
   for (const char* path :
        {"", ".", "domains", "domains.1", "domains..active_mean", "domains.x.active_mean", "domains.1.active_mean.",
-        "domains.1.5.active_mean", "domains.99999999999.active_mean", "waves.-1.up.speed", "causes.ranks"}) {
+        "domains.1.5.active_mean", "domains.99999999999.active_mean", "waves.-1.up.speed", "causes.ranks",
+        "wavefront.slopes_ranks_per_s", "wavefront.slopes_ranks_per_s.x", "wavefront.slopes_ranks_per_s.1.2"}) {
     const auto found = parse_figure_path(path);
     ASSERT_FALSE(found) << path;
     EXPECT_THAT(found.error().message, HasSubstr("domains.N.active_mean"));
@@ -43,6 +45,7 @@ TEST(Figures, RefuseAPathThatNoFindingHasAndSayWhichThereAre) {
 
 TEST(Figures, NameTheSocketAndTheWave) {
   EXPECT_EQ(parse_figure_path("domains.3.active_mean")->label(), "active ranks on socket 3");
+  EXPECT_EQ(parse_figure_path("wavefront.slopes_ranks_per_s.4")->label(), "slope of the wavefront on socket 4");
   EXPECT_EQ(parse_figure_path("waves.-1.delay_s")->label(), "length of the delay");
   EXPECT_EQ(parse_figure_path("waves.-2.delay_s")->label(), "length of the delay of the wave before");
 }
