@@ -103,15 +103,20 @@ wire::Result<wire::Command> order_of(const LessonOrder& written, Rank ranks) {
   return wire::Command{.id = 0, .ranks = {rank}, .order = wire::DelayOrder{.duration = *hold}};
 }
 
+/// Wrong where the scenario does not have it, and is certain of its sockets; -1 is the last.
+wire::Status check_socket(int socket, const std::string& place, const Scenario& scenario) {
+  const int sockets =
+      scenario.play ? support::sockets_of(*scenario.play, scenario.machine.ranks) : sockets_of(scenario.machine);
+  if (sockets == 0 || (socket >= -sockets && socket < sockets)) return wire::ok();
+  return at(place, fmt::format("there is no socket {}: this scenario has sockets 0 to {}", socket, sockets - 1));
+}
+
 wire::Result<FigurePath> path_of(const WrittenText& written, const Scenario& scenario) {
   const auto path = parse_figure_path(written.text);
   if (!path) return at(written.place, path.error().message);
-  const int sockets = sockets_of(scenario.machine);
-  const bool has_socket = path->place >= -sockets && path->place < sockets;
-  if (path->of_domain() && sockets > 0 && !has_socket)
-    return at(written.place,
-              fmt::format("there is no socket {}: this scenario has sockets 0 to {}", path->place, sockets - 1));
-  return path;
+  if (!path->of_domain()) return path;
+  const wire::Status socket = check_socket(path->place, written.place, scenario);
+  return socket ? path : wire::Result<FigurePath>(socket.error());
 }
 
 /// "at least 5 ranks": takes the words from the front.
@@ -126,6 +131,9 @@ Sense take_sense(std::string& text) {
 
 wire::Result<FigurePath> figure_of(const LessonCheck& written, const Scenario& scenario) {
   if (!written.path.text.starts_with(support::kOfProgram)) return path_of(written.path, scenario);
+  const auto key = std::string_view(written.path.text).substr(support::kOfProgram.size());
+  if (const wire::Status told = support::check_told(scenario.play->name, key); !told)
+    return at(written.path.place, told.error().message);
   if (written.unit && !is_unit(written.unit->text))
     return at(written.unit->place, fmt::format("\"{}\" is none of {}", written.unit->text, units()));
   return figure_of_program(written.path.text, written.unit ? written.unit->text : "", written.label);
@@ -181,8 +189,11 @@ wire::Result<Page> page_of(const LessonPage& written, const Scenario& scenario, 
   Page page{.text = numbers.in(written.text),
             .after = written.after,
             .needs_lockstep = written.needs_lockstep,
+            .lockstep_sockets = written.premise_sockets,
             .watch = written.watch};
   if (const wire::Status rank = check_rank(written, scenario); as_written && !rank) return rank.error();
+  for (const int socket : written.premise_sockets)
+    if (const wire::Status found = check_socket(socket, written.premise_place, scenario); !found) return found.error();
   if (written.ask) {
     auto ask = question_of(*written.ask, numbers);
     if (!ask) return ask.error();

@@ -50,6 +50,7 @@ struct Page {
   std::string text;
   support::PageAfter after = support::PageAfter::kAny;
   bool needs_lockstep = false;
+  std::vector<int> lockstep_sockets;  ///< In which alone that has to be; empty: in all.
   std::optional<Question> ask;
   std::optional<wire::Command> order;  ///< A delay of one rank, or noise of all.
   std::optional<support::LessonWatch> watch;

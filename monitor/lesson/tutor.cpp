@@ -57,10 +57,12 @@ std::optional<Nanoseconds> settled_since(const DomainStates& states, int domains
   return latest;
 }
 
-/// "Socket 2 is not in lockstep" of the first that is not, with the number of others.
-std::string out_of_lockstep(const DomainStates& states, int domains, Nanoseconds now) {
+/// "Socket 2 is not in lockstep" of the first that is not, with the number of others. Of `sockets`; where those are none,
+/// of all domains.
+std::string out_of_lockstep(const DomainStates& states, const std::vector<int>& sockets, int domains, Nanoseconds now) {
   int first = -1, others = -1;
   for (int domain = 0; domain < domains; ++domain) {
+    if (!sockets.empty() && std::ranges::find(sockets, domain) == sockets.end()) continue;
     const analysis::StateChange* change = states.at(domain, now);
     if (change && change->state == analysis::DomainState::kLockstep) continue;
     if (first < 0) first = domain;
@@ -211,7 +213,9 @@ void Tutor::observe(const timeline::Timeline& timeline, std::span<const analysis
     premise_ = fmt::format("What page {} asks for was not {}, and this page may speak of what it does", *skipped + 1,
                            records_[*skipped].verdict ? "seen to do what it should" : "ordered");
   else
-    premise_ = page().needs_lockstep && is_before ? out_of_lockstep(states, int(timeline.domains().size()), now_) : "";
+    premise_ = page().needs_lockstep && is_before
+                   ? out_of_lockstep(states, page().lockstep_sockets, int(timeline.domains().size()), now_)
+                   : "";
 }
 
 std::optional<std::size_t> Tutor::skipped_page() const {

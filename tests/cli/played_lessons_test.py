@@ -2,6 +2,7 @@
 """Lessons that another program than iw-ring plays, on real ranks. Usage: played_lessons_test.py FOLDER-OF-PROGRAMS FOLDER-OF-SCENARIOS"""
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -34,6 +35,19 @@ none = "Not seen."
 """
 
 
+LAUNCHER = [shutil.which("mpirun.openmpi") or "mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def keys_of(value, path=""):
+    """Paths of all that is no object and no list, with N for places."""
+    if isinstance(value, dict):
+        return set().union(*(keys_of(inner, f"{path}.{key}") for key, inner in value.items()))
+    if isinstance(value, list):
+        return set().union(*(keys_of(inner, f"{path}.N") for inner in value))
+    return {path[1:]}
+
+
 class Programs(OfLessons):
     def play(self, *changes, arguments=("--headless",), **variables):
         text = PLAYED
@@ -55,10 +69,49 @@ class Programs(OfLessons):
                          [("program.threads", 3, True), ("program.runs.0.mode", "masteronly", True)])
 
     def test_what_the_program_does_not_say_is_not_seen(self):
-        done = self.play(("program.threads", "program.thread"))
+        done = self.play(("program.runs.0.mode", "program.runs.5.mode"))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("Threads of a process: measured nothing, theory 3 threads. ", done.stdout)
+        self.assertIn("The mode: measured nothing, theory masteronly. ", done.stdout)
         self.assertIn("not every effect of the lesson was seen", done.stderr)
+
+    def test_a_key_or_a_socket_that_the_program_never_has_is_refused_before_it_starts(self):
+        number = PLAYED.splitlines().index('path = "program.threads"') + 1
+        self.one_line(self.play(("program.threads", "program.thread")), 2,
+                      f'p.toml:{number}: lesson.page.check.path: iw-hybrid tells no "thread"; accepted, with a place for N')
+        played = PLAYED.split("[lesson]")[0]
+        chebfd = (played, '[play]\nprogram = "iw-chebfd"\nranks = 20\n')
+        self.one_line(self.play(chebfd, ('path = "program.runs.0.mode"\nlabel = "the mode"', 'path = "domains.7.state"'),
+                                ('theory = "masteronly"', 'theory = "lockstep"')), 2,
+                      "lesson.page.check.path: there is no socket 7: this scenario has sockets 0 to 1")
+
+    def test_the_keys_that_are_accepted_are_those_that_each_program_prints(self):
+        for program, ranks, *arguments in (
+                ("iw-chebfd", 2, "--kernel", "virtual", "--size", "8x4x4", "--vectors", "2", "--block", "2", "--degree", "20"),
+                ("iw-collectives", 2, "--work", "1ms", "--steps", "3", "--collectives", "gather", "--noise", "periodic:2ms@10Hz"),
+                ("iw-contention", 4, "--kernel", "virtual", "--ranks-per-domain", "2", "--core-bandwidth", "100MB/s", "--domain-bandwidth",
+                 "150MB/s", "--duration", "50ms", "--step-volumes", "1MB", "--steps", "3", "--message-size", "100kB"),
+                ("iw-hybrid", 2, "--threads", "3", "--kernel", "virtual", "--size", "8x4x4", "--steps", "5", "--modes", "masteronly"),
+                ("iw-progress", 2, "--message-size", "100kB", "--repetitions", "3"),
+                ("iw-selfish", 2, "--duration", "200ms"),
+                ("iw-spmv", 4, "--kernel", "virtual", "--core-bandwidth", "500MB/s", "--domain-bandwidth", "2500MB/s", "--products", "2")):
+            with self.subTest(program):
+                built = next((BIN / name for name in (f"{program}-openmpi", program) if (BIN / name).exists()), None)
+                if not built:
+                    self.skipTest(f"{program} is not built for Open MPI")
+                done = subprocess.run([*LAUNCHER, "-n", str(ranks), built, "--json", *arguments], capture_output=True, text=True,
+                                      timeout=PATIENCE, env=os.environ | AS_ROOT, stdin=subprocess.DEVNULL)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lesson = PLAYED.replace('"iw-hybrid"', f'"{program}"').replace("program.threads", "program.no")
+                (self.path / "k.toml").write_text(lesson)
+                refusal = self.demo(self.path / "k.toml", "--headless").stderr
+                accepted = refusal.strip().split("(-1 is the last): ")[1].split(", ")
+                self.assertEqual(set(accepted), keys_of(json.loads(done.stdout)))
+
+    def test_sockets_are_those_of_which_the_help_of_a_program_speaks(self):
+        for program in ("iw-chebfd", "iw-collectives", "iw-spmv"):
+            built = next(BIN / name for name in (f"{program}-openmpi", f"{program}-mpich", program) if (BIN / name).exists())
+            done = subprocess.run([built, "--help"], capture_output=True, text=True, timeout=PATIENCE, env=os.environ | AS_ROOT)
+            self.assertRegex(done.stdout, r"--ranks-per-domain N\s+[^\[]*\[10\]", program)
 
     def test_a_program_that_refuses_its_arguments_is_heard(self):
         done = self.play(('"3"', '"2"'), ("masteronly\"]", "multiple\"]"))

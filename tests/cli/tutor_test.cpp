@@ -225,6 +225,15 @@ TEST(Tutor, WarnsOfABrokenPremiseAndRemembersIt) {
   EXPECT_THAT(desk.tutor().words(), HasSubstr("is not in lockstep, nor is 1 more, so this need not be the work of it"));
 }
 
+TEST(Tutor, LooksForThePremiseInTheSocketsOfThePageAlone) {
+  Desk desk({"lesson.page.0.premise_sockets=[1]"});
+  desk.wait(seconds(2));
+  desk.hold(15, milliseconds(400));
+  ASSERT_TRUE(desk.monitor().answer_lesson("1"));
+  desk.wait(milliseconds(400));
+  EXPECT_EQ(desk.tutor().broken_premise(), "Socket 1 is not in lockstep");
+}
+
 TEST(Tutor, SaysOnLaterPagesThatNothingWasOrdered) {
   Desk desk;
   desk.wait(seconds(1));

@@ -109,6 +109,9 @@ TEST(Course, NamesThePlaceOfAMistakeAndWhatWouldBeAccepted) {
       {"domains.1.active_mean", "domains.4.active_mean",
        "lesson.page.check.path: there is no socket 4: this scenario has sockets 0 to 3"},
       {"domains.1.active_mean", "domains.-5.active_mean", "there is no socket -5"},
+      {"premise = \"lockstep\"", "premise = \"lockstep\"\npremise_sockets = [3, 4]",
+       "lesson.page.premise_sockets: there is no socket 4: this scenario has sockets 0 to 3"},
+      {"premise = \"lockstep\"", "premise_sockets = [3]", "lesson.page.premise: is missing"},
       {"unit = \"ranks\"", "unit = \"sockets\"", "lesson.page.ask.unit: \"sockets\" is none of ranks, ranks/step"},
       {"unit = \"ranks\"", "unit = \"s\"",
        "lesson.page.ask.answer: \"5 ranks\" is no number in s: 400 ms is what is accepted"},
@@ -261,6 +264,12 @@ TEST(Course, NamesThePlaceOfAMistakeInWhatAProgramIsToSay) {
       {"tolerance = \"0.1 times\"", "tolerance = \"0.1\"",
        "lesson.page.check.tolerance: \"0.1\" is no number in times: 1.5 times is what is accepted"},
       {"tolerance = \"0.1 times\"\n", "", "lesson.page.check.path: needs a tolerance in times"},
+      {"program.runs.1.ratio", "program.runs.1.ratios",
+       "l.toml:17: lesson.page.check.path: iw-hybrid tells no \"runs.1.ratios\"; accepted, with a place for N (-1 is "
+       "the "
+       "last): size.N, processes, "},
+      {"program.runs.1.ratio", "program.runs.x.ratio", "iw-hybrid tells no \"runs.x.ratio\""},
+      {"program.runs.1.ratio", "program.runs", "iw-hybrid tells no \"runs\""},
       {"program.runs.1.ratio", "runs.1.ratio", "lesson.page.check.unit: goes with a path that begins with program."},
       {"theory = \"at least 1.6 times\"", "theory = \"at least 1.6 times\"\nbeside = \"program.x\"",
        "lesson.page.check.beside: "},
@@ -273,11 +282,56 @@ TEST(Course, NamesThePlaceOfAMistakeInWhatAProgramIsToSay) {
   }
 }
 
+/// The complaint of a lesson that looks at a socket of a program with these keys of [play]; empty: none.
+std::string complaint_of_socket(const std::string& play, int socket) {
+  const auto scenario = support::parse_lesson(fmt::format(R"([play]
+{}
+[lesson]
+title = "T"
+summary = "S"
+[[lesson.page]]
+text = "t"
+[lesson.page.until]
+program = "ended"
+[[lesson.page.check]]
+path = "domains.{}.active_mean"
+theory = "4 ranks"
+tolerance = "1 rank"
+[lesson.page.say]
+near = "n"
+)",
+                                                          play, socket),
+                                              "l.toml");
+  if (!scenario) return scenario.error().message;
+  const auto course = make_course(*scenario, true);
+  return course ? "" : course.error().message;
+}
+
+TEST(Course, KnowsTheSocketsOfAProgramByItsArguments) {
+  const std::string chebfd = "program = \"iw-chebfd\"\nranks = 20\n";
+  EXPECT_EQ(complaint_of_socket(chebfd, 1), "");
+  EXPECT_EQ(complaint_of_socket(chebfd, 7),
+            "l.toml:13: lesson.page.check.path: there is no socket 7: this scenario has sockets 0 to 1");
+  EXPECT_EQ(complaint_of_socket(chebfd + "arguments = [\"--ranks-per-domain\", \"2\"]", 7), "");
+  EXPECT_THAT(complaint_of_socket(chebfd + "arguments = [\"--ranks-per-domain=4\"]", 7), HasSubstr("sockets 0 to 4"));
+  EXPECT_EQ(complaint_of_socket("program = \"iw-hybrid\"\nranks = 2", 7), "") << "that has no virtual sockets";
+}
+
 TEST(Course, WaitsForTheEndOfAProgramOnlyWhereItPlaysOne) {
   EXPECT_THAT(complaint_of(file_with("wave = \"ended\"", "program = \"ended\"")),
               HasSubstr("lesson.page.until.program: needs a program that ends; add [play]"));
   EXPECT_THAT(complaint_of(file_with("path = \"domains.1.active_mean\"", "path = \"program.x\"\nlabel = \"x\"")),
               HasSubstr("lesson.page.check.path: needs a program that says it; add [play]"));
+}
+
+TEST(Course, OfAsynchronousProgressSeesWhatAnyMpiDoes) {
+  const auto scenario = support::load_lesson(std::filesystem::path(IDLEWAVE_SCENARIOS) / "asynchronous-progress.toml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  const auto course = make_course(*scenario, true);
+  ASSERT_TRUE(course) << course.error().message;
+  for (const double hidden : {0.0, 0.5, 1.0})
+    for (const Check& check : course->pages.at(0).checks) EXPECT_TRUE(holds(check, hidden)) << hidden;
+  EXPECT_TRUE(course->pages.at(0).ask->choices.empty()) << "an answer is held against what was measured";
 }
 
 TEST(Course, IsSoundInEachLessonThatIsShipped) {

@@ -158,6 +158,9 @@ LessonPage read_page(Section section, bool played) {
   section.choice<PageAfter>("after", page.after, kAfter);
   static constexpr std::array<std::pair<std::string_view, bool>, 1> kPremises{{{"lockstep", true}}};
   section.choice<bool>("premise", page.needs_lockstep, kPremises);
+  section.wholes<int>("premise_sockets", page.premise_sockets, 0, wire::kMaxRanks - 1);
+  page.premise_place = section.place("premise_sockets");
+  if (section.has("premise_sockets")) section.require("premise", "\"lockstep\"");
   if (section.has("ask")) page.ask = read_question(section.table("ask"));
   if (section.has("do")) page.order = read_order(section.table("do"));
   if (section.has("until")) page.watch = read_watch(section.table("until"), page.order && page.order->hold, played);

@@ -72,7 +72,9 @@ struct LessonPage {
   std::string text;
   std::string place;  ///< Of its table.
   PageAfter after = PageAfter::kAny;
-  bool needs_lockstep = false;  ///< Before anything is ordered, all domains are to be in lockstep.
+  bool needs_lockstep = false;       ///< Before anything is ordered, all domains are to be in lockstep;
+  std::vector<int> premise_sockets;  ///< or these alone, if there are any.
+  std::string premise_place;         ///< Of their key.
   std::optional<LessonQuestion> ask;
   std::optional<LessonOrder> order;
   std::optional<LessonWatch> watch;
