@@ -92,6 +92,7 @@ TEST(CollectivesOptions, NameEquationsAndSectionsInTheHelp) {
   const Parsed parsed = parse({"--help"});
   ASSERT_TRUE(parsed);
   EXPECT_THAT(std::get<Text>(*parsed).text, HasSubstr("WLFH16 eq. 1"));
+  EXPECT_THAT(std::get<Text>(*parsed).text, HasSubstr("Figs. 6 and 9"));
 }
 
 }  // namespace

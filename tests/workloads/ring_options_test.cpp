@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -173,6 +174,12 @@ TEST(RingOptions, HelpExplainsEachFlagWithItsSource) {
     EXPECT_THAT(help, HasSubstr(flag));
   }
   EXPECT_THAT(help, HasSubstr("AHW20 eq. 2"));
+  std::string in_one_line = help;
+  std::ranges::replace(in_one_line, '\n', ' ');
+  for (const char* figure : {"1 and 5 by --time", "2 by --ranks-per-domain", "3 by --kernel", "4a is active_mean",
+                             "6 by --message-size", "7 by --ranks-per-domain 1"}) {
+    EXPECT_THAT(in_one_line, HasSubstr(figure));
+  }
 }
 
 }  // namespace

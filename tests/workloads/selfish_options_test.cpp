@@ -63,6 +63,7 @@ TEST(SelfishOptions, NameTheirPapersInTheHelp) {
   const Parsed parsed = parse({"--help"});
   ASSERT_TRUE(parsed);
   EXPECT_THAT(std::get<Text>(*parsed).text, HasSubstr("HSL10"));
+  EXPECT_THAT(std::get<Text>(*parsed).text, HasSubstr("Figs. 3"));
 }
 
 }  // namespace

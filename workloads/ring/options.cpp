@@ -35,7 +35,9 @@ constexpr const char* kAbout =
     "iw-ring: a bulk-synchronous MPI program to watch with idlewave. In each step every rank works and then exchanges "
     "a message with its\nneighbours. Start it with mpirun. Papers: AHW20 = Afzal, Hager, Wellein: Desynchronization "
     "and wave pattern formation in MPI-parallel\nand hybrid memory-bound programs, ISC 2020. AHW19 = the same: "
-    "Propagation and decay of injected one-off delays, CLUSTER 2019.";
+    "Propagation and decay of injected one-off delays, CLUSTER 2019.\nFigures of AHW20: 1 and 5 by --time or --volume, "
+    "--topology, --distances and --delay; 2 by --ranks-per-domain; 3 by --kernel; 4a is active_mean of\n--json; 6 by "
+    "--message-size 5MB and real kernels; 7 by --ranks-per-domain 1.";
 
 constexpr Step kMaxSteps = Step{1} << 47;
 

@@ -21,7 +21,7 @@ constexpr const char* kAbout =
     "one on each core with mpirun; ranks that share a core measure each other.\nPapers: HSL10 = Hoefler, Schneider, "
     "Lumsdaine: Characterizing the influence of system noise on large-scale applications by simulation, SC10\n(selfish "
     "of netgauge). WLFH16 = Widener, Levy, Ferreira, Hoefler: On noise and the performance benefit of nonblocking "
-    "collectives, 2016.";
+    "collectives, 2016, section 3.1, Figs. 3 and 4.";
 
 constexpr Nanoseconds kLongest = std::chrono::hours{24};
 constexpr std::uint64_t kMostDetours = 5'000'000;  // what a reader of traces takes
