@@ -171,7 +171,7 @@ Answer idle_wave(GivenReader& given) {
           {"reach_up_ranks", reach(steps.up), "where the trailing edge has caught up, without noise"},
           {"reach_down_ranks", reach(steps.down), "the same downwards"},
           {"reach_noise_up_ranks", theory::noisy_reach(delay, steps.up, noise),
-           "where noise has used up the delay: D / mu of eager messages in one direction, less of all others"},
+           "how far a front keeps its speed under noise: D / mu of eager messages in one direction, less of others"},
           {"reach_noise_down_ranks", theory::noisy_reach(delay, steps.down, noise), "the same downwards"},
           {"met_after_ranks", double(theory::meeting_distance(ranks, steps.up, steps.down)),
            "in a closed ring: where the fronts meet, counted upwards"}};

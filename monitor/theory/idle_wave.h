@@ -45,10 +45,11 @@ double wave_speed(double sigma, double distance, double execution, double commun
 /// 20 ranks farther, since ranks are out of step where little is left of it.
 double wave_reach(double delay, double leading_speed, double trailing_speed);
 
-/// Ranks after which noise has used up a delay: exponential of mean mu, added to each phase of core-bound work. A front that
-/// comes `ranks_per_step` ranks far in a step loses mu to all others for that, as they wait for the latest of several and so
-/// lose 2 mu: `ranks_per_step` D / mu, of eager messages to one distance. Where more partners are waited for, all others
-/// lose more than 2 mu, and it is less. Infinite without noise; 0 where nobody waits.
+/// Ranks that a front comes at its speed before noise has used up the delay: exponential noise of mean mu, added to each
+/// phase of core-bound work. A front that comes `ranks_per_step` ranks far in a step loses mu to all others for that, as
+/// they wait for the latest of several and so lose 2 mu: `ranks_per_step` D / mu, of eager messages to one distance. Where
+/// more partners are waited for, all others lose more than 2 mu, and it is less. Lateness may go farther, but more slowly.
+/// Infinite without noise; 0 where nobody waits.
 double noisy_reach(double delay, int ranks_per_step, double mean_noise);
 
 /// Ranks between two places in the direction of `sign` (+1 up, -1 down) on a ring of `ranks`.
