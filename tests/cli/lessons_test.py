@@ -62,6 +62,30 @@ class Lessons(OfLessons):
                 played += 1
         self.assertGreaterEqual(played, 9)
 
+    def test_a_delay_reaches_as_far_as_noise_lets_it_whatever_is_drawn(self):
+        text = (SCENARIOS / "noise-in-one-direction.toml").read_text()
+        file = self.path / "noise.toml"
+        # D / mu of physics.md, and neither half nor twice of it.
+        for seed, hold, code in ((2, "20 ms", 0), (3, "20 ms", 0), (4, "20 ms", 0), (4, "10 ms", 1), (4, "40 ms", 1)):
+            with self.subTest(seed=seed, hold=hold):
+                file.write_text(text.replace("seed = 1", f"seed = {seed}").replace('hold = "20 ms"', f'hold = "{hold}"'))
+                done = self.demo(file, "--headless", "--simulated")
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+
+    def test_every_lesson_is_played_by_a_test(self):
+        for name, scenario in self.lessons().items():
+            simulated = scenario.get("program", {}).get("kernel") in ("core", "memory")
+            self.assertTrue(simulated or name == "triad" or "play" in scenario, name)  # both: played_lessons_test.py
+
+    def test_what_a_lesson_says_to_type_of_theory_is_accepted(self):
+        calls = 0
+        for name in self.lessons():
+            for words in re.findall(r"`idlewave (theory [^`]*)`", (SCENARIOS / f"{name}.toml").read_text()):
+                done = subprocess.run([BIN / "idlewave", *words.split()], capture_output=True, text=True, timeout=PATIENCE)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), f"{name}: {words}")
+                calls += 1
+        self.assertGreaterEqual(calls, 4)
+
     def test_a_simulated_lesson_comes_to_the_same_figures_every_time(self):
         runs = []
         for _ in range(2):
@@ -105,7 +129,7 @@ class Lessons(OfLessons):
 
     def test_a_lesson_is_refused_for_sizes_of_which_its_words_are_not_true(self):
         for sizes, says in ((["memory-bound", "--ranks-per-domain", "4"], "is about 10 ranks on a socket, and can't be played with 4"),
-                            (["delay-doubled", "--ranks", "20"], "is about 40 ranks, and can't be played with 20"),
+                            (["delay-doubled", "--ranks", "20"], "is about 60 ranks, and can't be played with 20"),
                             (["memory-bound", "--ranks", "20"], "there is no socket 2: this scenario has sockets 0 to 1")):
             self.one_line(self.demo(*sizes, "--simulated", "--headless"), 2, says)
         good = (SCENARIOS / "core-bound.toml").read_text()
@@ -131,7 +155,7 @@ class Lessons(OfLessons):
                 self.assertIsNone(report["threads"])  # no rank has any: of those that do, sleeping-threads is played
                 continue
             for key in path.rstrip(",").split("."):
-                value = value[-1] if key == "N" else value[key]
+                value = [each for each in value if each is not None][-1] if key == "N" else value[key]  # what is in lockstep has no slope
             self.assertIsInstance(value, (int, float, str), path)
 
     def test_mistakes_are_named_by_file_line_and_key(self):
