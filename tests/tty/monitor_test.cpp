@@ -100,6 +100,7 @@ TEST_F(TheMonitor, InjectsADelayOnceTheLessonIsAnsweredAndShowsItOnceItTookEffec
   session.type("a");
   session.press("Enter");
   ASSERT_TRUE(session.shows("Press i, Enter and y")) << session.screen();
+  ASSERT_TRUE(session.shows("virtual socket 1 runs in")) << "the premise of the page\n" << session.screen();
   session.press("i");
   ASSERT_TRUE(session.shows("inject into rank 1")) << session.screen();
   session.type("soon");
