@@ -30,7 +30,7 @@ struct SeenStep {
     int messages = 1;
   };
   double waited = 0;
-  double after_last = 0;  ///< Since everybody had done its part.
+  bool is_last = true;  ///< All others had done their part before.
   int back = 0;
   std::vector<Message> from;
 
@@ -53,7 +53,6 @@ std::optional<SeenStep> see(const Timeline& timeline, const Partners& partners, 
   const StepCourse course = course_of(*timeline.lane(rank), record);
   if (!course.over) return std::nullopt;
   SeenStep seen{.waited = nanoseconds(course.waited()),
-                .after_last = nanoseconds(course.waited()),
                 .back = partners.messages_to_itself(rank, record.step, timeline.ranks()),
                 .from = {}};
   bool is_known = true;
@@ -61,7 +60,7 @@ std::optional<SeenStep> see(const Timeline& timeline, const Partners& partners, 
     const auto its = step_course(timeline, partner, record.step, record.begin);
     if (!its || (!its->over && its->waited() <= wire::Nanoseconds{0})) return void(is_known = false);
     seen.from.push_back({nanoseconds(course.end - its->post), messages});
-    seen.after_last = std::min(seen.after_last, seen.from.back().since);
+    seen.is_last = seen.is_last && seen.from.back().since > seen.waited + kTimesRounded;
   });
   return is_known ? std::optional(std::move(seen)) : std::nullopt;
 }
@@ -124,11 +123,11 @@ MessageTime message_time(const Timeline& timeline, const Partners& partners, Ran
   MessageTime time{.each = kUnknown, .own = kUnknown};
   double longest = 0;
   for (const SeenStep& step : steps) {
-    time.own = std::min(time.own, step.after_last);
+    if (step.is_last) time.own = std::min(time.own, step.waited);
     time.each = std::min(time.each, step.most_of_each());
     longest = std::max(longest, step.waited);
   }
-  time.own = std::max(0.0, time.own);
+  if (!std::isfinite(time.own)) time.own = 0;
   const bool is_seen = longest > time.own + kTimesRounded + kVisible * longest;
   time.each = is_seen && std::isfinite(time.each) ? std::max(0.0, time.each) : 0;
   time.itself = waited_for_itself(steps, time);

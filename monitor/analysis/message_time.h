@@ -9,9 +9,9 @@
 
 namespace idlewave::analysis {
 
-/// A step of a rank ends `own` after it and its partners have done their part, not before the last message has come, `each`
-/// after its sender has done its part, times the messages that lead from there, one after another, and not before the
-/// rank has waited for `itself`, as for messages that come back to it. Nanoseconds.
+/// A step of a rank ends when the last message has come, `each` after its sender has done its part, times the messages that
+/// lead from there, one after another; not before the rank has waited for `itself`, as for messages that come back to it;
+/// and not sooner than `own` after anybody's part, which is what the rank waits that is the last of all. Nanoseconds.
 struct MessageTime {
   double each = 0;
   double own = 0;

@@ -30,6 +30,8 @@ constexpr double kRounding = 1e-6;
 /// So many others are asked whether a collective made them wait, and so many have to be there.
 constexpr Rank kBystanders = 64;
 constexpr int kFewestBystanders = 3;
+/// Of the idle time of who is waited for: so much longer waits whom a front reaches that was late before.
+constexpr double kOfTheFront = 0.5;
 /// A front whose idle time has fallen to this share of its first has decayed.
 constexpr double kDecayed = 0.5;
 
@@ -51,18 +53,17 @@ std::optional<Estimate> speed(const std::vector<double>& distances, const std::v
   return found && found->value > 0 ? found : std::nullopt;
 }
 
-/// The farthest that the front came to in each step, and in none before. Where enough is left, without the steps in which
-/// it came to within a hop of its end: there is nobody to leap to. `front`: by distance.
+/// The farthest that the front came to in each step, and in none before. Without the steps in which it came to within a
+/// hop of its end, where there is nobody to leap to, as long as two are left. `front`: by distance.
 std::vector<FrontPoint> edge_of(const std::vector<FrontPoint>& front, int hop) {
-  constexpr int kFewestHops = 3;
+  constexpr std::size_t kFewest = 2;
   const auto distance = [](const FrontPoint& point) { return std::abs(point.position); };
   std::vector<FrontPoint> edge;
   for (auto point = front.rbegin(); point != front.rend(); ++point)
     if (edge.empty() || point->step < edge.back().step) edge.push_back(*point);
   std::ranges::reverse(edge);
-  if (edge.empty() || distance(edge.back()) <= kFewestHops * hop) return edge;
-  std::erase_if(edge,
-                [&, last = distance(edge.back()) - hop](const FrontPoint& point) { return distance(point) > last; });
+  const int end = edge.empty() ? 0 : distance(edge.back());
+  while (edge.size() > kFewest && distance(edge.back()) > end - hop) edge.pop_back();
   return edge;
 }
 
@@ -106,12 +107,18 @@ void WaveTrace::run() {
     if (!advance(step)) return;
 }
 
+/// By whose message came last.
 WaveTrace::Wait WaveTrace::wait_of(Rank rank, const StepCourse& mine, Step step) const {
-  Nanoseconds last = mine.post;
+  const MessageTime& message = rerun_.message_time_of(rank);
+  const auto later = [](Nanoseconds post, double time) { return post + Nanoseconds(std::llround(time)); };
+  const int back = partners_.messages_to_itself(rank, step, timeline_.ranks());
+  Nanoseconds last = later(mine.post, message.of_itself(back));
   Wait wait{.cause = rank, .hop = 0};
-  partners_.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank partner, Rank offset) {
+  partners_.for_each_message(rank, step, timeline_.ranks(), [&](Rank partner, Rank offset, int messages) {
     const auto its = step_course(timeline_, partner, step, origin_.begin);
-    if (its && its->post > last) last = its->post, wait.cause = partner, wait.hop = -offset;
+    if (!its) return;
+    const Nanoseconds comes = later(its->post, message.of(messages));
+    if (comes > last) last = comes, wait.cause = partner, wait.hop = -offset;
   });
   return wait;
 }
@@ -124,7 +131,7 @@ std::optional<int> WaveTrace::behind(const Wait& wait, Rank rank) const {
 
 void WaveTrace::look_at(Rank rank, Step step) {
   const auto course = step_course(timeline_, rank, step, origin_.begin);
-  if (!course || rank == origin_.rank || is_reached(rank)) return;
+  if (!course || rank == origin_.rank || reached_.contains(rank)) return;
   const Nanoseconds late = rerun_.late_end(rank, step), waits_longer = late - rerun_.late_post(rank, step);
   if (std::abs(double(late.count())) < kNothing * double(threshold_.count())) return;
   auto position = behind(wait_of(rank, *course, step), rank);
@@ -132,14 +139,27 @@ void WaveTrace::look_at(Rank rank, Step step) {
   const bool arrives = late >= threshold_ && double(waits_longer.count()) >= kSeenWaiting * double(threshold_.count());
   if (position && (arrives || !positions_[std::size_t(rank)])) new_positions_.push_back({rank, *position});
   if (!arrives) return;
+  if (beside_.contains(rank) && !is_front(rank, step, waits_longer)) return;
   latest_ = step;
   if (!position) return void(beside_.insert(rank));
+  beside_.erase(rank);
   reached_[rank] = {.rank = rank,
                     .step = step,
                     .position = *position,
                     .arrival = course->post,
                     .departure = course->end,
                     .idle = late};
+}
+
+/// Of a rank that was late before the front came, for bandwidth that others had left it less of: it waits now for one of the
+/// front, for about as long as that one did.
+bool WaveTrace::is_front(Rank rank, Step step, Nanoseconds waits_longer) const {
+  const auto course = step_course(timeline_, rank, step, origin_.begin);
+  const Rank cause = course ? wait_of(rank, *course, step).cause : rank;
+  const auto before = reached_.find(cause);
+  if (cause == rank || (before == reached_.end() && cause != origin_.rank)) return false;
+  const Nanoseconds idle = before == reached_.end() ? origin_.excess : before->second.idle;
+  return double(waits_longer.count()) >= kOfTheFront * double(idle.count());
 }
 
 bool WaveTrace::may_matter(Rank rank, Step step) const {

@@ -38,6 +38,7 @@ class WaveTrace {
   /// False where nothing is left to look at.
   bool advance(Step step);
   void look_at(Rank rank, Step step);
+  bool is_front(Rank rank, Step step, Nanoseconds waits_longer) const;
   Wait wait_of(Rank rank, const StepCourse& mine, Step step) const;
   std::optional<int> behind(const Wait& wait, Rank rank) const;
   bool is_reached(Rank rank) const { return reached_.contains(rank) || beside_.contains(rank); }
