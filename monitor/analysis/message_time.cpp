@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "monitor/analysis/least_squares.h"
 
@@ -23,64 +25,79 @@ constexpr double kAlike = 0.5;
 
 double nanoseconds(wire::Nanoseconds time) { return double(time.count()); }
 
+struct Message {
+  double since = 0;  ///< From its sender's post until the rank went on, nanoseconds.
+  int messages = 1;
+};
+
 /// One step, nanoseconds.
 struct SeenStep {
-  struct Message {
-    double since = 0;  ///< From its sender's post until the rank went on.
-    int messages = 1;
-  };
   double waited = 0;
   bool is_last = true;  ///< All others had done their part before.
   int back = 0;
-  std::vector<Message> from;
+  std::size_t first = 0, count = 0;  ///< Of its messages.
+};
 
-  double most_of_each() const {
-    double most = back > 0 ? waited / back : std::numeric_limits<double>::infinity();
-    for (const Message& message : from) most = std::min(most, message.since / message.messages);
+/// Steps of a rank of which it is known when everybody did its part.
+class SeenSteps {
+ public:
+  SeenSteps(const Timeline& timeline, const Partners& partners, Rank rank, std::size_t place)
+      : timeline_(timeline), partners_(partners), lane_(*timeline.lane(rank)), rank_(rank) {
+    const auto steps = lane_.steps();
+    const std::size_t end = std::min(steps.size(), place + kStepsBehind);
+    for (std::size_t i = place - std::min(place, kStepsBefore); i < end; ++i) see(steps[i]);
+  }
+  const std::vector<SeenStep>& all() const { return all_; }
+
+  double most_of_each(const SeenStep& step) const {
+    double most = step.back > 0 ? step.waited / step.back : std::numeric_limits<double>::infinity();
+    for (const Message& message : messages_of(step)) most = std::min(most, message.since / message.messages);
     return most;
   }
   /// How much later the rank went on than by its messages.
-  double beyond(const MessageTime& time) const {
-    double least = waited - time.of(back);
-    for (const Message& message : from) least = std::min(least, message.since - time.of(message.messages));
+  double beyond(const SeenStep& step, const MessageTime& time) const {
+    double least = step.waited - time.of(step.back);
+    for (const Message& message : messages_of(step)) least = std::min(least, message.since - time.of(message.messages));
     return least;
   }
+
+ private:
+  std::span<const Message> messages_of(const SeenStep& step) const {
+    return std::span(messages_).subspan(step.first, step.count);
+  }
+
+  void see(const timeline::StepRecord& record) {
+    const StepCourse course = course_of(lane_, record);
+    if (!course.over) return;
+    SeenStep seen{.waited = nanoseconds(course.waited()),
+                  .back = partners_.messages_to_itself(rank_, record.step, timeline_.ranks()),
+                  .first = messages_.size()};
+    bool is_known = true;
+    partners_.for_each_message(rank_, record.step, timeline_.ranks(), [&](Rank partner, Rank, int messages) {
+      const auto its = is_known ? step_course(timeline_, partner, record.step, record.begin) : std::nullopt;
+      if (!its || (!its->over && its->waited() <= wire::Nanoseconds{0})) return void(is_known = false);
+      messages_.push_back({nanoseconds(course.end - its->post), messages});
+      seen.is_last = seen.is_last && messages_.back().since > seen.waited + kTimesRounded;
+    });
+    seen.count = messages_.size() - seen.first;
+    if (is_known) all_.push_back(seen);
+  }
+
+  const Timeline& timeline_;
+  const Partners& partners_;
+  const Lane& lane_;
+  Rank rank_;
+  std::vector<SeenStep> all_;
+  std::vector<Message> messages_;
 };
-
-/// Nothing: it is not over, or not known of everybody when it did its part.
-std::optional<SeenStep> see(const Timeline& timeline, const Partners& partners, Rank rank,
-                            const timeline::StepRecord& record) {
-  const StepCourse course = course_of(*timeline.lane(rank), record);
-  if (!course.over) return std::nullopt;
-  SeenStep seen{.waited = nanoseconds(course.waited()),
-                .back = partners.messages_to_itself(rank, record.step, timeline.ranks()),
-                .from = {}};
-  bool is_known = true;
-  partners.for_each_message(rank, record.step, timeline.ranks(), [&](Rank partner, Rank, int messages) {
-    const auto its = step_course(timeline, partner, record.step, record.begin);
-    if (!its || (!its->over && its->waited() <= wire::Nanoseconds{0})) return void(is_known = false);
-    seen.from.push_back({nanoseconds(course.end - its->post), messages});
-    seen.is_last = seen.is_last && seen.from.back().since > seen.waited + kTimesRounded;
-  });
-  return is_known ? std::optional(std::move(seen)) : std::nullopt;
-}
-
-std::vector<SeenStep> seen_about(const Timeline& timeline, const Partners& partners, Rank rank, std::size_t place) {
-  std::vector<SeenStep> all;
-  const auto steps = timeline.lane(rank)->steps();
-  const std::size_t end = std::min(steps.size(), place + kStepsBehind);
-  for (std::size_t i = place - std::min(place, kStepsBefore); i < end; ++i)
-    if (auto seen = see(timeline, partners, rank, steps[i])) all.push_back(std::move(*seen));
-  return all;
-}
 
 /// Waits that messages don't account for are alike where the rank waits for itself; where messages take now longer and
 /// now shorter, what is left of them is.
-double waited_for_itself(const std::vector<SeenStep>& steps, const MessageTime& time) {
+double waited_for_itself(const SeenSteps& steps, const MessageTime& time) {
   double least = std::numeric_limits<double>::infinity(), waited = 0, beyond = 0;
   std::size_t count = 0;
-  for (const SeenStep& step : steps) {
-    const double left = step.beyond(time);
+  for (const SeenStep& step : steps.all()) {
+    const double left = steps.beyond(step, time);
     if (left <= kTimesRounded) continue;
     least = std::min(least, step.waited);
     waited += step.waited, beyond += left, ++count;
@@ -117,14 +134,14 @@ MessageTime message_time_beside(const Timeline& timeline, const Partners& partne
 
 MessageTime message_time(const Timeline& timeline, const Partners& partners, Rank rank, std::size_t place) {
   if (!timeline.lane(rank)) return {};
-  const std::vector<SeenStep> steps = seen_about(timeline, partners, rank, place);
-  if (steps.empty()) return {};
+  const SeenSteps steps(timeline, partners, rank, place);
+  if (steps.all().empty()) return {};
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   MessageTime time{.each = kUnknown, .own = kUnknown};
   double longest = 0;
-  for (const SeenStep& step : steps) {
+  for (const SeenStep& step : steps.all()) {
     if (step.is_last) time.own = std::min(time.own, step.waited);
-    time.each = std::min(time.each, step.most_of_each());
+    time.each = std::min(time.each, steps.most_of_each(step));
     longest = std::max(longest, step.waited);
   }
   if (!std::isfinite(time.own)) time.own = 0;

@@ -112,7 +112,6 @@ void Rerun::join(Rank rank, Group& group, std::size_t place, double done) {
   runner.index = begun - 1;
   runner.step = record.step;
   runner.course = course_of(*lane, record);
-  runner.message = message_time(timeline_, partners_, rank, runner.index);
   runner.late = 0;
   runner.part =
       group.served ? group.served->part(place, runner.index) : OwnPart{0, 0, nanoseconds(runner.course.own())};
@@ -281,9 +280,25 @@ bool Rerun::is_missing_someone(Rank rank) {
   return mine.missing != kNobody;
 }
 
-/// No message came after the rank had gone on.
-Rerun::Last Rerun::last_of(Rank rank) const {
+double Rerun::late_post_of(Rank rank, Step step) const {
+  const Moment* here = moment(rank, step);
+  const Runner& its = at(rank);
+  return here && here->posted ? here->late_post : its.let_go ? its.late : 0;
+}
+
+/// Else the rank ends its step when it did.
+bool Rerun::is_anybody_late(Rank rank) const {
   const Runner& mine = at(rank);
+  if (mine.moments.back().late_post != 0) return true;
+  const auto is_late = [&](Rank partner) { return late_post_of(partner, mine.step) != 0; };
+  return partners_.find_awaited(rank, mine.step, timeline_.ranks(), is_late) != kNobody;
+}
+
+/// No message came after the rank had gone on.
+Rerun::Last Rerun::last_of(Rank rank) {
+  Runner& mine = at(rank);
+  if (mine.course.over && !is_anybody_late(rank)) return {};
+  if (!mine.message) mine.message = message_time(timeline_, partners_, rank, mine.index);
   const double post = since_origin(mine.course.post);
   const double latest = mine.course.over ? since_origin(mine.course.end) : std::numeric_limits<double>::infinity();
   Last last{.recorded = -std::numeric_limits<double>::infinity(), .now = -std::numeric_limits<double>::infinity()};
@@ -293,16 +308,12 @@ Rerun::Last Rerun::last_of(Rank rank) const {
     last.now = std::max(last.now, recorded - late);
   };
   const int back = partners_.messages_to_itself(rank, mine.step, timeline_.ranks());
-  take(post + mine.message.of_itself(back), mine.moments.back().late_post);
+  take(post + mine.message->of_itself(back), mine.moments.back().late_post);
   partners_.for_each_message(rank, mine.step, timeline_.ranks(), [&](Rank partner, Rank, int messages) {
     const Runner& its = at(partner);
     const bool is_here = its.step == mine.step && its.doing != Doing::kRecorded;
     const auto course = is_here ? std::optional(its.course) : step_course(timeline_, partner, mine.step, origin_.begin);
-    if (!course) return;
-    const Moment* here = moment(partner, mine.step);
-    take(since_origin(course->post) + mine.message.of(messages), here && here->posted ? here->late_post
-                                                                 : its.let_go         ? its.late
-                                                                                      : 0);
+    if (course) take(since_origin(course->post) + mine.message->of(messages), late_post_of(partner, mine.step));
   });
   return last;
 }

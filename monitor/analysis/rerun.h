@@ -55,8 +55,8 @@ class Rerun {
   /// it has it earlier.
   Nanoseconds late_post(Rank rank, Step step) const;
   Nanoseconds late_end(Rank rank, Step step) const;
-  /// Of a rank that was touched.
-  const MessageTime& message_time_of(Rank rank) const { return runners_[std::size_t(rank)].message; }
+  /// Of messages to a rank that was late; else 0.
+  MessageTime message_time_of(Rank rank) const { return runners_[std::size_t(rank)].message.value_or(MessageTime{}); }
 
  private:
   static constexpr std::uint32_t kNoGroup = ~0u;
@@ -75,9 +75,9 @@ class Rerun {
     Step step = wire::kNoStep;
     StepCourse course;
     OwnPart part;
-    MessageTime message;
-    double late = 0;         ///< At the end of its latest step.
-    Rank missing = kNobody;  ///< One that it waits for, as it was last found.
+    std::optional<MessageTime> message;  ///< Once somebody was late.
+    double late = 0;                     ///< At the end of its latest step.
+    Rank missing = kNobody;              ///< One that it waits for, as it was last found.
     std::uint32_t version = 0;
     std::vector<Moment> moments;  ///< By step.
   };
@@ -127,7 +127,9 @@ class Rerun {
   void become(Rank rank, Doing doing);
   bool has_yet_to_post(Rank rank, Step step) const;
   bool is_missing_someone(Rank rank);
-  Last last_of(Rank rank) const;
+  double late_post_of(Rank rank, Step step) const;
+  bool is_anybody_late(Rank rank) const;
+  Last last_of(Rank rank);
   const Moment* moment(Rank rank, Step step) const;
   Moment& add_moment(Rank rank);
 

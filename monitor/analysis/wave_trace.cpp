@@ -134,14 +134,14 @@ void WaveTrace::look_at(Rank rank, Step step) {
   if (!course || rank == origin_.rank || reached_.contains(rank)) return;
   const Nanoseconds late = rerun_.late_end(rank, step), waits_longer = late - rerun_.late_post(rank, step);
   if (std::abs(double(late.count())) < kNothing * double(threshold_.count())) return;
+  if (beside_.contains(rank) && !is_front(rank, step, waits_longer)) return;
   auto position = behind(wait_of(rank, *course, step), rank);
   if (!position) position = positions_[std::size_t(rank)];
   const bool arrives = late >= threshold_ && double(waits_longer.count()) >= kSeenWaiting * double(threshold_.count());
   if (position && (arrives || !positions_[std::size_t(rank)])) new_positions_.push_back({rank, *position});
   if (!arrives) return;
-  if (beside_.contains(rank) && !is_front(rank, step, waits_longer)) return;
   latest_ = step;
-  if (!position) return void(beside_.insert(rank));
+  if (!position) return void(beside_.emplace(rank, step));
   beside_.erase(rank);
   reached_[rank] = {.rank = rank,
                     .step = step,
@@ -164,9 +164,10 @@ bool WaveTrace::is_front(Rank rank, Step step, Nanoseconds waits_longer) const {
 
 bool WaveTrace::may_matter(Rank rank, Step step) const {
   const auto reached = reached_.find(rank);
+  const auto beside = beside_.find(rank);
   const bool is_origin = rank == origin_.rank;
   if (!is_origin && !is_reached(rank)) return true;
-  const Step since = is_origin ? origin_.step : reached != reached_.end() ? reached->second.step : latest_;
+  const Step since = is_origin ? origin_.step : reached != reached_.end() ? reached->second.step : beside->second;
   if (step - since < kStepsToFollow * stride_) return true;
   bool matters = false;
   partners_.for_each_waiter(rank, step, timeline_.ranks(), [&](Rank waiter, Rank) {
@@ -230,7 +231,7 @@ void WaveTrace::reach_all(Step step) {
   }
   if (latest - latest_without < threshold_) return;
   for (const Rank rank : waited)
-    if (rank != origin_.rank && !is_reached(rank)) beside_.insert(rank);
+    if (rank != origin_.rank && !is_reached(rank)) beside_.emplace(rank, step);
 }
 
 bool WaveTrace::advance(Step step) {
@@ -291,7 +292,7 @@ WaveDirection WaveTrace::direction(int sign) const {
   direction.sign = sign;
   direction.front = front(sign);
   const std::vector<double> distances = distances_of(direction.front);
-  const auto lies_there = [&](Rank rank) { return (sign > 0) == lies_above(rank); };
+  const auto lies_there = [&](const auto& beside) { return (sign > 0) == lies_above(beside.first); };
   direction.reach_ranks = int(direction.front.size()) + int(std::ranges::count_if(beside_, lies_there));
   // Time over distance is fitted: moments vary, places don't.
   const std::vector<FrontPoint> edge = edge_of(direction.front, farthest_hop(sign));

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "monitor/analysis/rerun.h"
@@ -72,8 +71,9 @@ class WaveTrace {
   Step latest_ = wire::kNoStep;  ///< In which somebody was reached.
   std::map<Rank, FrontPoint> reached_;
   std::optional<Step> flattened_in_;
-  /// Reached not through those whom they wait for, but since others left them less bandwidth, or by a collective.
-  std::set<Rank> beside_;
+  /// Reached not through those whom they wait for, but since others left them less bandwidth, or by a collective; and in
+  /// which step.
+  std::map<Rank, Step> beside_;
   Rerun rerun_;
   std::vector<Rank> followed_;                 ///< Ranks that are run without the excess, and matter.
   std::size_t joined_ = 0;                     ///< Of those that were touched, so many were taken up.
