@@ -92,7 +92,9 @@ TEST(CauseFinder, EndsWhatItBeganToLearnBeforeItBeginsAgain) {
   const unsigned seed = any_seed();
   RandomQuietScenarios random(seed);
   support::Scenario scenario = random.next(0.02, 4);
-  while (scenario.machine.ranks < 40) scenario = random.next(0.02, 4);  // Of few ranks it is learnt in two calls.
+  // Of few ranks it is learnt in two calls, and sometimes in five where messages take time, which tell whose they are.
+  while (scenario.machine.ranks < 40) scenario = random.next(0.02, 4);
+  scenario.communication.time = {};
   const SimulatedFrames frames(scenario);
   timeline::Timeline timeline;
   ingest::Ingest ingest(timeline);
