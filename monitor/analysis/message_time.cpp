@@ -151,21 +151,28 @@ MessageTime message_time(const Timeline& timeline, const Partners& partners, Ran
   return time;
 }
 
+LastMessage last_message(const Timeline& timeline, const Partners& partners, const MessageTime& time, Rank rank,
+                         wire::Step step, const StepCourse& mine, wire::Nanoseconds at) {
+  const auto later = [](wire::Nanoseconds post, double by) { return post + wire::Nanoseconds(std::llround(by)); };
+  const int back = partners.messages_to_itself(rank, step, timeline.ranks());
+  LastMessage last{.from = rank, .offset = 0, .comes = later(mine.post, time.of_itself(back))};
+  partners.for_each_message(rank, step, timeline.ranks(), [&](Rank partner, Rank offset, int messages) {
+    const auto its = step_course(timeline, partner, step, at);
+    if (!its) return;
+    const wire::Nanoseconds comes = later(its->post, time.of(messages));
+    if (comes > last.comes) last = {partner, offset, comes};
+  });
+  return last;
+}
+
 wire::Nanoseconds beyond_messages(const Timeline& timeline, const Partners& partners, Rank rank,
                                   wire::Nanoseconds begin) {
   const Lane* lane = timeline.lane(rank);
   if (!lane || lane->steps().empty()) return {};
   const timeline::StepRecord record = lane->steps()[place_at(*lane, begin)];
   const StepCourse course = course_of(*lane, record);
-  const MessageTime message = message_time_beside(timeline, partners, rank, begin);
-  const auto later = [](wire::Nanoseconds post, double time) { return post + wire::Nanoseconds(std::llround(time)); };
-  const int back = partners.messages_to_itself(rank, record.step, timeline.ranks());
-  wire::Nanoseconds last = later(course.post, message.of_itself(back));
-  partners.for_each_message(rank, record.step, timeline.ranks(), [&](Rank partner, Rank, int messages) {
-    if (const auto its = step_course(timeline, partner, record.step, begin))
-      last = std::max(last, later(its->post, message.of(messages)));
-  });
-  return course.end - last;
+  const MessageTime time = message_time_beside(timeline, partners, rank, begin);
+  return course.end - last_message(timeline, partners, time, rank, record.step, course, begin).comes;
 }
 
 }  // namespace idlewave::analysis

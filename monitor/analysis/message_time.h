@@ -30,6 +30,17 @@ struct MessageTime {
 MessageTime message_time(const timeline::Timeline& timeline, const Partners& partners, wire::Rank rank,
                          std::size_t place);
 
+/// The message for which a rank waits the longest in a step: from whom, and when it comes, or when the rank goes on by
+/// itself.
+struct LastMessage {
+  wire::Rank from = -1;  ///< The rank itself: it waits for none.
+  wire::Rank offset = 0;
+  wire::Nanoseconds comes{};
+};
+/// `mine`: of the rank in that step, of the program that it ran at `at`.
+LastMessage last_message(const timeline::Timeline& timeline, const Partners& partners, const MessageTime& time,
+                         wire::Rank rank, wire::Step step, const StepCourse& mine, wire::Nanoseconds at);
+
 /// How much later the rank went on, in the step that began at `begin`, than messages account for that take as long as
 /// those to the ranks beside it: of a rank that was stopped, not of one whose messages are there in time else.
 wire::Nanoseconds beyond_messages(const timeline::Timeline& timeline, const Partners& partners, wire::Rank rank,

@@ -109,18 +109,9 @@ void WaveTrace::run() {
 
 /// By whose message came last.
 WaveTrace::Wait WaveTrace::wait_of(Rank rank, const StepCourse& mine, Step step) const {
-  const MessageTime& message = rerun_.message_time_of(rank);
-  const auto later = [](Nanoseconds post, double time) { return post + Nanoseconds(std::llround(time)); };
-  const int back = partners_.messages_to_itself(rank, step, timeline_.ranks());
-  Nanoseconds last = later(mine.post, message.of_itself(back));
-  Wait wait{.cause = rank, .hop = 0};
-  partners_.for_each_message(rank, step, timeline_.ranks(), [&](Rank partner, Rank offset, int messages) {
-    const auto its = step_course(timeline_, partner, step, origin_.begin);
-    if (!its) return;
-    const Nanoseconds comes = later(its->post, message.of(messages));
-    if (comes > last) last = comes, wait.cause = partner, wait.hop = -offset;
-  });
-  return wait;
+  const LastMessage last =
+      last_message(timeline_, partners_, rerun_.message_time_of(rank), rank, step, mine, origin_.begin);
+  return {.cause = last.from, .hop = -last.offset};
 }
 
 /// Along the way that the wave took.
