@@ -36,6 +36,10 @@ constexpr double kShortestDelay = 0.1;
 constexpr std::size_t kMostWaves = 512;
 /// Some seconds.
 constexpr std::uint64_t kMostWork = 400'000'000;
+/// A wave that was more work to trace is traced again when it has run for so much longer: at every look, the work of all
+/// looks would grow with the square of its steps.
+constexpr std::uint64_t kLittleWork = 100'000;
+constexpr double kMuchLonger = 1.125;
 
 Late late_of(const Timeline& timeline, const timeline::Delay& delay) {
   const Nanoseconds length = (delay.ended ? delay.end.session_time() : timeline.now()) - delay.begin;
@@ -117,9 +121,8 @@ std::vector<std::size_t> longest_first(const std::vector<Late>& all) {
 
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
 
-/// The wave of this cause, if nothing more will be learnt of it. By what is known of its node's clock now it may have
-/// begun a little sooner or later.
-const Wave* known_wave(std::span<const Wave> known, const Late& late) {
+/// The wave of this cause. By what is known of its node's clock now it may have begun a little sooner or later.
+const Wave* same_wave(std::span<const Wave> known, const Late& late) {
   constexpr Nanoseconds kALittle = std::chrono::microseconds(100);
   const auto apart = [&](const Wave& wave) { return std::chrono::abs(wave.start - late.start); };
   const Wave* found = nullptr;
@@ -127,6 +130,12 @@ const Wave* known_wave(std::span<const Wave> known, const Late& late) {
     const bool may_be = wave.origin_rank == late.origin.rank && wave.origin_step == late.step && apart(wave) < kALittle;
     if (may_be && (found == nullptr || apart(wave) < apart(*found))) found = &wave;
   }
+  return found;
+}
+
+/// The same, if nothing more will be learnt of it.
+const Wave* known_wave(std::span<const Wave> known, const Late& late) {
+  const Wave* found = same_wave(known, late);
   return found != nullptr && late.is_over && is_over(*found) ? found : nullptr;
 }
 
@@ -279,27 +288,44 @@ void WaveWatch::learn_partners(const Timeline& timeline, const std::vector<LateM
     learnt_at_ = timeline.latest_step();
   }
   if (!search_ || learn()) return;
+  traces_.clear();
   partners_ = search_->found();
   search_.reset();
+}
+
+/// As it was traced last, if the program has not gone on by much since then; else null.
+const Wave* WaveWatch::hardly_older(const Timeline& timeline, const Late& late) const {
+  const auto trace = traces_.find({late.origin.rank, late.origin.step});
+  if (trace == traces_.end() || trace->second.work < kLittleWork || timeline.ended() || is_learning()) return nullptr;
+  const wire::Step latest = timeline.latest_step(), then = trace->second.latest;
+  const bool is_longer = double(latest - late.origin.step) >= kMuchLonger * double(then - late.origin.step);
+  return latest > then && !is_longer ? same_wave(known_, late) : nullptr;
+}
+
+Wave WaveWatch::trace(const Timeline& timeline, const Contention& contention, const Late& late,
+                      Nanoseconds typical_step) {
+  if (is_learning() && !partners_.are_known()) return wave_of(late, {.sign = 1}, {.sign = -1});
+  const WaveTrace traced(timeline, partners_, contention, late.origin, typical_step);
+  work_ += traced.work();
+  if (is_learning()) return wave_of(late, not_ended(traced.up()), not_ended(traced.down()));
+  Wave wave = wave_of(late, traced.up(), traced.down());
+  if (traces_.size() > kMostWaves) traces_.clear();
+  if (!is_over(wave)) traces_[{late.origin.rank, late.origin.step}] = {timeline.latest_step(), traced.work()};
+  return wave;
 }
 
 /// In the order of `all`.
 std::vector<Wave> WaveWatch::traced(const Timeline& timeline, const std::vector<Late>& all, Nanoseconds typical_step) {
   const Contention contention(timeline);
-  const auto trace = [&](const Late& late) {
-    if (is_learning() && !partners_.are_known()) return wave_of(late, {.sign = 1}, {.sign = -1});
-    const WaveTrace traced(timeline, partners_, contention, late.origin, typical_step);
-    work_ += traced.work();
-    if (is_learning()) return wave_of(late, not_ended(traced.up()), not_ended(traced.down()));
-    return wave_of(late, traced.up(), traced.down());
-  };
   not_traced_ = 0;
   std::vector<std::optional<Wave>> found(all.size());
   for (const std::size_t place : longest_first(all)) {
-    if (const Wave* same = known_wave(known_, all[place]))
+    const Wave* same = known_wave(known_, all[place]);
+    if (same == nullptr) same = hardly_older(timeline, all[place]);
+    if (same != nullptr)
       found[place] = *same;
     else if (work_ < most_work_)
-      found[place] = trace(all[place]);
+      found[place] = trace(timeline, contention, all[place], typical_step);
     else
       ++not_traced_;
   }

@@ -1,10 +1,12 @@
 #pragma once
 // Idle waves: where one began and why, how its fronts run over the ranks, and how each ends (afzal-2020, section 3).
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "monitor/analysis/activity.h"
@@ -147,7 +149,8 @@ class WaveWatch {
   /// One wave for each delay (phase kDelay; noise makes none) that others could notice, and for each step that a rank
   /// was late in without one (late_steps.h) if others waited for that: waits are traced back to it through whoever was
   /// waited for, so that it does not matter how far apart partners are, how ragged the steps are, or who else waits. Of
-  /// very many the latest; oldest first. Waves whose fronts have ended stay as they were found. While it is being learnt
+  /// very many the latest; oldest first. Waves whose fronts have ended stay as they were found, and one that is much work to
+  /// trace stays for an eighth of the steps that it has run for. While it is being learnt
   /// whom ranks wait for, others are told by what was known of it before, and as running; where nothing was known delays
   /// alone make waves, which have reached nobody yet.
   std::vector<Wave> look(const timeline::Timeline& timeline);
@@ -161,6 +164,9 @@ class WaveWatch {
 
  private:
   std::vector<Wave> traced(const timeline::Timeline& timeline, const std::vector<Late>& all, Nanoseconds typical_step);
+  Wave trace(const timeline::Timeline& timeline, const Contention& contention, const Late& late,
+             Nanoseconds typical_step);
+  const Wave* hardly_older(const timeline::Timeline& timeline, const Late& late) const;
   void learn_partners(const timeline::Timeline& timeline, const std::vector<LateMoment>& moments,
                       Nanoseconds typical_step);
   void forget_partners_if_ranks_joined(const timeline::Timeline& timeline);
@@ -172,6 +178,12 @@ class WaveWatch {
   LateSteps late_;
   std::vector<Wave>
       known_;  ///< As found at the latest look at which nothing was being learnt; also those that nobody waited for.
+  /// Of each wave that runs, by its origin, as it was traced last.
+  struct Trace {
+    wire::Step latest = wire::kNoStep;  ///< Step that there was.
+    std::uint64_t work = 0;
+  };
+  std::map<std::pair<Rank, wire::Step>, Trace> traces_;
   Partners partners_;
   std::unique_ptr<PartnerSearch> search_;
   std::vector<LateMoment> learnt_from_;

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 
 #include "monitor/analysis/waves.h"
+#include "monitor/ingest/ingest.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -190,6 +192,43 @@ TEST(WaveWatch, TellsTheSameInTheEndHoweverSlowlyPartnersAreLearnt) {
     EXPECT_EQ(waves[i].up.reach_ranks + waves[i].down.reach_ranks,
               at_once[i].up.reach_ranks + at_once[i].down.reach_ranks);
   }
+}
+
+/// 400 memory-bound ranks whose wave runs through hundred steps and more; looked at every 0.1 s of it.
+TEST(WaveWatch, TracesALongWaveAFewTimesAndTellsTheSameInTheEnd) {
+  support::Scenario scenario;
+  scenario.machine = {.ranks = 400, .ranks_per_domain = 10};
+  scenario.machine.core_bandwidth = 10e9;
+  scenario.machine.domain_bandwidth = 50e9;
+  scenario.program = {.steps = 200, .kernel = support::Kernel::kMemory};
+  scenario.program.volume = 100'000'000;
+  scenario.communication.distances = {-1, 1};
+  scenario.noise.distribution = support::ExponentialNoise{std::chrono::microseconds(100)};
+  scenario.noise.seed = any_seed();
+  scenario.delays = {{200, 30, ms(1000)}};
+  const test::SimulatedFrames frames(scenario, test::Says::kPartners);
+  timeline::Timeline timeline;
+  ingest::Ingest ingest(timeline);
+  WaveWatch watch;
+  std::vector<Wave> waves;
+  int looks = 0;
+  for (Nanoseconds next{}; const test::SimulatedFrame& frame : frames.all()) {
+    ingest.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
+    if (frame.at < next && !timeline.ended()) continue;
+    next = frame.at + ms(100);
+    waves = watch.look(timeline), ++looks;
+  }
+  WaveWatch once;
+  const std::vector<Wave> at_once = once.look(timeline);
+  ASSERT_EQ(waves.size(), 1U);
+  ASSERT_EQ(at_once.size(), 1U);
+  EXPECT_EQ(waves[0].up.reach_ranks, at_once[0].up.reach_ranks);
+  EXPECT_EQ(waves[0].down.reach_ranks, at_once[0].down.reach_ranks);
+  EXPECT_EQ(end_in_words(waves[0].up), end_in_words(at_once[0].up));
+  EXPECT_EQ(end_in_words(waves[0].down), end_in_words(at_once[0].down));
+  EXPECT_GT(looks, 50);
+  // Of each look anew it is eleven to fourteen times as much.
+  EXPECT_LT(watch.work(), 9 * once.work());
 }
 
 }  // namespace
