@@ -21,6 +21,8 @@ case $what in
     export number
     unshare --net --uts --time --monotonic "$ahead" --pid --fork --kill-child --mount-proc sh -c '
       hostname "n$number"
+      # Names of shared memory are made of host and PID, and both are those of any other test: ranks met in a segment of two programs.
+      mount -t tmpfs shm /dev/shm
       until ip link set "h$number" up 2>/dev/null; do sleep 0.02; done
       ip link set lo up
       ip addr add "10.99.0.$number/24" dev "h$number"

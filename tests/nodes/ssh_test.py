@@ -25,9 +25,12 @@ class Ssh(unittest.TestCase):
             self.skipTest(f"ssh is not here: {', '.join(missing)} not found. Debian: apt install openssh-client dropbear-bin")
         self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-ssh-")))
         self.path.chmod(0o755)  # sshd asks for a home that others can't write, and that it can pass through
-        (self.path / "sessions").mkdir(mode=0o700)
+        for folder in ("sessions", "mpi"):
+            (self.path / folder).mkdir(mode=0o700)
         self.environment = {**{name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "XDG"))},
                             "PLACE": str(self.path), "HOME": str(self.path / "home"), "IDLEWAVE_DIR": str(self.path / "sessions"),
+                            # Named by host and PID below it, which are those of another test beside this one.
+                            "OMPI_MCA_orte_tmpdir_base": str(self.path / "mpi"),
                             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}  # two hosts on a core or two
         trial = self.on_n1("ssh", "n2", "hostname")
