@@ -11,8 +11,9 @@ using timeline::Lane;
 using timeline::Timeline;
 using wire::Step;
 
-/// Of a typical step: who is that near to the recording does what was recorded.
-constexpr double kNoticed = 1e-3;
+/// Of a typical step: who is that near to the recording does what was recorded. A tenth of what a rank has to be late by to be
+/// reached by a wave.
+constexpr double kNoticed = 1e-2;
 /// From which the work of a domain's ranks is learnt, before the wave; where there are not that many, after it.
 constexpr int kStepsToLearn = 24, kFewestSteps = 8;
 /// Nanoseconds: times are rounded, and what is nearer is equal.
