@@ -15,6 +15,7 @@
 #include "monitor/analysis/step_history.h"
 #include "monitor/analysis/waves.h"
 #include "monitor/theory/idle_wave.h"
+#include "tests/analysis/said_waits.h"
 #include "tests/any_seed.h"
 #include "tests/workloads/exact_run.h"
 #include "workloads/sim/noise/make_noise.h"
@@ -53,36 +54,12 @@ struct Told {
   bool partners = false;
 };
 
-/// Of a rank's waits in each step.
-wire::WaitCycle say_waits(const ExactProgram& program, Rank rank, wire::Roster& roster) {
-  const auto& c = program.communication;
-  wire::WaitCycle cycle{{{}}};
-  wire::WaitPattern pattern{c.protocol == Protocol::kRendezvous, false, {}, {}};
-  const auto end_wait = [&] {
-    for (auto* offsets : {&pattern.from, &pattern.to}) std::ranges::sort(*offsets);
-    cycle.steps[0].push_back(std::uint32_t(roster.patterns.size()));
-    roster.patterns.push_back(std::exchange(pattern, {pattern.rendezvous, false, {}, {}}));
-  };
-  for (const Rank distance : c.distances) {
-    const auto from = support::neighbour(c.topology, program.ranks, rank, -distance);
-    const auto to = support::neighbour(c.topology, program.ranks, rank, distance);
-    if (from) pattern.from.push_back(*from - rank);
-    if (to) pattern.to.push_back(*to - rank);
-    if (c.wait == WaitFlavour::kSplit) end_wait();
-  }
-  if (c.wait == WaitFlavour::kAll) end_wait();
-  return cycle;
-}
-
 wire::Roster roster_of(const ExactProgram& program, bool says_partners) {
   wire::Roster roster;
   roster.world_size = program.ranks;
   for (Rank rank = 0; rank < program.ranks; ++rank)
     roster.ranks.push_back({rank, 1000 + rank, rank / program.ranks_per_domain});
-  for (Rank rank = 0; says_partners && rank < program.ranks; ++rank) {
-    roster.cycles.push_back(say_waits(program, rank, roster));
-    roster.ranks[std::size_t(rank)].cycle = std::uint32_t(roster.cycles.size());
-  }
+  if (says_partners) test::say_waits(program.communication, roster);
   for (int domain = 0; domain <= (program.ranks - 1) / program.ranks_per_domain; ++domain) {
     wire::DomainInfo info;
     info.id = domain;
@@ -554,7 +531,7 @@ INSTANTIATE_TEST_SUITE_P(WaveTruth, OfProgramsWhoseMessagesTakeTime, testing::Bo
 
 /// Core-bound, all of it by closed forms: sigma d (afzal-2020, eq. 2), and where fronts of an endless wave end.
 struct Ends {
-  int fronts = 0, right_speed = 0, ends = 0, right_end = 0;
+  int fronts = 0, right_speed = 0, ends = 0, right_end = 0, others = 0;
 };
 
 /// Long enough that its slope is not that of two steps.
@@ -620,11 +597,16 @@ TEST(WaveTruth, OfCoreBoundProgramsRunsAndEndsAsTheoryHasIt) {
         const Told told{Holds::kAnnounced, says_partners};
         const timeline::Timeline timeline = timeline_of(program, simulate(program), told);
         const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
-        ASSERT_EQ(waves.size(), 1U) << words_of(program);
-        look_at_ends(program, waves[0], found);
+        const auto ordered = std::ranges::find(waves, WaveCause::kCommand, &Wave::cause);
+        ASSERT_NE(ordered, waves.end()) << words_of(waves) << words_of(program);
+        look_at_ends(program, *ordered, found);
+        found.others += int(waves.size()) - 1;
+        if (waves.size() > 1) fmt::print("{}in {}\n", words_of(waves), words_of(program));
       }
-      fmt::print("{} of {} speeds, {} of {} ends are right; seed {}\n", found.right_speed, found.fronts,
-                 found.right_end, found.ends, random.seed());
+      fmt::print("{} of {} speeds, {} of {} ends are right, {} others; seed {}\n", found.right_speed, found.fronts,
+                 found.right_end, found.ends, found.others, random.seed());
+      // A rank's own noise, thirteen times its mean, is a cause as well: one in some 2,000 programs.
+      EXPECT_LE(found.others, noise > 0 ? 2 : 0);
       EXPECT_GE(found.right_speed, 0.95 * found.fronts);
       // Where nothing but one delay disturbs anybody, a chain and a ring may show the same.
       if (says_partners || noise > 0) {
