@@ -156,7 +156,7 @@ CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
 CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
   const Place& mine = row(0).ranks[std::size_t(rank)];
   LastPost last{.at = mine.course.post, .known = ground_.partners.are_known_of(rank, step)};
-  ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank) {
+  ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank offset) {
     const Place& its = row(0).ranks[std::size_t(other)];
     if (its.presence == Presence::kMissing) last.known = false;
     if (its.presence != Presence::kThere) return;
@@ -165,7 +165,8 @@ CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
       return;
     }
     last.of_others = std::max(last.of_others, its.course.post);
-    if (is_later(its.course.post, other, last.at, last.rank)) last.rank = other, last.at = its.course.post;
+    if (is_later(its.course.post, other, last.at, last.rank))
+      last.rank = other, last.at = its.course.post, last.offset = offset;
   });
   return last;
 }
@@ -236,7 +237,35 @@ void CauseTally::settle(Rank rank, Step step, const LastPost& last) {
   if (!last.known)
     take(rank, kUnknownCause, caused, false);
   else if (last.rank >= 0 && last.rank != rank)
-    explain(rank, last.rank, caused);
+    explain(rank, last.rank, caused), account_end(rank, step, last, caused);
+}
+
+void CauseTally::account_end(Rank rank, Step step, const LastPost& last, Nanoseconds caused) {
+  if (!counts_) return;
+  Ended& ended = ranks_.of(std::size_t(rank)).ended;
+  if (last.offset == 0) {
+    ended.collectives += caused;
+    return;
+  }
+  switch (what_ended(rank, step, last)) {
+    case WaitsFor::kItsMessage: ended.by_message += caused; return;
+    case WaitsFor::kItsReceive: ended.by_receive += caused; return;
+    case WaitsFor::kBoth: ended.by_either += caused; return;
+    case WaitsFor::kThroughOthers: ended.through += caused; return;
+    case WaitsFor::kNotSaid: return;
+  }
+}
+
+/// Of partners that posted at the same moment one that it waits for directly comes first.
+WaitsFor CauseTally::what_ended(Rank rank, Step step, const LastPost& last) const {
+  const WaitsFor what = ground_.partners.what(rank, step, last.offset);
+  if (what != WaitsFor::kThroughOthers) return what;
+  WaitsFor found = what;
+  ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank offset) {
+    if (found == what && is_there(other) && row(0).ranks[std::size_t(other)].course.post == last.at)
+      found = ground_.partners.what(rank, step, offset);
+  });
+  return found;
 }
 
 /// Takes the top of the way on which `late` came to its post, as far as that way was longer than this rank's own: what it

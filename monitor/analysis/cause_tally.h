@@ -58,6 +58,7 @@ class CauseTally {
     Nanoseconds at{};
     Nanoseconds of_others = Nanoseconds::min();  ///< The last of its partners', also where its own came later.
     bool known = true;
+    Rank offset = 0;     ///< To that rank; 0: of a collective.
     bool is_all = true;  ///< Else a partner's came after the wait had ended: what that waited for was another one.
   };
 
@@ -72,6 +73,8 @@ class CauseTally {
   bool works_between_waits(Rank rank) const;
   bool is_for_messages(Rank rank, Step step, const LastPost& last) const;
   void explain(Rank rank, Rank late, Nanoseconds need);
+  WaitsFor what_ended(Rank rank, Step step, const LastPost& last) const;
+  void account_end(Rank rank, Step step, const LastPost& last, Nanoseconds caused);
   bool goes_on_from(std::size_t back, Rank rank) const;
   Nanoseconds take(Rank rank, Rank cause, Nanoseconds length, bool direct);
   void account(Rank rank, Rank cause, Nanoseconds length, bool direct);

@@ -28,6 +28,19 @@ struct Culprit {
   friend bool operator==(const Culprit&, const Culprit&) = default;
 };
 
+/// What one rank waited until whom it waited for had done its part, by what of that one ended the wait. What is not said is
+/// in none of them.
+struct Ended {
+  Nanoseconds by_message{};   ///< A late sender.
+  Nanoseconds by_receive{};   ///< A late receiver: the send waited for it.
+  Nanoseconds by_either{};    ///< The rank both sends to it, by rendezvous, and receives from it.
+  Nanoseconds through{};      ///< Somebody between them had waited for it in the same step.
+  Nanoseconds collectives{};  ///< The last of all that a collective needs.
+
+  Nanoseconds sum() const { return by_message + by_receive + by_either + through + collectives; }
+  friend bool operator==(const Ended&, const Ended&) = default;
+};
+
 /// What one rank waited, and what it made others wait. To the nanosecond:
 /// waited = sum of by + itself + bandwidth + transfer + unknown.
 struct RankCauses {
@@ -38,6 +51,7 @@ struct RankCauses {
   Nanoseconds transfer{};   ///< All whom it waits for had done their part: messages, and what a program does beside.
   Nanoseconds unknown{};    ///< What would tell is not known: partners, their steps, or what was before them.
   Cost costs;               ///< Made all others wait.
+  Ended ended;              ///< No more than waited - transfer.
 
   Cost by_others() const;
 };

@@ -68,9 +68,11 @@ RankPartners::Lists RankPartners::Lists::of_all(const All& lists) {
   all.begins.reserve(lists.size() + 1);
   all.offsets.reserve(entries);
   all.messages.reserve(entries);
+  all.what.reserve(entries);
   all.own.reserve(lists.size());
   for (const Ways& list : lists) {
-    for (const Way& way : list.ways) all.offsets.push_back(way.offset), all.messages.push_back(way.messages);
+    for (const Way& way : list.ways)
+      all.offsets.push_back(way.offset), all.messages.push_back(way.messages), all.what.push_back(way.what);
     all.own.push_back(list.own);
     all.begins.push_back(std::uint32_t(all.offsets.size()));
   }
@@ -84,7 +86,7 @@ RankPartners::Lists RankPartners::Lists::turned_round() const {
       for (const Rank offset : of(rank)) take(std::size_t((rank + offset + ranks) % ranks), -offset);
   };
   // One place further on than they belong: what is put in moves them there.
-  Lists turned{std::vector<std::uint32_t>(begins.size() + 1), std::vector<Rank>(offsets.size()), {}, {}};
+  Lists turned{std::vector<std::uint32_t>(begins.size() + 1), std::vector<Rank>(offsets.size()), {}, {}, {}};
   for_each([&](std::size_t rank, Rank) { ++turned.begins[rank + 2]; });
   std::partial_sum(turned.begins.begin(), turned.begins.end(), turned.begins.begin());
   for_each([&](std::size_t rank, Rank offset) { turned.offsets[turned.begins[rank + 1]++] = offset; });
@@ -100,6 +102,11 @@ std::span<const Rank> RankPartners::Lists::of(Rank rank) const {
 std::span<const std::uint8_t> RankPartners::Lists::messages_of(Rank rank) const {
   const auto index = std::size_t(rank);
   return std::span(messages).subspan(begins[index], begins[index + 1] - begins[index]);
+}
+
+std::span<const WaitsFor> RankPartners::Lists::what_of(Rank rank) const {
+  const auto index = std::size_t(rank);
+  return std::span(what).subspan(begins[index], begins[index + 1] - begins[index]);
 }
 
 /// Mostly asked for the last one.

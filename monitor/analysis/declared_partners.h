@@ -40,7 +40,9 @@ class RankPartners {
   std::span<const std::uint8_t> messages(wire::Rank rank, wire::Step step) const {
     return in(step).awaited.messages_of(rank);
   }
-  /// The same of what it has done itself, and waits for again through others; where sends wait, each wait is one more.
+  /// What of each of those ends its wait.
+  std::span<const WaitsFor> what(wire::Rank rank, wire::Step step) const { return in(step).awaited.what_of(rank); }
+  /// Over how many messages what it has done itself comes back to it through others; where sends wait, each wait is one more.
   int own_messages(wire::Rank rank, wire::Step step) const { return in(step).awaited.own[std::size_t(rank)]; }
   /// Offsets from the rank that is awaited to those who wait for it.
   std::span<const wire::Rank> waiters(wire::Rank rank, wire::Step step) const { return in(step).waiters.of(rank); }
@@ -68,6 +70,7 @@ class RankPartners {
     std::vector<wire::Rank> offsets;
     /// Of each offset, and of each rank; empty in lists that are turned round.
     std::vector<std::uint8_t> messages, own;
+    std::vector<WaitsFor> what;  ///< Of each offset; as above.
 
     template <class All>
     static Lists of_all(const All& lists);
@@ -75,6 +78,7 @@ class RankPartners {
     Lists turned_round() const;
     std::span<const wire::Rank> of(wire::Rank rank) const;
     std::span<const std::uint8_t> messages_of(wire::Rank rank) const;
+    std::span<const WaitsFor> what_of(wire::Rank rank) const;
   };
   struct KindOfStep {
     Lists awaited, waiters;

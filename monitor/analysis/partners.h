@@ -1,6 +1,7 @@
 #pragma once
 // Who waits for whom.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -75,6 +76,14 @@ struct Partners {
     for (std::size_t i = 0; i < offsets_of_it.size(); ++i)
       if (const wire::Rank other = at(rank, offsets_of_it[i], ranks); other >= 0)
         tell(other, offsets_of_it[i], i < counts.size() ? int(counts[i]) : 1);
+  }
+  /// What of another rank, at that offset, ends a wait of this one.
+  WaitsFor what(wire::Rank rank, wire::Step step, wire::Rank offset) const {
+    if (!of_ranks) return WaitsFor::kNotSaid;
+    const auto offsets_of_it = of_ranks->awaited(rank, step);
+    const auto found = std::ranges::lower_bound(offsets_of_it, offset);
+    if (found == offsets_of_it.end() || *found != offset) return WaitsFor::kNotSaid;
+    return of_ranks->what(rank, step)[std::size_t(found - offsets_of_it.begin())];
   }
   /// How many of them what the rank has done itself takes to come back to it; nothing beyond the end of a chain.
   int messages_to_itself(wire::Rank rank, wire::Step step, wire::Rank ranks) const {

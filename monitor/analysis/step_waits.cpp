@@ -25,6 +25,14 @@ void tidy(Offsets& offsets) {
 
 std::uint8_t one_more(std::uint8_t messages) { return std::uint8_t(messages + (messages < UINT8_MAX)); }
 
+/// Of both ways to a rank: what it waits for directly, if it does.
+WaitsFor either(WaitsFor one, WaitsFor other) {
+  const auto is_direct = [](WaitsFor what) { return what != WaitsFor::kNotSaid && what != WaitsFor::kThroughOthers; };
+  if (is_direct(one) && is_direct(other)) return one == other ? one : WaitsFor::kBoth;
+  if (is_direct(one) || is_direct(other)) return is_direct(one) ? one : other;
+  return std::min(one, other);
+}
+
 /// Of several ways to the same rank the one with the most messages takes longest, wherever the delay is.
 void tidy(Ways& ways) {
   const auto is_before = [](const Way& a, const Way& b) {
@@ -34,8 +42,14 @@ void tidy(Ways& ways) {
     if (way.offset == 0) ways.own = std::max(ways.own, way.messages);
   std::erase_if(ways.ways, [](const Way& way) { return way.offset == 0; });
   std::ranges::sort(ways.ways, is_before);
-  const auto same = std::ranges::unique(ways.ways, {}, &Way::offset);
-  ways.ways.erase(same.begin(), same.end());
+  auto kept = ways.ways.begin();
+  for (auto way = ways.ways.begin(); way != ways.ways.end(); ++way) {
+    if (kept != ways.ways.begin() && std::prev(kept)->offset == way->offset)
+      std::prev(kept)->what = either(std::prev(kept)->what, way->what);
+    else
+      *kept++ = *way;
+  }
+  ways.ways.erase(kept, ways.ways.end());
 }
 
 void add_messages(Waits& waits, const wire::WaitPattern& pattern, Rank ranks) {
@@ -107,6 +121,15 @@ class WaitsInOrder {
   bool is_rendezvous(Wait wait) const {
     const auto& messages = waits_[std::size_t(wait.rank)]->messages;
     return wait.stage < messages.size() && messages[wait.stage].rendezvous;
+  }
+  /// Of one that is awaited.
+  WaitsFor what(Wait wait, Rank offset) const {
+    const auto& messages = waits_[std::size_t(wait.rank)]->messages;
+    if (wait.stage >= messages.size()) return WaitsFor::kNotSaid;
+    const Waits::Messages& here = messages[wait.stage];
+    const bool sends = holds(here.from, offset), receives = here.rendezvous && holds(here.to, offset);
+    if (sends && receives) return WaitsFor::kBoth;
+    return sends ? WaitsFor::kItsMessage : receives ? WaitsFor::kItsReceive : WaitsFor::kNotSaid;
   }
   /// Of each that is awaited the place of its latest wait before it does its part in this one; kNone: it has not waited.
   std::span<const std::uint32_t> before_parts(Wait wait) const {
@@ -267,12 +290,12 @@ std::optional<PerRank<Ways>> awaited_in(const WaitsInOrder& waits, Shape shape, 
       const Rank offset = waits.awaited(wait)[i];
       const Rank there = shape == Shape::kRing ? offset : (wait.rank + offset + world) % world - wait.rank;
       const std::uint32_t its = waits.before_parts(wait)[i];
-      all.ways.push_back({there, one_more(its == kNone ? 0 : composed.after(its).own)});
+      all.ways.push_back({there, one_more(its == kNone ? 0 : composed.after(its).own), waits.what(wait, offset)});
       if (its == kNone || all.ways.size() > kMostComposed || composed.after(its).ways.size() > kMostComposed) continue;
       for (const Way& way : composed.after(its).ways) {
         const std::int64_t further = std::int64_t{there} + way.offset;
-        all.ways.push_back(
-            {shape == Shape::kRing ? shorter_way(further, world) : Rank(further), one_more(way.messages)});
+        all.ways.push_back({shape == Shape::kRing ? shorter_way(further, world) : Rank(further), one_more(way.messages),
+                            way.what == WaitsFor::kNotSaid ? way.what : WaitsFor::kThroughOthers});
       }
     }
     tidy(all);

@@ -56,11 +56,16 @@ class OffsetSpan {
 OffsetSpan span_of(const timeline::DeclaredWaits& said, wire::Rank ranks);
 OffsetSpan span_of(const StepWaits& step, wire::Rank ranks);
 
+/// What of another rank ends a wait, as far as that is said. A rank that sends to one that it receives from, and whose sends
+/// wait, waits for both.
+enum class WaitsFor : std::uint8_t { kNotSaid, kItsMessage, kItsReceive, kBoth, kThroughOthers };
+
 /// From a rank to one that it waits for, directly or not: a delay there comes over so many messages, one after another,
 /// of all ways that lead there the most.
 struct Way {
   wire::Rank offset = 0;
   std::uint8_t messages = 1;
+  WaitsFor what = WaitsFor::kNotSaid;
 };
 struct Ways {
   std::vector<Way> ways;  ///< Ascending, without one to the rank itself.

@@ -48,6 +48,14 @@ Cost beyond_the_most(const std::vector<Culprit>& culprits) {
   return rest;
 }
 
+json ended_json(const RankCauses& causes) {
+  const analysis::Ended& ended = causes.ended;
+  return {
+      {"late_sender", ended.by_message.count()}, {"late_receiver", ended.by_receive.count()},
+      {"late_partner", ended.by_either.count()}, {"through_others", ended.through.count()},
+      {"collective", ended.collectives.count()}, {"not_said", (causes.waited - causes.transfer - ended.sum()).count()}};
+}
+
 json rank_json(Rank rank, const RankCauses& causes) {
   return {{"rank", rank},
           {"waited_ns", causes.waited.count()},
@@ -56,12 +64,15 @@ json rank_json(Rank rank, const RankCauses& causes) {
           {"itself_ns", causes.itself.count()},
           {"shared_bandwidth_ns", causes.bandwidth.count()},
           {"not_attributable_ns", {{"transfer", causes.transfer.count()}, {"unknown", causes.unknown.count()}}},
+          {"waited_for_ns", ended_json(causes)},
           {"costs_ns", cost_json(causes.costs)}};
 }
 
 /// Of all ranks. In double, as a few long waits of many ranks are more nanoseconds than 64 bits hold.
 struct Total {
   double waited = 0, by_others = 0, bandwidth = 0, transfer = 0, unknown = 0;
+  /// Of what is not transfer.
+  double late_sender = 0, late_receiver = 0, late_partner = 0, through_others = 0, collective = 0;
 };
 
 Total total_of(const analysis::Causes& causes) {
@@ -72,6 +83,11 @@ Total total_of(const analysis::Causes& causes) {
     total.bandwidth += double(each.bandwidth.count());
     total.transfer += double(each.transfer.count());
     total.unknown += double(each.unknown.count());
+    total.late_sender += double(each.ended.by_message.count());
+    total.late_receiver += double(each.ended.by_receive.count());
+    total.late_partner += double(each.ended.by_either.count());
+    total.through_others += double(each.ended.through.count());
+    total.collective += double(each.ended.collectives.count());
   }
   return total;
 }
@@ -122,6 +138,25 @@ std::string total_text(const Total& total, double in_all) {
       "of {} that ranks waited{}: {} for ranks that were late, {} for shared bandwidth, {} for messages, {} unknown\n",
       time_text(total.waited), is_nearly_all ? "" : fmt::format(" in steps ({} in all)", time_text(in_all)),
       percent(total.by_others), percent(total.bandwidth), percent(total.transfer), percent(total.unknown));
+}
+
+/// Nothing where that is not said of any wait.
+std::string ended_text(const Total& total) {
+  const double until_done = total.waited - total.transfer;
+  std::vector<std::string> parts;
+  double said = 0;
+  const auto add = [&](double part, const char* what) {
+    said += part;
+    if (part > 0) parts.push_back(fmt::format("{} {:.0f} %", what, 100 * part / until_done));
+  };
+  add(total.late_sender, "a late sender");
+  add(total.late_receiver, "a late receiver");
+  add(total.late_partner, "one who was both");
+  add(total.through_others, "somebody their partner waited for");
+  add(total.collective, "the last in a collective");
+  if (parts.empty()) return {};
+  if (said < kNearlyAll * until_done) parts.push_back(fmt::format("not said {:.0f} %", 100 * (1 - said / until_done)));
+  return fmt::format("  messages aside, they waited for {}\n", fmt::join(parts, ", "));
 }
 
 const char* source_text(const analysis::Partners& partners) {
@@ -188,7 +223,7 @@ std::string causes_text(const Timeline& timeline, const analysis::CauseGround& g
     text += fmt::format("  {:<10} {:>11} {:>11} {:>11}\n", fmt::format("rank {}", rank), format_duration(cost.sum()),
                         format_duration(cost.direct), format_duration(cost.far));
   }
-  return text + "  " + total_text(total, in_all);
+  return text + "  " + total_text(total, in_all) + ended_text(total);
 }
 
 }  // namespace idlewave::cli

@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 
+#include "tests/analysis/said_waits.h"
 #include "tests/any_seed.h"
 #include "tests/workloads/exact_run.h"
 
@@ -115,9 +116,9 @@ EventsOfRanks events_of(const Table& table) {
   return events;
 }
 
-timeline::Timeline timeline_of(const Table& table, const EventsOfRanks& events) {
+timeline::Timeline timeline_of(const Table& table, const EventsOfRanks& events, const wire::Roster& roster) {
   timeline::Timeline timeline;
-  timeline.apply_roster("n1", roster_of(table));
+  EXPECT_TRUE(timeline.apply_roster("n1", roster));
   timeline.begin_at("n1", Nanoseconds{0});
   Nanoseconds last{};
   for (Rank rank = 0; rank < table.size(); ++rank) {
@@ -128,6 +129,10 @@ timeline::Timeline timeline_of(const Table& table, const EventsOfRanks& events) 
   }
   timeline.advance("n1", last);
   return timeline;
+}
+
+timeline::Timeline timeline_of(const Table& table, const EventsOfRanks& events) {
+  return timeline_of(table, events, roster_of(table));
 }
 
 timeline::Timeline timeline_of(const Table& table) { return timeline_of(table, events_of(table)); }
@@ -401,6 +406,37 @@ double share_given_to_others(const Table& table, const Causes& causes, const Jud
   return waited > 0 ? other / waited : 0;
 }
 
+/// By whose post ended each wait, and in which way that one stands to the rank. Of those who come at the same moment one that
+/// it waits for directly counts, and of these the lowest.
+Ended ended_of(const ExactProgram& program, const Table& table, const WaitRules& rules, Rank rank) {
+  const auto& c = program.communication;
+  const auto is_at = [&](Rank other, int sign) {
+    return std::ranges::any_of(c.distances, [&](Rank distance) {
+      const Rank there = rank + sign * distance;
+      return there == other || (c.topology == Topology::kRing && (there - other) % table.size() == 0);
+    });
+  };
+  Ended ended;
+  for (int step = 0; step < int(table.ranks[std::size_t(rank)].size()); ++step) {
+    const Times& t = table.at(rank, step);
+    const auto [last, at] = rules.last(rank, step);
+    if (last == rank) continue;
+    const Nanoseconds caused = std::max(Nanoseconds{0}, std::min(at, t.end) - t.post);
+    const auto sends_then = [&](Rank other) { return is_at(other, -1); };
+    const auto receives_then = [&](Rank other) { return c.protocol == Protocol::kRendezvous && is_at(other, +1); };
+    Rank ended_it = last;
+    for (Rank other = table.size() - 1; other >= 0; --other)
+      if (other != rank && table.at(other, step).post == at && (sends_then(other) || receives_then(other)))
+        ended_it = other;
+    const bool sends = sends_then(ended_it), receives = receives_then(ended_it);
+    (sends && receives ? ended.by_either
+     : sends           ? ended.by_message
+     : receives        ? ended.by_receive
+                       : ended.through) += caused;
+  }
+  return ended;
+}
+
 void expect_truth(const ExactProgram& program, const Table& table, const timeline::Timeline& timeline,
                   const Causes& causes) {
   const WaitRules rules(program.communication, table);
@@ -419,6 +455,28 @@ TEST(CausesTruth, AreExactWherePartnersAreKnown) {
     const Partners partners{WaitRules(program.communication, table).offsets(), ring};
     expect_truth(program, table, timeline, find_causes(timeline, kWholeRun, ground_of(timeline, partners)));
   }
+}
+
+TEST(CausesTruth, SayWhatEndedEachWaitWhereRanksSayWhomTheyWaitFor) {
+  RandomPrograms random(any_seed());
+  Ended all;
+  for (int i = 0; i < 120 && !HasFailure(); ++i) {
+    const ExactProgram program = random.next();
+    const Table table = table_of(program, simulate(program));
+    wire::Roster roster = roster_of(table);
+    test::say_waits(program.communication, roster);
+    const timeline::Timeline timeline = timeline_of(table, events_of(table), roster);
+    const Causes causes = find_causes(timeline, kWholeRun);
+    const WaitRules rules(program.communication, table);
+    for (Rank rank = 0; rank < table.size(); ++rank) {
+      const Ended truth = ended_of(program, table, rules, rank), &found = causes.ranks[std::size_t(rank)].ended;
+      EXPECT_EQ(found, truth) << "rank " << rank << " of " << words_of(program);
+      all.by_message += found.by_message, all.by_receive += found.by_receive, all.by_either += found.by_either,
+          all.through += found.through;
+    }
+  }
+  for (const Nanoseconds each : {all.by_message, all.by_receive, all.by_either, all.through})
+    EXPECT_GT(each, Nanoseconds{0});
 }
 
 /// To the nanosecond where the times tell who waits for whom. Else partners are found that are none, and a wait may end
