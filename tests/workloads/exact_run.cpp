@@ -29,13 +29,14 @@ struct RankState {
   Doing doing = Doing::kHolding;
   int step = 0;
   int stage = 0;   // split waits: one for each distance
-  Real until = 0;  // kHolding, kNoise
+  Real until = 0;  // kHolding, kNoise; kWaiting, once all have posted that it waits for
   Real left = 0;   // kWorking: bytes, or seconds if core-bound
 };
 
 class Simulation {
  public:
-  explicit Simulation(const ExactProgram& program) : p_(program), ranks_(static_cast<std::size_t>(program.ranks)) {
+  explicit Simulation(const ExactProgram& program)
+      : p_(program), ranks_(static_cast<std::size_t>(program.ranks)), rates_(ranks_.size()), ends_(ranks_.size()) {
     const auto n = static_cast<std::size_t>(p_.ranks);
     const int stages =
         p_.communication.wait == WaitFlavour::kSplit ? static_cast<int>(p_.communication.distances.size()) : 1;
@@ -64,45 +65,42 @@ class Simulation {
     return posted_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(step * stages_ + stage)];
   }
 
-  int active_on(int domain) {
-    int active = 0;
-    for (int rank = domain * p_.ranks_per_domain; rank < std::min(p_.ranks, (domain + 1) * p_.ranks_per_domain);
-         ++rank) {
-      active += at(rank).doing == Doing::kWorking;
+  /// Work per second of each rank that works now.
+  void share_out() {
+    for (int first = 0; first < p_.ranks; first += p_.ranks_per_domain) {
+      const int last = std::min(p_.ranks, first + p_.ranks_per_domain);
+      int active = 0;
+      for (int rank = first; rank < last; ++rank) active += at(rank).doing == Doing::kWorking;
+      const Real rate = !p_.bandwidth ? 1 : active > 0 ? Real{p_.bandwidth(active)} / active : 0;
+      std::fill(rates_.begin() + first, rates_.begin() + last, rate);
     }
-    return active;
   }
 
-  /// Work per second of a rank that works now.
-  Real rate(int rank) {
-    if (!p_.bandwidth) return 1;
-    const int active = active_on(rank / p_.ranks_per_domain);
-    return Real{p_.bandwidth(active)} / active;
+  Real end_of_doing(int rank) {
+    RankState& r = at(rank);
+    if (r.doing == Doing::kFinished) return kNever;
+    if (r.doing == Doing::kWorking) return now_ + r.left / rates_[static_cast<std::size_t>(rank)];
+    if (r.doing == Doing::kWaiting && r.until == kNever && somebody_posted_) r.until = wait_ends(rank);
+    return r.until;
   }
 
   /// To the next moment at which anything happens.
   void advance() {
-    std::vector<Real> rates(ranks_.size(), 0);
-    std::vector<Real> ends(ranks_.size(), kNever);
-    for (int rank = 0; rank < p_.ranks; ++rank) {
-      const auto i = static_cast<std::size_t>(rank);
-      RankState& r = at(rank);
-      if (r.doing == Doing::kWorking) ends[i] = now_ + r.left / (rates[i] = rate(rank));
-      if (r.doing == Doing::kHolding || r.doing == Doing::kNoise) ends[i] = r.until;
-      if (r.doing == Doing::kWaiting) ends[i] = wait_ends(rank);
-    }
-    const Real next = std::max(now_, std::ranges::min(ends));
+    share_out();
+    for (int rank = 0; rank < p_.ranks; ++rank) ends_[static_cast<std::size_t>(rank)] = end_of_doing(rank);
+    somebody_posted_ = false;
+    const Real next = std::max(now_, std::ranges::min(ends_));
     assert(next < kNever && "deadlock");
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       if (ranks_[i].doing != Doing::kWorking) continue;
-      ranks_[i].left -= rates[i] * (next - now_);
+      ranks_[i].left -= rates_[i] * (next - now_);
       if (p_.bandwidth)
         run_.domain_bytes[i / static_cast<std::size_t>(p_.ranks_per_domain)] +=
-            static_cast<double>(rates[i] * (next - now_));
+            static_cast<double>(rates_[i] * (next - now_));
     }
     now_ = next;
     for (int rank = 0; rank < p_.ranks; ++rank) {
-      if (ends[static_cast<std::size_t>(rank)] <= now_ + kSameMoment) go_on(rank);
+      if (ends_[static_cast<std::size_t>(rank)] <= now_ + kSameMoment) go_on(rank);
     }
   }
 
@@ -151,6 +149,8 @@ class Simulation {
   void begin_wait(int rank, int stage) {
     RankState& r = at(rank);
     r.doing = Doing::kWaiting;
+    r.until = kNever;
+    somebody_posted_ = true;
     r.stage = stage;
     posted(rank, r.step, stage) = now_;
   }
@@ -189,6 +189,8 @@ class Simulation {
   int stages_ = 1;
   Real now_ = 0;
   std::vector<RankState> ranks_;
+  std::vector<Real> rates_, ends_;         // by rank
+  bool somebody_posted_ = false;           // at this moment
   std::vector<std::vector<Real>> posted_;  // [rank][step * stages + stage]
   ExactRun run_;
 };
