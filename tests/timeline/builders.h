@@ -29,6 +29,9 @@ inline Event step(Nanoseconds at, std::uint64_t number, Phase phase = Phase::kNo
 inline Event dropped(Nanoseconds at, std::uint64_t count, Phase phase) {
   return {at, count, EventKind::kDropped, phase};
 }
+inline Event delay_begin(Nanoseconds at, std::uint64_t id) { return {at, id, EventKind::kDelayBegin, Phase::kDelay}; }
+inline Event delay_end(Nanoseconds at, std::uint64_t id) { return {at, id, EventKind::kDelayEnd, Phase::kNone}; }
+inline Event bandwidth(Nanoseconds at, std::uint64_t bytes) { return {at, bytes, EventKind::kBandwidth, Phase::kNone}; }
 inline Event stop(Nanoseconds at) { return {at, 0, EventKind::kStop, Phase::kNone}; }
 inline Event lost(Nanoseconds at) { return {at, 0, EventKind::kLost, Phase::kNone}; }
 

@@ -2,21 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <climits>
 #include <set>
 
 #include "tests/any_seed.h"
-#include "tests/sanitized.h"
 #include "tests/timeline/builders.h"
 
 namespace idlewave::timeline {
 namespace {
-
-Event delay_begin(Nanoseconds at, std::uint64_t id) { return {at, id, EventKind::kDelayBegin, Phase::kDelay}; }
-Event delay_end(Nanoseconds at, std::uint64_t id) { return {at, id, EventKind::kDelayEnd, Phase::kNone}; }
-Event bandwidth(Nanoseconds at, std::uint64_t bytes) { return {at, bytes, EventKind::kBandwidth, Phase::kNone}; }
 
 TEST(Timeline, IsEmptyAtFirst) {
   const Timeline timeline;
@@ -288,213 +282,6 @@ TEST(Timeline, SumsOfTimesOfAllSizesDoNotOverflow) {
   }
 }
 
-TEST(Timeline, CountsWhatStrangersDeclareAgainstItsBudget) {
-  constexpr std::uint64_t kBudget = 64 << 20;
-  Timeline timeline(kBudget);
-  wire::Roster many;
-  for (wire::DomainId id = 0; id < 100'000; ++id)
-    many.domains.push_back({id, "", 0, 0, wire::BandwidthSource::kNone, ""});
-  int taken = 0;
-  for (int node = 0; node < 20; ++node) taken += timeline.apply_roster("n" + std::to_string(node), many);
-  EXPECT_LT(taken, 20);
-  EXPECT_LE(timeline.bytes_used(), kBudget / 8);
-  wire::Roster crowd = roster(0, 0, wire::kMaxRanks);
-  for (Rank rank = 0; rank < wire::kMaxRanks; ++rank) crowd.ranks.push_back({rank, 1, wire::kNoDomain});
-  EXPECT_FALSE(timeline.apply_roster("crowd", crowd));
-  EXPECT_LE(timeline.bytes_used(), kBudget / 8);
-}
-
-wire::Roster with_partners(wire::Roster roster, std::uint32_t cycle) {
-  roster.patterns = {{.rendezvous = false, .collective = false, .from = {1}, .to = {}}};
-  roster.cycles = {{{{0}}}, {{{}, {0}}}};
-  for (wire::RankInfo& info : roster.ranks) info.cycle = cycle;
-  return roster;
-}
-
-Event partners(Nanoseconds at, std::uint64_t cycle) { return {at, cycle, EventKind::kPartners, Phase::kNone}; }
-
-TEST(Timeline, KnowsWhomARankWaitsForAsItSaidLast) {
-  Timeline timeline;
-  EXPECT_FALSE(timeline.declared_waits(0));
-  timeline.apply_roster("n", with_partners(roster(2), 0));
-  EXPECT_FALSE(timeline.declared_waits(0));
-  timeline.append("n", rank_lane(0), std::vector{start(ms(0)), partners(ms(5), 1), partners(ms(6), 2)});
-  ASSERT_TRUE(timeline.declared_waits(0));
-  EXPECT_EQ(timeline.declared_waits(0)->cycle->steps.size(), 2u);
-  EXPECT_FALSE(timeline.declared_waits(1));
-  timeline.append("n", rank_lane(0), std::vector{partners(ms(7), 0)});
-  EXPECT_FALSE(timeline.declared_waits(0));
-}
-
-/// Follows cycle `number` where there are so many, each of so many steps as is its number, and of other partners.
-wire::Roster with_cycles(std::uint32_t cycles, std::uint32_t number) {
-  wire::Roster made = roster(1);
-  for (std::uint32_t cycle = 1; cycle <= cycles; ++cycle) {
-    made.patterns.push_back({false, false, {Rank(cycle)}, {}});
-    made.cycles.push_back({std::vector<std::vector<std::uint32_t>>(cycle, {cycle - 1})});
-  }
-  made.ranks[0].cycle = number;
-  return made;
-}
-
-std::size_t cycle_in(const Timeline& timeline, wire::Step step) {
-  const auto waits = timeline.declared_waits(0, step);
-  return waits ? waits->cycle->steps.size() : 0;
-}
-
-/// What it said last up to a step; before it said anything, what it said first. By a list of what it said.
-struct Said {
-  std::map<wire::Step, std::uint32_t> cycles;
-
-  std::uint32_t in(wire::Step step) const {
-    if (cycles.empty()) return 0;
-    const auto next = cycles.upper_bound(step);
-    return next == cycles.begin() ? next->second : std::prev(next)->second;
-  }
-};
-
-/// Rosters say the same, now and then, and sometimes before the rank's own word has come.
-TEST(Timeline, KnowsWhomARankWaitedForInEachStep) {
-  const std::uint64_t seed = any_seed();
-  std::mt19937_64 random(seed);
-  for (int round = 0; round < 300; ++round) {
-    SCOPED_TRACE("round " + std::to_string(round) + " of seed " + std::to_string(seed));
-    constexpr int kSteps = 80, kCycles = 5;
-    Timeline timeline;
-    Said said;
-    std::uint32_t now = 0;
-    timeline.apply_roster("n", with_cycles(kCycles, 0));
-    timeline.append("n", rank_lane(0), std::vector{start(ms(0))});
-    for (int number = 0; number < kSteps; ++number) {
-      timeline.append("n", rank_lane(0), std::vector{step(ms(10 * number), std::uint64_t(number))});
-      if (random() % 20 == 0) timeline.apply_roster("n", with_cycles(kCycles, now));
-      if (random() % 6 != 0 || said.cycles.size() > 16) continue;
-      const auto next = std::uint32_t(random() % (kCycles + 1));
-      if (next == now) continue;
-      if (random() % 2 == 0) timeline.apply_roster("n", with_cycles(kCycles, next));
-      timeline.append("n", rank_lane(0), std::vector{partners(ms(10 * number + 9), next)});
-      said.cycles[number] = now = next;
-    }
-    for (wire::Step number = 0; number < kSteps; ++number)
-      ASSERT_EQ(cycle_in(timeline, number), said.in(number)) << number;
-  }
-}
-
-/// As a rank tells a cycle of steps that it has not been through twice: each by itself, then the cycle.
-TEST(Timeline, TakesACycleForWhatWasToldOfItsStepsOneByOne) {
-  const std::uint64_t seed = any_seed();
-  std::mt19937_64 random(seed);
-  for (int round = 0; round < 200; ++round) {
-    SCOPED_TRACE("round " + std::to_string(round) + " of seed " + std::to_string(seed));
-    const auto length = std::uint32_t(2 + random() % 6);
-    const bool changes = random() % 2 == 0;
-    wire::Roster made = roster(1);
-    wire::WaitCycle whole;
-    for (std::uint32_t number = 0; number <= length; ++number) {
-      made.patterns.push_back({false, false, {Rank(number + 1)}, {}});
-      made.cycles.push_back({{{number}}});  // cycle number + 1: that step alone
-      if (number < length) whole.steps.push_back({number});
-    }
-    made.cycles.push_back(whole);
-    Timeline timeline;
-    timeline.apply_roster("n", made);
-    timeline.append("n", rank_lane(0), std::vector{start(ms(0))});
-    const int first = int(random() % 50), turn = first + 10, cycle_at = turn + int(length) + int(random() % length);
-    const auto tell = [&](int number, std::uint64_t cycle) {
-      timeline.append("n", rank_lane(0),
-                      std::vector{step(ms(10 * number), std::uint64_t(number)), partners(ms(10 * number + 9), cycle)});
-    };
-    if (changes) tell(first, length + 1);  // another step, again and again
-    for (int number = turn; number < cycle_at; ++number) tell(number, std::uint64_t(number) % length + 1);
-    tell(cycle_at, length + 2);
-    const auto steps_in = [&](int number) { return timeline.declared_waits(0, number)->cycle->steps.size(); };
-    for (const int number : {turn, cycle_at - 1, cycle_at}) EXPECT_EQ(steps_in(number), length) << number;
-    EXPECT_EQ(steps_in(turn - 1), changes ? 1u : length);
-    EXPECT_EQ(timeline.partner_changes(), changes ? std::vector<wire::Step>{turn} : std::vector<wire::Step>{});
-  }
-}
-
-TEST(Timeline, KnowsOfTheStepsBeforeNothingWhereAnAgentOrAProgramBeganAnew) {
-  for (const bool by_program : {false, true}) {
-    Timeline timeline;
-    timeline.apply_roster("n", with_cycles(3, 1));
-    timeline.append("n", rank_lane(0), std::vector{start(ms(0)), step(ms(1), 5), partners(ms(2), 2)});
-    ASSERT_EQ(cycle_in(timeline, 0), 1u);
-    ASSERT_THAT(timeline.partner_changes(), testing::ElementsAre(5));
-    if (by_program) timeline.mark_ended("n");
-    wire::Roster anew = with_cycles(3, 3);
-    if (!by_program) anew.cycles.erase(anew.cycles.begin());
-    timeline.apply_roster("n", anew);
-    EXPECT_EQ(cycle_in(timeline, 0), by_program ? 3u : 0u);
-    EXPECT_THAT(timeline.partner_changes(), testing::IsEmpty());
-  }
-}
-
-TEST(Timeline, KeepsTheLatestChangesOfWhomRanksWaitForWithinItsBudget) {
-  constexpr std::uint64_t kBudget = 4 << 20;
-  Timeline timeline(kBudget);
-  wire::Roster many = roster(4000);
-  for (wire::RankInfo& info : many.ranks) info.cycle = 1;
-  many.cycles = with_cycles(2, 1).cycles;
-  timeline.apply_roster("n", many);
-  const std::uint64_t before = timeline.bytes_used();
-  for (Rank rank = 0; rank < 800; ++rank)
-    for (int number = 0; number < 40; ++number)
-      timeline.append("n", rank_lane(rank),
-                      std::vector{step(ms(number), std::uint64_t(number)), partners(ms(number), 1 + (number + 1) % 2)});
-  EXPECT_EQ(cycle_in(timeline, 39), 1u);
-  EXPECT_EQ(cycle_in(timeline, 38), 2u);
-  EXPECT_THAT(timeline.partner_changes(), testing::Contains(39));
-  EXPECT_THAT(timeline.partner_changes(), testing::SizeIs(testing::Le(16u)));
-  for (Rank rank = 0; rank < 800; ++rank) EXPECT_TRUE(timeline.declared_waits(rank, 39));
-  EXPECT_LT(timeline.bytes_used(), kBudget);
-  EXPECT_GT(timeline.bytes_used(), before);
-}
-
-TEST(Timeline, KnowsWhomARankWaitsForFromARosterThatCameLate) {
-  Timeline timeline;
-  timeline.apply_roster("n", with_partners(roster(2), 1));
-  ASSERT_TRUE(timeline.declared_waits(1));
-  EXPECT_EQ(timeline.declared_waits(1)->patterns.size(), 1u);
-}
-
-TEST(Timeline, DoesNotBelieveACycleThatNobodyDefined) {
-  Timeline timeline;
-  timeline.apply_roster("n", with_partners(roster(2), 2));
-  for (const std::uint64_t number : {std::uint64_t{3}, std::uint64_t{1} << 32, wire::kMaxEventValue}) {
-    timeline.append("n", rank_lane(0), std::vector{partners(ms(5), number)});
-    EXPECT_FALSE(timeline.declared_waits(0)) << number;
-  }
-  timeline.append("n", rank_lane(0), std::vector{partners(ms(6), 2)});
-  ASSERT_TRUE(timeline.declared_waits(0));
-  wire::Roster fewer = with_partners(roster(1, 2, 2), 0);
-  fewer.cycles.clear();
-  ASSERT_TRUE(timeline.apply_roster("n", fewer));
-  EXPECT_FALSE(timeline.declared_waits(0));
-}
-
-TEST(Timeline, CountsPatternsAgainstItsBudget) {
-  Timeline timeline(1 << 20);
-  wire::Roster greedy = with_partners(roster(2), 1);
-  const std::uint64_t before = timeline.bytes_used();
-  ASSERT_TRUE(timeline.apply_roster("n", greedy));
-  for (int i = 0; i < 10; ++i) ASSERT_TRUE(timeline.apply_roster("n", greedy));
-  EXPECT_LT(timeline.bytes_used(), before + 10'000) << "a roster that comes again takes no more";
-  greedy.patterns[0].from.assign(100'000, 1);
-  EXPECT_FALSE(timeline.has_room_for("n", greedy));
-  EXPECT_FALSE(timeline.apply_roster("n", greedy));
-  EXPECT_EQ(timeline.declared_waits(0)->patterns[0].from.size(), 1u);
-}
-
-TEST(Timeline, CountsRanksThatAreOnlySaidToBeThereAgainstItsBudget) {
-  Timeline timeline(64 << 20);
-  ASSERT_TRUE(timeline.apply_roster("a", roster(0, 1, 100'000)));
-  const wire::Roster vast = roster(1, 2, wire::kMaxRanks);
-  EXPECT_FALSE(timeline.has_room_for("b", vast));
-  EXPECT_FALSE(timeline.apply_roster("b", vast));
-  EXPECT_EQ(timeline.ranks(), 100'000);
-}
-
 TEST(Timeline, LetsARankMoveToAnotherNodeOnceItsOwnHasEnded) {
   Timeline timeline;
   timeline.apply_roster("a", roster(4));
@@ -522,13 +309,6 @@ TEST(Timeline, TellsHowFarEachNodeHasTold) {
   EXPECT_FALSE(nodes[1].ended || nodes[1].told);
 }
 
-TEST(Timeline, CountsTheHolesThatItHasForgotten) {
-  Timeline timeline;
-  timeline.add_loss({LossKind::kRingFull, "n", 0, ms(0), ms(0), 1, {}});
-  for (int i = 0; i < 20'000; ++i) timeline.add_loss({LossKind::kRankLost, "n", i, ms(i), ms(i), 1, {}});
-  EXPECT_EQ(timeline.holes_forgotten(), 1u);
-}
-
 TEST(Loss, HasANameOfItsOwnForEveryKind) {
   std::set<std::string_view> names;
   for (int kind = 0; kind < kLossKinds; ++kind) names.insert(name_of(LossKind(kind)));
@@ -546,83 +326,11 @@ TEST(Timeline, CountsEventsOfRanksThatWereNeverAnnounced) {
   for (const Loss& loss : timeline.losses()) EXPECT_EQ(loss.kind, LossKind::kStranger);
 }
 
-TEST(Timeline, LeavesOutRanksThatItHasNoRoomFor) {
-  constexpr Rank kRoom = 20, kRanks = 50;
-  Timeline timeline(kRoom * Lane::kLeastBytes);
-  ASSERT_TRUE(timeline.apply_roster("n", roster(kRanks)));
-  for (const int second : {0, 1})
-    for (Rank rank = 0; rank < kRanks; ++rank)
-      timeline.append("n", rank_lane(rank), std::vector{second == 0 ? start(ms(rank)) : stop(ms(1000 + rank))});
-  timeline.advance("n", ms(2000));
-  for (Rank rank = 0; rank < kRanks; ++rank) {
-    EXPECT_EQ(timeline.lane(rank)->events(), rank < kRoom ? 2u : 0u);
-    EXPECT_EQ(timeline.lane(rank)->is_left_out(), rank >= kRoom);
-  }
-  EXPECT_EQ(timeline.reporting("n"), kRanks) << "none of them is silent";
-  EXPECT_EQ(timeline.dropped(), 60u);
-  ASSERT_EQ(timeline.losses().size(), 1u);
-  const Loss& loss = timeline.losses().front();
-  EXPECT_EQ(loss.kind, LossKind::kNoRoom);
-  EXPECT_EQ(loss.count, 60u);
-  EXPECT_EQ(loss.detail, "20");
-}
-
 TEST(Timeline, CountsTheRanksOfAnUnknownNodeAsOneStranger) {
   Timeline timeline = timeline_of({start(ms(0))}, ms(1), 2);
   for (Rank rank = 0; rank < 20'000; ++rank) timeline.append("nobody", rank_lane(rank), std::vector{start(ms(5))});
   EXPECT_EQ(timeline.losses().size(), 1u);
   EXPECT_EQ(timeline.dropped(), 20'000u);
-}
-
-TEST(Timeline, TellsOfADelayWhenItsRankTells) {
-  const Timeline timeline =
-      timeline_of({start(ms(0)), step(ms(5), 3), delay_begin(ms(5), 0), delay_end(ms(25), 0)}, ms(30));
-  ASSERT_EQ(timeline.delays().size(), 1u);
-  EXPECT_EQ(timeline.delays()[0].step, 3);
-  EXPECT_EQ(timeline.delays()[0].begin, ms(5));
-  EXPECT_EQ(timeline.delays()[0].end, ms(25));
-  EXPECT_TRUE(timeline.delays()[0].ended);
-}
-
-TEST(Timeline, FollowsACommandFromSendingToItsEnd) {
-  Timeline timeline = timeline_of({start(ms(0)), step(ms(1), 0)}, ms(2));
-  const wire::Command command{42, {0}, wire::DelayOrder{ms(20)}};
-  timeline.add_command(command, ms(2));
-  EXPECT_FALSE(timeline.commands().back().answered);
-  timeline.add_outcome("n", {command, ms(3), true, ""});
-  EXPECT_TRUE(timeline.commands().back().accepted);
-  timeline.append("n", rank_lane(0), std::vector{step(ms(5), 1), delay_begin(ms(5), 42)});
-  EXPECT_TRUE(timeline.commands().back().in_effect);
-  EXPECT_FALSE(timeline.commands().back().over);
-  timeline.append("n", rank_lane(0), std::vector{delay_end(ms(25), 42)});
-  ASSERT_EQ(timeline.commands().size(), 1u);
-  EXPECT_EQ(timeline.commands()[0].sent, ms(2));
-  EXPECT_EQ(timeline.commands()[0].began(), ms(5));
-  EXPECT_EQ(timeline.commands()[0].ended(), ms(25));
-  EXPECT_TRUE(timeline.commands()[0].over);
-}
-
-TEST(Timeline, KeepsWhyACommandWasRefused) {
-  Timeline timeline = timeline_of({start(ms(0))}, ms(2));
-  timeline.add_outcome("n", {{7, {99}, wire::DelayOrder{ms(1)}}, ms(1), false, "no rank 99"});
-  EXPECT_FALSE(timeline.commands()[0].accepted);
-  EXPECT_EQ(timeline.commands()[0].reason, "no rank 99");
-}
-
-TEST(Timeline, EndsNoiseWhenItIsCleared) {
-  Timeline timeline = timeline_of({start(ms(0))}, ms(2));
-  timeline.add_outcome("n", {{7, {}, wire::NoiseOrder{}}, ms(1), true, ""});
-  timeline.add_outcome("n", {{8, {}, wire::ClearOrder{}}, ms(9), true, ""});
-  EXPECT_TRUE(timeline.commands()[0].over);
-  EXPECT_EQ(timeline.commands()[0].ended(), ms(9));
-}
-
-TEST(Timeline, EndsNothingByAnOrderThatItDoesNotKnow) {
-  Timeline timeline = timeline_of({start(ms(0))}, ms(2));
-  timeline.add_outcome("n", {{7, {}, wire::NoiseOrder{}}, ms(1), true, ""});
-  timeline.add_outcome("n", {{8, {}, wire::UnknownOrder{"pause"}}, ms(9), true, ""});
-  EXPECT_FALSE(timeline.commands()[0].over);
-  EXPECT_TRUE(timeline.commands()[1].accepted);
 }
 
 TEST(Timeline, MakesARunOfLossesOneEntry) {
@@ -631,73 +339,6 @@ TEST(Timeline, MakesARunOfLossesOneEntry) {
   ASSERT_EQ(timeline.losses().size(), 1u);
   EXPECT_EQ(timeline.losses()[0].count, 1'000'000u);
   EXPECT_EQ(timeline.losses()[0].to, ms(999'999));
-}
-
-TEST(Timeline, NeedsLittleForRanksThatNeverSpeak) {
-  Timeline timeline;
-  wire::Roster many;
-  many.world_size = 1'000'000;
-  for (Rank rank = 0; rank < many.world_size; ++rank) many.ranks.push_back({rank, 1, wire::kNoDomain});
-  ASSERT_TRUE(timeline.apply_roster("n", many));
-  EXPECT_LT(timeline.bytes_used(), 200u * 1'000'000);
-}
-
-TEST(Timeline, AllocatesNothingForRanksThatAreNotAnnounced) {
-  Timeline timeline;
-  ASSERT_TRUE(timeline.apply_roster("n", roster(0, 4, wire::kMaxRanks)));
-  EXPECT_EQ(timeline.ranks(), wire::kMaxRanks);
-  EXPECT_LT(timeline.bytes_used(), 10'000u);
-}
-
-/// Long lives of many ranks, told a second at a time, all in turn.
-void tell(Timeline& timeline, Rank ranks, int rounds) {
-  std::vector<Event> events;
-  for (int round = 0; round < rounds; ++round) {
-    events.clear();
-    for (int i = 0; i < 200; ++i)
-      events.push_back(i % 10 == 0 ? step(ms(round * 1000 + i * 5), std::uint64_t(round * 20 + i / 10))
-                                   : enter(ms(round * 1000 + i * 5), i % 2 ? Phase::kCompute : Phase::kWait));
-    for (Rank rank = 0; rank < ranks; ++rank) timeline.append("n", rank_lane(rank), events);
-    timeline.advance("n", ms((round + 1) * 1000));
-  }
-}
-
-TEST(Timeline, StaysWithinItsBudgetAndIsHonestAboutIt) {
-  for (const Rank ranks : {4, 400}) {
-    malloc_trim(0);
-    const std::size_t before = mallinfo2().uordblks;
-    constexpr std::uint64_t kBudget = 24 << 20;
-    Timeline timeline(kBudget);
-    timeline.apply_roster("n", roster(ranks));
-    tell(timeline, ranks, 4'000'000 / 200 / ranks);
-    const auto grown = double(mallinfo2().uordblks - before);
-    EXPECT_LE(timeline.bytes_used(), kBudget) << ranks << " ranks";
-    if (tests::kSanitized) continue;  // its allocator does not say how much is in use
-    EXPECT_GT(double(timeline.bytes_used()), 0.6 * grown) << ranks << " ranks";
-    EXPECT_LT(double(timeline.bytes_used()), 1.4 * grown) << ranks << " ranks";
-  }
-}
-
-TEST(Timeline, ForgetsTheOldestEventsOfAllRanksFirst) {
-  Timeline timeline(8 << 20);
-  timeline.apply_roster("n", roster(20));
-  tell(timeline, 20, 400);
-  Nanoseconds oldest = Nanoseconds::max();
-  Nanoseconds youngest = Nanoseconds::min();
-  for (Rank rank = 0; rank < 20; ++rank) {
-    oldest = std::min(oldest, timeline.lane(rank)->events_from());
-    youngest = std::max(youngest, timeline.lane(rank)->events_from());
-  }
-  EXPECT_GT(oldest, ms(1000));
-  EXPECT_LE(youngest - oldest, ms(2000));
-}
-
-TEST(Timeline, KeepsWhatItForgotInCoarserBuckets) {
-  Timeline timeline(8 << 20);
-  timeline.apply_roster("n", roster(20));
-  tell(timeline, 20, 400);
-  const double compute = double(timeline.lane(5)->time_in(Category::kCompute, ms(0), ms(100'000)).count());
-  EXPECT_NEAR(compute / double(ms(100'000).count()), 0.5, 0.01);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "monitor/view/rhythm.h"
 #include "monitor/view/screen.h"
 #include "tests/any_seed.h"
+#include "tests/view/looks.h"
 
 namespace idlewave::view {
 namespace {
@@ -25,7 +26,6 @@ using wire::Event;
 using wire::EventKind;
 using wire::Phase;
 
-constexpr Look kColour{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
 constexpr Nanoseconds kLength = seconds(12);
 
 /// How long each step takes, and its last part that is waiting.
@@ -116,7 +116,7 @@ TEST(Beat, IsOnNoScreenAndAtNoZoomOfAProgramInStep) {
   const unsigned first = any_seed();
   RecordProperty("seed", static_cast<int>(first));
   for (unsigned round = 0; round < 12; ++round) {
-    SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << first << ", round " << round);
+    SCOPED_TRACE(::testing::Message() << "IDLEWAVE_TEST_SEED=" << first << ", round " << round);
     std::mt19937 random(first + round);
     const Steps steps{.length = microseconds(std::uniform_int_distribution(2000, 150'000)(random)),
                       .wait = std::uniform_real_distribution(0.2, 0.7)(random),
@@ -141,7 +141,7 @@ TEST(Beat, IsOnNoScreenAndAtNoZoomOfAProgramInStep) {
 TEST(Beat, IsNotThereEitherWhereTheRhythmIsNotKnown) {
   const unsigned first = any_seed();
   for (unsigned round = 0; round < 20; ++round) {
-    SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << first << ", round " << round);
+    SCOPED_TRACE(::testing::Message() << "IDLEWAVE_TEST_SEED=" << first << ", round " << round);
     std::mt19937 random(first + round);
     const Steps steps{.length = microseconds(std::uniform_int_distribution(20'000, 100'000)(random)), .jitter = 0.1};
     timeline::Timeline timeline;
@@ -186,7 +186,7 @@ TEST(MapShares, TellALongStepAsItWentOn) {
 
 TEST(MapShares, LoseNoTimeToWholeSteps) {
   const unsigned first = any_seed();
-  SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << first);
+  SCOPED_TRACE(::testing::Message() << "IDLEWAVE_TEST_SEED=" << first);
   std::mt19937 random(first);
   timeline::Timeline timeline;
   run(timeline, 1, {.length = milliseconds(23), .jitter = 0.5}, random);

@@ -8,6 +8,7 @@
 #include "monitor/view/screen.h"
 #include "monitor/view/update.h"
 #include "tests/analysis/ring_model.h"
+#include "tests/view/looks.h"
 
 namespace idlewave::view {
 namespace {
@@ -16,12 +17,10 @@ using analysis::Ghost;
 using analysis::GhostFinder;
 using test::ms;
 using test::RingModel;
-using testing::HasSubstr;
-
-constexpr Size kSize{160, 48};
+using ::testing::HasSubstr;
 
 /// A program of 40 ranks, of which one computes longer once, and one is stopped behind its wait once; looked at whole.
-class GhostMap : public testing::Test {
+class GhostMap : public ::testing::Test {
  protected:
   GhostMap() {
     program_.delays = {{5, 5, ms(100)}};
@@ -63,7 +62,7 @@ class GhostMap : public testing::Test {
 TEST_F(GhostMap, IsCalmButWhereARankLeftTheModel) {
   for (Rank rank = 0; rank < program_.ranks; ++rank) {
     for (int step = 30; step < 90; ++step) {
-      SCOPED_TRACE(testing::Message() << "rank " << rank << ", step " << step);
+      SCOPED_TRACE(::testing::Message() << "rank " << rank << ", step " << step);
       const RingModel::Times& times = program_.times[std::size_t(step)][std::size_t(rank)];
       const auto at = Nanoseconds(std::int64_t(times.begin + times.work_end) / 2);
       const DepartureCell cell = row_of(rank, at, Nanoseconds(1000), 1).front();
@@ -107,7 +106,7 @@ TEST_F(GhostMap, ComesAndGoesByItsKey) {
   EXPECT_TRUE(state_.ghost);
   EXPECT_THAT(to_text(drawn()), HasSubstr("as the model"));
   state_ = update(state_, key_of(U'G'), model(), kSize, look_).state;
-  EXPECT_THAT(to_text(drawn()), testing::Not(HasSubstr("as the model")));
+  EXPECT_THAT(to_text(drawn()), ::testing::Not(HasSubstr("as the model")));
 }
 
 TEST(GhostMapOfNothing, SaysWhyThereIsNoGhost) {

@@ -12,25 +12,17 @@
 #include "monitor/view/forms.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/text.h"
+#include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
 namespace {
-
-const testing::SyntheticSession& usual_session() {
-  static const testing::SyntheticSession kSession;
-  return kSession;
-}
 
 State usual_state() {
   State state;
   state.cursor_rank = 5;
   return state;
 }
-
-constexpr Look kMonochrome{.colours = ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
-constexpr Look kAscii{.colours = ColourDepth::kNone, .unicode = false, .cheap_scroll = true};
-constexpr Look kColour{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
 
 char letter_of(Ink ink) {
   if (ink >= Ink::kWait0 && ink <= Ink::kWait7)

@@ -10,6 +10,7 @@
 #include "monitor/view/layout.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/update.h"
+#include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
@@ -18,20 +19,14 @@ namespace {
 using ::testing::HasSubstr;
 using testing::SyntheticSession;
 
-constexpr Look kLook{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
 constexpr Size kSizes[] = {{20, 5}, {40, 12}, {80, 24}, {160, 48}, {300, 80}};
 constexpr Cell kUntouched{.glyph = U'#'};
-
-const SyntheticSession& usual_session() {
-  static const SyntheticSession kSession;
-  return kSession;
-}
 
 /// Whatever a panel may scroll.
 std::pair<Rank, std::map<PanelKey, int>> place(const State& state) { return {state.cursor_rank, state.scrolled}; }
 
 State after(State state, const Key& key, Size size) {
-  return update(std::move(state), key, usual_session().model(), size, kLook).state;
+  return update(std::move(state), key, usual_session().model(), size, kColour).state;
 }
 
 TEST(Panels, HaveAKeyEachThatBringsTheFocusToThem) {
@@ -45,7 +40,7 @@ TEST(Panels, HaveAKeyEachThatBringsTheFocusToThem) {
 TEST(Panels, KeepTheFocusWhereItIsAndSaySoIfThereIsNoRoomForTheOneAskedFor) {
   const Size small{40, 8};
   for (const Panel& panel : panels()) {
-    if (lay_out(panels(), {}, usual_session().model(), small, kLook).shows(panel.key)) continue;
+    if (lay_out(panels(), {}, usual_session().model(), small, kColour).shows(panel.key)) continue;
     const State state = after({}, key_of(panel.key), small);
     EXPECT_EQ(state.focus, kMapKey);
     EXPECT_THAT(state.message.text, HasSubstr(std::string(panel.name)));
@@ -54,11 +49,11 @@ TEST(Panels, KeepTheFocusWhereItIsAndSaySoIfThereIsNoRoomForTheOneAskedFor) {
 
 void expect_inside_its_box(const Panel& panel, PanelKey focus, const Model& model, Size size) {
   const State state{.focus = focus};
-  const Layout layout = lay_out(panels(), state, model, size, kLook);
+  const Layout layout = lay_out(panels(), state, model, size, kColour);
   if (!layout.shows(panel.key)) return;
   Canvas canvas(size);
   canvas.fill(0, 0, size.columns, size.rows, kUntouched);
-  panel.draw(canvas, layout, state, model, kLook);
+  panel.draw(canvas, layout, state, model, kColour);
   for (int y = 0; y < size.rows; ++y)
     for (int x = 0; x < size.columns; ++x)
       if (!layout.box_of(panel.key).holds(x, y)) {
@@ -90,8 +85,9 @@ TEST(Panels, ShowWhichOfThemHasTheFocus) {
   for (const Panel& panel : panels()) {
     if (panel.key == kMapKey) continue;
     const State focused = after({}, key_of(panel.key), {160, 48});
-    const Box box = lay_out(panels(), focused, usual_session().model(), {160, 48}, kLook).box_of(panel.key);
-    EXPECT_EQ(draw(focused, usual_session().model(), {160, 48}, kLook).at(box.x - 1, box.y).glyph, U'▸') << panel.name;
+    const Box box = lay_out(panels(), focused, usual_session().model(), {160, 48}, kColour).box_of(panel.key);
+    EXPECT_EQ(draw(focused, usual_session().model(), {160, 48}, kColour).at(box.x - 1, box.y).glyph, U'▸')
+        << panel.name;
   }
 }
 
@@ -113,9 +109,9 @@ TEST(Panels, ScrollAsFarAsThereIsSomething) {
 
 TEST(Panels, ThatAreThereWithTheFocusTakeNoRoomWithoutIt) {
   for (const auto& [key, rows] : {std::pair(U'6', 6), std::pair(U'7', 7)}) {
-    EXPECT_FALSE(lay_out(panels(), {}, usual_session().model(), {160, 48}, kLook).shows(key));
+    EXPECT_FALSE(lay_out(panels(), {}, usual_session().model(), {160, 48}, kColour).shows(key));
     const State focused = after({}, key_of(key), {80, 24});
-    EXPECT_EQ(lay_out(panels(), focused, usual_session().model(), {80, 24}, kLook).box_of(key).height, rows);
+    EXPECT_EQ(lay_out(panels(), focused, usual_session().model(), {80, 24}, kColour).box_of(key).height, rows);
     EXPECT_EQ(after(focused, key_of(KeyCode::kTab), {80, 24}).focus, kMapKey);
   }
 }
@@ -124,7 +120,7 @@ TEST(Panels, SayThatNothingIsKnownOfMpiWhereNoRankHasTold) {
   SyntheticSession session;
   session.findings.mpi = nullptr;
   for (const PanelKey key : {U'6', U'7'}) {
-    const Canvas canvas = draw({.focus = key}, session.model(), {160, 48}, kLook);
+    const Canvas canvas = draw({.focus = key}, session.model(), {160, 48}, kColour);
     EXPECT_THAT(to_text(canvas), HasSubstr("▸no rank has told of ")) << char(key);
   }
 }
@@ -164,7 +160,7 @@ TEST(Panels, GetTheRoomTheyWishForWhereverTheyJoinTheOthers) {
     for (const bool first : {true, false}) {
       std::vector<Panel> all(panels().begin(), panels().end());
       all.insert(first ? all.begin() + 1 : all.end(), newcomer(region));
-      const Layout layout = lay_out(all, {}, usual_session().model(), {160, 48}, kLook);
+      const Layout layout = lay_out(all, {}, usual_session().model(), {160, 48}, kColour);
       ASSERT_TRUE(layout.shows(U'9'));
       EXPECT_EQ(layout.region_of(U'9'), region);
       EXPECT_GE(layout.box_of(U'9').height, 3);

@@ -1,4 +1,4 @@
-// Each key, each form.
+// Each key.
 
 #include "monitor/view/update.h"
 
@@ -8,11 +8,11 @@
 
 #include "monitor/view/bindings.h"
 #include "monitor/view/figures.h"
-#include "monitor/view/forms.h"
 #include "monitor/view/layout.h"
 #include "monitor/view/panels.h"
 #include "monitor/view/screen.h"
 #include "monitor/view/text.h"
+#include "tests/view/operator.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
@@ -22,52 +22,13 @@ using std::chrono::milliseconds, std::chrono::seconds;
 using ::testing::AllOf, ::testing::HasSubstr, ::testing::IsEmpty, ::testing::Not;
 using testing::SyntheticSession;
 
-constexpr Size kSize{160, 48};
-constexpr Look kLook{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
-
-/// An operator in front of a session.
-class Operator {
- public:
-  explicit Operator(const SyntheticSession& watched = usual()) : session_(watched) {}
-
-  Operator& press(const Key& key) {
-    Update next = update(std::move(state), key, session_.model(), kSize, kLook);
-    state = std::move(next.state);
-    effects.insert(effects.end(), next.effects.begin(), next.effects.end());
-    return *this;
-  }
-  Operator& press(char32_t c) { return press(key_of(c)); }
-  Operator& press(KeyCode code) { return press(key_of(code)); }
-  Operator& type(std::u32string_view characters) {
-    for (const char32_t c : characters) press(c);
-    return *this;
-  }
-  std::string screen() const { return to_text(draw(state, session_.model(), kSize, kLook)); }
-  const timeline::Lane* lane(Rank rank) const { return session_.timeline.lane(rank); }
-  Layout layout() const { return lay_out(panels(), state, session_.model(), kSize, kLook); }
-  template <class Kind>
-  const Kind* last() const {
-    return effects.empty() ? nullptr : std::get_if<Kind>(&effects.back());
-  }
-
-  State state;
-  std::vector<Effect> effects;
-
- private:
-  static const SyntheticSession& usual() {
-    static const SyntheticSession kSession;
-    return kSession;
-  }
-  const SyntheticSession& session_;
-};
-
 TEST(Keys, EveryBindingThatDoesSomethingIsListedByHelp) {
   Operator op;
   op.press(U'?');
   SyntheticSession session({.length = milliseconds(50)});
   session.session.can_detach = true;
   for (const Size size : {Size{80, 24}, Size{160, 48}}) {
-    const std::string help = to_text(draw(op.state, session.model(), size, kLook));
+    const std::string help = to_text(draw(op.state, session.model(), size, kColour));
     for (const Binding& binding : bindings()) {
       EXPECT_THAT(help, HasSubstr(std::string(binding.shown) + " "));
       EXPECT_THAT(help, HasSubstr(std::string(binding.does)));
@@ -76,7 +37,7 @@ TEST(Keys, EveryBindingThatDoesSomethingIsListedByHelp) {
   }
   session.session.can_detach = false;
   session.session.no_command = wire::NoCommand::kRecording;
-  const std::string help = to_text(draw(op.state, session.model(), {80, 24}, kLook));
+  const std::string help = to_text(draw(op.state, session.model(), {80, 24}, kColour));
   for (const char* nothing : {"leave; the program", "delay the rank", "noise in all"})
     EXPECT_THAT(help, Not(HasSubstr(nothing)));
 }
@@ -88,7 +49,7 @@ TEST(Keys, HelpCanBeReadOnTheSmallestScreen) {
   State state;
   state.help = true;
   std::string read;
-  for (; state.help_scroll < 200; ++state.help_scroll) read += to_text(draw(state, session.model(), {20, 5}, kLook));
+  for (; state.help_scroll < 200; ++state.help_scroll) read += to_text(draw(state, session.model(), {20, 5}, kColour));
   for (const Binding& binding : bindings()) {
     EXPECT_THAT(read, HasSubstr(" " + std::string(binding.shown) + "\n"));
     for (const std::string& line : wrapped(binding.does, 17)) EXPECT_THAT(read, HasSubstr("  " + line + "\n"));
@@ -99,19 +60,11 @@ TEST(Keys, AMessageCanBeReadOnTheSmallestScreen) {
   const SyntheticSession session({.length = milliseconds(50)});
   State state;
   state.message = {.text = "one two three four five six seven eight nine ten eleven twelve", .until = seconds(9)};
-  EXPECT_THAT(to_text(draw(state, session.model(), {20, 5}, kLook)), HasSubstr("twelve"));
-}
-
-TEST(InjectForm, SaysInFullWhatIsAccepted) {
-  const SyntheticSession session;
-  State state;
-  state.form = Form{.kind = FormKind::kInject};
-  for (int word = 0; word < 20; ++word) state.form->complaint += fmt::format("word{} ", word);
-  EXPECT_THAT(to_text(draw(state, session.model(), {80, 24}, kLook)), AllOf(HasSubstr("word0"), HasSubstr("word19")));
+  EXPECT_THAT(to_text(draw(state, session.model(), {20, 5}, kColour)), HasSubstr("twelve"));
 }
 
 std::string key_line_of(const SyntheticSession& session) {
-  const std::string screen = to_text(draw({}, session.model(), {160, 48}, kLook));
+  const std::string screen = to_text(draw({}, session.model(), {160, 48}, kColour));
   const auto at = screen.rfind(" q quit");
   return at == std::string::npos ? "" : screen.substr(at, screen.find('\n', at) - at);
 }
@@ -150,7 +103,7 @@ TEST(Keys, EveryKeyIsTakenInEveryState) {
     for (const Binding& second : bindings()) {
       Operator op(session);
       op.press(first.keys.front()).press(second.keys.front());
-      for (const Size size : {kSize, Size{20, 5}, Size{3, 2}}) draw(op.state, session.model(), size, kLook);
+      for (const Size size : {kSize, Size{20, 5}, Size{3, 2}}) draw(op.state, session.model(), size, kColour);
     }
   }
 }
@@ -161,7 +114,7 @@ TEST(Keys, WorkBeforeTheFirstEvent) {
   SessionInfo session;
   session.no_command.reset();
   for (const Binding& binding : bindings())
-    update({}, binding.keys.front(), {nothing, none, {}, session}, kSize, kLook);
+    update({}, binding.keys.front(), {nothing, none, {}, session}, kSize, kColour);
 }
 
 TEST(Keys, QQuits) { EXPECT_NE(Operator().press(U'q').last<Quit>(), nullptr); }
@@ -325,7 +278,7 @@ TEST(Keys, WGoesToARankThatWasLateWithoutADelayToo) {
   analysis::Findings findings = model.findings;
   findings.waves.push_back(
       {.origin_rank = 12, .cause = analysis::WaveCause::kLateCompute, .start = model.timeline.now() / 2});
-  const Update next = update({}, key_of(U'w'), {model.timeline, findings, {}, model.session}, kSize, kLook);
+  const Update next = update({}, key_of(U'w'), {model.timeline, findings, {}, model.session}, kSize, kColour);
   EXPECT_EQ(next.state.cursor_rank, 12);
   ASSERT_TRUE(next.state.cursor_time);
   EXPECT_LE(*next.state.cursor_time, model.timeline.now() / 2);
@@ -470,205 +423,6 @@ TEST(Keys, UnknownOnesChangeNothing) {
   Operator op;
   op.press(U'Z').press(KeyCode::kDelete).press({.character = U'q', .control = true});
   EXPECT_TRUE(op.effects.empty());
-}
-
-// --- forms
-// ------------------------------------------------------------------------------------------------------------------------------
-
-TEST(InjectForm, ProposesTenStepsAndPredictsTheReach) {
-  Operator op;
-  op.state.cursor_rank = 5;
-  op.press(U'i');
-  EXPECT_THAT(op.screen(), HasSubstr("inject into rank 5: 200 ms_"));
-  EXPECT_THAT(op.screen(), HasSubstr("1 rank a step; ranks are out of step, its end is open"));
-}
-
-TEST(InjectForm, ProposesTheDelayOfTheLesson) {
-  SyntheticSession taught;
-  taught.session.lesson = Lesson{.title = "a pause", .delay = seconds(2)};
-  Operator op(taught);
-  op.press(U'i');
-  ASSERT_TRUE(op.state.form.has_value());
-  EXPECT_EQ(op.state.form->text, "2 s");
-}
-
-TEST(InjectForm, ReadsWhatItProposesAlsoBeyondTwoMinutes) {
-  SyntheticSession taught;
-  taught.session.lesson = Lesson{.title = "a long pause", .delay = seconds(150)};
-  Operator op(taught);
-  op.press(U'i').press(KeyCode::kEnter);
-  EXPECT_THAT(op.screen(), HasSubstr("inject 2 min 30 s into rank 0? y/n"));
-}
-
-TEST(InjectForm, SendsOnlyAfterTheConfirmingLine) {
-  Operator op;
-  op.state.cursor_rank = 5;
-  op.press(U'i').type(U"250ms").press(KeyCode::kEnter);
-  EXPECT_TRUE(op.effects.empty());
-  EXPECT_THAT(op.screen(), HasSubstr("inject 250 ms into rank 5? y/n"));
-  op.press(U'y');
-  ASSERT_NE(op.last<SendCommand>(), nullptr);
-  const wire::Command& command = op.last<SendCommand>()->command;
-  EXPECT_EQ(command.id, 0u);
-  EXPECT_EQ(command.ranks, std::vector<Rank>{5});
-  EXPECT_EQ(std::get<wire::DelayOrder>(command.order).duration, milliseconds(250));
-  EXPECT_FALSE(op.state.form);
-}
-
-TEST(InjectForm, ConfirmsByEnterToo) {
-  EXPECT_NE(Operator().press(U'i').press(KeyCode::kEnter).press(KeyCode::kEnter).last<SendCommand>(), nullptr);
-}
-
-TEST(Inject, SaysThatItWasSentForAWhile) {
-  const SyntheticSession then({.length = seconds(4)}), later({.length = seconds(8)});
-  Operator op(then);
-  op.press(U'i').press(KeyCode::kEnter).press(U'y');
-  EXPECT_THAT(op.screen(), HasSubstr("sent; it is on the map"));
-  EXPECT_THAT(to_text(draw(op.state, later.model(), kSize, kLook)), Not(HasSubstr("sent;")));
-}
-
-TEST(InjectForm, SendsNothingAfterEscapeOrNo) {
-  for (const Key& refusal : {key_of(KeyCode::kEscape), key_of(U'n')}) {
-    Operator op;
-    op.press(U'i').press(KeyCode::kEnter).press(refusal);
-    EXPECT_TRUE(op.effects.empty());
-    EXPECT_FALSE(op.state.form);
-  }
-}
-
-TEST(InjectForm, StaysOpenAfterWrongInputAndSaysWhatIsAccepted) {
-  Operator op;
-  op.press(U'i').type(U"250").press(KeyCode::kEnter);
-  ASSERT_TRUE(op.state.form);
-  EXPECT_EQ(op.state.form->text, "250");
-  EXPECT_THAT(op.screen(), HasSubstr("has no unit (ns, us, ms, s, min, h); write a duration such as 250ms"));
-}
-
-TEST(InjectForm, ReplacesItsProposalByTheFirstCharacterButEditsItAfterBackspace) {
-  Operator op;
-  EXPECT_EQ(op.press(U'i').press(U'7').state.form->text, "7");
-  op.press(KeyCode::kEscape).press(U'i').press(KeyCode::kBackspace);
-  EXPECT_EQ(op.state.form->text, "200 m");
-}
-
-TEST(InjectForm, TakesKeysThatMeanSomethingElseOutside) {
-  EXPECT_TRUE(Operator().press(U'i').press(U'q').effects.empty());
-}
-
-TEST(InjectForm, IsRefusedWhereNothingCanBeSent) {
-  SyntheticSession spectator({.length = milliseconds(100)});
-  spectator.session.no_command = wire::NoCommand::kSpectator;
-  Operator op(spectator);
-  op.press(U'i');
-  EXPECT_FALSE(op.state.form);
-  EXPECT_THAT(op.screen(), HasSubstr("a spectator can't change the session"));
-}
-
-TEST(InjectForm, IsRefusedBeforeAnythingIsTypedWhereInjectionIsOffButRanksCanBeLetGo) {
-  SyntheticSession guarded({.length = milliseconds(100)});
-  guarded.session.no_command = wire::NoCommand::kInjectionOff;
-  Operator op(guarded);
-  EXPECT_FALSE(op.press(U'i').state.form);
-  EXPECT_THAT(op.screen(), HasSubstr("--allow-inject"));
-  EXPECT_FALSE(op.press(U'n').state.form);
-  ASSERT_NE(op.press(U'c').last<SendCommand>(), nullptr);
-}
-
-TEST(InjectForm, FitsIntoASmallScreen) {
-  const SyntheticSession session({.length = milliseconds(500)});
-  Operator op(session);
-  op.press(U'i').type(U"250ms").press(KeyCode::kEnter);
-  EXPECT_THAT(to_text(draw(op.state, session.model(), {20, 5}, kLook)), HasSubstr("rank 0? y/n"));
-}
-
-TEST(NoiseForm, SendsNoiseToAllRanks) {
-  Operator op;
-  op.press(U'n').type(U"periodic:2.5ms@10Hz").press(KeyCode::kEnter);
-  EXPECT_THAT(op.screen(), HasSubstr("noise periodic:2.5ms@10Hz into all 40 ranks? y/n"));
-  op.press(KeyCode::kEnter);
-  ASSERT_NE(op.last<SendCommand>(), nullptr);
-  EXPECT_TRUE(op.last<SendCommand>()->command.ranks.empty());
-  const auto& noise = std::get<wire::NoiseOrder>(op.last<SendCommand>()->command.order);
-  EXPECT_EQ(noise, (wire::NoiseOrder{wire::NoiseKind::kPeriodic, std::chrono::microseconds(2500), 10}));
-}
-
-TEST(GotoForm, GoesToATime) {
-  Operator op;
-  op.state.zoom = 10;
-  op.press(U'g').type(U"1.2 s").press(KeyCode::kEnter);
-  EXPECT_FALSE(op.state.form);
-  EXPECT_TRUE(op.layout().window.shows(milliseconds(1200)));
-}
-
-TEST(GotoForm, GoesToARankThatTheFilterHides) {
-  Operator op;
-  op.press(U'/').type(U"0-9").press(KeyCode::kEnter).press(U'g').type(U"rank 12").press(KeyCode::kEnter);
-  EXPECT_EQ(op.state.cursor_rank, 12);
-  EXPECT_TRUE(op.state.filter.empty());
-}
-
-TEST(GotoForm, GoesToAStepOfTheCursorsRank) {
-  Operator op;
-  op.press(U'g').type(U"step 40").press(KeyCode::kEnter);
-  ASSERT_TRUE(op.state.cursor_time);
-  EXPECT_NEAR(static_cast<double>(op.state.cursor_time->count()), 0.8e9, 0.1e9);
-}
-
-/// Wherever in a column of time a step begins.
-TEST(GotoForm, NamesTheStepThatWasAskedFor) {
-  for (const std::u32string axis : {U"", U"a"}) {
-    for (int step = 40; step < 60; ++step) {
-      Operator op;
-      op.type(axis).press(U'g').type(U"step ").press(char32_t(U'0' + step / 10)).press(char32_t(U'0' + step % 10));
-      EXPECT_THAT(op.press(KeyCode::kEnter).screen(), HasSubstr(fmt::format(" · step {} · ", step)));
-    }
-  }
-}
-
-TEST(GotoForm, SeeksInAReplayThatHasNotComeSoFar) {
-  SyntheticSession replay({.length = milliseconds(300)});
-  replay.session.replay.emplace();
-  Operator op(replay);
-  op.press(U'g').type(U"9s").press(KeyCode::kEnter);
-  ASSERT_NE(op.last<ReplaySeek>(), nullptr);
-  EXPECT_EQ(op.last<ReplaySeek>()->to, seconds(9));
-}
-
-TEST(GotoForm, TakesThePauseOfAReplayAlong) {
-  SyntheticSession replay({.length = milliseconds(300)});
-  replay.session.replay.emplace();
-  Operator op(replay);
-  op.press(U' ').press(U'g').type(U"9s").press(KeyCode::kEnter);
-  EXPECT_TRUE(op.state.paused);
-  EXPECT_EQ(op.state.paused_at, seconds(9));
-  EXPECT_TRUE(op.state.follow);
-  op.press(U'g').type(U"100ms").press(KeyCode::kEnter);
-  EXPECT_TRUE(op.layout().window.shows(milliseconds(100)));
-}
-
-TEST(GotoForm, ComplainsAboutAStepThatIsNotKept) {
-  Operator op;
-  op.press(U'g').type(U"step 99999").press(KeyCode::kEnter);
-  ASSERT_TRUE(op.state.form);
-  EXPECT_THAT(op.screen(), HasSubstr("step 99999 of rank 0 is not kept"));
-}
-
-TEST(FilterForm, ShowsOnlyTheRanksThatPass) {
-  Operator op;
-  op.press(U'/').type(U"3-5,20").press(KeyCode::kEnter);
-  EXPECT_EQ(op.state.cursor_rank, 3);
-  std::vector<Rank> shown;
-  for (const RankRange& group : op.layout().rows.groups) shown.push_back(group.first);
-  EXPECT_EQ(shown, (std::vector<Rank>{3, 4, 5, 20}));
-  EXPECT_EQ(op.press(U'j').press(U'j').press(U'j').state.cursor_rank, 20);
-}
-
-TEST(FilterForm, ShowsAllAgainWhenLeftEmpty) {
-  Operator op;
-  op.press(U'/').type(U"3").press(KeyCode::kEnter).press(U'/');
-  EXPECT_EQ(op.state.form->text, "3");
-  op.press(KeyCode::kBackspace).press(KeyCode::kEnter);
-  EXPECT_TRUE(op.state.filter.empty());
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+#pragma once
+// Terminals on which screens are drawn, and a session to draw.
+
+#include <string>
+
+#include "monitor/view/screen.h"
+#include "monitor/view/text.h"
+#include "tests/view/synthetic_session.h"
+
+namespace idlewave::view {
+
+inline constexpr Look kColour{.colours = ColourDepth::kIndexed256, .unicode = true, .cheap_scroll = true};
+inline constexpr Look kMonochrome{.colours = ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
+inline constexpr Look kAscii{.colours = ColourDepth::kNone, .unicode = false, .cheap_scroll = true};
+inline constexpr Size kSize{160, 48};
+
+inline const testing::SyntheticSession& usual_session() {
+  static const testing::SyntheticSession kSession;
+  return kSession;
+}
+
+inline std::string text(const State& state, const Model& model, Size size, const Look& look) {
+  return to_text(draw(state, model, size, look));
+}
+inline std::string text(Size size, const Look& look = kMonochrome) {
+  return text({}, usual_session().model(), size, look);
+}
+
+}  // namespace idlewave::view
