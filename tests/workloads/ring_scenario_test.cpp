@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "workloads/ring/options.h"
+#include "workloads/ring/command_line.h"
 
 namespace idlewave::ring {
 namespace {

@@ -1,13 +1,11 @@
 #pragma once
-// The command line of iw-ring.
+// What iw-ring can be asked to do.
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <variant>
 #include <vector>
 
-#include "probe/wire/result.h"
+#include "probe/wire/vocabulary.h"
 #include "probe/words/window.h"
 #include "workloads/ranks/modes.h"
 #include "workloads/support/noise_trace.h"
@@ -55,14 +53,5 @@ struct Options {
   bool json = false;
   words::Fractions window;  ///< Of the makespan.
 };
-
-/// What `--help` or `--version` prints.
-struct Text {
-  std::string text;
-};
-
-/// `ranks` is the size of the job, against which delays are checked. Error: the first argument that can't be used, and
-/// what could.
-wire::Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, Rank ranks);
 
 }  // namespace idlewave::ring

@@ -12,8 +12,8 @@
 
 #include "probe/wire/result.h"
 #include "workloads/sim/contention/min_tree.h"
+#include "workloads/sim/contention/ordered_holds.h"
 #include "workloads/sim/contention/post_times.h"
-#include "workloads/sim/contention/simulation.h"
 #include "workloads/sim/core/model.h"
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/sim/core/recorder.h"

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "probe/wire/result.h"
+#include "workloads/sim/contention/ordered_holds.h"
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/sim/core/recorder.h"
 #include "workloads/support/scenario.h"
@@ -16,13 +17,6 @@ using core::PhaseNoise;
 using core::Recorder;
 using wire::Rank;
 using wire::Step;
-
-/// What commands hold a rank for, seconds.
-struct OrderedHolds {
-  double begun = 0;        ///< By delays and noise that are over, and by what holds it now, to its end.
-  double waiting = 0;      ///< By delays that have not begun.
-  std::size_t delays = 0;  ///< So many of them.
-};
 
 /// Memory-bound and core-bound alike, from event to event. Times are seconds of simulated time. One thread.
 class Simulation {

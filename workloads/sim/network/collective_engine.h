@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "workloads/sim/network/collective_run.h"
+#include "probe/wire/result.h"
+#include "workloads/sim/network/collective_program.h"
 #include "workloads/sim/network/costs.h"
 
 namespace idlewave::sim::network {

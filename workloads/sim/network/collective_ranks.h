@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/sim/network/collective_run.h"
+#include "workloads/sim/network/collective_program.h"
 #include "workloads/sim/network/collective_work.h"
 #include "workloads/sim/network/costs.h"
 #include "workloads/sim/network/waiting_messages.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/sim/network/collective_run.h"
+#include "workloads/sim/network/collective_program.h"
 
 namespace idlewave::sim::network {
 

@@ -2,7 +2,9 @@
 // What is asked of a run of a GOAL schedule, and whether it can be done.
 
 #include "probe/wire/result.h"
-#include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/network/goal_options.h"
+#include "workloads/sim/network/goal_schedule.h"
+#include "workloads/support/scenario.h"
 
 namespace idlewave::sim::network {
 

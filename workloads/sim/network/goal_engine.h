@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "workloads/sim/network/goal_run.h"
+#include "probe/wire/result.h"
+#include "workloads/sim/network/goal_options.h"
+#include "workloads/sim/network/goal_schedule.h"
+#include "workloads/support/scenario.h"
 
 namespace idlewave::sim::network {
 

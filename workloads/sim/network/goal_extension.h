@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "workloads/sim/network/busy_cpus.h"
-#include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/network/goal_options.h"
 #include "workloads/sim/network/goal_schedule.h"
 #include "workloads/sim/network/memory_domains.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "workloads/sim/network/costs.h"
-#include "workloads/sim/network/goal_run.h"
+#include "workloads/sim/network/goal_options.h"
 #include "workloads/sim/network/match_queue.h"
 
 namespace idlewave::sim::network {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/sim/sweep/sweep.h"
+#include "workloads/sim/sweep/row.h"
 
 namespace idlewave::sim::sweep {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "workloads/sim/sweep/sweep.h"
+#include "workloads/sim/sweep/row.h"
 
 namespace idlewave::sim::sweep {
 

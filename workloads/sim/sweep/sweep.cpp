@@ -4,7 +4,6 @@
 
 #include <chrono>
 
-#include "workloads/sim/simulator.h"
 #include "workloads/sim/sweep/console.h"
 #include "workloads/sim/sweep/cores.h"
 #include "workloads/sim/sweep/output.h"
@@ -26,23 +25,6 @@ std::optional<std::size_t> number_of_runs(const std::vector<SweptKey>& keys) {
   return runs;
 }
 
-wire::Result<Prepared> prepare_with(const Options& options, const std::vector<std::string>& more) {
-  std::vector<std::string> settings = options.settings;
-  settings.insert(settings.end(), more.begin(), more.end());
-  auto prepared = prepare(options.scenario, settings);
-  if (prepared && options.without_delays) prepared->scenario.delays.clear();
-  return prepared;
-}
-
-wire::Result<core::Run> run_with(const Options& options, const std::vector<std::string>& settings,
-                                 const std::atomic<bool>& stop) {
-  const auto prepared = prepare_with(options, settings);
-  if (!prepared) return prepared.error();
-  const core::RunOptions asked{.noise = prepared->noise.get(), .stop = &stop, .active_means_of = options.window};
-  if (const wire::Status room = check_memory(prepared->scenario, asked); !room) return room.error();
-  return run(prepared->scenario, asked);
-}
-
 Outcome refusal(std::string why) {
   return {.exit_code = kBadInput, .text = {}, .complaint = std::move(why), .rows = {}};
 }
@@ -58,27 +40,6 @@ std::optional<Outcome> complaint_of(const Rows& rows) {
 }
 
 }  // namespace
-
-std::vector<std::string> settings_of(const std::vector<SweptKey>& keys, std::size_t number) {
-  std::vector<std::string> settings(keys.size());
-  for (std::size_t i = keys.size(); i-- > 0; number /= keys[i].values.size())
-    settings[i] = keys[i].key + "=" + keys[i].values[number % keys[i].values.size()];
-  return settings;
-}
-
-wire::Result<Row> run_row(const Options& options, std::size_t number, const std::atomic<bool>& stop) {
-  std::vector<std::string> settings = settings_of(options.sweep, number);
-  auto run = run_with(options, settings, stop);
-  if (!run) return run.error();
-  Row row{std::move(*run)};
-  if (options.against.empty() || row.stopped) return row;
-  settings.push_back(options.against);
-  const auto other = run_with(options, settings, stop);
-  if (!other) return other.error();
-  row.against = other->makespan;
-  row.stopped = other->stopped;
-  return row;
-}
 
 Rows run_rows_here(const Options& options, std::size_t count, const std::atomic<bool>& stop) {
   const cpu_set_t usable = usable_cores();
@@ -96,8 +57,7 @@ Outcome run_sweep(const Options& options, const std::function<Rows(std::size_t)>
   const auto runs = number_of_runs(options.sweep);
   if (!runs)
     return refusal(fmt::format("--sweep: all combinations are more than {} runs; give fewer values", kMostRuns));
-  if (const auto first = prepare_with(options, settings_of(options.sweep, 0)); !first)
-    return refusal(first.error().message);
+  if (const auto first = check_row(options, 0); !first) return refusal(first.error().message);
   const Rows results = run_rows(*runs);
   if (auto complaint = complaint_of(results)) return *complaint;
   std::vector<Row> rows;

@@ -1,4 +1,4 @@
-#include "workloads/ring/options.h"
+#include "workloads/ring/command_line.h"
 
 #include <fmt/format.h>
 
