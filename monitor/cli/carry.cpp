@@ -8,7 +8,7 @@
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/host/agent_carrier.h"
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 
 namespace idlewave::cli {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 int carry_agents(const CarryOptions& options) {
   if (!options.directory.empty()) setenv("IDLEWAVE_DIR", options.directory.c_str(), 1);
   std::signal(SIGPIPE, SIG_IGN);
-  const process::StopSignals signals;
+  const signals::StopSignals signals;
   const wire::Status carried = host::carry_agents({.session = options.session, .stop = signals.fd()});
   return carried ? 0 : fail(carried.error().message, 1);
 }

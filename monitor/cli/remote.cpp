@@ -18,7 +18,7 @@
 #include "monitor/link/greeting.h"
 #include "monitor/process/groups.h"
 #include "monitor/process/pipe.h"
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 #include "probe/wire/printable.h"
 
 namespace idlewave::cli {
@@ -82,7 +82,7 @@ Remote::~Remote() {
 }
 
 bool Remote::greet(NotReached& why) {
-  const process::StopSignals signals;
+  const signals::StopSignals signals;
   const auto deadline = RemoteClock::now() + kPatienceForGreeting;
   while (!signals.received() && RemoteClock::now() < deadline) {
     std::array<pollfd, 3> polled{{{in_, POLLIN, 0}, {error_, POLLIN, 0}, {signals.fd(), POLLIN, 0}}};
@@ -93,7 +93,7 @@ bool Remote::greet(NotReached& why) {
   }
   if (signals.received())
     why = {fmt::format("'{}' was given up before it told of a session", name_),
-           process::exit_code_of(*signals.received())};
+           signals::exit_code_of(*signals.received())};
   else
     why = {fmt::format("'{}' told of no session within {} s{}", name_, kPatienceForGreeting.count(),
                        quoted_noise(heard_))};

@@ -21,7 +21,7 @@
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/process/exec.h"
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 #include "probe/wire/session_files.h"
 #include "probe/wire/session_sweep.h"
 
@@ -125,7 +125,7 @@ int end_of(HostedProgram& program, const wire::Status& report, bool in_silence) 
 using Left = Follower::Left;
 
 /// Of one that goes on without us.
-int code_of(Left left) { return left == Left::kSentAway ? process::exit_code_of(SIGHUP) : 0; }
+int code_of(Left left) { return left == Left::kSentAway ? signals::exit_code_of(SIGHUP) : 0; }
 
 int run_headless(const RunOptions& options, HostedProgram& program, ProgramSignals& signals) {
   Follower follower(program, signals);
@@ -177,14 +177,14 @@ int run_on_screen(const RunOptions& options, HostedProgram& program, ProgramSign
               {.on_other_child = [&](pid_t pid, int status) { program.collected(pid, status); },
                .on_signal = [&](int signal) { asked = signal == SIGWINCH || signal == SIGCONT ? asked : signal; }});
   program.listen();
-  const bool hung_up = left == process::exit_code_of(SIGHUP) && !process::was_ignored(SIGHUP);
+  const bool hung_up = left == signals::exit_code_of(SIGHUP) && !process::was_ignored(SIGHUP);
   if ((left == kDetached && !program.has_ended()) || hung_up) {
     program.show_output();
     return left_alone(program, left == kDetached ? 0 : left);
   }
   if (left == kQuit)
     program.end();
-  else if (asked != 0 && left == process::exit_code_of(asked))
+  else if (asked != 0 && left == signals::exit_code_of(asked))
     program.pass_on(asked);
   else if (left != kProgramOver && left != kNothingReported && !program.has_ended())
     fail(fmt::format("{} goes on, and is waited for; 'idlewave attach {}' shows it again, Ctrl-C ends it",

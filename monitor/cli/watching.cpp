@@ -4,7 +4,7 @@
 
 #include "monitor/cli/report.h"
 #include "monitor/cli/verbs.h"
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 
 namespace idlewave::cli {
 namespace {
@@ -51,7 +51,7 @@ void watch_on(Monitor& monitor, term::Terminal& terminal, const Done& done) {
 }
 
 int watch_on_screen(Monitor& monitor, const Done& done) {
-  process::StopSignals signals;
+  signals::StopSignals signals;
   auto terminal = term::open_terminal();
   if (!terminal) return fail(terminal.error().message, 1);
   if (const std::string note = (*terminal)->note(); !note.empty()) monitor.say(note, view::Tone::kWarning);
@@ -63,13 +63,13 @@ int watch_on_screen(Monitor& monitor, const Done& done) {
     }
     return signals.received() || done(now);
   });
-  if (signals.received()) return process::exit_code_of(*signals.received());
+  if (signals.received()) return signals::exit_code_of(*signals.received());
   // The terminal goes before the signal that tells of it, and without one where it was not the controlling one.
-  return (*terminal)->hung_up() ? process::exit_code_of(SIGHUP) : 0;
+  return (*terminal)->hung_up() ? signals::exit_code_of(SIGHUP) : 0;
 }
 
 int watch_headless(Monitor& monitor, const Done& done) {
-  const process::StopSignals signals;
+  const signals::StopSignals signals;
   const Stopwatch watch;
   while (!signals.received() && !done(watch.now())) {
     monitor.work(watch.now());
@@ -77,7 +77,7 @@ int watch_headless(Monitor& monitor, const Done& done) {
   }
   monitor.work(watch.now());
   monitor.refresh(watch.now());
-  return signals.received() ? process::exit_code_of(*signals.received()) : 0;
+  return signals.received() ? signals::exit_code_of(*signals.received()) : 0;
 }
 
 int finish_recording(Monitor& monitor, int code) {

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string_view>
 
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 
 namespace idlewave::process {
 namespace {
@@ -130,7 +130,7 @@ int failure_reported(int fd) {
 }
 
 int exit_code_from(int wait_status) {
-  return WIFSIGNALED(wait_status) ? exit_code_of(WTERMSIG(wait_status)) : WEXITSTATUS(wait_status);
+  return WIFSIGNALED(wait_status) ? signals::exit_code_of(WTERMSIG(wait_status)) : WEXITSTATUS(wait_status);
 }
 
 }  // namespace idlewave::process

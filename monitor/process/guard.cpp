@@ -17,7 +17,7 @@
 #include "monitor/process/children.h"
 #include "monitor/process/groups.h"
 #include "monitor/process/job_terminal.h"
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 
 namespace idlewave::process {
 namespace {
@@ -155,7 +155,7 @@ int Guard::finish() {
   const bool by_signal = WIFSIGNALED(*ended_);
   if (by_signal) report_signal(WTERMSIG(*ended_));
   end_what_is_left();
-  return by_signal ? exit_code_of(WTERMSIG(*ended_)) : WEXITSTATUS(*ended_);
+  return by_signal ? signals::exit_code_of(WTERMSIG(*ended_)) : WEXITSTATUS(*ended_);
 }
 
 /// The child's life. Signals are still blocked when it begins.
@@ -164,7 +164,7 @@ int Guard::finish() {
   const pid_t guards_group = ::getpgrp();
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != guard) std::_Exit(exit_code_of(SIGTERM));  // it died before the kernel knew that we care
+  if (::getppid() != guard) std::_Exit(signals::exit_code_of(SIGTERM));  // it died before the kernel knew that we care
   if (terminal.in_foreground(guards_group)) terminal.give_to(::getpid());
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
   const int code = body();

@@ -14,7 +14,7 @@
 
 #include "monitor/process/exec.h"
 #include "monitor/process/groups.h"
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 
 namespace idlewave::process {
 namespace {
@@ -46,7 +46,7 @@ bool redirect(const Plan& plan) {
 
 [[noreturn]] void become(const Plan& plan, pid_t keeper) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != keeper) ::_exit(exit_code_of(SIGTERM));  // it died before the kernel knew that we care
+  if (::getppid() != keeper) ::_exit(signals::exit_code_of(SIGTERM));  // it died before the kernel knew that we care
   restore_what_was_inherited();
   if (redirect(plan) && (*plan.directory == '\0' || ::chdir(plan.directory) == 0))
     ::execvpe(plan.argv[0], plan.argv.data(), plan.environment.data());
@@ -78,7 +78,7 @@ constexpr int kThreadEnded = SIGUSR1;
     int status = 0;
     if (::waitpid(program, &status, WNOHANG) == program) ::_exit(exit_code_from(status));
   }
-  ::_exit(exit_code_of(SIGTERM));
+  ::_exit(signals::exit_code_of(SIGTERM));
 }
 
 }  // namespace

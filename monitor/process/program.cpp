@@ -11,7 +11,7 @@
 #include <csignal>
 
 #include "monitor/process/exec.h"
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 
 namespace idlewave::process {
 namespace {
@@ -24,7 +24,7 @@ bool put(int fd, int place) {
 
 void end_with(pid_t owner) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != owner) ::_exit(exit_code_of(SIGTERM));  // It died before the kernel knew that we care.
+  if (::getppid() != owner) ::_exit(signals::exit_code_of(SIGTERM));  // It died before the kernel knew that we care.
 }
 
 /// Between fork() and exec(): nothing may be allocated.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "monitor/process/launch.h"
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 
 // Without a terminal; what happens on one is in tests/tty.
 
@@ -69,12 +69,12 @@ void say(const std::string& text) {
 }
 
 int wait_for_a_signal() {
-  const StopSignals stop;
+  const signals::StopSignals stop;
   say(std::to_string(::getpid()));
   pollfd poller{.fd = stop.fd(), .events = POLLIN, .revents = 0};
   while (!stop.received()) ::poll(&poller, 1, -1);
   say("signal " + std::to_string(*stop.received()));
-  return exit_code_of(*stop.received());
+  return signals::exit_code_of(*stop.received());
 }
 
 TEST(Guard, ReturnsWhatTheBodyReturns) {
@@ -169,7 +169,7 @@ TEST(Guard, EndsOrphansThatLeftTheirGroup) {
 
 TEST(Guard, LetsDaemonsLive) {
   Guarded guarded([] {
-    const StopSignals stop;
+    const signals::StopSignals stop;
     auto program = launch({"sh", "-c", "setsid sh -c 'echo $$; exec sleep 1000' & wait"});
     while (!stop.received()) ::usleep(1000);
     return 0;

@@ -14,9 +14,9 @@
 
 #include "monitor/process/guard.h"
 #include "monitor/process/launch.h"
-#include "monitor/process/stop_signals.h"
 #include "monitor/term/terminal.h"
 #include "monitor/term/terminfo.h"
+#include "probe/signals/stop_signals.h"
 
 namespace {
 
@@ -62,7 +62,7 @@ class Example {
       for (const Key& key : terminal_.keys()) take(key);
     }
     log_ << "ended" << std::endl;
-    return stop_.received() ? process::exit_code_of(*stop_.received()) : 0;
+    return stop_.received() ? signals::exit_code_of(*stop_.received()) : 0;
   }
 
  private:
@@ -75,7 +75,7 @@ class Example {
 
   term::Terminal& terminal_;
   std::ofstream& log_;
-  process::StopSignals stop_;
+  signals::StopSignals stop_;
   std::string last_key_ = "none";
   bool quit_ = false;
 };

@@ -17,7 +17,7 @@
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/host/session.h"
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 #include "probe/wire/printable.h"
 
 namespace idlewave::cli::lessons {
@@ -285,14 +285,14 @@ int play_in_simulated_time(const DemoOptions& options, const Play& play) {
   if (const wire::Status writable = answers.keep(monitor.tutor()); !writable) return fail(writable.error().message, 2);
   if (const wire::Status recording = start_recording(monitor, options); !recording)
     return fail(recording.error().message, 2);
-  const process::StopSignals signals;
+  const signals::StopSignals signals;
   Student student(monitor);
   for (Nanoseconds now{0}; !signals.received() && !student.go_on(now); now += kRound) {
     monitor.work(now);
     tell(student.news(), options);
     if (monitor.link_status().state == link::LinkState::kLost) return fail(monitor.link_status().detail, 1);
   }
-  const int code = finish_recording(monitor, signals.received() ? process::exit_code_of(*signals.received()) : 0);
+  const int code = finish_recording(monitor, signals.received() ? signals::exit_code_of(*signals.received()) : 0);
   if (const wire::Status kept = answers.keep(monitor.tutor()); !kept) return fail(kept.error().message, 1);
   return conclude(monitor, student, options, code);
 }

@@ -5,14 +5,14 @@
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/host/names.h"
+#include "probe/signals/interrupted.h"
 #include "workloads/sim/network/schedule_waits.h"
-#include "workloads/sim/sweep/console.h"
 
 namespace idlewave::cli::simulation {
 namespace {
 
+using signals::interrupted;
 using sim::Simulation;
-using sim::sweep::interrupted;
 
 /// Error: what can't be watched while it runs.
 wire::Status check(const support::Scenario& scenario, const sim::core::Model& model,

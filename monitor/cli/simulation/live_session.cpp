@@ -8,12 +8,12 @@
 
 #include "monitor/cli/verbs.h"
 #include "probe/outlet/mailbox/endpoint.h"
-#include "workloads/sim/sweep/console.h"
+#include "probe/signals/interrupted.h"
 
 namespace idlewave::cli::simulation {
 namespace {
 
-using sim::sweep::interrupted;
+using signals::interrupted;
 
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;

@@ -8,8 +8,8 @@
 #include "monitor/cli/simulation/observation.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
+#include "probe/signals/interrupted.h"
 #include "probe/words/quantity.h"
-#include "workloads/sim/sweep/console.h"
 #include "workloads/support/json.h"
 
 namespace idlewave::cli::simulation {
@@ -17,7 +17,7 @@ namespace {
 
 using analysis::plural;
 using json = support::Json;
-using sim::sweep::interrupted;
+using signals::interrupted;
 
 struct Timed {
   sim::core::Run run;

@@ -11,9 +11,9 @@
 #include "monitor/cli/simulation/schedule_program.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
+#include "probe/signals/interrupted.h"
 #include "workloads/sim/network/schedule_waits.h"
 #include "workloads/sim/simulator.h"
-#include "workloads/sim/sweep/console.h"
 #include "workloads/support/json.h"
 
 namespace idlewave::cli::simulation {
@@ -66,7 +66,7 @@ wire::Status record(const network::ScheduledProgram& program, const ScheduleOpti
   if (const wire::Status opened = frames.into_file(options.record, "--goal " + options.schedule.string()); !opened)
     return opened;
   sim::emitter::Emitter emitter(scenery, *model, waits, options.schedule.stem(), frames);
-  const auto simulation = network::simulate(program, emitter, &sim::sweep::interrupted());
+  const auto simulation = network::simulate(program, emitter, &signals::interrupted());
   if (!simulation) return simulation.error();
   if (const wire::Status told = (*simulation)->advance_until(std::numeric_limits<double>::max()); !told) return told;
   emitter.finish((*simulation)->time());

@@ -11,8 +11,8 @@
 #include "monitor/model/derived_scenario.h"
 #include "monitor/model/inference.h"
 #include "monitor/model/own_noise.h"
+#include "probe/signals/interrupted.h"
 #include "workloads/sim/simulator.h"
-#include "workloads/sim/sweep/console.h"
 #include "workloads/support/json.h"
 
 namespace idlewave::cli::simulation {
@@ -131,7 +131,7 @@ wire::Result<Program> program_of(const Recording& recording, const std::string& 
   return wire::Error{path + ": " + program.error().message + (damage.empty() ? "" : "; " + damage)};
 }
 
-bool was_interrupted() { return sim::sweep::interrupted().load(); }
+bool was_interrupted() { return signals::interrupted().load(); }
 
 bool asks_for_disturbances(const SessionOptions& options) {
   return std::ranges::any_of(options.settings, [](const std::string& each) {
@@ -150,7 +150,7 @@ int compare(const Program& program, const SessionOptions& options) {
   const Rank each = scenario.machine.ranks_per_domain;
   Models models;
   const auto run_with = [&](const support::Scenario& what, const sim::core::PhaseNoise* noise, double work_in_noise) {
-    return model::simulated(what, noise, work_in_noise, options.window, &sim::sweep::interrupted());
+    return model::simulated(what, noise, work_in_noise, options.window, &signals::interrupted());
   };
   const auto drawn = run_with(scenario, prepared->noise.get(), model::work_in_all_noise(program));
   if (!drawn) return fail(drawn.error().message, was_interrupted() ? 1 : 2);

@@ -2,7 +2,7 @@
 
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
-#include "workloads/sim/sweep/console.h"
+#include "probe/signals/interrupted.h"
 #include "workloads/sim/sweep/sweep.h"
 #include "workloads/theory/overlap.h"
 
@@ -36,7 +36,7 @@ std::string bounds_of(const SweepOptions& options, const std::vector<sim::sweep:
 }  // namespace
 
 int run(const SweepOptions& options) {
-  const std::atomic<bool>& stop = sim::sweep::interrupted();
+  const std::atomic<bool>& stop = signals::interrupted();
   const auto outcome = sim::sweep::run_sweep(
       options, [&](std::size_t count) { return sim::sweep::run_rows_here(options, count, stop); });
   if (!outcome.complaint.empty()) return fail(outcome.complaint, outcome.exit_code);

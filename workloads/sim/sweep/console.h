@@ -1,7 +1,6 @@
 #pragma once
-// What the programs of a sweep say, and how they are interrupted.
+// What the programs of a sweep say.
 
-#include <atomic>
 #include <string>
 
 namespace idlewave::sim::sweep {
@@ -15,9 +14,5 @@ int complain(const std::string& message, int code);
 
 /// Prints a result to stdout.
 void tell(const std::string& result);
-
-/// Set once SIGINT, SIGTERM or (without nohup) SIGHUP has come; from the first call on, they end a run with what it
-/// has.
-const std::atomic<bool>& interrupted();
 
 }  // namespace idlewave::sim::sweep

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "probe/signals/interrupted.h"
 #include "probe/wire/last_words.h"
 #include "workloads/sim/sweep/console.h"
 #include "workloads/sim/sweep/cores.h"
@@ -76,9 +77,9 @@ int sweep_together(const Options& options, int rank) {
     return kFailed;
   }
   Dealer dealer(MPI_COMM_WORLD, options, threads, threads_of_all);
-  (void)interrupted();  // from now on Ctrl-C ends what is under way
+  (void)signals::interrupted();  // from now on Ctrl-C ends what is under way
   const int code = report(run_sweep(options, [&](std::size_t count) { return dealer.run(count); }));
-  if (!interrupted()) return code;
+  if (!signals::interrupted()) return code;
   // The others have been interrupted too, or are ended by the launcher: nobody is left to say good-bye to.
   std::fflush(nullptr);
   _exit(code);
@@ -96,7 +97,7 @@ int run_together(int argc, char** argv, int rank, int ranks) {
   if (rank != 0) parsed = parse(argc, argv);
   if (!parsed.options) MPI_Abort(MPI_COMM_WORLD, kBadInput);
   code = sweep_together(*parsed.options, rank);
-  if (interrupted()) {
+  if (signals::interrupted()) {
     std::this_thread::sleep_for(kTimeToSpeak);  // for rank 0 to say so
     _exit(kFailed);
   }

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "workloads/sim/sweep/console.h"
+#include "probe/signals/interrupted.h"
 #include "workloads/sim/sweep/row_message.h"
 
 namespace idlewave::sim::sweep {
@@ -37,7 +37,7 @@ Dealer::Dealer(MPI_Comm ranks, const Options& options, int threads, int threads_
 }
 
 Dealer::~Dealer() {
-  while (helpers_ > 0 && !interrupted()) {
+  while (helpers_ > 0 && !signals::interrupted()) {
     answer_all();
     std::this_thread::sleep_for(kBetweenLooks);
   }
@@ -46,8 +46,8 @@ Dealer::~Dealer() {
 Rows Dealer::run(std::size_t count) {
   rows_.resize(count);
   count_ = count;
-  RowPool pool(options_, threads_, interrupted());
-  while (received_ < count_ && !interrupted()) {
+  RowPool pool(options_, threads_, signals::interrupted());
+  while (received_ < count_ && !signals::interrupted()) {
     if (pool.has_idle_thread()) pool.add(share(threads_));
     answer_all();
     for (FinishedRow& row : pool.take(kBetweenLooks)) {
@@ -91,10 +91,10 @@ void Dealer::receive_row(const MPI_Status& waiting) {
 }
 
 void help(MPI_Comm ranks, const Options& options, int threads) {
-  RowPool pool(options, threads, interrupted());
+  RowPool pool(options, threads, signals::interrupted());
   bool asked = false, more = true;
   while (more || asked || !pool.is_done()) {
-    if (interrupted()) return;
+    if (signals::interrupted()) return;
     MPI_Status waiting;
     if (more && !asked && pool.has_idle_thread()) {
       MPI_Send(&threads, 1, MPI_INT, kDealer, kAsk, ranks);

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <optional>
 
-namespace idlewave::process {
+namespace idlewave::signals {
 
 /// Catches SIGINT, SIGTERM, SIGHUP and SIGQUIT while it lives; at most one at a time in a process, main thread.
 class StopSignals {
@@ -27,4 +27,4 @@ class StopSignals {
 /// What shells report for a program that a signal has ended: 128 + signal.
 constexpr int exit_code_of(int signal) { return 128 + signal; }
 
-}  // namespace idlewave::process
+}  // namespace idlewave::signals

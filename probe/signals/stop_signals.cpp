@@ -1,4 +1,4 @@
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 
-namespace idlewave::process {
+namespace idlewave::signals {
 namespace {
 
 constexpr std::array kCaught{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -56,4 +56,4 @@ std::optional<int> StopSignals::received() const {
   return signal == 0 ? std::nullopt : std::optional(signal);
 }
 
-}  // namespace idlewave::process
+}  // namespace idlewave::signals

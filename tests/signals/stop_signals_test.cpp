@@ -1,9 +1,9 @@
-#include "monitor/process/stop_signals.h"
+#include "probe/signals/stop_signals.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
 
-namespace idlewave::process {
+namespace idlewave::signals {
 namespace {
 
 bool readable(int fd) {
@@ -32,4 +32,4 @@ TEST(StopSignals, PutsBackWhatWasThereBefore) {
 }
 
 }  // namespace
-}  // namespace idlewave::process
+}  // namespace idlewave::signals
