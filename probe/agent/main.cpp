@@ -76,9 +76,8 @@ std::string beside_this_program(const char* name) {
 
 /// Empty if it is understood, as the check of an option wants it.
 std::string read_buffer_size(const std::string& text, std::uint64_t& bytes) {
-  const auto size = idlewave::words::parse_bytes(text);
+  const auto size = idlewave::words::parse_bytes_within(text, kLeastBuffer, kMostBuffer);
   if (!size) return size.error().message;
-  if (*size < kLeastBuffer || *size > kMostBuffer) return "\"" + text + "\" is not from 1 MB to 1 TB";
   bytes = *size;
   return {};
 }

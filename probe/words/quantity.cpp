@@ -186,6 +186,18 @@ Result<Nanoseconds> parse_duration(std::string_view text) {
 }
 
 Result<std::uint64_t> parse_bytes(std::string_view text) { return parse_to_whole(kSize, text); }
+
+Result<std::uint64_t> parse_bytes_within(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  auto bytes = parse_bytes(text);
+  if (!bytes || (*bytes >= least && *bytes <= most)) return bytes;
+  const auto in_words = [](std::uint64_t bound) {
+    const std::string rounded = format_bytes(bound);
+    return *parse_bytes(rounded) == bound ? rounded : exact_bytes(bound);
+  };
+  if (most == kMaxBytes) return Error{fmt::format("\"{}\" is not a size of at least {}", text, in_words(least))};
+  return Error{fmt::format("\"{}\" is not a size from {} to {}", text, in_words(least), in_words(most))};
+}
+
 Result<double> parse_bandwidth(std::string_view text) { return parse(kBandwidth, text); }
 Result<double> parse_frequency(std::string_view text) { return parse(kFrequency, text); }
 

@@ -20,6 +20,9 @@ inline constexpr std::uint64_t kMaxBytes = wire::kMaxEventValue;
 wire::Result<wire::Nanoseconds> parse_duration(std::string_view text);
 /// B, kB, MB, GB, TB, KiB, MiB, GiB, TiB; to the nearest byte.
 wire::Result<std::uint64_t> parse_bytes(std::string_view text);
+/// Error: also what lies outside of these.
+wire::Result<std::uint64_t> parse_bytes_within(std::string_view text, std::uint64_t least,
+                                               std::uint64_t most = kMaxBytes);
 wire::Result<double> parse_bandwidth(std::string_view text);      ///< A size per second, in bytes/s; above zero.
 wire::Result<double> parse_frequency(std::string_view text);      ///< Hz, kHz, MHz, GHz; in Hz, above zero.
 wire::Result<double> parse_time_per_byte(std::string_view text);  ///< A duration per byte (`6ns/B`), in s/B.

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
+#include "probe/words/sides.h"
 #include "probe/words/text.h"
-#include "probe/words/whole.h"
 
 namespace idlewave::words {
 namespace {
@@ -35,12 +35,8 @@ Result<Fractions> parse_window(std::string_view text) {
 std::string to_words(const Fractions& window) { return fmt::format("{}:{}", window.from, window.to); }
 
 Result<ScreenSize> parse_screen_size(std::string_view text) {
-  const auto parts = split(text, 'x');
-  if (parts.size() == 2) {
-    const auto columns = parse_whole<int>(parts[0], 1, kMostCells);
-    const auto rows = parse_whole<int>(parts[1], 1, kMostCells);
-    if (columns && rows) return ScreenSize{*columns, *rows};
-  }
+  const auto sides = parse_sides(text, {.fewest = 2, .most = 2, .longest = kMostCells, .example = "160x48"});
+  if (sides) return ScreenSize{sides->front(), sides->back()};
   return Error{fmt::format("\"{}\" is not a size of a screen; write COLUMNSxROWS from 1x1 to {}x{}, as in 160x48", text,
                            kMostCells, kMostCells)};
 }

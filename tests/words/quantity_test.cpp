@@ -48,6 +48,17 @@ TEST(Quantity, TellsDecimalFromBinaryPrefixes) {
   EXPECT_EQ(*parse_bytes("50 KB"), *parse_bytes("50 kB"));
 }
 
+TEST(Quantity, OfBytesMayHaveBounds) {
+  EXPECT_EQ(*parse_bytes_within("8 B", 8, 1000), 8u);
+  EXPECT_EQ(*parse_bytes_within("1kB", 8, 1000), 1000u);
+  EXPECT_EQ(parse_bytes_within("7B", 8, 1000).error().message, "\"7B\" is not a size from 8 B to 1 kB");
+  EXPECT_EQ(parse_bytes_within("1 KiB", 8, 1000).error().message, "\"1 KiB\" is not a size from 8 B to 1 kB");
+  EXPECT_EQ(parse_bytes_within("7B", 8).error().message, "\"7B\" is not a size of at least 8 B");
+  EXPECT_EQ(parse_bytes_within("3GB", 8, (1u << 31) - 1).error().message,
+            "\"3GB\" is not a size from 8 B to 2.147483647GB");
+  EXPECT_THAT(parse_bytes_within("8", 8, 1000).error().message, HasSubstr("has no unit"));
+}
+
 TEST(Quantity, ReadsBandwidthsFrequenciesAndTimesPerByte) {
   EXPECT_DOUBLE_EQ(*parse_bandwidth("10 GB/s"), 10e9);
   EXPECT_DOUBLE_EQ(*parse_bandwidth("1e3 MiB/s"), 1e3 * 1048576);

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "probe/words/number.h"
 #include "probe/words/quantity.h"
+#include "probe/words/sides.h"
 #include "probe/words/text.h"
-#include "probe/words/whole.h"
 #include "workloads/ranks/flags.h"
 #include "workloads/theory/chebfd.h"
 
@@ -27,17 +29,11 @@ constexpr const char* kAbout =
     "Start it with mpirun.\nPaper: AHW20 = Afzal, Hager, Wellein: Desynchronization and wave pattern formation in "
     "MPI-parallel and hybrid memory-bound programs, 2020, section 6, algorithm 1, eq. 3, Fig. 8.";
 
-constexpr int kMostSide = 100'000;
-
 Result<std::array<int, 3>> parse_size(std::string_view text) {
-  const auto sides = words::split(text, 'x');
+  const auto sides = words::parse_sides(text, {.fewest = 3, .most = 3, .longest = 100'000, .example = "16x16x8"});
+  if (!sides) return sides.error();
   std::array<int, 3> size{};
-  if (sides.size() != size.size()) return Error{fmt::format("\"{}\" is not of the form 16x16x8", text)};
-  for (std::size_t i = 0; i < size.size(); ++i) {
-    const auto side = words::parse_whole(sides[i], 1, kMostSide);
-    if (!side) return side.error();
-    size[i] = *side;
-  }
+  std::ranges::copy(*sides, size.begin());
   return size;
 }
 

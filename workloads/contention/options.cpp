@@ -24,11 +24,8 @@ constexpr const char* kAbout =
     "Fig. 2; section IV and Table II.";
 
 Result<int> parse_message_size(std::string_view text) {
-  constexpr std::uint64_t kLeast = sizeof(std::uint64_t);
-  const auto bytes = words::parse_bytes(text);
+  const auto bytes = words::parse_bytes_within(text, sizeof(std::uint64_t), std::numeric_limits<int>::max());
   if (!bytes) return bytes.error();
-  if (*bytes < kLeast || *bytes > std::numeric_limits<int>::max())
-    return Error{fmt::format("\"{}\" is not a size from {} B to 2147483647 B", text, kLeast)};
   return static_cast<int>(*bytes);
 }
 

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "probe/words/quantity.h"
-#include "probe/words/text.h"
-#include "probe/words/whole.h"
+#include "probe/words/sides.h"
 #include "workloads/ranks/flags.h"
 
 namespace idlewave::hybrid {
@@ -27,17 +28,13 @@ constexpr const char* kAbout =
 
 constexpr words::Choices<Mode, 3> kModes{
     {{"masteronly", Mode::kMasteronly}, {"funneled", Mode::kFunneled}, {"multiple", Mode::kMultiple}}};
-constexpr int kMostSide = 100'000;
 
 Result<Box> parse_box(std::string_view text) {
-  const auto sides = words::split(text, 'x');
+  const auto sides =
+      words::parse_sides(text, {.fewest = 3, .most = 3, .shortest = 2, .longest = 100'000, .example = "48x32x32"});
+  if (!sides) return sides.error();
   Box box;
-  if (sides.size() != box.size.size()) return Error{fmt::format("\"{}\" is not of the form 48x32x32", text)};
-  for (std::size_t i = 0; i < box.size.size(); ++i) {
-    const auto side = words::parse_whole(sides[i], 2, kMostSide);
-    if (!side) return side.error();
-    box.size[i] = *side;
-  }
+  std::ranges::copy(*sides, box.size.begin());
   return box;
 }
 

@@ -14,7 +14,6 @@ namespace idlewave::internode {
 namespace {
 
 using arguments::CommandLine;
-using wire::Error;
 using wire::Result;
 using wire::Status;
 
@@ -26,15 +25,13 @@ constexpr const char* kAboutOrthogonal =
     "programming (lecture, 2007),\nslides on the orthogonal parallel communication, its results, and multiple "
     "inter-node communication paths.";
 
-constexpr int kLeastSize = 8, kMostSize = 1 << 30;  // what holds the number of a round
+constexpr std::uint64_t kLeastSize = 8, kMostSize = 1 << 30;  // what holds the number of a round
 
 Result<std::vector<int>> parse_sizes(std::string_view text) {
   std::vector<int> sizes;
   for (const std::string_view word : words::split(text, ',')) {
-    const auto bytes = words::parse_bytes(words::trimmed(word));
+    const auto bytes = words::parse_bytes_within(word, kLeastSize, kMostSize);
     if (!bytes) return bytes.error();
-    if (*bytes < kLeastSize || *bytes > kMostSize)
-      return Error{fmt::format("\"{}\" is not a size from {} B to {} B", word, kLeastSize, kMostSize)};
     sizes.push_back(int(*bytes));
   }
   std::ranges::sort(sizes);

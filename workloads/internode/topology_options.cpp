@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "probe/words/quantity.h"
-#include "probe/words/text.h"
-#include "probe/words/whole.h"
+#include "probe/words/sides.h"
 #include "workloads/internode/ranks_per_node.h"
 #include "workloads/ranks/flags.h"
 
@@ -26,24 +25,17 @@ constexpr const char* kAboutTopology =
     "cell; the default is the lecture's example of 16 processes on two nodes, with 14, 8 and 2 such links. Paper: R07 "
     "= Rabenseifner:\nHybrid parallel programming (lecture, 2007), slide on the topology problem.";
 
-constexpr int kMostSide = 1'000'000, kMostSides = 3, kMostMessage = 1 << 30;
+constexpr std::uint64_t kMostMessage = 1 << 30;
 
 Result<Grid> parse_grid(std::string_view text) {
-  Grid grid;
-  for (const std::string_view word : words::split(text, 'x')) {
-    const auto side = words::parse_whole(word, 1, kMostSide);
-    if (!side) return side.error();
-    grid.sides.push_back(*side);
-  }
-  if (grid.sides.size() > kMostSides) return Error{fmt::format("\"{}\" has more than {} sides", text, kMostSides)};
-  return grid;
+  auto sides = words::parse_sides(text, {.most = 3, .longest = 1'000'000, .example = "2x8"});
+  if (!sides) return sides.error();
+  return Grid{std::move(*sides)};
 }
 
 Result<int> parse_size(std::string_view text) {
-  const auto bytes = words::parse_bytes(text);
+  const auto bytes = words::parse_bytes_within(text, sizeof(std::int64_t), kMostMessage);
   if (!bytes) return bytes.error();
-  if (*bytes < sizeof(std::int64_t) || *bytes > kMostMessage)
-    return Error{fmt::format("\"{}\" is not a size from {} B to {} B", text, sizeof(std::int64_t), kMostMessage)};
   return int(*bytes);
 }
 

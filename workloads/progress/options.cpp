@@ -23,10 +23,8 @@ constexpr const char* kAbout =
     "multiplication with explicit communication overlap, 2011, listing 2 and Fig. 4.";
 
 Result<int> parse_size(std::string_view text) {
-  const auto bytes = words::parse_bytes(text);
+  const auto bytes = words::parse_bytes_within(text, 1, std::numeric_limits<int>::max());
   if (!bytes) return bytes.error();
-  if (*bytes == 0 || *bytes > std::numeric_limits<int>::max())
-    return Error{fmt::format("\"{}\" is not a size from 1 B to 2147483647 B", text)};
   return static_cast<int>(*bytes);
 }
 

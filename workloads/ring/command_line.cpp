@@ -26,6 +26,7 @@ using wire::Error;
 using wire::Result;
 using words::parse_bandwidth;
 using words::parse_bytes;
+using words::parse_bytes_within;
 using words::parse_duration;
 using words::parse_whole;
 using words::parse_window;
@@ -120,10 +121,8 @@ void add_communication(CommandLine& app, Options& o) {
   add(
       app, "--message-size", o.message_size,
       +[](std::string_view text) -> Result<int> {
-        const auto bytes = parse_bytes(text);
+        const auto bytes = parse_bytes_within(text, 0, std::numeric_limits<int>::max());
         if (!bytes) return bytes.error();
-        if (*bytes > std::numeric_limits<int>::max())
-          return Error{fmt::format("\"{}\" is too large; at most 2147483647 B", text)};
         return static_cast<int>(*bytes);
       },
       "Size of a message. MPI sends small ones eagerly, large ones by rendezvous (AHW20 sec. 1, 3.1). [1 kB]")

@@ -40,9 +40,8 @@ void add_flags(CommandLine& app, Options& o) {
   app.add_text(
          "--size",
          [&o](const std::string& text) {
-           const auto bytes = words::parse_bytes(text);
+           const auto bytes = words::parse_bytes_within(text, kSmallest);
            if (!bytes) arguments::refuse("--size", bytes.error().message);
-           if (*bytes < kSmallest) arguments::refuse("--size", "must be at least 1 MB");
            o.plan.array_bytes = *bytes;
          },
          "Of each array, which all cores share out among them (four times the last-level cache, as STREAM asks for)")

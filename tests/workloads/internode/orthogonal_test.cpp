@@ -62,7 +62,7 @@ TEST(TopologyOptions, RefuseWhatCannotBe) {
   EXPECT_EQ(of({"--grid", "2x2x4", "--mappings", "best, sequential"}), "accepted");
   EXPECT_THAT(of({"--grid", "4x5"}), HasSubstr("has 20 cells, and the job has 16 ranks; start it with mpirun -n 20"));
   EXPECT_THAT(of({"--grid", "1000000x1000000x1000000"}), HasSubstr("and the job has 16 ranks"));
-  EXPECT_THAT(of({"--grid", "2x2x2x2"}), HasSubstr("more than 3 sides"));
+  EXPECT_THAT(of({"--grid", "2x2x2x2"}), HasSubstr("up to 3 whole numbers"));
   EXPECT_THAT(of({"--grid", "4x"}), HasSubstr("--grid"));
   EXPECT_THAT(of({"--mappings", "worst"}), HasSubstr("not one of round-robin, sequential, best"));
   EXPECT_THAT(of({"--message-size", "1B"}), HasSubstr("not a size from 8 B"));
