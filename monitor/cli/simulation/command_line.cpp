@@ -33,8 +33,8 @@ constexpr const char* kFooter =
     "was being written; a live session that says that it is over. A sweep, a comparison with a recording and a "
     "schedule end without a result.\n"
     "Exit code: 0, also of a run that Ctrl-C ended with what it had; 1 if a run failed, or was interrupted without a "
-    "result or the recording that it was to write (a schedule: 130, by the signal itself); 2 if the input can't be "
-    "taken, as one line says.\n"
+    "result or the recording that it was to write (a schedule without --json and --record: 130, by the signal itself); "
+    "2 if the input can't be taken, as one line says.\n"
     "Under mpirun or srun the ranks share out the runs of a sweep.\n";
 
 template <class T>
@@ -162,7 +162,9 @@ void add_flags(CommandLine& app, ScheduleOptions& o) {
       .type_name("FILE")
       .needs(factor);
   add_record(app, o.record, o.session);
-  app.add_flag("--json", o.json, "Print the result as JSON");
+  add_window(app, o.window);
+  app.add_flag("--json", o.json, "Print the result as JSON, with what `idlewave report` finds in the run");
+  add_memory(app, o.memory, "With --json: for the history in which it is found (512MB); the oldest detail goes first");
 }
 
 wire::Status check(ScheduleOptions&) { return wire::ok(); }

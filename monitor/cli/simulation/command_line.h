@@ -73,6 +73,10 @@ struct ScheduleOptions : ScheduleSource {
   /// Session file; empty: none.
   std::string record;
   std::string session = "simulation";
+  /// Of what is found in the run.
+  words::Fractions window;
+  /// Bytes for the history in which it is found.
+  std::uint64_t memory = 512u << 20;
   bool json = false;
 };
 

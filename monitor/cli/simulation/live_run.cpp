@@ -6,7 +6,6 @@
 #include "monitor/cli/verbs.h"
 #include "monitor/host/names.h"
 #include "probe/signals/interrupted.h"
-#include "workloads/sim/network/schedule_waits.h"
 
 namespace idlewave::cli::simulation {
 namespace {
@@ -27,14 +26,11 @@ StreamOptions named(StreamOptions options, const std::filesystem::path& program)
 }
 
 int stream(const sim::network::ScheduledProgram& program, const LiveScheduleOptions& options) {
-  const sim::Prepared prepared{sim::network::scenery_of(program), program.noise};
-  const auto model = sim::model_of(prepared.scenario);
-  if (!model) return fail(model.error().message, 2);
-  const sim::core::WaitTable waits = sim::network::waits_of(program);
-  if (const wire::Status fits = sim::emitter::check_session(prepared.scenario, *model, waits); !fits)
-    return fail(fits.error().message, 2);
-  const auto session =
-      LiveSession::open(named(options, options.schedule), prepared.scenario, *model, waits, options.schedule.stem());
+  const auto stage = stage_of(program);
+  if (!stage) return fail(stage.error().message, 2);
+  const sim::Prepared prepared{stage->scenery, program.noise};
+  const auto session = LiveSession::open(named(options, options.schedule), prepared.scenario, stage->model,
+                                         stage->waits, options.schedule.stem());
   if (!session) return fail(session.error().message, 2);
   auto run = sim::network::simulate(program, (*session)->recorder(), &interrupted());
   if (!run) return fail(run.error().message, 2);

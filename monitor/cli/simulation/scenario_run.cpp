@@ -4,12 +4,11 @@
 #include <chrono>
 
 #include "monitor/analysis/plural.h"
-#include "monitor/cli/report.h"
 #include "monitor/cli/simulation/observation.h"
+#include "monitor/cli/simulation/run_findings.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
 #include "probe/signals/interrupted.h"
-#include "probe/words/quantity.h"
 #include "workloads/support/json.h"
 
 namespace idlewave::cli::simulation {
@@ -39,29 +38,6 @@ wire::Result<Timed> simulate(const sim::Prepared& prepared, const ScenarioOption
 
 int say(const std::string& line) { return fail(line, 0); }
 
-void say_what_the_history_lacks(const Observation& observation, const ScenarioOptions& options) {
-  for (const timeline::Loss& loss : observation.observer->timeline().losses())
-    if (loss.kind == timeline::LossKind::kNoRoom)
-      say(fmt::format(
-          "the history of {} has room for {} ranks: what is found is of those alone; --memory gives it more",
-          words::format_bytes(options.memory), loss.detail));
-  if (!observation.observer->timeline().forgotten_until()) return;
-  say(fmt::format(
-      "the history of this run is larger than {}: what is found is of its later part; --memory gives it more",
-      words::format_bytes(options.memory)));
-}
-
-/// As `idlewave report` finds it; null, with a line that says why, where nothing can be found.
-json findings_of(const Observation& observation, const ScenarioOptions& options) {
-  const timeline::Timeline& timeline = observation.observer->timeline();
-  if (!timeline.empty()) return say_what_the_history_lacks(observation, options), report_of(timeline, options.window);
-  say(fmt::format(
-      "without what `idlewave report` finds in a run: its ranks need more than {} for their history; --memory gives "
-      "it more",
-      words::format_bytes(options.memory)));
-  return {};
-}
-
 void say_that_it_was_interrupted(const Observation& observation, const ScenarioOptions& options, double makespan) {
   if (options.record.empty())
     say("interrupted: without what `idlewave report` finds in a run");
@@ -74,7 +50,7 @@ void say_that_it_was_interrupted(const Observation& observation, const ScenarioO
 bool has_findings(const sim::Prepared& prepared, const ScenarioOptions& options) {
   if (!options.json) return false;
   const wire::Status can_be_looked_at = check_observation(prepared.scenario);
-  if (!can_be_looked_at) say("without what `idlewave report` finds in a run: " + can_be_looked_at.error().message);
+  if (!can_be_looked_at) say_that_nothing_is_found(can_be_looked_at.error());
   return bool(can_be_looked_at);
 }
 
@@ -92,7 +68,7 @@ wire::Result<json> look_at(const sim::Prepared& prepared, const ScenarioOptions&
   if (!observation) return observation.error();
   run.active_means = std::move(observation->active_means);
   if (!observation->played.whole) return say_that_it_was_interrupted(*observation, options, run.makespan), json();
-  return finds ? findings_of(*observation, options) : json();
+  return finds ? findings_of(observation->observer->timeline(), options.window, options.memory) : json();
 }
 
 /// Where nobody has looked at the run, or it adds up otherwise then.

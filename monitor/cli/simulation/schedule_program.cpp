@@ -8,7 +8,9 @@
 
 #include "monitor/cli/simulation/schedule_file.h"
 #include "monitor/cli/verbs.h"
+#include "workloads/sim/emitter/emitter.h"
 #include "workloads/sim/network/extrapolate.h"
+#include "workloads/sim/network/schedule_waits.h"
 #include "workloads/sim/noise/make_noise.h"
 #include "workloads/support/memory_limit.h"
 #include "workloads/support/noise_trace.h"
@@ -114,6 +116,15 @@ wire::Result<GivenSchedule> given_by(const ScheduleSource& source) {
   return GivenSchedule{
       {std::move(given->schedule), surroundings->network, surroundings->machine, std::move(surroundings->noise)},
       given->origin};
+}
+
+wire::Result<Stage> stage_of(const network::ScheduledProgram& program) {
+  support::Scenario scenery = network::scenery_of(program);
+  auto model = sim::model_of(scenery);
+  if (!model) return model.error();
+  sim::core::WaitTable waits = network::waits_of(program);
+  if (const wire::Status fits = sim::emitter::check_session(scenery, *model, waits); !fits) return fits.error();
+  return Stage{std::move(scenery), std::move(*model), std::move(waits)};
 }
 
 void name_the_stuck(const network::GoalRun& run) {

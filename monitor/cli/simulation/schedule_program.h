@@ -7,6 +7,7 @@
 #include "monitor/cli/simulation/command_line.h"
 #include "probe/wire/result.h"
 #include "workloads/sim/network/schedule_simulation.h"
+#include "workloads/sim/simulator.h"
 
 namespace idlewave::cli::simulation {
 
@@ -24,6 +25,16 @@ struct GivenSchedule {
 
 /// Error: one line; also if the memory of this machine would not hold the schedule.
 wire::Result<GivenSchedule> given_by(const ScheduleSource& source);
+
+/// How a session shows the ranks of a schedule.
+struct Stage {
+  support::Scenario scenery;
+  sim::core::Model model;
+  sim::core::WaitTable waits;
+};
+
+/// Error: why no session can.
+wire::Result<Stage> stage_of(const sim::network::ScheduledProgram& program);
 
 /// A line on stderr for each of the first that wait for ever.
 void name_the_stuck(const sim::network::GoalRun& run);

@@ -1,11 +1,30 @@
 #!/usr/bin/env python3
 """Calls `idlewave sim --goal`: results, complaints, schedules of more ranks. Usage: schedules_test.py FOLDER-OF-PROGRAMS"""
 import json
+import os
+import random
 import resource
 import signal
+import sys
 import time
 
 from simulations import NETWORK, PATIENCE, REFERENCE, RING, SimTest, barrier, main
+
+
+SEED = int(os.environ.get("IDLEWAVE_TEST_SEED", random.randrange(1, 1 << 31)))
+
+
+def rounds(ranks, steps):
+    """Work, then a message around the ring, again and again."""
+    text = f"num_ranks {ranks}\n"
+    for rank in range(ranks):
+        text += f"rank {rank} {{\n"
+        for step in range(steps):
+            text += f"w{step}: calc 100000\ns{step}: send 8b to {(rank + 1) % ranks} tag {step}\n"
+            text += f"r{step}: recv 8b from {(rank - 1) % ranks} tag {step}\ns{step} requires w{step}\n"
+            text += f"w{step} requires r{step - 1}\n" if step > 0 else ""
+        text += "}\n"
+    return text
 
 
 class Schedules(SimTest):
@@ -16,6 +35,28 @@ class Schedules(SimTest):
         self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (3, True, 0))
         self.assertAlmostEqual(report["duration_s"], result["makespan_s"], delta=2e-9)
         self.refuses("--goal", goal, *NETWORK, "--record", recording, says=["three.iw", "exists"])
+
+    def test_what_report_finds_in_its_recording_is_found_while_it_is_made(self):
+        goal, recording = self.write("rounds.goal", rounds(8, 20)), str(self.path / "rounds.iw")
+        noise = ["--set", "noise.distribution=exponential", "--set", "noise.mean=20us", "--set", f"noise.seed={SEED}"]
+        window = ["--window", "0.2:0.8"]
+        print(f"seed {SEED}", file=sys.stderr)
+        result = self.sim("--goal", goal, *NETWORK, *noise, *window, "--record", recording)
+        report = json.loads(self.call("report", recording, "--json", *window).stdout)
+        self.assertEqual((report["ranks"], report["steps"]), (8, 20))
+        self.assertIsNotNone(report["step_time"])
+        for key in set(report) - {"complete"}:
+            self.assertEqual(result[key], report[key], key)
+        self.assertEqual(result["finish_ns"], self.sim("--goal", goal, *NETWORK, *noise)["finish_ns"])
+        # Nobody looks at a run whose result is text: it is the same to the nanosecond.
+        text = self.call("sim", "--goal", goal, *NETWORK, *noise).stdout
+        self.assertIn(f"makespan {max(result['finish_ns'])} ns", text)
+
+    def test_a_history_that_is_too_small_is_named(self):
+        done = self.call("sim", "--goal", self.write("rounds.goal", rounds(8, 20)), *NETWORK, "--json", "--memory", "1MB")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["ranks"], 8)
+        self.refuses("--goal", self.write("rounds.goal", rounds(8, 20)), *NETWORK, "--memory", "1kB", says="at least 1 MB")
 
     def test_a_schedule_runs_on_the_network_that_is_set(self):
         result = self.sim("--goal", self.write("ring.goal", RING), *NETWORK)
