@@ -40,7 +40,7 @@ class Documents(unittest.TestCase):
             self.assertIn(line, done.stdout.splitlines(), f"{document}: {words}")
 
     def test_scenarios(self):
-        self.assertEqual(self.follow(ROOT / "docs/scenario.md"), 2)
+        self.assertEqual(self.follow(ROOT / "docs/scenario.md"), 4)
 
 
 if __name__ == "__main__":
