@@ -26,6 +26,8 @@ class Orthogonal(OfEachMpi):
                 self.assertGreaterEqual(point["exchange_s"], point["theory_s"] * 0.999)
             pure, masteronly, _ = found["points"]
             self.assertLess(pure["theory_s"] - masteronly["theory_s"], 50e3 / 5e6 + 2.5e-3)
+            self.assertIsNone(pure["ratio"])
+            self.assertAlmostEqual(masteronly["ratio"], masteronly["exchange_s"] / pure["exchange_s"])
 
     def test_bad_input_is_one_line_of_its_own(self):
         for mpi in self.mpis[:1]:

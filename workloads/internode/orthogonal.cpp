@@ -33,12 +33,17 @@ double bandwidth_between_nodes(const Point& point, int ranks_per_node) {
   return double(point.size) * ranks_per_node / point.exchange;
 }
 
+std::optional<double> ratio_of(const Figures& figures, const Point& point) {
+  if (point.way.horizontal) return std::nullopt;
+  const auto pure = std::ranges::find_if(
+      figures.points, [&](const Point& other) { return other.way.horizontal && other.size == point.size; });
+  return pure == figures.points.end() ? std::nullopt : std::optional(point.exchange / pure->exchange);
+}
+
 std::vector<Ratio> ratios_of(const Figures& figures) {
-  const std::vector<Point> pure = points_of(figures, {figures.ranks_per_node, true});
-  const std::vector<Point> masteronly = points_of(figures, {1, false});
   std::vector<Ratio> ratios;
-  for (std::size_t i = 0; i < std::min(pure.size(), masteronly.size()); ++i)
-    ratios.push_back({pure[i].size, masteronly[i].exchange / pure[i].exchange});
+  for (const Point& masteronly : points_of(figures, {1, false}))
+    if (const auto ratio = ratio_of(figures, masteronly)) ratios.push_back({masteronly.size, *ratio});
   return ratios;
 }
 

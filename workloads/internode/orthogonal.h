@@ -42,6 +42,9 @@ std::vector<Point> points_of(const Figures& figures, const Way& way);
 /// Bytes per second that leave a node in messages to another one, while they are exchanged.
 double bandwidth_between_nodes(const Point& point, int ranks_per_node);
 
+/// How many times as long as pure MPI's of its size an exchange takes; nothing of pure MPI itself.
+std::optional<double> ratio_of(const Figures& figures, const Point& point);
+
 /// T_masteronly / T_pure MPI over sizes.
 struct Ratio {
   std::size_t size = 0;

@@ -80,12 +80,14 @@ std::string verdict(const Figures& figures) {
 }
 
 Json to_json(const OrthogonalOptions& o, const Figures& figures, const Point& point) {
+  const auto ratio = ratio_of(figures, point);
   return {{"size", std::uint64_t(point.size)},
           {"way", point.way.horizontal           ? "pure_mpi"
                   : point.way.communicating == 1 ? "masteronly"
                                                  : "several"},
           {"communicating", point.way.communicating},
           {"exchange_s", point.exchange},
+          {"ratio", ratio ? Json(*ratio) : Json()},
           {"vertical_s", point.vertical},
           {"bandwidth", bandwidth_between_nodes(point, figures.ranks_per_node)},
           {"theory_s", is_virtual(o) ? Json(predicted(o.network.model, figures.ranks_per_node, point)) : Json()}};
