@@ -29,6 +29,10 @@ class Plates(OfHeat):
             messages, pages = self.json_of(mpi, 2, "--sizes", "100", "--steps", "8")["runs"]
             self.assertEqual((messages["transfers_per_step"], messages["bytes_per_step"]), (1, 102 * 8))
             self.assertGreater(pages["bytes_per_step"], 4096)
+            self.assertIsNone(messages["communication_ratio"])
+            took = [run["step_s"] * run["communication_share"] for run in (messages, pages)]
+            self.assertAlmostEqual(pages["communication_ratio"], took[1] / took[0])
+            self.assertIsNone(self.json_of(mpi, 2, "--sizes", "100", "--steps", "8", "--memory", "pages")["runs"][0]["communication_ratio"])
 
     def test_threads_share_a_process(self):
         if len(os.sched_getaffinity(0)) < 2:
