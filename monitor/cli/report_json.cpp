@@ -380,6 +380,7 @@ json lesson_finding(const Timeline& timeline, Window window, std::string_view pa
   if (section == "waves") findings["waves"] = waves_json(analysis::find_longest_waves(timeline).waves, true);
   if (section == "wavefront") findings["wavefront"] = wavefront_json(timeline, window);
   if (section == "efficiency") findings["efficiency"] = efficiency_json(timeline, window);
+  if (section == "matrix") findings["matrix"] = matrix_json(timeline);
   if (section == "threads") findings["threads"] = threads_json(analysis::thread_use(timeline, window));
   return findings.at(path);
 }

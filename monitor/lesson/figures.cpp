@@ -43,10 +43,13 @@ constexpr std::array kFigures = {
     Figure{"threads.working", "threads", "threads at work", ErrorKind::kOverTime},
     Figure{"threads.calling", "threads", "threads that communicate", ErrorKind::kOverTime},
     Figure{"threads.asleep", "threads", "threads asleep", ErrorKind::kOverTime},
+    Figure{"matrix.messages", "messages", "messages from rank to rank"},
+    Figure{"matrix.across_domains.messages", "messages", "messages to another socket"},
+    Figure{"matrix.across_nodes.messages", "messages", "messages to another node"},
 };
 
-constexpr std::array<std::string_view, 9> kUnits = {"ranks", "ranks/step", "ranks/s", "s",    "s/rank",
-                                                    "GB/s",  "%",          "threads", "times"};
+constexpr std::array<std::string_view, 12> kUnits = {"ranks", "ranks/step", "ranks/s", "s",     "s/rank",   "GB/s",
+                                                     "%",     "threads",    "times",   "links", "messages", "B"};
 
 /// A program's figures by their units; the last one is a word.
 constexpr auto kOfPrograms = [] {
@@ -71,10 +74,14 @@ std::optional<int> place_in(std::string_view path, std::string_view pattern) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-bool names(std::string_view word, std::string_view unit) {
-  if (word == unit) return true;
-  return unit.starts_with("ranks") && word.starts_with("rank") && word.substr(4) == unit.substr(5);
+/// "rank" of "ranks", "rank/step" of "ranks/step"; others, of which one is called as many are, as they are.
+std::string of_one(std::string_view unit) {
+  for (const std::string_view many : {"ranks", "threads", "links", "messages"})
+    if (unit.starts_with(many)) return std::string(many.substr(0, many.size() - 1)).append(unit.substr(many.size()));
+  return std::string(unit);
 }
+
+bool names(std::string_view word, std::string_view unit) { return word == unit || word == of_one(unit); }
 
 std::string_view example_of(std::string_view unit) {
   if (unit == "s") return "400 ms";
@@ -84,6 +91,9 @@ std::string_view example_of(std::string_view unit) {
   if (unit == "ranks/step") return "2 ranks/step";
   if (unit == "threads") return "7 threads";
   if (unit == "times") return "1.5 times";
+  if (unit == "links") return "8 links";
+  if (unit == "messages") return "100 messages";
+  if (unit == "B") return "10 kB";
   return unit == "ranks/s" ? "40 ranks/s" : "5 ranks";
 }
 
@@ -92,9 +102,15 @@ std::optional<double> duration_in(std::string_view text) {
   return time ? std::optional(std::chrono::duration<double>(*time).count()) : std::nullopt;
 }
 
+std::optional<double> bytes_in(std::string_view text) {
+  const auto bytes = words::parse_bytes(text);
+  return bytes ? std::optional(double(*bytes)) : std::nullopt;
+}
+
 std::optional<double> quantity_in(std::string_view text, std::string_view unit, bool bare) {
   constexpr std::string_view kPerRank = "/rank";
   if (unit == "s") return duration_in(text);
+  if (unit == "B") return bytes_in(text);
   if (unit == "s/rank")
     return text.ends_with(kPerRank) ? duration_in(text.substr(0, text.size() - kPerRank.size())) : std::nullopt;
   const auto number = words::take_number(text);
@@ -109,9 +125,17 @@ wire::Result<double> quantity_or_refusal(std::string_view text, std::string_view
       fmt::format("\"{}\" is no number in {}: {} is what is accepted", words::trimmed(text), unit, example_of(unit))};
 }
 
-/// In which unit a time is shown, and how many of it a second has.
+std::pair<std::string_view, double> scale_of_bytes(double bytes) {
+  const double size = std::abs(bytes);
+  if (size >= 1e9) return {"GB", 1e-9};
+  if (size >= 1e6) return {"MB", 1e-6};
+  return size >= 1e3 ? std::pair{std::string_view("kB"), 1e-3} : std::pair{std::string_view("B"), 1.0};
+}
+
+/// In which unit a figure is shown, and how many of it are one of the report's.
 std::pair<std::string_view, double> scale_of(double value, std::string_view unit) {
   if (unit == "%") return {"%", 1 / kShare};
+  if (unit == "B") return scale_of_bytes(value);
   if (!unit.starts_with("s")) return {unit, 1};
   const bool per_rank = unit == "s/rank";
   const double size = std::abs(value);
@@ -189,8 +213,7 @@ std::string quantity_in_words(double value, std::optional<double> error, std::st
   const double digit = std::pow(10.0, -decimals);
   if (!(scaled_error > kNegligible * digit)) {
     const std::string plain = without_idle_zeros(figure);
-    return fmt::format("{} {}", plain,
-                       plain == "1" && shown.starts_with("ranks") ? "rank" + std::string(shown.substr(5)) : shown);
+    return fmt::format("{} {}", plain, plain == "1" ? of_one(shown) : shown);
   }
   // An error is rounded up: what is not zero is not shown as zero.
   return fmt::format("{} ± {:.{}f} {}", figure, std::ceil(scaled_error / digit - kNegligible) * digit, decimals, shown);

@@ -47,11 +47,10 @@ FigurePath figure_of_program(std::string_view path, std::string_view unit, std::
 std::string_view units();
 bool is_unit(std::string_view unit);
 
-/// "5 ranks", "400 ms", "1 rank/step", "25 ms/rank", "50 GB/s", "75 %", "1.5 times", as reports have them:
-/// seconds, and shares of one. Error:
-/// what would be accepted.
+/// "5 ranks", "400 ms", "1 rank/step", "25 ms/rank", "50 GB/s", "75 %", "1.5 times", "10 kB", as reports have
+/// them: seconds, bytes, and shares of one. Error: what would be accepted.
 wire::Result<double> parse_quantity(std::string_view text, std::string_view unit);
-/// The same where the unit was said already: a number may stand without it, a time may not.
+/// The same where the unit was said already: a number may stand without it, a time or a size may not.
 wire::Result<double> parse_answer(std::string_view text, std::string_view unit);
 
 /// "5.03 ± 0.02 ranks", "60 ms": as many digits as the error leaves, three without one.

@@ -351,6 +351,7 @@ std::string Tutor::expected() const {
   if (!page().ask) return "";
   const Question& ask = *page().ask;
   if (!ask.choices.empty()) return fmt::format("a letter, a to {}", letter_of(ask.choices.size() - 1));
+  if (ask.unit == "B") return "a size with its unit, as in 10 kB";
   return ask.unit == "s" || ask.unit == "s/rank"
              ? fmt::format("a time with its unit, as in {}", ask.unit == "s" ? "400 ms" : "25 ms/rank")
              : fmt::format("a number in {}", ask.unit);

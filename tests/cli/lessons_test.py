@@ -151,8 +151,8 @@ class Lessons(OfLessons):
         self.assertGreaterEqual(len(paths), 15)
         for path in paths:
             value = report
-            if path.startswith("threads."):
-                self.assertIsNone(report["threads"])  # no rank has any: of those that do, sleeping-threads is played
+            if path.startswith(("threads.", "matrix.")):  # no rank says any: of those that do, sleeping-threads and topology are played
+                self.assertIsNone(report[path.split(".")[0]])
                 continue
             for key in path.rstrip(",").split("."):
                 value = [each for each in value if each is not None][-1] if key == "N" else value[key]  # what is in lockstep has no slope

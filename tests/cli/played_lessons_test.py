@@ -90,10 +90,13 @@ class Programs(OfLessons):
                 ("iw-collectives", 2, "--work", "1ms", "--steps", "3", "--collectives", "gather", "--noise", "periodic:2ms@10Hz"),
                 ("iw-contention", 4, "--kernel", "virtual", "--ranks-per-domain", "2", "--core-bandwidth", "100MB/s", "--domain-bandwidth",
                  "150MB/s", "--duration", "50ms", "--step-volumes", "1MB", "--steps", "3", "--message-size", "100kB"),
+                ("iw-heat", 2, "--sizes", "20", "--steps", "5"),
                 ("iw-hybrid", 2, "--threads", "3", "--kernel", "virtual", "--size", "8x4x4", "--steps", "5", "--modes", "masteronly"),
+                ("iw-orthogonal", 2, "--ranks-per-node", "1", "--network", "virtual", "--sizes", "1kB", "--rounds", "2"),
                 ("iw-progress", 2, "--message-size", "100kB", "--repetitions", "3"),
                 ("iw-selfish", 2, "--duration", "200ms"),
-                ("iw-spmv", 4, "--kernel", "virtual", "--core-bandwidth", "500MB/s", "--domain-bandwidth", "2500MB/s", "--products", "2")):
+                ("iw-spmv", 4, "--kernel", "virtual", "--core-bandwidth", "500MB/s", "--domain-bandwidth", "2500MB/s", "--products", "2"),
+                ("iw-topology", 4, "--grid", "2x2", "--ranks-per-node", "2")):
             with self.subTest(program):
                 built = next((BIN / name for name in (f"{program}-openmpi", program) if (BIN / name).exists()), None)
                 if not built:

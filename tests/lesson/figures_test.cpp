@@ -59,6 +59,9 @@ TEST(Quantities, AreReadInTheUnitOfTheReport) {
   EXPECT_EQ(*parse_quantity("25 ms/rank", "s/rank"), 0.025);
   EXPECT_EQ(*parse_quantity("50 GB/s", "GB/s"), 50);
   EXPECT_EQ(*parse_quantity("75 %", "%"), 0.75);
+  EXPECT_EQ(*parse_quantity("1 link", "links"), 1);
+  EXPECT_EQ(*parse_quantity("2880 messages", "messages"), 2880);
+  EXPECT_EQ(*parse_quantity("2.85 kB", "B"), 2850);
 }
 
 TEST(Quantities, NeedTheirUnitWhereItWasNotSaidYet) {
@@ -70,6 +73,8 @@ TEST(Quantities, NeedTheirUnitWhereItWasNotSaidYet) {
   EXPECT_EQ(*parse_answer("5", "ranks"), 5);
   EXPECT_EQ(*parse_answer("5 ranks", "ranks"), 5);
   EXPECT_FALSE(parse_answer("5", "s")) << "a time without a unit may be anything";
+  EXPECT_FALSE(parse_answer("5", "B")) << "and so may a size";
+  EXPECT_EQ(refusal_of("5 links", "B"), "\"5 links\" is no number in B: 10 kB is what is accepted");
   EXPECT_FALSE(parse_answer("5 s", "ranks"));
 }
 
@@ -87,6 +92,13 @@ TEST(Quantities, AreShownWithTheirUnitAndAsManyDigitsAsTheErrorLeaves) {
   EXPECT_EQ(quantity_in_words(0, 0.0, "ranks"), "0 ranks");
   EXPECT_EQ(quantity_in_words(1234, 17.0, "ranks"), "1234 ± 17 ranks");
   EXPECT_EQ(quantity_in_words(1.8, {}, "times"), "1.8 times");
+  EXPECT_EQ(quantity_in_words(1, {}, "times"), "1 times");
+  EXPECT_EQ(quantity_in_words(1, {}, "links"), "1 link");
+  EXPECT_EQ(quantity_in_words(14, {}, "links"), "14 links");
+  EXPECT_EQ(quantity_in_words(1, {}, "threads"), "1 thread");
+  EXPECT_EQ(quantity_in_words(176, {}, "B"), "176 B");
+  EXPECT_EQ(quantity_in_words(2868.48, {}, "B"), "2.87 kB");
+  EXPECT_EQ(quantity_in_words(1.85e6, 0.02e6, "B"), "1.85 ± 0.02 MB");
 }
 
 TEST(Quantities, AreShownWithoutAnErrorThatIsOnlyRounding) {

@@ -400,8 +400,8 @@ TEST(PlayedProgram, IsRefusedByLineAndKeyWithWhatWouldBeAccepted) {
   };
   const std::vector<Mistake> mistakes = {
       {"\"iw-hybrid\"", "\"iw-ring\"",
-       "l.toml:2: play.program: \"iw-ring\" is not one of iw-chebfd, iw-collectives, iw-contention, iw-hybrid, "
-       "iw-progress, iw-selfish, iw-spmv"},
+       "l.toml:2: play.program: \"iw-ring\" is not one of iw-chebfd, iw-collectives, iw-contention, iw-heat, "
+       "iw-hybrid, iw-orthogonal, iw-progress, iw-selfish, iw-spmv, iw-topology"},
       {"program = \"iw-hybrid\"", "", "l.toml:1: play.program: is missing; write program = \"iw-hybrid\""},
       {"[\"--threads\", \"8\"]", "\"--threads 8\"",
        "l.toml:4: play.arguments: must be a list with at least one entry, in [ ]"},

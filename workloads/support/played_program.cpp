@@ -16,7 +16,7 @@ struct Playable {
 };
 
 /// Tests hold this against what each program prints, and against its --help.
-constexpr std::array<Playable, 7> kPrograms = {{
+constexpr std::array<Playable, 10> kPrograms = {{
     {"iw-chebfd", 10,
      "size.N rows disorder window.N degree vectors block threads processes steps filter_s flop_per_s "
      "code_balance_bytes_per_flop bandwidth_bytes_per_s wave_error moment_error symmetry_error eta.N mu.N ranks.N.rows "
@@ -31,9 +31,15 @@ constexpr std::array<Playable, 7> kPrograms = {{
      "domains message_size kernel points.N.contenders points.N.mpi_bandwidth points.N.memory_bandwidth "
      "points.N.memory_bandwidth_alone loss_network loss_memory steps.N.volume steps.N.memory_s steps.N.network_s "
      "steps.N.both_s steps.N.model_s"},
+    {"iw-heat", 0,
+     "processes threads steps runs.N.size runs.N.memory runs.N.step_s runs.N.communication_share "
+     "runs.N.communication_ratio runs.N.transfers_per_step runs.N.bytes_per_step runs.N.error"},
     {"iw-hybrid", 0,
      "size.N processes threads steps runs.N.mode runs.N.reserved runs.N.step_s runs.N.communication_s runs.N.work_s "
      "runs.N.ratio runs.N.theory_ratio runs.N.error"},
+    {"iw-orthogonal", 0,
+     "nodes ranks_per_node network rounds points.N.size points.N.way points.N.communicating points.N.exchange_s "
+     "points.N.ratio points.N.vertical_s points.N.bandwidth points.N.theory_s crossing_bytes wrong"},
     {"iw-progress", 0,
      "mpi measurements.N.direction measurements.N.message_size measurements.N.verdict measurements.N.hidden "
      "measurements.N.hidden_least measurements.N.hidden_most measurements.N.communication_s "
@@ -54,6 +60,11 @@ constexpr std::array<Playable, 7> kPrograms = {{
      "runs.N.ranks.N.parts_s.gather runs.N.ranks.N.parts_s.communication runs.N.ranks.N.parts_s.product "
      "runs.N.ranks.N.parts_s.local runs.N.ranks.N.parts_s.nonlocal runs.N.ranks.N.parts_s.parallel_region "
      "runs.N.ranks.N.wrong"},
+    {"iw-topology", 0,
+     "grid.N nodes ranks_per_node ranks_per_socket message_size steps network runs.N.mapping runs.N.links.all "
+     "runs.N.links.across_nodes runs.N.links.across_sockets runs.N.counted.all runs.N.counted.across_nodes "
+     "runs.N.counted.across_sockets runs.N.messages.all runs.N.messages.across_nodes runs.N.messages.across_sockets "
+     "runs.N.step_s runs.N.wrong"},
 }};
 constexpr wire::Rank kMostPerCore = 64;
 /// The lesson adds it by itself.
