@@ -9,10 +9,10 @@
 
 #include "workloads/distributed/seat.h"
 #include "workloads/distributed/threads.h"
+#include "workloads/ranks/meeting.h"
 #include "workloads/ranks/program.h"
 #include "workloads/spmv/measure.h"
 #include "workloads/spmv/report.h"
-#include "workloads/support/pause.h"
 
 namespace idlewave::spmv {
 namespace {
@@ -47,16 +47,8 @@ std::optional<distributed::Seats> take_place(const Options& options, const ranks
                                  options.threads, world, node);
 }
 
-/// Whether all ranks, also those that had no part in it, come here with success. Those that wait leave their cores to
-/// those that measure. Collective.
-bool all_have(bool success, MPI_Comm ranks) {
-  int all = success ? 1 : 0, done = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, ranks, &request);
-  for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
-    support::sleep_until(support::monotonic_now() + std::chrono::milliseconds{1});
-  return all != 0;
-}
+/// Whether all ranks, also those that had no part in it, come here with success. Collective.
+bool all_have(bool success, MPI_Comm ranks) { return ranks::largest_asleep(success ? 0 : 1, ranks) == 0; }
 
 /// The runs of each number of processes. Nothing after a failure, which has been reported. Collective.
 std::optional<std::vector<Run>> measure_all(const Options& options, const ranks::Group& world,
