@@ -25,8 +25,9 @@ class OfSpmv(OfEachMpi):
         self.assertEqual([run["mode"] for run in found["runs"]], MODES)
         for run in found["runs"]:
             self.assertEqual((run["wrong"], run["processes"], len(run["ranks"])), (0, ranks, ranks))
-            self.assertEqual(sum(rank["rows"] for rank in run["ranks"]), found["rows"])
-            self.assertEqual(sum(rank["nonzeros"] for rank in run["ranks"]), found["nonzeros"])
+            self.assertEqual(sum(rank["rows"] for rank in run["ranks"]), run["rows"])
+            self.assertEqual(sum(rank["nonzeros"] for rank in run["ranks"]), run["nonzeros"])
+            self.assertEqual(len({(run["rows"], run["nonzeros"]) for run in found["runs"]}), 1)
             self.assertGreater(run["flop_per_s"], 0)
 
 
@@ -80,6 +81,13 @@ class Products(OfSpmv):
             forms = [run["form"] for run in found["runs"]]
             for form in forms:
                 self.assertAlmostEqual(form / forms[0], 1, places=12)
+
+    def test_matrices_come_one_after_another(self):
+        for mpi in self.mpis:
+            found = self.measure(mpi, 3, "--matrix", "HMeP,HMEp", "--processes", "2,3", "--phonons", "2", "--modes", "vector")["runs"]
+            self.assertEqual([(run["matrix"], run["processes"]) for run in found], [("HMeP", 2), ("HMeP", 3), ("HMEp", 2), ("HMEp", 3)])
+            self.assertEqual(len({(run["rows"], run["nonzeros"]) for run in found}), 1)
+            self.assertEqual([run["wrong"] for run in found], [0] * 4)
 
     def test_virtual_sockets_take_as_long_as_their_bandwidth_says(self):
         """Each of two processes, alone on its socket, moves by eq. 1 half of what the matrix has, at 20 MB/s."""
@@ -137,7 +145,7 @@ class Files(OfSpmv):
                         path, entries = self.write(generator, symmetric)
                         found = self.measure(mpi, 3, "--matrix", f"file:{path}", "--distribute", distribute)
                         self.check(found, 3)
-                        self.assertEqual(found["nonzeros"], len(entries))
+                        self.assertEqual(found["runs"][0]["nonzeros"], len(entries))
                         expected = sum(element(1, i) * value * element(0, j) for i, j, value in entries)
                         size = sum(4 * abs(value) for _, _, value in entries)
                         for run in found["runs"]:

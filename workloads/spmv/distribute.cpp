@@ -32,9 +32,9 @@ Status status_of(const Result<T>& result) {
 }
 
 /// Before anything is allocated: what the rows and the products of this node's ranks take, if ranks have equally much.
-Status check_memory(const Options& options, double rows, double nonzeros, const Group& ranks, const Group& node) {
+Status check_memory(Kind kind, double rows, double nonzeros, const Group& ranks, const Group& node) {
   constexpr double kVectors = 4, kStarts = 4;  // two of either; of the rows, of both parts, and what grows
-  const double of_nonzero = 2 * sizeof(sparse::Entry) + 8 + 4 + (options.kind == Kind::kFile ? 4 * sizeof(Triplet) : 0);
+  const double of_nonzero = 2 * sizeof(sparse::Entry) + 8 + 4 + (kind == Kind::kFile ? 4 * sizeof(Triplet) : 0);
   const double of_row = 8 * (kVectors + kStarts) + 4;
   const double share = double(node.size) / ranks.size;
   const double bytes = std::min((rows * of_row + nonzeros * of_nonzero) * share, 9e18);
@@ -75,23 +75,24 @@ Bounds bounds_of(const sparse::Matrix& matrix, Distribution distribution, const 
   return balanced(slices[own], counts, ranks);
 }
 
-Result<sparse::Matrix> generator(const Options& options) {
-  switch (options.kind) {
-    case Kind::kPoisson: return sparse::poisson(options.rows);
-    case Kind::kBanded: return sparse::banded(options.rows);
+Result<sparse::Matrix> generator(const Matrix& matrix) {
+  switch (matrix.kind) {
+    case Kind::kPoisson: return sparse::poisson(matrix.rows);
+    case Kind::kBanded: return sparse::banded(matrix.rows);
     case Kind::kHmep:
     case Kind::kHmEp:
     case Kind::kFile: break;
   }
-  return sparse::holstein_hubbard(options.model);
+  return sparse::holstein_hubbard(matrix.model);
 }
 
-std::optional<Distributed> generate(const Options& options, const Group& ranks, const Group& node) {
-  const auto matrix = generator(options);
+std::optional<Distributed> generate(const Matrix& what, Distribution distribution, const Group& ranks,
+                                    const Group& node) {
+  const auto matrix = generator(what);
   auto fits = status_of(matrix);
-  if (fits) fits = check_memory(options, double(matrix->rows), estimated_nonzeros(*matrix), ranks, node);
+  if (fits) fits = check_memory(what.kind, double(matrix->rows), estimated_nonzeros(*matrix), ranks, node);
   if (!ranks::all_succeeded(ranks.ranks, fits)) return std::nullopt;
-  Bounds bounds = bounds_of(*matrix, options.distribution, ranks);
+  Bounds bounds = bounds_of(*matrix, distribution, ranks);
   const auto own = static_cast<std::size_t>(ranks.rank);
   Rows rows = rows_of(*matrix, bounds[own], bounds[own + 1]);
   return Distributed{std::move(bounds), std::move(rows), matrix->symmetric};
@@ -143,18 +144,18 @@ std::optional<std::vector<Triplet>> read_part(const sparse::MarketHeader& header
 }
 
 /// First to slices of equally many rows, which tell how many entries each row has.
-std::optional<Distributed> read(const Options& options, const Group& ranks, const Group& node) {
-  const auto header = sparse::read_market_header(options.file);
+std::optional<Distributed> read(const Matrix& what, Distribution distribution, const Group& ranks, const Group& node) {
+  const auto header = sparse::read_market_header(what.file);
   auto fits = status_of(header);
   if (fits)
-    fits = check_memory(options, double(header->rows), (header->symmetric ? 2.0 : 1.0) * double(header->entries), ranks,
-                        node);
+    fits = check_memory(what.kind, double(header->rows), (header->symmetric ? 2.0 : 1.0) * double(header->entries),
+                        ranks, node);
   if (!ranks::all_succeeded(ranks.ranks, fits)) return std::nullopt;
   auto triplets = read_part(*header, ranks);
   if (!triplets) return std::nullopt;
   Bounds bounds = sparse::bounds_by_rows(header->rows, ranks.size);
   auto home = sent_home(std::move(*triplets), bounds, ranks);
-  if (home && options.distribution == Distribution::kNonzeros) {
+  if (home && distribution == Distribution::kNonzeros) {
     const auto own = static_cast<std::size_t>(ranks.rank);
     std::vector<std::uint32_t> counts(static_cast<std::size_t>(bounds[own + 1] - bounds[own]));
     for (const Triplet& triplet : *home) ++counts[static_cast<std::size_t>(triplet.row - bounds[own])];
@@ -169,8 +170,10 @@ std::optional<Distributed> read(const Options& options, const Group& ranks, cons
 
 }  // namespace
 
-std::optional<Distributed> distribute(const Options& options, const Group& ranks, const Group& node) {
-  return options.kind == Kind::kFile ? read(options, ranks, node) : generate(options, ranks, node);
+std::optional<Distributed> distribute(const Matrix& matrix, Distribution distribution, const Group& ranks,
+                                      const Group& node) {
+  return matrix.kind == Kind::kFile ? read(matrix, distribution, ranks, node)
+                                    : generate(matrix, distribution, ranks, node);
 }
 
 }  // namespace idlewave::spmv

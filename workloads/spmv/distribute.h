@@ -17,8 +17,9 @@ struct Distributed {
   bool symmetric = false;
 };
 
-/// Of the matrix that `options` asks for, over `ranks`, of whom those of `node` share its memory. An Error on any rank is
-/// reported by that rank, and then every rank gets nothing. Collective.
-std::optional<Distributed> distribute(const Options& options, const ranks::Group& ranks, const ranks::Group& node);
+/// Over `ranks`, of whom those of `node` share its memory. An Error on any rank is reported by that rank, and then every
+/// rank gets nothing. Collective.
+std::optional<Distributed> distribute(const Matrix& matrix, Distribution distribution, const ranks::Group& ranks,
+                                      const ranks::Group& node);
 
 }  // namespace idlewave::spmv

@@ -83,8 +83,9 @@ std::optional<double> kappa_limit(const Run& run) {
 }
 
 std::optional<Ratio> ratio_of(const Run& run, const std::vector<Run>& runs, int threads) {
-  const auto vector = std::ranges::find_if(
-      runs, [&](const Run& other) { return other.mode == Mode::kVector && other.ranks.size() == run.ranks.size(); });
+  const auto vector = std::ranges::find_if(runs, [&](const Run& other) {
+    return other.mode == Mode::kVector && other.matrix == run.matrix && other.ranks.size() == run.ranks.size();
+  });
   if (run.mode != Mode::kReserved || vector == runs.end()) return std::nullopt;
   double communication = 0, overlap = 0, all = 0;
   for (const RankFigures& rank : vector->ranks) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct RankFigures {
 struct Run {
   Mode mode = Mode::kVector;
   std::vector<RankFigures> ranks;
+  std::string matrix;
   double form = 0;                        ///< x1 A x0, of both vectors that are multiplied in turn.
   std::optional<double> symmetry_error;   ///< |x1 A x0 - x0 A x1| / |x1| |A| |x0|, if A is symmetric.
   std::optional<double> triad_bandwidth;  ///< Bytes per second of all processes together.
@@ -70,7 +72,8 @@ double code_balance(const Run& run);
 std::optional<double> kappa_limit(const Run& run);
 
 /// How many times as fast as masteronly, which is kVector, a product with a reserved thread is, and should be by
-/// rabenseifner-2007; nothing of another mode, and where masteronly was not measured on as many processes.
+/// rabenseifner-2007; nothing of another mode, and where masteronly was not measured of that matrix, on as
+/// many processes.
 struct Ratio {
   double measured = 0;
   double theory = 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "probe/wire/printable.h"
 #include "workloads/distributed/seat.h"
 #include "workloads/distributed/threads.h"
 #include "workloads/ranks/meeting.h"
@@ -50,19 +51,33 @@ std::optional<distributed::Seats> take_place(const Options& options, const ranks
 /// Whether all ranks, also those that had no part in it, come here with success. Collective.
 bool all_have(bool success, MPI_Comm ranks) { return ranks::largest_asleep(success ? 0 : 1, ranks) == 0; }
 
-/// The runs of each number of processes. Nothing after a failure, which has been reported. Collective.
+/// The runs of a matrix on each number of processes, added to `all`. Whether there was no failure, which has been
+/// reported. Collective.
+bool measure_matrix(const Matrix& matrix, const Options& options, const ranks::Group& world,
+                    const distributed::Seats& seats, int pattern, std::int64_t& step, std::vector<Run>& all) {
+  for (const int processes : options.processes) {
+    const bool takes_part = world.rank < processes;
+    const ranks::Group part = ranks::part_of(world.ranks, takes_part ? 0 : 1);
+    std::optional<std::vector<Run>> runs;
+    if (takes_part)
+      runs =
+          measure({options, matrix, part, ranks::node_of(part.ranks), seats.empty() ? nullptr : &seats, pattern, step});
+    if (!all_have(!takes_part || runs, world.ranks)) return false;
+    if (runs) all.insert(all.end(), runs->begin(), runs->end());
+    ++pattern;
+  }
+  return true;
+}
+
+/// The runs of all matrices. Nothing after a failure, which has been reported. Collective.
 std::optional<std::vector<Run>> measure_all(const Options& options, const ranks::Group& world,
                                             const distributed::Seats& seats) {
   std::vector<Run> all;
   std::int64_t step = 0;
-  for (std::size_t i = 0; i < options.processes.size(); ++i) {
-    const bool takes_part = world.rank < options.processes[i];
-    const ranks::Group part = ranks::part_of(world.ranks, takes_part ? 0 : 1);
-    std::optional<std::vector<Run>> runs;
-    if (takes_part)
-      runs = measure({options, part, ranks::node_of(part.ranks), seats.empty() ? nullptr : &seats, int(i), step});
-    if (!all_have(!takes_part || runs, world.ranks)) return std::nullopt;
-    if (runs) all.insert(all.end(), runs->begin(), runs->end());
+  int pattern = 0;
+  for (const Matrix& matrix : options.matrices) {
+    if (!measure_matrix(matrix, options, world, seats, pattern, step, all)) return std::nullopt;
+    pattern += int(options.processes.size());
   }
   return all;
 }
@@ -72,11 +87,11 @@ Status check_results(const std::vector<Run>& runs) {
   constexpr double kMost = 1e-9;
   for (const Run& run : runs) {
     if (wrong_in(run) > 0)
-      return Error{fmt::format("mode {} on {} processes: {} elements are not what a serial product has",
-                               name_of(run.mode), run.ranks.size(), wrong_in(run))};
+      return Error{fmt::format("{}, mode {} on {} processes: {} elements are not what a serial product has",
+                               wire::printable(run.matrix), name_of(run.mode), run.ranks.size(), wrong_in(run))};
     if (run.symmetry_error && !(*run.symmetry_error <= kMost))
-      return Error{fmt::format("mode {} on {} processes: x1 A x0 and x0 A x1 differ by {:.1e}, and A is symmetric",
-                               name_of(run.mode), run.ranks.size(), *run.symmetry_error)};
+      return Error{fmt::format("{}, mode {} on {} processes: x1 A x0 and x0 A x1 differ by {:.1e}, and A is symmetric",
+                               wire::printable(run.matrix), name_of(run.mode), run.ranks.size(), *run.symmetry_error)};
   }
   return wire::ok();
 }

@@ -123,7 +123,7 @@ Run measure_mode(Mode mode, const Bench& bench, const Distributed& matrix, const
   Products products(mode, bench, matrix.rows, halo, exchange);
   const RankFigures own = products.run(bench.options.products);
   const Forms forms = sum_of_all(products.forms(), bench.ranks.ranks);
-  Run run{mode, gathered(own, bench.ranks), forms.x1_A_x0};
+  Run run{mode, gathered(own, bench.ranks), name_of(bench.matrix), forms.x1_A_x0};
   if (matrix.symmetric) run.symmetry_error = asymmetry(forms);
   return run;
 }
@@ -132,7 +132,7 @@ Run measure_mode(Mode mode, const Bench& bench, const Distributed& matrix, const
 
 std::optional<std::vector<Run>> measure(const Bench& bench) {
   const MPI_Comm ranks = bench.ranks.ranks;
-  const auto matrix = distribute(bench.options, bench.ranks, bench.node);
+  const auto matrix = distribute(bench.matrix, bench.options.distribution, bench.ranks, bench.node);
   if (!matrix) return std::nullopt;
   const sparse::Halo halo = sparse::halo_of(matrix->rows, matrix->bounds);
   const Status fits = sparse::fits(matrix->rows, halo)

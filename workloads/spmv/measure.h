@@ -1,5 +1,5 @@
 #pragma once
-// Products in all modes on a number of processes.
+// Products of a matrix in all modes on a number of processes.
 
 #include <cstdint>
 #include <optional>
@@ -12,6 +12,7 @@ namespace idlewave::spmv {
 /// Whoever measures, with what and as what.
 struct Bench {
   const Options& options;
+  const Matrix& matrix;
   ranks::Group ranks;
   ranks::Group node;                ///< Those of them that share this one's memory.
   const distributed::Seats* seats;  ///< Null for real work.

@@ -36,18 +36,35 @@ constexpr words::Choices<Mode, 4> kModes{
 constexpr words::Choices<Kind, 4> kKinds{
     {{"HMeP", Kind::kHmep}, {"HMEp", Kind::kHmEp}, {"poisson", Kind::kPoisson}, {"banded", Kind::kBanded}}};
 constexpr std::string_view kFile = "file:";
-constexpr int kMostSeries = 64;  // as many patterns of partners as a probe keeps
+constexpr std::size_t kMostSeries = 64;  // as many patterns of partners as a probe keeps
 
-struct NamedMatrix {
-  Kind kind = Kind::kHmep;
-  std::string file;
-};
+Result<Matrix> parse_matrix(std::string_view text) {
+  Matrix matrix;
+  for (const auto& [name, kind] : kKinds) {
+    if (name != text) continue;
+    matrix.kind = kind;
+    if (kind == Kind::kHmEp) matrix.model.numbering = sparse::Numbering::kPhonons;
+    return matrix;
+  }
+  if (!text.starts_with(kFile) || text == kFile)
+    return Error{fmt::format("\"{}\" is not one of HMeP, HMEp, poisson, banded, file:PATH", text)};
+  matrix.kind = Kind::kFile;
+  matrix.file = text.substr(kFile.size());
+  return matrix;
+}
 
-Result<NamedMatrix> parse_matrix(std::string_view text) {
-  for (const auto& [name, kind] : kKinds)
-    if (name == text) return NamedMatrix{kind, {}};
-  if (text.starts_with(kFile) && text != kFile) return NamedMatrix{Kind::kFile, std::string{text.substr(kFile.size())}};
-  return Error{fmt::format("\"{}\" is not one of HMeP, HMEp, poisson, banded, file:PATH", text)};
+/// A path may have commas, so that a file comes last.
+Result<std::vector<Matrix>> parse_matrices(std::string_view text) {
+  std::vector<Matrix> matrices;
+  for (bool more = true; more;) {
+    const std::size_t end = text.starts_with(kFile) ? text.npos : text.find(',');
+    auto matrix = parse_matrix(text.substr(0, end));
+    if (!matrix) return matrix.error();
+    matrices.push_back(std::move(*matrix));
+    more = end != text.npos;
+    if (more) text.remove_prefix(end + 1);
+  }
+  return matrices;
 }
 
 Result<std::vector<int>> parse_processes(std::string_view text) {
@@ -61,23 +78,23 @@ Result<std::vector<int>> parse_processes(std::string_view text) {
   return processes;
 }
 
-void add_matrix(CommandLine& app, NamedMatrix& matrix, Options& o) {
-  add(app, "--matrix", matrix, parse_matrix,
+void add_matrix(CommandLine& app, Matrix& sizes, Options& o) {
+  add(app, "--matrix", o.matrices, parse_matrices,
       "HMeP: Holstein-Hubbard model, electrons numbered contiguously. HMEp: the same, phonons numbered contiguously. "
       "poisson: finite elements on an irregular mesh, about 7 entries a row, as sAMG. banded: about 123 entries a row, "
-      "as UHBR (SFHW11 sec. 1.3.1, Fig. 1). file:PATH: in the format MatrixMarket, coordinate. [HMeP]")
-      .type_name("NAME");
-  add(app, "--sites", o.model.sites, whole<int, 1, sparse::kMostSites>,
+      "as UHBR (SFHW11 sec. 1.3.1, Fig. 1). file:PATH, the last one: in the format MatrixMarket, coordinate. [HMeP]")
+      .type_name("NAME,...");
+  add(app, "--sites", sizes.model.sites, whole<int, 1, sparse::kMostSites>,
       "HMeP and HMEp: of the ring (SFHW11 sec. 1.3.1). [6]")
       .type_name("N");
-  add(app, "--electrons", o.model.electrons, whole<int, 0, 2 * sparse::kMostSites>,
+  add(app, "--electrons", sizes.model.electrons, whole<int, 0, 2 * sparse::kMostSites>,
       "HMeP and HMEp: half of them with either spin. [6]")
       .type_name("N");
-  add(app, "--phonons", o.model.phonons, whole<int, 0, sparse::kMostPhonons>,
+  add(app, "--phonons", sizes.model.phonons, whole<int, 0, sparse::kMostPhonons>,
       "HMeP and HMEp: at most, on all sites together. The paper has 15, which make 6.2 million rows; 5 make 100,800. "
       "[5]")
       .type_name("N");
-  add(app, "--rows", o.rows, whole<sparse::Index, 1, 1'000'000'000'000>,
+  add(app, "--rows", sizes.rows, whole<sparse::Index, 1, 1'000'000'000'000>,
       "poisson and banded: of the matrix; poisson rounds them down to whole lines of its mesh. The paper has 22 and "
       "4.5 million. [100000]")
       .type_name("N");
@@ -135,10 +152,14 @@ void add_machine(CommandLine& app, Options& o) {
                "wants four times the last-level cache as memory.");
 }
 
-/// Flags that belong to another matrix or kernel than the one that was asked for.
+bool has_any(const Options& o, std::initializer_list<Kind> kinds) {
+  return std::ranges::find_first_of(o.matrices, kinds, {}, &Matrix::kind) != o.matrices.end();
+}
+
+/// Flags that belong to another matrix or kernel than those that were asked for.
 Status check_together(const CommandLine& app, const Options& o) {
-  const bool hubbard = o.kind == Kind::kHmep || o.kind == Kind::kHmEp;
-  const bool generated = o.kind == Kind::kPoisson || o.kind == Kind::kBanded;
+  const bool hubbard = has_any(o, {Kind::kHmep, Kind::kHmEp});
+  const bool generated = has_any(o, {Kind::kPoisson, Kind::kBanded});
   for (const char* flag : {"--sites", "--electrons", "--phonons"})
     if (app.count(flag) > 0 && !hubbard) return Error{fmt::format("{} belongs to --matrix HMeP and HMEp", flag)};
   if (app.count("--rows") > 0 && !generated) return Error{"--rows belongs to --matrix poisson and banded"};
@@ -150,8 +171,11 @@ Status check_together(const CommandLine& app, const Options& o) {
 }
 
 Status check_ranges(const Options& o, int ranks) {
-  if (o.model.electrons > 2 * o.model.sites)
-    return Error{fmt::format("--electrons: {} sites hold at most {}", o.model.sites, 2 * o.model.sites)};
+  const sparse::HolsteinHubbard& model = o.matrices.front().model;
+  if (model.electrons > 2 * model.sites)
+    return Error{fmt::format("--electrons: {} sites hold at most {}", model.sites, 2 * model.sites)};
+  if (o.matrices.size() * o.processes.size() > kMostSeries)
+    return Error{fmt::format("--processes: more than {} numbers, each with every --matrix", kMostSeries)};
   if (const int most = *std::ranges::max_element(o.processes); most > ranks)
     return Error{fmt::format("--processes: {} are asked for, and the job has {}; start it with mpirun -n {}", most,
                              ranks, most)};
@@ -162,22 +186,29 @@ Status check_ranges(const Options& o, int ranks) {
   return wire::ok();
 }
 
+/// What flags say of all matrices of a kind.
+void take_sizes(Matrix& matrix, const Matrix& sizes) {
+  const sparse::Numbering numbering = matrix.model.numbering;
+  matrix.model = sizes.model;
+  matrix.model.numbering = numbering;
+  matrix.rows = sizes.rows;
+}
+
 }  // namespace
 
 std::string_view name_of(Mode mode) { return words::word_of(mode, kModes); }
 
-std::string name_of_matrix(const Options& options) {
-  if (options.kind == Kind::kFile) return options.file;
-  return std::string{words::word_of(options.kind, kKinds)};
+std::string name_of(const Matrix& matrix) {
+  return matrix.kind == Kind::kFile ? matrix.file : std::string{words::word_of(matrix.kind, kKinds)};
 }
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options options;
-  NamedMatrix matrix;
+  Matrix sizes;
   CommandLine app{kAbout, "iw-spmv"};
   app.put_texts_below();
   app.add_version("iw-spmv " IDLEWAVE_VERSION);
-  add_matrix(app, matrix, options);
+  add_matrix(app, sizes, options);
   add_program(app, options);
   add_machine(app, options);
   app.add_flag("--json", options.json, "Print one JSON object, with every process, instead of tables.");
@@ -185,9 +216,8 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
     if (ending->refused) return ranks::refusal(*ending, "iw-spmv");
     return std::variant<Options, Text>{Text{ending->text}};
   }
-  options.kind = matrix.kind;
-  options.file = matrix.file;
-  if (matrix.kind == Kind::kHmEp) options.model.numbering = sparse::Numbering::kPhonons;
+  if (options.matrices.empty()) options.matrices.emplace_back();
+  for (Matrix& matrix : options.matrices) take_sizes(matrix, sizes);
   if (options.processes.empty()) options.processes = {ranks};
   auto checked = check_together(app, options);
   if (checked) checked = check_ranges(options, ranks);

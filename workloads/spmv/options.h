@@ -30,11 +30,17 @@ enum class Distribution { kNonzeros, kRows };
 using ranks::Kernel;
 using ranks::Waiting;
 
-struct Options {
+struct Matrix {
   Kind kind = Kind::kHmep;
   sparse::HolsteinHubbard model{.phonons = 5};
   sparse::Index rows = 100'000;  ///< Of kPoisson, which may have fewer, and of kBanded.
   std::string file;
+};
+/// HMeP, HMEp, poisson, banded, or the path of the file.
+std::string name_of(const Matrix& matrix);
+
+struct Options {
+  std::vector<Matrix> matrices;  ///< One after the other.
   Distribution distribution = Distribution::kNonzeros;
   std::vector<Mode> modes{Mode::kVector, Mode::kOverlap, Mode::kTask};
   int threads = 1;              ///< That compute, in each process.
@@ -49,9 +55,6 @@ struct Options {
   bool triad = false;  ///< Measure what memory bandwidth there is, for kappa.
   bool json = false;
 };
-
-/// HMeP, HMEp, poisson, banded, or the path of the file.
-std::string name_of_matrix(const Options& options);
 
 /// What `--help` or `--version` prints.
 struct Text {

@@ -108,12 +108,13 @@ std::string section(const Options& options, const Run& run) {
 
 /// Fig. 6, the slowest process: what does not grow with the processes scales.
 std::string overview(const std::vector<Run>& runs) {
-  std::string text =
-      fmt::format("\n{:>9}  {:8}{:>12}{:>18}{:>16}\n", "processes", "mode", "a product", "x processes", "performance");
+  std::string text = fmt::format("\n{:>9}  {:8}{:>12}{:>18}{:>16}  {}\n", "processes", "mode", "a product",
+                                 "x processes", "performance", "matrix");
   for (const Run& run : runs) {
     const double time = product_time(run);
-    fmt::format_to(std::back_inserter(text), "{:>9}  {:8}{:>12}{:>18}{:>16}\n", run.ranks.size(), name_of(run.mode),
-                   in_words(time), in_words(time * double(run.ranks.size())), flops_in_words(performance(run)));
+    fmt::format_to(std::back_inserter(text), "{:>9}  {:8}{:>12}{:>18}{:>16}  {}\n", run.ranks.size(), name_of(run.mode),
+                   in_words(time), in_words(time * double(run.ranks.size())), flops_in_words(performance(run)),
+                   wire::printable(run.matrix));
   }
   return text;
 }
@@ -124,16 +125,16 @@ std::string ratios(const Options& options, const std::vector<Run>& runs) {
   for (const Run& run : runs)
     if (const auto ratio = ratio_of(run, runs, options.threads))
       text += fmt::format(
-          "\n{} processes: one of {} threads reserved is {:.2f} times as fast as masteronly; theory {:.2f}\n",
-          run.ranks.size(), options.threads, ratio->measured, ratio->theory);
+          "\n{}, {} processes: one of {} threads reserved is {:.2f} times as fast as masteronly; theory {:.2f}\n",
+          wire::printable(run.matrix), run.ranks.size(), options.threads, ratio->measured, ratio->theory);
   return text;
 }
 
 std::string right_or_wrong(const std::vector<Run>& runs) {
   for (const Run& run : runs)
     if (wrong_in(run) > 0) return "";
-  if (runs.front().symmetry_error)
-    return "\nSampled rows agree with a serial product, and x1 A x0 with x0 A x1, as the matrix is symmetric.\n";
+  if (std::ranges::any_of(runs, [](const Run& run) { return run.symmetry_error.has_value(); }))
+    return "\nSampled rows agree with a serial product, and x1 A x0 with x0 A x1 where the matrix is symmetric.\n";
   return "\nSampled rows agree with a serial product.\n";
 }
 
@@ -167,7 +168,10 @@ Json to_json(const Run& run, const std::vector<Run>& runs, const Options& option
       box.push_back(percentile(of_all(run, part), percent) * double(run.ranks.size()));
     cost[key_of(part)] = box;
   }
-  return {{"mode", name_of(run.mode)},
+  return {{"matrix", run.matrix},
+          {"rows", rows_of(run)},
+          {"nonzeros", nonzeros_of(run)},
+          {"mode", name_of(run.mode)},
           {"processes", static_cast<std::uint64_t>(run.ranks.size())},
           {"product_s", product_time(run)},
           {"flop_per_s", performance(run)},
@@ -184,17 +188,22 @@ Json to_json(const Run& run, const std::vector<Run>& runs, const Options& option
           {"ranks", ranks}};
 }
 
+std::string head(const Options& options, const Run& run) {
+  return fmt::format(
+      "{}: {} rows, {} nonzeros, {:.2f} in a row; distributed by {}, {} computing thread{} in each process\n",
+      wire::printable(run.matrix), rows_of(run), nonzeros_of(run), double(nonzeros_of(run)) / double(rows_of(run)),
+      options.distribution == Distribution::kRows ? "rows" : "nonzeros", options.threads,
+      options.threads == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::string tables(const Options& options, const std::vector<Run>& runs) {
-  const Run& first = runs.front();
-  std::string text = fmt::format(
-      "{}: {} rows, {} nonzeros, {:.2f} in a row; distributed by {}, {} computing thread{} in each process\n",
-      wire::printable(name_of_matrix(options)), rows_of(first), nonzeros_of(first),
-      double(nonzeros_of(first)) / double(rows_of(first)),
-      options.distribution == Distribution::kRows ? "rows" : "nonzeros", options.threads,
-      options.threads == 1 ? "" : "s");
-  for (const Run& run : runs) text += section(options, run);
+  std::string text;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i == 0 || runs[i].matrix != runs[i - 1].matrix) text += (i == 0 ? "" : "\n") + head(options, runs[i]);
+    text += section(options, runs[i]);
+  }
   if (runs.size() > 1) text += overview(runs);
   return text + ratios(options, runs) + right_or_wrong(runs);
 }
@@ -202,10 +211,7 @@ std::string tables(const Options& options, const std::vector<Run>& runs) {
 std::string json(const Options& options, const std::vector<Run>& runs) {
   Json list = Json::array();
   for (const Run& run : runs) list.push_back(to_json(run, runs, options));
-  return Json{{"matrix", name_of_matrix(options)},
-              {"rows", rows_of(runs.front())},
-              {"nonzeros", nonzeros_of(runs.front())},
-              {"distribute", options.distribution == Distribution::kRows ? "rows" : "nonzeros"},
+  return Json{{"distribute", options.distribution == Distribution::kRows ? "rows" : "nonzeros"},
               {"threads", options.threads},
               {"products", options.products},
               {"kernel", words::word_of(options.kernel, ranks::kKernels)},

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 /// Two processes, 15 nonzeros in a row; 2.25 Gflop/s while they compute.
 Run two_processes(Mode mode) {
-  Run run{mode, std::vector<RankFigures>(2)};
+  Run run{mode, std::vector<RankFigures>(2), "HMeP"};
   for (RankFigures& rank : run.ranks) {
     rank.rows = 1'000'000;
     rank.nonzeros = 15'000'000;
@@ -48,6 +48,9 @@ TEST(Figures, HoldAReservedThreadAgainstMasteronly) {
   ASSERT_TRUE(ratio);
   EXPECT_NEAR(ratio->measured, 0.06 / 0.048, 1e-12);
   EXPECT_NEAR(ratio->theory, 1 / (0.3 + std::max(0.4, 0.3 * 8 / 7)), 1e-12);
+  runs[0].matrix = "another";
+  EXPECT_FALSE(ratio_of(runs[1], runs, 8)) << "of another matrix";
+  runs[0].matrix = runs[1].matrix;
   runs[0].ranks.pop_back();
   EXPECT_FALSE(ratio_of(runs[1], runs, 8)) << "on another number of processes";
 }

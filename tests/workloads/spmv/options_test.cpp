@@ -28,22 +28,39 @@ TEST(SpmvOptions, MeasureAllModesOnAllProcessesIfNothingIsSaid) {
   const Options options = accepted({});
   EXPECT_THAT(options.modes, ElementsAre(Mode::kVector, Mode::kOverlap, Mode::kTask));
   EXPECT_THAT(options.processes, ElementsAre(4));
-  EXPECT_EQ(name_of_matrix(options), "HMeP");
-  EXPECT_EQ(options.model.numbering, sparse::Numbering::kElectrons);
+  ASSERT_EQ(options.matrices.size(), 1u);
+  EXPECT_EQ(name_of(options.matrices[0]), "HMeP");
+  EXPECT_EQ(options.matrices[0].model.numbering, sparse::Numbering::kElectrons);
+  EXPECT_EQ(options.matrices[0].model.phonons, 5);
 }
 
 TEST(SpmvOptions, TakeTheMatricesOfThePaperAndFiles) {
-  EXPECT_EQ(accepted({"--matrix", "HMEp"}).model.numbering, sparse::Numbering::kPhonons);
-  EXPECT_EQ(accepted({"--matrix", "poisson", "--rows", "22000000"}).rows, 22'000'000);
-  const Options file = accepted({"--matrix", "file:a:b.mtx"});
-  EXPECT_EQ(file.kind, Kind::kFile);
-  EXPECT_EQ(name_of_matrix(file), "a:b.mtx");
+  const auto first = [](const std::vector<const char*>& words) { return accepted(words).matrices.at(0); };
+  EXPECT_EQ(first({"--matrix", "HMEp"}).model.numbering, sparse::Numbering::kPhonons);
+  EXPECT_EQ(first({"--matrix", "poisson", "--rows", "22000000"}).rows, 22'000'000);
+  EXPECT_EQ(first({"--matrix", "file:a:b.mtx"}).kind, Kind::kFile);
+  EXPECT_EQ(name_of(first({"--matrix", "file:a:b.mtx"})), "a:b.mtx");
+}
+
+TEST(SpmvOptions, TakeSeveralMatricesOfWhichAFileIsTheLast) {
+  std::vector<std::string> names;
+  const Options options = accepted({"--matrix", "HMEp,banded,HMeP,file:a,HMeP.mtx", "--phonons", "2", "--rows", "30"});
+  for (const Matrix& matrix : options.matrices) names.push_back(name_of(matrix));
+  EXPECT_THAT(names, ElementsAre("HMEp", "banded", "HMeP", "a,HMeP.mtx"));
+  EXPECT_EQ(options.matrices[0].model.numbering, sparse::Numbering::kPhonons);
+  EXPECT_EQ(options.matrices[2].model.numbering, sparse::Numbering::kElectrons);
+  EXPECT_EQ(options.matrices[0].model.phonons, 2);
+  EXPECT_EQ(options.matrices[2].model.phonons, 2);
+  EXPECT_EQ(options.matrices[1].rows, 30);
 }
 
 TEST(SpmvOptions, RefuseWhatCannotBeAndSayWhatCould) {
   const std::vector<std::pair<std::vector<const char*>, std::string>> refused{
       {{"--matrix", "hmep"}, "not one of HMeP, HMEp, poisson, banded, file:PATH"},
       {{"--matrix", "file:"}, "not one of HMeP"},
+      {{"--matrix", "HMeP,"}, "not one of HMeP"},
+      {{"--matrix", "HMeP,hmep"}, "\"hmep\" is not one of HMeP"},
+      {{"--matrix", "HMeP,HMEp", "--rows", "7"}, "--rows belongs to --matrix poisson and banded"},
       {{"--modes", "vector,tasks"}, "\"tasks\" is not one of vector, overlap, task, reserved"},
       {{"--modes", "reserved"}, "nobody is left to work; --threads 2 has one"},
       {{"--modes", ""}, "is not one of vector, overlap, task"},
