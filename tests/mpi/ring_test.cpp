@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -61,6 +62,37 @@ TEST(Ring, PrintsNothingUnlessAsked) {
   const JobResult result = run_ring(2, {"--steps", "2", "--volume", "1 MB"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out + result.err, "");
+}
+
+TEST(Ring, RunsASeriesOfRanksOnASocket) {
+  const Words arguments = {"--ranks-per-domain", "2,6,1",   "--volume", "20 MB",
+                           "--domain-bandwidth", "30 GB/s", "--steps",  "8"};
+  const json report = report_of(12, arguments);
+  const json& series = report.at("series");
+  ASSERT_EQ(series.size(), 3u);
+  const std::array numbers{2, 6, 1};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const int on_socket = numbers[i];
+    const json& run = series.at(i);
+    EXPECT_EQ(run.at("ranks_per_domain"), on_socket);
+    EXPECT_EQ(run.at("ranks"), 2 * on_socket);
+    EXPECT_EQ(run.at("steps"), 8);
+    ASSERT_EQ(run.at("domains").size(), 2u);
+    for (const json& domain : run.at("domains")) EXPECT_EQ(domain.at("ranks"), on_socket);
+    // Eq. 1, of sockets on which nothing gets more than its share.
+    EXPECT_GE(run.at("step_mean_s"), 0.999 * 20e6 / std::min(10e9, 30e9 / on_socket));
+  }
+  const JobResult table = run_ring(12, arguments);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_EQ(std::ranges::count(table.out, '\n'), 4) << table.out;
+  EXPECT_THAT(table.out, HasSubstr("active on a socket: mean, least, most\n          2        4       8"));
+}
+
+TEST(Ring, EndsOnAllRanksWhereARunOfASeriesCannotBe) {
+  const JobResult result = run_ring(4, {"--ranks-per-domain", "1,2", "--steps", "2", "--volume", "1 MB", "--protocol",
+                                        "eager", "--message-size", "100 MB"});
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("--protocol eager: this MPI sends messages of 100000000 B by rendezvous"));
 }
 
 /// Forty ranks on the four sockets of the reference machine; a delay of rank 5.

@@ -41,6 +41,37 @@ TEST(RingOptions, RunTheMemoryBoundReferenceMachineByDefault) {
   EXPECT_THAT(o.distances, ElementsAre(-1, 1));
 }
 
+TEST(RingOptions, SeveralNumbersOfRanksOnASocketAreASeries) {
+  const Options one = options({"--ranks-per-domain", "7"});
+  EXPECT_EQ(one.ranks_per_domain, 7);
+  EXPECT_TRUE(one.series.empty());
+  const Options o = options({"--ranks-per-domain", "3,12,5", "--delay", "11:2:1s"});
+  EXPECT_THAT(o.series, ElementsAre(3, 12, 5));
+  for (const int on_socket : o.series) {
+    for (const Rank job : {1, 7, 12, 13, 40, 48}) {
+      int counted = 0;
+      for (Rank rank = 0; rank < job; ++rank) counted += takes_part(o, rank, on_socket) ? 1 : 0;
+      EXPECT_EQ(ranks_of_run(o, job, on_socket), counted) << on_socket << " of " << job;
+    }
+  }
+}
+
+TEST(RingOptions, RefuseASeriesThatCannotBe) {
+  EXPECT_THAT(complaint({"--ranks-per-domain", "3,41"}),
+              HasSubstr("need more than the 40 of the job; start it with mpirun -n 41"));
+  EXPECT_THAT(complaint({"--ranks-per-domain", "3,12", "--delay", "13:2:1s"}),
+              HasSubstr("the run with 3 on a socket has no rank 13; its ranks go from 0 to 11"));
+  EXPECT_THAT(complaint({"--ranks-per-domain", "3,0"}), HasSubstr("from 1 to"));
+  EXPECT_THAT(complaint({"--ranks-per-domain", "3,"}), HasSubstr("--ranks-per-domain"));
+  EXPECT_THAT(complaint({"--ranks-per-domain", "1,2", "--kernel", "triad"}),
+              HasSubstr("goes with --kernel virtual only"));
+  std::string many = "1";
+  for (int i = 0; i < 32; ++i) many += ",2";
+  EXPECT_THAT(complaint({"--ranks-per-domain", many.c_str(), "--wait", "split"}),
+              HasSubstr("33 runs of 2 waits are more than 64"));
+  EXPECT_EQ(complaint({"--ranks-per-domain", many.c_str()}), "");
+}
+
 TEST(RingOptions, ATimePerStepMakesAVirtualStepCoreBound) {
   const Options o = options({"--time", "20ms"});
   EXPECT_EQ(o.kernel, Kernel::kCore);

@@ -37,7 +37,8 @@ constexpr const char* kAbout =
     "a message with its\nneighbours. Start it with mpirun. Papers: AHW20 = Afzal, Hager, Wellein: Desynchronization "
     "and wave pattern formation in MPI-parallel\nand hybrid memory-bound programs, ISC 2020. AHW19 = the same: "
     "Propagation and decay of injected one-off delays, CLUSTER 2019.\nFigures of AHW20: 1 and 5 by --time or --volume, "
-    "--topology, --distances and --delay; 2 by --ranks-per-domain; 3 by --kernel; 4a is active_mean of\n--json; 6 by "
+    "--topology, --distances and --delay; 2 by --ranks-per-domain; 3 by --kernel; 4a is active_mean "
+    "of\n--json; 6 by "
     "--message-size 5MB and real kernels; 7 by --ranks-per-domain 1.";
 
 constexpr Step kMaxSteps = Step{1} << 47;
@@ -51,6 +52,16 @@ Result<std::vector<Rank>> parse_distances(std::string_view text) {
     distances.push_back(*distance);
   }
   return distances;
+}
+
+Result<std::vector<int>> parse_series(std::string_view text) {
+  std::vector<int> series;
+  for (const std::string_view part : split(text, ',')) {
+    const auto number = parse_whole<int>(part, 1, 1'000'000);
+    if (!number) return number.error();
+    series.push_back(*number);
+  }
+  return series;
 }
 
 Result<Delay> parse_delay(std::string_view text) {
@@ -95,9 +106,11 @@ void add_work(CommandLine& app, Options& o) {
 }
 
 void add_machine(CommandLine& app, Options& o) {
-  add(app, "--ranks-per-domain", o.ranks_per_domain, whole<int, 1, 1'000'000>,
-      "kernel virtual: ranks on a virtual socket, which is a contention domain (AHW20 sec. 1). [10]")
-      .type_name("N");
+  add(app, "--ranks-per-domain", o.series, parse_series,
+      "kernel virtual: ranks on a virtual socket, which is a contention domain (AHW20 sec. 1). Several numbers are run "
+      "one after the other, on sockets with room for the largest, of whose ranks the first ones take part; a table of "
+      "all is printed (AHW20 Fig. 2). [10]")
+      .type_name("N,...");
   add(app, "--core-bandwidth", o.core_bandwidth, parse_bandwidth,
       "kernel virtual: memory bandwidth of a rank that is alone, b(1). [10 GB/s]")
       .type_name("RATE");
@@ -207,7 +220,9 @@ wire::Status refuse_beside_scenario(const CommandLine& app) {
 }
 
 void add_output(CommandLine& app, Options& o) {
-  app.add_flag("--json", o.json, "At the end print what happened as one JSON object on stdout.");
+  app.add_flag("--json", o.json,
+               "At the end print what happened as one JSON object on stdout; of several --ranks-per-domain with one "
+               "for each, in series.");
   add(app, "--window", o.window, parse_window,
       "Fractions of the run over which --json averages the number of ranks that compute (AHW20 Fig. 4a). [0.5:0.95]")
       .type_name("FROM:TO");
@@ -215,6 +230,22 @@ void add_output(CommandLine& app, Options& o) {
 
 bool is_core_bound(const Options& o, const CommandLine& app) {
   return o.kernel == Kernel::kDivide || (is_model(o.kernel) && app.count("--time") > 0);
+}
+
+/// Each run has waits of its own, by which the probe knows whom ranks wait for.
+wire::Status check_series(const Options& o, Rank ranks) {
+  constexpr std::size_t kMostWaits = 64;  // as many patterns of partners as a probe keeps
+  if (o.series.empty()) return wire::ok();
+  if (seats_of(o) > ranks)
+    return Error{
+        fmt::format("--ranks-per-domain: sockets of {0} ranks need more than the {1} of the job; start it with "
+                    "mpirun -n {0}, or a multiple of that",
+                    seats_of(o), ranks)};
+  const std::size_t waits = o.wait == WaitFlavour::kSplit ? o.distances.size() : 1;
+  if (o.series.size() * waits > kMostWaits)
+    return Error{fmt::format("--ranks-per-domain: {} runs of {} waits are more than {}; give fewer numbers",
+                             o.series.size(), waits, kMostWaits)};
+  return wire::ok();
 }
 
 /// What the arguments mean together.
@@ -235,9 +266,15 @@ wire::Status settle(Options& o, const CommandLine& app, Rank ranks) {
   if (core_bound ? o.time.count() == 0 : o.volume == 0)
     return Error{core_bound ? "--time: must be above zero" : "--volume: must be above zero"};
   if (app.count("--steps") == 0 && !o.duration) o.steps = 200;
+  if (o.series.size() == 1) o.ranks_per_domain = std::exchange(o.series, {}).front();
+  if (const auto possible = check_series(o, ranks); !possible) return possible;
+  const Rank fewest = o.series.empty() ? ranks : ranks_of_run(o, ranks, *std::ranges::min_element(o.series));
   for (const Delay& delay : o.delays) {
-    if (delay.rank >= ranks)
-      return Error{fmt::format("--delay: there is no rank {}; ranks go from 0 to {}", delay.rank, ranks - 1)};
+    if (delay.rank < fewest) continue;
+    return Error{o.series.empty()
+                     ? fmt::format("--delay: there is no rank {}; ranks go from 0 to {}", delay.rank, ranks - 1)
+                     : fmt::format("--delay: the run with {} on a socket has no rank {}; its ranks go from 0 to {}",
+                                   *std::ranges::min_element(o.series), delay.rank, fewest - 1)};
   }
   return ranks::take_noise_trace(o.noise, o.noise_trace);
 }
@@ -250,6 +287,19 @@ wire::Status take_scenario(const FromFile& file, const CommandLine& app, Rank ra
 }
 
 }  // namespace
+
+int seats_of(const Options& options) {
+  return options.series.empty() ? options.ranks_per_domain : *std::ranges::max_element(options.series);
+}
+
+bool takes_part(const Options& options, Rank rank, int ranks_per_domain) {
+  return rank % seats_of(options) < ranks_per_domain;
+}
+
+Rank ranks_of_run(const Options& options, Rank job, int ranks_per_domain) {
+  const int seats = seats_of(options);
+  return job / seats * ranks_per_domain + std::min(job % seats, ranks_per_domain);
+}
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, Rank ranks) {
   Options options;

@@ -12,12 +12,12 @@
 namespace idlewave::ring {
 namespace {
 
-/// The rank within the node of every rank of the job; MPI_UNDEFINED for one on another node.
-std::vector<int> ranks_within(MPI_Comm node, MPI_Comm ranks) {
+/// The rank within `others` of each of `ranks`; MPI_UNDEFINED for one that is not among them.
+std::vector<int> ranks_within(MPI_Comm others, MPI_Comm ranks) {
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group here = MPI_GROUP_NULL;
   MPI_Comm_group(ranks, &all);
-  MPI_Comm_group(node, &here);
+  MPI_Comm_group(others, &here);
   std::vector<int> given(static_cast<std::size_t>(ranks::group_of(ranks).size));
   std::vector<int> translated(given.size());
   std::iota(given.begin(), given.end(), 0);
@@ -29,8 +29,10 @@ std::vector<int> ranks_within(MPI_Comm node, MPI_Comm ranks) {
 
 }  // namespace
 
-Exchange::Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node, std::optional<Doorbells> bells)
+Exchange::Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node, std::optional<Doorbells> bells,
+                   int first_wait)
     : ranks_(ranks),
+      first_wait_(first_wait),
       synchronous_(options.protocol == Protocol::kRendezvous),
       split_waits_(options.wait == WaitFlavour::kSplit),
       bells_(std::move(bells)),
@@ -56,16 +58,18 @@ Exchange::Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& n
 
 void Exchange::note_awaited() {
   awaited_.resize(split_waits_ ? partners_.size() : 1);
+  const std::vector<int> in_job = ranks_within(MPI_COMM_WORLD, ranks_);
+  const auto of_job = [&](int rank) { return rank == MPI_PROC_NULL ? rank : in_job[static_cast<std::size_t>(rank)]; };
   for (std::size_t i = 0; i < partners_.size(); ++i) {
     Awaited& wait = awaited_[split_waits_ ? i : 0];
-    wait.from.push_back(partners_[i].receive_from);
-    wait.to.push_back(partners_[i].send_to);
+    wait.from.push_back(of_job(partners_[i].receive_from));
+    wait.to.push_back(of_job(partners_[i].send_to));
   }
 }
 
 void Exchange::say_partners(std::size_t wait) const {
   const Awaited& awaited = awaited_[wait];
-  idlewave_partners(static_cast<int>(wait), awaited.from.data(), static_cast<int>(awaited.from.size()),
+  idlewave_partners(first_wait_ + static_cast<int>(wait), awaited.from.data(), static_cast<int>(awaited.from.size()),
                     awaited.to.data(), static_cast<int>(awaited.to.size()), eager_ ? 0 : IDLEWAVE_RENDEZVOUS);
 }
 

@@ -17,8 +17,9 @@ namespace idlewave::ring {
 class Exchange {
  public:
   /// Finds out by trying whether MPI sends such messages eagerly. `bells`: one for each rank of the node, or none to
-  /// wait as MPI does, by polling. Collective.
-  Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node, std::optional<Doorbells> bells);
+  /// wait as MPI does, by polling. `first_wait`: the probe's number of the first wait of a step. Collective.
+  Exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node, std::optional<Doorbells> bells,
+           int first_wait);
 
   /// Once a step by every rank, which was `done` with its work. Returns when the sends and receives of this rank have
   /// completed. Gives the moment when it was ready for the next step as the messages say: the last of those when it and
@@ -38,7 +39,7 @@ class Exchange {
     std::vector<char> received;
   };
 
-  /// Whom one wait depends on, as the probe is told.
+  /// Whom one wait depends on, as the probe is told: ranks of the job.
   struct Awaited {
     std::vector<int> from;
     std::vector<int> to;
@@ -57,6 +58,7 @@ class Exchange {
   void note_neighbours(const ranks::Group& node);
 
   MPI_Comm ranks_;
+  int first_wait_;
   bool synchronous_;
   bool split_waits_;
   bool eager_ = false;

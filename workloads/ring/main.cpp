@@ -7,8 +7,11 @@
 #include <cstdio>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "workloads/ranks/agreement.h"
+#include "workloads/ranks/meeting.h"
 #include "workloads/ranks/place.h"
 #include "workloads/ranks/program.h"
 #include "workloads/ranks/sharing.h"
@@ -40,14 +43,15 @@ bool waits_asleep(const Options& options, const ranks::Group& node) {
 }
 
 /// Nothing after a failure, which has been reported. Collective.
-std::optional<Exchange> make_exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node) {
+std::optional<Exchange> make_exchange(const Options& options, MPI_Comm ranks, const ranks::Group& node,
+                                      int first_wait) {
   std::optional<Doorbells> bells;
   if (waits_asleep(options, node)) {
     auto shared = ranks::share<Doorbells>(node, node.size);
     if (!ranks::all_succeeded(ranks, shared ? wire::ok() : wire::Status{shared.error()})) return std::nullopt;
     bells = std::move(*shared);
   }
-  return Exchange{options, ranks, node, std::move(bells)};
+  return Exchange{options, ranks, node, std::move(bells), first_wait};
 }
 
 wire::Status check_protocol(const Options& options, bool eager) {
@@ -58,27 +62,77 @@ wire::Status check_protocol(const Options& options, bool eager) {
       options.message_size)};
 }
 
-int run_ring(const Options& options, MPI_Comm ranks, const ranks::Group& world) {
+/// Where a run begins in what the probe is told.
+struct Begin {
+  Step step = 0;
+  int wait = 0;
+};
+
+/// What came of a run; its figures are on the first of its ranks.
+struct Outcome {
+  int code = kSuccess;
+  Step steps = 0;
+  Figures figures;
+};
+
+/// `tell`: says of the work what the probe is to know. Collective over `ranks`.
+template <class Tell>
+Outcome run_once(const Options& options, MPI_Comm ranks, Tell tell, const Begin& begin) {
   const ranks::Group node = ranks::node_of(ranks);
-  idlewave_start(world.rank, world.size);
   const std::optional<Work> work = prepare_work(options, ranks, node);
-  if (!work) return kFailed;
-  tell_probe_about(options, *work);
-  std::optional<Exchange> exchange = make_exchange(options, ranks, node);
-  if (!exchange) return kFailed;
+  if (!work) return {kFailed};
+  tell(*work);
+  std::optional<Exchange> exchange = make_exchange(options, ranks, node, begin.wait);
+  if (!exchange) return {kFailed};
   if (const auto possible = check_protocol(options, exchange->is_eager()); !possible) {
-    if (world.rank == 0) ranks::complain(possible.error());
-    return kBadInput;
+    if (ranks::group_of(ranks).rank == 0) ranks::complain(possible.error());
+    return {kBadInput};
   }
   const auto noise = sim::noise::make_noise(options.noise, options.noise_trace);
-  if (!ranks::all_succeeded(ranks, noise ? wire::ok() : wire::Status{noise.error()})) return kFailed;
+  if (!ranks::all_succeeded(ranks, noise ? wire::ok() : wire::Status{noise.error()})) return {kFailed};
   warm_up(options, ranks, *work, *exchange);
-  const RunResult result = run(options, ranks, *work, *exchange, noise->get(), ranks::start_together(ranks, node));
+  const RunResult result =
+      run(options, ranks, *work, *exchange, noise->get(), ranks::start_together(ranks, node), begin.step);
+  return {kSuccess, result.steps, gathered(options, ranks, *work, result, exchange->is_eager())};
+}
+
+int run_alone(const Options& options, const ranks::Group& world) {
+  const Outcome outcome = run_once(options, world.ranks, [&](const Work& w) { tell_probe_about(options, w); }, {});
   idlewave_stop();
-  if (options.json) {
-    const std::string text = report(options, ranks, *work, result, exchange->is_eager());
-    if (world.rank == 0) fmt::print("{}\n", text);
+  if (outcome.code == kSuccess && options.json && world.rank == 0) fmt::print("{}\n", json(outcome.figures));
+  return outcome.code;
+}
+
+/// Those who have no part in the first run as well: they are on their socket from the begin.
+void tell_probe_about_seat(const Options& options, int rank) {
+  const bool moves = options.volume > 0;
+  idlewave_set_domain(rank / seats_of(options), 1, moves ? options.core_bandwidth : 0,
+                      moves ? options.domain_bandwidth : 0);
+}
+
+int run_series(const Options& options, const ranks::Group& world) {
+  tell_probe_about_seat(options, world.rank);
+  const int waits = options.wait == WaitFlavour::kSplit ? static_cast<int>(options.distances.size()) : 1;
+  std::vector<Figures> runs;
+  Begin begin;
+  Options one = options;
+  for (const int ranks_per_domain : options.series) {
+    one.ranks_per_domain = ranks_per_domain;
+    const bool has_part = takes_part(options, world.rank, ranks_per_domain);
+    const MPI_Comm part = ranks::part_of(world.ranks, has_part ? 0 : 1).ranks;
+    idlewave_domain_bytes(0);  // each run has sockets of its own
+    Outcome outcome;
+    if (has_part)
+      outcome = run_once(
+          one, part, [](const Work&) {}, begin);
+    if (const auto code = ranks::largest_asleep(outcome.code, world.ranks); code != kSuccess)
+      return static_cast<int>(code);
+    begin.step += ranks::largest_asleep(outcome.steps, world.ranks);
+    begin.wait += waits;
+    runs.push_back(std::move(outcome.figures));
   }
+  idlewave_stop();
+  if (world.rank == 0) fmt::print("{}", options.json ? series_json(options, runs) + "\n" : series_table(options, runs));
   return kSuccess;
 }
 
@@ -91,6 +145,7 @@ int main(int argc, char** argv) {
       argc, argv,
       [](int count, char** words, const ranks::Group& world) { return ring::parse_options(count, words, world.size); },
       [](const ring::Options& options, const ranks::Group& world) {
-        return ring::run_ring(options, MPI_COMM_WORLD, world);
+        idlewave_start(world.rank, world.size);
+        return options.series.empty() ? ring::run_alone(options, world) : ring::run_series(options, world);
       });
 }

@@ -33,7 +33,8 @@ struct Options {
   std::optional<Nanoseconds> duration;
   Step warm_up = 2;
 
-  int ranks_per_domain = 10;       ///< These four: models only.
+  int ranks_per_domain = 10;       ///< These five: models only.
+  std::vector<int> series;         ///< Several numbers of them, a run of each; empty: one run.
   double core_bandwidth = 10e9;    ///< bytes/s
   double domain_bandwidth = 50e9;  ///< bytes/s
   std::vector<double> curve;       ///< b(1), b(2), ..., if given; the two before are its first and its largest then.
@@ -53,5 +54,11 @@ struct Options {
   bool json = false;
   words::Fractions window;  ///< Of the makespan.
 };
+
+/// Ranks of a job that take part where so many of each domain do: the first ones of each. A domain has room for the
+/// largest number of the series.
+Rank ranks_of_run(const Options& options, Rank job, int ranks_per_domain);
+bool takes_part(const Options& options, Rank rank, int ranks_per_domain);
+int seats_of(const Options& options);
 
 }  // namespace idlewave::ring

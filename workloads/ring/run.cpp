@@ -38,14 +38,15 @@ void warm_up(const Options& options, MPI_Comm ranks, const Work& work, Exchange&
 }
 
 RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange& exchange,
-              const sim::core::PhaseNoise* noise, Nanoseconds start) {
+              const sim::core::PhaseNoise* noise, Nanoseconds start, Step first) {
+  const bool keeps_activity = options.json || !options.series.empty();
   const int rank = ranks::group_of(ranks).rank;
   const std::vector<Delay> delays = delays_of(options.delays, rank);
   Ending ending{ranks, options.steps, options.duration, start};
   RunResult result;
   for (Nanoseconds ready = start; !ending.reached(result.steps); ++result.steps) {
     ready += kernels::time_of([&] {
-      idlewave_step(result.steps);
+      idlewave_step(first + result.steps);
       hold_delays(delays, result.steps);
       idlewave_switch(IDLEWAVE_COMPUTE);
     });
@@ -53,7 +54,7 @@ RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange
     if (work.traffic > 0) idlewave_traffic(work.traffic);
     const Nanoseconds begin = monotonic_now();
     Nanoseconds done = work.do_step(ready);
-    if (options.json) result.activity.add({begin, monotonic_now()});
+    if (keeps_activity) result.activity.add({begin, monotonic_now()});
     if (work.socket) idlewave_domain_bytes(work.socket->bytes_moved());
     if (noise) done = ranks::hold_noise(*noise, rank, result.steps, {ready, done}, start);
     done += kernels::time_of([] { idlewave_switch(IDLEWAVE_WAIT); });
