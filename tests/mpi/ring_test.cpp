@@ -88,6 +88,29 @@ TEST(Ring, RunsASeriesOfRanksOnASocket) {
   EXPECT_THAT(table.out, HasSubstr("active on a socket: mean, least, most\n          2        4       8"));
 }
 
+TEST(Ring, ThreadsOfARankDrawWhatAsManyCoresDo) {
+  const json report = report_of(4, {"--threads", "3", "--ranks-per-domain", "2", "--volume", "60 MB", "--steps", "6"});
+  EXPECT_EQ(report.at("threads"), 3);
+  for (const json& domain : report.at("domains")) {
+    EXPECT_EQ(domain.at("core_bandwidth"), 30e9);
+    EXPECT_EQ(domain.at("domain_bandwidth"), 50e9);
+  }
+  EXPECT_GE(report.at("step_mean_s"), 0.999 * 2 * 60e6 / 50e9);
+}
+
+TEST(Ring, ThreadsOfARankShareOutARealLoop) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one core";
+  setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);  // else Open MPI binds a rank to a core
+  for (const Words& kernel : {Words{"triad", "--volume", "4 MB"}, Words{"divide", "--time", "1 ms"}}) {
+    Words arguments = {"--threads", "2", "--steps", "5", "--kernel"};
+    arguments.insert(arguments.end(), kernel.begin(), kernel.end());
+    EXPECT_EQ(report_of(1, arguments).at("threads"), 2) << kernel[0];
+  }
+  const JobResult many = run_ring(1, {"--threads", "1000", "--kernel", "triad"});
+  EXPECT_EQ(many.exit_code, 2);
+  EXPECT_THAT(many.err, HasSubstr("--threads: 1000 are asked for, and this process may use"));
+}
+
 TEST(Ring, EndsOnAllRanksWhereARunOfASeriesCannotBe) {
   const JobResult result = run_ring(4, {"--ranks-per-domain", "1,2", "--steps", "2", "--volume", "1 MB", "--protocol",
                                         "eager", "--message-size", "100 MB"});

@@ -56,6 +56,12 @@ TEST(RingOptions, SeveralNumbersOfRanksOnASocketAreASeries) {
   }
 }
 
+TEST(RingOptions, ARankHasOneThreadUnlessMoreAreAskedFor) {
+  EXPECT_EQ(options({}).threads, 1);
+  EXPECT_EQ(options({"--threads", "10", "--ranks-per-domain", "1"}).threads, 10);
+  EXPECT_THAT(complaint({"--threads", "0"}), HasSubstr("from 1 to 1024"));
+}
+
 TEST(RingOptions, RefuseASeriesThatCannotBe) {
   EXPECT_THAT(complaint({"--ranks-per-domain", "3,41"}),
               HasSubstr("need more than the 40 of the job; start it with mpirun -n 41"));

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <mpi.h>
 #include <omp.h>
-#include <sched.h>
 
 #include "probe/wire/result.h"
+#include "workloads/ranks/place.h"
 
 namespace idlewave::distributed {
 
@@ -23,17 +23,7 @@ inline wire::Status check_funneled(int threads) {
   return wire::Error{"--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
 }
 
-/// Whether this process may use so many cores. Of virtual work any number of threads fits on one.
-inline wire::Status check_cores(int threads) {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return wire::ok();
-  const int cores = CPU_COUNT(&allowed);
-  if (threads <= cores) return wire::ok();
-  return wire::Error{
-      fmt::format("--threads: {} are asked for, and this process may use {} core{}; give at most so many, or bind "
-                  "it to more (Open MPI: mpirun --bind-to none)",
-                  threads, cores, cores == 1 ? "" : "s")};
-}
+using ranks::check_cores;  // of virtual work any number of threads fits on one
 
 /// Whether OpenMP may have so many threads.
 inline wire::Status check_openmp(int threads) {

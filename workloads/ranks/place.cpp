@@ -1,5 +1,6 @@
 #include "workloads/ranks/place.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <vector>
@@ -38,17 +39,31 @@ Group part_of(MPI_Comm ranks, int colour) {
   return group_of(part);
 }
 
-void pin_in_turn(const Group& node) {
+void pin_in_turn(const Group& node, int cores) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || !all_have(node, allowed)) return;
-  std::vector<int> cores;
+  std::vector<int> all;
   for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+    if (CPU_ISSET(core, &allowed)) all.push_back(core);
   }
   cpu_set_t own;
   CPU_ZERO(&own);
-  CPU_SET(cores[static_cast<std::size_t>(node.rank) % cores.size()], &own);
+  for (int i = 0; i < cores; ++i)
+    CPU_SET(all[(static_cast<std::size_t>(node.rank) * static_cast<std::size_t>(cores) + static_cast<std::size_t>(i)) %
+                all.size()],
+            &own);
   sched_setaffinity(0, sizeof own, &own);
+}
+
+wire::Status check_cores(int threads) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return wire::ok();
+  const int cores = CPU_COUNT(&allowed);
+  if (threads <= cores) return wire::ok();
+  return wire::Error{
+      fmt::format("--threads: {} are asked for, and this process may use {} core{}; give at most so many, or bind "
+                  "it to more (Open MPI: mpirun --bind-to none)",
+                  threads, cores, cores == 1 ? "" : "s")};
 }
 
 wire::Nanoseconds start_together(MPI_Comm ranks, const Group& node) {

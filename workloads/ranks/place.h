@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::ranks {
@@ -22,9 +23,12 @@ Group node_of(MPI_Comm ranks);
 /// Those of `ranks` that give the same colour, in their order. Collective.
 Group part_of(MPI_Comm ranks, int colour);
 
-/// Binds each rank to one core, in turn over those that it may use; does nothing if the launcher has given the ranks
-/// different cores already. Collective over the node.
-void pin_in_turn(const Group& node);
+/// Binds each rank to so many cores, in turn over those that it may use; does nothing if the launcher has given the ranks
+/// different cores already. Threads that come later have the same. Collective over the node.
+void pin_in_turn(const Group& node, int cores = 1);
+
+/// Whether this process may use so many cores.
+wire::Status check_cores(int threads);
 
 /// Returns at the same moment on all ranks of a node, as far as the scheduler lets it; that moment. Collective.
 wire::Nanoseconds start_together(MPI_Comm ranks, const Group& node);

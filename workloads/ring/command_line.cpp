@@ -39,7 +39,7 @@ constexpr const char* kAbout =
     "Propagation and decay of injected one-off delays, CLUSTER 2019.\nFigures of AHW20: 1 and 5 by --time or --volume, "
     "--topology, --distances and --delay; 2 by --ranks-per-domain; 3 by --kernel; 4a is active_mean "
     "of\n--json; 6 by "
-    "--message-size 5MB and real kernels; 7 by --ranks-per-domain 1.";
+    "--message-size 5MB and real kernels; 7 by --ranks-per-domain 1 and --threads.";
 
 constexpr Step kMaxSteps = Step{1} << 47;
 
@@ -97,6 +97,11 @@ void add_work(CommandLine& app, Options& o) {
       "How long the work of a step takes instead, for the kernels divide and virtual: core-bound work (AHW20 sec. "
       "3.1). [10 ms]")
       .type_name("DURATION");
+  add(app, "--threads", o.threads, whole<int, 1, 1024>,
+      "Threads of a rank, which share out what --volume says; kernel divide: each works for --time. The first one "
+      "calls "
+      "MPI while the others sleep (AHW20 sec. 5). kernel virtual: a rank draws what so many cores do, b(threads). [1]")
+      .type_name("N");
   add(app, "--steps", o.steps, whole<Step, 0, kMaxSteps>,
       "Number of steps; 0: until it is stopped. [200, or no limit with --duration]")
       .type_name("N");

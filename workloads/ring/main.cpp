@@ -4,6 +4,7 @@
 #include <idlewave/probe.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <thread>
@@ -39,7 +40,8 @@ void tell_probe_about(const Options& options, const Work& work) {
 
 bool waits_asleep(const Options& options, const ranks::Group& node) {
   if (options.waiting != Waiting::kAuto) return options.waiting == Waiting::kAsleep;
-  return support::is_model(options.kernel) || node.size > static_cast<int>(std::thread::hardware_concurrency());
+  return support::is_model(options.kernel) ||
+         node.size * options.threads > static_cast<int>(std::thread::hardware_concurrency());
 }
 
 /// Nothing after a failure, which has been reported. Collective.
@@ -52,6 +54,17 @@ std::optional<Exchange> make_exchange(const Options& options, MPI_Comm ranks, co
     bells = std::move(*shared);
   }
   return Exchange{options, ranks, node, std::move(bells), first_wait};
+}
+
+/// Of models any number of threads fits.
+wire::Status check_threads(const Options& options) {
+  if (options.threads == 1) return wire::ok();
+  int given = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&given);
+  if (given < MPI_THREAD_FUNNELED && !support::is_model(options.kernel))
+    return wire::Error{
+        "--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
+  return support::is_model(options.kernel) ? wire::ok() : ranks::check_cores(options.threads);
 }
 
 wire::Status check_protocol(const Options& options, bool eager) {
@@ -106,8 +119,8 @@ int run_alone(const Options& options, const ranks::Group& world) {
 /// Those who have no part in the first run as well: they are on their socket from the begin.
 void tell_probe_about_seat(const Options& options, int rank) {
   const bool moves = options.volume > 0;
-  idlewave_set_domain(rank / seats_of(options), 1, moves ? options.core_bandwidth : 0,
-                      moves ? options.domain_bandwidth : 0);
+  const double of_rank = std::min(options.core_bandwidth * options.threads, options.domain_bandwidth);
+  idlewave_set_domain(rank / seats_of(options), 1, moves ? of_rank : 0, moves ? options.domain_bandwidth : 0);
 }
 
 int run_series(const Options& options, const ranks::Group& world) {
@@ -145,7 +158,9 @@ int main(int argc, char** argv) {
       argc, argv,
       [](int count, char** words, const ranks::Group& world) { return ring::parse_options(count, words, world.size); },
       [](const ring::Options& options, const ranks::Group& world) {
+        if (!ranks::all_succeeded(world.ranks, ring::check_threads(options))) return ranks::kBadInput;
         idlewave_start(world.rank, world.size);
         return options.series.empty() ? ring::run_alone(options, world) : ring::run_series(options, world);
-      });
+      },
+      MPI_THREAD_FUNNELED);
 }

@@ -32,6 +32,7 @@ struct Options {
   Step steps = 0;                   ///< 0: no limit.
   std::optional<Nanoseconds> duration;
   Step warm_up = 2;
+  int threads = 1;  ///< Of a rank, which share out its work; one of them calls MPI.
 
   int ranks_per_domain = 10;       ///< These five: models only.
   std::vector<int> series;         ///< Several numbers of them, a run of each; empty: one run.

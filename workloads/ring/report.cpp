@@ -59,6 +59,7 @@ Json to_json(const std::vector<DomainFigures>& rows) {
 
 Json to_json(const Figures& figures) {
   return {{"ranks", figures.ranks},
+          {"threads", figures.threads},
           {"steps", figures.steps},
           {"makespan_s", figures.makespan},
           {"step_mean_s", figures.step()},
@@ -80,6 +81,7 @@ Figures gathered(const Options& options, MPI_Comm ranks, const Work& work, const
       seconds(result.activity.total_within(window)) / std::max(seconds(window.to - window.from), 1e-9);
   const double rank_steps = std::max(static_cast<double>(result.steps) * world.size, 1.0);
   return {.ranks = world.size,
+          .threads = options.threads,
           .steps = result.steps,
           .makespan = makespan,
           .compute = computing / rank_steps,

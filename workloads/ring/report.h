@@ -24,6 +24,7 @@ struct DomainFigures {
 /// A run. Seconds.
 struct Figures {
   int ranks = 0;
+  int threads = 1;  ///< Of a rank.
   Step steps = 0;
   double makespan = 0;
   double compute = 0;  ///< In a step, mean of all ranks.

@@ -48,6 +48,7 @@ RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange
     ready += kernels::time_of([&] {
       idlewave_step(first + result.steps);
       hold_delays(delays, result.steps);
+      if (options.threads > 1) idlewave_threads(options.threads);
       idlewave_switch(IDLEWAVE_COMPUTE);
     });
     ready = kernels::ready_for(work.most_late, ready);
@@ -57,7 +58,10 @@ RunResult run(const Options& options, MPI_Comm ranks, const Work& work, Exchange
     if (keeps_activity) result.activity.add({begin, monotonic_now()});
     if (work.socket) idlewave_domain_bytes(work.socket->bytes_moved());
     if (noise) done = ranks::hold_noise(*noise, rank, result.steps, {ready, done}, start);
-    done += kernels::time_of([] { idlewave_switch(IDLEWAVE_WAIT); });
+    done += kernels::time_of([&] {
+      if (options.threads > 1) idlewave_threads(1);
+      idlewave_switch(IDLEWAVE_WAIT);
+    });
     ready = exchange.run(done);
   }
   idlewave_end();

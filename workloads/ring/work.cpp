@@ -12,6 +12,7 @@
 #include "workloads/kernels/stream.h"
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/sharing.h"
+#include "workloads/ring/thread_team.h"
 #include "workloads/support/pause.h"
 
 namespace idlewave::ring {
@@ -25,18 +26,21 @@ using wire::Error;
 using wire::Result;
 using wire::Status;
 
-/// As the socket plays it, for as many as may work there at the same time.
-std::vector<double> points_of(const BandwidthCurve& curve, int ranks) {
+/// As the socket plays it, for as many ranks as may work there at the same time: the threads of one begin and end
+/// together, so that each rank is as many members as it has threads.
+std::vector<double> points_of(const BandwidthCurve& curve, int ranks, int threads) {
   std::vector<double> points;
-  for (int active = 1; active <= ranks; ++active) points.push_back(curve.of_all(active));
+  for (int active = 1; active <= ranks; ++active) points.push_back(curve.of_all(active * threads));
   return points;
 }
 
 std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_Comm ranks,
                                                    const ranks::Domain& domain) {
-  const auto curve = options.curve.empty()
-                         ? BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth)
-                         : BandwidthCurve(options.curve);
+  const auto of_cores = options.curve.empty()
+                            ? BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth)
+                            : BandwidthCurve(options.curve);
+  const std::vector<double> points = points_of(of_cores, domain.group.size, options.threads);
+  const BandwidthCurve curve(points);
   auto shared = ranks::share<VirtualSocket>(domain.group, domain.group.size, curve);
   if (!ranks::all_succeeded(ranks, shared ? wire::ok() : Status{shared.error()})) return std::nullopt;
   const auto socket = std::make_shared<VirtualSocket>(std::move(*shared));
@@ -45,8 +49,7 @@ std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_C
   return Work{domain,
               [socket, volume = options.volume](Nanoseconds ready) { return socket->move(volume, ready); },
               options.volume,
-              {options.core_bandwidth, options.domain_bandwidth,
-               options.curve.empty() ? std::vector<double>() : points_of(curve, domain.group.size)},
+              {points.front(), options.domain_bandwidth, options.curve.empty() ? std::vector<double>() : points},
               socket,
               kernels::most_late(std::chrono::duration_cast<Nanoseconds>(alone))};
 }
@@ -62,9 +65,10 @@ Work core_bound_on_virtual_socket(const Options& options, const ranks::Domain& d
 
 Work divide_work(const Options& options, const ranks::Domain& domain) {
   const std::uint64_t divisions = kernels::divisions_lasting(options.time);
+  const auto team = std::make_shared<ThreadTeam>(options.threads);
   return {domain,
-          [divisions](Nanoseconds) {
-            [[maybe_unused]] volatile const double kept = kernels::divide_chain(divisions);
+          [divisions, team](Nanoseconds) {
+            team->run([&](int) { [[maybe_unused]] volatile const double kept = kernels::divide_chain(divisions); });
             return support::monotonic_now();
           },
           0,
@@ -72,15 +76,17 @@ Work divide_work(const Options& options, const ranks::Domain& domain) {
           nullptr};
 }
 
-/// Long enough that together the arrays of a node's ranks exceed its last-level cache several times, and at least one
+/// Of a thread, long enough that together the arrays of a node's ranks exceed its last-level cache several times, and at least one
 /// step's work.
 std::size_t stream_length(StreamKind kind, const Options& options, const ranks::Group& node) {
   constexpr std::size_t kTimesCache = 4;
   constexpr std::size_t kArrays = 3;
   const long cache = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L);
   const std::size_t beyond_cache =
-      kTimesCache * static_cast<std::size_t>(cache) / (kArrays * sizeof(double) * static_cast<std::size_t>(node.size));
-  const std::size_t one_step = options.volume / kernels::bytes_per_iteration(kind);
+      kTimesCache * static_cast<std::size_t>(cache) /
+      (kArrays * sizeof(double) * static_cast<std::size_t>(node.size) * static_cast<std::size_t>(options.threads));
+  const std::size_t one_step =
+      options.volume / static_cast<std::uint64_t>(options.threads) / kernels::bytes_per_iteration(kind);
   return std::max({one_step, beyond_cache, std::size_t{1}});
 }
 
@@ -94,9 +100,38 @@ void quiet_barrier(MPI_Comm ranks) {
   }
 }
 
+/// The loop of a rank, on all of its threads.
+class Streams {
+ public:
+  Streams(StreamKind kind, std::size_t length, int threads) : team_(threads), parts_(std::size_t(threads)) {
+    team_.run([&](int thread) {  // whoever works on memory touches it first
+      try {
+        parts_[std::size_t(thread)] = std::make_unique<Stream>(kind, length);
+      } catch (const std::bad_alloc&) {
+      }
+    });
+    if (std::ranges::any_of(parts_, [](const auto& part) { return !part; })) throw std::bad_alloc();
+  }
+
+  void move(std::uint64_t bytes) {
+    const auto threads = static_cast<std::uint64_t>(team_.threads());
+    const auto bound = [&](std::uint64_t thread) {
+      return bytes / threads * thread + bytes % threads * thread / threads;
+    };
+    team_.run([&](int thread) {
+      const auto number = static_cast<std::uint64_t>(thread);
+      parts_[number]->move(bound(number + 1) - bound(number));
+    });
+  }
+
+ private:
+  ThreadTeam team_;
+  std::vector<std::unique_ptr<Stream>> parts_;
+};
+
 /// Bytes per second of this rank's loop, the best of a few trials; 0 unless it `runs`. All ranks of the domain call it
 /// together.
-double stream_bandwidth(Stream& stream, std::uint64_t bytes, bool runs, MPI_Comm ranks) {
+double stream_bandwidth(Streams& stream, std::uint64_t bytes, bool runs, MPI_Comm ranks) {
   constexpr int kTrials = 3;
   double best = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -112,7 +147,7 @@ double stream_bandwidth(Stream& stream, std::uint64_t bytes, bool runs, MPI_Comm
 }
 
 /// b(1) by one rank of each domain alone, then b of all its ranks together. Collective.
-Bandwidths measure_bandwidths(Stream& stream, std::uint64_t bytes, const ranks::Group& domain) {
+Bandwidths measure_bandwidths(Streams& stream, std::uint64_t bytes, const ranks::Group& domain) {
   std::array<double, 2> own{stream_bandwidth(stream, bytes, domain.rank == 0, domain.ranks),
                             stream_bandwidth(stream, bytes, true, domain.ranks)};
   std::array<double, 2> sum{};
@@ -120,9 +155,9 @@ Bandwidths measure_bandwidths(Stream& stream, std::uint64_t bytes, const ranks::
   return {.core = sum[0], .saturated = std::max(sum[0], sum[1])};
 }
 
-Result<std::shared_ptr<Stream>> make_stream(StreamKind kind, std::size_t length) {
+Result<std::shared_ptr<Streams>> make_streams(StreamKind kind, std::size_t length, int threads) {
   try {
-    return std::make_shared<Stream>(kind, length);
+    return std::make_shared<Streams>(kind, length, threads);
   } catch (const std::bad_alloc&) {
     return Error{
         fmt::format("no memory for arrays of {} numbers; give a smaller --volume or start fewer ranks", length)};
@@ -131,9 +166,9 @@ Result<std::shared_ptr<Stream>> make_stream(StreamKind kind, std::size_t length)
 
 std::optional<Work> stream_work(StreamKind kind, const Options& options, MPI_Comm ranks, const ranks::Domain& domain,
                                 const ranks::Group& node) {
-  auto made = make_stream(kind, stream_length(kind, options, node));
+  auto made = make_streams(kind, stream_length(kind, options, node), options.threads);
   if (!ranks::all_succeeded(ranks, made ? wire::ok() : Status{made.error()})) return std::nullopt;
-  const std::shared_ptr<Stream> stream = std::move(*made);
+  const std::shared_ptr<Streams> stream = std::move(*made);
   const Bandwidths measured = measure_bandwidths(*stream, options.volume, domain.group);
   const auto move = [stream, volume = options.volume](Nanoseconds) {
     stream->move(volume);
@@ -150,7 +185,7 @@ std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const r
     if (options.volume > 0) return memory_bound_on_virtual_socket(options, ranks, domain);
     return core_bound_on_virtual_socket(options, domain);
   }
-  if (options.pin) ranks::pin_in_turn(node);
+  if (options.pin) ranks::pin_in_turn(node, options.threads);
   const ranks::Domain domain = ranks::numa_domain(node);
   const auto stream = kernels::stream_of(options.kernel);
   return stream ? stream_work(*stream, options, ranks, domain, node) : divide_work(options, domain);
