@@ -34,6 +34,17 @@ class Modes(OfHybrid):
             self.assertGreaterEqual(run["step_s"], 25 * 20 / 2 * 20e-6 + 160 / 50e3)
             self.assertGreaterEqual(run["communication_s"], 160 / 50e3)
 
+    def test_reserved_threads_share_out_the_messages(self):
+        """Of m threads each has an m-th of the message, which takes 3.2 ms on one."""
+        for mpi in self.mpis:
+            runs = self.json_of(mpi, 3, "--kernel", "virtual", "--size", "12x4x5", "--point-time", "1us", "--steps", "10",
+                                "--message-bandwidth", "50kB/s", "--threads", "8", "--modes", "funneled,multiple", "--reserved",
+                                "2,3,7")["runs"]
+            self.assertEqual([run["reserved"] for run in runs], [1, 2, 3, 7])
+            for run in runs:
+                self.assertLess(run["error"], 1e-12)
+                self.assertGreaterEqual(run["step_s"], 2 * 160 / 50e3 / run["reserved"] * 0.999)
+
     def test_one_thread_is_pure_mpi(self):
         for mpi in self.mpis:
             (run,) = self.json_of(mpi, 4, "--threads", "1", "--steps", "30")["runs"]

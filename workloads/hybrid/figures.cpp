@@ -29,11 +29,12 @@ Shares shares_of(const Run& masteronly) {
 }
 
 std::optional<Ratio> ratio_of(const Run& run, const std::vector<Run>& runs, int threads) {
-  const auto masteronly = std::ranges::find(runs, Mode::kMasteronly, &Run::mode);
-  if (masteronly == runs.end() || run.mode == Mode::kMasteronly) return std::nullopt;
+  const auto masteronly =
+      std::ranges::find_if(runs, [](const Run& other) { return other.way.mode == Mode::kMasteronly; });
+  if (masteronly == runs.end() || run.way.mode == Mode::kMasteronly) return std::nullopt;
   const auto [communication, overlap] = shares_of(*masteronly);
   return Ratio{step_time(*masteronly) / step_time(run),
-               theory::funneled_reserved_ratio({communication, overlap}, threads, reserved_by(run.mode))};
+               theory::funneled_reserved_ratio({communication, overlap}, threads, run.way.reserved)};
 }
 
 }  // namespace idlewave::hybrid

@@ -18,7 +18,7 @@ struct RankFigures {
 };
 
 struct Run {
-  Mode mode = Mode::kMasteronly;
+  Way way;
   std::vector<RankFigures> ranks;
 };
 
@@ -32,7 +32,7 @@ struct Shares {
 };
 Shares shares_of(const Run& masteronly);
 
-/// How many times as fast as masteronly a mode is, and should be by rabenseifner-2007; nothing where masteronly was not
+/// How many times as fast as masteronly a run is, and should be by rabenseifner-2007; nothing where masteronly was not
 /// measured.
 struct Ratio {
   double measured = 0;

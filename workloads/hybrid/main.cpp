@@ -21,7 +21,7 @@ using ranks::kSuccess;
 using wire::Error;
 using wire::Status;
 
-/// A thread that is reserved calls MPI beside others that do not; two of them both do.
+/// A thread that is reserved calls MPI beside others that do not; several of them all do.
 Status check_modes(const Options& options) {
   if (std::ranges::count(options.modes, Mode::kMultiple) == 0 || distributed::has_thread_level(MPI_THREAD_MULTIPLE))
     return wire::ok();
@@ -48,8 +48,8 @@ Status check_results(const std::vector<Run>& runs) {
   constexpr double kMost = 1e-9;
   for (const Run& run : runs)
     if (!(largest_error(run) <= kMost))
-      return Error{fmt::format("mode {}: points are off by {:.1e}, and what they must be is known", name_of(run.mode),
-                               largest_error(run))};
+      return Error{fmt::format("mode {}: points are off by {:.1e}, and what they must be is known",
+                               name_of(run.way.mode), largest_error(run))};
   return wire::ok();
 }
 
@@ -60,7 +60,7 @@ int run_hybrid(const Options& options, const ranks::Group& world) {
   idlewave_start(world.rank, world.size);
   std::vector<Run> runs;
   std::int64_t step = 0;
-  for (const Mode mode : options.modes) runs.push_back(measure(mode, options, world, node, step));
+  for (const Way& way : ways_of(options)) runs.push_back(measure(way, options, world, node, step));
   idlewave_stop();
   const Status right = world.rank == 0 ? check_results(runs) : wire::ok();
   if (world.rank == 0) fmt::print("{}", options.json ? json(options, runs) + "\n" : table(options, runs));

@@ -36,11 +36,11 @@ std::pair<int, int> planes_of(int planes, int rank, int size) {
   return {bound(rank), bound(rank + 1)};
 }
 
-/// One process and its threads in one mode.
+/// One process and its threads in one way.
 class Team {
  public:
-  Team(Mode mode, const Options& options, const ranks::Group& ranks, const ranks::Group& node, std::int64_t& step)
-      : mode_(mode),
+  Team(const Way& way, const Options& options, const ranks::Group& ranks, const ranks::Group& node, std::int64_t& step)
+      : way_(way),
         o_(options),
         ranks_(ranks),
         step_(step),
@@ -87,7 +87,7 @@ class Team {
     if (o_.kernel == Kernel::kVirtual) support::ask_for_prompt_wake_ups();
     for (std::int64_t i = 0; i < o_.steps; ++i) {
       if (thread == 0) idlewave_step(step_++);
-      mode_ == Mode::kMasteronly ? one_after_the_other(thread) : side_by_side(thread);
+      way_.mode == Mode::kMasteronly ? one_after_the_other(thread) : side_by_side(thread);
     }
     if (thread == 0) idlewave_switch(IDLEWAVE_NONE);
   }
@@ -97,7 +97,7 @@ class Team {
     if (thread == 0) {
       idlewave_threads(1);
       idlewave_switch(phases_.communication);
-      communicate(0, neighbours_.size());
+      communicate(0, 1);
       idlewave_threads(o_.threads);
       idlewave_switch(phases_.update);
     }
@@ -106,7 +106,7 @@ class Team {
   }
 
   void side_by_side(int thread) {
-    const int reserved = reserved_by(mode_), workers = o_.threads - reserved;
+    const int reserved = way_.reserved, workers = o_.threads - reserved;
     if (thread == 0) {
       working_ = workers;
       idlewave_threads(workers);
@@ -116,10 +116,8 @@ class Team {
     if (thread >= reserved) {
       work_on(share_of(inner(), thread - reserved, workers));
       --working_;
-    } else if (reserved == 1) {
-      communicate(0, neighbours_.size());
-    } else if (std::size_t(thread) < neighbours_.size()) {
-      communicate(std::size_t(thread), std::size_t(thread) + 1);
+    } else {
+      communicate(thread, reserved);
     }
     all_.arrive_and_wait();
     if (thread == 0) {
@@ -150,33 +148,33 @@ class Team {
       support::sleep_until(begin + o_.point_time * (std::int64_t{lines.end - lines.begin} * o_.box.size[2]));
   }
 
-  /// With neighbours [first, end). The thread that reports tells of waiting when nobody works beside it any more.
-  void communicate(std::size_t first, std::size_t end) {
+  /// A thread's share, of `threads` that communicate, of what all neighbours send and are sent. The thread that reports
+  /// tells of waiting when nobody works beside it any more.
+  void communicate(int thread, int threads) {
     const Nanoseconds begin = monotonic_now();
-    const int points = int(slab_.plane(1) - slab_.plane(0));
+    const std::ptrdiff_t points = slab_.plane(1) - slab_.plane(0);
+    const std::ptrdiff_t from = points * thread / threads;
+    const int count = int(points * (thread + 1) / threads - from);
     std::array<MPI_Request, 4> requests;
     int posted = 0;
-    for (std::size_t i = first; i < end; ++i) {
-      const Neighbour& each = neighbours_[i];
-      MPI_Irecv(slab_.plane(each.received), points, MPI_DOUBLE, each.rank, 0, ranks_.ranks,
+    for (const Neighbour& each : neighbours_)
+      MPI_Irecv(slab_.plane(each.received) + from, count, MPI_DOUBLE, each.rank, thread, ranks_.ranks,
+                &requests[std::size_t(posted++)]);
+    for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+      if (o_.kernel == Kernel::kVirtual) support::sleep_until(begin + message_time() * std::int64_t(i + 1) / threads);
+      MPI_Isend(slab_.plane(neighbours_[i].sent) + from, count, MPI_DOUBLE, neighbours_[i].rank, thread, ranks_.ranks,
                 &requests[std::size_t(posted++)]);
     }
-    for (std::size_t i = first; i < end; ++i) {
-      const Neighbour& each = neighbours_[i];
-      if (o_.kernel == Kernel::kVirtual) support::sleep_until(begin + message_time() * std::int64_t(i - first + 1));
-      MPI_Isend(slab_.plane(each.sent), points, MPI_DOUBLE, each.rank, 0, ranks_.ranks,
-                &requests[std::size_t(posted++)]);
-    }
-    if (first == 0)
+    if (thread == 0)
       idlewave_partners(kPattern, partners_.data(), int(partners_.size()), partners_.data(), int(partners_.size()), 0);
-    wait_for(requests.data(), posted);
-    if (first == 0) own_.communication += seconds(monotonic_now() - begin);
+    wait_for(thread, requests.data(), posted);
+    if (thread == 0) own_.communication += seconds(monotonic_now() - begin);
   }
 
-  void wait_for(MPI_Request* requests, int count) {
+  void wait_for(int thread, MPI_Request* requests, int count) {
     if (!asleep_ && working_ == 0) return void(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
     int done = 0;
-    bool told = mode_ == Mode::kMasteronly;
+    bool told = way_.mode == Mode::kMasteronly || thread > 0;
     for (const distributed::Patience patience;;) {
       MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
       if (done) return;
@@ -190,7 +188,7 @@ class Team {
     return Nanoseconds(std::int64_t(bytes / o_.message_bandwidth * 1e9));
   }
 
-  Mode mode_;
+  Way way_;
   const Options& o_;
   const ranks::Group& ranks_;
   std::int64_t& step_;
@@ -207,12 +205,12 @@ class Team {
 
 }  // namespace
 
-Run measure(Mode mode, const Options& options, const ranks::Group& ranks, const ranks::Group& node,
+Run measure(const Way& way, const Options& options, const ranks::Group& ranks, const ranks::Group& node,
             std::int64_t& step) {
-  Team team(mode, options, ranks, node, step);
+  Team team(way, options, ranks, node, step);
   ranks::start_together(ranks.ranks, node);
   const RankFigures own = team.run();
-  Run run{mode, std::vector<RankFigures>(ranks.rank == 0 ? std::size_t(ranks.size) : 0)};
+  Run run{way, std::vector<RankFigures>(ranks.rank == 0 ? std::size_t(ranks.size) : 0)};
   MPI_Gather(&own, sizeof own, MPI_BYTE, run.ranks.data(), sizeof own, MPI_BYTE, 0, ranks.ranks);
   return run;
 }

@@ -28,6 +28,7 @@ constexpr const char* kAbout =
 
 constexpr words::Choices<Mode, 3> kModes{
     {{"masteronly", Mode::kMasteronly}, {"funneled", Mode::kFunneled}, {"multiple", Mode::kMultiple}}};
+constexpr int kMostReserved = 1024;
 
 Result<Box> parse_box(std::string_view text) {
   const auto sides =
@@ -38,6 +39,16 @@ Result<Box> parse_box(std::string_view text) {
   return box;
 }
 
+Result<std::vector<int>> parse_reserved(std::string_view text) {
+  std::vector<int> reserved;
+  for (const std::string_view word : words::split(text, ',')) {
+    const auto number = words::parse_whole(words::trimmed(word), 1, kMostReserved);
+    if (!number) return number.error();
+    reserved.push_back(*number);
+  }
+  return reserved;
+}
+
 void add_program(CommandLine& app, Options& o) {
   add(app, "--size", o.box, parse_box,
       "Points of the box along x, which is shared out among the processes, y and z. [48x32x32]")
@@ -45,9 +56,12 @@ void add_program(CommandLine& app, Options& o) {
   add_choices<Mode>(
       app, "--modes", o.modes, kModes,
       "masteronly: one thread communicates while the others sleep. funneled: one thread is reserved for it, and the "
-      "others work on points that need nothing of other processes. multiple: two threads, one for each neighbour "
-      "(R07). [masteronly,funneled]")
+      "others work on points that need nothing of other processes. multiple: several threads are, each of which sends "
+      "and receives its share of every message (R07). [masteronly,funneled]")
       .type_name("NAME,...");
+  add(app, "--reserved", o.reserved, parse_reserved,
+      "mode multiple: threads that communicate, m of R07's performance ratio; a run of each number. [2]")
+      .type_name("M,...");
   add(app, "--threads", o.threads, whole<int, 1, 1024>, "OpenMP threads of each process. [2]").type_name("N");
   add(app, "--steps", o.steps, whole<std::int64_t, 1, 1'000'000'000>, "Iterations in each mode. [200]").type_name("N");
   add_choice<Kernel>(
@@ -68,11 +82,13 @@ Status check(const CommandLine& app, const Options& o, int ranks) {
       return Error{fmt::format("{} belongs to --kernel virtual", flag)};
   if (o.box.size[0] < ranks)
     return Error{fmt::format("--size: {} planes are fewer than the {} ranks of the job", o.box.size[0], ranks)};
-  for (const Mode mode : o.modes)
-    if (reserved_by(mode) >= o.threads)
+  if (app.count("--reserved") > 0 && std::ranges::count(o.modes, Mode::kMultiple) == 0)
+    return Error{"--reserved belongs to --modes multiple"};
+  for (const auto& [mode, reserved] : ways_of(o))
+    if (reserved >= o.threads)
       return Error{
           fmt::format("--modes: {} reserves {} of --threads {}, and nobody is left to work; --threads {} has one",
-                      name_of(mode), reserved_by(mode), o.threads, reserved_by(mode) + 1)};
+                      name_of(mode), reserved, o.threads, reserved + 1)};
   return wire::ok();
 }
 
@@ -80,13 +96,15 @@ Status check(const CommandLine& app, const Options& o, int ranks) {
 
 std::string_view name_of(Mode mode) { return words::word_of(mode, kModes); }
 
-int reserved_by(Mode mode) {
-  switch (mode) {
-    case Mode::kMasteronly: return 0;
-    case Mode::kFunneled: return 1;
-    case Mode::kMultiple: return 2;
+std::vector<Way> ways_of(const Options& options) {
+  std::vector<Way> ways;
+  for (const Mode mode : options.modes) {
+    if (mode == Mode::kMultiple)
+      for (const int reserved : options.reserved) ways.push_back({mode, reserved});
+    else
+      ways.push_back({mode, mode == Mode::kFunneled ? 1 : 0});
   }
-  return 0;
+  return ways;
 }
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {

@@ -18,23 +18,31 @@ namespace idlewave::hybrid {
 enum class Mode {
   kMasteronly,  ///< The first thread communicates, and all others sleep.
   kFunneled,    ///< One thread is reserved for the communication, the others work beside it.
-  kMultiple,    ///< Two threads are, one for each neighbour.
+  kMultiple,    ///< Several threads are, each for its share of every message.
 };
 std::string_view name_of(Mode mode);
-int reserved_by(Mode mode);  ///< 0, 1, 2.
 
 using ranks::Kernel;
 
 struct Options {
   Box box;
   std::vector<Mode> modes{Mode::kMasteronly, Mode::kFunneled};
-  int threads = 2;           ///< Of each process; 1 is pure MPI.
-  std::int64_t steps = 200;  ///< In each mode.
+  std::vector<int> reserved{2};  ///< kMultiple: threads that communicate; a run of each number.
+  int threads = 2;               ///< Of each process; 1 is pure MPI.
+  std::int64_t steps = 200;      ///< In each mode.
   Kernel kernel = Kernel::kReal;
   wire::Nanoseconds point_time{1000};  ///< kVirtual: of one point on one thread.
   double message_bandwidth = 20e6;     ///< kVirtual: bytes per second of a thread that communicates.
   bool json = false;
 };
+
+/// A mode with so many reserved threads.
+struct Way {
+  Mode mode = Mode::kMasteronly;
+  int reserved = 0;
+};
+/// In the order of the modes, then of numbers of reserved threads.
+std::vector<Way> ways_of(const Options& options);
 
 /// What `--help` or `--version` prints.
 struct Text {

@@ -34,7 +34,7 @@ std::string table(const Options& o, const std::vector<Run>& runs) {
                       "x as fast as masteronly", "theory");
   for (const Run& run : runs) {
     const auto ratio = ratio_of(run, runs, o.threads);
-    text += fmt::format("{:12}{:>10}{:>10}{:>15}{:>24}{:>9}\n", name_of(run.mode), reserved_by(run.mode),
+    text += fmt::format("{:12}{:>10}{:>10}{:>15}{:>24}{:>9}\n", name_of(run.way.mode), run.way.reserved,
                         in_words(step_time(run)), in_words(mean_of(run, &RankFigures::communication)),
                         ratio ? fmt::format("{:.2f}", ratio->measured) : "–",
                         ratio ? fmt::format("{:.2f}", ratio->theory) : "–");
@@ -48,8 +48,8 @@ std::string json(const Options& o, const std::vector<Run>& runs) {
   Json all = Json::array();
   for (const Run& run : runs) {
     const auto ratio = ratio_of(run, runs, o.threads);
-    all.push_back({{"mode", name_of(run.mode)},
-                   {"reserved", reserved_by(run.mode)},
+    all.push_back({{"mode", name_of(run.way.mode)},
+                   {"reserved", run.way.reserved},
                    {"step_s", step_time(run)},
                    {"communication_s", mean_of(run, &RankFigures::communication)},
                    {"work_s", mean_of(run, &RankFigures::work)},

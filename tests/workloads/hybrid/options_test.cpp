@@ -33,12 +33,26 @@ TEST(HybridOptions, NameModesAndSizes) {
   EXPECT_EQ(options.point_time, std::chrono::microseconds(2));
 }
 
+TEST(HybridOptions, ReserveSeveralNumbersOfThreadsOneAfterTheOther) {
+  const auto ways = ways_of(
+      std::get<Options>(*parse({"--threads", "8", "--modes", "funneled,multiple,masteronly", "--reserved", "2, 4,7"})));
+  std::vector<std::pair<Mode, int>> found;
+  for (const Way& way : ways) found.emplace_back(way.mode, way.reserved);
+  EXPECT_THAT(found,
+              ElementsAre(std::pair{Mode::kFunneled, 1}, std::pair{Mode::kMultiple, 2}, std::pair{Mode::kMultiple, 4},
+                          std::pair{Mode::kMultiple, 7}, std::pair{Mode::kMasteronly, 0}));
+}
+
 TEST(HybridOptions, RefuseWhatCannotBe) {
   EXPECT_THAT(refusal({"--size", "9x8"}), HasSubstr("not of the form 48x32x32"));
   EXPECT_THAT(refusal({"--size", "3x8x8"}), HasSubstr("3 planes are fewer than the 4 ranks"));
   EXPECT_THAT(refusal({"--modes", "openmp"}), HasSubstr("not one of masteronly, funneled, multiple"));
   EXPECT_THAT(refusal({"--modes", "multiple"}), HasSubstr("reserves 2 of --threads 2"));
   EXPECT_THAT(refusal({"--threads", "1", "--modes", "funneled"}), HasSubstr("--threads 2 has one"));
+  EXPECT_THAT(refusal({"--threads", "4", "--modes", "multiple", "--reserved", "3,4"}),
+              HasSubstr("reserves 4 of --threads 4"));
+  EXPECT_THAT(refusal({"--threads", "4", "--reserved", "3"}), HasSubstr("--reserved belongs to --modes multiple"));
+  EXPECT_THAT(refusal({"--threads", "4", "--modes", "multiple", "--reserved", "0"}), HasSubstr("from 1 to"));
   EXPECT_THAT(refusal({"--point-time", "1us"}), HasSubstr("belongs to --kernel virtual"));
 }
 

@@ -72,19 +72,21 @@ TEST(Slab, IsWrongWhereALineWasLeftOut) {
   EXPECT_GT(slab.error(), 0.01);
 }
 
-hybrid::Run run_of(Mode mode, double step, double communication) {
-  return {mode,
+hybrid::Run run_of(const Way& way, double step, double communication) {
+  return {way,
           {{step, communication, step - communication, 0, 0.8}, {step, communication, step - communication, 0, 0.8}}};
 }
 
 TEST(Ratio, IsThatOfTheTimesBesideTheory) {
-  const std::vector<hybrid::Run> runs{run_of(Mode::kMasteronly, 10, 4), run_of(Mode::kFunneled, 8, 4)};
+  const std::vector<hybrid::Run> runs{run_of({Mode::kMasteronly, 0}, 10, 4), run_of({Mode::kFunneled, 1}, 8, 4),
+                                      run_of({Mode::kMultiple, 3}, 8, 2)};
   EXPECT_FALSE(ratio_of(runs[0], runs, 8));
   EXPECT_FALSE(ratio_of(runs[1], {runs[1]}, 8));
   const auto ratio = ratio_of(runs[1], runs, 8);
   ASSERT_TRUE(ratio);
   EXPECT_DOUBLE_EQ(ratio->measured, 1.25);
   EXPECT_DOUBLE_EQ(ratio->theory, 1 / (1 - 0.4 - 0.48 + std::max(0.4, 0.48 * 8 / 7)));
+  EXPECT_DOUBLE_EQ(ratio_of(runs[2], runs, 8)->theory, 1 / (1 - 0.4 - 0.48 + std::max(0.4 / 3, 0.48 * 8 / 5)));
 }
 
 }  // namespace
