@@ -56,6 +56,28 @@ TEST(RingOptions, SeveralNumbersOfRanksOnASocketAreASeries) {
   }
 }
 
+TEST(RingOptions, TakeTheSocketsOfAMachineFile) {
+  const auto file = std::filesystem::temp_directory_path() / "idlewave-ring-machine.toml";
+  std::ofstream(file) << "[machine]\nranks_per_domain = 6\ncurve = [\"9 GB/s\", \"17 GB/s\", \"21 GB/s\"]\n";
+  const Options o = options({"--machine", file.c_str()});
+  EXPECT_EQ(o.ranks_per_domain, 6);
+  EXPECT_THAT(o.curve, ElementsAre(9e9, 17e9, 21e9));
+  EXPECT_EQ(o.core_bandwidth, 9e9);
+  EXPECT_EQ(o.domain_bandwidth, 21e9);
+  EXPECT_EQ(o.volume, 100'000'000u);
+  EXPECT_EQ(options({"--machine", file.c_str(), "--ranks-per-domain", "3"}).ranks_per_domain, 3);
+  EXPECT_THAT(options({"--machine", file.c_str(), "--ranks-per-domain", "3,5"}).series, ElementsAre(3, 5));
+  EXPECT_THAT(complaint({"--machine", file.c_str(), "--core-bandwidth", "1GB/s"}),
+              HasSubstr("the machine file says that"));
+  EXPECT_THAT(complaint({"--machine", file.c_str(), "--kernel", "triad"}),
+              HasSubstr("goes with --kernel virtual only"));
+  std::ofstream(file) << "[machine]\nranks_per_domain = 6\ncurves = 3\n";
+  EXPECT_THAT(complaint({"--machine", file.c_str()}),
+              HasSubstr("idlewave-ring-machine.toml:3: machine.curves: is not known"));
+  std::filesystem::remove(file);
+  EXPECT_THAT(complaint({"--machine", file.c_str()}), HasSubstr("give the path of a machine file"));
+}
+
 TEST(RingOptions, ARankHasOneThreadUnlessMoreAreAskedFor) {
   EXPECT_EQ(options({}).threads, 1);
   EXPECT_EQ(options({"--threads", "10", "--ranks-per-domain", "1"}).threads, 10);

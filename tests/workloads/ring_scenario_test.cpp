@@ -75,6 +75,21 @@ class RingScenario : public testing::Test {
   std::filesystem::path folder_;
 };
 
+TEST_F(RingScenario, IsPlayedOnAnotherMachineBeforeAnySetting) {
+  const std::string machine = file(
+      "[machine]\nranks_per_domain = 6\ncore_bandwidth = \"9 GB/s\"\ndomain_bandwidth = \"21 GB/s\"\n", "machine.toml");
+  const std::string scenario = file(kScenario);
+  const Options o = options(scenario, {"--machine", machine.c_str()});
+  EXPECT_EQ(o.ranks_per_domain, 6);
+  EXPECT_TRUE(o.curve.empty());
+  EXPECT_EQ(o.core_bandwidth, 9e9);
+  EXPECT_EQ(o.domain_bandwidth, 21e9);
+  EXPECT_EQ(o.steps, 77);
+  EXPECT_EQ(options(scenario, {"--set", "machine.ranks_per_domain=5", "--machine", machine.c_str()}).ranks_per_domain,
+            5);
+  EXPECT_THAT(complaint(scenario, {"--machine", "/nowhere.toml"}), HasSubstr("give the path of a machine file"));
+}
+
 TEST_F(RingScenario, IsObeyedInAllThatItSays) {
   const Options o = options(file(kScenario));
   EXPECT_EQ(o.kernel, Kernel::kMemory);

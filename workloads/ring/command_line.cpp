@@ -182,6 +182,7 @@ void add_disturbance(CommandLine& app, Options& o) {
 /// A scenario file instead of the flags that say the same.
 struct FromFile {
   std::string path;
+  std::string machine;  ///< Of a machine file, beside a scenario or without one.
   std::vector<std::string> settings;
   bool without_delays = false;
 };
@@ -192,6 +193,11 @@ void add_scenario(CommandLine& app, FromFile& file) {
               "Machine, program, communication, delays and noise from a scenario file, as 'idlewave demo' and "
               "'idlewave sim' read it; start as many ranks as it has. What real ranks can't play is refused.");
   scenario.type_name("FILE");
+  app.add("--machine", file.machine,
+          "Domains and bandwidths of a machine file, as 'idlewave calibrate' writes it: those of the virtual sockets, "
+          "or "
+          "in the place of the scenario's, before any --set.")
+      .type_name("FILE");
   app.add("--set", file.settings, "A value in place of that in the scenario, as in program.steps=50. May be repeated.")
       .type_name("KEY=VALUE")
       .needs(scenario)
@@ -253,8 +259,17 @@ wire::Status check_series(const Options& o, Rank ranks) {
   return wire::ok();
 }
 
+wire::Status take_machine(const std::string& file, const CommandLine& app, Options& o) {
+  if (file.empty()) return wire::ok();
+  if (!is_model(o.kernel)) return Error{"--machine: goes with --kernel virtual only"};
+  for (const char* flag : {"--core-bandwidth", "--domain-bandwidth"})
+    if (app.count(flag) > 0) return Error{fmt::format("{}: the machine file says that; leave out one of both", flag)};
+  return read_machine(file, o);
+}
+
 /// What the arguments mean together.
-wire::Status settle(Options& o, const CommandLine& app, Rank ranks) {
+wire::Status settle(Options& o, const CommandLine& app, const std::string& machine, Rank ranks) {
+  if (const auto taken = take_machine(machine, app, o); !taken) return taken;
   const bool core_bound = is_core_bound(o, app);
   if (core_bound && is_model(o.kernel)) o.kernel = Kernel::kCore;
   if (app.count(core_bound ? "--volume" : "--time") > 0) {
@@ -286,7 +301,14 @@ wire::Status settle(Options& o, const CommandLine& app, Rank ranks) {
 
 wire::Status take_scenario(const FromFile& file, const CommandLine& app, Rank ranks, Options& options) {
   if (const auto alone = refuse_beside_scenario(app); !alone) return alone;
-  if (const auto read = read_scenario(file.path, file.settings, ranks, options); !read) return read;
+  std::vector<std::string> settings;
+  if (!file.machine.empty()) {
+    const auto machine = support::load_machine(file.machine);
+    if (!machine) return machine.error();
+    settings = *machine;
+  }
+  settings.insert(settings.end(), file.settings.begin(), file.settings.end());
+  if (const auto read = read_scenario(file.path, settings, ranks, options); !read) return read;
   if (file.without_delays) options.delays.clear();
   return wire::ok();
 }
@@ -331,7 +353,8 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
     if (ending->refused) return ranks::refusal(*ending, "iw-ring");
     return std::variant<Options, Text>{Text{ending->text}};
   }
-  const auto settled = file.path.empty() ? settle(options, app, ranks) : take_scenario(file, app, ranks, options);
+  const auto settled =
+      file.path.empty() ? settle(options, app, file.machine, ranks) : take_scenario(file, app, ranks, options);
   if (!settled) return settled.error();
   return std::variant<Options, Text>{std::move(options)};
 }

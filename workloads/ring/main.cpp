@@ -29,12 +29,11 @@ using ranks::kBadInput;
 using ranks::kFailed;
 using ranks::kSuccess;
 
-void tell_probe_about(const Options& options, const Work& work) {
+void tell_probe_about(const Options& options, wire::DomainId domain, const Bandwidths& bandwidths) {
   const bool is_virtual = support::is_model(options.kernel);
   // the agent finds out where a real rank runs
-  const wire::DomainId domain = is_virtual ? work.domain.id : wire::kNoDomain;
-  idlewave_set_domain(domain, is_virtual, work.bandwidths.core, work.bandwidths.saturated);
-  const std::vector<double>& curve = work.bandwidths.curve;
+  idlewave_set_domain(is_virtual ? domain : wire::kNoDomain, is_virtual, bandwidths.core, bandwidths.saturated);
+  const std::vector<double>& curve = bandwidths.curve;
   if (!curve.empty()) idlewave_domain_curve(curve.data(), static_cast<int>(curve.size()));
 }
 
@@ -110,21 +109,17 @@ Outcome run_once(const Options& options, MPI_Comm ranks, Tell tell, const Begin&
 }
 
 int run_alone(const Options& options, const ranks::Group& world) {
-  const Outcome outcome = run_once(options, world.ranks, [&](const Work& w) { tell_probe_about(options, w); }, {});
+  const Outcome outcome =
+      run_once(options, world.ranks, [&](const Work& w) { tell_probe_about(options, w.domain.id, w.bandwidths); }, {});
   idlewave_stop();
   if (outcome.code == kSuccess && options.json && world.rank == 0) fmt::print("{}\n", json(outcome.figures));
   return outcome.code;
 }
 
-/// Those who have no part in the first run as well: they are on their socket from the begin.
-void tell_probe_about_seat(const Options& options, int rank) {
-  const bool moves = options.volume > 0;
-  const double of_rank = std::min(options.core_bandwidth * options.threads, options.domain_bandwidth);
-  idlewave_set_domain(rank / seats_of(options), 1, moves ? of_rank : 0, moves ? options.domain_bandwidth : 0);
-}
-
 int run_series(const Options& options, const ranks::Group& world) {
-  tell_probe_about_seat(options, world.rank);
+  // also those who have no part in the first run: they are on their socket from the begin
+  const int seats = seats_of(options);
+  tell_probe_about(options, world.rank / seats, of_virtual_socket(options, seats));
   const int waits = options.wait == WaitFlavour::kSplit ? static_cast<int>(options.distances.size()) : 1;
   std::vector<Figures> runs;
   Begin begin;

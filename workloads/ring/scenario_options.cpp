@@ -27,16 +27,20 @@ Status check_ranks(const Scenario& scenario, Rank ranks) {
   return wire::ok();
 }
 
+void obey(const support::Machine& machine, Options& options) {
+  options.ranks_per_domain = machine.ranks_per_domain;
+  options.core_bandwidth = machine.core_bandwidth;
+  options.domain_bandwidth = machine.domain_bandwidth;
+  options.curve = machine.curve;
+}
+
 void obey(const Scenario& scenario, Options& options) {
   const support::Program& program = scenario.program;
   options.kernel = program.kernel;
   options.volume = is_core_bound(program.kernel) ? 0 : program.volume;
   options.time = is_core_bound(program.kernel) ? program.time : Nanoseconds{};
   options.steps = program.steps;
-  options.ranks_per_domain = scenario.machine.ranks_per_domain;
-  options.core_bandwidth = scenario.machine.core_bandwidth;
-  options.domain_bandwidth = scenario.machine.domain_bandwidth;
-  options.curve = scenario.machine.curve;
+  obey(scenario.machine, options);
   const support::Communication& communication = scenario.communication;
   options.topology = communication.topology;
   options.distances = communication.distances;
@@ -60,6 +64,18 @@ Status read_scenario(const std::filesystem::path& path, const std::vector<std::s
   if (!trace) return trace.error();
   obey(*scenario, options);
   options.noise_trace = std::move(*trace);
+  return wire::ok();
+}
+
+Status read_machine(const std::filesystem::path& path, Options& options) {
+  // A machine file is read as what it changes of a scenario, here of one that says nothing else.
+  constexpr std::string_view kScenario =
+      "[machine]\nranks = 1\n[program]\nsteps = 1\nkernel = \"memory\"\nvolume = \"1 B\"\n";
+  const auto settings = support::load_machine(path);
+  if (!settings) return settings.error();
+  const auto scenario = support::parse_scenario(kScenario, path.string(), *settings);
+  if (!scenario) return scenario.error();
+  obey(scenario->machine, options);
   return wire::ok();
 }
 

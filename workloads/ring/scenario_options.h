@@ -14,4 +14,7 @@ namespace idlewave::ring {
 wire::Status read_scenario(const std::filesystem::path& path, const std::vector<std::string>& settings, Rank ranks,
                            Options& options);
 
+/// The domains and bandwidths of a machine file, as `idlewave calibrate` writes it. Error: as above.
+wire::Status read_machine(const std::filesystem::path& path, Options& options);
+
 }  // namespace idlewave::ring

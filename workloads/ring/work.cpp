@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <utility>
 
 #include "workloads/kernels/divide.h"
 #include "workloads/kernels/lateness.h"
@@ -28,30 +29,27 @@ using wire::Status;
 
 /// As the socket plays it, for as many ranks as may work there at the same time: the threads of one begin and end
 /// together, so that each rank is as many members as it has threads.
-std::vector<double> points_of(const BandwidthCurve& curve, int ranks, int threads) {
+std::vector<double> points_of(const Options& options, int ranks) {
+  const auto of_cores = options.curve.empty()
+                            ? BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth)
+                            : BandwidthCurve(options.curve);
   std::vector<double> points;
-  for (int active = 1; active <= ranks; ++active) points.push_back(curve.of_all(active * threads));
+  for (int active = 1; active <= ranks; ++active) points.push_back(of_cores.of_all(active * options.threads));
   return points;
 }
 
 std::optional<Work> memory_bound_on_virtual_socket(const Options& options, MPI_Comm ranks,
                                                    const ranks::Domain& domain) {
-  const auto of_cores = options.curve.empty()
-                            ? BandwidthCurve::saturating(options.core_bandwidth, options.domain_bandwidth)
-                            : BandwidthCurve(options.curve);
-  const std::vector<double> points = points_of(of_cores, domain.group.size, options.threads);
-  const BandwidthCurve curve(points);
+  const BandwidthCurve curve(points_of(options, domain.group.size));
   auto shared = ranks::share<VirtualSocket>(domain.group, domain.group.size, curve);
   if (!ranks::all_succeeded(ranks, shared ? wire::ok() : Status{shared.error()})) return std::nullopt;
   const auto socket = std::make_shared<VirtualSocket>(std::move(*shared));
   socket->take_seat(domain.group.rank);
   const auto alone = std::chrono::duration<double>(static_cast<double>(options.volume) / curve.of_all(1));
-  return Work{domain,
-              [socket, volume = options.volume](Nanoseconds ready) { return socket->move(volume, ready); },
-              options.volume,
-              {points.front(), options.domain_bandwidth, options.curve.empty() ? std::vector<double>() : points},
-              socket,
-              kernels::most_late(std::chrono::duration_cast<Nanoseconds>(alone))};
+  return Work{
+      domain,         [socket, volume = options.volume](Nanoseconds ready) { return socket->move(volume, ready); },
+      options.volume, of_virtual_socket(options, domain.group.size),
+      socket,         kernels::most_late(std::chrono::duration_cast<Nanoseconds>(alone))};
 }
 
 Work core_bound_on_virtual_socket(const Options& options, const ranks::Domain& domain) {
@@ -178,6 +176,13 @@ std::optional<Work> stream_work(StreamKind kind, const Options& options, MPI_Com
 }
 
 }  // namespace
+
+Bandwidths of_virtual_socket(const Options& options, int ranks) {
+  if (options.volume == 0) return {};
+  std::vector<double> points = points_of(options, ranks);
+  const double core = points.front();
+  return {core, options.domain_bandwidth, options.curve.empty() ? std::vector<double>() : std::move(points)};
+}
 
 std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const ranks::Group& node) {
   if (support::is_model(options.kernel)) {

@@ -33,6 +33,9 @@ struct Work {
   Nanoseconds most_late{};                         ///< A rank later than that was held up by more than the machine.
 };
 
+/// Of a virtual socket on which so many ranks work; nothing is known where the work moves no bytes.
+Bandwidths of_virtual_socket(const Options& options, int ranks);
+
 /// Gets ready what `options.kernel` needs: pins, allocates, calibrates, measures. Collective over `ranks`; an Error on
 /// any rank is reported by that rank, and then every rank gets nothing.
 std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const ranks::Group& node);
