@@ -6,6 +6,8 @@
 
 #include "probe/words/quantity.h"
 #include "probe/words/sides.h"
+#include "probe/words/text.h"
+#include "probe/words/whole.h"
 #include "workloads/ranks/flags.h"
 
 namespace idlewave::hybrid {
