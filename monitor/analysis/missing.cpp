@@ -86,6 +86,12 @@ void find_unreported(const Timeline& timeline, Missing& missing) {
   }
 }
 
+void find_unseen(const Timeline& timeline, Missing& missing) {
+  if (timeline.calls().unseen() == 0) return;
+  for (const auto& [rank, calls] : timeline.calls().all())
+    if (calls.unseen > 0) add(missing.unseen, Missing::Unseen{rank, calls.unseen}, missing.more);
+}
+
 /// Frames of nobody whom the session knows are missing to nobody.
 bool is_known(std::span<const Timeline::NodeStatus> nodes, const std::string& name) {
   const auto found = std::lower_bound(nodes.begin(), nodes.end(), name,
@@ -141,6 +147,7 @@ Missing find_missing(const Timeline& timeline) {
   find_nodes(timeline, missing);
   find_ranks(timeline, missing);
   find_unreported(timeline, missing);
+  find_unseen(timeline, missing);
   find_holes(timeline, missing);
   return missing;
 }
@@ -183,6 +190,7 @@ std::string to_words(const Loss& loss) {
     case LossKind::kBeforeStart:
       return fmt::format("{} from {} came before we listened", plural(loss.count, "frame"), whose);
     case LossKind::kDetail: return fmt::format("{} of the recording damaged", plural(loss.count, "block"));
+    case LossKind::kUnseenCalls: return to_words({Missing::Unseen{loss.rank, loss.count}});
     case LossKind::kNotClosed: return "the recording was not closed, so what came behind its last frame is not known";
   }
   return {};
@@ -196,11 +204,21 @@ std::string to_words(const Missing& missing) {
   for (const auto& node : missing.unreported) items.push_back(unreported_text(node));
   for (const auto& ranks : missing.ranks)
     if (ranks.why != Missing::Why::kNeverReported) items.push_back(ranks_text(ranks));
+  if (!missing.unseen.empty()) items.push_back(to_words(missing.unseen));
   for (const auto& hole : missing.holes) items.push_back(hole_text(hole));
   for (const auto& loss : missing.late) items.push_back(hole_text(loss));
   const std::uint64_t untold = missing.more + (items.size() - std::min(items.size(), kMostInWords));
   items.resize(std::min(items.size(), kMostInWords));
   return fmt::format("{}{}", fmt::join(items, ", "), untold > 0 ? fmt::format(" and {} more", untold) : "");
+}
+
+std::string to_words(const std::vector<Missing::Unseen>& unseen) {
+  if (unseen.empty()) return {};
+  std::uint64_t calls = 0;
+  for (const Missing::Unseen& rank : unseen) calls += rank.calls;
+  const std::string whose =
+      unseen.size() == 1 ? fmt::format("rank {}", unseen.front().rank) : plural(unseen.size(), "rank");
+  return fmt::format("{} of other threads on {} not seen", plural(calls, "call"), whose);
 }
 
 std::vector<Loss> losses_of(const Missing& missing, Nanoseconds now) {
@@ -218,6 +236,8 @@ std::vector<Loss> losses_of(const Missing& missing, Nanoseconds now) {
                       std::uint64_t(ranks.last) - std::uint64_t(ranks.first) + 1,
                       to_words(ranks.why)});
   }
+  for (const auto& unseen : missing.unseen)
+    losses.push_back({LossKind::kUnseenCalls, {}, unseen.rank, {}, now, unseen.calls, {}});
   return losses;
 }
 

@@ -179,6 +179,9 @@ std::string calls_text(const Timeline& timeline) {
   if (!matrix) return {};
   std::string text = functions_text(analysis::functions_by_time(timeline));
   if (timeline.calls().is_cut()) text += "  some ranks are left out: there is no room for their sums\n";
+  if (timeline.calls().unseen() > 0)
+    text += fmt::format("  not counted among them: {} of other threads, which were not seen\n",
+                        analysis::plural(timeline.calls().unseen(), "call"));
   const bool says_pairs = matrix->all.messages > 0 || !matrix->not_counted.empty();
   return says_pairs ? text + matrix_text(*matrix) : text;
 }

@@ -296,8 +296,9 @@ Window window_of(const Timeline& timeline, words::Fractions fractions) {
 }
 
 json missing_json(const Missing& missing) {
-  json object = {{"nobody", missing.nobody},    {"nodes", json::array()},     {"ranks", json::array()},
-                 {"unreported", json::array()}, {"intervals", json::array()}, {"more", missing.more}};
+  json object = {{"nobody", missing.nobody},    {"nodes", json::array()},        {"ranks", json::array()},
+                 {"unreported", json::array()}, {"unseen_calls", json::array()}, {"intervals", json::array()},
+                 {"more", missing.more}};
   for (const auto& node : missing.nodes)
     object["nodes"].push_back(
         {{"node", node.name}, {"heard_until_s", number_if(node.told, seconds(node.heard_until))}});
@@ -305,6 +306,8 @@ json missing_json(const Missing& missing) {
     object["ranks"].push_back({{"first", ranks.first}, {"last", ranks.last}, {"what", to_words(ranks.why)}});
   for (const auto& node : missing.unreported)
     object["unreported"].push_back({{"node", node.node}, {"silent", node.silent}, {"of", node.of}});
+  for (const auto& unseen : missing.unseen)
+    object["unseen_calls"].push_back({{"rank", unseen.rank}, {"calls", unseen.calls}});
   for (const auto* list : {&missing.late, &missing.holes}) {
     for (const timeline::Loss& loss : *list) {
       json interval = {{"node", loss.node},

@@ -70,6 +70,7 @@ RankCalls sum_of(RankCalls sum, const RankCalls& more) {
   sum.pairs = sum_of_pairs(sum.pairs, more.pairs);
   sum.other_messages += more.other_messages;
   sum.other_bytes += more.other_bytes;
+  sum.unseen += more.unseen;
   return sum;
 }
 
@@ -88,9 +89,11 @@ void CallLog::set(RankCalls calls, wire::Rank ranks) {
     take_out(earlier_, rank);
     put(earlier_, std::move(before));
   }
+  if (const RankCalls* told = of(rank)) unseen_ -= told->unseen;
   take_out(ranks_, rank);
   const auto before = earlier_.find(rank);
   put(ranks_, before == earlier_.end() ? std::move(calls) : sum_of(std::move(calls), before->second));
+  if (const RankCalls* told = of(rank)) unseen_ += told->unseen;
 }
 
 const RankCalls* CallLog::of(wire::Rank rank) const {

@@ -25,6 +25,8 @@ class CallLog {
   const wire::RankCalls* of(wire::Rank rank) const;
   /// Some rank has not found room.
   bool is_cut() const { return is_cut_; }
+  /// Calls of threads of which nothing more is known, of all ranks.
+  std::uint64_t unseen() const { return unseen_; }
   std::uint64_t bytes() const { return bytes_; }
   /// How often something was told: another number, other sums.
   std::uint64_t told() const { return told_; }
@@ -37,6 +39,7 @@ class CallLog {
   std::map<wire::Rank, wire::RankCalls> ranks_;
   std::map<wire::Rank, wire::RankCalls> earlier_;  ///< Of processes before the latest, where there were some.
   bool is_cut_ = false;
+  std::uint64_t unseen_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t told_ = 0;
 };

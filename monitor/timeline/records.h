@@ -58,8 +58,9 @@ enum class LossKind : std::uint8_t {
   kDetail,       ///< A damaged part of a recording. count: blocks.
   kBeforeStart,  ///< What a node had told before this monitor (or this recording) began to listen. count: frames.
   kNotClosed,    ///< Whoever wrote the recording was killed: what may have come behind its last frame. count: 1.
+  kUnseenCalls,  ///< Of threads of a rank of which nothing more is known. count: calls.
 };
-inline constexpr int kLossKinds = int(LossKind::kNotClosed) + 1;
+inline constexpr int kLossKinds = int(LossKind::kUnseenCalls) + 1;
 
 /// As reports name it.
 constexpr std::string_view name_of(LossKind kind) {
@@ -78,6 +79,7 @@ constexpr std::string_view name_of(LossKind kind) {
     case LossKind::kDetail: return "damaged_recording";
     case LossKind::kBeforeStart: return "before_start";
     case LossKind::kNotClosed: return "recording_not_closed";
+    case LossKind::kUnseenCalls: return "unseen_calls";
   }
   return {};
 }

@@ -35,8 +35,13 @@ std::vector<std::string> headline(const Model& model) {
   for (const FunctionUse& use : mpi->functions) all_s += use.time_s;
   const std::string ranks = analysis::plural(mpi->ranks, "rank"), time = duration_of(all_s);
   const std::string cut = mpi->is_cut ? "; some ranks are left out for want of room" : "";
-  return {fmt::format("MPI of {} in the whole run so far: {} in all functions, summed over ranks{}", ranks, time, cut),
-          fmt::format("MPI of {} so far: {} in all, summed{}", ranks, time, cut),
+  const std::uint64_t calls = model.timeline.calls().unseen();
+  const std::string unseen =
+      calls > 0 ? fmt::format("; {} calls of other threads unseen", to_count(double(calls))) : "";
+  return {fmt::format("MPI of {} in the whole run so far: {} in all functions, summed over ranks{}{}", ranks, time, cut,
+                      unseen),
+          fmt::format("MPI of {} so far: {} in all, summed{}{}", ranks, time, cut, unseen),
+          fmt::format("MPI of {} so far: {} in all{}", ranks, time, unseen),
           fmt::format("MPI of {} so far: {} in all", ranks, time)};
 }
 

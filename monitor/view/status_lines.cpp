@@ -183,6 +183,7 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
   const std::string name = session.name == label ? "" : shortened(session.name, kLongestName);
   const std::size_t sockets = timeline.domains().size();
   const std::uint64_t dropped = timeline.dropped(), summed = timeline.phases_summed();
+  const std::uint64_t unseen = timeline.calls().unseen();
   const bool past = shows_the_past(state, model, layout);
   const Nanoseconds moment = moment_of(state, model, layout);
   const wire::Step step = moment < timeline.now() ? latest_step_at(timeline, moment) : timeline.latest_step();
@@ -202,6 +203,10 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
       {.text = summed == 0 ? "" : to_count(static_cast<double>(summed)) + " phases in sums",
        .ink = Ink::kDim,
        .weight = 5,
+       .right = true},
+      {.text = unseen == 0 ? "" : to_count(static_cast<double>(unseen)) + " calls unseen",
+       .ink = Ink::kWarning,
+       .weight = 9,
        .right = true},
       {.text = to_count(static_cast<double>(dropped)) + " dropped",
        .ink = dropped > 0 ? Ink::kWarning : Ink::kDim,

@@ -17,10 +17,11 @@ std::uint32_t functions_in(const CallBook& book) {
   return std::min(book.functions.load(std::memory_order_acquire), shm::kCallFunctions);
 }
 
-/// What grows with whatever else does: calls, or the messages of a program that tells of them itself and of no calls.
+/// What grows with whatever else does: calls, seen or not, or the messages of a program that tells of them itself and of no calls.
 std::uint64_t sums_in(const CallBook& book) {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < functions_in(book); ++i) sum += book.function[i].calls.load(kRelaxed);
+  sum += book.unseen_calls.load(kRelaxed);
   if (functions_in(book) > 0) return sum;
   for (const CallBook::Pair& pair : book.pair) sum += pair.messages.load(kRelaxed);
   return sum + book.other_messages.load(kRelaxed);
@@ -67,6 +68,7 @@ std::optional<wire::RankCalls> CallReader::read_if_new(const CallBook& book, wir
   read_now.pairs = read_pairs(book, world_size);
   read_now.other_messages = book.other_messages.load(kRelaxed);
   read_now.other_bytes = book.other_bytes.load(kRelaxed);
+  read_now.unseen = book.unseen_calls.load(kRelaxed);
   return read_now;
 }
 

@@ -234,9 +234,11 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.state.store(shm::SlotState::kLive, std::memory_order_release);
 }
 
-void Membership::leave() {
+void Membership::leave(bool is_slot_kept) {
   slot().state.store(shm::SlotState::kStopped, std::memory_order_release);
-  unmap();
+  if (!is_slot_kept) slot_.unmap();
+  header_.unmap();
+  ring_.unmap();
 }
 
 }  // namespace idlewave::client

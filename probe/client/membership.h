@@ -20,8 +20,8 @@ class Membership {
   /// left but the folder.
   bool join(const Settings& settings, wire::Rank rank, wire::Rank world_size);
 
-  /// Says that the ring gets no more events, and lets go of the memory.
-  void leave();
+  /// Says that the ring gets no more events, and lets go of the memory, unless somebody may still write to the slot.
+  void leave(bool is_slot_kept);
 
   shm::Slot& slot() const { return *static_cast<shm::Slot*>(slot_.at()); }
   wire::Event* ring() const { return static_cast<wire::Event*>(ring_.at()); }

@@ -29,6 +29,7 @@ struct Probe {
   Membership membership;
   PartnerTeller partners;
   CallCounter messages;
+  std::atomic<bool> others_count{false};  ///< Other threads may write to the slot.
 };
 [[gnu::visibility("hidden")]] extern constinit Probe probe;
 
@@ -36,6 +37,9 @@ inline bool is_reporter() { return probe.reporter.load(std::memory_order_relaxed
 
 /// Where the rank's own numbers stand; null while it does not report. Gone when it stops.
 shm::Slot* own_slot();
+
+/// A call of a library that is watched, which nobody sees: on any thread but the one that reports.
+void count_unseen_call();
 
 /// Work begins while orders wait to be looked at.
 void obey_at_work();

@@ -39,7 +39,7 @@ static_assert(IDLEWAVE_RENDEZVOUS == shm::PartnerBook::kRendezvous &&
               IDLEWAVE_UNCERTAIN == shm::PartnerBook::kUncertain);
 
 void switch_off() {
-  probe.reporter.store(nullptr, std::memory_order_relaxed);
+  probe.reporter.store(nullptr);
   __atomic_store_n(&idlewave_is_on_, 0, __ATOMIC_RELAXED);
 }
 
@@ -137,7 +137,8 @@ void stop() {
   // A step that breaks off before its first wait says nothing of the others.
   if (probe.partners.has_waited()) tell_partners();
   probe.lane.stop();
-  probe.membership.leave();
+  // One of them may be about to count, and won't be waited for.
+  probe.membership.leave(probe.others_count.load());
 }
 
 /// Which the lane has been told.
@@ -173,6 +174,14 @@ double bandwidth_or_none(double bytes_per_second) { return bytes_per_second > 0 
 }  // namespace
 
 shm::Slot* own_slot() { return is_reporter() ? &probe.membership.slot() : nullptr; }
+
+/// Sequentially consistent with stop(): either that finds others counting and leaves them the memory, or they find that
+/// nobody reports any more.
+void count_unseen_call() {
+  if (!probe.others_count.load()) probe.others_count.store(true);
+  if (probe.reporter.load() == nullptr) return;
+  probe.membership.slot().calls.unseen_calls.fetch_add(1, std::memory_order_relaxed);
+}
 
 /// In a program without steps each piece of work takes the place of a step.
 void obey_at_work() {

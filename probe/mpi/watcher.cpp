@@ -156,10 +156,16 @@ void begin_step_behind_last(wire::Step step) {
   client::step_behind_last(step);
 }
 
-/// A call that is not shown.
-[[gnu::cold]] bool be_unseen() {
-  if (watch.reporter.load(std::memory_order_relaxed) != nullptr && !is_reporting()) note_unseen_thread();
-  return false;
+/// Frame of the call of this thread that is counted as not seen; null: none. What it left by longjmp was left for a frame
+/// that is less deep.
+[[gnu::tls_model("initial-exec")]] thread_local constinit const void* unseen_inside = nullptr;
+
+void note_unseen_thread() {
+  messages.note_unseen_start();
+  if (!thread_is_noted.exchange(true))
+    note(
+        "calls of other threads than the one that called MPI_Init are not seen, and a rank that waits in one is shown "
+        "as it was before");
 }
 
 }  // namespace
@@ -178,7 +184,7 @@ bool goes_on_inside(const void* frame) {
 
 bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) {
   if (!is_reporting() || !client::is_reporter()) [[unlikely]]
-    return be_unseen();
+    return false;
   if (!take_turn(frame, caller)) return false;
   watch.sums.open(call, client::switch_to(phase));
   return true;
@@ -186,7 +192,7 @@ bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) 
 
 bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, Concerned concerned) {
   if (!is_reporting() || !client::is_reporter()) [[unlikely]]
-    return be_unseen();
+    return false;
   if (!take_turn(frame, caller)) return false;
   if (steps.source == StepSource::kFound)
     begin_step_behind_last(steps.finder.start(site_of(call, caller, concerned.all), concerned.peers));
@@ -230,12 +236,16 @@ void end() {
   idlewave_stop();
 }
 
-void note_unseen_thread() {
-  messages.note_unseen_start();
-  if (!thread_is_noted.exchange(true))
-    note(
-        "calls of other threads than the one that called MPI_Init are not seen, and a rank that waits in one is shown "
-        "as it was before");
+UnseenCall::UnseenCall(const void* frame) {
+  if (watch.reporter.load(std::memory_order_relaxed) == nullptr || is_reporting() || frame < unseen_inside) return;
+  is_counted_ = true;
+  unseen_inside = frame;
+  note_unseen_thread();
+  client::count_unseen_call();
+}
+
+UnseenCall::~UnseenCall() {
+  if (is_counted_) unseen_inside = nullptr;
 }
 
 void note_session() {

@@ -2,8 +2,8 @@
 // The rank as its MPI calls show it: what every wrapper does before and after the call of the library.
 //
 // Of the thread that called MPI_Init, between MPI_Init and MPI_Finalize, every call is a phase, and what lies between
-// two of them is computing. Another thread's calls are passed on and not seen, which is said once. A call that the
-// library, or a signal handler, makes within a call counts with that.
+// two of them is computing. Another thread's calls are passed on, counted and not seen, which is said once. A call
+// that the library, or a signal handler, makes within a call counts with that.
 
 #include <idlewave/probe.h>
 
@@ -37,8 +37,18 @@ struct Watch {
 /// On the thread that reports.
 inline bool is_reporting() { return watch.reporter.load(std::memory_order_relaxed) == __builtin_thread_pointer(); }
 
-/// Not a thread that reports.
-void note_unseen_thread();
+/// A call that is not shown, for as long as it goes on, in the wrapper with that frame. One of another thread than that which
+/// reports is counted; what the library calls within it counts with it.
+class UnseenCall {
+ public:
+  explicit UnseenCall(const void* frame);
+  ~UnseenCall();
+  UnseenCall(const UnseenCall&) = delete;
+  UnseenCall& operator=(const UnseenCall&) = delete;
+
+ private:
+  bool is_counted_ = false;
+};
 
 /// Whether the frame of the wrapper that goes on is still on the stack, as seen from a deeper one: a program that has left
 /// it by longjmp has others there, sooner or later.

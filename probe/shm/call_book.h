@@ -1,7 +1,8 @@
 #pragma once
 // What one rank has done in the functions of a library that is watched, as it stands in its slot: sums since it joined.
-// The rank alone writes, each number by itself (relaxed); a reader may see a call in one of them and not yet in
-// another. Places are taken one after the other, and what makes a place known is written last (release).
+// The thread that reports alone writes, but for what others have called, each number by itself (relaxed); a reader may
+// see a call in one of them and not yet in another. Places are taken one after the other, and what makes a place known is
+// written last (release).
 
 #include <atomic>
 #include <cstdint>
@@ -34,6 +35,7 @@ struct CallBook {
   /// To receivers for whom there was no room, or who are not ranks of the program.
   std::atomic<std::uint64_t> other_messages{0};
   std::atomic<std::uint64_t> other_bytes{0};
+  std::atomic<std::uint64_t> unseen_calls{0};  ///< Of other threads, which write it: of none of them is more known.
   Function function[kCallFunctions];
   Pair pair[kCallPairs];  ///< Open addressing, see home_of.
 

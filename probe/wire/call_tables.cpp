@@ -1,5 +1,6 @@
 #include "probe/wire/call_tables.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -167,6 +168,19 @@ bool unpack_calls(std::span<const std::byte> bytes, std::vector<RankCalls>& call
     if (!in.ok()) return false;
     previous = rank.rank;
   }
+  return in.is_over();
+}
+
+std::vector<std::byte> pack_unseen(std::span<const RankCalls> calls) {
+  std::vector<std::byte> out;
+  if (std::ranges::all_of(calls, [](const RankCalls& rank) { return rank.unseen == 0; })) return out;
+  for (const RankCalls& rank : calls) append_varint(out, rank.unseen);
+  return out;
+}
+
+bool unpack_unseen(std::span<const std::byte> bytes, std::vector<RankCalls>& calls) {
+  Reader in(bytes);
+  for (RankCalls& rank : calls) rank.unseen = in.number();
   return in.is_over();
 }
 

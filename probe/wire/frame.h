@@ -148,6 +148,7 @@ struct RankCalls {
   /// To ranks that did not find room among the pairs, and to processes that are no ranks of the program.
   std::uint64_t other_messages = 0;
   std::uint64_t other_bytes = 0;
+  std::uint64_t unseen = 0;  ///< Calls of threads of which nothing more is known.
   friend bool operator==(const RankCalls&, const RankCalls&) = default;
 };
 

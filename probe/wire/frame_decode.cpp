@@ -173,6 +173,7 @@ Events read_events(const Value& value, std::span<const std::byte>& blob, std::st
     if (in.ok() && !unpack(bytes, into)) in.refuse(key, "is damaged");
   };
   take("calls", unpack_calls, events.calls);
+  take("unseen", unpack_unseen, events.calls);
   take("clocks", unpack_round_trips, events.round_trips);
   return events;
 }

@@ -66,6 +66,17 @@ TEST(CallReader, ReadsTheMessagesOfAProgramThatTellsOfNoCalls) {
   EXPECT_NE(reader.read_if_new(*book, 4, 100, 8), std::nullopt);
 }
 
+TEST(CallReader, ReadsTheCallsThatNobodyHasSeen) {
+  const auto book = std::make_unique<shm::CallBook>();
+  book->unseen_calls = 7;
+  CallReader reader;
+  const wire::RankCalls expected{.rank = 4, .pid = 100, .functions = {}, .pairs = {}, .unseen = 7};
+  EXPECT_EQ(reader.read_if_new(*book, 4, 100, 8), expected);
+  EXPECT_EQ(reader.read_if_new(*book, 4, 100, 8), std::nullopt) << "none has been made since";
+  book->unseen_calls = 8;
+  EXPECT_NE(reader.read_if_new(*book, 4, 100, 8), std::nullopt);
+}
+
 TEST(CallReader, SaysNothingOfARankWithoutCalls) {
   const auto book = std::make_unique<shm::CallBook>();
   EXPECT_EQ(CallReader().read_if_new(*book, 4, 100, 8), std::nullopt);

@@ -73,6 +73,26 @@ TEST(Missing, NamesANodeThatDidNotSayEndAndWhenItWasLastHeard) {
   EXPECT_EQ(losses[0].to, ms(20'000));
 }
 
+TEST(Missing, NamesTheRanksWhoseCallsNobodyHasSeen) {
+  Timeline timeline;
+  tell(timeline, "a", 0, 4, 4, ms(100));
+  timeline.mark_ended("a");
+  timeline.set_calls("a", {.rank = 1, .functions = {}, .pairs = {}});
+  EXPECT_TRUE(find_missing(timeline).is_complete());
+  timeline.set_calls("a", {.rank = 1, .functions = {}, .pairs = {}, .unseen = 1});
+  EXPECT_EQ(to_words(find_missing(timeline)), "1 call of other threads on rank 1 not seen");
+  timeline.set_calls("a", {.rank = 3, .functions = {}, .pairs = {}, .unseen = 23});
+  const Missing missing = find_missing(timeline);
+  EXPECT_FALSE(missing.has_all_since_start());
+  EXPECT_EQ(to_words(missing), "24 calls of other threads on 2 ranks not seen");
+  const auto losses = losses_of(missing, ms(100));
+  ASSERT_THAT(losses, SizeIs(2));
+  EXPECT_EQ(losses[1].kind, LossKind::kUnseenCalls);
+  EXPECT_EQ(losses[1].rank, 3);
+  EXPECT_EQ(losses[1].count, 23u);
+  EXPECT_EQ(to_words(losses[1]), "23 calls of other threads on rank 3 not seen");
+}
+
 TEST(Missing, DoesNotWaitForTheEndOfANodeWithoutRanks) {
   Timeline timeline;
   tell(timeline, "a", 0, 4, 4, ms(100));

@@ -451,6 +451,30 @@ class Manners(AnyProgram):
         said = sum("calls of other threads" in line for line in self.said(done))
         self.assertTrue(1 <= said <= RANKS, done.stderr)
 
+    def calls_of_other_threads(self, mpi):
+        """All are counted, a call that the library makes within another one once, and none of them is another function's."""
+        threads, rounds = 3, 40
+        command = [*self.launcher(mpi), self.program(f"threads.{mpi}"), str(threads), str(rounds)]
+        self.assertEqual(self.call(command).returncode, 0)
+        recording = str(self.folder / "threads.iw")
+        done, report = self.watch(command, "--record", recording)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        calls = 5 * threads * rounds
+        self.assertEqual(report["missing"]["unseen_calls"], [{"rank": rank, "calls": calls} for rank in range(RANKS)])
+        self.assertEqual([(loss["kind"], loss["rank"], loss["count"]) for loss in report["losses"]],
+                         [("unseen_calls", rank, calls) for rank in range(RANKS)])
+        self.assertIs(report["complete"], False)
+        self.assertEqual({function["name"] for function in report["functions"]}, {"MPI_Comm_dup", "MPI_Comm_free"})
+        words = self.call([BIN / "idlewave", "report", recording])
+        self.assertIn(f"INCOMPLETE: {RANKS * calls} calls of other threads on {RANKS} ranks not seen\n", words.stdout.decode())
+        self.assertEqual(self.call([BIN / "idlewave", "info", "--check", recording]).returncode, 1)
+
+    def test_calls_of_other_threads_are_counted_open_mpi(self):
+        self.calls_of_other_threads("openmpi")
+
+    def test_calls_of_other_threads_are_counted_mpich(self):
+        self.calls_of_other_threads("mpich")
+
     def test_a_tool_in_a_library_of_its_own_sees_what_it_sees_alone(self):
         tool = self.program("tool.openmpi")
         launcher = [*self.launcher("openmpi"), "-x", f"LD_PRELOAD={tool}"]

@@ -55,6 +55,15 @@ TEST(CallLog, AddsUpHowManyFunctionsAndReceiversWhoeverNamesThem) {
   EXPECT_EQ(log.of(2)->pairs.size(), std::size_t(kProcesses * kNames));
 }
 
+TEST(CallLog, AddsUpTheCallsThatNobodyHasSeen) {
+  CallLog log(kPlenty);
+  EXPECT_EQ(log.unseen(), 0u);
+  for (const auto& [rank, pid, unseen] : {std::tuple(2, 100, 3), {2, 100, 5}, {2, 200, 1}, {2, 200, 4}, {3, 300, 10}})
+    log.set({.rank = rank, .pid = pid, .functions = {}, .pairs = {}, .unseen = std::uint64_t(unseen)}, kCallers);
+  EXPECT_EQ(log.of(2)->unseen, 9u);
+  EXPECT_EQ(log.unseen(), 19u);
+}
+
 TEST(CallLog, CountsReceiversThatNobodyIsAmongTheOthers) {
   CallLog log(kPlenty);
   log.set(of_process(100, sends(3, 30, 20), {{1, 1, 10}, {8, 1, 20}, {4'000'000, 1, 30}}), kCallers);

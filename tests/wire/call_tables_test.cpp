@@ -65,5 +65,18 @@ TEST(CallTables, WithWhatCanNotBeAreRefused) {
   EXPECT_FALSE(are_calls({0, 1, more(1), 100, 0, 2, more(3), 1, 1, less(1), 1, 1, 0, 0})) << "they descend";
 }
 
+TEST(CallTables, SayHowManyCallsNobodyHasSeenOfEachRank) {
+  std::vector<RankCalls> calls(3);
+  EXPECT_TRUE(pack_unseen(calls).empty());
+  calls[1].unseen = 300;
+  EXPECT_EQ(pack_unseen(calls), numbers({0, 300, 0}));
+  EXPECT_TRUE(unpack_unseen(numbers({7, 0, 8}), calls));
+  EXPECT_EQ(calls[0].unseen, 7u);
+  EXPECT_EQ(calls[1].unseen, 0u);
+  EXPECT_EQ(calls[2].unseen, 8u);
+  EXPECT_FALSE(unpack_unseen(numbers({7, 0}), calls)) << "of somebody it is not said";
+  EXPECT_FALSE(unpack_unseen(numbers({7, 0, 8, 9}), calls)) << "of nobody it is said";
+}
+
 }  // namespace
 }  // namespace idlewave::wire

@@ -205,6 +205,7 @@ inline RankCalls random_calls_of(Random& random, Rank rank) {
     calls.pairs.push_back({to, random.any(64), random.any(64)});
   calls.other_messages = random.any(64);
   calls.other_bytes = random.any(64);
+  if (random.once_in(2)) calls.unseen = random.any(64);
   return calls;
 }
 
