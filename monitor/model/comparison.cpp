@@ -1,5 +1,10 @@
 #include "monitor/model/comparison.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "workloads/sim/core/active_window.h"
 #include "workloads/sim/simulator.h"
 
@@ -31,7 +36,46 @@ class PartlyWork final : public sim::core::Recorder {
   std::vector<double> since_;
 };
 
+constexpr double kCloseMakespan = 0.02, kCloseActivity = 0.03;
+
+double off(double model, double life) { return life == 0 ? 0 : std::abs(model / life - 1); }
+
+/// The domain of whose activity the model is farthest from the run.
+std::size_t worst_domain(const Figures& life, const Figures& model) {
+  std::size_t worst = 0;
+  for (std::size_t i = 0; i < std::min(life.active_means.size(), model.active_means.size()); ++i)
+    if (off(model.active_means[i], life.active_means[i]) > off(model.active_means[worst], life.active_means[worst]))
+      worst = i;
+  return worst;
+}
+
+/// "domain 2 has 4.1 ranks at work for 5", or how long the run takes; empty where the model is close to it.
+std::string difference(const Figures& life, const Figures& model) {
+  if (off(model.makespan, life.makespan) > kCloseMakespan)
+    return fmt::format("the run takes {:.4g} s for {:.4g}", model.makespan, life.makespan);
+  if (life.active_means.empty() || model.active_means.empty()) return {};
+  const std::size_t worst = worst_domain(life, model);
+  if (off(model.active_means[worst], life.active_means[worst]) <= kCloseActivity) return {};
+  return fmt::format("domain {} has {:.3g} ranks at work for {:.3g}", worst, model.active_means[worst],
+                     life.active_means[worst]);
+}
+
 }  // namespace
+
+std::vector<std::string> differences(const Figures& life, const Figures* own, const Figures& drawn) {
+  const std::string with_own = own ? difference(life, *own) : std::string(), with_drawn = difference(life, drawn);
+  std::vector<std::string> lines;
+  if (!with_own.empty())
+    lines.push_back(fmt::format(
+        "with its own noise, as it was recorded, {}: the model's work, contention or partners are not the run's",
+        with_own));
+  else if (own && !with_drawn.empty())
+    lines.push_back(fmt::format(
+        "with drawn noise {}, and with its own noise it is as measured: when and whom noise hit made the difference, "
+        "not how much it was",
+        with_drawn));
+  return lines;
+}
 
 Figures measured(const analysis::Program& program, wire::Rank ranks_per_domain, words::Fractions window) {
   const Nanoseconds begin = program.steps.begin(), length = program.steps.end() - begin;

@@ -2,6 +2,7 @@
 // A recorded run beside the same one simulated.
 
 #include <atomic>
+#include <string>
 #include <vector>
 
 #include "monitor/analysis/program.h"
@@ -27,5 +28,9 @@ Figures measured(const analysis::Program& program, wire::Rank ranks_per_domain, 
 /// word. Error: what the simulator refuses; also if `stop` ended it.
 wire::Result<Figures> simulated(const support::Scenario& scenario, const sim::core::PhaseNoise* noise,
                                 double work_in_noise, words::Fractions window, const std::atomic<bool>* stop = nullptr);
+
+/// Sentences: where the model is farther from the run than it is to be (2 % of the makespan, 3 % of the ranks at work in some
+/// domain), and of what that tells. `own`: with the noise that was recorded; null where that was not simulated.
+std::vector<std::string> differences(const Figures& life, const Figures* own, const Figures& drawn);
 
 }  // namespace idlewave::model

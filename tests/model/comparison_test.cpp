@@ -25,6 +25,12 @@
 namespace idlewave::model {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
 constexpr words::Fractions kWindow{0.5, 0.95};
 /// Shares of all programs, a little below those of 6000 programs. Which rank meets which delay first decides what becomes
 /// of a contended domain, so that noise of the same distribution need not lead to the same activity.
@@ -153,6 +159,7 @@ class Table {
 struct Compared {
   double unexplained = 0;
   Off own, drawn;
+  std::vector<std::string> differences;
 };
 
 Compared compare(const support::Scenario& scenario) {
@@ -167,7 +174,8 @@ Compared compare(const support::Scenario& scenario) {
   const auto own =
       simulated(with_own_delays(prepared->scenario, *program), &recorded, work_in_own_noise(*program), kWindow);
   const auto drawn = simulated(prepared->scenario, prepared->noise.get(), work_in_all_noise(*program), kWindow);
-  return {program->unexplained.share, difference(*own, life), difference(*drawn, life)};
+  return {program->unexplained.share, difference(*own, life), difference(*drawn, life),
+          differences(life, &*own, *drawn)};
 }
 
 TEST(Comparison, OfRandomProgramsIsClose) {
@@ -227,6 +235,37 @@ TEST(Comparison, OfProgramsWithCollectivesIsClose) {
     EXPECT_LE(compared.own.makespan, 0.02) << what;
     EXPECT_LE(compared.own.activity, 0.03) << what;
   }
+}
+
+/// Interruptions of half a step that all ranks have at the same moment cost one of them; drawn for each rank by itself, nearly
+/// every step has one.
+TEST(Comparison, SaysWhereItMattersWhenNoiseCame) {
+  const unsigned seed = any_seed();
+  SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << seed);
+  test::RandomQuietScenarios random(seed);
+  for (int i = 0; i < 8; ++i) {
+    support::Scenario scenario = random.next(0, 3);
+    const double step = double(scenario.program.time.count()) * 1e-9;
+    scenario.communication = {};
+    scenario.noise.distribution = support::PeriodicNoise{
+        .duration = ns(0.5 * step), .frequency = random.real(0.15, 0.3) / step, .phase = support::NoisePhase::kSame};
+    scenario.noise.seed = unsigned(random.whole(1, 1'000'000));
+    const Compared compared = compare(scenario);
+    EXPECT_THAT(compared.differences, ElementsAre(AllOf(StartsWith("with drawn noise "),
+                                                        HasSubstr("and with its own noise it is as measured"))));
+  }
+}
+
+TEST(Comparison, SaysNothingOfAModelThatIsClose) {
+  const Figures life{.makespan = 10, .step_time = 0.1, .active_means = {5, 4}};
+  const Figures close{.makespan = 10.15, .step_time = 0.1015, .active_means = {5.1, 3.9}};
+  EXPECT_THAT(differences(life, &close, close), IsEmpty());
+  const Figures other{.makespan = 10.1, .step_time = 0.101, .active_means = {5.1, 4.8}};
+  EXPECT_THAT(differences(life, &close, other),
+              ElementsAre(StartsWith("with drawn noise domain 1 has 4.8 ranks at work for 4")));
+  EXPECT_THAT(differences(life, &other, close),
+              ElementsAre(HasSubstr("as it was recorded, domain 1 has 4.8 ranks at work for 4")));
+  EXPECT_THAT(differences(life, nullptr, other), IsEmpty());  // It was asked for.
 }
 
 /// The noise that was drawn, and nothing else, though a recording tells it as times alone.

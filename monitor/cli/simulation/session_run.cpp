@@ -38,6 +38,9 @@ struct Models {
   Figures drawn;
 
   const Figures& best() const { return own ? *own : drawn; }
+  std::vector<std::string> differences_from(const Figures& life) const {
+    return model::differences(life, own ? &*own : nullptr, drawn);
+  }
 };
 
 std::string json_of(const std::string& scenario, const Program& program, const Figures& life, const Models& models) {
@@ -47,6 +50,7 @@ std::string json_of(const std::string& scenario, const Program& program, const F
   object["simulated"] = to_json(models.best());
   object["simulated_noise"] = models.own ? "recorded" : "drawn";
   object["drawn"] = to_json(models.drawn);
+  object["differences"] = models.differences_from(life);
   return object.text() + "\n";
 }
 
@@ -163,6 +167,7 @@ int compare(const Program& program, const SessionOptions& options) {
   }
   const Figures life = model::measured(program, each, options.window);
   print(options.json ? json_of(text, program, life, models) : text_of(text, life, models));
+  for (const std::string& line : models.differences_from(life)) fail(options.recording + ": " + line, 0);
   return 0;
 }
 
