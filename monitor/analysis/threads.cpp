@@ -1,17 +1,80 @@
 #include "monitor/analysis/threads.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
 namespace idlewave::analysis {
 
+using timeline::Category;
+using timeline::Lane;
+using timeline::ThreadTimes;
 using timeline::Timeline;
+
+namespace {
+
+double of(const timeline::Times& times, Category category) { return double(times[std::size_t(category)]); }
+
+/// From when on threads of the rank have lanes.
+Nanoseconds first_thread(const Timeline& timeline, Rank rank) {
+  Nanoseconds first = Nanoseconds::max();
+  for (int thread = 1; thread <= timeline.threads(rank); ++thread) {
+    const Lane* lane = timeline.lane(wire::ThreadId{rank, thread});
+    if (lane && lane->events() > 0) first = std::min(first, lane->first());
+  }
+  return first;
+}
+
+/// Of a rank that tells of no number of threads: of the one that reports.
+ThreadTimes times_of_one(const Lane& lane, Window window) {
+  const timeline::Times times = lane.times(window.from, window.to);
+  const double computed = of(times, Category::kCompute), called = of(times, Category::kWait);
+  return {.most = 1, .known = computed + called + of(times, Category::kDelay), .worked = computed, .called = called};
+}
+
+/// Those with a lane beside the others: a team whose threads have lanes is told by them alone.
+std::optional<ThreadTimes> times_of(const Timeline& timeline, Rank rank, Window window) {
+  const Lane* lane = timeline.lane(rank);
+  if (lane == nullptr) return std::nullopt;
+  auto told = lane->thread_times(window.from, window.to);
+  const Nanoseconds first = first_thread(timeline, rank);
+  if (first == Nanoseconds::max()) return told;
+  const Window known{told ? window.from : std::max(window.from, first), window.to};
+  if (!told) told = known.length() > Nanoseconds{0} ? times_of_one(*lane, known) : ThreadTimes{.most = 1};
+  for (int thread = 1; thread <= timeline.threads(rank); ++thread) {
+    const Lane* its = timeline.lane(wire::ThreadId{rank, thread});
+    if (its == nullptr || its->events() == 0) continue;
+    ++told->most;
+    if (known.length() <= Nanoseconds{0}) continue;
+    const timeline::Times times = its->times(known.from, known.to);
+    told->worked += of(times, Category::kCompute);
+    told->called += of(times, Category::kWait);
+  }
+  return told;
+}
+
+}  // namespace
+
+std::vector<ThreadLaneTimes> thread_lane_times(const Timeline& timeline, Window window) {
+  std::vector<ThreadLaneTimes> all;
+  if (!timeline.has_threads()) return all;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    for (int thread = 1; thread <= timeline.threads(rank); ++thread) {
+      const wire::ThreadId id{rank, thread};
+      const Lane* lane = timeline.lane(id);
+      if (lane == nullptr || lane->events() == 0) continue;
+      const timeline::Times times = lane->times(window.from, window.to);
+      const auto in = [&](Category category) { return Nanoseconds(times[std::size_t(category)]); };
+      all.push_back({id, in(Category::kCompute), in(Category::kWait), in(Category::kOther)});
+    }
+  }
+  return all;
+}
 
 std::optional<ThreadUse> thread_use(const Timeline& timeline, std::span<const Rank> ranks, Window window) {
   ThreadUse use;
   for (const Rank rank : ranks) {
-    const timeline::Lane* lane = timeline.lane(rank);
-    const auto times = lane ? lane->thread_times(window.from, window.to) : std::nullopt;
+    const auto times = times_of(timeline, rank, window);
     if (!times || times->known <= 0) continue;
     ++use.ranks;
     use.most += times->most;

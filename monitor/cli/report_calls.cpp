@@ -11,6 +11,7 @@
 #include "monitor/analysis/calls.h"
 #include "monitor/analysis/plural.h"
 #include "monitor/analysis/step_history.h"
+#include "monitor/analysis/threads.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
@@ -170,6 +171,19 @@ json time_by_rank_json(const Timeline& timeline) {
     object["wait_s"].push_back(of(Category::kWait));
     object["delay_s"].push_back(of(Category::kDelay));
     object["other_s"].push_back(of(Category::kOther));
+  }
+  return object;
+}
+
+json time_by_thread_json(const Timeline& timeline) {
+  const auto threads = analysis::thread_lane_times(timeline, {timeline.begin(), timeline.now()});
+  json object;
+  for (const analysis::ThreadLaneTimes& times : threads) {
+    object["rank"].push_back(times.thread.rank);
+    object["thread"].push_back(times.thread.thread);
+    object["compute_s"].push_back(seconds(times.compute));
+    object["wait_s"].push_back(seconds(times.wait));
+    object["other_s"].push_back(seconds(times.other));
   }
   return object;
 }

@@ -16,6 +16,9 @@ support::Json matrix_json(const timeline::Timeline& timeline);
 /// How long each rank was in phases of each kind, over the whole run: one list a column.
 support::Json time_by_rank_json(const timeline::Timeline& timeline);
 
+/// The same of each thread that has a lane beside its rank's; null where none has.
+support::Json time_by_thread_json(const timeline::Timeline& timeline);
+
 /// Both in short tables; empty where no MPI calls were seen.
 std::string calls_text(const timeline::Timeline& timeline);
 

@@ -368,6 +368,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["causes"] = causes_json(timeline, ground);
   object["clocks"] = clocks_json(timeline);
   object["time_by_rank"] = time_by_rank_json(timeline);
+  object["time_by_thread"] = time_by_thread_json(timeline);
   object["functions"] = functions_json(timeline);
   object["matrix"] = matrix_json(timeline);
   object["commands"] = json::array();

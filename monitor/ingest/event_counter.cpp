@@ -26,4 +26,8 @@ void EventCounter::events(const std::string& /*node*/, std::span<const wire::Lan
   }
 }
 
+void EventCounter::threads(const std::string& /*node*/, std::span<const wire::LaneBatch> batches) {
+  for (const wire::LaneBatch& batch : batches) counts_.events += batch.events.size();
+}
+
 }  // namespace idlewave::ingest

@@ -16,6 +16,7 @@ struct EventCounts {
 class EventCounter final : public Sink {
  public:
   void events(const std::string& node, std::span<const wire::LaneBatch> batches) override;
+  void threads(const std::string& node, std::span<const wire::LaneBatch> batches) override;
   const EventCounts& counts() const { return counts_; }
 
  private:

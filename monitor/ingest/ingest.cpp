@@ -226,10 +226,18 @@ void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, const w
     tell(&Sink::interrupt, node, stream.up_to);
     refuse_in_stream(node, stream.up_to, up_to, batches.error().message);
   }
+  take_threads(node, stream, events);
   if (!events.calls.empty()) tell(&Sink::calls, node, std::span<const wire::RankCalls>(events.calls));
   stream.has_events = true;
   stream.up_to = std::max(stream.up_to, up_to);
   tell(&Sink::advance, node, stream.up_to);
+}
+
+void Ingest::take_threads(const std::string& node, const Stream& stream, const wire::Events& events) {
+  if (events.threads.empty()) return;
+  const auto batches = decoder_.decode(events.threads);
+  if (batches) return tell(&Sink::threads, node, *batches);
+  refuse_in_stream(node, stream.up_to, events.up_to, batches.error().message);
 }
 
 void Ingest::take_from_stranger(const wire::FrameInPlace& read) {

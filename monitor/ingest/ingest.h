@@ -80,6 +80,7 @@ class Ingest {
   void take_next(const wire::FrameInPlace& read, Stream& stream);
   void take_roster(const wire::Frame& frame, const wire::Roster& roster);
   void take_events(const wire::FrameInPlace& read, Stream& stream, const wire::Events& events);
+  void take_threads(const std::string& node, const Stream& stream, const wire::Events& events);
   void take_from_stranger(const wire::FrameInPlace& read);
   wire::Status announce(const std::string& node, const wire::Roster& roster);
   bool in_turn(const wire::Frame& frame, Stream& stream);

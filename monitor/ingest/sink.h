@@ -44,6 +44,8 @@ class Sink {
   /// Events as their sender told them, of one frame: whether the node announced their lanes, and whether the times of
   /// a lane go on from those of the frame before, is for the sink to look at.
   virtual void events(const std::string& /*node*/, std::span<const wire::LaneBatch> /*batches*/) {}
+  /// The same of threads of ranks (wire::thread_of).
+  virtual void threads(const std::string& /*node*/, std::span<const wire::LaneBatch> /*batches*/) {}
   /// What ranks of this node have done in MPI until now. A later one of the same process replaces it.
   virtual void calls(const std::string& /*node*/, std::span<const wire::RankCalls> /*calls*/) {}
   /// No event of this node will come with a smaller time.

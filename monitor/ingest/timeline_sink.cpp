@@ -81,6 +81,11 @@ bool TimelineSink::is_announced(wire::LaneId lane) const {
   return lane.kind == wire::LaneId::Kind::kDomain || timeline_.lane(lane.index) != nullptr;
 }
 
+void TimelineSink::threads(const std::string& node, std::span<const wire::LaneBatch> batches) {
+  catch_up();
+  for (const wire::LaneBatch& batch : batches) timeline_.append(node, wire::thread_of(batch.lane), batch.events);
+}
+
 void TimelineSink::calls(const std::string& node, std::span<const wire::RankCalls> calls) {
   for (const wire::RankCalls& rank : calls) timeline_.set_calls(node, rank);
 }

@@ -168,4 +168,15 @@ void Timeline::picture(std::span<const RankRange> rows, Nanoseconds from, Nanose
   }
 }
 
+void Timeline::picture(std::span<const wire::ThreadId> rows, Nanoseconds from, Nanoseconds to, int columns,
+                       std::span<Shares> out) const {
+  if (columns <= 0) return;
+  if (from >= to) return std::fill(out.begin(), out.end(), Shares{});
+  RowSum sum({from, to, columns}, rows.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (const Lane* each = lane(rows[r])) sum.add(*each);
+    sum.finish(1, out.subspan(r * std::size_t(columns), std::size_t(columns)));
+  }
+}
+
 }  // namespace idlewave::timeline

@@ -185,6 +185,9 @@ void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Rost
       previous.push_back(place.node);
       place.node = &node;
       place.lane->belong_to(node.clock);
+      if (const auto its = threads_.find(info.rank); its != threads_.end())
+        for (Lane* thread : its->second)
+          if (thread != nullptr) thread->belong_to(node.clock);
       node.ranks.push_back(info.rank);
     }
     const std::uint32_t cycle = info.cycle <= node.cycles.size() ? info.cycle : 0;

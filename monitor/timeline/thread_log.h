@@ -1,6 +1,7 @@
 #pragma once
 // How many threads of a rank are active, as it told, and what they did.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -18,7 +19,7 @@ struct ThreadTimes {
   double called = 0;  ///< The one that reports: waited or communicated.
 
   /// The rest: those that were not active, and the one that was held.
-  double slept() const { return most * known - worked - called; }
+  double slept() const { return std::max(most * known - worked - called, 0.0); }
 };
 
 /// Of one lane, in lane time. `times`: what the lane did from its beginning until then.

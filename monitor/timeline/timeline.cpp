@@ -214,9 +214,16 @@ void Timeline::append(const std::string& name, wire::LaneId lane, std::span<cons
 }
 
 void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events) {
-  begin_at_first(name, events);
   RankPlace& place = places_[std::size_t(rank)];
-  Lane& lane = *place.lane;
+  append_to_lane(name, node, rank, *place.lane, events,
+                 [&](const wire::Event& event) { return take(name, place, rank, event); });
+}
+
+/// Of a rank or one of its threads; take(event) puts one into the lane, and says whether that began a block.
+template <class Take>
+void Timeline::append_to_lane(const std::string& name, Node& node, Rank rank, Lane& lane,
+                              std::span<const wire::Event> events, Take take) {
+  begin_at_first(name, events);
   if (!has_room_for(lane)) return leave_out(name, lane, events);
   const Nanoseconds base = node.clock.base;
   node.clock.base_is_fixed = has_origin_;
@@ -231,7 +238,7 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
       ++left_out;
       continue;
     }
-    if (!take(name, place, rank, event)) continue;
+    if (!take(event)) continue;
     block_order_.push_back(&lane);
     settle(lane);
     keep_budget();
@@ -244,12 +251,68 @@ void Timeline::append_to_rank(const std::string& name, Node& node, Rank rank, st
   if (left_out != 0) add_loss({LossKind::kTimeStep, name, rank, last, last, left_out, "its time went back"});
 }
 
+void Timeline::append(const std::string& name, wire::ThreadId id, std::span<const wire::Event> events) {
+  if (events.empty()) return;
+  const auto found = nodes_.find(name);
+  const auto index = std::size_t(id.rank);
+  const bool is_its_own = found != nodes_.end() && index < places_.size() && places_[index].node == &found->second;
+  if (!is_its_own || id.thread < 1 || id.thread > wire::kMostThreads)
+    return add_loss({LossKind::kStranger, name, found != nodes_.end() ? id.rank : -1, moment(name, events.front().time),
+                     moment(name, events.back().time), events.size(), "its node has not announced this rank"});
+  Lane* const known = thread_lane(found->second, id);
+  if (known == nullptr) return add_no_room(name, events);
+  Lane& lane = *known;
+  append_to_lane(name, found->second, id.rank, lane, events, [&](const wire::Event& event) {
+    if (event.kind == EventKind::kDropped) add_dropped(name, id.rank, lane, event);
+    if (event.kind == EventKind::kSummed) phases_summed_ += event.value;
+    if (!lane.history_) ++lanes_with_events_;
+    return lane.append(event, limits_, spare_blocks_);
+  });
+}
+
+/// Null: there is no room for another one.
+Lane* Timeline::thread_lane(Node& node, wire::ThreadId id) {
+  const auto index = std::size_t(id.thread - 1);
+  if (lane(id) != nullptr) return threads_[id.rank][index];
+  if (lanes_with_events_ >= budget_ / Lane::kLeastBytes) return nullptr;
+  std::vector<Lane*>& threads = threads_[id.rank];
+  if (index >= threads.size()) {
+    declared_bytes_ += (index + 1 - threads.size()) * sizeof(Lane*);
+    threads.resize(index + 1);
+  }
+  threads[index] = &lanes_.emplace_back(node.clock);
+  settle(*threads[index]);
+  share_out_budget();
+  return threads[index];
+}
+
+int Timeline::threads(Rank rank) const {
+  const auto found = threads_.find(rank);
+  return found == threads_.end() ? 0 : int(found->second.size());
+}
+
+const Lane* Timeline::lane(wire::ThreadId id) const {
+  const auto found = threads_.find(id.rank);
+  const auto index = std::size_t(id.thread - 1);
+  return found != threads_.end() && index < found->second.size() ? found->second[index] : nullptr;
+}
+
+void Timeline::add_dropped(const std::string& node, Rank rank, const Lane& lane, const wire::Event& event) {
+  const Moment at{*lane.clock_, event.time};
+  const Moment from{*lane.clock_, lane.events_ != 0 ? lane.last_ : event.time};
+  add_loss({LossKind::kRingFull, node, rank, from, at, event.value, {}});
+}
+
 bool Timeline::has_room_for(const Lane& lane) const {
   return lane.history_ || lanes_with_events_ < budget_ / Lane::kLeastBytes;
 }
 
 void Timeline::leave_out(const std::string& name, Lane& lane, std::span<const wire::Event> events) {
   lane.is_left_out_ = true;
+  add_no_room(name, events);
+}
+
+void Timeline::add_no_room(const std::string& name, std::span<const wire::Event> events) {
   add_loss({LossKind::kNoRoom, name, -1, moment(name, events.front().time), moment(name, events.back().time),
             events.size(), std::to_string(budget_ / Lane::kLeastBytes)});
 }
@@ -273,11 +336,7 @@ void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, c
     case EventKind::kDelayBegin: begin_hold(place, rank, event); break;
     case EventKind::kDelayEnd: end_hold(place, event); break;
     case EventKind::kPartners: follow(place, rank, event.value); break;
-    case EventKind::kDropped: {
-      const Moment from{*lane.clock_, lane.events_ != 0 ? lane.last_ : event.time};
-      add_loss({LossKind::kRingFull, node, rank, from, at, event.value, {}});
-      break;
-    }
+    case EventKind::kDropped: add_dropped(node, rank, lane, event); break;
     case EventKind::kSummed: phases_summed_ += event.value; break;
     case EventKind::kLost: add_loss({LossKind::kRankLost, node, rank, at, at, 1, {}}); break;
     default: break;

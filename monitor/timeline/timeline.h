@@ -52,6 +52,8 @@ class Timeline {
   /// Events of one lane, in order of time. What can't belong (a rank never announced by this node, times that go back)
   /// is left out and becomes a Loss.
   void append(const std::string& node, wire::LaneId lane, std::span<const wire::Event> events);
+  /// The same of a thread. What it tells of steps, delays and partners is the rank's to tell, and passed over.
+  void append(const std::string& node, wire::ThreadId thread, std::span<const wire::Event> events);
   /// What a frame told of a node. Events are borrowed, and in order of time for each lane.
   struct LaneEvents {
     wire::LaneId lane;
@@ -121,6 +123,10 @@ class Timeline {
   const std::vector<Domain>& domains() const { return domains_; }
   /// "socket 0"; where there are several nodes "n2 socket 0".
   std::string name_of_domain(int domain) const;
+  /// Threads of a rank that have told something, beside the one that its lane tells of; they are numbered from 1.
+  int threads(Rank rank) const;
+  bool has_threads() const { return !threads_.empty(); }  ///< Of some rank.
+  const Lane* lane(wire::ThreadId thread) const;          ///< Null for one that has told nothing.
   /// Bandwidth of a domain, oldest first.
   InSession<std::vector<Sample>> samples(int domain) const;
   int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.
@@ -160,6 +166,9 @@ class Timeline {
   using RankRange = wire::RankRange;
   void picture(std::span<const RankRange> rows, Nanoseconds from, Nanoseconds to, int columns,
                std::span<Shares> out) const;
+  /// The same with a row for each thread.
+  void picture(std::span<const wire::ThreadId> rows, Nanoseconds from, Nanoseconds to, int columns,
+               std::span<Shares> out) const;
 
  private:
   struct Node {
@@ -192,6 +201,7 @@ class Timeline {
   bool ranks_consistent(const std::string& node, const wire::Roster& roster) const;
   bool may_have(const Node* node, Rank rank) const;
   bool has_room_for(const Lane& lane) const;
+  void add_no_room(const std::string& node, std::span<const wire::Event> events);
   void leave_out(const std::string& node, Lane& lane, std::span<const wire::Event> events);
   void apply_phases(Node& node, const wire::Roster& roster);
   void apply_partners(Node& node, const wire::Roster& roster);
@@ -209,6 +219,10 @@ class Timeline {
   void begin_at_first(const std::string& node, std::span<const wire::Event> events);
 
   void append_to_rank(const std::string& name, Node& node, Rank rank, std::span<const wire::Event> events);
+  template <class Take>
+  void append_to_lane(const std::string& name, Node& node, Rank rank, Lane& lane, std::span<const wire::Event> events,
+                      Take take);
+  Lane* thread_lane(Node& node, wire::ThreadId id);
   class ByRank;
   bool only_goes_on(const Node& node, const LaneEvents& told, const ByRank& before) const;
   bool is_told_in_order(const RankPlace& place, const wire::Event& event) const;
@@ -218,6 +232,7 @@ class Timeline {
   void add_sample(DomainLane& lane, Nanoseconds at, const wire::Event& event);
   bool take(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
   void note_first(Node& node, Nanoseconds lane_time);
+  void add_dropped(const std::string& node, Rank rank, const Lane& lane, const wire::Event& event);
   void take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
   void begin_hold(RankPlace& place, Rank rank, const wire::Event& event);
   void end_hold(RankPlace& place, const wire::Event& event);
@@ -231,8 +246,9 @@ class Timeline {
   LiveEdge edge_;
   std::deque<Lane> lanes_;
   std::size_t lanes_with_events_ = 0;
-  std::vector<RankPlace> places_;  ///< By rank, as far as ranks were announced.
-  std::deque<Lane*> block_order_;  ///< Whose block of events is the oldest, the next one and so on.
+  std::vector<RankPlace> places_;               ///< By rank, as far as ranks were announced.
+  std::map<Rank, std::vector<Lane*>> threads_;  ///< By number, less 1; null: has told nothing. Few ranks have any.
+  std::deque<Lane*> block_order_;               ///< Whose block of events is the oldest, the next one and so on.
   std::vector<Domain> domains_;
   std::map<std::pair<std::string, wire::DomainId>, int> domain_index_;
   std::vector<DomainLane> domain_lanes_;  ///< By the same index.

@@ -114,6 +114,18 @@ void ghost(Turn& turn) {
                             : "colours: what ranks do");
 }
 
+void threads(Turn& turn) {
+  State& state = turn.state;
+  state.threads = !state.threads;
+  if (!state.threads) return turn.say("threads are folded under their ranks");
+  if (!turn.model.timeline.has_threads())
+    return turn.say("no thread has a lane: none calls MPI or reports beside the main one of its rank");
+  if (state.by_steps || state.ghost) return turn.say("threads are shown over time: a, or G, goes back to that");
+  const bool fits = !lay_out(panels(), state, turn.model, turn.size, turn.look).rows.threads.empty();
+  turn.say(fits ? "a line for each thread, below its rank; t folds them"
+                : "there is no room for threads: ] shows fewer ranks, / only some");
+}
+
 void finer(Turn& turn) { change_zoom(turn, -1); }
 void coarser(Turn& turn) { change_zoom(turn, 1); }
 void more_ranks(Turn& turn) { change_rank_zoom(turn, false); }

@@ -19,6 +19,7 @@ void oldest(Turn& turn);
 void follow(Turn& turn);
 void axis(Turn& turn);
 void ghost(Turn& turn);
+void threads(Turn& turn);
 void finer(Turn& turn);
 void coarser(Turn& turn);
 void more_ranks(Turn& turn);

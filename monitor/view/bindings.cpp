@@ -44,6 +44,7 @@ std::vector<Binding> keys_and_mouse() {
       {keys_of(U"", KeyCode::kHome), "Home", "oldest that is kept", "", actions::oldest},
       {keys_of(U"f", KeyCode::kEnd), "f End", "follow the newest", "follow", actions::follow},
       {keys_of(U"a"), "a", "columns are time, or steps", "axis", actions::axis},
+      {keys_of(U"t"), "t", "a line for each thread", "", actions::threads},
       {keys_of(U"G"), "G", "where ranks leave the model", "", actions::ghost},
       {keys_of(U"+=", KeyCode::kWheelUp), "+ wheel ↑", "zoom in time: finer", "", actions::finer},
       {keys_of(U"-", KeyCode::kWheelDown), "- wheel ↓", "zoom in time: coarser", "", actions::coarser},

@@ -82,10 +82,12 @@ class MapPainter {
         model_(model),
         look_(look),
         until_(shown_until(state, model)),
-        grid_(static_cast<int>(layout.rows.groups.size()), layout.map.width) {}
+        grid_(static_cast<int>(layout.rows.groups.size()), layout.map.width),
+        threads_(static_cast<int>(layout.rows.threads.size()), layout.map.width) {}
 
   void paint() {
     fill();
+    fill_threads();
     end_silent_ranks();
     mark_waves();
     show_delays();
@@ -145,6 +147,20 @@ class MapPainter {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const int x = static_cast<int>(i) % columns;
       grid_.at(static_cast<int>(i) / columns, x) = ink_of(shares[i], elapsed(x));
+    }
+  }
+
+  /// Where nothing is known of one there is none: what was lost is marked on its rank.
+  void fill_threads() {
+    const int columns = begun_columns();
+    const auto& threads = layout_.rows.threads;
+    if (columns == 0 || threads.empty()) return;
+    std::vector<timeline::Shares> shares(threads.size() * static_cast<std::size_t>(columns));
+    timeline_.picture(threads, window().from(), window().begin_of(columns), columns, shares);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const int x = static_cast<int>(i) % columns;
+      const Ink ink = ink_of(shares[i], elapsed(x));
+      threads_.at(static_cast<int>(i) / columns, x) = ink == Ink::kNoData ? Ink::kDefault : ink;
     }
   }
 
@@ -245,6 +261,11 @@ class MapPainter {
   void paint_line(const MapLine& line, int y) {
     if (line.label_of >= 0) return paint_label(line.label_of, y);
     for (int x = 0; x < layout_.map.width; ++x) {
+      if (line.thread >= 0) {
+        const Ink ink = threads_.at(line.thread, x);
+        canvas_.put(layout_.map.x + x, y, cell_of(ink, ink));
+        continue;
+      }
       const Ink top = grid_.at(line.top, x);
       const Ink bottom = line.bottom < 0 ? Ink::kDefault : grid_.at(line.bottom, x);
       canvas_.put(layout_.map.x + x, y, cell_of(top, bottom));
@@ -290,7 +311,7 @@ class MapPainter {
     int shared = -1;
     for (std::size_t i = 0; i < layout_.rows.lines.size() && group >= 0; ++i) {
       const MapLine& line = layout_.rows.lines[i];
-      if (line.label_of >= 0 || (line.top != group && line.bottom != group)) continue;
+      if (line.label_of >= 0 || line.thread >= 0 || (line.top != group && line.bottom != group)) continue;
       const int y = layout_.map.y + static_cast<int>(i);
       if (line.top == line.bottom) return y;
       if (shared < 0) shared = y;
@@ -322,6 +343,7 @@ class MapPainter {
   const Look& look_;
   const Nanoseconds until_;
   Grid grid_;
+  Grid threads_;  ///< Of layout.rows.threads.
   std::vector<Overlay> overlays_;
   const analysis::Wave* drawn_wave_ = nullptr;
 };

@@ -151,6 +151,14 @@ void place_below(Layout& layout, const Rows& rows, int y, int columns) {
   layout.keys = take(rows.keys);
 }
 
+/// Threads know no steps, and the model none of them.
+RankRows arrange(const State& state, const Model& model, int rows, int halves) {
+  const std::vector<RankSegment> segments = shown_segments(state, model.timeline);
+  if (state.threads && !state.by_steps && !state.ghost)
+    if (auto unfolded = arrange_threads(state, model.timeline, segments, rows)) return std::move(*unfolded);
+  return arrange_ranks(segments, rows, halves);
+}
+
 const Placed* find(const Layout& layout, PanelKey panel) {
   const auto is_it = [panel](const Placed& placed) { return placed.panel == panel; };
   const auto found = std::find_if(layout.placed.begin(), layout.placed.end(), is_it);
@@ -172,7 +180,7 @@ Layout lay_out(std::span<const Panel> panels, const State& state, const Model& m
   layout.title = rows.title > 0 ? 0 : kAbsent;
   layout.map = {labels, rows.title, size.columns - labels - (side > 0 ? side : 1), body};
   const int halves = look.unicode && look.colours != ColourDepth::kNone ? 2 : 1;
-  layout.rows = arrange_ranks(shown_segments(state, model.timeline), body, halves);
+  layout.rows = arrange(state, model, body, halves);
   if (side > 0) layout.beside = {size.columns - side + 2, layout.map.y, side - kFrameBeside, body + 1};
   std::vector<const Panel*> beside;
   for (const Panel& panel : panels)

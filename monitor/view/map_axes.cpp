@@ -30,6 +30,7 @@ RankRange ranks_of(const RankRows& rows, const MapLine& line) {
 
 /// Labels stand at most on every second line; every rank has one where it has two lines to itself.
 std::int64_t label_step(const RankRows& rows) {
+  if (!rows.threads.empty()) return 1;
   const auto lines = std::ranges::count_if(rows.lines, [](const MapLine& line) { return line.label_of < 0; });
   if (2 * std::ssize(rows.groups) <= lines) return 1;
   const std::int64_t ranks_per_line = 2 * std::int64_t{rows.ranks_per_group};
@@ -199,6 +200,11 @@ void draw_rank_axis(Canvas& canvas, const Layout& layout, const State& state) {
     const MapLine& line = layout.rows.lines[i];
     const int y = layout.labels.y + static_cast<int>(i);
     if (line.label_of >= 0) continue;
+    if (line.thread >= 0) {
+      const int number = layout.rows.threads[static_cast<std::size_t>(line.thread)].thread;
+      canvas.text(1, y, fmt::format("{:>{}}", fmt::format(".{}", number), digits), Ink::kDim);
+      continue;
+    }
     const RankRange ranks = ranks_of(layout.rows, line);
     const bool under_cursor = state.cursor_rank >= ranks.first && state.cursor_rank < ranks.last;
     const Rank rank = under_cursor ? state.cursor_rank : labelled_rank(layout.rows, line, step);

@@ -136,6 +136,35 @@ class LineFiller {
   bool half_open_ = false;
 };
 
+void add_threads(const timeline::Timeline& timeline, Rank rank, std::vector<wire::ThreadId>& out) {
+  for (int thread = 1; thread <= timeline.threads(rank); ++thread)
+    if (timeline.lane(wire::ThreadId{rank, thread}) != nullptr) out.push_back({rank, thread});
+}
+
+/// Of those ranks, ascending.
+std::vector<wire::ThreadId> all_threads(const timeline::Timeline& timeline, std::span<const RankSegment> segments) {
+  std::vector<wire::ThreadId> out;
+  for (const RankSegment& segment : segments)
+    for (Rank rank = segment.ranks.first; rank < segment.ranks.last; ++rank) add_threads(timeline, rank, out);
+  return out;
+}
+
+/// Below the last line of each rank those of its threads.
+void unfold(RankRows& rows) {
+  std::vector<MapLine> lines;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < rows.lines.size(); ++i) {
+    const MapLine& line = rows.lines[i];
+    lines.push_back(line);
+    const bool is_last = i + 1 == rows.lines.size() || rows.lines[i + 1].top != line.top;
+    if (line.label_of >= 0 || !is_last) continue;
+    const Rank rank = rows.groups[static_cast<std::size_t>(line.top)].first;
+    for (; next < rows.threads.size() && rows.threads[next].rank == rank; ++next)
+      lines.push_back({.top = line.top, .bottom = line.top, .thread = static_cast<int>(next)});
+  }
+  rows.lines = std::move(lines);
+}
+
 }  // namespace
 
 Rank passing_ranks(const State& state, Rank ranks) {
@@ -182,6 +211,26 @@ RankRows arrange_ranks(std::span<const RankSegment> segments, int rows, int halv
   LineFiller filler(plan, out);
   for (const RankSegment& segment : segments) filler.add_segment(segment);
   out.lines.resize(std::min(out.lines.size(), static_cast<std::size_t>(rows)));
+  return out;
+}
+
+std::optional<RankRows> arrange_threads(const State& state, const timeline::Timeline& timeline,
+                                        std::span<const RankSegment> segments, int rows) {
+  const Rank ranks = total(segments);
+  const auto fits = [&](const auto& threads) { return !threads.empty() && ranks + std::ssize(threads) <= rows; };
+  std::vector<wire::ThreadId> threads;
+  if (ranks <= rows) threads = all_threads(timeline, segments);
+  if (!fits(threads)) {
+    threads.clear();
+    const auto holds = [&](const RankSegment& s) {
+      return state.cursor_rank >= s.ranks.first && state.cursor_rank < s.ranks.last;
+    };
+    if (std::ranges::any_of(segments, holds)) add_threads(timeline, state.cursor_rank, threads);
+  }
+  if (!fits(threads)) return std::nullopt;
+  RankRows out = arrange_ranks(segments, rows - static_cast<int>(threads.size()), 1);
+  out.threads = std::move(threads);
+  unfold(out);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Which ranks the map's lines show.
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,15 +31,22 @@ struct MapLine {
   int top = -1;       ///< Index into RankRows::groups.
   int bottom = -1;    ///< The same as `top` where a group fills the line; -1: nothing.
   bool domain_begins = false;
+  int thread = -1;  ///< Index into RankRows::threads, of the rank that `top` says; -1: of that itself.
 };
 struct RankRows {
   std::vector<RankRange> groups;  ///< Ranks that share a cell.
   std::vector<MapLine> lines;     ///< At most as many as there was room for.
+  std::vector<wire::ThreadId> threads;
   int ranks_per_group = 1;
 };
 
 /// Shows all segments in at most `rows` lines of `halves` (1 or 2) groups each: at the finest resolution that fits,
 /// labels between domains where they cost none of it, several halves or lines for a rank where there is room.
 RankRows arrange_ranks(std::span<const RankSegment> segments, int rows, int halves);
+
+/// The same with a line for each thread below its rank, if there is one for each rank and thread; else for the threads of the
+/// rank at the cursor alone; nothing: there is no room even for that, or no thread.
+std::optional<RankRows> arrange_threads(const State& state, const timeline::Timeline& timeline,
+                                        std::span<const RankSegment> segments, int rows);
 
 }  // namespace idlewave::view

@@ -74,6 +74,7 @@ struct State {
   int step_zoom = 0;          ///< By steps: a column is 2^step_zoom of them.
   wire::Step first_step = 0;  ///< By steps: left edge of the map while not following.
   bool ghost = false;         ///< The map shows where ranks leave the model (ghost_map.h), not what they do.
+  bool threads = false;  ///< The map has a line for each thread, below its rank, where there is room (rank_rows.h).
   bool paused = false;
   Nanoseconds paused_at{};  ///< While paused, nothing later than this is shown.
 

@@ -348,8 +348,11 @@ Nanoseconds Agent::drain(Resident& resident, Nanoseconds began) {
   const bool over = resident.is_over();
   note_news(resident, began);
   for (const std::uint64_t end = resident.published(); !drain_some(resident, end);) continue;
-  const Nanoseconds earliest = resident.catch_up(over ? began : began - kPromiseMargin, names_, frames_, read_);
+  const Nanoseconds due = over ? began : began - kPromiseMargin;
+  Nanoseconds earliest = resident.catch_up(due, names_, frames_, read_);
   domains_.observe(resident.rank(), read_);
+  for (std::uint32_t place = 0; place < resident.thread_places(); ++place)
+    earliest = std::min(earliest, drain_thread(resident, place, due));
   if (over) {
     resident.append_end(now(), frames_, read_);
     domains_.observe(resident.rank(), read_);
@@ -366,6 +369,15 @@ bool Agent::drain_some(Resident& resident, std::uint64_t end) {
   // All lanes are not in it yet, so this frame can't promise more than the one before.
   if (frames_.full()) send_frames(frames_.promised());
   return all;
+}
+
+/// The same of a thread.
+Nanoseconds Agent::drain_thread(Resident& resident, std::uint32_t place, Nanoseconds due) {
+  const std::uint64_t end = resident.published(place);
+  while (!resident.drain_thread(place, end, names_, frames_, read_))
+    if (frames_.full()) send_frames(frames_.promised());
+  if (frames_.full()) send_frames(frames_.promised());
+  return resident.catch_up_thread(place, due, names_, frames_, read_);
 }
 
 void Agent::note_news(Resident& resident, Nanoseconds now) {

@@ -92,6 +92,7 @@ class Agent {
   void note_deaths(wire::Nanoseconds now);
   void watch_processes(wire::Nanoseconds now);
   wire::Nanoseconds drain(Resident& resident, wire::Nanoseconds began);
+  wire::Nanoseconds drain_thread(Resident& resident, std::uint32_t place, wire::Nanoseconds due);
   bool drain_some(Resident& resident, std::uint64_t end);
   void note_news(Resident& resident, wire::Nanoseconds now);
   void collect_calls(wire::Nanoseconds now);

@@ -21,6 +21,7 @@ std::uint32_t functions_in(const CallBook& book) {
 std::uint64_t sums_in(const CallBook& book) {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < functions_in(book); ++i) sum += book.function[i].calls.load(kRelaxed);
+  for (const CallBook::Function& function : book.by_threads) sum += function.calls.load(kRelaxed);
   sum += book.unseen_calls.load(kRelaxed);
   if (functions_in(book) > 0) return sum;
   for (const CallBook::Pair& pair : book.pair) sum += pair.messages.load(kRelaxed);
@@ -40,6 +41,26 @@ wire::FunctionSums read(const CallBook::Function& function) {
           .unsized = function.unsized.load(kRelaxed),
           .time = time_in(function.time_ns),
           .longest = time_in(function.longest_ns)};
+}
+
+void add(wire::FunctionSums& sum, const wire::FunctionSums& more) {
+  sum.calls += more.calls;
+  sum.unsized += more.unsized;
+  sum.time = more.time > Nanoseconds::max() - sum.time ? Nanoseconds::max() : sum.time + more.time;
+  sum.longest = std::max(sum.longest, more.longest);
+}
+
+/// Of all threads of the rank.
+std::vector<wire::FunctionSums> read_functions(const CallBook& book) {
+  std::vector<wire::FunctionSums> functions;
+  for (std::uint32_t i = 0; i < functions_in(book); ++i) functions.push_back(read(book.function[i]));
+  for (const CallBook::Function& by_threads : book.by_threads) {
+    if (by_threads.calls.load(std::memory_order_acquire) == 0) continue;
+    const wire::FunctionSums theirs = read(by_threads);
+    const auto known = std::ranges::find(functions, theirs.name, &wire::FunctionSums::name);
+    known == functions.end() ? functions.push_back(theirs) : add(*known, theirs);
+  }
+  return functions;
 }
 
 /// Ascending, each receiver once.
@@ -64,7 +85,7 @@ std::optional<wire::RankCalls> CallReader::read_if_new(const CallBook& book, wir
   if (sums == seen_) return std::nullopt;
   seen_ = sums;
   wire::RankCalls read_now{.rank = rank, .pid = pid};
-  for (std::uint32_t i = 0; i < functions_in(book); ++i) read_now.functions.push_back(read(book.function[i]));
+  read_now.functions = read_functions(book);
   read_now.pairs = read_pairs(book, world_size);
   read_now.other_messages = book.other_messages.load(kRelaxed);
   read_now.other_bytes = book.other_bytes.load(kRelaxed);

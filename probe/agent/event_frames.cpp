@@ -7,29 +7,42 @@ namespace idlewave::agent {
 
 void EventFrames::append(wire::LaneId lane, wire::Nanoseconds& lane_last, wire::Event event) {
   event.time = lane_last = std::max({event.time, lane_last, promised_});
-  if (runs_.empty() || runs_.back().lane != lane) runs_.push_back({lane, events_.size()});
-  events_.push_back(event);
+  const bool is_of_thread = lane.kind == wire::LaneId::Kind::kRank && wire::thread_of(lane).thread != 0;
+  Collected& to = is_of_thread ? threads_ : ranks_;
+  if (to.runs.empty() || to.runs.back().lane != lane) to.runs.push_back({lane, to.events.size()});
+  to.events.push_back(event);
 }
 
-std::optional<wire::Nanoseconds> EventFrames::earliest() const {
-  if (events_.empty()) return std::nullopt;
+std::optional<wire::Nanoseconds> EventFrames::Collected::earliest() const {
+  if (events.empty()) return std::nullopt;
   wire::Nanoseconds first = wire::Nanoseconds::max();
-  for (const Run& run : runs_) first = std::min(first, events_[run.begin].time);
+  for (const Run& run : runs) first = std::min(first, events[run.begin].time);
   return first;
 }
 
-wire::Events EventFrames::take(wire::Nanoseconds up_to) {
+std::optional<wire::Nanoseconds> EventFrames::earliest() const {
+  const auto of_ranks = ranks_.earliest(), of_threads = threads_.earliest();
+  return of_ranks && of_threads ? std::min(of_ranks, of_threads) : of_ranks ? of_ranks : of_threads;
+}
+
+void EventFrames::pack(Collected& from, std::vector<std::byte>& blob) {
   batches_.clear();
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const std::size_t end = i + 1 < runs_.size() ? runs_[i + 1].begin : events_.size();
-    batches_.push_back({runs_[i].lane, std::span(events_).subspan(runs_[i].begin, end - runs_[i].begin)});
+  for (std::size_t i = 0; i < from.runs.size(); ++i) {
+    const std::size_t end = i + 1 < from.runs.size() ? from.runs[i + 1].begin : from.events.size();
+    batches_.push_back(
+        {from.runs[i].lane, std::span(from.events).subspan(from.runs[i].begin, end - from.runs[i].begin)});
   }
+  wire::encode_events(batches_, blob);
+  from.events.clear();
+  from.runs.clear();
+}
+
+wire::Events EventFrames::take(wire::Nanoseconds up_to) {
   promised_ = std::max(promised_, up_to);
   wire::Events frame;
   frame.up_to = promised_;
-  wire::encode_events(batches_, frame.blob);
-  events_.clear();
-  runs_.clear();
+  pack(ranks_, frame.blob);
+  if (!threads_.events.empty()) pack(threads_, frame.threads);
   return frame;
 }
 

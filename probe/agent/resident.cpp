@@ -18,21 +18,6 @@ using wire::Phase;
 namespace {
 
 constexpr Nanoseconds kHoldCap(shm::kHoldCap);
-/// A rank that sums and has said nothing for so long sits in a long phase, which it will tell by itself.
-constexpr Nanoseconds kPreempted = std::chrono::milliseconds(100);
-
-/// Two kinds are not a rank's to send, and one it says in other words.
-bool may_send(EventKind kind) {
-  if (kind == shm::kRunTime || kind == shm::kRunEnd) return true;
-  return std::uint8_t(kind) < wire::kEventKindLimit && kind != EventKind::kBandwidth && kind != EventKind::kLost &&
-         kind != EventKind::kSummed;
-}
-
-Event checked(Event event, Nanoseconds latest) {
-  if (!may_send(event.kind)) event = {event.time, 1, EventKind::kDropped, Phase::kNone};
-  event.time = std::clamp(event.time, Nanoseconds(0), latest);
-  return event;
-}
 
 template <class T>
 T read_once(const T& field) {
@@ -47,15 +32,16 @@ Newcomer Newcomer::in(const shm::Slot& slot) {
 
 Resident::Resident(Segment& segment, std::uint32_t index, const Newcomer& who, Nanoseconds now, Nanoseconds earliest,
                    Nanoseconds held_before, Names& names)
-    : slot_(segment.slot(index)),
-      ring_(segment.ring(index)),
-      capacity_(segment.ring_events()),
+    : segment_(segment),
+      index_(index),
+      slot_(segment.slot(index)),
+      lane_(slot_, segment.ring(index), segment.ring_events()),
       clock_(segment.clock()),
       who_(who),
-      tail_(slot_.tail.load(std::memory_order_relaxed)),
       held_before_(std::clamp(held_before, Nanoseconds(0), kHoldCap)),
       joined_at_(now),
-      last_(earliest) {
+      last_(earliest),
+      earliest_(earliest) {
   slot_.held_before_ns.store(held_before_.count(), std::memory_order_relaxed);
   cycle_ = partners_.translate(slot_.partners.followed.load(std::memory_order_acquire), slot_.partners,
                                {who_.rank, who_.world_size}, names.partners);
@@ -77,19 +63,16 @@ bool Resident::has_news() {
   return true;
 }
 
+bool Resident::is_filled(std::uint64_t parts) const {
+  return lane_.is_filled(parts) ||
+         std::ranges::any_of(threads_, [parts](const auto& thread) { return thread && thread->lane.is_filled(parts); });
+}
+
 bool Resident::drain(std::uint64_t end, Names& names, EventFrames& frames, std::vector<Event>& read) {
   read.clear();
-  const Nanoseconds latest = shm::now(clock_);
-  // More than the ring holds: the rank has overwritten its own slot. What is in the ring can't be believed.
-  if (end - tail_ > capacity_) {
-    read.push_back({latest, std::min(end - tail_, wire::kMaxEventValue), EventKind::kDropped, Phase::kNone});
-    tail_ = end;
-  }
-  const std::uint64_t stop = tail_ + std::min(end - tail_, kAtOnce);
-  for (; tail_ != stop; ++tail_) runs_.take(checked(ring_[tail_ & (capacity_ - 1)], latest), read);
-  slot_.tail.store(tail_, std::memory_order_release);
+  const bool all = lane_.drain(end, shm::now(clock_), read);
   tell(read, names, frames);
-  return tail_ == end;
+  return all;
 }
 
 void Resident::tell(std::vector<Event>& read, Names& names, EventFrames& frames) {
@@ -110,26 +93,69 @@ void Resident::translate(Event& event, Names& names) {
 
 Nanoseconds Resident::catch_up(Nanoseconds due, Names& names, EventFrames& frames, std::vector<Event>& read) {
   read.clear();
-  shm::Run run;
-  const bool is_whole = slot_.run.get(run);
-  const bool was_summing = was_summing_;
-  was_summing_ = !is_whole || run.position != shm::Run::kNowhere;
-  const auto told_until = runs_.told_until();
-  if (!told_until || (!was_summing && !was_summing_)) return Nanoseconds::max();
-  const Nanoseconds now = shm::now(clock_), end(run.end_ns);
-  // Else the rank has told more since, or is just doing so.
-  const bool is_next = is_whole && run.position == tail_ && end >= Nanoseconds(0) && end <= now;
-  if (is_next && *told_until < due) runs_.take(run, read);
+  const Nanoseconds earliest = lane_.catch_up(due, shm::now(clock_), read);
   tell(read, names, frames);
-  // It may have lost its processor when it had read the clock and not yet said so.
-  return now - *runs_.told_until() < kPreempted ? *runs_.told_until() : Nanoseconds::max();
+  return earliest;
+}
+
+Resident::Thread& Resident::thread(std::uint32_t place) {
+  std::unique_ptr<Thread>& known = threads_[place];
+  if (!known)
+    known = std::make_unique<Thread>(
+        LaneReader(slot_.threads[place], segment_.thread_ring(index_, place), segment_.thread_ring_events()),
+        earliest_);
+  return *known;
+}
+
+bool Resident::drain_thread(std::uint32_t place, std::uint64_t end, Names& names, EventFrames& frames,
+                            std::vector<Event>& read) {
+  read.clear();
+  Thread& thread = this->thread(place);
+  const bool all = thread.lane.drain(end, shm::now(clock_), read);
+  tell(place, thread, read, names, frames);
+  return all;
+}
+
+Nanoseconds Resident::catch_up_thread(std::uint32_t place, Nanoseconds due, Names& names, EventFrames& frames,
+                                      std::vector<Event>& read) {
+  read.clear();
+  Thread& thread = this->thread(place);
+  std::atomic<shm::SlotState>& state = slot_.threads[place].state;
+  if (state.load(std::memory_order_acquire) == shm::SlotState::kStopped && thread.lane.is_drained()) {
+    state.store(shm::SlotState::kFree, std::memory_order_release);
+    return Nanoseconds::max();
+  }
+  const Nanoseconds earliest = thread.lane.catch_up(due, shm::now(clock_), read);
+  tell(place, thread, read, names, frames);
+  return earliest;
+}
+
+void Resident::tell(std::uint32_t place, Thread& thread, std::vector<Event>& read, Names& names, EventFrames& frames) {
+  for (Event& event : read) {
+    thread.is_there = event.kind != EventKind::kStop;
+    event.phase = phases_.translate(event.phase, slot_, names.phases);
+    frames.append(lane_of_thread(place), thread.last, event);
+  }
+}
+
+void Resident::end_threads(Nanoseconds at, EventFrames& frames) {
+  for (std::uint32_t place = 0; place < shm::kThreadPlaces; ++place) {
+    Thread* thread = threads_[place].get();
+    if (thread == nullptr || !thread->is_there) continue;
+    if (const std::uint64_t untold = thread->lane.untold(); untold > 0)
+      frames.append(lane_of_thread(place), thread->last,
+                    {at, std::min(untold, wire::kMaxEventValue), EventKind::kDropped, Phase::kNone});
+    frames.append(lane_of_thread(place), thread->last, {at, 0, EventKind::kStop, Phase::kNone});
+    thread->is_there = false;
+  }
 }
 
 void Resident::append_end(Nanoseconds now, EventFrames& frames, std::vector<Event>& read) {
   read.clear();
-  if (said_stop_) return;
+  if (said_stop_) return end_threads(last_, frames);
   if (process_gone_) now = std::min(now, std::max(process_ended_at_, last_));
-  const std::uint64_t untold = slot_.dropped.load(std::memory_order_acquire) + runs_.is_torn();
+  end_threads(now, frames);
+  const std::uint64_t untold = lane_.untold();
   if (untold > 0) read.push_back({now, std::min(untold, wire::kMaxEventValue), EventKind::kDropped, Phase::kNone});
   read.push_back({now, 0, EventKind::kLost, Phase::kNone});
   const wire::LaneId lane{wire::LaneId::Kind::kRank, who_.rank};

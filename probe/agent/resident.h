@@ -1,15 +1,18 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "probe/agent/call_reader.h"
 #include "probe/agent/event_frames.h"
+#include "probe/agent/lane_reader.h"
 #include "probe/agent/order_queue.h"
 #include "probe/agent/partner_names.h"
 #include "probe/agent/phase_names.h"
-#include "probe/agent/run_reader.h"
 #include "probe/agent/segment.h"
 #include "probe/shm/layout.h"
 #include "probe/wire/agent_record.h"
@@ -49,23 +52,33 @@ class Resident {
   Resident(const Resident&) = delete;
   Resident& operator=(const Resident&) = delete;
 
-  static constexpr std::uint64_t kAtOnce = 1 << 13;
   /// How far the rank has written. What it writes from then on is for the next sweep, or a busy rank would hold the
   /// agent.
-  std::uint64_t published() const { return slot_.head.load(std::memory_order_acquire); }
-  /// One part in `parts` of its ring at least has to be drained yet.
-  bool is_filled(std::uint64_t parts) const { return published() - tail_ >= capacity_ / parts; }
-  /// Appends what the rank wrote before position `end`, kAtOnce events at most; `read` is overwritten with the same
-  /// events. True if that was all.
+  std::uint64_t published() const { return lane_.published(); }
+  /// One part in `parts` of a ring at least has to be drained yet: of its own, or of one of its threads'.
+  bool is_filled(std::uint64_t parts) const;
+  /// Appends what the rank wrote before position `end`, LaneReader::kAtOnce events at most; `read` is overwritten with the
+  /// same events. True if that was all.
   bool drain(std::uint64_t end, Names& names, EventFrames& frames, std::vector<wire::Event>& read);
   /// Appends what the rank has summed since, if that is from before `due`; `read` is overwritten with the same. No earlier
   /// event than the one returned will come of what it had summed then.
   wire::Nanoseconds catch_up(wire::Nanoseconds due, Names& names, EventFrames& frames, std::vector<wire::Event>& read);
+  /// Places for threads that were ever taken.
+  std::uint32_t thread_places() const {
+    return std::min(slot_.thread_places.load(std::memory_order_acquire), shm::kThreadPlaces);
+  }
+  /// As those without a place, of the thread there. One that has ended makes room for another when it has been drained.
+  std::uint64_t published(std::uint32_t place) { return thread(place).lane.published(); }
+  bool drain_thread(std::uint32_t place, std::uint64_t end, Names& names, EventFrames& frames,
+                    std::vector<wire::Event>& read);
+  wire::Nanoseconds catch_up_thread(std::uint32_t place, wire::Nanoseconds due, Names& names, EventFrames& frames,
+                                    std::vector<wire::Event>& read);
   /// Whom the rank waits for, as the node numbers it; 0: it does not say.
   std::uint32_t cycle() const { return cycle_; }
   /// The rank has stopped, or its process is gone: after one more drain nothing will come. Ask before published().
   bool is_over() const { return stopped() || process_gone_; }
-  /// After the last drain and catch_up: tells what the rank did not live to tell; `read` is overwritten with the same.
+  /// After the last drain and catch_up: tells what the rank did not live to tell; `read` is overwritten with the same. Its
+  /// threads end with it.
   void append_end(wire::Nanoseconds now, EventFrames& frames, std::vector<wire::Event>& read);
   void free_slot();
 
@@ -105,15 +118,25 @@ class Resident {
   bool has_news();
 
  private:
+  /// A place for threads, one after the other.
+  struct Thread {
+    LaneReader lane;
+    wire::Nanoseconds last;
+    bool is_there = false;  ///< It has told something, and not its end.
+  };
+  Thread& thread(std::uint32_t place);
   void tell(std::vector<wire::Event>& read, Names& names, EventFrames& frames);
   void translate(wire::Event& event, Names& names);
+  wire::LaneId lane_of_thread(std::uint32_t place) const { return wire::lane_of({who_.rank, int(place) + 1}); }
+  void tell(std::uint32_t place, Thread& thread, std::vector<wire::Event>& read, Names& names, EventFrames& frames);
+  void end_threads(wire::Nanoseconds at, EventFrames& frames);
 
+  Segment& segment_;
+  std::uint32_t index_;
   shm::Slot& slot_;
-  const wire::Event* ring_;
-  std::uint64_t capacity_;
+  LaneReader lane_;
   shm::Clock clock_;
   Newcomer who_;
-  std::uint64_t tail_;  ///< The slot's is for the rank to see, and for whoever takes over from this process.
   wire::Nanoseconds held_before_;
   int process_fd_ = -1;
   wire::Nanoseconds process_ended_at_{};
@@ -122,8 +145,8 @@ class Resident {
   std::uint32_t revision_ = 0;
   wire::Nanoseconds joined_at_;
   wire::Nanoseconds last_;
-  RunReader runs_;
-  bool was_summing_ = false;  ///< When it was looked last.
+  wire::Nanoseconds earliest_;  ///< Events of its lanes before it were sent already.
+  std::array<std::unique_ptr<Thread>, shm::kThreadPlaces> threads_;
   PhaseMap phases_;
   PartnerMap partners_;
   std::uint32_t cycle_ = 0;

@@ -27,6 +27,10 @@ class Segment {
   std::uint32_t ring_events() const { return ring_events_; }
   const shm::Clock& clock() const { return clock_; }
   shm::Slot& slot(std::uint32_t index) { return shm::slot_at(memory_, index); }
+  std::uint32_t thread_ring_events() const { return shm::thread_ring_events(ring_events_); }
+  const wire::Event* thread_ring(std::uint32_t index, std::uint32_t place) {
+    return shm::thread_ring_at(shm::thread_rings_at(memory_, slots_, ring_events_, index), ring_events_, place);
+  }
   const wire::Event* ring(std::uint32_t index) { return shm::ring_at(memory_, slots_, ring_events_, index); }
 
  private:

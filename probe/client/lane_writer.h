@@ -10,14 +10,14 @@
 
 namespace idlewave::client {
 
-/// Turns what a rank says about itself into events of its lane: stamps them, keeps the nesting, and writes them to the
+/// Turns what a thread says about itself into events of its lane: stamps them, keeps the nesting, and writes them to the
 /// ring. One thread. Each call costs one reading of the counter (traffic none) and one store.
 class LaneWriter {
  public:
   static constexpr int kMaxDepth = 8;
 
-  void attach(shm::Slot& slot, wire::Event* ring, std::uint32_t ring_events, const shm::Clock& clock) {
-    ring_.attach(slot, ring, ring_events);
+  void attach(shm::Stream& stream, wire::Event* ring, std::uint32_t ring_events, const shm::Clock& clock) {
+    ring_.attach(stream, ring, ring_events);
     clock_ = clock;
     last_ = wire::Nanoseconds{};
     stack_ = 0;

@@ -163,6 +163,7 @@ Membership::Answer Membership::enter(int memory_fd, wire::Rank rank, wire::Rank 
     return answer;
   }
   touch_ring();
+  map_thread_rings(memory_fd);
   fill_slot(rank, world_size);
   return answer;
 }
@@ -182,7 +183,7 @@ bool Membership::map_header(int memory_fd) {
 }
 
 void Membership::unmap() {
-  for (Part* part : {&header_, &slot_, &ring_}) part->unmap();
+  for (Part* part : {&header_, &slot_, &ring_, &thread_rings_}) part->unmap();
 }
 
 /// The first that is free. Its ring comes along, or the slot is given back.
@@ -194,6 +195,7 @@ bool Membership::claim_slot(int memory_fd) {
       slot_.unmap();
       continue;
     }
+    index_ = i;
     if (ring_.map(memory_fd, shm::ring_offset(slots_, ring_events_, i), shm::ring_stride(ring_events_))) return true;
     slot().state.store(shm::SlotState::kFree);
     return false;
@@ -206,6 +208,13 @@ bool Membership::claim_slot(int memory_fd) {
 void Membership::touch_ring() {
   auto* bytes = reinterpret_cast<volatile std::byte*>(ring());
   for (std::size_t i = 0; i < shm::ring_stride(ring_events_); i += shm::kPage) bytes[i] = std::byte{0};
+}
+
+/// Now, since a thread may not be able to when it comes. They take addresses alone until then; where there are none to
+/// spare, threads are not seen.
+void Membership::map_thread_rings(int memory_fd) {
+  thread_rings_.map(memory_fd, shm::thread_rings_offset(slots_, ring_events_, index_),
+                    shm::thread_rings_stride(ring_events_));
 }
 
 void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
@@ -227,6 +236,8 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.partners.followed.store(0, std::memory_order_relaxed);
   for (shm::PartnerBook::Pattern& pattern : slot.partners.patterns) pattern = {};
   for (shm::PartnerBook::Cycle& cycle : slot.partners.cycles) cycle = {};
+  slot.thread_places.store(0, std::memory_order_relaxed);
+  for (shm::ThreadPlace& place : slot.threads) new (&place) shm::ThreadPlace;
   // Also so that no call meets a page fault.
   new (&slot.calls) shm::CallBook;
   read_command_line(slot.command_line);
@@ -234,11 +245,9 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.state.store(shm::SlotState::kLive, std::memory_order_release);
 }
 
-void Membership::leave(bool is_slot_kept) {
+void Membership::leave(bool is_kept) {
   slot().state.store(shm::SlotState::kStopped, std::memory_order_release);
-  if (!is_slot_kept) slot_.unmap();
-  header_.unmap();
-  ring_.unmap();
+  if (!is_kept) unmap();
 }
 
 }  // namespace idlewave::client

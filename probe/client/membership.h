@@ -20,11 +20,13 @@ class Membership {
   /// left but the folder.
   bool join(const Settings& settings, wire::Rank rank, wire::Rank world_size);
 
-  /// Says that the ring gets no more events, and lets go of the memory, unless somebody may still write to the slot.
-  void leave(bool is_slot_kept);
+  /// Says that the ring gets no more events, and lets go of the memory, unless other threads may still write to it.
+  void leave(bool is_kept);
 
   shm::Slot& slot() const { return *static_cast<shm::Slot*>(slot_.at()); }
   wire::Event* ring() const { return static_cast<wire::Event*>(ring_.at()); }
+  /// Of its threads; null: they could not be mapped.
+  void* thread_rings() const { return thread_rings_.at(); }
   std::uint32_t ring_events() const { return ring_events_; }
   const shm::Header& header() const { return *static_cast<shm::Header*>(header_.at()); }
 
@@ -51,13 +53,15 @@ class Membership {
   bool claim_slot(int memory_fd);
   void fill_slot(wire::Rank rank, wire::Rank world_size);
   void touch_ring();
+  void map_thread_rings(int memory_fd);
   Answer knock(const wire::AgentRecord& agent, wire::Rank rank, wire::Rank world_size);
 
-  Part header_, slot_, ring_;
+  Part header_, slot_, ring_, thread_rings_;
   const char* refusal_ = "";  ///< Why the agent that was asked last can't be joined.
   // As they were when they were checked.
   std::uint32_t slots_ = 0;
   std::uint32_t ring_events_ = 0;
+  std::uint32_t index_ = 0;  ///< Of the slot.
 };
 
 }  // namespace idlewave::client

@@ -12,11 +12,12 @@
 #include "probe/client/membership.h"
 #include "probe/client/partner_teller.h"
 #include "probe/client/phase_table.h"
+#include "probe/client/thread_lanes.h"
 #include "probe/shm/layout.h"
 
 namespace idlewave::client {
 
-/// Only the thread that started it uses it, once `reporter` names that thread.
+/// Only the thread that started it uses it, once `reporter` names that thread; but for `threads`.
 struct Probe {
   std::atomic<void*> reporter{nullptr};  ///< Thread pointer; null while off.
   PhaseTable phases;
@@ -29,7 +30,7 @@ struct Probe {
   Membership membership;
   PartnerTeller partners;
   CallCounter messages;
-  std::atomic<bool> others_count{false};  ///< Other threads may write to the slot.
+  ThreadLanes threads;  ///< Of the others.
 };
 [[gnu::visibility("hidden")]] extern constinit Probe probe;
 
@@ -37,9 +38,6 @@ inline bool is_reporter() { return probe.reporter.load(std::memory_order_relaxed
 
 /// Where the rank's own numbers stand; null while it does not report. Gone when it stops.
 shm::Slot* own_slot();
-
-/// A call of a library that is watched, which nobody sees: on any thread but the one that reports.
-void count_unseen_call();
 
 /// Work begins while orders wait to be looked at.
 void obey_at_work();

@@ -96,6 +96,8 @@ void attach_parts() {
   probe.gates.attach(slot, probe.lane, probe.membership.header());
   probe.partners.attach(slot.partners);
   probe.messages.attach(slot.calls);
+  probe.threads.attach(slot, probe.membership.thread_rings(), probe.membership.ring_events(),
+                       probe.membership.header().clock);
 }
 
 /// The host's errno survives.
@@ -137,8 +139,8 @@ void stop() {
   // A step that breaks off before its first wait says nothing of the others.
   if (probe.partners.has_waited()) tell_partners();
   probe.lane.stop();
-  // One of them may be about to count, and won't be waited for.
-  probe.membership.leave(probe.others_count.load());
+  probe.threads.stop();
+  probe.membership.leave(probe.threads.may_write());
 }
 
 /// Which the lane has been told.
@@ -167,21 +169,25 @@ bool steps_have_stopped() {
 }
 
 /// What exit() runs last: after the program's own handlers, which may still have something to do.
-[[gnu::destructor]] void stop_at_exit() { idlewave_stop(); }
+[[gnu::destructor]] void stop_at_exit() {
+  idlewave_stop();
+  probe.threads.forget();
+}
+
+/// Of another thread than the one that the rank reports by.
+template <class Say>
+[[gnu::cold]] void in_thread(Say say) {
+  LaneWriter* const lane = probe.threads.acquire();
+  if (lane == nullptr) return;
+  say(*lane);
+  probe.threads.release();
+}
 
 double bandwidth_or_none(double bytes_per_second) { return bytes_per_second > 0 ? bytes_per_second : 0; }
 
 }  // namespace
 
 shm::Slot* own_slot() { return is_reporter() ? &probe.membership.slot() : nullptr; }
-
-/// Sequentially consistent with stop(): either that finds others counting and leaves them the memory, or they find that
-/// nobody reports any more.
-void count_unseen_call() {
-  if (!probe.others_count.load()) probe.others_count.store(true);
-  if (probe.reporter.load() == nullptr) return;
-  probe.membership.slot().calls.unseen_calls.fetch_add(1, std::memory_order_relaxed);
-}
 
 /// In a program without steps each piece of work takes the place of a step.
 void obey_at_work() {
@@ -256,18 +262,22 @@ void idlewave_domain_bytes(uint64_t total) {
 double idlewave_now(void) { return client::is_reporter() ? static_cast<double>(probe.lane.now().count()) * 1e-9 : 0; }
 
 void idlewave_begin_(int phase) {
-  if (!client::is_reporter()) return;
+  if (!client::is_reporter())
+    return client::in_thread([phase](auto& lane) { lane.begin(probe.phases.checked(phase)); });
   const wire::Phase checked = probe.phases.checked(phase);
   client::pass_gates(checked);
   probe.lane.begin(checked);
 }
 
 void idlewave_end_(void) {
-  if (client::is_reporter()) probe.lane.end();
+  if (!client::is_reporter()) return client::in_thread([](auto& lane) { lane.end(); });
+  probe.lane.end();
 }
 
 void idlewave_switch_(int phase) {
-  if (client::is_reporter()) client::switch_to(probe.phases.checked(phase));
+  if (!client::is_reporter())
+    return client::in_thread([phase](auto& lane) { lane.switch_to(probe.phases.checked(phase)); });
+  client::switch_to(probe.phases.checked(phase));
 }
 
 void idlewave_step_(int64_t step) {

@@ -57,7 +57,7 @@ bool RingWriter::find_room(std::uint64_t events, std::uint64_t reserved) {
 }
 
 void RingWriter::look_at_agent(std::uint64_t reserved) {
-  limit_ = slot_->tail.load(std::memory_order_acquire) + mask_ + 1 - reserved;
+  limit_ = stream_->tail.load(std::memory_order_acquire) + mask_ + 1 - reserved;
 }
 
 /// Whether short phases are summed from now on.
@@ -106,7 +106,7 @@ void RingWriter::tell_run() {
 
 void RingWriter::lose(std::uint64_t events) {
   dropped_ += events;
-  slot_->dropped.store(dropped_, std::memory_order_relaxed);
+  stream_->dropped.store(dropped_, std::memory_order_relaxed);
   sum_.stop();
   room_end_ = head_;
 }
@@ -115,7 +115,7 @@ void RingWriter::tell_dropped(Nanoseconds time, Phase before) {
   if (dropped_ == 0) return;
   store(make_event(time, std::min(dropped_, wire::kMaxEventValue), wire::EventKind::kDropped, before));
   dropped_ = 0;
-  slot_->dropped.store(0, std::memory_order_release);
+  stream_->dropped.store(0, std::memory_order_release);
 }
 
 }  // namespace idlewave::client

@@ -21,7 +21,7 @@ inline wire::Event make_event(wire::Nanoseconds time, std::uint64_t value, wire:
   return std::bit_cast<wire::Event>(words);
 }
 
-/// The writing end of one rank's ring. Never waits. Where more than 100,000 events come a second, or the ring fills, short
+/// The writing end of a ring. Never waits. Where more than 100,000 events come a second, or the ring fills, short
 /// phases are told as sums (decision 26). An event that finds no room is counted, and the count goes in ahead of the first
 /// event that finds room again. One thread.
 class RingWriter {
@@ -30,17 +30,17 @@ class RingWriter {
   static constexpr std::uint32_t kSmallestRing =
       4096;  ///< Events; in a smaller one there is no room to tell sums in time.
 
-  /// Goes on where the slot's positions stand. Slot and ring belong to the caller and outlive the writer's use.
-  void attach(shm::Slot& slot, wire::Event* ring, std::uint32_t ring_events) {
-    slot_ = &slot;
+  /// Goes on where the stream's positions stand. Stream and ring belong to the caller and outlive the writer's use.
+  void attach(shm::Stream& stream, wire::Event* ring, std::uint32_t ring_events) {
+    stream_ = &stream;
     ring_ = ring;
     mask_ = ring_events - 1;
-    head_ = room_end_ = limit_ = looked_head_ = slot.head.load(std::memory_order_relaxed);
+    head_ = room_end_ = limit_ = looked_head_ = stream.head.load(std::memory_order_relaxed);
     dropped_ = 0;
     looked_ns_ = 0;
     is_summing_ = false;
-    slot.dropped.store(0, std::memory_order_relaxed);
-    sum_.attach(slot.run);
+    stream.dropped.store(0, std::memory_order_relaxed);
+    sum_.attach(stream.run);
     sum_.stop();
   }
 
@@ -62,7 +62,7 @@ class RingWriter {
 
   void store(wire::Event event) {
     ring_[head_ & mask_] = event;
-    slot_->head.store(++head_, std::memory_order_release);
+    stream_->head.store(++head_, std::memory_order_release);
   }
 
   [[gnu::noinline]] bool push_slowly(wire::Event event, wire::Phase before);
@@ -82,7 +82,7 @@ class RingWriter {
   void leave_sums_if_slow(wire::Nanoseconds now);
   void note_look(wire::Nanoseconds now);
 
-  shm::Slot* slot_ = nullptr;
+  shm::Stream* stream_ = nullptr;
   wire::Event* ring_ = nullptr;
   std::uint64_t mask_ = 0;
   std::uint64_t head_ = 0;

@@ -1,5 +1,9 @@
 #include "probe/mpi/call_sums.h"
 
+#include <string.h>
+
+#include <atomic>
+
 #include "probe/mpi/roles.h"
 
 namespace idlewave::mpi {
@@ -16,6 +20,33 @@ void CallSums::begin(shm::Slot& slot) {
 std::uint32_t CallSums::place_of_new() {
   const auto call = static_cast<std::size_t>(call_);
   return places_[call] = static_cast<std::uint16_t>(counter_.add_function(calls()[call].name));
+}
+
+namespace {
+
+constinit std::atomic<bool> is_named[shm::kCallFunctions] = {};
+
+/// Before the first call is counted, by which a reader knows that it is there. Whoever else does it writes the same.
+void name_once(shm::CallBook::Function& function, Call call) {
+  std::atomic<bool>& named = is_named[static_cast<std::size_t>(call)];
+  if (named.load(std::memory_order_acquire)) return;
+  const char* name = calls()[static_cast<std::size_t>(call)].name;
+  for (int i = 0; i < shm::kCallNameLimit - 1 && name[i] != '\0'; ++i)
+    std::atomic_ref<char>(function.name[i]).store(name[i], std::memory_order_relaxed);
+  named.store(true, std::memory_order_release);
+}
+
+}  // namespace
+
+void count_call_of_thread(shm::Slot& slot, Call call, wire::Nanoseconds time) {
+  shm::CallBook::Function& function = slot.calls.by_threads[static_cast<std::size_t>(call)];
+  name_once(function, call);
+  const std::int64_t ns = time.count();
+  function.time_ns.fetch_add(ns, std::memory_order_relaxed);
+  function.unsized.fetch_add(1, std::memory_order_relaxed);
+  std::int64_t longest = function.longest_ns.load(std::memory_order_relaxed);
+  while (longest < ns && !function.longest_ns.compare_exchange_weak(longest, ns, std::memory_order_relaxed)) continue;
+  function.calls.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace idlewave::mpi

@@ -1,5 +1,5 @@
 #pragma once
-// What the rank has done by function and by receiver, counted where its calls end. The thread that reports alone.
+// What the rank has done by function and by receiver, counted where its calls end.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace idlewave::mpi {
 
-/// The sums themselves stand in the rank's slot.
+/// Of the thread that reports alone. The sums themselves stand in the rank's slot.
 class CallSums {
  public:
   void begin(shm::Slot& slot);
@@ -54,5 +54,8 @@ class CallSums {
   std::int64_t held_ns_ = 0;
   std::uint16_t places_[shm::kCallFunctions] = {};  ///< By call.
 };
+
+/// The same of another thread, on that: how much it had MPI carry, and to whom, is not known.
+void count_call_of_thread(shm::Slot& slot, Call call, wire::Nanoseconds time);
 
 }  // namespace idlewave::mpi

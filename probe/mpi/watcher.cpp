@@ -156,16 +156,17 @@ void begin_step_behind_last(wire::Step step) {
   client::step_behind_last(step);
 }
 
-/// Frame of the call of this thread that is counted as not seen; null: none. What it left by longjmp was left for a frame
-/// that is less deep.
-[[gnu::tls_model("initial-exec")]] thread_local constinit const void* unseen_inside = nullptr;
+/// Frame of the outermost call of this thread that goes on, if it is not the one that reports; null: none. What it left by
+/// longjmp was left for a frame that is less deep.
+[[gnu::tls_model("initial-exec")]] thread_local constinit const void* inside_of_thread = nullptr;
 
-void note_unseen_thread() {
-  messages.note_unseen_start();
+void note_thread_without_lane() {
+  client::probe.threads.count_unseen_call();
   if (!thread_is_noted.exchange(true))
     note(
-        "calls of other threads than the one that called MPI_Init are not seen, and a rank that waits in one is shown "
-        "as it was before");
+        "more threads call MPI at a time than are watched: calls of the others are not seen, and a rank that waits in "
+        "one is "
+        "shown as it was before");
 }
 
 }  // namespace
@@ -236,16 +237,29 @@ void end() {
   idlewave_stop();
 }
 
-UnseenCall::UnseenCall(const void* frame) {
-  if (watch.reporter.load(std::memory_order_relaxed) == nullptr || is_reporting() || frame < unseen_inside) return;
-  is_counted_ = true;
-  unseen_inside = frame;
-  note_unseen_thread();
-  client::count_unseen_call();
+CallOfThread::CallOfThread(Call call, wire::Phase phase, const void* frame) : call_(call) {
+  if (watch.reporter.load(std::memory_order_relaxed) == nullptr || is_reporting() || frame < inside_of_thread) return;
+  is_outermost_ = true;
+  inside_of_thread = frame;
+  messages.note_unseen_start();
+  client::LaneWriter* const lane = client::probe.threads.acquire();
+  is_shown_ = lane != nullptr;
+  if (!is_shown_) {
+    note_thread_without_lane();
+    return;
+  }
+  lane->switch_to(phase);
+  began_ = lane->last();
+  client::probe.threads.release();
 }
 
-UnseenCall::~UnseenCall() {
-  if (is_counted_) unseen_inside = nullptr;
+CallOfThread::~CallOfThread() {
+  if (is_outermost_) inside_of_thread = nullptr;
+  client::LaneWriter* const lane = is_shown_ ? client::probe.threads.acquire() : nullptr;
+  if (lane == nullptr) return;
+  lane->switch_to(wire::Phase::kCompute);
+  count_call_of_thread(client::probe.membership.slot(), call_, lane->last() - began_);
+  client::probe.threads.release();
 }
 
 void note_session() {

@@ -2,8 +2,8 @@
 // The rank as its MPI calls show it: what every wrapper does before and after the call of the library.
 //
 // Of the thread that called MPI_Init, between MPI_Init and MPI_Finalize, every call is a phase, and what lies between
-// two of them is computing. Another thread's calls are passed on, counted and not seen, which is said once. A call
-// that the library, or a signal handler, makes within a call counts with that.
+// two of them is computing; so are those of other threads, on lanes of their own, as far as there are some. A call that
+// the library, or a signal handler, makes within a call counts with that.
 
 #include <idlewave/probe.h>
 
@@ -36,19 +36,6 @@ struct Watch {
 
 /// On the thread that reports.
 inline bool is_reporting() { return watch.reporter.load(std::memory_order_relaxed) == __builtin_thread_pointer(); }
-
-/// A call that is not shown, for as long as it goes on, in the wrapper with that frame. One of another thread than that which
-/// reports is counted; what the library calls within it counts with it.
-class UnseenCall {
- public:
-  explicit UnseenCall(const void* frame);
-  ~UnseenCall();
-  UnseenCall(const UnseenCall&) = delete;
-  UnseenCall& operator=(const UnseenCall&) = delete;
-
- private:
-  bool is_counted_ = false;
-};
 
 /// Whether the frame of the wrapper that goes on is still on the stack, as seen from a deeper one: a program that has left
 /// it by longjmp has others there, sooner or later.
@@ -86,6 +73,23 @@ bool enter_start(Call call, wire::Phase phase, const void* frame, const void* ca
 void leave(std::int64_t bytes);
 /// The same of a call that waits. `place`: the address in the program that it goes back to.
 void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes);
+
+/// A call of another thread than that which reports, for as long as it goes on in the wrapper with that frame: it is shown on
+/// the thread's own lane and summed, or, where that has none, counted as not seen. What the library calls within it counts
+/// with it. Of the thread that reports, and while nothing is reported: nothing.
+class CallOfThread {
+ public:
+  CallOfThread(Call call, wire::Phase phase, const void* frame);
+  ~CallOfThread();
+  CallOfThread(const CallOfThread&) = delete;
+  CallOfThread& operator=(const CallOfThread&) = delete;
+
+ private:
+  Call call_;
+  bool is_outermost_ = false;
+  bool is_shown_ = false;
+  wire::Nanoseconds began_{};
+};
 
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
 void begin(const void* caller);

@@ -130,7 +130,7 @@ struct Shown<Word(Words...)> {
       is_shown = enter(call, shown_as, frame, caller);
     if (!is_shown) {
       if constexpr (starts_a_request(call)) note_start_within(wrapped, caller);
-      const UnseenCall unseen(frame);
+      const CallOfThread of_thread(call, shown_as, frame);
       return next(words...);
     }
     note_before<call, form>(all);

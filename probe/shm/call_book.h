@@ -37,6 +37,8 @@ struct CallBook {
   std::atomic<std::uint64_t> other_bytes{0};
   std::atomic<std::uint64_t> unseen_calls{0};  ///< Of other threads, which write it: of none of them is more known.
   Function function[kCallFunctions];
+  /// Of the threads that report beside that one, which all write here. By the library's own number of a function.
+  Function by_threads[kCallFunctions];
   Pair pair[kCallPairs];  ///< Open addressing, see home_of.
 
   /// Where the search for a receiver begins; it goes on to the next place.

@@ -1,11 +1,12 @@
 #pragma once
 // The memory that the ranks of a node share with their agent: one header, then one slot per rank, then one ring per
-// slot. Made by the agent as a memfd (see probe/wire/session_directory.h); pages that no rank uses are never touched.
-// Its size is sealed: a file that somebody cuts short would kill whoever looks at it. Header only, lock-free, no
-// dependency but the vocabulary. Both sides check magic, version and sizes when they map it and keep a copy: whoever
-// may open the file may also write to it, so what stands here later is never taken for a size or an address. clock.h
-// reads the clock; gate.h is how both sides use the gates.
+// slot, then shorter ones for the threads of each. Made by the agent as a memfd (see probe/wire/session_directory.h);
+// pages that no rank uses are never touched. Its size is sealed: a file that somebody cuts short would kill whoever
+// looks at it. Header only, lock-free, no dependency but the vocabulary. Both sides check magic, version and sizes
+// when they map it and keep a copy: whoever may open the file may also write to it, so what stands here later is never
+// taken for a size or an address. clock.h reads the clock; gate.h is how both sides use the gates.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,10 +19,12 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 9;
+inline constexpr std::uint32_t kLayoutVersion = 10;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
+/// Of a rank: threads that report at a time, beside the one that the rank reports by.
+inline constexpr std::uint32_t kThreadPlaces = 16;
 inline constexpr std::uint32_t kCurvePoints = 128;  ///< Of a domain's curve.
 inline constexpr int kNameLimit = 32;               ///< User phase names, with NUL.
 /// ns. All orders together hold a rank for no longer than this in one session, whoever gives them.
@@ -104,12 +107,29 @@ enum class SlotState : std::uint32_t {
   kStopped = 3,  ///< The rank called stop; its ring may still hold events.
 };
 
+/// What the events of a lane go through: a single-producer single-consumer ring, which lies elsewhere; positions only
+/// grow, index = position & (events - 1). The writer leaves the last two places free for kDropped and kStop, so that what
+/// was lost is always told.
+struct Stream {
+  /// Writer: next position to write. Stored with release after the event.
+  alignas(64) std::atomic<std::uint64_t> head{0};
+  /// Writer: events lost and not yet told by a kDropped, for the agent to tell when the process dies so.
+  std::atomic<std::uint64_t> dropped{0};
+  alignas(64) std::atomic<std::uint64_t> tail{0};  ///< Agent: next position to read.
+  SharedRun run;                                   ///< What the writer has summed and not told yet.
+};
+
+/// Where a thread reports: one takes it at its first call (compare-exchange from kFree), another when that has ended.
+struct ThreadPlace : Stream {
+  std::atomic<SlotState> state{SlotState::kFree};  ///< As that of a slot.
+};
+
 struct UserPhase {
   std::uint32_t category = 0;  ///< wire::Phase; 0: not defined. Written last (std::atomic_ref, release).
   char name[kNameLimit] = {};
 };
 
-struct alignas(64) Slot {
+struct alignas(64) Slot : Stream {
   // Written by the rank once, before kLive.
   std::atomic<SlotState> state{SlotState::kFree};
   std::int32_t pid = 0;
@@ -143,20 +163,15 @@ struct alignas(64) Slot {
   /// admitted, before its first order.
   std::atomic<std::int64_t> held_before_ns{0};
 
-  // Single-producer single-consumer ring; positions only grow, index = position & (ring_events - 1).
-  // The rank leaves the last two places free for kDropped and kStop, so that what was lost is always told.
-  /// Rank: next position to write. Stored with release after the event.
-  alignas(64) std::atomic<std::uint64_t> head{0};
-  /// Rank: events lost and not yet told by a kDropped, for the agent to tell when the rank dies so.
-  std::atomic<std::uint64_t> dropped{0};
   /// Rank: how long orders have held it, delays and noise together; grows before the gate says idle.
-  std::atomic<std::int64_t> held_ns{0};
+  alignas(64) std::atomic<std::int64_t> held_ns{0};
   /// Rank: the step that it has begun last; kNoStep: none yet. What an order of the agent counts from.
   std::atomic<wire::Step> step{wire::kNoStep};
   /// Rank: how often it has looked at its gates. It does so only while it is called: an order is armed, or noise is on.
   std::atomic<std::uint64_t> passes{0};
-  alignas(64) std::atomic<std::uint64_t> tail{0};  ///< Agent: next position to read.
-  SharedRun run;                                   ///< What the rank has summed and not told yet.
+
+  std::atomic<std::uint32_t> thread_places{0};  ///< Of `threads`: from here on none was ever taken.
+  ThreadPlace threads[kThreadPlaces];
 
   alignas(64) PartnerBook partners;  ///< Written by the rank now and then; a kPartners event says when to look.
   alignas(64) CallBook calls;        ///< Written by the rank; the agent looks now and then.
@@ -175,8 +190,16 @@ constexpr std::size_t slot_offset(std::uint32_t index) { return slots_offset() +
 constexpr std::size_t ring_offset(std::uint32_t slots, std::uint32_t ring_events, std::uint32_t index) {
   return rings_offset(slots) + index * ring_stride(ring_events);
 }
+constexpr std::uint32_t thread_ring_events(std::uint32_t ring_events) { return std::max(ring_events / 4, 8u); }
+/// Of all threads of a rank.
+constexpr std::size_t thread_rings_stride(std::uint32_t ring_events) {
+  return kThreadPlaces * ring_stride(thread_ring_events(ring_events));
+}
+constexpr std::size_t thread_rings_offset(std::uint32_t slots, std::uint32_t ring_events, std::uint32_t index) {
+  return ring_offset(slots, ring_events, slots) + index * thread_rings_stride(ring_events);
+}
 constexpr std::size_t segment_bytes(std::uint32_t slots, std::uint32_t ring_events) {
-  return rings_offset(slots) + slots * ring_stride(ring_events);
+  return thread_rings_offset(slots, ring_events, slots);
 }
 
 inline Slot& slot_at(void* segment, std::uint32_t index) {
@@ -185,6 +208,14 @@ inline Slot& slot_at(void* segment, std::uint32_t index) {
 /// `slots` and `ring_events` as they were checked when the segment was mapped.
 inline wire::Event* ring_at(void* segment, std::uint32_t slots, std::uint32_t ring_events, std::uint32_t index) {
   return reinterpret_cast<wire::Event*>(static_cast<std::byte*>(segment) + ring_offset(slots, ring_events, index));
+}
+/// `rings`: of the rank's threads.
+inline wire::Event* thread_ring_at(void* rings, std::uint32_t ring_events, std::uint32_t place) {
+  const std::size_t offset = place * ring_stride(thread_ring_events(ring_events));
+  return reinterpret_cast<wire::Event*>(static_cast<std::byte*>(rings) + offset);
+}
+inline void* thread_rings_at(void* segment, std::uint32_t slots, std::uint32_t ring_events, std::uint32_t index) {
+  return static_cast<std::byte*>(segment) + thread_rings_offset(slots, ring_events, index);
 }
 
 }  // namespace idlewave::shm

@@ -159,6 +159,7 @@ struct Events {
   std::vector<RankCalls> calls{};  ///< Of ranks of which there is something new.
   /// That ended since the frame before, in their order. At most kMaxRoundTrips.
   std::vector<RoundTrip> round_trips{};
+  std::vector<std::byte> threads{};  ///< As `blob`, of threads (lane_of). Empty if there is nothing of them.
   friend bool operator==(const Events&, const Events&) = default;
 };
 

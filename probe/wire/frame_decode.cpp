@@ -175,6 +175,10 @@ Events read_events(const Value& value, std::span<const std::byte>& blob, std::st
   take("calls", unpack_calls, events.calls);
   take("unseen", unpack_unseen, events.calls);
   take("clocks", unpack_round_trips, events.round_trips);
+  if (in.has("threads")) {
+    const std::span<const std::byte> threads = in.bytes("threads", kMaxFrameBytes);
+    events.threads.assign(threads.begin(), threads.end());
+  }
   return events;
 }
 

@@ -115,12 +115,14 @@ void write(PackWriter& out, const Roster& roster) {
 void write(PackWriter& out, const Events& events) {
   const auto trips = std::span(events.round_trips).first(std::min(events.round_trips.size(), kMaxRoundTrips));
   const std::vector<std::byte> unseen = pack_unseen(events.calls);
-  out.map(2u + (events.calls.empty() ? 0u : 1u) + (unseen.empty() ? 0u : 1u) + (trips.empty() ? 0u : 1u));
+  out.map(2u + (events.calls.empty() ? 0u : 1u) + (unseen.empty() ? 0u : 1u) + (trips.empty() ? 0u : 1u) +
+          (events.threads.empty() ? 0u : 1u));
   out.integer("to", events.up_to.count());
   out.bytes("blob", events.blob);
   if (!events.calls.empty()) out.bytes("calls", pack_calls(events.calls));
   if (!unseen.empty()) out.bytes("unseen", unseen);
   if (!trips.empty()) out.bytes("clocks", pack_round_trips(trips));
+  if (!events.threads.empty()) out.bytes("threads", events.threads);
 }
 
 void write(PackWriter& out, const DelayOrder& delay) {

@@ -97,6 +97,20 @@ struct LaneId {
   friend auto operator<=>(const LaneId&, const LaneId&) = default;
 };
 
+/// A thread of a rank beside the one that the rank's lane tells of, by its place among those that are there at a time:
+/// when one has ended, another may take its place.
+struct ThreadId {
+  Rank rank = 0;
+  std::int32_t thread = 1;  ///< From 1.
+  friend auto operator<=>(const ThreadId&, const ThreadId&) = default;
+};
+inline constexpr std::int32_t kMostThreads = 511;  ///< Of a rank, that have a lane.
+
+/// Lanes of threads are told apart from those of ranks, and among themselves numbered so.
+constexpr LaneId lane_of(ThreadId id) { return {LaneId::Kind::kRank, id.rank + id.thread * kMaxRanks}; }
+constexpr ThreadId thread_of(LaneId lane) { return {lane.index % kMaxRanks, lane.index / kMaxRanks}; }
+static_assert(thread_of(lane_of({kMaxRanks - 1, kMostThreads})) == ThreadId{kMaxRanks - 1, kMostThreads});
+
 /// How long orders may hold a rank: one of them, and all of a session together.
 inline constexpr Nanoseconds kLongestHold = std::chrono::hours(1);
 

@@ -66,6 +66,25 @@ TEST(CallReader, ReadsTheMessagesOfAProgramThatTellsOfNoCalls) {
   EXPECT_NE(reader.read_if_new(*book, 4, 100, 8), std::nullopt);
 }
 
+TEST(CallReader, AddsWhatOtherThreadsHaveCalled) {
+  const auto book = book_of_two_functions();
+  for (const auto& [place, name, calls] : {std::tuple(200, "MPI_Recv", 4), {7, "MPI_Wait", 5}}) {
+    std::strcpy(book->by_threads[place].name, name);
+    book->by_threads[place].calls = book->by_threads[place].unsized = std::uint64_t(calls);
+    book->by_threads[place].time_ns = 100 * calls;
+    book->by_threads[place].longest_ns = 90;
+  }
+  CallReader reader;
+  const auto read = reader.read_if_new(*book, 4, 100, 8);
+  ASSERT_TRUE(read);
+  const std::vector<wire::FunctionSums> expected = {{"MPI_Send", 3, 30, 0, ns(500), ns(400)},
+                                                    {"MPI_Recv", 6, 0, 6, ns(400), ns(90)},
+                                                    {"MPI_Wait", 5, 0, 5, ns(500), ns(90)}};
+  EXPECT_EQ(read->functions, expected);
+  book->by_threads[7].calls = 6;
+  EXPECT_NE(reader.read_if_new(*book, 4, 100, 8), std::nullopt);
+}
+
 TEST(CallReader, ReadsTheCallsThatNobodyHasSeen) {
   const auto book = std::make_unique<shm::CallBook>();
   book->unseen_calls = 7;

@@ -30,6 +30,25 @@ TEST(EventFrames, KnowTheirEarliestEvent) {
   EXPECT_EQ(frames.earliest(), std::nullopt);
 }
 
+TEST(EventFrames, TellThreadsApartFromRanks) {
+  EventFrames frames;
+  Nanoseconds last{}, of_thread{};
+  const LaneId lane = wire::lane_of({7, 2});
+  frames.append(lane, of_thread, event_at(40));
+  EXPECT_EQ(frames.earliest(), ns(40));
+  EXPECT_FALSE(frames.empty());
+  frames.append({LaneId::Kind::kRank, 7}, last, event_at(50));
+  const wire::Events frame = frames.take(ns(60));
+  EXPECT_EQ(decode(frame).at(0), event_at(50));
+  wire::EventDecoder decoder;
+  const auto batches = decoder.decode(frame.threads);
+  ASSERT_TRUE(batches);
+  ASSERT_EQ(batches->size(), 1u);
+  EXPECT_EQ(batches->front().lane, lane);
+  EXPECT_EQ(batches->front().events[0], event_at(40));
+  EXPECT_TRUE(frames.take(ns(70)).threads.empty());
+}
+
 TEST(EventFrames, NeverSendAnEventOlderThanTheyPromised) {
   EventFrames frames;
   Nanoseconds last{};
@@ -61,7 +80,7 @@ TEST(EventFrames, StayBelowAMegabyteWhateverIsInThem) {
   EventFrames frames;
   std::mt19937_64 random(1);
   std::map<int, Nanoseconds> last;
-  for (std::uint64_t more = Resident::kAtOnce; !frames.full() || more > 0; more -= frames.full()) {
+  for (std::uint64_t more = LaneReader::kAtOnce; !frames.full() || more > 0; more -= frames.full()) {
     const int lane = int(random() % 100'000);
     const Event wild{ns(std::int64_t(random() >> 2)), random() & wire::kMaxEventValue, EventKind(random() % 11),
                      Phase(random() % 64)};

@@ -19,14 +19,15 @@ namespace idlewave::agent {
 
 inline wire::Nanoseconds ns(std::int64_t count) { return wire::Nanoseconds(count); }
 
-inline std::vector<wire::Event> decode(const wire::Events& frame) {
+inline std::vector<wire::Event> decode(const std::vector<std::byte>& blob) {
   wire::EventDecoder decoder;
-  auto batches = decoder.decode(frame.blob);
+  auto batches = decoder.decode(blob);
   EXPECT_TRUE(batches);
   std::vector<wire::Event> events;
   for (const wire::LaneBatch& batch : *batches) events.insert(events.end(), batch.events.begin(), batch.events.end());
   return events;
 }
+inline std::vector<wire::Event> decode(const wire::Events& frame) { return decode(frame.blob); }
 
 /// Slots of a segment whose ranks are this process.
 class Ranks {
@@ -52,6 +53,9 @@ class Ranks {
   void forbid_injection() { may_inject_ = false; }
   shm::Slot& slot(std::uint32_t index = 0) { return segment_->slot(index); }
   wire::Event& at(std::uint64_t position) { return const_cast<wire::Event&>(segment_->ring(0)[position]); }
+  wire::Event& thread_at(std::uint32_t place, std::uint64_t position) {
+    return const_cast<wire::Event&>(segment_->thread_ring(0, place)[position]);
+  }
   Resident& resident(wire::Rank rank = 0) { return *present_.at(rank); }
   std::optional<wire::Outcome> order(wire::Command command) {
     return obey(command, {present_, known_, world_size_, may_inject_}, ns(1));

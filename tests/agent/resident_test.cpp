@@ -40,6 +40,57 @@ TEST(Resident, ReadsARingThatHasTurnedAround) {
   EXPECT_EQ(ranks.slot().tail, ranks.slot().head);
 }
 
+/// What the thread in that place has told.
+std::vector<Event> drain_thread(Ranks& ranks, std::uint32_t place) {
+  Names names;
+  EventFrames frames;
+  std::vector<Event> read;
+  Resident& resident = ranks.resident();
+  EXPECT_TRUE(resident.drain_thread(place, resident.published(place), names, frames, read));
+  resident.catch_up_thread(place, Nanoseconds::max(), names, frames, read);
+  const wire::Events frame = frames.take(ns(0));
+  return frame.threads.empty() ? std::vector<Event>() : decode(frame.threads);
+}
+
+TEST(Resident, ReadsItsThreadsAndMakesRoomForOthers) {
+  Ranks ranks(1, 1);
+  EXPECT_EQ(ranks.resident().thread_places(), 0u);
+  ranks.slot().thread_places = 9'999;
+  EXPECT_EQ(ranks.resident().thread_places(), shm::kThreadPlaces) << "the rank may write anything";
+  shm::ThreadPlace& place = ranks.slot().threads[3];
+  place.state = shm::SlotState::kLive;
+  ranks.thread_at(3, 0) = {ns(5), 0, EventKind::kStart, Phase::kNone};
+  ranks.thread_at(3, 1) = {ns(7), 0, EventKind::kEnter, Phase::kWait};
+  place.head = 2;
+  EXPECT_EQ(drain_thread(ranks, 3).size(), 2u);
+  EXPECT_EQ(place.state, shm::SlotState::kLive);
+  place.state = shm::SlotState::kStopped;
+  ranks.thread_at(3, 2) = {ns(9), 0, EventKind::kStop, Phase::kNone};
+  place.head = 3;
+  EXPECT_EQ(drain_thread(ranks, 3).size(), 1u);
+  EXPECT_EQ(place.state, shm::SlotState::kFree);
+  EXPECT_EQ(place.tail, 3u);
+}
+
+TEST(Resident, EndsItsThreadsWhenItsProcessIsGone) {
+  Ranks ranks(1, 1);
+  ranks.slot().threads[0].state = shm::SlotState::kLive;
+  ranks.thread_at(0, 0) = {ns(5), 0, EventKind::kEnter, Phase::kWait};
+  ranks.slot().threads[0].head = 1;
+  ranks.slot().threads[0].dropped = 4;
+  Names names;
+  EventFrames frames;
+  std::vector<Event> read;
+  ranks.resident().drain_thread(0, 1, names, frames, read);
+  ranks.resident().note_process_end(ns(70));
+  ranks.resident().append_end(ns(80), frames, read);
+  const auto events = decode(frames.take(ns(0)).threads);
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[1], (Event{ns(70), 4, EventKind::kDropped, Phase::kNone}));
+  EXPECT_EQ(events[2], (Event{ns(70), 0, EventKind::kStop, Phase::kNone}))
+      << "the rank is lost, and a thread of it ends";
+}
+
 TEST(Resident, TellsARingWhosePositionsCantBeAsALoss) {
   Ranks ranks(1, 1);
   ranks.slot().head = 1'000'000'000;

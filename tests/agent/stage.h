@@ -250,7 +250,14 @@ class Monitor {
 
   void take(const wire::Events& frame) {
     ++frames_;
-    auto batches = decoder_.decode(frame.blob);
+    take_blob(frame.blob);
+    if (!frame.threads.empty()) take_blob(frame.threads);
+    EXPECT_GE(frame.up_to, up_to_);
+    up_to_ = frame.up_to;
+  }
+
+  void take_blob(std::span<const std::byte> blob) {
+    auto batches = decoder_.decode(blob);
     ASSERT_TRUE(batches);
     for (const wire::LaneBatch& batch : *batches) {
       auto& lane = lanes_[batch.lane];
@@ -260,8 +267,6 @@ class Monitor {
         lane.push_back(event);
       }
     }
-    EXPECT_GE(frame.up_to, up_to_);
-    up_to_ = frame.up_to;
   }
 
   bool is_late_;

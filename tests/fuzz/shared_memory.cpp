@@ -89,6 +89,10 @@ class Agent {
     (void)resident_->drain(resident_->published(), names_, frames_, read_);
     domains_.observe(resident_->rank(), read_);
     (void)resident_->catch_up(now_, names_, frames_, read_);
+    for (std::uint32_t place = 0; place < resident_->thread_places(); ++place) {
+      (void)resident_->drain_thread(place, resident_->published(place), names_, frames_, read_);
+      (void)resident_->catch_up_thread(place, now_, names_, frames_, read_);
+    }
     (void)domains_.sample(now_, frames_);
     wire::Events events = frames_.take(now_);
     if (auto calls = resident_->new_calls()) events.calls.push_back(std::move(*calls));
@@ -99,6 +103,7 @@ class Agent {
   /// What leaves the node is sound, whatever a rank wrote.
   void check(const wire::Events& events) {
     require(bool(decoder_.decode(events.blob)));
+    require(events.threads.empty() || bool(decoder_.decode(events.threads)));
     require(bool(wire::decode(wire::encode({"s", "n", 1, events}))));
   }
 

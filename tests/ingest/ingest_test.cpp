@@ -54,6 +54,27 @@ TEST_F(IngestTest, FillsLanesFromFrames) {
   EXPECT_THAT(losses(), testing::IsEmpty());
 }
 
+TEST_F(IngestTest, FillsTheLanesOfThreads) {
+  open();
+  const wire::LaneId lane = wire::lane_of({2, 5});
+  take(sender_.threads({{lane, {start(ms(11)), enter(ms(12), Phase::kWait), stop(ms(17))}}}, ms(20)));
+  EXPECT_EQ(timeline_.threads(2), 5);
+  EXPECT_EQ(timeline_.lane({2, 4}), nullptr);
+  ASSERT_NE(timeline_.lane({2, 5}), nullptr);
+  EXPECT_EQ(timeline_.lane({2, 5})->time_in(timeline::Category::kWait, ms(0), ms(20)), ms(5));
+  EXPECT_THAT(losses(), testing::IsEmpty());
+}
+
+TEST_F(IngestTest, DoesNotTakeThreadsOfARankThatNobodyAnnounced) {
+  open();
+  take(sender_.threads({{wire::lane_of({9, 1}), {start(ms(11))}}, {rank_lane(1), {start(ms(12))}}}, ms(20)));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kStranger, LossKind::kStranger))
+      << "a rank's lane is no thread's";
+  EXPECT_EQ(timeline_.threads(1), 0);
+  take(sender_.frame(wire::Events{.up_to = ms(30), .blob = {}, .threads = Bytes(7, std::byte{0xff})}));
+  EXPECT_EQ(ingest_.stats().bad, 2u);
+}
+
 TEST_F(IngestTest, BeginsAtTheEarliestEventOfTheFirstFrame) {
   take(sender_.frame(roster(4)));
   take(sender_.events({{rank_lane(0), {start(ms(107))}}, {rank_lane(1), {start(ms(100))}}}, ms(110)));

@@ -39,6 +39,14 @@ class Sender {
     wire::encode_events(borrowed, body.blob);
     return frame(std::move(body));
   }
+  Bytes threads(const Batches& batches, Nanoseconds up_to) {
+    std::vector<wire::LaneBatch> borrowed;
+    for (const auto& [lane, events] : batches) borrowed.push_back({lane, events});
+    wire::Events body{up_to, {}};
+    wire::encode_events({}, body.blob);
+    wire::encode_events(borrowed, body.threads);
+    return frame(std::move(body));
+  }
   Bytes computes(Rank rank, Nanoseconds from, Nanoseconds up_to) {
     return events({{rank_lane(rank), {enter(from, Phase::kCompute)}}}, up_to);
   }

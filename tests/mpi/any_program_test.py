@@ -368,6 +368,72 @@ class Threads(AnyProgram):
         self.assertIsNone(self.team("openmpi", OMP_TOOL_LIBRARIES="/nowhere.so")[1])
 
 
+class CallsOfThreads(AnyProgram):
+    """With MPI_THREAD_MULTIPLE."""
+    ROUNDS = 12
+    FEW_ROUNDS = 4  # of many threads, each of which waits by looking again and again
+    FUNCTIONS = ("MPI_Sendrecv", "MPI_Isend", "MPI_Recv", "MPI_Wait", "MPI_Barrier")
+
+    def threads(self, mpi, count, rounds=ROUNDS):
+        command = [*self.launcher(mpi), self.program(f"threads.{mpi}"), str(count), str(rounds)]
+        self.assertEqual(self.call(command).returncode, 0)
+        self.recording = str(self.folder / "threads.iw")
+        done, report = self.watch(command, "--record", self.recording)
+        self.assertEqual((done.returncode, done.stdout), (0, b""), done.stderr)
+        seen = {function["name"]: function["calls"] for function in report["functions"]}
+        return done, report, sum(seen.get(name, 0) for name in self.FUNCTIONS), seen
+
+    def check_lanes(self, mpi):
+        """Each thread's time in MPI is what it measured itself. Its calls are summed; one that the library makes within another, once."""
+        count = 3
+        done, report, _, seen = self.threads(mpi, count)
+        self.assertEqual((report["complete"], report["missing"]["unseen_calls"], report["dropped"]), (True, [], 0), done.stderr)
+        self.assertNotIn(b"idlewave: ", done.stderr)
+        self.assertEqual({name: seen[name] for name in self.FUNCTIONS},
+                         {name: RANKS * count * self.ROUNDS for name in self.FUNCTIONS})
+        lanes = report["time_by_thread"]
+        self.assertEqual(list(zip(lanes["rank"], lanes["thread"])),
+                         [(rank, thread) for rank in range(RANKS) for thread in range(1, count + 1)])
+        for rank in range(RANKS):
+            own = [tuple(map(float, line.split())) for line in (self.sums / str(rank)).read_text().splitlines()]
+            shown = [wait for its, wait in zip(lanes["rank"], lanes["wait_s"]) if its == rank]
+            whole = sum(in_all for _, in_all in own)
+            # Which thread came first is not known.
+            self.assertAlmostEqual(sum(shown) / whole, sum(in_mpi for in_mpi, _ in own) / whole, delta=SHARE_TOLERANCE)
+        use = report["threads"]
+        self.assertEqual((use["ranks"], use["most"]), (RANKS, RANKS * (count + 1)))
+        in_mpi = sum(lanes["wait_s"]) / report["duration_s"]
+        print(f"{in_mpi:.2f} threads in MPI, {use['calling']:.2f} shown", file=sys.stderr)
+        self.assertGreater(use["calling"], 0.8 * in_mpi)
+
+    def test_have_lanes_open_mpi(self):
+        self.check_lanes("openmpi")
+
+    def test_have_lanes_mpich(self):
+        self.check_lanes("mpich")
+
+    def check_more_than_places(self, mpi):
+        """What finds no place is counted, and nothing twice."""
+        count = 20
+        done, report, seen, _ = self.threads(mpi, count, self.FEW_ROUNDS)
+        unseen = {entry["rank"]: entry["calls"] for entry in report["missing"]["unseen_calls"]}
+        self.assertEqual(seen + sum(unseen.values()), RANKS * count * self.FEW_ROUNDS * len(self.FUNCTIONS))
+        self.assertEqual(sorted(unseen), list(range(RANKS)))
+        self.assertEqual([(loss["kind"], loss["rank"], loss["count"]) for loss in report["losses"]],
+                         [("unseen_calls", rank, unseen[rank]) for rank in range(RANKS)])
+        self.assertIs(report["complete"], False)
+        self.assertIn(b"more threads call MPI at a time than are watched", done.stderr)
+        words = self.call([BIN / "idlewave", "report", self.recording])
+        self.assertIn(f"INCOMPLETE: {sum(unseen.values())} calls of other threads on {RANKS} ranks not seen\n", words.stdout.decode())
+        self.assertEqual(self.call([BIN / "idlewave", "info", "--check", self.recording]).returncode, 1)
+
+    def test_beyond_the_places_are_counted_open_mpi(self):
+        self.check_more_than_places("openmpi")
+
+    def test_beyond_the_places_are_counted_mpich(self):
+        self.check_more_than_places("mpich")
+
+
 class Manners(AnyProgram):
     def odd(self, mode, mpi="openmpi"):
         return [*self.launcher(mpi), self.program(f"odd.{mpi}"), mode, "20", self.seed]
@@ -443,37 +509,6 @@ class Manners(AnyProgram):
     def test_who_looks_at_requests_has_steps(self):
         _, report = self.watch([*self.launcher("openmpi"), self.program("unasked.openmpi"), "asked"])
         self.assertGreater(report["steps"], 200)
-
-    def test_calls_of_another_thread_are_said_to_be_not_seen(self):
-        done, _ = self.watch(self.odd("threads"))
-        self.assertEqual(done.returncode, 0)
-        # Once for each process; ranks of a node that say the same at one moment may both be heard.
-        said = sum("calls of other threads" in line for line in self.said(done))
-        self.assertTrue(1 <= said <= RANKS, done.stderr)
-
-    def calls_of_other_threads(self, mpi):
-        """All are counted, a call that the library makes within another one once, and none of them is another function's."""
-        threads, rounds = 3, 40
-        command = [*self.launcher(mpi), self.program(f"threads.{mpi}"), str(threads), str(rounds)]
-        self.assertEqual(self.call(command).returncode, 0)
-        recording = str(self.folder / "threads.iw")
-        done, report = self.watch(command, "--record", recording)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        calls = 5 * threads * rounds
-        self.assertEqual(report["missing"]["unseen_calls"], [{"rank": rank, "calls": calls} for rank in range(RANKS)])
-        self.assertEqual([(loss["kind"], loss["rank"], loss["count"]) for loss in report["losses"]],
-                         [("unseen_calls", rank, calls) for rank in range(RANKS)])
-        self.assertIs(report["complete"], False)
-        self.assertEqual({function["name"] for function in report["functions"]}, {"MPI_Comm_dup", "MPI_Comm_free"})
-        words = self.call([BIN / "idlewave", "report", recording])
-        self.assertIn(f"INCOMPLETE: {RANKS * calls} calls of other threads on {RANKS} ranks not seen\n", words.stdout.decode())
-        self.assertEqual(self.call([BIN / "idlewave", "info", "--check", recording]).returncode, 1)
-
-    def test_calls_of_other_threads_are_counted_open_mpi(self):
-        self.calls_of_other_threads("openmpi")
-
-    def test_calls_of_other_threads_are_counted_mpich(self):
-        self.calls_of_other_threads("mpich")
 
     def test_a_tool_in_a_library_of_its_own_sees_what_it_sees_alone(self):
         tool = self.program("tool.openmpi")

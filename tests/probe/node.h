@@ -85,16 +85,26 @@ class Segment {
 
   /// Takes out at most `most` events, as an agent does.
   std::vector<wire::Event> drain(std::uint32_t index = 0, std::size_t most = SIZE_MAX) const {
+    return drain(slot(index), ring(index), header().ring_events, most);
+  }
+  /// The same of a thread of the first slot's rank.
+  std::vector<wire::Event> drain_thread(std::uint32_t place) const {
+    void* rings = shm::thread_rings_at(memory_, header().slots, header().ring_events, 0);
+    return drain(slot().threads[place], shm::thread_ring_at(rings, header().ring_events, place),
+                 shm::thread_ring_events(header().ring_events), SIZE_MAX);
+  }
+
+ private:
+  static std::vector<wire::Event> drain(shm::Stream& from, const wire::Event* ring, std::uint32_t ring_events,
+                                        std::size_t most) {
     std::vector<wire::Event> out;
-    shm::Slot& from = slot(index);
     std::uint64_t tail = from.tail.load(std::memory_order_relaxed);
     for (const std::uint64_t head = from.head.load(std::memory_order_acquire); tail < head && out.size() < most; ++tail)
-      out.push_back(ring(index)[tail & (header().ring_events - 1)]);
+      out.push_back(ring[tail & (ring_events - 1)]);
     from.tail.store(tail, std::memory_order_release);
     return out;
   }
 
- private:
   std::size_t bytes_ = 0;
   int fd_ = -1;
   void* memory_ = nullptr;

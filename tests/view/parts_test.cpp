@@ -225,6 +225,49 @@ TEST(RankRows, GiveARankSeveralLinesWhereThereIsRoom) {
   EXPECT_EQ(rows.lines[0].top, rows.lines[0].bottom);
 }
 
+/// Ranks 0 to 3 on two sockets; the second one has two threads, the last one three.
+timeline::Timeline timeline_with_threads() {
+  timeline::Timeline timeline;
+  wire::Roster roster{.world_size = 4};
+  roster.domains = {{0, "socket 0"}, {1, "socket 1"}};
+  for (Rank rank = 0; rank < 4; ++rank) roster.ranks.push_back({rank, 100, rank / 2});
+  timeline.apply_roster("n", roster);
+  const std::vector<wire::Event> begins = {{milliseconds(1), 0, wire::EventKind::kStart, wire::Phase::kNone}};
+  for (Rank rank = 0; rank < 4; ++rank) timeline.append("n", {wire::LaneId::Kind::kRank, rank}, begins);
+  for (const wire::ThreadId thread : {wire::ThreadId{1, 1}, {1, 2}, {3, 1}, {3, 2}, {3, 3}})
+    timeline.append("n", thread, begins);
+  timeline.advance("n", milliseconds(10));
+  return timeline;
+}
+
+TEST(RankRows, UnfoldThreadsBelowTheirRanksWhereThereIsRoomForAll) {
+  const timeline::Timeline timeline = timeline_with_threads();
+  const auto rows = arrange_threads(State{}, timeline, shown_segments({}, timeline), 11);
+  ASSERT_TRUE(rows);
+  std::vector<std::string> lines;
+  for (const MapLine& line : rows->lines) {
+    const auto thread = static_cast<std::size_t>(std::max(line.thread, 0));
+    lines.push_back(line.label_of >= 0 ? "socket " + std::to_string(line.label_of)
+                    : line.thread < 0  ? std::to_string(rows->groups[static_cast<std::size_t>(line.top)].first)
+                                       : std::to_string(rows->threads[thread].rank) + "." +
+                                            std::to_string(rows->threads[thread].thread));
+  }
+  EXPECT_THAT(lines, ElementsAre("socket 0", "0", "1", "1.1", "1.2", "socket 1", "2", "3", "3.1", "3.2", "3.3"));
+}
+
+TEST(RankRows, UnfoldTheThreadsOfTheRankAtTheCursorWhereThereIsRoomForThoseAlone) {
+  const timeline::Timeline timeline = timeline_with_threads();
+  State state;
+  EXPECT_FALSE(arrange_threads(state, timeline, shown_segments({}, timeline), 8)) << "that one has none";
+  state.cursor_rank = 3;
+  const auto rows = arrange_threads(state, timeline, shown_segments({}, timeline), 8);
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->threads.size(), 3u);
+  EXPECT_EQ(rows->threads.front().rank, 3);
+  EXPECT_LE(rows->lines.size(), 8u);
+  EXPECT_FALSE(arrange_threads(state, timeline, shown_segments({}, timeline), 6));
+}
+
 TEST(RankRows, DropLabelsBeforeResolution) {
   const RankRows rows = arrange_ranks(sockets(40, 10), 21, 2);
   EXPECT_EQ(rows.ranks_per_group, 1);

@@ -222,7 +222,7 @@ inline Frame random_frame(Random& random) {
     case 0: frame.body = random_roster(random); break;
     case 1:
       frame.body = Events{random.time(), random_bytes(random, random.below(300)), random_calls(random),
-                          random_round_trips(random)};
+                          random_round_trips(random), random_bytes(random, random.below(3) * random.below(100))};
       break;
     case 2: frame.body = Outcome{random_command(random), random.time(), random.once_in(2), random.text(80)}; break;
     case 3: frame.body = End{}; break;

@@ -9,8 +9,9 @@
  *   }
  *   idlewave_stop();
  *
- * Threads: only the thread that called idlewave_start reports; calls from any other thread do nothing. A fork()ed child
- * does not report.
+ * Threads: the rank is what the thread that called idlewave_start says of it. Of another thread idlewave_begin, _end and
+ * _switch are shown on a lane of its own (16 of a rank at a time); its other calls do nothing. A fork()ed child does not
+ * report.
  * Errors: none reach the program. Without a session (IDLEWAVE_SESSION unset, IDLEWAVE_DISABLE=1, or no agent could be
  * started) every call is one branch. When the agent can't keep up, events are counted as dropped, and the count is
  * reported where it happened.

@@ -1,9 +1,12 @@
 /* Threads of a rank that call MPI at the same time (MPI_THREAD_MULTIPLE), by the interfaces of C and Fortran; the main one waits for them
- * without MPI. Usage: threads THREADS ROUNDS; each thread has a communicator of its own, and calls in each round MPI_Sendrecv and
- * MPI_Isend, MPI_Recv, MPI_Wait with its neighbours, and MPI_BARRIER. Exit code 1: not what was sent. */
+ * without MPI. Usage: threads THREADS ROUNDS; each thread has a communicator of its own, and in each round works, calls MPI_Sendrecv and
+ * MPI_Isend, MPI_Recv, MPI_Wait with its neighbours, and MPI_BARRIER. Each rank writes into $OWN_SUMS/RANK a line for each thread: seconds
+ * in MPI, and in all. Exit code 1: not what was sent. */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define MOST_THREADS 64
 
@@ -11,14 +14,19 @@ extern void mpi_barrier_(MPI_Fint* comm, MPI_Fint* error);
 
 static int rank, size, rounds, wrong;
 static MPI_Comm comms[MOST_THREADS];
+static double in_mpi[MOST_THREADS], in_all[MOST_THREADS];
 
 static void* exchange(void* place) {
-  MPI_Comm comm = *(MPI_Comm*)place;
+  const int number = (int)((MPI_Comm*)place - comms);
+  MPI_Comm comm = comms[number];
+  double began = 0;
   MPI_Fint of_fortran = MPI_Comm_c2f(comm), error;
   const int next = (rank + 1) % size, before = (rank + size - 1) % size;
   int round, there;
   for (round = 0; round < rounds; ++round) {
     MPI_Request request;
+    const double work_over = MPI_Wtime();
+    if (round == 0) began = work_over;
     MPI_Sendrecv(&rank, 1, MPI_INT, next, 0, &there, 1, MPI_INT, before, 0, comm, MPI_STATUS_IGNORE);
     if (there != before) wrong = 1;
     MPI_Isend(&rank, 1, MPI_INT, before, 1, comm, &request);
@@ -26,8 +34,23 @@ static void* exchange(void* place) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (there != next) wrong = 1;
     mpi_barrier_(&of_fortran, &error);
+    in_all[number] = MPI_Wtime() - began;
+    in_mpi[number] += MPI_Wtime() - work_over;
+    usleep(1000u * (1u + (unsigned)(rank + number) % 4u));
   }
   return NULL;
+}
+
+static void write_sums(int threads) {
+  char path[4096];
+  FILE* file;
+  int i;
+  if (getenv("OWN_SUMS") == NULL) return;
+  snprintf(path, sizeof path, "%s/%d", getenv("OWN_SUMS"), rank);
+  file = fopen(path, "w");
+  if (file == NULL) exit(99);
+  for (i = 0; i < threads; ++i) fprintf(file, "%.9f %.9f\n", in_mpi[i], in_all[i]);
+  fclose(file);
 }
 
 int main(int argc, char** argv) {
@@ -44,5 +67,6 @@ int main(int argc, char** argv) {
   for (i = 0; i < threads; ++i) pthread_join(thread[i], NULL);
   for (i = 0; i < threads; ++i) MPI_Comm_free(&comms[i]);
   MPI_Finalize();
+  write_sums(threads);
   return wrong;
 }

@@ -1,0 +1,102 @@
+#include "probe/client/thread_lanes.h"
+
+#include <sched.h>
+
+#include "probe/client/own_rank.h"
+
+namespace idlewave::client {
+namespace {
+
+using shm::SlotState;
+
+constexpr int kMostYields = 100;
+
+/// Of the calling thread. The library is there from the start, so that this needs no memory when a thread comes to it.
+[[gnu::tls_model("initial-exec")]] thread_local constinit void* own_writer = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local constinit bool is_claiming = false;
+
+}  // namespace
+
+void ThreadLanes::attach(shm::Slot& slot, void* rings, std::uint32_t ring_events, const shm::Clock& clock) {
+  slot_ = &slot;
+  rings_ = rings;
+  ring_events_ = ring_events;
+  clock_ = clock;
+  has_key_ = pthread_key_create(&key_, end) == 0;
+}
+
+/// Sequentially consistent with the end of the report: either that finds that others have come and leaves them the memory, or
+/// they find that nobody reports any more.
+bool ThreadLanes::come() {
+  if (!have_come_.load()) have_come_.store(true);
+  return probe.reporter.load() != nullptr;
+}
+
+void ThreadLanes::stop() {
+  for (Writer& writer : writers_)
+    for (int i = 0; i < kMostYields && writer.is_writing.load(); ++i) sched_yield();
+}
+
+LaneWriter* ThreadLanes::acquire() {
+  auto* writer = static_cast<Writer*>(own_writer);
+  if (writer == nullptr) writer = claim();
+  if (writer == nullptr || writer->is_writing.load(std::memory_order_relaxed)) return nullptr;
+  writer->is_writing.store(true);
+  if (probe.reporter.load() != nullptr) return &writer->lane;
+  writer->is_writing.store(false);
+  return nullptr;
+}
+
+void ThreadLanes::release() { static_cast<Writer*>(own_writer)->is_writing.store(false, std::memory_order_release); }
+
+/// A signal handler may come in between, and finds none.
+ThreadLanes::Writer* ThreadLanes::claim() {
+  if (rings_ == nullptr || !has_key_ || is_claiming || !come()) return nullptr;
+  is_claiming = true;
+  for (std::uint32_t i = 0; i < shm::kThreadPlaces && own_writer == nullptr; ++i)
+    if (take(i)) own_writer = &writers_[i];
+  is_claiming = false;
+  return static_cast<Writer*>(own_writer);
+}
+
+bool ThreadLanes::take(std::uint32_t index) {
+  shm::ThreadPlace& place = slot_->threads[index];
+  SlotState free = SlotState::kFree;
+  if (place.state.load(std::memory_order_relaxed) != free ||
+      !place.state.compare_exchange_strong(free, SlotState::kClaimed))
+    return false;
+  Writer& writer = writers_[index];
+  writer.is_writing.store(true);
+  const bool may_report = probe.reporter.load() != nullptr && pthread_setspecific(key_, &writer) == 0;
+  if (may_report) {
+    writer.place = &place;
+    std::uint32_t known = slot_->thread_places.load(std::memory_order_relaxed);
+    while (known <= index && !slot_->thread_places.compare_exchange_weak(known, index + 1)) continue;
+    writer.lane.attach(place, shm::thread_ring_at(rings_, ring_events_, index), shm::thread_ring_events(ring_events_),
+                       clock_);
+    writer.lane.start();
+    place.state.store(SlotState::kLive, std::memory_order_release);
+  } else {
+    place.state.store(SlotState::kFree, std::memory_order_release);
+  }
+  writer.is_writing.store(false);
+  return may_report;
+}
+
+/// A thread has ended. What still runs of it may come again.
+void ThreadLanes::end(void* own) {
+  auto* const writer = static_cast<Writer*>(own);
+  writer->is_writing.store(true);
+  if (probe.reporter.load() != nullptr) {
+    writer->lane.stop();
+    writer->place->state.store(SlotState::kStopped, std::memory_order_release);
+  }
+  writer->is_writing.store(false);
+  own_writer = nullptr;
+}
+
+void ThreadLanes::count_unseen_call() {
+  if (come()) slot_->calls.unseen_calls.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace idlewave::client
