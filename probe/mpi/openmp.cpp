@@ -1,4 +1,4 @@
-// How many threads of the rank work, as an OpenMP runtime tells it that has the standard's interface for tools (OpenMP 5.0,
+// What the threads of the rank do, as an OpenMP runtime tells it that has the standard's interface for tools (OpenMP 5.0,
 // chapter 4): LLVM's and its relatives. It asks for `ompt_start_tool` when it begins, and calls what it was given on the
 // threads concerned. Where nobody is to be told, or another tool is there, it gets nothing.
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "probe/client/own_rank.h"
 #include "probe/mpi/watcher.h"
 
 namespace idlewave::mpi {
@@ -25,12 +26,21 @@ struct Tool {
   void (*finalize)(Data* data);
   Data data;
 };
-constexpr int kImplicitTask = 7;
+constexpr int kParallelBegin = 3, kTaskSchedule = 6, kImplicitTask = 7, kSyncRegionWait = 16;
 constexpr int kScopeBegins = 1, kScopeEnds = 2;
 constexpr int kInitialTask = 1;
 
-/// Regions that the thread which reports is in, one inside the other. It alone uses this.
-constinit int depth = 0;
+/// Of the outermost parallel regions that the thread which reports is in, each is told in one of two ways.
+enum Region : std::uint64_t {
+  kNotOutermost = 0,  ///< As the runtime leaves it.
+  kByLanes = 1,       ///< Each thread of the team has a lane,
+  kByCount = 2,       ///< or there are too many for that, and all count as active until it ends.
+};
+
+/// The thread which reports alone uses these.
+constinit int depth = 0;  ///< Regions that it is in, one inside the other.
+constinit bool is_counted = false;
+constinit bool has_large_teams = false;
 
 void tell(unsigned threads, const void* frame, const void* caller) {
   if (!take_turn(frame, caller)) return;
@@ -38,20 +48,96 @@ void tell(unsigned threads, const void* frame, const void* caller) {
   end_turn();
 }
 
-/// A thread begins or ends its part of a parallel region. Those of the outermost region all work: of one that waits for
-/// the others at a barrier it is not known whether it does tasks meanwhile.
-void take_part(int endpoint, Data*, Data*, unsigned threads, unsigned, int flags) {
-  if ((flags & kInitialTask) != 0 || !is_reporting()) return;
+/// On the thread that comes to the region, before any of its team. Once a team was too large none has lanes, or those would
+/// count beside the others.
+void begin_region(Data*, const void*, Data* region, unsigned threads, int, const void*) {
+  if (!is_reporting() || depth > 0) return;
+  has_large_teams = has_large_teams || threads > shm::kThreadPlaces + 1;
+  region->value = has_large_teams ? kByCount : kByLanes;
+}
+
+/// Another thread of a team that has lanes: works, but where it waits for the others. It may do tasks meanwhile.
+class Member {
+ public:
+  void begin(bool has_lane) {
+    if (regions_++ > 0) return;
+    is_there_ = has_lane;
+    waits_ = 0;
+    if (is_there_) say([](client::LaneWriter& lane) { lane.begin(wire::Phase::kCompute); });
+  }
+  void end() {
+    if (regions_ == 0 || --regions_ > 0 || !is_there_) return;
+    is_there_ = false;
+    say([](client::LaneWriter& lane) { lane.end(); });
+  }
+  void begin_wait(const Data* task) {
+    if (!is_there_) return;
+    if (waits_ < kMostWaits) waiting_[waits_] = task;
+    ++waits_;
+    say([](client::LaneWriter& lane) { lane.begin(wire::Phase::kNone); });
+  }
+  void end_wait() {
+    if (!is_there_ || waits_ == 0) return;
+    --waits_;
+    say([](client::LaneWriter& lane) { lane.end(); });
+  }
+  void go_on_with(const Data* task) {
+    if (!is_there_ || waits_ == 0 || waits_ > kMostWaits) return;
+    const bool waits = task == waiting_[waits_ - 1];
+    say([waits](client::LaneWriter& lane) { lane.switch_to(waits ? wire::Phase::kNone : wire::Phase::kCompute); });
+  }
+
+ private:
+  static constexpr int kMostWaits = client::LaneWriter::kMaxDepth - 1;
+
+  template <class Say>
+  static void say(Say what) {
+    client::LaneWriter* const lane = client::probe.threads.acquire();
+    if (lane == nullptr) return;
+    what(*lane);
+    client::probe.threads.release();
+  }
+
+  int regions_ = 0;  ///< One inside the other.
+  bool is_there_ = false;
+  int waits_ = 0;  ///< One inside the other, as in a task that is done within the wait of another.
+  const Data* waiting_[kMostWaits] = {};
+};
+[[gnu::tls_model("initial-exec")]] thread_local constinit Member member;
+
+/// A thread begins or ends its part of a parallel region.
+void take_part(int endpoint, Data* region, Data*, unsigned threads, unsigned, int flags) {
+  if ((flags & kInitialTask) != 0) return;
+  if (!is_reporting()) {
+    if (endpoint == kScopeBegins) member.begin(region != nullptr && region->value == kByLanes);
+    if (endpoint == kScopeEnds) member.end();
+    return;
+  }
   const void* const caller = CALLER;
-  if (endpoint == kScopeBegins && depth++ == 0) tell(threads, FRAME, caller);
+  if (endpoint == kScopeBegins && depth++ == 0) {
+    is_counted = region == nullptr || region->value != kByLanes;
+    if (is_counted) tell(threads, FRAME, caller);
+  }
   // It may have begun to report inside a region.
-  if (endpoint == kScopeEnds && depth > 0 && --depth == 0) tell(1, FRAME, caller);
+  if (endpoint == kScopeEnds && depth > 0 && --depth == 0 && is_counted) tell(1, FRAME, caller);
+}
+
+void wait_in_region(int, int endpoint, Data*, Data* task, const void*) {
+  endpoint == kScopeBegins ? member.begin_wait(task) : member.end_wait();
+}
+
+void schedule_task(Data*, int, Data* next) {
+  if (next != nullptr) member.go_on_with(next);
 }
 
 int begin_telling(Lookup lookup, int, Data*) {
   const auto set = reinterpret_cast<SetCallback>(lookup("ompt_set_callback"));
-  if (set != nullptr) set(kImplicitTask, reinterpret_cast<AnyFunction>(&take_part));
-  return set != nullptr;
+  if (set == nullptr) return 0;
+  set(kParallelBegin, reinterpret_cast<AnyFunction>(&begin_region));
+  set(kImplicitTask, reinterpret_cast<AnyFunction>(&take_part));
+  set(kSyncRegionWait, reinterpret_cast<AnyFunction>(&wait_in_region));
+  set(kTaskSchedule, reinterpret_cast<AnyFunction>(&schedule_task));
+  return 1;
 }
 
 void end_telling(Data*) {}

@@ -339,33 +339,52 @@ class Threads(AnyProgram):
     """Of programs whose OpenMP runtime tells how many there are."""
     THREADS = 6
 
-    def team(self, mpi, **options):
-        command = [*self.launcher(mpi), self.program(f"team.{mpi}"), "60", str(self.THREADS)]
+    def team(self, mpi, *words, threads=THREADS, **options):
+        command = [*self.launcher(mpi), self.program(f"team.{mpi}"), "60", str(threads), *words]
         done, report = self.watch(command, **options)
         self.assertEqual((done.returncode, report["ranks"], report["complete"]), (0, RANKS, True), done.stderr)
-        return list(map(float, done.stdout.split())), report["threads"]
+        return list(map(float, done.stdout.split())), report
 
-    def check_team(self, mpi):
-        (in_region, alone, in_mpi), use = self.team(mpi)
+    def check_team(self, mpi, *words, threads=THREADS):
+        """`busy`: of all threads in regions. The main one counts as working until a region ends."""
+        (in_region, alone, in_mpi, busy), report = self.team(mpi, *words, threads=threads)
+        use = report["threads"]
+        if threads > self.THREADS:
+            busy = threads * in_region  # those of a team without lanes count until the last one is done
         whole = in_region + alone + in_mpi
-        self.assertEqual((use["ranks"], use["most"]), (RANKS, RANKS * self.THREADS), "of the outermost region")
+        self.assertEqual((use["ranks"], use["most"]), (RANKS, RANKS * threads), "of the outermost region")
         self.assertGreater(in_mpi, 0)
-        working = (self.THREADS * in_region + alone) / whole
-        asleep = (self.THREADS - 1) * (alone + in_mpi) / whole
+        working = (busy + alone) / whole
+        asleep = (threads * whole - busy - alone - in_mpi) / whole
         print(f"{use['working'] / RANKS:.3f} work, by itself {working:.3f}; {use['asleep'] / RANKS:.3f} sleep, by itself {asleep:.3f}",
               file=sys.stderr)
-        self.assertAlmostEqual(use["working"] / RANKS, working, delta=0.2)
-        self.assertAlmostEqual(use["asleep"] / RANKS, asleep, delta=0.2)
+        self.assertAlmostEqual(use["working"] / RANKS, working, delta=threads / 30)
+        self.assertAlmostEqual(use["asleep"] / RANKS, asleep, delta=threads / 30)
         self.assertAlmostEqual(use["working"] + use["calling"] + use["asleep"], use["most"])
+        return report
+
+    def check_lanes(self, report):
+        lanes = report["time_by_thread"]
+        self.assertEqual(list(zip(lanes["rank"], lanes["thread"])),
+                         [(rank, thread) for rank in range(RANKS) for thread in range(1, self.THREADS)])
 
     def test_are_counted_open_mpi(self):
-        self.check_team("openmpi")
+        self.check_lanes(self.check_team("openmpi"))
 
     def test_are_counted_mpich(self):
-        self.check_team("mpich")
+        self.check_lanes(self.check_team("mpich"))
+
+    def test_that_wait_for_each_other_sleep_open_mpi(self):
+        self.check_lanes(self.check_team("openmpi", "uneven"))
+
+    def test_that_wait_for_each_other_sleep_mpich(self):
+        self.check_lanes(self.check_team("mpich", "uneven"))
+
+    def test_of_a_team_that_is_too_large_for_lanes_are_counted(self):
+        self.assertIsNone(self.check_team("openmpi", threads=20)["time_by_thread"])
 
     def test_are_not_counted_where_the_user_has_a_tool_of_his_own(self):
-        self.assertIsNone(self.team("openmpi", OMP_TOOL_LIBRARIES="/nowhere.so")[1])
+        self.assertIsNone(self.team("openmpi", OMP_TOOL_LIBRARIES="/nowhere.so")[1]["threads"])
 
 
 class CallsOfThreads(AnyProgram):
