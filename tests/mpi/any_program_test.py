@@ -507,7 +507,10 @@ class Manners(AnyProgram):
         command = [*self.launcher(mpi), *program]
         alone = self.call(command)
         done = self.call([BIN / "idlewave", "run", "--headless", "--", *command])
-        self.assertEqual((done.returncode, done.stdout), (alone.returncode, alone.stdout), done.stderr)
+        self.assertEqual(done.returncode, alone.returncode, done.stderr)
+        # How far the others come before one has ended the job is not the same twice.
+        if alone.returncode == 0:
+            self.assertEqual(done.stdout, alone.stdout, done.stderr)
         return alone
 
     def test_what_mpi_takes_or_refuses_unseen_is_as_alone(self):
