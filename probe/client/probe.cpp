@@ -96,7 +96,7 @@ void attach_parts() {
   probe.gates.attach(slot, probe.lane, probe.membership.header());
   probe.partners.attach(slot.partners);
   probe.messages.attach(slot.calls);
-  probe.threads.attach(slot, probe.membership.thread_rings(), probe.membership.ring_events(),
+  probe.threads.attach(probe.reporter, slot, probe.membership.thread_rings(), probe.membership.ring_events(),
                        probe.membership.header().clock);
 }
 

@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include "probe/client/own_rank.h"
-
 namespace idlewave::client {
 namespace {
 
@@ -17,7 +15,9 @@ constexpr int kMostYields = 100;
 
 }  // namespace
 
-void ThreadLanes::attach(shm::Slot& slot, void* rings, std::uint32_t ring_events, const shm::Clock& clock) {
+void ThreadLanes::attach(const std::atomic<void*>& reporter, shm::Slot& slot, void* rings, std::uint32_t ring_events,
+                         const shm::Clock& clock) {
+  reporter_ = &reporter;
   slot_ = &slot;
   rings_ = rings;
   ring_events_ = ring_events;
@@ -29,7 +29,7 @@ void ThreadLanes::attach(shm::Slot& slot, void* rings, std::uint32_t ring_events
 /// they find that nobody reports any more.
 bool ThreadLanes::come() {
   if (!have_come_.load()) have_come_.store(true);
-  return probe.reporter.load() != nullptr;
+  return is_reporting();
 }
 
 void ThreadLanes::stop() {
@@ -42,7 +42,7 @@ LaneWriter* ThreadLanes::acquire() {
   if (writer == nullptr) writer = claim();
   if (writer == nullptr || writer->is_writing.load(std::memory_order_relaxed)) return nullptr;
   writer->is_writing.store(true);
-  if (probe.reporter.load() != nullptr) return &writer->lane;
+  if (is_reporting()) return &writer->lane;
   writer->is_writing.store(false);
   return nullptr;
 }
@@ -67,9 +67,10 @@ bool ThreadLanes::take(std::uint32_t index) {
     return false;
   Writer& writer = writers_[index];
   writer.is_writing.store(true);
-  const bool may_report = probe.reporter.load() != nullptr && pthread_setspecific(key_, &writer) == 0;
+  const bool may_report = is_reporting() && pthread_setspecific(key_, &writer) == 0;
   if (may_report) {
     writer.place = &place;
+    writer.of = this;
     std::uint32_t known = slot_->thread_places.load(std::memory_order_relaxed);
     while (known <= index && !slot_->thread_places.compare_exchange_weak(known, index + 1)) continue;
     writer.lane.attach(place, shm::thread_ring_at(rings_, ring_events_, index), shm::thread_ring_events(ring_events_),
@@ -87,7 +88,7 @@ bool ThreadLanes::take(std::uint32_t index) {
 void ThreadLanes::end(void* own) {
   auto* const writer = static_cast<Writer*>(own);
   writer->is_writing.store(true);
-  if (probe.reporter.load() != nullptr) {
+  if (writer->of->is_reporting()) {
     writer->lane.stop();
     writer->place->state.store(SlotState::kStopped, std::memory_order_release);
   }

@@ -14,9 +14,11 @@ namespace idlewave::client {
 /// Of one rank. Any thread, but for attach and stop, which are the reporting one's.
 class ThreadLanes {
  public:
-  /// `rings` null: no thread finds a place. Slot and rings stay mapped once a thread has come; see may_write.
-  void attach(shm::Slot& slot, void* rings, std::uint32_t ring_events, const shm::Clock& clock);
-  /// After `probe.reporter` says that nobody reports any more: lets threads that are just writing have the processor, for a
+  /// `reporter`: the thread that the rank reports by; null while nobody reports. `rings` null: no thread finds a place. Slot
+  /// and rings stay mapped once a thread has come; see may_write.
+  void attach(const std::atomic<void*>& reporter, shm::Slot& slot, void* rings, std::uint32_t ring_events,
+              const shm::Clock& clock);
+  /// After nobody reports any more: lets threads that are just writing have the processor, for a
   /// hundred turns at most.
   void stop();
   /// Whether another thread may be about to write to the slot. Ask after stop().
@@ -41,13 +43,16 @@ class ThreadLanes {
     LaneWriter lane;
     std::atomic<bool> is_writing{false};
     shm::ThreadPlace* place = nullptr;
+    const ThreadLanes* of = nullptr;
   };
 
+  bool is_reporting() const { return reporter_->load() != nullptr; }
   bool come();
   Writer* claim();
   bool take(std::uint32_t index);
   static void end(void* writer);
 
+  const std::atomic<void*>* reporter_ = nullptr;
   shm::Slot* slot_ = nullptr;
   void* rings_ = nullptr;
   std::uint32_t ring_events_ = 0;
