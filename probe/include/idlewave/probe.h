@@ -110,29 +110,32 @@ void idlewave_threads_(int active);
 void idlewave_partners_(int pattern, const int *from, int sources, const int *to, int targets, int flags);
 void idlewave_message_(int receiver, uint64_t bytes);
 
+/* One load; another thread may be stopping it. */
+static inline int idlewave_reports_(void) { return __atomic_load_n(&idlewave_is_on_, __ATOMIC_RELAXED); }
+
 static inline void idlewave_begin(int phase) {
-  if (idlewave_is_on_) idlewave_begin_(phase);
+  if (idlewave_reports_()) idlewave_begin_(phase);
 }
 static inline void idlewave_end(void) {
-  if (idlewave_is_on_) idlewave_end_();
+  if (idlewave_reports_()) idlewave_end_();
 }
 static inline void idlewave_switch(int phase) {
-  if (idlewave_is_on_) idlewave_switch_(phase);
+  if (idlewave_reports_()) idlewave_switch_(phase);
 }
 static inline void idlewave_step(int64_t step) {
-  if (idlewave_is_on_) idlewave_step_(step);
+  if (idlewave_reports_()) idlewave_step_(step);
 }
 static inline void idlewave_traffic(uint64_t bytes) {
-  if (idlewave_is_on_) idlewave_traffic_(bytes);
+  if (idlewave_reports_()) idlewave_traffic_(bytes);
 }
 static inline void idlewave_threads(int active) {
-  if (idlewave_is_on_) idlewave_threads_(active);
+  if (idlewave_reports_()) idlewave_threads_(active);
 }
 static inline void idlewave_partners(int pattern, const int *from, int sources, const int *to, int targets, int flags) {
-  if (idlewave_is_on_) idlewave_partners_(pattern, from, sources, to, targets, flags);
+  if (idlewave_reports_()) idlewave_partners_(pattern, from, sources, to, targets, flags);
 }
 static inline void idlewave_message(int receiver, uint64_t bytes) {
-  if (idlewave_is_on_) idlewave_message_(receiver, bytes);
+  if (idlewave_reports_()) idlewave_message_(receiver, bytes);
 }
 
 #ifdef __cplusplus
