@@ -545,7 +545,8 @@ class Run(unittest.TestCase):
                 report = json.loads(call("report", path, "--json").stdout)
                 self.assertEqual(report["commands"][0]["took_effect_s"], began)
                 self.assertAlmostEqual(report["from_s"] + report["duration_s"], whole["duration_s"], delta=0.2)
-                self.assertGreater(report["from_s"], 0.4)
+                # Of the session, which begins when the rank does: some time after the socket is there.
+                self.assertGreater(report["from_s"], 0)
                 self.assertLess(report["from_s"], began)
                 self.assertRegex(call("report", path).stdout.splitlines()[0], r" recorded from [0-9.]+ m?s, ")
                 shown = call("replay", "--once", "--size", "160x48", "--at", f"{began + 0.1:.3f}s", path).stdout
