@@ -15,13 +15,19 @@ namespace {
 
 double of(const timeline::Times& times, Category category) { return double(times[std::size_t(category)]); }
 
+/// Calls visit(number, lane) for each thread of the rank that has told something.
+template <class Visit>
+void for_each_thread(const Timeline& timeline, Rank rank, Visit visit) {
+  for (int thread = 1; thread <= timeline.threads(rank); ++thread) {
+    const Lane* lane = timeline.lane(wire::ThreadId{rank, thread});
+    if (lane && lane->events() > 0) visit(thread, *lane);
+  }
+}
+
 /// From when on threads of the rank have lanes.
 Nanoseconds first_thread(const Timeline& timeline, Rank rank) {
   Nanoseconds first = Nanoseconds::max();
-  for (int thread = 1; thread <= timeline.threads(rank); ++thread) {
-    const Lane* lane = timeline.lane(wire::ThreadId{rank, thread});
-    if (lane && lane->events() > 0) first = std::min(first, lane->first());
-  }
+  for_each_thread(timeline, rank, [&](int, const Lane& lane) { first = std::min(first, lane.first()); });
   return first;
 }
 
@@ -41,15 +47,13 @@ std::optional<ThreadTimes> times_of(const Timeline& timeline, Rank rank, Window 
   if (first == Nanoseconds::max()) return told;
   const Window known{told ? window.from : std::max(window.from, first), window.to};
   if (!told) told = known.length() > Nanoseconds{0} ? times_of_one(*lane, known) : ThreadTimes{.most = 1};
-  for (int thread = 1; thread <= timeline.threads(rank); ++thread) {
-    const Lane* its = timeline.lane(wire::ThreadId{rank, thread});
-    if (its == nullptr || its->events() == 0) continue;
+  for_each_thread(timeline, rank, [&](int, const Lane& its) {
     ++told->most;
-    if (known.length() <= Nanoseconds{0}) continue;
-    const timeline::Times times = its->times(known.from, known.to);
+    if (known.length() <= Nanoseconds{0}) return;
+    const timeline::Times times = its.times(known.from, known.to);
     told->worked += of(times, Category::kCompute);
     told->called += of(times, Category::kWait);
-  }
+  });
   return told;
 }
 
@@ -59,14 +63,11 @@ std::vector<ThreadLaneTimes> thread_lane_times(const Timeline& timeline, Window 
   std::vector<ThreadLaneTimes> all;
   if (!timeline.has_threads()) return all;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
-    for (int thread = 1; thread <= timeline.threads(rank); ++thread) {
-      const wire::ThreadId id{rank, thread};
-      const Lane* lane = timeline.lane(id);
-      if (lane == nullptr || lane->events() == 0) continue;
-      const timeline::Times times = lane->times(window.from, window.to);
+    for_each_thread(timeline, rank, [&](int thread, const Lane& lane) {
+      const timeline::Times times = lane.times(window.from, window.to);
       const auto in = [&](Category category) { return Nanoseconds(times[std::size_t(category)]); };
-      all.push_back({id, in(Category::kCompute), in(Category::kWait), in(Category::kOther)});
-    }
+      all.push_back({{rank, thread}, in(Category::kCompute), in(Category::kWait), in(Category::kOther)});
+    });
   }
   return all;
 }

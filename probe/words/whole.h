@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <string_view>
+#include <vector>
 
 #include "probe/wire/result.h"
 #include "probe/words/text.h"
@@ -21,6 +22,18 @@ wire::Result<Integer> parse_whole(std::string_view given, Integer least, Integer
     return wire::Error{fmt::format("\"{}\" is not a whole number from {} to {}", given, least, most)};
   }
   return value;
+}
+
+/// Several, with commas between them: `1,3,10`. Error: the first that is not one.
+template <class Integer>
+wire::Result<std::vector<Integer>> parse_wholes(std::string_view given, Integer least, Integer most) {
+  std::vector<Integer> values;
+  for (const std::string_view part : split(given, ',')) {
+    const auto value = parse_whole(part, least, most);
+    if (!value) return value.error();
+    values.push_back(*value);
+  }
+  return values;
 }
 
 }  // namespace idlewave::words

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "probe/words/text.h"
 #include "probe/words/whole.h"
 #include "workloads/ranks/flags.h"
 
@@ -26,12 +25,10 @@ constexpr words::Choices<Memory, 2> kMemories{{{"messages", Memory::kMessages}, 
 constexpr int kMostPoints = 100'000;
 
 Result<std::vector<Square>> parse_sizes(std::string_view text) {
+  const auto points = words::parse_wholes(text, 1, kMostPoints);
+  if (!points) return points.error();
   std::vector<Square> squares;
-  for (const std::string_view word : words::split(text, ',')) {
-    const auto points = words::parse_whole(word, 1, kMostPoints);
-    if (!points) return points.error();
-    squares.push_back({*points});
-  }
+  for (const int each : *points) squares.push_back({each});
   return squares;
 }
 

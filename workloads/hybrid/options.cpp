@@ -6,7 +6,6 @@
 
 #include "probe/words/quantity.h"
 #include "probe/words/sides.h"
-#include "probe/words/text.h"
 #include "probe/words/whole.h"
 #include "workloads/ranks/flags.h"
 
@@ -41,15 +40,7 @@ Result<Box> parse_box(std::string_view text) {
   return box;
 }
 
-Result<std::vector<int>> parse_reserved(std::string_view text) {
-  std::vector<int> reserved;
-  for (const std::string_view word : words::split(text, ',')) {
-    const auto number = words::parse_whole(words::trimmed(word), 1, kMostReserved);
-    if (!number) return number.error();
-    reserved.push_back(*number);
-  }
-  return reserved;
-}
+Result<std::vector<int>> parse_reserved(std::string_view text) { return words::parse_wholes(text, 1, kMostReserved); }
 
 void add_program(CommandLine& app, Options& o) {
   add(app, "--size", o.box, parse_box,

@@ -40,13 +40,7 @@ Result<std::vector<int>> parse_sizes(std::string_view text) {
 }
 
 Result<std::vector<int>> parse_numbers(std::string_view text) {
-  std::vector<int> numbers;
-  for (const std::string_view word : words::split(text, ',')) {
-    const auto number = words::parse_whole(word, 1, kMostRanksPerNode);
-    if (!number) return number.error();
-    numbers.push_back(*number);
-  }
-  return numbers;
+  return words::parse_wholes(text, 1, kMostRanksPerNode);
 }
 
 /// As the lecture's figure has them, and on the slower network up to what takes tenths of a second.

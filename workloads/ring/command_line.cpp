@@ -37,32 +37,19 @@ constexpr const char* kAbout =
     "a message with its\nneighbours. Start it with mpirun. Papers: AHW20 = Afzal, Hager, Wellein: Desynchronization "
     "and wave pattern formation in MPI-parallel\nand hybrid memory-bound programs, ISC 2020. AHW19 = the same: "
     "Propagation and decay of injected one-off delays, CLUSTER 2019.\nFigures of AHW20: 1 and 5 by --time or --volume, "
-    "--topology, --distances and --delay; 2 by --ranks-per-domain; 3 by --kernel; 4a is active_mean "
-    "of\n--json; 6 by "
+    "--topology, --distances and --delay; 2 by --ranks-per-domain; 3 by --kernel; 4a is active_mean of\n--json; 6 by "
     "--message-size 5MB and real kernels; 7 by --ranks-per-domain 1 and --threads.";
 
 constexpr Step kMaxSteps = Step{1} << 47;
 
 Result<std::vector<Rank>> parse_distances(std::string_view text) {
   constexpr Rank kFarthest = 100'000'000;
-  std::vector<Rank> distances;
-  for (const std::string_view part : split(text, ',')) {
-    const auto distance = parse_whole<Rank>(part, -kFarthest, kFarthest);
-    if (!distance) return Error{fmt::format("{}; write distances such as -1,1", distance.error().message)};
-    distances.push_back(*distance);
-  }
+  auto distances = words::parse_wholes<Rank>(text, -kFarthest, kFarthest);
+  if (!distances) return Error{fmt::format("{}; write distances such as -1,1", distances.error().message)};
   return distances;
 }
 
-Result<std::vector<int>> parse_series(std::string_view text) {
-  std::vector<int> series;
-  for (const std::string_view part : split(text, ',')) {
-    const auto number = parse_whole<int>(part, 1, 1'000'000);
-    if (!number) return number.error();
-    series.push_back(*number);
-  }
-  return series;
-}
+Result<std::vector<int>> parse_series(std::string_view text) { return words::parse_wholes(text, 1, 1'000'000); }
 
 Result<Delay> parse_delay(std::string_view text) {
   const auto parts = split(text, ':');
@@ -99,8 +86,8 @@ void add_work(CommandLine& app, Options& o) {
       .type_name("DURATION");
   add(app, "--threads", o.threads, whole<int, 1, 1024>,
       "Threads of a rank, which share out what --volume says; kernel divide: each works for --time. The first one "
-      "calls "
-      "MPI while the others sleep (AHW20 sec. 5). kernel virtual: a rank draws what so many cores do, b(threads). [1]")
+      "calls MPI while the others sleep (AHW20 sec. 5). kernel virtual: a rank draws what so many cores do, "
+      "b(threads). [1]")
       .type_name("N");
   add(app, "--steps", o.steps, whole<Step, 0, kMaxSteps>,
       "Number of steps; 0: until it is stopped. [200, or no limit with --duration]")
@@ -195,8 +182,7 @@ void add_scenario(CommandLine& app, FromFile& file) {
   scenario.type_name("FILE");
   app.add("--machine", file.machine,
           "Domains and bandwidths of a machine file, as 'idlewave calibrate' writes it: those of the virtual sockets, "
-          "or "
-          "in the place of the scenario's, before any --set.")
+          "or in the place of the scenario's, before any --set.")
       .type_name("FILE");
   app.add("--set", file.settings, "A value in place of that in the scenario, as in program.steps=50. May be repeated.")
       .type_name("KEY=VALUE")

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "probe/words/quantity.h"
-#include "probe/words/text.h"
 #include "probe/words/whole.h"
 #include "workloads/ranks/flags.h"
 
@@ -68,13 +67,8 @@ Result<std::vector<Matrix>> parse_matrices(std::string_view text) {
 }
 
 Result<std::vector<int>> parse_processes(std::string_view text) {
-  std::vector<int> processes;
-  for (const std::string_view word : words::split(text, ',')) {
-    const auto number = words::parse_whole(word, 1, 100'000'000);
-    if (!number) return number.error();
-    processes.push_back(*number);
-  }
-  if (processes.size() > kMostSeries) return Error{fmt::format("more than {} numbers", kMostSeries)};
+  auto processes = words::parse_wholes(text, 1, 100'000'000);
+  if (processes && processes->size() > kMostSeries) return Error{fmt::format("more than {} numbers", kMostSeries)};
   return processes;
 }
 
