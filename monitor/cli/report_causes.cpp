@@ -151,7 +151,7 @@ std::string ended_text(const Total& total) {
   };
   add(total.late_sender, "a late sender");
   add(total.late_receiver, "a late receiver");
-  add(total.late_partner, "one who was both");
+  add(total.late_partner, "a late partner that sends and receives");
   add(total.through_others, "somebody their partner waited for");
   add(total.collective, "the last in a collective");
   if (parts.empty()) return {};

@@ -165,8 +165,7 @@ void note_thread_without_lane() {
   if (!thread_is_noted.exchange(true))
     note(
         "more threads call MPI at a time than are watched: calls of the others are not seen, and a rank that waits in "
-        "one is "
-        "shown as it was before");
+        "one is shown as it was before");
 }
 
 }  // namespace
