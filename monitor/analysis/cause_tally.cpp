@@ -232,7 +232,10 @@ void CauseTally::settle(Rank rank, Step step, const LastPost& last) {
   const Nanoseconds rest = waited - caused;
   const bool was_for_messages = rest <= tolerance_ || is_for_messages(rank, step, last);
   mine.transfer = was_for_messages ? rest : Nanoseconds{0};
-  if (counts_) ranks_.of(std::size_t(rank)).waited += waited, ranks_.of(std::size_t(rank)).transfer += mine.transfer;
+  if (counts_) {
+    RankCauses& causes = ranks_.of(std::size_t(rank));
+    causes.waited += waited, causes.transfer += mine.transfer, causes.ended.messages += mine.transfer;
+  }
   if (!was_for_messages) take(rank, kUnknownCause, rest, false);
   if (!last.known)
     take(rank, kUnknownCause, caused, false);

@@ -28,16 +28,17 @@ struct Culprit {
   friend bool operator==(const Culprit&, const Culprit&) = default;
 };
 
-/// What one rank waited until whom it waited for had done its part, by what of that one ended the wait. What is not said is
-/// in none of them.
+/// What one rank waited, by what ended it: something of the one who did its part last, and what came behind that. What is
+/// not said is in none of them.
 struct Ended {
   Nanoseconds by_message{};   ///< A late sender.
   Nanoseconds by_receive{};   ///< A late receiver: the send waited for it.
   Nanoseconds by_either{};    ///< The rank both sends to it, by rendezvous, and receives from it.
   Nanoseconds through{};      ///< Somebody between them had waited for it in the same step.
   Nanoseconds collectives{};  ///< The last of all that a collective needs.
+  Nanoseconds messages{};     ///< Nobody any more: all had done their part.
 
-  Nanoseconds sum() const { return by_message + by_receive + by_either + through + collectives; }
+  Nanoseconds sum() const { return by_message + by_receive + by_either + through + collectives + messages; }
   friend bool operator==(const Ended&, const Ended&) = default;
 };
 

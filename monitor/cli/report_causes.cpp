@@ -50,10 +50,10 @@ Cost beyond_the_most(const std::vector<Culprit>& culprits) {
 
 json ended_json(const RankCauses& causes) {
   const analysis::Ended& ended = causes.ended;
-  return {
-      {"late_sender", ended.by_message.count()}, {"late_receiver", ended.by_receive.count()},
-      {"late_partner", ended.by_either.count()}, {"through_others", ended.through.count()},
-      {"collective", ended.collectives.count()}, {"not_said", (causes.waited - causes.transfer - ended.sum()).count()}};
+  return {{"late_sender", ended.by_message.count()},          {"late_receiver", ended.by_receive.count()},
+          {"late_partner", ended.by_either.count()},          {"through_others", ended.through.count()},
+          {"collective", ended.collectives.count()},          {"messages", ended.messages.count()},
+          {"not_said", (causes.waited - ended.sum()).count()}};
 }
 
 json rank_json(Rank rank, const RankCauses& causes) {
@@ -71,8 +71,8 @@ json rank_json(Rank rank, const RankCauses& causes) {
 /// Of all ranks. In double, as a few long waits of many ranks are more nanoseconds than 64 bits hold.
 struct Total {
   double waited = 0, by_others = 0, bandwidth = 0, transfer = 0, unknown = 0;
-  /// Of what is not transfer.
-  double late_sender = 0, late_receiver = 0, late_partner = 0, through_others = 0, collective = 0;
+  /// By what ended it.
+  double late_sender = 0, late_receiver = 0, late_partner = 0, through_others = 0, collective = 0, messages = 0;
 };
 
 Total total_of(const analysis::Causes& causes) {
@@ -88,6 +88,7 @@ Total total_of(const analysis::Causes& causes) {
     total.late_partner += double(each.ended.by_either.count());
     total.through_others += double(each.ended.through.count());
     total.collective += double(each.ended.collectives.count());
+    total.messages += double(each.ended.messages.count());
   }
   return total;
 }
@@ -142,12 +143,11 @@ std::string total_text(const Total& total, double in_all) {
 
 /// Nothing where that is not said of any wait.
 std::string ended_text(const Total& total) {
-  const double until_done = total.waited - total.transfer;
   std::vector<std::string> parts;
   double said = 0;
   const auto add = [&](double part, const char* what) {
     said += part;
-    if (part > 0) parts.push_back(fmt::format("{} {:.0f} %", what, 100 * part / until_done));
+    if (part > 0) parts.push_back(fmt::format("{} {:.0f} %", what, 100 * part / total.waited));
   };
   add(total.late_sender, "a late sender");
   add(total.late_receiver, "a late receiver");
@@ -155,8 +155,10 @@ std::string ended_text(const Total& total) {
   add(total.through_others, "somebody their partner waited for");
   add(total.collective, "the last in a collective");
   if (parts.empty()) return {};
-  if (said < kNearlyAll * until_done) parts.push_back(fmt::format("not said {:.0f} %", 100 * (1 - said / until_done)));
-  return fmt::format("  messages aside, they waited for {}\n", fmt::join(parts, ", "));
+  add(total.messages, "messages on their way");
+  if (said < kNearlyAll * total.waited)
+    parts.push_back(fmt::format("not said {:.0f} %", 100 * (1 - said / total.waited)));
+  return fmt::format("  by what ended it: {}\n", fmt::join(parts, ", "));
 }
 
 const char* source_text(const analysis::Partners& partners) {

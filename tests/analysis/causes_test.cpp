@@ -372,6 +372,7 @@ void expect_conserved(const timeline::Timeline& timeline, const Causes& causes) 
         << "rank " << rank;
     for (const Nanoseconds part : {mine.itself, mine.bandwidth, mine.transfer, mine.unknown})
       EXPECT_GE(part, Nanoseconds{0});
+    EXPECT_LE(mine.ended.sum(), mine.waited) << "rank " << rank;
     for (const Culprit& culprit : mine.by) {
       EXPECT_NE(culprit.rank, rank);
       costs[std::size_t(culprit.rank)].direct += culprit.cost.direct;
@@ -420,8 +421,9 @@ Ended ended_of(const ExactProgram& program, const Table& table, const WaitRules&
   for (int step = 0; step < int(table.ranks[std::size_t(rank)].size()); ++step) {
     const Times& t = table.at(rank, step);
     const auto [last, at] = rules.last(rank, step);
+    const Nanoseconds caused = last == rank ? Nanoseconds{0} : std::max(Nanoseconds{0}, std::min(at, t.end) - t.post);
+    ended.messages += t.end - t.post - caused;
     if (last == rank) continue;
-    const Nanoseconds caused = std::max(Nanoseconds{0}, std::min(at, t.end) - t.post);
     const auto sends_then = [&](Rank other) { return is_at(other, -1); };
     const auto receives_then = [&](Rank other) { return c.protocol == Protocol::kRendezvous && is_at(other, +1); };
     Rank ended_it = last;
@@ -472,10 +474,10 @@ TEST(CausesTruth, SayWhatEndedEachWaitWhereRanksSayWhomTheyWaitFor) {
       const Ended truth = ended_of(program, table, rules, rank), &found = causes.ranks[std::size_t(rank)].ended;
       EXPECT_EQ(found, truth) << "rank " << rank << " of " << words_of(program);
       all.by_message += found.by_message, all.by_receive += found.by_receive, all.by_either += found.by_either,
-          all.through += found.through;
+          all.through += found.through, all.messages += found.messages;
     }
   }
-  for (const Nanoseconds each : {all.by_message, all.by_receive, all.by_either, all.through})
+  for (const Nanoseconds each : {all.by_message, all.by_receive, all.by_either, all.through, all.messages})
     EXPECT_GT(each, Nanoseconds{0});
 }
 
