@@ -1,7 +1,10 @@
 #include "monitor/analysis/steps.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
+#include "monitor/analysis/plural.h"
 #include "monitor/analysis/step_history.h"
 
 namespace idlewave::analysis {
@@ -47,6 +50,17 @@ Skew skew(const Timeline& timeline, Nanoseconds at) {
   const wire::Step common = common_step(timeline, ranks, at);
   if (common == wire::kNoStep) return {};
   return {common, begin_spread(timeline, ranks, common, at).value_or(Nanoseconds{0})};
+}
+
+std::string step_sources_in_words(const timeline::Timeline& timeline) {
+  const auto& sources = timeline.step_sources();
+  if (sources.empty() || timeline.latest_step() == wire::kNoStep) return {};
+  std::string words;
+  for (const auto& [source, ranks] : sources) {
+    words += (words.empty() ? "steps " : ", ") + std::string(name_of(source));
+    if (sources.size() > 1) words += fmt::format(" ({})", plural(std::uint64_t(ranks), "rank"));
+  }
+  return words;
 }
 
 }  // namespace idlewave::analysis

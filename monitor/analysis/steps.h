@@ -2,6 +2,7 @@
 // What a step costs, and how far the ranks are apart.
 
 #include <array>
+#include <string>
 
 #include "monitor/analysis/activity.h"
 
@@ -17,6 +18,9 @@ struct StepTimes {
 };
 /// Means over the steps that ended within the window.
 StepTimes step_times(const timeline::Timeline& timeline, Window window);
+
+/// "steps found in MPI calls", or of how many ranks which; empty where nobody has told, or there are no steps.
+std::string step_sources_in_words(const timeline::Timeline& timeline);
 
 /// Spread of the moments at which the ranks began the same step: the latest that every rank still running had begun
 /// before `at`.

@@ -335,6 +335,13 @@ json summed_json(const Timeline& timeline) {
   return {{"phases", summed.phases}, {"rank_s", seconds(summed.time)}, {"ranks", summed.ranks}};
 }
 
+json step_sources_json(const Timeline& timeline) {
+  json list = json::array();
+  for (const auto& [source, ranks] : timeline.step_sources())
+    list.push_back({{"source", name_of(source)}, {"ranks", ranks}});
+  return list;
+}
+
 json report_of(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
   const analysis::CauseGround ground = analysis::cause_ground(timeline);
@@ -342,6 +349,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   json object;
   object["ranks"] = timeline.ranks();
   object["steps"] = steps_go_together ? json(timeline.latest_step() + 1) : json();
+  object["step_sources"] = step_sources_json(timeline);
   object["steps_differ"] = unlike_counts_json(ground.partners.unlike_counts);
   const auto forgotten = timeline.forgotten_until();
   object["details_from_s"] = forgotten ? json(seconds(*forgotten)) : json();

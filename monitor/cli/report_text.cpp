@@ -153,6 +153,11 @@ std::string steps_text(const Timeline& timeline, Window window) {
                      format_duration(times.delay_mean));
 }
 
+std::string step_sources_text(const Timeline& timeline) {
+  const std::string words = analysis::step_sources_in_words(timeline);
+  return words.empty() ? "" : fmt::format("  {}\n", words);
+}
+
 std::string threads_text(const Timeline& timeline, Window window) {
   const auto use = analysis::thread_use(timeline, window);
   if (!use) return {};
@@ -191,6 +196,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));
   text += domains_text(timeline, window);
   if (!unlike) text += steps_text(timeline, window) + order_text(timeline, window);
+  text += step_sources_text(timeline);
   text += threads_text(timeline, window);
   text += efficiency_text(timeline, window);
   text += clocks_text(timeline);

@@ -195,6 +195,7 @@ void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Rost
       const wire::Step from = step_of(place);
       partners_.announced(info.rank, from, std::exchange(place.follows, {cycle, from}));
     }
+    note_step_source(place, info.steps);
     place.domain = info.domain == wire::kNoDomain ? -1 : domain_index(name, info.domain);
     if (place.domain >= 0) domains_[std::size_t(place.domain)].ranks.push_back(info.rank);
     if (info.rank > program_rank_) continue;
@@ -205,6 +206,13 @@ void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Rost
   let_go(std::move(previous));
   for (const int domain : node.domains)
     std::sort(domains_[std::size_t(domain)].ranks.begin(), domains_[std::size_t(domain)].ranks.end());
+}
+
+void Timeline::note_step_source(RankPlace& place, wire::StepSource source) {
+  const wire::StepSource before = std::exchange(place.steps, source);
+  if (before == source) return;
+  if (source != wire::StepSource::kNotSaid) ++step_sources_[source];
+  if (before != wire::StepSource::kNotSaid && --step_sources_[before] == 0) step_sources_.erase(before);
 }
 
 /// Nodes of which ranks have moved away have them no longer.

@@ -136,6 +136,8 @@ class Timeline {
   std::string phase_name(wire::Phase phase) const;
   const std::string& program() const { return program_; }
   const std::string& machine() const { return machine_; }
+  /// Who says where steps begin, and for how many ranks; not of those of which nobody has told.
+  const std::map<wire::StepSource, Rank>& step_sources() const { return step_sources_; }
 
   /// Whom a rank says that it waits for, as it said last; nothing: it does not say.
   std::optional<DeclaredWaits> declared_waits(Rank rank) const;
@@ -194,8 +196,10 @@ class Timeline {
     std::int32_t domain = -1;
     PartnerLog::Followed follows;  ///< Of its node's cycles, from 1; 0: not said.
     DelayLog::Number open_delay = DelayLog::kNone;
+    wire::StepSource steps = wire::StepSource::kNotSaid;
   };
 
+  void note_step_source(RankPlace& place, wire::StepSource source);
   NodeStatus status_of(const std::string& name, const Node& node) const;
   bool consistent(const std::string& node, const wire::Roster& roster) const;
   bool ranks_consistent(const std::string& node, const wire::Roster& roster) const;
@@ -255,6 +259,7 @@ class Timeline {
   std::array<std::string, wire::kPhaseLimit> phase_names_;
   std::string program_;
   std::string machine_;
+  std::map<wire::StepSource, Rank> step_sources_;
   Rank program_rank_ = wire::kMaxRanks;  ///< Whose command line program_ is.
   Rank world_size_ = 0;
   bool has_origin_ = false;

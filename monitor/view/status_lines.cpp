@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "monitor/analysis/plural.h"
+#include "monitor/analysis/steps.h"
 #include "monitor/view/figures.h"
 #include "monitor/view/fronts.h"
 #include "monitor/view/ghost_map.h"
@@ -226,6 +227,7 @@ std::vector<Piece> step_pieces(const Layout& layout, const State& state, const M
   if (state.ghost && model.ghost != nullptr)
     pieces.push_back(
         {.text = longest_fitting(ghost_in_words(*model.ghost), columns * 2 / 3), .ink = Ink::kStrong, .weight = 8});
+  pieces.push_back({.text = analysis::step_sources_in_words(model.timeline), .ink = Ink::kDim, .weight = 3});
   if (model.findings.skew.step != wire::kNoStep)
     pieces.push_back({.text = "skew " + to_duration(model.findings.skew.spread), .weight = 2});
   if (model.findings.order)

@@ -437,7 +437,10 @@ bool Agent::somebody_follows_another() const {
 }
 
 void Agent::send_roster() {
-  for (const auto& [rank, resident] : residents_) known_[rank].info.cycle = resident->cycle();
+  for (const auto& [rank, resident] : residents_) {
+    known_[rank].info.cycle = resident->cycle();
+    known_[rank].info.steps = resident->step_source();
+  }
   roster_.ranks.clear();
   for (const auto& [rank, known] : known_) {
     roster_.ranks.push_back(known.info);

@@ -56,6 +56,12 @@ void Resident::forget_process_fd() {
   if (process_fd_ >= 0) close(std::exchange(process_fd_, -1));
 }
 
+/// A value that no sender has is not told.
+wire::StepSource Resident::step_source() const {
+  const std::uint32_t source = slot_.step_source.load(std::memory_order_relaxed);
+  return source <= std::uint32_t(wire::StepSource::kFound) ? wire::StepSource(source) : wire::StepSource::kNotSaid;
+}
+
 bool Resident::has_news() {
   const std::uint32_t revision = slot_.revision.load(std::memory_order_acquire);
   if (revision == revision_) return false;

@@ -75,6 +75,7 @@ class Resident {
                                     std::vector<wire::Event>& read);
   /// Whom the rank waits for, as the node numbers it; 0: it does not say.
   std::uint32_t cycle() const { return cycle_; }
+  wire::StepSource step_source() const;
   /// The rank has stopped, or its process is gone: after one more drain nothing will come. Ask before published().
   bool is_over() const { return stopped() || process_gone_; }
   /// After the last drain and catch_up: tells what the rank did not live to tell; `read` is overwritten with the same. Its

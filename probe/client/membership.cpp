@@ -228,6 +228,7 @@ void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   slot.core_bandwidth.store(0, std::memory_order_relaxed);
   slot.saturated_bandwidth.store(0, std::memory_order_relaxed);
   slot.curve_points.store(0, std::memory_order_relaxed);
+  slot.step_source.store(static_cast<std::uint32_t>(wire::StepSource::kProgram), std::memory_order_relaxed);
   slot.domain_bytes.store(0, std::memory_order_relaxed);
   slot.domain_bytes_at.store(0, std::memory_order_relaxed);
   slot.held_ns.store(0, std::memory_order_relaxed);

@@ -39,6 +39,9 @@ inline bool is_reporter() { return probe.reporter.load(std::memory_order_relaxed
 /// Where the rank's own numbers stand; null while it does not report. Gone when it stops.
 shm::Slot* own_slot();
 
+/// Of this rank, if it is not the program's own word. On the thread that reports.
+void tell_step_source(wire::StepSource source);
+
 /// Work begins while orders wait to be looked at.
 void obey_at_work();
 

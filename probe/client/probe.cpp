@@ -189,6 +189,12 @@ double bandwidth_or_none(double bytes_per_second) { return bytes_per_second > 0 
 
 shm::Slot* own_slot() { return is_reporter() ? &probe.membership.slot() : nullptr; }
 
+void tell_step_source(wire::StepSource source) {
+  shm::Slot& slot = probe.membership.slot();
+  slot.step_source.store(static_cast<std::uint32_t>(source), std::memory_order_relaxed);
+  slot.revision.fetch_add(1, std::memory_order_release);
+}
+
 /// In a program without steps each piece of work takes the place of a step.
 void obey_at_work() {
   if (probe.step == wire::kNoStep || steps_have_stopped()) probe.gates.obey(probe.step);

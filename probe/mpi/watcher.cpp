@@ -22,12 +22,12 @@ constinit Watch watch;
 
 namespace {
 
-/// Who says where a step begins. The program itself counts most.
-enum class StepSource { kFound, kAskedFor, kProgram };
+using wire::StepSource;
 
+/// The program itself counts most.
 struct Steps {
   StepSource source = StepSource::kFound;
-  int call = -1;            ///< kAskedFor: a Call.
+  int call = -1;            ///< kCall: a Call.
   wire::Step next = 0;      ///< Unless found.
   std::uint64_t words = 0;  ///< Of the program, that a step begins.
   StepFinder finder;
@@ -57,7 +57,7 @@ void choose_step_source() {
   int number = 0;
   for (const CallInfo& call : calls()) {
     if (call.waits && strcmp(call.name, asked) == 0) {
-      steps.source = StepSource::kAskedFor;
+      steps.source = StepSource::kCall;
       steps.call = number;
     }
     ++number;
@@ -72,7 +72,7 @@ void step(wire::Step number) {
 /// Once alone is what programs say to switch a profiler on.
 void begin_step_by_word() {
   if (++steps.words == 1 && steps.next > 0) return;
-  if (steps.words > 1) steps.source = StepSource::kProgram;
+  if (steps.words == 2) client::tell_step_source(steps.source = StepSource::kControl);
   step(steps.next++);
 }
 
@@ -113,6 +113,7 @@ void report(const World& world, const void* caller) {
   messages.begin(caller, world.rank, world.size);
   client::in_forked_children(be_silent);
   if (!idlewave_start(world.rank, world.size)) return;
+  client::tell_step_source(steps.source);
   watch.sums.begin(*client::own_slot());
   idlewave_switch_(IDLEWAVE_COMPUTE);
   watch.reporter.store(__builtin_thread_pointer(), std::memory_order_relaxed);
@@ -143,7 +144,7 @@ wire::Step step_behind(Call call, const void* place, Concerned concerned) {
     if (found != wire::kNoStep) steps.next = found + 1;
     return found;
   }
-  const bool is_asked_for = steps.source == StepSource::kAskedFor && static_cast<int>(call) == steps.call;
+  const bool is_asked_for = steps.source == StepSource::kCall && static_cast<int>(call) == steps.call;
   return is_asked_for ? steps.next++ : wire::kNoStep;
 }
 

@@ -19,7 +19,7 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 10;
+inline constexpr std::uint32_t kLayoutVersion = 11;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -144,6 +144,7 @@ struct alignas(64) Slot : Stream {
   std::atomic<double> saturated_bandwidth{0};           ///< b_sat, bytes/s; 0: not known.
   std::atomic<std::uint32_t> curve_points{0};           ///< Of `curve`; 0: not known.
   std::atomic<double> curve[kCurvePoints] = {};         ///< b(1), b(2), ..., bytes/s.
+  std::atomic<std::uint32_t> step_source{0};            ///< wire::StepSource.
   UserPhase user_phases[wire::kPhaseLimit] = {};        ///< By phase value.
   char command_line[256] = {};
 

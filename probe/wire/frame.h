@@ -52,6 +52,7 @@ struct RankInfo {
   DomainId domain = kNoDomain;
   std::uint32_t cycle =
       0;  ///< That it follows when the roster is made: its place in Roster::cycles, from 1. 0: not said.
+  StepSource steps = StepSource::kNotSaid;  ///< If it tells any.
   friend bool operator==(const RankInfo&, const RankInfo&) = default;
 };
 

@@ -125,6 +125,13 @@ void read_partners(MapReader& in, Roster& roster) {
   take("follows", followed, roster.ranks);
 }
 
+void read_step_sources(MapReader& in, std::vector<RankInfo>& ranks) {
+  if (!in.has("steps")) return;
+  const std::span<const std::byte> bytes = in.bytes("steps", kMaxFrameBytes);
+  if (in.ok() && bytes.size() != ranks.size()) return in.refuse("steps", "are not one for each rank");
+  for (std::size_t i = 0; in.ok() && i < ranks.size(); ++i) ranks[i].steps = static_cast<StepSource>(bytes[i]);
+}
+
 LessonPage read_lesson(const Value& value, std::string& error) {
   MapReader in(value, "lesson", error);
   LessonPage lesson;
@@ -154,6 +161,7 @@ Roster read_roster(const Value& value, std::string& error) {
   if (in.ok()) read_curves(in, roster.domains, error);
   roster.phases = read_array(in, "phases", kPhaseLimit, read_phase, error);
   read_partners(in, roster);
+  read_step_sources(in, roster.ranks);
   if (in.has("lesson")) roster.lesson = read_lesson(in.map("lesson"), error);
   require_ascending(in, "ranks", roster.ranks, &RankInfo::rank);
   require_ascending(in, "domains", roster.domains, &DomainInfo::id);

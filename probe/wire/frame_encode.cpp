@@ -39,6 +39,14 @@ std::vector<std::byte> pack_rank_table(std::span<const RankInfo> ranks) {
   return out;
 }
 
+/// A byte for each rank; empty if nothing is said of any.
+std::vector<std::byte> pack_step_sources(std::span<const RankInfo> ranks) {
+  std::vector<std::byte> out;
+  if (std::ranges::all_of(ranks, [](const RankInfo& info) { return info.steps == StepSource::kNotSaid; })) return out;
+  for (const RankInfo& info : ranks) out.push_back(static_cast<std::byte>(info.steps));
+  return out;
+}
+
 /// Domains of a node mostly have one curve, which is said once.
 void write(PackWriter& out, const DomainInfo& domain, const std::vector<double>& curve_before) {
   const bool says_curve = domain.curve != curve_before;
@@ -94,7 +102,9 @@ void write(PackWriter& out, const LessonPage& lesson) {
 
 void write(PackWriter& out, const Roster& roster) {
   const bool says_partners = !roster.patterns.empty() || !roster.cycles.empty();
-  out.map(10u + (roster.began ? 1u : 0u) + (says_partners ? 3u : 0u) + (roster.lesson ? 1u : 0u));
+  const std::vector<std::byte> step_sources = pack_step_sources(roster.ranks);
+  out.map(10u + (roster.began ? 1u : 0u) + (says_partners ? 3u : 0u) + (step_sources.empty() ? 0u : 1u) +
+          (roster.lesson ? 1u : 0u));
   out.integer("world", roster.world_size);
   out.integer("agent", roster.agent_pid);
   out.integer("unix", roster.unix_time_ns);
@@ -107,6 +117,7 @@ void write(PackWriter& out, const Roster& roster) {
   write_domains(out, roster.domains);
   write_array(out, "phases", roster.phases);
   if (says_partners) write_partners(out, roster);
+  if (!step_sources.empty()) out.bytes("steps", step_sources);
   if (!roster.lesson) return;
   out.key("lesson");
   write(out, *roster.lesson);

@@ -134,6 +134,27 @@ struct NoiseOrder {
   friend bool operator==(const NoiseOrder&, const NoiseOrder&) = default;
 };
 
+/// Who says where the steps of a rank begin. A newer sender may know others than these: a reader keeps their value.
+enum class StepSource : std::uint8_t {
+  kNotSaid = 0,
+  kProgram = 1,  ///< The program, by idlewave_step of probe.h.
+  kControl = 2,  ///< The program, by MPI_Pcontrol(1).
+  kCall = 3,     ///< Whoever started it: behind each call of a certain function of MPI (--step-at).
+  kFound = 4,    ///< Nobody: they are the cycles in which its MPI calls repeat.
+};
+
+/// "steps ..."; empty: nothing is to be said.
+constexpr std::string_view name_of(StepSource source) {
+  switch (source) {
+    case StepSource::kNotSaid: return "";
+    case StepSource::kProgram: return "as the program says";
+    case StepSource::kControl: return "by MPI_Pcontrol";
+    case StepSource::kCall: return "by --step-at";
+    case StepSource::kFound: return "found in MPI calls";
+  }
+  return "unknown";
+}
+
 /// Where a bandwidth figure comes from; never shown without it. A newer sender may know sources that are not among
 /// these: a reader keeps their value, and calls them unknown.
 enum class BandwidthSource : std::uint8_t { kNone = 0, kLikwid = 1, kDeclared = 2, kVirtual = 3, kResctrl = 4 };

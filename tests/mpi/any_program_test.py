@@ -280,8 +280,9 @@ class Handles(AnyProgram):
 class Steps(AnyProgram):
     STEPS = 40
 
-    def steps(self, program, *flags, arguments=()):
+    def steps(self, program, *flags, arguments=(), source="found in MPI calls"):
         report = self.check([*self.launcher("openmpi"), self.program(program), *arguments, str(self.STEPS), self.seed], *flags)
+        self.assertEqual(report["step_sources"], [{"source": source, "ranks": RANKS}])
         return report["steps"], sum(quarter["rank_steps"] for quarter in report["step_time"])
 
     def test_are_found(self):
@@ -293,11 +294,11 @@ class Steps(AnyProgram):
         self.assertEqual(self.steps("transpose.openmpi")[0], self.STEPS)
 
     def test_are_where_the_user_says(self):
-        self.assertEqual(self.steps("halo.openmpi", "--step-at", "MPI_Waitall"), (self.STEPS, RANKS * self.STEPS))
-        self.assertEqual(self.steps("halo.openmpi", "--step-at", "MPI_Bcast"), (1, RANKS))
+        self.assertEqual(self.steps("halo.openmpi", "--step-at", "MPI_Waitall", source="by --step-at"), (self.STEPS, RANKS * self.STEPS))
+        self.assertEqual(self.steps("halo.openmpi", "--step-at", "MPI_Bcast", source="by --step-at"), (1, RANKS))
 
     def test_are_where_the_program_says(self):
-        self.assertEqual(self.steps("odd.openmpi", arguments=["control"]), (self.STEPS, RANKS * self.STEPS))
+        self.assertEqual(self.steps("odd.openmpi", arguments=["control"], source="by MPI_Pcontrol"), (self.STEPS, RANKS * self.STEPS))
 
 
 class MillionsOfCalls(AnyProgram):

@@ -150,6 +150,8 @@ inline Roster random_roster(Random& random) {
     roster.phases.push_back({static_cast<Phase>(phase), static_cast<Phase>(random.below(256)), random.text(31)});
   }
   if (random.once_in(2)) add_random_partners(random, roster);
+  if (random.once_in(2))
+    for (RankInfo& info : roster.ranks) info.steps = static_cast<StepSource>(random.below(256));
   if (random.once_in(2)) roster.began = random.time();
   if (random.once_in(2)) roster.lesson = random_lesson(random);
   return roster;
