@@ -132,8 +132,12 @@ void Narrator::tell_delays(const Timeline& timeline) {
 
 void Narrator::tell_commands(const Timeline& timeline) {
   for (const timeline::CommandRecord& record : timeline.commands()) {
-    if (!record.answered || record.accepted || !commands_.insert(record.command.id).second) continue;
-    tell({Remark::Kind::kCommand, record.sent, -1, wire::kNoStep, "command refused: " + record.reason});
+    const auto* clear = std::get_if<wire::ClearOrder>(&record.command.order);
+    const bool giver_has_gone = record.accepted && clear != nullptr && clear->noise_of != 0;
+    const bool is_refused = record.answered && !record.accepted;
+    if ((!giver_has_gone && !is_refused) || !commands_.insert(record.command.id).second) continue;
+    tell({Remark::Kind::kCommand, record.sent, -1, wire::kNoStep,
+          is_refused ? "command refused: " + record.reason : "noise is over: who ordered it has left"});
   }
 }
 

@@ -250,9 +250,14 @@ struct OrderJson {
         object["frequency_hz"] = order.frequency;
         break;
     }
+    if (order.ends_with_giver) object["ends_with_giver"] = true;
     return object;
   }
-  json operator()(const wire::ClearOrder&) const { return {{"kind", "clear"}}; }
+  json operator()(const wire::ClearOrder& order) const {
+    json object = {{"kind", "clear"}};
+    if (order.noise_of != 0) object["noise_of"] = order.noise_of;
+    return object;
+  }
   json operator()(const wire::UnknownOrder& order) const { return {{"kind", "unknown"}, {"order", order.name}}; }
 };
 

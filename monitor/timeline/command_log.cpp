@@ -12,7 +12,9 @@ constexpr std::size_t kHoldsBytes = 96;  ///< Of a node of the map.
 
 /// True if what `by` orders takes the place of `command`: cleared, or noise replaced by other noise.
 bool supersedes(const wire::Command& by, const CommandRecord& record) {
-  const bool clears = std::holds_alternative<wire::ClearOrder>(by.order);
+  const auto* clear = std::get_if<wire::ClearOrder>(&by.order);
+  const bool clears = clear != nullptr;
+  if (clears && clear->noise_of != 0) return record.command.id == clear->noise_of;
   if (by.id == record.command.id || (!clears && !std::holds_alternative<wire::NoiseOrder>(by.order))) return false;
   if (!by.ranks.empty() && by.ranks != record.command.ranks) return false;
   if (std::holds_alternative<wire::NoiseOrder>(record.command.order)) return true;

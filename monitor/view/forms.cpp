@@ -27,7 +27,7 @@ std::string in_words(const wire::Command& command, Rank ranks) {
     return fmt::format("inject {} into rank {}?", to_duration(delay->duration), ranks_in_words(command.ranks));
   }
   if (const auto* noise = std::get_if<wire::NoiseOrder>(&command.order))
-    return fmt::format("noise {} into {}?", words::to_words(*noise),
+    return fmt::format("noise {} into {}, until c or you leave?", words::to_words(*noise),
                        ranks == 1 ? "the one rank" : fmt::format("all {} ranks", ranks));
   return "clear?";
 }
@@ -46,8 +46,9 @@ void submit_duration(Turn& turn) {
 }
 
 void submit_noise(Turn& turn) {
-  const auto noise = words::parse_order_of_noise(turn.state.form->text);
+  auto noise = words::parse_order_of_noise(turn.state.form->text);
   if (!noise) return complain(turn.state, noise.error());
+  noise->ends_with_giver = true;
   ask_to_confirm(turn.state, {.ranks = {}, .order = *noise});
 }
 

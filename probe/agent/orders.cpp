@@ -81,8 +81,15 @@ std::string objection_to_injection(const Command& command, const Crew& crew) {
   return may_hold && !crew.may_inject ? wire::to_words(wire::NoCommand::kInjectionOff) : std::string();
 }
 
+/// Nobody has to be there for what ends in any case.
+bool ends_noise_of_one_who_has_gone(const Command& command) {
+  const auto* clear = std::get_if<ClearOrder>(&command.order);
+  return clear != nullptr && clear->noise_of != 0;
+}
+
 std::string objection(const Command& command, const Crew& crew) {
   if (command.id == 0) return "command number 0 stands for the program itself";
+  if (ends_noise_of_one_who_has_gone(command)) return {};
   for (std::string reason : {objection_to_injection(command, crew), std::visit(ObjectionToOrder{}, command.order),
                              objection_to_ranks(command, crew), objection_to_load(command, crew)}) {
     if (!reason.empty()) return reason;
@@ -109,7 +116,10 @@ struct GiveOrder {
     shm::set_noise(rank.slot(), {1, command.id, std::uint32_t(order.kind), order.amount.count(), order.frequency,
                                  noise_seed(command.id, rank.rank())});
   }
-  void operator()(const ClearOrder&) const { rank.let_go(); }
+  void operator()(const ClearOrder& order) const {
+    if (order.noise_of != 0) return shm::end_noise_of(rank.slot(), order.noise_of);
+    rank.let_go();
+  }
   void operator()(const UnknownOrder&) const {}  // Objected to.
 };
 

@@ -11,6 +11,7 @@
 
 #include "probe/outlet/backlog.h"
 #include "probe/outlet/clock_questions.h"
+#include "probe/outlet/given_noise.h"
 #include "probe/outlet/mailbox/mailbox.h"
 #include "probe/outlet/past.h"
 #include "probe/wire/no_command.h"
@@ -55,6 +56,7 @@ struct Consumer {
   Nanoseconds silence{};
   Nanoseconds since_end{};
   bool gone = false;
+  GivenNoise noise;
 
   std::uint32_t credit_limit() const { return role == wire::Role::kSpectator ? kMaxSpectatorCredits : kMaxCredits; }
 };
@@ -104,6 +106,10 @@ struct Outlet::Impl {
   bool still_there(const Peer& peer, Consumer& consumer, Nanoseconds elapsed);
   void tick();
   bool turn(Nanoseconds timeout, int extra_fd = -1);
+  void part_with(const Peer& peer);
+  void end_noise_of(Consumer& consumer) {
+    std::ranges::move(consumer.noise.take_endings(), std::back_inserter(commands));
+  }
   void drop_gone();
 
   Options options;
@@ -172,8 +178,15 @@ std::string Outlet::Impl::objection_to(const Consumer& newcomer) const {
   return consumers.size() < kMaxConsumers ? "" : "too many monitors";
 }
 
+void Outlet::Impl::part_with(const Peer& peer) {
+  const auto found = consumers.find(peer);
+  if (found == consumers.end()) return;
+  end_noise_of(found->second);
+  consumers.erase(found);
+}
+
 void Outlet::Impl::attach(const Peer& peer, const Consumer& wish) {
-  consumers.erase(peer);
+  part_with(peer);
   if (const std::string objection = objection_to(wish); !objection.empty()) return refuse(peer, objection);
   const bool is_first = !std::exchange(ever_attached, true);
   Consumer consumer = wish;
@@ -215,7 +228,7 @@ void Outlet::Impl::handle(const mailbox::Message& message) {
   auto known = consumers.find(message.peer);
   // A connection may choose its name, and take that of one that is gone: what that one was it is not.
   if (known != consumers.end() && known->second.proven != message.role)
-    known = (consumers.erase(known), consumers.end());
+    known = (part_with(message.peer), consumers.end());
   // Over the connection that we made, a second Attach is another monitor, or the same one after a break. Of those who
   // came to us every connection has a name of its own, and a second Attach under the same name only means that our
   // answer was not there yet.
@@ -238,7 +251,7 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
     return credit(peer, consumer, credits->frames);
   }
   if (std::holds_alternative<wire::Attach>(frame.body)) return credit(peer, consumer, 0);
-  if (std::holds_alternative<wire::EndAck>(frame.body)) return static_cast<void>(consumers.erase(peer));
+  if (std::holds_alternative<wire::EndAck>(frame.body)) return part_with(peer);
   if (const auto* told = std::get_if<wire::TellTime>(&frame.body); told != nullptr && peer.empty())
     return questions.answer(*told, message_came);
   auto* command = std::get_if<wire::Command>(&frame.body);
@@ -246,7 +259,10 @@ void Outlet::Impl::handle(const Peer& peer, Consumer& consumer, wire::Frame& fra
   auto* page = options.is_relay ? nullptr : std::get_if<wire::LessonPage>(&frame.body);
   if (command == nullptr && record == nullptr && page == nullptr) return static_cast<void>(++strange);
   if (consumer.role == wire::Role::kSpectator) return refuse(peer, wire::to_words(wire::NoCommand::kSpectator));
-  if (command != nullptr) commands.push_back(std::move(*command));
+  if (command != nullptr) {
+    consumer.noise.note(*command);
+    commands.push_back(std::move(*command));
+  }
   if (record != nullptr) recordings.push_back(std::move(*record));
   if (page != nullptr) show(std::move(*page));
 }
@@ -267,6 +283,8 @@ void Outlet::Impl::drop_gone() {
   lost_someone = lost_someone || (ended && std::ranges::any_of(consumers, [](const auto& entry) {
                                     return entry.second.gone && entry.second.role == wire::Role::kOperator;
                                   }));
+  for (auto& [peer, consumer] : consumers)
+    if (consumer.gone) end_noise_of(consumer);
   std::erase_if(consumers, [](const auto& entry) { return entry.second.gone; });
 }
 

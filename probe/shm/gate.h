@@ -111,6 +111,11 @@ inline void set_noise(Slot& slot, const Noise& noise) {
   slot.attention.store(1, std::memory_order_release);
 }
 
+/// Ends the noise of that command, if no other has replaced it.
+inline void end_noise_of(Slot& slot, wire::CommandId command) {
+  if (detail::get(slot.noise.command) == command) set_noise(slot, {});
+}
+
 /// Ends whatever was ordered, also what holds the rank now.
 inline void withdraw_all(Slot& slot) {
   withdraw_delay(slot);

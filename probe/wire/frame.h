@@ -173,8 +173,14 @@ struct DelayOrder {
 };
 /// Ends all noise and every delay, also one that holds a rank now.
 struct ClearOrder {
+  /// Not 0: ends only the noise of that command, where it has not been replaced, since who gave it has gone.
+  CommandId noise_of = 0;
   friend bool operator==(const ClearOrder&, const ClearOrder&) = default;
 };
+
+/// Of the number of a command that ends the noise of another, which else has the number of that one. Monitors give none
+/// that has it.
+inline constexpr CommandId kEndsNoise = CommandId{1} << 31;
 
 /// One that only a newer version knows. Nobody of ours carries it out: it is answered by NoCommand::kUnknownOrder.
 struct UnknownOrder {

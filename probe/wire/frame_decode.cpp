@@ -208,7 +208,14 @@ NoiseOrder read_noise(const Value& value, std::string& error) {
   noise.kind = take_enum<NoiseKind>(in, "kind");
   noise.amount = Nanoseconds(in.integer("amount", 0, kMaxTime));
   noise.frequency = in.number("frequency", 0, kMaxFrequency);
+  if (in.has("with_giver")) noise.ends_with_giver = in.boolean("with_giver");
   return noise;
+}
+
+ClearOrder read_clear(const Value& value, std::string& error) {
+  MapReader in(value, "clear", error);
+  if (!in.has("noise_of")) return {};
+  return {static_cast<CommandId>(in.integer("noise_of", 1, std::numeric_limits<CommandId>::max()))};
 }
 
 UnknownOrder read_unknown(const Value& value, std::string& error) {
@@ -220,7 +227,7 @@ decltype(Command::order) read_order(MapReader& in, std::string& error) {
   if (in.has(kDelayInSteps)) return read_delay_in_steps(in.map(kDelayInSteps), error);
   if (in.has("noise")) return read_noise(in.map("noise"), error);
   if (in.has("unknown")) return read_unknown(in.map("unknown"), error);
-  if (in.has("clear")) return in.map("clear"), ClearOrder{};
+  if (in.has("clear")) return read_clear(in.map("clear"), error);
   const std::optional<std::string_view> name = in.key_of_a_map();
   if (!name) in.refuse("clear", "is missing, and there is no other order");
   return UnknownOrder{std::string(name.value_or("").substr(0, kMaxName))};

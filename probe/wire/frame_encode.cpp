@@ -146,13 +146,17 @@ void write(PackWriter& out, const DelayOrder& delay) {
 }
 
 void write(PackWriter& out, const NoiseOrder& noise) {
-  out.map(3);
+  out.map(noise.ends_with_giver ? 4 : 3);
   out.integer("kind", static_cast<int>(noise.kind));
   out.integer("amount", noise.amount.count());
   out.number("frequency", noise.frequency);
+  if (noise.ends_with_giver) out.boolean("with_giver", true);
 }
 
-void write(PackWriter& out, const ClearOrder&) { out.map(0); }
+void write(PackWriter& out, const ClearOrder& clear) {
+  out.map(clear.noise_of != 0 ? 1 : 0);
+  if (clear.noise_of != 0) out.integer("noise_of", clear.noise_of);
+}
 
 void write(PackWriter& out, const UnknownOrder& order) {
   out.map(1);

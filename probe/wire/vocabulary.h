@@ -129,8 +129,9 @@ constexpr std::string_view name_of(NoiseKind kind) {
 /// Idle time that an operator asks of ranks, over and over.
 struct NoiseOrder {
   NoiseKind kind = NoiseKind::kExponential;
-  Nanoseconds amount{};  ///< Mean of the exponential, or duration of each periodic interruption.
-  double frequency = 0;  ///< Hz, periodic only.
+  Nanoseconds amount{};          ///< Mean of the exponential, or duration of each periodic interruption.
+  double frequency = 0;          ///< Hz, periodic only.
+  bool ends_with_giver = false;  ///< When whoever gave it has gone. Else it stands until it is cleared, or the end.
   friend bool operator==(const NoiseOrder&, const NoiseOrder&) = default;
 };
 

@@ -177,6 +177,24 @@ TEST(Orders, ThatOnlyANewerVersionKnowsAreRefusedAndChangeNothing) {
   EXPECT_EQ(reason_of(ranks, {0}, wire::UnknownOrder{"pause"}), "this order is not known to this version");
 }
 
+TEST(Orders, ThatEndTheNoiseOfOneWhoHasGoneLeaveOtherNoiseAndDelays) {
+  Ranks ranks(3, 4);
+  const wire::NoiseOrder noise{wire::NoiseKind::kExponential, milliseconds(1), 0, true};
+  ASSERT_TRUE(ranks.order({7, {}, noise})->accepted);
+  ASSERT_TRUE(ranks.order({8, {1}, noise})->accepted);
+  ASSERT_TRUE(ranks.order({9, {}, kSomeDelay})->accepted);
+  // Rank 3 is on no node of ours; who ended meanwhile keeps nobody in noise.
+  const auto outcome = ranks.order({7 | wire::kEndsNoise, {}, wire::ClearOrder{7}});
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(outcome->accepted) << outcome->reason;
+  EXPECT_EQ(ranks.slot(0).noise.enabled, 0u);
+  EXPECT_EQ(ranks.slot(1).noise.enabled, 1u);
+  EXPECT_EQ(ranks.slot(1).noise.command, 8u);
+  EXPECT_EQ(ranks.slot(2).noise.enabled, 0u);
+  for (std::uint32_t slot = 0; slot < 3; ++slot)
+    EXPECT_EQ(ranks.slot(slot).delay.armed & shm::kStateBits, 1u) << "slot " << slot;
+}
+
 TEST(Orders, OfAbsurdSizeAreRefused) {
   using std::chrono::hours;
   using wire::NoiseKind;

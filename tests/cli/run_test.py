@@ -786,6 +786,30 @@ class Run(unittest.TestCase):
         self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
         self.assertTrue(eventually(lambda: not self.processes("cli_reporter")))
 
+    def test_noise_ends_with_the_screen_that_ordered_it_and_that_of_a_script_stands(self):
+        """Where a host stands between the two."""
+        run = self.start("--session", "noisy", "--allow-inject", "--json", "--", "sh", "-c",
+                         "$REPORTER 1000 10000 0 2 & $REPORTER 1000 10000 1 2; wait")
+        self.assertTrue(eventually(lambda: (self.sessions / "noisy" / "agent").exists()))
+        screen, other = self.screen_on("noisy")
+        threading.Thread(target=self.read_all, args=(other,), daemon=True).start()
+        for key in b"n", b"\r", b"y":
+            os.write(other, key)
+            time.sleep(0.2)
+        inject = subprocess.run([BIN / "idlewave", "inject", "--session", "noisy", "--ranks", "1", "--noise", "exp:1ms"],
+                                env=self.environment, capture_output=True)
+        self.assertEqual(inject.returncode, 0, inject.stderr)
+        time.sleep(0.5)
+        screen.kill()
+        report = json.loads(run.communicate(timeout=PATIENCE)[0])
+        commands = [command for command in report["commands"] if command["outcome"] == "accepted"]
+        of_screen, of_script, end = sorted(commands, key=lambda command: command["sent_s"])
+        self.assertEqual((of_screen["kind"], of_screen["ends_with_giver"], of_script["kind"]), ("noise", True, "noise"))
+        self.assertEqual((end["kind"], end["noise_of"], end["ranks"]), ("clear", of_screen["id"], []))
+        self.assertLess(of_screen["ended_s"], report["duration_s"] - 1)
+        self.assertNotIn("ends_with_giver", of_script)
+        self.assertIsNone(of_script["ended_s"])
+
     def test_a_command_waits_for_a_rank_that_has_yet_to_join(self):
         run = self.start("--session", "joins", "--allow-inject", "--", "sh", "-c",
                          "$REPORTER 400 10000 0 2 & sleep 2; $REPORTER 300 10000 1 2; wait")

@@ -93,6 +93,8 @@ inline wire::Command take_command(Bytes& in) {
   // Few, so that kept inputs go on meaning what they meant.
   if (kind >= 252)
     command.order = wire::UnknownOrder{in.text(8)};
+  else if (kind >= 248)
+    command.order = wire::ClearOrder{wire::CommandId(in.number())};
   else if (kind % 3 == 0)
     command.order = wire::DelayOrder{Nanoseconds(in.number()), in.number()};
   else if (kind % 3 == 1)

@@ -134,12 +134,13 @@ TEST(InjectForm, FitsIntoASmallScreen) {
 TEST(NoiseForm, SendsNoiseToAllRanks) {
   Operator op;
   op.press(U'n').type(U"periodic:2.5ms@10Hz").press(KeyCode::kEnter);
-  EXPECT_THAT(op.screen(), HasSubstr("noise periodic:2.5ms@10Hz into all 40 ranks? y/n"));
+  EXPECT_THAT(op.screen(), HasSubstr("noise periodic:2.5ms@10Hz into all 40 ranks, until c or you leave? y/n"));
   op.press(KeyCode::kEnter);
   ASSERT_NE(op.last<SendCommand>(), nullptr);
   EXPECT_TRUE(op.last<SendCommand>()->command.ranks.empty());
   const auto& noise = std::get<wire::NoiseOrder>(op.last<SendCommand>()->command.order);
-  EXPECT_EQ(noise, (wire::NoiseOrder{wire::NoiseKind::kPeriodic, std::chrono::microseconds(2500), 10}));
+  EXPECT_EQ(noise, (wire::NoiseOrder{wire::NoiseKind::kPeriodic, std::chrono::microseconds(2500), 10, true}))
+      << "nobody is left to end it when its giver has gone";
 }
 
 TEST(GotoForm, GoesToATime) {

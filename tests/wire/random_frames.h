@@ -190,10 +190,12 @@ inline Command random_command(Random& random) {
     command.order = random.below(2) == 0 ? DelayOrder{span, static_cast<Step>(random.any(48)) - 1}
                                          : DelayOrder{span, kNoStep, static_cast<std::int32_t>(random.any(30)) + 1};
   else if (random.once_in(2))
-    command.order =
-        NoiseOrder{static_cast<NoiseKind>(random.below(256)), span, static_cast<double>(random.any(20)) / 3};
+    command.order = NoiseOrder{static_cast<NoiseKind>(random.below(256)), span, static_cast<double>(random.any(20)) / 3,
+                               random.once_in(2)};
   else if (random.once_in(2))
     command.order = UnknownOrder{random.text(60)};
+  else if (random.once_in(2))
+    command.order = ClearOrder{static_cast<CommandId>(random.any(32))};
   return command;
 }
 

@@ -107,7 +107,8 @@ wire::Status Operator::carry_out(const wire::Command& command, const wire::Noise
   return replace_noise(command, std::move(*ordered));
 }
 
-wire::Status Operator::carry_out(const wire::Command& command, const wire::ClearOrder&) {
+wire::Status Operator::carry_out(const wire::Command& command, const wire::ClearOrder& order) {
+  if (order.noise_of != 0) return end_noise_of(order.noise_of);
   for (const Rank rank : ranks_of(command)) simulation_.take_back_delays(rank);
   return ordered_.empty() ? wire::ok() : replace_noise(command, nullptr);
 }
@@ -148,6 +149,18 @@ wire::Status Operator::replace_noise(const wire::Command& command, std::shared_p
     ordered_.push_back(
         std::make_shared<NoiseOfCommand>(NoiseOfCommand{command.id, std::move(ranks), std::move(noise)}));
   }
+  return apply_noise();
+}
+
+/// Silence takes its place: what it had replaced does not come back.
+wire::Status Operator::end_noise_of(wire::CommandId command) {
+  for (auto& ordered : ordered_)
+    if (ordered->command == command)
+      ordered = std::make_shared<NoiseOfCommand>(NoiseOfCommand{command, ordered->ranks, nullptr});
+  return ordered_.empty() ? wire::ok() : apply_noise();
+}
+
+wire::Status Operator::apply_noise() {
   return simulation_.set_noise(
       ordered_.empty() ? prepared_.noise : std::make_shared<OrderedNoise>(prepared_.noise, ordered_, simulation_));
 }

@@ -34,6 +34,8 @@ class Operator {
   wire::Status check_load(const wire::Command& command, wire::Nanoseconds wanted) const;
   std::vector<Rank> ranks_of(const wire::Command& command) const;
   wire::Status replace_noise(const wire::Command& command, std::shared_ptr<const PhaseNoise> noise);
+  wire::Status end_noise_of(wire::CommandId command);
+  wire::Status apply_noise();
 
   sim::Simulation& simulation_;
   const sim::Prepared& prepared_;

@@ -190,6 +190,19 @@ TEST(ClearCommand, LeavesTheProgramItsOwnDelaysAndNoise) {
   EXPECT_TRUE(stage.holds.has(Phase::kNoise, 5, 0));
 }
 
+TEST(ClearCommand, OfOneNoiseLeavesOthersAndDelays) {
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({7, {}, kNoise}));
+  EXPECT_TRUE(stage.op.obey({8, {5}, kNoise}));
+  EXPECT_TRUE(stage.op.obey({9, {6}, DelayOrder{100ms, 20}}));
+  (void)stage.simulation->advance_until(0.1);
+  EXPECT_TRUE(stage.op.obey({10, {}, ClearOrder{7}}));
+  stage.to_the_end();
+  EXPECT_LT(stage.holds.last[Phase::kNoise].at({6, 7}), 0.13);
+  EXPECT_GT(stage.holds.last[Phase::kNoise].at({5, 8}), 0.5);
+  EXPECT_TRUE(stage.holds.has(Phase::kDelay, 6, 9));
+}
+
 TEST(ClearCommand, EndsNoiseWithTheStepThatGoesOn) {
   Stage stage;
   EXPECT_TRUE(stage.op.obey({7, {}, kNoise}));
