@@ -366,12 +366,14 @@ std::string Tutor::watching_in_words() const {
   return fmt::format("{}all sockets have kept their state for {}.", watching, seconds_in_words(page().watch->stable));
 }
 
-std::string Tutor::found_in_words() const {
+std::string Tutor::verdict_in_words() const { return stage() == Stage::kSaid ? found_in_words(false) : ""; }
+
+std::string Tutor::found_in_words(bool with_figures) const {
   const PageRecord& record = records_[index_];
   std::string words;
   if (page().ask && record.answer)
     words += fmt::format("You said {}. ", in_words(*record.answer, {}, page().ask->unit));
-  for (std::size_t i = 0; i < record.outcomes.size(); ++i)
+  for (std::size_t i = 0; with_figures && i < record.outcomes.size(); ++i)
     words += outcome_in_words(page().checks[i], record.outcomes[i]) + " ";
   if (!record.broken_premise.empty())
     words += fmt::format("When that was ordered: {}, so this need not be the work of it. ", record.broken_premise);
@@ -406,7 +408,7 @@ std::string Tutor::words() const {
       return page().order->ranks.empty() ? "Sent; it takes effect before each rank's next step."
                                          : "Sent; it takes effect before the rank's next step.";
     case Stage::kWatch: return watching_in_words();
-    case Stage::kSaid: return found_in_words();
+    case Stage::kSaid: return found_in_words(true);
   }
   return "";
 }

@@ -93,6 +93,8 @@ class Tutor {
   std::string premise_in_words() const;
   /// What is asked, to be done, watched, or found: a few sentences.
   std::string words() const;
+  /// The same without the figures, once something was found.
+  std::string verdict_in_words() const;
   /// What an answer looks like: "a number in ranks, as in 5", "a letter, a to c".
   std::string expected() const;
 
@@ -112,7 +114,7 @@ class Tutor {
   Outcome measure(const Check& check, const PageRecord& record, Window window) const;
   Measured look(const FigurePath& figure, Window window) const;
   void close(std::size_t index, Nanoseconds now, std::string why_none);
-  std::string found_in_words() const;
+  std::string found_in_words(bool with_figures) const;
   std::string watching_in_words() const;
 
   Course course_;

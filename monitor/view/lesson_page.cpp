@@ -37,6 +37,13 @@ void append(std::vector<LessonLine>& lines, const std::string& paragraph, int co
   for (std::string& line : wrapped(paragraph, std::max(columns, 1))) lines.push_back({std::move(line), ink, bold});
 }
 
+/// What the moment asks for; of what was measured a table with the verdict above it, where there is room for that.
+void append_found(std::vector<LessonLine>& lines, const Lesson& lesson, int columns, bool bold) {
+  const std::vector<LessonLine> figures = figure_lines(lesson, columns);
+  append(lines, figures.empty() ? lesson.now : lesson.verdict, columns, Ink::kStrong, bold);
+  lines.insert(lines.end(), figures.begin(), figures.end());
+}
+
 /// At most `rows` of them; the last ends with "…" where some are left out.
 void cut(std::vector<LessonLine>& lines, int rows, int columns) {
   if (static_cast<int>(lines.size()) <= rows) return;
@@ -53,7 +60,7 @@ std::vector<LessonLine> all_lines(const Lesson& lesson, int columns) {
          true);
   append(lines, lesson.text, columns, Ink::kLesson);
   if (!lesson.now.empty()) lines.push_back({});
-  append(lines, lesson.now, columns, Ink::kStrong, true);
+  append_found(lines, lesson, columns, true);
   if (lesson.now.find(lesson.premise) == std::string::npos) append(lines, lesson.premise, columns, Ink::kWarning);
   lines.push_back({});
   append(lines, lesson.figure, columns, Ink::kDim);
@@ -93,7 +100,12 @@ std::vector<LessonLine> lesson_lines(const Lesson& lesson, Size room) {
   if (rest == 1) keys = longest_fitting({keys + figure, keys}, columns);
   std::vector<LessonLine> now, text;
   const bool only_now = rest == 1 && !lesson.now.empty();
-  append(now, (only_now ? heading(lesson) : "") + lesson.now, columns, Ink::kStrong);
+  append_found(now, lesson, columns, false);
+  // A part of a table says less than the sentences.
+  if (only_now || int(now.size()) >= rest) {
+    now.clear();
+    append(now, (only_now ? heading(lesson) : "") + lesson.now, columns, Ink::kStrong);
+  }
   append(text, heading(lesson) + lesson.text + figure, columns, Ink::kLesson);
   // One line of the text stays, as it says which page this is.
   cut(now, rest > 1 ? rest - 1 : rest, columns);

@@ -6,18 +6,13 @@
 
 #include "monitor/view/canvas.h"
 #include "monitor/view/layout.h"
+#include "monitor/view/lesson_figures.h"
 #include "monitor/view/model.h"
 #include "monitor/view/state.h"
 
 namespace idlewave::view {
 
 inline constexpr PanelKey kLessonKey = U'4';
-
-struct LessonLine {
-  std::string text;
-  Ink ink = Ink::kLesson;
-  bool bold = false;
-};
 
 /// In `room`: text, what the moment asks for, and the keys. Where there is too little of it the text is cut first, then what the moment
 /// asks for; the keys stay.

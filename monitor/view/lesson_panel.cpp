@@ -14,11 +14,16 @@ constexpr int kMostLines = 5;
 constexpr int kMostLinesBeside = 10;
 constexpr Size kNarrowest{20, 5};
 
-/// Who reads it, and has the focus on it, gets more of it.
+/// Who reads it, and has the focus on it, gets more of it; so does what was measured.
 int wish(const State& state, const Model& model, const Room& room) {
   if (!model.session.lesson) return 0;
   const int rows = room.size.rows;
-  const int unasked = room.region == Region::kBeside ? kMostLinesBeside : rows >= 30 ? kMostLines : kMostLinesIfLow;
+  const bool is_low = rows < 30;
+  const int figures = is_low ? 0 : int(figure_lines(*model.session.lesson, room.size.columns).size());
+  const int unasked = (room.region == Region::kBeside ? kMostLinesBeside
+                       : is_low                       ? kMostLinesIfLow
+                                                      : kMostLines) +
+                      figures;
   const int most = std::min(state.focus == kLessonKey ? std::max(rows / 2, unasked) : unasked, rows);
   return static_cast<int>(lesson_lines(*model.session.lesson, {room.size.columns, most}).size());
 }

@@ -38,6 +38,8 @@ struct Lesson {
   Nanoseconds delay{};  ///< What the form for an injection proposes; 0: ten steps.
   Rank rank = -1;       ///< Which one it is for, while the page waits for that; -1: that at the cursor.
   std::string noise;    ///< What the form for noise proposes; empty: the usual.
+  std::vector<wire::LessonFigure> figures{};  ///< Once something was measured.
+  std::string verdict{};                      ///< `now` without them.
 };
 
 struct Recording {

@@ -76,16 +76,28 @@ struct PhaseInfo {
   friend bool operator==(const PhaseInfo&, const PhaseInfo&) = default;
 };
 
+/// What a page has measured, beside what it was before, where it had one, and what theory says; each with its unit. Bars
+/// are parts of the longest of the three, 0 where one is none.
+struct LessonFigure {
+  std::string label;  ///< "Active ranks on socket 1"
+  std::string before, now, theory;
+  double before_bar = 0, now_bar = 0, theory_bar = 0;
+  friend bool operator==(const LessonFigure&, const LessonFigure&) = default;
+};
+inline constexpr std::size_t kMaxLessonFigures = 16;  ///< Of a page; a writer leaves out what is more.
+
 /// The page of a lesson that is open where it is given, for all who watch. Texts are paragraphs; any may be empty.
 struct LessonPage {
   std::uint64_t number = 0;  ///< Of what has been shown so far: a page with a smaller one is an older one.
   std::int32_t page = 1;     ///< From 1.
   std::int32_t pages = 1;
   std::string title;
-  std::string text;    ///< What to look for.
-  std::string now;     ///< What is asked, to be done, watched, or was found.
-  std::string figure;  ///< Which figure of which paper.
-  std::string source;  ///< The paper.
+  std::string text;                     ///< What to look for.
+  std::string now;                      ///< What is asked, to be done, watched, or was found.
+  std::string figure;                   ///< Which figure of which paper.
+  std::string source;                   ///< The paper.
+  std::vector<LessonFigure> figures{};  ///< Once something was measured.
+  std::string verdict{};                ///< `now` without them.
   friend bool operator==(const LessonPage&, const LessonPage&) = default;
 };
 

@@ -132,6 +132,19 @@ void read_step_sources(MapReader& in, std::vector<RankInfo>& ranks) {
   for (std::size_t i = 0; in.ok() && i < ranks.size(); ++i) ranks[i].steps = static_cast<StepSource>(bytes[i]);
 }
 
+LessonFigure read_figure(const Value& value, std::string& error) {
+  MapReader in(value, "figure", error);
+  LessonFigure figure;
+  figure.label = in.text("label", kMaxName);
+  figure.before = in.text("before", kMaxName);
+  figure.now = in.text("now", kMaxName);
+  figure.theory = in.text("theory", kMaxName);
+  figure.before_bar = in.number("before_bar", 0, 1);
+  figure.now_bar = in.number("now_bar", 0, 1);
+  figure.theory_bar = in.number("theory_bar", 0, 1);
+  return figure;
+}
+
 LessonPage read_lesson(const Value& value, std::string& error) {
   MapReader in(value, "lesson", error);
   LessonPage lesson;
@@ -143,6 +156,9 @@ LessonPage read_lesson(const Value& value, std::string& error) {
   lesson.now = in.text("now", kMaxText);
   lesson.figure = in.text("figure", kMaxText);
   lesson.source = in.text("source", kMaxText);
+  if (!in.has("figures")) return lesson;
+  lesson.verdict = in.text("verdict", kMaxText);
+  lesson.figures = read_array(in, "figures", kMaxLessonFigures, read_figure, error);
   return lesson;
 }
 

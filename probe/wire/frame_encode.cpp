@@ -88,8 +88,19 @@ void write_partners(PackWriter& out, const Roster& roster) {
   out.bytes("follows", pack_followed(roster.ranks));
 }
 
+void write(PackWriter& out, const LessonFigure& figure) {
+  out.map(7);
+  out.text("label", figure.label, kMaxName);
+  out.text("before", figure.before, kMaxName);
+  out.text("now", figure.now, kMaxName);
+  out.text("theory", figure.theory, kMaxName);
+  out.number("before_bar", figure.before_bar);
+  out.number("now_bar", figure.now_bar);
+  out.number("theory_bar", figure.theory_bar);
+}
+
 void write(PackWriter& out, const LessonPage& lesson) {
-  out.map(8);
+  out.map(8u + (lesson.figures.empty() ? 0u : 2u));
   out.unsigned_integer("number", lesson.number);
   out.integer("page", lesson.page);
   out.integer("pages", lesson.pages);
@@ -98,6 +109,12 @@ void write(PackWriter& out, const LessonPage& lesson) {
   out.text("now", lesson.now, kMaxText);
   out.text("figure", lesson.figure, kMaxText);
   out.text("source", lesson.source, kMaxText);
+  if (lesson.figures.empty()) return;
+  out.text("verdict", lesson.verdict, kMaxText);
+  out.key("figures");
+  const std::size_t figures = std::min(lesson.figures.size(), kMaxLessonFigures);
+  out.array(static_cast<std::uint32_t>(figures));
+  for (std::size_t i = 0; i < figures; ++i) write(out, lesson.figures[i]);
 }
 
 void write(PackWriter& out, const Roster& roster) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "monitor/cli/lesson_board.h"
 #include "monitor/cli/lessons/student.h"
 #include "monitor/cli/monitor.h"
 #include "monitor/cli/simulation/simulated_link.h"
@@ -158,8 +159,34 @@ TEST(Tutor, MeasuresOnceTheWaveHasEndedAndAllHasBeenQuiet) {
   EXPECT_GE(*record.measured_at - *record.began, seconds(1));
   EXPECT_THAT(desk.tutor().words(), HasSubstr("You said 1.1 ranks/step. Speed of the front upwards: measured 1"));
   EXPECT_THAT(desk.tutor().words(), HasSubstr("Well said."));
+  EXPECT_EQ(desk.tutor().verdict_in_words(), "You said 1.1 ranks/step. Well said.");
   desk.monitor().turn_lesson(1);
   EXPECT_EQ(desk.tutor().page().text, "The last one") << "the page between is for those who were far";
+}
+
+TEST(LessonBoard, ShowsBeforeAndAfterSideBySideAlsoToThoseWhoLookOn) {
+  Desk desk;
+  desk.wait(seconds(3));
+  EXPECT_TRUE(lesson_board(desk.tutor()).figures.empty());
+  ASSERT_TRUE(desk.monitor().answer_lesson("1"));
+  desk.hold(5, milliseconds(60));
+  desk.wait_until(Stage::kSaid);
+  const view::Lesson board = lesson_board(desk.tutor());
+  ASSERT_EQ(board.figures.size(), 2u);
+  const auto& [label, before, now, theory, before_bar, now_bar, theory_bar] = board.figures[1];
+  EXPECT_EQ(label, "Active ranks on socket 0");
+  EXPECT_EQ(before, "10 ranks");
+  EXPECT_THAT(now, testing::MatchesRegex("(9.99|10).* ranks"));
+  EXPECT_EQ(theory, "10 ranks");
+  EXPECT_NEAR(before_bar, 1, 1e-3);
+  EXPECT_NEAR(now_bar, 1, 1e-3);
+  EXPECT_NEAR(theory_bar, 1, 1e-3);
+  EXPECT_EQ(board.figures[0].before, "") << "nobody asked for that";
+  for (const char* words : {"before ", "after ", "theory", "Active ranks on socket 0\n", "10 ranks  10 ranks"})
+    EXPECT_THAT(desk.screen(), HasSubstr(words));
+  const view::Lesson seen = shown_board(page_to_show(board, 7));
+  EXPECT_EQ(seen.figures, board.figures);
+  EXPECT_EQ(seen.verdict, board.verdict);
 }
 
 TEST(Tutor, SendsThoseWhoWereFarToTheirPage) {
