@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Signals, and ours that are killed, stopped or hung up on: what is run under `idlewave run` comes to its result, with its exit code.
+Usage: run_deaths_test.py FOLDER-OF-PROGRAMS REPORTER [TEST...]"""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+from run_cases import BIN, eventually, lives, main, OWN_FAILURE, PATIENCE, RunCase
+
+
+class Deaths(RunCase):
+    def test_signals_reach_the_program_which_decides(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+            run = self.start("--", "sh", "-c", f"trap 'echo got; exit 9' {number.name[3:]}; echo ready; while :; do sleep 0.05; done")
+            self.assertEqual(run.stdout.readline(), b"ready\n")
+            run.send_signal(number)
+            out, err = run.communicate(timeout=PATIENCE)
+            self.assertEqual((run.returncode, out), (9, b"got\n"), err)
+
+    def test_any_signal_reaches_the_program(self):
+        numbers = [signal.SIGALRM, signal.SIGXCPU, signal.SIGIO, signal.SIGPWR, signal.SIGWINCH, signal.SIGABRT, signal.SIGRTMIN,
+                   signal.SIGRTMAX]
+        catch = "import signal, sys, time\nfor n in sys.argv[1:]: signal.signal(int(n), lambda got, _: print(got, flush=True))\n" \
+                "print('ready', flush=True)\nwhile True: signal.pause()"
+        run = self.start("--", sys.executable, "-c", catch, *(str(int(number)) for number in numbers))
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        for number in numbers:
+            run.send_signal(number)
+            self.assertEqual(int(run.stdout.readline()), number)
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
+
+    def test_a_hangup_that_was_ignored_as_by_nohup_ends_nobody(self):
+        run = self.start("--", "sh", "-c", "echo ready; sleep 0.5; exit 9", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        run.send_signal(signal.SIGHUP)
+        self.assertEqual(run.wait(timeout=PATIENCE), 9)
+
+    def test_a_host_that_is_killed_is_told_of_and_nobody_is_called_live(self):
+        for hangs_up in (False, True):
+            run = self.start("--session", "killed", "--size", "80x12", "--", "sh", "-c", "$REPORTER 150; exit 11")
+            self.assertTrue(eventually(lambda: (self.sessions / "killed/agent").exists()))
+            hosts = self.processes("iw-host")
+            for pid in hosts:
+                os.kill(pid, signal.SIGKILL)
+            # Its memory, with what it is known by, goes before its descriptors do.
+            self.assertTrue(eventually(lambda: not any(lives(pid) for pid in hosts)))
+            if hangs_up:
+                run.send_signal(signal.SIGHUP)
+            _, err = run.communicate(timeout=PATIENCE)
+            self.assertEqual(run.returncode, 128 + signal.SIGHUP if hangs_up else 11, err)
+            self.assertNotIn(b"LIVE", err)
+            self.assertIn(b"nothing records it any more" if hangs_up else b"the process that recorded the session was killed", err)
+            self.assertTrue(eventually(lambda: not self.processes()))
+            subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def survives(self, harm, expected_code, session="survivor"):
+        """Something is done to one of ours while the program runs; the program writes its result all the same."""
+        run = self.start("--record", "s.iw", "--session", session, "--", "sh", "-c", "$REPORTER 150; echo result > result; exit 11")
+        self.assertTrue(eventually(lambda: (self.sessions / session / "agent").exists()))
+        time.sleep(0.3)
+        harm(run)
+        self.assertEqual(run.wait(timeout=PATIENCE), expected_code)
+        self.assertTrue(eventually((self.path / "result").exists))
+        self.assertTrue(eventually(lambda: not self.processes()))
+
+    def recorded_events(self):
+        report = subprocess.run([BIN / "idlewave", "report", self.path / "s.iw", "--json"], capture_output=True, text=True)
+        return json.loads(report.stdout)["events"]
+
+    def test_nobody_is_woken_beside_the_ranks_for_frames_that_nobody_looks_at(self):
+        self.assertEqual(self.shell("$REPORTER 300", "--record", str(self.path / "s.iw"))[0], 0)
+        told = subprocess.run([BIN / "iw-print-frames", self.path / "s.iw"], capture_output=True, text=True, check=True)
+        self.assertLess(len(told.stdout.splitlines()), 45)  # of three seconds; a screen would have got a hundred
+        self.assertEqual(self.recorded_events(), 2 + 300 * 3)
+
+    def test_a_monitor_that_is_killed_leaves_program_and_recording_running(self):
+        self.survives(lambda run: run.kill(), -signal.SIGKILL)
+        self.assertEqual(self.recorded_events(), 2 + 150 * 3)
+
+    def test_a_hangup_leaves_program_and_recording_running(self):
+        self.survives(lambda run: run.send_signal(signal.SIGHUP), 128 + signal.SIGHUP)
+        self.assertEqual(self.recorded_events(), 2 + 150 * 3)
+
+    def test_a_host_that_is_killed_leaves_the_program_and_its_exit_code(self):
+        self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("iw-host")], 11)
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_a_recording_that_was_not_closed_is_not_called_complete(self):
+        """Between two programs all that was announced has come, and nobody knows of the second one."""
+        run = self.start("--record", "s.iw", "--session", "twice", "--", "sh", "-c",
+                         "$REPORTER 20; touch first; while [ ! -e go ]; do sleep 0.02; done; $REPORTER 20; exit 11")
+        call = lambda *words: subprocess.run([BIN / "idlewave", *words], capture_output=True, text=True, cwd=self.path, timeout=PATIENCE)
+
+        def only_not_closed():
+            missing = json.loads(call("info", "--json", "s.iw").stdout or "{}").get("missing", {})
+            whole = missing and not missing["nobody"] and not missing["nodes"] and not missing["ranks"]
+            return whole and [entry["what"] for entry in missing["intervals"]] == ["recording_not_closed"]
+
+        self.assertTrue(eventually((self.path / "first").exists))
+        self.assertTrue(eventually(only_not_closed))
+        for pid in self.processes("iw-host"):
+            os.kill(pid, signal.SIGKILL)
+        (self.path / "go").touch()
+        self.assertEqual(run.wait(timeout=PATIENCE), 11)
+        info = json.loads(call("info", "--json", "s.iw").stdout)
+        self.assertEqual((info["closed"], info["complete"]), (False, False))
+        self.assertIn("INCOMPLETE: the recording was not closed", call("report", "s.iw").stdout)
+        self.assertEqual(call("info", "--check", "s.iw").returncode, 1)
+        self.assertTrue(eventually(lambda: not self.processes()))
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_a_host_that_is_stopped_holds_neither_the_end_nor_a_signal(self):
+        for act, expected in ((lambda run: (self.path / "go").touch(), 11), (lambda run: run.send_signal(signal.SIGUSR1), 12)):
+            run = self.start("--", "sh", "-c", "trap 'exit 12' USR1; touch ready; while [ ! -e go ]; do sleep 0.02; done; exit 11")
+            self.assertTrue(eventually((self.path / "ready").exists))
+            for pid in self.processes("iw-host"):
+                os.kill(pid, signal.SIGSTOP)
+            act(run)
+            self.assertEqual(run.wait(timeout=PATIENCE), expected)
+            for name in "ready", "go":
+                (self.path / name).unlink(missing_ok=True)
+
+    def test_a_host_that_is_stopped_from_before_the_first_rank_on_hears_all(self):
+        """Also an agent that takes no more ranks when the host is woken: its patience after the last one has passed by then."""
+        for last in "true", "while ls $IDLEWAVE_DIR/*/agent; do sleep 0.01; done":
+            script = f"touch ready; while [ ! -e go ]; do sleep 0.02; done; $REPORTER 100; {last}; exit 11"
+            with self.subTest(last=last):
+                run = self.start("--record", "s.iw", "--", "sh", "-c", script)
+                self.assertTrue(eventually((self.path / "ready").exists))
+                for pid in self.processes("iw-host"):
+                    os.kill(pid, signal.SIGSTOP)
+                (self.path / "go").touch()
+                self.assertEqual(run.wait(timeout=PATIENCE), 11)
+                said = [line for line in run.stderr.read().splitlines() if line.startswith(b"idlewave: ")]
+                self.assertEqual(said, [b"idlewave: sh ended with code 11"])
+                info = json.loads(subprocess.check_output([BIN / "idlewave", "info", "--json", self.path / "s.iw"]))
+                self.assertEqual((info["ranks"], info["complete"]), (1, True))
+                for name in "ready", "go", "s.iw":
+                    (self.path / name).unlink()
+
+    def test_who_watches_and_is_stopped_does_not_hold_the_end(self):
+        run = self.start("--session", "looked-at", "--", "sh", "-c", "$REPORTER 100; while [ ! -e go ]; do sleep 0.02; done; exit 11")
+        self.assertTrue(eventually(lambda: (self.sessions / "looked-at" / "agent").exists()))
+        screen, terminal = self.screen_on("looked-at")
+        self.addCleanup(os.close, terminal)
+        children = pathlib.Path(f"/proc/{screen.pid}/task/{screen.pid}/children").read_text().split()
+        for pid in [screen.pid, *map(int, children)]:
+            os.kill(pid, signal.SIGSTOP)
+            self.addCleanup(os.kill, pid, signal.SIGKILL)
+        (self.path / "go").touch()
+        self.assertEqual(run.wait(timeout=PATIENCE), 11)
+        self.assertTrue(self.processes("iw-host"), "the host waited for the onlooker before it said how the program ended")
+
+    def test_ranks_that_are_left_behind_do_not_hold_the_end(self):
+        run = self.start("--session", "left", "--", "sh", "-c",
+                         "$REPORTER 900 2>&- & while [ ! -e go ]; do sleep 0.02; done; echo $!; exit 11")
+        self.assertTrue(eventually(lambda: (self.sessions / "left" / "agent").exists()))
+        (self.path / "go").touch()
+        rank = int(run.stdout.readline())
+        self.assertEqual(run.wait(timeout=PATIENCE), 11)
+        self.assertTrue(lives(rank), "run ended with the rank")
+        self.assertIn(b"ranks go on that the program has left behind", run.stderr.read())
+        # Whose session goes on without us: nobody else's is mixed with it.
+        code, out, err = self.shell("echo started", "--session", "left")
+        self.assertEqual((code, out), (2, b""))
+        self.assertIn(b"'left' still runs", err)
+        os.kill(rank, signal.SIGKILL)
+
+    def test_a_host_that_is_killed_after_the_program_has_ended_takes_no_exit_code_along(self):
+        """It waits for its agents then: for ranks that were left behind three seconds."""
+        run = self.start("--", "sh", "-c", "$REPORTER 500 2>&- & touch started; while [ ! -e go ]; do sleep 0.02; done; exit 11")
+        self.assertTrue(eventually((self.path / "started").exists))
+        time.sleep(0.5)
+        program = [pid for pid in self.processes("sh")]
+        (self.path / "go").touch()
+        self.assertTrue(eventually(lambda: not any(lives(pid) for pid in program)))
+        time.sleep(0.3)
+        for pid in self.processes("iw-host"):
+            os.kill(pid, signal.SIGKILL)
+        self.assertEqual(run.wait(timeout=PATIENCE), 11)
+        self.assertTrue(eventually(lambda: not self.processes()))
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_a_host_that_is_killed_while_it_starts_the_program_leaves_that_and_its_exit_code(self):
+        seed = int(os.environ.get("IDLEWAVE_TEST_SEED", random.randrange(1 << 32)))
+        print(f"seed {seed}", file=sys.stderr)
+        dice = random.Random(seed)
+        for round in range(12):
+            result = self.path / f"result{round}"
+            run = self.start("--", "sh", "-c", f"sleep 0.5; touch '{result}'; exit 4")
+            self.assertTrue(eventually(lambda: self.processes("iw-host") or run.poll() is not None))
+            time.sleep(dice.uniform(0, 0.01))
+            for pid in self.processes("iw-host"):
+                os.kill(pid, signal.SIGKILL)
+            code = run.wait(timeout=PATIENCE)
+            with self.subTest(round=round, seed=seed):
+                self.assertTrue(eventually(lambda: not self.processes()))
+                # The program has the host's name until it is itself, and may be killed with it.
+                self.assertIn(code, (4,) if result.exists() else (OWN_FAILURE, 128 + signal.SIGKILL))
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
+
+    def test_a_program_that_has_ended_is_not_said_to_go_on(self):
+        """Its agents are waited for when the time that was given is over."""
+        code, out, err = self.shell("$REPORTER 500 2>&- & sleep 0.5; exit 7", "--headless", "1.5s", headless=False)
+        self.assertEqual(code, 7, err)
+        self.assertNotIn(b"goes on as session", err)
+
+    def test_an_agent_that_is_killed_leaves_the_program_and_its_exit_code(self):
+        self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("idlewave-agent")], 11)
+        subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)
+
+
+if __name__ == "__main__":
+    main()
