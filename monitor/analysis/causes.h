@@ -52,7 +52,7 @@ struct RankCauses {
   Nanoseconds transfer{};   ///< All whom it waits for had done their part: messages, and what a program does beside.
   Nanoseconds unknown{};    ///< What would tell is not known: partners, their steps, or what was before them.
   Cost costs;               ///< Made all others wait.
-  Ended ended;              ///< No more than waited - transfer.
+  Ended ended;              ///< No more than waited.
 
   Cost by_others() const;
 };

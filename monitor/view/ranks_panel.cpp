@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "monitor/view/figures.h"
@@ -20,6 +21,7 @@ constexpr PanelKey kKey = U'5';
 constexpr int kRank = 6;
 constexpr int kFigure = 13;
 constexpr int kReason = 15;
+constexpr int kLongReason = 26;
 /// Of its list while nobody looks at it: a heading and the worst.
 constexpr int kGlimpse = 5;
 
@@ -67,6 +69,21 @@ std::vector<std::string> mostly_for(const RankCauses& causes) {
   return words;
 }
 
+/// What ended most of a rank's waiting, and how much of it.
+std::string ended_by(const RankCauses& causes) {
+  if (causes.waited <= Nanoseconds{0}) return "-";
+  const analysis::Ended& ended = causes.ended;
+  const std::array<std::pair<Nanoseconds, const char*>, 7> parts{{{ended.by_message, "late sender"},
+                                                                  {ended.by_receive, "late receiver"},
+                                                                  {ended.by_either, "late partner"},
+                                                                  {ended.through, "others between"},
+                                                                  {ended.collectives, "last in collective"},
+                                                                  {ended.messages, "messages"},
+                                                                  {causes.waited - ended.sum(), "not said"}}};
+  const auto& [most, what] = *std::ranges::max_element(parts, {}, [](const auto& part) { return part.first; });
+  return fmt::format("{} {}", what, to_percent(double(most.count()) / double(causes.waited.count())));
+}
+
 /// All in one line.
 void draw_sum(Canvas& canvas, const Box& box, const Model& model) {
   const Rank worst = worst_first(model, 1).front();
@@ -87,21 +104,27 @@ void draw_sum(Canvas& canvas, const Box& box, const Model& model) {
 struct Line {
   std::string rank, costs, direct, far, waited;
   std::vector<std::string> mostly_for;
+  std::string ended_by;
 };
 
-/// Without the parts of the costs where there is no room for them.
+/// Without the parts of the costs, and without what ended it, where there is no room for them.
 void draw_line(Canvas& canvas, const Box& box, int y, const Line& line, Ink ink) {
   const bool wide = box.width >= kRank + 4 * kFigure + kReason;
   std::string text = fmt::format("{:>{}}{:>{}}", line.rank, kRank, line.costs, kFigure);
   if (wide) text += fmt::format("{:>{}}{:>{}}", line.direct, kFigure, line.far, kFigure);
   text += fmt::format("{:>{}}   ", line.waited, kFigure);
   canvas.text(box.x, y, text, ink, Ink::kDefault, false, box.width);
-  const int x = columns_of(text), room = box.width - x;
+  const int x = columns_of(text), end = kLongReason + kReason;
+  const bool says_end = wide && box.width - x >= end;
+  const int room = says_end ? kLongReason - 2 : box.width - x;
+  if (says_end)
+    canvas.text(box.x + x + kLongReason, y, line.ended_by, ink, Ink::kDefault, false, box.width - x - kLongReason);
   if (room > 0) canvas.text(box.x + x, y, longest_fitting(line.mostly_for, room), ink, Ink::kDefault, false, room);
 }
 
 void draw_list(Canvas& canvas, const Box& box, const State& state, const Model& model) {
-  draw_line(canvas, box, box.y, {"rank", "costs others", "direct", "far", "waited", {"mostly for"}}, Ink::kDim);
+  draw_line(canvas, box, box.y, {"rank", "costs others", "direct", "far", "waited", {"mostly for"}, "mostly ended by"},
+            Ink::kDim);
   const int room = box.height - 1;
   const int first = std::clamp(state.scrolled_by(kKey), 0, std::max(listed_ranks(model) - 1, 0));
   const std::vector<Rank> worst = worst_first(model, first + room);
@@ -110,7 +133,7 @@ void draw_list(Canvas& canvas, const Box& box, const State& state, const Model& 
     const RankCauses& causes = causes_of(model, rank);
     draw_line(canvas, box, box.y + 1 + i - first,
               {fmt::format("{}", rank), to_duration(causes.costs.sum()), to_duration(causes.costs.direct),
-               to_duration(causes.costs.far), to_duration(causes.waited), mostly_for(causes)},
+               to_duration(causes.costs.far), to_duration(causes.waited), mostly_for(causes), ended_by(causes)},
               rank == state.cursor_rank ? Ink::kCursor : Ink::kText);
   }
 }

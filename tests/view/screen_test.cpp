@@ -161,11 +161,32 @@ TEST(Screen, ShowsHowManyThreadsWorkAndSleepWhereRanksTell) {
 
 TEST(Screen, ListsTheRanksThatCostOthersMost) {
   const std::string below = text({.focus = U'5'}, usual_session().model(), {120, 30}, kMonochrome);
-  EXPECT_THAT(below, HasSubstr("rank costs others       direct          far       waited   mostly for\n"));
-  EXPECT_THAT(below, HasSubstr("   5       43.8 s       2.39 s       41.4 s          0 s   -\n"));
+  EXPECT_THAT(below,
+              HasSubstr("       direct          far       waited   mostly for                mostly ended by\n"));
+  EXPECT_THAT(below,
+              HasSubstr("   5       43.8 s       2.39 s       41.4 s          0 s   -                         -\n"));
   const std::string beside = text({160, 48});
   EXPECT_THAT(beside, HasSubstr("rank costs others       waited   mostly for\n"));
   EXPECT_THAT(beside, HasSubstr("   5       43.8 s          0 s   -\n"));
+}
+
+TEST(Screen, SaysOfARankWhatEndedMostOfItsWaiting) {
+  using std::chrono::milliseconds;
+  SyntheticSession session;
+  const auto line_of = [&](const analysis::Ended& ended) {
+    for (std::size_t rank = 0; rank < session.findings.causes.ranks.size(); ++rank)
+      session.findings.causes.ranks.of(rank) = {
+          .waited = milliseconds(100), .transfer = milliseconds(100), .ended = ended};
+    return to_text(draw({.focus = U'5'}, session.model(), {120, 30}, kColour));
+  };
+  for (const auto& [ended, words] : {std::pair(analysis::Ended{.by_message = milliseconds(80)}, "late sender 80 %"),
+                                     {{.by_receive = milliseconds(80)}, "late receiver 80 %"},
+                                     {{.by_either = milliseconds(80)}, "late partner 80 %"},
+                                     {{.through = milliseconds(80)}, "others between 80 %"},
+                                     {{.collectives = milliseconds(80)}, "last in collective 80 %"},
+                                     {{.by_message = milliseconds(20), .messages = milliseconds(70)}, "messages 70 %"},
+                                     {{.by_message = milliseconds(30)}, "not said 70 %"}})
+    EXPECT_THAT(line_of(ended), HasSubstr(std::string("messages 100 %            ") + words + "\n"));
 }
 
 /// On a low screen it is a line, where no lesson needs the room, and a list while it has the focus.
