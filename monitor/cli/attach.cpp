@@ -136,6 +136,7 @@ class Overheard {
 
 int watch(Monitor& monitor, const AttachOptions& options, const Joined& joined, bool is_hosted_here) {
   if (options.headless) monitor.be_patient();
+  if (options.headless && options.without_screen) monitor.look_away();
   if (!options.record.empty()) {
     const wire::Status recording = monitor.start_recording(options.record, Nanoseconds{0});
     if (!recording) return fail(recording.error().message, 2);

@@ -68,7 +68,7 @@ void Monitor::take(Nanoseconds now) {
   link_->receive(now, deliveries_);
   for (const link::Delivery& delivery : deliveries_) {
     observer_->accept(delivery);
-    observer_->follow();
+    if (looks_) observer_->follow();
   }
 }
 
@@ -134,6 +134,7 @@ void Monitor::arrive(Nanoseconds now) {
 
 void Monitor::refresh(Nanoseconds now) {
   next_refresh_ = now + refresh_period_;
+  if (!looks_) return describe_link(now);
   const Nanoseconds newest = observer_->timeline().now(), moment = loading_ ? newest : shown_moment();
   observer_->refresh(now, newest, kAveragingWindow, moment < newest ? std::optional(moment) : std::nullopt);
   // Whoever looks at the past does so in peace: the columns stay as they are.

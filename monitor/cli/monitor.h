@@ -49,6 +49,8 @@ class Monitor {
   bool is_loading() const { return loading_.has_value(); }
   /// Nobody looks on: who sends may let things gather, and nothing is looked for but now and then.
   void be_patient();
+  /// Nor is anything shown in the end: what arrives is kept, and nothing is looked for in it.
+  void look_away() { looks_ = false; }
   /// Little has come lately: it may gather where it is.
   bool is_calm() const { return deliveries_.size() <= kFewFrames; }
   /// Nobody will say more, for a reason that is known before the link can tell.
@@ -133,6 +135,7 @@ class Monitor {
   std::optional<host::HostRecord> host_;
   std::optional<Loading> loading_;
   bool has_seen_end_ = false;
+  bool looks_ = true;
   Nanoseconds next_refresh_{}, refresh_period_ = kRefreshPeriod;
   Leaving leaving_ = Leaving::kNo;
 };

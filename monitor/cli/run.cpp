@@ -138,6 +138,7 @@ int run_headless(const RunOptions& options, HostedProgram& program, ProgramSigna
   }
   Monitor monitor(std::move(*link), monitor_options(options, program));
   monitor.be_patient();
+  if (options.without_screen) monitor.look_away();
   const Left left = follower.follow(&monitor, options.headless_for);
   if (left == Left::kSentAway) return left_alone(program, code_of(left));
   signals.let_act();  // Nothing is to be passed on any more, and whoever reads the report may keep us waiting.
