@@ -170,6 +170,14 @@ wire::Result<std::string> waiting_call(std::string_view word) {
                                  arguments::did_you_mean(word, known))};
 }
 
+/// Which there are is known on the nodes alone.
+wire::Result<std::string> likwid_group(std::string_view word) {
+  const auto may_stand = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; };
+  if (!word.empty() && word.size() <= 64 && std::ranges::all_of(word, may_stand)) return std::string(word);
+  return wire::Error{
+      fmt::format("\"{}\" is no name of a group of LIKWID; as in MEM, MEM_DP (likwid-perfctr -a)", word)};
+}
+
 void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
   CommandLine verb = app.verb("run");
   verb.add("command", o.command, "Launcher and program, after --").required();
@@ -191,6 +199,9 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
   add_word(verb, "--step-at", "CALL",
            "In programs that do not name their steps a step begins when this MPI function returns, as in MPI_Allreduce",
            waiting_call, [&o](const std::string& call) { o.step_at = call; });
+  add_word(verb, "--likwid-group", "NAME",
+           "Where memory counters can be read: count by this group of LIKWID, as in MEM_DP (that of this processor)",
+           likwid_group, [&o](const std::string& group) { o.likwid_group = group; });
   verb.add_flag("--no-preload", o.no_preload, "Do not watch programs that never call idlewave_start");
   verb.add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
   verb.add_flag("--selftest", o.selftest,

@@ -51,8 +51,9 @@ struct RunOptions : WatchOptions {
   std::string step_at;      ///< MPI function with which a step ends; empty: steps are found.
   bool no_preload = false;
   bool allow_inject = false;
-  bool selftest = false;  ///< Instead: runs alone and as many watched.
-  int turns = 5;          ///< So many of each.
+  std::string likwid_group;  ///< That memory bandwidth is counted by; empty: the agents choose.
+  bool selftest = false;     ///< Instead: runs alone and as many watched.
+  int turns = 5;             ///< So many of each.
 };
 
 struct AttachOptions : WatchOptions {

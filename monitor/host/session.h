@@ -33,6 +33,9 @@ class Session {
   void be_at_hand() { is_at_hand_ = true; }
   std::unique_ptr<link::Link> take_link() { return std::move(link_); }
 
+  /// Agents count memory bandwidth by this group of LIKWID.
+  void count_by(std::string likwid_group) { likwid_group_ = std::move(likwid_group); }
+
   /// `command` as it has to be started for its ranks to report here; adds what it needs to find to `environment`.
   std::vector<std::string> prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
                                    const Preload& preload, std::vector<std::string>& environment) const;
@@ -65,6 +68,7 @@ class Session {
   HeldFolder folder_;
   std::string endpoint_;
   bool is_at_hand_ = false;
+  std::string likwid_group_;
   std::string rendezvous_;
   std::unique_ptr<link::Link> link_;
   std::optional<process::Launched> program_;

@@ -186,6 +186,7 @@ int main(int argc, char** argv) try {
       "idlewave-agent");
   if (const int code = parse(app, argc, argv, arguments); code >= 0) return code;
   arguments.options.bandwidth.likwid_reader = beside_this_program("idlewave-likwid-reader");
+  if (const char* group = std::getenv("IDLEWAVE_LIKWID_GROUP")) arguments.options.bandwidth.likwid_group = group;
   if (arguments.detach) arguments.options.patience = kPatienceForStarter;
   set_signals();
   lift_limits();

@@ -66,6 +66,7 @@ void Likwid::start(const std::vector<MachineDomain>& machine) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return fail(std::string("no pipe to its reader: ") + std::strerror(errno));
   std::vector<std::string> words{reader_path_};
+  if (!group_.empty()) words.insert(words.end(), {"--group", group_});
   for (const MachineDomain& domain : machine)
     words.push_back(std::to_string(domain.id) + ":" + std::to_string(domain.processors.front()));
   std::vector<char*> arguments;

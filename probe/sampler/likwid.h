@@ -16,7 +16,9 @@ namespace idlewave::sampler {
 /// prints). A reader that says nothing for 5 s is killed. No process is left behind, whichever side dies first.
 class Likwid : public Source {
  public:
-  explicit Likwid(std::string reader_path) : reader_path_(std::move(reader_path)) {}
+  /// `group`: of LIKWID, to count by; empty: what counts memory bandwidth on this processor.
+  explicit Likwid(std::string reader_path, std::string group = {})
+      : reader_path_(std::move(reader_path)), group_(std::move(group)) {}
   ~Likwid() override;
   Likwid(const Likwid&) = delete;
   Likwid& operator=(const Likwid&) = delete;
@@ -43,6 +45,7 @@ class Likwid : public Source {
   void end_reader();
 
   std::string reader_path_;
+  std::string group_;
   pid_t reader_ = -1;
   int pipe_ = -1;
   std::string unread_;

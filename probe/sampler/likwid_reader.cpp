@@ -6,7 +6,7 @@
 // own for this reason, and because liblikwid prints, forks an access daemon and may end its process. Nothing of
 // idlewave but this file knows LIKWID.
 //
-//   idlewave-likwid-reader DOMAIN:PROCESSOR...      one processor of each domain
+//   idlewave-likwid-reader [--group NAME] DOMAIN:PROCESSOR...      one processor of each domain
 //
 // Prints lines to its standard output until it is ended or nobody reads any more:
 //   group NAME                      the counters run; NAME is LIKWID's group (several joined by +)
@@ -98,6 +98,11 @@ std::string with_code(const char* function, int code) {
   return text;
 }
 
+std::string architecture() {
+  const CpuInfo_t cpu = get_cpuInfo();
+  return cpu != nullptr && cpu->name != nullptr ? cpu->name : "this processor";
+}
+
 std::string no_access(const char* function, int code) {
   return "no access to MSR/uncore counters (" + with_code(function, code) +
          "): ask the administrator for the access daemon likwid-accessD setuid root with the msr module loaded, or for "
@@ -145,20 +150,30 @@ void open_library(const std::vector<Place>& places) {
   if (code != 0) give_up(no_access("perfmon_init", code));
 }
 
-/// "MEM" first, then whatever else this architecture calls by such a name.
-std::vector<std::string> memory_groups() {
+/// Those that LIKWID has for this architecture, and the user's own in ~/.likwid.
+std::vector<std::string> known_groups() {
   g_stage = "perfmon_getGroups";
   char** names = nullptr;
   char** shorts = nullptr;
   char** longs = nullptr;
   const int count = perfmon_getGroups(&names, &shorts, &longs);
-  std::vector<std::string> found;
-  for (int i = 0; i < count; ++i) {
-    if (strncmp(names[i], "MEM", 3) == 0) found.emplace_back(names[i]);
-  }
+  std::vector<std::string> found(names, names + std::max(count, 0));
   if (count > 0) perfmon_returnGroups(count, names, shorts, longs);
   std::sort(found.begin(), found.end());
   return found;
+}
+
+/// "MEM" first, then whatever else this architecture calls by such a name.
+std::vector<std::string> memory_groups() {
+  std::vector<std::string> found = known_groups();
+  std::erase_if(found, [](const std::string& name) { return !name.starts_with("MEM"); });
+  return found;
+}
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
+  return list;
 }
 
 int find_metric(int group, const char* beginning) {
@@ -170,9 +185,25 @@ int find_metric(int group, const char* beginning) {
   return -1;
 }
 
+/// Which the user has chosen.
+Group group_called(const std::string& name) {
+  const std::vector<std::string> known = known_groups();
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    finish_and_give_up("there is no group " + name + " for " + architecture() + "; there are " + listed(known));
+  g_stage = "perfmon_addEventSet";
+  const int id = perfmon_addEventSet(name.c_str());
+  if (id < 0) finish_and_give_up(no_access("perfmon_addEventSet", id));
+  const int metric = find_metric(id, "Memory bandwidth");
+  if (metric < 0)
+    finish_and_give_up("group " + name + " has no metric of memory bandwidth; those for it are " +
+                       listed(memory_groups()));
+  return {name, id, metric};
+}
+
 /// The group that counts all memory channels of a domain; where the architecture has too few counters for that (Zen 3:
 /// MEM1, MEM2), the groups that together do, each of which then counts for its share of the interval.
-std::vector<Group> choose_groups() {
+std::vector<Group> choose_groups(const std::string& wanted) {
+  if (!wanted.empty()) return {group_called(wanted)};
   std::vector<Group> parts;
   const std::vector<std::string> names = memory_groups();
   int refused = 0;
@@ -189,9 +220,7 @@ std::vector<Group> choose_groups() {
   }
   if (!parts.empty()) return parts;
   if (refused < 0) finish_and_give_up(no_access("perfmon_addEventSet", refused));
-  const CpuInfo_t cpu = get_cpuInfo();
-  const std::string architecture = cpu != nullptr && cpu->name != nullptr ? cpu->name : "this processor";
-  finish_and_give_up("no group of events for memory bandwidth on " + architecture);
+  finish_and_give_up("no group of events for memory bandwidth on " + architecture());
 }
 
 void must(const char* function, int code) {
@@ -257,8 +286,8 @@ std::string nonsense(const Reading& reading) {
   return {};
 }
 
-[[noreturn]] void read_for_ever(const std::vector<Place>& places) {
-  const std::vector<Group> groups = choose_groups();
+[[noreturn]] void read_for_ever(const std::vector<Place>& places, const std::string& wanted) {
+  const std::vector<Group> groups = choose_groups(wanted);
   run_group(groups.front());
   std::string names = groups.front().name;
   for (std::size_t i = 1; i < groups.size(); ++i) names += "+" + groups[i].name;
@@ -280,14 +309,18 @@ std::string nonsense(const Reading& reading) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<Place> places(std::size_t(argc > 0 ? argc - 1 : 0));
+  const bool is_chosen = argc > 2 && strcmp(argv[1], "--group") == 0;
+  const std::string wanted = is_chosen ? argv[2] : "";
+  const int first = is_chosen ? 3 : 1;
+  std::vector<Place> places(std::size_t(std::max(argc - first, 0)));
   bool understood = !places.empty();
-  for (std::size_t i = 0; i < places.size(); ++i) understood = understood && parse_place(argv[i + 1], places[i]);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    understood = understood && parse_place(argv[std::size_t(first) + i], places[i]);
   if (!understood) {
-    fprintf(stderr, "usage: idlewave-likwid-reader DOMAIN:PROCESSOR...\n");
+    fprintf(stderr, "usage: idlewave-likwid-reader [--group NAME] DOMAIN:PROCESSOR...\n");
     return 2;
   }
   shield_output();
   open_library(places);
-  read_for_ever(places);
+  read_for_ever(places, wanted);
 }

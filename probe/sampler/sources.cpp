@@ -9,7 +9,7 @@ namespace idlewave::sampler {
 
 std::vector<std::unique_ptr<Source>> sources_in_order(const Places& places) {
   std::vector<std::unique_ptr<Source>> sources;
-  sources.push_back(std::make_unique<Likwid>(places.likwid_reader));
+  sources.push_back(std::make_unique<Likwid>(places.likwid_reader, places.likwid_group));
   sources.push_back(std::make_unique<Resctrl>(places.resctrl));
   sources.push_back(std::make_unique<Declared>());
   sources.push_back(std::make_unique<VirtualSockets>());

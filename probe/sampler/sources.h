@@ -11,6 +11,7 @@ namespace idlewave::sampler {
 /// Where sources find what they read.
 struct Places {
   std::string likwid_reader;                ///< The program; need not exist.
+  std::string likwid_group{};               ///< That it is to count by; empty: it chooses.
   std::string resctrl = "/sys/fs/resctrl";  ///< The mounted file system; need not be there.
 };
 

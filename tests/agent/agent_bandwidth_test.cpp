@@ -69,6 +69,23 @@ TEST(Agent, TellsDeclaredTrafficAndWhyThereIsNothingBetter) {
   EXPECT_THAT(domain.note, HasSubstr("; resctrl: not offered here"));
 }
 
+TEST(Agent, CountsByTheGroupOfLikwidThatItIsToldOf) {
+  if (access(LIKWID_READER, X_OK) != 0) GTEST_SKIP() << "built without LIKWID";
+  const SessionRoot root;
+  setenv("FAKE_LIKWID", "", 1);
+  setenv("LD_LIBRARY_PATH", FAKE_LIKWID_FOLDER, 1);
+  setenv("IDLEWAVE_LIKWID_GROUP", "MEMORY", 1);
+  AgentProcess agent({"--resctrl", "/nonexistent"});
+  for (const char* name : {"FAKE_LIKWID", "LD_LIBRARY_PATH", "IDLEWAVE_LIKWID_GROUP"}) unsetenv(name);
+  Monitor monitor;
+  PlayedRank rank("count", 0, 1, {"1000", "1"});
+  ASSERT_TRUE(monitor.until([&] {
+    return !monitor.rosters().empty() && !monitor.roster().domains.empty() &&
+           monitor.roster().domains[0].note.find("LIKWID: ") != std::string::npos;
+  }));
+  EXPECT_THAT(monitor.roster().domains[0].note, HasSubstr("there is no group MEMORY"));
+}
+
 TEST(Agent, PrefersCountersToDeclaredTraffic) {
   const SessionRoot root;
   setenv("FAKE_LIKWID", "", 1);  // counts 1000 MByte/s on the first domain, 2000 on the second

@@ -187,6 +187,7 @@ class CommandLine(unittest.TestCase):
 
     def test_a_call_that_does_not_wait_is_no_place_for_a_step(self):
         self.refuses("run", "--headless", "--step-at", "MPI_Alreduce", "--", "true", says="did you mean 'MPI_Allreduce'?")
+        self.refuses("run", "--headless", "--likwid-group", "MEM DP", "--", "true", says="no name of a group of LIKWID")
         self.refuses("run", "--headless", "--step-at", "MPI_Isend", "--", "true", says="no MPI function that may wait")
 
     def test_values_out_of_range_are_refused(self):

@@ -135,6 +135,10 @@ class Sessions(RunCase):
         self.assertNotIn("ends_with_giver", of_script)
         self.assertIsNone(of_script["ended_s"])
 
+    def test_agents_are_told_by_which_group_of_likwid_they_count(self):
+        self.assertEqual(self.shell("echo $IDLEWAVE_LIKWID_GROUP", "--likwid-group", "MEM_DP")[1], b"MEM_DP\n")
+        self.assertEqual(self.shell("echo $IDLEWAVE_LIKWID_GROUP")[1], b"\n")
+
     def test_a_command_waits_for_a_rank_that_has_yet_to_join(self):
         run = self.start("--session", "joins", "--allow-inject", "--", "sh", "-c",
                          "$REPORTER 400 10000 0 2 & sleep 2; $REPORTER 300 10000 1 2; wait")

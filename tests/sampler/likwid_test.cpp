@@ -57,7 +57,7 @@ std::vector<std::string> lines_of_reader(const std::string& arguments, std::size
 
 /// A LIKWID that has met a machine of so many domains with two processors each.
 struct Started : Likwid {
-  explicit Started(int domains, const char* reader = LIKWID_READER) : Likwid(reader) {
+  explicit Started(int domains, const char* reader = LIKWID_READER, const char* group = "") : Likwid(reader, group) {
     std::vector<MachineDomain> machine;
     for (int id = 0; id < domains; ++id) machine.push_back({id, "", id, {2 * id, 2 * id + 1}});
     meet(machine, now());
@@ -106,6 +106,26 @@ TEST(LikwidReader, LetsTwoGroupsTakeTurnsWhereOneCountsHalfTheChannels) {
   EXPECT_NEAR(bytes / time, 2000e6, 2000e6 * 1e-4);
 }
 
+TEST(LikwidReader, CountsByTheGroupThatWasChosen) {
+  const Library library("");
+  const auto lines = lines_of_reader("--group MEM_DP 0:0", 2);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], "group MEM_DP");
+  EXPECT_THAT(lines[1], MatchesRegex("sample 0 0\\.[0-9]* [0-9]*"));
+}
+
+TEST(LikwidReader, NamesTheGroupsThatThereAreForOneThatCannotBeCountedBy) {
+  {
+    const Library library("");
+    EXPECT_THAT(lines_of_reader("--group MEMORY 0:0", 1),
+                testing::ElementsAre("error there is no group MEMORY for Pretended processor; there are FLOPS_DP, L2, "
+                                     "MEM, MEM_DP"));
+  }
+  const Library library("no metric");
+  EXPECT_THAT(lines_of_reader("--group L2 0:0", 1),
+              testing::ElementsAre("error group L2 has no metric of memory bandwidth; those for it are MEM, MEM_DP"));
+}
+
 TEST(LikwidReader, KeepsTheLibrarysOwnOutputAway) {
   const Library library("garbage");
   const auto lines = lines_of_reader("0:0", 2);
@@ -119,7 +139,8 @@ TEST(LikwidReader, LeavesOneBadReadingOut) {
 }
 
 TEST(LikwidReader, SaysHowItIsCalled) {
-  for (const char* arguments : {"", "x", "0", "0:", "0:1x", "-1:0", "0:0 1"}) {
+  for (const char* arguments :
+       {"", "x", "0", "0:", "0:1x", "-1:0", "0:0 1", "--group", "--group MEM", "0:0 --group MEM"}) {
     EXPECT_THAT(lines_of_reader(arguments, 1), testing::ElementsAre(HasSubstr("usage:"))) << arguments;
   }
 }
@@ -186,6 +207,12 @@ TEST(Likwid, TellsTheMeasuredRateWheneverTheReaderHasAFigure) {
   }
   const double rate = double(*bytes) / std::chrono::duration<double>(told - began).count();
   EXPECT_NEAR(rate, 2000e6, 2000e6 * 1e-3);
+}
+
+TEST(Likwid, HasItsReaderCountByTheGroupThatWasChosen) {
+  const Library library("");
+  Started likwid(1, LIKWID_READER, "MEMORY");
+  EXPECT_THAT(likwid.failure(), HasSubstr("LIKWID: there is no group MEMORY"));
 }
 
 TEST(Likwid, IsReadyOnlyForDomainsThatWereRead) {
