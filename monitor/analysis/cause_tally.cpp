@@ -63,6 +63,12 @@ Nanoseconds waited_within(const Lane& lane, Window window) {
 
 bool is_heard(const Lane* lane) { return lane && lane->events() > 0; }
 
+/// In the step that it was in when its process ended without saying so, it waited at the end.
+bool ended_in_a_wait(const Lane& lane, const StepCourse& course) {
+  constexpr Nanoseconds kMoment{100};  // What is left of less may vanish where a node's clock is laid on the session's.
+  return lane.time_in(timeline::Category::kWait, course.end - kMoment, course.end) > kMoment / 2;
+}
+
 std::size_t steps_begun_by(const Lane& lane, Nanoseconds at) {
   return lane.steps_begun_before(std::min(at, Nanoseconds::max() - Nanoseconds{1}) + Nanoseconds{1});
 }
@@ -86,6 +92,7 @@ CauseTally::CauseTally(const timeline::Timeline& timeline, Window window, const 
       window_(window),
       ground_(ground),
       tolerance_(std::int64_t(kTolerance * double(ground.typical_step.count()))),
+      run_end_(std::min(window.to, run_end(timeline))),
       steps_(ground.partners.unlike_counts ? std::vector<NumberedStep>{} : steps_up_to(timeline, window)),
       sharing_(timeline, {steps_.empty() ? window.from : steps_.front().begin, window.to}),
       domains_(ground.shares_bandwidth ? timeline.domains().size() : 0),
@@ -146,11 +153,21 @@ CauseTally::Place CauseTally::place_of(Rank rank, const NumberedStep& step) {
   if (!record || record->begin <= read_until_[std::size_t(rank)] || record->begin > window_.to)
     return {.presence = was_silent(*lane, step.begin) ? Presence::kGone : Presence::kMissing};
   read_until_[std::size_t(rank)] = record->begin;
-  const StepCourse course = course_at(*lane, *record, window_.to);
+  StepCourse course = course_at(*lane, *record, window_.to);
+  Loss loss = Loss::kNone;
+  if (lane->state() == timeline::LaneState::kLost && course.over && course.end == lane->last())
+    loss = ended_in_a_wait(*lane, course) ? Loss::kInAWait : Loss::kInItsPart;
+  // Its part is never done.
+  if (loss == Loss::kInItsPart) course.post = course.end = std::max(course.end, run_end_);
   // How much longer its work will take is not known while it goes on.
   const bool still_works = !course.over && course.waited() <= Nanoseconds{0};
   const Nanoseconds slowed = still_works ? Nanoseconds{0} : sharing_.slowed(rank, course.begin);
-  return {.course = course, .slowed = slowed, .presence = Presence::kThere};
+  return {.course = course, .slowed = slowed, .presence = Presence::kThere, .loss = loss};
+}
+
+/// When the other did its part, as far as that is told by how long this rank waited.
+Nanoseconds CauseTally::post_before(const Place& its, const Place& mine) {
+  return its.loss == Loss::kInItsPart ? std::min(its.course.post, mine.course.end) : its.course.post;
 }
 
 CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
@@ -160,13 +177,14 @@ CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
     const Place& its = row(0).ranks[std::size_t(other)];
     if (its.presence == Presence::kMissing) last.known = false;
     if (its.presence != Presence::kThere) return;
-    if (its.course.post > mine.course.end + tolerance_) {
+    const Nanoseconds post = post_before(its, mine);
+    if (post > mine.course.end + tolerance_) {
       last.is_all = false;
       return;
     }
-    last.of_others = std::max(last.of_others, its.course.post);
-    if (is_later(its.course.post, other, last.at, last.rank))
-      last.rank = other, last.at = its.course.post, last.offset = offset;
+    last.of_others = std::max(last.of_others, post);
+    if (its.loss == Loss::kInAWait) last.lost = std::min(last.lost, its.course.end);
+    if (is_later(post, other, last.at, last.rank)) last.rank = other, last.at = post, last.offset = offset;
   });
   return last;
 }
@@ -176,7 +194,9 @@ CauseTally::LastPost CauseTally::last_of_all() const {
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
     const Place& its = row(0).ranks[std::size_t(rank)];
     if (its.presence == Presence::kMissing) last.known = false;
-    if (its.presence == Presence::kThere && its.course.post > last.at) last.rank = rank, last.at = its.course.post;
+    if (its.presence != Presence::kThere) continue;
+    if (its.course.post > last.at) last.rank = rank, last.at = its.course.post;
+    if (its.loss == Loss::kInAWait) last.lost = std::min(last.lost, its.course.end);
   }
   return last;
 }
@@ -213,7 +233,8 @@ bool CauseTally::works_between_waits(Rank rank) const {
 
 /// What is left of a wait when all whom it was for have posted.
 bool CauseTally::is_for_messages(Rank rank, Step step, const LastPost& last) const {
-  if (!last.is_all || works_between_waits(rank)) return false;
+  const Nanoseconds end = row(0).ranks[std::size_t(rank)].course.end;
+  if (!last.is_all || last.lost < end - tolerance_ || works_between_waits(rank)) return false;
   if (last.rank >= 0 && works_between_waits(last.rank)) return false;
   const auto works = [&](Rank other) { return is_there(other) && works_between_waits(other); };
   return ground_.partners.find_awaited(rank, step, timeline_.ranks(), works) < 0;

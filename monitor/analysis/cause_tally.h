@@ -32,11 +32,14 @@ class CauseTally {
     Nanoseconds length{};
   };
   enum class Presence : std::uint8_t { kThere, kGone, kMissing };
+  /// Whether the rank's process ended in the step without saying so, and in what.
+  enum class Loss : std::uint8_t { kNone, kInItsPart, kInAWait };
   /// What a rank did in a step. The parts of its wait before `transfer` stand in Row::parts, the latest first.
   struct Place {
     StepCourse course;
     Nanoseconds slowed{};  ///< By others who shared its bandwidth.
     Presence presence = Presence::kMissing;
+    Loss loss = Loss::kNone;
     std::uint32_t first_part = 0, parts = 0;
     Nanoseconds transfer{};
   };
@@ -57,6 +60,8 @@ class CauseTally {
     Rank rank = -1;  ///< Nobody's but its own.
     Nanoseconds at{};
     Nanoseconds of_others = Nanoseconds::min();  ///< The last of its partners', also where its own came later.
+    Nanoseconds lost =
+        Nanoseconds::max();  ///< When the first of them ended in its wait: no message of it comes any more.
     bool known = true;
     Rank offset = 0;     ///< To that rank; 0: of a collective.
     bool is_all = true;  ///< Else a partner's came after the wait had ended: what that waited for was another one.
@@ -66,6 +71,7 @@ class CauseTally {
   void trace(const NumberedStep& step);
   void read(const NumberedStep& step);
   Place place_of(Rank rank, const NumberedStep& step);
+  static Nanoseconds post_before(const Place& its, const Place& mine);
   LastPost last_partner(Rank rank, Step step) const;
   LastPost last_of_all() const;
   bool all_wait_for_the_last(Step step, const LastPost& last) const;
@@ -87,6 +93,7 @@ class CauseTally {
   Window window_;
   const CauseGround& ground_;
   Nanoseconds tolerance_;
+  Nanoseconds run_end_;              ///< Of the run, as far as it is looked at.
   std::vector<NumberedStep> steps_;  ///< As the rank that has most of them went through them.
   std::size_t next_ = 0;
   Sharing sharing_;
