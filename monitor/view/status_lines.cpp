@@ -151,8 +151,17 @@ std::string ranks_in_words(const State& state, Rank ranks) {
   return fmt::format("{} of {}", shown, analysis::plural(ranks, "rank"));
 }
 
-std::vector<std::string> step_in_words(const analysis::StepTimes& times) {
-  if (times.steps == 0) return {"no step has ended yet"};
+/// Why no figure is given of a step.
+std::string no_step_in_words(const Model& model) {
+  if (model.findings.ground.partners.unlike_counts) return "ranks count steps differently";
+  const analysis::Window so_far{model.timeline.begin(), model.findings.window.to};
+  const bool any = analysis::step_times(model.timeline, so_far).steps > 0;
+  return any ? "no step has ended lately" : "no step has ended yet";
+}
+
+std::vector<std::string> step_in_words(const Model& model) {
+  const analysis::StepTimes& times = model.findings.steps;
+  if (times.steps == 0) return {no_step_in_words(model)};
   const std::string step = "step " + to_duration(times.mean), share = to_percent(times.wait_share());
   const std::string compute = to_duration_like(times.compute_mean, times.mean),
                     wait = to_duration_like(times.wait_mean, times.mean), rest = rest_in_words(times);
@@ -223,7 +232,7 @@ std::vector<Piece> title_pieces(const Layout& layout, const State& state, const 
 }
 
 std::vector<Piece> step_pieces(const Layout& layout, const State& state, const Model& model, int columns) {
-  std::vector<Piece> pieces = {{.text = longest_fitting(step_in_words(model.findings.steps), columns), .weight = 9}};
+  std::vector<Piece> pieces = {{.text = longest_fitting(step_in_words(model), columns), .weight = 9}};
   if (state.ghost && model.ghost != nullptr)
     pieces.push_back(
         {.text = longest_fitting(ghost_in_words(*model.ghost), columns * 2 / 3), .ink = Ink::kStrong, .weight = 8});

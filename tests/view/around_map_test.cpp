@@ -162,6 +162,26 @@ TEST(StepLine, AddsUpWhateverAStepIsMadeOf) {
   }
 }
 
+/// The line below the map, where its figures would stand.
+std::string step_line_without_figures(const SyntheticSession& session) {
+  const std::string screen = to_text(draw({}, session.model(), {160, 48}, kPlain));
+  std::istringstream lines(screen.substr(screen.find("100 % wait")));
+  std::string line;
+  std::getline(lines, line), std::getline(lines, line);
+  return line.substr(1, line.find("  ", 1) - 1);
+}
+
+TEST(StepLine, SaysThatNoStepHasEndedOnlyWhereNoneHas) {
+  SyntheticSession session({.length = std::chrono::seconds(1)});
+  session.findings.steps = {};
+  session.findings.window = {session.timeline.now() - microseconds(1), session.timeline.now()};
+  EXPECT_EQ(step_line_without_figures(session), "no step has ended lately");
+  session.findings.window = {session.timeline.begin(), session.timeline.begin() + microseconds(1)};
+  EXPECT_EQ(step_line_without_figures(session), "no step has ended yet");
+  session.findings.ground.partners.unlike_counts = analysis::UnlikeCounts{};
+  EXPECT_EQ(step_line_without_figures(session), "ranks count steps differently");
+}
+
 TEST(StepLine, NamesWhatIsNeitherComputingNorWaiting) {
   SyntheticSession session({.length = std::chrono::seconds(1)});
   session.findings.steps = {.steps = 402,
