@@ -71,14 +71,15 @@ void Observer::measure_rate(Nanoseconds now) {
 }
 
 /// A program that is over is described as it last ran in full, not as it stopped. Ranks that had stopped more than a
-/// window before the last one were of an earlier program, or had less to do.
+/// window before the last one, or half of the run, were of an earlier program, or had less to do.
 Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const {
   if (!timeline_.ended()) return until;
   const Nanoseconds end = std::min(until, analysis::run_end(timeline_));
+  const Nanoseconds stops = end - std::min(window, (end - timeline_.begin()) / 2);
   Nanoseconds in_full = end;
   for (wire::Rank rank = 0; rank < timeline_.ranks(); ++rank) {
     const timeline::Lane* lane = timeline_.lane(rank);
-    if (lane && lane->state() == timeline::LaneState::kStopped && lane->last() > end - window)
+    if (lane && lane->state() == timeline::LaneState::kStopped && lane->last() > stops)
       in_full = std::min(in_full, lane->last() - Nanoseconds{1});
   }
   return in_full;

@@ -41,6 +41,21 @@ TEST(Observer, DescribesTheLastOfTwoProgramsThoughItHadFewerRanks) {
   EXPECT_EQ(last_steps(observer).mean, ms(25));
 }
 
+/// As ranks of a short program that had nothing to do.
+TEST(Observer, DescribesAProgramOfWhichSomeRanksStoppedEarlyByThoseThatRan) {
+  RingModel model;
+  model.run();
+  Observer observer({}, 64 << 20);
+  observer.timeline().apply_roster("n1", model.roster());
+  for (wire::Rank rank = 0; rank < model.ranks; ++rank) {
+    std::vector<wire::Event> events = model.events_of(rank);
+    if (rank >= 20) events = {events.front(), {ms(1), 0, wire::EventKind::kStop, wire::Phase::kNone}};
+    observer.timeline().append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  observer.timeline().advance("n1", ms(1000));
+  EXPECT_GT(last_steps(observer).steps, 1900);
+}
+
 TEST(Observer, CountsDamagedBlocksOfARecordingAsALoss) {
   Observer observer({}, 64 << 20);
   observer.note_damage({.blocks_skipped = 2, .first = "damaged block at byte 99"});
