@@ -53,9 +53,10 @@ std::map<std::string, json> rank_columns(const Timeline& timeline) {
 json traffic_json(const Traffic& traffic) { return {{"messages", traffic.messages}, {"bytes", traffic.bytes}}; }
 
 std::string function_line(const FunctionUse& use) {
-  return fmt::format("  {:<24} {:>5.1f} % {:>10} {:>10} calls, mean {:>9}, longest {:>9} on rank {}{}\n",
+  return fmt::format("  {:<24} {:>5.1f} % {:>10} {:>10} {:<6} mean {:>9}, longest {:>9} on rank {}{}\n",
                      wire::printable(use.name), use.share * 100, duration_text(use.time_s), use.calls,
-                     duration_text(use.mean_s()), words::format_duration(use.longest), use.longest_rank,
+                     use.calls == 1 ? "call," : "calls,", duration_text(use.mean_s()),
+                     words::format_duration(use.longest), use.longest_rank,
                      use.bytes ? ", " + words::format_bytes(*use.bytes) : "");
 }
 

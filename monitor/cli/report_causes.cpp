@@ -184,14 +184,14 @@ json partners_json(const analysis::Partners& partners) {
   return "inferred";
 }
 
-std::string partners_text(const analysis::Partners& partners) {
+std::string partners_text(const analysis::Partners& partners, Rank ranks) {
   const std::string left_out = partners.left_out
                                    ? "whom ranks say that they wait for is more than fits into the memory for the "
                                      "history: left out\n"
                                    : "";
   if (!partners.are_known()) return left_out;
   const std::string whom =
-      partners.collective ? "all others"
+      partners.collective && ranks > 1 ? "all others"
       : partners.offsets.empty()
           ? "nobody"
           : fmt::format("the ranks at a distance of {}{}{}", fmt::join(shown_offsets(partners), ", "),
@@ -218,7 +218,9 @@ std::string causes_text(const Timeline& timeline, const analysis::CauseGround& g
                        time_text(in_all));
   if (total.waited <= 0) return "no rank waited\n";
   const std::vector<Rank> worst = worst_of(causes, kWorthSaying * total.waited);
-  std::string text = worst.empty() ? "who made others wait: no rank for long\n" : "who made others wait:\n";
+  std::string text = !worst.empty()                     ? "who made others wait:\n"
+                     : total.unknown > total.waited / 2 ? "who made others wait is mostly not known\n"
+                                                        : "who made others wait: no rank for long\n";
   if (!worst.empty()) text += fmt::format("  {:<10} {:>11} {:>11} {:>11}\n", "", "in all", "direct", "far");
   for (const Rank rank : worst) {
     const Cost& cost = causes.ranks[std::size_t(rank)].costs;

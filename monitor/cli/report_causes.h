@@ -18,6 +18,6 @@ std::string causes_text(const timeline::Timeline& timeline, const analysis::Caus
 /// where it is not known.
 support::Json partners_json(const analysis::Partners& partners);
 /// The same in a line, with whom they wait for; empty where it is not known.
-std::string partners_text(const analysis::Partners& partners);
+std::string partners_text(const analysis::Partners& partners, wire::Rank ranks);
 
 }  // namespace idlewave::cli

@@ -148,9 +148,11 @@ std::string wave_text(const analysis::Wave& wave) {
 std::string steps_text(const Timeline& timeline, Window window) {
   const analysis::StepTimes times = analysis::step_times(timeline, window);
   if (times.steps == 0) return "  no step ended\n";
-  return fmt::format("  step {} = compute {} + wait {} ({:.0f} %) + delay {}\n", format_duration(times.mean),
+  const Nanoseconds other = times.mean - times.compute_mean - times.wait_mean - times.delay_mean;
+  const std::string rest = other > times.mean / 200 ? " + other " + format_duration(other) : "";
+  return fmt::format("  step {} = compute {} + wait {} ({:.0f} %) + delay {}{}\n", format_duration(times.mean),
                      format_duration(times.compute_mean), format_duration(times.wait_mean), times.wait_share() * 100,
-                     format_duration(times.delay_mean));
+                     format_duration(times.delay_mean), rest);
 }
 
 std::string step_sources_text(const Timeline& timeline) {
@@ -206,7 +208,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   if (not_traced > 0)
     text += fmt::format("  and {}, none of them longer: to trace their waves, too, would take too long\n",
                         plural(std::uint64_t(not_traced), "more delay"));
-  text += partners_text(ground.partners);
+  text += partners_text(ground.partners, timeline.ranks());
   text += causes_text(timeline, ground);
   text += calls_text(timeline);
   return text;

@@ -126,7 +126,56 @@ TEST(Report, SaysThatRanksCountDifferentlyInPlaceOfWhatItSaysOfSteps) {
     EXPECT_EQ(rank["waited_ns"], rank["not_attributable_ns"]["unknown"]);
   const std::string text = report_text(timeline, {0.5, 0.95});
   EXPECT_THAT(text, testing::HasSubstr("ranks count steps differently: when rank 3 began step"));
+  EXPECT_THAT(text, testing::HasSubstr("\nwho made others wait is mostly not known\n"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("idle waves")));
+}
+
+TEST(Report, SaysOfARankAloneThatItWaitsForNobody) {
+  RingModel model;
+  model.ranks = 1;
+  model.run();
+  wire::Roster roster = model.roster();
+  roster.patterns = {{.rendezvous = false, .collective = true, .from = {}, .to = {}}};
+  roster.cycles = {{{{0}}}};
+  roster.ranks[0].cycle = 1;
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  ASSERT_TRUE(timeline.apply_roster("n1", roster));
+  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("\nranks wait for nobody, as they say themselves"));
+}
+
+/// 4 ms of work, 3 ms outside any phase, 2 ms of waiting.
+TEST(Report, NamesAllThatAStepIsMadeOf) {
+  using wire::EventKind, wire::Phase;
+  std::vector<wire::Event> events{{ms(0), 0, EventKind::kStart, Phase::kNone}};
+  for (int step = 0; step < 100; ++step) {
+    events.push_back({ms(9 * step), std::uint64_t(step), EventKind::kStep, Phase::kNone});
+    events.push_back({ms(9 * step), 0, EventKind::kEnter, Phase::kCompute});
+    events.push_back({ms(9 * step + 4), 0, EventKind::kLeave, Phase::kNone});
+    events.push_back({ms(9 * step + 7), 0, EventKind::kEnter, Phase::kWait});
+    events.push_back({ms(9 * step + 9), 0, EventKind::kLeave, Phase::kNone});
+  }
+  events.push_back({ms(900), 0, EventKind::kStop, Phase::kNone});
+  RingModel model;
+  model.ranks = 1;
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", model.roster());
+  timeline.append("n1", {wire::LaneId::Kind::kRank, 0}, events);
+  timeline.advance("n1", ms(900));
+  EXPECT_THAT(report_text(timeline, {0, 1}),
+              testing::HasSubstr("step 9 ms = compute 4 ms + wait 2 ms (22 %) + delay 0 s + other 3 ms\n"));
+}
+
+TEST(Report, CountsOneCallAsOne) {
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", RingModel().roster());
+  timeline.set_calls("n1",
+                     {.rank = 0,
+                      .pid = 1000,
+                      .functions = {{"MPI_Barrier", 1, 0, 1, ms(1), ms(1)}, {"MPI_Wait", 2, 0, 2, ms(1), ms(1)}}});
+  const std::string text = report_text(timeline, {});
+  EXPECT_THAT(text, testing::HasSubstr(" 1 call,  mean "));
+  EXPECT_THAT(text, testing::HasSubstr(" 2 calls, mean "));
 }
 
 TEST(Report, SaysThatNobodyWaited) {
