@@ -4,7 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "monitor/analysis/causes.h"
+#include "monitor/analysis/cause_ground.h"
+#include "monitor/analysis/rank_causes.h"
 #include "monitor/analysis/sharing.h"
 #include "monitor/analysis/step_course.h"
 

@@ -26,12 +26,6 @@ Window window_before(Window window) {
 
 }  // namespace
 
-Cost RankCauses::by_others() const {
-  Cost sum;
-  for (const Culprit& culprit : by) sum.direct += culprit.cost.direct, sum.far += culprit.cost.far;
-  return sum;
-}
-
 Causes find_causes(const Timeline& timeline, Window window) {
   return find_causes(timeline, window, cause_ground(timeline));
 }

@@ -4,63 +4,12 @@
 
 #include <deque>
 #include <memory>
-#include <vector>
 
 #include "monitor/analysis/cause_ground.h"
 #include "monitor/analysis/look_budget.h"
-#include "monitor/analysis/per_rank.h"
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/rank_causes.h"
 
 namespace idlewave::analysis {
-
-/// Time that one rank made another wait.
-struct Cost {
-  Nanoseconds direct{};  ///< The other waited for it.
-  Nanoseconds far{};     ///< The other waited for somebody who had waited because of it, however long the chain.
-
-  Nanoseconds sum() const { return direct + far; }
-  friend bool operator==(const Cost&, const Cost&) = default;
-};
-
-struct Culprit {
-  Rank rank = 0;
-  Cost cost;
-  friend bool operator==(const Culprit&, const Culprit&) = default;
-};
-
-/// What one rank waited, by what ended it: something of the one who did its part last, and what came behind that. What is
-/// not said is in none of them.
-struct Ended {
-  Nanoseconds by_message{};   ///< A late sender.
-  Nanoseconds by_receive{};   ///< A late receiver: the send waited for it.
-  Nanoseconds by_either{};    ///< The rank both sends to it, by rendezvous, and receives from it.
-  Nanoseconds through{};      ///< Somebody between them had waited for it in the same step.
-  Nanoseconds collectives{};  ///< The last of all that a collective needs.
-  Nanoseconds messages{};     ///< Nobody any more: all had done their part.
-
-  Nanoseconds sum() const { return by_message + by_receive + by_either + through + collectives + messages; }
-  friend bool operator==(const Ended&, const Ended&) = default;
-};
-
-/// What one rank waited, and what it made others wait. To the nanosecond:
-/// waited = sum of by + itself + bandwidth + transfer + unknown.
-struct RankCauses {
-  Nanoseconds waited{};     ///< Waiting and communicating.
-  std::vector<Culprit> by;  ///< Other ranks that were late by their own doing, those that cost most first.
-  Nanoseconds itself{};     ///< For somebody who had waited because of this rank.
-  Nanoseconds bandwidth{};  ///< Somebody was late because memory bandwidth was shared: no rank's doing.
-  Nanoseconds transfer{};   ///< All whom it waits for had done their part: messages, and what a program does beside.
-  Nanoseconds unknown{};    ///< What would tell is not known: partners, their steps, or what was before them.
-  Cost costs;               ///< Made all others wait.
-  Ended ended;              ///< No more than waited.
-
-  Cost by_others() const;
-};
-
-struct Causes {
-  Window window;
-  PerRank<RankCauses> ranks;  ///< Empty: not looked at yet.
-};
 
 /// Of the steps that ended in the window. Costs in proportion to the rank-steps in the window, and as many before it.
 Causes find_causes(const timeline::Timeline& timeline, Window window);

@@ -7,7 +7,7 @@
 
 #include "monitor/analysis/rerun.h"
 #include "monitor/analysis/step_course.h"
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/wave.h"
 
 namespace idlewave::analysis {
 
