@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "monitor/timeline/timeline.h"
+#include "tests/analysis/ms.h"
 
 namespace idlewave::test {
 
 using wire::Nanoseconds;
 using wire::Rank;
-
-constexpr Nanoseconds ms(double value) { return Nanoseconds(std::int64_t(value * 1e6)); }
 
 struct RingModel {
   Rank ranks = 40;
