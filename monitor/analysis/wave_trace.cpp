@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "monitor/analysis/front_speed.h"
 #include "monitor/analysis/step_history.h"
 #include "monitor/theory/idle_wave.h"
 
@@ -25,8 +26,6 @@ constexpr Step kStepsToFollow = 24;
 constexpr Step kOrdinarySteps = 16;
 /// Of the least lateness: so much of it has to be seen in the rank's waiting.
 constexpr double kSeenWaiting = 0.5;
-/// Of a speed: a standard error below this is that of rounding.
-constexpr double kRounding = 1e-6;
 /// So many others are asked whether a collective made them wait, and so many have to be there.
 constexpr Rank kBystanders = 64;
 constexpr int kFewestBystanders = 3;
@@ -34,45 +33,6 @@ constexpr int kFewestBystanders = 3;
 constexpr double kOfTheFront = 0.5;
 /// A front whose idle time has fallen to this share of its first has decayed.
 constexpr double kDecayed = 0.5;
-
-std::vector<double> seconds_of(const std::vector<FrontPoint>& front, Nanoseconds FrontPoint::*time) {
-  std::vector<double> seconds;
-  for (const FrontPoint& point : front) seconds.push_back(double((point.*time).count()) * 1e-9);
-  return seconds;
-}
-
-std::vector<double> distances_of(const std::vector<FrontPoint>& front) {
-  std::vector<double> distances;
-  for (const FrontPoint& point : front) distances.push_back(std::abs(double(point.position)));
-  return distances;
-}
-
-/// Where ranks farther away were reached sooner, there is none.
-std::optional<Estimate> speed(const std::vector<double>& distances, const std::vector<double>& times) {
-  const auto found = inverse(fitted_slope(distances, times));
-  return found && found->value > 0 ? found : std::nullopt;
-}
-
-/// The farthest that the front came to in each step, and in none before. Without the steps in which it came to within a
-/// hop of its end, where there is nobody to leap to, as long as two are left. `front`: by distance.
-std::vector<FrontPoint> edge_of(const std::vector<FrontPoint>& front, int hop) {
-  constexpr std::size_t kFewest = 2;
-  const auto distance = [](const FrontPoint& point) { return std::abs(point.position); };
-  std::vector<FrontPoint> edge;
-  for (auto point = front.rbegin(); point != front.rend(); ++point)
-    if (edge.empty() || point->step < edge.back().step) edge.push_back(*point);
-  std::ranges::reverse(edge);
-  const int end = edge.empty() ? 0 : distance(edge.back());
-  while (edge.size() > kFewest && distance(edge.back()) > end - hop) edge.pop_back();
-  return edge;
-}
-
-std::optional<Estimate> ranks_per_step(const std::vector<FrontPoint>& edge) {
-  std::vector<double> steps;
-  for (const FrontPoint& point : edge) steps.push_back(double(point.step));
-  const auto found = fitted_slope(steps, distances_of(edge));
-  return found && found->value > 0 ? found : std::nullopt;
-}
 
 }  // namespace
 
@@ -254,49 +214,14 @@ bool WaveTrace::lies_above(Rank rank) const {
   return partners_.ring ? 2 * ((rank - origin_.rank + ranks) % ranks) <= ranks : rank > origin_.rank;
 }
 
-/// The largest between two ranks of which one was reached by the other; 0 on one node, nothing where it is not known.
-std::optional<Nanoseconds> WaveTrace::clock_error(const std::vector<FrontPoint>& front) const {
-  Nanoseconds largest{};
-  Rank before = origin_.rank;
-  for (const FrontPoint& point : front) {
-    const auto error = timeline_.clock_error(before, point.rank);
-    if (!error) return std::nullopt;
-    largest = std::max(largest, *error);
-    before = point.rank;
-  }
-  return largest;
-}
-
-void WaveTrace::withhold_blurred(WaveDirection& direction) const {
-  const auto& speed = direction.leading.ranks_per_s ? direction.leading.ranks_per_s : direction.trailing.ranks_per_s;
-  if (!speed) return;
-  const Nanoseconds per_rank(std::llround(std::min(1e9 / std::abs(speed->value), 1e18)));
-  const auto error = clock_error(direction.front);
-  if (error && *error <= per_rank) return;
-  direction.blur = {per_rank, error};
-  direction.leading.ranks_per_s.reset();
-  direction.trailing.ranks_per_s.reset();
-}
-
 WaveDirection WaveTrace::direction(int sign) const {
   WaveDirection direction;
   direction.sign = sign;
   direction.front = front(sign);
-  const std::vector<double> distances = distances_of(direction.front);
   const auto lies_there = [&](const auto& beside) { return (sign > 0) == lies_above(beside.first); };
   direction.reach_ranks = int(direction.front.size()) + int(std::ranges::count_if(beside_, lies_there));
-  // Time over distance is fitted: moments vary, places don't.
-  const std::vector<FrontPoint> edge = edge_of(direction.front, farthest_hop(sign));
-  const std::vector<double> edge_distances = distances_of(edge);
-  direction.leading.ranks_per_s = speed(edge_distances, seconds_of(edge, &FrontPoint::arrival));
-  direction.trailing.ranks_per_s = speed(edge_distances, seconds_of(edge, &FrontPoint::departure));
-  direction.leading.ranks_per_step = direction.trailing.ranks_per_step = ranks_per_step(edge);
-  if (auto decay = fitted_slope(distances, seconds_of(direction.front, &FrontPoint::idle))) {
-    decay->value = -decay->value;
-    direction.decay_s_per_rank = decay;
-  }
-  withhold_blurred(direction);
   direction.theory = theory(direction);
+  measure_speed(timeline_, origin_.rank, direction);
   settle_end(direction);
   return direction;
 }
@@ -348,14 +273,10 @@ std::optional<TheorySpeed> WaveTrace::theory(const WaveDirection& direction) con
   const Rank farthest = farthest_hop(direction.sign);
   if (farthest == 0) return std::nullopt;
   const double step = std::chrono::duration<double>(ordinary_step(farthest * direction.sign, direction)).count();
-  TheorySpeed theory{.ranks_per_step = double(farthest),
+  return TheorySpeed{.ranks_per_step = double(farthest),
                      .distance = double(farthest_partner()),
                      .ranks_per_s = theory::wave_speed(1, double(farthest), step, 0),
                      .deviation = {}};
-  const auto& measured = direction.leading.ranks_per_s;
-  if (measured && measured->error && *measured->error > kRounding * std::abs(measured->value))
-    theory.deviation = (measured->value - theory.ranks_per_s) / *measured->error;
-  return theory;
 }
 
 /// Its program may yet come to the steps in which the front would show.

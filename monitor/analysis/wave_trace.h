@@ -55,8 +55,6 @@ class WaveTrace {
 
   /// In the order of causes.
   std::vector<FrontPoint> front(int sign) const;
-  std::optional<Nanoseconds> clock_error(const std::vector<FrontPoint>& front) const;
-  void withhold_blurred(WaveDirection& direction) const;
   WaveDirection direction(int sign) const;
   void settle_end(WaveDirection& direction) const;
   bool has_more_to_tell(Rank rank) const;

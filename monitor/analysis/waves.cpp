@@ -9,6 +9,7 @@
 #include "monitor/analysis/message_time.h"
 #include "monitor/analysis/partner_source.h"
 #include "monitor/analysis/step_history.h"
+#include "monitor/analysis/wave_meetings.h"
 #include "monitor/analysis/wave_trace.h"
 
 namespace idlewave::analysis {
@@ -145,29 +146,6 @@ std::vector<LateMoment> moments_of(const std::vector<Late>& all, std::span<const
   return moments;
 }
 
-wire::Step last_step(const Wave& wave, const WaveDirection& direction) {
-  return direction.front.empty() ? wave.origin_step : direction.front.back().step;
-}
-
-bool reached_about(const Wave& wave, const WaveDirection& direction, Rank rank, wire::Step step) {
-  constexpr wire::Step kAboutThen = 24;
-  if (direction.end_rank == rank && std::abs(last_step(wave, direction) - step) <= kAboutThen) return true;
-  return std::ranges::any_of(direction.front, [&](const FrontPoint& point) {
-    return point.rank == rank && std::abs(point.step - step) <= kAboutThen;
-  });
-}
-
-/// A front that ended before a rank which another wave had come to, or ended at, at about that time met that wave.
-void settle_meeting(WaveDirection& direction, const Wave& mine, const Wave& other) {
-  if (direction.end != WaveEnd::kDecayed && direction.end != WaveEnd::kAbsorbed) return;
-  const wire::Step last = last_step(mine, direction);
-  for (const WaveDirection* its : {&other.up, &other.down})
-    if (reached_about(other, *its, direction.end_rank, last)) {
-      direction.end = WaveEnd::kAnnihilated;
-      direction.met = {other.origin_rank, other.origin_step};
-    }
-}
-
 Nanoseconds begin_of(const Timeline& timeline, Rank rank, wire::Step step, Nanoseconds at) {
   const timeline::Lane* lane = timeline.lane(rank);
   const auto record = lane ? lane->step(step, at) : std::nullopt;
@@ -279,13 +257,7 @@ std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   std::vector<Wave> told;
   for (const Wave& wave : waves)
     if (is_worth_telling(timeline, partners_, wave, step)) told.push_back(wave);
-  for (Wave& wave : told) {
-    for (const Wave& other : told) {
-      if (&wave == &other) continue;
-      settle_meeting(wave.up, wave, other);
-      settle_meeting(wave.down, wave, other);
-    }
-  }
+  settle_meetings(timeline, told);
   return told;
 }
 

@@ -1,0 +1,77 @@
+#include "monitor/analysis/walk_fit.h"
+
+#include <cassert>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace idlewave::analysis {
+namespace {
+
+using Values = std::span<const double>;
+
+double mean(Values values) { return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size()); }
+
+struct Line {
+  Values x, y;
+  std::size_t increments() const { return x.size() - 1; }
+};
+
+std::vector<Line> lines_of(Values x, Values y, std::span<const unsigned> stretches) {
+  std::vector<Line> lines;
+  std::size_t begin = 0;
+  for (std::size_t i = 1; i <= x.size(); ++i)
+    if (i == x.size() || stretches[i] != stretches[begin]) {
+      lines.push_back({x.subspan(begin, i - begin), y.subspan(begin, i - begin)});
+      begin = i;
+    }
+  return lines;
+}
+
+/// Over lines. The slope is the sum of the increments of y, each by its weight, over xx.
+struct WalkSums {
+  double xx = 0, xy = 0;
+  double walk = 0;  ///< Variance of xy, where y is a random walk that gains 1 in variance while x goes on by 1.
+  std::size_t increments = 0;
+
+  void add(const Line& line) {
+    const double middle = mean(line.x);
+    double weight = 0;
+    for (std::size_t i = line.x.size(); i-- > 1;) {
+      const double along = line.x[i] - line.x[i - 1];
+      weight += line.x[i] - middle;
+      xx += weight * along, xy += weight * (line.y[i] - line.y[i - 1]), walk += weight * weight * std::abs(along);
+      ++increments;
+    }
+  }
+};
+
+double squares_beside(const Line& line, double slope) {
+  const double x = mean(line.x), y = mean(line.y);
+  double sum = 0;
+  for (std::size_t i = 0; i < line.x.size(); ++i) sum += std::pow(line.y[i] - y - slope * (line.x[i] - x), 2);
+  return sum;
+}
+
+/// The same of such a random walk, but for terms of lower order.
+double squares_beside_walk(const Line& line) {
+  return double(line.x.size()) * std::abs(line.x.back() - line.x.front()) / 15;
+}
+
+}  // namespace
+
+std::optional<Estimate> fitted_walk(Values x, Values y, std::span<const unsigned> stretches) {
+  assert(x.size() == y.size() && x.size() == stretches.size());
+  const std::vector<Line> lines = lines_of(x, y, stretches);
+  WalkSums sums;
+  for (const Line& line : lines) sums.add(line);
+  if (sums.increments < (lines.size() > 1 ? 2u : 1u) || !(sums.xx > 0)) return std::nullopt;
+  Estimate estimate{.value = sums.xy / sums.xx, .error = std::nullopt, .points = int(x.size())};
+  if (sums.increments < 2) return estimate;
+  double beside = 0, of_walk = 0;
+  for (const Line& line : lines) beside += squares_beside(line, estimate.value), of_walk += squares_beside_walk(line);
+  estimate.error = std::sqrt(beside / of_walk * sums.walk) / sums.xx;
+  return estimate;
+}
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,15 @@
+#pragma once
+// What waves of one session do to each other.
+
+#include <vector>
+
+#include "monitor/analysis/wave.h"
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis {
+
+/// Of waves, oldest first, that were traced one by one: says where fronts met those of others, and measures anew the speed of
+/// those that came to where others had been.
+void settle_meetings(const timeline::Timeline& timeline, std::vector<Wave>& waves);
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,131 @@
+// Speeds of several waves at once, which cross, or launch into each other's tails, held against closed forms: a speed covers
+// the truth, or is null.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "monitor/analysis/waves.h"
+#include "monitor/theory/idle_wave.h"
+#include "tests/analysis/random_wave_programs.h"
+#include "tests/analysis/told_run.h"
+#include "tests/any_seed.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using test::Holds;
+using test::RandomWavePrograms;
+using test::Told;
+using tests::ExactProgram;
+using tests::ExactRun;
+
+/// sigma d of both directions.
+theory::RanksPerStep sigma_d(const ExactProgram& program) {
+  const auto& c = program.communication;
+  const std::vector<int> distances(c.distances.begin(), c.distances.end());
+  return theory::ranks_per_step(
+      {distances, c.protocol == support::Protocol::kRendezvous, c.wait == support::WaitFlavour::kSplit});
+}
+
+/// Of a step of all ranks, over the steps in which the front ran, had nothing been delayed.
+double undisturbed_step(const ExactRun& quiet, const WaveDirection& direction) {
+  const auto first = std::size_t(direction.front.front().step), last = std::size_t(direction.front.back().step);
+  double sum = 0;
+  for (const auto& starts : quiet.step_start) sum += starts[last] - starts[first];
+  return sum / double(quiet.step_start.size()) / double(last - first);
+}
+
+struct Found {
+  int fronts = 0;  ///< Long enough for a speed.
+  int speeds = 0;
+  int wrong = 0;  ///< Off by more than 5 %, and by more than three standard errors.
+  int far = 0;    ///< Off by more than two standard errors, of those that have one.
+
+  void add(const std::optional<Estimate>& speed, double truth, double rounding) {
+    ++fronts;
+    if (!speed) return;
+    ++speeds;
+    const double off = std::abs(speed->value - truth), error = speed->error.value_or(0);
+    wrong += off > std::max(0.05 * truth, 3 * error);
+    far += speed->error && off > 2 * error + rounding * truth;
+  }
+};
+
+struct Speeds {
+  Found leading, trailing, per_step;
+};
+
+double mean_noise(const ExactRun& run) {
+  double sum = 0;
+  std::size_t steps = 0;
+  for (const auto& of_rank : run.work)
+    for (const auto& work : of_rank) sum += work.noise, ++steps;
+  return sum / double(steps);
+}
+
+void look_at_speeds(const ExactProgram& program, Told told, Speeds& found) {
+  constexpr double kRounding = 1e-5;
+  const ExactRun run = simulate(program);
+  ExactProgram undelayed = program;
+  undelayed.delays.clear();
+  const ExactRun quiet = simulate(undelayed);
+  const auto far = sigma_d(program);
+  for (const Wave& wave : find_waves(test::timeline_of(program, run, told), {Nanoseconds{0}, Nanoseconds::max()}))
+    for (const WaveDirection* direction : {&wave.up, &wave.down}) {
+      const double hop = direction->sign > 0 ? far.up : far.down;
+      if (direction->front.size() < 5 || direction->front.back().step - direction->front.front().step < 4) continue;
+      found.leading.add(direction->leading.ranks_per_s, hop / undisturbed_step(quiet, *direction), kRounding);
+      found.trailing.add(direction->trailing.ranks_per_s, hop / (program.time + mean_noise(run)), kRounding);
+      found.per_step.add(direction->leading.ranks_per_step, hop, kRounding);
+    }
+}
+
+void print(const char* what, const Found& found) {
+  fmt::print("{}: {} speeds of {} fronts, {} wrong, {} farther off than two standard errors\n", what, found.speeds,
+             found.fronts, found.wrong, found.far);
+}
+
+/// Of programs with two or three delays within ten steps.
+Speeds speeds_of_several(RandomWavePrograms& random, double most_noise, int programs, Told told) {
+  Speeds found;
+  for (int i = 0; i < programs; ++i) {
+    ExactProgram program = random.next_with_several(false, 0);
+    if (most_noise > 0) random.add_drawn_noise(program, most_noise);
+    look_at_speeds(program, told, found);
+  }
+  print("leading edges", found.leading);
+  print("trailing edges", found.trailing);
+  print("in ranks a step", found.per_step);
+  return found;
+}
+
+/// One line through all points gave 151 of 571 fronts a false speed: that of 64 ranks/s was said to be 21 ± 4.
+TEST(WaveSpeed, OfFrontsThatCrossOthersIsThatOfTheory) {
+  for (const Told told : {Told{Holds::kAnnounced}, Told{Holds::kAnnounced, true}, Told{Holds::kUnannounced}}) {
+    RandomWavePrograms random(any_seed());
+    const Speeds found = speeds_of_several(random, 0, 60, told);
+    for (const Found* each : {&found.leading, &found.trailing, &found.per_step}) {
+      EXPECT_LE(each->wrong, each->speeds / 60);
+      EXPECT_GE(each->speeds, each->fronts * 3 / 4);
+    }
+  }
+}
+
+/// Over 140 samples 2 % of the speeds at most were wrong, where rare noise came oftener, or more seldom, to where the front was
+/// than elsewhere. Of at most 23 % the error, which is found from as few points, was too small by half.
+TEST(WaveSpeed, OfFrontsThatCrossOthersInNoiseIsRightWithinItsError) {
+  for (const Holds holds : {Holds::kDelaysAnnounced, Holds::kUnannounced}) {
+    RandomWavePrograms random(any_seed());
+    const Speeds found = speeds_of_several(random, 0.02, 60, {holds});
+    for (const Found* each : {&found.leading, &found.trailing, &found.per_step}) {
+      EXPECT_LE(each->wrong, each->speeds / 15);
+      EXPECT_LE(each->far, each->speeds * 2 / 5);
+      EXPECT_GE(each->speeds, each->fronts * 3 / 4);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace idlewave::analysis
