@@ -97,7 +97,7 @@ int Handles::find_world_rank(Key comm, int rank) {
   return known.world_rank;
 }
 
-void Handles::begin(const void* caller, Word world) {
+void Handles::begin(const void* caller, const BinaryInterface& interface) {
   const auto find = [caller](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(find_next(name, caller));
   };
@@ -110,14 +110,16 @@ void Handles::begin(const void* caller, Word world) {
   find(library.group_size, "PMPI_Group_size");
   find(library.translate_ranks, "PMPI_Group_translate_ranks");
   find(library.group_free, "PMPI_Group_free");
-  find(library.type_from_fortran, "PMPI_Type_f2c");
-  find(library.comm_from_fortran, "PMPI_Comm_f2c");
+  are_numbers_ = interface.has_numbers;
   int (*to_fortran)(Word) = nullptr;
-  find(to_fortran, "PMPI_Comm_c2f");
+  if (!are_numbers_) {  // else the library may have such functions all the same
+    library.type_from_fortran = find_either<Word(int)>("PMPI_Type_f2c", "PMPI_Type_fromint", caller);
+    library.comm_from_fortran = find_either<Word(int)>("PMPI_Comm_f2c", "PMPI_Comm_fromint", caller);
+    to_fortran = find_either<int(Word)>("PMPI_Comm_c2f", "PMPI_Comm_toint", caller);
+  }
   came_back(generation());
-  are_ints_ = library.comm_from_fortran == nullptr;
-  world_ = Key(narrow(world), false);
-  fortran_world_ = Key(are_ints_ || to_fortran == nullptr ? narrow(world) : to_fortran(world), true);
+  world_ = Key(interface.world, false);
+  fortran_world_ = Key(to_fortran == nullptr ? interface.world : to_fortran(interface.world), true);
 }
 
 int Handles::ranks_of(Key comm) const {

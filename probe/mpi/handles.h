@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "probe/mpi/binary_interface.h"
 #include "probe/mpi/roles.h"
 
 namespace idlewave::mpi {
@@ -37,8 +38,8 @@ class Handles {
     Word language_ = 0;
   };
 
-  /// Before the first question: `caller` is the address that MPI_Init goes back to, `world` MPI_COMM_WORLD in C.
-  void begin(const void* caller, Word world);
+  /// Before the first question: `caller` is the address that MPI_Init goes back to.
+  void begin(const void* caller, const BinaryInterface& interface);
 
   /// Some datatype or communicator is about to be freed: its handle may come again with another meaning. Any thread. Waits
   /// a moment for a question that is being asked.
@@ -62,9 +63,6 @@ class Handles {
   /// MPI_COMM_WORLD, which can't be freed.
   bool is_world(Key comm) const { return comm == world_ || comm == fortran_world_; }
   std::uint32_t freed_communicators() const { return freed_communicators_.load(std::memory_order_relaxed); }
-
-  /// In C also, as in MPICH; else pointers.
-  bool are_ints() const { return are_ints_; }
 
   /// A communicator or datatype as a wrapper got it.
   template <Form form>
@@ -114,7 +112,9 @@ class Handles {
 
   bool is_valid(std::uint32_t generation) const { return generation == generation_.load(std::memory_order_relaxed); }
   /// What else is in the register of an int may be anything.
-  Word narrow(Word handle) const { return are_ints_ ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle; }
+  Word narrow(Word handle) const {
+    return are_numbers_ ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle;
+  }
   /// While the library is asked.
   class Question {
    public:
@@ -137,7 +137,7 @@ class Handles {
   [[gnu::noinline, gnu::cold]] int find_world_rank(Key comm, int rank);
 
   Key world_, fortran_world_;
-  bool are_ints_ = false;
+  bool are_numbers_ = false;  ///< In C also.
   std::atomic<std::uint32_t> generation_{1};
   std::atomic<std::uint32_t> freed_communicators_{0};
   std::uint32_t generation_at_call_ = 1;

@@ -11,15 +11,6 @@ constinit Messages messages;
 
 namespace {
 
-/// What two families of MPI libraries have agreed on: the one with pointers for handles, and the one with numbers.
-struct Conventions {
-  int any_source;
-  std::uint32_t status_bytes;
-  std::uint32_t source_at;  ///< In a status, bytes.
-  Word ignore;              ///< MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE in C.
-};
-constexpr Conventions kOpenMpi{-1, 24, 0, 0}, kMpich{-2, 20, 8, 1};
-
 struct Library {
   int (*request_get_status)(Word, int*, void*) = nullptr;
   Word (*request_from_fortran)(int) = nullptr;  ///< Null: handles are the same in both languages.
@@ -27,7 +18,6 @@ struct Library {
   const void* const* fortran_ignores[4] = {};
 };
 constinit Library library;
-constinit Conventions conventions = kOpenMpi;
 
 /// The last two are of libraries with a descriptor of their own for mpi_f08.
 bool is_read_by_fortran(const void* status) {
@@ -46,15 +36,15 @@ std::uint64_t key_of(Handles::Key comm, Part part) {
 
 }  // namespace
 
-void Messages::begin(const void* caller, wire::Rank rank, wire::Rank world_size) {
+void Messages::begin(const void* caller, const BinaryInterface& interface, wire::Rank rank, wire::Rank world_size) {
+  interface_ = interface;
   rank_ = rank;
   world_size_ = world_size;
   step_ = wire::kNoStep;
-  is_of_mpich_ = handles.are_ints();
-  conventions = is_of_mpich_ ? kMpich : kOpenMpi;
   library.request_get_status =
       reinterpret_cast<int (*)(Word, int*, void*)>(find_next("PMPI_Request_get_status", caller));
-  library.request_from_fortran = reinterpret_cast<Word (*)(int)>(find_next("PMPI_Request_f2c", caller));
+  if (!interface.has_numbers)
+    library.request_from_fortran = find_either<Word(int)>("PMPI_Request_f2c", "PMPI_Request_fromint", caller);
   const char* const names[] = {"MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE",
                                "MPI_F08_STATUSES_IGNORE"};
   for (int i = 0; i < 4; ++i)
@@ -62,12 +52,12 @@ void Messages::begin(const void* caller, wire::Rank rank, wire::Rank world_size)
 }
 
 const void* Messages::handle_behind(const void* requests, int i, bool is_fortran) const {
-  const std::size_t size = is_fortran || is_of_mpich_ ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+  const std::size_t size = is_fortran || interface_.has_numbers ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
   return static_cast<const char*>(requests) + static_cast<std::size_t>(i) * size;
 }
 
-Partner Messages::sender(const Peer& from) {
-  if (from.rank < 0) return {0, from.rank == conventions.any_source ? Side::kAnySource : Side::kNobody};
+Partner Messages::sender(const Peer& from) const {
+  if (from.rank < 0) return {0, from.rank == interface_.any_source ? Side::kAnySource : Side::kNobody};
   return from.world_rank < 0 ? Partner{} : Partner{from.world_rank, Side::kFrom};
 }
 
@@ -213,9 +203,9 @@ void Messages::look_at_send(wire::Rank to, std::int64_t bytes, const void* reque
 }
 
 Word Messages::handle_in_c(const void* request, bool is_fortran) const {
-  if (!is_fortran && !is_of_mpich_) return *static_cast<const Word*>(request);
+  if (!is_fortran && !interface_.has_numbers) return *static_cast<const Word*>(request);
   const int number = *static_cast<const int*>(request);
-  return is_of_mpich_ ? number : library.request_from_fortran(number);
+  return library.request_from_fortran == nullptr ? number : library.request_from_fortran(number);
 }
 
 /// A program may free a communicator in which it still receives: of a handle that may be no longer one nothing is asked.
@@ -243,15 +233,15 @@ void Messages::complete_unknown(int i) {
 
 const void* Messages::status_at(Word statuses, int i, bool is_fortran) const {
   const auto* const first = reinterpret_cast<const char*>(statuses);
-  if (!is_fortran && statuses == conventions.ignore) return nullptr;
+  if (!is_fortran && statuses == interface_.ignore) return nullptr;
   if (is_fortran && !is_read_by_fortran(first)) return nullptr;
-  return first + static_cast<std::size_t>(i) * conventions.status_bytes;
+  return first + static_cast<std::size_t>(i) * interface_.status_bytes;
 }
 
 /// Who has sent what anybody could have sent.
 Partner Messages::source_in(const void* status, Peer peer) const {
   if (status == nullptr) return {};
-  memcpy(&peer.rank, static_cast<const char*>(status) + conventions.source_at, sizeof peer.rank);
+  memcpy(&peer.rank, static_cast<const char*>(status) + interface_.source_at, sizeof peer.rank);
   if (peer.rank < 0) return {};
   peer.world_rank = handles.world_rank(peer.comm, peer.rank);
   return sender(peer);

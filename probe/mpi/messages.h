@@ -32,7 +32,7 @@ struct Peer {
 
 class Messages {
  public:
-  void begin(const void* caller, wire::Rank rank, wire::Rank world_size);
+  void begin(const void* caller, const BinaryInterface& interface, wire::Rank rank, wire::Rank world_size);
 
   void send(SendMode mode, Partner to, std::int64_t bytes);
   /// `status`: as the call got it, to find out who has sent what could come from anybody; 0 where there is none.
@@ -84,12 +84,12 @@ class Messages {
 
   /// Never 0. Numbers of one language and addresses of the other don't meet.
   std::uint64_t handle_at(const void* requests, int i, bool is_fortran) const {
-    if (is_fortran || is_of_mpich_) return std::uint64_t{static_cast<const std::uint32_t*>(requests)[i]} + 1;
+    if (is_fortran || interface_.has_numbers) return std::uint64_t{static_cast<const std::uint32_t*>(requests)[i]} + 1;
     return static_cast<const std::uint64_t*>(requests)[i] + 1;
   }
   const void* handle_behind(const void* requests, int i, bool is_fortran) const;
   Word handle_in_c(const void* request, bool is_fortran) const;
-  static Partner sender(const Peer& from);
+  Partner sender(const Peer& from) const;
   Partner source_in(const void* status, Peer peer) const;
   Partner source_of(const RequestTable::Request& request, const void* status) const;
   Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes, bool is_persistent = false);
@@ -104,7 +104,7 @@ class Messages {
   void complete_unknown(int i);
   std::optional<WaitLearner::Group> find_group(Handles::Key comm, Part part) const;
 
-  bool is_of_mpich_ = false;
+  BinaryInterface interface_;
   wire::Rank rank_ = 0, world_size_ = 0;
   wire::Step step_ = 0;                ///< That goes on.
   const void* requests_at_ = nullptr;  ///< Of the latest save, and so on.

@@ -9,6 +9,14 @@ namespace idlewave::mpi {
 /// function.
 void* find_next(const char* name, const void* caller);
 
+/// The first of two names of a function that there is, as find_next.
+template <class Function>
+Function* find_either(const char* name, const char* other, const void* caller) {
+  void* found = find_next(name, caller);
+  if (found == nullptr) found = find_next(other, caller);
+  return reinterpret_cast<Function*>(found);
+}
+
 /// In whatever object of the process has it or was linked with it: a call that ends a function goes back to who called
 /// that, who may know nothing of MPI. Null: nobody has it. For what the program could not go on without.
 void* find_anywhere(const char* name);

@@ -109,8 +109,8 @@ void report(const World& world, const void* caller) {
   learn_stack();
   const char* const hidden = hidden_call();
   choose_step_source();
-  handles.begin(caller, world.comm);
-  messages.begin(caller, world.rank, world.size);
+  handles.begin(caller, world.interface);
+  messages.begin(caller, world.interface, world.rank, world.size);
   client::in_forked_children(be_silent);
   if (!idlewave_start(world.rank, world.size)) return;
   client::tell_step_source(steps.source);

@@ -6,20 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 #include "probe/mpi/symbols.h"
 
 namespace idlewave::mpi {
 namespace {
-
-using Handle = std::uintptr_t;  ///< A pointer in Open MPI, an int in MPICH; handed over in one register either way.
-
-/// MPI_COMM_WORLD and MPI_COMM_NULL.
-struct Constants {
-  Handle world = 0;
-  Handle null = 0;
-  explicit operator bool() const { return world != 0; }
-};
 
 /// MPI_MAX_LIBRARY_VERSION_STRING of MPICH 4 is 8192, the largest there is.
 constexpr std::size_t kVersionLimit = 16384;
@@ -29,48 +21,74 @@ Function* find(const char* name, const void* caller) {
   return reinterpret_cast<Function*>(find_next(name, caller));
 }
 
-/// Variables of the library, which a program that is not position-independent holds copies of.
-Constants constants_of_open_mpi(const void* caller) {
-  return {reinterpret_cast<Handle>(find_variable("ompi_mpi_comm_world", caller)),
-          reinterpret_cast<Handle>(find_variable("ompi_mpi_comm_null", caller))};
+/// Of version 5 of the standard. Other libraries that have the function say -1, as MPICH's with handles of its own.
+bool keeps_to_the_standard(const void* caller) {
+  const auto get_version = find<int(int*, int*)>("PMPI_Abi_get_version", caller);
+  int version = -1, subversion = -1;
+  return get_version != nullptr && get_version(&version, &subversion) == 0 && version == 1;
 }
 
-/// Numbers that MPICH and all that keep to its binary interface have agreed on; libraries of the standard's own binary
-/// interface (libmpi_abi) have others.
-Constants constants_of_mpich(const void* caller) {
+/// Handles are variables of the library, which a program that is not position-independent holds copies of.
+std::optional<BinaryInterface> of_open_mpi(const void* caller) {
+  const void* const world = find_variable("ompi_mpi_comm_world", caller);
+  if (world == nullptr) return std::nullopt;
+  return BinaryInterface{.world = reinterpret_cast<Word>(world),
+                         .no_communicator = reinterpret_cast<Word>(find_variable("ompi_mpi_comm_null", caller)),
+                         .any_source = -1,
+                         .status_bytes = 24};
+}
+
+/// MPICH and all that have agreed on its numbers; not what it has of drafts of the standard's interface (libmpi_abi).
+bool is_of_mpich(const void* caller) {
   const auto get_version = find<int(char*, int*)>("PMPI_Get_library_version", caller);
   Dl_info object;
-  if (get_version == nullptr || dladdr(reinterpret_cast<const void*>(get_version), &object) == 0) return {};
-  if (object.dli_fname != nullptr && strstr(object.dli_fname, "mpi_abi") != nullptr) return {};
+  if (get_version == nullptr || dladdr(reinterpret_cast<const void*>(get_version), &object) == 0) return false;
+  if (object.dli_fname != nullptr && strstr(object.dli_fname, "mpi_abi") != nullptr) return false;
   char version[kVersionLimit];
   int length = 0;
-  if (get_version(version, &length) != 0) return {};
-  for (const char* family : {"MPICH", "MVAPICH", "Intel(R) MPI"}) {
-    if (strstr(version, family) != nullptr) return {0x44000000, 0x04000000};
-  }
-  return {};
+  if (get_version(version, &length) != 0) return false;
+  for (const char* family : {"MPICH", "MVAPICH", "Intel(R) MPI"})
+    if (strstr(version, family) != nullptr) return true;
+  return false;
 }
 
-bool was_spawned(const Constants& constants, const void* caller) {
-  const auto get_parent = find<int(Handle*)>("PMPI_Comm_get_parent", caller);
-  Handle parent = 0;
+constexpr BinaryInterface kStandard{.world = 0x101, .no_communicator = 0x100, .any_source = -1, .status_bytes = 32};
+constexpr BinaryInterface kMpich{.world = 0x44000000,
+                                 .no_communicator = 0x04000000,
+                                 .has_numbers = true,
+                                 .any_source = -2,
+                                 .status_bytes = 20,
+                                 .source_at = 8,
+                                 .ignore = 1};
+
+/// That of the standard first: the library may be one of Open MPI's as well.
+std::optional<BinaryInterface> interface_of(const void* caller) {
+  if (keeps_to_the_standard(caller)) return kStandard;
+  if (const auto open_mpi = of_open_mpi(caller)) return open_mpi;
+  if (is_of_mpich(caller)) return kMpich;
+  return std::nullopt;
+}
+
+bool was_spawned(const BinaryInterface& interface, const void* caller) {
+  const auto get_parent = find<int(Word*)>("PMPI_Comm_get_parent", caller);
+  Word parent = 0;
   if (get_parent == nullptr || get_parent(&parent) != 0) return false;
-  return parent != constants.null && static_cast<std::uint32_t>(parent) != constants.null;
+  return parent != interface.no_communicator;
 }
 
 }  // namespace
 
 World look_at_world(const void* caller) {
-  Constants constants = constants_of_open_mpi(caller);
-  if (!constants) constants = constants_of_mpich(caller);
-  if (!constants) return {.why_not = "its MPI is neither Open MPI nor of MPICH's kin"};
-  const auto get_rank = find<int(Handle, int*)>("PMPI_Comm_rank", caller);
-  const auto get_size = find<int(Handle, int*)>("PMPI_Comm_size", caller);
-  World world{.comm = static_cast<std::intptr_t>(constants.world)};
-  if (get_rank == nullptr || get_size == nullptr || get_rank(constants.world, &world.rank) != 0 ||
-      get_size(constants.world, &world.size) != 0)
+  const auto interface = interface_of(caller);
+  if (!interface)
+    return {.why_not = "its MPI is neither Open MPI nor of MPICH's kin, nor of the standard's binary interface"};
+  const auto get_rank = find<int(Word, int*)>("PMPI_Comm_rank", caller);
+  const auto get_size = find<int(Word, int*)>("PMPI_Comm_size", caller);
+  World world{.interface = *interface};
+  if (get_rank == nullptr || get_size == nullptr || get_rank(interface->world, &world.rank) != 0 ||
+      get_size(interface->world, &world.size) != 0)
     return {.why_not = "its MPI does not say which rank it is"};
-  if (was_spawned(constants, caller)) world.why_not = "it was started by MPI_Comm_spawn and has a world of its own";
+  if (was_spawned(*interface, caller)) world.why_not = "it was started by MPI_Comm_spawn and has a world of its own";
   return world;
 }
 

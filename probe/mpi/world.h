@@ -1,14 +1,14 @@
 #pragma once
 // What the program's MPI says of the process that has called MPI_Init.
 
-#include <cstdint>
+#include "probe/mpi/binary_interface.h"
 
 namespace idlewave::mpi {
 
 struct World {
   int rank = -1;
   int size = 0;
-  std::intptr_t comm = 0;         ///< MPI_COMM_WORLD in C.
+  BinaryInterface interface;
   const char* why_not = nullptr;  ///< A rank that can't be followed; else null.
 };
 
