@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "probe/mpi/open_sessions.h"
 #include "probe/mpi/symbols.h"
 
 namespace idlewave::mpi {
@@ -25,8 +26,10 @@ struct Library {
   int (*group_size)(Word, int*) = nullptr;
   int (*translate_ranks)(Word, int, const int*, Word, int*) = nullptr;
   int (*group_free)(Word*) = nullptr;
+  int (*group_from_session)(Word, const char*, Word*) = nullptr;
   Word (*type_from_fortran)(int) = nullptr;  ///< Null: handles are the same in both languages.
   Word (*comm_from_fortran)(int) = nullptr;
+  int (*comm_to_fortran)(Word) = nullptr;  ///< The same.
 };
 
 constinit Library library;
@@ -50,6 +53,16 @@ Word group_of(Word comm) {
   const auto get = is_inter(comm) ? library.comm_remote_group : library.comm_group;
   Word group = 0;
   return get != nullptr && get(comm, &group) == 0 ? group : 0;
+}
+
+/// Of all processes. `world`: MPI_COMM_WORLD; 0: there is none.
+Word group_of_all(Word world) {
+  if (world != 0) return group_of(world);
+  const Word session = open_sessions.any();
+  Word group = 0;
+  const bool knows = session != 0 && library.group_from_session != nullptr &&
+                     library.group_from_session(session, "mpi://WORLD", &group) == 0;
+  return knows ? group : 0;
 }
 
 /// In Fortran the rank is read after the call, and a program may have received into the variable that held it.
@@ -87,7 +100,7 @@ int Handles::find_world_rank(Key comm, int rank) {
   if (!question) return kUnknownRank;
   known = {comm, generation_at_call_, rank, kUnknownRank};
   const Word theirs = group_of(comm_in_c(comm));
-  const Word all = group_of(world_.handle());
+  const Word all = group_of_all(world_.handle());
   int found = kUnknownRank;
   const bool knows = all != 0 && has_rank(theirs, rank) && library.translate_ranks != nullptr &&
                      library.translate_ranks(theirs, 1, &rank, all, &found) == 0;
@@ -110,16 +123,25 @@ void Handles::begin(const void* caller, const BinaryInterface& interface) {
   find(library.group_size, "PMPI_Group_size");
   find(library.translate_ranks, "PMPI_Group_translate_ranks");
   find(library.group_free, "PMPI_Group_free");
-  are_numbers_ = interface.has_numbers;
-  int (*to_fortran)(Word) = nullptr;
-  if (!are_numbers_) {  // else the library may have such functions all the same
+  find(library.group_from_session, "PMPI_Group_from_session_pset");
+  interface_ = interface;
+  if (!interface.has_numbers) {  // else the library may have such functions all the same
     library.type_from_fortran = find_either<Word(int)>("PMPI_Type_f2c", "PMPI_Type_fromint", caller);
     library.comm_from_fortran = find_either<Word(int)>("PMPI_Comm_f2c", "PMPI_Comm_fromint", caller);
-    to_fortran = find_either<int(Word)>("PMPI_Comm_c2f", "PMPI_Comm_toint", caller);
+    library.comm_to_fortran = find_either<int(Word)>("PMPI_Comm_c2f", "PMPI_Comm_toint", caller);
   }
   came_back(generation());
-  world_ = Key(interface.world, false);
-  fortran_world_ = Key(to_fortran == nullptr ? interface.world : to_fortran(interface.world), true);
+}
+
+void Handles::world_begins() {
+  const Word world = interface_.world;
+  world_ = Key(world, false);
+  fortran_world_ = Key(library.comm_to_fortran == nullptr ? world : library.comm_to_fortran(world), true);
+}
+
+void Handles::world_ends() {
+  forget();
+  world_ = fortran_world_ = Key();
 }
 
 int Handles::ranks_of(Key comm) const {
@@ -141,7 +163,7 @@ int Handles::world_ranks_of(Key comm, std::span<int> out) const {
   const Question question(*this);
   if (!question) return 0;
   if (count <= 0 || static_cast<std::size_t>(count) > out.size() || library.translate_ranks == nullptr) return 0;
-  const Word theirs = group_of(comm_in_c(comm)), all = group_of(world_.handle());
+  const Word theirs = group_of(comm_in_c(comm)), all = group_of_all(world_.handle());
   bool knows = theirs != 0 && all != 0;
   for (int rank = 0; knows && rank < count; ++rank) {
     int& found = out[static_cast<std::size_t>(rank)];

@@ -38,8 +38,13 @@ class Handles {
     Word language_ = 0;
   };
 
-  /// Before the first question: `caller` is the address that MPI_Init goes back to.
+  /// Before the first question: `caller` is the address that MPI_Init, or MPI_Session_init, goes back to.
   void begin(const void* caller, const BinaryInterface& interface);
+
+  /// Between MPI_Init and MPI_Finalize there is MPI_COMM_WORLD. Else its ranks are those of any open MPI session, which all
+  /// have the same processes in the same order.
+  void world_begins();
+  void world_ends();
 
   /// Some datatype or communicator is about to be freed: its handle may come again with another meaning. Any thread. Waits
   /// a moment for a question that is being asked.
@@ -113,7 +118,7 @@ class Handles {
   bool is_valid(std::uint32_t generation) const { return generation == generation_.load(std::memory_order_relaxed); }
   /// What else is in the register of an int may be anything.
   Word narrow(Word handle) const {
-    return are_numbers_ ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle;
+    return interface_.has_numbers ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle;
   }
   /// While the library is asked.
   class Question {
@@ -136,8 +141,8 @@ class Handles {
   [[gnu::noinline, gnu::cold]] std::int64_t find_size(Key type);
   [[gnu::noinline, gnu::cold]] int find_world_rank(Key comm, int rank);
 
-  Key world_, fortran_world_;
-  bool are_numbers_ = false;  ///< In C also.
+  BinaryInterface interface_;
+  Key world_, fortran_world_;  ///< Of no language while there is none.
   std::atomic<std::uint32_t> generation_{1};
   std::atomic<std::uint32_t> freed_communicators_{0};
   std::uint32_t generation_at_call_ = 1;

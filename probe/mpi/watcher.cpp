@@ -11,6 +11,7 @@
 #include "probe/mpi/hand_linked.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/messages.h"
+#include "probe/mpi/open_sessions.h"
 #include "probe/mpi/step_finder.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/world.h"
@@ -19,6 +20,7 @@
 namespace idlewave::mpi {
 
 constinit Watch watch;
+constinit OpenSessions open_sessions;
 
 namespace {
 
@@ -36,6 +38,8 @@ struct Steps {
 constinit Steps steps;
 constinit std::atomic<bool> was_begun{false};
 constinit std::atomic<bool> was_ended{false};
+constinit std::atomic<bool> has_world{false};  ///< Between MPI_Init and MPI_Finalize.
+constinit std::atomic<bool> again_is_noted{false};
 constinit std::atomic<bool> stands_back{false};
 constinit std::atomic<bool> thread_is_noted{false};
 
@@ -110,6 +114,7 @@ void report(const World& world, const void* caller) {
   const char* const hidden = hidden_call();
   choose_step_source();
   handles.begin(caller, world.interface);
+  if (world.has_communicator) handles.world_begins();
   messages.begin(caller, world.interface, world.rank, world.size);
   client::in_forked_children(be_silent);
   if (!idlewave_start(world.rank, world.size)) return;
@@ -118,6 +123,40 @@ void report(const World& world, const void* caller) {
   idlewave_switch_(IDLEWAVE_COMPUTE);
   watch.reporter.store(__builtin_thread_pointer(), std::memory_order_relaxed);
   if (hidden != nullptr) note_hidden_call(hidden);
+}
+
+void report_if_known(const World& world, const void* caller) {
+  if (world.why_not == nullptr) return report(world, caller);
+  char line[256];
+  snprintf(line, sizeof line, "a rank is not watched: %s", world.why_not);
+  note(line);
+}
+
+/// There is a session to report to, and nobody else does.
+bool may_report() { return text_of("IDLEWAVE_SESSION") != nullptr && !stands_back && !is_hand_linked(); }
+
+/// MPI begins once more in a process: beside an MPI session, after the last one, or after its end.
+void go_on() {
+  if (was_ended.load()) {
+    if (!again_is_noted.exchange(true))
+      note("MPI has begun once more in a rank whose MPI had ended: what it does then is not seen");
+    return;
+  }
+  if (watch.reporter.load() != nullptr) return;
+  if (client::is_reporter()) idlewave_switch_(IDLEWAVE_COMPUTE);
+  watch.reporter.store(client::probe.reporter.load(), std::memory_order_relaxed);
+}
+
+/// The last MPI session is over, and there may be another.
+void pause() {
+  be_silent();
+  if (client::is_reporter()) idlewave_switch_(IDLEWAVE_NONE);
+}
+
+void stop() {
+  be_silent();
+  was_ended = true;
+  idlewave_stop();
 }
 
 std::uintptr_t function_of(Call call) {
@@ -218,23 +257,45 @@ void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t 
 }
 
 void begin(const void* caller) {
-  if (text_of("IDLEWAVE_SESSION") == nullptr || stands_back || is_hand_linked() || !is_initialized(caller)) return;
-  if (was_begun.exchange(true)) {
-    if (was_ended.load()) note("MPI has begun once more in a rank whose MPI had ended: what it does then is not seen");
-    return;
-  }
-  const World world = look_at_world(caller);
-  if (world.why_not == nullptr) return report(world, caller);
-  char line[256];
-  snprintf(line, sizeof line, "a rank is not watched: %s", world.why_not);
-  note(line);
+  if (!may_report() || !is_initialized(caller)) return;
+  has_world = true;
+  if (!was_begun.exchange(true)) return report_if_known(look_at_world(caller), caller);
+  go_on();
+  if (is_reporting()) handles.world_begins();
 }
 
 void end() {
+  has_world = false;
   if (!is_reporting()) return;
-  be_silent();
-  was_ended = true;
-  idlewave_stop();
+  open_sessions.is_empty() ? stop() : handles.world_ends();
+}
+
+bool is_without_mpi(const void* caller) { return open_sessions.is_empty() && !is_initialized(caller); }
+
+void begin_mpi_session(const void* handle, bool is_fortran, const void* caller) {
+  if (!may_report()) return;
+  const Word session = session_in_c(handle, is_fortran, caller);
+  if (session != 0) open_sessions.add(session);
+  if (!was_begun.exchange(true)) return report_if_known(look_at_session(session, caller), caller);
+  go_on();
+}
+
+EndOfMpiSession::EndOfMpiSession(const void* handle, bool is_fortran, const void* caller) : handle_(handle) {
+  if (handle == nullptr || open_sessions.is_empty()) return;
+  memcpy(&before_, handle, sizeof before_);
+  const Word session = session_in_c(handle, is_fortran, caller);
+  if (session == 0 || !open_sessions.remove(session)) return;
+  session_ = session;
+  handles.forget();
+}
+
+EndOfMpiSession::~EndOfMpiSession() {
+  if (session_ == 0) return;
+  const bool is_open = memcmp(&before_, handle_, sizeof before_) == 0;  // the library has refused to end it
+  if (is_open)
+    open_sessions.add(session_);
+  else if (open_sessions.is_empty() && !has_world.load())
+    pause();
 }
 
 CallOfThread::CallOfThread(Call call, wire::Phase phase, const void* frame) : call_(call) {
@@ -262,10 +323,6 @@ CallOfThread::~CallOfThread() {
   client::probe.threads.release();
 }
 
-void note_session() {
-  if (!was_begun.load()) note("what a program does in an MPI session, without MPI_Init, is not seen");
-}
-
 void control(int level, const void* frame, const void* caller) {
   if (level != 1 || !is_reporting() || !take_turn(frame, caller)) return;
   begin_step_by_word();
@@ -277,7 +334,7 @@ void control(int level, const void* frame, const void* caller) {
 /// What the program's own client asks of us; the only thing of ours that the program can see.
 extern "C" [[gnu::visibility("default")]] void idlewave_stand_back_() {
   idlewave::mpi::stands_back = true;
-  idlewave::mpi::end();
+  if (idlewave::client::is_reporter()) idlewave::mpi::stop();
 }
 
 /// We are the one who would have to go.

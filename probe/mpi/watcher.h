@@ -13,6 +13,7 @@
 #include "probe/mpi/call_sums.h"
 #include "probe/mpi/calls.h"
 #include "probe/mpi/partner.h"
+#include "probe/mpi/roles.h"
 
 /// Where the function that this is written in goes back to, and where its part of the stack begins.
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
@@ -93,10 +94,28 @@ class CallOfThread {
 
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
 void begin(const void* caller);
-/// Before MPI_Finalize.
+/// Before MPI_Finalize. Goes on while the program has MPI sessions.
 void end();
-/// MPI_Session_init.
-void note_session();
+
+/// The program has neither begun MPI nor an MPI session.
+bool is_without_mpi(const void* caller);
+/// MPI_Session_init has returned to `caller`, and left the handle there. As begin(), where nothing has begun.
+void begin_mpi_session(const void* handle, bool is_fortran, const void* caller);
+/// While MPI_Session_finalize of the handle that stands there goes on. With the last one the rank has nothing more to show,
+/// unless MPI_Init was called as well; another one may follow.
+class EndOfMpiSession {
+ public:
+  EndOfMpiSession(const void* handle, bool is_fortran, const void* caller);
+  ~EndOfMpiSession();
+  EndOfMpiSession(const EndOfMpiSession&) = delete;
+  EndOfMpiSession& operator=(const EndOfMpiSession&) = delete;
+
+ private:
+  const void* handle_;
+  int before_ = 0;    ///< The first word of what stood there, which becomes another when the session is over.
+  Word session_ = 0;  ///< 0: none that is known.
+};
+
 /// MPI_Pcontrol. Level 1: a step begins, by the program's own word. `frame`: of the wrapper, which goes back to `caller`.
 void control(int level, const void* frame, const void* caller);
 

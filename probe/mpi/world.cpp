@@ -78,18 +78,48 @@ bool was_spawned(const BinaryInterface& interface, const void* caller) {
 
 }  // namespace
 
+constexpr World kUnknown{.why_not =
+                             "its MPI is neither Open MPI nor of MPICH's kin, nor of the standard's binary interface"};
+constexpr World kSilent{.why_not = "its MPI does not say which rank it is"};
+
 World look_at_world(const void* caller) {
   const auto interface = interface_of(caller);
-  if (!interface)
-    return {.why_not = "its MPI is neither Open MPI nor of MPICH's kin, nor of the standard's binary interface"};
+  if (!interface) return kUnknown;
   const auto get_rank = find<int(Word, int*)>("PMPI_Comm_rank", caller);
   const auto get_size = find<int(Word, int*)>("PMPI_Comm_size", caller);
-  World world{.interface = *interface};
+  World world{.has_communicator = true, .interface = *interface};
   if (get_rank == nullptr || get_size == nullptr || get_rank(interface->world, &world.rank) != 0 ||
       get_size(interface->world, &world.size) != 0)
-    return {.why_not = "its MPI does not say which rank it is"};
+    return kSilent;
   if (was_spawned(*interface, caller)) world.why_not = "it was started by MPI_Comm_spawn and has a world of its own";
   return world;
+}
+
+World look_at_session(Word session, const void* caller) {
+  const auto interface = interface_of(caller);
+  if (!interface) return kUnknown;
+  const auto get_group = find<int(Word, const char*, Word*)>("PMPI_Group_from_session_pset", caller);
+  const auto get_rank = find<int(Word, int*)>("PMPI_Group_rank", caller);
+  const auto get_size = find<int(Word, int*)>("PMPI_Group_size", caller);
+  const auto free_group = find<int(Word*)>("PMPI_Group_free", caller);
+  Word all = 0;
+  if (get_group == nullptr || get_rank == nullptr || get_size == nullptr || free_group == nullptr ||
+      get_group(session, "mpi://WORLD", &all) != 0)
+    return kSilent;
+  World world{.interface = *interface};
+  const bool knows = get_rank(all, &world.rank) == 0 && get_size(all, &world.size) == 0;
+  free_group(&all);
+  return knows ? world : kSilent;
+}
+
+Word session_in_c(const void* handle, bool is_fortran, const void* caller) {
+  const auto interface = interface_of(caller);
+  if (!interface) return 0;
+  if (!is_fortran && !interface->has_numbers) return *static_cast<const Word*>(handle);
+  const int number = *static_cast<const int*>(handle);
+  if (interface->has_numbers) return static_cast<std::uint32_t>(number);
+  const auto in_c = find_either<Word(int)>("PMPI_Session_f2c", "PMPI_Session_fromint", caller);
+  return in_c == nullptr ? 0 : in_c(number);
 }
 
 bool is_initialized(const void* caller) {

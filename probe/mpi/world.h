@@ -1,5 +1,5 @@
 #pragma once
-// What the program's MPI says of the process that has called MPI_Init.
+// What the program's MPI says of the process that has called MPI_Init or MPI_Session_init.
 
 #include "probe/mpi/binary_interface.h"
 
@@ -8,6 +8,7 @@ namespace idlewave::mpi {
 struct World {
   int rank = -1;
   int size = 0;
+  bool has_communicator = false;  ///< MPI_COMM_WORLD.
   BinaryInterface interface;
   const char* why_not = nullptr;  ///< A rank that can't be followed; else null.
 };
@@ -15,6 +16,12 @@ struct World {
 /// `caller`: the address that MPI_Init goes back to. Calls MPI functions by their names for tools (PMPI_), which no
 /// wrapper sees, after MPI_Init has returned.
 World look_at_world(const void* caller);
+
+/// The same after MPI_Session_init, of an open session by its handle in C. Its ranks are those of the set of all processes.
+World look_at_session(Word session, const void* caller);
+
+/// The handle in C of a session that stands there as its language has it; 0: there is none.
+Word session_in_c(const void* handle, bool is_fortran, const void* caller);
 
 /// True between MPI_Init and MPI_Finalize.
 bool is_initialized(const void* caller);

@@ -168,6 +168,21 @@ struct Shown<Word(Words...)> {
     end_turn();
     return result;
   }
+
+  /// Of one that begins an MPI session.
+  template <Call call, Form form>
+  [[gnu::noinline, gnu::cold]] static Word begin_session(Words... words, Wrapped<Word(Words...)>& wrapped,
+                                                         const void* caller) {
+    if (is_without_mpi(caller)) forget_library();
+    Word all[] = {words...};
+    int error = 0;
+    ask_for_error<call, form>(all, error);
+    const Word result = call_with(next_of(wrapped, caller), all, std::index_sequence_for<Words...>());
+    constexpr int session = place_of(call, "session");
+    if (has_succeeded<call, form>(result, all))
+      begin_mpi_session(reinterpret_cast<const void*>(all[session]), is_fortran(form), caller);
+    return result;
+  }
 };
 
 }  // namespace
@@ -201,6 +216,13 @@ using namespace idlewave::mpi;
     begin(CALLER);                                             \
     return result;                                             \
   })
+#define WRAP_SESSION(function, call, form, types, ...) \
+  EXPORT(function, types, return Shown<Function>::begin_session<call, form>(__VA_ARGS__, wrapped, CALLER);)
+#define WRAP_SESSIONEND(function, call, form, types, ...)                                            \
+  EXPORT(function, types, {                                                                          \
+    const EndOfMpiSession end(reinterpret_cast<const void*>(a0), is_fortran(form), CALLER);          \
+    return Shown<Function>::pass_on<IDLEWAVE_WAIT, call, form>(__VA_ARGS__, wrapped, CALLER, FRAME); \
+  })
 #define WRAP_PREPARE(function, call, form, types, ...) \
   EXPORT(function, types, return Shown<Function>::note<call, form>(__VA_ARGS__, wrapped, CALLER, FRAME);)
 #define WRAP_BEHIND(before, function, call, form, types, ...) \
@@ -208,7 +230,6 @@ using namespace idlewave::mpi;
     before;                                                   \
     return next_of(wrapped, CALLER)(__VA_ARGS__);             \
   })
-#define WRAP_SESSION(...) WRAP_BEHIND(note_session(), __VA_ARGS__)
 #define WRAP_FORGET(...) WRAP_BEHIND(handles.forget(), __VA_ARGS__)
 #define WRAP_FINALIZE(...) WRAP_BEHIND(end(), __VA_ARGS__)
 #define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0), FRAME, CALLER), __VA_ARGS__)
