@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -15,11 +16,20 @@ using timeline::Timeline;
 /// Of session time.
 constexpr timeline::Nanoseconds kCountPeriod = std::chrono::seconds(2);
 
-/// Send to one rank, and no pair counts it: the request was made elsewhere, or the target is one of a window.
+/// Send to one rank, and no pair counts it: the target is one of a window.
 constexpr std::array kNotCounted = {
-    "MPI_Start", "MPI_Startall",    "MPI_Pready",         "MPI_Pready_list",  "MPI_Pready_range",     "MPI_Put",
-    "MPI_Get",   "MPI_Accumulate",  "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap", "MPI_Rput",
-    "MPI_Rget",  "MPI_Raccumulate", "MPI_Rget_accumulate"};
+    "MPI_Put",  "MPI_Get",  "MPI_Accumulate",  "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap",
+    "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate"};
+
+/// Send to one rank, what pairs count where the thread calls them that its rank is shown by.
+constexpr std::array kCounted = {
+    "MPI_Send",  "MPI_Ssend",   "MPI_Rsend",  "MPI_Bsend",  "MPI_Sendrecv",  "MPI_Sendrecv_replace",
+    "MPI_Isend", "MPI_Issend",  "MPI_Irsend", "MPI_Ibsend", "MPI_Isendrecv", "MPI_Isendrecv_replace",
+    "MPI_Start", "MPI_Startall"};
+
+bool is_one_of(std::span<const char* const> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
 
 void add(Traffic& sum, std::uint64_t messages, std::uint64_t bytes) {
   sum.messages += messages;
@@ -55,10 +65,27 @@ void add(Matrix& matrix, const PairUse& pair) {
 
 void note_not_counted(Matrix& matrix, const wire::RankCalls& calls) {
   for (const wire::FunctionSums& sums : calls.functions) {
-    const bool counts = std::ranges::find(kNotCounted, std::string_view(sums.name)) == kNotCounted.end();
-    if (!counts && std::ranges::find(matrix.not_counted, sums.name) == matrix.not_counted.end())
+    if (is_one_of(kNotCounted, sums.name) &&
+        std::ranges::find(matrix.not_counted, sums.name) == matrix.not_counted.end())
       matrix.not_counted.push_back(sums.name);
   }
+}
+
+bool has_threads_that_call(const Timeline& timeline, Rank rank) {
+  for (int thread = 1; thread <= timeline.threads(rank); ++thread) {
+    const timeline::Lane* lane = timeline.lane(wire::ThreadId{rank, thread});
+    if (lane && lane->times(timeline.begin(), timeline.now())[std::size_t(timeline::Category::kWait)] > 0) return true;
+  }
+  return false;
+}
+
+/// Of a call of theirs no size is known; of one of the rank's own thread only where it has failed, or starts requests.
+bool may_send_by_threads(const Timeline& timeline, Rank rank, const wire::RankCalls& calls) {
+  if (calls.unseen > 0) return true;
+  const bool some_unsized = std::ranges::any_of(calls.functions, [](const wire::FunctionSums& sums) {
+    return sums.unsized > 0 && is_one_of(kCounted, sums.name);
+  });
+  return some_unsized && has_threads_that_call(timeline, rank);
 }
 
 }  // namespace
@@ -110,6 +137,7 @@ std::optional<Matrix> find_matrix(const Timeline& timeline) {
     add(matrix.others, calls.other_messages, calls.other_bytes);
     add(matrix.all, calls.other_messages, calls.other_bytes);
     note_not_counted(matrix, calls);
+    matrix.threads_may_send = matrix.threads_may_send || may_send_by_threads(timeline, rank, calls);
   }
   std::ranges::sort(matrix.pairs, [](const PairUse& a, const PairUse& b) {
     return std::tuple(b.traffic.bytes, a.from, a.to) < std::tuple(a.traffic.bytes, b.from, b.to);

@@ -56,8 +56,9 @@ struct Matrix {
   Traffic across_nodes;
   Traffic unplaced;  ///< Between ranks of which it is not known where they are.
   Traffic others;    ///< To receivers that were not told apart.
-  /// Functions that were called and send, or may, what no pair counts: persistent, partitioned, one-sided, collective.
+  /// Functions that were called and send what no pair counts: those that are one-sided.
   std::vector<std::string> not_counted;
+  bool threads_may_send = false;  ///< Beside the one that a rank is shown by; then no pair counts it.
 };
 
 /// Nothing if no rank has told of MPI calls.

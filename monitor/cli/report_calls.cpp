@@ -94,6 +94,7 @@ std::string not_counted_text(const Matrix& matrix) {
   if (!matrix.not_counted.empty())
     text += fmt::format("  not counted among them: what {} moved\n",
                         wire::printable(fmt::format("{}", fmt::join(matrix.not_counted, ", "))));
+  if (matrix.threads_may_send) text += "  not counted among them: what other threads of a rank sent\n";
   return text;
 }
 
@@ -152,7 +153,7 @@ json matrix_json(const Timeline& timeline) {
   object["places_unknown"] = traffic_json(matrix->unplaced);
   object["others"] = traffic_json(matrix->others);
   object["not_counted"] = matrix->not_counted;
-  object["complete"] = !timeline.calls().is_cut();
+  object["complete"] = !timeline.calls().is_cut() && !matrix->threads_may_send;
   object["pairs"] = std::move(pairs);
   return object;
 }
@@ -197,7 +198,7 @@ std::string calls_text(const Timeline& timeline) {
   if (timeline.calls().unseen() > 0)
     text += fmt::format("  not counted among them: {} of other threads, which were not seen\n",
                         analysis::plural(timeline.calls().unseen(), "call"));
-  const bool says_pairs = matrix->all.messages > 0 || !matrix->not_counted.empty();
+  const bool says_pairs = matrix->all.messages > 0 || !matrix->not_counted.empty() || matrix->threads_may_send;
   return says_pairs ? text + matrix_text(*matrix) : text;
 }
 

@@ -82,6 +82,15 @@ std::int64_t bytes_of(const Word* words, const MessagePlaces& places) {
   return detail::bytes_in<form>(count_at<form>(words[places.count]), words[places.type]);
 }
 
+/// Of MPI_Psend_init, whose count is a large one in all forms.
+template <Form form>
+std::int64_t bytes_of_partitions(const Word* words) {
+  constexpr Form large = is_fortran(form) ? Form::kFortranLarge : Form::kCLarge;
+  constexpr int partitions = place_of(Call::kPsend_init, "partitions");
+  constexpr MessagePlaces each = sent_by(Call::kPsend_init);
+  return times(int_at<form>(words[partitions]), bytes_of<large>(words, each));
+}
+
 /// What a call that has ended had MPI carry, and to whom, if it has sent a message.
 struct Sent {
   std::int64_t bytes = kUnknownBytes;
@@ -189,16 +198,21 @@ inline void note_after(const Word* words, Word result, [[maybe_unused]] const Se
   }
   if constexpr (completed_by(call) >= 0) {
     note_completed<call, form>(words);
-  } else if constexpr (is_one_of(call, {kIsendrecv, kIsendrecv_replace, kPsend_init, kPrecv_init, kIprobe, kImprobe})) {
-    constexpr bool is_persistent = is_one_of(call, {kPsend_init, kPrecv_init});
+  } else if constexpr (call == kPsend_init) {
+    constexpr int receiver = sent_by(call).peer;
+    messages.make_partitioned_send(Messages::receiver(peer_at<call, form>(words, receiver)),
+                                   bytes_of_partitions<form>(words), reinterpret_cast<const void*>(words[request]),
+                                   fortran);
+  } else if constexpr (is_one_of(call, {kIsendrecv, kIsendrecv_replace, kPrecv_init, kIprobe, kImprobe})) {
+    constexpr bool is_persistent = call == kPrecv_init;
     if constexpr (request >= 0)
       messages.start_unknown(reinterpret_cast<const void*>(words[request]), fortran, is_persistent);
   } else if constexpr (comm >= 0 && (sent_by(call).peer >= 0 || received_by(call).peer >= 0)) {
     note_message<call, form>(words, sent);
   } else if constexpr (call == kStart) {
-    messages.start(reinterpret_cast<const void*>(words[0]), 1, fortran);
+    messages.start(reinterpret_cast<const void*>(words[0]), 1, fortran, watch.sums);
   } else if constexpr (call == kStartall) {
-    messages.start(reinterpret_cast<const void*>(words[1]), int_at<form>(words[0]), fortran);
+    messages.start(reinterpret_cast<const void*>(words[1]), int_at<form>(words[0]), fortran, watch.sums);
   } else if constexpr (part_in(call).has_value()) {
     constexpr int root = place_of(call, "root");
     constexpr Part part = *part_in(call);

@@ -128,12 +128,15 @@ void Messages::start_receive(const Peer& from, std::int64_t bytes, const void* r
 }
 
 void Messages::make_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran) {
-  RequestTable::Request& made = put(handle_at(request, 0, is_fortran));
-  made.more = bytes;
+  RequestTable::Request& made = put_send(to, bytes, request, is_fortran);
   made.partner = to;
-  made.is_persistent = made.is_idle = true;
-  made.is_standard = made.partner.side == Side::kTo && mode == SendMode::kStandard;
-  if (made.partner.side == Side::kTo) made.partner.side = side_of_send(mode, made.partner.rank, bytes, true);
+  if (to.side != Side::kTo) return;
+  if (mode == SendMode::kStandard) made.sends = Sends::kStandardMessage;
+  made.partner.side = side_of_send(mode, to.rank, bytes, true);
+}
+
+void Messages::make_partitioned_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran) {
+  put_send(to, bytes, request, is_fortran);
 }
 
 void Messages::make_receive(const Peer& from, const void* request) {
@@ -155,6 +158,16 @@ RequestTable::Request& Messages::put(std::uint64_t handle) {
   return lost_ = {};
 }
 
+/// A persistent one.
+RequestTable::Request& Messages::put_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran) {
+  RequestTable::Request& made = put(handle_at(request, 0, is_fortran));
+  made.more = bytes;
+  made.receiver = to.side == Side::kTo ? to.rank : kUnknownRank;
+  made.sends = to.side == Side::kNobody ? Sends::kNothing : Sends::kMessage;
+  made.is_persistent = made.is_idle = true;
+  return made;
+}
+
 /// One that need not be waited for. Whatever had the handle before is over.
 void Messages::forget(std::uint64_t handle) {
   if (RequestTable::Request* const before = requests_.find(handle)) requests_.erase(before);
@@ -167,15 +180,16 @@ void Messages::receive_into(RequestTable::Request& request, const Peer& from, Pa
   request.comm_is_fortran = from.comm.is_fortran();
 }
 
-void Messages::start(const void* requests, int count, bool is_fortran) {
+void Messages::start(const void* requests, int count, bool is_fortran, CallSums& sums) {
   for (int i = 0; i < count; ++i) {
     RequestTable::Request* const request = requests_.find(handle_at(requests, i, is_fortran));
     if (request == nullptr || !request->is_persistent) continue;
     request->is_idle = false;
+    if (request->sends != Sends::kNothing) sums.count_message(request->receiver, request->more);
     Partner& partner = request->partner;
     if (partner.side == Side::kFrom || partner.side == Side::kAnySource) continue;
     learner_.post();
-    if (request->is_standard) {
+    if (request->sends == Sends::kStandardMessage) {
       look_at_send(partner.rank, request->more, handle_behind(requests, i, is_fortran), is_fortran, true);
       partner.side = side_of_send(SendMode::kStandard, partner.rank, request->more, true);
     }
@@ -189,7 +203,7 @@ void Messages::cancel(const void* request, bool is_fortran) {
   RequestTable::Request* const found = requests_.find(handle_at(request, 0, is_fortran));
   if (found == nullptr) return;
   found->partner = {};
-  found->is_standard = false;
+  if (found->sends == Sends::kStandardMessage) found->sends = Sends::kMessage;
 }
 
 void Messages::look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran,

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "probe/mpi/call_sums.h"
 #include "probe/mpi/eager_limits.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/request_table.h"
@@ -40,11 +41,13 @@ class Messages {
   void start_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);
   void start_receive(const Peer& from, std::int64_t bytes, const void* request);
   void make_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);
+  /// Of which is known what it sends, and not when it is over.
+  void make_partitioned_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran);
   void make_receive(const Peer& from, const void* request);
   /// A request of which nobody knows whom it waits for.
   void start_unknown(const void* request, bool is_fortran, bool is_persistent);
-  /// Persistent ones.
-  void start(const void* requests, int count, bool is_fortran);
+  /// Persistent ones. What they send is counted in `sums` by its receiver.
+  void start(const void* requests, int count, bool is_fortran, CallSums& sums);
   void cancel(const void* request, bool is_fortran);
   void collective(Handles::Key comm, Part part, int root);
   /// By rendezvous, so far; else it makes no difference how large a receive is.
@@ -96,6 +99,7 @@ class Messages {
   bool is_awaited(Partner from, std::int64_t bytes) const;
   void note(Partner partner);
   RequestTable::Request& put(std::uint64_t handle);
+  RequestTable::Request& put_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran);
   void forget(std::uint64_t handle);
   static void receive_into(RequestTable::Request& request, const Peer& from, Partner partner);
   void look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran,

@@ -6,6 +6,13 @@
 
 namespace idlewave::mpi {
 
+/// What a persistent request sends each time that it is started.
+enum class Sends : std::uint8_t {
+  kNothing,          ///< It receives, sends to nobody, or belongs to a group.
+  kMessage,          ///< Of which it is decided whether it waits for its receiver.
+  kStandardMessage,  ///< That may wait or not.
+};
+
 /// Requests that a rank has started, by their handle, until they are waited for. Bounded; no allocation; one thread. A
 /// call costs one multiplication and, in most cases, one place looked at.
 class RequestTable {
@@ -18,11 +25,14 @@ class RequestTable {
     /// kAnySource: the communicator in which the status counts. Of a persistent send: its bytes.
     std::int64_t more = 0;
     Partner partner;
-    std::uint32_t freed_communicators = 0;  ///< kAnySource: so many had been freed when it was made.
+    union {
+      std::uint32_t freed_communicators = 0;  ///< kAnySource: so many had been freed when it was made.
+      wire::Rank receiver;                    ///< Of what it sends, in MPI_COMM_WORLD; below 0: somebody else.
+    };
     bool comm_is_fortran = false;
     bool is_persistent = false;  ///< Stays, to be started again.
-    bool is_standard = false;    ///< A persistent send that may wait or not.
-    bool is_idle = false;        ///< Persistent, and not started.
+    Sends sends = Sends::kNothing;
+    bool is_idle = false;  ///< Persistent, and not started.
 
     /// Word by word: an assignment of the whole would wait for a copy of it on the stack.
     void begin(std::uint64_t its_handle) {
@@ -31,7 +41,8 @@ class RequestTable {
       freed_communicators = 0;
       partner.rank = 0;
       partner.side = Side::kUnknown;
-      comm_is_fortran = is_persistent = is_standard = is_idle = false;
+      sends = Sends::kNothing;
+      comm_is_fortran = is_persistent = is_idle = false;
     }
   };
 

@@ -70,7 +70,7 @@ TEST_F(CallsTest, AddUpByFunctionTheOneThatTookMostTimeFirst) {
 
 TEST_F(CallsTest, AreMarkedWhereTheyCrossDomainsAndNodes) {
   tell({.rank = 0,
-        .functions = {{"MPI_Start", 1, 0, 1, ms(0), ms(0)}},
+        .functions = {{"MPI_Put", 1, 0, 1, ms(0), ms(0)}, {"MPI_Start", 1, 0, 1, ms(0), ms(0)}},
         .pairs = {{0, 1, 1}, {1, 1, 10}, {2, 2, 200}, {7, 3, 3000}},
         .other_messages = 4,
         .other_bytes = 40'000});
@@ -86,7 +86,28 @@ TEST_F(CallsTest, AreMarkedWhereTheyCrossDomainsAndNodes) {
   EXPECT_EQ(matrix->across_nodes.bytes, 3000u);
   EXPECT_EQ(matrix->others.messages, 4u);
   EXPECT_EQ(matrix->unplaced.messages, 0u);
-  EXPECT_THAT(matrix->not_counted, ElementsAre("MPI_Start"));
+  EXPECT_THAT(matrix->not_counted, ElementsAre("MPI_Put"));
+}
+
+TEST_F(CallsTest, AreNotAllKnownWhereThreadsMaySendBesideTheRank) {
+  const auto may_send = [this] { return find_matrix(timeline_)->threads_may_send; };
+  const auto thread_tells = [this](const std::vector<wire::Event>& events) {
+    timeline_.append("a", wire::ThreadId{0, 1}, events);
+    timeline_.advance("a", ms(100));
+  };
+  const FunctionSums sized = {"MPI_Send", 2, 8, 0, ms(1), ms(1)}, unsized = {"MPI_Send", 3, 8, 1, ms(1), ms(1)};
+  timeline_.append("a", timeline::rank_lane(0), std::vector{timeline::start(ms(0))});
+  tell({.rank = 0, .functions = {unsized}});
+  EXPECT_FALSE(may_send()) << "its own call has failed";
+  thread_tells({timeline::start(ms(1)), timeline::enter(ms(1), wire::Phase::kCompute)});
+  EXPECT_FALSE(may_send()) << "the thread has only worked";
+  thread_tells({timeline::enter(ms(110), wire::Phase::kWait), timeline::enter(ms(120), wire::Phase::kNone)});
+  timeline_.advance("a", ms(200));
+  EXPECT_TRUE(may_send());
+  tell({.rank = 0, .functions = {sized}});
+  EXPECT_FALSE(may_send()) << "it has waited alone";
+  tell({.rank = 0, .functions = {sized}, .unseen = 4});
+  EXPECT_TRUE(may_send());
 }
 
 TEST_F(CallsTest, HaveNoPlaceWhereTheReceiversIsNotKnown) {

@@ -5,7 +5,7 @@ Usage: standard_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]
 import sys
 import unittest
 
-from any_program_test import OfHandles, OfPrograms, launcher_of
+from any_program_test import OfHandles, OfPersistent, OfPrograms, launcher_of
 from partners_test import OfPartners
 
 ALL = "standard", "mpich5"
@@ -37,6 +37,11 @@ class Programs(OfTheStandard, OfPrograms):
 class Handles(OfTheStandard, OfHandles):
     def test_in_all_calls(self):
         self.each(self.handles)
+
+
+class Persistent(OfTheStandard, OfPersistent):
+    def test_sends_count_as_others(self):
+        self.each(self.persistent)
 
 
 class Partners(OfTheStandard, OfPartners):
