@@ -62,8 +62,8 @@ std::string wave_text(const Wave& wave) {
     return fmt::format("{}: {} up, {} down, its fronts met at rank {}", wave_name(wave),
                        plural(std::size_t(wave.up.reach_ranks), "rank"), wave.down.reach_ranks, wave.up.end_rank);
   return fmt::format("{}: up {} and {}, down {} and {}", wave_name(wave),
-                     plural(std::size_t(wave.up.reach_ranks), "rank"), end_in_words(wave.up),
-                     plural(std::size_t(wave.down.reach_ranks), "rank"), end_in_words(wave.down));
+                     plural(std::size_t(wave.up.reach_ranks), "rank"), end_in_words(wave.up, wave.origin_rank),
+                     plural(std::size_t(wave.down.reach_ranks), "rank"), end_in_words(wave.down, wave.origin_rank));
 }
 
 Nanoseconds last_arrival(const Wave& wave) {

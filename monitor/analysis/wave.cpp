@@ -21,10 +21,11 @@ std::string to_words(WaveEnd end) {
   return {};
 }
 
-std::string end_in_words(const WaveDirection& direction) {
+std::string end_in_words(const WaveDirection& direction, Rank origin) {
   switch (direction.end) {
     case WaveEnd::kRunning: return "runs on";
     case WaveEnd::kAnnihilated:
+      if (!direction.met && direction.end_rank == origin) return "came round the ring to its origin";
       if (!direction.met) return fmt::format("met another front at rank {}", direction.end_rank);
       return fmt::format("met the wave from rank {}, step {}, at rank {}", direction.met->rank, direction.met->step,
                          direction.end_rank);

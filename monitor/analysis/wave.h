@@ -105,8 +105,8 @@ struct WaveDirection {
 /// of messages.
 bool came_in_one_step(const WaveDirection& direction);
 
-/// How the front ended, as a sentence goes on: "met another front at rank 25".
-std::string end_in_words(const WaveDirection& direction);
+/// How the front of a wave from `origin` ended, as a sentence goes on: "met another front at rank 25".
+std::string end_in_words(const WaveDirection& direction, Rank origin);
 
 struct Wave {
   Rank origin_rank = 0;

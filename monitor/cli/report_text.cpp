@@ -124,9 +124,9 @@ std::string theory_text(const std::optional<analysis::TheorySpeed>& theory) {
   return fmt::format(" (in theory {:.3g}{})", theory->ranks_per_s, off);
 }
 
-std::string direction_text(const char* name, const analysis::WaveDirection& direction) {
-  if (direction.end == analysis::WaveEnd::kUnknown)
-    return fmt::format("    {:<4} {}\n", name, analysis::end_in_words(direction));
+std::string direction_text(const char* name, const analysis::WaveDirection& direction, wire::Rank origin) {
+  const std::string end = analysis::end_in_words(direction, origin);
+  if (direction.end == analysis::WaveEnd::kUnknown) return fmt::format("    {:<4} {}\n", name, end);
   std::string text = fmt::format("    {:<4} {}", name, plural(std::uint64_t(direction.reach_ranks), "rank"));
   if (analysis::came_in_one_step(direction))
     text += " in one step";
@@ -134,7 +134,7 @@ std::string direction_text(const char* name, const analysis::WaveDirection& dire
     text += fmt::format(" at {}, {}{}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),
                         figure_text(direction.leading.ranks_per_s, "ranks/s"), theory_text(direction.theory),
                         format_duration(Nanoseconds(std::llround(direction.decay_s_per_rank->value * 1e9))));
-  text += "; " + analysis::end_in_words(direction) + "\n";
+  text += "; " + end + "\n";
   if (direction.blur) text += "         its speed is not known: " + in_words(*direction.blur) + "\n";
   return text;
 }
@@ -142,7 +142,7 @@ std::string direction_text(const char* name, const analysis::WaveDirection& dire
 std::string wave_text(const analysis::Wave& wave) {
   return fmt::format("  from rank {}, step {}, at {}, {}\n", wave.origin_rank, wave.origin_step,
                      format_duration(wave.start), cause_in_words(wave, format_duration(wave.delay))) +
-         direction_text("up", wave.up) + direction_text("down", wave.down);
+         direction_text("up", wave.up, wave.origin_rank) + direction_text("down", wave.down, wave.origin_rank);
 }
 
 std::string steps_text(const Timeline& timeline, Window window) {

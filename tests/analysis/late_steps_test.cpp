@@ -187,8 +187,8 @@ TEST(WaveWatch, TellsTheSameInTheEndHoweverSlowlyPartnersAreLearnt) {
   ASSERT_EQ(waves.size(), at_once.size());
   for (std::size_t i = 0; i < waves.size(); ++i) {
     EXPECT_EQ(waves[i].origin_rank, at_once[i].origin_rank);
-    EXPECT_EQ(end_in_words(waves[i].up), end_in_words(at_once[i].up));
-    EXPECT_EQ(end_in_words(waves[i].down), end_in_words(at_once[i].down));
+    EXPECT_EQ(end_in_words(waves[i].up, waves[i].origin_rank), end_in_words(at_once[i].up, at_once[i].origin_rank));
+    EXPECT_EQ(end_in_words(waves[i].down, waves[i].origin_rank), end_in_words(at_once[i].down, at_once[i].origin_rank));
     EXPECT_EQ(waves[i].up.reach_ranks + waves[i].down.reach_ranks,
               at_once[i].up.reach_ranks + at_once[i].down.reach_ranks);
   }
@@ -224,8 +224,8 @@ TEST(WaveWatch, TracesALongWaveAFewTimesAndTellsTheSameInTheEnd) {
   ASSERT_EQ(at_once.size(), 1U);
   EXPECT_EQ(waves[0].up.reach_ranks, at_once[0].up.reach_ranks);
   EXPECT_EQ(waves[0].down.reach_ranks, at_once[0].down.reach_ranks);
-  EXPECT_EQ(end_in_words(waves[0].up), end_in_words(at_once[0].up));
-  EXPECT_EQ(end_in_words(waves[0].down), end_in_words(at_once[0].down));
+  EXPECT_EQ(end_in_words(waves[0].up, waves[0].origin_rank), end_in_words(at_once[0].up, at_once[0].origin_rank));
+  EXPECT_EQ(end_in_words(waves[0].down, waves[0].origin_rank), end_in_words(at_once[0].down, at_once[0].origin_rank));
   EXPECT_GT(looks, 50);
   // Of each look anew it is eleven to fourteen times as much.
   EXPECT_LT(watch.work(), 9 * once.work());

@@ -53,6 +53,29 @@ TEST(Report, TellsOfTheWaveInBothDirections) {
   }
 }
 
+/// There is no other front to meet.
+TEST(Report, SaysOfAWaveInOneDirectionThatItCameRoundTheRing) {
+  for (const int ranks : {2, 3, 8, 40}) {
+    for (const int distance : {-1, 1}) {
+      RingModel model;
+      model.ranks = ranks;
+      model.distances = {distance};
+      model.delays = {{1, 20, ms(300)}};
+      model.run();
+      wire::Roster roster = model.roster();
+      roster.patterns = {{.rendezvous = false, .collective = false, .from = {-distance}, .to = {distance}}};
+      roster.cycles = {{{{0}}}};
+      for (wire::RankInfo& rank : roster.ranks) rank.cycle = 1;
+      timeline::Timeline timeline;
+      model.fill(timeline);
+      ASSERT_TRUE(timeline.apply_roster("n1", roster));
+      const std::string text = report_text(timeline, {0.5, 0.95});
+      EXPECT_THAT(text, testing::HasSubstr("; came round the ring to its origin\n")) << ranks << ' ' << distance;
+      EXPECT_THAT(text, testing::Not(testing::HasSubstr("front"))) << ranks << ' ' << distance;
+    }
+  }
+}
+
 /// All forty ranks go at the pace of the one that was held; two of them waited for it, the others for these.
 TEST(Report, TellsWhoMadeOthersWait) {
   RingModel model;
