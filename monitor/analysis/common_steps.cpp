@@ -197,6 +197,7 @@ wire::Result<CommonSteps> common_steps(const Timeline& timeline, Window window) 
                      .has_earlier = {},
                      .has_later = {},
                      .known = found.size()};
+  if (found.empty()) return wire::Error{"none of its ranks has told a step that is over"};
   if (common.steps() < 2)
     return wire::Error{fmt::format("of {} there are no two in a row that are whole on all {} ranks",
                                    plural(found.size(), "step"), ranks->size())};

@@ -67,10 +67,11 @@ bool is_either_protocol(const Exchange& exchange) {
 
 std::vector<std::string> not_told(const Program& program) {
   std::vector<std::string> lines;
-  if (!program.exchange.certain)
+  if (!program.exchange.certain && program.steps.ranks.size() > 1)
     lines.emplace_back(
-        "its ranks were never out of step, so that nobody can tell who waits for whom: distances -1 and 1 are assumed; "
-        "inject a delay, or say it with --set communication.distances=[1]");
+        "not all of its ranks say whom they wait for, and the times don't tell, as of ranks that are never out of "
+        "step: "
+        "distances -1 and 1 are assumed; inject a delay, or say it with --set communication.distances=[1]");
   if (program.exchange.changes)
     lines.emplace_back(
         "its ranks wait for others in some parts of the run than in its longest: all steps are simulated as those");

@@ -231,6 +231,10 @@ TEST(CommonSteps, AreNoneWhereARankIsMissingOrNoTwoAreWhole) {
   Timeline timeline;
   model.fill(timeline, ms(15));
   EXPECT_THAT(common_steps(timeline).error().message, HasSubstr("no two in a row"));
+  model.is_untold = [](int) { return true; };
+  Timeline untold;
+  model.fill(untold);
+  EXPECT_THAT(common_steps(untold).error().message, HasSubstr("none of its ranks has told a step"));
   wire::Roster larger = model.roster();
   larger.world_size = 41;
   timeline.apply_roster("n1", larger);

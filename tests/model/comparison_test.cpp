@@ -344,5 +344,20 @@ TEST(Comparison, NamesTheWaitingThatItDoesNotExplain) {
   EXPECT_THAT(said, testing::Contains(testing::HasSubstr("rank 3 in step 50, +200 ms")));
 }
 
+TEST(Comparison, AssumesNoPartnersOfARankAlone) {
+  support::Scenario scenario;
+  scenario.program = {.steps = 100, .kernel = support::Kernel::kCore, .time = ns(0.01)};
+  for (const int ranks : {1, 2}) {
+    scenario.machine = {.ranks = ranks, .ranks_per_domain = ranks};
+    analysis::Program program = derived(scenario);
+    program.exchange.certain = false;
+    const auto assumed = testing::Contains(testing::HasSubstr("distances -1 and 1 are assumed"));
+    if (ranks == 1)
+      EXPECT_THAT(not_told(program), testing::Not(assumed));
+    else
+      EXPECT_THAT(not_told(program), assumed);
+  }
+}
+
 }  // namespace
 }  // namespace idlewave::model

@@ -102,8 +102,9 @@ void say_what_is_left_out(const std::string& path, const Recording& recording, c
   say_number(lost(timeline, {LossKind::kSequenceGap}), "frames are missing");
   say_number(lost(timeline, {LossKind::kRingFull}), "events were dropped while it ran");
   if (steps.steps() < steps.known)
-    say(fmt::format("{} of {} steps are taken, {} to {}: the others are not whole on all ranks", steps.steps(),
-                    steps.known, steps.numbers.front(), steps.numbers.back()));
+    say(fmt::format("{} of {} steps are taken, {} to {}: the {} not whole on all ranks", steps.steps(), steps.known,
+                    steps.numbers.front(), steps.numbers.back(),
+                    steps.known - steps.steps() == 1 ? "other is" : "others are"));
 }
 
 /// Each p ranks of the larger machine are to lie as the p of the recording do.
