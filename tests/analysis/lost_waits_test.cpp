@@ -18,7 +18,7 @@ using test::RingModel;
 using wire::EventKind;
 using wire::Phase;
 
-constexpr Window kWholeRun{Nanoseconds{0}, Nanoseconds::max()};
+constexpr Window kAllOfIt{Nanoseconds{0}, Nanoseconds::max()};
 
 /// Five ranks that nothing disturbs, until one of them ends in step `at`; the others wait until they are ended, too.
 struct EndedProgram {
@@ -81,7 +81,7 @@ struct EndedProgram {
     EXPECT_TRUE(timeline.apply_roster("n1", roster));
     for (Rank rank = 0; rank < 5; ++rank) timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events_of(rank));
     timeline.advance("n1", std::ranges::max(ended));
-    return find_causes(timeline, kWholeRun, cause_ground(timeline));
+    return find_causes(timeline, kAllOfIt, cause_ground(timeline));
   }
 };
 
