@@ -45,6 +45,10 @@ bool came_in_one_step(const WaveDirection& direction) {
   return direction.front.size() > 1 && std::ranges::all_of(direction.front, of_first);
 }
 
+bool runs_along_no_line(const WaveDirection& direction) {
+  return direction.front.size() > 1 && !direction.theory && !came_in_one_step(direction);
+}
+
 bool met_itself(const Wave& wave) {
   const auto reached = [](const WaveDirection& direction, Rank rank) {
     return std::ranges::any_of(direction.front, [&](const FrontPoint& point) { return point.rank == rank; });

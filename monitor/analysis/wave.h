@@ -87,7 +87,8 @@ struct WaveDirection {
   std::optional<Blur> blur;
   /// Idle time lost per rank, seconds.
   std::optional<Estimate> decay_s_per_rank;
-  /// Nothing where nobody waits this way, and where collectives make all wait.
+  /// Nothing where nobody waits this way, where collectives make all wait, and where partners lie at distances that make no
+  /// line, as in a tree: then there is no speed either.
   std::optional<TheorySpeed> theory;
   int reach_ranks = 0;
   WaveEnd end = WaveEnd::kRunning;
@@ -104,6 +105,9 @@ struct WaveDirection {
 /// All whom it has come to, more than one, waited for it in the same step: in steps it has no speed, and by the clock that
 /// of messages.
 bool came_in_one_step(const WaveDirection& direction);
+
+/// It has come to ranks in several steps, and has no speed, since their partners lie at distances that make no line.
+bool runs_along_no_line(const WaveDirection& direction);
 
 /// How the front of a wave from `origin` ended, as a sentence goes on: "met another front at rank 25".
 std::string end_in_words(const WaveDirection& direction, Rank origin);

@@ -268,10 +268,24 @@ Rank WaveTrace::farthest_hop(int sign) const {
   return farthest;
 }
 
+/// Most ranks wait for somebody so far away. In a tree hardly any does: its distances are powers of two, and a rank's place
+/// among the others says nothing of when the front comes to it.
+bool WaveTrace::runs_along_a_line(const WaveDirection& direction, Rank hop) const {
+  int far = 0, at_hop = 0;
+  for (const FrontPoint& point : direction.front) {
+    const Rank behind = point.rank - hop * direction.sign;
+    if (!partners_.ring && (behind < 0 || behind >= timeline_.ranks())) continue;
+    const auto offsets = partners_.awaited(point.rank, point.step);
+    ++far;
+    at_hop += std::ranges::find(offsets, -hop * direction.sign) != offsets.end();
+  }
+  return 2 * at_hop >= far;
+}
+
 std::optional<TheorySpeed> WaveTrace::theory(const WaveDirection& direction) const {
   if (partners_.collective) return std::nullopt;
   const Rank farthest = farthest_hop(direction.sign);
-  if (farthest == 0) return std::nullopt;
+  if (farthest == 0 || !runs_along_a_line(direction, farthest)) return std::nullopt;
   const double step = std::chrono::duration<double>(ordinary_step(farthest * direction.sign, direction)).count();
   return TheorySpeed{.ranks_per_step = double(farthest),
                      .distance = double(farthest_partner()),

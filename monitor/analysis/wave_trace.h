@@ -51,6 +51,7 @@ class WaveTrace {
   Nanoseconds message_time(Rank hop, const WaveDirection& direction) const;
   Rank farthest_partner() const;
   Rank farthest_hop(int sign) const;
+  bool runs_along_a_line(const WaveDirection& direction, Rank hop) const;
   std::optional<TheorySpeed> theory(const WaveDirection& direction) const;
 
   /// In the order of causes.

@@ -130,6 +130,8 @@ std::string direction_text(const char* name, const analysis::WaveDirection& dire
   std::string text = fmt::format("    {:<4} {}", name, plural(std::uint64_t(direction.reach_ranks), "rank"));
   if (analysis::came_in_one_step(direction))
     text += " in one step";
+  else if (analysis::runs_along_no_line(direction))
+    text += ", along no line of ranks";
   else if (direction.decay_s_per_rank)
     text += fmt::format(" at {}, {}{}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),
                         figure_text(direction.leading.ranks_per_s, "ranks/s"), theory_text(direction.theory),

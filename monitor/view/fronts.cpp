@@ -40,6 +40,7 @@ const analysis::Wave* wave_to_draw(const Layout& layout, const State& state, con
 std::string front_in_words(const analysis::WaveDirection& direction) {
   std::string out = analysis::plural(std::uint64_t(direction.reach_ranks), "rank");
   if (analysis::came_in_one_step(direction)) return out + " in one step";
+  if (analysis::runs_along_no_line(direction)) return out + ", along no line";
   if (const auto& speed = direction.leading.ranks_per_step)
     out += fmt::format(", {} ranks/step", to_figure(speed->value));
   if (const auto& speed = direction.leading.ranks_per_s)

@@ -300,5 +300,48 @@ TEST(DeclaredPartners, OfSomeRanksTellWavesAndCausesAsThoseOfAll) {
   EXPECT_GE(same_waves, waves * 8 / 10);
 }
 
+/// Rank r waits for r without its lowest bit.
+Graph binomial_tree(Rank ranks) {
+  Graph graph;
+  graph.senders.resize(std::size_t(ranks));
+  for (Rank rank = 1; rank < ranks; ++rank) graph.senders[std::size_t(rank)] = {rank & (rank - 1)};
+  graph.delay = 10 * Graph::kWork;
+  return graph;
+}
+
+/// Each rank waits for one a row before it, and for one beside it.
+Graph grid_of(Rank rows, Rank columns) {
+  Graph graph;
+  graph.senders.resize(std::size_t(rows * columns));
+  for (Rank rank = 0; rank < rows * columns; ++rank) {
+    if (rank >= columns) graph.senders[std::size_t(rank)].push_back(rank - columns);
+    if (rank % columns > 0) graph.senders[std::size_t(rank)].push_back(rank - 1);
+  }
+  graph.delay = 10 * Graph::kWork;
+  return graph;
+}
+
+TEST(DeclaredPartners, OfATreeMakeNoLineAlongWhichAWaveHasASpeed) {
+  for (const bool says : {true, false}) {
+    const Timeline timeline = binomial_tree(64).timeline(says ? test::Says::kPartners : test::Says::kNothing, {});
+    const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+    ASSERT_EQ(waves.size(), 1u);
+    EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 63) << says;
+    for (const WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
+      EXPECT_FALSE(direction->theory || direction->leading.ranks_per_s || direction->leading.ranks_per_step) << says;
+      EXPECT_EQ(runs_along_no_line(*direction), direction->front.size() > 1) << says;
+    }
+  }
+}
+
+TEST(DeclaredPartners, OfAGridMakeALineAlongWhichAWaveComesARowAStep) {
+  const Timeline timeline = grid_of(8, 6).timeline(test::Says::kPartners, {});
+  const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  ASSERT_EQ(waves.size(), 1u);
+  ASSERT_TRUE(waves[0].up.theory && waves[0].up.leading.ranks_per_step);
+  EXPECT_EQ(waves[0].up.theory->ranks_per_step, 6);
+  EXPECT_NEAR(waves[0].up.leading.ranks_per_step->value, 6, 0.1);
+}
+
 }  // namespace
 }  // namespace idlewave::analysis
