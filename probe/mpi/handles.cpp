@@ -124,7 +124,8 @@ void Handles::begin(const void* caller, const BinaryInterface& interface) {
   find(library.translate_ranks, "PMPI_Group_translate_ranks");
   find(library.group_free, "PMPI_Group_free");
   find(library.group_from_session, "PMPI_Group_from_session_pset");
-  interface_ = interface;
+  are_numbers_ = interface.has_numbers;
+  world_handle_ = interface.world;
   if (!interface.has_numbers) {  // else the library may have such functions all the same
     library.type_from_fortran = find_either<Word(int)>("PMPI_Type_f2c", "PMPI_Type_fromint", caller);
     library.comm_from_fortran = find_either<Word(int)>("PMPI_Comm_f2c", "PMPI_Comm_fromint", caller);
@@ -134,7 +135,7 @@ void Handles::begin(const void* caller, const BinaryInterface& interface) {
 }
 
 void Handles::world_begins() {
-  const Word world = interface_.world;
+  const Word world = world_handle_;
   world_ = Key(world, false);
   fortran_world_ = Key(library.comm_to_fortran == nullptr ? world : library.comm_to_fortran(world), true);
 }

@@ -18,7 +18,7 @@ inline constexpr std::int64_t kUnknownSize = -1;
 
 /// Remembers what the library has answered, in a fixed amount of memory, until something is freed. The thread that
 /// reports alone, apart from forget().
-class Handles {
+class alignas(64) Handles {
  public:
   /// A handle of one of the two languages, whose numbers may coincide.
   class Key {
@@ -118,7 +118,7 @@ class Handles {
   bool is_valid(std::uint32_t generation) const { return generation == generation_.load(std::memory_order_relaxed); }
   /// What else is in the register of an int may be anything.
   Word narrow(Word handle) const {
-    return interface_.has_numbers ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle;
+    return are_numbers_ ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle;
   }
   /// While the library is asked.
   class Question {
@@ -141,14 +141,15 @@ class Handles {
   [[gnu::noinline, gnu::cold]] std::int64_t find_size(Key type);
   [[gnu::noinline, gnu::cold]] int find_world_rank(Key comm, int rank);
 
-  BinaryInterface interface_;
   Key world_, fortran_world_;  ///< Of no language while there is none.
+  bool are_numbers_ = false;   ///< In C also.
   std::atomic<std::uint32_t> generation_{1};
   std::atomic<std::uint32_t> freed_communicators_{0};
   std::uint32_t generation_at_call_ = 1;
   mutable std::atomic<bool> is_asking_{false};
   KnownType types_[kTypes];
   KnownPeer peers_[kPeers];
+  Word world_handle_ = 0;  ///< MPI_COMM_WORLD in C, also where there is none.
 };
 
 [[gnu::visibility("hidden")]] extern constinit Handles handles;

@@ -40,9 +40,9 @@ class Messages {
   void receive(const Peer& from, std::int64_t bytes, Word status);
   void start_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);
   void start_receive(const Peer& from, std::int64_t bytes, const void* request);
-  void make_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);
+  [[gnu::cold]] void make_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);
   /// Of which is known what it sends, and not when it is over.
-  void make_partitioned_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran);
+  [[gnu::cold]] void make_partitioned_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran);
   void make_receive(const Peer& from, const void* request);
   /// A request of which nobody knows whom it waits for.
   void start_unknown(const void* request, bool is_fortran, bool is_persistent);
@@ -99,7 +99,7 @@ class Messages {
   bool is_awaited(Partner from, std::int64_t bytes) const;
   void note(Partner partner);
   RequestTable::Request& put(std::uint64_t handle);
-  RequestTable::Request& put_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran);
+  [[gnu::cold]] RequestTable::Request& put_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran);
   void forget(std::uint64_t handle);
   static void receive_into(RequestTable::Request& request, const Peer& from, Partner partner);
   void look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran,

@@ -91,7 +91,7 @@ class RequestTable {
   static std::uint32_t next(std::uint32_t at) { return (at + 1) % kPlaces; }
 
   std::uint32_t size_ = 0;
-  Request places_[kPlaces] = {};
+  alignas(64) Request places_[kPlaces] = {};  ///< None of which lies in two cache lines.
 };
 
 }  // namespace idlewave::mpi

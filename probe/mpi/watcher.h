@@ -93,20 +93,20 @@ class CallOfThread {
 };
 
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
-void begin(const void* caller);
+[[gnu::cold]] void begin(const void* caller);
 /// Before MPI_Finalize. Goes on while the program has MPI sessions.
-void end();
+[[gnu::cold]] void end();
 
 /// The program has neither begun MPI nor an MPI session.
-bool is_without_mpi(const void* caller);
+[[gnu::cold]] bool is_without_mpi(const void* caller);
 /// MPI_Session_init has returned to `caller`, and left the handle there. As begin(), where nothing has begun.
-void begin_mpi_session(const void* handle, bool is_fortran, const void* caller);
+[[gnu::cold]] void begin_mpi_session(const void* handle, bool is_fortran, const void* caller);
 /// While MPI_Session_finalize of the handle that stands there goes on. With the last one the rank has nothing more to show,
 /// unless MPI_Init was called as well; another one may follow.
 class EndOfMpiSession {
  public:
-  EndOfMpiSession(const void* handle, bool is_fortran, const void* caller);
-  ~EndOfMpiSession();
+  [[gnu::cold]] EndOfMpiSession(const void* handle, bool is_fortran, const void* caller);
+  [[gnu::cold]] ~EndOfMpiSession();
   EndOfMpiSession(const EndOfMpiSession&) = delete;
   EndOfMpiSession& operator=(const EndOfMpiSession&) = delete;
 

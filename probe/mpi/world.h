@@ -15,15 +15,15 @@ struct World {
 
 /// `caller`: the address that MPI_Init goes back to. Calls MPI functions by their names for tools (PMPI_), which no
 /// wrapper sees, after MPI_Init has returned.
-World look_at_world(const void* caller);
+[[gnu::cold]] World look_at_world(const void* caller);
 
 /// The same after MPI_Session_init, of an open session by its handle in C. Its ranks are those of the set of all processes.
-World look_at_session(Word session, const void* caller);
+[[gnu::cold]] World look_at_session(Word session, const void* caller);
 
 /// The handle in C of a session that stands there as its language has it; 0: there is none.
-Word session_in_c(const void* handle, bool is_fortran, const void* caller);
+[[gnu::cold]] Word session_in_c(const void* handle, bool is_fortran, const void* caller);
 
 /// True between MPI_Init and MPI_Finalize.
-bool is_initialized(const void* caller);
+[[gnu::cold]] bool is_initialized(const void* caller);
 
 }  // namespace idlewave::mpi
