@@ -18,8 +18,6 @@ using test::RingModel;
 using wire::EventKind;
 using wire::Phase;
 
-constexpr Window kAllOfIt{Nanoseconds{0}, Nanoseconds::max()};
-
 /// Five ranks that nothing disturbs, until one of them ends in step `at`; the others wait until they are ended, too.
 struct EndedProgram {
   RingModel model;
@@ -81,7 +79,7 @@ struct EndedProgram {
     EXPECT_TRUE(timeline.apply_roster("n1", roster));
     for (Rank rank = 0; rank < 5; ++rank) timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events_of(rank));
     timeline.advance("n1", std::ranges::max(ended));
-    return find_causes(timeline, kAllOfIt, cause_ground(timeline));
+    return find_causes(timeline, Window{Nanoseconds{0}, Nanoseconds::max()}, cause_ground(timeline));
   }
 };
 
