@@ -124,6 +124,12 @@ std::string theory_text(const std::optional<analysis::TheorySpeed>& theory) {
   return fmt::format(" (in theory {:.3g}{})", theory->ranks_per_s, off);
 }
 
+/// Of what the front makes ranks wait; where others make them wait longer behind it, it gains.
+std::string decay_text(double s_per_rank) {
+  const Nanoseconds lost(std::llround(s_per_rank * 1e9));
+  return fmt::format("{} {} per rank", lost < Nanoseconds{0} ? "gains" : "loses", format_duration(abs(lost)));
+}
+
 std::string direction_text(const char* name, const analysis::WaveDirection& direction, wire::Rank origin) {
   const std::string end = analysis::end_in_words(direction, origin);
   if (direction.end == analysis::WaveEnd::kUnknown) return fmt::format("    {:<4} {}\n", name, end);
@@ -133,9 +139,9 @@ std::string direction_text(const char* name, const analysis::WaveDirection& dire
   else if (analysis::runs_along_no_line(direction))
     text += ", along no line of ranks";
   else if (direction.decay_s_per_rank)
-    text += fmt::format(" at {}, {}{}; loses {} per rank", figure_text(direction.leading.ranks_per_step, "ranks/step"),
+    text += fmt::format(" at {}, {}{}; {}", figure_text(direction.leading.ranks_per_step, "ranks/step"),
                         figure_text(direction.leading.ranks_per_s, "ranks/s"), theory_text(direction.theory),
-                        format_duration(Nanoseconds(std::llround(direction.decay_s_per_rank->value * 1e9))));
+                        decay_text(direction.decay_s_per_rank->value));
   text += "; " + end + "\n";
   if (direction.blur) text += "         its speed is not known: " + in_words(*direction.blur) + "\n";
   return text;

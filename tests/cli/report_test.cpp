@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "tests/analysis/ring_model.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::cli {
 namespace {
@@ -51,6 +53,35 @@ TEST(Report, TellsOfTheWaveInBothDirections) {
     for (const char* key : {"speed_ranks_per_s", "decay_s_per_rank", "reach_ranks"})
       EXPECT_TRUE(wave[direction].contains(key)) << key;
   }
+}
+
+/// In two of a hundred of these the front grows.
+TEST(Report, TellsNoTimeBelowNothing) {
+  const unsigned seed = any_seed();
+  std::mt19937 random(seed);
+  bool has_grown = false;
+  for (int i = 0; i < 800; ++i) {
+    RingModel model;
+    model.ranks = 20;
+    model.steps = 6;
+    model.distances = {1, 2};
+    model.rendezvous = true;
+    model.noise_mean_ms = 1;
+    model.seed = unsigned(random());
+    model.delays = {{3, 0, ms(200)}, {10, 1, ms(200)}, {7, 1, ms(2)}};
+    model.run();
+    wire::Roster roster = model.roster();
+    roster.patterns = {{.rendezvous = true, .collective = false, .from = {-2, -1}, .to = {1, 2}}};
+    roster.cycles = {{{{0}}}};
+    for (wire::RankInfo& rank : roster.ranks) rank.cycle = 1;
+    timeline::Timeline timeline;
+    model.fill(timeline);
+    ASSERT_TRUE(timeline.apply_roster("n1", roster));
+    const std::string text = report_text(timeline, {0.5, 0.95});
+    EXPECT_THAT(text, testing::Not(testing::ContainsRegex(" -[0-9.]+ (ns|us|ms|s) "))) << "seed " << seed;
+    has_grown |= text.find("; gains ") != std::string::npos;
+  }
+  EXPECT_TRUE(has_grown) << "seed " << seed;
 }
 
 /// There is no other front to meet.
