@@ -136,7 +136,8 @@ std::string total_text(const Total& total, double in_all) {
   const auto percent = [&](double part) { return fmt::format("{:.0f} %", 100 * part / total.waited); };
   const bool is_nearly_all = total.waited > kNearlyAll * in_all;
   return fmt::format(
-      "of {} that ranks waited{}: {} for ranks that were late, {} for shared bandwidth, {} for messages, {} unknown\n",
+      "of {} that ranks waited{}: {} for ranks that were late, {} for shared bandwidth, {} for messages (their own, "
+      "or of those waited for), {} unknown\n",
       time_text(total.waited), is_nearly_all ? "" : fmt::format(" in steps ({} in all)", time_text(in_all)),
       percent(total.by_others), percent(total.bandwidth), percent(total.transfer), percent(total.unknown));
 }
