@@ -178,6 +178,7 @@ analysis::Findings findings_of(const timeline::Timeline& timeline, const Program
   for (analysis::WaveDirection* direction : {&wave.up, &wave.down}) {
     direction->sign = direction == &wave.up ? 1 : -1;
     direction->leading.ranks_per_step = analysis::Estimate{.value = 1, .error = 0.0, .points = 20};
+    direction->theory = analysis::TheorySpeed{.ranks_per_step = 1, .distance = 1, .ranks_per_s = 0, .deviation = {}};
     direction->end = analysis::WaveEnd::kAnnihilated;
     direction->front = {{.rank = 25,
                          .step = 60,
