@@ -29,6 +29,9 @@ namespace {
 /// Once it has said all. Somebody who watches and is stopped may hold it, and must not hold us.
 constexpr auto kPatienceForHost = std::chrono::seconds(1);
 
+/// ms. A host that says nothing for so long while it starts the program may have been stopped.
+constexpr int kPatienceForWord = 200;
+
 /// What follows `word`, if the message begins with it.
 std::optional<std::string> after(const std::string& message, std::string_view word) {
   return message.starts_with(word) ? std::optional(message.substr(word.size())) : std::nullopt;
@@ -59,7 +62,7 @@ std::variant<HostedProgram, HostedProgram::Refusal> HostedProgram::start(const H
 std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
   for (;;) {
     pollfd readable{channel_.fd(), POLLIN, 0};
-    poll(&readable, 1, -1);
+    if (poll(&readable, 1, kPatienceForWord) == 0) wake_host();
     const auto message = channel_.hear();
     if (channel_.is_over()) {
       // Its files are closed before its children are handed on.
@@ -136,16 +139,19 @@ void HostedProgram::collect() {
 
 void HostedProgram::part() {
   const auto deadline = std::chrono::steady_clock::now() + kPatienceForHost;
-  for (collect(); !host_is_gone_ && std::chrono::steady_clock::now() < deadline; collect()) usleep(2000);
+  for (collect(); !host_is_gone_ && std::chrono::steady_clock::now() < deadline; collect()) {
+    wake_host();
+    usleep(2000);
+  }
 }
 
-/// One that somebody has stopped would keep the program's end, or what is meant for the program, to itself.
+/// One that somebody has stopped would keep the program's beginning and end, or what is meant for the program, to itself.
 void HostedProgram::wake_host() const {
   if (!host_was_killed_) kill(host_, SIGCONT);
 }
 
 void HostedProgram::look_after_host() {
-  if (has_ended() || wire::process_start_time(program_) != 0) return;
+  if (exit_code_ || wire::process_start_time(program_) != 0) return;
   wake_host();
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Signals, and ours that are killed, stopped or hung up on: what is run under `idlewave run` comes to its result, with its exit code.
 Usage: run_deaths_test.py FOLDER-OF-PROGRAMS REPORTER [TEST...]"""
+import contextlib
 import json
 import os
 import pathlib
@@ -143,6 +144,21 @@ class Deaths(RunCase):
                 self.assertEqual((info["ranks"], info["complete"]), (1, True))
                 for name in "ready", "go", "s.iw":
                     (self.path / name).unlink()
+
+    def test_a_host_that_is_stopped_while_it_starts_the_program_holds_nothing(self):
+        seed = int(os.environ.get("IDLEWAVE_TEST_SEED", random.randrange(1 << 32)))
+        print(f"seed {seed}", file=sys.stderr)
+        dice = random.Random(seed)
+        for round in range(12):
+            with self.subTest(seed=seed, round=round):
+                run = self.start("--", "sh", "-c", "exit 11")
+                while not (hosts := self.processes("iw-host")) and run.poll() is None:
+                    pass
+                time.sleep(dice.choice([0, dice.uniform(0, 0.03)]))
+                for host in hosts:
+                    with contextlib.suppress(ProcessLookupError):  # it may be over
+                        os.kill(host, signal.SIGSTOP)
+                self.assertEqual(run.wait(timeout=PATIENCE), 11)
 
     def test_who_watches_and_is_stopped_does_not_hold_the_end(self):
         run = self.start("--session", "looked-at", "--", "sh", "-c", "$REPORTER 100; while [ ! -e go ]; do sleep 0.02; done; exit 11")
