@@ -95,7 +95,12 @@ TEST(CausesTruth, AreExactWherePartnersAreKnown) {
 TEST(CausesTruth, SayWhatEndedEachWaitWhereRanksSayWhomTheyWaitFor) {
   RandomCausePrograms random(any_seed());
   Ended all;
-  for (int i = 0; i < 120 && !HasFailure(); ++i) {
+  const auto has_each = [&all] {
+    return std::ranges::min({all.by_message, all.by_receive, all.by_either, all.through, all.messages}) >
+           Nanoseconds{0};
+  };
+  // What is rare may not be among the first.
+  for (int i = 0; (i < 120 || (i < 1200 && !has_each())) && !HasFailure(); ++i) {
     const ExactProgram program = random.next();
     const Table table = table_of(program, simulate(program));
     wire::Roster roster = roster_of(table);
@@ -110,8 +115,7 @@ TEST(CausesTruth, SayWhatEndedEachWaitWhereRanksSayWhomTheyWaitFor) {
           all.through += found.through, all.messages += found.messages;
     }
   }
-  for (const Nanoseconds each : {all.by_message, all.by_receive, all.by_either, all.through, all.messages})
-    EXPECT_GT(each, Nanoseconds{0});
+  EXPECT_TRUE(has_each());
 }
 
 /// To the nanosecond where the times tell who waits for whom. Else partners are found that are none, and a wait may end
