@@ -151,8 +151,9 @@ class Deaths(RunCase):
         dice = random.Random(seed)
         for round in range(12):
             with self.subTest(seed=seed, round=round):
+                before = set(self.processes("iw-host"))  # One that never was attached to stays a moment after its run.
                 run = self.start("--", "sh", "-c", "exit 11")
-                while not (hosts := self.processes("iw-host")) and run.poll() is None:
+                while not (hosts := set(self.processes("iw-host")) - before) and run.poll() is None:
                     pass
                 time.sleep(dice.choice([0, dice.uniform(0, 0.03)]))
                 for host in hosts:

@@ -61,7 +61,8 @@ class Examples(unittest.TestCase):
         self.assertEqual((report["ranks"], report["steps"], report["complete"]), (RANKS, steps, True))
         rank_steps = sum(quarter["rank_steps"] for quarter in report["step_time"])
         self.assertEqual(rank_steps, RANKS * steps)
-        for quarter in report["step_time"]:
+        # On a busy machine one rank may begin so late that no step ends in the first quarter of the run.
+        for quarter in (quarter for quarter in report["step_time"] if quarter["rank_steps"] > 0):
             self.assertGreater(quarter["compute_mean_s"], 0)
             self.assertGreater(quarter["wait_mean_s"], 0)
 
