@@ -186,10 +186,14 @@ void Outlet::Impl::part_with(const Peer& peer) {
 }
 
 void Outlet::Impl::attach(const Peer& peer, const Consumer& wish) {
-  part_with(peer);
-  if (const std::string objection = objection_to(wish); !objection.empty()) return refuse(peer, objection);
-  const bool is_first = !std::exchange(ever_attached, true);
   Consumer consumer = wish;
+  // Over the connection that we made it is mostly the same monitor, after a break.
+  if (auto before = consumers.extract(peer)) consumer.noise = std::move(before.mapped().noise);
+  if (const std::string objection = objection_to(wish); !objection.empty()) {
+    end_noise_of(consumer);
+    return refuse(peer, objection);
+  }
+  const bool is_first = !std::exchange(ever_attached, true);
   consumer.credits = std::min(wish.credits, wish.credit_limit());
   if (!is_first && !options.is_relay) {
     consumer.next = backlog.next();

@@ -61,6 +61,27 @@ TEST_F(Greeting, LearnsWhenTheSessionBeganFromThatMonitorAlone) {
   EXPECT_EQ(outlet_->told_beginning(), 1'700'000'000'000'000'000);
 }
 
+/// The monitor attaches anew after a break of the connection, in which nobody went.
+TEST_F(Greeting, KeepsTheNoiseOfAMonitorThatAttachesAnewAndEndsItWhenThatGoes) {
+  const wire::Command noise{7, {}, wire::NoiseOrder{.amount = milliseconds(1), .ends_with_giver = true}};
+  std::vector<wire::Command> commands;
+  const auto serve_for = [&](std::size_t count) {
+    return run_until([&] { std::ranges::move(outlet_->serve(milliseconds(1)), std::back_inserter(commands)); },
+                     [&] { return commands.size() >= count; });
+  };
+  ASSERT_TRUE(is_greeted());
+  ASSERT_TRUE(is_joined());
+  say(noise);
+  ASSERT_TRUE(serve_for(1));
+  say(wire::Attach{wire::Role::kOperator, 10});
+  say(wire::Command{8, {3}, wire::DelayOrder{milliseconds(1)}});  // Comes after that.
+  ASSERT_TRUE(serve_for(2));
+  EXPECT_EQ(commands[1].id, 8u);
+  say(wire::EndAck{});
+  ASSERT_TRUE(serve_for(3));
+  EXPECT_EQ(commands[2], (wire::Command{7 | wire::kEndsNoise, {}, wire::ClearOrder{7}}));
+}
+
 TEST_F(Greeting, RemembersWhyTheMonitorRefusedIt) {
   ASSERT_TRUE(is_greeted());
   say(wire::Refusal{"no water here"}, "wine");
