@@ -32,6 +32,21 @@ std::string delay_text(const timeline::Delay& delay) {
   return fmt::format("delay of {} on rank {} is over", duration_text(delay.end - delay.begin), delay.rank);
 }
 
+/// That order ended noise which held until then.
+bool has_ended_noise(const Timeline& timeline, const timeline::CommandRecord& record) {
+  return record.accepted && std::ranges::any_of(timeline.commands(), [&](const timeline::CommandRecord& each) {
+           return each.accepted && each.superseded_by == record.command.id;
+         });
+}
+
+/// What there is to say of an order beside what it does; empty: nothing.
+std::string words_of(const Timeline& timeline, const timeline::CommandRecord& record) {
+  if (record.answered && !record.accepted) return "command refused: " + record.reason;
+  const auto* clear = std::get_if<wire::ClearOrder>(&record.command.order);
+  const bool giver_has_gone = clear != nullptr && clear->noise_of != 0;
+  return giver_has_gone && has_ended_noise(timeline, record) ? "noise is over: who ordered it has left" : "";
+}
+
 /// Of what is not found any more need not be known what was told of it.
 template <class Told, class Found, class KeyOf>
 void forget_others(Told& told, const Found& found, KeyOf key_of) {
@@ -132,12 +147,11 @@ void Narrator::tell_delays(const Timeline& timeline) {
 
 void Narrator::tell_commands(const Timeline& timeline) {
   for (const timeline::CommandRecord& record : timeline.commands()) {
-    const auto* clear = std::get_if<wire::ClearOrder>(&record.command.order);
-    const bool giver_has_gone = record.accepted && clear != nullptr && clear->noise_of != 0;
-    const bool is_refused = record.answered && !record.accepted;
-    if ((!giver_has_gone && !is_refused) || !commands_.insert(record.command.id).second) continue;
-    tell({Remark::Kind::kCommand, record.sent, -1, wire::kNoStep,
-          is_refused ? "command refused: " + record.reason : "noise is over: who ordered it has left"});
+    if (commands_.contains(record.command.id)) continue;
+    const std::string told = words_of(timeline, record);
+    if (told.empty()) continue;
+    commands_.insert(record.command.id);
+    tell({Remark::Kind::kCommand, record.sent, -1, wire::kNoStep, told});
   }
 }
 

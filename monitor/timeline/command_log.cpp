@@ -53,6 +53,7 @@ void CommandLog::supersede(const wire::Command& by, Moment at) {
     if (record.over || !supersedes(by, record)) continue;
     record.over = true;
     record.superseded = at;
+    record.superseded_by = by.id;
   }
 }
 

@@ -135,6 +135,7 @@ struct CommandRecord {
   };
   std::map<const NodeClock*, Holds> holds;
   std::optional<Moment> superseded;
+  wire::CommandId superseded_by = 0;
 };
 
 }  // namespace idlewave::timeline

@@ -44,6 +44,30 @@ TEST(Narrator, TellsOfADelayOnceWhenItBeginsAndOnceWhenItIsOver) {
   EXPECT_EQ(std::count(said.begin(), said.end(), "delay of 300 ms on rank 5 is over"), 1);
 }
 
+/// Told of a noise ordered by 7, and then by `also`, whose giver leaves.
+std::vector<std::string> told_when_the_giver_leaves(bool accepted, std::optional<wire::Command> also = {}) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  timeline.add_outcome("n1", {{7, {}, wire::NoiseOrder{}}, ms(100), accepted, accepted ? "" : "injection is off"});
+  if (also) timeline.add_outcome("n1", {*also, ms(150), true, ""});
+  timeline.add_outcome("n1", {{7 | wire::kEndsNoise, {}, wire::ClearOrder{7}}, ms(200), true, ""});
+  Narrator narrator;
+  for (int i = 0; i < 3; ++i) look(narrator, timeline);
+  return texts(narrator);
+}
+
+TEST(Narrator, TellsOnceThatNoiseIsOverSinceWhoOrderedItHasLeft) {
+  const auto is_told = testing::Eq("noise is over: who ordered it has left");
+  EXPECT_THAT(told_when_the_giver_leaves(true), Contains(is_told).Times(1));
+  EXPECT_THAT(told_when_the_giver_leaves(false), Contains(is_told).Times(0)) << "there was none";
+  EXPECT_THAT(told_when_the_giver_leaves(true, wire::Command{8, {}, wire::NoiseOrder{}}), Contains(is_told).Times(0))
+      << "it had been replaced";
+  EXPECT_THAT(told_when_the_giver_leaves(true, wire::Command{8, {}, wire::ClearOrder{}}), Contains(is_told).Times(0))
+      << "it was over already";
+}
+
 TEST(Narrator, TellsHowAWaveEnded) {
   RingModel model;
   model.delays = {{5, 20, ms(300)}};
