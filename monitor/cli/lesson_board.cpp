@@ -1,32 +1,20 @@
 #include "monitor/cli/lesson_board.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "probe/words/noise.h"
 
 namespace idlewave::cli {
 namespace {
 
-using lesson::Measured;
-
-std::string in_words(const Measured& measured, std::string_view unit) {
-  return measured.value ? lesson::in_words(*measured.value, measured.error, unit) : "nothing";
-}
-
 double number_of(const std::optional<lesson::Value>& value) {
   const double* number = value ? std::get_if<double>(&*value) : nullptr;
   return number ? std::max(*number, 0.0) : 0;
 }
 
-std::string capitalized(std::string label) {
-  label.front() = char(std::toupper(static_cast<unsigned char>(label.front())));
-  return label;
-}
-
 wire::LessonFigure figure_of(const lesson::Check& check, const lesson::Outcome& outcome) {
   const std::string_view unit = check.figure.figure->unit;
-  wire::LessonFigure figure{.label = capitalized(check.figure.label()),
+  wire::LessonFigure figure{.label = check.figure.heading(),
                             .before = check.before ? in_words(outcome.beside, unit) : "",
                             .now = in_words(outcome.now, unit),
                             .theory = theory_in_words(check)};
@@ -45,8 +33,8 @@ std::vector<wire::LessonFigure> figures_of(const lesson::Tutor& tutor) {
     const lesson::Check& check = tutor.page().checks[i];
     figures.push_back(figure_of(check, outcomes[i]));
     if (check.beside)
-      figures.push_back({.label = capitalized(check.beside->label()),
-                         .now = in_words(outcomes[i].beside, check.beside->figure->unit)});
+      figures.push_back(
+          {.label = check.beside->heading(), .now = in_words(outcomes[i].beside, check.beside->figure->unit)});
   }
   return figures;
 }

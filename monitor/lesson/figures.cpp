@@ -178,6 +178,12 @@ std::string FigurePath::label() const {
   return fmt::format(fmt::runtime(figure->label), which);
 }
 
+std::string FigurePath::heading() const {
+  std::string heading = label();
+  heading.front() = char(std::toupper(static_cast<unsigned char>(heading.front())));
+  return heading;
+}
+
 wire::Result<FigurePath> parse_figure_path(std::string_view path) {
   for (const Figure& figure : kFigures) {
     if (const auto place = place_in(path, figure.path)) return FigurePath{&figure, std::string(path), *place, ""};

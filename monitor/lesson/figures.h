@@ -35,7 +35,8 @@ struct FigurePath {
   std::string name;  ///< Of a program's: "time of a step".
 
   bool of_domain() const;
-  std::string label() const;  ///< "active ranks on socket 1"
+  std::string label() const;    ///< "active ranks on socket 1"
+  std::string heading() const;  ///< "Active ranks on socket 1"
 };
 /// Error: that no finding is there, and which are.
 wire::Result<FigurePath> parse_figure_path(std::string_view path);

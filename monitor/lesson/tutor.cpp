@@ -103,24 +103,21 @@ bool is_near(const Question& ask, const Value& answer, const Value& truth) {
   return std::abs(std::get<double>(answer) - std::get<double>(truth)) <= ask.tolerance;
 }
 
-std::string measured_in_words(const Measured& measured, std::string_view unit) {
-  return measured.value ? in_words(*measured.value, measured.error, unit) : "nothing";
-}
-
 std::string outcome_in_words(const Check& check, const Outcome& outcome) {
-  std::string label = check.figure.label();
-  label.front() = char(std::toupper(static_cast<unsigned char>(label.front())));
   const std::string_view unit = check.figure.figure->unit;
-  std::string words =
-      fmt::format("{}: measured {}, theory {}", label, measured_in_words(outcome.now, unit), theory_in_words(check));
-  if (check.before) words += fmt::format("; before that {}", measured_in_words(outcome.beside, unit));
+  std::string words = fmt::format("{}: measured {}, theory {}", check.figure.heading(), in_words(outcome.now, unit),
+                                  theory_in_words(check));
+  if (check.before) words += fmt::format("; before that {}", in_words(outcome.beside, unit));
   if (check.beside)
-    words +=
-        fmt::format("; {} {}", check.beside->label(), measured_in_words(outcome.beside, check.beside->figure->unit));
+    words += fmt::format("; {} {}", check.beside->label(), in_words(outcome.beside, check.beside->figure->unit));
   return words + ".";
 }
 
 }  // namespace
+
+std::string in_words(const Measured& measured, std::string_view unit) {
+  return measured.value ? in_words(*measured.value, measured.error, unit) : "nothing";
+}
 
 std::string_view to_words(Verdict verdict) {
   switch (verdict) {

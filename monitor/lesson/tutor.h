@@ -34,6 +34,9 @@ struct Measured {
   std::optional<double> error;
 };
 
+/// "5.03 ± 0.02 ranks", "lockstep", "nothing".
+std::string in_words(const Measured& measured, std::string_view unit);
+
 struct Outcome {
   Measured now, beside;
   bool holds = false;  ///< As theory says, within the tolerance.
