@@ -1,6 +1,8 @@
 #pragma once
 // What each rank waited, and for whom. docs/report.md has the definition.
 
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "monitor/analysis/per_rank.h"
@@ -36,6 +38,21 @@ struct Ended {
   Nanoseconds sum() const { return by_message + by_receive + by_either + through + collectives + messages; }
   friend bool operator==(const Ended&, const Ended&) = default;
 };
+
+/// What may end a wait, in the order of reports.
+struct WaitEnd {
+  Nanoseconds Ended::*time;
+  std::string_view key;    ///< In JSON.
+  std::string_view name;   ///< In a list.
+  std::string_view words;  ///< In a sentence.
+};
+inline constexpr std::array<WaitEnd, 6> kWaitEnds{
+    {{&Ended::by_message, "late_sender", "late sender", "a late sender"},
+     {&Ended::by_receive, "late_receiver", "late receiver", "a late receiver"},
+     {&Ended::by_either, "late_partner", "late partner", "a late partner that sends and receives"},
+     {&Ended::through, "through_others", "others between", "somebody their partner waited for"},
+     {&Ended::collectives, "collective", "last in collective", "the last in a collective"},
+     {&Ended::messages, "messages", "messages", "messages on their way"}}};
 
 /// What one rank waited, and what it made others wait. To the nanosecond:
 /// waited = sum of by + itself + bandwidth + transfer + unknown.

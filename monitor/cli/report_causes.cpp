@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "monitor/analysis/step_history.h"
 #include "probe/words/quantity.h"
@@ -49,11 +50,11 @@ Cost beyond_the_most(const std::vector<Culprit>& culprits) {
 }
 
 json ended_json(const RankCauses& causes) {
-  const analysis::Ended& ended = causes.ended;
-  return {{"late_sender", ended.by_message.count()},          {"late_receiver", ended.by_receive.count()},
-          {"late_partner", ended.by_either.count()},          {"through_others", ended.through.count()},
-          {"collective", ended.collectives.count()},          {"messages", ended.messages.count()},
-          {"not_said", (causes.waited - ended.sum()).count()}};
+  json object;
+  for (const analysis::WaitEnd& end : analysis::kWaitEnds)
+    object[std::string(end.key)] = (causes.ended.*end.time).count();
+  object["not_said"] = (causes.waited - causes.ended.sum()).count();
+  return object;
 }
 
 json rank_json(Rank rank, const RankCauses& causes) {
@@ -71,8 +72,7 @@ json rank_json(Rank rank, const RankCauses& causes) {
 /// Of all ranks. In double, as a few long waits of many ranks are more nanoseconds than 64 bits hold.
 struct Total {
   double waited = 0, by_others = 0, bandwidth = 0, transfer = 0, unknown = 0;
-  /// By what ended it.
-  double late_sender = 0, late_receiver = 0, late_partner = 0, through_others = 0, collective = 0, messages = 0;
+  std::array<double, analysis::kWaitEnds.size()> ended{};  ///< By what ended it.
 };
 
 Total total_of(const analysis::Causes& causes) {
@@ -83,12 +83,8 @@ Total total_of(const analysis::Causes& causes) {
     total.bandwidth += double(each.bandwidth.count());
     total.transfer += double(each.transfer.count());
     total.unknown += double(each.unknown.count());
-    total.late_sender += double(each.ended.by_message.count());
-    total.late_receiver += double(each.ended.by_receive.count());
-    total.late_partner += double(each.ended.by_either.count());
-    total.through_others += double(each.ended.through.count());
-    total.collective += double(each.ended.collectives.count());
-    total.messages += double(each.ended.messages.count());
+    for (std::size_t i = 0; i < total.ended.size(); ++i)
+      total.ended[i] += double((each.ended.*analysis::kWaitEnds[i].time).count());
   }
   return total;
 }
@@ -142,21 +138,19 @@ std::string total_text(const Total& total, double in_all) {
       percent(total.by_others), percent(total.bandwidth), percent(total.transfer), percent(total.unknown));
 }
 
-/// Nothing where that is not said of any wait.
+/// Nothing where that is not said of any wait for somebody.
 std::string ended_text(const Total& total) {
   std::vector<std::string> parts;
   double said = 0;
-  const auto add = [&](double part, const char* what) {
+  bool names_somebody = false;
+  for (std::size_t i = 0; i < total.ended.size(); ++i) {
+    const analysis::WaitEnd& end = analysis::kWaitEnds[i];
+    const double part = total.ended[i];
     said += part;
-    if (part > 0) parts.push_back(fmt::format("{} {:.0f} %", what, 100 * part / total.waited));
-  };
-  add(total.late_sender, "a late sender");
-  add(total.late_receiver, "a late receiver");
-  add(total.late_partner, "a late partner that sends and receives");
-  add(total.through_others, "somebody their partner waited for");
-  add(total.collective, "the last in a collective");
-  if (parts.empty()) return {};
-  add(total.messages, "messages on their way");
+    names_somebody |= part > 0 && end.time != &analysis::Ended::messages;
+    if (part > 0) parts.push_back(fmt::format("{} {:.0f} %", end.words, 100 * part / total.waited));
+  }
+  if (!names_somebody) return {};
   if (said < kNearlyAll * total.waited)
     parts.push_back(fmt::format("not said {:.0f} %", 100 * (1 - said / total.waited)));
   return fmt::format("  by what ended it: {}\n", fmt::join(parts, ", "));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 #include "monitor/view/figures.h"
@@ -72,15 +71,10 @@ std::vector<std::string> mostly_for(const RankCauses& causes) {
 /// What ended most of a rank's waiting, and how much of it.
 std::string ended_by(const RankCauses& causes) {
   if (causes.waited <= Nanoseconds{0}) return "-";
-  const analysis::Ended& ended = causes.ended;
-  const std::array<std::pair<Nanoseconds, const char*>, 7> parts{{{ended.by_message, "late sender"},
-                                                                  {ended.by_receive, "late receiver"},
-                                                                  {ended.by_either, "late partner"},
-                                                                  {ended.through, "others between"},
-                                                                  {ended.collectives, "last in collective"},
-                                                                  {ended.messages, "messages"},
-                                                                  {causes.waited - ended.sum(), "not said"}}};
-  const auto& [most, what] = *std::ranges::max_element(parts, {}, [](const auto& part) { return part.first; });
+  Nanoseconds most = causes.waited - causes.ended.sum();
+  std::string_view what = "not said";
+  for (const analysis::WaitEnd& end : analysis::kWaitEnds)
+    if (causes.ended.*end.time > most) most = causes.ended.*end.time, what = end.name;
   return fmt::format("{} {}", what, to_percent(double(most.count()) / double(causes.waited.count())));
 }
 
