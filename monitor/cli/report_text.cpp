@@ -156,7 +156,7 @@ std::string wave_text(const analysis::Wave& wave) {
 std::string steps_text(const Timeline& timeline, Window window) {
   const analysis::StepTimes times = analysis::step_times(timeline, window);
   if (times.steps == 0) return "  no step ended\n";
-  const Nanoseconds other = times.mean - times.compute_mean - times.wait_mean - times.delay_mean;
+  const Nanoseconds other = times.other_mean();
   const std::string rest = other > times.mean / 200 ? " + other " + format_duration(other) : "";
   return fmt::format("  step {} = compute {} + wait {} ({:.0f} %) + delay {}{}\n", format_duration(times.mean),
                      format_duration(times.compute_mean), format_duration(times.wait_mean), times.wait_share() * 100,

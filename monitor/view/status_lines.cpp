@@ -136,8 +136,7 @@ std::string clocks_in_words(const timeline::Timeline& timeline) {
 /// What of a step is neither computing nor waiting, where it shows beside the two: they would not add up without it.
 std::string rest_in_words(const analysis::StepTimes& times) {
   std::string out;
-  const Nanoseconds other = times.mean - times.compute_mean - times.wait_mean - times.delay_mean;
-  for (const auto& [part, word] : {std::pair(times.delay_mean, "delay"), std::pair(other, "other")})
+  for (const auto& [part, word] : {std::pair(times.delay_mean, "delay"), std::pair(times.other_mean(), "other")})
     if (part > times.mean / 200) out += fmt::format(" + {} {}", to_duration_like(part, times.mean), word);
   return out;
 }

@@ -20,6 +20,17 @@ nlohmann::json report_of(const RingModel& model) {
   return nlohmann::json::parse(report_json(timeline, {0.5, 0.95}));
 }
 
+std::string text_where_all_say(const RingModel& model, const wire::WaitPattern& pattern) {
+  wire::Roster roster = model.roster();
+  roster.patterns = {pattern};
+  roster.cycles = {{{{0}}}};
+  for (wire::RankInfo& rank : roster.ranks) rank.cycle = 1;
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  EXPECT_TRUE(timeline.apply_roster("n1", roster));
+  return report_text(timeline, {0.5, 0.95});
+}
+
 TEST(Report, HasTheKeysThatOtherProgramsRead) {
   RingModel model;
   model.delays = {{5, 20, ms(300)}};
@@ -70,14 +81,8 @@ TEST(Report, TellsNoTimeBelowNothing) {
     model.seed = unsigned(random());
     model.delays = {{3, 0, ms(200)}, {10, 1, ms(200)}, {7, 1, ms(2)}};
     model.run();
-    wire::Roster roster = model.roster();
-    roster.patterns = {{.rendezvous = true, .collective = false, .from = {-2, -1}, .to = {1, 2}}};
-    roster.cycles = {{{{0}}}};
-    for (wire::RankInfo& rank : roster.ranks) rank.cycle = 1;
-    timeline::Timeline timeline;
-    model.fill(timeline);
-    ASSERT_TRUE(timeline.apply_roster("n1", roster));
-    const std::string text = report_text(timeline, {0.5, 0.95});
+    const std::string text =
+        text_where_all_say(model, {.rendezvous = true, .collective = false, .from = {-2, -1}, .to = {1, 2}});
     EXPECT_THAT(text, testing::Not(testing::ContainsRegex(" -[0-9.]+ (ns|us|ms|s) "))) << "seed " << seed;
     has_grown |= text.find("; gains ") != std::string::npos;
   }
@@ -93,14 +98,8 @@ TEST(Report, SaysOfAWaveInOneDirectionThatItCameRoundTheRing) {
       model.distances = {distance};
       model.delays = {{1, 20, ms(300)}};
       model.run();
-      wire::Roster roster = model.roster();
-      roster.patterns = {{.rendezvous = false, .collective = false, .from = {-distance}, .to = {distance}}};
-      roster.cycles = {{{{0}}}};
-      for (wire::RankInfo& rank : roster.ranks) rank.cycle = 1;
-      timeline::Timeline timeline;
-      model.fill(timeline);
-      ASSERT_TRUE(timeline.apply_roster("n1", roster));
-      const std::string text = report_text(timeline, {0.5, 0.95});
+      const std::string text =
+          text_where_all_say(model, {.rendezvous = false, .collective = false, .from = {-distance}, .to = {distance}});
       EXPECT_THAT(text, testing::HasSubstr("; came round the ring to its origin\n")) << ranks << ' ' << distance;
       EXPECT_THAT(text, testing::Not(testing::HasSubstr("front"))) << ranks << ' ' << distance;
     }
