@@ -1,7 +1,8 @@
-// What nodes announce: the part of Timeline that takes rosters.
+// What nodes announce, and whom their ranks say that they wait for: the part of Timeline that takes rosters.
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "monitor/timeline/timeline.h"
 
@@ -11,6 +12,7 @@ namespace {
 using wire::Phase;
 
 constexpr std::size_t kMostNodes = 1 << 16;
+constexpr wire::Step kMostCompared = 128;    ///< Steps of two cycles.
 constexpr std::uint64_t kShareDeclared = 8;  ///< Nodes and domains may take this part of the budget.
 constexpr std::size_t kNodeBytes = 512;      ///< With what keeps its stream apart from others.
 
@@ -149,6 +151,39 @@ void Timeline::apply_partners(Node& node, const wire::Roster& roster) {
 void Timeline::forget_partners(Rank rank) {
   partners_.forget(rank);
   places_[std::size_t(rank)].follows = {};
+}
+
+void Timeline::follow(RankPlace& place, Rank rank, std::uint64_t cycle) {
+  const std::vector<wire::WaitCycle>& cycles = place.node->cycles;
+  const std::uint32_t now = cycle <= cycles.size() ? std::uint32_t(cycle) : 0;
+  const auto same = [&](std::uint32_t a, std::uint32_t b, wire::Step first, wire::Step last) {
+    if (a > cycles.size() || b == 0) return false;
+    const auto &one = cycles[a - 1].steps, &other = cycles[b - 1].steps;
+    const auto in_all = wire::Step(std::lcm(one.size(), other.size()));
+    if (in_all > kMostCompared && last - first > kMostCompared) return false;
+    for (wire::Step step = std::max<wire::Step>({first, last - in_all, 0}); step < last; ++step)
+      if (one[std::size_t(step) % one.size()] != other[std::size_t(step) % other.size()]) return false;
+    return true;
+  };
+  place.follows = {now, partners_.told(rank, step_of(place), place.follows, now, same)};
+}
+
+/// That goes on, as far as was told.
+std::optional<DeclaredWaits> Timeline::declared_waits(Rank rank) const {
+  if (lane(rank) == nullptr) return std::nullopt;
+  const RankPlace& place = places_[std::size_t(rank)];
+  return waits_of(place, place.follows.cycle);
+}
+
+std::optional<DeclaredWaits> Timeline::declared_waits(Rank rank, wire::Step step) const {
+  const auto before = partners_.cycle_in(rank, step);
+  return before ? waits_of(places_[std::size_t(rank)], *before) : declared_waits(rank);
+}
+
+/// A later roster may have left the rank out, and have fewer cycles.
+std::optional<DeclaredWaits> Timeline::waits_of(const RankPlace& place, std::uint32_t cycle) const {
+  if (cycle == 0 || cycle > place.node->cycles.size()) return std::nullopt;
+  return DeclaredWaits{&place.node->cycles[cycle - 1], place.node->patterns};
 }
 
 void Timeline::apply_domains(const std::string& name, Node& node, const wire::Roster& roster) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace idlewave::timeline {
 namespace {
@@ -25,7 +24,6 @@ bool can_be(const ClockCurve& curve) {
 constexpr std::uint64_t kShareOfSpares = 16;  ///< Of the budget, beyond it.
 constexpr std::uint64_t kShareOfCalls = 8;    ///< They may take this part of the budget.
 constexpr std::uint64_t kShareOfPartners = 32;
-constexpr wire::Step kMostCompared = 128;      ///< Steps of two cycles.
 constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
 
 }  // namespace
@@ -344,22 +342,6 @@ void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, c
 }
 
 /// Told when the step that goes on was another than those before it.
-void Timeline::follow(RankPlace& place, Rank rank, std::uint64_t cycle) {
-  const std::vector<wire::WaitCycle>& cycles = place.node->cycles;
-  const std::uint32_t now = cycle <= cycles.size() ? std::uint32_t(cycle) : 0;
-  const auto same = [&](std::uint32_t a, std::uint32_t b, wire::Step first, wire::Step last) {
-    if (a > cycles.size() || b == 0) return false;
-    const auto &one = cycles[a - 1].steps, &other = cycles[b - 1].steps;
-    const auto in_all = wire::Step(std::lcm(one.size(), other.size()));
-    if (in_all > kMostCompared && last - first > kMostCompared) return false;
-    for (wire::Step step = std::max<wire::Step>({first, last - in_all, 0}); step < last; ++step)
-      if (one[std::size_t(step) % one.size()] != other[std::size_t(step) % other.size()]) return false;
-    return true;
-  };
-  place.follows = {now, partners_.told(rank, step_of(place), place.follows, now, same)};
-}
-
-/// That goes on, as far as was told.
 wire::Step Timeline::step_of(const RankPlace& place) const {
   const auto steps = place.lane->steps();
   return steps.empty() ? wire::kNoStep : steps.back().step;
@@ -463,23 +445,6 @@ std::string Timeline::name_of_domain(int domain) const {
 
 int Timeline::domain_of(Rank rank) const {
   return rank >= 0 && std::size_t(rank) < places_.size() ? places_[std::size_t(rank)].domain : -1;
-}
-
-std::optional<DeclaredWaits> Timeline::declared_waits(Rank rank) const {
-  if (lane(rank) == nullptr) return std::nullopt;
-  const RankPlace& place = places_[std::size_t(rank)];
-  return waits_of(place, place.follows.cycle);
-}
-
-std::optional<DeclaredWaits> Timeline::declared_waits(Rank rank, wire::Step step) const {
-  const auto before = partners_.cycle_in(rank, step);
-  return before ? waits_of(places_[std::size_t(rank)], *before) : declared_waits(rank);
-}
-
-/// A later roster may have left the rank out, and have fewer cycles.
-std::optional<DeclaredWaits> Timeline::waits_of(const RankPlace& place, std::uint32_t cycle) const {
-  if (cycle == 0 || cycle > place.node->cycles.size()) return std::nullopt;
-  return DeclaredWaits{&place.node->cycles[cycle - 1], place.node->patterns};
 }
 
 std::optional<Nanoseconds> Timeline::forgotten_until() const {
