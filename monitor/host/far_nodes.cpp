@@ -217,4 +217,14 @@ std::vector<std::string> FarNodes::troubles() const {
   return lines;
 }
 
+std::string how_reached(const std::vector<FarNode>& nodes) {
+  if (nodes.empty()) return "all ranks are on this node";
+  constexpr std::size_t kNamed = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(nodes.size(), kNamed); ++i) names += (i == 0 ? "" : ", ") + nodes[i].name;
+  const std::string more = nodes.size() > kNamed ? fmt::format(" and {} more", nodes.size() - kNamed) : "";
+  return fmt::format("agents on {}{} report over '{}'{}", names, more, nodes.front().over,
+                     nodes.size() > 1 ? " and the like" : "");
+}
+
 }  // namespace idlewave::host

@@ -15,6 +15,9 @@ struct FarNode {
   std::vector<std::string> command;  ///< To be started.
 };
 
+/// "agents on n2, n3, n4 and 5 more report over 'ssh n2' and the like"
+std::string how_reached(const std::vector<FarNode>& nodes);
+
 /// One thread, which never waits but in end(). Each command is in a group of its own and ends when its owner does, killed
 /// or not. SIGPIPE has to be ignored.
 class FarNodes {

@@ -471,17 +471,6 @@ void Host::see_agent_off() const {
     usleep(useconds_t(kLookForGoing.count() / 1000));
 }
 
-/// "agents on n2, n3, n4 and 5 more report over 'ssh n2' and the like"
-std::string how_reached(const std::vector<FarNode>& nodes) {
-  if (nodes.empty()) return "all ranks are on this node";
-  constexpr std::size_t kNamed = 3;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(nodes.size(), kNamed); ++i) names += (i == 0 ? "" : ", ") + nodes[i].name;
-  const std::string more = nodes.size() > kNamed ? fmt::format(" and {} more", nodes.size() - kNamed) : "";
-  return fmt::format("agents on {}{} report over '{}'{}", names, more, nodes.front().over,
-                     nodes.size() > 1 ? " and the like" : "");
-}
-
 }  // namespace
 
 int live(const HostOptions& options, process::Channel& starter) {
