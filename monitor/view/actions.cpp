@@ -8,6 +8,7 @@
 #include "monitor/view/forms.h"
 #include "monitor/view/fronts.h"
 #include "monitor/view/lesson_page.h"
+#include "monitor/view/moment.h"
 #include "monitor/view/movement.h"
 #include "monitor/view/panels.h"
 
@@ -213,8 +214,8 @@ void clear(Turn& turn) {
 
 void mark(Turn& turn) {
   State& state = turn.state;
-  const Nanoseconds at =
-      state.cursor_time.value_or(std::max(shown_until(state, turn.model) - Nanoseconds(1), Nanoseconds::zero()));
+  const Nanoseconds at = cursor_in_sight(state, turn.model, turn.layout)
+                             .value_or(std::max(shown_until(state, turn.model) - Nanoseconds(1), Nanoseconds::zero()));
   state.marks.push_back({at, state.cursor_rank});
   turn.say(fmt::format("marked {} on the time axis", to_moment(at, turn.layout.window.column)), Tone::kGood);
 }

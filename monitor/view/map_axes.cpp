@@ -122,11 +122,12 @@ std::vector<std::string> cursor_words(const Layout& layout, const State& state, 
   const int domain = model.timeline.domain_of(state.cursor_rank);
   const std::string place =
       domain < 0 ? rank : rank + " · " + shortened_inside(model.timeline.name_of_domain(domain), 24);
-  if (!state.cursor_time && !shows_the_past(state, model, layout)) {
+  State there = state;
+  there.cursor_time = cursor_in_sight(state, model, layout);
+  if (!there.cursor_time && !shows_the_past(state, model, layout)) {
     const std::string now = state_now(*lane, model.timeline);
     return {place + " · " + now, rank + " " + now, rank};
   }
-  State there = state;
   if (!there.cursor_time) there.cursor_time = std::max(moment_of(state, model, layout) - Nanoseconds(1), Nanoseconds{});
   const std::string at = cursor_moment(layout, there, model);
   const std::string what = words_at(layout, there, model);

@@ -6,8 +6,7 @@ namespace idlewave::view {
 
 namespace {
 
-Nanoseconds end_of_cursor(const State& state, const Model& model, const Layout& layout) {
-  const Nanoseconds at = *state.cursor_time;
+Nanoseconds end_of_cursor(Nanoseconds at, const State& state, const Model& model, const Layout& layout) {
   if (!layout.steps) return layout.window.column * (at / layout.window.column + 1);
   const timeline::Lane* lane = model.timeline.lane(state.cursor_rank);
   const auto record = lane == nullptr ? std::nullopt : record_at(*lane, at);
@@ -22,10 +21,16 @@ Nanoseconds end_of_map(const Model& model, const Layout& layout, Nanoseconds unt
 
 }  // namespace
 
+std::optional<Nanoseconds> cursor_in_sight(const State& state, const Model& model, const Layout& layout) {
+  if (!state.cursor_time || !column_of(layout, model.timeline, state.cursor_rank, *state.cursor_time)) return {};
+  return state.cursor_time;
+}
+
 Nanoseconds moment_of(const State& state, const Model& model, const Layout& layout) {
   const Nanoseconds until = shown_until(state, model);
   if (layout.tiny) return until;
-  if (state.cursor_time) return std::min(end_of_cursor(state, model, layout), until);
+  if (const auto at = cursor_in_sight(state, model, layout))
+    return std::min(end_of_cursor(*at, state, model, layout), until);
   return state.follow ? until : std::min(end_of_map(model, layout, until), until);
 }
 

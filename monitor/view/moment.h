@@ -9,7 +9,10 @@
 
 namespace idlewave::view {
 
-/// End of the column under the cursor; without a cursor in time, of the map's last column, if that is past.
+/// Where the cursor stands in time; nothing while it follows the newest column, or once a map that scrolls left it behind.
+std::optional<Nanoseconds> cursor_in_sight(const State& state, const Model& model, const Layout& layout);
+
+/// End of the column under the cursor; without a cursor in sight, of the map's last column, if that is past.
 Nanoseconds moment_of(const State& state, const Model& model, const Layout& layout);
 
 /// Of the map, and a quarter of it before: steps that its left edge cuts begin there.

@@ -99,7 +99,7 @@ void move_in_time(Turn& turn, std::int64_t columns) {
   const int shown = turn.layout.window.columns;
   const auto& cursor = turn.state.cursor_time;
   const bool in_sight = cursor && shows_slot(turn, slot_of(turn, *cursor));
-  const std::int64_t here = in_sight ? slot_of(turn, *cursor) : std::min(newest, first + (cursor ? 0 : shown - 1));
+  const std::int64_t here = in_sight ? slot_of(turn, *cursor) : std::min(newest, first + shown - 1);
   const std::int64_t slot = std::max(here + columns, oldest_slot(turn));
   if (slot > newest) {
     turn.state.cursor_time.reset();

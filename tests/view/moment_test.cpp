@@ -35,6 +35,17 @@ TEST(Moment, IsThatOfTheCursor) {
   EXPECT_LE(at, milliseconds(1500) + layout.window.column);
 }
 
+TEST(Moment, IsNowOnceTheMapThatFollowsLeftTheCursorBehind) {
+  const State state{.cursor_time = seconds(1), .zoom = 14};
+  const Model& model = usual_session().model();
+  const Layout layout = lay_out(panels(), state, model, {160, 48}, kColour);
+  ASSERT_GT(layout.window.from(), seconds(1));
+  EXPECT_EQ(shown_moment(state, model, {160, 48}, kColour), usual_session().timeline.now());
+  const std::string shown = text(state, model, {160, 48}, kMonochrome);
+  EXPECT_THAT(shown, HasSubstr("sockets at 5.0 s"));
+  EXPECT_EQ(shown, text({.zoom = 14}, model, {160, 48}, kMonochrome));
+}
+
 TEST(Moment, StandsBesideTheSocketsInverseWhereItIsPast) {
   const auto is_inverse = [](const State& state) {
     const Canvas canvas = draw(state, usual_session().model(), {160, 48}, kColour);
