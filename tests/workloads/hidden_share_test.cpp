@@ -86,16 +86,20 @@ TEST(Progress, IsToldFromItsLackWhateverTheTimesAre) {
   const unsigned seed = any_seed();
   SCOPED_TRACE(testing::Message() << "IDLEWAVE_TEST_SEED=" << seed);
   std::mt19937_64 random{seed};
+  int open = 0;
   for (int run = 0; run < 60; ++run) {
     const bool by_itself = run % 2 == 0;
     Setting setting = any_setting(random, by_itself ? 1 : 0);
     setting.scatter = std::uniform_real_distribution<double>{0, 0.05}(random);
     setting.held_up = std::uniform_real_distribution<double>{0, 0.1}(random);
     const Finding finding = judge(trials_of(setting, random));
-    EXPECT_EQ(finding.verdict, by_itself ? Verdict::kByItself : Verdict::kInCalls)
+    EXPECT_NE(finding.verdict, by_itself ? Verdict::kInCalls : Verdict::kByItself)
         << "hidden " << finding.line.hidden << " of " << setting.truth.hidden << ", from " << finding.least_hidden
         << " to " << finding.most_hidden;
+    open += finding.verdict != (by_itself ? Verdict::kByItself : Verdict::kInCalls);
   }
+  // Of five times five trials most of one work may be held up, and then more than one line goes through them.
+  EXPECT_LE(open, 2);
 }
 
 /// It may be left open and it may not be told wrongly. What delays every trial by much more than T_comm is no scatter: it
