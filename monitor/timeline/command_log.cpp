@@ -40,12 +40,24 @@ Nanoseconds CommandRecord::ended() const {
 
 void CommandLog::add_sent(const wire::Command& command, Moment at) { record_of(command, at); }
 
-void CommandLog::add_outcome(const wire::Outcome& outcome, Moment at) {
+void CommandLog::add_outcome(const wire::Outcome& outcome, Moment at, const NodeClock* clock) {
   CommandRecord& record = record_of(outcome.command, at);
   record.answered = true;
   record.accepted |= outcome.accepted;  // several nodes may answer, each for its own ranks
   if (!outcome.accepted) record.reason = outcome.reason;
-  if (outcome.accepted) supersede(outcome.command, at);
+  if (!outcome.accepted) return;
+  const auto* noise = std::get_if<wire::NoiseOrder>(&outcome.command.order);
+  if (noise != nullptr && noise->ends_with_giver) holds_of(record, clock).stands = true;
+  if (!stands_elsewhere(outcome.command, clock)) supersede(outcome.command, at);
+}
+
+/// Of noise that ends since who gave it has gone: each node loses him by itself, and that of the others goes on.
+bool CommandLog::stands_elsewhere(const wire::Command& ending, const NodeClock* ended_at) {
+  const auto* clear = std::get_if<wire::ClearOrder>(&ending.order);
+  CommandRecord* noise = clear != nullptr && clear->noise_of != 0 ? find(clear->noise_of) : nullptr;
+  if (noise == nullptr) return false;
+  if (const auto here = noise->holds.find(ended_at); here != noise->holds.end()) here->second.stands = false;
+  return std::ranges::any_of(noise->holds, [](const auto& of_node) { return of_node.second.stands; });
 }
 
 void CommandLog::supersede(const wire::Command& by, Moment at) {
@@ -61,14 +73,14 @@ void CommandLog::hold_began(wire::CommandId id, const NodeClock& clock, Nanoseco
   CommandRecord* record = find(id);
   if (record == nullptr) return;
   record->in_effect = true;
-  auto& first = holds_of(*record, clock).first_began;
+  auto& first = holds_of(*record, &clock).first_began;
   first = std::min(first.value_or(at), at);
 }
 
 void CommandLog::hold_ended(wire::CommandId id, const NodeClock& clock, Nanoseconds at, Rank ranks) {
   CommandRecord* record = find(id);
   if (record == nullptr || record->over) return;
-  auto& last = holds_of(*record, clock).last_ended;
+  auto& last = holds_of(*record, &clock).last_ended;
   last = std::max(last.value_or(at), at);
   if (!std::holds_alternative<wire::DelayOrder>(record->command.order)) return;
   const Rank named = record->command.ranks.empty() ? ranks : Rank(record->command.ranks.size());
@@ -76,8 +88,8 @@ void CommandLog::hold_ended(wire::CommandId id, const NodeClock& clock, Nanoseco
 }
 
 /// Of `record`, which stays; there may be one for each node.
-CommandRecord::Holds& CommandLog::holds_of(CommandRecord& record, const NodeClock& clock) {
-  const auto [place, is_new] = record.holds.try_emplace(&clock);
+CommandRecord::Holds& CommandLog::holds_of(CommandRecord& record, const NodeClock* clock) {
+  const auto [place, is_new] = record.holds.try_emplace(clock);
   if (is_new) ++holds_kept_;
   while (holds_kept_ > kHoldsKept && &records_.front() != &record) forget_oldest();
   return place->second;

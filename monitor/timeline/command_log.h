@@ -13,7 +13,8 @@ namespace idlewave::timeline {
 class CommandLog {
  public:
   void add_sent(const wire::Command& command, Moment at);
-  void add_outcome(const wire::Outcome& outcome, Moment at);
+  /// Of the node whose clock that is; null: of one that has told nothing else.
+  void add_outcome(const wire::Outcome& outcome, Moment at, const NodeClock* clock);
   /// `at`: lane time of a rank that `clock` is of.
   void hold_began(wire::CommandId id, const NodeClock& clock, Nanoseconds at);
   /// `ranks`: of the whole session, which a command without a list of ranks is for.
@@ -23,10 +24,11 @@ class CommandLog {
 
  private:
   CommandRecord& record_of(const wire::Command& command, Moment at);
-  CommandRecord::Holds& holds_of(CommandRecord& record, const NodeClock& clock);
+  CommandRecord::Holds& holds_of(CommandRecord& record, const NodeClock* clock);
   CommandRecord* find(wire::CommandId id);
   void forget_oldest();
   void supersede(const wire::Command& by, Moment at);
+  bool stands_elsewhere(const wire::Command& ending, const NodeClock* ended_at);
 
   std::deque<CommandRecord> records_;
   std::unordered_map<wire::CommandId, std::uint64_t> numbers_;  ///< Counted from the first record of the session.

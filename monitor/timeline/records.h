@@ -132,6 +132,7 @@ struct CommandRecord {
   struct Holds {
     std::optional<Nanoseconds> first_began;
     std::optional<Nanoseconds> last_ended;
+    bool stands = false;  ///< Noise that ends with its giver, whom this node has not lost.
   };
   std::map<const NodeClock*, Holds> holds;
   std::optional<Moment> superseded;

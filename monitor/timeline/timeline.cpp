@@ -159,7 +159,8 @@ void Timeline::set_calls(const std::string& node, wire::RankCalls calls) {
 }
 
 void Timeline::add_outcome(const std::string& node, const wire::Outcome& outcome) {
-  commands_.add_outcome(outcome, moment(node, outcome.time));
+  const auto found = nodes_.find(node);
+  commands_.add_outcome(outcome, moment(node, outcome.time), found == nodes_.end() ? nullptr : &found->second.clock);
 }
 
 void Timeline::mark_ended(const std::string& node) {

@@ -52,6 +52,19 @@ TEST(Timeline, EndsNoiseWhenItIsCleared) {
   EXPECT_EQ(timeline.commands()[0].ended(), ms(9));
 }
 
+TEST(Timeline, EndsNoiseWhoseGiverHasGoneWhenAllNodesHaveLostHim) {
+  Timeline timeline = timeline_of({start(ms(0))}, ms(2));
+  const wire::NoiseOrder noise{.amount = ms(1), .ends_with_giver = true};
+  const wire::Command ending{7 | wire::kEndsNoise, {}, wire::ClearOrder{7}};
+  timeline.apply_roster("m", roster(1, 2, 2));
+  for (const char* node : {"n", "m"}) timeline.add_outcome(node, {{7, {}, noise}, ms(1), true, ""});
+  timeline.add_outcome("m", {ending, ms(9), true, ""});
+  EXPECT_FALSE(timeline.commands()[0].over);
+  timeline.add_outcome("n", {ending, ms(12), true, ""});
+  EXPECT_TRUE(timeline.commands()[0].over);
+  EXPECT_EQ(timeline.commands()[0].ended(), ms(12));
+}
+
 TEST(Timeline, EndsNothingByAnOrderThatItDoesNotKnow) {
   Timeline timeline = timeline_of({start(ms(0))}, ms(2));
   timeline.add_outcome("n", {{7, {}, wire::NoiseOrder{}}, ms(1), true, ""});
