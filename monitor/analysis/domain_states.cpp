@@ -92,14 +92,18 @@ bool is_in_lockstep(const Signs& signs, DomainState before) {
     case DomainState::kUnknown:
     case DomainState::kNotActive:
     case DomainState::kStraggler:
-    case DomainState::kDisturbed: break;
+    case DomainState::kDisturbed:
+    case DomainState::kBereft:
+    case DomainState::kAlone: break;
   }
   return signs.spread < kOutOfLockstepAtFirst;
 }
 
 StateChange judged(const Signs& signs, std::span<const Rank> members, const StateChange& before, Nanoseconds at) {
   StateChange now{.at = at, .active = signs.active};
-  if (has_straggler(signs, members, before)) {
+  if (members.size() == 1) {
+    now.state = DomainState::kAlone;
+  } else if (has_straggler(signs, members, before)) {
     now.state = DomainState::kStraggler;
     now.straggler = members[std::size_t(signs.slowest)];
   } else if (is_in_wave(signs, before.state)) {
@@ -117,6 +121,14 @@ bool are_all_silent(const Timeline& timeline, std::span<const Rank> ranks, Nanos
     const Lane* lane = timeline.lane(rank);
     return !lane || was_silent(*lane, at);
   });
+}
+
+bool has_lost_ranks(const Timeline& timeline, Nanoseconds at) {
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const Lane* lane = timeline.lane(rank);
+    if (lane && lane->state() == timeline::LaneState::kLost && lane->last() <= at) return true;
+  }
+  return false;
 }
 
 /// The first moment of look at which something may be seen that happens at `time`.
@@ -149,6 +161,8 @@ std::string to_words(DomainState state) {
     case DomainState::kComputational: return "computational wave";
     case DomainState::kStraggler: return "straggler";
     case DomainState::kDisturbed: return "idle wave inside";
+    case DomainState::kBereft: return "waits, ranks are lost";
+    case DomainState::kAlone: return "one rank alone";
   }
   return {};
 }
@@ -166,7 +180,7 @@ bool DomainStates::become(Story& story, StateChange change) {
 void DomainStates::weigh(Story& story, StateChange change) {
   const StateChange before = story.last();
   const bool is_first = before.state == DomainState::kUnknown || before.state == DomainState::kNotActive ||
-                        before.state == DomainState::kDisturbed;
+                        before.state == DomainState::kDisturbed || before.state == DomainState::kBereft;
   story.looks = is_same(change, before) ? 0 : is_same(change, story.candidate) ? story.looks + 1 : 1;
   story.candidate = change;
   if (is_first || story.looks >= kLooksBeforeTelling) become(story, change);
@@ -194,7 +208,9 @@ bool DomainStates::look_at(const Timeline& timeline, int domain, Story& story, N
   if (story.typical_step <= Nanoseconds{0}) return is_new;
   const std::size_t looked_at = is_new ? story.rounds.size() : 0;
   const std::size_t clean = is_new ? behind_wave(story.rounds, story.longest_idle) : 0;
-  if (waits_in_wave(members_, story.longest_idle, at) || (clean < looked_at && clean < kRoundsToDecide))
+  const bool waits = waits_in_wave(members_, story.longest_idle, at);
+  if (waits && has_lost_ranks(timeline, at)) return become(story, {.at = at, .state = DomainState::kBereft}) || is_new;
+  if (waits || (clean < looked_at && clean < kRoundsToDecide))
     return become(story, {.at = at, .state = DomainState::kDisturbed}) || is_new;
   if (clean >= kRoundsToDecide) {
     const Signs signs = find_signs({story.rounds, clean}, of.info, story.typical_step, kLeastSigns, signs_room_);

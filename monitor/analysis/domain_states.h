@@ -22,8 +22,10 @@ enum class DomainState : std::uint8_t {
   kComputational,
   kStraggler,  ///< One rank works longer than the others, step after step.
   kDisturbed,  ///< An idle wave is passing through.
+  kBereft,     ///< A rank waits as in an idle wave, and ranks of the program are lost, for which it may wait for ever.
+  kAlone,      ///< One rank runs there: nobody is there with whom it could be in lockstep, or not.
 };
-inline constexpr int kDomainStates = int(DomainState::kDisturbed) + 1;
+inline constexpr int kDomainStates = int(DomainState::kAlone) + 1;
 std::string to_words(DomainState state);
 
 /// A domain came into another state.

@@ -115,6 +115,8 @@ std::string news_text(const Timeline& timeline, std::span<const News> news) {
                  : fmt::format("{} have one rank each that works longer than the others, step after step", who);
     case DomainState::kDisturbed: return fmt::format("an idle wave is in {}", who);
     case DomainState::kNotActive: return fmt::format("{} {} no longer active", who, one ? "is" : "are");
+    case DomainState::kBereft: return fmt::format("{} {}, and ranks are lost", who, one ? "waits" : "wait");
+    case DomainState::kAlone:
     case DomainState::kUnknown: break;
   }
   return {};

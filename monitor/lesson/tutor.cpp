@@ -51,7 +51,9 @@ std::optional<Nanoseconds> settled_since(const DomainStates& states, int domains
   Nanoseconds latest{};
   for (int domain = 0; domain < domains; ++domain) {
     const analysis::StateChange* change = states.at(domain, now);
-    if (!change || change->state == analysis::DomainState::kDisturbed) return std::nullopt;
+    if (!change || change->state == analysis::DomainState::kDisturbed ||
+        change->state == analysis::DomainState::kBereft)
+      return std::nullopt;
     latest = std::max(latest, change->at);
   }
   return latest;
@@ -64,7 +66,8 @@ std::string out_of_lockstep(const DomainStates& states, const std::vector<int>& 
   for (int domain = 0; domain < domains; ++domain) {
     if (!sockets.empty() && std::ranges::find(sockets, domain) == sockets.end()) continue;
     const analysis::StateChange* change = states.at(domain, now);
-    if (change && change->state == analysis::DomainState::kLockstep) continue;
+    if (change && (change->state == analysis::DomainState::kLockstep || change->state == analysis::DomainState::kAlone))
+      continue;
     if (first < 0) first = domain;
     ++others;
   }

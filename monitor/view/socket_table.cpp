@@ -32,6 +32,8 @@ std::string to_short_words(DomainState state) {
     case DomainState::kSkewed: return "skewed";
     case DomainState::kComputational: return "comp. wave";
     case DomainState::kDisturbed: return "idle wave";
+    case DomainState::kBereft: return "waits, loss";
+    case DomainState::kAlone: return "alone";
     case DomainState::kNotActive:
     case DomainState::kLockstep:
     case DomainState::kStraggler: break;

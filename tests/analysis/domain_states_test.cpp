@@ -54,8 +54,11 @@ TEST(DomainStates, BelowTheSaturationPointAreLockstepBehindTheWave) {
   for (const Rank each : {3, 5}) {
     const SimulatedSession session(reference_case(each));
     const auto last = session.timeline().now() - ms(100);
-    for (int domain = 0; domain < int(session.timeline().domains().size()); ++domain)
-      EXPECT_EQ(state_at(session.timeline(), domain, last), DomainState::kLockstep) << each << " " << domain;
+    for (int domain = 0; domain < int(session.timeline().domains().size()); ++domain) {
+      const bool alone = session.timeline().domains()[std::size_t(domain)].ranks.size() == 1;  // 40 is no multiple of 3
+      EXPECT_EQ(state_at(session.timeline(), domain, last), alone ? DomainState::kAlone : DomainState::kLockstep)
+          << each << " " << domain;
+    }
   }
 }
 
@@ -67,6 +70,37 @@ TEST(DomainStates, TellOfAnIdleWaveWhileItIsInside) {
   model.fill(timeline, ms(350));
   EXPECT_EQ(state_at(timeline, 0, ms(350)), DomainState::kDisturbed);
   EXPECT_EQ(state_at(timeline, 2, ms(350)), DomainState::kLockstep);
+}
+
+TEST(DomainStates, CallItNoWaveWhereRanksWaitAndOthersAreLost) {
+  RingModel model;
+  model.announced = false;
+  model.delays = {{5, 20, ms(3000)}};
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline, ms(245));
+  timeline.append("n1", {wire::LaneId::Kind::kRank, 5},
+                  std::vector<wire::Event>{{ms(245), 0, wire::EventKind::kLost, wire::Phase::kNone}});
+  model.fill(timeline, ms(1000), ms(245));
+  timeline.advance("n1", ms(1000));
+  EXPECT_EQ(state_at(timeline, 0, ms(1000)), DomainState::kBereft);
+  EXPECT_EQ(state_at(timeline, 3, ms(1000)), DomainState::kBereft);
+  for (const StateChange& change : followed(timeline).changes(0))
+    EXPECT_TRUE(change.state != DomainState::kDisturbed || change.at < ms(245));
+}
+
+TEST(DomainStates, SayOfARankAloneNeitherThatItIsInLockstepNorThatItIsNot) {
+  for (const double noise : {0., 3.}) {
+    RingModel model;
+    model.ranks = 4;
+    model.ranks_per_domain = 1;
+    model.noise_mean_ms = noise;
+    model.run();
+    timeline::Timeline timeline;
+    model.fill(timeline);
+    for (int domain = 0; domain < 4; ++domain)
+      EXPECT_EQ(state_at(timeline, domain, ms(900)), DomainState::kAlone) << noise;
+  }
 }
 
 TEST(DomainStates, TellWhenAllRanksHaveStopped) {
