@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-from any_program_test import launcher_of
+from any_program import launcher_of
 
 BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
@@ -126,7 +126,7 @@ class OfPartners(Watched):
     def unknown(self, mpi):
         self.check_nothing_is_said(mpi, ["anybody-ignored", "one-way", "received-first", "cancelled", "two-sides", "started-early"],
                                    STEPS[mpi])
-        self.check_nothing_is_said(mpi, ["crowd"], 40 if mpi == "openmpi" else 15)
+        self.check_nothing_is_said(mpi, ["crowd"], 8)
 
 
 class Partners(OfPartners):

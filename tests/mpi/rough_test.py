@@ -7,7 +7,7 @@ import shutil
 import sys
 import unittest
 
-from any_program_test import AnyProgram, BIN, SOURCES
+from any_program import AnyProgram, BIN, SOURCES
 
 STEPS = 20
 # Hydra and UCX tell of processes and moments on standard output.

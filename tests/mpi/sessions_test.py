@@ -4,7 +4,7 @@ Usage: sessions_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]
 import sys
 import unittest
 
-from any_program_test import AnyProgram, PROGRAMS, launcher_of
+from any_program import AnyProgram, PROGRAMS, launcher_of
 from partners_test import OfPartners
 
 STEPS = 20

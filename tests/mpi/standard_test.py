@@ -5,7 +5,7 @@ Usage: standard_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]
 import sys
 import unittest
 
-from any_program_test import OfHandles, OfPersistent, OfPrograms, launcher_of
+from any_program import OfHandles, OfPersistent, OfPrograms, launcher_of
 from partners_test import OfPartners
 
 ALL = "standard", "mpich5"

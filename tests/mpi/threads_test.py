@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""`idlewave run` with programs whose ranks have threads: teams of OpenMP, and threads that call MPI.
+Usage: threads_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"""
+import sys
+import unittest
+
+from any_program import BIN, PROGRAMS, RANKS, SHARE_TOLERANCE, AnyProgram
+
+
+class Threads(AnyProgram):
+    """Of programs whose OpenMP runtime tells how many there are."""
+    THREADS = 6
+
+    def team(self, mpi, *words, threads=THREADS, **options):
+        command = [*self.launcher(mpi), self.program(f"team.{mpi}"), "60", str(threads), *words]
+        done, report = self.watch(command, **options)
+        self.assertEqual((done.returncode, report["ranks"], report["complete"]), (0, RANKS, True), done.stderr)
+        return list(map(float, done.stdout.split())), report
+
+    def check_team(self, mpi, *words, threads=THREADS):
+        """`busy`: of all threads in regions. The main one counts as working until a region ends."""
+        (in_region, alone, in_mpi, busy), report = self.team(mpi, *words, threads=threads)
+        use = report["threads"]
+        if threads > self.THREADS:
+            busy = threads * in_region  # those of a team without lanes count until the last one is done
+        whole = in_region + alone + in_mpi
+        self.assertEqual((use["ranks"], use["most"]), (RANKS, RANKS * threads), "of the outermost region")
+        self.assertGreater(in_mpi, 0)
+        working = (busy + alone) / whole
+        asleep = (threads * whole - busy - alone - in_mpi) / whole
+        print(f"{use['working'] / RANKS:.3f} work, by itself {working:.3f}; {use['asleep'] / RANKS:.3f} sleep, by itself {asleep:.3f}",
+              file=sys.stderr)
+        self.assertAlmostEqual(use["working"] / RANKS, working, delta=threads / 30)
+        self.assertAlmostEqual(use["asleep"] / RANKS, asleep, delta=threads / 30)
+        self.assertAlmostEqual(use["working"] + use["calling"] + use["asleep"], use["most"])
+        return report
+
+    def check_lanes(self, report):
+        lanes = report["time_by_thread"]
+        self.assertEqual(list(zip(lanes["rank"], lanes["thread"])),
+                         [(rank, thread) for rank in range(RANKS) for thread in range(1, self.THREADS)])
+
+    def test_are_counted_open_mpi(self):
+        self.check_lanes(self.check_team("openmpi"))
+
+    def test_are_counted_mpich(self):
+        self.check_lanes(self.check_team("mpich"))
+
+    def test_that_wait_for_each_other_sleep_open_mpi(self):
+        self.check_lanes(self.check_team("openmpi", "uneven"))
+
+    def test_that_wait_for_each_other_sleep_mpich(self):
+        self.check_lanes(self.check_team("mpich", "uneven"))
+
+    def test_of_a_team_that_is_too_large_for_lanes_are_counted(self):
+        self.assertIsNone(self.check_team("openmpi", threads=20)["time_by_thread"])
+
+    def test_are_not_counted_where_the_user_has_a_tool_of_his_own(self):
+        self.assertIsNone(self.team("openmpi", OMP_TOOL_LIBRARIES="/nowhere.so")[1]["threads"])
+
+
+class CallsOfThreads(AnyProgram):
+    """With MPI_THREAD_MULTIPLE."""
+    ROUNDS = 12
+    FEW_ROUNDS = 4  # of many threads, each of which waits by looking again and again
+    FUNCTIONS = ("MPI_Sendrecv", "MPI_Isend", "MPI_Recv", "MPI_Wait", "MPI_Barrier")
+
+    def threads(self, mpi, count, rounds=ROUNDS):
+        command = [*self.launcher(mpi), self.program(f"threads.{mpi}"), str(count), str(rounds)]
+        self.assertEqual(self.call(command).returncode, 0)
+        self.recording = str(self.folder / "threads.iw")
+        done, report = self.watch(command, "--record", self.recording)
+        self.assertEqual((done.returncode, done.stdout), (0, b""), done.stderr)
+        seen = {function["name"]: function["calls"] for function in report["functions"]}
+        return done, report, sum(seen.get(name, 0) for name in self.FUNCTIONS), seen
+
+    def check_lanes(self, mpi):
+        """Each thread's time in MPI is what it measured itself. Its calls are summed; one that the library makes within another, once."""
+        count = 3
+        done, report, _, seen = self.threads(mpi, count)
+        self.assertEqual((report["complete"], report["missing"]["unseen_calls"], report["dropped"]), (True, [], 0), done.stderr)
+        self.assertNotIn(b"idlewave: ", done.stderr)
+        self.assertEqual({name: seen[name] for name in self.FUNCTIONS},
+                         {name: RANKS * count * self.ROUNDS for name in self.FUNCTIONS})
+        # What they send is in no pair, and that is said.
+        self.assertEqual((report["matrix"]["messages"], report["matrix"]["complete"]), (0, False))
+        lanes = report["time_by_thread"]
+        self.assertEqual(list(zip(lanes["rank"], lanes["thread"])),
+                         [(rank, thread) for rank in range(RANKS) for thread in range(1, count + 1)])
+        for rank in range(RANKS):
+            own = [tuple(map(float, line.split())) for line in (self.sums / str(rank)).read_text().splitlines()]
+            shown = [wait for its, wait in zip(lanes["rank"], lanes["wait_s"]) if its == rank]
+            whole = sum(in_all for _, in_all in own)
+            # Which thread came first is not known.
+            self.assertAlmostEqual(sum(shown) / whole, sum(in_mpi for in_mpi, _ in own) / whole, delta=SHARE_TOLERANCE)
+        use = report["threads"]
+        self.assertEqual((use["ranks"], use["most"]), (RANKS, RANKS * (count + 1)))
+        in_mpi = sum(lanes["wait_s"]) / report["duration_s"]
+        print(f"{in_mpi:.2f} threads in MPI, {use['calling']:.2f} shown", file=sys.stderr)
+        self.assertGreater(use["calling"], 0.8 * in_mpi)
+
+    def test_have_lanes_open_mpi(self):
+        self.check_lanes("openmpi")
+
+    def test_have_lanes_mpich(self):
+        self.check_lanes("mpich")
+
+    def check_more_than_places(self, mpi):
+        """What finds no place is counted, and nothing twice."""
+        count = 20
+        done, report, seen, _ = self.threads(mpi, count, self.FEW_ROUNDS)
+        unseen = {entry["rank"]: entry["calls"] for entry in report["missing"]["unseen_calls"]}
+        self.assertEqual(seen + sum(unseen.values()), RANKS * count * self.FEW_ROUNDS * len(self.FUNCTIONS))
+        self.assertEqual(sorted(unseen), list(range(RANKS)))
+        self.assertEqual([(loss["kind"], loss["rank"], loss["count"]) for loss in report["losses"]],
+                         [("unseen_calls", rank, unseen[rank]) for rank in range(RANKS)])
+        self.assertEqual((report["complete"], report["matrix"]["complete"]), (False, False))
+        self.assertIn(b"more threads call MPI at a time than are watched", done.stderr)
+        words = self.call([BIN / "idlewave", "report", self.recording])
+        self.assertIn(b"not counted among them: what other threads of a rank sent\n", words.stdout)
+        self.assertIn(f"INCOMPLETE: {sum(unseen.values())} calls of other threads on {RANKS} ranks not seen\n", words.stdout.decode())
+        self.assertEqual(self.call([BIN / "idlewave", "info", "--check", self.recording]).returncode, 1)
+
+    def test_beyond_the_places_are_counted_open_mpi(self):
+        self.check_more_than_places("openmpi")
+
+    def test_beyond_the_places_are_counted_mpich(self):
+        self.check_more_than_places("mpich")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
