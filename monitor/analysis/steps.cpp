@@ -45,6 +45,16 @@ StepTimes step_times(const Timeline& timeline, Window window) {
   return times;
 }
 
+bool has_unknown_steps(const Timeline& timeline, Window window) {
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const Lane* lane = timeline.lane(rank);
+    if (lane == nullptr || lane->steps().empty()) continue;
+    const timeline::StepRecord first = lane->steps()[0];
+    if (first.step > 0 && first.begin > window.from) return true;
+  }
+  return false;
+}
+
 Skew skew(const Timeline& timeline, Nanoseconds at) {
   const std::vector<Rank> ranks = heard_ranks(timeline);
   const wire::Step common = common_step(timeline, ranks, at);

@@ -20,6 +20,10 @@ struct StepTimes {
 /// Means over the steps that ended within the window.
 StepTimes step_times(const timeline::Timeline& timeline, Window window);
 
+/// In the window were steps of which nothing is kept, or that were told to nobody who is heard: where none is known to
+/// have ended in it, that says nothing.
+bool has_unknown_steps(const timeline::Timeline& timeline, Window window);
+
 /// "steps found in MPI calls", or of how many ranks which; empty where nobody has told, or there are no steps.
 std::string step_sources_in_words(const timeline::Timeline& timeline);
 

@@ -155,7 +155,8 @@ std::string wave_text(const analysis::Wave& wave) {
 
 std::string steps_text(const Timeline& timeline, Window window) {
   const analysis::StepTimes times = analysis::step_times(timeline, window);
-  if (times.steps == 0) return "  no step ended\n";
+  if (times.steps == 0)
+    return analysis::has_unknown_steps(timeline, window) ? "  steps of then are not kept\n" : "  no step ended\n";
   const Nanoseconds other = times.other_mean();
   const std::string rest = other > times.mean / 200 ? " + other " + format_duration(other) : "";
   return fmt::format("  step {} = compute {} + wait {} ({:.0f} %) + delay {}{}\n", format_duration(times.mean),

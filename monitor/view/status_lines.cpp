@@ -154,6 +154,7 @@ std::string ranks_in_words(const State& state, Rank ranks) {
 std::string no_step_in_words(const Model& model) {
   if (model.findings.ground.partners.unlike_counts) return "ranks count steps differently";
   const analysis::Window so_far{model.timeline.begin(), model.findings.window.to};
+  if (analysis::has_unknown_steps(model.timeline, model.findings.window)) return "steps of then are not kept";
   const bool any = analysis::step_times(model.timeline, so_far).steps > 0;
   return any ? "no step has ended lately" : "no step has ended yet";
 }

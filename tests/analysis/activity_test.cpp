@@ -79,6 +79,21 @@ TEST(Steps, MeansAreThoseOfTheStepsThatEndedInTheWindow) {
   EXPECT_DOUBLE_EQ(times.wait_share(), 0.25);
 }
 
+TEST(Steps, AreSaidToBeUnknownWhereTheyAreNotKept) {
+  RingModel model;
+  model.ranks = 4;
+  model.steps = 20000;
+  model.run();
+  timeline::Timeline small(std::uint64_t{1} << 20), large;
+  model.fill(small);
+  model.fill(large);
+  const Window first{ms(0), ms(1000)};
+  ASSERT_EQ(step_times(small, first).steps, 0);
+  EXPECT_TRUE(has_unknown_steps(small, first));
+  EXPECT_FALSE(has_unknown_steps(large, first));
+  EXPECT_FALSE(has_unknown_steps(small, {small.now() - ms(1000), small.now()}));
+}
+
 TEST(Efficiency, ParallelIsLoadBalanceTimesCommunication) {
   timeline::Timeline timeline;
   fill_alternating(timeline, false);
