@@ -31,7 +31,7 @@ static void leave_the_processor(void) {
   last_look = now_ns();
 }
 
-#ifdef OPEN_MPI
+#ifdef OF_OPENMPI
 int sched_yield(void) {
   leave_the_processor();
   return 0;
