@@ -48,9 +48,9 @@ StepTimes step_times(const Timeline& timeline, Window window) {
 bool has_unknown_steps(const Timeline& timeline, Window window) {
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     const Lane* lane = timeline.lane(rank);
-    if (lane == nullptr || lane->steps().empty()) continue;
-    const timeline::StepRecord first = lane->steps()[0];
-    if (first.step > 0 && first.begin > window.from) return true;
+    if (lane == nullptr || !lane->has_forgotten_steps()) continue;
+    const timeline::StepRecords kept = lane->steps();
+    if (kept.empty() || kept[0].begin > window.from) return true;
   }
   return false;
 }

@@ -20,8 +20,8 @@ struct StepTimes {
 /// Means over the steps that ended within the window.
 StepTimes step_times(const timeline::Timeline& timeline, Window window);
 
-/// In the window were steps of which nothing is kept, or that were told to nobody who is heard: where none is known to
-/// have ended in it, that says nothing.
+/// Steps of some rank that may have ended in the window are not kept any more: where none is known to have, that says
+/// nothing.
 bool has_unknown_steps(const timeline::Timeline& timeline, Window window);
 
 /// "steps found in MPI calls", or of how many ranks which; empty where nobody has told, or there are no steps.

@@ -208,7 +208,10 @@ void Lane::begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits)
 void Lane::keep_steps(std::uint32_t limit) {
   auto& steps = history_->steps;
   auto& restarts = history_->restarts;
-  for (; steps.size() > limit; steps.pop_front()) history_->sums.forget_oldest();
+  for (; steps.size() > limit; steps.pop_front()) {
+    history_->sums.forget_oldest();
+    history_->has_forgotten_steps = true;
+  }
   const auto kept =
       steps.empty() ? restarts.end() : std::upper_bound(restarts.begin(), restarts.end(), steps.front().begin);
   if (2 * (kept - restarts.begin()) > std::ptrdiff_t(restarts.size())) restarts.erase(restarts.begin(), kept);

@@ -108,6 +108,8 @@ class Lane {
 
   /// Records of the steps that are kept, oldest first. The last one may be going on.
   StepRecords steps() const;
+  /// There were older ones.
+  bool has_forgotten_steps() const { return history_ && history_->has_forgotten_steps; }
   /// How many of them began before `at`. O(log steps), and about O(1) where steps are equally long.
   std::size_t steps_begun_before(Nanoseconds at) const;
   /// Over the kept steps that ended after `from` and at `to` or before. Costs as steps_begun_before.
@@ -156,6 +158,7 @@ class Lane {
     Summed summed;
     std::optional<Nanoseconds> summed_from;  ///< What is told now are sums, from then on.
     bool step_has_sums = false;
+    bool has_forgotten_steps = false;
   };
 
   /// Takes one event whose time, lane time, is not before the last one's. Returns true if it began a block of events.

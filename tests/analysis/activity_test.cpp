@@ -94,6 +94,19 @@ TEST(Steps, AreSaidToBeUnknownWhereTheyAreNotKept) {
   EXPECT_FALSE(has_unknown_steps(small, {small.now() - ms(1000), small.now()}));
 }
 
+TEST(Steps, AreNotUnknownWhereTheyAreCountedFromOne) {
+  timeline::Timeline timeline;
+  RingModel model;
+  model.ranks = 1;
+  timeline.apply_roster("n1", model.roster());
+  timeline.append("n1", {wire::LaneId::Kind::kRank, 0},
+                  std::vector<wire::Event>{{ms(0), 0, wire::EventKind::kStart, wire::Phase::kNone},
+                                           {ms(10), 1, wire::EventKind::kStep, wire::Phase::kNone}});
+  timeline.advance("n1", ms(20));
+  EXPECT_EQ(step_times(timeline, {ms(0), ms(20)}).steps, 0);
+  EXPECT_FALSE(has_unknown_steps(timeline, {ms(0), ms(20)}));
+}
+
 TEST(Efficiency, ParallelIsLoadBalanceTimesCommunication) {
   timeline::Timeline timeline;
   fill_alternating(timeline, false);
