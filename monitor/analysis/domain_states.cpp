@@ -123,6 +123,7 @@ bool are_all_silent(const Timeline& timeline, std::span<const Rank> ranks, Nanos
   });
 }
 
+/// Those that have not come back, unlike find_lost_ranks().
 bool has_lost_ranks(const Timeline& timeline, Nanoseconds at) {
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     const Lane* lane = timeline.lane(rank);
