@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+from any_program import python_with_mpi
+
 ROOT, BUILD = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 RANKS = 2
 
@@ -20,13 +22,6 @@ def command_lines(example):
     text = (ROOT / "docs/examples" / example).read_text().replace("\\\n", " ")
     lines = [re.sub(r"\s*\*/$", "", line).lstrip("*! ") for line in text.splitlines()[:12]]
     return [re.sub(r"[*!]", " ", line).split() for line in lines if re.match(r"(mpi|build/release/bin/idlewave)", line)]
-
-
-def python_with_mpi():
-    for name in ("python3", "/usr/bin/python3"):
-        if shutil.which(name) and subprocess.run([name, "-c", "import mpi4py"], capture_output=True).returncode == 0:
-            return name
-    return None
 
 
 class Examples(unittest.TestCase):

@@ -10,13 +10,12 @@ import sys
 import tempfile
 import unittest
 
-from any_program import launcher_of
+from any_program import launcher_of, python_with_mpi
 
 BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
-# MPICH's ranks never leave the processor to others.
+# Of MPICH fewer, whose ranks poll.
 RANKS = {"openmpi": 6, "mpich": 4, "mpich5": 4, "standard": 4}
-# MPICH polls: where ranks outnumber cores each message takes a turn of the scheduler.
 STEPS = {"openmpi": 160, "mpich": 32, "mpich5": 32, "standard": 32}
 PATIENCE = 240
 
@@ -167,10 +166,10 @@ class Partners(OfPartners):
         self.fortran("USE_F08", "mpich")
 
     def test_in_python(self):
-        for python in ("/usr/bin/python3", "python3"):
-            if shutil.which(python) and self.call([python, "-c", "import mpi4py"]).returncode == 0:
-                return self.check_ring("openmpi", python, SOURCES / "ring.py", "60", "1")
-        self.skipTest("no python3 here has mpi4py (Debian: python3-mpi4py)")
+        python = python_with_mpi()
+        if not python:
+            self.skipTest("no python3 here has mpi4py (Debian: python3-mpi4py)")
+        self.check_ring("openmpi", python, SOURCES / "ring.py", "60", "1")
 
     def test_in_loops_over_partners_open_mpi(self):
         self.loops("openmpi")
