@@ -94,7 +94,7 @@ std::string_view example_of(std::string_view unit) {
   if (unit == "links") return "8 links";
   if (unit == "messages") return "100 messages";
   if (unit == "B") return "10 kB";
-  return unit == "ranks/s" ? "40 ranks/s" : "5 ranks";
+  return unit == "ranks/s" ? "40 ranks/s" : "12 ranks";
 }
 
 std::optional<double> duration_in(std::string_view text) {
@@ -122,7 +122,7 @@ wire::Result<double> quantity_or_refusal(std::string_view text, std::string_view
   const auto value = quantity_in(words::trimmed(text), unit, bare);
   if (value) return *value;
   return wire::Error{
-      fmt::format("\"{}\" is no number in {}: {} is what is accepted", words::trimmed(text), unit, example_of(unit))};
+      fmt::format("\"{}\" is no number in {}; write it as in {}", words::trimmed(text), unit, example_of(unit))};
 }
 
 std::pair<std::string_view, double> scale_of_bytes(double bytes) {

@@ -98,7 +98,7 @@ class Tutor {
   std::string words() const;
   /// The same without the figures, once something was found.
   std::string verdict_in_words() const;
-  /// What an answer looks like: "a number in ranks, as in 5", "a letter, a to c".
+  /// What an answer looks like: "a number in ranks, as in 12", "a letter, a to c".
   std::string expected() const;
 
  private:

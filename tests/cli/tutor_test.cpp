@@ -300,7 +300,7 @@ TEST(Tutor, TakesAnswersFromTheKeyboardAndComplainsInPlace) {
   desk.press(view::key_of(view::KeyCode::kEnter));
   desk.press(view::key_of(U'x'));
   desk.press(view::key_of(view::KeyCode::kEnter));
-  EXPECT_THAT(desk.screen(), HasSubstr("\"x\" is no number in ranks/step: 2 ranks/step is what is accepted"));
+  EXPECT_THAT(desk.screen(), HasSubstr("\"x\" is no number in ranks/step; write it as in 2 ranks/step"));
   desk.press(view::key_of(view::KeyCode::kBackspace));
   desk.press(view::key_of(U'1'));
   desk.press(view::key_of(view::KeyCode::kEnter));

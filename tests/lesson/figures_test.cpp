@@ -65,8 +65,8 @@ TEST(Quantities, AreReadInTheUnitOfTheReport) {
 }
 
 TEST(Quantities, NeedTheirUnitWhereItWasNotSaidYet) {
-  EXPECT_EQ(refusal_of("5", "ranks"), "\"5\" is no number in ranks: 5 ranks is what is accepted");
-  EXPECT_EQ(refusal_of("0.4", "s"), "\"0.4\" is no number in s: 400 ms is what is accepted");
+  EXPECT_EQ(refusal_of("5", "ranks"), "\"5\" is no number in ranks; write it as in 12 ranks");
+  EXPECT_EQ(refusal_of("0.4", "s"), "\"0.4\" is no number in s; write it as in 400 ms");
   for (const char* text :
        {"", "ranks", "five ranks", "5 ms", "5 ranks/step", "nan ranks", "inf ranks", "1e999 ranks", "5 5 ranks"})
     EXPECT_NE(refusal_of(text, "ranks"), "") << text;
@@ -74,7 +74,7 @@ TEST(Quantities, NeedTheirUnitWhereItWasNotSaidYet) {
   EXPECT_EQ(*parse_answer("5 ranks", "ranks"), 5);
   EXPECT_FALSE(parse_answer("5", "s")) << "a time without a unit may be anything";
   EXPECT_FALSE(parse_answer("5", "B")) << "and so may a size";
-  EXPECT_EQ(refusal_of("5 links", "B"), "\"5 links\" is no number in B: 10 kB is what is accepted");
+  EXPECT_EQ(refusal_of("5 links", "B"), "\"5 links\" is no number in B; write it as in 10 kB");
   EXPECT_FALSE(parse_answer("5 s", "ranks"));
 }
 
