@@ -69,6 +69,18 @@ struct DomainInfo {
   friend bool operator==(const DomainInfo&, const DomainInfo&) = default;
 };
 
+/// Something else that the hardware of a domain tells over time: power, cycles per instruction.
+struct MeterInfo {
+  DomainId domain = 0;
+  std::string name;    ///< "package power", "CPI".
+  std::string unit;    ///< "W", "MFLOP/s"; empty of a mere number.
+  std::string source;  ///< "RAPL", "LIKWID MEM_DP".
+  friend bool operator==(const MeterInfo&, const MeterInfo&) = default;
+};
+inline constexpr std::size_t kMaxMeters = 1u << 16;  ///< Of a roster.
+/// What meters count is told in millionths of their unit, times seconds: of watts, microjoules.
+inline constexpr double kMeterStep = 1e-6;
+
 struct PhaseInfo {
   Phase phase = Phase::kNone;     ///< At least kFirstUserPhase.
   Phase category = Phase::kNone;  ///< kCompute, kWait or kCommunicate.
@@ -118,6 +130,7 @@ struct Roster {
   std::vector<PhaseInfo> phases;      ///< User-named phases, ascending.
   std::vector<WaitPattern> patterns;  ///< Of waits; new ones are added behind, so that their numbers stay.
   std::vector<WaitCycle> cycles;      ///< The same.
+  std::vector<MeterInfo> meters;      ///< The same.
   std::optional<LessonPage> lesson;   ///< What an operator shows to all who watch.
   friend bool operator==(const Roster&, const Roster&) = default;
 };
@@ -173,6 +186,8 @@ struct Events {
   /// That ended since the frame before, in their order. At most kMaxRoundTrips.
   std::vector<RoundTrip> round_trips{};
   std::vector<std::byte> threads{};  ///< As `blob`, of threads (lane_of). Empty if there is nothing of them.
+  std::vector<std::byte>
+      meters{};  ///< As `blob`: lanes of domains, whose index is a place in Roster::meters. The same.
   friend bool operator==(const Events&, const Events&) = default;
 };
 

@@ -94,6 +94,16 @@ PhaseInfo read_phase(const Value& value, std::string& error) {
   return phase;
 }
 
+MeterInfo read_meter(const Value& value, std::string& error) {
+  MapReader in(value, "meter", error);
+  MeterInfo meter;
+  meter.domain = static_cast<DomainId>(in.integer("domain", 0, kMaxInt32));
+  meter.name = in.text("name", kMaxName);
+  meter.unit = in.text("unit", kMaxName);
+  meter.source = in.text("source", kMaxName);
+  return meter;
+}
+
 template <class T>
 std::vector<T> read_array(MapReader& in, std::string_view key, std::size_t limit, T (*read)(const Value&, std::string&),
                           std::string& error) {
@@ -178,6 +188,7 @@ Roster read_roster(const Value& value, std::string& error) {
   roster.phases = read_array(in, "phases", kPhaseLimit, read_phase, error);
   read_partners(in, roster);
   read_step_sources(in, roster.ranks);
+  if (in.has("meters")) roster.meters = read_array(in, "meters", kMaxMeters, read_meter, error);
   if (in.has("lesson")) roster.lesson = read_lesson(in.map("lesson"), error);
   require_ascending(in, "ranks", roster.ranks, &RankInfo::rank);
   require_ascending(in, "domains", roster.domains, &DomainInfo::id);
@@ -199,10 +210,13 @@ Events read_events(const Value& value, std::span<const std::byte>& blob, std::st
   take("calls", unpack_calls, events.calls);
   take("unseen", unpack_unseen, events.calls);
   take("clocks", unpack_round_trips, events.round_trips);
-  if (in.has("threads")) {
-    const std::span<const std::byte> threads = in.bytes("threads", kMaxFrameBytes);
-    events.threads.assign(threads.begin(), threads.end());
-  }
+  const auto keep = [&](std::string_view key, std::vector<std::byte>& into) {
+    if (!in.has(key)) return;
+    const std::span<const std::byte> bytes = in.bytes(key, kMaxFrameBytes);
+    into.assign(bytes.begin(), bytes.end());
+  };
+  keep("threads", events.threads);
+  keep("meters", events.meters);
   return events;
 }
 

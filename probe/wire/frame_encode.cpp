@@ -74,6 +74,14 @@ void write(PackWriter& out, const PhaseInfo& phase) {
   out.text("name", phase.name, kMaxName);
 }
 
+void write(PackWriter& out, const MeterInfo& meter) {
+  out.map(4);
+  out.integer("domain", meter.domain);
+  out.text("name", meter.name, kMaxName);
+  out.text("unit", meter.unit, kMaxName);
+  out.text("source", meter.source, kMaxName);
+}
+
 template <class T>
 void write_array(PackWriter& out, std::string_view key, const std::vector<T>& items) {
   out.key(key);
@@ -121,7 +129,7 @@ void write(PackWriter& out, const Roster& roster) {
   const bool says_partners = !roster.patterns.empty() || !roster.cycles.empty();
   const std::vector<std::byte> step_sources = pack_step_sources(roster.ranks);
   out.map(10u + (roster.began ? 1u : 0u) + (says_partners ? 3u : 0u) + (step_sources.empty() ? 0u : 1u) +
-          (roster.lesson ? 1u : 0u));
+          (roster.meters.empty() ? 0u : 1u) + (roster.lesson ? 1u : 0u));
   out.integer("world", roster.world_size);
   out.integer("agent", roster.agent_pid);
   out.integer("unix", roster.unix_time_ns);
@@ -135,6 +143,7 @@ void write(PackWriter& out, const Roster& roster) {
   write_array(out, "phases", roster.phases);
   if (says_partners) write_partners(out, roster);
   if (!step_sources.empty()) out.bytes("steps", step_sources);
+  if (!roster.meters.empty()) write_array(out, "meters", roster.meters);
   if (!roster.lesson) return;
   out.key("lesson");
   write(out, *roster.lesson);
@@ -144,13 +153,14 @@ void write(PackWriter& out, const Events& events) {
   const auto trips = std::span(events.round_trips).first(std::min(events.round_trips.size(), kMaxRoundTrips));
   const std::vector<std::byte> unseen = pack_unseen(events.calls);
   out.map(2u + (events.calls.empty() ? 0u : 1u) + (unseen.empty() ? 0u : 1u) + (trips.empty() ? 0u : 1u) +
-          (events.threads.empty() ? 0u : 1u));
+          (events.threads.empty() ? 0u : 1u) + (events.meters.empty() ? 0u : 1u));
   out.integer("to", events.up_to.count());
   out.bytes("blob", events.blob);
   if (!events.calls.empty()) out.bytes("calls", pack_calls(events.calls));
   if (!unseen.empty()) out.bytes("unseen", unseen);
   if (!trips.empty()) out.bytes("clocks", pack_round_trips(trips));
   if (!events.threads.empty()) out.bytes("threads", events.threads);
+  if (!events.meters.empty()) out.bytes("meters", events.meters);
 }
 
 void write(PackWriter& out, const DelayOrder& delay) {

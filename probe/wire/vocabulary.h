@@ -56,9 +56,11 @@ enum class EventKind : std::uint8_t {
   kDelayEnd = 8,    ///< phase: the one that goes on. value: CommandId.
   /// value: events lost between the event before this one and this one's time. phase: the one that goes on.
   kDropped = 9,
-  kStop = 10,       ///< The rank left the session properly. phase: kNone.
-  kLost = 11,       ///< Written by the agent: the rank's process ended without kStop. phase: kNone.
-  kBandwidth = 12,  ///< On a domain's lane. value: bytes moved since the previous kBandwidth (or kStart) of that lane.
+  kStop = 10,  ///< The rank left the session properly. phase: kNone.
+  kLost = 11,  ///< Written by the agent: the rank's process ended without kStop. phase: kNone.
+  /// On a domain's lane. value: bytes moved since the previous kBandwidth (or kStart) of that lane. On a meter's
+  /// (Roster::meters): what it has counted since, in units of kMeterStep.
+  kBandwidth = 12,
   /// value: number of the cycle of patterns (Roster::cycles, from 1) whose partners the rank has waited for in the step
   /// that is going on, and will in those that follow; 0: it does not say any more. phase: the one that goes on.
   kPartners = 13,

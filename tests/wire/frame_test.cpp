@@ -198,6 +198,25 @@ TEST(Frame, SaysWhenTheSessionBeganOnlyWhereThatIsKnown) {
   EXPECT_TRUE(decode(spoilt(frame_of(roster), "began", "begun")));
 }
 
+TEST(Frame, SaysNothingOfMetersWhereThereAreNone) {
+  const auto has_key = [](const Frame& frame) {
+    const std::vector<std::byte> bytes = encode(frame), key = bytes_of("meters");
+    return std::search(bytes.begin(), bytes.end(), key.begin(), key.end()) != bytes.end();
+  };
+  Roster roster = two_ranks();
+  Events events;
+  EXPECT_FALSE(has_key(frame_of(roster)));
+  EXPECT_FALSE(has_key(frame_of(events)));
+  roster.meters = {{0, "package power", "W", "RAPL"}};
+  events.meters = bytes_of("any");
+  EXPECT_TRUE(has_key(frame_of(roster)));
+  EXPECT_TRUE(has_key(frame_of(events)));
+  // A reader of an older version skips the keys.
+  EXPECT_TRUE(decode(spoilt(frame_of(roster), "meters", "metres")));
+  EXPECT_TRUE(decode(spoilt(frame_of(events), "meters", "metres")));
+  EXPECT_EQ(error_of(spoilt(frame_of(roster), "unit", "knit")), "meter: 'unit' is missing");
+}
+
 TEST(Beginning, IsNotBelievedWhereItCanNotBe) {
   constexpr std::int64_t kNineYears = std::int64_t{1} << 58;
   Roster roster;

@@ -158,6 +158,8 @@ inline Roster random_roster(Random& random) {
   if (random.once_in(2))
     for (RankInfo& info : roster.ranks) info.steps = static_cast<StepSource>(random.below(256));
   if (random.once_in(2)) roster.began = random.time();
+  for (std::uint64_t i = random.below(4) * random.below(4); i > 0; --i)
+    roster.meters.push_back({static_cast<DomainId>(random.any(31)), random.text(40), random.text(10), random.text(20)});
   if (random.once_in(2)) roster.lesson = random_lesson(random);
   return roster;
 }
@@ -230,8 +232,12 @@ inline Frame random_frame(Random& random) {
   switch (random.below(14)) {
     case 0: frame.body = random_roster(random); break;
     case 1:
-      frame.body = Events{random.time(), random_bytes(random, random.below(300)), random_calls(random),
-                          random_round_trips(random), random_bytes(random, random.below(3) * random.below(100))};
+      frame.body = Events{random.time(),
+                          random_bytes(random, random.below(300)),
+                          random_calls(random),
+                          random_round_trips(random),
+                          random_bytes(random, random.below(3) * random.below(100)),
+                          random_bytes(random, random.below(3) * random.below(100))};
       break;
     case 2: frame.body = Outcome{random_command(random), random.time(), random.once_in(2), random.text(80)}; break;
     case 3: frame.body = End{}; break;
