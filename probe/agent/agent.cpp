@@ -448,6 +448,7 @@ void Agent::send_roster() {
   }
   if (!known_.empty()) roster_.program = known_.begin()->second.command_line;
   roster_.domains = domains_.describe();
+  roster_.meters = domains_.meters();
   roster_.phases = names_.phases.all();
   roster_.patterns = names_.partners.patterns();
   roster_.cycles = names_.partners.cycles();

@@ -1,6 +1,7 @@
 #include "probe/agent/domains.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace idlewave::agent {
 
@@ -41,7 +42,7 @@ std::vector<double> curve_of(const shm::Slot& slot) {
 const Topology& Domains::topology(Nanoseconds now) {
   if (!topology_) {
     topology_ = std::make_unique<Topology>();
-    for (const auto& source : sources_) source->meet(topology_->domains(), now);
+    for_each_instrument([&](sampler::Instrument& each) { each.meet(topology_->domains(), now); });
   }
   return *topology_;
 }
@@ -66,7 +67,7 @@ bool Domains::place(const Resident& resident, Nanoseconds now) {
   Placement& known = places_[resident.rank()];
   const bool moved = !(known == found);
   known = found;
-  for (const auto& source : sources_) source->place(resident.rank(), found.domain);
+  for_each_instrument([&](sampler::Instrument& each) { each.place(resident.rank(), found.domain); });
   Domain& domain = domains_[found.domain];
   const wire::DomainInfo before = domain.info;
   // Of the same number as one of the machine's, where a rank was taken to be that had not said yet where it is.
@@ -132,7 +133,17 @@ bool Domains::sample(Nanoseconds now, EventFrames& frames) {
     add_sentence(domain.info.note, guesses_in(domain));
     changed = changed || !(before == domain.info);
   }
-  return changed;
+  return read_meters(now, frames) || changed;
+}
+
+bool Domains::read_meters(Nanoseconds now, EventFrames& frames) {
+  std::vector<sampler::MeterReading> readings;
+  for_each_instrument([&](sampler::Instrument& each) { each.read_meters(now, readings); });
+  const auto is_of_machine = [&](DomainId id) {
+    const auto known = domains_.find(id);
+    return known != domains_.end() && !known->second.is_virtual;
+  };
+  return meters_.tell(std::move(readings), is_of_machine, now, frames);
 }
 
 void Domains::tell(Domain& domain, Nanoseconds now, EventFrames& frames) {

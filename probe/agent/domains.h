@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/agent/meters.h"
 #include "probe/agent/resident.h"
 #include "probe/agent/topology.h"
 #include "probe/sampler/sources.h"
@@ -12,11 +13,12 @@
 
 namespace idlewave::agent {
 
-/// The memory contention domains that ranks of this node run on: which rank is where, and how much memory traffic each
-/// domain has, from the best source there is for it. The agent's thread.
+/// The memory contention domains that ranks of this node run on: which rank is where, how much memory traffic each
+/// domain has, from the best source there is for it, and what else its hardware tells. The agent's thread.
 class Domains {
  public:
-  explicit Domains(const sampler::Places& places) : sources_(sampler::sources_in_order(places)) {}
+  explicit Domains(const sampler::Places& places)
+      : sources_(sampler::sources_in_order(places)), others_(sampler::other_instruments(places)) {}
 
   /// Where `resident` runs: as it said itself, else, once it had the time to say so, by the processors it is bound to.
   /// True if that changed.
@@ -28,9 +30,10 @@ class Domains {
   void observe(wire::Rank rank, const std::vector<wire::Event>& events);
   /// What the model of the rank's virtual socket says.
   void observe_model(const Resident& resident);
-  /// Appends bandwidth events that are due. True if a domain's source or its note changed.
+  /// Appends events of bandwidth and meters that are due. True if a domain's source or its note changed, or a meter is new.
   bool sample(wire::Nanoseconds now, EventFrames& frames);
   std::vector<wire::DomainInfo> describe() const;
+  const std::vector<wire::MeterInfo>& meters() const { return meters_.all(); }
 
  private:
   struct Domain {
@@ -53,8 +56,17 @@ class Domains {
   sampler::Source* best_source(const Domain& domain, wire::Nanoseconds now, std::string& why_no_better);
   std::string guesses_in(const Domain& domain) const;
   void tell(Domain& domain, wire::Nanoseconds now, EventFrames& frames);
+  bool read_meters(wire::Nanoseconds now, EventFrames& frames);
+  /// visit(instrument), of all.
+  template <class Visit>
+  void for_each_instrument(Visit visit) {
+    for (const auto& source : sources_) visit(*source);
+    for (const auto& other : others_) visit(*other);
+  }
 
   std::vector<std::unique_ptr<sampler::Source>> sources_;  ///< The best first.
+  std::vector<std::unique_ptr<sampler::Instrument>> others_;
+  Meters meters_;
   std::unique_ptr<Topology> topology_;  ///< Loaded for the first rank that is not on a virtual socket.
   std::map<wire::DomainId, Domain> domains_;
   std::map<wire::Rank, Placement> places_;

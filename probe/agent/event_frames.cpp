@@ -6,9 +6,16 @@
 namespace idlewave::agent {
 
 void EventFrames::append(wire::LaneId lane, wire::Nanoseconds& lane_last, wire::Event event) {
-  event.time = lane_last = std::max({event.time, lane_last, promised_});
   const bool is_of_thread = lane.kind == wire::LaneId::Kind::kRank && wire::thread_of(lane).thread != 0;
-  Collected& to = is_of_thread ? threads_ : ranks_;
+  add(is_of_thread ? threads_ : ranks_, lane, lane_last, event);
+}
+
+void EventFrames::append_meter(std::int32_t place, wire::Nanoseconds& lane_last, wire::Event event) {
+  add(meters_, {wire::LaneId::Kind::kDomain, place}, lane_last, event);
+}
+
+void EventFrames::add(Collected& to, wire::LaneId lane, wire::Nanoseconds& lane_last, wire::Event event) {
+  event.time = lane_last = std::max({event.time, lane_last, promised_});
   if (to.runs.empty() || to.runs.back().lane != lane) to.runs.push_back({lane, to.events.size()});
   to.events.push_back(event);
 }
@@ -21,8 +28,10 @@ std::optional<wire::Nanoseconds> EventFrames::Collected::earliest() const {
 }
 
 std::optional<wire::Nanoseconds> EventFrames::earliest() const {
-  const auto of_ranks = ranks_.earliest(), of_threads = threads_.earliest();
-  return of_ranks && of_threads ? std::min(of_ranks, of_threads) : of_ranks ? of_ranks : of_threads;
+  std::optional<wire::Nanoseconds> first;
+  for (const Collected* each : {&ranks_, &threads_, &meters_})
+    if (const auto its = each->earliest()) first = std::min(first.value_or(*its), *its);
+  return first;
 }
 
 void EventFrames::pack(Collected& from, std::vector<std::byte>& blob) {
@@ -43,6 +52,7 @@ wire::Events EventFrames::take(wire::Nanoseconds up_to) {
   frame.up_to = promised_;
   pack(ranks_, frame.blob);
   if (!threads_.events.empty()) pack(threads_, frame.threads);
+  if (!meters_.events.empty()) pack(meters_, frame.meters);
   return frame;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,10 @@ class EventFrames {
   /// the earliest one that keeps it; see Agent::sweep for when that happens.
   void append(wire::LaneId lane, wire::Nanoseconds& lane_last, wire::Event event);
 
-  bool empty() const { return ranks_.events.empty() && threads_.events.empty(); }
+  /// The same of a meter, by its place in the roster.
+  void append_meter(std::int32_t place, wire::Nanoseconds& lane_last, wire::Event event);
+
+  bool empty() const { return ranks_.events.empty() && threads_.events.empty() && meters_.events.empty(); }
   /// Time of the earliest event that was collected since the last frame.
   std::optional<wire::Nanoseconds> earliest() const;
   bool full() const { return ranks_.events.size() + threads_.events.size() >= kFull; }
@@ -42,10 +46,12 @@ class EventFrames {
 
     std::optional<wire::Nanoseconds> earliest() const;
   };
+  void add(Collected& to, wire::LaneId lane, wire::Nanoseconds& lane_last, wire::Event event);
   void pack(Collected& from, std::vector<std::byte>& blob);
 
   Collected ranks_;  ///< And domains.
   Collected threads_;
+  Collected meters_;
   std::vector<wire::LaneBatch> batches_;
   wire::Nanoseconds promised_;
 };

@@ -118,6 +118,7 @@ void describe(CommandLine& app, Arguments& arguments) {
           "both clocks of this machine at an earlier moment, as COUNTER:NANOSECONDS; ranks say it")
       .check([&options](const std::string& text) { return read_clock(text, options.clock); });
   app.add("--resctrl", options.bandwidth.resctrl, "where the resctrl file system is mounted").show_default();
+  app.add("--powercap", options.bandwidth.rapl, "where the kernel shows energy counters").show_default();
   app.add("--listen-key", options.listen_key, "key.server, where --key is taken by --connect");
 }
 

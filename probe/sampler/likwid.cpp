@@ -67,8 +67,11 @@ void Likwid::start(const std::vector<MachineDomain>& machine) {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return fail(std::string("no pipe to its reader: ") + std::strerror(errno));
   std::vector<std::string> words{reader_path_};
   if (!group_.empty()) words.insert(words.end(), {"--group", group_});
-  for (const MachineDomain& domain : machine)
-    words.push_back(std::to_string(domain.id) + ":" + std::to_string(domain.processors.front()));
+  for (const MachineDomain& domain : machine) {
+    std::string& word = words.emplace_back(std::to_string(domain.id));
+    for (const int processor : domain.processors)
+      word += (processor == domain.processors.front() ? ":" : ",") + std::to_string(processor);
+  }
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -87,6 +90,7 @@ Standing Likwid::standing(const Domain& domain, Nanoseconds now) {
   if (domain.is_virtual) return {};
   poll(now);
   if (!failure_.empty()) return {false, "LIKWID: " + failure_};
+  if (!no_memory_.empty()) return {false, "LIKWID: " + no_memory_};
   return {counts_.contains(domain.id), ""};
 }
 
@@ -118,18 +122,79 @@ void Likwid::obey(std::string_view line) {
   words.imbue(std::locale::classic());
   std::string kind;
   words >> kind >> std::ws;
+  bool is_understood = true;
   if (kind == "error") {
     std::string reason;
     std::getline(words, reason);
-    fail(std::move(reason));
+    return fail(std::move(reason));
+  } else if (kind == "no-memory") {
+    std::getline(words, no_memory_);
   } else if (kind == "sample") {
-    DomainId domain = wire::kNoDomain;
-    double seconds = 0;
-    double bytes = 0;
-    if (!(words >> domain >> seconds >> bytes) || seconds <= 0 || bytes < 0) return fail("its reader talks nonsense");
-    Count& count = counts_[domain];
-    count.rate = bytes / seconds;
-    count.fresh = true;
+    is_understood = take_sample(words);
+  } else if (kind == "meter") {
+    is_understood = take_meter(words);
+  } else if (kind == "reading") {
+    is_understood = take_reading(words);
+  }
+  if (!is_understood) fail("its reader talks nonsense");
+}
+
+bool Likwid::take_sample(std::istream& words) {
+  DomainId domain = wire::kNoDomain;
+  double seconds = 0;
+  double bytes = 0;
+  if (!(words >> domain >> seconds >> bytes) || seconds <= 0 || bytes < 0) return false;
+  Count& count = counts_[domain];
+  count.rate = bytes / seconds;
+  count.fresh = true;
+  return true;
+}
+
+/// Its unit is what stands in brackets at the end of its name.
+bool Likwid::take_meter(std::istream& words) {
+  DomainId domain = wire::kNoDomain;
+  int place = 0;
+  std::string name, unit;
+  if (!(words >> domain >> place >> std::ws) || !std::getline(words, name) || name.empty()) return false;
+  const std::size_t bracket = name.rfind(" [");
+  if (bracket != std::string::npos && name.back() == ']') {
+    unit = name.substr(bracket + 2, name.size() - bracket - 3);
+    name.resize(bracket);
+  }
+  metrics_[{domain, place}].meter = {domain, name, unit, "LIKWID " + group_};
+  return true;
+}
+
+bool Likwid::take_reading(std::istream& words) {
+  DomainId domain = wire::kNoDomain;
+  int place = 0;
+  std::string value;
+  if (!(words >> domain >> place >> value)) return false;
+  const auto known = metrics_.find({domain, place});
+  if (known == metrics_.end()) return false;
+  known->second.value.reset();
+  known->second.fresh = true;
+  if (value == "none") return true;
+  std::istringstream figure(value);
+  figure.imbue(std::locale::classic());
+  double read = 0;
+  if (!(figure >> read) || !std::isfinite(read) || read < 0) return false;
+  known->second.value = read;
+  return true;
+}
+
+void Likwid::read_meters(Nanoseconds now, std::vector<MeterReading>& readings) {
+  for (auto& [place, metric] : metrics_) {
+    if (!std::exchange(metric.fresh, false)) continue;
+    const auto before = std::exchange(metric.told_at, now);
+    std::optional<std::uint64_t> amount;
+    if (before && metric.value) {
+      // As in sample(): the value is what was measured.
+      const double seconds = std::chrono::duration<double>(now - *before).count();
+      const double steps = *metric.value * seconds / wire::kMeterStep;
+      if (steps <= double(wire::kMaxEventValue)) amount = std::uint64_t(std::llround(steps));
+    }
+    readings.push_back({metric.meter, amount});
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <istream>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,11 +14,12 @@
 
 namespace idlewave::sampler {
 
-/// What LIKWID's memory counters say, read by a program of its own (idlewave-likwid-reader, which says why and what it
-/// prints). A reader that says nothing for 5 s is killed. No process is left behind, whichever side dies first.
+/// What LIKWID's counters say of memory traffic, and of whatever else the group counts that was chosen, read by a program
+/// of its own (idlewave-likwid-reader, which says why and what it prints). A reader that says nothing for 5 s is killed.
+/// No process is left behind, whichever side dies first.
 class Likwid : public Source {
  public:
-  /// `group`: of LIKWID, to count by; empty: what counts memory bandwidth on this processor.
+  /// `group`: of LIKWID, to count by; empty: what counts memory bandwidth on this processor, and nothing else.
   explicit Likwid(std::string reader_path, std::string group = {})
       : reader_path_(std::move(reader_path)), group_(std::move(group)) {}
   ~Likwid() override;
@@ -24,12 +27,14 @@ class Likwid : public Source {
   Likwid& operator=(const Likwid&) = delete;
 
   wire::BandwidthSource kind() const override { return wire::BandwidthSource::kLikwid; }
-  /// Starts the reader; it reads a domain's memory counters on the domain's first processor.
+  /// Starts the reader; it reads a domain's memory counters on the domain's first processor, what a chosen group counts
+  /// beside on all.
   void meet(const std::vector<MachineDomain>& machine, Nanoseconds now) override;
   /// Takes in what the reader has said.
   Standing standing(const Domain& domain, Nanoseconds now) override;
   void begin(DomainId domain, Nanoseconds now) override;
   std::optional<std::uint64_t> sample(DomainId domain, Nanoseconds now) override;
+  void read_meters(Nanoseconds now, std::vector<MeterReading>& readings) override;
 
  private:
   struct Count {
@@ -37,10 +42,19 @@ class Likwid : public Source {
     bool fresh = false;
     Nanoseconds told_at{};
   };
+  struct Metric {
+    wire::MeterInfo meter;
+    std::optional<double> value;  ///< In the reader's last interval.
+    bool fresh = false;
+    std::optional<Nanoseconds> told_at;  ///< Nothing: not counting.
+  };
   void start(const std::vector<MachineDomain>& machine);
   void poll(Nanoseconds now);
   void read_lines(Nanoseconds now);
   void obey(std::string_view line);
+  bool take_sample(std::istream& words);
+  bool take_meter(std::istream& words);
+  bool take_reading(std::istream& words);
   void fail(std::string reason);
   void end_reader();
 
@@ -51,6 +65,8 @@ class Likwid : public Source {
   std::string unread_;
   Nanoseconds heard_at_{};
   std::map<DomainId, Count> counts_;
+  std::map<std::pair<DomainId, int>, Metric> metrics_;  ///< By domain and place in the group.
+  std::string no_memory_;                               ///< Why memory traffic is not counted, though the reader reads.
   std::string failure_;  ///< Why there are no figures, and what to ask for; empty while there are, or may be.
 };
 

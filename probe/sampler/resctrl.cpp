@@ -1,17 +1,17 @@
 #include "probe/sampler/resctrl.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <set>
 #include <utility>
+
+#include "probe/sampler/small_file.h"
 
 namespace idlewave::sampler {
 
@@ -23,31 +23,6 @@ constexpr Nanoseconds kLater = std::chrono::seconds(5);
 /// Bytes per second; some times what the fastest memory of a socket moves.
 constexpr double kHighestBandwidth = 4e12;
 constexpr const char* kCounter = "mbm_total_bytes";
-
-/// How a file begins, or why it can't be read (an error number). What the kernel lists here is short.
-struct Content {
-  std::string text;
-  int error = 0;
-};
-
-Content read_start(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {"", errno};
-  std::array<char, 4096> piece;
-  const ssize_t got = read(file, piece.data(), piece.size());
-  const int error = got < 0 ? errno : 0;
-  close(file);
-  return {std::string(piece.data(), std::size_t(std::max<ssize_t>(got, 0))), error};
-}
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-std::optional<std::uint64_t> whole_number(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::string numbered(const char* name, int number) {
   std::array<char, 64> text;
@@ -83,8 +58,6 @@ std::optional<std::uint64_t> moved(const std::map<std::string, std::uint64_t>& b
   }
   return sum;
 }
-
-std::string may_not_read(const std::string& path) { return path + " may not be read; ask root to allow it"; }
 
 std::string in_words(int error) {
   std::string text = std::strerror(error);

@@ -1,6 +1,6 @@
 #pragma once
-// Where a node's figures of memory bandwidth come from. One file for each source; none of them knows the others.
-// `sources.h` lists them in the order in which the agent asks them.
+// Where a node's figures come from: of memory bandwidth, and whatever else its hardware tells. One file for each source;
+// none of them knows the others. `sources.h` lists them in the order in which the agent asks them.
 
 #include <chrono>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/wire/frame.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::sampler {
@@ -45,21 +46,36 @@ struct Standing {
   std::string why_not;
 };
 
-/// One source of figures. The agent's thread only; no call waits for anybody but the kernel.
+/// What a meter says.
+struct MeterReading {
+  wire::MeterInfo meter;
+  /// What it has counted since the reading before, in steps of wire::kMeterStep; nothing: it begins to count, or anew.
+  std::optional<std::uint64_t> amount;
+};
+
+/// What the hardware tells of domains. The agent's thread only; no call waits for anybody but the kernel.
 ///
-/// It is told what the agent learns, and heeds what it needs of it. Whenever it is ready, the agent may begin to count
-/// with it; a source that has lost count is not ready until it can begin anew, so that no figure spans what it has not
-/// seen. "Not known" is no figure, never 0.
-class Source {
+/// It is told what the agent learns, and heeds what it needs of it.
+class Instrument {
  public:
-  virtual ~Source() = default;
-  virtual wire::BandwidthSource kind() const = 0;
+  virtual ~Instrument() = default;
 
   /// The machine; told once, before the first question about a domain of it, and not at all where all sockets are
   /// virtual.
   virtual void meet(const std::vector<MachineDomain>&, Nanoseconds /*now*/) {}
   /// From now on `rank` runs on `domain`.
   virtual void place(wire::Rank, DomainId) {}
+  /// Appends what its meters have to say, of domains that ranks run on at least. Asked every few milliseconds.
+  virtual void read_meters(Nanoseconds /*now*/, std::vector<MeterReading>&) {}
+};
+
+/// One that tells memory bandwidth. Whenever it is ready, the agent may begin to count with it; a source that has lost
+/// count is not ready until it can begin anew, so that no figure spans what it has not seen. "Not known" is no figure,
+/// never 0.
+class Source : public Instrument {
+ public:
+  virtual wire::BandwidthSource kind() const = 0;
+
   /// The next events of `rank`, in order.
   virtual void observe(wire::Rank, const std::vector<wire::Event>&) {}
   /// What the rank that is furthest ahead says.

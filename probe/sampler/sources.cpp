@@ -2,6 +2,7 @@
 
 #include "probe/sampler/declared.h"
 #include "probe/sampler/likwid.h"
+#include "probe/sampler/rapl.h"
 #include "probe/sampler/resctrl.h"
 #include "probe/sampler/virtual_sockets.h"
 
@@ -14,6 +15,12 @@ std::vector<std::unique_ptr<Source>> sources_in_order(const Places& places) {
   sources.push_back(std::make_unique<Declared>());
   sources.push_back(std::make_unique<VirtualSockets>());
   return sources;
+}
+
+std::vector<std::unique_ptr<Instrument>> other_instruments(const Places& places) {
+  std::vector<std::unique_ptr<Instrument>> instruments;
+  instruments.push_back(std::make_unique<Rapl>(places.rapl));
+  return instruments;
 }
 
 }  // namespace idlewave::sampler

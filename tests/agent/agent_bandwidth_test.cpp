@@ -167,5 +167,61 @@ TEST(Agent, TellsWhatResctrlCountsWhereLikwidCantBeRead) {
   EXPECT_THAT(monitor.roster().domains[0].note, testing::Not(HasSubstr("resctrl")));
 }
 
+/// Energy counters as the kernel shows them, one for each package that this machine names.
+class Powercap {
+ public:
+  explicit Powercap(const std::filesystem::path& root) {
+    std::error_code none;
+    std::set<std::string> packages;
+    for (const auto& cpu : std::filesystem::directory_iterator("/sys/devices/system/cpu", none)) {
+      std::ifstream id(cpu.path() / "topology/physical_package_id");
+      if (std::string package; id >> package) packages.insert(package);
+    }
+    for (const std::string& package : packages) {
+      const std::filesystem::path zone = root / ("intel-rapl:" + package);
+      std::filesystem::create_directories(zone);
+      std::ofstream(zone / "name") << "package-" << package << '\n';
+      std::ofstream(zone / "max_energy_range_uj") << "262143328850\n";
+      counters_.insert(zone / "energy_uj");
+    }
+  }
+  bool has_counters() const { return !counters_.empty(); }
+  /// As the kernel does: whoever reads sees the one number or the other.
+  void count(std::uint64_t microjoules) const {
+    for (const std::string& counter : counters_) {
+      std::ofstream(counter + ".new") << microjoules << '\n';
+      std::filesystem::rename(counter + ".new", counter);
+    }
+  }
+
+ private:
+  std::set<std::string> counters_;
+};
+
+TEST(Agent, TellsTheEnergyOfThePackagesThatItsRanksRunOn) {
+  const SessionRoot root;
+  const Powercap powercap(root.folder("powercap"));
+  if (!powercap.has_counters()) GTEST_SKIP() << "this machine names no package";
+  powercap.count(5'000'000);
+  AgentProcess agent({"--powercap", root.folder("powercap")});
+  Monitor monitor;
+  PlayedRank rank("count", 0, 1, {"1000", "1"});
+  ASSERT_TRUE(monitor.until([&] { return !monitor.rosters().empty() && !monitor.roster().meters.empty(); }));
+  constexpr std::uint64_t kSpent = 1'000'003;
+  powercap.count(5'000'000 + kSpent);
+  const auto told = [&] {
+    std::uint64_t sum = 0;
+    for (const Event& event : monitor.meter(0)) sum += event.kind == EventKind::kBandwidth ? event.value : 0;
+    return sum;
+  };
+  ASSERT_TRUE(monitor.until([&] { return told() >= kSpent; }));
+  EXPECT_EQ(told(), kSpent);
+  EXPECT_EQ(monitor.meter(0).front().kind, EventKind::kStart);
+  const wire::MeterInfo& meter = monitor.roster().meters.at(0);
+  EXPECT_EQ(meter.unit, "W");
+  EXPECT_EQ(meter.source, "RAPL");
+  EXPECT_EQ(meter.domain, monitor.roster().domains.at(0).id);
+}
+
 }  // namespace
 }  // namespace idlewave::test

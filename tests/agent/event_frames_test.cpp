@@ -49,6 +49,25 @@ TEST(EventFrames, TellThreadsApartFromRanks) {
   EXPECT_TRUE(frames.take(ns(70)).threads.empty());
 }
 
+TEST(EventFrames, TellMetersApartFromDomains) {
+  EventFrames frames;
+  Nanoseconds last{}, of_meter{};
+  const LaneId lane{LaneId::Kind::kDomain, 3};
+  frames.append_meter(3, of_meter, event_at(40));
+  EXPECT_EQ(frames.earliest(), ns(40));
+  EXPECT_FALSE(frames.empty());
+  frames.append(lane, last, event_at(50));
+  const wire::Events frame = frames.take(ns(60));
+  EXPECT_EQ(decode(frame).at(0), event_at(50));
+  wire::EventDecoder decoder;
+  const auto batches = decoder.decode(frame.meters);
+  ASSERT_TRUE(batches);
+  ASSERT_EQ(batches->size(), 1u);
+  EXPECT_EQ(batches->front().lane, lane);
+  EXPECT_EQ(batches->front().events[0], event_at(40));
+  EXPECT_TRUE(frames.take(ns(70)).meters.empty());
+}
+
 TEST(EventFrames, NeverSendAnEventOlderThanTheyPromised) {
   EventFrames frames;
   Nanoseconds last{};

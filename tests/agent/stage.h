@@ -216,6 +216,8 @@ class Monitor {
 
   const std::vector<Event>& lane(Rank rank) { return lanes_[{LaneId::Kind::kRank, rank}]; }
   const std::vector<Event>& domain_lane(std::int32_t domain) { return lanes_[{LaneId::Kind::kDomain, domain}]; }
+  /// By its place in the roster.
+  const std::vector<Event>& meter(std::int32_t place) { return meters_[{LaneId::Kind::kDomain, place}]; }
   std::size_t count(Rank rank, EventKind kind) {
     const auto& events = lane(rank);
     return std::size_t(
@@ -250,17 +252,19 @@ class Monitor {
 
   void take(const wire::Events& frame) {
     ++frames_;
-    take_blob(frame.blob);
-    if (!frame.threads.empty()) take_blob(frame.threads);
+    take_blob(frame.blob, lanes_);
+    if (!frame.threads.empty()) take_blob(frame.threads, lanes_);
+    if (!frame.meters.empty()) take_blob(frame.meters, meters_);
     EXPECT_GE(frame.up_to, up_to_);
     up_to_ = frame.up_to;
   }
 
-  void take_blob(std::span<const std::byte> blob) {
+  using Lanes = std::map<LaneId, std::vector<Event>>;
+  void take_blob(std::span<const std::byte> blob, Lanes& lanes) {
     auto batches = decoder_.decode(blob);
     ASSERT_TRUE(batches);
     for (const wire::LaneBatch& batch : *batches) {
-      auto& lane = lanes_[batch.lane];
+      auto& lane = lanes[batch.lane];
       for (const Event& event : batch.events) {
         EXPECT_GE(event.time, up_to_) << "an event that was promised to have come already";
         EXPECT_TRUE(lane.empty() || event.time >= lane.back().time);
@@ -275,7 +279,8 @@ class Monitor {
   std::uint64_t sequence_ = 0;
   std::size_t frames_ = 0;
   Nanoseconds up_to_{};
-  std::map<LaneId, std::vector<Event>> lanes_;
+  Lanes lanes_;
+  Lanes meters_;
   std::vector<wire::Roster> rosters_;
   std::vector<wire::Outcome> outcomes_;
 };

@@ -1,5 +1,6 @@
 #include "probe/sampler/declared.h"
 #include "tests/any_seed.h"
+#include "tests/sampler/file_tree.h"
 
 #include <gmock/gmock.h>
 
@@ -14,8 +15,6 @@ using std::chrono::milliseconds;
 using wire::Event;
 using wire::EventKind;
 using wire::Phase;
-
-Nanoseconds ms(std::int64_t count) { return milliseconds(count); }
 
 /// A rank on domain 0 that repeats compute phases of `length` which declare `bytes` each, then waits `pause`, told
 /// event by event as time goes on; returns the figure of each interval.

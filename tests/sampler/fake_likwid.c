@@ -1,5 +1,6 @@
 /* Stands in for liblikwid.so under the real idlewave-likwid-reader: the same functions, with the behaviour that
- * FAKE_LIKWID names. Without a name it counts 1000 MByte/s on the first domain, 2000 on the second, and so on. */
+ * FAKE_LIKWID names. Without a name it counts 1000 MByte/s on the first socket, 2000 on the second, and so on, each on
+ * the first processor of it that it was given, and what is_of_processor() says on each processor. */
 #define _GNU_SOURCE
 #include <likwid.h>
 #include <math.h>
@@ -17,7 +18,23 @@
 static HWThread threads[PROCESSORS];
 static CpuTopology topology = {.numHWThreads = PROCESSORS, .activeHWThreads = PROCESSORS, .threadPool = threads};
 static CpuInfo info = {.name = "Pretended processor", .short_name = "pretended"};
-static const char *group_of[8];
+static int given[PROCESSORS]; /* by LIKWID's number of a thread */
+static int given_count = 0;
+struct group {
+  const char *name;
+  const char *metrics[8];
+};
+static const struct group known_groups[] = {
+    {"MEM", {"Runtime (RDTSC) [s]", "Memory bandwidth [MBytes/s]"}},
+    {"MEM_DP",
+     {"Runtime (RDTSC) [s]", "Energy [J]", "Power [W]", "CPI", "DP [MFLOP/s]", "Memory bandwidth [MBytes/s]",
+      "Memory data volume [GBytes]"}},
+    {"FLOPS_DP", {"Runtime (RDTSC) [s]", "Clock [MHz]", "CPI", "DP [MFLOP/s]", "Vectorization ratio"}},
+    {"MEM1", {"Runtime (RDTSC) [s]", "Memory bandwidth (channels 0-3) [MBytes/s]"}},
+    {"MEM2", {"Runtime (RDTSC) [s]", "Memory bandwidth (channels 4-7) [MBytes/s]"}},
+    {"L2", {"Runtime (RDTSC) [s]", "L2 bandwidth [MBytes/s]"}},
+};
+static const struct group *group_of[8];
 static int groups = 0;
 static int active = 0;
 static double started = 0;
@@ -57,7 +74,8 @@ EXPORT CpuTopology_t get_cpuTopology(void) { return &topology; }
 EXPORT CpuInfo_t get_cpuInfo(void) { return &info; }
 
 EXPORT int perfmon_init(int count, const int *processors) {
-  (void)count, (void)processors;
+  for (given_count = 0; given_count < count && given_count < PROCESSORS; ++given_count)
+    given[given_count] = processors[given_count];
   if (is("hang")) pause();
   if (is("hang stubbornly")) {
     sigset_t all;
@@ -94,18 +112,18 @@ EXPORT void perfmon_returnGroups(int count, char **names, char **shorts, char **
 EXPORT int perfmon_addEventSet(const char *name) {
   const int code = number_after("add ", 0);
   if (code < 0) return code;
-  group_of[groups] = strcmp(name, "MEM1") == 0 ? "MEM1" : strcmp(name, "MEM2") == 0 ? "MEM2" : "MEM";
+  const struct group *found = known_groups;
+  while (strcmp(found->name, name) != 0) ++found;
+  /* Where none has a metric for it, all are as one that counts something else. */
+  group_of[groups] = is("no metric") ? &known_groups[5] : found;
   return groups++;
 }
 EXPORT int perfmon_getNumberOfMetrics(int group) {
-  (void)group;
-  return 2;
+  int count = 0;
+  while (count < 8 && group_of[group]->metrics[count] != NULL) ++count;
+  return count;
 }
-EXPORT char *perfmon_getMetricName(int group, int metric) {
-  if (metric == 0) return "Runtime (RDTSC) [s]";
-  if (strcmp(group_of[group], "MEM") != 0) return "Memory bandwidth (channels 0-3) [MBytes/s]";
-  return is("no metric") ? "L2 bandwidth [MBytes/s]" : "Memory bandwidth [MBytes/s]";
-}
+EXPORT char *perfmon_getMetricName(int group, int metric) { return (char *)group_of[group]->metrics[metric]; }
 
 EXPORT int perfmon_setupCounters(int group) {
   active = group;
@@ -135,8 +153,27 @@ EXPORT double perfmon_getLastTimeOfGroup(int group) {
   (void)group;
   return is("no time") ? 0 : is("wrong time") ? 1000 : last_time;
 }
+/* How many sockets come before the thread's; -1: another thread counts for its socket. */
+static int counts_for(int thread) {
+  int before = 0;
+  for (int i = 0; i < thread; ++i) {
+    if (threads[given[i]].packageId == threads[given[thread]].packageId) return -1;
+    int is_new = 1;
+    for (int j = 0; j < i; ++j) is_new = is_new && threads[given[j]].packageId != threads[given[i]].packageId;
+    before += is_new;
+  }
+  return before;
+}
+
+static double is_of_processor(const char *metric, int processor) {
+  if (strcmp(metric, "Clock [MHz]") == 0) return processor % 2 == 0 ? 2000 : 0;
+  if (strcmp(metric, "CPI") == 0) return processor + 0.5;
+  if (strcmp(metric, "DP [MFLOP/s]") == 0) return 100 * (processor + 1);
+  return NAN;
+}
+
 EXPORT double perfmon_getLastMetric(int group, int metric, int thread) {
-  (void)metric;
+  const char *name = group_of[group]->metrics[metric];
   if (group != active) return NAN; /* asked for a group that did not run */
   if (is("nan")) return NAN;
   if (is("infinite")) return INFINITY;
@@ -144,5 +181,8 @@ EXPORT double perfmon_getLastMetric(int group, int metric, int thread) {
   if (is("absurd")) return 20e6;
   if (is("zero")) return 0;
   if (is("one bad reading") && readings == 2) return NAN;
-  return 1000.0 * (thread + 1);
+  const int socket = counts_for(thread);
+  if (strncmp(name, "Memory bandwidth", 16) == 0) return socket < 0 ? 0 : 1000.0 * (socket + 1);
+  if (strcmp(name, "Power [W]") == 0) return socket < 0 ? 0 : 50.0 * (socket + 1);
+  return is_of_processor(name, given[thread]);
 }

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <thread>
 
@@ -106,24 +107,46 @@ TEST(LikwidReader, LetsTwoGroupsTakeTurnsWhereOneCountsHalfTheChannels) {
   EXPECT_NEAR(bytes / time, 2000e6, 2000e6 * 1e-4);
 }
 
-TEST(LikwidReader, CountsByTheGroupThatWasChosen) {
+TEST(LikwidReader, NamesTheGroupsThatThereAreForOneThatCannotBeCountedBy) {
   const Library library("");
-  const auto lines = lines_of_reader("--group MEM_DP 0:0", 2);
-  ASSERT_EQ(lines.size(), 2u);
-  EXPECT_EQ(lines[0], "group MEM_DP");
-  EXPECT_THAT(lines[1], MatchesRegex("sample 0 0\\.[0-9]* [0-9]*"));
+  EXPECT_THAT(lines_of_reader("--group MEMORY 0:0", 1),
+              testing::ElementsAre("error there is no group MEMORY for Pretended processor; there are FLOPS_DP, L2, "
+                                   "MEM, MEM_DP"));
 }
 
-TEST(LikwidReader, NamesTheGroupsThatThereAreForOneThatCannotBeCountedBy) {
-  {
-    const Library library("");
-    EXPECT_THAT(lines_of_reader("--group MEMORY 0:0", 1),
-                testing::ElementsAre("error there is no group MEMORY for Pretended processor; there are FLOPS_DP, L2, "
-                                     "MEM, MEM_DP"));
-  }
-  const Library library("no metric");
-  EXPECT_THAT(lines_of_reader("--group L2 0:0", 1),
-              testing::ElementsAre("error group L2 has no metric of memory bandwidth; those for it are MEM, MEM_DP"));
+/// What the reader prints by `arguments`, `count` lines of it.
+std::string said_by_reader(const std::string& arguments, std::size_t count, const char* behaviour = "") {
+  const Library library(behaviour);
+  std::string said;
+  for (const std::string& line : lines_of_reader(arguments, count)) said += line + "\n";
+  return said;
+}
+
+TEST(LikwidReader, TellsWhatElseAChosenGroupCountsOfAllProcessorsOfADomain) {
+  const std::string said = said_by_reader("--group MEM_DP 7:0,1 9:2,3", 15);
+  EXPECT_THAT(said, testing::StartsWith("group MEM_DP\n"
+                                        "meter 7 2 Power [W]\nmeter 7 3 CPI\nmeter 7 4 DP [MFLOP/s]\n"
+                                        "meter 9 2 Power [W]\nmeter 9 3 CPI\nmeter 9 4 DP [MFLOP/s]\n"));
+  EXPECT_THAT(said, HasSubstr("\nreading 7 2 50\nreading 7 3 1\nreading 7 4 300\nsample 9 "));
+  EXPECT_THAT(said, HasSubstr("\nreading 9 2 100\nreading 9 3 3\nreading 9 4 700\n"));
+}
+
+TEST(LikwidReader, LetsAGroupWithoutMemoryBandwidthTakeTurnsWithOneThatHasIt) {
+  const std::string said = said_by_reader("--group FLOPS_DP 0:0,1", 10);
+  EXPECT_THAT(said, testing::StartsWith("group FLOPS_DP+MEM\nmeter 0 1 Clock [MHz]\nmeter 0 2 CPI\n"));
+  EXPECT_THAT(said, HasSubstr("\nreading 0 1 2000\nreading 0 2 1\nreading 0 3 300\nreading 0 4 none\n"));
+  double time = 0;
+  double bytes = 0;
+  ASSERT_EQ(sscanf(said.c_str() + said.find("sample"), "sample 0 %lf %lf", &time, &bytes), 2);
+  EXPECT_NEAR(bytes / time, 1000e6, 1000e6 * 1e-4);
+}
+
+TEST(LikwidReader, TellsTheRestWhereNoGroupCountsMemory) {
+  const std::string said = said_by_reader("--group FLOPS_DP 0:0,1", 10, "no group");
+  EXPECT_THAT(said,
+              testing::StartsWith("group FLOPS_DP\nno-memory no group of events for memory bandwidth on Pretended "
+                                  "processor\nmeter 0 1 Clock [MHz]\n"));
+  EXPECT_THAT(said, testing::Not(HasSubstr("sample")));
 }
 
 TEST(LikwidReader, KeepsTheLibrarysOwnOutputAway) {
@@ -139,8 +162,8 @@ TEST(LikwidReader, LeavesOneBadReadingOut) {
 }
 
 TEST(LikwidReader, SaysHowItIsCalled) {
-  for (const char* arguments :
-       {"", "x", "0", "0:", "0:1x", "-1:0", "0:0 1", "--group", "--group MEM", "0:0 --group MEM"}) {
+  for (const char* arguments : {"", "x", "0", "0:", "0:1x", "-1:0", "0:0 1", "--group", "--group MEM",
+                                "0:0 --group MEM", "0:0,", "0:0,x", "0:0,-1"}) {
     EXPECT_THAT(lines_of_reader(arguments, 1), testing::ElementsAre(HasSubstr("usage:"))) << arguments;
   }
 }
@@ -213,6 +236,45 @@ TEST(Likwid, HasItsReaderCountByTheGroupThatWasChosen) {
   const Library library("");
   Started likwid(1, LIKWID_READER, "MEMORY");
   EXPECT_THAT(likwid.failure(), HasSubstr("LIKWID: there is no group MEMORY"));
+}
+
+TEST(Likwid, HasAMeterForEachMetricOfTheChosenGroup) {
+  const Library library("");
+  Started likwid(2, LIKWID_READER, "MEM_DP");
+  std::map<std::string, std::vector<MeterReading>> read;  // by name, of domain 1
+  std::map<std::string, std::vector<Nanoseconds>> read_at;
+  while (read["CPI"].size() < 3) {
+    std::vector<MeterReading> now_read;
+    likwid.of(1);
+    const Nanoseconds at = now();
+    likwid.read_meters(at, now_read);
+    for (MeterReading& reading : now_read) {
+      if (reading.meter.domain != 1) continue;
+      read_at[reading.meter.name].push_back(at);
+      read[reading.meter.name].push_back(std::move(reading));
+    }
+  }
+  const std::map<std::string, std::pair<double, std::string>> values{
+      {"Power", {100, "W"}}, {"CPI", {3, ""}}, {"DP", {700, "MFLOP/s"}}};
+  ASSERT_EQ(read.size(), values.size());
+  for (const auto& [name, expected] : values) {
+    EXPECT_EQ(read[name][0].meter, (wire::MeterInfo{1, name, expected.second, "LIKWID MEM_DP"}));
+    EXPECT_EQ(read[name][0].amount, std::nullopt) << "it begins to count";
+    const double seconds = std::chrono::duration<double>(read_at[name][1] - read_at[name][0]).count();
+    EXPECT_NEAR(double(read[name][1].amount.value()) * wire::kMeterStep / seconds, expected.first, 1e-3) << name;
+  }
+}
+
+TEST(Likwid, SaysWhyMemoryIsNotCountedWhereTheChosenGroupIs) {
+  const Library library("no group");
+  Started likwid(1, LIKWID_READER, "FLOPS_DP");
+  EXPECT_THAT(likwid.failure(), HasSubstr("LIKWID: no group of events for memory bandwidth"));
+  std::vector<MeterReading> read;
+  while (read.empty()) {
+    likwid.of(0);
+    likwid.read_meters(now(), read);
+  }
+  EXPECT_EQ(read[0].meter.name, "Clock");
 }
 
 TEST(Likwid, IsReadyOnlyForDomainsThatWereRead) {

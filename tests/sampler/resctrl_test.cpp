@@ -2,13 +2,10 @@
 
 #include "probe/sampler/resctrl.h"
 #include "tests/any_seed.h"
+#include "tests/sampler/file_tree.h"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 
@@ -18,19 +15,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-Nanoseconds ms(std::int64_t count) { return std::chrono::milliseconds(count); }
-
-void write(const fs::path& path, const std::string& text) {
-  fs::create_directories(path.parent_path());
-  std::ofstream(path) << text << '\n';
-}
-
-std::string new_folder() {
-  std::string name = "/tmp/idlewave-test-XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) std::abort();
-  return name;
-}
 
 /// A machine of two domains with an L3 cache each (0 and 1), its resctrl mounted, and a source that has met it.
 class Machine {
@@ -243,17 +227,21 @@ TEST(Resctrl, SaysThatTheProcessorCountsNoMemoryTraffic) {
 }
 
 TEST(Resctrl, SaysWhatMayNotBeRead) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
   Machine machine;
   fs::permissions(machine.counter(0), fs::perms::none);
-  EXPECT_FALSE(machine.is_ready());
-  EXPECT_THAT(machine.why_not(), AllOf(HasSubstr("mbm_total_bytes"), HasSubstr("permission denied")));
-  fs::permissions(machine.root() + "/info", fs::perms::none);
-  EXPECT_THAT(why_no_resctrl(machine.root()), HasSubstr("may not be read"));
-  fs::permissions(machine.root() + "/info", fs::perms::owner_all);
-  fs::permissions(machine.root() + "/mon_data", fs::perms::none);
-  EXPECT_THAT(why_no_resctrl(machine.root()), HasSubstr("mon_data may not be read"));
-  fs::permissions(machine.root() + "/mon_data", fs::perms::owner_all);
+  {
+    const OrdinaryUser user;
+    EXPECT_FALSE(machine.is_ready());
+    EXPECT_THAT(machine.why_not(), AllOf(HasSubstr("mbm_total_bytes"), HasSubstr("permission denied")));
+  }
+  const auto why_not_without = [&](const std::string& folder) {
+    fs::permissions(folder, fs::perms::none);
+    const OrdinaryUser user;
+    return why_no_resctrl(machine.root());
+  };
+  EXPECT_THAT(why_not_without(machine.root() + "/mon_data"), HasSubstr("mon_data may not be read"));
+  EXPECT_THAT(why_not_without(machine.root() + "/info"), HasSubstr("may not be read"));
+  for (const char* folder : {"/info", "/mon_data"}) fs::permissions(machine.root() + folder, fs::perms::owner_all);
 }
 
 TEST(Resctrl, ReadsTheNodeOfACacheThatTwoDomainsShare) {
