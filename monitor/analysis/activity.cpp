@@ -14,7 +14,8 @@ using timeline::Timeline;
 
 constexpr double kNanosPerSecond = 1e9;
 constexpr Nanoseconds kShortestNow = std::chrono::milliseconds(100);
-constexpr Nanoseconds kBandwidthNow = std::chrono::seconds(1);
+/// Of which figures of now are told.
+constexpr Nanoseconds kLatest = std::chrono::seconds(1);
 Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Window window) {
   Nanoseconds first = timeline.now(), last = timeline.begin();
   for (const Rank rank : ranks) {
@@ -26,20 +27,33 @@ Window cut_to_known(const Timeline& timeline, std::span<const Rank> ranks, Windo
   return {std::max({window.from, timeline.begin(), first}), std::min({window.to, timeline.now(), last})};
 }
 
+double share_of_time(Window sample, Window part) {
+  return double(part.length().count()) / double(sample.length().count());
+}
+
 /// Part of a sample's bytes that were moved in `part` of its time: as its ranks were at work then. Where they tell nothing
 /// of that, evenly. By what was known at `at`.
 double share_of(const Timeline& timeline, const timeline::Domain& domain, Window sample, Window part, Nanoseconds at) {
   const Concurrency concurrency(work_in(timeline, domain.ranks, sample, at), bandwidth_of(domain.info));
   const double volume = concurrency.within(sample).volume;
-  return volume > 0 ? concurrency.within(part).volume / volume
-                    : double(part.length().count()) / double(sample.length().count());
+  return volume > 0 ? concurrency.within(part).volume / volume : share_of_time(sample, part);
 }
 
-std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window window, Nanoseconds at) {
-  const timeline::Domain& domain = timeline.domains()[std::size_t(index)];
-  double bytes = 0;
+/// What was counted in a window, and how much of it is known.
+struct Counted {
+  double amount = 0;
   Nanoseconds covered{};
-  const auto samples = timeline.samples(index);
+
+  std::optional<double> per_second() const {
+    if (covered <= Nanoseconds{0}) return std::nullopt;
+    return amount / (double(covered.count()) / kNanosPerSecond);
+  }
+};
+
+/// share(sample, part): of a sample's amount, what belongs to a part of its time.
+template <class Samples, class Share>
+Counted counted_in(const Samples& samples, Window window, Share share) {
+  Counted counted;
   for (std::size_t k = samples.size(); k-- > 0;) {
     const timeline::Sample each = samples[k];
     if (each.end <= window.from) break;
@@ -47,19 +61,45 @@ std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window
     const Window part{std::max(sample.from, window.from), std::min(sample.to, window.to)};
     if (part.length() <= Nanoseconds{0}) continue;
     const bool is_whole = part.length() == sample.length();
-    bytes += double(each.bytes) * (is_whole ? 1 : share_of(timeline, domain, sample, part, at));
-    covered += part.length();
+    counted.amount += double(each.amount) * (is_whole ? 1 : share(sample, part));
+    counted.covered += part.length();
   }
-  if (covered <= Nanoseconds{0}) return std::nullopt;
-  return bytes / (double(covered.count()) / kNanosPerSecond);
+  return counted;
+}
+
+std::optional<double> bandwidth_over(const Timeline& timeline, int index, Window window, Nanoseconds at) {
+  const timeline::Domain& domain = timeline.domains()[std::size_t(index)];
+  const auto share = [&](Window sample, Window part) { return share_of(timeline, domain, sample, part, at); };
+  return counted_in(timeline.samples(index), window, share).per_second();
 }
 
 /// What has been sampled before that: of what came since is not known yet how much it was, nor, for everybody who looks at
 /// this moment, of a sample that ends with it.
-Nanoseconds sampled_until(const Timeline& timeline, int domain, Nanoseconds at) {
-  const auto samples = timeline.samples(domain);
+template <class Samples>
+Nanoseconds sampled_until(const Samples& samples, Nanoseconds at) {
   const auto after = std::ranges::lower_bound(samples, at, {}, &timeline::Sample::end);
   return after == samples.begin() ? Nanoseconds{0} : (*(after - 1)).end;
+}
+
+/// The latest samples, about a second of them.
+template <class Samples>
+Window latest_of(const Samples& samples, Nanoseconds at) {
+  return {at - kLatest, std::min(at, sampled_until(samples, at))};
+}
+
+std::vector<MeterFigures> meters_of(const Timeline& timeline, const timeline::Domain& domain, Window window) {
+  std::vector<MeterFigures> figures;
+  for (const int meter : domain.meters) {
+    const auto samples = timeline.meter_samples(meter);
+    const auto in_unit = [](Counted counted) {
+      counted.amount *= wire::kMeterStep;
+      return counted;
+    };
+    const Counted all = in_unit(counted_in(samples, window, share_of_time));
+    const Counted now = in_unit(counted_in(samples, latest_of(samples, window.to), share_of_time));
+    figures.push_back({meter, now.per_second(), all.per_second(), all.amount});
+  }
+  return figures;
 }
 
 int silent_members(const Timeline& timeline, std::span<const Rank> ranks, Nanoseconds at) {
@@ -93,10 +133,9 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.saturated_bandwidth = info.saturated_bandwidth;
   activity.source = info.source;
   activity.note = info.note;
+  activity.meters = meters_of(timeline, domain, window);
   if (info.source != wire::BandwidthSource::kNone) {
-    activity.bandwidth = bandwidth_over(
-        timeline, index, {window.to - kBandwidthNow, std::min(window.to, sampled_until(timeline, index, window.to))},
-        window.to);
+    activity.bandwidth = bandwidth_over(timeline, index, latest_of(timeline.samples(index), window.to), window.to);
     activity.bandwidth_mean = bandwidth_over(timeline, index, window, Nanoseconds::max());
   }
   return activity;

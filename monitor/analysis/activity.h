@@ -12,6 +12,15 @@
 
 namespace idlewave::analysis {
 
+/// What a meter of a domain says.
+struct MeterFigures {
+  int meter = 0;               ///< Index into Timeline::meters().
+  std::optional<double> now;   ///< In its unit, over the latest samples (about a second); nothing without any.
+  std::optional<double> mean;  ///< Over the window, as far as it is known.
+  /// Over the window, its unit times seconds: of watts, joules. Of what is known of it.
+  double total = 0;
+};
+
 struct DomainActivity {
   int domain = 0;  ///< Index into Timeline::domains().
   int ranks = 0;   ///< Known members.
@@ -28,6 +37,7 @@ struct DomainActivity {
   double saturated_bandwidth = 0;        ///< b_sat, bytes per second; 0: not known.
   wire::BandwidthSource source = wire::BandwidthSource::kNone;
   std::string note;  ///< Why the source is not a better one.
+  std::vector<MeterFigures> meters;
   /// How its ranks stand to each other at the window's end, and since when; as DomainStates says.
   DomainState state = DomainState::kUnknown;
   std::optional<Nanoseconds> state_since;

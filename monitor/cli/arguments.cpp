@@ -200,7 +200,8 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
            "In programs that do not name their steps a step begins when this MPI function returns, as in MPI_Allreduce",
            waiting_call, [&o](const std::string& call) { o.step_at = call; });
   add_word(verb, "--likwid-group", "NAME",
-           "Where memory counters can be read: count by this group of LIKWID, as in MEM_DP (that of this processor)",
+           "Where counters can be read: tell what this group of LIKWID counts, as in MEM_DP, FLOPS_DP (memory "
+           "bandwidth alone)",
            likwid_group, [&o](const std::string& group) { o.likwid_group = group; });
   verb.add_flag("--no-preload", o.no_preload, "Do not watch programs that never call idlewave_start");
   verb.add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");

@@ -15,6 +15,7 @@
 #include "monitor/host/programs.h"
 #include "monitor/link/link.h"
 #include "monitor/term/terminfo.h"
+#include "probe/sampler/rapl.h"
 #include "probe/sampler/resctrl.h"
 #include "probe/sampler/sources.h"
 #include "probe/wire/printable.h"
@@ -146,6 +147,12 @@ Finding check_resctrl() {
   return {Health::kLimited, "resctrl", why_not};
 }
 
+Finding check_power() {
+  const std::string why_not = sampler::why_no_rapl(sampler::Places().rapl);
+  if (why_not.empty()) return {Health::kGood, "power", "of packages and memory from RAPL"};
+  return {Health::kLimited, "power", why_not};
+}
+
 const char* to_words(Health health) {
   switch (health) {
     case Health::kGood: return "ok";
@@ -163,8 +170,9 @@ void print(const Finding& finding) {
 
 int doctor() {
   bool broken = false;
-  for (const auto check : {check_terminal, check_characters, check_launcher, check_ring, check_agent,
-                           check_shared_memory, check_session_folder, check_ports, check_likwid, check_resctrl}) {
+  for (const auto check :
+       {check_terminal, check_characters, check_launcher, check_ring, check_agent, check_shared_memory,
+        check_session_folder, check_ports, check_likwid, check_resctrl, check_power}) {
     const Finding finding = check();
     print(finding);
     broken = broken || finding.health == Health::kBroken;

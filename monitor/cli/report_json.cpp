@@ -54,6 +54,18 @@ json states_json(std::span<const analysis::StateChange> changes, Nanoseconds end
   return list;
 }
 
+json meters_json(const Timeline& timeline, const analysis::DomainActivity& activity) {
+  json list = json::array();
+  for (const analysis::MeterFigures& figures : activity.meters) {
+    const wire::MeterInfo& info = timeline.meters()[std::size_t(figures.meter)].info;
+    json meter{{"name", info.name}, {"unit", info.unit}, {"source", info.source}};
+    meter["mean"] = number_if(figures.mean.has_value(), figures.mean.value_or(0));
+    if (info.unit == "W") meter["energy_j"] = number_if(figures.mean.has_value(), figures.total);
+    list.push_back(std::move(meter));
+  }
+  return list;
+}
+
 json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity,
                  std::span<const analysis::StateChange> changes, Nanoseconds end) {
   const timeline::Domain& domain = timeline.domains()[std::size_t(activity.domain)];
@@ -74,6 +86,7 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
   object["bandwidth_gbs"] = number_if(activity.bandwidth_mean.has_value(), activity.bandwidth_mean.value_or(0) * 1e-9);
   object["bandwidth_source"] = name_of(activity.source);
   if (!activity.note.empty()) object["bandwidth_note"] = activity.note;
+  object["meters"] = meters_json(timeline, activity);
   return object;
 }
 

@@ -57,6 +57,21 @@ std::string run_text(const Timeline& timeline, const std::optional<analysis::Unl
   return text;
 }
 
+/// What its hardware told beside bandwidth; of power also what it comes to.
+std::string meters_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
+  std::string text;
+  for (const analysis::MeterFigures& figures : activity.meters) {
+    const wire::MeterInfo& info = timeline.meters()[std::size_t(figures.meter)].info;
+    if (!figures.mean) continue;
+    const std::string unit = info.unit.empty() ? "" : " " + info.unit;
+    const std::string total = info.unit == "W" ? fmt::format(", {:.4g} J", figures.total) : "";
+    text += wire::printable(fmt::format("    {}: {:.4g}{} in the mean{} ({})", info.name, *figures.mean, unit, total,
+                                        info.source)) +
+            "\n";
+  }
+  return text;
+}
+
 std::string domain_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
   std::string text =
       fmt::format("  {:<18} {:>5} of {} active", wire::printable(timeline.name_of_domain(activity.domain)),
@@ -71,7 +86,7 @@ std::string domain_text(const Timeline& timeline, const analysis::DomainActivity
         ", {} ({})", activity.bandwidth_mean ? words::format_bandwidth(*activity.bandwidth_mean) : "no bandwidth yet",
         name_of(activity.source));
   }
-  return text + "\n";
+  return text + "\n" + meters_text(timeline, activity);
 }
 
 /// Why bandwidth is not known, or not from a better source; once for all domains of which that is true.

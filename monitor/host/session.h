@@ -33,7 +33,7 @@ class Session {
   void be_at_hand() { is_at_hand_ = true; }
   std::unique_ptr<link::Link> take_link() { return std::move(link_); }
 
-  /// Agents count memory bandwidth by this group of LIKWID.
+  /// Agents count by this group of LIKWID.
   void count_by(std::string likwid_group) { likwid_group_ = std::move(likwid_group); }
 
   /// `command` as it has to be started for its ranks to report here; adds what it needs to find to `environment`.

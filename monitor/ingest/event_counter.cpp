@@ -30,4 +30,11 @@ void EventCounter::threads(const std::string& /*node*/, std::span<const wire::La
   for (const wire::LaneBatch& batch : batches) counts_.events += batch.events.size();
 }
 
+void EventCounter::meters(const std::string& /*node*/, std::span<const wire::LaneBatch> batches) {
+  for (const wire::LaneBatch& batch : batches) {
+    counts_.events += batch.events.size();
+    count_domain(batch.events, counts_);
+  }
+}
+
 }  // namespace idlewave::ingest

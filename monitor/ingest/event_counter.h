@@ -6,10 +6,10 @@ namespace idlewave::ingest {
 
 /// How much a session told, whatever of it a timeline may keep.
 struct EventCounts {
-  std::uint64_t events = 0;      ///< Of all kinds, of ranks and domains.
+  std::uint64_t events = 0;      ///< Of all kinds, of ranks, their threads, domains and meters.
   std::uint64_t rank_steps = 0;  ///< Steps that a rank began, summed over ranks.
   std::uint64_t delays = 0;      ///< That began; noise is none.
-  std::uint64_t samples = 0;     ///< Of the bandwidth of domains.
+  std::uint64_t samples = 0;     ///< Of the bandwidth of domains, and of their meters.
 };
 
 /// Counts every event of a session; needs no memory for it.
@@ -17,6 +17,7 @@ class EventCounter final : public Sink {
  public:
   void events(const std::string& node, std::span<const wire::LaneBatch> batches) override;
   void threads(const std::string& node, std::span<const wire::LaneBatch> batches) override;
+  void meters(const std::string& node, std::span<const wire::LaneBatch> batches) override;
   const EventCounts& counts() const { return counts_; }
 
  private:

@@ -46,6 +46,8 @@ class Sink {
   virtual void events(const std::string& /*node*/, std::span<const wire::LaneBatch> /*batches*/) {}
   /// The same of threads of ranks (wire::thread_of).
   virtual void threads(const std::string& /*node*/, std::span<const wire::LaneBatch> /*batches*/) {}
+  /// The same of meters: the index of a lane is a place in the node's roster.
+  virtual void meters(const std::string& /*node*/, std::span<const wire::LaneBatch> /*batches*/) {}
   /// What ranks of this node have done in MPI until now. A later one of the same process replaces it.
   virtual void calls(const std::string& /*node*/, std::span<const wire::RankCalls> /*calls*/) {}
   /// No event of this node will come with a smaller time.

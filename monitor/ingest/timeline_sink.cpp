@@ -8,6 +8,7 @@ namespace {
 /// A hundred for each of ten thousand ranks; sixteen megabytes.
 constexpr std::size_t kMostBehind = 1 << 20;
 constexpr std::size_t kMostFramesBehind = 4096;
+constexpr std::int32_t kNoMeter = -1;
 
 }  // namespace
 
@@ -84,6 +85,14 @@ bool TimelineSink::is_announced(wire::LaneId lane) const {
 void TimelineSink::threads(const std::string& node, std::span<const wire::LaneBatch> batches) {
   catch_up();
   for (const wire::LaneBatch& batch : batches) timeline_.append(node, wire::thread_of(batch.lane), batch.events);
+}
+
+void TimelineSink::meters(const std::string& node, std::span<const wire::LaneBatch> batches) {
+  catch_up();
+  for (const wire::LaneBatch& batch : batches) {
+    const bool is_meter = batch.lane.kind == wire::LaneId::Kind::kDomain;
+    timeline_.append_meter(node, is_meter ? batch.lane.index : kNoMeter, batch.events);
+  }
 }
 
 void TimelineSink::calls(const std::string& node, std::span<const wire::RankCalls> calls) {

@@ -23,6 +23,7 @@ class TimelineSink final : public Sink {
   void clock(const std::string& node, const timeline::ClockCurve& curve) override;
   void events(const std::string& node, std::span<const wire::LaneBatch> batches) override;
   void threads(const std::string& node, std::span<const wire::LaneBatch> batches) override;
+  void meters(const std::string& node, std::span<const wire::LaneBatch> batches) override;
   void calls(const std::string& node, std::span<const wire::RankCalls> calls) override;
   void advance(const std::string& node, Nanoseconds up_to) override;
   void interrupt(const std::string& node, Nanoseconds from) override;

@@ -24,6 +24,7 @@ struct Domain {
   std::string node;
   wire::DomainInfo info;
   std::vector<Rank> ranks;  ///< Ascending.
+  std::vector<int> meters;  ///< Its own, indices into Timeline::meters().
 };
 
 /// Whom a rank waits for in the steps of a cycle. What it points to stays until its node announces itself anew.
@@ -32,14 +33,21 @@ struct DeclaredWaits {
   std::span<const wire::WaitPattern> patterns;  ///< Which the cycle's steps name.
 };
 
-/// Bandwidth of a domain: `bytes` moved in (begin, end].
+/// One of a domain's meters.
+struct Meter {
+  int domain = 0;  ///< Dense index, as that of Domain.
+  wire::MeterInfo info;
+};
+
+/// What was counted in (begin, end]: of the bandwidth of a domain bytes, of a meter its unit times seconds, in steps of
+/// wire::kMeterStep.
 struct Sample {
   Nanoseconds begin{};
   Nanoseconds end{};
-  std::uint64_t bytes = 0;
+  std::uint64_t amount = 0;
 
   Sample in_session(const NodeClock& clock) const {
-    return {clock.session_time(begin), clock.session_time(end), bytes};
+    return {clock.session_time(begin), clock.session_time(end), amount};
   }
 };
 

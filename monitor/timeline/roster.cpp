@@ -23,6 +23,10 @@ std::size_t bytes_of(const std::string& node, const wire::DomainInfo& info) {
          info.curve.size() * sizeof(double);
 }
 
+std::size_t bytes_of(const wire::MeterInfo& info) {
+  return sizeof(Meter) + sizeof(SampleLane) + info.name.size() + info.unit.size() + info.source.size();
+}
+
 std::size_t bytes_of(std::span<const wire::WaitPattern> patterns, std::span<const wire::WaitCycle> cycles) {
   std::size_t bytes = patterns.size_bytes() + cycles.size_bytes();
   for (const wire::WaitPattern& pattern : patterns) bytes += (pattern.from.size() + pattern.to.size()) * sizeof(Rank);
@@ -75,6 +79,7 @@ bool Timeline::apply_roster(const std::string& name, const wire::Roster& roster)
   apply_phases(node, roster);
   apply_partners(node, roster);
   apply_domains(name, node, roster);
+  apply_meters(name, node, roster);
   apply_ranks(name, node, roster);
   share_out_budget();
   return true;
@@ -100,6 +105,8 @@ bool Timeline::ranks_consistent(const std::string& name, const wire::Roster& ros
     if (!may_have(node, info.rank)) return false;
     ranks.push_back(info.rank);
   }
+  for (const wire::MeterInfo& meter : roster.meters)
+    if (!std::binary_search(domains.begin(), domains.end(), meter.domain)) return false;
   std::sort(ranks.begin(), ranks.end());
   return std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end() &&
          std::adjacent_find(domains.begin(), domains.end()) == domains.end();
@@ -130,6 +137,7 @@ bool Timeline::has_room_for(const std::string& name, const wire::Roster& roster)
   std::size_t declared = declared_bytes_ + (nodes_.contains(name) ? 0 : kNodeBytes + name.size());
   for (const wire::DomainInfo& info : roster.domains)
     if (domain_index(name, info.id) < 0) declared += bytes_of(name, info);
+  for (const wire::MeterInfo& info : roster.meters) declared += bytes_of(info);
   declared += bytes_of(roster.patterns, roster.cycles);
   if (const auto known = nodes_.find(name); known != nodes_.end())
     declared -= bytes_of(known->second.patterns, known->second.cycles);
@@ -192,7 +200,7 @@ void Timeline::apply_domains(const std::string& name, Node& node, const wire::Ro
     if (known < 0) {
       const int index = int(domains_.size());
       domain_index_[{name, info.id}] = index;
-      domains_.push_back({name, info, {}});
+      domains_.push_back({name, info, {}, {}});
       domain_lanes_.push_back({.clock = &node.clock});
       node.domains.push_back(index);
       declared_bytes_ += bytes_of(name, info);
@@ -201,6 +209,27 @@ void Timeline::apply_domains(const std::string& name, Node& node, const wire::Ro
     }
   }
   for (const int domain : node.domains) domains_[std::size_t(domain)].ranks.clear();
+}
+
+/// An agent that was started anew may tell the same meters in another order.
+void Timeline::apply_meters(const std::string& name, Node& node, const wire::Roster& roster) {
+  std::vector<int> places;
+  for (const wire::MeterInfo& info : roster.meters)
+    places.push_back(add_meter(node, {domain_index(name, info.domain), info}));
+  node.meters = std::move(places);
+}
+
+/// Its place among all; the one that it has, if it is known.
+int Timeline::add_meter(Node& node, Meter meter) {
+  std::vector<int>& its = domains_[std::size_t(meter.domain)].meters;
+  const auto known =
+      std::ranges::find_if(its, [&](int other) { return meters_[std::size_t(other)].info == meter.info; });
+  if (known != its.end()) return *known;
+  declared_bytes_ += bytes_of(meter.info);
+  its.push_back(int(meters_.size()));
+  meters_.push_back(std::move(meter));
+  meter_lanes_.push_back({.clock = &node.clock});
+  return int(meters_.size()) - 1;
 }
 
 void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Roster& roster) {

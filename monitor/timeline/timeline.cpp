@@ -24,7 +24,7 @@ bool can_be(const ClockCurve& curve) {
 constexpr std::uint64_t kShareOfSpares = 16;  ///< Of the budget, beyond it.
 constexpr std::uint64_t kShareOfCalls = 8;    ///< They may take this part of the budget.
 constexpr std::uint64_t kShareOfPartners = 32;
-constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together.
+constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together, and of all meters.
 
 }  // namespace
 
@@ -130,7 +130,8 @@ void Timeline::interrupt(const std::string& node, Nanoseconds from) {
   const Nanoseconds gap = from - clock.base;
   clock.gaps.push_back(clock.gaps.empty() ? gap : std::max(gap, clock.gaps.back()));
   declared_bytes_ += sizeof(Nanoseconds);
-  for (const int domain : found->second.domains) domain_lanes_[std::size_t(domain)].known_to = Nanoseconds::min();
+  for (const int domain : found->second.domains) domain_lanes_[std::size_t(domain)].interrupt();
+  for (const int meter : found->second.meters) meter_lanes_[std::size_t(meter)].interrupt();
 }
 
 Nanoseconds Timeline::begin() const {
@@ -371,9 +372,26 @@ void Timeline::append_to_domain(const std::string& name, Node& node, wire::Domai
   if (domain < 0)
     return add_loss({LossKind::kStranger, name, -1, moment(name, events.front().time), moment(name, events.back().time),
                      events.size(), "its node has not announced domain " + std::to_string(id)});
+  append_samples(name, node, domain_lanes_[std::size_t(domain)], kSamplesKept / domains_.size(), events);
+}
+
+void Timeline::append_meter(const std::string& name, std::int32_t place, std::span<const wire::Event> events) {
+  if (events.empty()) return;
+  const auto found = nodes_.find(name);
+  const bool is_known = found != nodes_.end() && std::size_t(place) < found->second.meters.size();
+  if (!is_known)
+    return add_loss({LossKind::kStranger, name, -1, moment(name, events.front().time), moment(name, events.back().time),
+                     events.size(), "its node has not announced meter " + std::to_string(place)});
+  Node& node = found->second;
+  const int meter = node.meters[std::size_t(place)];
+  append_samples(name, node, meter_lanes_[std::size_t(meter)], kSamplesKept / meters_.size(), events);
+}
+
+/// Of which `most` are kept.
+void Timeline::append_samples(const std::string& name, Node& node, SampleLane& lane, std::size_t most,
+                              std::span<const wire::Event> events) {
   begin_at_first(name, events);
   node.clock.base_is_fixed = has_origin_;
-  DomainLane& lane = domain_lanes_[std::size_t(domain)];
   std::uint64_t left_out = 0;
   for (const wire::Event& event : events) {
     // Nothing is subtracted from a time that can't be.
@@ -383,26 +401,13 @@ void Timeline::append_to_domain(const std::string& name, Node& node, wire::Domai
       continue;
     }
     const Nanoseconds at = event.time - node.clock.base;
-    add_sample(lane, at, event);
+    samples_ += std::size_t(lane.add(at, event, most));
     note_first(node, at);
   }
   events_ += events.size() - left_out;
   if (left_out == 0) return;
   const Moment at = lane.known_to == Nanoseconds::min() ? Moment(begin()) : Moment(node.clock, lane.known_to);
   add_loss({LossKind::kTimeStep, name, -1, at, at, left_out, "the time of a domain's samples went back"});
-}
-
-void Timeline::add_sample(DomainLane& lane, Nanoseconds at, const wire::Event& event) {
-  if (event.kind == EventKind::kBandwidth && lane.known_to != Nanoseconds::min()) {
-    lane.samples.push_back({lane.known_to, at, event.value});
-    ++samples_;
-    if (lane.samples.size() * domains_.size() > kSamplesKept) {
-      const std::size_t older_half = (lane.samples.size() + 1) / 2;
-      lane.samples.erase(lane.samples.begin(), lane.samples.begin() + std::ptrdiff_t(older_half));
-      samples_ -= older_half;
-    }
-  }
-  lane.known_to = at;
 }
 
 // --- memory ---
@@ -435,7 +440,12 @@ const Lane* Timeline::lane(Rank rank) const {
 }
 
 InSession<std::vector<Sample>> Timeline::samples(int domain) const {
-  const DomainLane& lane = domain_lanes_[std::size_t(domain)];
+  const SampleLane& lane = domain_lanes_[std::size_t(domain)];
+  return {lane.samples, *lane.clock};
+}
+
+InSession<std::vector<Sample>> Timeline::meter_samples(int meter) const {
+  const SampleLane& lane = meter_lanes_[std::size_t(meter)];
   return {lane.samples, *lane.clock};
 }
 

@@ -21,6 +21,7 @@
 #include "monitor/timeline/loss_log.h"
 #include "monitor/timeline/partner_log.h"
 #include "monitor/timeline/records.h"
+#include "monitor/timeline/sample_lane.h"
 #include "probe/wire/frame.h"
 #include "probe/wire/vocabulary.h"
 
@@ -52,6 +53,8 @@ class Timeline {
   /// Events of one lane, in order of time. What can't belong (a rank never announced by this node, times that go back)
   /// is left out and becomes a Loss.
   void append(const std::string& node, wire::LaneId lane, std::span<const wire::Event> events);
+  /// The same of a meter, by its place in the node's roster.
+  void append_meter(const std::string& node, std::int32_t place, std::span<const wire::Event> events);
   /// The same of a thread. What it tells of steps, delays and partners is the rank's to tell, and passed over.
   void append(const std::string& node, wire::ThreadId thread, std::span<const wire::Event> events);
   /// What a frame told of a node. Events are borrowed, and in order of time for each lane.
@@ -129,6 +132,10 @@ class Timeline {
   const Lane* lane(wire::ThreadId thread) const;          ///< Null for one that has told nothing.
   /// Bandwidth of a domain, oldest first.
   InSession<std::vector<Sample>> samples(int domain) const;
+  /// Of all domains, in the order in which they were announced.
+  const std::vector<Meter>& meters() const { return meters_; }
+  /// Of a meter, by its place in meters(); oldest first.
+  InSession<std::vector<Sample>> meter_samples(int meter) const;
   int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.
   /// It runs, as far as was told, and its node will tell no more: its agent was made to end. A simulation may end at
   /// any time.
@@ -182,13 +189,9 @@ class Timeline {
     std::optional<LiveEdge::Place> edge;
     std::vector<Rank> ranks;   ///< Whose lanes it fills, in the order in which they were announced.
     std::vector<int> domains;  ///< Its own, indices into domains_.
+    std::vector<int> meters;   ///< Of its latest roster, in that order: indices into meters_.
     std::vector<wire::WaitPattern> patterns;
     std::vector<wire::WaitCycle> cycles;
-  };
-  struct DomainLane {
-    const NodeClock* clock = nullptr;
-    std::vector<Sample> samples;                ///< Lane time, as the next.
-    Nanoseconds known_to = Nanoseconds::min();  ///< End of the latest sample; min() before the first event.
   };
   struct RankPlace {
     Lane* lane = nullptr;
@@ -214,6 +217,8 @@ class Timeline {
   wire::Step step_of(const RankPlace& place) const;
   std::optional<DeclaredWaits> waits_of(const RankPlace& place, std::uint32_t cycle) const;
   void apply_domains(const std::string& name, Node& node, const wire::Roster& roster);
+  void apply_meters(const std::string& name, Node& node, const wire::Roster& roster);
+  int add_meter(Node& node, Meter meter);
   void let_go(std::vector<Node*> previous);
   void apply_ranks(const std::string& name, Node& node, const wire::Roster& roster);
   int domain_index(const std::string& node, wire::DomainId id) const;
@@ -233,7 +238,8 @@ class Timeline {
   void append(ByRank& batches);
   void append_one_by_one(std::span<const NodeEvents> frames);
   void append_to_domain(const std::string& name, Node& node, wire::DomainId id, std::span<const wire::Event> events);
-  void add_sample(DomainLane& lane, Nanoseconds at, const wire::Event& event);
+  void append_samples(const std::string& name, Node& node, SampleLane& lane, std::size_t most,
+                      std::span<const wire::Event> events);
   bool take(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
   void note_first(Node& node, Nanoseconds lane_time);
   void add_dropped(const std::string& node, Rank rank, const Lane& lane, const wire::Event& event);
@@ -255,7 +261,9 @@ class Timeline {
   std::deque<Lane*> block_order_;               ///< Whose block of events is the oldest, the next one and so on.
   std::vector<Domain> domains_;
   std::map<std::pair<std::string, wire::DomainId>, int> domain_index_;
-  std::vector<DomainLane> domain_lanes_;  ///< By the same index.
+  std::vector<SampleLane> domain_lanes_;  ///< By the same index.
+  std::vector<Meter> meters_;
+  std::vector<SampleLane> meter_lanes_;  ///< By the same index.
   std::array<std::string, wire::kPhaseLimit> phase_names_;
   std::string program_;
   std::string machine_;
@@ -276,8 +284,8 @@ class Timeline {
   std::uint64_t phases_summed_ = 0;
   wire::Step latest_step_ = wire::kNoStep;
   std::size_t lane_bytes_ = 0;
-  std::size_t declared_bytes_ = 0;  ///< Of nodes, their gaps, domains and patterns.
-  std::size_t samples_ = 0;         ///< Of all domains.
+  std::size_t declared_bytes_ = 0;  ///< Of nodes, their gaps, domains, meters and patterns.
+  std::size_t samples_ = 0;         ///< Of all domains and meters.
 };
 
 }  // namespace idlewave::timeline

@@ -27,6 +27,22 @@ std::string state_in_words(const DomainActivity& activity) {
   return activity.straggler < 0 ? words : fmt::format("{}: rank {}", words, activity.straggler);
 }
 
+int label_columns_in(int columns) { return columns >= 44 ? 10 : 7; }
+
+/// What hardware tells beside bandwidth, broken into lines between one meter and the next.
+std::vector<std::string> meters_in_words(const Socket& socket, int columns) {
+  std::string words;
+  for (const analysis::MeterFigures& figures : socket.activity.meters) {
+    const wire::MeterInfo& info = socket.timeline.meters()[std::size_t(figures.meter)].info;
+    const std::string value = figures.now ? to_figure(*figures.now) : "?";
+    const std::string unit = info.unit.empty() ? "" : info.unit + " ";
+    const bool is_last = &figures == &socket.activity.meters.back();
+    words += unbroken(fmt::format("{} {}{}{}", value, unit, info.name, is_last ? "" : " ·")) + (is_last ? "" : " ");
+  }
+  return words.empty() ? std::vector<std::string>()
+                       : wrapped(words, std::max(columns - 1 - label_columns_in(columns), 1));
+}
+
 /// Writes one socket from a given row on. Columns are shared by all its lines.
 class SocketWriter {
  public:
@@ -60,7 +76,8 @@ class SocketWriter {
         {fmt::format("of {:.0f}, {} sleep", use->most, to_active(use->asleep)), fmt::format("of {:.0f}", use->most)});
   }
 
-  void bandwidth() {
+  /// `with_power`: there is no line for meters.
+  void bandwidth(bool with_power) {
     if (!socket_.measured()) return not_measured();
     const double full = socket_.activity.saturated_bandwidth;
     const auto [size, name] = socket_.unit();
@@ -74,7 +91,22 @@ class SocketWriter {
           1;
     }
     x = canvas_.text(x, y_, unit + " ", Ink::kText);
-    canvas_.text(x, y_++, source, Ink::kDim);
+    x = canvas_.text(x, y_, source, Ink::kDim);
+    const std::string power = " · " + socket_.power();
+    if (with_power && !socket_.power().empty() && x + columns_of(power) <= box_.x + box_.width)
+      canvas_.text(x, y_, power, Ink::kText);
+    ++y_;
+  }
+
+  void meters(int most) {
+    const std::vector<std::string> told = meters_in_words(socket_, box_.width);
+    canvas_.text(box_.x + 1, y_, told.empty() ? "" : "meters", Ink::kDim);
+    for (int i = 0; i < most; ++i, ++y_) {
+      if (std::size_t(i) >= told.size()) continue;
+      const bool is_cut = i + 1 == most && told.size() > std::size_t(most);
+      const int x = box_.x + 1 + label_columns(), room = box_.x + box_.width - x;
+      canvas_.text(x, y_, shortened(told[std::size_t(i)] + (is_cut ? " …" : ""), room), Ink::kText);
+    }
   }
 
   void state(bool with_saturation) {
@@ -88,7 +120,7 @@ class SocketWriter {
   }
 
  private:
-  int label_columns() const { return box_.width >= 44 ? 10 : 7; }
+  int label_columns() const { return label_columns_in(box_.width); }
   const char* bandwidth_label() const { return box_.width >= 44 ? "bandwidth" : "memory"; }
   static constexpr int kFigure = 4;
 
@@ -127,6 +159,10 @@ class SocketWriter {
 
 }  // namespace
 
+int lines_of_meters(const Socket& socket, int columns) {
+  return static_cast<int>(meters_in_words(socket, columns).size());
+}
+
 void draw_socket(Canvas& canvas, const Box& box, const Socket& socket, const SocketLines& lines, bool focused) {
   SocketWriter writer(canvas, box, socket);
   writer.heading(focused);
@@ -137,7 +173,8 @@ void draw_socket(Canvas& canvas, const Box& box, const Socket& socket, const Soc
     writer.active_with_mean();
   }
   if (lines.threads) writer.threads();
-  writer.bandwidth();
+  writer.bandwidth(lines.meters == 0);
+  writer.meters(lines.meters);
   writer.state(!lines.mean_below);
 }
 

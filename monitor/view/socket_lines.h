@@ -10,8 +10,12 @@ namespace idlewave::view {
 struct SocketLines {
   bool mean_below = false;
   bool threads = false;
-  int count() const { return 4 + int(mean_below) + int(threads); }
+  int meters = 0;  ///< What is more of them is left out.
+  int count() const { return 4 + int(mean_below) + int(threads) + meters; }
 };
+
+/// That its meters take in a box of so many columns.
+int lines_of_meters(const Socket& socket, int columns);
 
 /// From the top of `box` on.
 void draw_socket(Canvas& canvas, const Box& box, const Socket& socket, const SocketLines& lines, bool focused);

@@ -59,6 +59,7 @@ struct TableColumns {
   int bar = 0;
   int of = 0;
   int bandwidth = 0;
+  int power = 0;
   int state = 0;
   bool short_states = false;
 };
@@ -71,6 +72,7 @@ TableColumns table_columns(const Model& model, std::span<const int> shown, int c
     widest.label = std::max(widest.label, columns_of(s.name()));
     widest.of = std::max(widest.of, columns_of(out_of(s)));
     widest.bandwidth = std::max(widest.bandwidth, columns_of(bandwidth_in_words(s)) + 2);
+    if (const int power = columns_of(s.power()); power > 0) widest.power = std::max(widest.power, power + 2);
   }
   TableColumns table{.label = std::clamp(widest.label, 1, std::max(columns / 3, 1)), .of = widest.of};
   constexpr int kCount = 6, kShortestBar = 8, kLongestBar = 22;
@@ -84,6 +86,7 @@ TableColumns table_columns(const Model& model, std::span<const int> shown, int c
   take(table.state, state_columns(false) + 2);
   table.short_states = table.state == 0;
   if (table.short_states) take(table.state, state_columns(true) + 2);
+  if (widest.power > 0) take(table.power, widest.power);
   table.bar = room < kShortestBar ? 0 : std::min(room, kLongestBar);
   return table;
 }
@@ -98,9 +101,10 @@ void draw_line(Canvas& canvas, int x, int y, const TableColumns& table, const So
   canvas.text(x, y, out_of(socket), Ink::kDim);
   if (table.bandwidth > 0)
     canvas.text(x + table.of + 2, y, bandwidth_in_words(socket), socket.measured() ? Ink::kText : Ink::kWarning);
+  if (table.power > 0) canvas.text(x + table.of + table.bandwidth + 2, y, socket.power(), Ink::kText);
   if (table.state > 0)
-    canvas.text(x + table.of + table.bandwidth + 2, y, state_in_words(socket.activity.state, table.short_states),
-                Ink::kText);
+    canvas.text(x + table.of + table.bandwidth + table.power + 2, y,
+                state_in_words(socket.activity.state, table.short_states), Ink::kText);
 }
 
 /// The part of a list that there is room for, so that the cursor's is in it.

@@ -26,6 +26,14 @@ std::string Socket::bandwidth() const {
   return activity.bandwidth ? to_figure(*activity.bandwidth / unit().size) : "?";
 }
 
+std::string Socket::power() const {
+  for (const analysis::MeterFigures& figures : activity.meters) {
+    if (timeline.meters()[static_cast<std::size_t>(figures.meter)].info.unit != "W") continue;
+    return (figures.now ? to_figure(*figures.now) : "?") + " W";
+  }
+  return {};
+}
+
 Socket socket(const Model& model, int index) {
   static const analysis::DomainActivity kNothing;
   const auto i = static_cast<std::size_t>(index);

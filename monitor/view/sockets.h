@@ -27,6 +27,7 @@ struct Socket {
   RateUnit unit()
       const;  ///< Of what is measured: that in which the saturated bandwidth, where it is known, is 1 or more.
   std::string bandwidth() const;  ///< In that unit, without it; "?" where it is not known.
+  std::string power() const;      ///< Of the first of its meters that tells it, with its unit; empty without one.
 };
 
 Socket socket(const Model& model, int index);

@@ -22,42 +22,59 @@ namespace {
 
 constexpr PanelKey kKey = U'2';
 constexpr int kMostLinesUnder = 8;
+constexpr int kMostLinesOfMeters = 6;
 
 /// How the sockets are told, most room first.
 enum class SocketForm { kSpacious, kRoomy, kCompact, kTight, kLines, kSum };
 
+int most_lines_of_meters(SocketForm form) {
+  switch (form) {
+    case SocketForm::kSpacious:
+    case SocketForm::kRoomy: return kMostLinesOfMeters;
+    case SocketForm::kCompact: return 1;
+    case SocketForm::kTight:
+    case SocketForm::kLines:
+    case SocketForm::kSum: break;
+  }
+  return 0;
+}
+
 /// Of the forms that tell each socket in several lines. All sockets have a line of threads where any has some to tell of,
-/// if there is room.
-SocketLines lines_in(SocketForm form, const Model& model) {
+/// if there is room, and so many of meters as the one that has most to tell.
+SocketLines lines_in(SocketForm form, const Model& model, int columns) {
   const auto tells = [](const analysis::DomainActivity& activity) { return activity.threads_now.has_value(); };
+  int meters = 0;
+  for (int i = 0; i < sockets_of(model) && meters < most_lines_of_meters(form); ++i)
+    meters = std::max(meters, lines_of_meters(socket(model, i), columns));
   return {.mean_below = form < SocketForm::kCompact,
-          .threads = form < SocketForm::kTight && std::ranges::any_of(model.findings.domains, tells)};
+          .threads = form < SocketForm::kTight && std::ranges::any_of(model.findings.domains, tells),
+          .meters = std::min(meters, most_lines_of_meters(form))};
 }
 
 /// Lines that one socket takes; 1 for kLines, 0 for kSum, whose one line is for all.
-int lines_per_socket(SocketForm form, const Model& model) {
+int lines_per_socket(SocketForm form, const Model& model, int columns) {
   switch (form) {
-    case SocketForm::kSpacious: return lines_in(form, model).count() + 1;
+    case SocketForm::kSpacious: return lines_in(form, model, columns).count() + 1;
     case SocketForm::kRoomy:
     case SocketForm::kCompact:
-    case SocketForm::kTight: return lines_in(form, model).count();
+    case SocketForm::kTight: return lines_in(form, model, columns).count();
     case SocketForm::kLines: return 1;
     case SocketForm::kSum: break;
   }
   return 0;
 }
 
-/// `rows`: beside the map, those of the map alone; what stands beside its axis is left for notes.
-SocketForm form_in(Region region, int rows, const Model& model) {
+/// `room`: beside the map, in rows of the map alone; what stands beside its axis is left for notes.
+SocketForm form_in(Region region, Size room, const Model& model) {
   const int sockets = std::max(sockets_of(model), 1);
   if (region == Region::kBeside) {
     for (const SocketForm form :
          {SocketForm::kSpacious, SocketForm::kRoomy, SocketForm::kCompact, SocketForm::kTight}) {
       const int blank_after_last = form == SocketForm::kSpacious ? 1 : 0;
-      if (sockets * lines_per_socket(form, model) - blank_after_last <= rows) return form;
+      if (sockets * lines_per_socket(form, model, room.columns) - blank_after_last <= room.rows) return form;
     }
   }
-  return rows > 1 ? SocketForm::kLines : SocketForm::kSum;
+  return room.rows > 1 ? SocketForm::kLines : SocketForm::kSum;
 }
 
 /// Why bandwidth does not come from a better source, once for all sockets of which that is true.
@@ -101,19 +118,20 @@ void draw_moment(Canvas& canvas, const Box& box, int y, bool past, const Model& 
 int wish(const State&, const Model& model, const Room& room) {
   const int sockets = std::max(sockets_of(model), 1);
   if (room.region != Region::kBeside) return sockets <= kMostLinesUnder ? sockets : 1;
-  const int rows = rows_beside(room.size.rows);
-  const int lines = lines_per_socket(form_in(room.region, rows, model), model);
+  const Size beside{room.size.columns, rows_beside(room.size.rows)};
+  const int lines = lines_per_socket(form_in(room.region, beside, model), model, room.size.columns);
   const int notes = lines > 1 ? static_cast<int>(lines_of_notes(model, room.size.columns - 1).size()) : 0;
   return std::clamp(sockets * lines + 1 + notes, 1, std::max(room.size.rows, 1));
 }
 
 /// One below the other. `here`: of the cursor. Returns the lines that they take.
 int draw_sockets(Canvas& canvas, const Box& box, SocketForm form, int here, const Model& model) {
-  const int lines = lines_per_socket(form, model);
+  const SocketLines lines = lines_in(form, model, box.width);
+  const int each = lines_per_socket(form, model, box.width);
   int used = 0;
   for (const int i : sockets_by_rank(model)) {
-    draw_socket(canvas, {box.x, box.y + used, box.width, lines}, socket(model, i), lines_in(form, model), i == here);
-    used += lines;
+    draw_socket(canvas, {box.x, box.y + used, box.width, each}, socket(model, i), lines, i == here);
+    used += each;
   }
   return used;
 }
@@ -122,7 +140,8 @@ void draw(Canvas& canvas, const Layout& layout, const State& state, const Model&
   const Box box = layout.box_of(kKey);
   const int sockets = sockets_of(model);
   const Region region = layout.region_of(kKey);
-  const SocketForm form = form_in(region, region == Region::kBeside ? rows_beside(box.height) : box.height, model);
+  const int rows = region == Region::kBeside ? rows_beside(box.height) : box.height;
+  const SocketForm form = form_in(region, {box.width, rows}, model);
   if (form == SocketForm::kSum || sockets == 0) {
     canvas.text(box.x, box.y, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
     return;

@@ -68,6 +68,35 @@ TEST(Activity, BandwidthIsBytesOverTheTimeTheSamplesCover) {
   EXPECT_NEAR(activity.bandwidth_mean.value(), 40e9, 1);
 }
 
+TEST(Activity, AMeterIsInItsUnitOverTheTimeItsSamplesCover) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  wire::Roster roster = model.roster();
+  roster.meters = {{0, "package power", "W", "RAPL"}};
+  model.fill(timeline, ms(900));
+  ASSERT_TRUE(timeline.apply_roster("n1", roster));
+  // 30 W, 30 W, not known, 90 W; each for 200 ms.
+  std::vector<wire::Event> events(5);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    events[i].kind = i == 0 || i == 3 ? wire::EventKind::kStart : wire::EventKind::kBandwidth;
+    events[i].time = ms(200.0 * double(i));
+    events[i].value = i == 4 ? 18'000'000 : 6'000'000;
+  }
+  timeline.append_meter("n1", 0, events);
+  const auto over = [&](double from, double to) {
+    return domain_activity(timeline, {ms(from), ms(to)})[0].meters.at(0);
+  };
+  EXPECT_EQ(over(0, 800).meter, 0);
+  EXPECT_NEAR(over(0, 800).mean.value(), 50, 1e-9);
+  EXPECT_NEAR(over(0, 800).total, 30, 1e-9) << "joules, in 600 ms";
+  EXPECT_NEAR(over(0, 800).now.value(), 50, 1e-9);
+  EXPECT_NEAR(over(100, 300).mean.value(), 30, 1e-9);
+  EXPECT_NEAR(over(100, 300).total, 6, 1e-9);
+  EXPECT_EQ(over(420, 580).mean, std::nullopt);
+  EXPECT_TRUE(domain_activity(timeline, {ms(0), ms(800)})[1].meters.empty());
+}
+
 TEST(Steps, MeansAreThoseOfTheStepsThatEndedInTheWindow) {
   timeline::Timeline timeline;
   fill_alternating(timeline, false);

@@ -75,6 +75,34 @@ TEST_F(IngestTest, DoesNotTakeThreadsOfARankThatNobodyAnnounced) {
   EXPECT_EQ(ingest_.stats().bad, 2u);
 }
 
+TEST_F(IngestTest, FillsTheLanesOfMeters) {
+  wire::Roster announced = roster(4);
+  announced.meters = {{0, "package power", "W", "RAPL"}, {0, "DRAM power", "W", "RAPL"}};
+  take(sender_.frame(announced));
+  const auto meter = [](std::int32_t place) { return timeline::domain_lane(place); };
+  using timeline::bandwidth;
+  take(sender_.meters(
+      {{meter(0), {start(ms(1)), bandwidth(ms(3), 500)}}, {meter(1), {start(ms(2)), bandwidth(ms(4), 70)}}}, ms(5)));
+  ASSERT_THAT(timeline_.domains().at(0).meters, testing::ElementsAre(0, 1));
+  EXPECT_EQ(timeline_.meters()[1].info.name, "DRAM power");
+  ASSERT_EQ(timeline_.meter_samples(1).size(), 1u);
+  EXPECT_EQ(timeline_.meter_samples(1)[0].amount, 70u);
+  EXPECT_EQ(timeline_.meter_samples(1)[0].end - timeline_.meter_samples(1)[0].begin, ms(2));
+  EXPECT_TRUE(timeline_.samples(0).empty()) << "that is no bandwidth";
+  EXPECT_THAT(losses(), testing::IsEmpty());
+}
+
+TEST_F(IngestTest, DoesNotTakeMetersThatNobodyAnnounced) {
+  wire::Roster announced = roster(4);
+  announced.meters = {{0, "package power", "W", "RAPL"}};
+  take(sender_.frame(announced));
+  take(sender_.meters({{timeline::domain_lane(1), {start(ms(1))}}, {rank_lane(0), {start(ms(1))}}}, ms(5)));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kStranger, LossKind::kStranger));
+  announced.meters.push_back({7, "package power", "W", "RAPL"});
+  take(sender_.frame(announced));
+  EXPECT_THAT(losses(), testing::Contains(LossKind::kUnreadable)) << "of a domain that there is not";
+}
+
 TEST_F(IngestTest, BeginsAtTheEarliestEventOfTheFirstFrame) {
   take(sender_.frame(roster(4)));
   take(sender_.events({{rank_lane(0), {start(ms(107))}}, {rank_lane(1), {start(ms(100))}}}, ms(110)));

@@ -39,14 +39,8 @@ class Sender {
     wire::encode_events(borrowed, body.blob);
     return frame(std::move(body));
   }
-  Bytes threads(const Batches& batches, Nanoseconds up_to) {
-    std::vector<wire::LaneBatch> borrowed;
-    for (const auto& [lane, events] : batches) borrowed.push_back({lane, events});
-    wire::Events body{up_to, {}};
-    wire::encode_events({}, body.blob);
-    wire::encode_events(borrowed, body.threads);
-    return frame(std::move(body));
-  }
+  Bytes threads(const Batches& batches, Nanoseconds up_to) { return apart(batches, &wire::Events::threads, up_to); }
+  Bytes meters(const Batches& batches, Nanoseconds up_to) { return apart(batches, &wire::Events::meters, up_to); }
   Bytes computes(Rank rank, Nanoseconds from, Nanoseconds up_to) {
     return events({{rank_lane(rank), {enter(from, Phase::kCompute)}}}, up_to);
   }
@@ -54,6 +48,15 @@ class Sender {
   void begin_again() { sequence_ = 0; }
 
  private:
+  Bytes apart(const Batches& batches, Bytes wire::Events::*where, Nanoseconds up_to) {
+    std::vector<wire::LaneBatch> borrowed;
+    for (const auto& [lane, events] : batches) borrowed.push_back({lane, events});
+    wire::Events body{up_to, {}};
+    wire::encode_events({}, body.blob);
+    wire::encode_events(borrowed, body.*where);
+    return frame(std::move(body));
+  }
+
   std::string node_;
   std::string session_;
   std::uint64_t sequence_ = 0;

@@ -142,7 +142,7 @@ class Account {
     for (Rank rank = 0; rank < timeline.ranks(); ++rank) tell_lane(rank, *timeline.lane(rank));
     for (int domain = 0; domain < int(timeline.domains().size()); ++domain)
       for (const Sample sample : timeline.samples(domain))
-        text_ << "sample " << sample.begin.count() << ' ' << sample.end.count() << ' ' << sample.bytes << '\n';
+        text_ << "sample " << sample.begin.count() << ' ' << sample.end.count() << ' ' << sample.amount << '\n';
     for (const Delay& delay : timeline.delays())
       text_ << "delay " << delay.rank << ' ' << delay.step << ' ' << delay.begin.session_time().count() << ' '
             << delay.end.session_time().count() << ' ' << delay.ended << '\n';

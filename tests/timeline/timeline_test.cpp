@@ -170,7 +170,42 @@ TEST(Timeline, KeepsBandwidthSamplesOfADomain) {
   ASSERT_EQ(timeline.samples(1).size(), 2u);
   EXPECT_EQ(timeline.samples(1)[1].begin, ms(300));
   EXPECT_EQ(timeline.samples(1)[1].end, ms(500));
-  EXPECT_EQ(timeline.samples(1)[1].bytes, 9000u);
+  EXPECT_EQ(timeline.samples(1)[1].amount, 9000u);
+}
+
+TEST(Timeline, KnowsAMeterThatIsToldAnewInAnotherPlace) {
+  wire::Roster announced = roster(20);
+  const wire::MeterInfo power{1, "package power", "W", "RAPL"}, cpi{1, "CPI", "", "LIKWID FLOPS_DP"};
+  announced.meters = {power, cpi};
+  Timeline timeline;
+  ASSERT_TRUE(timeline.apply_roster("n", announced));
+  timeline.append("n", rank_lane(0), std::vector{start(ms(0))});
+  timeline.append_meter("n", 0, std::vector{start(ms(100)), bandwidth(ms(300), 8)});
+  timeline.interrupt("n", ms(350));
+  announced.meters = {cpi, power};
+  ASSERT_TRUE(timeline.apply_roster("n", announced));
+  timeline.append_meter("n", 1, std::vector{bandwidth(ms(400), 1), bandwidth(ms(500), 9)});
+  ASSERT_EQ(timeline.meters().size(), 2u);
+  EXPECT_EQ(timeline.meters()[0].info, power);
+  EXPECT_EQ(timeline.meters()[0].domain, 1);
+  ASSERT_EQ(timeline.meter_samples(0).size(), 2u) << "what nobody saw is none";
+  EXPECT_EQ(timeline.meter_samples(0)[1].begin, ms(400));
+  EXPECT_EQ(timeline.meter_samples(0)[1].amount, 9u);
+  EXPECT_TRUE(timeline.meter_samples(1).empty());
+}
+
+TEST(Timeline, KeepsTheLatestSamplesOfAMeterWithinItsBudget) {
+  wire::Roster announced = roster(1);
+  announced.meters = {{0, "CPI", "", "LIKWID FLOPS_DP"}};
+  Timeline timeline;
+  ASSERT_TRUE(timeline.apply_roster("n", announced));
+  std::vector<Event> events{start(ms(0))};
+  for (int i = 1; i <= 300'000; ++i) events.push_back(bandwidth(ms(i), std::uint64_t(i)));
+  timeline.append_meter("n", 0, events);
+  const auto samples = timeline.meter_samples(0);
+  EXPECT_THAT(samples.size(), testing::AllOf(testing::Ge(1u << 17), testing::Le(1u << 18)));
+  EXPECT_EQ(samples.back().amount, 300'000u);
+  EXPECT_EQ(samples.front().end, samples[1].begin);
 }
 
 Event summed(Nanoseconds at, std::uint64_t phases, Phase phase) { return {at, phases, EventKind::kSummed, phase}; }
