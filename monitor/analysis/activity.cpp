@@ -91,13 +91,12 @@ std::vector<MeterFigures> meters_of(const Timeline& timeline, const timeline::Do
   std::vector<MeterFigures> figures;
   for (const int meter : domain.meters) {
     const auto samples = timeline.meter_samples(meter);
-    const auto in_unit = [](Counted counted) {
+    const auto mean_in = [&](Window part) {
+      Counted counted = counted_in(samples, part, share_of_time);
       counted.amount *= wire::kMeterStep;
-      return counted;
+      return counted.per_second();
     };
-    const Counted all = in_unit(counted_in(samples, window, share_of_time));
-    const Counted now = in_unit(counted_in(samples, latest_of(samples, window.to), share_of_time));
-    figures.push_back({meter, now.per_second(), all.per_second(), all.amount});
+    figures.push_back({meter, mean_in(latest_of(samples, window.to)), mean_in(window)});
   }
   return figures;
 }

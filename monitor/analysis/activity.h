@@ -17,8 +17,6 @@ struct MeterFigures {
   int meter = 0;               ///< Index into Timeline::meters().
   std::optional<double> now;   ///< In its unit, over the latest samples (about a second); nothing without any.
   std::optional<double> mean;  ///< Over the window, as far as it is known.
-  /// Over the window, its unit times seconds: of watts, joules. Of what is known of it.
-  double total = 0;
 };
 
 struct DomainActivity {

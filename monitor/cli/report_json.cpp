@@ -60,7 +60,11 @@ json meters_json(const Timeline& timeline, const analysis::DomainActivity& activ
     const wire::MeterInfo& info = timeline.meters()[std::size_t(figures.meter)].info;
     json meter{{"name", info.name}, {"unit", info.unit}, {"source", info.source}};
     meter["mean"] = number_if(figures.mean.has_value(), figures.mean.value_or(0));
-    if (info.unit == "W") meter["energy_j"] = number_if(figures.mean.has_value(), figures.total);
+    if (info.unit == "W") {
+      const timeline::CountedEver ever = timeline.meter_ever(figures.meter);
+      meter["energy_j"] = number_if(ever.covered > Nanoseconds{0}, double(ever.amount) * wire::kMeterStep);
+      meter["energy_of_s"] = seconds(ever.covered);
+    }
     list.push_back(std::move(meter));
   }
   return list;

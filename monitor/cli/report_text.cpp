@@ -57,17 +57,22 @@ std::string run_text(const Timeline& timeline, const std::optional<analysis::Unl
   return text;
 }
 
-/// What its hardware told beside bandwidth; of power also what it comes to.
+/// Of the whole session; empty of what is no power.
+std::string energy_text(const Timeline& timeline, int meter) {
+  if (timeline.meters()[std::size_t(meter)].info.unit != "W") return {};
+  const auto [amount, covered] = timeline.meter_ever(meter);
+  return fmt::format(", {:.4g} J in {} of the session", double(amount) * wire::kMeterStep, format_duration(covered));
+}
+
+/// What its hardware told beside bandwidth.
 std::string meters_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
   std::string text;
   for (const analysis::MeterFigures& figures : activity.meters) {
     const wire::MeterInfo& info = timeline.meters()[std::size_t(figures.meter)].info;
-    if (!figures.mean) continue;
     const std::string unit = info.unit.empty() ? "" : " " + info.unit;
-    const std::string total = info.unit == "W" ? fmt::format(", {:.4g} J", figures.total) : "";
-    text += wire::printable(fmt::format("    {}: {:.4g}{} in the mean{} ({})", info.name, *figures.mean, unit, total,
-                                        info.source)) +
-            "\n";
+    const std::string mean = figures.mean ? fmt::format("{:.4g}{} in the mean", *figures.mean, unit) : "not known";
+    text += fmt::format("    {}: {}{} ({})\n", wire::printable(info.name), wire::printable(mean),
+                        energy_text(timeline, figures.meter), wire::printable(info.source));
   }
   return text;
 }

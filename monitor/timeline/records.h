@@ -51,6 +51,12 @@ struct Sample {
   }
 };
 
+/// Over a whole session, as far as it is known.
+struct CountedEver {
+  std::uint64_t amount = 0;  ///< As in a sample.
+  Nanoseconds covered{};     ///< Of which time that is; by the node's clock.
+};
+
 enum class LossKind : std::uint8_t {
   kRingFull,     ///< A rank was faster than its agent. count: events.
   kSequenceGap,  ///< Frames of a node are missing. count: frames.

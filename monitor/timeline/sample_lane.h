@@ -13,6 +13,7 @@ struct SampleLane {
   const NodeClock* clock = nullptr;
   std::vector<Sample> samples;
   Nanoseconds known_to = Nanoseconds::min();  ///< End of the latest sample; min() before the first event.
+  CountedEver ever;                           ///< Of all samples, also those that are not kept any more.
 
   /// Nothing is known from here to the next event.
   void interrupt() { known_to = Nanoseconds::min(); }

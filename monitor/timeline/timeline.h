@@ -136,6 +136,7 @@ class Timeline {
   const std::vector<Meter>& meters() const { return meters_; }
   /// Of a meter, by its place in meters(); oldest first.
   InSession<std::vector<Sample>> meter_samples(int meter) const;
+  CountedEver meter_ever(int meter) const { return meter_lanes_[std::size_t(meter)].ever; }
   int domain_of(Rank rank) const;  ///< Dense index into domains(); -1: not known.
   /// It runs, as far as was told, and its node will tell no more: its agent was made to end. A simulation may end at
   /// any time.

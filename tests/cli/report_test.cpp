@@ -50,6 +50,39 @@ TEST(Report, HasTheKeysThatOtherProgramsRead) {
   EXPECT_EQ(report["step_time"].size(), 4u);
 }
 
+TEST(Report, TellsWhatMetersCounted) {
+  RingModel model;
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  wire::Roster roster = model.roster();
+  roster.meters = {{1, "package power", "W", "RAPL"}, {1, "CPI", "", "LIKWID FLOPS_DP"}};
+  ASSERT_TRUE(timeline.apply_roster("n1", roster));
+  const auto told = [](double at, std::uint64_t value) {
+    return wire::Event{ms(at), value, value == 0 ? wire::EventKind::kStart : wire::EventKind::kBandwidth,
+                       wire::Phase::kNone};
+  };
+  // 40 W for a quarter of a second, then 80 W: longer than the program takes
+  std::vector<wire::Event> events{told(0, 0), told(250, 10'000'000)};
+  for (int i = 1; i <= 10; ++i) events.push_back(told(250 + 1000 * i, 80'000'000));
+  timeline.append_meter("n1", 0, events);
+  const auto domains = nlohmann::json::parse(report_json(timeline, {0.5, 0.95}))["domains"];
+  EXPECT_EQ(domains[0]["meters"], nlohmann::json::array());
+  const auto power = domains[1]["meters"].at(0), cpi = domains[1]["meters"].at(1);
+  EXPECT_EQ(power["name"], "package power");
+  EXPECT_EQ(power["unit"], "W");
+  EXPECT_EQ(power["source"], "RAPL");
+  EXPECT_NEAR(power["mean"].get<double>(), 80, 1e-9);
+  EXPECT_NEAR(power["energy_j"].get<double>(), 810, 1e-9);
+  EXPECT_NEAR(power["energy_of_s"].get<double>(), 10.25, 1e-9);
+  EXPECT_EQ(cpi["unit"], "");
+  EXPECT_TRUE(cpi["mean"].is_null());
+  EXPECT_FALSE(cpi.contains("energy_j"));
+  const std::string text = report_text(timeline, {0.5, 0.95});
+  EXPECT_THAT(text, testing::HasSubstr("    package power: 80 W in the mean, 810 J in 10.3 s of the session (RAPL)\n"
+                                       "    CPI: not known (LIKWID FLOPS_DP)\n"));
+}
+
 TEST(Report, TellsOfTheWaveInBothDirections) {
   RingModel model;
   model.delays = {{5, 20, ms(300)}};

@@ -104,6 +104,7 @@ class Agent {
   void check(const wire::Events& events) {
     require(bool(decoder_.decode(events.blob)));
     require(events.threads.empty() || bool(decoder_.decode(events.threads)));
+    require(events.meters.empty() || bool(decoder_.decode(events.meters)));
     require(bool(wire::decode(wire::encode({"s", "n", 1, events}))));
   }
 

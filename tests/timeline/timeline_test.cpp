@@ -206,6 +206,8 @@ TEST(Timeline, KeepsTheLatestSamplesOfAMeterWithinItsBudget) {
   EXPECT_THAT(samples.size(), testing::AllOf(testing::Ge(1u << 17), testing::Le(1u << 18)));
   EXPECT_EQ(samples.back().amount, 300'000u);
   EXPECT_EQ(samples.front().end, samples[1].begin);
+  EXPECT_EQ(timeline.meter_ever(0).amount, 300'000ull * 300'001 / 2) << "also what is not kept";
+  EXPECT_EQ(timeline.meter_ever(0).covered, ms(300'000));
 }
 
 Event summed(Nanoseconds at, std::uint64_t phases, Phase phase) { return {at, phases, EventKind::kSummed, phase}; }

@@ -174,7 +174,7 @@ class MeteredSession : public SyntheticSession {
                      {0, "CPI", "", "LIKWID FLOPS_DP"},
                      {0, "a metric with a very long name", "MFLOP/s", "LIKWID FLOPS_DP"}};
     EXPECT_TRUE(timeline.apply_roster(plan.node, roster));
-    findings.domains[0].meters = {{0, 97.31, 90, 450}, {1, 12.04, 12, 60}, {2, {}, 0.5, 2}, {3, 2345.6, 1, 1}};
+    findings.domains[0].meters = {{0, 97.31, 90}, {1, 12.04, 12}, {2, {}, 0.5}, {3, 2345.6, 1}};
   }
 };
 
