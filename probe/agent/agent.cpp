@@ -181,6 +181,7 @@ void Agent::learn_beginning() {
 Nanoseconds Agent::now() const { return shm::now(segment_->clock()); }
 
 void Agent::run(const std::atomic<bool>& stop, const std::atomic<bool>& no_more_ranks) {
+  domains_.begin(now());
   while (!stop && !may_end(now(), no_more_ranks)) {
     const Nanoseconds began = now();
     sweep();

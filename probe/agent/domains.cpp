@@ -40,10 +40,9 @@ std::vector<double> curve_of(const shm::Slot& slot) {
 }  // namespace
 
 const Topology& Domains::topology(Nanoseconds now) {
-  if (!topology_) {
-    topology_ = std::make_unique<Topology>();
+  if (!topology_) topology_ = std::make_unique<Topology>();
+  if (!std::exchange(are_met_, true))
     for_each_instrument([&](sampler::Instrument& each) { each.meet(topology_->domains(), now); });
-  }
   return *topology_;
 }
 
@@ -133,7 +132,16 @@ bool Domains::sample(Nanoseconds now, EventFrames& frames) {
     add_sentence(domain.info.note, guesses_in(domain));
     changed = changed || !(before == domain.info);
   }
+  rest_where_all_are_virtual();
   return read_meters(now, frames) || changed;
+}
+
+/// Others may still come: then they are met again.
+void Domains::rest_where_all_are_virtual() {
+  const auto is_virtual = [](const auto& entry) { return entry.second.is_virtual; };
+  if (!are_met_ || domains_.empty() || !std::ranges::all_of(domains_, is_virtual)) return;
+  are_met_ = false;
+  for_each_instrument([](sampler::Instrument& each) { each.rest(); });
 }
 
 bool Domains::read_meters(Nanoseconds now, EventFrames& frames) {

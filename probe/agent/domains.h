@@ -20,6 +20,8 @@ class Domains {
   explicit Domains(const sampler::Places& places)
       : sources_(sampler::sources_in_order(places)), others_(sampler::other_instruments(places)) {}
 
+  /// Looks at the machine and starts what counts on it, so that this need not happen beside ranks that work already.
+  void begin(wire::Nanoseconds now) { topology(now); }
   /// Where `resident` runs: as it said itself, else, once it had the time to say so, by the processors it is bound to.
   /// True if that changed.
   bool place(const Resident& resident, wire::Nanoseconds now);
@@ -57,6 +59,7 @@ class Domains {
   std::string guesses_in(const Domain& domain) const;
   void tell(Domain& domain, wire::Nanoseconds now, EventFrames& frames);
   bool read_meters(wire::Nanoseconds now, EventFrames& frames);
+  void rest_where_all_are_virtual();
   /// visit(instrument), of all.
   template <class Visit>
   void for_each_instrument(Visit visit) {
@@ -67,7 +70,8 @@ class Domains {
   std::vector<std::unique_ptr<sampler::Source>> sources_;  ///< The best first.
   std::vector<std::unique_ptr<sampler::Instrument>> others_;
   Meters meters_;
-  std::unique_ptr<Topology> topology_;  ///< Loaded for the first rank that is not on a virtual socket.
+  std::unique_ptr<Topology> topology_;
+  bool are_met_ = false;  ///< Instruments know the machine, and count on it.
   std::map<wire::DomainId, Domain> domains_;
   std::map<wire::Rank, Placement> places_;
 };

@@ -54,12 +54,23 @@ Likwid::~Likwid() { end_reader(); }
 
 void Likwid::meet(const std::vector<MachineDomain>& machine, Nanoseconds now) {
   if (machine.empty()) return;
+  rest();
   heard_at_ = now;
   if (access(reader_path_.c_str(), X_OK) != 0) {
     fail("this idlewave was built without LIKWID; install likwid's headers and library, and build again");
   } else {
     start(machine);
   }
+}
+
+/// What it has counted is of no use when it begins anew.
+void Likwid::rest() {
+  end_reader();
+  unread_.clear();
+  counts_.clear();
+  metrics_.clear();
+  no_memory_.clear();
+  failure_.clear();
 }
 
 void Likwid::start(const std::vector<MachineDomain>& machine) {

@@ -30,6 +30,7 @@ class Likwid : public Source {
   /// Starts the reader; it reads a domain's memory counters on the domain's first processor, what a chosen group counts
   /// beside on all.
   void meet(const std::vector<MachineDomain>& machine, Nanoseconds now) override;
+  void rest() override;
   /// Takes in what the reader has said.
   Standing standing(const Domain& domain, Nanoseconds now) override;
   void begin(DomainId domain, Nanoseconds now) override;

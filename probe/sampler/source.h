@@ -60,9 +60,10 @@ class Instrument {
  public:
   virtual ~Instrument() = default;
 
-  /// The machine; told once, before the first question about a domain of it, and not at all where all sockets are
-  /// virtual.
+  /// The machine; told before the first question about a domain of it, and again after rest().
   virtual void meet(const std::vector<MachineDomain>&, Nanoseconds /*now*/) {}
+  /// No rank runs on the machine's domains: all are on virtual sockets. Nothing is asked before it is met again.
+  virtual void rest() {}
   /// From now on `rank` runs on `domain`.
   virtual void place(wire::Rank, DomainId) {}
   /// Appends what its meters have to say, of domains that ranks run on at least. Asked every few milliseconds.

@@ -86,6 +86,37 @@ TEST(Agent, CountsByTheGroupOfLikwidThatItIsToldOf) {
   EXPECT_THAT(monitor.roster().domains[0].note, HasSubstr("there is no group MEMORY"));
 }
 
+/// Whether some process is the reader that an agent has started.
+bool has_reader(pid_t agent) {
+  std::ifstream children("/proc/" + std::to_string(agent) + "/task/" + std::to_string(agent) + "/children");
+  for (pid_t child = 0; children >> child;) {
+    std::ifstream name("/proc/" + std::to_string(child) + "/comm");
+    std::string comm;
+    if (std::getline(name, comm) && comm == "idlewave-likwid") return true;  // the kernel keeps 15 letters
+  }
+  return false;
+}
+
+TEST(Agent, CountsBeforeThereAreRanksAndNoLongerWhereAllAreOnVirtualSockets) {
+  if (access(LIKWID_READER, X_OK) != 0) GTEST_SKIP() << "built without LIKWID";
+  const SessionRoot root;
+  setenv("FAKE_LIKWID", "", 1);
+  setenv("LD_LIBRARY_PATH", FAKE_LIKWID_FOLDER, 1);
+  AgentProcess agent;
+  for (const char* name : {"FAKE_LIKWID", "LD_LIBRARY_PATH"}) unsetenv(name);
+  Monitor monitor;
+  EXPECT_TRUE(eventually([&] { return has_reader(agent.pid()); }));
+  PlayedRank on_it("virtual", 0, 2, {"5"});
+  EXPECT_TRUE(eventually([&] { return !has_reader(agent.pid()); }));
+  PlayedRank on_the_machine("count", 1, 2, {"1000", "1"});
+  ASSERT_TRUE(monitor.until([&] {
+    return !monitor.rosters().empty() && std::ranges::any_of(monitor.roster().domains, [](const auto& domain) {
+      return domain.source == wire::BandwidthSource::kLikwid;
+    });
+  }));
+  EXPECT_TRUE(has_reader(agent.pid()));
+}
+
 TEST(Agent, PrefersCountersToDeclaredTraffic) {
   const SessionRoot root;
   setenv("FAKE_LIKWID", "", 1);  // counts 1000 MByte/s on the first domain, 2000 on the second
