@@ -57,6 +57,8 @@ Domains::Placement Domains::find_place(const Resident& resident, Nanoseconds now
   const Topology& machine = topology(now);
   if (said >= 0) return {said, false, false};
   const Topology::Place found = machine.place_of(resident.pid());
+  // Its process may have ended before anybody looked.
+  if (found.domain < 0) return {machine.domain_of_processor(resident.slot().processor), true, false};
   return {found.domain, !found.bound, false};
 }
 

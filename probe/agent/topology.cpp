@@ -97,6 +97,12 @@ std::uint64_t Topology::last_cache_of(wire::DomainId domain) const {
   return 0;
 }
 
+wire::DomainId Topology::domain_of_processor(int processor) const {
+  for (const MachineDomain& domain : impl_->domains)
+    if (std::ranges::binary_search(domain.processors, processor)) return domain.id;
+  return wire::kNoDomain;
+}
+
 Topology::Place Topology::place_of(pid_t pid) const {
   if (impl_->domains.empty()) return {};
   const Bitmap set = make_bitmap();

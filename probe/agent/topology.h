@@ -30,6 +30,8 @@ class Topology {
     bool bound = false;  ///< All processors that the process may use are of this domain. Else: it last ran there.
   };
   Place place_of(pid_t pid) const;
+  /// The domain that this processor is of; of one that there is not, none.
+  wire::DomainId domain_of_processor(int processor) const;
 
  private:
   struct Impl;

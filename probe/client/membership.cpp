@@ -1,6 +1,7 @@
 #include "probe/client/membership.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -220,6 +221,7 @@ void Membership::map_thread_rings(int memory_fd) {
 void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   shm::Slot& slot = this->slot();
   slot.pid = getpid();
+  slot.processor = sched_getcpu();
   slot.process_start = wire::process_start_time(slot.pid);
   slot.rank = rank;
   slot.world_size = world_size;

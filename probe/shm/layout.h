@@ -19,7 +19,7 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 11;
+inline constexpr std::uint32_t kLayoutVersion = 12;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -133,6 +133,7 @@ struct alignas(64) Slot : Stream {
   // Written by the rank once, before kLive.
   std::atomic<SlotState> state{SlotState::kFree};
   std::int32_t pid = 0;
+  std::int32_t processor = -1;      ///< It ran there when it joined; below 0: not known.
   std::uint64_t process_start = 0;  ///< wire::process_start_time(pid).
   wire::Rank rank = 0;
   wire::Rank world_size = 0;

@@ -97,6 +97,20 @@ bool has_reader(pid_t agent) {
   return false;
 }
 
+TEST(Agent, KnowsWhereARankRanThatHasEndedBeforeItLooks) {
+  const SessionRoot root;
+  AgentProcess agent;
+  Monitor monitor;
+  ASSERT_EQ(kill(agent.pid(), SIGSTOP), 0);
+  PlayedRank rank("count", 0, 1, {"10", "1"});
+  rank.leave();
+  ASSERT_EQ(kill(agent.pid(), SIGCONT), 0);
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kStop) == 1; }));
+  ASSERT_TRUE(monitor.until([&] { return !monitor.rosters().empty() && !monitor.roster().domains.empty(); }));
+  EXPECT_EQ(monitor.roster().ranks.at(0).domain, monitor.roster().domains.at(0).id);
+  EXPECT_THAT(monitor.roster().domains.at(0).note, HasSubstr("1 rank is not bound to one domain"));
+}
+
 TEST(Agent, CountsBeforeThereAreRanksAndNoLongerWhereAllAreOnVirtualSockets) {
   if (access(LIKWID_READER, X_OK) != 0) GTEST_SKIP() << "built without LIKWID";
   const SessionRoot root;

@@ -49,6 +49,13 @@ TEST(Topology, PlacesThisProcessOnADomainOfTheMachine) {
   }
 }
 
+TEST(Topology, KnowsTheDomainOfAProcessor) {
+  const Topology topology;
+  for (const sampler::MachineDomain& domain : topology.domains())
+    for (const int processor : domain.processors) EXPECT_EQ(topology.domain_of_processor(processor), domain.id);
+  for (const int processor : {-1, 1 << 20}) EXPECT_EQ(topology.domain_of_processor(processor), wire::kNoDomain);
+}
+
 TEST(Topology, KnowsNoPlaceOfAProcessThatIsNot) { EXPECT_EQ(Topology().place_of(1 << 22).domain, wire::kNoDomain); }
 
 }  // namespace
