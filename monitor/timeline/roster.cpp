@@ -23,8 +23,10 @@ std::size_t bytes_of(const std::string& node, const wire::DomainInfo& info) {
          info.curve.size() * sizeof(double);
 }
 
+/// With its place among all, by name.
 std::size_t bytes_of(const wire::MeterInfo& info) {
-  return sizeof(Meter) + sizeof(SampleLane) + info.name.size() + info.unit.size() + info.source.size();
+  constexpr std::size_t kIndexed = 96;
+  return sizeof(Meter) + sizeof(SampleLane) + kIndexed + 2 * (info.name.size() + info.unit.size() + info.source.size());
 }
 
 std::size_t bytes_of(std::span<const wire::WaitPattern> patterns, std::span<const wire::WaitCycle> cycles) {
@@ -221,15 +223,15 @@ void Timeline::apply_meters(const std::string& name, Node& node, const wire::Ros
 
 /// Its place among all; the one that it has, if it is known.
 int Timeline::add_meter(Node& node, Meter meter) {
-  std::vector<int>& its = domains_[std::size_t(meter.domain)].meters;
-  const auto known =
-      std::ranges::find_if(its, [&](int other) { return meters_[std::size_t(other)].info == meter.info; });
-  if (known != its.end()) return *known;
+  const wire::MeterInfo& info = meter.info;
+  const auto [known, is_new] =
+      meter_index_.try_emplace({meter.domain, info.name, info.unit, info.source}, int(meters_.size()));
+  if (!is_new) return known->second;
   declared_bytes_ += bytes_of(meter.info);
-  its.push_back(int(meters_.size()));
+  domains_[std::size_t(meter.domain)].meters.push_back(known->second);
   meters_.push_back(std::move(meter));
   meter_lanes_.push_back({.clock = &node.clock});
-  return int(meters_.size()) - 1;
+  return known->second;
 }
 
 void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Roster& roster) {

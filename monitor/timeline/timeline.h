@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -264,6 +265,8 @@ class Timeline {
   std::map<std::pair<std::string, wire::DomainId>, int> domain_index_;
   std::vector<SampleLane> domain_lanes_;  ///< By the same index.
   std::vector<Meter> meters_;
+  /// By domain, name, unit and source.
+  std::map<std::tuple<int, std::string, std::string, std::string>, int> meter_index_;
   std::vector<SampleLane> meter_lanes_;  ///< By the same index.
   std::array<std::string, wire::kPhaseLimit> phase_names_;
   std::string program_;
