@@ -139,7 +139,8 @@ bool Timeline::has_room_for(const std::string& name, const wire::Roster& roster)
   std::size_t declared = declared_bytes_ + (nodes_.contains(name) ? 0 : kNodeBytes + name.size());
   for (const wire::DomainInfo& info : roster.domains)
     if (domain_index(name, info.id) < 0) declared += bytes_of(name, info);
-  for (const wire::MeterInfo& info : roster.meters) declared += bytes_of(info);
+  for (const wire::MeterInfo& info : roster.meters)
+    if (!meter_index_.contains(key_of(domain_index(name, info.domain), info))) declared += bytes_of(info);
   declared += bytes_of(roster.patterns, roster.cycles);
   if (const auto known = nodes_.find(name); known != nodes_.end())
     declared -= bytes_of(known->second.patterns, known->second.cycles);
@@ -221,11 +222,13 @@ void Timeline::apply_meters(const std::string& name, Node& node, const wire::Ros
   node.meters = std::move(places);
 }
 
+Timeline::MeterKey Timeline::key_of(int domain, const wire::MeterInfo& info) {
+  return {domain, info.name, info.unit, info.source};
+}
+
 /// Its place among all; the one that it has, if it is known.
 int Timeline::add_meter(Node& node, Meter meter) {
-  const wire::MeterInfo& info = meter.info;
-  const auto [known, is_new] =
-      meter_index_.try_emplace({meter.domain, info.name, info.unit, info.source}, int(meters_.size()));
+  const auto [known, is_new] = meter_index_.try_emplace(key_of(meter.domain, meter.info), int(meters_.size()));
   if (!is_new) return known->second;
   declared_bytes_ += bytes_of(meter.info);
   domains_[std::size_t(meter.domain)].meters.push_back(known->second);

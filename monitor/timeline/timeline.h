@@ -195,6 +195,8 @@ class Timeline {
     std::vector<wire::WaitPattern> patterns;
     std::vector<wire::WaitCycle> cycles;
   };
+  /// Domain, name, unit and source.
+  using MeterKey = std::tuple<int, std::string, std::string, std::string>;
   struct RankPlace {
     Lane* lane = nullptr;
     Node* node = nullptr;
@@ -220,6 +222,7 @@ class Timeline {
   std::optional<DeclaredWaits> waits_of(const RankPlace& place, std::uint32_t cycle) const;
   void apply_domains(const std::string& name, Node& node, const wire::Roster& roster);
   void apply_meters(const std::string& name, Node& node, const wire::Roster& roster);
+  static MeterKey key_of(int domain, const wire::MeterInfo& info);
   int add_meter(Node& node, Meter meter);
   void let_go(std::vector<Node*> previous);
   void apply_ranks(const std::string& name, Node& node, const wire::Roster& roster);
@@ -265,8 +268,7 @@ class Timeline {
   std::map<std::pair<std::string, wire::DomainId>, int> domain_index_;
   std::vector<SampleLane> domain_lanes_;  ///< By the same index.
   std::vector<Meter> meters_;
-  /// By domain, name, unit and source.
-  std::map<std::tuple<int, std::string, std::string, std::string>, int> meter_index_;
+  std::map<MeterKey, int> meter_index_;
   std::vector<SampleLane> meter_lanes_;  ///< By the same index.
   std::array<std::string, wire::kPhaseLimit> phase_names_;
   std::string program_;
