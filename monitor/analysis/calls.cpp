@@ -79,7 +79,8 @@ bool has_threads_that_call(const Timeline& timeline, Rank rank) {
   return false;
 }
 
-/// Of a call of theirs no size is known; of one of the rank's own thread only where it has failed, or starts requests.
+/// What they send is counted unless it is not known how much it is or, where they start persistent requests, to whom; or they
+/// are more than are watched.
 bool may_send_by_threads(const Timeline& timeline, Rank rank, const wire::RankCalls& calls) {
   if (calls.unseen > 0) return true;
   const bool some_unsized = std::ranges::any_of(calls.functions, [](const wire::FunctionSums& sums) {

@@ -94,7 +94,7 @@ std::string not_counted_text(const Matrix& matrix) {
   if (!matrix.not_counted.empty())
     text += fmt::format("  not counted among them: what {} moved\n",
                         wire::printable(fmt::format("{}", fmt::join(matrix.not_counted, ", "))));
-  if (matrix.threads_may_send) text += "  not counted among them: what other threads of a rank sent\n";
+  if (matrix.threads_may_send) text += "  not counted among them: some of what other threads of a rank may have sent\n";
   return text;
 }
 

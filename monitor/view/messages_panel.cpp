@@ -37,7 +37,7 @@ std::string what_is_not_counted(const Matrix& matrix) {
     text += fmt::format("; {} of them to receivers that were not told apart", to_count(double(matrix.others.messages)));
   if (!matrix.not_counted.empty())
     text += fmt::format("; not counted: what {} moved", fmt::join(matrix.not_counted, ", "));
-  if (matrix.threads_may_send) text += "; not counted: what other threads sent";
+  if (matrix.threads_may_send) text += "; not counted: some that other threads may have sent";
   return text;
 }
 

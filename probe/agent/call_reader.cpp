@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <span>
 
 namespace idlewave::agent {
 namespace {
@@ -45,6 +47,7 @@ wire::FunctionSums read(const CallBook::Function& function) {
 
 void add(wire::FunctionSums& sum, const wire::FunctionSums& more) {
   sum.calls += more.calls;
+  sum.bytes += more.bytes;
   sum.unsized += more.unsized;
   sum.time = more.time > Nanoseconds::max() - sum.time ? Nanoseconds::max() : sum.time + more.time;
   sum.longest = std::max(sum.longest, more.longest);
@@ -64,17 +67,35 @@ std::vector<wire::FunctionSums> read_functions(const CallBook& book) {
 }
 
 /// Ascending, each receiver once.
-std::vector<wire::PairSums> read_pairs(const CallBook& book, wire::Rank world_size) {
+std::vector<wire::PairSums> read_pairs(std::span<const CallBook::Pair> book, wire::Rank world_size) {
   std::vector<wire::PairSums> pairs;
-  for (const CallBook::Pair& pair : book.pair) {
+  for (const CallBook::Pair& pair : book) {
     const wire::Rank taken_by = pair.taken_by.load(std::memory_order_acquire);
-    if (taken_by > 0 && taken_by <= world_size)
-      pairs.push_back({taken_by - 1, pair.messages.load(kRelaxed), pair.bytes.load(kRelaxed)});
+    const wire::PairSums sums{taken_by - 1, pair.messages.load(kRelaxed), pair.bytes.load(kRelaxed)};
+    if (taken_by > 0 && taken_by <= world_size && sums.messages > 0) pairs.push_back(sums);
   }
   std::ranges::sort(pairs, {}, &wire::PairSums::to);
   const auto is_same = [](const wire::PairSums& a, const wire::PairSums& b) { return a.to == b.to; };
   pairs.erase(std::unique(pairs.begin(), pairs.end(), is_same), pairs.end());
   return pairs;
+}
+
+/// Of all threads of the rank.
+std::vector<wire::PairSums> read_pairs(const CallBook& book, wire::Rank world_size) {
+  std::vector<wire::PairSums> all = read_pairs(book.pair, world_size);
+  const std::size_t own = all.size();
+  for (const wire::PairSums& theirs : read_pairs(book.pair_by_threads, world_size)) {
+    const auto end = all.begin() + std::ptrdiff_t(own);
+    const auto known = std::ranges::lower_bound(all.begin(), end, theirs.to, {}, &wire::PairSums::to);
+    if (known == end || known->to != theirs.to) {
+      all.push_back(theirs);
+    } else {
+      known->messages += theirs.messages;
+      known->bytes += theirs.bytes;
+    }
+  }
+  std::ranges::sort(all, {}, &wire::PairSums::to);
+  return all;
 }
 
 }  // namespace
@@ -87,8 +108,8 @@ std::optional<wire::RankCalls> CallReader::read_if_new(const CallBook& book, wir
   wire::RankCalls read_now{.rank = rank, .pid = pid};
   read_now.functions = read_functions(book);
   read_now.pairs = read_pairs(book, world_size);
-  read_now.other_messages = book.other_messages.load(kRelaxed);
-  read_now.other_bytes = book.other_bytes.load(kRelaxed);
+  read_now.other_messages = book.other_messages.load(kRelaxed) + book.other_messages_by_threads.load(kRelaxed);
+  read_now.other_bytes = book.other_bytes.load(kRelaxed) + book.other_bytes_by_threads.load(kRelaxed);
   read_now.unseen = book.unseen_calls.load(kRelaxed);
   return read_now;
 }

@@ -57,4 +57,7 @@ class CallCounter {
   std::uint32_t pairs_ = 0;
 };
 
+/// A message that another thread has sent than the one that counts; on any thread, none of which waits for another.
+void count_message_of_thread(shm::CallBook& book, wire::Rank receiver, std::int64_t bytes);
+
 }  // namespace idlewave::client

@@ -34,13 +34,17 @@ class ThreadLanes {
   /// signal handler that has come in between.
   LaneWriter* acquire();
   void release();
+  /// Which of the rank's places that lane has, from 0; for as long as the thread goes on.
+  std::uint32_t place_of(const LaneWriter& lane) const {
+    return static_cast<std::uint32_t>(reinterpret_cast<const Writer*>(&lane) - writers_);
+  }
 
   /// A call of a library that is watched, which nobody sees: of a thread that has no lane.
   void count_unseen_call();
 
  private:
   struct Writer {
-    LaneWriter lane;
+    LaneWriter lane;  ///< First; see place_of.
     std::atomic<bool> is_writing{false};
     shm::ThreadPlace* place = nullptr;
     const ThreadLanes* of = nullptr;

@@ -38,12 +38,15 @@ void name_once(shm::CallBook::Function& function, Call call) {
 
 }  // namespace
 
-void count_call_of_thread(shm::Slot& slot, Call call, wire::Nanoseconds time) {
-  shm::CallBook::Function& function = slot.calls.by_threads[static_cast<std::size_t>(call)];
+void count_call_of_thread(shm::CallBook& book, Call call, wire::Nanoseconds time, std::int64_t bytes) {
+  shm::CallBook::Function& function = book.by_threads[static_cast<std::size_t>(call)];
   name_once(function, call);
   const std::int64_t ns = time.count();
   function.time_ns.fetch_add(ns, std::memory_order_relaxed);
-  function.unsized.fetch_add(1, std::memory_order_relaxed);
+  if (bytes < 0)
+    function.unsized.fetch_add(1, std::memory_order_relaxed);
+  else
+    function.bytes.fetch_add(static_cast<std::uint64_t>(bytes), std::memory_order_relaxed);
   std::int64_t longest = function.longest_ns.load(std::memory_order_relaxed);
   while (longest < ns && !function.longest_ns.compare_exchange_weak(longest, ns, std::memory_order_relaxed)) continue;
   function.calls.fetch_add(1, std::memory_order_release);

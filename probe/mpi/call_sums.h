@@ -55,7 +55,7 @@ class CallSums {
   std::uint16_t places_[shm::kCallFunctions] = {};  ///< By call.
 };
 
-/// The same of another thread, on that: how much it had MPI carry, and to whom, is not known.
-void count_call_of_thread(shm::Slot& slot, Call call, wire::Nanoseconds time);
+/// A call of another thread, on that.
+void count_call_of_thread(shm::CallBook& book, Call call, wire::Nanoseconds time, std::int64_t bytes);
 
 }  // namespace idlewave::mpi

@@ -33,13 +33,14 @@ namespace detail {
 
 /// Of nothing a library may take any type, also one of which it must not be asked: MPICH does.
 template <Form form>
-std::int64_t bytes_in(std::int64_t count, Word type) {
+std::int64_t bytes_in(Handles& asked, std::int64_t count, Word type) {
   if (count <= 0) return count == 0 ? 0 : kUnknownBytes;
-  return times(count, handles.size_of(handles.key_of<form>(type)));
+  return times(count, asked.size_of(Handles::key_of<form>(type)));
 }
 
 template <Call call, Form form>
 struct Arguments {
+  Handles& asked;
   const Word* words;
 
   // Not consteval: clang 14 then takes its words for no constants. Only for what must be one, or it is looked up for
@@ -47,23 +48,23 @@ struct Arguments {
   static constexpr int place(std::string_view word) { return place_of(call, word); }
   Handles::Key comm() const {
     constexpr int at = place("comm");
-    return handles.key_of<form>(words[at]);
+    return Handles::key_of<form>(words[at]);
   }
   /// kUnknownBytes of them where that is not known.
   std::int64_t ranks() const {
-    const int ranks = handles.ranks_of(comm());
+    const int ranks = asked.ranks_of(comm());
     return ranks > 0 ? ranks : kUnknownBytes;
   }
-  int own_rank() const { return handles.own_rank_in(comm()); }
+  int own_rank() const { return asked.own_rank_in(comm()); }
   bool is_root() const {
     constexpr int at = place("root");
     return int_at<form>(words[at]) == own_rank();
   }
-  bool is_among_two_groups() const { return handles.is_intercommunicator(comm()); }
+  bool is_among_two_groups() const { return asked.is_intercommunicator(comm()); }
 
   template <int count, int type>
   std::int64_t block() const {
-    return bytes_in<form>(count_at<form>(words[count]), words[type]);
+    return bytes_in<form>(asked, count_at<form>(words[count]), words[type]);
   }
   std::int64_t sum(Word counts) const {
     const std::int64_t ranks = this->ranks();
@@ -93,17 +94,17 @@ std::int64_t carried_in_group(const Arguments<call, form>& in) {
   } else if constexpr (rule == Carries::kGatherv) {
     constexpr int counts = In::place("recvcounts"), type = In::place("recvtype");
     if (!in.is_root()) return in.template block<In::place("sendcount"), In::place("sendtype")>();
-    return bytes_in<form>(in.own_of(words[counts]), words[type]);
+    return bytes_in<form>(in.asked, in.own_of(words[counts]), words[type]);
   } else if constexpr (rule == Carries::kScatter) {
     return in.is_root() ? times(in.ranks(), in.template block<In::place("sendcount"), In::place("sendtype")>()) : 0;
   } else if constexpr (rule == Carries::kScatterv) {
     constexpr int counts = In::place("sendcounts"), type = In::place("sendtype");
-    return in.is_root() ? bytes_in<form>(in.sum(words[counts]), words[type]) : 0;
+    return in.is_root() ? bytes_in<form>(in.asked, in.sum(words[counts]), words[type]) : 0;
   } else if constexpr (rule == Carries::kOwn) {
     return in.template block<In::place("recvcount"), In::place("recvtype")>();
   } else if constexpr (rule == Carries::kOwnv) {
     constexpr int counts = In::place("recvcounts"), type = In::place("recvtype");
-    return bytes_in<form>(in.own_of(words[counts]), words[type]);
+    return bytes_in<form>(in.asked, in.own_of(words[counts]), words[type]);
   } else if constexpr (rule == Carries::kAll) {
     return times(in.ranks(), in.template block<In::place("recvcount"), In::place("recvtype")>());
   } else if constexpr (rule == Carries::kEach) {
@@ -111,18 +112,19 @@ std::int64_t carried_in_group(const Arguments<call, form>& in) {
   } else {
     static_assert(rule == Carries::kEachv);
     constexpr int counts = In::place("recvcounts"), type = In::place("datatype");
-    return bytes_in<form>(in.sum(words[counts]), words[type]);
+    return bytes_in<form>(in.asked, in.sum(words[counts]), words[type]);
   }
 }
 
 }  // namespace detail
 
-/// kUnknownBytes: the arguments don't tell, or the call carries nothing. `words` as for has_succeeded.
+/// kUnknownBytes: the arguments don't tell, or the call carries nothing. `words` as for has_succeeded; `asked`: of the
+/// calling thread.
 template <Call call, Form form>
-std::int64_t carried(const Word* words) {
+std::int64_t carried(Handles& asked, const Word* words) {
   using In = detail::Arguments<call, form>;
   constexpr Carries rule = carries_of(call);
-  [[maybe_unused]] const In in{words};
+  [[maybe_unused]] const In in{asked, words};
   if constexpr (rule == Carries::kNone) {
     return kUnknownBytes;
   } else if constexpr (rule == Carries::kMessage) {

@@ -10,6 +10,8 @@
 namespace idlewave::mpi {
 
 constinit Handles handles;
+constinit Handles::Shared Handles::shared_;
+constinit std::atomic<bool> Handles::are_asking_[1 + shm::kThreadPlaces] = {};
 
 namespace {
 
@@ -75,12 +77,21 @@ void free_group(Word group) {
   if (group != 0 && library.group_free != nullptr) library.group_free(&group);
 }
 
+/// Zeroed memory, of which a thread touches what it uses.
+constinit Handles of_threads[shm::kThreadPlaces];
+
 }  // namespace
 
+Handles& handles_of_thread(std::uint32_t place) {
+  Handles& its = of_threads[place];
+  its.number_ = 1 + place;
+  return its;
+}
+
 /// Some milliseconds at most: in a handler of the library the question may be waiting for us, or our own thread's.
-void Handles::wait_for_answer() const {
+void Handles::wait_for_answer(const std::atomic<bool>& is_asking) {
   constexpr int kLooks = 1 << 13;
-  for (int look = 0; is_asking_.load() && look < kLooks; ++look) sched_yield();
+  for (int look = 0; is_asking.load() && look < kLooks; ++look) sched_yield();
 }
 
 std::int64_t Handles::find_size(Key type) {
@@ -94,20 +105,30 @@ std::int64_t Handles::find_size(Key type) {
   return known.size;
 }
 
-int Handles::find_world_rank(Key comm, int rank) {
-  KnownPeer& known = peers_[(comm.home() + static_cast<std::size_t>(rank)) % kPeers];
-  const Question question(*this);
-  if (!question) return kUnknownRank;
-  known = {comm, generation_at_call_, rank, kUnknownRank};
+int Handles::ask_for_world_rank(Key comm, int rank) {
   const Word theirs = group_of(comm_in_c(comm));
-  const Word all = group_of_all(world_.handle());
+  const Word all = group_of_all(shared_.world.handle());
   int found = kUnknownRank;
   const bool knows = all != 0 && has_rank(theirs, rank) && library.translate_ranks != nullptr &&
                      library.translate_ranks(theirs, 1, &rank, all, &found) == 0;
   free_group(theirs);
   free_group(all);
-  if (knows && found >= 0) known.world_rank = found;
-  return known.world_rank;
+  return knows && found >= 0 ? found : kUnknownRank;
+}
+
+int Handles::find_world_rank(Key comm, int rank) {
+  KnownPeer& known = peers_[(comm.home() + static_cast<std::size_t>(rank)) % kPeers];
+  const Question question(*this);
+  if (!question) return kUnknownRank;
+  known = {comm, generation_at_call_, rank, kUnknownRank};
+  return known.world_rank = ask_for_world_rank(comm, rank);
+}
+
+int Handles::find_world_rank_for_thread(KnownPeer& known, Key comm, int rank) {
+  const Question question(*this, shared_.freed_communicators, communicators_at_call_);
+  if (!question) return kUnknownRank;
+  known = {comm, 1 + communicators_at_call_, rank, kUnknownRank};
+  return known.world_rank = ask_for_world_rank(comm, rank);
 }
 
 void Handles::begin(const void* caller, const BinaryInterface& interface) {
@@ -124,25 +145,25 @@ void Handles::begin(const void* caller, const BinaryInterface& interface) {
   find(library.translate_ranks, "PMPI_Group_translate_ranks");
   find(library.group_free, "PMPI_Group_free");
   find(library.group_from_session, "PMPI_Group_from_session_pset");
-  are_numbers_ = interface.has_numbers;
-  world_handle_ = interface.world;
+  shared_.are_numbers = interface.has_numbers;
+  shared_.world_handle = interface.world;
   if (!interface.has_numbers) {  // else the library may have such functions all the same
     library.type_from_fortran = find_either<Word(int)>("PMPI_Type_f2c", "PMPI_Type_fromint", caller);
     library.comm_from_fortran = find_either<Word(int)>("PMPI_Comm_f2c", "PMPI_Comm_fromint", caller);
     library.comm_to_fortran = find_either<int(Word)>("PMPI_Comm_c2f", "PMPI_Comm_toint", caller);
   }
-  came_back(generation());
+  handles.came_back(generation());
 }
 
 void Handles::world_begins() {
-  const Word world = world_handle_;
-  world_ = Key(world, false);
-  fortran_world_ = Key(library.comm_to_fortran == nullptr ? world : library.comm_to_fortran(world), true);
+  const Word world = shared_.world_handle;
+  shared_.world = Key(world, false);
+  shared_.fortran_world = Key(library.comm_to_fortran == nullptr ? world : library.comm_to_fortran(world), true);
 }
 
 void Handles::world_ends() {
   forget();
-  world_ = fortran_world_ = Key();
+  shared_.world = shared_.fortran_world = Key();
 }
 
 int Handles::ranks_of(Key comm) const {
@@ -164,7 +185,7 @@ int Handles::world_ranks_of(Key comm, std::span<int> out) const {
   const Question question(*this);
   if (!question) return 0;
   if (count <= 0 || static_cast<std::size_t>(count) > out.size() || library.translate_ranks == nullptr) return 0;
-  const Word theirs = group_of(comm_in_c(comm)), all = group_of_all(world_.handle());
+  const Word theirs = group_of(comm_in_c(comm)), all = group_of_all(shared_.world.handle());
   bool knows = theirs != 0 && all != 0;
   for (int rank = 0; knows && rank < count; ++rank) {
     int& found = out[static_cast<std::size_t>(rank)];

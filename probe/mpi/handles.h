@@ -10,14 +10,15 @@
 
 #include "probe/mpi/binary_interface.h"
 #include "probe/mpi/roles.h"
+#include "probe/shm/layout.h"
 
 namespace idlewave::mpi {
 
 inline constexpr int kUnknownRank = -1;
 inline constexpr std::int64_t kUnknownSize = -1;
 
-/// Remembers what the library has answered, in a fixed amount of memory, until something is freed. The thread that
-/// reports alone, apart from forget().
+/// Remembers what the library has answered, in a fixed amount of memory, until something is freed. One for each thread
+/// that asks; what is static concerns all of them.
 class alignas(64) Handles {
  public:
   /// A handle of one of the two languages, whose numbers may coincide.
@@ -39,39 +40,40 @@ class alignas(64) Handles {
   };
 
   /// Before the first question: `caller` is the address that MPI_Init, or MPI_Session_init, goes back to.
-  void begin(const void* caller, const BinaryInterface& interface);
+  static void begin(const void* caller, const BinaryInterface& interface);
 
   /// Between MPI_Init and MPI_Finalize there is MPI_COMM_WORLD. Else its ranks are those of any open MPI session, which all
   /// have the same processes in the same order.
-  void world_begins();
-  void world_ends();
+  static void world_begins();
+  static void world_ends();
 
   /// Some datatype or communicator is about to be freed: its handle may come again with another meaning. Any thread. Waits
-  /// a moment for a question that is being asked.
-  void forget() {
-    generation_.fetch_add(1);
-    if (is_asking_.load()) wait_for_answer();
+  /// a moment for questions that are being asked.
+  static void forget() {
+    shared_.generation.fetch_add(1);
+    for (const std::atomic<bool>& is_asking : are_asking_)
+      if (is_asking.load()) wait_for_answer(is_asking);
   }
 
   /// The same of a communicator. Counted first: a call that begins between the two asks of none that a request names.
-  void forget_communicator() {
-    freed_communicators_.fetch_add(1);
+  static void forget_communicator() {
+    shared_.freed_communicators.fetch_add(1);
     forget();
   }
 
   /// Which handles there are: as it is now, before a call of the program.
-  std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
+  static std::uint32_t generation() { return shared_.generation.load(std::memory_order_relaxed); }
   /// The program's call has returned that began then. The library is asked of no handle if any has been freed since: another
   /// thread may free the one that this call was still busy with.
   void came_back(std::uint32_t from) { generation_at_call_ = from; }
 
   /// MPI_COMM_WORLD, which can't be freed.
-  bool is_world(Key comm) const { return comm == world_ || comm == fortran_world_; }
-  std::uint32_t freed_communicators() const { return freed_communicators_.load(std::memory_order_relaxed); }
+  static bool is_world(Key comm) { return comm == shared_.world || comm == shared_.fortran_world; }
+  static std::uint32_t freed_communicators() { return shared_.freed_communicators.load(std::memory_order_relaxed); }
 
   /// A communicator or datatype as a wrapper got it.
   template <Form form>
-  Key key_of(Word word) const {
+  static Key key_of(Word word) {
     return {narrow(handle_at<form>(word)), is_fortran(form)};
   }
 
@@ -89,6 +91,21 @@ class alignas(64) Handles {
     const KnownPeer& known = peers_[(comm.home() + static_cast<std::size_t>(rank)) % kPeers];
     const bool is_it = known.comm == comm && known.rank == rank && is_valid(known.generation);
     return is_it ? known.world_rank : find_world_rank(comm, rank);
+  }
+
+  /// The same for a thread beside the one that reports, which also asks where only types have been freed since its call
+  /// began: where several call MPI, some may free theirs all the time.
+  int world_rank_for_thread(Key comm, int rank) {
+    if (rank < 0) return kUnknownRank;
+    if (is_world(comm)) return rank;
+    KnownPeer& known = peers_[(comm.home() + static_cast<std::size_t>(rank)) % kPeers];
+    const bool is_it = known.comm == comm && known.rank == rank && known.generation == 1 + freed_communicators();
+    return is_it ? known.world_rank : find_world_rank_for_thread(known, comm, rank);
+  }
+  /// Before such a thread's call.
+  void thread_calls() {
+    generation_at_call_ = generation();
+    communicators_at_call_ = freed_communicators();
   }
 
   // Not remembered: some nanoseconds each.
@@ -115,43 +132,61 @@ class alignas(64) Handles {
     int world_rank = 0;
   };
 
-  bool is_valid(std::uint32_t generation) const { return generation == generation_.load(std::memory_order_relaxed); }
+  static bool is_valid(std::uint32_t generation) {
+    return generation == shared_.generation.load(std::memory_order_relaxed);
+  }
   /// What else is in the register of an int may be anything.
-  Word narrow(Word handle) const {
-    return are_numbers_ ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle;
+  static Word narrow(Word handle) {
+    return shared_.are_numbers ? static_cast<Word>(static_cast<std::uint32_t>(handle)) : handle;
   }
   /// While the library is asked.
   class Question {
    public:
-    explicit Question(const Handles& handles) : handles_(handles) {
-      handles_.is_asking_.store(true);
-      may_ask_ = handles_.generation_.load() == handles_.generation_at_call_;
+    explicit Question(const Handles& handles) : Question(handles, shared_.generation, handles.generation_at_call_) {}
+    /// Of communicators alone.
+    Question(const Handles& handles, const std::atomic<std::uint32_t>& freed, std::uint32_t freed_at_call)
+        : is_asking_(are_asking_[handles.number_]) {
+      is_asking_.store(true);
+      may_ask_ = freed.load() == freed_at_call;
     }
-    ~Question() { handles_.is_asking_.store(false, std::memory_order_release); }
+    ~Question() { is_asking_.store(false, std::memory_order_release); }
     Question(const Question&) = delete;
     Question& operator=(const Question&) = delete;
     explicit operator bool() const { return may_ask_; }
 
    private:
-    const Handles& handles_;
+    std::atomic<bool>& is_asking_;
     bool may_ask_;
   };
 
-  [[gnu::noinline, gnu::cold]] void wait_for_answer() const;
+  [[gnu::noinline, gnu::cold]] static void wait_for_answer(const std::atomic<bool>& is_asking);
   [[gnu::noinline, gnu::cold]] std::int64_t find_size(Key type);
   [[gnu::noinline, gnu::cold]] int find_world_rank(Key comm, int rank);
+  [[gnu::noinline, gnu::cold]] int find_world_rank_for_thread(KnownPeer& known, Key comm, int rank);
+  static int ask_for_world_rank(Key comm, int rank);
 
-  Key world_, fortran_world_;  ///< Of no language while there is none.
-  bool are_numbers_ = false;   ///< In C also.
-  std::atomic<std::uint32_t> generation_{1};
-  std::atomic<std::uint32_t> freed_communicators_{0};
-  std::uint32_t generation_at_call_ = 1;
-  mutable std::atomic<bool> is_asking_{false};
+  /// What every call looks at, in one cache line.
+  struct alignas(64) Shared {
+    Key world, fortran_world;  ///< Of no language while there is none.
+    Word world_handle = 0;     ///< MPI_COMM_WORLD in C, also where there is none.
+    bool are_numbers = false;  ///< In C also.
+    std::atomic<std::uint32_t> generation{1};
+    std::atomic<std::uint32_t> freed_communicators{0};
+  };
+  static constinit Shared shared_;
+  static constinit std::atomic<bool> are_asking_[1 + shm::kThreadPlaces];  ///< By number.
+
+  friend Handles& handles_of_thread(std::uint32_t place);
+  std::uint32_t number_ = 0;
+  std::uint32_t generation_at_call_ = 0;
+  std::uint32_t communicators_at_call_ = 0;
   KnownType types_[kTypes];
   KnownPeer peers_[kPeers];
-  Word world_handle_ = 0;  ///< MPI_COMM_WORLD in C, also where there is none.
 };
 
+/// Of the thread that reports.
 [[gnu::visibility("hidden")]] extern constinit Handles handles;
+/// Of the one that has this place among the others (client/thread_lanes.h).
+Handles& handles_of_thread(std::uint32_t place);
 
 }  // namespace idlewave::mpi

@@ -61,7 +61,7 @@ template <Call call, Form form>
 Concerned concerned_by(const Word* words) {
   constexpr int comm = place_of(call, "comm");
   if constexpr (comm < 0) return {.peers = kNobody, .all = true};
-  const bool all = handles.is_world(handles.key_of<form>(words[first_of(comm, 0)]));
+  const bool all = Handles::is_world(Handles::key_of<form>(words[first_of(comm, 0)]));
   constexpr int to = sent_by(call).peer, from = received_by(call).peer;
   if constexpr (to < 0 && from < 0) return {.peers = all ? kEverybody : kNobody, .all = all};
   const auto rank_at = [&](int place) { return place < 0 ? -1 : int_at<form>(words[place]); };
@@ -71,7 +71,7 @@ Concerned concerned_by(const Word* words) {
 template <Call call, Form form>
 Peer peer_at(const Word* words, int place) {
   constexpr int comm = place_of(call, "comm");
-  const Handles::Key key = handles.key_of<form>(words[comm]);
+  const Handles::Key key = Handles::key_of<form>(words[comm]);
   const int rank = int_at<form>(words[place]);
   return {key, rank, handles.world_rank(key, rank)};
 }
@@ -79,7 +79,7 @@ Peer peer_at(const Word* words, int place) {
 template <Form form>
 std::int64_t bytes_of(const Word* words, const MessagePlaces& places) {
   if (places.count < 0) return 0;
-  return detail::bytes_in<form>(count_at<form>(words[places.count]), words[places.type]);
+  return detail::bytes_in<form>(handles, count_at<form>(words[places.count]), words[places.type]);
 }
 
 /// Of MPI_Psend_init, whose count is a large one in all forms.
@@ -103,7 +103,7 @@ inline Sent count_sent(Word result, const Word* words) {
   Sent sent;
   if constexpr (carries_of(call) == Carries::kNone) return sent;
   if (!has_succeeded<call, form>(result, words)) return sent;
-  sent.bytes = carried<call, form>(words);
+  sent.bytes = carried<call, form>(handles, words);
   if constexpr (carries_of(call) == Carries::kMessage) {
     constexpr int place = sent_by(call).peer;
     const Peer to = peer_at<call, form>(words, place);
@@ -111,6 +111,19 @@ inline Sent count_sent(Word result, const Word* words) {
     sent.to = Messages::receiver(to);
   }
   return sent;
+}
+
+/// The same of another thread.
+template <Call call, Form form>
+inline void count_sent_by_thread(CallOfThread& by, Word result, const Word* words) {
+  Handles* const asked = by.handles();
+  if (asked == nullptr || !has_succeeded<call, form>(result, words)) return;
+  by.carried(carried<call, form>(*asked, words));
+  if constexpr (carries_of(call) == Carries::kMessage) {
+    constexpr int comm = place_of(call, "comm"), peer = sent_by(call).peer;
+    const int rank = int_at<form>(words[peer]);
+    if (rank >= 0) by.sent_to(asked->world_rank_for_thread(Handles::key_of<form>(words[comm]), rank));
+  }
 }
 
 /// Before a call that overwrites requests.
@@ -218,7 +231,7 @@ inline void note_after(const Word* words, Word result, [[maybe_unused]] const Se
     constexpr Part part = *part_in(call);
     int its_rank = 0;
     if constexpr (root >= 0) its_rank = int_at<form>(words[root]);
-    messages.collective(handles.key_of<form>(words[comm]), part, its_rank);
+    messages.collective(Handles::key_of<form>(words[comm]), part, its_rank);
   } else if constexpr (call == kMrecv || asks_of_a_request(call)) {
     // The message is there, or it is only asked.
   } else if constexpr (request >= 0) {

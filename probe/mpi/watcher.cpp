@@ -304,11 +304,12 @@ CallOfThread::CallOfThread(Call call, wire::Phase phase, const void* frame) : ca
   inside_of_thread = frame;
   messages.note_unseen_start();
   client::LaneWriter* const lane = client::probe.threads.acquire();
-  is_shown_ = lane != nullptr;
-  if (!is_shown_) {
+  if (lane == nullptr) {
     note_thread_without_lane();
     return;
   }
+  handles_ = &handles_of_thread(client::probe.threads.place_of(*lane));
+  handles_->thread_calls();
   lane->switch_to(phase);
   began_ = lane->last();
   client::probe.threads.release();
@@ -316,10 +317,12 @@ CallOfThread::CallOfThread(Call call, wire::Phase phase, const void* frame) : ca
 
 CallOfThread::~CallOfThread() {
   if (is_outermost_) inside_of_thread = nullptr;
-  client::LaneWriter* const lane = is_shown_ ? client::probe.threads.acquire() : nullptr;
+  client::LaneWriter* const lane = handles_ != nullptr ? client::probe.threads.acquire() : nullptr;
   if (lane == nullptr) return;
   lane->switch_to(wire::Phase::kCompute);
-  count_call_of_thread(client::probe.membership.slot(), call_, lane->last() - began_);
+  shm::CallBook& book = client::probe.membership.slot().calls;
+  count_call_of_thread(book, call_, lane->last() - began_, bytes_);
+  if (is_message_) client::count_message_of_thread(book, receiver_, bytes_);
   client::probe.threads.release();
 }
 

@@ -12,6 +12,7 @@
 
 #include "probe/mpi/call_sums.h"
 #include "probe/mpi/calls.h"
+#include "probe/mpi/handles.h"
 #include "probe/mpi/partner.h"
 #include "probe/mpi/roles.h"
 
@@ -85,10 +86,20 @@ class CallOfThread {
   CallOfThread(const CallOfThread&) = delete;
   CallOfThread& operator=(const CallOfThread&) = delete;
 
+  /// What the thread may ask once the call has returned; null where it is not shown.
+  Handles* handles() const { return handles_; }
+  /// It has had MPI carry so much; unknown where nobody says it.
+  void carried(std::int64_t bytes) { bytes_ = bytes; }
+  /// It was a message to that rank of MPI_COMM_WORLD; kUnknownRank: to somebody else.
+  void sent_to(int receiver) { is_message_ = true, receiver_ = receiver; }
+
  private:
   Call call_;
   bool is_outermost_ = false;
-  bool is_shown_ = false;
+  bool is_message_ = false;
+  int receiver_ = kUnknownRank;
+  std::int64_t bytes_ = client::CallCounter::kUnknownBytes;
+  Handles* handles_ = nullptr;
   wire::Nanoseconds began_{};
 };
 

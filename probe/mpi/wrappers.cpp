@@ -130,15 +130,17 @@ struct Shown<Word(Words...)> {
       is_shown = enter(call, shown_as, frame, caller);
     if (!is_shown) {
       if constexpr (starts_a_request(call)) note_start_within(wrapped, caller);
-      const CallOfThread of_thread(call, shown_as, frame);
-      return next(words...);
+      CallOfThread of_thread(call, shown_as, frame);
+      if constexpr (carries_of(call) == Carries::kNone) {
+        return next(words...);
+      } else {
+        const Word result = call_as<form>(next, all, words...);
+        count_sent_by_thread<call, form>(of_thread, result, all);
+        return result;
+      }
     }
     note_before<call, form>(all);
-    Word result = 0;
-    if constexpr (is_fortran(form))
-      result = call_with(next, all, std::index_sequence_for<Words...>());
-    else
-      result = next(words...);
+    const Word result = call_as<form>(next, all, words...);
     handles.came_back(generation);
     const Sent sent = count_sent<call, form>(result, all);
     note_after<call, form, waits>(all, result, sent);
@@ -147,6 +149,15 @@ struct Shown<Word(Words...)> {
     else
       leave(sent.bytes);
     return result;
+  }
+
+  /// In Fortran with an error that may be ours.
+  template <Form form, class Function>
+  static Word call_as(Function* next, const Word* all, Words... words) {
+    if constexpr (is_fortran(form))
+      return call_with(next, all, std::index_sequence_for<Words...>());
+    else
+      return next(words...);
   }
 
   /// Of a call that is not shown, but may concern messages.

@@ -17,6 +17,10 @@ inline constexpr std::uint32_t kCallPairs = 1024;     ///< A power of two.
 /// Receivers that are told apart; the rest of the places keeps the search short.
 inline constexpr std::uint32_t kCallPairsUsed = kCallPairs / 4 * 3;
 
+/// The same of the threads beside that one, all together; a search looks at so many places.
+inline constexpr std::uint32_t kThreadPairs = 512;
+inline constexpr std::uint32_t kThreadPairLooks = 32;
+
 struct CallBook {
   struct Function {
     std::atomic<std::uint64_t> calls{0};
@@ -40,6 +44,10 @@ struct CallBook {
   /// Of the threads that report beside that one, which all write here. By the library's own number of a function.
   Function by_threads[kCallFunctions];
   Pair pair[kCallPairs];  ///< Open addressing, see home_of.
+  /// Of those threads. Here who takes a place says so first, and then adds what it has sent.
+  Pair pair_by_threads[kThreadPairs];
+  std::atomic<std::uint64_t> other_messages_by_threads{0};
+  std::atomic<std::uint64_t> other_bytes_by_threads{0};
 
   /// Where the search for a receiver begins; it goes on to the next place.
   static std::uint32_t home_of(wire::Rank rank) {

@@ -19,7 +19,7 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 12;
+inline constexpr std::uint32_t kLayoutVersion = 13;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;

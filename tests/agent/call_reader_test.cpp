@@ -53,6 +53,24 @@ TEST(CallReader, ReadsWhatTheRankHasCounted) {
   EXPECT_NE(reader.read_if_new(*book, 4, 100, 8), std::nullopt) << "somebody has not heard it";
 }
 
+TEST(CallReader, AddsUpWhatThreadsHaveSentToEachReceiver) {
+  const auto book = book_of_two_functions();
+  for (const auto& [place, to] : {std::pair(9, 5), std::pair(500, 0), std::pair(10, 7)}) {
+    book->pair_by_threads[place].messages = to == 7 ? 0 : 4;
+    book->pair_by_threads[place].bytes = to == 7 ? 0 : 100;
+    book->pair_by_threads[place].taken_by = to + 1;
+  }
+  book->other_messages_by_threads = 2;
+  book->other_bytes_by_threads = 5;
+  CallReader reader;
+  const auto read = reader.read_if_new(*book, 4, 100, 8);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->pairs, (std::vector<wire::PairSums>{{0, 4, 100}, {1, 1, 10}, {5, 5, 110}}))
+      << "of one whose place was only just taken there is nothing yet";
+  EXPECT_EQ(read->other_messages, 3u);
+  EXPECT_EQ(read->other_bytes, 15u);
+}
+
 TEST(CallReader, ReadsTheMessagesOfAProgramThatTellsOfNoCalls) {
   const auto book = std::make_unique<shm::CallBook>();
   book->pair[3].messages = 2;

@@ -3,6 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
 #include <map>
 #include <memory>
 #include <random>
@@ -85,6 +92,44 @@ TEST_F(CallCounterTest, EndsItsSearchWhateverStandsInTheMemoryThatOthersCanWrite
   counter_.count_message(7, 30);
   EXPECT_EQ(book_->other_messages.load(), 1u);
   EXPECT_EQ(book_->other_bytes.load(), 30u);
+}
+
+/// The slow and obvious way beside it: each thread's own list. More receivers than there is room for go to the others.
+TEST_F(CallCounterTest, LosesNoMessageOfThreadsThatSendAtTheSameTime) {
+  const unsigned seed = any_seed();
+  constexpr int kThreads = 6, kMessages = 20'000;
+  for (const int receivers : {1, 40, 3000}) {
+    auto book = std::make_unique<shm::CallBook>();
+    std::vector<std::map<wire::Rank, std::pair<std::uint64_t, std::uint64_t>>> own(kThreads);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        std::mt19937 random(seed + unsigned(t));
+        for (int i = 0; i < kMessages; ++i) {
+          const auto to = wire::Rank(random() % unsigned(receivers));
+          const std::int64_t bytes = std::int64_t(random() % 1000) - 1;  // -1: not known
+          count_message_of_thread(*book, to, bytes);
+          auto& [messages, sum] = own[std::size_t(t)][to];
+          ++messages, sum += std::uint64_t(std::max<std::int64_t>(bytes, 0));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    std::map<wire::Rank, std::pair<std::uint64_t, std::uint64_t>> truth;
+    for (const auto& each : own)
+      for (const auto& [to, sums] : each) truth[to].first += sums.first, truth[to].second += sums.second;
+    std::uint64_t others = 0, bytes_to_others = 0;
+    for (const auto& pair : book->pair_by_threads) {
+      if (pair.taken_by == 0) continue;
+      const auto known = truth.extract(pair.taken_by - 1);
+      ASSERT_FALSE(known.empty()) << "a receiver has two places, or is none; of " << receivers;
+      EXPECT_EQ(std::pair(pair.messages.load(), pair.bytes.load()), known.mapped());
+    }
+    for (const auto& [to, sums] : truth) others += sums.first, bytes_to_others += sums.second;
+    EXPECT_EQ(book->other_messages_by_threads, others);
+    EXPECT_EQ(book->other_bytes_by_threads, bytes_to_others);
+    EXPECT_EQ(others == 0, receivers < 1000);
+  }
 }
 
 }  // namespace
