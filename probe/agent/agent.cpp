@@ -322,7 +322,8 @@ void Agent::let_wait(std::uint32_t index, const Newcomer& who, Resident& first, 
 void Agent::free_if_abandoned(std::uint32_t index, const Newcomer& who, Nanoseconds now) {
   shm::Slot& slot = segment_->slot(index);
   const Nanoseconds since = claimed_since_.emplace(index, now).first->second;
-  if (now - since < kClaimLimit || who.runs()) return;
+  const bool took_too_long = now - since >= kClaimLimit && !who.runs();
+  if (!took_too_long && !who.has_ended()) return;
   slot.pid = 0;
   slot.state.store(SlotState::kFree, std::memory_order_release);
   claimed_since_.erase(index);

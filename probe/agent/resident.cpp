@@ -1,10 +1,12 @@
 #include "probe/agent/resident.h"
 
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 
 #include "probe/shm/clock.h"
 
@@ -28,6 +30,16 @@ T read_once(const T& field) {
 
 Newcomer Newcomer::in(const shm::Slot& slot) {
   return {read_once(slot.rank), read_once(slot.world_size), read_once(slot.pid), read_once(slot.process_start)};
+}
+
+bool Newcomer::has_ended() const {
+  if (pid <= 0) return false;
+  const int fd = int(syscall(SYS_pidfd_open, pid, 0));
+  if (fd < 0) return errno == ESRCH;
+  pollfd ended{.fd = fd, .events = POLLIN, .revents = 0};
+  const bool has_ended = poll(&ended, 1, 0) == 1;
+  close(fd);
+  return has_ended;
 }
 
 Resident::Resident(Segment& segment, std::uint32_t index, const Newcomer& who, Nanoseconds now, Nanoseconds earliest,

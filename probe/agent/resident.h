@@ -30,7 +30,8 @@ struct Newcomer {
 
   static Newcomer in(const shm::Slot& slot);
   bool is_plausible() const { return rank >= 0 && rank < world_size && world_size <= wire::kMaxRanks && pid > 0; }
-  bool runs() const { return pid > 0 && wire::process_start_time(pid) == process_start; }
+  bool runs() const { return pid > 0 && process_start != 0 && wire::process_start_time(pid) == process_start; }
+  bool has_ended() const;  ///< For certain, by `pid` alone, which a rank writes before anything else.
 };
 
 /// What the node's ranks have named, by the node's numbers.

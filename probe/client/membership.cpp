@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <new>
 
 #include "probe/client/agent_start.h"
@@ -163,6 +164,9 @@ Membership::Answer Membership::enter(int memory_fd, wire::Rank rank, wire::Rank 
     unmap();
     return answer;
   }
+  // What follows takes a while, and whoever dies in it must not be waited for.
+  std::atomic_ref(slot().pid).store(getpid(), std::memory_order_relaxed);
+  slot().process_start = wire::process_start_time(getpid());
   touch_ring();
   map_thread_rings(memory_fd);
   fill_slot(rank, world_size);
@@ -220,9 +224,7 @@ void Membership::map_thread_rings(int memory_fd) {
 
 void Membership::fill_slot(wire::Rank rank, wire::Rank world_size) {
   shm::Slot& slot = this->slot();
-  slot.pid = getpid();
   slot.processor = sched_getcpu();
-  slot.process_start = wire::process_start_time(slot.pid);
   slot.rank = rank;
   slot.world_size = world_size;
   slot.domain.store(wire::kNoDomain, std::memory_order_relaxed);

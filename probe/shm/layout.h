@@ -102,7 +102,7 @@ struct NoiseGate {
 
 enum class SlotState : std::uint32_t {
   kFree = 0,     ///< The agent frees a slot when its ring is drained and its gates are reset. head and tail grow on.
-  kClaimed = 1,  ///< A rank took it (compare-exchange from kFree) and is filling it in.
+  kClaimed = 1,  ///< A rank took it (compare-exchange from kFree) and is filling it in, its pid first.
   kLive = 2,     ///< The rank's fields are complete; stored with release.
   kStopped = 3,  ///< The rank called stop; its ring may still hold events.
 };

@@ -89,6 +89,37 @@ void join_as(const SharedMemory& memory, std::uint32_t index, Rank rank, Spoil s
   slot.state.store(shm::SlotState::kLive);
 }
 
+/// Takes slot `index` and fills in no more of it than who takes it; 0: not even that.
+void claim_as(const SharedMemory& memory, std::uint32_t index, pid_t pid) {
+  memory.slot(index).state.store(shm::SlotState::kClaimed);
+  std::atomic_ref(memory.slot(index).pid).store(pid);
+}
+
+pid_t process_that_has_ended() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST(DyingRank, GivesItsSlotBackWhereItDiedWhileItJoined) {
+  const SessionRoot root;
+  AgentProcess agent = small_agent();
+  Monitor monitor;
+  PlayedRank rank("stay", 0, 1);
+  const SharedMemory memory(record_of_play());
+  claim_as(memory, 1, 0);  // An agent waits a long time for one that has not said who it is.
+  claim_as(memory, 2, getpid());
+  claim_as(memory, 3, process_that_has_ended());
+  ASSERT_TRUE(eventually([&] { return memory.slot(3).state.load() == shm::SlotState::kFree; }));
+  EXPECT_EQ(memory.slot(1).state.load(), shm::SlotState::kClaimed);
+  EXPECT_EQ(memory.slot(2).state.load(), shm::SlotState::kClaimed);
+  for (const std::uint32_t index : {1, 2}) memory.slot(index).state.store(shm::SlotState::kFree);
+  rank.leave();
+  EXPECT_TRUE(monitor.until_end());
+  EXPECT_EQ(agent.exit_code(), 0);
+}
+
 TEST(HostileRank, MayNameAnyDomainBandwidthAndPhase) {
   const SessionRoot root;
   AgentProcess agent = small_agent();
