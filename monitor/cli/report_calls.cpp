@@ -104,6 +104,8 @@ std::string matrix_text(const Matrix& matrix) {
   if (matrix.all.bytes > 0)
     text += fmt::format(": {} to another socket of the node, {} to another node",
                         share_text(matrix.across_domains, matrix.all), share_text(matrix.across_nodes, matrix.all));
+  if (matrix.unplaced.bytes > 0)
+    text += fmt::format(", {} between places not known", share_text(matrix.unplaced, matrix.all));
   text += "\n";
   for (std::size_t i = 0; i < std::min(matrix.pairs.size(), kShownPairs); ++i) {
     const analysis::PairUse& pair = matrix.pairs[i];

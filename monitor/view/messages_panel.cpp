@@ -55,12 +55,14 @@ std::vector<std::string> headline(const Model& model) {
   if (matrix->all.bytes == 0) return {sum + rest, sum};
   const std::string sockets = share_of(matrix->across_domains, *matrix),
                     nodes = share_of(matrix->across_nodes, *matrix);
-  const std::string places = matrix->unplaced.messages > 0
-                                 ? fmt::format(", {} between places not known", share_of(matrix->unplaced, *matrix))
-                                 : "";
+  const bool is_unplaced = matrix->unplaced.messages > 0;
+  const std::string unplaced = share_of(matrix->unplaced, *matrix);
+  const std::string places = is_unplaced ? fmt::format(", {} between places not known", unplaced) : "";
   const std::string where = fmt::format("{}; of the bytes {} to another socket of the node, {} to another node{}", sum,
                                         sockets, nodes, places);
-  return {where + rest, where, fmt::format("{}: {} to other sockets, {} to other nodes", sum, sockets, nodes), sum};
+  const std::string in_short = fmt::format("{}: {} to other sockets, {} to other nodes{}", sum, sockets, nodes,
+                                           is_unplaced ? fmt::format(", {} not known", unplaced) : "");
+  return {where + rest, where, in_short, sum};
 }
 
 std::vector<Column> columns() {

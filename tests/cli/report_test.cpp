@@ -99,6 +99,21 @@ TEST(Report, TellsOfTheWaveInBothDirections) {
   }
 }
 
+/// Of two ranks of which one is on a socket, and nobody knows where the other one is.
+TEST(Report, DoesNotTakeAMessageForANearOneWhereItIsNotKnownHowFarItWent) {
+  wire::Roster roster;
+  roster.world_size = 3;
+  roster.domains = {{0, "socket 0"}};
+  roster.ranks = {{0, 100, 0, 0}, {1, 101, 0, 0}, {2, 102, wire::kNoDomain, 0}};
+  timeline::Timeline timeline;
+  ASSERT_TRUE(timeline.apply_roster("n1", roster));
+  timeline.set_calls("n1", {.rank = 0, .pid = 100, .pairs = {{1, 2, 10}, {2, 3, 30}}});
+  EXPECT_THAT(
+      report_text(timeline, {0.5, 0.95}),
+      testing::HasSubstr("5 messages from rank to rank, 40 B: 0 % to another socket of the node, 0 % to another "
+                         "node, 75 % between places not known\n"));
+}
+
 /// In two of a hundred of these the front grows.
 TEST(Report, TellsNoTimeBelowNothing) {
   const unsigned seed = any_seed();

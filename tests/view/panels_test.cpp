@@ -47,6 +47,21 @@ TEST(Panels, KeepTheFocusWhereItIsAndSaySoIfThereIsNoRoomForTheOneAskedFor) {
   }
 }
 
+TEST(Panels, SayOfMessagesHowManyWentToPlacesThatAreNotKnownInWhateverRoomThereIs) {
+  SyntheticSession session;
+  analysis::MpiUse use;
+  use.matrix.all = use.matrix.unplaced = {8000, 64'000'000};
+  use.matrix.pairs = {{0, 1, use.matrix.all, analysis::Crossing::kUnknown}};
+  session.findings.mpi = std::make_shared<const analysis::MpiUse>(std::move(use));
+  for (const int columns : {160, 120, 100, 80, 40}) {
+    State state;
+    state.focus = U'7';
+    const std::string shown = text(state, session.model(), {columns, 24}, kMonochrome);
+    const bool says_shares = shown.find("0 % to ") != std::string::npos;
+    EXPECT_EQ(says_shares, shown.find(", 100 % ") != std::string::npos) << shown;
+  }
+}
+
 void expect_inside_its_box(const Panel& panel, PanelKey focus, const Model& model, Size size) {
   const State state{.focus = focus};
   const Layout layout = lay_out(panels(), state, model, size, kColour);
