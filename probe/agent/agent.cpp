@@ -82,7 +82,7 @@ wire::Result<std::unique_ptr<Post>> Post::take(const Options& options) {
   auto claim = Claim::take(options.session);
   if (!claim) return claim.error();
   if (*claim == nullptr) return std::unique_ptr<Post>();
-  auto segment = Segment::make(options.slots, options.ring_events, calibrate_clock(options.clock));
+  auto segment = Segment::make_as_large_as_fits(options.slots, options.ring_events, calibrate_clock(options.clock));
   if (!segment) return segment.error();
   std::string listen = options.listen.empty() ? (*claim)->default_endpoint() : options.listen;
   return std::make_unique<Post>(Post{std::move(*claim), std::move(*segment), std::move(listen)});

@@ -103,7 +103,9 @@ void describe(CommandLine& app, Arguments& arguments) {
   app.add_flag("--detach", arguments.detach, "go into the background when ranks can join");
   app.add_flag("--allow-inject", options.allow_inject, "let operators order delays and noise");
   app.add("--cpu", arguments.processor, "run on this processor only (default: any)").within(0, 8191);
-  app.add("--slots", options.slots, "most ranks on this node").within(1, 1 << 20).show_default();
+  app.add("--slots", options.slots, "most ranks on this node; fewer where there are no addresses for them (ulimit -v)")
+      .within(1, 1 << 20)
+      .show_default();
   app.add("--ring-events", options.ring_events, "events kept for each rank until the agent looks; a power of two")
       .within(64, 1 << 24)
       .check([](const std::string& text) {

@@ -16,7 +16,32 @@ namespace {
 /// Memory that is cut short under a program ends it by a signal.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
+/// Addresses that the agent needs beside: threads for connections, frames, what is known of the machine.
+constexpr std::size_t kForTheRest = 96 << 20;
+
+bool leaves_room() {
+  void* const rest = mmap(nullptr, kForTheRest, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return rest != MAP_FAILED && munmap(rest, kForTheRest) == 0;
+}
+
+wire::Error no_memory(std::size_t bytes, int error) {
+  const bool no_descriptor = error == EMFILE || error == ENFILE;
+  return {"no shared memory of " + std::to_string(bytes >> 20) + " MB (" + std::strerror(error) +
+          "); raise the limit (ulimit " + (no_descriptor ? "-n)" : "-v)")};
+}
+
 }  // namespace
+
+wire::Result<std::unique_ptr<Segment>> Segment::make_as_large_as_fits(std::uint32_t most_slots,
+                                                                      std::uint32_t ring_events,
+                                                                      const shm::Clock& clock) {
+  for (std::uint32_t slots = most_slots;; slots /= 2) {
+    auto segment = make(slots, ring_events, clock);
+    if (segment && leaves_room()) return segment;
+    if (segment && slots == 1) return no_memory(shm::segment_bytes(1, ring_events) + kForTheRest, ENOMEM);
+    if (slots == 1) return segment;
+  }
+}
 
 wire::Result<std::unique_ptr<Segment>> Segment::make(std::uint32_t slots, std::uint32_t ring_events,
                                                      const shm::Clock& clock) {
@@ -28,9 +53,7 @@ wire::Result<std::unique_ptr<Segment>> Segment::make(std::uint32_t slots, std::u
   if (memory == MAP_FAILED) {
     const int error = errno;
     if (fd >= 0) close(fd);
-    const bool no_descriptor = error == EMFILE || error == ENFILE;
-    return wire::Error{"no shared memory of " + std::to_string(bytes >> 20) + " MB (" + std::strerror(error) + "); " +
-                       (no_descriptor ? "raise the limit (ulimit -n)" : "ask for fewer --slots or --ring-events")};
+    return no_memory(bytes, error);
   }
   auto* header = new (memory) shm::Header;
   header->version = shm::kLayoutVersion;

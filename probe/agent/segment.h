@@ -16,6 +16,10 @@ class Segment {
   /// `ring_events`: a power of two. Ranks can't join before header().open is 1.
   static wire::Result<std::unique_ptr<Segment>> make(std::uint32_t slots, std::uint32_t ring_events,
                                                      const shm::Clock& clock);
+  /// With fewer slots where addresses are limited (ulimit -v), so that the rest of the agent has room, too.
+  static wire::Result<std::unique_ptr<Segment>> make_as_large_as_fits(std::uint32_t most_slots,
+                                                                      std::uint32_t ring_events,
+                                                                      const shm::Clock& clock);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;

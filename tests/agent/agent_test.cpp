@@ -13,6 +13,7 @@
 #include "probe/wire/session_directory.h"
 #include "tests/agent/stage.h"
 #include "tests/outlet/keyring.h"
+#include "tests/sanitized.h"
 
 namespace idlewave::test {
 namespace {
@@ -231,6 +232,42 @@ TEST(Agent, GoesAwayAtOnceWhenNoRankWillComeAnyMore) {
   const SessionRoot root;
   run_for_nobody(std::chrono::hours(1), true);
   EXPECT_FALSE(exists(root.folder()));
+}
+
+/// As the first rank has it where memory is limited for good (ulimit -v), and with it the agent that this starts.
+class LimitedAgent : public Process {
+ public:
+  explicit LimitedAgent(const std::string& kilobytes)
+      : Process({"/bin/sh", "-c", "ulimit -v " + kilobytes + "; exec \"$IDLEWAVE_AGENT\" --session play"}) {
+    EXPECT_TRUE(eventually([this] {
+      wire::AgentRecord record;
+      return !running() || (wire::read_agent_record("play", record) && record.pid == pid());
+    }));
+  }
+};
+
+TEST(Agent, HasRoomForFewerRanksWhereItMayHaveNoMoreAddresses) {
+  if (tests::kSanitized) GTEST_SKIP() << "takes all addresses itself";
+  const SessionRoot root;
+  for (const char* kilobytes : {"400000", "1000000", "1420000"}) {
+    LimitedAgent agent(kilobytes);
+    ASSERT_TRUE(agent.running()) << agent.line();
+    Monitor monitor;
+    PlayedRank first("stay", 0, 2), second("stay", 1, 2);
+    EXPECT_TRUE(first.joined() && second.joined()) << kilobytes;
+    first.leave();
+    second.leave();
+    EXPECT_TRUE(monitor.until_end());
+    EXPECT_EQ(agent.exit_code(), 0);
+  }
+}
+
+TEST(Agent, SaysHowToGetMemoryWhereThereIsNoneForOneRank) {
+  if (tests::kSanitized) GTEST_SKIP() << "takes all addresses itself";
+  const SessionRoot root;
+  LimitedAgent agent("60000");
+  EXPECT_EQ(agent.exit_code(), 1);
+  EXPECT_THAT(agent.line(), HasSubstr("ulimit -v"));
 }
 
 TEST(Agent, SaysWhatIsWrongWithItsArguments) {
