@@ -199,14 +199,16 @@ void Rerun::begin_step(Rank rank, std::size_t index) {
   events_.push({std::max(now_, since_origin(runner.course.post)), Kind::kWasPosted, rank, std::uint32_t(index)});
 }
 
-/// Where it was held, noise that came in the same step comes behind the work.
+/// A program that holds itself says so by a phase alone, and works no longer. Where it was held, noise that came in the same
+/// step comes behind the work.
 void Rerun::leave_out_excess(OwnPart& part) {
   double excess = nanoseconds(origin_.excess);
   const auto take = [&](double& from) {
     const double taken = std::min(from, excess);
     from -= taken, excess -= taken;
   };
-  if (!origin_.in_work) take(part.held), part.idle += std::exchange(part.held, 0);
+  take(part.held);
+  if (!origin_.in_work) part.idle += std::exchange(part.held, 0);
   take(part.idle);
   if (origin_.in_work) take(part.work);
 }

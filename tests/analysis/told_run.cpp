@@ -61,7 +61,9 @@ std::vector<wire::Event> events_of(const ExactProgram& program, const ExactRun& 
     const Phase before = step > 0 ? Phase::kWait : Phase::kNone;
     events.push_back(event(begin, EventKind::kStep, before, std::uint64_t(step)));
     const double held = holds != Holds::kUnannounced ? held_by_delays(program, rank, step) : 0;
-    if (held > 0) {
+    if (held > 0 && holds == Holds::kDelaysByPhase) {
+      events.push_back(event(begin, EventKind::kSwitch, Phase::kDelay));
+    } else if (held > 0) {
       events.push_back(event(begin, EventKind::kDelayBegin, Phase::kDelay, 7));
       events.push_back(event(begin + held, EventKind::kDelayEnd, before, 7));
     }

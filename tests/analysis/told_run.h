@@ -6,8 +6,9 @@
 
 namespace idlewave::test {
 
-/// What ranks say of what holds them; of the rest they compute longer and don't know why.
-enum class Holds { kAnnounced, kDelaysAnnounced, kUnannounced };
+/// What ranks say of what holds them; of the rest they compute longer and don't know why. Delays by their phase alone: as a
+/// program tells them that holds itself.
+enum class Holds { kAnnounced, kDelaysAnnounced, kDelaysByPhase, kUnannounced };
 
 struct Told {
   Holds holds = Holds::kAnnounced;

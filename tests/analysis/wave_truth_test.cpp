@@ -154,5 +154,28 @@ TEST_P(OfProgramsWhoseMessagesTakeTime, IsFound) {
 
 INSTANTIATE_TEST_SUITE_P(WaveTruth, OfProgramsWhoseMessagesTakeTime, testing::Bool());
 
+/// What was held was taken off what the rank had worked, which was much less: of 200 ms a memory-bound program's wave had 8.
+TEST(WaveTruth, OfAProgramThatHoldsItselfMakesAllAsLateAsTheyAre) {
+  RandomWavePrograms random(any_seed());
+  int points = 0, right = 0;
+  for (int i = 0; i < 15; ++i) {
+    const ExactProgram program = random.next(true, 0.02);
+    const ExactRun run = simulate(program);
+    const timeline::Timeline timeline = test::timeline_of(program, run, {Holds::kDelaysByPhase});
+    const double typical = double(typical_step_length(timeline).count()) * 1e-9;
+    const test::Truth truth = test::truth_of(program, run, 0, typical);
+    for (const Wave& wave : find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}))
+      for (const WaveDirection* direction : {&wave.up, &wave.down})
+        for (const FrontPoint& point : direction->front) {
+          const double late = truth.late[std::size_t(point.rank)][std::size_t(point.step)];
+          ++points;
+          right += std::abs(double(point.idle.count()) * 1e-9 / typical - late) <= 0.3;
+        }
+  }
+  fmt::print("{} points, {} as late as they are\n", points, right);
+  EXPECT_GE(points, 100);
+  EXPECT_GE(right, points * 19 / 20);  // Of 60 samples 98 % and more were.
+}
+
 }  // namespace
 }  // namespace idlewave::analysis
