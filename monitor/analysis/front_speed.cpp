@@ -28,18 +28,76 @@ struct Place {
 using Places = std::vector<Place>;
 
 /// The farthest that the front came to in each step, and in none before, as long as there is enough left of it to run on by
-/// itself. Near its end, where there is nobody to leap to, without what it came to by shorter leaps. `front`: by distance.
-Places edge_of(Places front, int hop) {
+/// itself. `front`: by distance.
+Places edge_of(Places front) {
   const double least = kLeastLeft * double(front.front().point->idle.count());
   while (double(front.back().point->idle.count()) < least) front.pop_back();
   Places edge;
   for (auto place = front.rbegin(); place != front.rend(); ++place)
     if (edge.empty() || place->point->step < edge.back().point->step) edge.push_back(*place);
   std::ranges::reverse(edge);
+  return edge;
+}
+
+/// Near its end, where there is nobody to leap to, without what it came to by shorter leaps.
+void leave_out_short_leaps(Places& edge, int hop) {
   const int end = edge.empty() ? 0 : edge.back().distance();
   const auto leap = [&] { return edge.back().distance() - (edge.size() > 1 ? edge[edge.size() - 2].distance() : 0); };
   while (!edge.empty() && edge.back().distance() > end - hop && leap() < hop) edge.pop_back();
-  return edge;
+}
+
+/// Steps of the place's rank after `after`, up to the one in which the front came to it, in which it waits for somebody that
+/// way: in a cycle of steps it need not do so in each.
+int chances(const timeline::Timeline& timeline, const Partners& partners, int sign, const Place& place,
+            wire::Step after) {
+  const FrontPoint& point = *place.point;
+  const timeline::Lane* lane = timeline.lane(point.rank);
+  if (!lane) return 0;
+  const auto steps = lane->steps();
+  int chances = 0;
+  wire::Step step = point.step;
+  for (std::size_t i = lane->steps_begun_before(point.arrival + Nanoseconds{1}); i-- > 0;) {
+    if (steps[i].step > step || steps[i].step <= after) break;
+    step = steps[i].step;
+    chances += std::ranges::any_of(partners.awaited(point.rank, step), [&](Rank offset) { return offset * sign < 0; });
+  }
+  return chances;
+}
+
+/// Steps in which a front went on, from a place of its edge to the next, and in which it stood still.
+struct Headway {
+  double went_on = 0, stood = 0;
+  double gained() const { return went_on - stood; }
+};
+
+/// It comes `hop` ranks far in a step, also over ranks that show nothing of it. Where another wave held it up, that is neither.
+std::vector<Headway> headway(const timeline::Timeline& timeline, const Partners& partners, int sign, const Places& edge,
+                             int hop) {
+  std::vector<Headway> headway;
+  for (std::size_t i = 1; i < edge.size(); ++i) {
+    const Place &here = edge[i], &before = edge[i - 1];
+    headway.emplace_back();
+    if (here.of_departures != before.of_departures) continue;
+    const double steps = chances(timeline, partners, sign, here, before.point->step);
+    const double to_go = std::max(1.0, double(here.distance() - before.distance()) / hop);
+    headway.back() = {std::min(to_go, steps), std::max(0.0, steps - to_go)};
+  }
+  return headway;
+}
+
+/// Where the front gained most: noise may hold it up for long, and what is then seen of it lies on no line any more. Nothing
+/// where that is not most of the edge, and where two places are all that tells its speed, and it stood still between them.
+Places moving_part(const Places& edge, const std::vector<Headway>& headway) {
+  double best = 0, gained = 0;
+  std::size_t from = 0, best_from = 0, best_to = 0;
+  for (std::size_t i = 0; i < headway.size(); ++i) {
+    if (gained < 0) gained = 0, from = i;
+    gained += headway[i].gained();
+    if (gained > best) best = gained, best_from = from, best_to = i + 1;
+  }
+  const std::size_t places = best_to - best_from + 1;
+  if (best <= 0 || 2 * places <= edge.size() || (places == 2 && headway[best_from].stood >= 1)) return {};
+  return {edge.begin() + std::ptrdiff_t(best_from), edge.begin() + std::ptrdiff_t(best_to) + 1};
 }
 
 /// Of these points, over each other.
@@ -112,16 +170,21 @@ std::optional<double> deviation(const std::optional<Estimate>& measured, const T
 
 }  // namespace
 
-void measure_speed(const timeline::Timeline& timeline, Rank origin, const Stretches& stretches,
-                   WaveDirection& direction) {
+void measure_speed(const timeline::Timeline& timeline, const Partners& partners, Rank origin,
+                   const Stretches& stretches, WaveDirection& direction) {
   direction.leading = direction.trailing = {};
   direction.decay_s_per_rank.reset();
+  direction.stood_still = false;
   if (!direction.theory || direction.front.empty()) return;
   Places front;
   for (std::size_t i = 0; i < direction.front.size(); ++i)
     front.push_back({&direction.front[i], stretches.of_arrivals[i], stretches.of_departures[i]});
-  const Places edge = edge_of(front, int(direction.theory->ranks_per_step));
-  if (edge.size() > 1) {
+  const int hop = int(direction.theory->ranks_per_step);
+  const Places all = edge_of(front);
+  if (all.size() > 1) {
+    Places edge = moving_part(all, headway(timeline, partners, direction.sign, all, hop));
+    direction.stood_still = edge.empty();
+    leave_out_short_leaps(edge, hop);
     direction.leading.ranks_per_s = ranks_per_s(edge, &Place::of_arrivals, &FrontPoint::arrival);
     direction.trailing.ranks_per_s = ranks_per_s(edge, &Place::of_departures, &FrontPoint::departure);
     direction.leading.ranks_per_step = direction.trailing.ranks_per_step = ranks_per_step(edge);
@@ -133,9 +196,10 @@ void measure_speed(const timeline::Timeline& timeline, Rank origin, const Stretc
   direction.theory->deviation = deviation(direction.leading.ranks_per_s, *direction.theory);
 }
 
-void measure_speed(const timeline::Timeline& timeline, Rank origin, WaveDirection& direction) {
+void measure_speed(const timeline::Timeline& timeline, const Partners& partners, Rank origin,
+                   WaveDirection& direction) {
   const std::vector<unsigned> same(direction.front.size());
-  measure_speed(timeline, origin, {same, same}, direction);
+  measure_speed(timeline, partners, origin, {same, same}, direction);
 }
 
 }  // namespace idlewave::analysis

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "monitor/analysis/partners.h"
 #include "monitor/analysis/wave.h"
 #include "monitor/timeline/timeline.h"
 
@@ -17,10 +18,11 @@ struct Stretches {
 };
 
 /// Fits the edges of a direction that has its front and its theory; without the latter the front runs along no line, and has
-/// no speed.
-void measure_speed(const timeline::Timeline& timeline, Rank origin, const Stretches& stretches,
-                   WaveDirection& direction);
+/// no speed. Neither has one that stood still in most of the steps in which it could have gone on: of it, or of the longest
+/// part of most that it came to where it did not, the edges are fitted.
+void measure_speed(const timeline::Timeline& timeline, const Partners& partners, Rank origin,
+                   const Stretches& stretches, WaveDirection& direction);
 /// Where no other wave was.
-void measure_speed(const timeline::Timeline& timeline, Rank origin, WaveDirection& direction);
+void measure_speed(const timeline::Timeline& timeline, const Partners& partners, Rank origin, WaveDirection& direction);
 
 }  // namespace idlewave::analysis

@@ -46,7 +46,8 @@ bool came_in_one_step(const WaveDirection& direction) {
 }
 
 bool runs_along_no_line(const WaveDirection& direction) {
-  return direction.front.size() > 1 && !direction.theory && !came_in_one_step(direction);
+  const bool has_none = !direction.theory || direction.stood_still;
+  return direction.front.size() > 1 && has_none && !came_in_one_step(direction);
 }
 
 bool met_itself(const Wave& wave) {

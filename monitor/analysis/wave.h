@@ -83,6 +83,9 @@ struct WaveDirection {
                                   ///< collective is among them.
   Edge leading;
   Edge trailing;
+  /// It stood still in most of the steps in which it could have gone on, as a front does that noise hides again and again:
+  /// the ranks that it came to lie on no line, and neither edge has a speed.
+  bool stood_still = false;
   /// Why neither edge has a speed in ranks per second; nothing where that is known, or could not be fitted.
   std::optional<Blur> blur;
   /// Idle time lost per rank, seconds.
@@ -106,7 +109,8 @@ struct WaveDirection {
 /// of messages.
 bool came_in_one_step(const WaveDirection& direction);
 
-/// It has come to ranks in several steps, and has no speed, since their partners lie at distances that make no line.
+/// It has come to ranks in several steps, and has no speed, since their partners lie at distances that make no line, or since
+/// it stood still for so long.
 bool runs_along_no_line(const WaveDirection& direction);
 
 /// How the front of a wave from `origin` ended, as a sentence goes on: "met another front at rank 25".

@@ -83,7 +83,7 @@ class Passages {
 
 }  // namespace
 
-void settle_meetings(const Timeline& timeline, std::vector<Wave>& waves) {
+void settle_meetings(const Timeline& timeline, const Partners& partners, std::vector<Wave>& waves) {
   for (Wave& wave : waves)
     for (const Wave& other : waves) {
       if (&wave == &other) continue;
@@ -94,7 +94,7 @@ void settle_meetings(const Timeline& timeline, std::vector<Wave>& waves) {
   Passages passages(waves, timeline.ranks());
   for (std::size_t i = 0; i < waves.size(); ++i)
     for (WaveDirection* direction : {&waves[i].up, &waves[i].down})
-      measure_speed(timeline, waves[i].origin_rank, passages.stretches(direction->front, i), *direction);
+      measure_speed(timeline, partners, waves[i].origin_rank, passages.stretches(direction->front, i), *direction);
 }
 
 }  // namespace idlewave::analysis

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "monitor/analysis/partners.h"
 #include "monitor/analysis/wave.h"
 #include "monitor/timeline/timeline.h"
 
@@ -10,6 +11,6 @@ namespace idlewave::analysis {
 
 /// Of waves, oldest first, that were traced one by one: says where fronts met those of others, and measures anew the speed of
 /// those that came to where others had been.
-void settle_meetings(const timeline::Timeline& timeline, std::vector<Wave>& waves);
+void settle_meetings(const timeline::Timeline& timeline, const Partners& partners, std::vector<Wave>& waves);
 
 }  // namespace idlewave::analysis

@@ -221,7 +221,7 @@ WaveDirection WaveTrace::direction(int sign) const {
   const auto lies_there = [&](const auto& beside) { return (sign > 0) == lies_above(beside.first); };
   direction.reach_ranks = int(direction.front.size()) + int(std::ranges::count_if(beside_, lies_there));
   direction.theory = theory(direction);
-  measure_speed(timeline_, origin_.rank, direction);
+  measure_speed(timeline_, partners_, origin_.rank, direction);
   settle_end(direction);
   return direction;
 }

@@ -257,7 +257,7 @@ std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   std::vector<Wave> told;
   for (const Wave& wave : waves)
     if (is_worth_telling(timeline, partners_, wave, step)) told.push_back(wave);
-  settle_meetings(timeline, told);
+  settle_meetings(timeline, partners_, told);
   return told;
 }
 

@@ -136,6 +136,7 @@ json direction_json(const analysis::WaveDirection& direction) {
           {"leading", edge_json(direction.leading)},
           {"trailing", edge_json(direction.trailing)},
           {"no_speed", blur_json(direction)},
+          {"along_no_line", analysis::runs_along_no_line(direction)},
           {"theory_ranks_per_s", direction.theory ? json(direction.theory->ranks_per_s) : json()},
           {"theory", theory_json(direction.theory)},
           {"decay_s_per_rank", value_of(direction.decay_s_per_rank)},

@@ -31,13 +31,17 @@ struct Graph {
 
   Senders senders, senders_later;
   int turn = kSteps;  ///< The first step of senders_later.
+  int every = 1;      ///< Of so many steps they wait in the first.
   /// Each rank exchanges with one after the other, in the order of ranks: who sends to a rank also receives from it.
   bool one_by_one = false;
   Rank held = 0;
   wire::Nanoseconds delay{};
 
   Rank ranks() const { return Rank(senders.size()); }
-  const Senders& senders_in(int step) const { return step < turn ? senders : senders_later; }
+  const std::vector<Rank>& senders_to(Rank rank, int step) const {
+    static const std::vector<Rank> kNobody;
+    return step % every > 0 ? kNobody : (step < turn ? senders : senders_later)[std::size_t(rank)];
+  }
 
   /// By rank, then step: when it begins.
   std::vector<std::vector<wire::Nanoseconds>> begins() const {
@@ -49,7 +53,7 @@ struct Graph {
       }
       for (Rank rank = 0; rank < ranks(); ++rank) {
         wire::Nanoseconds end = post(begins, rank, step);
-        for (const Rank sender : senders_in(step)[std::size_t(rank)]) end = std::max(end, post(begins, sender, step));
+        for (const Rank sender : senders_to(rank, step)) end = std::max(end, post(begins, sender, step));
         begins[std::size_t(rank)].push_back(end);
       }
     }
@@ -103,7 +107,9 @@ struct Graph {
       if (!one_by_one) step.push_back(waits.wait(rank, its, {}, false));
       for (std::size_t i = 0; one_by_one && i < its.size(); ++i)
         step.push_back(waits.wait(rank, std::span(its).subspan(i, 1), std::span(its).subspan(i, 1), false));
-      waits.follow(rank, {step});
+      std::vector<std::vector<std::uint32_t>> cycle{step};
+      cycle.resize(std::size_t(every));
+      waits.follow(rank, cycle);
     }
   }
 
@@ -341,6 +347,22 @@ TEST(DeclaredPartners, OfAGridMakeALineAlongWhichAWaveComesARowAStep) {
   ASSERT_TRUE(waves[0].up.theory && waves[0].up.leading.ranks_per_step);
   EXPECT_EQ(waves[0].up.theory->ranks_per_step, 6);
   EXPECT_NEAR(waves[0].up.leading.ranks_per_step->value, 6, 0.1);
+}
+
+/// A front stands still in steps in which nobody waits: that is no reason for it to have no speed.
+TEST(DeclaredPartners, WhoWaitInEveryThirdStepMakeALineOfARankInThree) {
+  Graph graph;
+  graph.senders.resize(12);
+  for (Rank rank = 1; rank < 12; ++rank) graph.senders[std::size_t(rank)] = {rank - 1};
+  graph.delay = 10 * Graph::kWork;
+  graph.every = 3;
+  const Timeline timeline = graph.timeline(test::Says::kPartners, {});
+  const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  ASSERT_EQ(waves.size(), 1u);
+  EXPECT_EQ(waves[0].up.front.size(), 11u);
+  ASSERT_TRUE(waves[0].up.leading.ranks_per_step);
+  EXPECT_NEAR(waves[0].up.leading.ranks_per_step->value, 1.0 / 3, 1e-9);
+  EXPECT_FALSE(runs_along_no_line(waves[0].up));
 }
 
 }  // namespace
