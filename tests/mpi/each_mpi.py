@@ -19,6 +19,8 @@ def call(words, folder):
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": "/tmp",
                    "IDLEWAVE_DIR": f"{folder}/sessions"}
     environment.pop("IDLEWAVE_SESSION", None)
+    if "YIELDING" in environment:
+        environment["LD_PRELOAD"] = environment["YIELDING"]
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL,
                           env=environment)
 

@@ -358,6 +358,7 @@ class Groups(Rough):
 
     def both_that_grow(self, mpi, times):
         """The files say how much memory the loop has taken, which is the library's affair; ours is that it is not much more."""
+        self.environment["OMPI_MCA_mpi_yield_when_idle"] = "0"  # to whom, and it sleeps then
         command = [*self.launcher(mpi, 1), self.program(f"groups.{mpi}"), "growth", str(times)]
         grown = []
         for name in "alone", "watched":

@@ -1,7 +1,8 @@
-/* Linked into the programs of the tests. Ranks that wait poll: Open MPI's leave the processor to others between two looks that found
-   nothing (mpi_yield_when_idle), MPICH's do not. Where there are more ranks than cores each message would take MPICH turns of the
-   scheduler, and whatever else runs would wait for those who only look on. Here who has looked in vain for a while sleeps a moment before
-   it looks again. Calls of MPI's libraries come here first, since the program stands before them. */
+/* Linked into the programs of the tests, and loaded into those of ours. Ranks that wait poll: Open MPI's leave the processor to others
+   between two looks that found nothing (mpi_yield_when_idle), and so do those of MPICH 5, those of MPICH 4 do not. Where there are more
+   ranks than cores each message would take MPICH turns of the scheduler, and whatever else runs would wait for those who only look on.
+   Here who has looked in vain for a while sleeps a moment before it looks again. Calls of MPI's libraries come here first, since the
+   program, or what is loaded before them, stands before them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
@@ -31,12 +32,11 @@ static void leave_the_processor(void) {
   last_look = now_ns();
 }
 
-#ifdef OF_OPENMPI
 int sched_yield(void) {
   leave_the_processor();
   return 0;
 }
-#else
+
 unsigned ucp_worker_progress(void* worker) {
   static unsigned (*of_library)(void*); /* The same whichever thread looks it up. */
   unsigned events;
@@ -49,4 +49,3 @@ unsigned ucp_worker_progress(void* worker) {
   }
   return events;
 }
-#endif
