@@ -29,14 +29,22 @@ struct RankState {
   Doing doing = Doing::kHolding;
   int step = 0;
   int stage = 0;   // split waits: one for each distance
-  Real until = 0;  // kHolding, kNoise; kWaiting, once all have posted that it waits for
+  Real until = 0;  // for kWaiting once all have posted that it waits for
   Real left = 0;   // kWorking: bytes, or seconds if core-bound
+};
+
+/// Nothing changes how fast its ranks work before one of them is done with what it does.
+struct Domain {
+  int first = 0, last = 0;  // ranks, without the last
+  Real since = 0;           // when it changed last: `left` of its ranks is of then
+  Real rate = 0;            // work per second of each rank that works
+  Real next = kNever;       // when the first of its ranks is done with what it does
+  bool is_seen_to = false;  // `rate` and `next` are those of now
 };
 
 class Simulation {
  public:
-  explicit Simulation(const ExactProgram& program)
-      : p_(program), ranks_(static_cast<std::size_t>(program.ranks)), rates_(ranks_.size()), ends_(ranks_.size()) {
+  explicit Simulation(const ExactProgram& program) : p_(program), ranks_(static_cast<std::size_t>(program.ranks)) {
     const auto n = static_cast<std::size_t>(p_.ranks);
     const int stages =
         p_.communication.wait == WaitFlavour::kSplit ? static_cast<int>(p_.communication.distances.size()) : 1;
@@ -45,8 +53,9 @@ class Simulation {
     run_.step_start.assign(n, std::vector<double>(static_cast<std::size_t>(p_.steps), 0));
     run_.finish.assign(n, 0);
     run_.work.assign(n, std::vector<WorkSpan>(static_cast<std::size_t>(p_.steps)));
-    run_.domain_bytes.assign(
-        (n + static_cast<std::size_t>(p_.ranks_per_domain) - 1) / static_cast<std::size_t>(p_.ranks_per_domain), 0);
+    for (int first = 0; first < p_.ranks; first += p_.ranks_per_domain)
+      domains_.push_back({first, std::min(p_.ranks, first + p_.ranks_per_domain)});
+    run_.domain_bytes.assign(domains_.size(), 0);
     for (int rank = 0; rank < p_.ranks; ++rank) begin_step(rank);
   }
 
@@ -65,43 +74,62 @@ class Simulation {
     return posted_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(step * stages_ + stage)];
   }
 
-  /// Work per second of each rank that works now.
-  void share_out() {
-    for (int first = 0; first < p_.ranks; first += p_.ranks_per_domain) {
-      const int last = std::min(p_.ranks, first + p_.ranks_per_domain);
-      int active = 0;
-      for (int rank = first; rank < last; ++rank) active += at(rank).doing == Doing::kWorking;
-      const Real rate = !p_.bandwidth ? 1 : active > 0 ? Real{p_.bandwidth(active)} / active : 0;
-      std::fill(rates_.begin() + first, rates_.begin() + last, rate);
-    }
-  }
-
-  Real end_of_doing(int rank) {
-    RankState& r = at(rank);
-    if (r.doing == Doing::kFinished) return kNever;
-    if (r.doing == Doing::kWorking) return now_ + r.left / rates_[static_cast<std::size_t>(rank)];
-    if (r.doing == Doing::kWaiting && r.until == kNever && somebody_posted_) r.until = wait_ends(rank);
-    return r.until;
-  }
-
   /// To the next moment at which anything happens.
   void advance() {
-    share_out();
-    for (int rank = 0; rank < p_.ranks; ++rank) ends_[static_cast<std::size_t>(rank)] = end_of_doing(rank);
+    if (somebody_posted_) end_waits();
     somebody_posted_ = false;
-    const Real next = std::max(now_, std::ranges::min(ends_));
+    Real next = kNever;
+    for (Domain& domain : domains_) {
+      if (!domain.is_seen_to) see_to(domain);
+      next = std::min(next, domain.next);
+    }
     assert(next < kNever && "deadlock");
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      if (ranks_[i].doing != Doing::kWorking) continue;
-      ranks_[i].left -= rates_[i] * (next - now_);
-      if (p_.bandwidth)
-        run_.domain_bytes[i / static_cast<std::size_t>(p_.ranks_per_domain)] +=
-            static_cast<double>(rates_[i] * (next - now_));
+    now_ = std::max(now_, next);
+    for (Domain& domain : domains_) {
+      if (domain.next <= now_ + kSameMoment) go_on(domain);
     }
-    now_ = next;
-    for (int rank = 0; rank < p_.ranks; ++rank) {
-      if (ends_[static_cast<std::size_t>(rank)] <= now_ + kSameMoment) go_on(rank);
+  }
+
+  /// Of those who wait for nobody any more.
+  void end_waits() {
+    for (Domain& domain : domains_) {
+      for (int rank = domain.first; rank < domain.last; ++rank) {
+        RankState& r = at(rank);
+        if (r.doing != Doing::kWaiting || r.until < kNever) continue;
+        r.until = wait_ends(rank);
+        if (r.until < kNever) domain.is_seen_to = false;
+      }
     }
+  }
+
+  void see_to(Domain& domain) {
+    int active = 0;
+    for (int rank = domain.first; rank < domain.last; ++rank) active += at(rank).doing == Doing::kWorking;
+    domain.rate = !p_.bandwidth ? 1 : active > 0 ? Real{p_.bandwidth(active)} / active : 0;
+    domain.next = kNever;
+    for (int rank = domain.first; rank < domain.last; ++rank) {
+      RankState& r = at(rank);
+      if (r.doing == Doing::kWorking) r.until = domain.since + r.left / domain.rate;
+      if (r.until < domain.next) domain.next = r.until;
+    }
+    domain.is_seen_to = true;
+  }
+
+  void go_on(Domain& domain) {
+    for (int rank = domain.first; rank < domain.last; ++rank) {
+      RankState& r = at(rank);
+      if (r.doing == Doing::kWorking) work(domain, r);
+      if (r.until <= now_ + kSameMoment) go_on(rank);
+    }
+    domain.since = now_;
+    domain.is_seen_to = false;
+  }
+
+  void work(const Domain& domain, RankState& r) {
+    const Real done = domain.rate * (now_ - domain.since);
+    r.left -= done;
+    if (p_.bandwidth)
+      run_.domain_bytes[static_cast<std::size_t>(&domain - domains_.data())] += static_cast<double>(done);
   }
 
   void go_on(int rank) {
@@ -160,6 +188,7 @@ class Simulation {
     if (r.stage + 1 < stages_) return begin_wait(rank, r.stage + 1);
     r.doing = Doing::kFinished;
     if (++r.step < p_.steps) return begin_step(rank);
+    r.until = kNever;
     run_.finish[static_cast<std::size_t>(rank)] = now();
   }
 
@@ -189,7 +218,7 @@ class Simulation {
   int stages_ = 1;
   Real now_ = 0;
   std::vector<RankState> ranks_;
-  std::vector<Real> rates_, ends_;         // by rank
+  std::vector<Domain> domains_;
   bool somebody_posted_ = false;           // at this moment
   std::vector<std::vector<Real>> posted_;  // [rank][step * stages + stage]
   ExactRun run_;
