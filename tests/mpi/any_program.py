@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from surroundings import environment
+
 BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
 RANKS = 4
@@ -36,9 +38,7 @@ class AnyProgram(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-any-")))
         self.sums = self.folder / "sums"
         self.sums.mkdir()
-        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "OWN_SUMS": str(self.sums), "TMPDIR": "/tmp",
-                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+        self.environment = environment(self.folder, OWN_SUMS=str(self.sums))
         seed = int(os.environ.get("IDLEWAVE_TEST_SEED", random.randrange(1 << 30)))
         print(f"seed {seed}", file=sys.stderr)
         self.seed = str(seed)

@@ -2,13 +2,14 @@
 """Runs of real MPI ranks on virtual sockets, simulated again from their recordings, are as long, and as many ranks are at work.
 Usage: from_life_test.py FOLDER-OF-PROGRAMS [unittest options]"""
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+
+from surroundings import environment
 
 BIN = pathlib.Path(sys.argv.pop(1)).resolve()
 LAUNCHER = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
@@ -21,9 +22,7 @@ class FromLife(unittest.TestCase):
 
     def call(self, *words):
         done = subprocess.run([BIN / "idlewave", *words], capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "TMPDIR": "/tmp",
-                                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"})
+                              env=environment(self.folder))
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 

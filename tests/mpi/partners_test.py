@@ -2,7 +2,6 @@
 """Whom ranks wait for, as their messages tell it: held against programs that know it, under each MPI that is here.
 Usage: partners_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"""
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -10,10 +9,9 @@ import sys
 import tempfile
 import unittest
 
-from any_program import launcher_of, python_with_mpi
+from any_program import BIN, PROGRAMS, SOURCES, launcher_of, python_with_mpi
+from surroundings import environment
 
-BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
 # Of MPICH fewer, whose ranks poll.
 RANKS = {"openmpi": 6, "mpich": 4, "mpich5": 4, "standard": 4}
 STEPS = {"openmpi": 160, "mpich": 32, "mpich5": 32, "standard": 32}
@@ -25,9 +23,7 @@ class Watched(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-partners-")))
         self.known = self.folder / "known"
         self.known.mkdir()
-        self.environment = {**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "OWN_PARTNERS": str(self.known), "TMPDIR": "/tmp",
-                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+        self.environment = environment(self.folder, OWN_PARTNERS=str(self.known))
 
     def call(self, words):
         return subprocess.run(words, capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, env=self.environment, text=True)

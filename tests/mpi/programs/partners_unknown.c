@@ -1,0 +1,94 @@
+/* What can't be known, or not with certainty. Nothing is to be said of it. */
+#include "partners.h"
+
+static void anybody_ignored(void) {
+  MPI_Request request;
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Irecv(in[0], FEW, MPI_CHAR, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &request);
+    MPI_Send(out, FEW, MPI_CHAR, right, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+/* If the sends wait, ranks wait for their receivers too, or one after the other. */
+static void received_first(void) {
+  const int both[2] = {left, right};
+  MPI_Request requests[2];
+  int i, j;
+  for (i = 0; i < steps; ++i) {
+    work();
+    for (j = 0; j < 2; ++j) MPI_Irecv(in[j], SOME, MPI_CHAR, both[j], 0, MPI_COMM_WORLD, &requests[j]);
+    for (j = 0; j < 2; ++j) MPI_Send(out, SOME, MPI_CHAR, both[j], 0, MPI_COMM_WORLD);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
+static void one_way(void) {
+  MPI_Request request;
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Irecv(in[0], SOME, MPI_CHAR, left, 0, MPI_COMM_WORLD, &request);
+    MPI_Send(out, SOME, MPI_CHAR, right, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+static void cancelled(void) {
+  MPI_Request request;
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Irecv(in[1], FEW, MPI_CHAR, right, 7, MPI_COMM_WORLD, &request);
+    exchange(MPI_COMM_WORLD, &left, &right, 1, FEW);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+static void two_sides(void) {
+  MPI_Comm half, between;
+  const int mine = rank < size / 2;
+  int i, there;
+  MPI_Comm_split(MPI_COMM_WORLD, mine, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, mine ? size / 2 : 0, 0, &between);
+  MPI_Comm_rank(half, &there);
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Sendrecv(out, FEW, MPI_CHAR, there, 0, in[0], FEW, MPI_CHAR, there, 0, between, MPI_STATUS_IGNORE);
+    MPI_Barrier(between);
+  }
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+}
+
+static void started_early(void) {
+  MPI_Request request;
+  int i, sum;
+  for (i = 0; i < steps; ++i) {
+    MPI_Iallreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    work();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+static void crowd(void) {
+  static MPI_Request requests[2 * MOST];
+  int i, j;
+  for (i = 0; i < steps; ++i) {
+    for (j = 0; j < MOST; ++j) MPI_Irecv(in[0] + j, 1, MPI_CHAR, left, j, MPI_COMM_WORLD, &requests[j]);
+    for (j = 0; j < MOST; ++j) MPI_Isend(out, 1, MPI_CHAR, right, j, MPI_COMM_WORLD, &requests[MOST + j]);
+    MPI_Waitall(2 * MOST, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
+const struct mode of_unknown[] = {{"one-way", one_way},
+                                  {"received-first", received_first},
+                                  {"anybody-ignored", anybody_ignored},
+                                  {"cancelled", cancelled},
+                                  {"two-sides", two_sides},
+                                  {"started-early", started_early},
+                                  {"crowd", crowd},
+                                  {NULL, NULL}};
