@@ -2,7 +2,6 @@
 """The examples of docs/examples do what they say when their first lines are followed.
 Usage: examples_test.py ROOT BUILD [unittest options]"""
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -12,6 +11,7 @@ import tempfile
 import unittest
 
 from any_program import python_with_mpi
+from surroundings import environment
 
 ROOT, BUILD = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 RANKS = 2
@@ -44,9 +44,7 @@ class Examples(unittest.TestCase):
             if words[0] == "mpifort":
                 words += ["-J", str(self.folder)]  # a module file in the tree is in the way of other compilers
             done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL,
-                                  env={**os.environ, "IDLEWAVE_DIR": str(self.folder / "sessions"), "TMPDIR": "/tmp",
-                                       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                                       "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"})
+                                  env=environment(self.folder))
             self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout}{done.stderr}")
         return done.stdout, json.loads(self.report.read_text())
 

@@ -19,6 +19,8 @@ VERDICTS = {"by itself", "inside MPI calls", "partly", "can't be told"}
 def call(*words, folder="/nowhere"):
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "IDLEWAVE_DIR": str(folder)}
     environment.pop("IDLEWAVE_SESSION", None)
+    if "YIELDING" in environment:
+        environment |= {"LD_PRELOAD": environment["YIELDING"], "OMPI_MCA_mpi_yield_when_idle": "1"}
     return subprocess.run(words, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL, env=environment)
 
 
