@@ -36,11 +36,24 @@ using analysis::Window;
 using timeline::Timeline;
 using words::format_duration;
 
+/// Not counted by us: those that are found are known from a later one on than the first.
+bool are_numbered_by_the_program(const Timeline& timeline) {
+  const auto& sources = timeline.step_sources();
+  return sources.size() == 1 && sources.contains(wire::StepSource::kProgram);
+}
+
+/// A program may count from 1, or go on where an earlier run of it has stopped.
+std::string steps_in_words(const Timeline& timeline) {
+  const wire::Step first = timeline.first_step(), latest = timeline.latest_step();
+  if (first <= 0 || !are_numbered_by_the_program(timeline)) return plural(std::uint64_t(latest + 1), "step");
+  return first == latest ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, latest);
+}
+
 std::string run_text(const Timeline& timeline, const std::optional<analysis::UnlikeCounts>& unlike) {
   const Nanoseconds begin = timeline.begin();
   constexpr Nanoseconds kWorthSaying = std::chrono::milliseconds(1);  // Clocks are set by a little.
   const std::string late = begin > kWorthSaying ? " recorded from " + format_duration(begin) : "";
-  const std::string steps = unlike ? "steps that differ" : plural(std::uint64_t(timeline.latest_step() + 1), "step");
+  const std::string steps = unlike ? "steps that differ" : steps_in_words(timeline);
   std::string text = fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"), steps,
                                  format_duration(analysis::run_end(timeline) - begin), late,
                                  plural(timeline.events(), "event"), timeline.dropped());

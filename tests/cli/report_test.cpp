@@ -99,6 +99,30 @@ TEST(Report, TellsOfTheWaveInBothDirections) {
   }
 }
 
+std::string first_line_where_steps_are(wire::Step first, wire::Step last, wire::StepSource source) {
+  wire::Roster roster;
+  roster.world_size = 1;
+  roster.ranks = {{0, 100, wire::kNoDomain, 0, source}};
+  timeline::Timeline timeline;
+  EXPECT_TRUE(timeline.apply_roster("n1", roster));
+  std::vector<wire::Event> events;
+  for (wire::Step step = first; step <= last; ++step)
+    events.push_back({ms(step - first), std::uint64_t(step), wire::EventKind::kStep, wire::Phase::kNone});
+  timeline.append("n1", {wire::LaneId::Kind::kRank, 0}, events);
+  timeline.advance("n1", ms(1000));
+  const std::string text = report_text(timeline, {0.5, 0.95});
+  return text.substr(0, text.find('\n'));
+}
+
+TEST(Report, NamesTheStepsOfAProgramThatDoesNotCountFromZero) {
+  const auto own = wire::StepSource::kProgram;
+  EXPECT_THAT(first_line_where_steps_are(0, 39, own), testing::StartsWith("1 rank, 40 steps, "));
+  EXPECT_THAT(first_line_where_steps_are(1, 40, own), testing::StartsWith("1 rank, steps 1 to 40, "));
+  EXPECT_THAT(first_line_where_steps_are(1000, 1000, own), testing::StartsWith("1 rank, step 1000, "));
+  EXPECT_THAT(first_line_where_steps_are(4, 39, wire::StepSource::kFound), testing::StartsWith("1 rank, 40 steps, "))
+      << "the first four are not shown, and count";
+}
+
 /// Of two ranks of which one is on a socket, and nobody knows where the other one is.
 TEST(Report, DoesNotTakeAMessageForANearOneWhereItIsNotKnownHowFarItWent) {
   wire::Roster roster;
