@@ -41,13 +41,16 @@ std::string lag_in_words(Nanoseconds lag) {
   return s < 9.995 ? fmt::format("+{:.2f} s", s) : "+" + to_duration(lag);
 }
 
+/// However slow.
+std::string to_speed(double speed) { return speed < 0.0995 ? fmt::format("{:.2g}", speed) : to_figure(speed); }
+
 /// How far it is in the session is not known before anything of it was read.
 Piece replay_piece(const Replay& replay, bool is_known) {
   std::string at;
   if (is_known)
     at = fmt::format(" {} of {}", to_moment(replay.position, std::chrono::milliseconds(100)),
                      to_moment(replay.duration, std::chrono::milliseconds(100)));
-  return {.text = fmt::format("REPLAY ×{}{}", to_figure(replay.speed), at),
+  return {.text = fmt::format("REPLAY ×{}{}", to_speed(replay.speed), at),
           .ink = Ink::kGood,
           .weight = 10,
           .right = true,

@@ -355,6 +355,8 @@ TEST(Screen, SaysThatAReplayIsOne) {
   SyntheticSession replay({.length = milliseconds(300)});
   replay.session.replay = Replay{.position = seconds(3), .duration = seconds(14), .speed = 2};
   EXPECT_THAT(text({}, replay.model(), {100, 30}, kMonochrome), HasSubstr("REPLAY ×2.00 3.0 s of 14.0 s"));
+  replay.session.replay->speed = 0.001;
+  EXPECT_THAT(text({}, replay.model(), {100, 30}, kMonochrome), HasSubstr("REPLAY ×0.001 3.0 s of 14.0 s"));
 }
 
 TEST(Screen, SaysWhereBandwidthComesFromOrThatItIsNotMeasured) {
