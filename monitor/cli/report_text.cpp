@@ -141,20 +141,30 @@ std::string domains_text(const Timeline& timeline, Window window) {
   return text + notes_text(timeline, domains);
 }
 
+/// With so many digits that mean something; a large one without an exponent.
+std::string figure(double value, int digits) {
+  if (value == 0 || !std::isfinite(value)) return fmt::format("{}", value);
+  const int beyond = int(std::floor(std::log10(std::abs(value)))) + 1 - digits;
+  if (beyond < 0) return fmt::format("{:.{}g}", value, digits);
+  const double unit = std::pow(10, beyond);
+  return fmt::format("{:.0f}", std::round(value / unit) * unit);
+}
+
 /// Of a figure: an error below this does not show in its digits.
 constexpr double kWorthSaying = 5e-4;
 
 std::string figure_text(const std::optional<analysis::Estimate>& estimate, const char* unit) {
   if (!estimate) return fmt::format("unknown {}", unit);
   if (!estimate->error || *estimate->error < kWorthSaying * std::abs(estimate->value))
-    return fmt::format("{:.3g} {}", estimate->value, unit);
-  return fmt::format("{:.3g} ± {:.1g} {}", estimate->value, *estimate->error, unit);
+    return fmt::format("{} {}", figure(estimate->value, 3), unit);
+  return fmt::format("{} ± {} {}", figure(estimate->value, 3), figure(*estimate->error, 1), unit);
 }
 
 std::string theory_text(const std::optional<analysis::TheorySpeed>& theory) {
   if (!theory) return {};
-  const std::string off = theory->deviation ? fmt::format(", {:.2g} standard errors off", *theory->deviation) : "";
-  return fmt::format(" (in theory {:.3g}{})", theory->ranks_per_s, off);
+  const std::string off =
+      theory->deviation ? fmt::format(", {} standard errors off", figure(*theory->deviation, 2)) : "";
+  return fmt::format(" (in theory {}{})", figure(theory->ranks_per_s, 3), off);
 }
 
 /// Of what the front makes ranks wait; where others make them wait longer behind it, it gains.

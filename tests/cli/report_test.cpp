@@ -123,6 +123,20 @@ TEST(Report, NamesTheStepsOfAProgramThatDoesNotCountFromZero) {
       << "the first four are not shown, and count";
 }
 
+TEST(Report, WritesLargeSpeedsWithoutAnExponent) {
+  RingModel model;
+  model.work = std::chrono::microseconds(43);
+  model.noise_mean_ms = 0.002;
+  model.delays = {{5, 20, ms(3)}};
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const std::string text = report_text(timeline, {0.5, 0.95});
+  EXPECT_THAT(text, testing::ContainsRegex("at [^,]* ranks/step, [12][0-9][0-9]00 (± [0-9]* )?ranks/s \\(in theory "
+                                           "2[0-9][0-9]00"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("e+0")));
+}
+
 /// Of two ranks of which one is on a socket, and nobody knows where the other one is.
 TEST(Report, DoesNotTakeAMessageForANearOneWhereItIsNotKnownHowFarItWent) {
   wire::Roster roster;
