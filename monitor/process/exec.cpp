@@ -115,6 +115,9 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 }
 
 wire::Error cant_start(const std::string& program, int reason) {
+  if (reason == ENOENT && program.find('/') != std::string::npos && ::access(program.c_str(), F_OK) == 0)
+    return {program +
+            ": what it names to run it is not found: the interpreter in its first line, or a binary's linker"};
   if (reason == ENOENT) return {program + ": not found" + install_hint(program)};
   if (reason == EACCES)
     return {program + ": can't be executed (" + std::strerror(reason) + "): check its permissions (chmod +x)"};

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -114,6 +115,16 @@ TEST(Launch, NamesThePackageOfALauncherThatIsNotThere) {
 
 TEST(Launch, NamesAFileThatIsNoProgram) {
   EXPECT_THAT(complaint_about({"/etc/passwd"}), HasSubstr("/etc/passwd: can't be executed (Permission denied)"));
+}
+
+TEST(Launch, DoesNotCallAProgramMissingThatIsThereButItsInterpreter) {
+  char path[] = "/tmp/idlewave-script-XXXXXX";
+  const int file = ::mkstemp(path);
+  ASSERT_EQ(::write(file, "#!/nowhere\n", 11), 11);
+  ::fchmod(file, 0700);
+  ::close(file);
+  EXPECT_THAT(complaint_about({path}), HasSubstr("the interpreter in its first line"));
+  ::unlink(path);
 }
 
 TEST(Launch, NamesAFolderThatIsNotThere) {
