@@ -41,8 +41,9 @@ wire::Error no_place(const std::string& name, int why) {
 
 wire::Result<HeldFolder> HeldFolder::take(const std::string& name) {
   if (!wire::valid_session_name(name.c_str())) {
-    return wire::Error{fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.'", name,
-                                   wire::kSessionNameLimit)};
+    return wire::Error{
+        fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.', the first no '.'",
+                    name, wire::kSessionNameLimit)};
   }
   wire::sweep_dead_sessions(name.c_str());
   const int hold = wire::hold_session(name.c_str());

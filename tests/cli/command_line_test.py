@@ -208,6 +208,9 @@ class CommandLine(unittest.TestCase):
         self.refuses("inject", "--delay", "2h", "--ranks", "5", says="at most 1 h")
         self.refuses("inject", "--noise", "periodic:200ms@10Hz", says="leaves no time to work")
 
+    def test_of_a_session_name_that_can_not_be_one_it_is_said_why(self):
+        self.refuses("run", "--session", ".x", "--headless", "--", "true", says="the first no '.'")
+
     def test_a_flag_whose_value_is_empty_takes_no_other_word(self):
         self.refuses("run", "--headless", "--record=", "--", "true", says="--record: there is no value behind the '='")
         self.refuses("run", "--session=", "--headless", "--", "true", says="--session: there is no value")

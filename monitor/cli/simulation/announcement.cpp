@@ -23,8 +23,9 @@ bool lives(const std::string& session) {
 
 wire::Result<std::unique_ptr<Announcement>> Announcement::make(const std::string& session) {
   if (!wire::valid_session_name(session.c_str()))
-    return wire::Error{fmt::format("--session '{}': accepted are up to {} letters, digits, '-', '_' and '.'", session,
-                                   wire::kSessionNameLimit)};
+    return wire::Error{
+        fmt::format("--session '{}': accepted are up to {} letters, digits, '-', '_' and '.', the first no '.'",
+                    session, wire::kSessionNameLimit)};
   wire::sweep_dead_sessions(session.c_str());
   const int hold = wire::hold_session(session.c_str());
   char folder[wire::kSessionPathLimit];
