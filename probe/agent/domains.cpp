@@ -59,8 +59,7 @@ Domains::Placement Domains::find_place(const Resident& resident, Nanoseconds now
   const Topology::Place found = machine.place_of(resident.pid());
   // Its process may have ended before anybody looked.
   const bool is_one_of_several = machine.domains().size() > 1;
-  if (found.domain < 0)
-    return {machine.domain_of_processor(resident.slot().processor), is_one_of_several, false};
+  if (found.domain < 0) return {machine.domain_of_processor(resident.slot().processor), is_one_of_several, false};
   return {found.domain, !found.bound, false};
 }
 

@@ -191,7 +191,7 @@ TEST(OneClock, OutlivesTheAgent) {
     std::optional<Nanoseconds> said;
     pid_t by = agent;
     EXPECT_TRUE(eventually([&] {
-      Monitor monitor(agent == 0 ? Monitor::Joins::kFirst : Monitor::Joins::kLate);
+      Monitor monitor(Monitor::Joins::kLate);
       const Nanoseconds limit = now() + std::chrono::seconds(2);
       while (now() < limit && (monitor.frames() < 3 || monitor.roster().agent_pid == agent)) monitor.look();
       if (monitor.rosters().empty() || monitor.roster().agent_pid == agent) return false;

@@ -259,7 +259,7 @@ class Over(unittest.TestCase):
         self.assertEqual(len(err.splitlines()), 2, err)
         self.assertIn("no session 'sea' runs on this node; there are: lake", err.splitlines()[0])
         over = self.script(f"echo 'warm \033[31mwords' >&2; exec {self.way} {BIN}/idlewave carry lake")
-        code, _, err = self.call("attach", "lake", "--over", over, "--headless", "1s")
+        code, _, err = self.call("attach", "lake", "--over", over, "--headless", "3s")
         self.assertEqual(code, 0, err)
         self.assertEqual(err.splitlines()[0], "warm \\x1b[31mwords")
 
@@ -273,7 +273,7 @@ class Over(unittest.TestCase):
         os.close(theirs)
         self.addCleanup(os.close, ours)
         seen = b""
-        while b"lake" not in seen:
+        while b"1 rank" not in seen:
             seen += os.read(ours, 65536)
         (self.path / "go").touch()
         while b"the disk" not in seen:
