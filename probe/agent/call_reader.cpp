@@ -71,8 +71,9 @@ std::vector<wire::PairSums> read_pairs(std::span<const CallBook::Pair> book, wir
   std::vector<wire::PairSums> pairs;
   for (const CallBook::Pair& pair : book) {
     const wire::Rank taken_by = pair.taken_by.load(std::memory_order_acquire);
+    if (taken_by <= 0 || taken_by > world_size) continue;
     const wire::PairSums sums{taken_by - 1, pair.messages.load(kRelaxed), pair.bytes.load(kRelaxed)};
-    if (taken_by > 0 && taken_by <= world_size && sums.messages > 0) pairs.push_back(sums);
+    if (sums.messages > 0) pairs.push_back(sums);
   }
   std::ranges::sort(pairs, {}, &wire::PairSums::to);
   const auto is_same = [](const wire::PairSums& a, const wire::PairSums& b) { return a.to == b.to; };
