@@ -99,6 +99,7 @@ class SocketWriter {
   }
 
   void meters(int most) {
+    if (most == 0) return;
     const std::vector<std::string> told = meters_in_words(socket_, box_.width);
     canvas_.text(box_.x + 1, y_, told.empty() ? "" : "meters", Ink::kDim);
     for (int i = 0; i < most; ++i, ++y_) {

@@ -101,7 +101,9 @@ void draw_line(Canvas& canvas, int x, int y, const TableColumns& table, const So
   canvas.text(x, y, out_of(socket), Ink::kDim);
   if (table.bandwidth > 0)
     canvas.text(x + table.of + 2, y, bandwidth_in_words(socket), socket.measured() ? Ink::kText : Ink::kWarning);
-  if (table.power > 0) canvas.text(x + table.of + table.bandwidth + 2, y, socket.power(), Ink::kText);
+  if (table.power > 0)
+    canvas.text(x + table.of + table.bandwidth + 2, y, fmt::format("{:>{}}", socket.power(), table.power - 2),
+                Ink::kText);
   if (table.state > 0)
     canvas.text(x + table.of + table.bandwidth + table.power + 2, y,
                 state_in_words(socket.activity.state, table.short_states), Ink::kText);

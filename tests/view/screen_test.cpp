@@ -159,44 +159,6 @@ TEST(Screen, ShowsHowManyThreadsWorkAndSleepWhereRanksTell) {
       << "where there is no room for all, threads go first";
 }
 
-/// Of whose first socket hardware tells more than bandwidth.
-class MeteredSession : public SyntheticSession {
- public:
-  explicit MeteredSession(const ProgramPlan& plan = {}) : SyntheticSession(plan) {
-    wire::Roster roster;
-    roster.world_size = timeline.ranks();
-    for (const timeline::Domain& domain : timeline.domains()) {
-      roster.domains.push_back(domain.info);
-      for (const Rank rank : domain.ranks) roster.ranks.push_back({rank, 1, domain.info.id});
-    }
-    roster.meters = {{0, "package power", "W", "RAPL"},
-                     {0, "DRAM power", "W", "RAPL"},
-                     {0, "CPI", "", "LIKWID FLOPS_DP"},
-                     {0, "a metric with a very long name", "MFLOP/s", "LIKWID FLOPS_DP"}};
-    EXPECT_TRUE(timeline.apply_roster(plan.node, roster));
-    findings.domains[0].meters = {{0, 97.31, 90}, {1, 12.04, 12}, {2, {}, 0.5}, {3, 2345.6, 1}};
-  }
-};
-
-TEST(Screen, TellsWhatHardwareTellsBesideBandwidth) {
-  EXPECT_THAT(text({}, usual_session().model(), {160, 48}, kMonochrome), Not(HasSubstr("meters")));
-  const MeteredSession one({.ranks = 10});
-  const std::string wide = text({}, one.model(), {160, 48}, kMonochrome);
-  EXPECT_THAT(wide, ContainsRegex("meters +97\\.3 W package power · 12\\.0 W DRAM power ·"));
-  EXPECT_THAT(wide, HasSubstr("? CPI ·"));
-  EXPECT_THAT(wide, HasSubstr("2346 MFLOP/s a metric with a very long name"));
-}
-
-TEST(Screen, TellsOfMetersAsManyAsThereIsRoomFor) {
-  const MeteredSession four;
-  const std::string one_line_each = text({}, four.model(), {160, 48}, kMonochrome);
-  EXPECT_THAT(one_line_each, HasSubstr("97.3 W package power · 12.0 W DRAM power ·…"));
-  EXPECT_THAT(one_line_each, Not(HasSubstr("CPI")));
-  EXPECT_THAT(text({}, four.model(), {120, 30}, kMonochrome), HasSubstr("of 50 GB/s virtual · 97.3 W"));
-  const MeteredSession ten({.ranks = 100});
-  EXPECT_THAT(text({}, ten.model(), {120, 24}, kMonochrome), ContainsRegex("socket 0 .* 97\\.3 W"));
-}
-
 TEST(Screen, ListsTheRanksThatCostOthersMost) {
   const std::string below = text({.focus = U'5'}, usual_session().model(), {120, 30}, kMonochrome);
   EXPECT_THAT(below,
