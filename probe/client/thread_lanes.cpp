@@ -49,6 +49,10 @@ LaneWriter* ThreadLanes::acquire() {
 
 void ThreadLanes::release() { static_cast<Writer*>(own_writer)->is_writing.store(false, std::memory_order_release); }
 
+std::uint32_t ThreadLanes::own_place() const {
+  return static_cast<std::uint32_t>(static_cast<const Writer*>(own_writer) - writers_);
+}
+
 /// A signal handler may come in between, and finds none.
 ThreadLanes::Writer* ThreadLanes::claim() {
   if (rings_ == nullptr || !has_key_ || is_claiming || !come()) return nullptr;

@@ -34,17 +34,15 @@ class ThreadLanes {
   /// signal handler that has come in between.
   LaneWriter* acquire();
   void release();
-  /// Which of the rank's places that lane has, from 0; for as long as the thread goes on.
-  std::uint32_t place_of(const LaneWriter& lane) const {
-    return static_cast<std::uint32_t>(reinterpret_cast<const Writer*>(&lane) - writers_);
-  }
+  /// Which of the rank's places the calling thread has, from 0; between acquire() and release(), and the same each time.
+  std::uint32_t own_place() const;
 
   /// A call of a library that is watched, which nobody sees: of a thread that has no lane.
   void count_unseen_call();
 
  private:
   struct Writer {
-    LaneWriter lane;  ///< First; see place_of.
+    LaneWriter lane;
     std::atomic<bool> is_writing{false};
     shm::ThreadPlace* place = nullptr;
     const ThreadLanes* of = nullptr;

@@ -308,7 +308,7 @@ CallOfThread::CallOfThread(Call call, wire::Phase phase, const void* frame) : ca
     note_thread_without_lane();
     return;
   }
-  handles_ = &handles_of_thread(client::probe.threads.place_of(*lane));
+  handles_ = &handles_of_thread(client::probe.threads.own_place());
   handles_->thread_calls();
   lane->switch_to(phase);
   began_ = lane->last();
