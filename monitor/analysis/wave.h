@@ -66,7 +66,7 @@ struct TheorySpeed {
   double distance = 0;
   /// By the median of the origin's part of a step before the wave, and what messages take; no step is shorter than it was.
   double ranks_per_s = 0;
-  /// Of the leading edge from that, in standard errors; nothing where it has none.
+  /// Of the leading edge from that, in errors of its speed; nothing where it has none.
   std::optional<double> deviation;
 };
 

@@ -162,8 +162,7 @@ std::string figure_text(const std::optional<analysis::Estimate>& estimate, const
 
 std::string theory_text(const std::optional<analysis::TheorySpeed>& theory) {
   if (!theory) return {};
-  const std::string off =
-      theory->deviation ? fmt::format(", {} standard errors off", figure(*theory->deviation, 2)) : "";
+  const std::string off = theory->deviation ? fmt::format(", {} errors off", figure(*theory->deviation, 2)) : "";
   return fmt::format(" (in theory {}{})", figure(theory->ranks_per_s, 3), off);
 }
 
