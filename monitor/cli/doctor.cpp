@@ -149,7 +149,7 @@ Finding check_resctrl() {
 
 Finding check_power() {
   const std::string why_not = sampler::why_no_rapl(sampler::Places().rapl);
-  if (why_not.empty()) return {Health::kGood, "power", "of packages and memory from RAPL"};
+  if (why_not.empty()) return {Health::kGood, "power", "from the kernel's energy counters (RAPL)"};
   return {Health::kLimited, "power", why_not};
 }
 

@@ -226,17 +226,17 @@ void Ingest::take_events(const wire::FrameInPlace& read, Stream& stream, const w
     tell(&Sink::interrupt, node, stream.up_to);
     refuse_in_stream(node, stream.up_to, up_to, batches.error().message);
   }
-  take_apart(node, stream, events.threads, up_to, &Sink::threads);
-  take_apart(node, stream, events.meters, up_to, &Sink::meters);
+  take_blob(node, stream, events.threads, up_to, &Sink::threads);
+  take_blob(node, stream, events.meters, up_to, &Sink::meters);
   if (!events.calls.empty()) tell(&Sink::calls, node, std::span<const wire::RankCalls>(events.calls));
   stream.has_events = true;
   stream.up_to = std::max(stream.up_to, up_to);
   tell(&Sink::advance, node, stream.up_to);
 }
 
-/// What travels in a blob of its own.
-void Ingest::take_apart(const std::string& node, const Stream& stream, const std::vector<std::byte>& blob,
-                        Nanoseconds up_to, TellBatches tell_it) {
+/// One that stands beside that of ranks and domains; may be empty.
+void Ingest::take_blob(const std::string& node, const Stream& stream, const std::vector<std::byte>& blob,
+                       Nanoseconds up_to, TellBatches tell_it) {
   if (blob.empty()) return;
   const auto batches = decoder_.decode(blob);
   if (batches) return tell(tell_it, node, *batches);

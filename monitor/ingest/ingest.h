@@ -81,8 +81,8 @@ class Ingest {
   void take_roster(const wire::Frame& frame, const wire::Roster& roster);
   void take_events(const wire::FrameInPlace& read, Stream& stream, const wire::Events& events);
   using TellBatches = void (Sink::*)(const std::string&, std::span<const wire::LaneBatch>);
-  void take_apart(const std::string& node, const Stream& stream, const std::vector<std::byte>& blob, Nanoseconds up_to,
-                  TellBatches tell_it);
+  void take_blob(const std::string& node, const Stream& stream, const std::vector<std::byte>& blob, Nanoseconds up_to,
+                 TellBatches tell_it);
   void take_from_stranger(const wire::FrameInPlace& read);
   wire::Status announce(const std::string& node, const wire::Roster& roster);
   bool in_turn(const wire::Frame& frame, Stream& stream);

@@ -58,8 +58,8 @@ Domains::Placement Domains::find_place(const Resident& resident, Nanoseconds now
   if (said >= 0) return {said, false, false};
   const Topology::Place found = machine.place_of(resident.pid());
   // Its process may have ended before anybody looked.
-  const bool is_one_of_several = machine.domains().size() > 1;
-  if (found.domain < 0) return {machine.domain_of_processor(resident.slot().processor), is_one_of_several, false};
+  const bool is_guess = machine.domains().size() > 1;
+  if (found.domain < 0) return {machine.domain_of_processor(resident.slot().processor), is_guess, false};
   return {found.domain, !found.bound, false};
 }
 

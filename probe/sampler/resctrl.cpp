@@ -59,6 +59,8 @@ std::optional<std::uint64_t> moved(const std::map<std::string, std::uint64_t>& b
   return sum;
 }
 
+std::string may_not_read(const std::string& path) { return path + " may not be read; ask root to allow it"; }
+
 std::string in_words(int error) {
   std::string text = std::strerror(error);
   if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = char(text[0] - 'A' + 'a');

@@ -33,6 +33,4 @@ std::optional<std::uint64_t> read_number(const std::string& path) {
   return whole_number(first_line(read_start(path).text));
 }
 
-std::string may_not_read(const std::string& path) { return path + " may not be read; ask root to allow it"; }
-
 }  // namespace idlewave::sampler

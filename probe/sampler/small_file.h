@@ -20,6 +20,4 @@ std::optional<std::uint64_t> whole_number(const std::string& text);
 /// The number in its first line, if it is one.
 std::optional<std::uint64_t> read_number(const std::string& path);
 
-std::string may_not_read(const std::string& path);
-
 }  // namespace idlewave::sampler

@@ -14,6 +14,13 @@ namespace {
 
 using testing::HasSubstr;
 
+/// Bytes of a domain, microjoules of a meter of power.
+std::uint64_t counted_on(const std::vector<Event>& lane) {
+  std::uint64_t sum = 0;
+  for (const Event& event : lane) sum += event.kind == EventKind::kBandwidth ? event.value : 0;
+  return sum;
+}
+
 TEST(Agent, TellsTheBandwidthOfAVirtualSocketAsItsModelSaysIt) {
   const SessionRoot root;
   AgentProcess agent;
@@ -200,11 +207,7 @@ TEST(Agent, TellsWhatResctrlCountsWhereLikwidCantBeRead) {
   constexpr std::uint64_t kMoved = 1'000'003;  // in each of the domain's caches
   resctrl.count(5'000'000 + kMoved);
   const auto& lane = monitor.domain_lane(monitor.roster().domains[0].id);
-  const auto told = [&] {
-    std::uint64_t sum = 0;
-    for (const Event& event : lane) sum += event.kind == EventKind::kBandwidth ? event.value : 0;
-    return sum;
-  };
+  const auto told = [&] { return counted_on(lane); };
   ASSERT_TRUE(monitor.until([&] { return told() >= kMoved; }));
   EXPECT_EQ(told() % kMoved, 0u);
   EXPECT_THAT(monitor.roster().domains[0].note, HasSubstr("LIKWID"));
@@ -253,11 +256,7 @@ TEST(Agent, TellsTheEnergyOfThePackagesThatItsRanksRunOn) {
   ASSERT_TRUE(monitor.until([&] { return !monitor.rosters().empty() && !monitor.roster().meters.empty(); }));
   constexpr std::uint64_t kSpent = 1'000'003;
   powercap.count(5'000'000 + kSpent);
-  const auto told = [&] {
-    std::uint64_t sum = 0;
-    for (const Event& event : monitor.meter(0)) sum += event.kind == EventKind::kBandwidth ? event.value : 0;
-    return sum;
-  };
+  const auto told = [&] { return counted_on(monitor.meter(0)); };
   ASSERT_TRUE(monitor.until([&] { return told() >= kSpent; }));
   EXPECT_EQ(told(), kSpent);
   EXPECT_EQ(monitor.meter(0).front().kind, EventKind::kStart);

@@ -30,42 +30,32 @@ TEST(EventFrames, KnowTheirEarliestEvent) {
   EXPECT_EQ(frames.earliest(), std::nullopt);
 }
 
-TEST(EventFrames, TellThreadsApartFromRanks) {
+/// That the blob has one event, of that lane.
+void expect_only(const std::vector<std::byte>& blob, LaneId lane, const Event& event) {
+  wire::EventDecoder decoder;
+  const auto batches = decoder.decode(blob);
+  ASSERT_TRUE(batches);
+  ASSERT_EQ(batches->size(), 1u);
+  EXPECT_EQ(batches->front().lane, lane);
+  EXPECT_THAT(batches->front().events, testing::ElementsAre(event));
+}
+
+TEST(EventFrames, TellThreadsAndMetersApartFromRanksAndDomains) {
   EventFrames frames;
-  Nanoseconds last{}, of_thread{};
-  const LaneId lane = wire::lane_of({7, 2});
-  frames.append(lane, of_thread, event_at(40));
+  Nanoseconds last{}, of_thread{}, of_meter{};
+  const LaneId thread = wire::lane_of({7, 2}), meter{LaneId::Kind::kDomain, 3};
+  frames.append_meter(meter.index, of_meter, event_at(40));
   EXPECT_EQ(frames.earliest(), ns(40));
   EXPECT_FALSE(frames.empty());
+  frames.append(thread, of_thread, event_at(30));
+  EXPECT_EQ(frames.earliest(), ns(30));
   frames.append({LaneId::Kind::kRank, 7}, last, event_at(50));
   const wire::Events frame = frames.take(ns(60));
   EXPECT_EQ(decode(frame).at(0), event_at(50));
-  wire::EventDecoder decoder;
-  const auto batches = decoder.decode(frame.threads);
-  ASSERT_TRUE(batches);
-  ASSERT_EQ(batches->size(), 1u);
-  EXPECT_EQ(batches->front().lane, lane);
-  EXPECT_EQ(batches->front().events[0], event_at(40));
-  EXPECT_TRUE(frames.take(ns(70)).threads.empty());
-}
-
-TEST(EventFrames, TellMetersApartFromDomains) {
-  EventFrames frames;
-  Nanoseconds last{}, of_meter{};
-  const LaneId lane{LaneId::Kind::kDomain, 3};
-  frames.append_meter(3, of_meter, event_at(40));
-  EXPECT_EQ(frames.earliest(), ns(40));
-  EXPECT_FALSE(frames.empty());
-  frames.append(lane, last, event_at(50));
-  const wire::Events frame = frames.take(ns(60));
-  EXPECT_EQ(decode(frame).at(0), event_at(50));
-  wire::EventDecoder decoder;
-  const auto batches = decoder.decode(frame.meters);
-  ASSERT_TRUE(batches);
-  ASSERT_EQ(batches->size(), 1u);
-  EXPECT_EQ(batches->front().lane, lane);
-  EXPECT_EQ(batches->front().events[0], event_at(40));
-  EXPECT_TRUE(frames.take(ns(70)).meters.empty());
+  expect_only(frame.threads, thread, event_at(30));
+  expect_only(frame.meters, meter, event_at(40));
+  const wire::Events next = frames.take(ns(70));
+  EXPECT_TRUE(next.threads.empty() && next.meters.empty());
 }
 
 TEST(EventFrames, NeverSendAnEventOlderThanTheyPromised) {
