@@ -205,6 +205,18 @@ wire::Result<int> open_output(const std::string& path) {
   return fd;
 }
 
+/// Tried before anything is started, so that nobody waits hours for it. What is in the file stays until there is a report, and a pipe may
+/// find its reader until then.
+wire::Status try_report(const std::string& path) {
+  std::error_code unknown;
+  if (path.empty() || names_a_descriptor(path) || std::filesystem::is_other(std::filesystem::status(path, unknown)))
+    return wire::ok();
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) return wire::Error{fmt::format("--report {}: {}", path, std::strerror(errno))};
+  close(fd);
+  return wire::ok();
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
@@ -213,6 +225,7 @@ int run(const RunOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
+  if (const wire::Status report = try_report(options.report); !report) return fail(report.error().message, 2);
   if (options.selftest) return selftest(options, *output);
   const bool report_is_theirs = names_a_descriptor(options.report);
   const std::vector<int> handed_down = report_is_theirs ? std::vector<int>() : process::handed_down();

@@ -180,8 +180,16 @@ class Results(RunCase):
         self.assertEqual(self.shell("exit 7", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))[0], 7)
 
     def test_a_report_that_cannot_be_written_is_our_failure_and_not_the_program_s(self):
-        self.assertEqual(self.shell("true", "--report", "/nowhere/r.json")[0], OWN_FAILURE)
-        self.assertEqual(self.shell("exit 4", "--report", "/nowhere/r.json")[0], 4)
+        for code in (0, 4):
+            (self.path / "gone").mkdir()
+            self.assertEqual(self.shell(f"rm -r gone; exit {code}", "--report", "gone/r.json")[0], code or OWN_FAILURE)
+
+    def test_where_no_report_can_be_written_nothing_is_started(self):
+        for path, why in (("nowhere/r.json", b"No such file"), (".", b"Is a directory")):
+            code, _, err = self.shell("echo > started", "--report", path)
+            self.assertEqual(code, 2)
+            self.assertIn(f"--report {path}: ".encode() + why, err)
+            self.assertFalse((self.path / "started").exists())
 
     def test_a_report_into_a_pipe_waits_for_nobody(self):
         os.mkfifo(self.path / "pipe")
