@@ -71,7 +71,7 @@ enum {
 double idlewave_now(void);
 
 /* The hot path. begin/end nest to 8 levels (deeper ones are not recorded); switch replaces the innermost phase, or
- * begins one. */
+ * begins one. Steps are numbered from 0 or above: a negative number begins none. */
 static inline void idlewave_begin(int phase);
 static inline void idlewave_end(void);
 static inline void idlewave_switch(int phase);

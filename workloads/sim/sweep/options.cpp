@@ -51,7 +51,7 @@ void add_settings(CommandLine& app, std::vector<std::string>& settings) {
          [&settings](const std::vector<std::string>& texts) {
            settings.insert(settings.end(), texts.begin(), texts.end());
          },
-         "Another value for a key of the scenario, as in machine.ranks=4000")
+         "Another value for a key of the scenario, as in machine.ranks=4000; KEY= takes the key out")
       .type_name("KEY=VALUE")
       .one_word_each();
   app.add_text(
