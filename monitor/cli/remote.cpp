@@ -32,7 +32,7 @@ using RemoteClock = std::chrono::steady_clock;
 
 /// A password may have to be typed, or a step to wait for its turn.
 constexpr auto kPatienceForGreeting = std::chrono::seconds(120);
-constexpr auto kPatienceForEnd = std::chrono::seconds(2);
+constexpr auto kPatienceForProgram = std::chrono::seconds(2);
 constexpr std::size_t kMostSaid = 64u << 10;  ///< On standard error, while nobody takes it.
 constexpr std::size_t kQuotedNoise = 200;
 constexpr int kNotFound = 127;  ///< Exit code of shells for a program that is not there.
@@ -74,8 +74,8 @@ std::unique_ptr<Remote> Remote::reach(const std::string& over, const std::vector
 Remote::~Remote() {
   close_all({in_, out_});
   const auto collect = [this] { program_.exit_code(); };
-  if (!process::gone_within(kPatienceForEnd, {program_.pid()}, collect))
-    process::end_all({program_.pid()}, kPatienceForEnd, collect);
+  if (!process::gone_within(kPatienceForProgram, {program_.pid()}, collect))
+    process::end_all({program_.pid()}, kPatienceForProgram, collect);
   print_lines();
   if (!said_.empty()) std::fprintf(stderr, "%s\n", wire::printable(said_).c_str());
   close_all({error_});
@@ -120,7 +120,7 @@ std::optional<bool> Remote::listen(NotReached& why) {
 
 NotReached Remote::early_end() {
   const auto collect = [this] { program_.exit_code(); };
-  process::gone_within(kPatienceForEnd, {program_.pid()}, collect);
+  process::gone_within(kPatienceForProgram, {program_.pid()}, collect);
   const std::optional<int> code = program_.exit_code();
   const std::string how = code ? fmt::format("ended with exit code {}", *code) : "closed its output";
   const std::string hint =
