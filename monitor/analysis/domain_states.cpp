@@ -27,6 +27,13 @@ constexpr int kLooksInStep = 64;
 /// idle wave.
 constexpr double kOrdinaryIdle = 0.75;
 constexpr double kWaveWait = 2;
+/// A rank that is idle for so long at this share of the latest looks is so by noise: a wave makes it idle for this many
+/// times as long.
+constexpr double kOften = 0.5;
+constexpr double kBeyondNoise = 2;
+constexpr int kLooksRemembered = 16;
+/// As if that many had been usual before the first.
+constexpr int kLooksBefore = 4;
 
 /// What a sign has to reach for a word to be said, and where it has to fall to for it to be taken back.
 struct Bounds {
@@ -195,8 +202,26 @@ void DomainStates::read(Story& story, Nanoseconds at) {
   if (story.rounds.size() == 0) return;
   const auto length = [](const MemberStep& step) { return step.length; };
   story.typical_step = quantile(story.rounds, 0.5, length, times_room_);
-  story.longest_idle = quantile(story.rounds, kOrdinaryIdle, std::mem_fn(&MemberStep::idle), times_room_) +
-                       Nanoseconds(std::llround(kWaveWait * double(story.typical_step.count())));
+  const Nanoseconds ordinary = quantile(story.rounds, kOrdinaryIdle, std::mem_fn(&MemberStep::idle), times_room_) +
+                               Nanoseconds(std::llround(kWaveWait * double(story.typical_step.count())));
+  story.longest_idle = ordinary;
+  if (story.often > kOften)
+    story.longest_idle = std::max(ordinary, Nanoseconds(std::llround(kBeyondNoise * double(story.often_idle.count()))));
+  count_unusual(story, ordinary);
+}
+
+/// Only looks between which any wave had time to pass: one that is seen at several is not often.
+void DomainStates::count_unusual(Story& story, Nanoseconds ordinary) {
+  const auto steps = std::int64_t(story.rounds.members() + Rounds::kMost);
+  if (story.newest - story.counted < steps * story.typical_step) return;
+  story.counted = story.newest;
+  story.counted_looks = std::min(story.counted_looks + 1, kLooksRemembered - kLooksBefore);
+  Nanoseconds most{};
+  for (std::size_t i = 0; i < story.rounds.size(); ++i) most = std::max(most, story.rounds[i].most_idle);
+  const bool unusual = most > ordinary;
+  story.often += ((unusual ? 1 : 0) - story.often) / (kLooksBefore + story.counted_looks);
+  story.often_idle =
+      std::max(unusual ? most : Nanoseconds{0}, story.often_idle * (kLooksRemembered - 1) / kLooksRemembered);
 }
 
 /// True if anything has happened since the last look.

@@ -43,7 +43,8 @@ struct StateChange {
 ///
 /// What is looked at are the latest steps that all running ranks of a domain have been through, behind the last idle
 /// wave: 12 where there are as many, and up to 64 of the last two seconds. A word is taken back only where the signs have
-/// come clearly below what they had to reach for it, and then only at the fourth look in a row.
+/// come clearly below what they had to reach for it, and then only at the fourth look in a row. Where ranks are held up
+/// again and again, as on cores that they share, that is noise, and a wave is what makes them idle for longer than that.
 class DomainStates {
  public:
   /// What was read of steps is remembered for so many ranks, at 4 KiB each; of more it is read anew at each look.
@@ -69,12 +70,19 @@ class DomainStates {
     Nanoseconds newest{};        ///< Begin of the latest step that was looked at, on its first rank.
     Nanoseconds typical_step{};  ///< Then,
     Nanoseconds longest_idle{};  ///< and what a rank may be idle in a step without being in an idle wave.
+    /// Of the latest looks that no wave could be seen at twice: how often a rank was idle for unusually long, and for how
+    /// long at most.
+    double often = 0;
+    Nanoseconds often_idle{};
+    Nanoseconds counted{};  ///< `newest` at the last of them.
+    int counted_looks = 0;
     StateChange last() const { return changes.empty() ? StateChange() : changes.back(); }
   };
   void look_all(const timeline::Timeline& timeline);
   bool look(const timeline::Timeline& timeline, Nanoseconds at);
   bool look_at(const timeline::Timeline& timeline, int domain, Story& story, Nanoseconds at);
   void read(Story& story, Nanoseconds at);
+  static void count_unusual(Story& story, Nanoseconds ordinary);
   static bool become(Story& story, StateChange change);
   static void weigh(Story& story, StateChange change);
   Nanoseconds longest_step() const;

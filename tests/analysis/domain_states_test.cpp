@@ -72,6 +72,30 @@ TEST(DomainStates, TellOfAnIdleWaveWhileItIsInside) {
   EXPECT_EQ(state_at(timeline, 2, ms(350)), DomainState::kLockstep);
 }
 
+/// As ranks do that share cores: one in a hundred steps of the program some rank is off its core for milliseconds.
+TEST(DomainStates, TellApartAnIdleWaveAndRanksThatAreHeldUpAgainAndAgain) {
+  const unsigned seed = any_seed();
+  std::mt19937 random(seed);
+  RingModel model{.ranks = 6, .steps = 30000, .collective_every = 1, .work = ms(0.3), .ranks_per_domain = 6};
+  model.more_work = [&](Rank, int) {
+    std::uniform_int_distribution often(0, 200);
+    std::uniform_real_distribution length(1.0, 6.0);
+    return often(random) == 0 ? ms(length(random)) : ms(0);
+  };
+  model.delays = {{2, 25000, ms(1000)}};
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const Nanoseconds delayed{std::int64_t(model.times[25000][2].begin)};
+  const DomainStates states = followed(timeline);
+  for (const StateChange& change : states.changes(0)) {
+    EXPECT_TRUE(change.state != DomainState::kDisturbed || change.at < ms(4000) || change.at > delayed)
+        << "at " << change.at.count() << " ns, seed " << seed;
+  }
+  EXPECT_EQ(states.at(0, delayed + ms(700))->state, DomainState::kDisturbed) << "seed " << seed;
+  EXPECT_NE(states.at(0, delayed + ms(2000))->state, DomainState::kDisturbed) << "seed " << seed;
+}
+
 TEST(DomainStates, CallItNoWaveWhereRanksWaitAndOthersAreLost) {
   RingModel model;
   model.announced = false;
