@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "monitor/analysis/plural.h"
@@ -17,6 +18,7 @@ using timeline::Timeline;
 struct Sums {
   std::int64_t steps = 0;
   double whole = 0, compute = 0, wait = 0, delay = 0;
+  double there = 0;  ///< In steps or not.
 
   void add(const timeline::StepSums& of_rank) {
     steps += of_rank.steps;
@@ -28,12 +30,20 @@ struct Sums {
   Nanoseconds mean(double sum) const { return Nanoseconds(std::llround(sum / double(steps))); }
 };
 
+Nanoseconds time_there(const Lane& lane, Window window) {
+  if (lane.events() == 0) return {};
+  return std::max(Nanoseconds{0}, std::min(lane.known_until(), window.to) - std::max(lane.first(), window.from));
+}
+
 }  // namespace
 
 StepTimes step_times(const Timeline& timeline, Window window) {
   Sums sums;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
-    if (const Lane* lane = timeline.lane(rank)) sums.add(lane->sums_of_steps(window.from, window.to));
+    const Lane* lane = timeline.lane(rank);
+    if (lane == nullptr) continue;
+    sums.add(lane->sums_of_steps(window.from, window.to));
+    sums.there += double(time_there(*lane, window).count());
   }
   StepTimes times;
   times.steps = sums.steps;
@@ -42,6 +52,7 @@ StepTimes step_times(const Timeline& timeline, Window window) {
   times.compute_mean = sums.mean(sums.compute);
   times.wait_mean = sums.mean(sums.wait);
   times.delay_mean = sums.mean(sums.delay);
+  times.time_share = sums.there > 0 ? std::min(1.0, sums.whole / sums.there) : 0;
   return times;
 }
 

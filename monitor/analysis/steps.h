@@ -14,6 +14,7 @@ struct StepTimes {
   Nanoseconds compute_mean{};
   Nanoseconds wait_mean{};   ///< Waiting and communicating.
   Nanoseconds delay_mean{};  ///< Delays and noise.
+  double time_share = 0;     ///< What they took of the time for which the ranks were there; 1 at most.
   Nanoseconds other_mean() const { return mean - compute_mean - wait_mean - delay_mean; }  ///< Outside any phase.
   double wait_share() const { return mean.count() > 0 ? double(wait_mean.count()) / double(mean.count()) : 0; }
 };

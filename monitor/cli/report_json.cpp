@@ -230,7 +230,8 @@ json step_time_json(const Timeline& timeline, bool steps_go_together) {
                     {"compute_mean_s", number_if(any, seconds(times.compute_mean))},
                     {"wait_mean_s", number_if(any, seconds(times.wait_mean))},
                     {"delay_mean_s", number_if(any, seconds(times.delay_mean))},
-                    {"wait_share", number_if(any, times.wait_share())}});
+                    {"wait_share", number_if(any, times.wait_share())},
+                    {"time_share", number_if(any, times.time_share)}});
   }
   return list;
 }

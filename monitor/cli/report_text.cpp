@@ -201,9 +201,12 @@ std::string steps_text(const Timeline& timeline, Window window) {
     return analysis::has_unknown_steps(timeline, window) ? "  steps of then are not kept\n" : "  no step ended\n";
   const Nanoseconds other = times.other_mean();
   const std::string rest = other > times.mean / 200 ? " + other " + format_duration(other) : "";
-  return fmt::format("  step {} = compute {} + wait {} ({:.0f} %) + delay {}{}\n", format_duration(times.mean),
+  // What goes on beside the steps is what the figures above are of.
+  const std::string beside =
+      times.time_share < 0.5 ? fmt::format("; {:.2g} % of the ranks' time was in steps", 100 * times.time_share) : "";
+  return fmt::format("  step {} = compute {} + wait {} ({:.0f} %) + delay {}{}{}\n", format_duration(times.mean),
                      format_duration(times.compute_mean), format_duration(times.wait_mean), times.wait_share() * 100,
-                     format_duration(times.delay_mean), rest);
+                     format_duration(times.delay_mean), rest, beside);
 }
 
 std::string step_sources_text(const Timeline& timeline) {

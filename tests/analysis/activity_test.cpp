@@ -106,6 +106,18 @@ TEST(Steps, MeansAreThoseOfTheStepsThatEndedInTheWindow) {
   EXPECT_EQ(times.compute_mean, ms(15));
   EXPECT_EQ(times.wait_mean, ms(5));
   EXPECT_DOUBLE_EQ(times.wait_share(), 0.25);
+  EXPECT_DOUBLE_EQ(times.time_share, 1);
+}
+
+TEST(Steps, TakeAShareOfTheTimeForWhichRanksAreThere) {
+  std::vector events{timeline::start(ms(0)), timeline::enter(ms(0), wire::Phase::kCompute)};
+  for (std::uint64_t k = 0; k < 10; ++k)
+    events.push_back(timeline::step(ms(300 + 10 * double(k)), k, wire::Phase::kCompute));
+  events.push_back(timeline::stop(ms(400)));
+  const timeline::Timeline timeline = timeline::timeline_of(events, ms(600));
+  EXPECT_DOUBLE_EQ(step_times(timeline, {ms(0), ms(1000)}).time_share, 0.25);
+  EXPECT_DOUBLE_EQ(step_times(timeline, {ms(300), ms(400)}).time_share, 1);
+  EXPECT_DOUBLE_EQ(step_times(timeline, {ms(0), ms(200)}).time_share, 0);
 }
 
 TEST(Steps, AreSaidToBeUnknownWhereTheyAreNotKept) {
