@@ -34,9 +34,10 @@ class Numbers {
   explicit Numbers(const Scenario& scenario) : ranks_(scenario.machine.ranks) {
     const support::Machine& machine = scenario.machine;
     add("ranks", std::to_string(machine.ranks));
+    if (scenario.play) return;  // what sockets it has is its own matter
     add("sockets", std::to_string(sockets_of(machine)));
     add("ranks_per_socket", std::to_string(machine.ranks_per_domain));
-    add("saturation", std::to_string(saturation_of(machine)));
+    if (const int saturation = saturation_of(machine)) add("saturation", std::to_string(saturation));
   }
   /// As `scenario` is played: with fewer ranks another one is held.
   Numbers of_page(const LessonPage& page) const {
@@ -44,7 +45,7 @@ class Numbers {
     if (!page.order || !page.order->rank) return more;
     const Rank rank = ranks_ > 0 ? *page.order->rank % ranks_ : *page.order->rank;
     more.add("rank", std::to_string(rank));
-    if (ranks_ > 0) more.add("opposite", std::to_string((rank + ranks_ / 2) % ranks_));
+    more.add("opposite", std::to_string(ranks_ > 0 ? (rank + ranks_ / 2) % ranks_ : rank));
     more.add("hold", page.order->hold->text);
     return more;
   }
@@ -54,6 +55,12 @@ class Numbers {
     }
     return text;
   }
+  /// "{ranks}, {sockets}"
+  std::string known() const {
+    std::string names;
+    for (const auto& [name, number] : numbers_) names += (names.empty() ? "" : ", ") + name;
+    return names;
+  }
 
  private:
   void add(std::string_view name, std::string number) {
@@ -62,6 +69,29 @@ class Numbers {
   Rank ranks_;
   std::vector<std::pair<std::string, std::string>> numbers_;
 };
+
+/// "{rnaks}": what is left of a text of which Numbers has replaced all that it knows; empty: nothing.
+std::string_view unknown_number(std::string_view text) {
+  for (std::size_t begin = 0; (begin = text.find('{', begin)) != std::string_view::npos; ++begin) {
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", begin + 1);
+    if (end != std::string_view::npos && end > begin + 1 && text[end] == '}')
+      return text.substr(begin, end + 1 - begin);
+  }
+  return {};
+}
+
+wire::Status check_texts(const Page& page, const std::string& place, const Numbers& numbers) {
+  std::vector<std::string_view> texts{page.text, page.say.near, page.say.far, page.say.none};
+  if (page.ask) {
+    texts.insert(texts.end(), {page.ask->question, page.ask->hint});
+    texts.insert(texts.end(), page.ask->choices.begin(), page.ask->choices.end());
+  }
+  for (const std::string_view text : texts) {
+    if (const auto unknown = unknown_number(text); !unknown.empty())
+      return at(place, fmt::format("{} stands for no number here; known: {}", unknown, numbers.known()));
+  }
+  return wire::ok();
+}
 
 wire::Result<double> quantity(const WrittenText& written, std::string_view unit, const Numbers& numbers) {
   const auto value = parse_quantity(numbers.in(written.text), unit);
@@ -211,11 +241,32 @@ wire::Result<Page> page_of(const LessonPage& written, const Scenario& scenario, 
   }
   if (written.say)
     page.say = {numbers.in(written.say->near), numbers.in(written.say->far), numbers.in(written.say->none)};
+  if (const wire::Status texts = check_texts(page, written.place, numbers); !texts) return texts.error();
   const bool asks_number = page.ask && page.ask->choices.empty();
   if (asks_number && page.ask->unit != page.checks.front().figure.figure->unit)
     return at(written.ask->unit->place, fmt::format("must be the unit of what is checked first: \"{}\"",
                                                     page.checks.front().figure.figure->unit));
   return page;
+}
+
+/// Of a page by which so many ranks have been held.
+wire::Status check_wave(const FigurePath& path, int held, const std::string& place) {
+  if (!path.of_wave() || (path.place >= -held && path.place < held)) return wire::ok();
+  if (held == 0) return at(place, "there is no wave, as no rank has been held by this page; add [lesson.page.do]");
+  return at(place, fmt::format("there is no wave {}: by this page the lesson has held ranks for waves 0 to {}",
+                               path.place, held - 1));
+}
+
+wire::Status check_waves(const Page& page, const LessonPage& written, int held) {
+  for (std::size_t i = 0; i < page.checks.size(); ++i) {
+    const Check& check = page.checks[i];
+    const wire::Status figure = check_wave(check.figure, held, written.checks[i].path.place);
+    if (!figure) return figure;
+    if (!check.beside) continue;
+    const wire::Status beside = check_wave(*check.beside, held, written.checks[i].beside->place);
+    if (!beside) return beside;
+  }
+  return wire::ok();
 }
 
 }  // namespace
@@ -254,9 +305,12 @@ wire::Result<Course> make_course(const Scenario& scenario, bool as_written) {
                 .source = scenario.lesson->source,
                 .program = scenario.play ? scenario.play->name : "",
                 .pages = {}};
+  int held = 0;
   for (const LessonPage& written : scenario.lesson->pages) {
     auto page = page_of(written, scenario, numbers, as_written);
     if (!page) return page.error();
+    held += written.order && written.order->rank ? 1 : 0;
+    if (const wire::Status waves = check_waves(*page, written, held); !waves) return waves.error();
     course.pages.push_back(std::move(*page));
   }
   return course;

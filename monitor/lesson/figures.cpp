@@ -166,6 +166,8 @@ bool FigurePath::of_domain() const {
   return path.starts_with("domains.") || path.starts_with("wavefront.slopes_ranks_per_s.");
 }
 
+bool FigurePath::of_wave() const { return path.starts_with("waves."); }
+
 FigurePath figure_of_program(std::string_view path, std::string_view unit, std::string_view name) {
   const auto figure = std::ranges::find(kOfPrograms, unit, &Figure::unit);
   return {&*figure, std::string(path), 0, std::string(name)};

@@ -35,6 +35,7 @@ struct FigurePath {
   std::string name;  ///< Of a program's: "time of a step".
 
   bool of_domain() const;
+  bool of_wave() const;
   std::string label() const;    ///< "active ranks on socket 1"
   std::string heading() const;  ///< "Active ranks on socket 1"
 };

@@ -136,6 +136,20 @@ TEST(Course, NamesThePlaceOfAMistakeAndWhatWouldBeAccepted) {
        "lesson.page.ask.answer: \"maybe\" is none of the choices: yes, no"},
       {"unit = \"ranks\"\ntolerance = \"1 rank\"\nanswer = \"{saturation} ranks\"",
        "choices = [\"yes\"]\nanswer = \"yes\"", "lesson.page.ask.choices: must be two to 9"},
+      {"unit = \"ranks\"\ntolerance = \"1 rank\"\nanswer = \"{saturation} ranks\"",
+       "choices = [\"yes\", \"no\", \"yes\"]\nanswer = \"yes\"", "lesson.page.ask.choices: \"yes\" stands there twice"},
+      {"domains.1.active_mean", "waves.1.up.reach_ranks",
+       "lesson.page.check.path: there is no wave 1: by this page the lesson has held ranks for waves 0 to 0"},
+      {"tolerance = \"1 rank\"\n[lesson.page.say]",
+       "tolerance = \"1 rank\"\nbeside = \"waves.-2.delay_s\"\n[lesson.page.say]",
+       "lesson.page.check.beside: there is no wave -2: by this page"},
+      {"rank {rank} for", "rank {rnak} for",
+       "lesson.page: {rnak} stands for no number here; known: {ranks}, {sockets}, {ranks_per_socket}, {saturation}, "
+       "{rank}, {opposite}, {hold}"},
+      {"near = \"n\"", "near = \"{sokets}\"", "lesson.page: {sokets} stands for no number here"},
+      {"hint = \"Feed.\"", "hint = \"{feed}\"", "lesson.page: {feed} stands for no number here"},
+      {"How many of {ranks_per_socket}?", "How many of {ranks_per_domain}?",
+       "lesson.page: {ranks_per_domain} stands for no number here"},
       {"rank = 5", "rank = 40", "lesson.page.do: there is no rank 40: this scenario has ranks 0 to 39"},
       {"rank = 5", "noise = \"exp:1ms\"", "lesson.page.do.hold: and noise exclude each other"},
       {"rank = 5\nhold = \"2 s\"\n[lesson.page.until]\nwave = \"ended\"", "noise = \"exp:1\"\n[lesson.page.until]",
@@ -171,6 +185,29 @@ TEST(Course, NamesTheLineOfAPageThatCantBeReached) {
   EXPECT_EQ(complaint_of(unasked),
             "l.toml:17: lesson.page.after: leads nowhere: the page can't be reached, as the one before it measures "
             "nothing; leave it out");
+}
+
+TEST(Course, MeasuresNoWaveThatNoPageHasMadeYet) {
+  const auto page = [](const std::string& order, const std::string& path) {
+    return fmt::format(
+        "[[lesson.page]]\ntext = \"t\"\n{}[lesson.page.until]\nstable = \"5 s\"\n[[lesson.page.check]]\npath = "
+        "\"{}\"\ntheory = \"1 s\"\ntolerance = \"1 s\"\n[lesson.page.say]\n",
+        order, path);
+  };
+  const std::string hold = "[lesson.page.do]\nrank = 1\nhold = \"1 s\"\n",
+                    noise = "[lesson.page.do]\nnoise = \"exp:1ms\"\n";
+  const auto said = [&](const std::string& first, const std::string& second) {
+    return complaint_of(kProgram + first + second);
+  };
+  EXPECT_EQ(said(page(hold, "waves.-1.delay_s"), page(hold, "waves.1.delay_s")), "");
+  EXPECT_EQ(said(page(hold, "waves.0.delay_s"), page("", "waves.-1.delay_s")), "") << "the one of the page before";
+  EXPECT_THAT(said(page(hold, "waves.0.delay_s"), page(hold, "waves.2.delay_s")), HasSubstr("for waves 0 to 1"));
+  EXPECT_THAT(said(page(noise, "waves.-1.delay_s"), ""),
+              HasSubstr("lesson.page.check.path: there is no wave, as no rank has been held by this page"));
+}
+
+TEST(Course, TakesBracesThatNameNothingAsTheyAre) {
+  EXPECT_EQ(complaint_of(file_with("hint = \"Feed.\"", "hint = \"{} {-1, 1} {N} {a b} { c } {\"")), "");
 }
 
 TEST(Course, WantsOneOfTheWordsOfAFindingThatIsOne) {
@@ -253,6 +290,8 @@ TEST(Course, NamesThePlaceOfAMistakeInWhatAProgramIsToSay) {
       {"program = \"ended\"", "stable = \"1 s\"",
        "l.toml:17: lesson.page.check.path: is known once the program has ended; give [lesson.page.until] program = "
        "\"ended\""},
+      {"{ranks} ranks", "{sockets} sockets",
+       "l.toml:7: lesson.page: {sockets} stands for no number here; known: {ranks}"},
       {"program = \"ended\"", "program = \"over\"",
        "l.toml:15: lesson.page.until.program: \"over\" is not one of ended"},
       {"program = \"ended\"", "program = \"ended\"\nstable = \"1 s\"",

@@ -37,6 +37,10 @@ void check_choices(Section& section, const LessonQuestion& ask) {
   }
   if (ask.choices.size() < 2 || ask.choices.size() > kMostChoices)
     section.complain("choices", fmt::format("must be two to {}", kMostChoices));
+  for (auto choice = ask.choices.begin(); choice != ask.choices.end(); ++choice) {
+    if (std::find(ask.choices.begin(), choice, *choice) != choice)
+      section.complain("choices", fmt::format("\"{}\" stands there twice", *choice));
+  }
   if (std::ranges::find(ask.choices, ask.answer.text) == ask.choices.end())
     section.complain("answer",
                      fmt::format("\"{}\" is none of the choices: {}", ask.answer.text, fmt::join(ask.choices, ", ")));
