@@ -15,10 +15,13 @@ LAUNCHER = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
 QUICK = ["--duration", f"{30 * int(os.environ.get('IDLEWAVE_TEST_PATIENCE', '1'))}ms", "--steps", "1"]
 
 
-def ranks(number, *options):
+LITTLE_MEMORY = ["/bin/sh", "-c", 'ulimit -Sv 1500000; exec "$0" "$@"']
+
+
+def ranks(number, *options, under=()):
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     environment.pop("IDLEWAVE_SESSION", None)
-    words = [LAUNCHER, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(number), BIN / "iw-contention", *options]
+    words = [LAUNCHER, "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(number), *under, BIN / "iw-contention", *options]
     return subprocess.run(words, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL, env=environment)
 
 
@@ -105,6 +108,12 @@ class Contention(unittest.TestCase):
             own = [line for line in done.stderr.splitlines() if line.startswith("iw-contention: ")]
             self.assertEqual(len(own), 1, done.stderr)
             self.assertIn(options[0], own[0])
+
+    def test_what_does_not_fit_into_memory_is_said_before_it_is_taken(self):
+        # which one rank alone could have
+        done = ranks(2, "--ranks-per-domain", "1", "--message-size", "500MB", *QUICK, under=LITTLE_MEMORY)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("this run needs 2 GB of memory, and there are 1.54 GB: give a smaller --message-size", done.stderr)
 
 
 if __name__ == "__main__":

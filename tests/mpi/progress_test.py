@@ -24,8 +24,11 @@ def call(*words, folder="/nowhere"):
     return subprocess.run(words, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL, env=environment)
 
 
-def ranks(number, *options):
-    return call(LAUNCHER, "--oversubscribe", "-n", str(number), PROGRAM, *options)
+LITTLE_MEMORY = ["/bin/sh", "-c", 'ulimit -Sv 1500000; exec "$0" "$@"']
+
+
+def ranks(number, *options, under=()):
+    return call(LAUNCHER, "--oversubscribe", "-n", str(number), *under, PROGRAM, *options)
 
 
 class Progress(unittest.TestCase):
@@ -74,6 +77,12 @@ class Progress(unittest.TestCase):
             own = [line for line in done.stderr.splitlines() if line.startswith("iw-progress: ")]
             self.assertEqual(len(own), 1, done.stderr)
             self.assertIn(word, own[0])
+
+    def test_what_does_not_fit_into_memory_is_said_before_it_is_taken(self):
+        # which one rank alone could have
+        done = ranks(2, "--message-size", "1kB,500MB", "--points", "2", "--repetitions", "1", under=LITTLE_MEMORY)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("this run needs 2 GB of memory, and there are 1.54 GB: give a smaller --message-size", done.stderr)
 
     def test_a_monitor_sees_its_steps_and_its_waiting(self):
         with tempfile.TemporaryDirectory(prefix="iw-progress-") as folder:

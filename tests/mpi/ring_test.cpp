@@ -258,6 +258,17 @@ TEST(Ring, SaysOnceWhatIsWrongWithItsArgumentsAndEndsOnAllRanks) {
   }
 }
 
+TEST(Ring, SaysBeforeItTakesMemoryThatThereIsNotSoMuch) {
+  for (const char* kernel : {"triad", "slow-triad"}) {
+    const JobResult result = run_ring(2, {"--steps", "2", "--volume", "200 TB", "--kernel", kernel});
+    EXPECT_EQ(result.exit_code, 2);
+    // two ranks with arrays of 8 B for each 32 B, or 40 B, that an iteration moves
+    EXPECT_THAT(result.err, HasSubstr(kernel == std::string("triad") ? "iw-ring: this run needs 300 TB of memory"
+                                                                     : "iw-ring: this run needs 320 TB of memory"));
+    EXPECT_THAT(result.err, HasSubstr(": give a smaller --volume or --message-size, or start fewer ranks on a node"));
+  }
+}
+
 /// A scenario file of the test's own.
 class ScenarioFile {
  public:

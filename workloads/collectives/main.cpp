@@ -4,6 +4,7 @@
 #include <idlewave/probe.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "workloads/ranks/place.h"
 #include "workloads/ranks/program.h"
 #include "workloads/sim/noise/make_noise.h"
+#include "workloads/support/memory_limit.h"
 #include "workloads/support/pause.h"
 
 namespace idlewave::collectives {
@@ -70,7 +72,16 @@ int check(const std::vector<Comparison>& comparisons, bool complains) {
   return kSuccess;
 }
 
+/// Before anything is allocated: the blocks that this node's ranks send and receive at a time.
+wire::Status check_memory(const Options& options, const ranks::Group& world, const ranks::Group& node) {
+  const bool all_have_all = std::ranges::count(options.collectives, Collective::kAllgather) > 0;
+  const double blocks = all_have_all ? (1.0 + world.size) * node.size : 1.0 * world.size + node.size;
+  return support::check_memory(std::size_t(blocks * double(options.size)),
+                               "give a smaller --size, or start fewer ranks on a node");
+}
+
 int run(const Options& options, MPI_Comm ranks, const ranks::Group& world) {
+  if (!ranks::all_succeeded(ranks, check_memory(options, world, ranks::node_of(ranks)))) return kBadInput;
   const auto noises = make_noises(options);
   if (!ranks::all_succeeded(ranks, noises ? wire::ok() : wire::Status{noises.error()})) return kBadInput;
   support::ask_for_prompt_wake_ups();

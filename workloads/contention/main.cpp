@@ -10,10 +10,12 @@
 #include "workloads/ranks/domain.h"
 #include "workloads/ranks/place.h"
 #include "workloads/ranks/program.h"
+#include "workloads/support/memory_limit.h"
 
 namespace idlewave::contention {
 namespace {
 
+using ranks::kBadInput;
 using ranks::kFailed;
 using ranks::kSuccess;
 
@@ -24,13 +26,22 @@ int count_domains(MPI_Comm ranks, const ranks::Domain& domain) {
   return domains;
 }
 
+/// Before anything is allocated: the message of each domain's first rank, and the arrays of the others. Collective over
+/// the node.
+wire::Status check_memory(const Options& options, const ranks::Group& node, const ranks::Domain& domain) {
+  std::uint64_t bytes = memory_of(options, node, domain);
+  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UINT64_T, MPI_SUM, node.ranks);
+  return support::check_memory(bytes, "give a smaller --message-size, or start fewer ranks on a node");
+}
+
 int run_contention(const Options& options, const ranks::Group& world) {
   const ranks::Group node = ranks::node_of(world.ranks);
   if (options.pin) ranks::pin_in_turn(node);
-  idlewave_start(world.rank, world.size);
   const ranks::Domain domain = options.ranks_per_domain == 0
                                    ? ranks::numa_domain(node)
                                    : ranks::virtual_domain(world.ranks, node, options.ranks_per_domain);
+  if (!ranks::all_succeeded(world.ranks, check_memory(options, node, domain))) return kBadInput;
+  idlewave_start(world.rank, world.size);
   const int domains = count_domains(world.ranks, domain);
   const auto measured = measure(options, world.ranks, node, domain, domains);
   idlewave_stop();

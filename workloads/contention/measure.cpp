@@ -44,6 +44,11 @@ std::size_t stream_length(const ranks::Group& node) {
   return std::max<std::size_t>(beyond_cache, kChunk / kernels::bytes_per_iteration(StreamKind::kTriad));
 }
 
+/// Of what MPI carries.
+int message_size(const Options& options) {
+  return options.kernel == Kernel::kReal ? options.message_size : int(sizeof(std::uint64_t));
+}
+
 /// Ends a measurement on all ranks: those that decide when come to it at their end, the others at once.
 class End {
  public:
@@ -81,7 +86,7 @@ class Bench {
         asleep_(socket != nullptr || node.size > int(std::thread::hardware_concurrency())) {
     const ranks::Group heads = ranks::part_of(ranks, is_head() ? 0 : 1);
     if (is_head()) {
-      ring_.emplace(heads, socket ? int(sizeof(std::uint64_t)) : options.message_size);
+      ring_.emplace(heads, message_size(options));
     } else if (!socket) {
       stream_.emplace(StreamKind::kTriad, stream_length(node));
     }
@@ -252,6 +257,11 @@ std::vector<StepTimes> measure_steps(Bench& bench, const Options& options, int c
 }
 
 }  // namespace
+
+std::uint64_t memory_of(const Options& options, const ranks::Group& node, const ranks::Domain& domain) {
+  if (domain.group.rank == 0) return 2 * std::uint64_t(message_size(options));
+  return options.kernel == Kernel::kReal ? kernels::memory_of(StreamKind::kTriad, stream_length(node)) : 0;
+}
 
 Losses losses_of(const std::vector<Point>& points) {
   const Point& last = points.back();

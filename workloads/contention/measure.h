@@ -47,6 +47,9 @@ struct Measured {
   std::vector<StepTimes> steps;  ///< Without contenders none.
 };
 
+/// Bytes of memory that one rank of a domain takes, of whose node these are the ranks.
+std::uint64_t memory_of(const Options& options, const ranks::Group& node, const ranks::Domain& domain);
+
 /// Points: one for each number of contenders, from none to all of the smallest domain but the one that communicates; the
 /// same on all ranks. `domains`: how many there are on all nodes. Nothing after a failure, which has been reported: no
 /// memory, or a message that came otherwise than it was sent. Collective.

@@ -34,6 +34,10 @@ std::size_t bytes_per_iteration(StreamKind kind) {
   return (read + written) * sizeof(double);
 }
 
+std::size_t memory_of(StreamKind kind, std::size_t elements) {
+  return (kind == StreamKind::kSlowTriad ? 4 : 3) * sizeof(double) * elements;
+}
+
 void triad(std::span<double> a, std::span<const double> b, std::span<const double> c, double s) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = b[i] + s * c[i];
 }

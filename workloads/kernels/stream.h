@@ -28,6 +28,9 @@ std::optional<StreamKind> stream_of(support::Kernel kernel);
 
 std::size_t bytes_per_iteration(StreamKind kind);
 
+/// Bytes of memory that a Stream of so many elements takes.
+std::size_t memory_of(StreamKind kind, std::size_t elements);
+
 /// The factor s of a triad.
 inline constexpr double kScale = 3.0;
 

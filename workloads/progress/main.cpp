@@ -4,6 +4,7 @@
 #include <idlewave/probe.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 
 #include "workloads/kernels/divide.h"
@@ -13,10 +14,12 @@
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/place.h"
 #include "workloads/ranks/program.h"
+#include "workloads/support/memory_limit.h"
 
 namespace idlewave::progress {
 namespace {
 
+using ranks::kBadInput;
 using ranks::kFailed;
 using ranks::kSuccess;
 
@@ -43,6 +46,12 @@ double divisions_per_second(int rank) {
   return rank == 0 ? static_cast<double>(kernels::divisions_lasting(std::chrono::seconds{1})) : 0;
 }
 
+/// Before anything is allocated: what each process of this node sends and receives.
+wire::Status check_memory(const Options& options, const ranks::Group& node) {
+  const auto largest = std::size_t(std::ranges::max(options.sizes));
+  return support::check_memory(2 * largest * std::size_t(node.size), "give a smaller --message-size");
+}
+
 /// Each table as soon as it is known. Collective; nothing after a failure, which has been reported.
 int measure_all(const Options& options, const ranks::Group& world) {
   const double speed = divisions_per_second(world.rank);
@@ -62,7 +71,9 @@ int measure_all(const Options& options, const ranks::Group& world) {
 }
 
 int run_progress(const Options& options, const ranks::Group& world) {
-  ranks::pin_in_turn(ranks::node_of(world.ranks));
+  const ranks::Group node = ranks::node_of(world.ranks);
+  if (!ranks::all_succeeded(world.ranks, check_memory(options, node))) return kBadInput;
+  ranks::pin_in_turn(node);
   idlewave_start(world.rank, world.size);
   const int status = measure_all(options, world);
   idlewave_stop();

@@ -21,6 +21,7 @@
 #include "workloads/ring/report.h"
 #include "workloads/ring/run.h"
 #include "workloads/ring/work.h"
+#include "workloads/support/memory_limit.h"
 
 namespace idlewave::ring {
 namespace {
@@ -64,6 +65,13 @@ wire::Status check_threads(const Options& options) {
     return wire::Error{
         "--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
   return support::is_model(options.kernel) ? wire::ok() : ranks::check_cores(options.threads);
+}
+
+/// Before anything is allocated: the work and the messages of this node's ranks.
+wire::Status check_memory(const Options& options, const ranks::Group& node) {
+  const std::size_t messages = 2 * options.distances.size() * std::size_t(options.message_size);
+  return support::check_memory((memory_of_work(options, node) + messages) * std::size_t(node.size),
+                               "give a smaller --volume or --message-size, or start fewer ranks on a node");
 }
 
 wire::Status check_protocol(const Options& options, bool eager) {
@@ -153,7 +161,9 @@ int main(int argc, char** argv) {
       argc, argv,
       [](int count, char** words, const ranks::Group& world) { return ring::parse_options(count, words, world.size); },
       [](const ring::Options& options, const ranks::Group& world) {
-        if (!ranks::all_succeeded(world.ranks, ring::check_threads(options))) return ranks::kBadInput;
+        const wire::Status possible = ranks::first_failure(
+            {ring::check_threads(options), ring::check_memory(options, ranks::node_of(world.ranks))});
+        if (!ranks::all_succeeded(world.ranks, possible)) return ranks::kBadInput;
         idlewave_start(world.rank, world.size);
         return options.series.empty() ? ring::run_alone(options, world) : ring::run_series(options, world);
       },

@@ -184,6 +184,12 @@ Bandwidths of_virtual_socket(const Options& options, int ranks) {
   return {core, options.domain_bandwidth, options.curve.empty() ? std::vector<double>() : std::move(points)};
 }
 
+std::size_t memory_of_work(const Options& options, const ranks::Group& node) {
+  const auto stream = kernels::stream_of(options.kernel);
+  if (!stream) return 0;
+  return kernels::memory_of(*stream, stream_length(*stream, options, node)) * std::size_t(options.threads);
+}
+
 std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const ranks::Group& node) {
   if (support::is_model(options.kernel)) {
     const ranks::Domain domain = ranks::virtual_domain(ranks, node, options.ranks_per_domain);

@@ -36,6 +36,9 @@ struct Work {
 /// Of a virtual socket on which so many ranks work; nothing is known where the work moves no bytes.
 Bandwidths of_virtual_socket(const Options& options, int ranks);
 
+/// Bytes of memory that the work of one rank takes, of whose node these are the ranks.
+std::size_t memory_of_work(const Options& options, const ranks::Group& node);
+
 /// Gets ready what `options.kernel` needs: pins, allocates, calibrates, measures. Collective over `ranks`; an Error on
 /// any rank is reported by that rank, and then every rank gets nothing.
 std::optional<Work> prepare_work(const Options& options, MPI_Comm ranks, const ranks::Group& node);
