@@ -66,8 +66,7 @@ std::int64_t links_between_blocks(const std::vector<int>& whole, const std::vect
   return links;
 }
 
-Links block_links(const Grid& grid, const Machine& machine) {
-  const Blocks blocks = *best_blocks(grid, machine);
+Links block_links(const Grid& grid, const Machine& machine, const Blocks& blocks) {
   Links links;
   for (std::size_t side = 0; side < grid.sides.size(); ++side) links.all += grid.links(side);
   links.across_nodes = links_between_blocks(grid.sides, blocks.node);
@@ -98,6 +97,57 @@ std::optional<std::vector<int>> best_block(const std::vector<int>& whole, int ce
     if (!best || links_between_blocks(whole, found) < links_between_blocks(whole, *best)) best = found;
   });
   return best;
+}
+
+bool cuts_fewer(const Links& one, const Links& other) {
+  return std::pair(one.across_nodes, one.across_sockets) < std::pair(other.across_nodes, other.across_sockets);
+}
+
+/// Coordinates in the order in which cells are counted, the one that runs fastest last.
+using Order = std::vector<std::size_t>;
+
+Grid in_order(const Grid& grid, const Order& order) {
+  Grid counted;
+  for (const std::size_t side : order) counted.sides.push_back(grid.sides[side]);
+  return counted;
+}
+
+/// The one in which nodes that are filled cut the fewest links.
+Order best_order(const Grid& grid, const Machine& machine) {
+  Order order(grid.sides.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Order best = order;
+  while (std::ranges::next_permutation(order).found)
+    if (cuts_fewer(sequential_links(in_order(grid, order), machine), sequential_links(in_order(grid, best), machine)))
+      best = order;
+  return best;
+}
+
+/// Of kBest: the blocks, or the order in which nodes are filled where that cuts fewer links.
+struct Best {
+  std::optional<Blocks> blocks;
+  Order order;
+  Links links;
+};
+
+Best best_of(const Grid& grid, const Machine& machine) {
+  Best best{.blocks = best_blocks(grid, machine), .order = best_order(grid, machine), .links = {}};
+  best.links = sequential_links(in_order(grid, best.order), machine);
+  if (!best.blocks) return best;
+  const Links of_blocks = block_links(grid, machine, *best.blocks);
+  if (cuts_fewer(best.links, of_blocks))
+    best.blocks.reset();
+  else
+    best.links = of_blocks;
+  return best;
+}
+
+/// The cell that is number `count` in another order of the coordinates.
+std::int64_t cell_of(std::int64_t count, const Grid& grid, const Order& order) {
+  const Grid counted = in_order(grid, order);
+  std::int64_t cell = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) cell += coordinate(count, counted, i) * grid.stride(order[i]);
+  return cell;
 }
 
 /// Appends the cells of the part of a grid that begins at `first` and has these sides, block by block.
@@ -140,8 +190,11 @@ std::optional<Blocks> best_blocks(const Grid& grid, const Machine& machine) {
 std::vector<std::int64_t> cells_by_place(Mapping mapping, const Grid& grid, const Machine& machine) {
   std::vector<std::int64_t> cells;
   if (mapping == Mapping::kBest) {
-    const Blocks blocks = *best_blocks(grid, machine);
-    append_blocks(grid, 0, grid.sides, {blocks.node, blocks.socket}, 0, cells);
+    const Best best = best_of(grid, machine);
+    if (best.blocks)
+      append_blocks(grid, 0, grid.sides, {best.blocks->node, best.blocks->socket}, 0, cells);
+    else
+      for (std::int64_t place = 0; place < grid.cells(); ++place) cells.push_back(cell_of(place, grid, best.order));
     return cells;
   }
   for (std::int64_t place = 0; place < grid.cells(); ++place) {
@@ -157,7 +210,7 @@ Links links_of(Mapping mapping, const Grid& grid, const Machine& machine) {
     case Mapping::kSequential: return sequential_links(grid, machine);
     case Mapping::kBest: break;
   }
-  return block_links(grid, machine);
+  return best_of(grid, machine).links;
 }
 
 Links count_links(const std::vector<std::int64_t>& cell_of_place, const Grid& grid, const Machine& machine) {

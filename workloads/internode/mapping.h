@@ -30,20 +30,22 @@ struct Machine {
 enum class Mapping {
   kRoundRobin,  ///< Cell i on node i mod nodes.
   kSequential,  ///< Nodes are filled in the order of cells.
-  kBest,        ///< Each node has a block of cells, each socket a block of that, with as few links cut as blocks can.
+  /// Each node has a block of cells, each socket a block of that, with as few links cut as blocks can; or nodes are filled
+  /// in that order of the coordinates in which the fewest are cut, where these are fewer, or no blocks make up the grid.
+  kBest,
 };
 inline constexpr words::Choices<Mapping, 3> kMappings{
     {{"round-robin", Mapping::kRoundRobin}, {"sequential", Mapping::kSequential}, {"best", Mapping::kBest}}};
 inline std::string_view name_of(Mapping mapping) { return words::word_of(mapping, kMappings); }
 
-/// Sides of the blocks of kBest. Nothing where no blocks of that many cells make up the grid.
+/// Sides of the blocks of which kBest can be made. Nothing where no blocks of that many cells make up the grid.
 struct Blocks {
   std::vector<int> node;
   std::vector<int> socket;
 };
 std::optional<Blocks> best_blocks(const Grid& grid, const Machine& machine);
 
-/// The cell of each place. Of kBest best_blocks() has to be there.
+/// The cell of each place.
 std::vector<std::int64_t> cells_by_place(Mapping mapping, const Grid& grid, const Machine& machine);
 
 /// Links of the grid.
@@ -55,7 +57,7 @@ struct Links {
   bool operator==(const Links&) const = default;
 };
 
-/// In closed form: O(nodes), whatever the grid has of cells.
+/// In closed form: O(sockets), whatever the grid has of cells.
 Links links_of(Mapping mapping, const Grid& grid, const Machine& machine);
 
 /// One by one.

@@ -23,15 +23,10 @@ Machine machine_of(const TopologyOptions& options, const Seat& seat) {
   return {seat.nodes, seat.own.size, options.ranks_per_socket == 0 ? seat.own.size : options.ranks_per_socket};
 }
 
-Status check_machine(const TopologyOptions& options, const Machine& machine) {
+Status check_machine(const Machine& machine) {
   if (machine.ranks_per_node % machine.ranks_per_socket != 0)
     return Error{fmt::format("--ranks-per-socket: {} does not divide the {} ranks of a node", machine.ranks_per_socket,
                              machine.ranks_per_node)};
-  if (std::ranges::count(options.mappings, Mapping::kBest) > 0 && !best_blocks(options.grid, machine))
-    return Error{
-        fmt::format("--mappings: no blocks of {} cells, and of {} in them, make up this --grid, as best needs; "
-                    "--mappings round-robin,sequential do not",
-                    machine.ranks_per_node, machine.ranks_per_socket)};
   return wire::ok();
 }
 
@@ -55,7 +50,7 @@ int run_topology(const TopologyOptions& options, const ranks::Group& world) {
   const auto seat = take_seat(world, options.ranks_per_node);
   if (!seat) return kBadInput;
   const Machine machine = machine_of(options, *seat);
-  const Status possible = ranks::first_failure({check_machine(options, machine), check_sizes(options, world)});
+  const Status possible = ranks::first_failure({check_machine(machine), check_sizes(options, world)});
   if (!ranks::all_succeeded(world.ranks, possible)) return kBadInput;
   const auto network = join_network(options.network, world, *seat);
   if (!network) return kBadInput;

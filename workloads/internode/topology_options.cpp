@@ -47,7 +47,8 @@ void add_program(CommandLine& app, TopologyOptions& o) {
   ranks::add_choices<Mapping>(
       app, "--mappings", o.mappings, kMappings,
       "round-robin: cell 0 on node 0, cell 1 on node 1 and so on. sequential: nodes are filled one after the "
-      "other. best: a node has a block of cells (R07). [round-robin,sequential,best]")
+      "other. best: a node has a block of cells, or is filled along another coordinate where "
+      "that cuts fewer links (R07). [round-robin,sequential,best]")
       .type_name("NAME,...");
   add_ranks_per_node(app, o.ranks_per_node);
   ranks::add(app, "--ranks-per-socket", o.ranks_per_socket, ranks::whole<int, 1, kMostRanksPerNode>,

@@ -50,7 +50,6 @@ TEST(Mapping, HasTheLinksThatAreThereWhenTheyAreCountedOneByOne) {
     const int of_node = any_of(divisors_of(int(grid.cells())), random);
     const Machine machine{int(grid.cells()) / of_node, of_node, any_of(divisors_of(of_node), random)};
     for (const Mapping mapping : {Mapping::kRoundRobin, Mapping::kSequential, Mapping::kBest}) {
-      if (mapping == Mapping::kBest && !best_blocks(grid, machine)) continue;
       const auto cells = cells_by_place(mapping, grid, machine);
       std::vector<std::int64_t> each(std::size_t(grid.cells()));
       std::iota(each.begin(), each.end(), 0);
@@ -59,6 +58,9 @@ TEST(Mapping, HasTheLinksThatAreThereWhenTheyAreCountedOneByOne) {
           << name_of(mapping) << " " << testing::PrintToString(grid.sides) << " on " << machine.nodes << " nodes of "
           << of_node << ", sockets of " << machine.ranks_per_socket;
     }
+    for (const Mapping other : {Mapping::kRoundRobin, Mapping::kSequential})
+      ASSERT_LE(across_nodes(Mapping::kBest, grid, machine), across_nodes(other, grid, machine))
+          << testing::PrintToString(grid.sides) << " on " << machine.nodes << " nodes of " << of_node;
   }
 }
 
@@ -85,6 +87,13 @@ TEST(Mapping, InBlocksIsTheBestThatThereIsForTwoNodes) {
     EXPECT_EQ(across_nodes(Mapping::kBest, grid, machine), fewest_links_between_two_nodes(grid))
         << testing::PrintToString(sides);
   }
+}
+
+TEST(Mapping, FillsNodesWhereThatCutsFewerLinksThanBlocksDo) {
+  const Machine three{3, 5, 5};
+  EXPECT_EQ(across_nodes(Mapping::kSequential, {{5, 3}}, three), 8);
+  for (const std::vector<int>& sides : {std::vector{5, 3}, {3, 5}})  // in blocks 10: a line of five for each node
+    EXPECT_EQ(across_nodes(Mapping::kBest, {sides}, three), 8) << testing::PrintToString(sides);
 }
 
 TEST(Mapping, HasNoBlocksWhereNoneMakeUpTheGrid) {
