@@ -229,11 +229,17 @@ Answer accelerators(GivenReader& given) {
           {"best_step_s", length(best), "what a step takes then"}};
 }
 
+/// What another share leaves of the whole, as it would be written: 0.1 of 0.9, and not what is next to it.
+double rest_of(double share) {
+  constexpr double kDigits = 1e12;
+  return std::round((1 - share) * kDigits) / kDigits;
+}
+
 Answer reserved_threads(GivenReader& given) {
   const int threads = given.whole("threads");
   const int reserved = given.whole("reserved", std::max(1, threads - 1));
   const double communication = given.number("communication");
-  const double overlap = given.number("overlap", 1 - communication);
+  const double overlap = given.number("overlap", rest_of(communication));
   return {{"ratio", theory::funneled_reserved_ratio({communication, overlap}, threads, reserved),
            "times as fast as masteronly"},
           {"best_ratio", theory::best_reserved_ratio(threads, reserved), "1 + m (1 - 1/n)"},

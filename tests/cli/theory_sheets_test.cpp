@@ -141,6 +141,14 @@ TEST(TheorySheets, SayWhatAnotherFigureLeaves) {
   const auto worked = work_out(sheet("hybrid-ratio"), {{"communication", "1"}});
   ASSERT_FALSE(worked);
   EXPECT_EQ(worked.error().message, "overlap: \"0.6\" is not 0, which is all that the other figures leave");
+  for (int hundredths = 0; hundredths <= 100; ++hundredths) {
+    const std::string share = fmt::format("{}", hundredths / 100.0),
+                      rest = fmt::format("{}", (100 - hundredths) / 100.0);
+    EXPECT_TRUE(work_out(sheet("hybrid-ratio"), {{"communication", share}, {"overlap", rest}})) << share;
+  }
+  const auto beyond = work_out(sheet("hybrid-ratio"), {{"communication", "0.9"}, {"overlap", "0.11"}});
+  ASSERT_FALSE(beyond);
+  EXPECT_EQ(beyond.error().message, "overlap: \"0.11\" is not a number from 0 to 0.1");
 }
 
 TEST(TheorySheets, RefuseOscillatorsThatCannotBe) {
