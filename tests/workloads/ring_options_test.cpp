@@ -186,6 +186,7 @@ TEST(RingOptions, RefuseBadInputInOneLineThatNamesTheFlag) {
                                                      {"--delay", "5:100:2"},
                                                      {"--delay", "40:1:1s"},
                                                      {"--delay", "-1:1:1s"},
+                                                     {"--delay", "1:200:1s"},
                                                      {"--noise", "0.5ms"},
                                                      {"--noise", "exp:1"},
                                                      {"--noise", "daemons"},

@@ -282,6 +282,10 @@ wire::Status settle(Options& o, const CommandLine& app, const std::string& machi
                      : fmt::format("--delay: the run with {} on a socket has no rank {}; its ranks go from 0 to {}",
                                    *std::ranges::min_element(o.series), delay.rank, fewest - 1)};
   }
+  for (const Delay& delay : o.delays) {
+    if (o.steps > 0 && delay.step >= o.steps)
+      return Error{fmt::format("--delay: there is no step {}; steps go from 0 to {}", delay.step, o.steps - 1)};
+  }
   return ranks::take_noise_trace(o.noise, o.noise_trace);
 }
 
