@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "monitor/analysis/plural.h"
+#include "monitor/analysis/steps.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
@@ -246,7 +247,7 @@ void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::sp
   const auto settled = settled_since(states, int(timeline.domains().size()), now_);
   const Nanoseconds since = std::max({record.calm_since.value_or(now_), settled.value_or(now_), *record.began});
   if (is_calm && settled && now_ - since >= page.watch->stable)
-    return measure(index, {std::max(now_ - page.watch->stable, Nanoseconds{0}), now_});
+    return measure(index, {std::max(now_ - page.watch->stable, Nanoseconds{0}), now_}, timeline);
   const bool is_over = timeline.ended();
   if (!is_over && now_ - *record.began < page.watch->at_most) return;
   if (!is_calm || is_over)
@@ -255,7 +256,7 @@ void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::sp
           : wave == waves.end() ? "no wave of that was seen in time"
                                 : "the wave had not ended in time");
   else
-    measure(index, {std::max(now_ - page.watch->stable, Nanoseconds{0}), now_});
+    measure(index, {std::max(now_ - page.watch->stable, Nanoseconds{0}), now_}, timeline);
 }
 
 void Tutor::await_effect(std::size_t index, const timeline::Timeline& timeline) {
@@ -276,7 +277,7 @@ void Tutor::program_ended(Json results) { results_ = std::move(results); }
 void Tutor::await_end(std::size_t index, const timeline::Timeline& timeline) {
   if (results_) {
     if (results_->is_null()) return close(index, now_, "the program did not come to its end");
-    return measure(index, {timeline.begin(), now_});
+    return measure(index, {timeline.begin(), now_}, timeline);
   }
   if (now_ - *records_[index].began >= course_.pages[index].watch->at_most)
     close(index, now_, "the program had not ended in time");
@@ -311,10 +312,15 @@ Outcome Tutor::measure(const Check& check, const PageRecord& record, Window wind
   return outcome;
 }
 
-void Tutor::measure(std::size_t index, Window window) {
+void Tutor::measure(std::size_t index, Window window, const timeline::Timeline& timeline) {
   PageRecord& record = records_[index];
   for (const Check& check : course_.pages[index].checks) record.outcomes.push_back(measure(check, record, window));
-  close(index, now_, "");
+  const bool is_blank = !record.outcomes.front().now.value;
+  const bool is_gone = is_blank && analysis::has_unknown_steps(timeline, {*record.began, now_});
+  close(index, now_,
+        is_gone ? fmt::format("not all is kept of the {} since then; --memory gives room",
+                              seconds_in_words(now_ - *record.began))
+                : "");
 }
 
 void Tutor::close(std::size_t index, Nanoseconds now, std::string why_none) {

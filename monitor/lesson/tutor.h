@@ -113,7 +113,7 @@ class Tutor {
   void await_effect(std::size_t index, const timeline::Timeline& timeline);
   /// Until the program has ended.
   void await_end(std::size_t index, const timeline::Timeline& timeline);
-  void measure(std::size_t index, Window window);
+  void measure(std::size_t index, Window window, const timeline::Timeline& timeline);
   Outcome measure(const Check& check, const PageRecord& record, Window window) const;
   Measured look(const FigurePath& figure, Window window) const;
   void close(std::size_t index, Nanoseconds now, std::string why_none);

@@ -77,7 +77,7 @@ const std::vector<std::string> kOnANetwork = {"communication.L=2us", "communicat
 /// A student in front of the lesson, in a folder of its own.
 class Desk {
  public:
-  explicit Desk(const std::vector<std::string>& settings = {}) {
+  explicit Desk(const std::vector<std::string>& settings = {}, std::uint64_t memory = 512u << 20) {
     path_ = std::filesystem::path(testing::TempDir()) /
             (testing::UnitTest::GetInstance()->current_test_info()->name() + std::string(".toml"));
     std::ofstream(path_) << kScenario;
@@ -88,7 +88,8 @@ class Desk {
     auto link = simulation::open_simulation(path_, settings, "s");
     EXPECT_TRUE(link) << link.error().message;
     monitor_ = std::make_unique<Monitor>(
-        std::move(*link), Monitor::Options{.session = "s", .label = "l", .starting = "", .lesson = std::move(*course)});
+        std::move(*link),
+        Monitor::Options{.session = "s", .label = "l", .starting = "", .lesson = std::move(*course), .memory = memory});
   }
   ~Desk() { std::filesystem::remove(path_); }
 
@@ -237,6 +238,19 @@ TEST(Tutor, MeasuresNothingWhereWhatWasOrderedTakesNoEffectInTime) {
   ASSERT_EQ(desk.tutor().stage(), Stage::kSaid);
   EXPECT_EQ(desk.tutor().record().verdict, Verdict::kNone);
   EXPECT_THAT(desk.tutor().words(), HasSubstr("Nothing was measured: what was ordered did not take effect in time."));
+}
+
+TEST(Tutor, SaysThatThereWasNoRoomForWhatItWasToMeasure) {
+  constexpr std::uint64_t kForASecond = 200'000;
+  Desk desk({"lesson.page.0.until.stable=5s"}, kForASecond);
+  ASSERT_TRUE(desk.monitor().answer_lesson("1"));
+  desk.wait(seconds(2));
+  desk.hold(5, milliseconds(60));
+  desk.wait_until(Stage::kSaid);
+  EXPECT_EQ(desk.tutor().record().verdict, Verdict::kNone);
+  EXPECT_THAT(
+      desk.tutor().words(),
+      testing::ContainsRegex("Nothing was measured: not all is kept of the [5-9] s since then; --memory gives room"));
 }
 
 TEST(Tutor, WarnsOfABrokenPremiseAndRemembersIt) {
