@@ -268,6 +268,13 @@ struct OrderJson {
         object["duration_s"] = seconds(order.amount);
         object["frequency_hz"] = order.frequency;
         break;
+      case wire::NoiseKind::kTrace:
+        object["file"] = order.trace.file;
+        object["detours"] = order.trace.count;
+        object["busy_s"] = seconds(order.trace.busy);
+        object["length_s"] = seconds(order.trace.length);
+        object["longest_s"] = seconds(order.amount);
+        break;
     }
     if (order.ends_with_giver) object["ends_with_giver"] = true;
     return object;

@@ -357,12 +357,12 @@ wire::Status Live::send(Nanoseconds now, const wire::Command& command) {
   const LinkStatus before = status();
   if (before.no_command == wire::NoCommand::kNobodyThere) return nobody_takes_it(before);
   if (before.no_command) return wire::Error{wire::to_words(*before.no_command)};
-  std::vector<std::byte> bytes = encode(command);
+  const std::vector<std::byte> bytes = encode(command);
   bool sent = false;
   for (const auto& [peer, sender] : senders_)
     if (is_live(sender)) sent = mailbox_->send(peer, bytes) == Sent::kYes || sent;
   if (!sent) return nobody_takes_it(before);
-  sent_.emplace_back(now, wire::Direction::kSent, std::move(bytes));
+  sent_.emplace_back(now, wire::Direction::kSent, encode(wire::without_detours(command)));
   return wire::ok();
 }
 

@@ -107,7 +107,7 @@ CommandRecord& CommandLog::record_of(const wire::Command& command, Moment at) {
   ranks_kept_ += command.ranks.size();
   numbers_[command.id] = forgotten_ + records_.size();
   CommandRecord& record = records_.emplace_back();
-  record.command = command;
+  record.command = wire::without_detours(command);
   record.sent = at;
   return record;
 }

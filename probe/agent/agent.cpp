@@ -113,6 +113,7 @@ Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> 
     : options_(options),
       claim_(std::move(post.claim)),
       segment_(std::move(post.segment)),
+      traces_(segment_->traces()),
       keeper_(post.keeper),
       outlet_(std::move(outlet)),
       domains_(options.bandwidth),
@@ -217,7 +218,7 @@ void Agent::see_ranks_end() {
 void Agent::serve_until(Nanoseconds next_look, const std::atomic<bool>& stop) {
   do {
     for (const wire::Command& command : outlet_->serve(std::max(Nanoseconds(0), next_look - now()), deaths_.fd())) {
-      const Crew crew{residents_, roster_.ranks, roster_.world_size, options_.allow_inject};
+      const Crew crew{residents_, roster_.ranks, roster_.world_size, options_.allow_inject, traces_};
       auto outcome = obey(command, crew, now());
       if (outcome) outlet_->send(std::move(*outcome));
     }

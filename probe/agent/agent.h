@@ -107,6 +107,7 @@ class Agent {
   Options options_;
   std::unique_ptr<Claim> claim_;  ///< Outlives the outlet, whose socket lies in its folder.
   std::unique_ptr<Segment> segment_;
+  TraceShelf traces_;
   pid_t keeper_;  ///< 0: none, or it is dead.
   std::unique_ptr<outlet::Outlet> outlet_;
   Domains domains_;

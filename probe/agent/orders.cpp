@@ -105,6 +105,8 @@ std::uint64_t noise_seed(wire::CommandId command, Rank rank) {
 struct GiveOrder {
   const Command& command;
   Resident& rank;
+  const TraceShelf::Loan& trace;  ///< Null, unless that is ordered.
+  Nanoseconds now;
 
   void operator()(const DelayOrder& order) const {
     const std::int64_t ns = order.duration.count();
@@ -113,15 +115,35 @@ struct GiveOrder {
     rank.orders().pump(rank.slot());
   }
   void operator()(const NoiseOrder& order) const {
-    shm::set_noise(rank.slot(), {1, command.id, std::uint32_t(order.kind), order.amount.count(), order.frequency,
-                                 noise_seed(command.id, rank.rank())});
+    rank.play({1, command.id, std::uint32_t(order.kind), order.amount.count(), order.frequency,
+               noise_seed(command.id, rank.rank()), played(order.trace)},
+              trace);
   }
   void operator()(const ClearOrder& order) const {
-    if (order.noise_of != 0) return shm::end_noise_of(rank.slot(), order.noise_of);
+    if (order.noise_of != 0) return rank.end_noise_of(order.noise_of);
     rank.let_go();
   }
   void operator()(const UnknownOrder&) const {}  // Objected to.
+
+ private:
+  shm::PlayedTrace played(const wire::OrderedTrace& ordered) const {
+    if (trace == nullptr) return {};
+    return {trace->first, trace->count, ordered.length.count(), ordered.busy.count(), now.count()};
+  }
 };
+
+/// The detours of a trace that is ordered; null: no trace is.
+const std::vector<wire::Detour>* detours_of(const Command& command) {
+  const auto* noise = std::get_if<NoiseOrder>(&command.order);
+  return noise != nullptr && noise->kind == wire::NoiseKind::kTrace ? &noise->trace.detours : nullptr;
+}
+
+std::string no_room(std::size_t wanted, std::uint32_t free) {
+  return fmt::format(
+      "the traces that ranks of this node play already leave room for {} detours, and this one has {}; end noise first "
+      "(inject --clear)",
+      free, wanted);
+}
 
 /// No rank of this node is named, and there is nothing else to say about it.
 bool concerns_others(const Command& command, const Crew& crew) {
@@ -134,11 +156,16 @@ bool concerns_others(const Command& command, const Crew& crew) {
 
 std::optional<wire::Outcome> obey(const Command& command, const Crew& crew, Nanoseconds now) {
   if (concerns_others(command, crew)) return std::nullopt;
-  wire::Outcome outcome{command, now, false, objection(command, crew)};
+  wire::Outcome outcome{wire::without_detours(command), now, false, objection(command, crew)};
+  TraceShelf::Loan trace;
+  if (const auto* detours = detours_of(command); detours != nullptr && outcome.reason.empty()) {
+    trace = crew.traces.put(*detours);
+    if (trace == nullptr) outcome.reason = no_room(detours->size(), crew.traces.free());
+  }
   outcome.accepted = outcome.reason.empty();
   if (!outcome.accepted) return outcome;
   for (const auto& [number, rank] : crew.present) {
-    if (is_addressed(command, number)) std::visit(GiveOrder{command, *rank}, command.order);
+    if (is_addressed(command, number)) std::visit(GiveOrder{command, *rank, trace, now}, command.order);
   }
   return outcome;
 }

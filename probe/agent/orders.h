@@ -16,6 +16,7 @@ struct Crew {
   const std::vector<wire::RankInfo>& known;                        ///< All that ever ran on it, ascending.
   wire::Rank world_size = 0;
   bool may_inject = false;  ///< Delays and noise were allowed when the session was started.
+  TraceShelf& traces;
 };
 
 /// Gives an operator's command to the ranks it names, all or none of them. Nothing is returned if it concerns only

@@ -180,9 +180,19 @@ void Resident::append_end(Nanoseconds now, EventFrames& frames, std::vector<Even
   for (const Event& event : read) frames.append(lane, last_, event);
 }
 
+/// The order goes before the place that it names, so that nothing else lies there while it stands.
+void Resident::play(const shm::Noise& noise, TraceShelf::Loan trace) {
+  shm::set_noise(slot_, noise);
+  trace_ = std::move(trace);
+}
+
+void Resident::end_noise_of(wire::CommandId command) {
+  if (shm::has_noise_of(slot_, command)) play({}, nullptr);
+}
+
 void Resident::let_go() {
   orders_.clear(slot_);
-  shm::set_noise(slot_, {});
+  play({}, nullptr);
 }
 
 Nanoseconds Resident::held() const {

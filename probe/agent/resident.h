@@ -14,6 +14,8 @@
 #include "probe/agent/partner_names.h"
 #include "probe/agent/phase_names.h"
 #include "probe/agent/segment.h"
+#include "probe/agent/trace_shelf.h"
+#include "probe/shm/gate.h"
 #include "probe/shm/layout.h"
 #include "probe/wire/agent_record.h"
 #include "probe/wire/frame.h"
@@ -105,6 +107,10 @@ class Resident {
   wire::Nanoseconds last_event_at() const { return last_; }
   OrderQueue& orders() { return orders_; }
   std::size_t waiting_orders() const { return orders_.waiting(); }
+  /// Replaces its noise. `trace`: where that lies that it plays; null if it plays none.
+  void play(const shm::Noise& noise, TraceShelf::Loan trace);
+  /// Ends the noise of that command, if no other has replaced it.
+  void end_noise_of(wire::CommandId command);
   /// Ends every order, also what holds the rank now.
   void let_go();
   /// How long orders have held this rank in this session; what its process says is believed up to the cap.
@@ -153,6 +159,7 @@ class Resident {
   PartnerMap partners_;
   std::uint32_t cycle_ = 0;
   OrderQueue orders_;
+  TraceShelf::Loan trace_;
   CallReader calls_;
 };
 

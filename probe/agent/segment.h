@@ -30,6 +30,7 @@ class Segment {
   std::uint32_t slots() const { return slots_; }
   std::uint32_t ring_events() const { return ring_events_; }
   const shm::Clock& clock() const { return clock_; }
+  shm::TraceRoom& traces() { return shm::traces_at(memory_); }
   shm::Slot& slot(std::uint32_t index) { return shm::slot_at(memory_, index); }
   std::uint32_t thread_ring_events() const { return shm::thread_ring_events(ring_events_); }
   const wire::Event* thread_ring(std::uint32_t index, std::uint32_t place) {

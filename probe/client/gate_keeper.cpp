@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "probe/shm/clock.h"
+#include "probe/shm/run.h"
 #include "probe/wire/agent_record.h"
 
 namespace idlewave::client {
@@ -39,6 +40,7 @@ bool is_possible(const shm::Noise& noise) {
     case wire::NoiseKind::kExponential: return true;
     case wire::NoiseKind::kPeriodic:
       return noise.frequency > 1e-9 && static_cast<double>(noise.amount_ns) * noise.frequency < 1e9;
+    case wire::NoiseKind::kTrace: return true;  // The player looks.
   }
   return false;
 }
@@ -55,10 +57,13 @@ std::uint64_t Random::next() {
 
 double Random::unit() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
 
-void GateKeeper::attach(shm::Slot& slot, LaneWriter& lane, const shm::Header& header) {
+void GateKeeper::attach(shm::Slot& slot, LaneWriter& lane, const PhaseTable& phases, const shm::Header& header,
+                        const shm::TraceRoom& traces) {
   slot_ = &slot;
   lane_ = &lane;
+  phases_ = &phases;
   header_ = &header;
+  traces_ = &traces;
   looked_ns_ = 0;
   sweeps_ = 0;
   silent_ns_ = 0;
@@ -107,16 +112,26 @@ void GateKeeper::begin_noise() {
   if (!noise_.enabled) return;
   looked_ns_ = lane_->now().count();
   random_ = Random(Random(noise_.seed).next() ^ static_cast<std::uint64_t>(slot_->rank));
+  if (kind_of(noise_) == wire::NoiseKind::kTrace) return begin_trace();
   if (kind_of(noise_) != wire::NoiseKind::kPeriodic) return;
   period_ns_ = static_cast<std::int64_t>(1e9 / noise_.frequency);
   next_interruption_ns_ =
       lane_->now().count() + static_cast<std::int64_t>(random_.unit() * static_cast<double>(period_ns_));
 }
 
+void GateKeeper::begin_trace() {
+  noise_.enabled = player_.begin(*traces_, noise_.trace, random_.unit());
+  looked_at_ = lane_->ring().position();
+  looked_until_ = lane_->now();
+  goes_on_ = lane_->current();
+  due_ns_ = 0;
+}
+
 std::int64_t GateKeeper::draw() {
   switch (kind_of(noise_)) {
     case wire::NoiseKind::kExponential: return draw_exponential();
     case wire::NoiseKind::kPeriodic: return draw_periodic();
+    case wire::NoiseKind::kTrace: return draw_trace();
   }
   return 0;
 }
@@ -134,6 +149,43 @@ std::int64_t GateKeeper::draw_periodic() {
   next_interruption_ns_ += interruptions * period_ns_;
   const double all = static_cast<double>(interruptions) * static_cast<double>(noise_.amount_ns);
   return static_cast<std::int64_t>(fmin(all, static_cast<double>(shm::kHoldCap)));
+}
+
+/// What has become due in the work that was told since.
+std::int64_t GateKeeper::draw_trace() {
+  follow_work();
+  const std::int64_t due_ns = due_ns_;
+  due_ns_ = 0;
+  // Another trace may lie in its place by now.
+  return shm::is_replaced(*slot_, noise_generation_) ? 0 : due_ns;
+}
+
+/// From what the rank has told itself, which is in its ring still, so that no event costs more while no trace is played.
+void GateKeeper::follow_work() {
+  if (!noise_.enabled || kind_of(noise_) != wire::NoiseKind::kTrace) return;
+  const RingWriter& ring = lane_->ring();
+  if (ring.position() - looked_at_ > ring.capacity()) {
+    looked_at_ = ring.position() - ring.capacity();
+    goes_on_ = wire::Phase::kNone;
+  }
+  for (; looked_at_ != ring.position(); ++looked_at_) follow(ring.told(looked_at_));
+}
+
+/// Phases of a run are taken as whoever reads them takes them: each once, one behind the other.
+void GateKeeper::follow(const wire::Event& event) {
+  if (event.kind == shm::kRunTime) {
+    const wire::Nanoseconds end = looked_until_ + wire::Nanoseconds(static_cast<std::int64_t>(event.value));
+    return follow(event.phase, end);
+  }
+  const bool is_known = event.kind != shm::kRunEnd && event.kind != wire::EventKind::kDropped;
+  follow(is_known ? goes_on_ : wire::Phase::kNone, event.time);
+  goes_on_ = event.phase;
+}
+
+void GateKeeper::follow(wire::Phase phase, wire::Nanoseconds until) {
+  if (phases_->is_work(phase)) due_ns_ += player_.after(looked_until_.count(), until.count());
+  if (due_ns_ > shm::kHoldCap) due_ns_ = shm::kHoldCap;
+  looked_until_ = until;
 }
 
 /// What is left of kHoldCap, in ns.

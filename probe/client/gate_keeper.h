@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "probe/client/lane_writer.h"
+#include "probe/client/phase_table.h"
+#include "probe/client/trace_player.h"
 #include "probe/shm/gate.h"
 #include "probe/shm/layout.h"
 
@@ -29,7 +31,8 @@ class GateKeeper {
   static constexpr std::int64_t kLookInterval = 10'000'000;     ///< ns
   static constexpr std::int64_t kSilenceLimit = 5'000'000'000;  ///< ns; a busy machine may keep an agent for long.
 
-  void attach(shm::Slot& slot, LaneWriter& lane, const shm::Header& header);
+  void attach(shm::Slot& slot, LaneWriter& lane, const PhaseTable& phases, const shm::Header& header,
+              const shm::TraceRoom& traces);
 
   /// One load; obey has something to look at.
   bool is_called() const { return slot_->attention.load(std::memory_order_relaxed) != 0; }
@@ -38,6 +41,10 @@ class GateKeeper {
   /// one where there are none any more), then for the noise that falls on this work.
   void obey(wire::Step step);
 
+  /// Where the rank comes by, but is not to obey: takes note of what it has done, for a trace that is being played, while
+  /// its ring still holds it.
+  void follow_work();
+
  private:
   bool obey_delay(wire::Step step);
   bool obey_noise();
@@ -45,6 +52,10 @@ class GateKeeper {
   std::int64_t draw();  ///< How long to hold the rank now, in ns; 0: not at all.
   std::int64_t draw_exponential();
   std::int64_t draw_periodic();
+  void begin_trace();
+  std::int64_t draw_trace();
+  void follow(const wire::Event& event);
+  void follow(wire::Phase phase, wire::Nanoseconds until);
   std::int64_t may_hold() const;
   bool agent_is_there();
   bool agent_is_silent();
@@ -64,7 +75,9 @@ class GateKeeper {
 
   shm::Slot* slot_ = nullptr;
   LaneWriter* lane_ = nullptr;
+  const PhaseTable* phases_ = nullptr;
   const shm::Header* header_ = nullptr;
+  const shm::TraceRoom* traces_ = nullptr;
   std::int64_t looked_ns_ = 0;  ///< When the rank last looked for the agent.
   std::uint64_t sweeps_ = 0;    ///< Of the agent, as seen then.
   std::int64_t silent_ns_ = 0;  ///< How long they have stood at that.
@@ -73,6 +86,12 @@ class GateKeeper {
   Random random_;
   std::int64_t period_ns_ = 0;
   std::int64_t next_interruption_ns_ = 0;
+  // Of a trace.
+  TracePlayer player_;
+  std::uint64_t looked_at_ = 0;               ///< In the ring: the first event that was not looked at yet.
+  wire::Nanoseconds looked_until_{};          ///< What came before is in `due_ns_`,
+  wire::Phase goes_on_ = wire::Phase::kNone;  ///< and this goes on from there.
+  std::int64_t due_ns_ = 0;                   ///< Has come due since the rank was held last.
   Hold held_;
 };
 

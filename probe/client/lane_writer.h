@@ -93,6 +93,9 @@ class LaneWriter {
   /// Of the latest event that has one of its own.
   wire::Nanoseconds last() const { return last_; }
 
+  /// What it has told.
+  const RingWriter& ring() const { return ring_; }
+
   /// The clock of the events; never behind the last of them.
   wire::Nanoseconds now() const { return std::max(last_, shm::now(clock_)); }
 

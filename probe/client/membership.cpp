@@ -180,15 +180,17 @@ bool Membership::map_header(int memory_fd) {
     return false;
   slots_ = header().slots;
   ring_events_ = header().ring_events;
-  const bool is_ours = header().magic == shm::kMagic && header().version == shm::kLayoutVersion;
-  if (is_ours && is_possible(slots_, ring_events_, static_cast<std::size_t>(status.st_size))) return true;
-  refusal_ = "the agent is of another version of idlewave; IDLEWAVE_AGENT can name one of the ranks' version";
+  const bool is_ours = header().magic == shm::kMagic && header().version == shm::kLayoutVersion &&
+                       is_possible(slots_, ring_events_, static_cast<std::size_t>(status.st_size));
+  if (is_ours && traces_.map(memory_fd, shm::traces_offset(), sizeof(shm::TraceRoom))) return true;
+  if (!is_ours)
+    refusal_ = "the agent is of another version of idlewave; IDLEWAVE_AGENT can name one of the ranks' version";
   unmap();
   return false;
 }
 
 void Membership::unmap() {
-  for (Part* part : {&header_, &slot_, &ring_, &thread_rings_}) part->unmap();
+  for (Part* part : {&header_, &traces_, &slot_, &ring_, &thread_rings_}) part->unmap();
 }
 
 /// The first that is free. Its ring comes along, or the slot is given back.

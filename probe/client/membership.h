@@ -28,6 +28,7 @@ class Membership {
   /// Of its threads; null: they could not be mapped.
   void* thread_rings() const { return thread_rings_.at(); }
   std::uint32_t ring_events() const { return ring_events_; }
+  const shm::TraceRoom& traces() const { return *static_cast<shm::TraceRoom*>(traces_.at()); }
   const shm::Header& header() const { return *static_cast<shm::Header*>(header_.at()); }
 
  private:
@@ -56,7 +57,7 @@ class Membership {
   void map_thread_rings(int memory_fd);
   Answer knock(const wire::AgentRecord& agent, wire::Rank rank, wire::Rank world_size);
 
-  Part header_, slot_, ring_, thread_rings_;
+  Part header_, traces_, slot_, ring_, thread_rings_;
   const char* refusal_ = "";  ///< Why the agent that was asked last can't be joined.
   // As they were when they were checked.
   std::uint32_t slots_ = 0;

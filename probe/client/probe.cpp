@@ -93,7 +93,7 @@ void attach_parts() {
   probe.pid = getpid();
   probe.phases.attach(slot);
   probe.lane.attach(slot, probe.membership.ring(), probe.membership.ring_events(), probe.membership.header().clock);
-  probe.gates.attach(slot, probe.lane, probe.membership.header());
+  probe.gates.attach(slot, probe.lane, probe.phases, probe.membership.header(), probe.membership.traces());
   probe.partners.attach(slot.partners);
   probe.messages.attach(slot.calls);
   probe.threads.attach(probe.reporter, slot, probe.membership.thread_rings(), probe.membership.ring_events(),
@@ -197,7 +197,8 @@ void tell_step_source(wire::StepSource source) {
 
 /// In a program without steps each piece of work takes the place of a step.
 void obey_at_work() {
-  if (probe.step == wire::kNoStep || steps_have_stopped()) probe.gates.obey(probe.step);
+  if (probe.step == wire::kNoStep || steps_have_stopped()) return probe.gates.obey(probe.step);
+  probe.gates.follow_work();
 }
 
 wire::Nanoseconds step_into(wire::Step step, wire::Phase phase) {

@@ -53,6 +53,11 @@ class RingWriter {
     return true;
   }
 
+  /// Where the next event goes, and one of the latest capacity() ones before it; those of a run stand there as a run's.
+  std::uint64_t position() const { return head_; }
+  std::uint64_t capacity() const { return mask_ + 1; }
+  wire::Event told(std::uint64_t position) const { return ring_[position & mask_]; }
+
   /// The last event. The places kept for it make sure that neither it nor the count of lost events is lost.
   void push_last(wire::Event event, wire::Phase before);
 

@@ -12,7 +12,7 @@ void GivenNoise::note(const wire::Command& command) {
     if (clear != nullptr && clear->noise_of != 0) return before.id == clear->noise_of;
     return command.ranks.empty() || command.ranks == before.ranks;
   });
-  if (noise != nullptr && noise->ends_with_giver) standing_.push_back(command);
+  if (noise != nullptr && noise->ends_with_giver) standing_.push_back(wire::without_detours(command));
 }
 
 std::vector<wire::Command> GivenNoise::take_endings() {

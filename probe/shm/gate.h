@@ -32,6 +32,7 @@ struct Noise {
   std::int64_t amount_ns = 0;
   double frequency = 0;  ///< Hz, periodic only.
   std::uint64_t seed = 0;
+  PlayedTrace trace{};  ///< Of that kind only.
 };
 
 namespace detail {
@@ -46,6 +47,11 @@ T get(const T& field) {
   return std::atomic_ref<T>(const_cast<T&>(field)).load(std::memory_order_acquire);
 }
 }  // namespace detail
+
+inline PlayedTrace read_trace(const PlayedTrace& trace) {
+  return {detail::get(trace.first), detail::get(trace.count), detail::get(trace.length_ns), detail::get(trace.busy_ns),
+          detail::get(trace.began_ns)};
+}
 
 /// The word that guards a delay: its lowest two bits say kIdle, kArmed, kHeld or kRevoked, the others number the
 /// orders, so that an exchange never takes one order for another.
@@ -107,13 +113,18 @@ inline void set_noise(Slot& slot, const Noise& noise) {
   detail::put(gate.amount_ns, noise.amount_ns);
   detail::put(gate.frequency, noise.frequency);
   detail::put(gate.seed, noise.seed);
+  detail::put(gate.trace.first, noise.trace.first);
+  detail::put(gate.trace.count, noise.trace.count);
+  detail::put(gate.trace.length_ns, noise.trace.length_ns);
+  detail::put(gate.trace.busy_ns, noise.trace.busy_ns);
+  detail::put(gate.trace.began_ns, noise.trace.began_ns);
   gate.generation.store(generation + 2, std::memory_order_release);
   slot.attention.store(1, std::memory_order_release);
 }
 
-/// Ends the noise of that command, if no other has replaced it.
-inline void end_noise_of(Slot& slot, wire::CommandId command) {
-  if (detail::get(slot.noise.command) == command) set_noise(slot, {});
+/// The noise of that command stands, which no other has replaced.
+inline bool has_noise_of(const Slot& slot, wire::CommandId command) {
+  return detail::get(slot.noise.command) == command;
 }
 
 /// Ends whatever was ordered, also what holds the rank now.
@@ -180,7 +191,8 @@ inline bool read_noise(Slot& slot, std::uint32_t& generation, Noise& noise) {
   const std::uint32_t before = gate.generation.load(std::memory_order_acquire);
   if (before == generation || before % 2 != 0) return false;
   const Noise seen{detail::get(gate.enabled),   detail::get(gate.command),   detail::get(gate.kind),
-                   detail::get(gate.amount_ns), detail::get(gate.frequency), detail::get(gate.seed)};
+                   detail::get(gate.amount_ns), detail::get(gate.frequency), detail::get(gate.seed),
+                   read_trace(gate.trace)};
   if (gate.generation.load(std::memory_order_relaxed) != before) return false;
   generation = before;
   noise = seen;

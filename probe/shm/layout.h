@@ -1,10 +1,11 @@
 #pragma once
-// The memory that the ranks of a node share with their agent: one header, then one slot per rank, then one ring per
-// slot, then shorter ones for the threads of each. Made by the agent as a memfd (see probe/wire/session_directory.h);
-// pages that no rank uses are never touched. Its size is sealed: a file that somebody cuts short would kill whoever
-// looks at it. Header only, lock-free, no dependency but the vocabulary. Both sides check magic, version and sizes
-// when they map it and keep a copy: whoever may open the file may also write to it, so what stands here later is never
-// taken for a size or an address. clock.h reads the clock; gate.h is how both sides use the gates.
+// The memory that the ranks of a node share with their agent: one header, then room for noise traces, then one slot per
+// rank, then one ring per slot, then shorter ones for the threads of each. Made by the agent as a memfd (see
+// probe/wire/session_directory.h); pages that no rank uses are never touched. Its size is sealed: a file that somebody
+// cuts short would kill whoever looks at it. Header only, lock-free, no dependency but the vocabulary. Both sides check
+// magic, version and sizes when they map it and keep a copy: whoever may open the file may also write to it, so what
+// stands here later is never taken for a size or an address. clock.h reads the clock; gate.h is how both sides use the
+// gates.
 
 #include <algorithm>
 #include <atomic>
@@ -14,12 +15,13 @@
 #include "probe/shm/call_book.h"
 #include "probe/shm/partner_book.h"
 #include "probe/shm/run.h"
+#include "probe/shm/trace_room.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 13;
+inline constexpr std::uint32_t kLayoutVersion = 14;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -87,6 +89,15 @@ struct DelayGate {
   std::uint64_t at_pass = 0;
 };
 
+/// A noise trace as one order has it played: a part of the node's TraceRoom, over and over.
+struct PlayedTrace {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::int64_t length_ns = 0;  ///< Of a round.
+  std::int64_t busy_ns = 0;    ///< Of a round, all detours.
+  std::int64_t began_ns = 0;   ///< Node's clock when the order was given, which is where its time begins.
+};
+
 /// Noise for one rank; see gate.h. The agent writes the fields, then bumps generation (release) to a new even number;
 /// odd while it writes. A periodic order that would never let the rank go on (amount x frequency >= 1) is the agent's
 /// to refuse; the rank ignores it.
@@ -98,6 +109,7 @@ struct NoiseGate {
   std::int64_t amount_ns = 0;
   double frequency = 0;
   std::uint64_t seed = 0;
+  PlayedTrace trace;  ///< Of that kind only.
 };
 
 enum class SlotState : std::uint32_t {
@@ -182,7 +194,8 @@ struct alignas(64) Slot : Stream {
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 inline constexpr std::size_t kPage = 4096;
 
-constexpr std::size_t slots_offset() { return round_up(sizeof(Header), kPage); }
+constexpr std::size_t traces_offset() { return round_up(sizeof(Header), kPage); }
+constexpr std::size_t slots_offset() { return traces_offset() + round_up(sizeof(TraceRoom), kPage); }
 constexpr std::size_t slot_stride() { return round_up(sizeof(Slot), kPage); }
 constexpr std::size_t rings_offset(std::uint32_t slots) { return slots_offset() + slots * slot_stride(); }
 constexpr std::size_t ring_stride(std::uint32_t ring_events) {
@@ -204,6 +217,9 @@ constexpr std::size_t segment_bytes(std::uint32_t slots, std::uint32_t ring_even
   return thread_rings_offset(slots, ring_events, slots);
 }
 
+inline TraceRoom& traces_at(void* segment) {
+  return *reinterpret_cast<TraceRoom*>(static_cast<std::byte*>(segment) + traces_offset());
+}
 inline Slot& slot_at(void* segment, std::uint32_t index) {
   return *reinterpret_cast<Slot*>(static_cast<std::byte*>(segment) + slot_offset(index));
 }

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "probe/wire/noise_order.h"
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 
@@ -222,6 +223,12 @@ struct Command {
   std::variant<DelayOrder, NoiseOrder, ClearOrder, UnknownOrder> order;
   friend bool operator==(const Command&, const Command&) = default;
 };
+
+/// The command as those are told of it who only watch: without the detours of a trace.
+inline Command without_detours(Command command) {
+  if (auto* noise = std::get_if<NoiseOrder>(&command.order)) noise->trace.detours = {};
+  return command;
+}
 
 /// The sender's answer to a command: armed, or why not. That it took effect is told by kDelayBegin and kDelayEnd events
 /// with its id.

@@ -232,6 +232,37 @@ DelayOrder read_delay_in_steps(const Value& value, std::string& error) {
   return {duration, kNoStep, static_cast<std::int32_t>(in.integer("steps", 1, kMaxInt32))};
 }
 
+/// As many as `count` says. Times that a reader could not add up are refused; whether they make sense as noise is not
+/// looked at here.
+std::vector<Detour> unpack_detours(MapReader& in, std::uint32_t count) {
+  ByteReader bytes(in.bytes("detours", kMaxFrameBytes));
+  if (count > bytes.remaining() / 2) return in.refuse("detours", "are too few"), std::vector<Detour>();
+  std::vector<Detour> detours(count);
+  std::uint64_t start = 0;
+  bool fits = true;
+  for (Detour& detour : detours) {
+    const std::uint64_t later = bytes.varint(), duration = bytes.varint();
+    constexpr auto kLatest = static_cast<std::uint64_t>(kMaxTime);
+    fits = fits && later <= kLatest - start && duration <= kLatest - start - later;
+    if (!fits) break;
+    start += later;
+    detour = {Nanoseconds(static_cast<std::int64_t>(start)), Nanoseconds(static_cast<std::int64_t>(duration))};
+  }
+  if (!fits || !bytes.ok() || bytes.remaining() != 0) in.refuse("detours", "are damaged");
+  return detours;
+}
+
+OrderedTrace read_trace(const Value& value, std::string& error) {
+  MapReader in(value, "trace", error);
+  OrderedTrace trace;
+  trace.file = in.text("file", kMaxName);
+  trace.count = static_cast<std::uint32_t>(in.integer("count", 0, kMaxDetours));
+  trace.length = Nanoseconds(in.integer("length", 0, kMaxTime));
+  trace.busy = Nanoseconds(in.integer("busy", 0, kMaxTime));
+  if (in.has("detours")) trace.detours = unpack_detours(in, trace.count);
+  return trace;
+}
+
 NoiseOrder read_noise(const Value& value, std::string& error) {
   MapReader in(value, "noise", error);
   NoiseOrder noise;
@@ -239,6 +270,7 @@ NoiseOrder read_noise(const Value& value, std::string& error) {
   noise.amount = Nanoseconds(in.integer("amount", 0, kMaxTime));
   noise.frequency = in.number("frequency", 0, kMaxFrequency);
   if (in.has("with_giver")) noise.ends_with_giver = in.boolean("with_giver");
+  if (in.has("trace")) noise.trace = read_trace(in.map("trace"), error);
   return noise;
 }
 

@@ -172,12 +172,36 @@ void write(PackWriter& out, const DelayOrder& delay) {
     out.integer("step", delay.at_step);
 }
 
+std::vector<std::byte> pack_detours(const std::vector<Detour>& detours) {
+  std::vector<std::byte> out;
+  std::int64_t before = 0;
+  for (const Detour& detour : detours) {
+    append_varint(out, static_cast<std::uint64_t>(detour.start.count() - before));
+    append_varint(out, static_cast<std::uint64_t>(detour.duration.count()));
+    before = detour.start.count();
+  }
+  return out;
+}
+
+void write(PackWriter& out, const OrderedTrace& trace) {
+  out.map(trace.detours.empty() ? 4 : 5);
+  out.text("file", trace.file, kMaxName);
+  out.integer("count", trace.count);
+  out.integer("length", trace.length.count());
+  out.integer("busy", trace.busy.count());
+  if (!trace.detours.empty()) out.bytes("detours", pack_detours(trace.detours));
+}
+
 void write(PackWriter& out, const NoiseOrder& noise) {
-  out.map(noise.ends_with_giver ? 4 : 3);
+  const bool has_trace = noise.trace != OrderedTrace{};
+  out.map(std::uint32_t{3} + noise.ends_with_giver + has_trace);
   out.integer("kind", static_cast<int>(noise.kind));
   out.integer("amount", noise.amount.count());
   out.number("frequency", noise.frequency);
   if (noise.ends_with_giver) out.boolean("with_giver", true);
+  if (!has_trace) return;
+  out.key("trace");
+  write(out, noise.trace);
 }
 
 void write(PackWriter& out, const ClearOrder& clear) {

@@ -118,24 +118,17 @@ inline constexpr Nanoseconds kLongestHold = std::chrono::hours(1);
 
 /// How the idle times of ordered noise are spread. A newer sender may know kinds that are not among these: a reader
 /// keeps their value and calls them unknown; a rank plays none of them.
-enum class NoiseKind : std::uint8_t { kExponential = 0, kPeriodic = 1 };
+enum class NoiseKind : std::uint8_t { kExponential = 0, kPeriodic = 1, kTrace = 2 };
+inline constexpr std::uint32_t kMaxDetours = 1 << 14;  ///< Of a trace that an order carries.
 
 constexpr std::string_view name_of(NoiseKind kind) {
   switch (kind) {
     case NoiseKind::kExponential: return "exponential";
     case NoiseKind::kPeriodic: return "periodic";
+    case NoiseKind::kTrace: return "trace";
   }
   return "unknown";
 }
-
-/// Idle time that an operator asks of ranks, over and over.
-struct NoiseOrder {
-  NoiseKind kind = NoiseKind::kExponential;
-  Nanoseconds amount{};          ///< Mean of the exponential, or duration of each periodic interruption.
-  double frequency = 0;          ///< Hz, periodic only.
-  bool ends_with_giver = false;  ///< When whoever gave it has gone. Else it stands until it is cleared, or the end.
-  friend bool operator==(const NoiseOrder&, const NoiseOrder&) = default;
-};
 
 /// Who says where the steps of a rank begin. A newer sender may know others than these: a reader keeps their value.
 enum class StepSource : std::uint8_t {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
@@ -16,8 +18,11 @@ using wire::NoiseKind;
 using wire::NoiseOrder;
 using wire::Result;
 
+constexpr std::string_view kTrace = "trace:";
 constexpr double kLowestFrequency = 1e-6;
 constexpr std::size_t kMostWaiting = 1000;
+constexpr Nanoseconds kLongestTrace = std::chrono::hours(720);
+constexpr int kLeastShareOfWork = 1000;
 
 Error refuse(std::string_view text) {
   return {
@@ -42,7 +47,62 @@ Result<NoiseOrder> parse_periodic(std::string_view duration_and_frequency) {
   return NoiseOrder{.kind = NoiseKind::kPeriodic, .amount = *duration, .frequency = *frequency};
 }
 
+double share(const wire::OrderedTrace& trace) {
+  return trace.length > Nanoseconds::zero() ? double(trace.busy.count()) / double(trace.length.count()) : 0;
+}
+
+std::string words_of(const wire::OrderedTrace& trace) {
+  return fmt::format("trace:{} ({} detour{}, {:.3g} % of {})", trace.file, trace.count, trace.count == 1 ? "" : "s",
+                     100 * share(trace), format_duration(trace.length));
+}
+
+wire::Status check_trace(const NoiseOrder& order) {
+  const std::vector<wire::Detour>& detours = order.trace.detours;
+  if (detours.empty() && order.trace.count > 0)
+    return Error{"the detours of the trace did not come along; whoever has passed it on is of an older version"};
+  if (detours.empty()) return Error{"holds no detour"};
+  if (detours.size() > wire::kMaxDetours)
+    return Error{
+        fmt::format("holds {} lines; an order carries at most {}: measure for a shorter time, or what is longer "
+                    "(iw-selfish --duration, --threshold)",
+                    detours.size(), wire::kMaxDetours)};
+  if (!std::ranges::is_sorted(detours, {}, &wire::Detour::start) || detours.front().start < Nanoseconds::zero())
+    return Error{"its detours are not in the order of their time"};
+  const auto [shortest, longest] = std::ranges::minmax(detours, {}, &wire::Detour::duration);
+  if (shortest.duration < Nanoseconds::zero()) return check_hold(shortest.duration);
+  if (longest.duration > wire::kLongestHold) return check_hold(longest.duration);
+  if (const Nanoseconds end = std::max(detours.back().start, order.trace.length); end > kLongestTrace)
+    return Error{fmt::format("takes {}; a trace that is ordered takes at most {}", format_duration(end),
+                             format_duration(kLongestTrace))};
+  const NoiseOrder told = order_of_trace(order.trace.file, detours);
+  if (told.trace != order.trace || told.amount != order.amount)
+    return Error{"the trace is not what the order says of it"};
+  if (!leaves_time(order.trace.busy, order.trace.length)) return Error{"leaves no time to work"};
+  return wire::ok();
+}
+
 }  // namespace
+
+bool names_trace(std::string_view text) { return trimmed(text).starts_with(kTrace); }
+
+std::string_view file_of_trace(std::string_view text) { return trimmed(trimmed(text).substr(kTrace.size())); }
+
+NoiseOrder order_of_trace(std::string_view file, std::vector<wire::Detour> detours) {
+  NoiseOrder order{.kind = NoiseKind::kTrace};
+  order.trace.file = file.substr(file.find_last_of('/') + 1);
+  order.trace.count = static_cast<std::uint32_t>(detours.size());
+  if (!detours.empty()) order.trace.length = detours.back().start + detours.back().duration;
+  for (const wire::Detour& detour : detours) {
+    order.amount = std::max(order.amount, detour.duration);
+    order.trace.busy += detour.duration;
+  }
+  order.trace.detours = std::move(detours);
+  return order;
+}
+
+bool leaves_time(Nanoseconds busy, Nanoseconds length) {
+  return busy < length && length - busy >= length / kLeastShareOfWork;
+}
 
 Result<NoiseOrder> parse_noise(std::string_view text) {
   const auto colon = text.find(':');
@@ -59,6 +119,7 @@ std::string to_words(const NoiseOrder& order) {
     case NoiseKind::kExponential: return "exp:" + exact_duration(order.amount);
     case NoiseKind::kPeriodic:
       return fmt::format("periodic:{}@{}", exact_duration(order.amount), exact_frequency(order.frequency));
+    case NoiseKind::kTrace: return words_of(order.trace);
   }
   return std::string(name_of(order.kind));
 }
@@ -90,6 +151,8 @@ wire::Status check_hold(Nanoseconds duration) {
 }
 
 wire::Status check_order(const NoiseOrder& order) {
+  if (order.kind == NoiseKind::kTrace)
+    if (const auto status = check_trace(order); !status) return status;
   if (const auto status = check_hold(order.amount); !status) return status;
   switch (order.kind) {
     case NoiseKind::kExponential: return wire::ok();
@@ -97,6 +160,7 @@ wire::Status check_order(const NoiseOrder& order) {
       if (std::isfinite(order.frequency) && order.frequency >= kLowestFrequency)
         return check_leaves_time(order.amount, order.frequency);
       return Error{fmt::format("a frequency of {} Hz; at least {} Hz is accepted", order.frequency, kLowestFrequency)};
+    case NoiseKind::kTrace: return wire::ok();
   }
   return Error{fmt::format("noise of kind {}, which is not known here", static_cast<int>(order.kind))};
 }

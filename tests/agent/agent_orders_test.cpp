@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <random>
 
+#include "probe/client/gate_keeper.h"
+#include "probe/words/noise.h"
 #include "tests/agent/stage.h"
 #include "tests/any_seed.h"
+#include "workloads/sim/noise/interruptions.h"
 
 namespace idlewave::test {
 namespace {
@@ -170,6 +173,83 @@ TEST_F(OrderedRank, MakesNoiseUntilItIsCleared) {
   const std::size_t enough = monitor.lane(0).size() + 100;
   ASSERT_TRUE(monitor.until([&] { return monitor.lane(0).size() >= enough; }));
   // At most the one interruption that had begun.
+  const auto& lane = monitor.lane(0);
+  EXPECT_LE(std::count_if(lane.begin(), lane.end(),
+                          [&](const Event& e) { return e.kind == EventKind::kDelayBegin && e.time > cleared; }),
+            1);
+}
+
+/// Detours that take a third of the time, within some of the rank's steps of a millisecond.
+std::vector<wire::Detour> some_detours(std::mt19937_64& random) {
+  std::vector<wire::Detour> detours;
+  Nanoseconds start{}, busy{};
+  for (auto i = 5 + random() % 30; i > 0; --i) {
+    detours.push_back({start += Nanoseconds(random() % 1'500'000), Nanoseconds(random() % 500'000)});
+    busy += detours.back().duration;
+  }
+  detours.push_back({std::max(start + std::chrono::milliseconds(1), 2 * busy), Nanoseconds(0)});
+  return detours;
+}
+
+/// What the rank tells on its way through shared memory, agent and wire, against the simulator's noise of the same trace: before
+/// each step it is held if the simulator held it up in the step before, and for as long at least. Half a nanosecond keeps
+/// roundings away from where a detour counts or not.
+TEST_F(OrderedRank, PlaysATraceAsTheSimulatorDoes) {
+  const unsigned seed = any_seed();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random(seed);
+  for (wire::CommandId id = 1; id <= 3; ++id) {
+    const std::vector<wire::Detour> detours = some_detours(random);
+    const std::size_t before = monitor.lane(0).size();
+    monitor.command(order(id, {}, words::order_of_trace("noise.txt", detours)));
+    ASSERT_TRUE(monitor.until([&] { return monitor.lane(0).size() > before + 1500; }));
+    const std::vector<Event> lane(monitor.lane(0).begin() + std::ptrdiff_t(before), monitor.lane(0).end());
+    ASSERT_EQ(monitor.outcomes().size(), id);
+    ASSERT_TRUE(monitor.outcomes().back().accepted) << monitor.outcomes().back().reason;
+    const Nanoseconds began = monitor.outcomes().back().time, length = detours.back().start;
+    const double offset = client::Random(client::Random(std::uint64_t{id} << 32).next()).unit();
+    const sim::noise::Phases phases(seed, support::NoisePhase::kOwn);
+    const sim::noise::TraceInterruptions simulated(detours, phases);
+    const double behind =
+        (1 - phases.of(0)) * double(length.count()) + double(std::int64_t(offset * double(length.count()))) - 0.5;
+    const auto seconds = [&](Nanoseconds time) { return (double((time - began).count()) + behind) * 1e-9; };
+    const auto is_hold = [&](const Event& event) { return event.kind == EventKind::kDelayBegin && event.value == id; };
+    // The order may have come to the rank somewhat later than it was given: what was due first is not known.
+    auto event = std::find_if(lane.begin(), lane.end(), is_hold);
+    double due = -1;
+    std::size_t held = 0, steps = 0;
+    for (; event != lane.end() && event + 1 != lane.end(); ++event) {
+      if (event->phase == Phase::kCompute)
+        due = std::max(due, 0.0) + simulated.after(0, 0, seconds(event->time), seconds(event[1].time)) * 1e9;
+      if (event->kind == EventKind::kStep && due >= 0) {
+        ASSERT_EQ(is_hold(event[1]), due > 0.4) << "step " << event->value << ": " << due << " ns are due";
+        if (due <= 0.4) due = 0;
+        ++steps;
+      }
+      if (is_hold(*event) && due >= 0) {
+        EXPECT_GE(double((event[1].time - event->time).count()), due - 0.5);
+        due = 0;
+        ++held;
+      }
+    }
+    EXPECT_GT(held, 0u);
+    EXPECT_GT(steps, held);
+  }
+}
+
+TEST_F(OrderedRank, MakesTheNoiseOfATraceUntilItIsCleared) {
+  const std::vector<wire::Detour> detours{{Nanoseconds(0), std::chrono::microseconds(50)},
+                                          {std::chrono::microseconds(200), Nanoseconds(0)}};
+  monitor.command(order(1, {}, words::order_of_trace("noise.txt", detours)));
+  ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) >= 20; }));
+  monitor.command(order(2, {}, wire::ClearOrder{}));
+  ASSERT_TRUE(monitor.until([&] { return monitor.outcomes().size() == 2; }));
+  const wire::NoiseOrder& told = std::get<wire::NoiseOrder>(monitor.outcomes()[0].command.order);
+  EXPECT_EQ(words::to_words(told), "trace:noise.txt (2 detours, 25 % of 200 us)");
+  EXPECT_TRUE(told.trace.detours.empty()) << "they are for the rank";
+  const Nanoseconds cleared = monitor.outcomes()[1].time;
+  const std::size_t enough = monitor.lane(0).size() + 100;
+  ASSERT_TRUE(monitor.until([&] { return monitor.lane(0).size() >= enough; }));
   const auto& lane = monitor.lane(0);
   EXPECT_LE(std::count_if(lane.begin(), lane.end(),
                           [&](const Event& e) { return e.kind == EventKind::kDelayBegin && e.time > cleared; }),

@@ -8,9 +8,11 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "probe/agent/order_queue.h"
+#include "probe/words/noise.h"
 #include "tests/agent/parts.h"
 #include "tests/any_seed.h"
 
@@ -260,6 +262,135 @@ TEST(Orders, AreNotStoredWithoutEnd) {
   std::string reason;
   for (int i = 0; i < 2000 && reason.empty(); ++i) reason = reason_of(ranks, {0}, wire::DelayOrder{ns(1)});
   EXPECT_THAT(reason, HasSubstr("delays waiting already"));
+}
+
+std::vector<wire::Detour> detours_of(std::size_t count, Nanoseconds duration = milliseconds(1)) {
+  std::vector<wire::Detour> detours;
+  for (std::size_t i = 0; i < count; ++i) detours.push_back({std::int64_t(i) * milliseconds(10), duration});
+  detours.back().duration = duration;
+  return detours;
+}
+
+wire::NoiseOrder trace(std::vector<wire::Detour> detours) {
+  return words::order_of_trace("a/noise.txt", std::move(detours));
+}
+
+/// What the rank of that slot plays, if it is told to play anything.
+std::vector<wire::Detour> played(Ranks& ranks, std::uint32_t slot) {
+  std::uint32_t generation = 0;
+  shm::Noise noise;
+  std::vector<wire::Detour> out;
+  if (!shm::read_noise(ranks.slot(slot), generation, noise) || !noise.enabled) return out;
+  EXPECT_EQ(noise.kind, std::uint32_t(wire::NoiseKind::kTrace));
+  EXPECT_EQ(noise.trace.began_ns, 1) << "when the order was given";
+  Nanoseconds busy{};
+  for (std::uint32_t i = 0; i < noise.trace.count; ++i) {
+    const auto detour = shm::detour_at(ranks.room(), noise.trace.first + i);
+    out.push_back({ns(detour.start_ns), ns(detour.duration_ns)});
+    busy += out.back().duration;
+  }
+  EXPECT_EQ(noise.trace.busy_ns, busy.count());
+  EXPECT_EQ(noise.trace.length_ns, (out.back().start + out.back().duration).count());
+  return out;
+}
+
+TEST(Traces, LieInTheRoomOfTheNodeOnceForAllWhoPlayThem) {
+  Ranks ranks(3, 3);
+  const std::uint32_t room = ranks.traces().free();
+  EXPECT_EQ(reason_of(ranks, {}, trace(detours_of(1000))), "");
+  EXPECT_EQ(ranks.traces().free(), room - 1000);
+  for (const std::uint32_t slot : {0, 1, 2}) EXPECT_EQ(played(ranks, slot), detours_of(1000));
+}
+
+TEST(Traces, OfSeveralOrdersStandBesideEachOther) {
+  Ranks ranks(4, 4);
+  const auto a = detours_of(700, milliseconds(1)), b = detours_of(300, milliseconds(2)),
+             c = detours_of(500, milliseconds(3));
+  EXPECT_EQ(reason_of(ranks, {}, trace(a)), "");
+  EXPECT_EQ(reason_of(ranks, {1, 2}, trace(b)), "");
+  EXPECT_EQ(reason_of(ranks, {2}, trace(c)), "");
+  EXPECT_EQ(played(ranks, 0), a);
+  EXPECT_EQ(played(ranks, 1), b);
+  EXPECT_EQ(played(ranks, 2), c);
+  EXPECT_EQ(reason_of(ranks, {2, 3}, wire::NoiseOrder{wire::NoiseKind::kExponential, milliseconds(1)}), "");
+  EXPECT_EQ(played(ranks, 0), a) << "what others are ordered changes nothing";
+  EXPECT_EQ(reason_of(ranks, {0}, wire::ClearOrder{}), "");
+  EXPECT_THAT(played(ranks, 0), testing::IsEmpty());
+  EXPECT_EQ(ranks.traces().free(), shm::kTraceRoom - 1000) << "of the three b alone is played, and lies where it lay";
+}
+
+TEST(Traces, AreFollowedByAnyOtherWhereAllPlayThem) {
+  Ranks ranks(2, 2);
+  std::mt19937 random(any_seed());
+  for (int i = 0; i < 100; ++i) {
+    const auto detours = detours_of(i % 3 == 0 ? wire::kMaxDetours : 1 + random() % wire::kMaxDetours);
+    ASSERT_EQ(reason_of(ranks, {}, trace(detours)), "");
+    ASSERT_EQ(played(ranks, 1), detours);
+  }
+  ranks.resident(0).let_go();
+  ranks.resident(1).let_go();
+  EXPECT_EQ(ranks.traces().free(), shm::kTraceRoom);
+}
+
+TEST(Traces, ThatFindNoRoomAreRefusedAndTheOthersGoOn) {
+  Ranks ranks(5, 5);
+  for (const Rank rank : {0, 1, 2}) EXPECT_EQ(reason_of(ranks, {rank}, trace(detours_of(wire::kMaxDetours))), "");
+  EXPECT_EQ(
+      reason_of(ranks, {3}, trace(detours_of(2))),
+      "the traces that ranks of this node play already leave room for 0 detours, and this one has 2; end noise first "
+      "(inject --clear)");
+  EXPECT_THAT(played(ranks, 3), testing::IsEmpty());
+  EXPECT_EQ(played(ranks, 2).size(), wire::kMaxDetours);
+  ranks.end(1);
+  EXPECT_EQ(reason_of(ranks, {3}, trace(detours_of(2))), "") << "rank 1 has gone";
+}
+
+TEST(Traces, EndWithWhoGaveThem) {
+  Ranks ranks(2, 2);
+  EXPECT_EQ(reason_of(ranks, {}, trace(detours_of(5))), "");  // number 1
+  EXPECT_TRUE(ranks.order({1 | wire::kEndsNoise, {}, wire::ClearOrder{1}})->accepted);
+  EXPECT_THAT(played(ranks, 0), testing::IsEmpty());
+  EXPECT_EQ(ranks.traces().free(), shm::kTraceRoom);
+}
+
+TEST(Traces, AreAnsweredWithoutTheirDetours) {
+  Ranks ranks(1, 1);
+  const auto outcome = ranks.order({7, {}, trace(detours_of(5))});
+  const auto& told = std::get<wire::NoiseOrder>(outcome->command.order).trace;
+  EXPECT_EQ(told, (wire::OrderedTrace{"noise.txt", 5, milliseconds(41), milliseconds(5), {}}));
+}
+
+TEST(Traces, ThatAreNoneAreRefused) {
+  Ranks ranks(1, 1);
+  const auto refusal = [&](auto change) {
+    wire::NoiseOrder order = trace(detours_of(5));
+    change(order);
+    const std::string reason = reason_of(ranks, {0}, order);
+    EXPECT_THAT(played(ranks, 0), testing::IsEmpty()) << reason;
+    return reason;
+  };
+  const auto with = [](std::vector<wire::Detour> detours) {
+    return [detours](wire::NoiseOrder& order) { order = trace(detours); };
+  };
+  EXPECT_THAT(refusal([](auto& order) { order.trace.detours.clear(); }), HasSubstr("did not come along"));
+  EXPECT_THAT(refusal([](auto& order) { order.trace.detours.pop_back(); }), HasSubstr("not what the order says"));
+  EXPECT_THAT(refusal([](auto& order) { order.trace.busy *= 2; }), HasSubstr("not what the order says"));
+  EXPECT_THAT(refusal([](auto& order) { order.trace.file = "/etc/passwd"; }), HasSubstr("not what the order says"));
+  EXPECT_THAT(refusal([](auto& order) { order.amount = ns(1); }), HasSubstr("not what the order says"));
+  EXPECT_THAT(refusal([](auto& order) { std::swap(order.trace.detours[0], order.trace.detours[1]); }),
+              HasSubstr("in the order of their time"));
+  EXPECT_THAT(refusal([](auto& order) { order.trace.detours[0].start = ns(-1); }),
+              HasSubstr("in the order of their time"));
+  EXPECT_THAT(refusal([](auto& order) { order.trace.detours[0].duration = ns(-1); }), HasSubstr("held for"));
+  EXPECT_THAT(refusal([](auto& order) { order.trace.detours[0].duration = Nanoseconds::max(); }),
+              HasSubstr("held for"));
+  EXPECT_THAT(refusal([](auto& order) { order.trace.detours.back().start = Nanoseconds::max(); }),
+              HasSubstr("at most 720 h"));
+  EXPECT_THAT(refusal([](auto& order) { order.trace = {}; }), HasSubstr("holds no detour"));
+  EXPECT_THAT(refusal(with(detours_of(wire::kMaxDetours + 1))),
+              HasSubstr("16385 lines; an order carries at most 16384"));
+  EXPECT_THAT(refusal(with(detours_of(5, ns(0)))), HasSubstr("held for 0 s"));
+  EXPECT_THAT(refusal(with({{ns(0), ns(1'000'000)}, {ns(1'000'999), ns(0)}})), HasSubstr("leaves no time to work"));
 }
 
 }  // namespace

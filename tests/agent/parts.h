@@ -36,6 +36,7 @@ class Ranks {
     auto made = Segment::make(count, 64, {});
     EXPECT_TRUE(made);
     segment_ = std::move(*made);
+    traces_ = std::make_unique<TraceShelf>(segment_->traces());
     for (std::uint32_t i = 0; i < count; ++i) {
       shm::Slot& slot = segment_->slot(i);
       slot.pid = getpid();
@@ -52,17 +53,20 @@ class Ranks {
   void end(wire::Rank rank) { present_.erase(rank); }
   void forbid_injection() { may_inject_ = false; }
   shm::Slot& slot(std::uint32_t index = 0) { return segment_->slot(index); }
+  const shm::TraceRoom& room() { return segment_->traces(); }
+  TraceShelf& traces() { return *traces_; }
   wire::Event& at(std::uint64_t position) { return const_cast<wire::Event&>(segment_->ring(0)[position]); }
   wire::Event& thread_at(std::uint32_t place, std::uint64_t position) {
     return const_cast<wire::Event&>(segment_->thread_ring(0, place)[position]);
   }
   Resident& resident(wire::Rank rank = 0) { return *present_.at(rank); }
   std::optional<wire::Outcome> order(wire::Command command) {
-    return obey(command, {present_, known_, world_size_, may_inject_}, ns(1));
+    return obey(command, {present_, known_, world_size_, may_inject_, *traces_}, ns(1));
   }
 
  private:
   std::unique_ptr<Segment> segment_;
+  std::unique_ptr<TraceShelf> traces_;
   Names names_;
   std::map<wire::Rank, std::unique_ptr<Resident>> present_;
   std::vector<wire::RankInfo> known_;

@@ -50,7 +50,8 @@ Events with_more_events(const Events& events, int more) {
 }
 
 Frame newer_frame(Frame frame, int more) {
-  const NoiseOrder noise{newer(NoiseKind::kPeriodic, more), std::chrono::milliseconds(1), 10};
+  const NoiseKind kind = more == 0 ? NoiseKind::kPeriodic : newer(NoiseKind::kTrace, more);
+  const NoiseOrder noise{kind, std::chrono::milliseconds(1), 10};
   if (auto* roster = std::get_if<Roster>(&frame.body)) {
     roster->domains.front().source = newer(BandwidthSource::kResctrl, more);
     roster->phases.front().category = newer(Phase::kCommunicate, more);

@@ -79,6 +79,7 @@ class Segment {
   int fd() const { return fd_; }
   shm::Header& header() const { return *static_cast<shm::Header*>(memory_); }
   shm::Slot& slot(std::uint32_t index = 0) const { return shm::slot_at(memory_, index); }
+  shm::TraceRoom& traces() const { return shm::traces_at(memory_); }
   wire::Event* ring(std::uint32_t index = 0) const {
     return shm::ring_at(memory_, header().slots, header().ring_events, index);
   }

@@ -26,7 +26,8 @@ class SteppingRank {
     slot().rank = rank;
     slot().step = wire::kNoStep;
     lane_.attach(slot(), segment_.ring(), segment_.header().ring_events, segment_.header().clock);
-    gates_.attach(slot(), lane_, segment_.header());
+    phases_.attach(slot());
+    gates_.attach(slot(), lane_, phases_, segment_.header(), segment_.traces());
   }
   shm::Slot& slot() const { return segment_.slot(); }
   void is_drained_by(pid_t agent) const { segment_.be_drained_by(agent); }
@@ -38,12 +39,31 @@ class SteppingRank {
   void begin_steps(wire::Step from, wire::Step to) {
     for (wire::Step step = from; step < to; ++step) begin_step(step);
   }
+  /// In a program without steps, of an agent that looks after it.
+  void begin_work() {
+    is_swept();
+    begin_step(wire::kNoStep);
+    switch_to(wire::Phase::kCompute);
+  }
+  void begin_work_in_step() {
+    if (gates_.is_called()) gates_.follow_work();
+    switch_to(wire::Phase::kCompute);
+  }
+  void wait() { switch_to(wire::Phase::kWait); }
+  void switch_to(wire::Phase phase) {
+    lane_.current() == wire::Phase::kNone ? lane_.begin(phase) : lane_.switch_to(phase);
+  }
+  void tell_step(wire::Step step) { lane_.step(step); }
+  std::int64_t now() const { return lane_.now().count(); }
+  shm::TraceRoom& traces() const { return segment_.traces(); }
+
   bool is_called() const { return gates_.is_called(); }
   std::vector<Event> told() { return segment_.drain(); }
 
  private:
   Segment segment_;
   LaneWriter lane_;
+  PhaseTable phases_;
   GateKeeper gates_;
 };
 

@@ -332,7 +332,7 @@ TEST(Frame, KeepsACategoryOfPhasesThatOnlyANewerSenderKnows) {
 }
 
 TEST(Frame, KeepsNoiseThatOnlyANewerSenderKnows) {
-  for (const NoiseKind kind : newer_than(NoiseKind::kPeriodic)) {
+  for (const NoiseKind kind : newer_than(NoiseKind::kTrace)) {
     const Outcome outcome{{7, {1}, NoiseOrder{kind, Nanoseconds(5), 10}}, Nanoseconds(9), true, ""};
     EXPECT_EQ(back_and_forth(frame_of(outcome)), frame_of(outcome));
     EXPECT_EQ(name_of(kind), "unknown");
@@ -372,6 +372,29 @@ TEST(Frame, TakesAnOrderThatItKnowsForTheOrderWhateverElseIsThere) {
   const auto frame = decode(bytes);
   ASSERT_TRUE(frame) << frame.error().message;
   EXPECT_EQ(*frame, frame_of(Command{7, {}, ClearOrder{}}));
+}
+
+TEST(Frame, RefusesATraceWhoseDetoursDoNotFit) {
+  constexpr auto kMost = Nanoseconds::max();
+  const Nanoseconds one(1);
+  const OrderedTrace right{"noise.txt", 2, Nanoseconds(9), Nanoseconds(3), {{one, one}, {kMost - one, one}}};
+  const auto with = [&](auto change) {
+    NoiseOrder noise{NoiseKind::kTrace, Nanoseconds(2), 0, false, right};
+    change(noise.trace);
+    return encode(frame_of(Command{7, {}, noise}));
+  };
+  EXPECT_TRUE(decode(with([](auto&) {})));
+  EXPECT_EQ(error_of(with([](auto& trace) { trace.count = 7; })), "trace: 'detours' are too few");
+  EXPECT_EQ(error_of(with([](auto& trace) { trace.count = 3; })), "trace: 'detours' are damaged");
+  EXPECT_EQ(error_of(with([](auto& trace) { trace.count = 1; })), "trace: 'detours' are damaged");
+  EXPECT_EQ(error_of(with([](auto& trace) { trace.count = kMaxDetours + 1; })), "trace: 'count' is out of range");
+  EXPECT_EQ(error_of(with([](auto& trace) { trace.length = Nanoseconds(-1); })), "trace: 'length' is out of range");
+  EXPECT_EQ(error_of(with([&](auto& trace) { trace.detours[1].duration *= 2; })), "trace: 'detours' are damaged");
+  EXPECT_EQ(error_of(with([](auto& trace) { trace.detours[0].duration = Nanoseconds(-1); })),
+            "trace: 'detours' are damaged");
+  EXPECT_EQ(error_of(with([](auto& trace) { std::swap(trace.detours[0], trace.detours[1]); })),
+            "trace: 'detours' are damaged")
+      << "the order of time is that in which they are told";
 }
 
 TEST(Frame, RefusesACommandWithoutAnOrder) {

@@ -189,6 +189,17 @@ inline std::vector<RoundTrip> random_round_trips(Random& random) {
   return trips;
 }
 
+/// Any, or none; with detours, or only told of.
+inline OrderedTrace random_trace(Random& random) {
+  const auto span = [&random](int bits) { return Nanoseconds(static_cast<std::int64_t>(random.any(bits))); };
+  OrderedTrace trace{random.text(60), static_cast<std::uint32_t>(random.below(20)), span(63), span(63), {}};
+  if (random.once_in(3)) return {};
+  Nanoseconds start{};
+  if (random.once_in(2))
+    for (std::uint32_t i = 0; i < trace.count; ++i) trace.detours.push_back({start += span(57), span(60)});
+  return trace;
+}
+
 inline Command random_command(Random& random) {
   Command command{static_cast<CommandId>(random.any(32)), {}, ClearOrder{}};
   for (std::uint64_t i = random.below(5); i > 0; --i) command.ranks.push_back(static_cast<Rank>(random.any(21)));
@@ -198,7 +209,7 @@ inline Command random_command(Random& random) {
                                          : DelayOrder{span, kNoStep, static_cast<std::int32_t>(random.any(30)) + 1};
   else if (random.once_in(2))
     command.order = NoiseOrder{static_cast<NoiseKind>(random.below(256)), span, static_cast<double>(random.any(20)) / 3,
-                               random.once_in(2)};
+                               random.once_in(2), random_trace(random)};
   else if (random.once_in(2))
     command.order = UnknownOrder{random.text(60)};
   else if (random.once_in(2))

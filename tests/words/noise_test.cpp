@@ -89,7 +89,7 @@ TEST(Noise, OfRandomTextIsRefusedOrReadBack) {
 }
 
 TEST(Noise, OfAKindThatIsNotKnownHasAName) {
-  for (const int kind : {static_cast<int>(NoiseKind::kPeriodic) + 1, 255}) {
+  for (const int kind : {static_cast<int>(NoiseKind::kTrace) + 1, 255}) {
     const NoiseOrder order{static_cast<NoiseKind>(kind), 1ms, 10};
     EXPECT_EQ(to_words(order), "unknown");
     EXPECT_THAT(check_order(order).error().message, HasSubstr("not known here"));

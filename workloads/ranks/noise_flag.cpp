@@ -15,8 +15,6 @@ namespace {
 using wire::Error;
 using wire::Result;
 
-constexpr std::string_view kTrace = "trace:";
-
 struct Profile {
   std::string_view name;
   NoiseDistribution distribution;
@@ -36,9 +34,10 @@ Result<NoiseDistribution> parse_distribution(std::string_view text) {
   for (const Profile& profile : profiles()) {
     if (profile.name == text) return profile.distribution;
   }
-  if (text.starts_with(kTrace)) {
-    if (text == kTrace) return Error{"\"trace:\" names no file; write trace:noise.txt"};
-    return NoiseDistribution{support::TraceNoise{std::string{text.substr(kTrace.size())}}};
+  if (words::names_trace(text)) {
+    const std::string_view file = words::file_of_trace(text);
+    if (file.empty()) return Error{"\"trace:\" names no file; write trace:noise.txt"};
+    return NoiseDistribution{support::TraceNoise{std::string{file}}};
   }
   const auto order = words::parse_noise(text);
   if (!order) return Error{fmt::format("{}; or system, daemon, checkpoint, trace:FILE", order.error().message)};

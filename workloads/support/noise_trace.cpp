@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "probe/words/noise.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
 #include "workloads/support/input_file.h"
@@ -19,8 +20,6 @@ using wire::Nanoseconds;
 using wire::Result;
 
 constexpr std::size_t kMostTraceBytes = 256'000'000;
-// Of the time, for work; with less a step would last for longer than anybody waits.
-constexpr int kLeastShareOfWork = 1000;
 constexpr std::string_view kSpaces = " \t\r";
 constexpr std::string_view kAccepted = "write START, DURATION such as 1.5 ms, 20 us, or two numbers of nanoseconds";
 
@@ -94,7 +93,7 @@ class Reader {
   wire::Status check_whole() const {
     if (trace_.empty()) return Error{fmt::format("{}: holds no interruption; {}", name_, kAccepted)};
     const Nanoseconds end = trace_.back().start + trace_.back().duration;
-    if (busy_ < end && end - busy_ >= end / kLeastShareOfWork) return wire::ok();
+    if (words::leaves_time(busy_, end)) return wire::ok();
     return Error{
         fmt::format("{}: leaves no time for work, since its interruptions take {} of {}; leave a thousandth, and say "
                     "when the trace ends by a "
@@ -128,9 +127,12 @@ std::string to_text(const NoiseTrace& trace) {
 Result<NoiseTrace> load_noise_trace(const Noise& noise, const std::filesystem::path& folder) {
   const auto* wanted = std::get_if<TraceNoise>(&noise.distribution);
   if (wanted == nullptr) return NoiseTrace{};
-  const std::filesystem::path path = folder / wanted->file;
-  const auto text =
-      read_input_file(path, kMostTraceBytes, "noise.file is the path of a noise trace, from the scenario's folder");
+  return read_noise_trace(folder / wanted->file, kMostTraceBytes,
+                          "noise.file is the path of a noise trace, from the scenario's folder");
+}
+
+Result<NoiseTrace> read_noise_trace(const std::filesystem::path& path, std::size_t most, std::string_view wanted) {
+  const auto text = read_input_file(path, most, wanted);
   return text ? parse_noise_trace(*text, path.string()) : text.error();
 }
 

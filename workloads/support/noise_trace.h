@@ -13,22 +13,20 @@
 //
 // Empty lines, and lines that begin with #, are skipped.
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "probe/wire/noise_order.h"
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::support {
 
-/// The processor was away from `start`, counted from the start of the trace, for `duration`.
-struct Detour {
-  wire::Nanoseconds start{};
-  wire::Nanoseconds duration{};  ///< May be 0: a last line that says how long the trace is, no more.
-};
+using wire::Detour;
 
 /// By start; two may overlap. The trace is as long as its last detour says: its start + its duration.
 using NoiseTrace = std::vector<Detour>;
@@ -39,6 +37,9 @@ wire::Result<NoiseTrace> parse_noise_trace(std::string_view text, std::string_vi
 
 /// Lines of nanoseconds, which parse_noise_trace reads back as the same trace, and LogGOPSim too.
 std::string to_text(const NoiseTrace& trace);
+
+/// `most` bytes, and `wanted` where the file can't be read, as in read_input_file.
+wire::Result<NoiseTrace> read_noise_trace(const std::filesystem::path& path, std::size_t most, std::string_view wanted);
 
 /// The trace that `noise` asks for, from a file in `folder` (or anywhere, if its path is absolute); empty if it asks
 /// for none.

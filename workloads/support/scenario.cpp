@@ -367,6 +367,7 @@ NoiseDistribution distribution_of(const wire::NoiseOrder& order) {
   switch (order.kind) {
     case wire::NoiseKind::kExponential: return ExponentialNoise{order.amount};
     case wire::NoiseKind::kPeriodic: return PeriodicNoise{order.amount, order.frequency};
+    case wire::NoiseKind::kTrace: return TraceNoise{order.trace.file};
   }
   return std::monostate();
 }

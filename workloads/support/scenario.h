@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "probe/wire/noise_order.h"
 #include "probe/wire/result.h"
 #include "probe/wire/vocabulary.h"
 #include "probe/words/choice.h"

@@ -118,7 +118,7 @@ LiveSession::~LiveSession() {
 void LiveSession::serve(Operator& op, wire::Nanoseconds now) {
   for (wire::Command& command : outlet_->serve(kSlice)) {
     const wire::Status done = op.obey(command);
-    outlet_->send(wire::Outcome{.command = std::move(command),
+    outlet_->send(wire::Outcome{.command = wire::without_detours(std::move(command)),
                                 .time = now,
                                 .accepted = bool(done),
                                 .reason = done ? "" : done.error().message});

@@ -102,7 +102,7 @@ wire::Status Operator::carry_out(const wire::Command& command, const wire::Noise
   if (const auto possible = words::check_order(order); !possible) return possible;
   if (const auto bearable = check_load(command, order.amount); !bearable) return bearable;
   const support::Noise noise{support::distribution_of(order), prepared_.scenario.noise.seed + command.id};
-  auto ordered = sim::noise::make_noise(noise);
+  auto ordered = sim::noise::make_noise(noise, order.trace.detours);
   if (!ordered) return ordered.error();
   return replace_noise(command, std::move(*ordered));
 }

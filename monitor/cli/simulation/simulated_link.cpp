@@ -79,8 +79,10 @@ class SimulatedLink final : public link::Link {
     if (ended_) return wire::Error{wire::to_words(wire::NoCommand::kEnded)};
     received_.keep(command);
     const wire::Status done = operator_->obey(command);
-    received_.send(wire::Outcome{
-        .command = command, .time = now, .accepted = bool(done), .reason = done ? "" : done.error().message});
+    received_.send(wire::Outcome{.command = wire::without_detours(command),
+                                 .time = now,
+                                 .accepted = bool(done),
+                                 .reason = done ? "" : done.error().message});
     return wire::ok();
   }
 

@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include "probe/words/noise.h"
 #include "tests/sim/contention/scenarios.h"
+#include "workloads/sim/noise/interruptions.h"
 
 namespace idlewave::tests {
 namespace {
@@ -243,6 +245,34 @@ TEST(NoiseCommand, DoesNotTakeTheProgramsOwnNoiseForItsEffect) {
   EXPECT_TRUE(stage.holds.has(Phase::kNoise, 5, 0));
   ASSERT_TRUE(stage.holds.has(Phase::kNoise, 5, 7)) << "one interruption in 2.5 s";
   EXPECT_GT(stage.holds.began[Phase::kNoise].at({5, 7}), 0.05);
+}
+
+/// The run of an order, which is given at 0.05 s, is that of a scenario with this noise from then on.
+TEST(NoiseCommand, PlaysATraceAsAScenarioDoes) {
+  const std::vector<wire::Detour> detours{{3ms, 2ms}, {11ms, 500us}, {40ms, 0ms}};
+  Stage stage;
+  EXPECT_TRUE(stage.op.obey({7, {5}, words::order_of_trace("noise.txt", detours)}));
+  stage.to_the_end();
+  sim::Prepared prepared{quiet_scenario(), nullptr};
+  const sim::noise::TraceInterruptions trace(
+      detours, sim::noise::Phases(prepared.scenario.noise.seed + 7, support::NoisePhase::kOwn));
+  struct OnRankFive final : sim::core::PhaseNoise {
+    explicit OnRankFive(const sim::core::PhaseNoise& noise) : trace(noise) {}
+    double after(Rank rank, Step step, double begin, double end) const override {
+      return rank == 5 && begin > 0.05 ? trace.after(rank, step, begin, end) : 0;
+    }
+    const sim::core::PhaseNoise& trace;
+  };
+  Stage expected(quiet_scenario(), std::make_shared<OnRankFive>(trace));
+  expected.to_the_end();
+  ASSERT_TRUE(stage.holds.has(Phase::kNoise, 5, 7));
+  EXPECT_EQ(stage.simulation->time(), expected.simulation->time());
+}
+
+TEST(NoiseCommand, RefusesATraceWithoutItsDetours) {
+  Stage stage;
+  const Command ordered{7, {5}, words::order_of_trace("noise.txt", {{3ms, 2ms}, {40ms, 0ms}})};
+  EXPECT_THAT(stage.op.obey(wire::without_detours(ordered)).error().message, HasSubstr("did not come along"));
 }
 
 }  // namespace
