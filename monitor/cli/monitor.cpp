@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "monitor/cli/lesson_board.h"
+#include "monitor/cli/order_of_noise.h"
 #include "monitor/cli/progress.h"
 #include "monitor/cli/report.h"
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/host/provenance.h"
+#include "monitor/view/forms.h"
 #include "monitor/view/time_window.h"
 
 namespace idlewave::cli {
@@ -343,6 +345,9 @@ void Monitor::carry_out(const view::Effect& effect, view::Size size, const view:
     void operator()(const view::SendCommand& order) const {
       const auto sent = monitor.send(order.command, now);
       if (!sent) monitor.say(sent.error().message, view::Tone::kError);
+    }
+    void operator()(const view::ReadNoise& asked) const {
+      if (monitor.state_.form) view::take_noise(monitor.state_, read_order_of_noise(asked.text));
     }
     void operator()(const view::StartRecording&) const { monitor.toggle_recording(true, now); }
     void operator()(const view::StopRecording&) const { monitor.toggle_recording(false, now); }

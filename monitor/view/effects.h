@@ -14,6 +14,11 @@ struct Detach {};
 struct SendCommand {
   wire::Command command;  ///< With id 0: whoever sends it chooses the id.
 };
+/// Noise that is not said by its words alone but read from a file, `trace:FILE`. The form that asked stays until it has been
+/// read (take_noise).
+struct ReadNoise {
+  std::string text;
+};
 struct StartRecording {};
 struct StopRecording {};
 struct SaveScreen {};
@@ -31,7 +36,7 @@ struct AnswerLesson {
 struct TurnLesson {
   int pages = 1;  ///< Negative: back.
 };
-using Effect = std::variant<Quit, Detach, SendCommand, StartRecording, StopRecording, SaveScreen, ReplayPause,
-                            ReplaySeek, AnswerLesson, TurnLesson>;
+using Effect = std::variant<Quit, Detach, SendCommand, ReadNoise, StartRecording, StopRecording, SaveScreen,
+                            ReplayPause, ReplaySeek, AnswerLesson, TurnLesson>;
 
 }  // namespace idlewave::view

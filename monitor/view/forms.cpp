@@ -18,7 +18,7 @@ namespace idlewave::view {
 
 namespace {
 
-constexpr std::size_t kLongestInput = 64;
+constexpr std::size_t kLongestInput = 64, kLongestNoise = 240;
 constexpr int kLongestProgram = 24;
 constexpr Nanoseconds kUsualDelay = std::chrono::milliseconds(250);
 
@@ -46,10 +46,9 @@ void submit_duration(Turn& turn) {
 }
 
 void submit_noise(Turn& turn) {
-  auto noise = words::parse_order_of_noise(turn.state.form->text);
-  if (!noise) return complain(turn.state, noise.error());
-  noise->ends_with_giver = true;
-  ask_to_confirm(turn.state, {.ranks = {}, .order = *noise});
+  const std::string& text = turn.state.form->text;
+  if (words::names_trace(text)) return static_cast<void>(turn.effects.emplace_back(ReadNoise{text}));
+  take_noise(turn.state, words::parse_order_of_noise(text));
 }
 
 void submit_filter(Turn& turn) {
@@ -147,7 +146,8 @@ void answer(Turn& turn) {
 void type(Form& form, const Key& key) {
   if (key.control || key.character < U' ' || key.character > U'~') return;
   if (form.untouched) form.text.clear();
-  if (form.text.size() < kLongestInput) form.text += static_cast<char>(key.character);
+  const std::size_t longest = form.kind == FormKind::kNoise ? kLongestNoise : kLongestInput;
+  if (form.text.size() < longest) form.text += static_cast<char>(key.character);
   form.untouched = false;
   form.complaint.clear();
 }
@@ -161,7 +161,7 @@ void erase(Form& form) {
 std::string expected(FormKind kind) {
   switch (kind) {
     case FormKind::kInject: return "a duration: 250 ms, 1.2 s";
-    case FormKind::kNoise: return "exp:MEAN or periodic:DURATION@FREQUENCY";
+    case FormKind::kNoise: return "exp:MEAN, periodic:DURATION@FREQUENCY or trace:FILE";
     case FormKind::kGoto: return "3.2s, rank 12, step 400";
     case FormKind::kFilter: return "0-9,20; empty shows all";
     default: return "";
@@ -191,6 +191,12 @@ Form inject_form(Rank rank, const Model& model) {
           .rank = rank,
           .text = words::format_duration(proposed_delay(model)),
           .outlook = analysis::outlook(model.timeline, model.findings.domains, model.findings.ground)};
+}
+
+void take_noise(State& state, wire::Result<wire::NoiseOrder> noise) {
+  if (!noise) return complain(state, noise.error());
+  noise->ends_with_giver = true;
+  ask_to_confirm(state, {.ranks = {}, .order = std::move(*noise)});
 }
 
 Form filter_form(const State& state) { return {.kind = FormKind::kFilter, .text = words::to_words(state.filter)}; }

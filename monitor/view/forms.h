@@ -4,6 +4,8 @@
 #include <string>
 
 #include "monitor/view/turn.h"
+#include "probe/wire/noise_order.h"
+#include "probe/wire/result.h"
 
 namespace idlewave::view {
 
@@ -14,6 +16,9 @@ Form filter_form(const State& state);
 
 /// A key while `turn.state.form` is set.
 void key_in_form(Turn& turn);
+
+/// What the form for noise was told, as it was read; an error becomes its complaint. While that form is open.
+void take_noise(State& state, wire::Result<wire::NoiseOrder> noise);
 
 struct FormWords {
   std::string prompt;  ///< Before what is typed.

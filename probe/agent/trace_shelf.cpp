@@ -25,7 +25,7 @@ std::uint32_t TraceShelf::free() const { return std::ranges::max(gaps(), {}, &Pl
 TraceShelf::Loan TraceShelf::put(const std::vector<wire::Detour>& detours) {
   std::erase_if(lent_, [](const auto& lent) { return lent.expired(); });
   const std::vector<Place> gaps = this->gaps();
-  const auto gap = std::ranges::find_if(gaps, [&](const Place& gap) { return gap.count >= detours.size(); });
+  const auto gap = std::ranges::find_if(gaps, [&](const Place& each) { return each.count >= detours.size(); });
   if (gap == gaps.end()) return nullptr;
   const Place place{gap->first, static_cast<std::uint32_t>(detours.size())};
   for (std::uint32_t i = 0; i < place.count; ++i)

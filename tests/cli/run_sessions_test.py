@@ -135,6 +135,48 @@ class Sessions(RunCase):
         self.assertNotIn("ends_with_giver", of_script)
         self.assertIsNone(of_script["ended_s"])
 
+    def test_a_trace_ends_with_the_screen_that_ordered_it_and_that_of_a_script_when_it_is_cleared(self):
+        """Where a host stands between. They are played at once, by different ranks."""
+        (self.path / "third.txt").write_text("0 1000000\n3000000 0\n")
+        (self.path / "half.txt").write_text("0 2000000\n4000000 0\n")
+        run = self.start("--session", "traced", "--allow-inject", "--record", "traced.iw", "--json", "--", "sh", "-c",
+                         "$REPORTER 1000 5000 0 2 & $REPORTER 1000 5000 1 2; wait")
+        self.assertTrue(eventually(lambda: (self.sessions / "traced" / "agent").exists()))
+        screen, other = self.screen_on("traced")
+        threading.Thread(target=self.read_all, args=(other,), daemon=True).start()
+
+        def press(*keys):
+            for key in keys:
+                os.write(other, key)
+                time.sleep(0.2)
+
+        press(b"n", b"trace:none.txt\r", b"\x7f" * 8 + b"third.txt\r", b"y")
+
+        def inject(*words):
+            return subprocess.run([BIN / "idlewave", "inject", "--session", "traced", *words], env=self.environment, cwd=self.path,
+                                  capture_output=True, text=True)
+
+        given = inject("--ranks", "1", "--noise", f"trace:{self.path}/half.txt")
+        self.assertEqual((given.returncode, given.stderr), (0, ""))
+        time.sleep(0.5)
+        screen.kill()
+        time.sleep(0.5)
+        self.assertEqual(inject("--clear").returncode, 0)
+        report = json.loads(run.communicate(timeout=PATIENCE)[0])
+        again = subprocess.run([BIN / "idlewave", "report", "traced.iw", "--json"], cwd=self.path, capture_output=True, timeout=PATIENCE)
+        for commands in report["commands"], json.loads(again.stdout)["commands"]:
+            of_screen, of_script, end, clear = sorted((command for command in commands if command["outcome"] == "accepted"),
+                                                      key=lambda command: command["sent_s"])
+            self.assertEqual([(noise["file"], noise["detours"], noise["ranks"]) for noise in (of_screen, of_script)],
+                             [("third.txt", 2, []), ("half.txt", 2, [1])])
+            self.assertEqual((end["noise_of"], clear["kind"]), (of_screen["id"], "clear"))
+            for noise in of_screen, of_script:
+                self.assertIsNotNone(noise["took_effect_s"])
+            self.assertLess(of_screen["ended_s"], of_script["ended_s"])
+        shown = subprocess.run([BIN / "idlewave", "replay", "--once", "--size", "160x48", "--at", f"{of_script['took_effect_s'] + 0.1}s",
+                                "traced.iw"], cwd=self.path, capture_output=True, text=True, timeout=PATIENCE).stdout
+        self.assertIn("noise trace:half.txt (2 detours, 50 % of 4 ms) in ranks 1", shown)
+
     def test_agents_are_told_by_which_group_of_likwid_they_count(self):
         self.assertEqual(self.shell("echo $IDLEWAVE_LIKWID_GROUP", "--likwid-group", "MEM_DP")[1], b"MEM_DP\n")
         self.assertEqual(self.shell("echo $IDLEWAVE_LIKWID_GROUP")[1], b"\n")

@@ -2,10 +2,12 @@
 """`idlewave run` with programs that know nothing of it: real ones, under each MPI that is here. What is shown is held against what the
 program measures of itself; results, output and exit code against the same program without us.
 Usage: any_program_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"""
+import json
+import subprocess
 import sys
 import unittest
 
-from any_program import PROGRAMS, RANKS, SOURCES, AnyProgram, OfHandles, OfPersistent, OfPrograms, python_with_mpi
+from any_program import BIN, PATIENCE, PROGRAMS, RANKS, SOURCES, AnyProgram, OfHandles, OfPersistent, OfPrograms, python_with_mpi
 
 
 class Programs(OfPrograms):
@@ -129,6 +131,44 @@ class MillionsOfCalls(AnyProgram):
 
     def test_that_send_to_themselves_mpich(self):
         self.assertGreater(self.poll("mpich", "oneself", 200000)["summed"]["phases"], 0)
+
+
+class OrderedTrace(AnyProgram):
+    """Ordered of a program that knows nothing of us, of all its ranks but one; of that one another."""
+    def play(self, mpi):
+        (self.folder / "half.txt").write_text("100000 400000\n500000 100000\n1000000 0\n")
+        (self.folder / "third.txt").write_text("start, duration\n0 s, 1 ms\n3 ms, 0 s\n")
+        command = [*self.launcher(mpi), self.program(f"halo.{mpi}"), "600", self.seed]
+        alone = self.call(command)
+        report = self.folder / "report.json"
+        run = subprocess.Popen([BIN / "idlewave", "run", "--headless", "--allow-inject", "--session", "traced", "--window", "0:1",
+                                "--report", report, "--", *command], env=self.environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(run.kill)
+
+        def inject(*words):
+            return self.call([BIN / "idlewave", "inject", "--session", "traced", *words]).returncode
+
+        while inject("--ranks", "0-2", "--noise", f"trace:{self.folder}/half.txt") != 0:
+            self.assertIsNone(run.poll(), "it has ended before an order came through")
+        self.assertEqual(inject("--ranks", "3", "--noise", f"trace:{self.folder}/third.txt"), 0)
+        out, err = run.communicate(timeout=PATIENCE)
+        self.assertEqual((run.returncode, out), (0, alone.stdout), err)
+        told = json.loads(report.read_text())
+        half, third = [command for command in told["commands"] if command["outcome"] == "accepted"]
+        figures = lambda command: [command[key] for key in ("distribution", "file", "detours", "busy_s", "length_s", "longest_s", "ranks")]
+        self.assertEqual(figures(half), ["trace", "half.txt", 3, 5e-4, 1e-3, 4e-4, [0, 1, 2]])
+        self.assertEqual(figures(third), ["trace", "third.txt", 2, 1e-3, 3e-3, 1e-3, [3]])
+        self.assertIsNotNone(half["took_effect_s"])
+        self.assertIsNotNone(third["took_effect_s"])
+        for held in told["time_by_rank"]["delay_s"]:
+            self.assertGreater(held, 0)
+
+    def test_open_mpi(self):
+        self.play("openmpi")
+
+    def test_mpich(self):
+        self.play("mpich")
 
 
 if __name__ == "__main__":

@@ -192,6 +192,22 @@ class AgentsOver(Place):
         self.assertEqual(code, 0, err)
         self.assertEqual(self.information()["delays"], 1)
 
+    def test_a_trace_as_long_as_an_order_carries_is_played_on_both_hosts(self):
+        (self.path / "noise.txt").write_text("".join(f"{1000000 * i} 300000\n" for i in range(16384)))
+        self.start(options=["--allow-inject"], program=("dated_steps", "3000", str(STEP_US)))
+        self.wait_until_all_report()
+        host, = self.processes("--allow-inject", "iw-host")
+        done = self.on_n1(host, "inject", "--session", "s", "--noise", f"trace:{self.path}/noise.txt")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        code, _, err = self.end()
+        self.assertEqual(code, 0, err)
+        told = json.loads(self.call(BIN / "idlewave", "report", "s.iw", "--json").stdout)
+        noise, = told["commands"]
+        self.assertEqual((noise["file"], noise["detours"], noise["outcome"]), ("noise.txt", 16384, "accepted"))
+        self.assertEqual(len(told["time_by_rank"]["delay_s"]), 2)
+        for held in told["time_by_rank"]["delay_s"]:
+            self.assertGreater(held, 0)
+
     # --- who is killed ---
 
     def test_a_killed_carrier_is_named_and_the_program_unharmed(self):

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "monitor/view/update.h"
+#include "probe/words/noise.h"
 #include "tests/view/operator.h"
 #include "tests/view/synthetic_session.h"
 
@@ -141,6 +142,25 @@ TEST(NoiseForm, SendsNoiseToAllRanks) {
   const auto& noise = std::get<wire::NoiseOrder>(op.last<SendCommand>()->command.order);
   EXPECT_EQ(noise, (wire::NoiseOrder{wire::NoiseKind::kPeriodic, std::chrono::microseconds(2500), 10, true}))
       << "nobody is left to end it when its giver has gone";
+}
+
+TEST(NoiseForm, HasATraceReadBeforeItAsks) {
+  Operator op;
+  op.press(U'n').type(U"trace:/some/where/noise.txt").press(KeyCode::kEnter);
+  ASSERT_NE(op.last<ReadNoise>(), nullptr);
+  EXPECT_EQ(op.last<ReadNoise>()->text, "trace:/some/where/noise.txt");
+  ASSERT_TRUE(op.state.form) << "until it has been read";
+  take_noise(op.state, wire::Error{"/some/where/noise.txt: is not a regular file"});
+  EXPECT_THAT(op.screen(), HasSubstr("is not a regular file"));
+  using std::chrono::milliseconds;
+  take_noise(op.state, words::order_of_trace("/some/where/noise.txt",
+                                             {{milliseconds(3), milliseconds(2)}, {milliseconds(8), milliseconds(0)}}));
+  EXPECT_THAT(op.screen(), HasSubstr("noise trace:noise.txt (2 detours, 25 % of 8 ms) into all 40 ranks"));
+  op.press(U'y');
+  ASSERT_NE(op.last<SendCommand>(), nullptr);
+  const auto& noise = std::get<wire::NoiseOrder>(op.last<SendCommand>()->command.order);
+  EXPECT_EQ(noise.trace.detours.size(), 2u);
+  EXPECT_TRUE(noise.ends_with_giver);
 }
 
 TEST(GotoForm, GoesToATime) {
