@@ -260,8 +260,8 @@ TEST(Likwid, HasAMeterForEachMetricOfTheChosenGroup) {
   for (const auto& [name, expected] : values) {
     EXPECT_EQ(read[name][0].meter, (wire::MeterInfo{1, name, expected.second, "LIKWID MEM_DP"}));
     EXPECT_EQ(read[name][0].amount, std::nullopt) << "it begins to count";
-    const double seconds = std::chrono::duration<double>(read_at[name][1] - read_at[name][0]).count();
-    EXPECT_NEAR(double(read[name][1].amount.value()) * wire::kMeterStep / seconds, expected.first, 1e-3) << name;
+    const double between = std::chrono::duration<double>(read_at[name][1] - read_at[name][0]).count();
+    EXPECT_NEAR(double(read[name][1].amount.value()) * wire::kMeterStep / between, expected.first, 1e-3) << name;
   }
 }
 
