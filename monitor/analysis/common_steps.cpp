@@ -56,7 +56,7 @@ class LaneReader {
  private:
   void take(const Event& event) {
     if (event.kind == EventKind::kStep) begin_step(event);
-    if (event.kind == EventKind::kDelayBegin) held_since_ = event.time, held_by_noise_ = event.phase != Phase::kDelay;
+    if (event.kind == EventKind::kDelayBegin) begin_hold(event.time, event.phase != Phase::kDelay);
     if (event.kind == EventKind::kDelayEnd && held_since_) end_hold(event.time);
     if (event.kind == EventKind::kTraffic && in_step_) steps_.back().times.traffic += event.value;
     // A hold comes on top of the phase that goes on: who waited before it waits on behind it.
@@ -76,13 +76,21 @@ class LaneReader {
                       .times = {.begin = record.begin, .end = record.end},
                       .known = record.end > record.begin && record.end <= window_.to && is_known(lane_, record)});
   }
+  void begin_hold(Nanoseconds time, bool by_noise) {
+    if (held_since_) end_hold(time);
+    held_since_ = time, held_by_noise_ = by_noise;
+  }
   void end_hold(Nanoseconds time) {
+    const Nanoseconds held = in_step_ ? time - std::max(*held_since_, steps_.back().times.begin) : Nanoseconds{0};
     // While it waits for others noise holds up nobody but the end of the wait.
-    if (in_step_ && !held_by_noise_) steps_.back().times.held += time - *held_since_;
-    if (in_step_ && held_by_noise_ && !steps_.back().waits) steps_.back().times.noise += time - *held_since_;
+    if (in_step_ && !held_by_noise_) steps_.back().times.held += held;
+    if (in_step_ && held_by_noise_ && !steps_.back().waits) steps_.back().times.noise += held;
     held_since_.reset();
   }
   void enter(Phase phase, Nanoseconds time) {
+    // A program that holds itself says so by the phase alone.
+    if (phase == Phase::kDelay && phase_ != phase) begin_hold(time, false);
+    if (phase != Phase::kDelay && phase_ == Phase::kDelay && held_since_) end_hold(time);
     if (waits(phase) && !waits(phase_) && in_step_) post(steps_.back(), time);
     phase_ = phase;
   }

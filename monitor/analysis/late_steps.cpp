@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "monitor/analysis/least_squares.h"
 #include "monitor/analysis/step_history.h"
@@ -158,8 +159,11 @@ void LateSteps::read_lane(const Timeline& timeline, Rank rank, Nanoseconds until
 
 double LateSteps::announced(Rank rank, Nanoseconds from, Nanoseconds to) const {
   Nanoseconds sum{};
-  for (auto delay = delays_.lower_bound({rank, from});
-       delay != delays_.end() && delay->first.first == rank && delay->first.second < to; ++delay)
+  auto delay = delays_.lower_bound({rank, from});
+  // One that began in the step before may go on in this one.
+  if (delay != delays_.begin() && std::prev(delay)->first.first == rank)
+    sum += std::max(Nanoseconds{0}, std::min(std::prev(delay)->second, to) - from);
+  for (; delay != delays_.end() && delay->first.first == rank && delay->first.second < to; ++delay)
     sum += std::min(delay->second, to) - delay->first.second;
   return seconds(sum);
 }
@@ -167,6 +171,21 @@ double LateSteps::announced(Rank rank, Nanoseconds from, Nanoseconds to) const {
 double LateSteps::own(Rank rank, const StepCourse& course) const {
   const double all = seconds(course.own());
   return course.held == Nanoseconds{0} ? all : all - announced(rank, course.begin, course.end);
+}
+
+Nanoseconds LateSteps::held_ordinarily(Rank rank) const {
+  const auto found = holds_.find(rank);
+  return found == holds_.end() ? Nanoseconds{0} : nanoseconds(double(found->second.ordinary));
+}
+
+/// `step`: how many the rank had before. Where it is never held there is nothing to do.
+void LateSteps::take_hold(Rank rank, const StepCourse& course, std::uint32_t step) {
+  const double held = course.held == Nanoseconds{0} ? 0 : announced(rank, course.begin, course.end);
+  const auto known = holds_.find(rank);
+  if (known == holds_.end() && held == 0) return;
+  Holds& holds = known != holds_.end() ? known->second : holds_[rank];
+  holds.latest[step % kLatest] = float(held);
+  holds.ordinary = middle_of(holds.latest, std::min<std::size_t>(kLatest, step + 1));
 }
 
 void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRecord> records) {
@@ -178,6 +197,7 @@ void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRe
     owns[i] = float(own(rank, courses[i]));
     rhythm.owns[rhythm.steps % kLatest] = owns[i];
     rhythm.waits[rhythm.steps % kLatest] = float(seconds(courses[i].waited()));
+    if (courses[i].held != Nanoseconds{0} || !holds_.empty()) take_hold(rank, courses[i], rhythm.steps);
   }
   const std::size_t known = std::min<std::size_t>(kLatest, rhythm.steps);
   rhythm.ordinary = middle_of(rhythm.owns, known);

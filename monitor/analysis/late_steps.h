@@ -42,6 +42,8 @@ class LateSteps {
   void read(const timeline::Timeline& timeline);
   /// In the order in which they were found; the latest few hundred.
   const std::deque<LateStep>& found() const { return found_; }
+  /// By announced delays, in its latest steps: 0 of a rank that is held now and then.
+  Nanoseconds held_ordinarily(Rank rank) const;
 
  private:
   static constexpr std::size_t kLatest = 16;
@@ -52,6 +54,11 @@ class LateSteps {
     float ordinary = 0, ordinary_wait = 0;       ///< Medians of the latest.
     Nanoseconds read_to{-1};                     ///< Begin of the last one that was read, as it was understood then,
     wire::Step last_read = wire::kNoStep;        ///< and its number.
+  };
+  /// Of one that announces delays.
+  struct Holds {
+    std::array<float, kLatest> latest{};  ///< A ring, as of a rhythm.
+    float ordinary = 0;
   };
   struct Candidate {
     LateStep step;
@@ -77,6 +84,7 @@ class LateSteps {
   void begin_epoch_if_due();
   double announced(Rank rank, Nanoseconds from, Nanoseconds to) const;
   double own(Rank rank, const StepCourse& course) const;
+  void take_hold(Rank rank, const StepCourse& course, std::uint32_t step);
   static void take_contention_off(Candidate& candidate, const Contention& contention, Nanoseconds typical_step);
   static std::size_t sort_out(std::vector<Candidate*>& candidates, Nanoseconds typical_step);
   void judge(const timeline::Timeline& timeline, Nanoseconds typical_step);
@@ -85,6 +93,7 @@ class LateSteps {
   void keep(Candidate& candidate, const timeline::Timeline& timeline);
 
   PerRank<Rhythm> rhythms_;
+  std::map<Rank, Holds> holds_;  ///< Few ranks announce any.
   Epoch now_, before_;
   std::map<std::pair<Rank, Nanoseconds>, Nanoseconds> delays_;  ///< That may reach into what is not read yet.
   Nanoseconds read_to_{};

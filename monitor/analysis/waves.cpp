@@ -40,9 +40,32 @@ constexpr std::uint64_t kMostWork = 400'000'000;
 constexpr std::uint64_t kLittleWork = 100'000;
 constexpr double kMuchLonger = 1.125;
 
-Late late_of(const Timeline& timeline, const timeline::Delay& delay) {
-  const Nanoseconds length = (delay.ended ? delay.end.session_time() : timeline.now()) - delay.begin;
-  return {.origin = {.rank = delay.rank, .step = delay.step, .begin = delay.begin, .excess = length, .in_work = false},
+/// Who went on late is late from the next step on.
+void begin_with_next_step(const timeline::Lane& lane, Origin& origin, Nanoseconds after) {
+  const auto steps = lane.steps();
+  const std::size_t next = lane.steps_begun_before(after + Nanoseconds{1});
+  if (next < steps.size()) origin.step = steps[next].step, origin.begin = steps[next].begin;
+}
+
+/// The rank was held when it had waited for the last time in this step.
+bool is_behind_waits(const timeline::Lane& lane, const timeline::Delay& delay) {
+  const auto record = lane.step(delay.step, delay.begin);
+  if (!record || record->end == Nanoseconds{0} || delay.begin == record->begin) return false;
+  const auto waited = [&](Nanoseconds from, Nanoseconds to) {
+    return lane.time_in(timeline::Category::kWait, from, to) > Nanoseconds{0};
+  };
+  return waited(record->begin, delay.begin) && !waited(delay.begin, record->end);
+}
+
+Nanoseconds length_of(const Timeline& timeline, const timeline::Delay& delay) {
+  return (delay.ended ? delay.end.session_time() : timeline.now()) - delay.begin;
+}
+
+Late late_of(const Timeline& timeline, const timeline::Delay& delay, Nanoseconds excess) {
+  Origin origin{.rank = delay.rank, .step = delay.step, .begin = delay.begin, .excess = excess, .in_work = false};
+  const timeline::Lane* lane = timeline.lane(delay.rank);
+  if (lane && delay.by_phase && is_behind_waits(*lane, delay)) begin_with_next_step(*lane, origin, delay.begin);
+  return {.origin = origin,
           .cause = delay.command != 0 ? WaveCause::kCommand : WaveCause::kOwnDelay,
           .command = delay.command,
           .start = delay.begin,
@@ -50,15 +73,10 @@ Late late_of(const Timeline& timeline, const timeline::Delay& delay) {
           .step = delay.step};
 }
 
-/// Who went on late is late from the next step on.
 Origin origin_of(const Timeline& timeline, const LateStep& late) {
   Origin origin{
       .rank = late.rank, .step = late.step, .begin = late.begin, .excess = late.excess, .in_work = !late.after_wait};
-  if (!late.after_wait) return origin;
-  const timeline::Lane& lane = *timeline.lane(late.rank);
-  const auto steps = lane.steps();
-  const std::size_t next = lane.steps_begun_before(late.begin + Nanoseconds{1});
-  if (next < steps.size()) origin.step = steps[next].step, origin.begin = steps[next].begin;
+  if (late.after_wait) begin_with_next_step(*timeline.lane(late.rank), origin, late.begin);
   return origin;
 }
 
@@ -89,20 +107,22 @@ WaveDirection not_ended(WaveDirection direction) {
   return direction;
 }
 
-/// The latest delays that make waves.
-void add_delays(const Timeline& timeline, Nanoseconds typical_step, std::vector<Late>& found) {
+/// The latest delays that make waves. Of those told by their phase what a rank is held for in each step is ordinary.
+void add_delays(const Timeline& timeline, const LateSteps& steps, Nanoseconds typical_step, std::vector<Late>& found) {
   const auto& delays = timeline.delays();
   for (auto delay = delays.rbegin(); delay != delays.rend() && found.size() < kMostWaves; ++delay) {
     if (delay->phase != wire::Phase::kDelay) continue;
-    const Late late = late_of(timeline, *delay);
-    if (double(late.origin.excess.count()) >= kShortestDelay * double(typical_step.count())) found.push_back(late);
+    Nanoseconds excess = length_of(timeline, *delay);
+    if (delay->by_phase) excess -= steps.held_ordinarily(delay->rank);
+    if (double(excess.count()) >= kShortestDelay * double(typical_step.count()))
+      found.push_back(late_of(timeline, *delay, excess));
   }
 }
 
 /// Oldest first.
 std::vector<Late> all_late(const Timeline& timeline, const LateSteps& steps, Nanoseconds typical_step) {
   std::vector<Late> found;
-  add_delays(timeline, typical_step, found);
+  add_delays(timeline, steps, typical_step, found);
   std::ranges::reverse(found);
   for (const LateStep& step : steps.found()) found.push_back(late_of(timeline, step));
   std::ranges::stable_sort(found, {}, &Late::start);

@@ -98,6 +98,7 @@ bool Timeline::only_goes_on(const Node& node, const LaneEvents& told, const ByRa
 
 /// Delays and losses of all ranks stand in one list.
 bool Timeline::is_told_in_order(const RankPlace& place, const wire::Event& event) const {
+  if ((event.phase == wire::Phase::kDelay) != place.own_delay.goes_on()) return true;
   switch (event.kind) {
     case wire::EventKind::kDelayBegin: return event.value != 0 || event.phase == wire::Phase::kDelay;
     case wire::EventKind::kDelayEnd: return event.value != 0 || place.open_delay != DelayLog::kNone;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 
@@ -7,15 +8,17 @@
 
 namespace idlewave::timeline {
 
-/// Delays in the order in which they were told; the latest few ten thousand.
+/// Delays in the order in which they were told; the latest few ten thousand, as far as the room for them goes.
 class DelayLog {
  public:
   using Number = std::int64_t;  ///< Counted from the first delay of the session.
   static constexpr Number kNone = -1;
 
+  explicit DelayLog(std::uint64_t bytes) : most_(std::clamp<std::uint64_t>(bytes / sizeof(Delay), 1, kMost)) {}
+
   Number begin(const Delay& delay) {
     delays_.push_back(delay);
-    if (delays_.size() > kKept) {
+    if (delays_.size() > most_) {
       delays_.pop_front();
       ++forgotten_;
     }
@@ -31,7 +34,8 @@ class DelayLog {
   std::size_t bytes() const { return delays_.size() * sizeof(Delay); }
 
  private:
-  static constexpr std::size_t kKept = 65536;
+  static constexpr std::uint64_t kMost = 65536;
+  std::size_t most_;
   std::deque<Delay> delays_;
   Number forgotten_ = 0;
 };

@@ -125,6 +125,7 @@ struct Delay {
   Moment begin;
   Moment end;
   bool ended = false;
+  bool by_phase = false;  ///< The program's own, of which the phase alone tells.
 };
 
 /// What an operator asked for, and what became of it.

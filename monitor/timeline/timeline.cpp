@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace idlewave::timeline {
 namespace {
@@ -24,6 +25,7 @@ bool can_be(const ClockCurve& curve) {
 constexpr std::uint64_t kShareOfSpares = 16;  ///< Of the budget, beyond it.
 constexpr std::uint64_t kShareOfCalls = 8;    ///< They may take this part of the budget.
 constexpr std::uint64_t kShareOfPartners = 32;
+constexpr std::uint64_t kShareOfDelays = 32;
 constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together, and of all meters.
 
 }  // namespace
@@ -31,6 +33,7 @@ constexpr std::size_t kSamplesKept = 1 << 18;  ///< Of all domains together, and
 Timeline::Timeline(std::uint64_t memory_budget_bytes)
     : budget_(memory_budget_bytes),
       spare_blocks_(memory_budget_bytes / kShareOfSpares),
+      delays_(memory_budget_bytes / kShareOfDelays),
       calls_(memory_budget_bytes / kShareOfCalls),
       partners_(memory_budget_bytes / kShareOfPartners) {
   phase_names_ = {"none", "compute", "wait", "communicate", "delay", "noise"};
@@ -319,7 +322,12 @@ void Timeline::add_no_room(const std::string& name, std::span<const wire::Event>
 
 /// Lane time. Returns true if it began a block of events.
 bool Timeline::take(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event) {
+  const bool turns = place.own_delay.turns(event), holds = place.own_delay.goes_on();
+  const Moment at{*place.lane->clock_, event.time};
+  if (turns && !holds) delays_.end(std::exchange(place.open_delay, DelayLog::kNone), at);
   if (event.kind >= EventKind::kStep && event.kind != EventKind::kTraffic) take_note(node, place, rank, event);
+  if (turns && holds)
+    place.open_delay = delays_.begin({.rank = rank, .step = step_of(place), .begin = at, .by_phase = true});
   if (!place.lane->history_) ++lanes_with_events_;
   return place.lane->append(event, limits_, spare_blocks_);
 }

@@ -20,6 +20,7 @@
 #include "monitor/timeline/lane.h"
 #include "monitor/timeline/live_edge.h"
 #include "monitor/timeline/loss_log.h"
+#include "monitor/timeline/own_delay.h"
 #include "monitor/timeline/partner_log.h"
 #include "monitor/timeline/records.h"
 #include "monitor/timeline/sample_lane.h"
@@ -204,6 +205,7 @@ class Timeline {
     std::int32_t domain = -1;
     PartnerLog::Followed follows;  ///< Of its node's cycles, from 1; 0: not said.
     DelayLog::Number open_delay = DelayLog::kNone;
+    OwnDelay own_delay;
     wire::StepSource steps = wire::StepSource::kNotSaid;
   };
 

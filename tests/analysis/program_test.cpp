@@ -190,6 +190,25 @@ TEST(CommonSteps, AreWhatTheModelDid) {
   expect_times_of(model, *steps);
 }
 
+TEST(CommonSteps, AreTheSameWhereTheProgramHoldsItselfAndSaysSoByThePhaseAlone) {
+  RingModel model = disturbed();
+  model.run();
+  Timeline timeline;
+  timeline.apply_roster("n1", model.roster());
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    std::vector<Event> events = model.events_of(rank);
+    for (Event& event : events)
+      if (event.kind == EventKind::kDelayBegin || event.kind == EventKind::kDelayEnd)
+        event = {event.time, 0, EventKind::kSwitch,
+                 event.kind == EventKind::kDelayBegin ? Phase::kDelay : Phase::kCompute};
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  const auto steps = common_steps(timeline);
+  ASSERT_TRUE(steps) << steps.error().message;
+  EXPECT_EQ(steps->steps(), 100u);
+  expect_times_of(model, *steps);
+}
+
 TEST(CommonSteps, LeaveOutThoseOfWhichEventsWereLost) {
   RingModel model = disturbed();
   model.run();

@@ -154,6 +154,76 @@ TEST_P(OfProgramsWhoseMessagesTakeTime, IsFound) {
 
 INSTANTIATE_TEST_SUITE_P(WaveTruth, OfProgramsWhoseMessagesTakeTime, testing::Bool());
 
+std::string words_of(const WaveDirection& direction) {
+  const auto words = [](const std::optional<Estimate>& of) {
+    return of ? fmt::format("{} +- {}", of->value, of->error.value_or(-1)) : std::string("none");
+  };
+  std::string all =
+      fmt::format("{} {} {} {} {} {}", direction.sign, direction.reach_ranks, to_words(direction.end),
+                  direction.end_rank, words(direction.leading.ranks_per_s), words(direction.trailing.ranks_per_s));
+  for (const FrontPoint& point : direction.front)
+    all += fmt::format(" {}@{}:{}", point.rank, point.step, point.idle.count());
+  return all;
+}
+
+/// All but what says who ordered it.
+std::string words_of(const Wave& wave) {
+  return fmt::format("{} {} {} {}\n{}\n{}\n", wave.origin_rank, wave.origin_step, wave.start.count(),
+                     wave.delay.count(), words_of(wave.up), words_of(wave.down));
+}
+
+/// Also in noise in which such a step is not told from others: in each program the delay is there, with the length that it
+/// had, and all that comes of it is what comes of a delay that an event tells.
+TEST(WaveTruth, OfAProgramThatHoldsItselfIsThatOfADelayThatItAnnounces) {
+  for (const bool memory : {false, true}) {
+    RandomWavePrograms random(any_seed());
+    fmt::print("seed {}\n", random.seed());
+    for (int i = 0; i < 20; ++i) {
+      ExactProgram program = random.next(memory, random.real(0, 0.1));
+      program.delays = {random.delay(program, std::exp(random.real(std::log(0.15), std::log(20))))};
+      const ExactRun run = simulate(program);
+      const auto waves_by = [&](Holds holds) {
+        return find_waves(test::timeline_of(program, run, {holds}), {Nanoseconds{0}, Nanoseconds::max()});
+      };
+      const auto by_phase = waves_by(Holds::kDelaysByPhase), by_event = waves_by(Holds::kDelaysAnnounced);
+      SCOPED_TRACE(test::words_of(program));
+      ASSERT_EQ(by_phase.size(), by_event.size());
+      for (std::size_t k = 0; k < by_phase.size(); ++k) EXPECT_EQ(words_of(by_phase[k]), words_of(by_event[k]));
+      const support::Delay& delay = program.delays[0];
+      const double began = run.step_start[std::size_t(delay.rank)][std::size_t(delay.step)];
+      const auto is_it = [&](const Wave& wave) {
+        return wave.cause == WaveCause::kOwnDelay && wave.origin_rank == delay.rank && wave.origin_step == delay.step &&
+               std::abs((wave.delay - delay.duration).count()) <= 1 &&
+               std::abs(double(wave.start.count()) - began * 1e9) <= 1;
+      };
+      EXPECT_EQ(std::ranges::count_if(by_phase, is_it), 1);
+    }
+  }
+}
+
+/// That is how its steps are.
+TEST(WaveTruth, OfAProgramThatHoldsItselfInEachStepIsOfOneForWhichItDoesSoForLonger) {
+  for (const bool memory : {false, true}) {
+    RandomWavePrograms random(any_seed());
+    for (int i = 0; i < 10; ++i) {
+      ExactProgram program = random.next(memory, 0);
+      const support::Delay once = random.delay(program, random.real(3, 10));
+      const Nanoseconds usual(std::llround(double(once.duration.count()) / random.real(8, 20)));
+      program.delays = {once};
+      for (int rank = 0; rank < program.ranks; ++rank)
+        for (int step = 0; step < program.steps; ++step) program.delays.push_back({rank, step, usual});
+      const timeline::Timeline timeline = test::timeline_of(program, simulate(program), {Holds::kDelaysByPhase});
+      const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+      SCOPED_TRACE(fmt::format("seed {}, program {}", random.seed(), i));
+      ASSERT_EQ(waves.size(), 1u);
+      EXPECT_EQ(waves[0].cause, WaveCause::kOwnDelay);
+      EXPECT_EQ(waves[0].origin_rank, once.rank);
+      EXPECT_EQ(waves[0].origin_step, once.step);
+      EXPECT_NEAR(double(waves[0].delay.count()), double(once.duration.count()), 0.01 * double(once.duration.count()));
+    }
+  }
+}
+
 /// What was held was taken off what the rank had worked, which was much less: of 200 ms a memory-bound program's wave had 8.
 TEST(WaveTruth, OfAProgramThatHoldsItselfMakesAllAsLateAsTheyAre) {
   RandomWavePrograms random(any_seed());

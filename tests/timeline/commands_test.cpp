@@ -19,6 +19,54 @@ TEST(Timeline, TellsOfADelayWhenItsRankTells) {
   EXPECT_TRUE(timeline.delays()[0].ended);
 }
 
+Event switched(Nanoseconds at, Phase phase) { return {at, 0, EventKind::kSwitch, phase}; }
+
+struct ToldDelay {
+  wire::CommandId command;
+  wire::Step step;
+  Nanoseconds begin, end;
+  friend bool operator==(const ToldDelay&, const ToldDelay&) = default;
+};
+std::vector<ToldDelay> delays_of(const Timeline& timeline) {
+  std::vector<ToldDelay> told;
+  for (const Delay& delay : timeline.delays())
+    told.push_back({delay.command, delay.step, delay.begin, delay.ended ? delay.end.session_time() : Nanoseconds{-1}});
+  return told;
+}
+
+TEST(Delays, AreTheProgramsOwnWhereThePhaseAloneTellsThem) {
+  const Timeline timeline = timeline_of(
+      {start(ms(0)), step(ms(5), 3), switched(ms(5), Phase::kDelay), switched(ms(25), Phase::kCompute),
+       switched(ms(30), Phase::kWait), switched(ms(31), Phase::kDelay), step(ms(40), 4, Phase::kDelay), stop(ms(60))},
+      ms(70));
+  EXPECT_EQ(delays_of(timeline), (std::vector<ToldDelay>{{0, 3, ms(5), ms(25)}, {0, 3, ms(31), ms(60)}}));
+}
+
+TEST(Delays, OfTheProgramGoOnBehindAnOrderThatComesMeanwhile) {
+  Event released = delay_end(ms(20), 7);
+  released.phase = Phase::kDelay;
+  const Timeline timeline = timeline_of({start(ms(0)), switched(ms(5), Phase::kDelay), step(ms(10), 0, Phase::kDelay),
+                                         delay_begin(ms(10), 7), released, switched(ms(30), Phase::kCompute)},
+                                        ms(40));
+  EXPECT_EQ(
+      delays_of(timeline),
+      (std::vector<ToldDelay>{{0, wire::kNoStep, ms(5), ms(10)}, {7, 0, ms(10), ms(20)}, {0, 0, ms(20), ms(30)}}));
+}
+
+TEST(Delays, ThatAreSumsOrFollowALossAreNotTheProgramsOwn) {
+  const auto sum = [](Nanoseconds at, std::uint64_t phases, Phase phase) {
+    return Event{at, phases, EventKind::kSummed, phase};
+  };
+  const Timeline timeline =
+      timeline_of({start(ms(0)), sum(ms(1), 9, Phase::kCompute), switched(ms(2), Phase::kDelay),
+                   sum(ms(3), 5, Phase::kDelay), sum(ms(4), 0, Phase::kCompute), dropped(ms(10), 2, Phase::kDelay),
+                   delay_end(ms(12), 7), switched(ms(13), Phase::kDelay), dropped(ms(20), 4, Phase::kDelay),
+                   sum(ms(21), 3, Phase::kDelay), sum(ms(22), 0, Phase::kDelay)},
+                  ms(40));
+  EXPECT_EQ(delays_of(timeline),
+            (std::vector<ToldDelay>{{0, wire::kNoStep, ms(13), ms(21)}, {0, wire::kNoStep, ms(22), Nanoseconds{-1}}}));
+}
+
 TEST(Timeline, FollowsACommandFromSendingToItsEnd) {
   Timeline timeline = timeline_of({start(ms(0)), step(ms(1), 0)}, ms(2));
   const wire::Command command{42, {0}, wire::DelayOrder{ms(20)}};
