@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "monitor/analysis/step_history.h"
 
@@ -70,6 +71,15 @@ bool ended_in_a_wait(const Lane& lane, const StepCourse& course) {
   return lane.time_in(timeline::Category::kWait, course.end - kMoment, course.end) > kMoment / 2;
 }
 
+Nanoseconds first_call(const Lane& lane, const StepCourse& course) {
+  Nanoseconds first = course.post;
+  lane.for_each_event(course.begin, course.post, [&](const wire::Event& event) {
+    const bool waits = event.phase == wire::Phase::kWait || event.phase == wire::Phase::kCommunicate;
+    if (waits && wire::changes_phase(event.kind)) first = std::min(first, event.time);
+  });
+  return first;
+}
+
 std::size_t steps_begun_by(const Lane& lane, Nanoseconds at) {
   return lane.steps_begun_before(std::min(at, Nanoseconds::max() - Nanoseconds{1}) + Nanoseconds{1});
 }
@@ -130,9 +140,15 @@ void CauseTally::trace(const NumberedStep& step) {
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
     if (is_there(rank)) lasts_.of(std::size_t(rank)) = last_partner(rank, step.number);
   const LastPost last = last_of_all();
-  const bool is_of_all = ground_.partners.said_collective(step.number) || all_wait_for_the_last(step.number, last);
-  for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
-    if (is_there(rank)) settle(rank, step.number, is_of_all ? last : lasts_[std::size_t(rank)]);
+  const bool is_said = ground_.partners.said_collective(step.number);
+  const bool is_of_all = is_said || all_wait_for_the_last(step.number, last);
+  std::optional<LastPost> last_call;
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
+    if (!is_there(rank)) continue;
+    const bool is_by_call = is_said && went_on_before(rank, last);
+    if (is_by_call && !last_call) last_call = last_call_of_all();
+    settle(rank, step.number, is_by_call ? *last_call : is_of_all ? last : lasts_[std::size_t(rank)]);
+  }
 }
 
 void CauseTally::read(const NumberedStep& step) {
@@ -197,6 +213,30 @@ CauseTally::LastPost CauseTally::last_of_all() const {
     if (its.presence == Presence::kMissing) last.known = false;
     if (its.presence != Presence::kThere) continue;
     if (its.course.post > last.at) last.rank = rank, last.at = its.course.post;
+    if (its.loss == Loss::kInAWait) last.lost = std::min(last.lost, its.course.end);
+  }
+  return last;
+}
+
+/// So the collective was not for what that one had yet to do: it was started before that, and waited for later. One that is
+/// lost before it has done its part holds up all, but for those who are lost as well.
+bool CauseTally::went_on_before(Rank rank, const LastPost& last) const {
+  const Place& its = row(0).ranks[std::size_t(rank)];
+  const bool is_lost = last.rank < 0 || row(0).ranks[std::size_t(last.rank)].loss == Loss::kInItsPart;
+  return !is_lost && its.course.over && its.course.end < last.at - tolerance_;
+}
+
+/// By which one that is started is posted: the first of the step. Where the events are not kept nobody knows.
+CauseTally::LastPost CauseTally::last_call_of_all() const {
+  LastPost last{.at = Nanoseconds::min()};
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
+    const Place& its = row(0).ranks[std::size_t(rank)];
+    if (its.presence == Presence::kMissing) last.known = false;
+    if (its.presence != Presence::kThere) continue;
+    const Lane& lane = *timeline_.lane(rank);
+    if (its.course.begin < lane.events_from()) last.known = false;
+    const Nanoseconds call = first_call(lane, its.course);
+    if (call > last.at) last.rank = rank, last.at = call;
     if (its.loss == Loss::kInAWait) last.lost = std::min(last.lost, its.course.end);
   }
   return last;

@@ -75,6 +75,8 @@ class CauseTally {
   static Nanoseconds post_before(const Place& its, const Place& mine);
   LastPost last_partner(Rank rank, Step step) const;
   LastPost last_of_all() const;
+  bool went_on_before(Rank rank, const LastPost& last) const;
+  LastPost last_call_of_all() const;
   bool all_wait_for_the_last(Step step, const LastPost& last) const;
   void settle(Rank rank, Step step, const LastPost& last);
   bool works_between_waits(Rank rank) const;

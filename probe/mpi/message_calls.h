@@ -29,9 +29,19 @@ constexpr std::optional<Part> part_in(Call call) {
   if (is_one_of(call, {kBarrier, kAllgather, kAllgatherv, kAlltoall, kAlltoallv, kAlltoallw, kAllreduce,
                        kReduce_scatter, kReduce_scatter_block}))
     return Part::kAll;
-  if (is_one_of(call, {kBcast, kScatter, kScatterv})) return Part::kFromRoot;
-  if (is_one_of(call, {kReduce, kGather, kGatherv})) return Part::kToRoot;
-  if (is_one_of(call, {kScan, kExscan})) return Part::kFromLower;
+  if (is_one_of(call, {kIbarrier, kIallgather, kIallgatherv, kIalltoall, kIalltoallv, kIalltoallw, kIallreduce,
+                       kIreduce_scatter, kIreduce_scatter_block}))
+    return Part::kAll;
+  if (is_one_of(call, {kBarrier_init, kAllgather_init, kAllgatherv_init, kAlltoall_init, kAlltoallv_init,
+                       kAlltoallw_init, kAllreduce_init, kReduce_scatter_init, kReduce_scatter_block_init}))
+    return Part::kAll;
+  if (is_one_of(call, {kBcast, kScatter, kScatterv, kIbcast, kIscatter, kIscatterv, kBcast_init, kScatter_init,
+                       kScatterv_init}))
+    return Part::kFromRoot;
+  if (is_one_of(call,
+                {kReduce, kGather, kGatherv, kIreduce, kIgather, kIgatherv, kReduce_init, kGather_init, kGatherv_init}))
+    return Part::kToRoot;
+  if (is_one_of(call, {kScan, kExscan, kIscan, kIexscan, kScan_init, kExscan_init})) return Part::kFromLower;
   return std::nullopt;
 }
 
@@ -231,11 +241,15 @@ inline void note_after(const Word* words, Word result, [[maybe_unused]] const Se
     constexpr Part part = *part_in(call);
     int its_rank = 0;
     if constexpr (root >= 0) its_rank = int_at<form>(words[root]);
-    messages.collective(Handles::key_of<form>(words[comm]), part, its_rank);
+    const Handles::Key group = Handles::key_of<form>(words[comm]);
+    if constexpr (request >= 0)
+      messages.start_collective(group, part, its_rank, reinterpret_cast<const void*>(words[request]), waits);
+    else
+      messages.collective(group, part, its_rank);
   } else if constexpr (call == kMrecv || asks_of_a_request(call)) {
     // The message is there, or it is only asked.
   } else if constexpr (request >= 0) {
-    // A collective that is started, a transfer into a window or a file.
+    // One with neighbours that is started, a transfer into a window or a file.
     messages.start_unknown(reinterpret_cast<const void*>(words[request]), fortran, waits);
   } else if constexpr (waits) {
     messages.wait_unknown();

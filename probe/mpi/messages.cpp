@@ -87,6 +87,7 @@ void Messages::note(Partner partner) {
     case Side::kToPerhaps: return learner_.wait(partner);
     case Side::kTo: return learner_.send(partner.rank);
     case Side::kNobody: return;
+    case Side::kGroup: return;  // It is told by its key.
     case Side::kAnySource:
     case Side::kUnknown: return learner_.wait_unknown();
   }
@@ -233,6 +234,7 @@ void Messages::complete(RequestTable::Request& request, const void* status) {
   if (request.is_idle) return;
   Partner partner = request.partner;
   if (partner.side == Side::kAnySource) partner = source_of(request, status);
+  if (partner.side == Side::kGroup) learner_.wait_for_started_group(static_cast<std::uint64_t>(request.more));
   if (request.is_persistent)
     request.is_idle = true;
   else
@@ -261,15 +263,35 @@ Partner Messages::source_in(const void* status, Peer peer) const {
   return sender(peer);
 }
 
+/// On whom it depends what the rank gets. Nobody: it gives alone.
+Partner Messages::partner_in(Handles::Key comm, Part part, int root) const {
+  if (part != Part::kFromRoot && part != Part::kToRoot) return {0, Side::kGroup};
+  const int its_rank = root < 0 ? kUnknownRank : handles.world_rank(comm, root);
+  if (its_rank < 0) return {};
+  if ((its_rank == rank_) == (part == Part::kFromRoot)) return {0, Side::kNobody};
+  return part == Part::kFromRoot ? Partner{its_rank, Side::kFrom} : Partner{0, Side::kGroup};
+}
+
 void Messages::collective(Handles::Key comm, Part part, int root) {
-  if (part == Part::kFromRoot || part == Part::kToRoot) {
-    const int its_rank = root < 0 ? kUnknownRank : handles.world_rank(comm, root);
-    if (its_rank < 0) return learner_.wait_unknown();
-    learner_.post();
-    if ((its_rank == rank_) == (part == Part::kFromRoot)) return;
-    if (part == Part::kFromRoot) return learner_.wait({its_rank, Side::kFrom});
-  }
+  const Partner partner = partner_in(comm, part, root);
+  if (partner.side != Side::kUnknown) learner_.post();
+  if (partner.side != Side::kGroup) return note(partner);
   learner_.wait_for_group(key_of(comm, part), [&] { return find_group(comm, part); });
+}
+
+/// Its communicator may be freed before it is waited for, so the group is asked for now.
+void Messages::start_collective(Handles::Key comm, Part part, int root, const void* request, bool is_persistent) {
+  const Partner partner = partner_in(comm, part, root);
+  const std::uint64_t handle = handle_at(request, 0, comm.is_fortran());
+  if (!is_persistent && partner.side != Side::kFrom) learner_.post();
+  if (!is_persistent && partner.side == Side::kNobody) return forget(handle);
+  RequestTable::Request& made = put(handle);
+  made.partner = partner;
+  made.is_persistent = made.is_idle = is_persistent;
+  if (partner.side != Side::kGroup) return;
+  const std::uint64_t key = key_of(comm, part);
+  learner_.learn_group(key, [&] { return find_group(comm, part); });
+  made.more = static_cast<std::int64_t>(key);
 }
 
 std::optional<WaitLearner::Group> Messages::find_group(Handles::Key comm, Part part) const {

@@ -50,6 +50,8 @@ class Messages {
   void start(const void* requests, int count, bool is_fortran, CallSums& sums);
   void cancel(const void* request, bool is_fortran);
   void collective(Handles::Key comm, Part part, int root);
+  /// One that is waited for later: nonblocking, or persistent.
+  void start_collective(Handles::Key comm, Part part, int root, const void* request, bool is_persistent);
   /// By rendezvous, so far; else it makes no difference how large a receive is.
   bool sends_have_waited() const { return sends_have_waited_; }
   void wait_unknown() { learner_.wait_unknown(); }
@@ -106,6 +108,7 @@ class Messages {
                     bool is_persistent = false);
   void complete(RequestTable::Request& request, const void* status);
   void complete_unknown(int i);
+  Partner partner_in(Handles::Key comm, Part part, int root) const;
   std::optional<WaitLearner::Group> find_group(Handles::Key comm, Part part) const;
 
   BinaryInterface interface_;

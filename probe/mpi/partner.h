@@ -15,6 +15,7 @@ enum class Side : std::uint8_t {
   kToWaiting,  ///< It sends, and is done only when the receiver is there: rendezvous, MPI_Ssend.
   kToPerhaps,  ///< It sends, and nobody knows which of the two it is.
   kAnySource,  ///< It receives from whoever sends: known when the message has come.
+  kGroup,      ///< A collective: it waits for those of its group on whom what it gets depends.
 };
 
 struct Partner {

@@ -22,7 +22,7 @@ class RequestTable {
 
   struct Request {
     std::uint64_t handle = 0;  ///< 0: no request.
-    /// kAnySource: the communicator in which the status counts. Of a persistent send: its bytes.
+    /// kAnySource: the communicator in which the status counts. kGroup: the group's key. Of a persistent send: its bytes.
     std::int64_t more = 0;
     Partner partner;
     union {

@@ -39,12 +39,28 @@ class WaitLearner {
   template <class FindGroup>
   void wait_for_group(std::uint64_t key, FindGroup find_group) {
     end_wait();
-    std::uint16_t pattern = patterns_.find(key);
-    if (pattern == WaitPatterns::kUnknown) [[unlikely]] {
-      const std::optional<Group> group = find_group();
-      if (group) pattern = patterns_.learn_group(key, group->ranks, group->flags);
-    }
-    habit_.wait(pattern, patterns_);
+    habit_.wait(learn_group(key, find_group), patterns_);
+  }
+  /// One has been started, which will be waited for.
+  template <class FindGroup>
+  std::uint16_t learn_group(std::uint64_t key, FindGroup find_group) {
+    const std::uint16_t known = patterns_.find(key);
+    if (known != WaitPatterns::kUnknown) [[likely]]
+      return known;
+    const std::optional<Group> group = find_group();
+    return group ? patterns_.learn_group(key, group->ranks, group->flags) : WaitPatterns::kUnknown;
+  }
+  /// The rank has one behind it that it had started: with what else it waited for since it last sent anything.
+  void wait_for_started_group(std::uint64_t key) {
+    has_waited_ = true;
+    const std::uint16_t pattern = patterns_.find(key);
+    if (pattern == WaitPatterns::kUnknown) return habit_.wait_unknown();
+    std::uint32_t place = 0;
+    while (place < group_count_ && groups_[place] < pattern) ++place;
+    if (place < group_count_ && groups_[place] == pattern) return;
+    if (group_count_ == kMostGroups) return habit_.wait_unknown();
+    for (std::uint32_t i = group_count_++; i > place; --i) groups_[i] = groups_[i - 1];
+    groups_[place] = pattern;
   }
 
   /// Step `step` is over. `tell(number, from, to, flags)`: for each wait that such a step has as a rule; the number is one
@@ -64,6 +80,12 @@ class WaitLearner {
   void end_wait() {
     has_waited_ = false;
     if (!patterns_.is_empty()) habit_.wait(patterns_.end_wait(), patterns_);
+    if (group_count_ > 0) [[unlikely]]
+      end_waits_for_groups();
+  }
+  void end_waits_for_groups() {
+    for (std::uint32_t i = 0; i < group_count_; ++i) habit_.wait(groups_[i], patterns_);
+    group_count_ = 0;
   }
   template <class Tell>
   void tell_waits(std::optional<std::span<const std::uint8_t>> waits, Tell& tell) const {
@@ -75,7 +97,12 @@ class WaitLearner {
     }
   }
 
+  static constexpr std::uint32_t kMostGroups = 8;
+
   bool has_waited_ = false;  ///< Since the latest post.
+  std::uint32_t group_count_ = 0;
+  std::uint16_t groups_[kMostGroups] =
+      {};  ///< That were waited for since then: patterns, in the order of their numbers.
   WaitPatterns patterns_;
   StepHabit habit_;
 };

@@ -2,7 +2,9 @@
 """Whom ranks wait for, as their messages tell it: held against programs that know it, under each MPI that is here.
 Usage: partners_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"""
 import json
+import os
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -115,11 +117,15 @@ class OfPartners(Watched):
     def communicators(self, mpi):
         self.check(mpi, ["halo", "parts", "rooted"])
 
+    def started(self, mpi):
+        """Collectives that are waited for later: nonblocking, or persistent."""
+        self.check(mpi, ["started-rooted", "started-parts", "started-early", "started-ahead", "started-again"])
+
     def completion(self, mpi):
         self.check(mpi, ["one-by-one", "some", "asking", "anybody"])
 
     def unknown(self, mpi):
-        self.check_nothing_is_said(mpi, ["anybody-ignored", "one-way", "received-first", "cancelled", "two-sides", "started-early"],
+        self.check_nothing_is_said(mpi, ["anybody-ignored", "one-way", "received-first", "cancelled", "two-sides", "neighbourhood"],
                                    STEPS[mpi])
         self.check_nothing_is_said(mpi, ["crowd"], 8)
 
@@ -136,6 +142,12 @@ class Partners(OfPartners):
 
     def test_in_communicators_and_collectives_mpich(self):
         self.communicators("mpich")
+
+    def test_in_collectives_that_are_started_open_mpi(self):
+        self.started("openmpi")
+
+    def test_in_collectives_that_are_started_mpich(self):
+        self.started("mpich")
 
     def test_however_messages_are_waited_for_open_mpi(self):
         self.completion("openmpi")
@@ -224,6 +236,61 @@ class Waves(Watched):
     def test_are_flattened_where_ranks_meet_by_recursive_doubling(self):
         """By their own hands, in a world of eight."""
         self.assertEqual(self.wave("late-doubling", ranks=8), [(4, "flattened"), (3, "flattened")])
+
+
+class Started(Watched):
+    """One of seven ranks, whichever, is late by a second, and all wait for it in a collective that they have started."""
+
+    def setUp(self):
+        super().setUp()
+        seed = int(os.environ.get("IDLEWAVE_TEST_SEED", random.randrange(1 << 32)))
+        print(f"IDLEWAVE_TEST_SEED={seed}", flush=True)
+        self.random = random.Random(seed)
+
+    def found(self, mode, mpi, ranks, partners):
+        self.late = self.random.randrange(ranks)
+        report = self.folder / "report.json"
+        self.watch(mpi, ranks, ["--report", report, "--window", "0:1"], PROGRAMS / f"partners.{mpi}", mode, "60", str(self.late))
+        found = json.loads(report.read_text())
+        self.assertEqual(found["partners"], partners)
+        return found
+
+    def check_causes(self, found):
+        """Of all who wait for it; and each nanosecond is somebody's, or is said not to be."""
+        causes = found["causes"]["ranks"]
+        for its in causes:
+            named = sum(culprit["direct_ns"] + culprit["far_ns"] for culprit in its["by"]) + sum(its["by_more_ns"].values())
+            rest = its["itself_ns"] + its["shared_bandwidth_ns"] + sum(its["not_attributable_ns"].values())
+            self.assertEqual(its["waited_ns"], named + rest)
+        owed = {its["rank"]: sum(c["direct_ns"] + c["far_ns"] for c in its["by"] if c["rank"] == self.late) for its in causes}
+        self.assertGreater(min(owed.get(rank, 0) for rank in range(found["ranks"]) if rank != self.late), 0.9e9)
+
+    def check(self, mode, mpi="openmpi", ranks=7, partners="declared"):
+        with self.subTest(mode=mode, mpi=mpi):
+            found = self.found(mode, mpi, ranks, partners)
+            self.check_causes(found)
+            waves = [wave for wave in found["waves"] if wave["origin_rank"] == self.late and wave["delay_s"] > 0.5]
+            self.assertEqual(len(waves), 1, found["waves"])
+            ways = [waves[0][way] for way in ("up", "down")]
+            self.assertEqual(sum(way["reach_ranks"] for way in ways), ranks - 1, ways)
+            return [way["end"] for way in ways]
+
+    def test_is_to_blame_for_what_all_wait_open_mpi(self):
+        for mode in "late-started", "late-asked":
+            self.assertEqual(self.check(mode), ["flattened", "flattened"])
+
+    def test_is_to_blame_for_what_all_wait_mpich(self):
+        self.assertEqual(self.check("late-started", "mpich", 4), ["flattened", "flattened"])
+
+    def test_is_to_blame_where_the_collective_goes_on_beside_the_work(self):
+        """In that step, or in the next one those for whom it was done when the rank was not in a call."""
+        self.check_causes(self.found("late-early", "openmpi", 7, "declared"))
+
+    def test_is_to_blame_where_it_is_the_root(self):
+        self.check("late-root", partners="partly declared")  # which waits for nobody
+
+    def test_has_its_wave_flattened_where_it_meets_one(self):
+        self.assertIn("flattened", self.check("late-flat"))
 
 
 if __name__ == "__main__":

@@ -51,6 +51,9 @@ class Partners(OfTheStandard, OfPartners):
     def test_in_communicators_and_collectives(self):
         self.each(self.communicators)
 
+    def test_in_collectives_that_are_started(self):
+        self.each(self.started)
+
     def test_however_messages_are_waited_for(self):
         self.each(self.completion)
 

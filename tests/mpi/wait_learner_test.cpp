@@ -41,9 +41,9 @@ void PrintTo(const Wait& wait, std::ostream* out) {
 
 /// What a rank does: a partner that it waits for or has sent to, or something that goes out.
 struct Act {
-  enum Kind { kPost, kSend, kWait, kMeet } kind = kPost;
+  enum Kind { kPost, kSend, kWait, kMeet, kStart, kFinish } kind = kPost;
   Partner partner = {};
-  Rank group = 0;  ///< kMeet: of the ranks 0 to this one; 0: all.
+  Rank group = 0;  ///< kMeet, and of one that is started and waited for: of the ranks 0 to this one; 0: all.
 };
 using Acts = std::vector<Act>;
 
@@ -95,7 +95,9 @@ class Learner {
       case Act::kPost: return learner_->post();
       case Act::kSend: return learner_->send(act.partner.rank);
       case Act::kWait: return learner_->wait(act.partner);
-      case Act::kMeet: return meet(act.group);
+      case Act::kMeet: return learner_->wait_for_group(key_of(act.group), [&] { return find(act.group); });
+      case Act::kStart: return start(act.group);
+      case Act::kFinish: return learner_->wait_for_started_group(key_of(act.group));
     }
   }
   void step(const Acts& acts) {
@@ -118,12 +120,15 @@ class Learner {
   WaitLearner& learner() { return *learner_; }
 
  private:
-  void meet(Rank group) {
-    learner_->wait_for_group(std::uint64_t(group) + 1, [&]() -> std::optional<WaitLearner::Group> {
-      ranks_.resize(std::size_t(group));
-      std::iota(ranks_.begin(), ranks_.end(), 0);
-      return WaitLearner::Group{ranks_, kCollective};
-    });
+  static std::uint64_t key_of(Rank group) { return std::uint64_t(group) + 1; }
+  std::optional<WaitLearner::Group> find(Rank group) {
+    ranks_.resize(std::size_t(group));
+    std::iota(ranks_.begin(), ranks_.end(), 0);
+    return WaitLearner::Group{ranks_, kCollective};
+  }
+  void start(Rank group) {
+    learner_->post();
+    learner_->learn_group(key_of(group), [&] { return find(group); });
   }
 
   std::unique_ptr<WaitLearner> learner_ = std::make_unique<WaitLearner>();
@@ -157,6 +162,40 @@ TEST(WaitLearner, SaysAWaitThatComesTwiceInAStepTwice) {
     step.insert(step.end(), part.begin(), part.end());
   rank.steps(8, step);
   EXPECT_THAT(rank.told(), ElementsAre(Wait{{2}, {4}}, Wait{{}, {}, kCollective}, Wait{{2}, {4}}));
+}
+
+/// In whatever order it ends, and however many there are of a group.
+TEST(WaitLearner, SaysACollectiveThatWasStartedBehindWhatElseIsWaitedFor) {
+  const unsigned seed = any_seed();
+  std::mt19937 random(seed);
+  Learner rank;
+  for (int i = 0; i < 100; ++i) {
+    Acts step = {{Act::kStart, {}, 6}, {Act::kStart}, {Act::kStart, {}, 6}, kPost, sends(4)};
+    Acts ends = {receives(2), receives(3), {Act::kFinish, {}, 6}, {Act::kFinish}, {Act::kFinish, {}, 6}};
+    std::ranges::shuffle(ends, random);
+    step.insert(step.end(), ends.begin(), ends.end());
+    rank.step(step);
+    if (i < 7) continue;
+    ASSERT_THAT(rank.told(),
+                ElementsAre(Wait{{2, 3}, {4}}, Wait{{0, 1, 2, 3, 4, 5}, {}, kCollective}, Wait{{}, {}, kCollective}))
+        << "seed " << seed;
+  }
+}
+
+TEST(WaitLearner, SaysACollectiveThatWasStartedInTheStepBefore) {
+  Learner rank;
+  rank.step({{Act::kStart}});
+  rank.steps(8, {{Act::kFinish}, kPost, sends(4), receives(2), {Act::kStart}});
+  EXPECT_THAT(rank.told(), ElementsAre(Wait{{}, {}, kCollective}, Wait{{2}, {4}}));
+}
+
+TEST(WaitLearner, SaysNothingOfAStepWithMoreGroupsThanItTakes) {
+  Learner rank;
+  Acts step;
+  for (Rank group = 1; group < 11; ++group) step.push_back({Act::kStart, {}, group});
+  for (Rank group = 1; group < 11; ++group) step.push_back({Act::kFinish, {}, group});
+  rank.steps(20, step);
+  EXPECT_FALSE(rank.is_said());
 }
 
 TEST(WaitLearner, SaysAWaitNoMoreThanEightTimes) {

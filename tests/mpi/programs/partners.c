@@ -1,5 +1,6 @@
 /* Programs that know for whom each rank waits, and write it down: a line in $OWN_PARTNERS/RANK, the waits of a step with
- * '|' between them, the steps of a cycle with ';'. Usage: partners MODE STEPS */
+ * '|' between them, the steps of a cycle with ';'. Usage: partners MODE STEPS
+ * [RANK-THAT-IS-LATE] */
 #include "partners.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-int rank, size, steps, left, right, all_ranks[64];
+int rank, size, steps, late_rank, left, right, all_ranks[64];
 char in[16][MANY], out[MANY];
 static char known[4096];
 
@@ -99,6 +100,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   steps = atoi(argv[2]);
+  late_rank = argc > 3 ? atoi(argv[3]) : 3;
   left = (rank + size - 1) % size, right = (rank + 1) % size;
   for (i = 0; i < (unsigned)size; ++i) all_ranks[i] = (int)i;
   for (i = 0; i < sizeof all / sizeof *all; ++i)

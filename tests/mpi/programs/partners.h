@@ -12,7 +12,7 @@ struct mode {
 };
 extern const struct mode of_known[], of_late[], of_unknown[];
 
-extern int rank, size, steps, left, right, all_ranks[64];
+extern int rank, size, steps, late_rank, left, right, all_ranks[64];
 extern char in[16][MANY], out[MANY];
 
 void say(const char* text);

@@ -259,6 +259,95 @@ static void rooted(void) {
   }
 }
 
+/* Nonblocking ones are as those that block; the last is asked for again and again. */
+static void started_rooted(void) {
+  const int root = size - 1;
+  int i, flag, sum, lower[64];
+  MPI_Request request;
+  if (rank == root)
+    say_wait(all_ranks, size, NULL, 0, 0);
+  else
+    say_wait(&root, 1, NULL, 0, 0);
+  for (i = 0; i < rank; ++i) lower[i] = i;
+  say_wait(lower, rank, NULL, 0, 0);
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Ibcast(in[0], FEW, MPI_CHAR, root, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Ireduce(&i, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Iscan(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    for (flag = 0; !flag;) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  }
+}
+
+/* With messages, and one of every other rank, in whatever order they end. */
+static void started_parts(void) {
+  MPI_Comm part;
+  MPI_Request requests[4];
+  int group[64], count = 0, sums[2], i, j, done;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &part);
+  for (i = rank % 2; i < size; i += 2) group[count++] = i;
+  say_wait(&left, 1, &right, 1, 0);
+  say_wait(group, count, NULL, 0, COLLECTIVE);
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Iallreduce(&i, &sums[0], 1, MPI_INT, MPI_SUM, part, &requests[0]);
+    MPI_Irecv(in[0], FEW, MPI_CHAR, left, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(out, FEW, MPI_CHAR, right, 0, MPI_COMM_WORLD, &requests[2]);
+    MPI_Iallreduce(&i, &sums[1], 1, MPI_INT, MPI_SUM, part, &requests[3]);
+    for (j = 0; j < 4; ++j) MPI_Waitany(4, requests, &done, MPI_STATUS_IGNORE);
+  }
+  MPI_Comm_free(&part);
+}
+
+static void started_early(void) {
+  MPI_Request request;
+  int i, sum;
+  everybody();
+  for (i = 0; i < steps; ++i) {
+    MPI_Iallreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    work();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+/* Before the step in which it is waited for. */
+static void started_ahead(void) {
+  MPI_Request request;
+  int i;
+  everybody();
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Persistent ones, where the MPI has them. */
+static void started_again(void) {
+#if MPI_VERSION >= 4
+  const int root = size - 1;
+  MPI_Request requests[2];
+  int i, sum, mine = 0;
+  if (rank != root) say_wait(&root, 1, NULL, 0, 0);
+  everybody();
+  MPI_Bcast_init(in[0], FEW, MPI_CHAR, root, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+  MPI_Allreduce_init(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+#else
+  started_early();
+#endif
+}
+
 /* To the right and to the left by turns; every twentieth step waits for all before. */
 static void turns(void) {
   int i;
@@ -290,5 +379,10 @@ const struct mode of_known[] = {{"eager", eager},
                                 {"neighbours", neighbours},
                                 {"anybody", anybody},
                                 {"rooted", rooted},
+                                {"started-rooted", started_rooted},
+                                {"started-parts", started_parts},
+                                {"started-early", started_early},
+                                {"started-ahead", started_ahead},
+                                {"started-again", started_again},
                                 {"turns", turns},
                                 {NULL, NULL}};

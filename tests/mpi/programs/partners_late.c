@@ -1,13 +1,12 @@
-/* Ways of exchanging in which rank 3 is late by a second once. */
+/* Ways of exchanging in which one rank is late by a second once. */
 #include "partners.h"
 
 #include <time.h>
 
-/* Rank 3 is late by a second once. */
 static void work_or_be_late(int step) {
   const struct timespec span = {0, 20000000}, second = {1, 0};
   nanosleep(&span, NULL);
-  if (rank == 3 && step == steps / 2) nanosleep(&second, NULL);
+  if (rank == late_rank && step == steps / 2) nanosleep(&second, NULL);
 }
 
 static void late(int bytes) {
@@ -73,7 +72,70 @@ static void late_pairs(void) {
   }
 }
 
+static void wait_for_all(int is_asked) {
+  MPI_Request request;
+  int mine = 1, sum, flag;
+  MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (!is_asked) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (flag = !is_asked; !flag;) MPI_Testall(1, &request, &flag, MPI_STATUSES_IGNORE);
+}
+
+static void late_started(void) {
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work_or_be_late(i);
+    wait_for_all(0);
+  }
+}
+
+/* Nobody sees steps in calls that don't wait. */
+static void late_asked(void) {
+  int i;
+  for (i = 0; i < steps; ++i) {
+    MPI_Pcontrol(1);
+    work_or_be_late(i);
+    wait_for_all(1);
+  }
+}
+
+/* The collective goes on beside the work of the step, and that of the step in which one is late. */
+static void late_early(void) {
+  MPI_Request request;
+  int i;
+  for (i = 0; i < steps; ++i) {
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    work_or_be_late(i);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+/* Every fourth step waits for all. */
+static void late_flat(void) {
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work_or_be_late(i);
+    exchange(MPI_COMM_WORLD, &left, &right, 1, FEW);
+    if (i % 4 == 3) wait_for_all(0);
+  }
+}
+
+/* All but the root wait for it. */
+static void late_root(void) {
+  MPI_Request request;
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work_or_be_late(i);
+    MPI_Ibcast(out, FEW, MPI_CHAR, late_rank, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
 const struct mode of_late[] = {{"late-pairs", late_pairs},
+                               {"late-started", late_started},
+                               {"late-asked", late_asked},
+                               {"late-early", late_early},
+                               {"late-flat", late_flat},
+                               {"late-root", late_root},
                                {"late-some", late_some},
                                {"late-turn", late_turn},
                                {"late-doubling", late_doubling},

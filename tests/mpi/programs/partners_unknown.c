@@ -64,14 +64,19 @@ static void two_sides(void) {
   MPI_Comm_free(&half);
 }
 
-static void started_early(void) {
+/* With neighbours of a topology, which is not asked. */
+static void neighbourhood(void) {
+  const int periodic = 1;
+  MPI_Comm ring;
   MPI_Request request;
-  int i, sum;
+  int i;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
   for (i = 0; i < steps; ++i) {
-    MPI_Iallreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     work();
+    MPI_Ineighbor_alltoall(out, FEW, MPI_CHAR, in[0], FEW, MPI_CHAR, ring, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
+  MPI_Comm_free(&ring);
 }
 
 static void crowd(void) {
@@ -89,6 +94,6 @@ const struct mode of_unknown[] = {{"one-way", one_way},
                                   {"anybody-ignored", anybody_ignored},
                                   {"cancelled", cancelled},
                                   {"two-sides", two_sides},
-                                  {"started-early", started_early},
+                                  {"neighbourhood", neighbourhood},
                                   {"crowd", crowd},
                                   {NULL, NULL}};
