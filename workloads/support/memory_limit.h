@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "probe/wire/result.h"
@@ -9,5 +11,9 @@ namespace idlewave::support {
 
 /// Fails if there is less memory in the machine, or if this process may use less. `advice`: how to need less.
 wire::Status check_memory(std::size_t bytes, const std::string& advice);
+
+/// What the control groups of this process may use, as a batch job or a container may be limited to; the largest number
+/// where they are not. `root`: of the file system.
+std::uint64_t memory_of_control_groups(const std::filesystem::path& root);
 
 }  // namespace idlewave::support
