@@ -283,6 +283,9 @@ bool Outlet::Impl::drain() {
 }
 
 void Outlet::Impl::drop_gone() {
+  if (std::ranges::none_of(consumers, [](const auto& entry) { return entry.second.gone; })) return;
+  // Who left by itself has said so, and that may not have been read yet.
+  for (int round = 0; round < kMostRounds && drain(); ++round) continue;
   // Who only looks on can't make a run look as if it had failed.
   lost_someone = lost_someone || (ended && std::ranges::any_of(consumers, [](const auto& entry) {
                                     return entry.second.gone && entry.second.role == wire::Role::kOperator;
