@@ -317,6 +317,7 @@ void Tutor::measure(std::size_t index, Window window, const timeline::Timeline& 
   for (const Check& check : course_.pages[index].checks) record.outcomes.push_back(measure(check, record, window));
   const bool is_blank = !record.outcomes.front().now.value;
   const bool is_gone = is_blank && analysis::has_unknown_steps(timeline, {*record.began, now_});
+  record.is_gone = is_gone;
   close(index, now_,
         is_gone ? fmt::format("not all is kept of the {} since then; --memory gives room",
                               seconds_in_words(now_ - *record.began))
@@ -387,9 +388,11 @@ std::string Tutor::found_in_words(bool with_figures) const {
   switch (*record.verdict) {
     case Verdict::kNear: return words + page().say.near;
     case Verdict::kFar: return words + page().say.far;
-    case Verdict::kNone: return words + page().say.none;
+    case Verdict::kNone:
+      if (!record.is_gone) words += page().say.none;  // which speaks of the program
+      break;
   }
-  return words;
+  return std::string(words::trimmed(words));
 }
 
 std::string Tutor::words() const {

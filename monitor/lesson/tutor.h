@@ -60,6 +60,7 @@ struct PageRecord {
   std::vector<Outcome> outcomes;  ///< By Page::checks.
   std::optional<Verdict> verdict;
   std::string why_none;  ///< Why nothing could be measured; a clause.
+  bool is_gone = false;  ///< It could have been, but is no longer kept.
 };
 
 /// One thread. The course and what it measures by outlive nothing: they are its own.
