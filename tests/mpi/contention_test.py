@@ -61,6 +61,9 @@ class Contention(unittest.TestCase):
         self.assertEqual([step["volume"] for step in found["steps"]], volumes)
         memory_loss, network_loss = max(1, found["loss_memory"]), max(1, found["loss_network"])
         for step in found["steps"]:
+            if step["memory_s"] is None or step["network_s"] is None:  # waits took longer, on cores that others use
+                self.assertIsNone(step["model_s"])
+                continue
             memory, network = step["memory_s"] * memory_loss, step["network_s"] * network_loss
             rest = max((memory - network) / memory_loss, (network - memory) / network_loss)
             self.assertAlmostEqual(step["model_s"], min(memory, network) + rest)
@@ -68,6 +71,16 @@ class Contention(unittest.TestCase):
     def test_a_time_step_is_held_against_its_model(self):
         self.check_steps(self.report(2, "--ranks-per-domain", "2", "--step-volumes", "3MB,1MB"), [3_000_000, 1_000_000])
         self.assertEqual(self.report(2, "--ranks-per-domain", "1")["steps"], [], "nobody contends")
+
+    def test_of_steps_in_which_ranks_wait_for_longer_than_they_work_nothing_is_said(self):
+        """Which ones that are of steps of next to nothing is a matter of chance."""
+        little = ["--ranks-per-domain", "2", "--step-volumes", "1kB,2kB,3kB,4kB", "--message-size", "8B"]
+        for step in self.report(2, *little)["steps"]:
+            self.assertTrue(all(step[key] is None or step[key] > 0 for key in ("memory_s", "network_s", "both_s", "model_s")), step)
+        for _ in range(4):
+            done = ranks(2, *QUICK, *little)
+            rows = done.stdout.split("a time step: ")[1].split("\n", 1)[1]
+            self.assertEqual(" -" in rows, "\n-: ranks waited for each other for longer than they worked; " in rows, done.stdout)
 
     def test_ranks_contend_on_virtual_sockets_too(self):
         found = self.report(6, "--step-volumes", "1MB", "--kernel", "virtual", "--ranks-per-domain", "3",
@@ -93,7 +106,8 @@ class Contention(unittest.TestCase):
     def test_its_table_has_a_line_for_each_number_and_the_losses(self):
         done = ranks(2, *QUICK, "--ranks-per-domain", "2")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"\n +0 .*\n +1 .*\nloss ratios L_N [0-9.]+, L_M [0-9.]+\na time step: .*\n( +[0-9]+ MB .*\n){6}$")
+        lines = r"\n +0 .*\n +1 .*\nloss ratios L_N [0-9.]+, L_M [0-9.]+\na time step: .*\n( +[0-9]+ MB .*\n){6}(-: .*\n)?$"
+        self.assertRegex(done.stdout, lines)
 
     def test_messages_of_odd_size_arrive(self):
         for size in ("8B", "100001B"):

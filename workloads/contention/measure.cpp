@@ -249,7 +249,8 @@ std::vector<StepTimes> measure_steps(Bench& bench, const Options& options, int c
   std::vector<StepTimes> steps;
   const double waiting = bench.step_time(contenders, 0, false);
   const auto work = [&](std::uint64_t volume, bool communicate) {
-    return std::max(0.0, bench.step_time(contenders, volume, communicate) - waiting);
+    const double step = bench.step_time(contenders, volume, communicate);
+    return waiting < step / 2 ? std::optional(step - waiting) : std::nullopt;
   };
   for (const std::uint64_t volume : options.step_volumes)
     steps.push_back({volume, work(volume, false), work(0, true), work(volume, true)});
@@ -271,8 +272,8 @@ Losses losses_of(const std::vector<Point>& points) {
 }
 
 std::optional<double> modelled(const StepTimes& step, const Losses& losses) {
-  if (!losses.memory) return std::nullopt;
-  return theory::step_time({step.memory, step.network, std::max(1.0, *losses.memory), std::max(1.0, losses.network)});
+  if (!losses.memory || !step.memory || !step.network) return std::nullopt;
+  return theory::step_time({*step.memory, *step.network, std::max(1.0, *losses.memory), std::max(1.0, losses.network)});
 }
 
 std::optional<Measured> measure(const Options& options, MPI_Comm ranks, const ranks::Group& node,

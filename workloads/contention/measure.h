@@ -30,16 +30,17 @@ struct Losses {
 Losses losses_of(const std::vector<Point>& points);
 
 /// Seconds of a time step in which all contenders of a domain move `volume` together and its rank of the ring sends a
-/// message, and then all wait for each other; langguth-2018, Table II.
+/// message, and then all wait for each other; langguth-2018, Table II. Without these waits, so that nothing is known where
+/// they take more than half of the step: there is too little work, or other load keeps the ranks waiting.
 struct StepTimes {
   std::uint64_t volume = 0;
-  double memory = 0;   ///< T_M: without the message.
-  double network = 0;  ///< T_N: without the triad.
-  double both = 0;     ///< T_tot
+  std::optional<double> memory;   ///< T_M: without the message.
+  std::optional<double> network;  ///< T_N: without the triad.
+  std::optional<double> both;     ///< T_tot
 };
 
-/// T_tot by section IV. A loss below 1, which is the noise of a measurement, counts as none. Nothing where memory's is not
-/// known.
+/// T_tot by section IV. A loss below 1, which is the noise of a measurement, counts as none. Nothing where memory's, T_M or
+/// T_N is not known.
 std::optional<double> modelled(const StepTimes& step, const Losses& losses);
 
 struct Measured {

@@ -29,9 +29,18 @@ std::string losses_in_words(const std::vector<Point>& points) {
   return fmt::format("loss ratios L_N {:.2f}, L_M {:.2f}\n", losses.network, *losses.memory);
 }
 
-std::string time_in_words(double seconds) {
-  return words::format_duration(wire::Nanoseconds{static_cast<std::int64_t>(seconds * 1e9)});
+std::string time_in_words(std::optional<double> seconds) {
+  return seconds ? words::format_duration(wire::Nanoseconds{static_cast<std::int64_t>(*seconds * 1e9)}) : "-";
 }
+
+/// What takes longer alone.
+std::optional<double> longer(const StepTimes& step) {
+  return step.memory && step.network ? std::max(step.memory, step.network) : std::nullopt;
+}
+
+bool is_known(const StepTimes& step) { return step.memory && step.network && step.both; }
+
+Json time_in_json(std::optional<double> seconds) { return seconds ? Json(*seconds) : Json(); }
 
 /// Table II of the paper, with what was measured beside what is modelled.
 std::string step_table(const std::vector<StepTimes>& steps, const Losses& losses) {
@@ -39,23 +48,24 @@ std::string step_table(const std::vector<StepTimes>& steps, const Losses& losses
   std::string text = fmt::format("a time step: {:>7}{:>11}{:>11}{:>14}{:>11}{:>21}\n", "volume", "T_M", "T_N",
                                  "both at once", "model", "without contention");
   for (const StepTimes& step : steps) {
-    const auto model = modelled(step, losses);
     text += fmt::format("{:>20}{:>11}{:>11}{:>14}{:>11}{:>21}\n", words::format_bytes(step.volume),
                         time_in_words(step.memory), time_in_words(step.network), time_in_words(step.both),
-                        model ? time_in_words(*model) : "-", time_in_words(std::max(step.memory, step.network)));
+                        time_in_words(modelled(step, losses)), time_in_words(longer(step)));
   }
+  if (!std::ranges::all_of(steps, is_known))
+    text +=
+        "-: ranks waited for each other for longer than they worked; give more work, or cores that nothing else uses\n";
   return text;
 }
 
 Json steps_json(const std::vector<StepTimes>& steps, const Losses& losses) {
   Json list = Json::array();
   for (const StepTimes& step : steps) {
-    const auto model = modelled(step, losses);
     list.push_back({{"volume", step.volume},
-                    {"memory_s", step.memory},
-                    {"network_s", step.network},
-                    {"both_s", step.both},
-                    {"model_s", model ? Json(*model) : Json()}});
+                    {"memory_s", time_in_json(step.memory)},
+                    {"network_s", time_in_json(step.network)},
+                    {"both_s", time_in_json(step.both)},
+                    {"model_s", time_in_json(modelled(step, losses))}});
   }
   return list;
 }
