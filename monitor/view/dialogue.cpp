@@ -24,20 +24,23 @@ Ink ink_of(Tone tone) {
 
 void clear_row(Canvas& canvas, int y) { canvas.fill(0, y, canvas.size().columns, 1, Cell{}); }
 
+enum class Cut { kEnd, kBegin };  ///< Of words for which there is no room.
+
 /// Words on the last of the first `rows` rows, above whatever was there.
-void draw_above(Canvas& canvas, int rows, const std::string& words, Ink ink, bool bold) {
+void draw_above(Canvas& canvas, int rows, const std::string& words, Ink ink, bool bold, Cut cut = Cut::kEnd) {
   const int columns = canvas.size().columns;
   const auto lines = wrapped(words, std::max(columns - 2, 1));
   const int shown = std::min({static_cast<int>(lines.size()), columns < kNarrow ? rows : kMostDialogueLines, rows});
+  const int first = cut == Cut::kBegin ? static_cast<int>(lines.size()) - shown : 0;
   for (int i = 0; i < shown; ++i) {
     const int y = rows - shown + i;
     clear_row(canvas, y);
-    canvas.text(columns > 2 ? 1 : 0, y, lines[static_cast<std::size_t>(i)], ink, Ink::kDefault, bold);
+    canvas.text(columns > 2 ? 1 : 0, y, lines[static_cast<std::size_t>(first + i)], ink, Ink::kDefault, bold);
   }
 }
 
-void draw_at_bottom(Canvas& canvas, const std::string& words, Ink ink) {
-  draw_above(canvas, canvas.size().rows, words, ink, true);
+void draw_at_bottom(Canvas& canvas, const std::string& words, Ink ink, Cut cut = Cut::kEnd) {
+  draw_above(canvas, canvas.size().rows, words, ink, true, cut);
 }
 
 /// The last `columns` columns of a text.
@@ -77,7 +80,8 @@ void draw_dialogue(Canvas& canvas, const State& state, const Model& model) {
     return;
   }
   const FormWords words = words_of(*state.form, model);
-  if (state.form->kind == FormKind::kConfirm) return draw_at_bottom(canvas, words.prompt, Ink::kWarning);
+  if (state.form->kind == FormKind::kConfirm)
+    return draw_at_bottom(canvas, words.prompt, Ink::kWarning, Cut::kBegin);  // The keys stand at the end.
   draw_input(canvas, *state.form, words);
 }
 

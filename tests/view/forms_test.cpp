@@ -144,6 +144,16 @@ TEST(NoiseForm, SendsNoiseToAllRanks) {
       << "nobody is left to end it when its giver has gone";
 }
 
+TEST(NoiseForm, ShowsWhichKeysAnswerHoweverLongItIs) {
+  const SyntheticSession session;
+  Operator op;
+  op.press(U'n').type(U"trace:/some/where/noise-of-a-node.txt").press(KeyCode::kEnter);
+  using std::chrono::milliseconds;
+  take_noise(op.state, words::order_of_trace("/some/where/noise-of-a-node.txt",
+                                             {{milliseconds(3), milliseconds(2)}, {milliseconds(8), milliseconds(0)}}));
+  EXPECT_THAT(to_text(draw(op.state, session.model(), {20, 5}, kColour)), HasSubstr("leave? y/n"));
+}
+
 TEST(NoiseForm, HasATraceReadBeforeItAsks) {
   Operator op;
   op.press(U'n').type(U"trace:/some/where/noise.txt").press(KeyCode::kEnter);
