@@ -74,6 +74,21 @@ class Products(OfSpmv):
             self.assertAlmostEqual(reserved["ratio"], vector["product_s"] / reserved["product_s"])
             self.assertTrue(0.5 <= reserved["theory_ratio"] <= 1.5)
 
+    def test_reserved_threads_share_every_message(self):
+        """Of m threads each has an m-th of what a process sends, at 200 kB/s."""
+        for mpi in self.mpis:
+            vector, *runs = self.measure(mpi, 3, "--kernel", "virtual", "--threads", "8", "--message-bandwidth", "200kB/s", "--phonons",
+                                         "1", "--modes", "vector,reserved,multiple", "--reserved", "2,3,7")["runs"]
+            self.assertEqual([(run["mode"], run["reserved"], run["wrong"]) for run in runs],
+                             [("reserved", 1, 0), ("multiple", 2, 0), ("multiple", 3, 0), ("multiple", 7, 0)])
+            sent = sum(rank["received_bytes"] for rank in vector["ranks"]) / 200e3
+            for run in runs:
+                with self.subTest(mpi=mpi, reserved=run["reserved"]):
+                    took = sum(rank["parts_s"]["communication"] for rank in run["ranks"])
+                    self.assertGreaterEqual(took, sent / run["reserved"] * 0.999)
+                    self.assertAlmostEqual(run["ratio"], vector["product_s"] / run["product_s"])
+                    self.assertTrue(1 - run["reserved"] / 8 <= run["theory_ratio"] <= 1 + run["reserved"] * 7 / 8)
+
     def test_numbers_of_processes_come_one_after_another(self):
         for mpi in self.mpis:
             found = self.measure(mpi, 4, "--processes", "1,4,2", "--phonons", "1")
@@ -152,6 +167,25 @@ class Files(OfSpmv):
                             self.assertLessEqual(abs(run["form"] - expected), 1e-13 * size)
                             self.assertEqual(run["symmetry_error"] is None, not symmetric)
 
+    def test_any_threads_of_any_ranks_multiply_a_file_as_its_entries_say(self):
+        """In one job all ways share one exchange; some ranks have no rows, and some threads nothing of a message."""
+        generator = random.Random(SEED)
+        for mpi in self.mpis:
+            for _ in range(3):
+                ranks, threads = generator.randint(1, 6), generator.randint(2, 7)
+                reserved = generator.sample(range(1, threads), generator.randint(1, min(3, threads - 1)))
+                modes = generator.sample([*MODES, "reserved", "multiple"], 5)
+                with self.subTest(seed=SEED, mpi=mpi, ranks=ranks, threads=threads, reserved=reserved, modes=modes):
+                    path, entries = self.write(generator, generator.random() < 0.5)
+                    runs = self.measure(mpi, ranks, "--matrix", f"file:{path}", "--kernel", "virtual", "--threads", threads, "--modes",
+                                        ",".join(modes), "--reserved", ",".join(map(str, reserved)))["runs"]
+                    self.assertEqual([run["reserved"] for run in runs if run["mode"] == "multiple"], reserved)
+                    expected = sum(element(1, i) * value * element(0, j) for i, j, value in entries)
+                    size = sum(4 * abs(value) for _, _, value in entries)
+                    for run in runs:
+                        self.assertEqual(run["wrong"], 0)
+                        self.assertLessEqual(abs(run["form"] - expected), 1e-13 * size)
+
     def test_a_file_that_lies_is_refused_in_one_line(self):
         path = self.folder / "lies.mtx"
         head = "%%MatrixMarket matrix coordinate real general\n"
@@ -169,6 +203,8 @@ class Use(OfSpmv):
     def test_bad_input_is_one_line_of_its_own(self):
         for mpi in self.mpis:
             for options, message in ((["--threads", "1000"], "--threads: 1000 are asked for"), (["--processes", "3"], "--processes"),
+                                     (["--modes", "multiple"], "nobody is left to work"),
+                                     (["--modes", "multiple", "--threads", "1000"], "--threads: 1000 are asked for"),
                                      (["--matrix", "file:/nowhere.mtx"], "/nowhere.mtx: can't be read"),
                                      (["--matrix", "banded", "--rows", "900000000000"], "of memory, and there are"),
                                      (["--nonsense"], "--nonsense")):

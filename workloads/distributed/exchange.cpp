@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "workloads/distributed/patience.h"
+#include "workloads/sparse/kernel.h"
 
 namespace idlewave::distributed {
 
@@ -14,7 +15,8 @@ using sparse::Halo;
 
 namespace {
 
-enum Tag { kElements, kMoment };
+/// That of a thread's share is kElements and its number.
+enum Tag { kMoment, kElements };
 
 }  // namespace
 
@@ -42,19 +44,29 @@ void Exchange::ask_owners(const Halo& halo, const Bounds& bounds) {
       wanted.push_back(static_cast<std::int32_t>(halo.columns[std::size_t(i)] - bounds[std::size_t(source.rank)]));
   for (const Target& target : targets_)
     MPI_Irecv(sent_elements_.data() + target.first, target.count, MPI_INT32_T, target.rank, kElements, ranks_.ranks,
-              &requests_.emplace_back());
+              &requests_.front().emplace_back());
   for (const Halo::Source& source : sources_)
     MPI_Isend(wanted.data() + source.first, source.count, MPI_INT32_T, source.rank, kElements, ranks_.ranks,
-              &requests_.emplace_back());
+              &requests_.front().emplace_back());
   wait(false);
 }
 
-void Exchange::post_receives(double* halo) {
-  for (const Halo::Source& source : sources_)
-    MPI_Irecv(halo + std::ptrdiff_t(source.first) * width_, source.count * width_, MPI_DOUBLE, source.rank, kElements,
-              ranks_.ranks, &requests_.emplace_back());
-  for (std::size_t i = 0; told_ && i < told_->size(); ++i)
-    MPI_Irecv(&(*told_)[i], 1, MPI_INT64_T, sources_[i].rank, kMoment, ranks_.ranks, &requests_.emplace_back());
+Exchange::Share Exchange::share_of(int elements, int thread) const {
+  const auto [begin, end] = sparse::share_of(std::size_t(elements), thread, int(requests_.size()));
+  return {std::ptrdiff_t(begin) * width_, int(end - begin) * width_};
+}
+
+void Exchange::post_receives(double* halo, int thread) {
+  std::vector<MPI_Request>& requests = requests_[std::size_t(thread)];
+  for (const Halo::Source& source : sources_) {
+    const auto [begin, count] = share_of(source.count, thread);
+    if (count > 0)
+      MPI_Irecv(halo + std::ptrdiff_t(source.first) * width_ + begin, count, MPI_DOUBLE, source.rank,
+                kElements + thread, ranks_.ranks, &requests.emplace_back());
+  }
+  if (!told_ || thread > 0) return;
+  for (std::size_t i = 0; i < told_->size(); ++i)
+    MPI_Irecv(&(*told_)[i], 1, MPI_INT64_T, sources_[i].rank, kMoment, ranks_.ranks, &requests.emplace_back());
 }
 
 void Exchange::gather(const double* own, std::size_t begin, std::size_t end) {
@@ -67,12 +79,16 @@ void Exchange::gather(const double* own, std::size_t begin, std::size_t end) {
     std::copy_n(own + std::size_t(sent_elements_[i]) * width, width, buffer_.data() + i * width);
 }
 
-void Exchange::post_sends(wire::Nanoseconds done) {
-  own_done_ = done;
+void Exchange::post_sends(wire::Nanoseconds done, int thread) {
+  std::vector<MPI_Request>& requests = requests_[std::size_t(thread)];
+  if (thread == 0) own_done_ = done;
   for (const Target& target : targets_) {
-    MPI_Isend(buffer_.data() + target.first * std::size_t(width_), target.count * width_, MPI_DOUBLE, target.rank,
-              kElements, ranks_.ranks, &requests_.emplace_back());
-    if (told_) MPI_Isend(&own_done_, 1, MPI_INT64_T, target.rank, kMoment, ranks_.ranks, &requests_.emplace_back());
+    const auto [begin, count] = share_of(target.count, thread);
+    if (count > 0)
+      MPI_Isend(buffer_.data() + std::ptrdiff_t(target.first) * width_ + begin, count, MPI_DOUBLE, target.rank,
+                kElements + thread, ranks_.ranks, &requests.emplace_back());
+    if (told_ && thread == 0)
+      MPI_Isend(&own_done_, 1, MPI_INT64_T, target.rank, kMoment, ranks_.ranks, &requests.emplace_back());
   }
 }
 
@@ -85,15 +101,17 @@ void Exchange::tell_probe() const {
                     0);
 }
 
-void Exchange::wait(bool asleep) {
-  if (!asleep) MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-  for (const Patience patience; !is_done();) patience.sleep();
+void Exchange::wait(bool asleep, int thread) {
+  std::vector<MPI_Request>& requests = requests_[std::size_t(thread)];
+  if (!asleep) MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  for (const Patience patience; !is_done(thread);) patience.sleep();
 }
 
-bool Exchange::is_done() {
+bool Exchange::is_done(int thread) {
+  std::vector<MPI_Request>& requests = requests_[std::size_t(thread)];
   int done = 0;
-  MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
-  if (done) requests_.clear();
+  MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+  if (done) requests.clear();
   return done != 0;
 }
 

@@ -5,6 +5,8 @@
 #include <mpi.h>
 #include <omp.h>
 
+#include <string_view>
+
 #include "probe/wire/result.h"
 #include "workloads/ranks/place.h"
 
@@ -21,6 +23,13 @@ inline bool has_thread_level(int level) {
 inline wire::Status check_funneled(int threads) {
   if (threads == 1 || has_thread_level(MPI_THREAD_FUNNELED)) return wire::ok();
   return wire::Error{"--threads: more than 1 need MPI_THREAD_FUNNELED, which this MPI does not have; give --threads 1"};
+}
+
+/// Whether several threads may call MPI at the same time, which mode multiple does. `others`: modes that do not.
+inline wire::Status check_multiple(std::string_view others) {
+  if (has_thread_level(MPI_THREAD_MULTIPLE)) return wire::ok();
+  return wire::Error{fmt::format(
+      "--modes: multiple needs MPI_THREAD_MULTIPLE, which this MPI does not have; --modes {} do not", others)};
 }
 
 using ranks::check_cores;  // of virtual work any number of threads fits on one

@@ -23,10 +23,8 @@ using wire::Status;
 
 /// A thread that is reserved calls MPI beside others that do not; several of them all do.
 Status check_modes(const Options& options) {
-  if (std::ranges::count(options.modes, Mode::kMultiple) == 0 || distributed::has_thread_level(MPI_THREAD_MULTIPLE))
-    return wire::ok();
-  return Error{
-      "--modes: multiple needs MPI_THREAD_MULTIPLE, which this MPI does not have; --modes masteronly,funneled do not"};
+  if (std::ranges::count(options.modes, Mode::kMultiple) == 0) return wire::ok();
+  return distributed::check_multiple("masteronly,funneled");
 }
 
 /// Before anything is allocated: both steps of this node's planes.

@@ -6,7 +6,6 @@
 
 #include "probe/words/quantity.h"
 #include "probe/words/sides.h"
-#include "probe/words/whole.h"
 #include "workloads/ranks/flags.h"
 
 namespace idlewave::hybrid {
@@ -29,7 +28,6 @@ constexpr const char* kAbout =
 
 constexpr words::Choices<Mode, 3> kModes{
     {{"masteronly", Mode::kMasteronly}, {"funneled", Mode::kFunneled}, {"multiple", Mode::kMultiple}}};
-constexpr int kMostReserved = 1024;
 
 Result<Box> parse_box(std::string_view text) {
   const auto sides =
@@ -39,8 +37,6 @@ Result<Box> parse_box(std::string_view text) {
   std::ranges::copy(*sides, box.size.begin());
   return box;
 }
-
-Result<std::vector<int>> parse_reserved(std::string_view text) { return words::parse_wholes(text, 1, kMostReserved); }
 
 void add_program(CommandLine& app, Options& o) {
   add(app, "--size", o.box, parse_box,
@@ -52,9 +48,7 @@ void add_program(CommandLine& app, Options& o) {
       "others work on points that need nothing of other processes. multiple: several threads are, each of which sends "
       "and receives its share of every message (R07). [masteronly,funneled]")
       .type_name("NAME,...");
-  add(app, "--reserved", o.reserved, parse_reserved,
-      "mode multiple: threads that communicate, m of R07's performance ratio; a run of each number. [2]")
-      .type_name("M,...");
+  ranks::add_reserved(app, o.reserved);
   add(app, "--threads", o.threads, whole<int, 1, 1024>, "OpenMP threads of each process. [2]").type_name("N");
   add(app, "--steps", o.steps, whole<std::int64_t, 1, 1'000'000'000>, "Iterations in each mode. [200]").type_name("N");
   add_choice<Kernel>(
@@ -75,14 +69,7 @@ Status check(const CommandLine& app, const Options& o, int ranks) {
       return Error{fmt::format("{} belongs to --kernel virtual", flag)};
   if (o.box.size[0] < ranks)
     return Error{fmt::format("--size: {} planes are fewer than the {} ranks of the job", o.box.size[0], ranks)};
-  if (app.count("--reserved") > 0 && std::ranges::count(o.modes, Mode::kMultiple) == 0)
-    return Error{"--reserved belongs to --modes multiple"};
-  for (const auto& [mode, reserved] : ways_of(o))
-    if (reserved >= o.threads)
-      return Error{
-          fmt::format("--modes: {} reserves {} of --threads {}, and nobody is left to work; --threads {} has one",
-                      name_of(mode), reserved, o.threads, reserved + 1)};
-  return wire::ok();
+  return ranks::check_ways(app, ways_of(o), o.threads, Mode::kMultiple);
 }
 
 }  // namespace
@@ -90,14 +77,7 @@ Status check(const CommandLine& app, const Options& o, int ranks) {
 std::string_view name_of(Mode mode) { return words::word_of(mode, kModes); }
 
 std::vector<Way> ways_of(const Options& options) {
-  std::vector<Way> ways;
-  for (const Mode mode : options.modes) {
-    if (mode == Mode::kMultiple)
-      for (const int reserved : options.reserved) ways.push_back({mode, reserved});
-    else
-      ways.push_back({mode, mode == Mode::kFunneled ? 1 : 0});
-  }
-  return ways;
+  return ranks::ways_of(options.modes, options.reserved, Mode::kFunneled, Mode::kMultiple);
 }
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {

@@ -11,6 +11,7 @@
 #include "probe/wire/vocabulary.h"
 #include "workloads/hybrid/slab.h"
 #include "workloads/ranks/modes.h"
+#include "workloads/ranks/reserved.h"
 
 namespace idlewave::hybrid {
 
@@ -36,11 +37,7 @@ struct Options {
   bool json = false;
 };
 
-/// A mode with so many reserved threads.
-struct Way {
-  Mode mode = Mode::kMasteronly;
-  int reserved = 0;
-};
+using Way = ranks::Way<Mode>;
 /// In the order of the modes, then of numbers of reserved threads.
 std::vector<Way> ways_of(const Options& options);
 

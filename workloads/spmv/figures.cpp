@@ -40,7 +40,8 @@ std::vector<Part> parts_of(Mode mode) {
     case Mode::kVector: return {Part::kGather, Part::kCommunication, Part::kWhole};
     case Mode::kOverlap: return {Part::kGather, Part::kLocal, Part::kCommunication, Part::kNonlocal};
     case Mode::kTask:
-    case Mode::kReserved: break;
+    case Mode::kReserved:
+    case Mode::kMultiple: break;
   }
   return {Part::kParallelRegion, Part::kNonlocal};
 }
@@ -70,13 +71,13 @@ double compute_performance(const Run& run) {
 }
 
 double code_balance(const Run& run) {
-  return run.mode == Mode::kVector ? theory::crs_code_balance(nonzeros_per_row(run), 0)
-                                   : theory::split_crs_code_balance(nonzeros_per_row(run), 0);
+  return run.way.mode == Mode::kVector ? theory::crs_code_balance(nonzeros_per_row(run), 0)
+                                       : theory::split_crs_code_balance(nonzeros_per_row(run), 0);
 }
 
 std::optional<double> kappa_limit(const Run& run) {
   if (!run.triad_bandwidth) return std::nullopt;
-  const auto kappa_of = run.mode == Mode::kVector ? theory::kappa_of : theory::split_kappa_of;
+  const auto kappa_of = run.way.mode == Mode::kVector ? theory::kappa_of : theory::split_kappa_of;
   const double kappa = kappa_of(*run.triad_bandwidth, compute_performance(run), nonzeros_per_row(run));
   if (kappa < 0) return std::nullopt;
   return kappa;
@@ -84,9 +85,9 @@ std::optional<double> kappa_limit(const Run& run) {
 
 std::optional<Ratio> ratio_of(const Run& run, const std::vector<Run>& runs, int threads) {
   const auto vector = std::ranges::find_if(runs, [&](const Run& other) {
-    return other.mode == Mode::kVector && other.matrix == run.matrix && other.ranks.size() == run.ranks.size();
+    return other.way.mode == Mode::kVector && other.matrix == run.matrix && other.ranks.size() == run.ranks.size();
   });
-  if (run.mode != Mode::kReserved || vector == runs.end()) return std::nullopt;
+  if (run.way.reserved == 0 || vector == runs.end()) return std::nullopt;
   double communication = 0, overlap = 0, all = 0;
   for (const RankFigures& rank : vector->ranks) {
     communication += rank.part(Part::kCommunication);
@@ -94,7 +95,7 @@ std::optional<Ratio> ratio_of(const Run& run, const std::vector<Run>& runs, int 
     all += rank.product;
   }
   return Ratio{product_time(*vector) / product_time(run),
-               theory::funneled_reserved_ratio({communication / all, overlap / all}, threads, 1)};
+               theory::funneled_reserved_ratio({communication / all, overlap / all}, threads, run.way.reserved)};
 }
 
 double percentile(std::vector<double> values, double percent) {

@@ -42,9 +42,9 @@ struct RankFigures {
   double part(Part which) const { return seconds[static_cast<std::size_t>(which)]; }
 };
 
-/// A mode on a number of processes.
+/// A mode on a number of processes, with a number of reserved threads.
 struct Run {
-  Mode mode = Mode::kVector;
+  Way way;
   std::vector<RankFigures> ranks;
   std::string matrix;
   double form = 0;                        ///< x1 A x0, of both vectors that are multiplied in turn.
@@ -71,7 +71,7 @@ double code_balance(const Run& run);
 /// then the product came from caches.
 std::optional<double> kappa_limit(const Run& run);
 
-/// How many times as fast as masteronly, which is kVector, a product with a reserved thread is, and should be by
+/// How many times as fast as masteronly, which is kVector, a product with reserved threads is, and should be by
 /// rabenseifner-2007; nothing of another mode, and where masteronly was not measured of that matrix, on as
 /// many processes.
 struct Ratio {

@@ -26,15 +26,16 @@ using ranks::kSuccess;
 using wire::Error;
 using wire::Status;
 
-bool has_task_mode(const Options& options) { return std::ranges::count(options.modes, Mode::kTask) > 0; }
+bool has_mode(const Options& options, Mode mode) { return std::ranges::count(options.modes, mode) > 0; }
 
 Status check_modes(const Options& options) {
-  if (!has_task_mode(options) || distributed::has_thread_level(MPI_THREAD_FUNNELED)) return wire::ok();
+  if (has_mode(options, Mode::kMultiple)) return distributed::check_multiple("vector,overlap,task,reserved");
+  if (!has_mode(options, Mode::kTask) || distributed::has_thread_level(MPI_THREAD_FUNNELED)) return wire::ok();
   return Error{"--modes: task needs MPI_THREAD_FUNNELED, which this MPI does not have; --modes vector,overlap do not"};
 }
 
 Status check_place(const Options& options) {
-  const int openmp_threads = options.threads + (has_task_mode(options) ? 1 : 0);
+  const int openmp_threads = options.threads + (has_mode(options, Mode::kTask) ? 1 : 0);
   const bool any_number = options.kernel == Kernel::kVirtual;
   return ranks::first_failure({check_modes(options), distributed::check_funneled(options.threads),
                                any_number ? wire::ok() : check_cores(options.threads), check_openmp(openmp_threads)});
@@ -88,10 +89,11 @@ Status check_results(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     if (wrong_in(run) > 0)
       return Error{fmt::format("{}, mode {} on {} processes: {} elements are not what a serial product has",
-                               wire::printable(run.matrix), name_of(run.mode), run.ranks.size(), wrong_in(run))};
+                               wire::printable(run.matrix), name_of(run.way.mode), run.ranks.size(), wrong_in(run))};
     if (run.symmetry_error && !(*run.symmetry_error <= kMost))
       return Error{fmt::format("{}, mode {} on {} processes: x1 A x0 and x0 A x1 differ by {:.1e}, and A is symmetric",
-                               wire::printable(run.matrix), name_of(run.mode), run.ranks.size(), *run.symmetry_error)};
+                               wire::printable(run.matrix), name_of(run.way.mode), run.ranks.size(),
+                               *run.symmetry_error)};
   }
   return wire::ok();
 }
@@ -120,5 +122,5 @@ int main(int argc, char** argv) {
       argc, argv,
       [](int count, char** words, const ranks::Group& world) { return spmv::parse_options(count, words, world.size); },
       [](const spmv::Options& options, const ranks::Group& world) { return spmv::run_spmv(options, world); },
-      MPI_THREAD_FUNNELED);
+      MPI_THREAD_MULTIPLE);
 }

@@ -33,16 +33,16 @@ bool sleeps(Mode mode, const Bench& bench) {
   return options.kernel == Kernel::kVirtual || bench.node.size * threads > int(std::thread::hardware_concurrency());
 }
 
-Manner manner_of(Mode mode, const Bench& bench) {
-  return {bench.options.threads, sleeps(mode, bench), bench.seats, bench.options.message_bandwidth};
+Manner manner_of(const Way& way, const Bench& bench) {
+  return {bench.options.threads, sleeps(way.mode, bench), bench.seats, bench.options.message_bandwidth};
 }
 
-/// The products of one mode on one rank, with both vectors in turn.
+/// The products of one way on one rank, with both vectors in turn.
 class Products {
  public:
-  Products(Mode mode, const Bench& bench, const sparse::Rows& rows, const sparse::Halo& halo,
+  Products(const Way& way, const Bench& bench, const sparse::Rows& rows, const sparse::Halo& halo,
            distributed::Exchange& exchange)
-      : bench_(bench), rows_(rows), samples_(rows), product_(mode, rows, halo, manner_of(mode, bench), exchange) {
+      : bench_(bench), rows_(rows), samples_(rows), product_(way, rows, halo, manner_of(way, bench), exchange) {
     for (std::size_t vector = 0; vector < kVectors; ++vector) {
       x_[vector] = with_room(vector, rows, halo);
       y_[vector].assign(static_cast<std::size_t>(rows.count()), std::nan(""));
@@ -118,12 +118,12 @@ std::vector<RankFigures> gathered(const RankFigures& own, const ranks::Group& ra
   return all;
 }
 
-Run measure_mode(Mode mode, const Bench& bench, const Distributed& matrix, const sparse::Halo& halo,
-                 distributed::Exchange& exchange) {
-  Products products(mode, bench, matrix.rows, halo, exchange);
+Run measure_way(const Way& way, const Bench& bench, const Distributed& matrix, const sparse::Halo& halo,
+                distributed::Exchange& exchange) {
+  Products products(way, bench, matrix.rows, halo, exchange);
   const RankFigures own = products.run(bench.options.products);
   const Forms forms = sum_of_all(products.forms(), bench.ranks.ranks);
-  Run run{mode, gathered(own, bench.ranks), name_of(bench.matrix), forms.x1_A_x0};
+  Run run{way, gathered(own, bench.ranks), name_of(bench.matrix), forms.x1_A_x0};
   if (matrix.symmetric) run.symmetry_error = asymmetry(forms);
   return run;
 }
@@ -146,8 +146,8 @@ std::optional<std::vector<Run>> measure(const Bench& bench) {
     if (!bandwidth) return std::nullopt;
   }
   std::vector<Run> runs;
-  for (const Mode mode : bench.options.modes) {
-    runs.push_back(measure_mode(mode, bench, *matrix, halo, exchange));
+  for (const Way& way : ways_of(bench.options)) {
+    runs.push_back(measure_way(way, bench, *matrix, halo, exchange));
     runs.back().triad_bandwidth = bandwidth;
   }
   return runs;

@@ -20,7 +20,7 @@ struct Bench {
   std::int64_t& step;               ///< That the probe is told; goes on counting.
 };
 
-/// Each mode in turn. An Error on any rank is reported by that rank, and then every rank gets nothing; of the runs only
+/// Each way in turn. An Error on any rank is reported by that rank, and then every rank gets nothing; of the runs only
 /// rank 0 has the figures of all. Collective over `bench.ranks`.
 std::optional<std::vector<Run>> measure(const Bench& bench);
 

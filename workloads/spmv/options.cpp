@@ -27,10 +27,13 @@ constexpr const char* kAbout =
     "bandwidth would allow. Start it with mpirun.\nPaper: SFHW11 = Schubert, Fehske, Hager, Wellein: Hybrid-parallel "
     "sparse matrix-vector multiplication with explicit communication overlap on\ncurrent multicore-based systems, "
     "2011, sections 3 and 4, Figs. 5 to 9. R07 = Rabenseifner: Hybrid parallel programming (lecture, 2007), slides on "
-    "the performance ratio.";
+    "overlapping computation and communication, and on the performance ratio.";
 
-constexpr words::Choices<Mode, 4> kModes{
-    {{"vector", Mode::kVector}, {"overlap", Mode::kOverlap}, {"task", Mode::kTask}, {"reserved", Mode::kReserved}}};
+constexpr words::Choices<Mode, 5> kModes{{{"vector", Mode::kVector},
+                                          {"overlap", Mode::kOverlap},
+                                          {"task", Mode::kTask},
+                                          {"reserved", Mode::kReserved},
+                                          {"multiple", Mode::kMultiple}}};
 /// But kFile, behind which stands a path.
 constexpr words::Choices<Kind, 4> kKinds{
     {{"HMeP", Kind::kHmep}, {"HMEp", Kind::kHmEp}, {"poisson", Kind::kPoisson}, {"banded", Kind::kBanded}}};
@@ -103,9 +106,12 @@ void add_program(CommandLine& app, Options& o) {
       app, "--modes", o.modes, kModes,
       "vector: communication, then the product. overlap: nonblocking communication beside the local part of the "
       "product. task: beside it a thread that only communicates (SFHW11 sec. 3.3 to 3.5, Fig. 5). reserved: one of "
-      "--threads is that thread while the others multiply the local part, and multiplies with them afterwards; beside "
-      "vector, which is masteronly, it is held against theory (R07, matrix-vector multiply). [vector,overlap,task]")
+      "--threads is that thread while the others multiply the local part, and multiplies with them afterwards. "
+      "multiple: "
+      "several of them are, each of which sends and receives its share of every message. Beside vector, which is "
+      "masteronly, both are held against theory (R07, matrix-vector multiply). [vector,overlap,task]")
       .type_name("NAME,...");
+  ranks::add_reserved(app, o.reserved);
   add(app, "--threads", o.threads, whole<int, 1, 1024>,
       "OpenMP threads of a process that compute; mode task has one more. [1]")
       .type_name("N");
@@ -135,7 +141,7 @@ void add_machine(CommandLine& app, Options& o) {
       .type_name("RATE");
   add(app, "--message-bandwidth", o.message_bandwidth, words::parse_bandwidth,
       "kernel virtual: before MPI carries a process's messages, whoever calls it waits for as long as this makes of "
-      "them. [what MPI takes]")
+      "them, or of its share. [what MPI takes]")
       .type_name("RATE");
   add_choice<Waiting>(app, "--waiting", o.waiting, ranks::kWaitings,
                       "polling: inside MPI, as any MPI program. asleep: MPI_Testall now and then, and off the core "
@@ -173,10 +179,6 @@ Status check_ranges(const Options& o, int ranks) {
   if (const int most = *std::ranges::max_element(o.processes); most > ranks)
     return Error{fmt::format("--processes: {} are asked for, and the job has {}; start it with mpirun -n {}", most,
                              ranks, most)};
-  if (std::ranges::count(o.modes, Mode::kReserved) > 0 && o.threads < 2)
-    return Error{
-        "--modes: reserved takes the thread that communicates from --threads, and nobody is left to work; "
-        "--threads 2 has one, and --modes task adds one"};
   return wire::ok();
 }
 
@@ -191,6 +193,10 @@ void take_sizes(Matrix& matrix, const Matrix& sizes) {
 }  // namespace
 
 std::string_view name_of(Mode mode) { return words::word_of(mode, kModes); }
+
+std::vector<Way> ways_of(const Options& options) {
+  return ranks::ways_of(options.modes, options.reserved, Mode::kReserved, Mode::kMultiple);
+}
 
 std::string name_of(const Matrix& matrix) {
   return matrix.kind == Kind::kFile ? matrix.file : std::string{words::word_of(matrix.kind, kKinds)};
@@ -215,6 +221,7 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
   if (options.processes.empty()) options.processes = {ranks};
   auto checked = check_together(app, options);
   if (checked) checked = check_ranges(options, ranks);
+  if (checked) checked = ranks::check_ways(app, ways_of(options), options.threads, Mode::kMultiple);
   if (!checked) return checked.error();
   return std::variant<Options, Text>{std::move(options)};
 }

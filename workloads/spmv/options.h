@@ -9,6 +9,7 @@
 
 #include "probe/wire/result.h"
 #include "workloads/ranks/modes.h"
+#include "workloads/ranks/reserved.h"
 #include "workloads/sparse/holstein_hubbard.h"
 #include "workloads/sparse/matrix.h"
 
@@ -21,9 +22,15 @@ enum class Mode {
   kTask,     ///< The same, with a thread that only communicates.
   /// The same, with one of the threads reserved for it: rabenseifner-2007, "funneled & reserved"; kVector is masteronly.
   kReserved,
+  kMultiple,  ///< The same, with several of them reserved, each for its share of every message.
 };
-constexpr bool has_communicating_thread(Mode mode) { return mode == Mode::kTask || mode == Mode::kReserved; }
+/// Threads that only communicate while the others multiply the local part.
+constexpr bool has_communicating_thread(Mode mode) {
+  return mode == Mode::kTask || mode == Mode::kReserved || mode == Mode::kMultiple;
+}
 std::string_view name_of(Mode mode);
+
+using Way = ranks::Way<Mode>;
 
 enum class Kind { kHmep, kHmEp, kPoisson, kBanded, kFile };
 enum class Distribution { kNonzeros, kRows };
@@ -43,9 +50,10 @@ struct Options {
   std::vector<Matrix> matrices;  ///< One after the other.
   Distribution distribution = Distribution::kNonzeros;
   std::vector<Mode> modes{Mode::kVector, Mode::kOverlap, Mode::kTask};
-  int threads = 1;              ///< That compute, in each process.
-  std::int64_t products = 100;  ///< In each mode, for each number of processes.
-  std::vector<int> processes;   ///< Numbers of them; each at most that of the job.
+  std::vector<int> reserved{2};  ///< kMultiple: threads that communicate; a run of each number.
+  int threads = 1;               ///< That compute, in each process.
+  std::int64_t products = 100;   ///< In each mode, for each number of processes.
+  std::vector<int> processes;    ///< Numbers of them; each at most that of the job.
   Kernel kernel = Kernel::kReal;
   int ranks_per_domain = 10;
   double core_bandwidth = 100e6;
@@ -55,6 +63,9 @@ struct Options {
   bool triad = false;  ///< Measure what memory bandwidth there is, for kappa.
   bool json = false;
 };
+
+/// In the order of the modes, then of numbers of reserved threads.
+std::vector<Way> ways_of(const Options& options);
 
 /// What `--help` or `--version` prints.
 struct Text {

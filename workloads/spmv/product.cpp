@@ -57,24 +57,28 @@ Product::Phases::Phases()
       nonlocal(idlewave_define_phase("nonlocal", IDLEWAVE_COMPUTE)),
       parallel_region(idlewave_define_phase("parallel region", IDLEWAVE_COMPUTE)) {}
 
-void Product::Progress::begin(int workers, int all) {
+void Product::Progress::begin(int communicating, int workers, int all) {
   gather.expect(workers);
-  communication.expect(1);
+  communication.expect(communicating);
   local.expect(workers);
   nonlocal.expect(all);
+  communication_times.assign(static_cast<std::size_t>(communicating), {});
   local_times.assign(static_cast<std::size_t>(workers), {});
 }
 
-Product::Product(Mode mode, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner,
+Product::Product(const Way& way, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner,
                  distributed::Exchange& exchange)
-    : mode_(mode),
+    : mode_(way.mode),
       manner_(manner),
       exchange_(exchange),
-      reserved_(mode == Mode::kReserved ? 1 : 0),
+      reserved_(way.reserved),
+      communicating_(std::max(reserved_, 1)),
       workers_(manner.threads - reserved_),
       rows_(static_cast<std::size_t>(rows.count())),
-      first_(mode == Mode::kVector ? sparse::whole(rows, halo) : sparse::local_part(rows), workers_),
-      nonlocal_(mode == Mode::kVector ? sparse::Crs{} : sparse::nonlocal_part(rows, halo), manner.threads) {}
+      first_(mode_ == Mode::kVector ? sparse::whole(rows, halo) : sparse::local_part(rows), workers_),
+      nonlocal_(mode_ == Mode::kVector ? sparse::Crs{} : sparse::nonlocal_part(rows, halo), manner.threads) {
+  exchange_.share_out(communicating_);
+}
 
 void Product::run(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times) {
   idlewave_threads(manner_.threads);
@@ -82,7 +86,8 @@ void Product::run(std::vector<double>& x, std::vector<double>& y, std::array<dou
     case Mode::kVector: run_vector(x, y, times); break;
     case Mode::kOverlap: run_overlap(x, y, times); break;
     case Mode::kTask:
-    case Mode::kReserved: run_task(x, y, times); break;
+    case Mode::kReserved:
+    case Mode::kMultiple: run_task(x, y, times); break;
   }
   if (manner_.seats) idlewave_domain_bytes(manner_.seats->front()->bytes_moved());
   idlewave_switch(IDLEWAVE_NONE);
@@ -118,18 +123,18 @@ void Product::run_overlap(std::vector<double>& x, std::vector<double>& y, std::a
   watch.lap(Part::kNonlocal);
 }
 
-/// Thread 0, which called MPI_Init_thread, is the one that communicates.
+/// Thread 0, which called MPI_Init_thread, is among those that communicate.
 void Product::with_team(const std::function<void()>& products) {
   if (!has_communicating_thread(mode_)) return products();
   orders_ = 0;
-#pragma omp parallel num_threads(workers_ + 1)
+#pragma omp parallel num_threads(communicating_ + workers_)
   {
     const int thread = omp_get_thread_num();
     if (thread == 0) {
       products();
       order({});
     } else {
-      serve(thread - 1);
+      serve(thread);
     }
   }
 }
@@ -140,11 +145,11 @@ void Product::order(const Task& task) {
   orders_.notify_all();
 }
 
-void Product::serve(int worker) {
+void Product::serve(int thread) {
   for (int seen = 0;; ++seen) {
     orders_.wait(seen);
     if (!task_.goes_on) return;
-    work_in_task(worker);
+    thread < communicating_ ? communicate_in_task(thread) : work_in_task(thread - communicating_);
   }
 }
 
@@ -153,19 +158,19 @@ void Product::run_task(std::vector<double>& x, std::vector<double>& y, std::arra
   Stopwatch watch(times);
   exchange_.post_receives(halo_in(x));
   idlewave_switch(phases_.gather);
-  progress_.begin(workers_, manner_.threads);
+  progress_.begin(communicating_, workers_, manner_.threads);
   idlewave_threads(workers_);
   order({true, x.data(), y.data()});
   progress_.gather.await();
   watch.lap(Part::kGather);
   idlewave_switch(phases_.parallel_region);
   idlewave_traffic(traffic_of_local());
-  send();
-  wait_beside();
-  watch.lap(Part::kCommunication);
-  progress_.communication.done();
+  communicate(0);
   progress_.local.await();
-  watch.add(Part::kLocal, {}, *std::ranges::max_element(progress_.local_times));
+  if (!progress_.communication.is_done()) tell_waiting();
+  progress_.communication.await();
+  watch.add(Part::kCommunication, {}, std::ranges::max(progress_.communication_times));
+  watch.add(Part::kLocal, {}, std::ranges::max(progress_.local_times));
   const Nanoseconds all_local = monotonic_now();
   watch.add(Part::kParallelRegion, begin, all_local);
   idlewave_switch(phases_.nonlocal);
@@ -189,9 +194,29 @@ void Product::work_in_task(int worker) {
   move(worker + reserved_, traffic_of_local() / std::uint64_t(workers_));
   progress_.local_times[own] = monotonic_now() - begin;
   progress_.local.done();
+  end_in_task(worker + reserved_);
+}
+
+/// Of a thread that is reserved beside thread 0.
+void Product::communicate_in_task(int thread) {
+  exchange_.post_receives(task_.x + rows_, thread);
+  progress_.gather.await();
+  communicate(thread);
+  end_in_task(thread);
+}
+
+void Product::communicate(int thread) {
+  const Nanoseconds begin = monotonic_now();
+  send(thread);
+  wait_beside(thread);
+  progress_.communication_times[std::size_t(thread)] = monotonic_now() - begin;
+  progress_.communication.done();
+}
+
+void Product::end_in_task(int thread) {
   progress_.communication.await();
   progress_.local.await();
-  multiply_nonlocal(worker + reserved_);
+  multiply_nonlocal(thread);
   progress_.nonlocal.done();
 }
 
@@ -206,12 +231,13 @@ void Product::move(int thread, std::uint64_t bytes) {
   (*manner_.seats)[std::size_t(thread)]->move(bytes);
 }
 
-void Product::send() {
+void Product::send(int thread) {
   if (manner_.message_bandwidth > 0) {
-    const double seconds = double(exchange_.to_gather() * sizeof(double)) / manner_.message_bandwidth;
+    const double bytes = double(exchange_.to_gather() * sizeof(double)) / communicating_;
+    const double seconds = bytes / manner_.message_bandwidth;
     support::sleep_until(monotonic_now() + Nanoseconds(std::int64_t(seconds * 1e9)));
   }
-  exchange_.post_sends();
+  exchange_.post_sends({}, thread);
 }
 
 void Product::gather(const std::vector<double>& x) {
@@ -222,9 +248,13 @@ void Product::gather(const std::vector<double>& x) {
   });
 }
 
-void Product::wait_for_messages() {
+void Product::tell_waiting() {
   idlewave_switch(phases_.communication);
   exchange_.tell_probe();
+}
+
+void Product::wait_for_messages() {
+  tell_waiting();
   exchange_.wait(manner_.asleep);
 }
 
@@ -238,12 +268,14 @@ void Product::compute(const SharedCrs& part, bool add, std::uint64_t traffic, co
 }
 
 /// The rank works as long as others of its threads do; then it waits.
-void Product::wait_beside() {
+void Product::wait_beside(int thread) {
   for (distributed::Patience patience; !progress_.local.is_done();) {
-    if (exchange_.is_done()) return;
+    if (exchange_.is_done(thread)) return;
     manner_.asleep ? patience.sleep() : std::this_thread::yield();
   }
-  if (!exchange_.is_done()) wait_for_messages();
+  if (exchange_.is_done(thread)) return;
+  if (thread == 0) tell_waiting();
+  exchange_.wait(manner_.asleep, thread);
 }
 
 std::uint64_t Product::traffic_of_whole() const { return first_.crs.nonzeros() * kOfNonzero + rows_ * (kOfX + kOfY); }

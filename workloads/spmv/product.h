@@ -1,5 +1,5 @@
 #pragma once
-// Products of one rank in the three modes.
+// Products of one rank in all modes.
 
 #include <atomic>
 #include <functional>
@@ -29,15 +29,15 @@ struct SharedCrs {
   std::vector<sparse::Range> ranges;
 };
 
-/// A matrix in the form that one mode multiplies. The thread that made it calls it; that one alone calls MPI and the
-/// probe.
+/// A matrix in the form that one mode multiplies. The thread that made it calls it; that one alone calls the probe, and
+/// MPI but in mode multiple.
 class Product {
  public:
-  /// `exchange` has to outlive it.
-  Product(Mode mode, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner,
+  /// `exchange` has to outlive it, and is shared out as the mode wants.
+  Product(const Way& way, const sparse::Rows& rows, const sparse::Halo& halo, const Manner& manner,
           distributed::Exchange& exchange);
 
-  /// Calls run() any number of times in `products`, which the threads of mode task are there for.
+  /// Calls run() any number of times in `products`, while the threads of modes with one that communicates are there.
   void with_team(const std::function<void()>& products);
 
   /// y = A x. `x`: own elements, then room for the halo. What each part took is added to `times`, in seconds.
@@ -63,16 +63,17 @@ class Product {
    private:
     std::atomic<int> missing_{0};
   };
-  /// Where the threads of mode task stand in a product.
+  /// Where the threads of such a mode stand in a product.
   struct Progress {
-    void begin(int workers, int all);  ///< All multiply the nonlocal part.
+    void begin(int communicating, int workers, int all);  ///< All multiply the nonlocal part.
     Milestone gather, communication, local, nonlocal;
-    std::vector<wire::Nanoseconds> local_times;  ///< Of each thread; read when all are through.
+    // Of each thread; read when all are through.
+    std::vector<wire::Nanoseconds> communication_times, local_times;
   };
   /// What they are to do next: a product, or nothing any more.
   struct Task {
     bool goes_on = false;
-    const double* x = nullptr;
+    double* x = nullptr;
     double* y = nullptr;
   };
 
@@ -84,12 +85,16 @@ class Product {
   void wait_for_messages();
   void compute(const SharedCrs& part, bool add, std::uint64_t traffic, const double* x, double* y);
   void order(const Task& task);
-  void serve(int worker);
+  void serve(int thread);
   void work_in_task(int worker);
+  void communicate_in_task(int thread);
+  void communicate(int thread);
+  void end_in_task(int thread);
   void multiply_nonlocal(int thread);
   void move(int thread, std::uint64_t bytes);
-  void send();
-  void wait_beside();
+  void send(int thread = 0);
+  void wait_beside(int thread);
+  void tell_waiting();
 
   double* halo_in(std::vector<double>& x) const { return x.data() + rows_; }
   std::uint64_t traffic_of_whole() const;
@@ -100,8 +105,9 @@ class Product {
   Manner manner_;
   distributed::Exchange& exchange_;
   Phases phases_;
-  int reserved_;  ///< Of the threads that compute, while messages are under way: 0 or 1.
-  int workers_;   ///< The others.
+  int reserved_;       ///< Of the threads that compute, while messages are under way.
+  int communicating_;  ///< Threads that call MPI, the first ones: those that are reserved, or one.
+  int workers_;        ///< Those that compute and are not reserved.
   std::size_t rows_;
   SharedCrs first_;     ///< Whole or local.
   SharedCrs nonlocal_;  ///< Empty in mode vector.

@@ -24,11 +24,14 @@ std::string in_words(double seconds) {
 
 std::string flops_in_words(double flops) { return fmt::format("{:.3g} Gflop/s", flops / 1e9); }
 
-std::string_view about(Mode mode) {
-  switch (mode) {
+std::string about(const Way& way) {
+  switch (way.mode) {
     case Mode::kVector: return "vector mode without overlap";
     case Mode::kOverlap: return "vector mode with naive overlap";
     case Mode::kReserved: return "task mode with a thread reserved for communication";
+    case Mode::kMultiple:
+      return fmt::format("task mode with {} reserved thread{} that share every message (multiple)", way.reserved,
+                         way.reserved == 1 ? "" : "s");
     case Mode::kTask: break;
   }
   return "task mode with a communicating thread";
@@ -52,8 +55,8 @@ std::string label_of(Mode mode, Part part) {
 }
 
 std::string memory_in_words(const Run& run) {
-  std::string text =
-      fmt::format("code balance {:.2f} B/flop (eq. {}, kappa 0)", code_balance(run), run.mode == Mode::kVector ? 1 : 2);
+  std::string text = fmt::format("code balance {:.2f} B/flop (eq. {}, kappa 0)", code_balance(run),
+                                 run.way.mode == Mode::kVector ? 1 : 2);
   if (!run.triad_bandwidth) return text + "\n";
   text += fmt::format("; the triad's {} would allow {}", words::format_bandwidth(*run.triad_bandwidth),
                       flops_in_words(*run.triad_bandwidth / code_balance(run)));
@@ -66,8 +69,8 @@ std::string cost_table(const Run& run) {
   std::string text = fmt::format("{:24}", "cost, time x processes");
   for (const double percent : kPercentiles) text += fmt::format("{:>9}", fmt::format("{:.0f} %", percent));
   text += "\n";
-  for (const Part part : all_parts(run.mode)) {
-    text += fmt::format("{:24}", label_of(run.mode, part));
+  for (const Part part : all_parts(run.way.mode)) {
+    text += fmt::format("{:24}", label_of(run.way.mode, part));
     for (const double percent : kPercentiles)
       text += fmt::format("{:>9}", in_words(percentile(of_all(run, part), percent) * double(run.ranks.size())));
     text += "\n";
@@ -79,14 +82,14 @@ std::string cost_table(const Run& run) {
 std::string rank_table(const Run& run) {
   std::string text =
       fmt::format("{:>7}{:>10}{:>11}{:>10}{:>6}{:>9}", "process", "rows", "nonzeros", "received", "from", "in all");
-  for (const Part part : all_parts(run.mode)) text += fmt::format("{:>17}", name_of(part));
+  for (const Part part : all_parts(run.way.mode)) text += fmt::format("{:>17}", name_of(part));
   text += "\n";
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
     const RankFigures& own = run.ranks[rank];
     text +=
         fmt::format("{:>7}{:>10}{:>11}{:>10}{:>6}{:>9}", rank, own.rows, own.nonzeros,
                     words::format_bytes(static_cast<std::uint64_t>(own.received)), own.sources, in_words(own.product));
-    for (const Part part : all_parts(run.mode)) text += fmt::format("{:>17}", in_words(own.part(part)));
+    for (const Part part : all_parts(run.way.mode)) text += fmt::format("{:>17}", in_words(own.part(part)));
     text += "\n";
   }
   return text;
@@ -95,7 +98,7 @@ std::string rank_table(const Run& run) {
 std::string section(const Options& options, const Run& run) {
   const std::size_t processes = run.ranks.size();
   std::string text =
-      fmt::format("\n{}, {} process{}: {} a product, {}\n", about(run.mode), processes, processes == 1 ? "" : "es",
+      fmt::format("\n{}, {} process{}: {} a product, {}\n", about(run.way), processes, processes == 1 ? "" : "es",
                   in_words(product_time(run)), flops_in_words(performance(run)));
   if (options.kernel == Kernel::kVirtual)
     text += fmt::format("traffic on virtual sockets by a code balance of {:.2f} B/flop\n", code_balance(run));
@@ -108,13 +111,13 @@ std::string section(const Options& options, const Run& run) {
 
 /// Fig. 6, the slowest process: what does not grow with the processes scales.
 std::string overview(const std::vector<Run>& runs) {
-  std::string text = fmt::format("\n{:>9}  {:8}{:>12}{:>18}{:>16}  {}\n", "processes", "mode", "a product",
-                                 "x processes", "performance", "matrix");
+  std::string text = fmt::format("\n{:>9}  {:8}{:>10}{:>12}{:>18}{:>16}  {}\n", "processes", "mode", "reserved",
+                                 "a product", "x processes", "performance", "matrix");
   for (const Run& run : runs) {
     const double time = product_time(run);
-    fmt::format_to(std::back_inserter(text), "{:>9}  {:8}{:>12}{:>18}{:>16}  {}\n", run.ranks.size(), name_of(run.mode),
-                   in_words(time), in_words(time * double(run.ranks.size())), flops_in_words(performance(run)),
-                   wire::printable(run.matrix));
+    fmt::format_to(std::back_inserter(text), "{:>9}  {:8}{:>10}{:>12}{:>18}{:>16}  {}\n", run.ranks.size(),
+                   name_of(run.way.mode), run.way.reserved, in_words(time), in_words(time * double(run.ranks.size())),
+                   flops_in_words(performance(run)), wire::printable(run.matrix));
   }
   return text;
 }
@@ -125,8 +128,9 @@ std::string ratios(const Options& options, const std::vector<Run>& runs) {
   for (const Run& run : runs)
     if (const auto ratio = ratio_of(run, runs, options.threads))
       text += fmt::format(
-          "\n{}, {} processes: one of {} threads reserved is {:.2f} times as fast as masteronly; theory {:.2f}\n",
-          wire::printable(run.matrix), run.ranks.size(), options.threads, ratio->measured, ratio->theory);
+          "\n{}, {} processes, {} with {} of {} threads: {:.2f} times as fast as masteronly; theory {:.2f}\n",
+          wire::printable(run.matrix), run.ranks.size(), name_of(run.way.mode), run.way.reserved, options.threads,
+          ratio->measured, ratio->theory);
   return text;
 }
 
@@ -160,9 +164,9 @@ Json or_null(const std::optional<T>& value) {
 Json to_json(const Run& run, const std::vector<Run>& runs, const Options& options) {
   const auto ratio = ratio_of(run, runs, options.threads);
   Json ranks = Json::array();
-  for (const RankFigures& rank : run.ranks) ranks.push_back(to_json(rank, run.mode));
+  for (const RankFigures& rank : run.ranks) ranks.push_back(to_json(rank, run.way.mode));
   Json cost;
-  for (const Part part : parts_of(run.mode)) {
+  for (const Part part : parts_of(run.way.mode)) {
     Json box = Json::array();
     for (const double percent : kPercentiles)
       box.push_back(percentile(of_all(run, part), percent) * double(run.ranks.size()));
@@ -171,7 +175,8 @@ Json to_json(const Run& run, const std::vector<Run>& runs, const Options& option
   return {{"matrix", run.matrix},
           {"rows", rows_of(run)},
           {"nonzeros", nonzeros_of(run)},
-          {"mode", name_of(run.mode)},
+          {"mode", name_of(run.way.mode)},
+          {"reserved", run.way.reserved},
           {"processes", static_cast<std::uint64_t>(run.ranks.size())},
           {"product_s", product_time(run)},
           {"flop_per_s", performance(run)},

@@ -52,7 +52,7 @@ constexpr std::array<Playable, 10> kPrograms = {{
      "of_ranks.N.longest_at_s"},
     {"iw-spmv", 10,
      "distribute threads products kernel percentiles.N runs.N.matrix runs.N.rows runs.N.nonzeros runs.N.mode "
-     "runs.N.processes "
+     "runs.N.reserved runs.N.processes "
      "runs.N.product_s runs.N.flop_per_s runs.N.compute_flop_per_s runs.N.code_balance_bytes_per_flop "
      "runs.N.triad_bandwidth runs.N.kappa_limit runs.N.form runs.N.symmetry_error runs.N.wrong runs.N.ratio "
      "runs.N.theory_ratio runs.N.cost_s.gather.N runs.N.cost_s.communication.N runs.N.cost_s.product.N "

@@ -15,8 +15,8 @@ namespace {
 using testing::HasSubstr;
 
 /// Two processes, 15 nonzeros in a row; 2.25 Gflop/s while they compute.
-Run two_processes(Mode mode) {
-  Run run{mode, std::vector<RankFigures>(2), "HMeP"};
+Run two_processes(Mode mode, int reserved = 0) {
+  Run run{{mode, reserved}, std::vector<RankFigures>(2), "HMeP"};
   for (RankFigures& rank : run.ranks) {
     rank.rows = 1'000'000;
     rank.nonzeros = 15'000'000;
@@ -34,8 +34,9 @@ TEST(Figures, AreThoseOfTheSlowestProcessAndOfAllNonzeros) {
   EXPECT_NEAR(compute_performance(run), 2.25e9, 1);
 }
 
-TEST(Figures, HoldAReservedThreadAgainstMasteronly) {
-  std::vector<spmv::Run> runs{two_processes(Mode::kVector), two_processes(Mode::kReserved)};
+TEST(Figures, HoldReservedThreadsAgainstMasteronly) {
+  std::vector<spmv::Run> runs{two_processes(Mode::kVector), two_processes(Mode::kReserved, 1),
+                              two_processes(Mode::kMultiple, 3)};
   for (RankFigures& rank : runs[0].ranks) {
     rank.local = rank.nonzeros / 2;
     rank.seconds[std::size_t(Part::kWhole)] = rank.product * 0.6;
@@ -48,6 +49,14 @@ TEST(Figures, HoldAReservedThreadAgainstMasteronly) {
   ASSERT_TRUE(ratio);
   EXPECT_NEAR(ratio->measured, 0.06 / 0.048, 1e-12);
   EXPECT_NEAR(ratio->theory, 1 / (0.3 + std::max(0.4, 0.3 * 8 / 7)), 1e-12);
+  EXPECT_NEAR(ratio_of(runs[2], runs, 8).value().theory, 1 / (0.3 + std::max(0.4 / 3, 0.3 * 8 / 5)), 1e-12);
+  Options options;
+  options.threads = 8;
+  EXPECT_THAT(tables(options, runs),
+              AllOf(HasSubstr("task mode with 3 reserved threads that share every message"),
+                    HasSubstr("reserved with 1 of 8 threads: 1.25 times as fast as masteronly; theory 1.43"),
+                    HasSubstr("multiple with 3 of 8 threads: 1.00 times as fast as masteronly; theory 1.28")));
+  EXPECT_THAT(json(options, runs), AllOf(HasSubstr("\"mode\": \"multiple\""), HasSubstr("\"reserved\": 3")));
   runs[0].matrix = "another";
   EXPECT_FALSE(ratio_of(runs[1], runs, 8)) << "of another matrix";
   runs[0].matrix = runs[1].matrix;

@@ -54,6 +54,15 @@ TEST(SpmvOptions, TakeSeveralMatricesOfWhichAFileIsTheLast) {
   EXPECT_EQ(options.matrices[1].rows, 30);
 }
 
+TEST(SpmvOptions, ReserveSeveralNumbersOfThreadsOneAfterTheOther) {
+  std::vector<std::pair<Mode, int>> found;
+  for (const Way& way :
+       ways_of(accepted({"--threads", "6", "--modes", "multiple,vector,reserved", "--reserved", "3,5"})))
+    found.emplace_back(way.mode, way.reserved);
+  EXPECT_THAT(found, ElementsAre(std::pair{Mode::kMultiple, 3}, std::pair{Mode::kMultiple, 5},
+                                 std::pair{Mode::kVector, 0}, std::pair{Mode::kReserved, 1}));
+}
+
 TEST(SpmvOptions, RefuseWhatCannotBeAndSayWhatCould) {
   const std::vector<std::pair<std::vector<const char*>, std::string>> refused{
       {{"--matrix", "hmep"}, "not one of HMeP, HMEp, poisson, banded, file:PATH"},
@@ -61,8 +70,12 @@ TEST(SpmvOptions, RefuseWhatCannotBeAndSayWhatCould) {
       {{"--matrix", "HMeP,"}, "not one of HMeP"},
       {{"--matrix", "HMeP,hmep"}, "\"hmep\" is not one of HMeP"},
       {{"--matrix", "HMeP,HMEp", "--rows", "7"}, "--rows belongs to --matrix poisson and banded"},
-      {{"--modes", "vector,tasks"}, "\"tasks\" is not one of vector, overlap, task, reserved"},
-      {{"--modes", "reserved"}, "nobody is left to work; --threads 2 has one"},
+      {{"--modes", "vector,tasks"}, "\"tasks\" is not one of vector, overlap, task, reserved, multiple"},
+      {{"--modes", "reserved"}, "reserved reserves 1 of --threads 1, and nobody is left to work; --threads 2 has one"},
+      {{"--modes", "multiple", "--threads", "2"}, "multiple reserves 2 of --threads 2, and nobody is left to work"},
+      {{"--modes", "multiple", "--threads", "4", "--reserved", "3,4"}, "reserves 4 of --threads 4"},
+      {{"--modes", "multiple", "--reserved", "0"}, "from 1 to 1024"},
+      {{"--modes", "reserved", "--threads", "4", "--reserved", "2"}, "--reserved belongs to --modes multiple"},
       {{"--modes", ""}, "is not one of vector, overlap, task"},
       {{"--processes", "1,5"}, "5 are asked for, and the job has 4"},
       {{"--processes", "0"}, "from 1 to"},
@@ -85,7 +98,8 @@ TEST(SpmvOptions, HelpNamesThePaperItsSectionsAndFigures) {
   const auto parsed = parse({"--help"});
   ASSERT_TRUE(parsed);
   const std::string text = std::get<Text>(*parsed).text;
-  for (const char* word : {"Schubert", "sec. 1.3.1", "Fig. 5", "Fig. 6", "eqs. 1 and 2"})
+  for (const char* word :
+       {"Schubert", "sec. 1.3.1", "Fig. 5", "Fig. 6", "eqs. 1 and 2", "Rabenseifner", "m of R07's performance ratio"})
     EXPECT_THAT(text, HasSubstr(word));
 }
 
