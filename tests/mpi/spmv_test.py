@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """iw-spmv as it is used: right in all modes, with any number of ranks, whatever the MPI.
 Usage: spmv_test.py FOLDER-OF-PROGRAMS [unittest options]"""
+import json
 import os
 import random
 import unittest
@@ -221,6 +222,22 @@ class Use(OfSpmv):
         for mpi in self.mpis:
             found = self.report_of(mpi, 4, "--kernel", "virtual", "--phonons", "1", "--products", "6")
             self.assertEqual((found["ranks"], found["steps"], found["complete"], found["partners"]), (4, 3 * (2 + 6), True, "declared"))
+
+    def test_a_session_shows_how_many_threads_sleep_while_one_communicates(self):
+        """Against what the program measures of itself. What messages and sockets take stands beside what a busy machine does."""
+        for mpi in self.mpis:
+            printed, found = self.watch(mpi, 2, "--kernel", "virtual", "--threads", "4", "--ranks-per-domain", "1", "--core-bandwidth",
+                                        "5MB/s", "--domain-bandwidth", "20MB/s", "--message-bandwidth", "500kB/s", "--phonons", "2",
+                                        "--products", "8", "--modes", "vector", "--json")
+            (run,) = json.loads(printed)["runs"]
+            use = found["threads"]
+            share = sum(rank["parts_s"]["communication"] / rank["product_s"] for rank in run["ranks"]) / 2
+            with self.subTest(mpi=mpi, share=share, use=use):
+                self.assertGreater(share, 0.3)
+                self.assertEqual((use["ranks"], use["most"]), (2, 8))
+                self.assertAlmostEqual(use["calling"] / 2, share, delta=0.1)
+                self.assertAlmostEqual(use["asleep"] / 6, share, delta=0.1)
+                self.assertAlmostEqual(use["working"] + use["calling"] + use["asleep"], 8)
 
 
 if __name__ == "__main__":

@@ -93,13 +93,24 @@ void Product::run(std::vector<double>& x, std::vector<double>& y, std::array<dou
   idlewave_switch(IDLEWAVE_NONE);
 }
 
+/// What the first thread does while the others sleep.
+template <class Work>
+void Product::alone(Work work) {
+  idlewave_threads(1);
+  work();
+  idlewave_threads(manner_.threads);
+}
+
 void Product::run_vector(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times) {
   Stopwatch watch(times);
   exchange_.post_receives(halo_in(x));
   gather(x);
   watch.lap(Part::kGather);
-  send();
-  wait_for_messages();
+  alone([&] {
+    tell_waiting();
+    send();
+    exchange_.wait(manner_.asleep);
+  });
   watch.lap(Part::kCommunication);
   idlewave_switch(phases_.whole);
   compute(first_, false, traffic_of_whole(), x.data(), y.data());
@@ -111,12 +122,15 @@ void Product::run_overlap(std::vector<double>& x, std::vector<double>& y, std::a
   exchange_.post_receives(halo_in(x));
   gather(x);
   watch.lap(Part::kGather);
-  send();
+  alone([&] { send(); });
   watch.lap(Part::kCommunication);
   idlewave_switch(phases_.local);
   compute(first_, false, traffic_of_local(), x.data(), y.data());
   watch.lap(Part::kLocal);
-  wait_for_messages();
+  alone([&] {
+    tell_waiting();
+    exchange_.wait(manner_.asleep);
+  });
   watch.lap(Part::kCommunication);
   idlewave_switch(phases_.nonlocal);
   compute(nonlocal_, true, traffic_of_nonlocal(), halo_in(x), y.data());
@@ -251,11 +265,6 @@ void Product::gather(const std::vector<double>& x) {
 void Product::tell_waiting() {
   idlewave_switch(phases_.communication);
   exchange_.tell_probe();
-}
-
-void Product::wait_for_messages() {
-  tell_waiting();
-  exchange_.wait(manner_.asleep);
 }
 
 void Product::compute(const SharedCrs& part, bool add, std::uint64_t traffic, const double* x, double* y) {

@@ -82,7 +82,8 @@ class Product {
   void run_task(std::vector<double>& x, std::vector<double>& y, std::array<double, kParts>& times);
 
   void gather(const std::vector<double>& x);
-  void wait_for_messages();
+  template <class Work>
+  void alone(Work work);
   void compute(const SharedCrs& part, bool add, std::uint64_t traffic, const double* x, double* y);
   void order(const Task& task);
   void serve(int thread);
