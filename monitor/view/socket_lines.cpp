@@ -72,7 +72,7 @@ class SocketWriter {
   void threads() {
     const auto& use = socket_.activity.threads_now;
     if (!use) return static_cast<void>(++y_);
-    bar("threads", {.value = use->working, .full = use->most},
+    bar(label_columns() > 7 ? "threads" : "thread", {.value = use->working, .full = use->most},
         {fmt::format("of {:.0f}, {} sleep", use->most, to_active(use->asleep)), fmt::format("of {:.0f}", use->most)});
   }
 
