@@ -133,7 +133,7 @@ class OfProgramsWhoseMessagesTakeTime : public testing::TestWithParam<bool> {};
 
 /// Of 450 core-bound waves 98 % were right, and of 500 memory-bound ones 95 %: what is wrong there is mostly who is late
 /// once more, dozens of steps after the wave has passed. A rank's own noise, ten times its mean, is a cause as well; without
-/// noise one program of some two thousand has a wave that nobody ordered.
+/// noise one program of some two thousand has waves that nobody ordered, which is one in a hundred now and then.
 TEST_P(OfProgramsWhoseMessagesTakeTime, IsFound) {
   const bool memory = GetParam();
   for (const double noise : {0.0, 0.02}) {
@@ -142,7 +142,8 @@ TEST_P(OfProgramsWhoseMessagesTakeTime, IsFound) {
       const Told told{Holds::kAnnounced, says_partners};
       const auto is_right = [&](const Score& score) {
         return score.reach_right >= score.waves * (memory ? 16 : 19) / 20 &&
-               score.not_late <= score.points / (memory ? 25 : 50) && score.others <= (noise > 0 ? score.waves / 5 : 0);
+               score.not_late <= score.points / (memory ? 25 : 50) &&
+               score.others <= score.waves / (noise > 0 ? 5 : 50);
       };
       Score score = score_with_messages(random, memory, noise, 25, told);
       if (!is_right(score)) score += score_with_messages(random, memory, noise, 75, told);
