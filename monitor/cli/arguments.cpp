@@ -356,11 +356,9 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
            "many-th return to its work")
       .needs(delay)
       .within(1, std::numeric_limits<std::int32_t>::max());
-  add_word(
-      verb, "--noise", "KIND",
-      "Noise from now on: exp:0.5ms, periodic:2.5ms@10Hz or trace:FILE, as iw-selfish measured it; all ranks unless "
-      "--ranks is given",
-      read_order_of_noise, [&words](wire::NoiseOrder noise) { words.noise = std::move(noise); });
+  add_word(verb, "--noise", "KIND",
+           "Noise from now on: exp:0.5ms, periodic:2.5ms@10Hz or trace:FILE; all ranks unless --ranks is given",
+           read_order_of_noise, [&words](wire::NoiseOrder noise) { words.noise = std::move(noise); });
   verb.add_flag("--clear", words.clear, "End all noise and all delays, and let go of ranks that are held now");
   verb.then([&] {
     o.command = command_of(words);
