@@ -80,6 +80,8 @@ class Contention(unittest.TestCase):
         for _ in range(4):
             done = ranks(2, *QUICK, *little)
             rows = done.stdout.split("a time step: ")[1].split("\n", 1)[1]
+            if "of memory nothing is known" in done.stdout:
+                continue  # nor is the model then, which is another dash
             self.assertEqual(" -" in rows, "\n-: ranks waited for each other for longer than they worked; " in rows, done.stdout)
 
     def test_ranks_contend_on_virtual_sockets_too(self):
@@ -124,10 +126,9 @@ class Contention(unittest.TestCase):
             self.assertIn(options[0], own[0])
 
     def test_what_does_not_fit_into_memory_is_said_before_it_is_taken(self):
-        # which one rank alone could have
-        done = ranks(2, "--ranks-per-domain", "1", "--message-size", "500MB", *QUICK, under=LITTLE_MEMORY)
+        done = ranks(2, "--ranks-per-domain", "1", "--message-size", "1GB", *QUICK, under=LITTLE_MEMORY)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertIn("this run needs 2 GB of memory, and there are 1.54 GB: give a smaller --message-size", done.stderr)
+        self.assertIn("this run needs 4 GB of memory, and there are 3.07 GB: give a smaller --message-size", done.stderr)
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ class Collectives(OwnFolder):
 
     def test_what_does_not_fit_into_memory_is_said_before_it_is_taken(self):
         for collectives in ("allgather", "allgather,gather"):
-            done = call(LAUNCHER, *ENOUGH_RANKS, "-n", "2", "/bin/sh", "-c", 'ulimit -Sv 1700000; exec "$0" "$@"', BIN / "iw-collectives",
+            done = call(LAUNCHER, *ENOUGH_RANKS, "-n", "2", "/bin/sh", "-c", 'ulimit -Sv 850000; exec "$0" "$@"', BIN / "iw-collectives",
                         "--size", "300MB", "--collectives", collectives)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertIn("this run needs 1.8 GB of memory, and there are 1.74 GB: give a smaller --size", done.stderr)

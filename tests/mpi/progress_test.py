@@ -79,10 +79,13 @@ class Progress(unittest.TestCase):
             self.assertIn(word, own[0])
 
     def test_what_does_not_fit_into_memory_is_said_before_it_is_taken(self):
-        # which one rank alone could have
-        done = ranks(2, "--message-size", "1kB,500MB", "--points", "2", "--repetitions", "1", under=LITTLE_MEMORY)
+        few = ["--points", "2", "--repetitions", "1"]
+        done = ranks(2, "--message-size", "1kB,1GB", *few, under=LITTLE_MEMORY)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertIn("this run needs 2 GB of memory, and there are 1.54 GB: give a smaller --message-size", done.stderr)
+        self.assertIn("this run needs 4 GB of memory, and there are 3.07 GB: give a smaller --message-size", done.stderr)
+        # more together than each of them may have
+        done = ranks(2, "--message-size", "1kB,400MB", *few, under=LITTLE_MEMORY)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_monitor_sees_its_steps_and_its_waiting(self):
         with tempfile.TemporaryDirectory(prefix="iw-progress-") as folder:

@@ -44,7 +44,8 @@ Status check_memory(const Options& o, const Bench& bench) {
   const double of_rank =
       rows * kInRow * kOfNonzero + (rows + 2 * plane) * kBlocks * o.block * sizeof(Complex) + moments;
   const double bytes = std::min(of_rank * bench.node.size, 9e18);
-  return support::check_memory(static_cast<std::size_t>(bytes), "give a smaller --size, or start it on more nodes");
+  return support::check_memory(static_cast<std::size_t>(bytes), "give a smaller --size, or start it on more nodes",
+                               bench.node.size);
 }
 
 bool sleeps(const Bench& bench) {

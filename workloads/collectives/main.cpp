@@ -77,7 +77,7 @@ wire::Status check_memory(const Options& options, const ranks::Group& world, con
   const bool all_have_all = std::ranges::count(options.collectives, Collective::kAllgather) > 0;
   const double blocks = all_have_all ? (1.0 + world.size) * node.size : 1.0 * world.size + node.size;
   return support::check_memory(std::size_t(blocks * double(options.size)),
-                               "give a smaller --size, or start fewer ranks on a node");
+                               "give a smaller --size, or start fewer ranks on a node", node.size);
 }
 
 int run(const Options& options, MPI_Comm ranks, const ranks::Group& world) {

@@ -31,7 +31,7 @@ int count_domains(MPI_Comm ranks, const ranks::Domain& domain) {
 wire::Status check_memory(const Options& options, const ranks::Group& node, const ranks::Domain& domain) {
   std::uint64_t bytes = memory_of(options, node, domain);
   MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UINT64_T, MPI_SUM, node.ranks);
-  return support::check_memory(bytes, "give a smaller --message-size, or start fewer ranks on a node");
+  return support::check_memory(bytes, "give a smaller --message-size, or start fewer ranks on a node", node.size);
 }
 
 int run_contention(const Options& options, const ranks::Group& world) {

@@ -28,9 +28,10 @@ Status check_memory(const Options& options, const ranks::Group& world, const ran
     const double width = double(square.width()), rows = shares ? width : width / world.size + 3;
     most = std::max(most, 2 * sizeof(double) * width * rows * node.size);
   }
-  return support::check_memory(std::size_t(most), shares && options.memories.size() > 1
-                                                      ? "give smaller --sizes, or --memory messages, which needs less"
-                                                      : "give smaller --sizes, or start it on more nodes");
+  const char* advice = shares && options.memories.size() > 1
+                           ? "give smaller --sizes, or --memory messages, which needs less"
+                           : "give smaller --sizes, or start it on more nodes";
+  return support::check_memory(std::size_t(most), advice, node.size);
 }
 
 Status check_place(const Options& options, const ranks::Group& world, const ranks::Group& node) {

@@ -32,7 +32,8 @@ Status check_memory(const Options& options, const ranks::Group& world, const ran
   const auto [x, y, z] = options.box.size;
   const double planes = double(x) / world.size + 3, points = (double(y) + 2) * (double(z) + 2);
   const double bytes = std::min(2 * sizeof(double) * planes * points * node.size, 9e18);
-  return support::check_memory(static_cast<std::size_t>(bytes), "give a smaller --size, or start it on more nodes");
+  return support::check_memory(static_cast<std::size_t>(bytes), "give a smaller --size, or start it on more nodes",
+                               node.size);
 }
 
 Status check_place(const Options& options, const ranks::Group& world, const ranks::Group& node) {

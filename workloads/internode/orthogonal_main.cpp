@@ -42,8 +42,9 @@ Status check_sizes(const OrthogonalOptions& options, const ranks::Group& world, 
   if (of_node > std::numeric_limits<int>::max())
     return Error{fmt::format("--sizes: {} processes of a node send {} in one message, which may have 2147483647 B",
                              seat.own.size, words::format_bytes(std::uint64_t(of_node)))};
-  const double bytes = 2 * (of_node + options.sizes.back()) * ranks::node_of(world.ranks).size;
-  return support::check_memory(std::size_t(bytes), "give smaller --sizes, or start it on more nodes");
+  const int processes = ranks::node_of(world.ranks).size;
+  const double bytes = 2 * (of_node + options.sizes.back()) * processes;
+  return support::check_memory(std::size_t(bytes), "give smaller --sizes, or start it on more nodes", processes);
 }
 
 Status check(const OrthogonalOptions& options, const ranks::Group& world, const Seat& seat) {

@@ -32,9 +32,9 @@ Status check_machine(const Machine& machine) {
 
 /// Before anything is allocated: what is sent to and received of each neighbour. Collective.
 Status check_sizes(const TopologyOptions& options, const ranks::Group& world) {
-  const double bytes =
-      4.0 * double(options.grid.sides.size()) * options.message_size * ranks::node_of(world.ranks).size;
-  return support::check_memory(std::size_t(bytes), "give a smaller --message-size");
+  const int processes = ranks::node_of(world.ranks).size;
+  const double bytes = 4.0 * double(options.grid.sides.size()) * options.message_size * processes;
+  return support::check_memory(std::size_t(bytes), "give a smaller --message-size", processes);
 }
 
 Status check_runs(const TopologyOptions& options, const std::vector<MappingRun>& runs) {

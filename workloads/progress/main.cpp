@@ -49,7 +49,7 @@ double divisions_per_second(int rank) {
 /// Before anything is allocated: what each process of this node sends and receives.
 wire::Status check_memory(const Options& options, const ranks::Group& node) {
   const auto largest = std::size_t(std::ranges::max(options.sizes));
-  return support::check_memory(2 * largest * std::size_t(node.size), "give a smaller --message-size");
+  return support::check_memory(2 * largest * std::size_t(node.size), "give a smaller --message-size", node.size);
 }
 
 /// Each table as soon as it is known. Collective; nothing after a failure, which has been reported.

@@ -71,7 +71,7 @@ wire::Status check_threads(const Options& options) {
 wire::Status check_memory(const Options& options, const ranks::Group& node) {
   const std::size_t messages = 2 * options.distances.size() * std::size_t(options.message_size);
   return support::check_memory((memory_of_work(options, node) + messages) * std::size_t(node.size),
-                               "give a smaller --volume or --message-size, or start fewer ranks on a node");
+                               "give a smaller --volume or --message-size, or start fewer ranks on a node", node.size);
 }
 
 wire::Status check_protocol(const Options& options, bool eager) {

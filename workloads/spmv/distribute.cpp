@@ -38,7 +38,8 @@ Status check_memory(Kind kind, double rows, double nonzeros, const Group& ranks,
   const double of_row = 8 * (kVectors + kStarts) + 4;
   const double share = double(node.size) / ranks.size;
   const double bytes = std::min((rows * of_row + nonzeros * of_nonzero) * share, 9e18);
-  return support::check_memory(static_cast<std::size_t>(bytes), "give a smaller matrix, or start it on more nodes");
+  return support::check_memory(static_cast<std::size_t>(bytes), "give a smaller matrix, or start it on more nodes",
+                               node.size);
 }
 
 /// By a thousand rows all over it.

@@ -41,8 +41,8 @@ std::optional<double> triad_bandwidth(const ranks::Group& ranks, const ranks::Gr
   constexpr int kTrials = 3;
   const int of_node = threads * node.size;
   const std::size_t length = array_length(of_node);
-  const auto fits =
-      support::check_memory(length * kArrays * sizeof(double) * static_cast<std::size_t>(of_node), "leave out --triad");
+  const auto fits = support::check_memory(length * kArrays * sizeof(double) * static_cast<std::size_t>(of_node),
+                                          "leave out --triad", node.size);
   if (!ranks::all_succeeded(ranks.ranks, fits)) return std::nullopt;
   std::vector<Stream> streams;
   for (int thread = 0; thread < threads; ++thread) streams.emplace_back(StreamKind::kTriad, length);

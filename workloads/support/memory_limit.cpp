@@ -45,10 +45,11 @@ std::uint64_t memory_of_control_groups(const std::filesystem::path& root) {
   return least;
 }
 
-wire::Status check_memory(std::size_t bytes, const std::string& advice) {
+wire::Status check_memory(std::size_t bytes, const std::string& advice, int processes) {
   auto there = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
-  rlimit allowed{};
-  if (getrlimit(RLIMIT_AS, &allowed) == 0) there = std::min<std::size_t>(there, allowed.rlim_cur);
+  rlimit allowed{};  // of each process
+  if (getrlimit(RLIMIT_AS, &allowed) == 0 && allowed.rlim_cur < there / std::size_t(processes))
+    there = allowed.rlim_cur * std::size_t(processes);
   there = std::min<std::size_t>(there, memory_of_control_groups("/"));
   if (bytes <= there) return wire::ok();
   return wire::Error{fmt::format("this run needs {} of memory, and there are {}: {}", words::format_bytes(bytes),
