@@ -220,8 +220,9 @@ void DomainStates::count_unusual(Story& story, Nanoseconds ordinary) {
   for (std::size_t i = 0; i < story.rounds.size(); ++i) most = std::max(most, story.rounds[i].most_idle);
   const bool unusual = most > ordinary;
   story.often += ((unusual ? 1 : 0) - story.often) / (kLooksBefore + story.counted_looks);
-  story.often_idle =
-      std::max(unusual ? most : Nanoseconds{0}, story.often_idle * (kLooksRemembered - 1) / kLooksRemembered);
+  // What is called a wave is no noise; but where it is so at every look noise has grown.
+  const Nanoseconds by_noise = unusual ? std::min(most, story.longest_idle) : Nanoseconds{0};
+  story.often_idle = std::max(by_noise, story.often_idle * (kLooksRemembered - 1) / kLooksRemembered);
 }
 
 /// True if anything has happened since the last look.

@@ -82,17 +82,21 @@ TEST(DomainStates, TellApartAnIdleWaveAndRanksThatAreHeldUpAgainAndAgain) {
     std::uniform_real_distribution length(1.0, 6.0);
     return often(random) == 0 ? ms(length(random)) : ms(0);
   };
-  model.delays = {{2, 25000, ms(1000)}};
+  model.delays = {{2, 25000, ms(1000)}, {4, 28000, ms(1000)}};
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  const Nanoseconds delayed{std::int64_t(model.times[25000][2].begin)};
+  const auto begin_of = [&](const RingModel::Delay& delay) {
+    return Nanoseconds(std::int64_t(model.times[std::size_t(delay.step)][std::size_t(delay.rank)].begin));
+  };
+  const Nanoseconds delayed = begin_of(model.delays[0]);
   const DomainStates states = followed(timeline);
   for (const StateChange& change : states.changes(0)) {
     EXPECT_TRUE(change.state != DomainState::kDisturbed || change.at < ms(4000) || change.at > delayed)
         << "at " << change.at.count() << " ns, seed " << seed;
   }
-  EXPECT_EQ(states.at(0, delayed + ms(700))->state, DomainState::kDisturbed) << "seed " << seed;
+  for (const RingModel::Delay& delay : model.delays)
+    EXPECT_EQ(states.at(0, begin_of(delay) + ms(700))->state, DomainState::kDisturbed) << "seed " << seed;
   EXPECT_NE(states.at(0, delayed + ms(2000))->state, DomainState::kDisturbed) << "seed " << seed;
 }
 
