@@ -206,16 +206,23 @@ CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
   return last;
 }
 
-CauseTally::LastPost CauseTally::last_of_all() const {
+/// `post_of`: when a rank posted, by its course.
+template <class PostOf>
+CauseTally::LastPost CauseTally::last_of_all(PostOf post_of) const {
   LastPost last{.at = Nanoseconds::min()};
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
     const Place& its = row(0).ranks[std::size_t(rank)];
     if (its.presence == Presence::kMissing) last.known = false;
     if (its.presence != Presence::kThere) continue;
-    if (its.course.post > last.at) last.rank = rank, last.at = its.course.post;
+    const Nanoseconds post = post_of(rank, its.course);
+    if (post > last.at) last.rank = rank, last.at = post;
     if (its.loss == Loss::kInAWait) last.lost = std::min(last.lost, its.course.end);
   }
   return last;
+}
+
+CauseTally::LastPost CauseTally::last_of_all() const {
+  return last_of_all([](Rank, const StepCourse& course) { return course.post; });
 }
 
 /// So the collective was not for what that one had yet to do: it was started before that, and waited for later. One that is
@@ -228,17 +235,13 @@ bool CauseTally::went_on_before(Rank rank, const LastPost& last) const {
 
 /// By which one that is started is posted: the first of the step. Where the events are not kept nobody knows.
 CauseTally::LastPost CauseTally::last_call_of_all() const {
-  LastPost last{.at = Nanoseconds::min()};
-  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
-    const Place& its = row(0).ranks[std::size_t(rank)];
-    if (its.presence == Presence::kMissing) last.known = false;
-    if (its.presence != Presence::kThere) continue;
+  bool are_kept = true;
+  LastPost last = last_of_all([&](Rank rank, const StepCourse& course) {
     const Lane& lane = *timeline_.lane(rank);
-    if (its.course.begin < lane.events_from()) last.known = false;
-    const Nanoseconds call = first_call(lane, its.course);
-    if (call > last.at) last.rank = rank, last.at = call;
-    if (its.loss == Loss::kInAWait) last.lost = std::min(last.lost, its.course.end);
-  }
+    are_kept = are_kept && course.begin >= lane.events_from();
+    return first_call(lane, course);
+  });
+  last.known = last.known && are_kept;
   return last;
 }
 

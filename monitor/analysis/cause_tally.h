@@ -74,6 +74,8 @@ class CauseTally {
   Place place_of(Rank rank, const NumberedStep& step);
   static Nanoseconds post_before(const Place& its, const Place& mine);
   LastPost last_partner(Rank rank, Step step) const;
+  template <class PostOf>
+  LastPost last_of_all(PostOf post_of) const;
   LastPost last_of_all() const;
   bool went_on_before(Rank rank, const LastPost& last) const;
   LastPost last_call_of_all() const;
