@@ -28,6 +28,15 @@ class OrderedRank : public testing::Test {
     monitor.command(order(1, {0}, wire::DelayOrder{std::chrono::hours(1)}));
     ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayBegin) == 1; }));
   }
+  /// But for the one interruption that had begun.
+  void expect_no_noise_after(Nanoseconds cleared) {
+    const std::size_t enough = monitor.lane(0).size() + 100;
+    ASSERT_TRUE(monitor.until([&] { return monitor.lane(0).size() >= enough; }));
+    const auto& lane = monitor.lane(0);
+    EXPECT_LE(std::count_if(lane.begin(), lane.end(),
+                            [&](const Event& e) { return e.kind == EventKind::kDelayBegin && e.time > cleared; }),
+              1);
+  }
 
   const SessionRoot root;
   AgentProcess agent{{"--allow-inject"}};
@@ -169,14 +178,7 @@ TEST_F(OrderedRank, MakesNoiseUntilItIsCleared) {
   ASSERT_TRUE(monitor.until([&] { return monitor.count(0, EventKind::kDelayEnd) >= 20; }));
   monitor.command(order(2, {}, wire::ClearOrder{}));
   ASSERT_TRUE(monitor.until([&] { return monitor.outcomes().size() == 2; }));
-  const Nanoseconds cleared = monitor.outcomes()[1].time;
-  const std::size_t enough = monitor.lane(0).size() + 100;
-  ASSERT_TRUE(monitor.until([&] { return monitor.lane(0).size() >= enough; }));
-  // At most the one interruption that had begun.
-  const auto& lane = monitor.lane(0);
-  EXPECT_LE(std::count_if(lane.begin(), lane.end(),
-                          [&](const Event& e) { return e.kind == EventKind::kDelayBegin && e.time > cleared; }),
-            1);
+  expect_no_noise_after(monitor.outcomes()[1].time);
 }
 
 /// Detours that take a third of the time, within some of the rank's steps of a millisecond.
@@ -247,13 +249,7 @@ TEST_F(OrderedRank, MakesTheNoiseOfATraceUntilItIsCleared) {
   const wire::NoiseOrder& told = std::get<wire::NoiseOrder>(monitor.outcomes()[0].command.order);
   EXPECT_EQ(words::to_words(told), "trace:noise.txt (2 detours, 25 % of 200 us)");
   EXPECT_TRUE(told.trace.detours.empty()) << "they are for the rank";
-  const Nanoseconds cleared = monitor.outcomes()[1].time;
-  const std::size_t enough = monitor.lane(0).size() + 100;
-  ASSERT_TRUE(monitor.until([&] { return monitor.lane(0).size() >= enough; }));
-  const auto& lane = monitor.lane(0);
-  EXPECT_LE(std::count_if(lane.begin(), lane.end(),
-                          [&](const Event& e) { return e.kind == EventKind::kDelayBegin && e.time > cleared; }),
-            1);
+  expect_no_noise_after(monitor.outcomes()[1].time);
 }
 
 TEST(Agent, RefusesAnOrderForARankThatHasEnded) {

@@ -127,18 +127,25 @@ TEST(Program, MovesWhatItsRanksDeclare) {
   EXPECT_EQ(program->work.memory->saturated_bandwidth, 50e9);
 }
 
-/// The same events with each step's number changed.
-Timeline renumbered(const RingModel& model, const std::function<Step(Step)>& number) {
+/// The same events of each rank, changed.
+Timeline changed(const RingModel& model, const std::function<void(Rank, std::vector<Event>&)>& change) {
   Timeline timeline;
   timeline.apply_roster("n1", model.roster());
   for (Rank rank = 0; rank < model.ranks; ++rank) {
     std::vector<Event> events = model.events_of(rank);
-    for (Event& event : events) {
-      if (event.kind == EventKind::kStep) event.value = std::uint64_t(number(Step(event.value)));
-    }
+    change(rank, events);
     timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
   }
   return timeline;
+}
+
+/// With other numbers of steps.
+Timeline renumbered(const RingModel& model, const std::function<Step(Step)>& number) {
+  return changed(model, [&](Rank, std::vector<Event>& events) {
+    for (Event& event : events) {
+      if (event.kind == EventKind::kStep) event.value = std::uint64_t(number(Step(event.value)));
+    }
+  });
 }
 
 TEST(CommonSteps, MayBeNumberedByTens) {
@@ -193,16 +200,12 @@ TEST(CommonSteps, AreWhatTheModelDid) {
 TEST(CommonSteps, AreTheSameWhereTheProgramHoldsItselfAndSaysSoByThePhaseAlone) {
   RingModel model = disturbed();
   model.run();
-  Timeline timeline;
-  timeline.apply_roster("n1", model.roster());
-  for (Rank rank = 0; rank < model.ranks; ++rank) {
-    std::vector<Event> events = model.events_of(rank);
+  const Timeline timeline = changed(model, [](Rank, std::vector<Event>& events) {
     for (Event& event : events)
       if (event.kind == EventKind::kDelayBegin || event.kind == EventKind::kDelayEnd)
         event = {event.time, 0, EventKind::kSwitch,
                  event.kind == EventKind::kDelayBegin ? Phase::kDelay : Phase::kCompute};
-    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
-  }
+  });
   const auto steps = common_steps(timeline);
   ASSERT_TRUE(steps) << steps.error().message;
   EXPECT_EQ(steps->steps(), 100u);
@@ -212,17 +215,13 @@ TEST(CommonSteps, AreTheSameWhereTheProgramHoldsItselfAndSaysSoByThePhaseAlone) 
 TEST(CommonSteps, LeaveOutThoseOfWhichEventsWereLost) {
   RingModel model = disturbed();
   model.run();
-  Timeline timeline;
-  timeline.apply_roster("n1", model.roster());
-  for (Rank rank = 0; rank < model.ranks; ++rank) {
-    std::vector<Event> events = model.events_of(rank);
-    const auto& step = model.times[30][7];
-    const Nanoseconds middle(std::llround((step.delay_end + step.work_end) / 2));
+  const auto& step = model.times[30][7];
+  const Nanoseconds middle(std::llround((step.delay_end + step.work_end) / 2));
+  const Timeline timeline = changed(model, [&](Rank rank, std::vector<Event>& events) {
     if (rank == 7)
       events.insert(std::ranges::upper_bound(events, middle, {}, &Event::time),
                     {middle, 3, EventKind::kDropped, Phase::kCompute});
-    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
-  }
+  });
   const auto steps = common_steps(timeline);
   ASSERT_TRUE(steps) << steps.error().message;
   EXPECT_EQ(steps->known, 100u);

@@ -242,15 +242,20 @@ static void anybody(void) {
   }
 }
 
-static void rooted(void) {
-  const int root = size - 1;
-  int i, sum, lower[64];
+static void say_rooted(int root) {
+  int i, lower[64];
   if (rank == root)
     say_wait(all_ranks, size, NULL, 0, 0);
   else
     say_wait(&root, 1, NULL, 0, 0);
   for (i = 0; i < rank; ++i) lower[i] = i;
   say_wait(lower, rank, NULL, 0, 0);
+}
+
+static void rooted(void) {
+  const int root = size - 1;
+  int i, sum;
+  say_rooted(root);
   for (i = 0; i < steps; ++i) {
     work();
     MPI_Bcast(in[0], FEW, MPI_CHAR, root, MPI_COMM_WORLD);
@@ -262,14 +267,9 @@ static void rooted(void) {
 /* Nonblocking ones are as those that block; the last is asked for again and again. */
 static void started_rooted(void) {
   const int root = size - 1;
-  int i, flag, sum, lower[64];
+  int i, flag, sum;
   MPI_Request request;
-  if (rank == root)
-    say_wait(all_ranks, size, NULL, 0, 0);
-  else
-    say_wait(&root, 1, NULL, 0, 0);
-  for (i = 0; i < rank; ++i) lower[i] = i;
-  say_wait(lower, rank, NULL, 0, 0);
+  say_rooted(root);
   for (i = 0; i < steps; ++i) {
     work();
     MPI_Ibcast(in[0], FEW, MPI_CHAR, root, MPI_COMM_WORLD, &request);
