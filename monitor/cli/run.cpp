@@ -205,8 +205,8 @@ wire::Result<int> open_output(const std::string& path) {
   return fd;
 }
 
-/// Tried before anything is started, so that nobody waits hours for it. What is in the file stays until there is a report, and a pipe may
-/// find its reader until then.
+/// Tried before anything is started, so that nobody waits hours for it. What is in the file stays until there is a
+/// report, and a pipe may find its reader until then.
 wire::Status try_report(const std::string& path) {
   std::error_code unknown;
   if (path.empty() || names_a_descriptor(path) || std::filesystem::is_other(std::filesystem::status(path, unknown)))

@@ -316,12 +316,11 @@ void Tutor::measure(std::size_t index, Window window, const timeline::Timeline& 
   PageRecord& record = records_[index];
   for (const Check& check : course_.pages[index].checks) record.outcomes.push_back(measure(check, record, window));
   const bool is_blank = !record.outcomes.front().now.value;
-  const bool is_gone = is_blank && analysis::has_unknown_steps(timeline, {*record.began, now_});
-  record.is_gone = is_gone;
+  record.is_gone = is_blank && analysis::has_unknown_steps(timeline, {*record.began, now_});
   close(index, now_,
-        is_gone ? fmt::format("not all is kept of the {} since then; --memory gives room",
-                              seconds_in_words(now_ - *record.began))
-                : "");
+        record.is_gone ? fmt::format("not all is kept of the {} since then; --memory gives room",
+                                     seconds_in_words(now_ - *record.began))
+                       : "");
 }
 
 void Tutor::close(std::size_t index, Nanoseconds now, std::string why_none) {

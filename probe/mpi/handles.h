@@ -127,8 +127,8 @@ class alignas(64) Handles {
   };
   struct KnownPeer {
     Key comm;
-    std::uint32_t generation =
-        0;  ///< 0: nothing. Of world_rank_for_thread: so many communicators had been freed, and 1.
+    /// 0: nothing. Of world_rank_for_thread: so many communicators had been freed, and 1.
+    std::uint32_t generation = 0;
     int rank = 0;
     int world_rank = 0;
   };

@@ -101,8 +101,8 @@ class WaitLearner {
 
   bool has_waited_ = false;  ///< Since the latest post.
   std::uint32_t group_count_ = 0;
-  std::uint16_t groups_[kMostGroups] =
-      {};  ///< That were waited for since then: patterns, in the order of their numbers.
+  /// That were waited for since then: patterns, in the order of their numbers.
+  std::uint16_t groups_[kMostGroups] = {};
   WaitPatterns patterns_;
   StepHabit habit_;
 };
