@@ -202,7 +202,8 @@ class AgentsOver(Place):
         code, _, err = self.end()
         self.assertEqual(code, 0, err)
         told = json.loads(self.call(BIN / "idlewave", "report", "s.iw", "--json").stdout)
-        noise, = told["commands"]
+        self.assertEqual(len(told["commands"]), 1, told["commands"])
+        noise = told["commands"][0]
         self.assertEqual((noise["file"], noise["detours"], noise["outcome"]), ("noise.txt", 16384, "accepted"))
         self.assertEqual(len(told["time_by_rank"]["delay_s"]), 2)
         for held in told["time_by_rank"]["delay_s"]:
