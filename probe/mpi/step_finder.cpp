@@ -11,7 +11,7 @@ wire::Step StepFinder::leave_other(const CallSite& site, const About& about) {
     if (run_length_ == 1 && has_others_) run_ = -1;
     return step;
   }
-  const wire::Step begun = end_run();
+  const wire::Step begun = end_run_before(site.place);
   const std::uint32_t slot = count(site);
   if (is_settled()) {
     if (++since_anchor_ < patience_) return begun;
@@ -26,11 +26,11 @@ wire::Step StepFinder::leave_other(const CallSite& site, const About& about) {
   const std::uint32_t times = is_first ? kTimes : kTimesOfAnother;
   if (is_new) return search(times);
   const std::uint32_t in_a_row = site.ends_requests() ? kMostRequests : std::max(kFewestPlaces, times);
-  return latest(0).times < in_a_row ? wire::kNoStep : adopt_if_clear(slot, 1);
+  return latest(0).times < in_a_row ? wire::kNoStep : adopt_if_clear({.slot = slot}, 1);
 }
 
 wire::Step StepFinder::remember_start(const CallSite& site, const About& about) {
-  const wire::Step begun = end_run();
+  const wire::Step begun = end_run_before(site.place);
   const std::uint32_t slot = count(site);
   if (slot != kPlaces) remember(slot, site, about, false);
   return begun;
@@ -91,8 +91,8 @@ bool StepFinder::remember(std::uint32_t slot, const CallSite& site, const About&
 
 wire::Step StepFinder::search(std::uint32_t times) {
   const std::uint32_t found = period(times);
-  const std::uint32_t anchor = found > 0 ? anchor_of(found) : kPlaces;
-  return anchor == kPlaces ? wire::kNoStep : adopt_if_clear(anchor, found);
+  const Row row = found > 0 ? row_of(found) : Row();
+  return row.slot == kPlaces ? wire::kNoStep : adopt_if_clear(row, found);
 }
 
 /// Of the shortest sequence that the latest runs repeat so often; 0: none.
@@ -113,24 +113,75 @@ bool StepFinder::repeats(std::uint32_t period, std::uint32_t runs) const {
   return true;
 }
 
-/// The waiting place that was new last, of those that the sequence comes to once; one that it leaves equally often in a row
-/// each time before others. kPlaces: none.
-std::uint32_t StepFinder::anchor_of(std::uint32_t period) const {
-  std::uint32_t best = kPlaces;
+/// Of the waiting place that was new last, of those that the sequence comes to once; one that it leaves equally often in a row
+/// each time before others. Where it comes to each several times, of one of these.
+StepFinder::Row StepFinder::row_of(std::uint32_t period) const {
+  Row best;
   bool best_is_steady = false;
   for (std::uint32_t back = 0; back < period; ++back) {
     const std::uint32_t slot = latest(back).slot;
-    std::uint32_t times = 0;
-    for (std::uint32_t other = 0; other < period; ++other) times += latest(other).slot == slot;
-    if (times != 1 || !places_[slot].waits) continue;
+    if (!places_[slot].waits || visits_of(slot, period) != 1) continue;
     const bool is_steady = is_left_equally_often(slot, period);
-    const bool is_better = best == kPlaces || is_steady > best_is_steady ||
-                           (is_steady == best_is_steady && places_[slot].seen_as > places_[best].seen_as);
+    const bool is_better = best.slot == kPlaces || is_steady > best_is_steady ||
+                           (is_steady == best_is_steady && places_[slot].seen_as > places_[best.slot].seen_as);
     if (!is_better) continue;
-    best = slot;
+    best = {slot, back, back};
     best_is_steady = is_steady;
   }
+  return best.slot != kPlaces ? best : row_of_several(period);
+}
+
+StepFinder::Row StepFinder::row_of_several(std::uint32_t period) const {
+  Row best;
+  for (std::uint32_t back = 0; back < period; ++back) {
+    const std::uint32_t slot = latest(back).slot;
+    const bool is_newer = best.slot == kPlaces || places_[slot].seen_as > places_[best.slot].seen_as;
+    if (!is_newer || !places_[slot].waits || !is_left_equally_often(slot, period)) continue;
+    const Row row = widest_row_of(slot, period);
+    if (is_apart(row, period)) best = row;
+  }
   return best;
+}
+
+std::uint32_t StepFinder::visits_of(std::uint32_t slot, std::uint32_t period) const {
+  std::uint32_t visits = 0;
+  for (std::uint32_t back = 0; back < period; ++back) visits += latest(back).slot == slot;
+  return visits;
+}
+
+/// Between two of the place's visits lies most of the sequence: the row ends with the first of them, and the next one begins
+/// with the second. Of several such, where what the rank has called first lies between them, so that ranks agree.
+StepFinder::Row StepFinder::widest_row_of(std::uint32_t slot, std::uint32_t period) const {
+  Row best;
+  std::uint32_t widest = 0, earliest = 0;
+  for (std::uint32_t first = 0; first < period; ++first) {
+    if (latest(first).slot != slot) continue;
+    std::uint32_t last = first + 1, seen_as = UINT32_MAX;
+    for (; latest(last).slot != slot; ++last) seen_as = std::min(seen_as, places_[latest(last).slot].seen_as);
+    const std::uint32_t width = last - first;
+    if (width < widest || (width == widest && seen_as >= earliest)) continue;
+    best = {slot, first, last % period, visits_of(slot, period)};
+    widest = width;
+    earliest = seen_as;
+  }
+  return best;
+}
+
+/// Something lies outside the row that does not lie in it, and there is room for what does.
+bool StepFinder::is_apart(const Row& row, std::uint32_t period) const {
+  std::uint32_t places_in_row = 0;
+  bool is_apart = false;
+  for (std::uint32_t back = 0; back < period; ++back) {
+    bool is_in_row = row.has(back, period), is_new = true;
+    for (std::uint32_t other = 0; other < period; ++other) {
+      if (latest(other).slot != latest(back).slot || !row.has(other, period)) continue;
+      is_in_row = true;
+      is_new = is_new && other >= back;
+    }
+    places_in_row += is_in_row && is_new;
+    is_apart = is_apart || !is_in_row;
+  }
+  return is_apart && places_in_row <= kMostInRow;
 }
 
 /// What may be otherwise in the next sequence is not, whatever it was in the latest.
@@ -257,36 +308,60 @@ std::optional<std::uint32_t> StepFinder::rounds_of(std::uint32_t period) const {
   return known >= kKnownCalls || has_no_room ? std::optional(1u) : std::nullopt;
 }
 
-wire::Step StepFinder::adopt_if_clear(std::uint32_t slot, std::uint32_t period) {
+wire::Step StepFinder::adopt_if_clear(const Row& row, std::uint32_t period) {
   const std::optional<std::uint32_t> rounds = rounds_of(period);
-  return rounds ? adopt(slot, period, *rounds) : wire::kNoStep;
+  return rounds ? adopt(row, period, *rounds) : wire::kNoStep;
 }
 
 /// The number of the step that begins now. The latest run may go on, so waits are those of the sequence before.
-wire::Step StepFinder::adopt(std::uint32_t slot, std::uint32_t period, std::uint32_t rounds) {
+wire::Step StepFinder::adopt(const Row& row, std::uint32_t period, std::uint32_t rounds) {
   ++cycles_;
-  others_ = 0;
+  others_ = in_row_count_ = 0;
+  std::uint32_t waits = 0;
   for (std::uint32_t back = 0; back < period; ++back) {
     Place& place = places_[latest(back).slot];
     place.in_cycle = cycles_;
-    if (place.waits && latest(back).slot != slot) others_ += latest(back + period).times;
+    if (latest(back).slot == row.slot) continue;
+    const std::uint32_t its_waits = place.waits ? latest(back + period).times : 0;
+    waits += its_waits;
+    if (!row.has(back, period))
+      others_ += its_waits;
+    else if (std::ranges::find(in_row(), place.site.place) == in_row().end())
+      in_row_[in_row_count_++] = place.site.place;
   }
-  const Place& anchor = places_[slot];
-  const bool is_left_now = latest(0).slot == slot;
+  const Place& anchor = places_[row.slot];
+  const bool is_left_now = latest(0).slot == row.slot;
   anchor_ = anchor.site;
   has_others_ = period > 1;
   keeps_row_ = has_others_ && anchor_.ends_requests();
-  const std::uint32_t shortest = has_others_ ? shortest_run(slot, period) : 1;
-  const bool is_any = keeps_row_ && !is_left_equally_often(slot, period);
+  const std::uint32_t shortest = row.visits * (has_others_ ? shortest_run(row.slot, period) : 1);
+  const bool is_any = keeps_row_ && !is_left_equally_often(row.slot, period);
   run_length_ = is_any ? kAnyLength : static_cast<std::int32_t>(shortest);
-  patience_ = 2 * (others_ + shortest) + kTimesOfAnother;
-  since_anchor_ = waits_since(slot, period);
-  const std::uint32_t times = (run_length_ == 1 && !keeps_row_ ? anchor.times : anchor.runs) - is_left_now;
+  patience_ = 2 * (waits + shortest) + kTimesOfAnother;
+  since_anchor_ = waits_since(row.slot, period);
+  run_ = row.visits > 1 ? left_in_row(row, period) - is_left_now : 0;
+  const std::uint32_t times = rows_before(row);
   rounds_ = rounds;
   round_ = times % rounds;
   next_ += times / rounds;
-  run_ = 0;
   return is_left_now ? leave_anchor() : wire::kNoStep;
+}
+
+/// How often the place was left in the row that goes on.
+std::int32_t StepFinder::left_in_row(const Row& row, std::uint32_t period) const {
+  std::int32_t left = 0;
+  for (std::uint32_t back = 0; row.has(0, period) && back <= row.first; ++back)
+    if (latest(back).slot == row.slot) left += latest(back).times;
+  return left;
+}
+
+/// Of the anchor, without the one that goes on.
+std::uint32_t StepFinder::rows_before(const Row& row) const {
+  const Place& anchor = places_[row.slot];
+  const bool is_left_now = latest(0).slot == row.slot;
+  if (row.visits > 1)
+    return (anchor.times - static_cast<std::uint32_t>(run_) - is_left_now) / static_cast<std::uint32_t>(run_length_);
+  return (run_length_ == 1 && !keeps_row_ ? anchor.times : anchor.runs) - is_left_now;
 }
 
 }  // namespace idlewave::mpi

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "probe/mpi/partner.h"
 #include "probe/wire/vocabulary.h"
@@ -34,7 +36,9 @@ struct CallSite {
 /// last, which in a loop is its last one; one that is left more often at some times than at others only where there is no
 /// other. That is when it has been left as often as it is in a row, which in a program that waits for each of its requests
 /// is the last time. Where nobody can know which time is the last, as in a loop around MPI_Waitsome, that is found out when
-/// requests are started again. The number of a step is how often that was so before, so that ranks agree on it whenever
+/// requests are started again. A place that the sequence comes to several times, as in a loop over neighbours with several
+/// calls for each, is taken where there is none that it comes to once; the calls between its times in that loop belong to
+/// the row then. The number of a step is how often that was so before, so that ranks agree on it whenever
 /// each of them has found the sequence.
 ///
 /// A compiler makes copies of a loop's body, of which a rank that does something special comes to another one: what
@@ -60,7 +64,7 @@ class StepFinder {
   wire::Step start(const CallSite& site, Peers peers) {
     previous_slot_ = kPlaces;
     if (is_settled()) [[likely]]
-      return end_run();
+      return end_run_before(site.place);
     return remember_start(site, {.with = hash_of(peers), .work = {}});
   }
   /// Before the call that start() was told of.
@@ -81,6 +85,7 @@ class StepFinder {
   static constexpr std::uint32_t kTimesOfAnother = 64;
   static constexpr std::uint32_t kMostRequests = 1024;  ///< That a program waits for one by one.
   static constexpr std::uint32_t kMostRounds = 64;      ///< Of a loop over partners.
+  static constexpr std::uint32_t kMostInRow = 16;       ///< Other places in a row of the anchor's.
   static constexpr wire::Nanoseconds kWork{10'000};     ///< Less is none, as between the rounds of such a loop.
   static constexpr std::uint32_t kKnownCalls =
       (kTimes - 1) * kMostRounds;                        ///< Of one place in a row, with their partners.
@@ -109,6 +114,18 @@ class StepFinder {
     About about;
   };
 
+  /// Where in the latest sequence the waits lie that a step ends with, by how many runs ago: from the first to the last, to
+  /// which it goes on from the end of the sequence if that is less long ago.
+  struct Row {
+    std::uint32_t slot = kPlaces;  ///< Of the place that is left; kPlaces: there is none.
+    std::uint32_t first = 0, last = 0;
+    std::uint32_t visits = 1;  ///< Runs of that place.
+
+    bool has(std::uint32_t back, std::uint32_t period) const {
+      return (first + period - back) % period <= (first + period - last) % period;
+    }
+  };
+
   bool is_settled() const { return anchor_.place != 0 && since_anchor_ < patience_; }
 
   wire::Step leave_anchor() {
@@ -124,6 +141,11 @@ class StepFinder {
     run_ = 0;
     return is_step ? end_round() : wire::kNoStep;
   }
+  wire::Step end_run_before(std::uintptr_t place) {
+    if (run_ > 0 && in_row_count_ > 0 && std::ranges::find(in_row(), place) != in_row().end()) return wire::kNoStep;
+    return end_run();
+  }
+  std::span<const std::uintptr_t> in_row() const { return {in_row_, in_row_count_}; }
   wire::Step end_round() {
     if (rounds_ > 1) [[unlikely]] {
       if (++round_ < rounds_) return wire::kNoStep;
@@ -149,7 +171,11 @@ class StepFinder {
   std::uint32_t period(std::uint32_t times) const;
   const Run& latest(std::uint32_t back) const { return history_[(remembered_ - 1 - back) % kHistory]; }
   bool repeats(std::uint32_t period, std::uint32_t runs) const;
-  std::uint32_t anchor_of(std::uint32_t period) const;
+  Row row_of(std::uint32_t period) const;
+  Row row_of_several(std::uint32_t period) const;
+  Row widest_row_of(std::uint32_t slot, std::uint32_t period) const;
+  bool is_apart(const Row& row, std::uint32_t period) const;
+  std::uint32_t visits_of(std::uint32_t slot, std::uint32_t period) const;
   bool is_left_equally_often(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t shortest_run(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t longest_run(std::uint32_t slot, std::uint32_t period) const;
@@ -163,8 +189,10 @@ class StepFinder {
   bool meets_somebody_again(std::uint32_t period, std::uint32_t rounds) const;
   Works works_in(std::uint32_t period, std::uint32_t rounds, std::uint32_t times) const;
   bool is_loop_over_partners(std::uint32_t period, std::uint32_t rounds, std::uint32_t times) const;
-  wire::Step adopt_if_clear(std::uint32_t slot, std::uint32_t period);
-  wire::Step adopt(std::uint32_t slot, std::uint32_t period, std::uint32_t rounds);
+  wire::Step adopt_if_clear(const Row& row, std::uint32_t period);
+  wire::Step adopt(const Row& row, std::uint32_t period, std::uint32_t rounds);
+  std::int32_t left_in_row(const Row& row, std::uint32_t period) const;
+  std::uint32_t rows_before(const Row& row) const;
 
   CallSite anchor_;                 ///< Its place 0: none yet.
   std::uint32_t since_anchor_ = 0;  ///< Waits.
@@ -175,6 +203,7 @@ class StepFinder {
   std::int32_t run_ = 0;            ///< How often the anchor was left in a row.
   std::int32_t run_length_ = 1;     ///< With which a step begins; kAnyLength: with the last, whichever that is.
   bool keeps_row_ = false;          ///< It ends requests, which others start: a row of it is of one step.
+  std::uint32_t in_row_count_ = 0;  ///< Places that a row goes on behind.
   std::uint32_t rounds_ = 1;        ///< Sequences of a step, over partners.
   std::uint32_t round_ = 0;         ///< How many of them are over.
   std::uint32_t cycles_ = 0;        ///< Sequences that were found.
@@ -182,6 +211,7 @@ class StepFinder {
   std::uint32_t previous_slot_ = kPlaces;  ///< Of the call before, for what is counted; kPlaces: the anchor, or none.
   std::uint32_t places_known_ = 0;
   std::uint64_t remembered_ = 0;
+  std::uintptr_t in_row_[kMostInRow] = {};
   Place places_[kPlaces] = {};
   Run history_[kHistory] = {};
   std::uint32_t calls_in_row_ = 0;  ///< Of the latest run.
