@@ -8,13 +8,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "probe/shm/clock.h"
+#include "probe/shm/clock_reading.h"
 #include "probe/shm/gate.h"
 #include "probe/shm/layout.h"
 #include "probe/wire/agent_record.h"
@@ -44,6 +47,18 @@ class SessionRoot {
   char path_[32] = "/tmp/idlewave-test-XXXXXX";
 };
 
+/// By the kernel's clock, which orders are obeyed by; 32.32 fixed point.
+inline std::uint64_t ns_per_tick() {
+  static const std::uint64_t measured = [] {
+    const shm::ClockReading first = shm::read_both_clocks();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const shm::ClockReading last = shm::read_both_clocks();
+    return shm::kHasCounter ? std::uint64_t(double(last.ns - first.ns) / double(last.counter - first.counter) * 0x1p32)
+                            : 0;
+  }();
+  return measured;
+}
+
 /// Shared memory as an agent makes it.
 class Segment {
  public:
@@ -58,8 +73,7 @@ class Segment {
     made->version = shm::kLayoutVersion;
     made->slots = slots;
     made->ring_events = ring_events;
-    // A nanosecond is a tick of 2.147 GHz; only order and plausibility of times matter here.
-    made->clock = {shm::kHasCounter, 0, shm::read_counter(), 2'000'000'000, shm::monotonic_now().count()};
+    made->clock = {shm::kHasCounter, 0, shm::read_counter(), ns_per_tick(), shm::monotonic_now().count()};
     be_drained_by(getpid());
     made->open.store(1);
     made->magic = shm::kMagic;
