@@ -24,15 +24,17 @@ class CallSums {
     held_ns_ = slot_->held_ns.load(std::memory_order_relaxed);
   }
 
-  /// It is over. Orders that have held the rank meanwhile are none of its time.
-  [[gnu::always_inline]] void close(wire::Nanoseconds now, std::int64_t bytes) {
+  /// It is over; its time in ns. Orders that have held the rank meanwhile are none of that.
+  [[gnu::always_inline]] std::int64_t close(wire::Nanoseconds now, std::int64_t bytes) {
     std::uint32_t place = places_[static_cast<std::size_t>(call_)];
     if (place == kNone) [[unlikely]]
       place = place_of_new();
     const std::int64_t held_ns = slot_->held_ns.load(std::memory_order_relaxed) - held_ns_;
-    counter_.count_call(place, (now - began_).count() - held_ns, bytes);
+    const std::int64_t time_ns = (now - began_).count() - held_ns;
+    counter_.count_call(place, time_ns, bytes);
     is_open_ = false;
     ended_ = now;
+    return time_ns;
   }
   /// What was between the call that is open and the one before.
   wire::Nanoseconds work_before() const { return began_ - ended_; }

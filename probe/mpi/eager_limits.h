@@ -14,7 +14,10 @@ enum class Protocol : std::uint8_t { kEager, kRendezvous, kUnknown };
 /// peer and a size are looked at, then one each time that their number has doubled; where a quarter was not complete,
 /// sends wait. Sizes are told apart by a quarter of an octave. Without that, up to 256 bytes are taken to be eager (Open
 /// MPI's inline sends over shared memory, the smallest limit known), from 4 MiB on not. Persistent sends go another way:
-/// of up to 256 bytes Open MPI's wait for their receiver, so they are looked at as well. No allocation; one thread.
+/// of up to 256 bytes Open MPI's wait for their receiver, so they are looked at as well. Of blocking sends is known how long
+/// they took: where no nonblocking one shows it, and four of them and a sixteenth took longer than any copy, sends wait; a core
+/// that others use as well makes fewer of them long. That sends do not wait is known of none, since their receivers may have
+/// been there each time. No allocation; one thread.
 class EagerLimits {
  public:
   static constexpr std::uint64_t kSurelyEager = 256, kSurelyRendezvous = std::uint64_t{4} << 20;
@@ -25,7 +28,8 @@ class EagerLimits {
     if (bytes >= kSurelyRendezvous) return Protocol::kRendezvous;
     const Peer& known = peers_[home_of(peer)];
     const Sends& sends = bytes <= kSurelyEager ? known.small_persistent : known.by_size[size_class(bytes)];
-    if (!is_of(known, peer) || sends.looked_at < kEnough) return Protocol::kUnknown;
+    if (!is_of(known, peer)) return Protocol::kUnknown;
+    if (sends.looked_at < kEnough) return have_blocked(sends) ? Protocol::kRendezvous : Protocol::kUnknown;
     return 4 * sends.unfinished >= sends.looked_at ? Protocol::kRendezvous : Protocol::kEager;
   }
 
@@ -41,14 +45,24 @@ class EagerLimits {
     ++sends.looked_at;
     sends.unfinished += !was_complete;
   }
+  /// A blocking one is over, in which the rank has been for so long.
+  void blocked(wire::Rank peer, std::uint64_t bytes, std::int64_t ns) {
+    if (bytes <= kSurelyEager || bytes >= kSurelyRendezvous) return;
+    Sends& sends = sends_of(peer, bytes);
+    if (sends.blocking == UINT16_MAX) sends.blocking /= 2, sends.long_ones /= 2;
+    ++sends.blocking;
+    sends.long_ones += ns > kLongestStart + kLongestPerByte * static_cast<std::int64_t>(bytes);
+  }
 
  private:
+  static constexpr std::int64_t kLongestStart = 20'000, kLongestPerByte = 1;  ///< ns of a send that does not wait.
   static constexpr std::uint32_t kPeers = 256;
   static constexpr std::uint16_t kEnough = 8;
   static constexpr int kClasses = 4 * std::countr_zero(kSurelyRendezvous / kSurelyEager);
   struct Sends {
     std::uint32_t posted = 0;
     std::uint16_t looked_at = 0, unfinished = 0;
+    std::uint16_t blocking = 0, long_ones = 0;
   };
   struct Peer {
     std::int64_t rank_and_one = 0;  ///< 0: nobody.
@@ -56,6 +70,9 @@ class EagerLimits {
     Sends by_size[kClasses] = {};
   };
 
+  static bool have_blocked(const Sends& sends) {
+    return sends.long_ones >= 4 && 16 * sends.long_ones >= sends.blocking;
+  }
   static bool is_of(const Peer& known, wire::Rank peer) { return known.rank_and_one == std::int64_t{peer} + 1; }
   /// Of sizes between the two sure ones.
   static int size_class(std::uint64_t bytes) {

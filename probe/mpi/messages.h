@@ -36,6 +36,10 @@ class Messages {
   void begin(const void* caller, const BinaryInterface& interface, wire::Rank rank, wire::Rank world_size);
 
   void send(SendMode mode, Partner to, std::int64_t bytes);
+  /// MPI_Send has taken so long.
+  void sent(Partner to, std::int64_t bytes, std::int64_t ns) {
+    if (to.side == Side::kTo && bytes > 0) limits_.blocked(to.rank, static_cast<std::uint64_t>(bytes), ns);
+  }
   /// `status`: as the call got it, to find out who has sent what could come from anybody; 0 where there is none.
   void receive(const Peer& from, std::int64_t bytes, Word status);
   void start_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);

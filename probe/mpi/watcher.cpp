@@ -247,12 +247,24 @@ void leave(std::int64_t bytes) {
   end_turn();
 }
 
-void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
+/// Its time in ns.
+static inline std::int64_t close_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
   const wire::Step step = step_behind(call, place, concerned);
-  if (step == wire::kNoStep) return leave(bytes);
-  messages.step(step);
-  if (client::is_reporter()) [[likely]]
-    watch.sums.close(client::step_into(step, wire::Phase::kCompute), bytes);
+  if (step != wire::kNoStep) messages.step(step);
+  if (!client::is_reporter()) [[unlikely]]
+    return 0;
+  return watch.sums.close(
+      step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute) : client::step_into(step, wire::Phase::kCompute),
+      bytes);
+}
+
+void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
+  close_wait(call, place, concerned, bytes);
+  end_turn();
+}
+
+void leave_send(const void* place, Concerned concerned, std::int64_t bytes, Partner to) {
+  messages.sent(to, bytes, close_wait(Call::kSend, place, concerned, bytes));
   end_turn();
 }
 

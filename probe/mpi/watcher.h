@@ -75,6 +75,8 @@ bool enter_start(Call call, wire::Phase phase, const void* frame, const void* ca
 void leave(std::int64_t bytes);
 /// The same of a call that waits. `place`: the address in the program that it goes back to.
 void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes);
+/// The same of MPI_Send; to whom.
+void leave_send(const void* place, Concerned concerned, std::int64_t bytes, Partner to);
 
 /// A call of another thread than that which reports, for as long as it goes on in the wrapper with that frame: it is shown on
 /// the thread's own lane and summed, or, where that has none, counted as not seen. What the library calls within it counts

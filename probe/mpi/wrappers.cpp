@@ -144,7 +144,9 @@ struct Shown<Word(Words...)> {
     handles.came_back(generation);
     const Sent sent = count_sent<call, form>(result, all);
     note_after<call, form, waits>(all, result, sent);
-    if constexpr (waits)
+    if constexpr (call == kSend)
+      leave_send(caller, concerned_by<call, form>(all), sent.bytes, sent.to);
+    else if constexpr (waits)
       leave_wait(call, caller, concerned_by<call, form>(all), sent.bytes);
     else
       leave(sent.bytes);

@@ -112,7 +112,7 @@ class OfPartners(Watched):
         return {";".join(steps[i:] + steps[:i]) for i in range(len(steps))}
 
     def messages(self, mpi):
-        self.check(mpi, ["eager", "rendezvous", "sendrecv", "blocking", "synchronous", "persistent"])
+        self.check(mpi, ["eager", "rendezvous", "sendrecv", "blocking", "blocked", "synchronous", "persistent"])
 
     def communicators(self, mpi):
         self.check(mpi, ["halo", "parts", "rooted"])
@@ -125,8 +125,9 @@ class OfPartners(Watched):
         self.check(mpi, ["one-by-one", "some", "asking", "anybody"])
 
     def unknown(self, mpi):
-        self.check_nothing_is_said(mpi, ["anybody-ignored", "one-way", "received-first", "cancelled", "two-sides", "neighbourhood"],
-                                   STEPS[mpi])
+        self.check_nothing_is_said(mpi, ["anybody-ignored", "cancelled", "two-sides", "neighbourhood"], STEPS[mpi])
+        if mpi == "mpich":  # Of that size Open MPI's sends wait for their receiver every other time, and are seen to.
+            self.check_nothing_is_said(mpi, ["one-way", "received-first"], STEPS[mpi])
         self.check_nothing_is_said(mpi, ["crowd"], 8)
 
 
@@ -216,6 +217,11 @@ class Waves(Watched):
 
     def test_meet_at_the_far_side_where_sends_wait_too(self):
         self.assertEqual(self.wave("late-rendezvous"), [(3, "annihilated"), (3, "annihilated")])
+
+    def test_meet_where_sends_that_block_have_waited(self):
+        """Each rank sends down before it sends up: the one above the late rank sends nothing up before that is there, so that the one above
+        that waits in the same step."""
+        self.assertEqual(self.wave("late-blocked"), [(4, "annihilated"), (2, "annihilated")])
 
     def test_meet_where_it_is_not_known_whether_sends_wait(self):
         """By pairs, in a ring of eight: down to 2 and 1 in the step of the delay, then to 0 and 7; up to 4, then to 5 and 6."""

@@ -55,6 +55,14 @@ void exchange(MPI_Comm comm, const int* from, const int* to, int count, int byte
   MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
 }
 
+void exchange_by_send(const int* with, int count, int bytes) {
+  MPI_Request requests[32];
+  int i;
+  for (i = 0; i < count; ++i) MPI_Irecv(in[i], bytes, MPI_CHAR, with[i], 0, MPI_COMM_WORLD, &requests[i]);
+  for (i = 0; i < count; ++i) MPI_Send(out, bytes, MPI_CHAR, with[i], 0, MPI_COMM_WORLD);
+  for (i = 0; i < count; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+}
+
 void wait_for_some(int count, MPI_Request* requests) {
   int done[32], left_over = count;
   while (left_over > 0) {

@@ -23,6 +23,8 @@ void everybody(void);
 void work(void);
 /* To `to`, from `from`, all waited for at once. */
 void exchange(MPI_Comm comm, const int* from, const int* to, int count, int bytes);
+/* Receives are started first, and sends block. */
+void exchange_by_send(const int* with, int count, int bytes);
 /* As often as it takes, which is another number in each step. */
 void wait_for_some(int count, MPI_Request* requests);
 void exchange_with(int other);

@@ -66,6 +66,24 @@ static void blocking(void) {
   }
 }
 
+static void work_unevenly(void) {
+  const struct timespec span = {0, rand() % 2000000};
+  nanosleep(&span, NULL);
+}
+
+/* The first send waits for its receiver before the second goes out. */
+static void blocked(void) {
+  const int both[2] = {left, right};
+  int i;
+  say_wait(NULL, 0, &left, 1, RENDEZVOUS);
+  say_wait(both, 2, &right, 1, RENDEZVOUS);
+  srand(rank + 1);
+  for (i = 0; i < steps; ++i) {
+    work_unevenly();
+    exchange_by_send(both, 2, MANY);
+  }
+}
+
 static void pairs(void) {
   const int first = first_of_pairs(), second = second_of_pairs();
   int i;
@@ -367,6 +385,7 @@ const struct mode of_known[] = {{"eager", eager},
                                 {"rendezvous", rendezvous},
                                 {"sendrecv", sendrecv},
                                 {"blocking", blocking},
+                                {"blocked", blocked},
                                 {"pairs", pairs},
                                 {"synchronous", synchronous},
                                 {"halo", halo},

@@ -21,6 +21,18 @@ static void late_eager(void) { late(FEW); }
 
 static void late_rendezvous(void) { late(MANY); }
 
+static void late_blocked(void) {
+  const int both[2] = {left, right};
+  int i;
+  srand(rank + 1);
+  for (i = 0; i < steps; ++i) {
+    const struct timespec more = {0, rand() % 2000000};
+    nanosleep(&more, NULL);
+    work_or_be_late(i);
+    exchange_by_send(both, 2, MANY);
+  }
+}
+
 /* In the last quarter ranks exchange with another one each. */
 static void late_turn(void) {
   const int both[2] = {left, right}, other = (rank ^ 1) < size ? rank ^ 1 : MPI_PROC_NULL;
@@ -131,6 +143,7 @@ static void late_root(void) {
 }
 
 const struct mode of_late[] = {{"late-pairs", late_pairs},
+                               {"late-blocked", late_blocked},
                                {"late-started", late_started},
                                {"late-asked", late_asked},
                                {"late-early", late_early},
