@@ -53,10 +53,12 @@ std::uint32_t StepFinder::count(const CallSite& site) {
   Place& place = places_[slot];
   if (place.since != next_) {
     place.since = next_;
-    place.times = place.runs = 0;
+    place.lately = {};
   }
-  ++place.times;
-  place.runs += slot != previous_slot_;
+  for (Count* const count : {&place.lately, &place.ever}) {
+    ++count->times;
+    count->runs += slot != previous_slot_;
+  }
   previous_slot_ = slot;
   return slot;
 }
@@ -340,10 +342,12 @@ wire::Step StepFinder::adopt(const Row& row, std::uint32_t period, std::uint32_t
   patience_ = 2 * (waits + shortest) + kTimesOfAnother;
   since_anchor_ = waits_since(row.slot, period);
   run_ = row.visits > 1 ? left_in_row(row, period) - is_left_now : 0;
-  const std::uint32_t times = rows_before(row);
+  // Other ranks may have been in no loop before, where it was short.
+  const bool was_short = next_ <= wire::Step{kTimesOfAnother / rounds};
+  const std::uint32_t times = rows_before(row, was_short ? anchor.ever : anchor.lately);
   rounds_ = rounds;
   round_ = times % rounds;
-  next_ += times / rounds;
+  next_ = times / rounds + (was_short ? 0 : next_);
   return is_left_now ? leave_anchor() : wire::kNoStep;
 }
 
@@ -355,13 +359,12 @@ std::int32_t StepFinder::left_in_row(const Row& row, std::uint32_t period) const
   return left;
 }
 
-/// Of the anchor, without the one that goes on.
-std::uint32_t StepFinder::rows_before(const Row& row) const {
-  const Place& anchor = places_[row.slot];
+/// Without the one that goes on.
+std::uint32_t StepFinder::rows_before(const Row& row, const Count& count) const {
   const bool is_left_now = latest(0).slot == row.slot;
-  if (row.visits > 1)
-    return (anchor.times - static_cast<std::uint32_t>(run_) - is_left_now) / static_cast<std::uint32_t>(run_length_);
-  return (run_length_ == 1 && !keeps_row_ ? anchor.times : anchor.runs) - is_left_now;
+  if (row.visits == 1) return (run_length_ == 1 && !keeps_row_ ? count.times : count.runs) - is_left_now;
+  const std::uint32_t left_now = static_cast<std::uint32_t>(run_) + is_left_now;
+  return (count.times - left_now) / static_cast<std::uint32_t>(run_length_);
 }
 
 }  // namespace idlewave::mpi

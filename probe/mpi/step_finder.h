@@ -38,8 +38,8 @@ struct CallSite {
 /// is the last time. Where nobody can know which time is the last, as in a loop around MPI_Waitsome, that is found out when
 /// requests are started again. A place that the sequence comes to several times, as in a loop over neighbours with several
 /// calls for each, is taken where there is none that it comes to once; the calls between its times in that loop belong to
-/// the row then. The number of a step is how often that was so before, so that ranks agree on it whenever
-/// each of them has found the sequence.
+/// the row then. The number of a step is how often that was so before, so that ranks agree on it whenever each of them has
+/// found the sequence, and whatever short loop some have been in before.
 ///
 /// A compiler makes copies of a loop's body, of which a rank that does something special comes to another one: what
 /// comes where the place of the steps would, calls the same function of MPI from the same frame and lies near, is taken
@@ -92,14 +92,18 @@ class StepFinder {
   static constexpr std::uintptr_t kOneFunction = 16384;  ///< Bytes of its instructions.
   static_assert(kHistory >= kTimes * kLongest);
 
+  /// How often a place was left, but as the one that steps end with.
+  struct Count {
+    std::uint32_t times = 0;
+    std::uint32_t runs = 0;  ///< In a row as one.
+  };
   struct Place {
     CallSite site;              ///< As it was when it was remembered last; its address always.
     std::uint32_t seen_as = 0;  ///< The how-manieth new place it was.
     bool waits = false;
     std::uint32_t in_cycle = 0;  ///< The latest sequence that it belonged to, by its number; 0: none.
-    wire::Step since = 0;        ///< The step that both counts began in.
-    std::uint32_t times = 0;     ///< It was left.
-    std::uint32_t runs = 0;      ///< The same, in a row as one.
+    wire::Step since = 0;        ///< The step that the first two counts began in.
+    Count lately, ever;
   };
   /// One call, or several.
   struct About {
@@ -192,7 +196,7 @@ class StepFinder {
   wire::Step adopt_if_clear(const Row& row, std::uint32_t period);
   wire::Step adopt(const Row& row, std::uint32_t period, std::uint32_t rounds);
   std::int32_t left_in_row(const Row& row, std::uint32_t period) const;
-  std::uint32_t rows_before(const Row& row) const;
+  std::uint32_t rows_before(const Row& row, const Count& count) const;
 
   CallSite anchor_;                 ///< Its place 0: none yet.
   std::uint32_t since_anchor_ = 0;  ///< Waits.

@@ -224,6 +224,32 @@ TEST(StepFinder, AProgramThatGoesOnToAnotherLoopIsFollowedAndNumbersGoOn) {
   }
 }
 
+/// As where some ranks send what they have to others one after the other before all begin. What the steps end with has been
+/// called then as well.
+TEST(StepFinder, RanksAgreeWhateverShortLoopSomeHaveBeenInBefore) {
+  for (int trial = 0; trial < 100; ++trial) {
+    const unsigned seed = any_seed();
+    SCOPED_TRACE(seed);
+    std::mt19937 dice(seed);
+    const auto up_to = [&](int most) { return std::uniform_int_distribution<>(1, most)(dice); };
+    const int before = up_to(20), exchanges = up_to(3);
+    std::map<int, Step> of_first;
+    for (const int messages : {0, 16 + up_to(40), 16 + up_to(40)}) {
+      Calls calls;
+      for (int i = 0; i < before; ++i) calls.push_back(call(kAllreduce, 0x20000, -100 - i));
+      for (int i = 0; i < messages; ++i) calls.push_back(call(messages % 2 ? kRecv : kSend, 0x900000, -2 - i));
+      for (int i = 0; i < 200; ++i) {
+        for (int k = 0; k < exchanges; ++k)
+          calls.push_back(call(kSendrecv, 0x40000 + 16 * std::uintptr_t(k), i, peers_of(k, k)));
+        calls.push_back(call(kAllreduce, 0x20000, i, kEverybody));
+      }
+      const std::map<int, Step> steps = by_iteration(calls);
+      if (of_first.empty()) of_first = steps;
+      for (int i = 100; i < 200; ++i) EXPECT_EQ(steps.at(i), of_first.at(i)) << messages;
+    }
+  }
+}
+
 TEST(StepFinder, ALoopOfOneCallHasItsSteps) {
   Calls calls;
   for (int i = 0; i < 100; ++i) calls.push_back(call(kBarrier, 0x1000, i));
