@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "monitor/analysis/step_history.h"
+#include "monitor/analysis/step_parts.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -130,31 +131,69 @@ bool CauseTally::advance(std::size_t rank_steps) {
   std::size_t looked = 0;
   while (next_domain_ < domains_ && looked < rank_steps) looked += sharing_.look_at(next_domain_++);
   if (next_domain_ < domains_) return true;
-  for (; next_ < steps_.size() && looked < rank_steps; ++next_, looked += std::size_t(timeline_.ranks()))
-    trace(steps_[next_]);
+  for (; next_ < steps_.size() && looked < rank_steps; ++next_)
+    looked += trace(steps_[next_]) * std::size_t(timeline_.ranks());
   return next_ < steps_.size();
 }
 
-void CauseTally::trace(const NumberedStep& step) {
+/// In how many rows.
+std::size_t CauseTally::trace(const NumberedStep& step) {
   read(step);
+  const bool may_have_parts = !ground_.shares_bandwidth && ground_.partners.has_several_waits(step.number);
+  const std::size_t parts = may_have_parts ? trace_parts(step.number) : 0;
+  if (parts == 0) trace_row(step.number, false);
+  return std::max<std::size_t>(parts, 1);
+}
+
+/// Each part is a row. How many; 0: the step is one whole.
+std::size_t CauseTally::trace_parts(Step step) {
+  std::vector<RankCourse> courses;
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
+    const Place& place = row(0).ranks[std::size_t(rank)];
+    if (place.presence == Presence::kMissing || place.loss != Loss::kNone) return 0;
+    if (place.presence != Presence::kThere) continue;
+    if (!place.course.over) return 0;
+    courses.push_back({rank, place.course});
+  }
+  const auto parts = parts_of(timeline_, courses, tolerance_);
+  if (parts.empty()) return 0;
+  for (std::size_t part = 0; part < parts[0].size(); ++part) {
+    if (part > 0) {
+      PerRank<Place> places = row(0).ranks;
+      begin_row();
+      now().ranks = std::move(places);
+    }
+    for (std::size_t i = 0; i < courses.size(); ++i)
+      now().ranks.of(std::size_t(courses[i].rank)).course = parts[i][part];
+    trace_row(step, true);
+  }
+  return parts[0].size();
+}
+
+/// Which of its waits a step's collective is nobody says: of a part the times tell it.
+void CauseTally::trace_row(Step step, bool is_part) {
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
-    if (is_there(rank)) lasts_.of(std::size_t(rank)) = last_partner(rank, step.number);
+    if (is_there(rank)) lasts_.of(std::size_t(rank)) = last_partner(rank, step, is_part);
   const LastPost last = last_of_all();
-  const bool is_said = ground_.partners.said_collective(step.number);
-  const bool is_of_all = is_said || all_wait_for_the_last(step.number, last);
+  const bool said_collective = ground_.partners.said_collective(step), is_said = said_collective && !is_part;
+  const bool is_of_all = is_said || all_wait_for_the_last(step, last, said_collective);
   std::optional<LastPost> last_call;
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
     if (!is_there(rank)) continue;
     const bool is_by_call = is_said && went_on_before(rank, last);
     if (is_by_call && !last_call) last_call = last_call_of_all();
-    settle(rank, step.number, is_by_call ? *last_call : is_of_all ? last : lasts_[std::size_t(rank)]);
+    settle(rank, step, is_by_call ? *last_call : is_of_all ? last : lasts_[std::size_t(rank)]);
   }
 }
 
-void CauseTally::read(const NumberedStep& step) {
+void CauseTally::begin_row() {
   current_ = (current_ + 1) % rows_.size();
   rows_read_ = std::min(rows_read_ + 1, rows_.size());
   now().parts.clear();
+}
+
+void CauseTally::read(const NumberedStep& step) {
+  begin_row();
   PerRank<Place>& places = now().ranks;
   places.resize(std::size_t(timeline_.ranks()));
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank)
@@ -187,10 +226,11 @@ Nanoseconds CauseTally::post_before(const Place& its, const Place& mine) {
   return its.loss == Loss::kInItsPart ? std::min(its.course.post, mine.course.end) : its.course.post;
 }
 
-CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
+/// Of a part those alone that it waits for directly: what those have waited for before has a part of its own.
+CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step, bool is_part) const {
   const Place& mine = row(0).ranks[std::size_t(rank)];
   LastPost last{.at = mine.course.post, .known = ground_.partners.are_known_of(rank, step)};
-  ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank offset) {
+  const auto look_at = [&](Rank other, Rank offset, WaitsFor what) {
     const Place& its = row(0).ranks[std::size_t(other)];
     if (its.presence == Presence::kMissing) last.known = false;
     if (its.presence != Presence::kThere) return;
@@ -201,8 +241,14 @@ CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step) const {
     }
     last.of_others = std::max(last.of_others, post);
     if (its.loss == Loss::kInAWait) last.lost = std::min(last.lost, its.course.end);
-    if (is_later(post, other, last.at, last.rank)) last.rank = other, last.at = post, last.offset = offset;
-  });
+    if (is_later(post, other, last.at, last.rank))
+      last.rank = other, last.at = post, last.offset = offset, last.what = what;
+  };
+  if (is_part)
+    ground_.partners.for_each_directly(rank, step, timeline_.ranks(), look_at);
+  else
+    ground_.partners.for_each_awaited(rank, step, timeline_.ranks(),
+                                      [&](Rank other, Rank offset) { look_at(other, offset, WaitsFor::kNotSaid); });
   return last;
 }
 
@@ -247,7 +293,7 @@ CauseTally::LastPost CauseTally::last_call_of_all() const {
 
 /// As in a step with a collective: nobody leaves it before the last has done its part, and how long after that they leave
 /// it is more alike than how long after the last of their partners.
-bool CauseTally::all_wait_for_the_last(Step step, const LastPost& last) const {
+bool CauseTally::all_wait_for_the_last(Step step, const LastPost& last, bool is_likely) const {
   Spread after_all, after_partners, after_others;
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
     const Place& mine = row(0).ranks[std::size_t(rank)];
@@ -262,7 +308,7 @@ bool CauseTally::all_wait_for_the_last(Step step, const LastPost& last) const {
       after_others.add(mine.course.end - partner.of_others);
   }
   // Of ranks that say whom they wait for only more than what messages may differ by speaks against what they say.
-  const bool is_said = ground_.partners.source == PartnerSource::kDeclared;
+  const bool is_said = ground_.partners.source == PartnerSource::kDeclared && !is_likely;
   const double better = is_said ? after_all.times() * double(tolerance_.count()) : 0;
   return after_all.value() + better < after_partners.value() &&
          (after_others.empty() || after_all.value() < after_others.value());
@@ -329,6 +375,7 @@ void CauseTally::account_end(Rank rank, Step step, const LastPost& last, Nanosec
 
 /// Of partners that posted at the same moment one that it waits for directly comes first.
 WaitsFor CauseTally::what_ended(Rank rank, Step step, const LastPost& last) const {
+  if (last.what != WaitsFor::kNotSaid) return last.what;
   const WaitsFor what = ground_.partners.what(rank, step, last.offset);
   if (what != WaitsFor::kThroughOthers) return what;
   WaitsFor found = what;

@@ -14,6 +14,7 @@ namespace idlewave::analysis {
 /// Each rank's latest wait is kept as a pile of parts, one for each cause, in the order of time. Who waits takes the top
 /// of the pile of whom it waited for: so a cause is handed on from rank to rank, and no chain is ever walked back. Only
 /// where a rank was waited for that was late already when nobody waited for it are earlier steps compared, some at most.
+/// A step in which ranks wait several times, and work in between, is gone through part by part, as far as its events tell.
 /// Everything that it is given must outlive it.
 class CauseTally {
  public:
@@ -64,22 +65,26 @@ class CauseTally {
     Nanoseconds lost =
         Nanoseconds::max();  ///< When the first of them ended in its wait: no message of it comes any more.
     bool known = true;
-    Rank offset = 0;     ///< To that rank; 0: of a collective.
+    Rank offset = 0;                     ///< To that rank; 0: of a collective.
+    WaitsFor what = WaitsFor::kNotSaid;  ///< Of that rank, in a part.
     bool is_all = true;  ///< Else a partner's came after the wait had ended: what that waited for was another one.
   };
 
   static std::vector<NumberedStep> steps_up_to(const timeline::Timeline& timeline, Window window);
-  void trace(const NumberedStep& step);
+  std::size_t trace(const NumberedStep& step);
+  void trace_row(Step step, bool is_part);
+  void begin_row();
   void read(const NumberedStep& step);
+  std::size_t trace_parts(Step step);
   Place place_of(Rank rank, const NumberedStep& step);
   static Nanoseconds post_before(const Place& its, const Place& mine);
-  LastPost last_partner(Rank rank, Step step) const;
+  LastPost last_partner(Rank rank, Step step, bool is_part) const;
   template <class PostOf>
   LastPost last_of_all(PostOf post_of) const;
   LastPost last_of_all() const;
   bool went_on_before(Rank rank, const LastPost& last) const;
   LastPost last_call_of_all() const;
-  bool all_wait_for_the_last(Step step, const LastPost& last) const;
+  bool all_wait_for_the_last(Step step, const LastPost& last, bool is_likely) const;
   void settle(Rank rank, Step step, const LastPost& last);
   bool works_between_waits(Rank rank) const;
   bool is_for_messages(Rank rank, Step step, const LastPost& last) const;

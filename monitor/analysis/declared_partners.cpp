@@ -233,7 +233,7 @@ bool RankPartners::read_kind(const Said& said, std::span<const StepWaits> others
   std::vector<const Waits*> waits;
   waits.reserve(std::size_t(ranks_));
   bool all_meet = true, some_meet = false;
-  std::size_t stages = 0;
+  std::size_t stages = 0, most_stages = 0;
   lists_ += std::size_t(ranks_) / 2;
   for (Rank rank = 0; rank < ranks_; ++rank) {
     const auto its = said.by(rank);
@@ -246,16 +246,19 @@ bool RankPartners::read_kind(const Said& said, std::span<const StepWaits> others
     some_meet = some_meet || waits.back()->collective;
     entries_ += waits.back()->entries;
     stages += waits.back()->stages.size();
+    most_stages = std::max(most_stages, waits.back()->stages.size());
     if (entries_ > most_entries() || lists_ + entries_ + kOffsetsOfWait * stages > room_) return false;
   }
   auto composed = compose(waits, shape, most_entries() - entries_);
   if (!composed) return false;
   KindOfStep& here = kinds_.emplace_back();
   here.collective = (all_meet && some_meet) || composed->all_meet;
+  here.has_several_waits = some_meet || most_stages > 1;
   here.awaited = Lists::of_all(composed->awaited);
+  if (composed->all_meet) here.directly = Lists::of_all(composed->directly);
   composed.reset();
   here.waiters = here.awaited.turned_round();
-  entries_ += here.awaited.offsets.size();
+  entries_ += here.awaited.offsets.size() + here.directly.offsets.size();
   return true;
 }
 

@@ -42,12 +42,24 @@ class RankPartners {
   }
   /// What of each of those ends its wait.
   std::span<const WaitsFor> what(wire::Rank rank, wire::Step step) const { return in(step).awaited.what_of(rank); }
+  /// Calls tell(offset, WaitsFor) for those that its own waits are for, whatever these have waited for before.
+  template <class F>
+  void for_each_directly(wire::Rank rank, wire::Step step, F tell) const {
+    const KindOfStep& kind = in(step);
+    const Lists& lists = kind.directly.offsets.empty() ? kind.awaited : kind.directly;
+    const auto offsets = lists.of(rank);
+    const auto what = lists.what_of(rank);
+    for (std::size_t i = 0; i < offsets.size(); ++i)
+      if (what[i] != WaitsFor::kThroughOthers) tell(offsets[i], what[i]);
+  }
   /// Over how many messages what it has done itself comes back to it through others; where sends wait, each wait is one more.
   int own_messages(wire::Rank rank, wire::Step step) const { return in(step).awaited.own[std::size_t(rank)]; }
   /// Offsets from the rank that is awaited to those who wait for it.
   std::span<const wire::Rank> waiters(wire::Rank rank, wire::Step step) const { return in(step).waiters.of(rank); }
   /// In that step nobody goes on before all ranks have come.
   bool is_collective(wire::Step step) const { return in(step).collective; }
+  /// Some rank says that it waits more than once in that step, or all meet in it, however often.
+  bool has_several_waits(wire::Step step) const { return in(step).has_several_waits; }
   /// Else it may wait for others than for those that it is said to wait for here.
   bool are_known_of(wire::Rank rank, wire::Step step) const { return !part_of(step).is_unknown[std::size_t(rank)]; }
 
@@ -82,7 +94,9 @@ class RankPartners {
   };
   struct KindOfStep {
     Lists awaited, waiters;
+    Lists directly;  ///< Empty: as awaited.
     bool collective = false;
+    bool has_several_waits = false;
   };
   /// Of a run, from a step on.
   struct Part {

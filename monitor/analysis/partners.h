@@ -50,6 +50,7 @@ struct Partners {
   }
   /// Ranks have said that in this step everybody waits for everybody.
   bool said_collective(wire::Step step) const { return of_ranks && of_ranks->is_collective(step); }
+  bool has_several_waits(wire::Step step) const { return of_ranks && of_ranks->has_several_waits(step); }
 
   /// Of all ranks, in the part of the run that a step belongs to.
   const std::vector<wire::Rank>& offsets_in(wire::Step step) const {
@@ -67,6 +68,14 @@ struct Partners {
   void for_each_awaited(wire::Rank rank, wire::Step step, wire::Rank ranks, F tell) const {
     for (const wire::Rank offset : awaited(rank, step))
       if (const wire::Rank other = at(rank, offset, ranks); other >= 0) tell(other, offset);
+  }
+  /// The same of those that its own waits are for, with what of each: tell(other, offset, WaitsFor).
+  template <class F>
+  void for_each_directly(wire::Rank rank, wire::Step step, wire::Rank ranks, F tell) const {
+    if (!of_ranks) return;
+    of_ranks->for_each_directly(rank, step, [&](wire::Rank offset, WaitsFor what) {
+      if (const wire::Rank other = at(rank, offset, ranks); other >= 0) tell(other, offset, what);
+    });
   }
   /// The same, with the number of messages, one after another, over which a delay comes from there.
   template <class F>

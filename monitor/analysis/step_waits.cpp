@@ -348,6 +348,15 @@ bool all_meet_in(const WaitsInOrder& waits, std::size_t ranks) {
   return true;
 }
 
+PerRank<Ways> directly_in(const WaitsInOrder& in_order, std::size_t ranks) {
+  PerRank<Ways> directly(ranks);
+  for (const WaitsInOrder::Wait& wait : in_order.order())
+    for (const Rank offset : in_order.awaited(wait))
+      directly.of(std::size_t(wait.rank)).ways.push_back({offset, 1, in_order.what(wait, offset)});
+  for (std::size_t rank = 0; rank < ranks; ++rank) tidy(directly.of(rank));
+  return directly;
+}
+
 }  // namespace
 
 Rank shorter_way(std::int64_t offset, Rank ranks) {
@@ -419,7 +428,8 @@ OffsetSpan span_of(const StepWaits& step, Rank ranks) {
 std::optional<ComposedStep> compose(std::span<const Waits* const> waits, Shape shape, std::size_t most) {
   const std::size_t ranks = waits.size();
   const WaitsInOrder in_order(waits);
-  if (all_meet_in(in_order, ranks)) return ComposedStep{.all_meet = true, .awaited = PerRank<Ways>(ranks)};
+  if (all_meet_in(in_order, ranks))
+    return ComposedStep{.all_meet = true, .awaited = PerRank<Ways>(ranks), .directly = directly_in(in_order, ranks)};
   auto awaited = awaited_in(in_order, shape, ranks, most);
   if (!awaited) return std::nullopt;
   return ComposedStep{.all_meet = false, .awaited = std::move(*awaited)};

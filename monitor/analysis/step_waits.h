@@ -78,6 +78,8 @@ struct ComposedStep {
   bool all_meet = false;
   /// By rank: the shorter way round, or, in a chain, without going across its ends.
   PerRank<Ways> awaited;
+  /// Where all meet: those that each rank's own waits are for. Empty elsewhere, where `awaited` says that.
+  PerRank<Ways> directly{};
 };
 /// Of all ranks' waits in a step. Nothing: more than `most` offsets.
 std::optional<ComposedStep> compose(std::span<const Waits* const> waits, Shape shape, std::size_t most);

@@ -141,6 +141,16 @@ class Lane {
       visit(std::as_const(event));
     });
   }
+  /// Calls visit(begin, end, Category) (session time) for each phase between two kept events that is known to have
+  /// overlapped [from, to), in order.
+  template <class Visit>
+  void for_each_phase(Nanoseconds from, Nanoseconds to, Visit visit) const {
+    if (!history_) return;
+    history_->events.for_each_phase(clock_->lane_time(from), clock_->lane_time(to), clock_->basic,
+                                    [&](Nanoseconds begin, Nanoseconds end, int category) {
+                                      visit(clock_->session_time(begin), clock_->session_time(end), Category(category));
+                                    });
+  }
 
  private:
   friend class Timeline;

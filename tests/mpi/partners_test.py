@@ -292,6 +292,14 @@ class Started(Watched):
         """In that step, or in the next one those for whom it was done when the rank was not in a call."""
         self.check_causes(self.found("late-early", "openmpi", 7, "declared"))
 
+    def test_is_to_blame_between_two_waits_of_a_step(self):
+        """Of all that was waited next to nothing is not known, although all wait three times in a step, and work in between."""
+        found = self.found("late-between", "openmpi", 7, "declared")
+        self.check_causes(found)
+        ranks = found["causes"]["ranks"]
+        unknown = sum(its["not_attributable_ns"]["unknown"] for its in ranks)
+        self.assertLess(unknown, 0.1 * sum(its["waited_ns"] for its in ranks))
+
     def test_is_to_blame_where_it_is_the_root(self):
         self.check("late-root", partners="partly declared")  # which waits for nobody
 

@@ -41,6 +41,11 @@ void work(void) {
   nanosleep(&span, NULL);
 }
 
+void work_unevenly(void) {
+  const struct timespec span = {0, rand() % 2000000};
+  nanosleep(&span, NULL);
+}
+
 void everybody(void) {
   int i;
   for (i = 0; i < size; ++i) all_ranks[i] = i;

@@ -21,6 +21,8 @@ void say_wait(const int* from, int sources, const int* to, int targets, int flag
 void everybody(void);
 
 void work(void);
+/* Up to 2 ms, by rand(). */
+void work_unevenly(void);
 /* To `to`, from `from`, all waited for at once. */
 void exchange(MPI_Comm comm, const int* from, const int* to, int count, int bytes);
 /* Receives are started first, and sends block. */

@@ -1,6 +1,7 @@
 /* Ways of exchanging in which a rank knows for whom it waits, and says so. */
 #include "partners.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 static void ring(int bytes) {
@@ -64,11 +65,6 @@ static void blocking(void) {
     MPI_Recv(in[0], FEW, MPI_CHAR, below, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Recv(in[0], FEW, MPI_CHAR, above, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-}
-
-static void work_unevenly(void) {
-  const struct timespec span = {0, rand() % 2000000};
-  nanosleep(&span, NULL);
 }
 
 /* The first send waits for its receiver before the second goes out. */

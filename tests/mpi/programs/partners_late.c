@@ -1,6 +1,7 @@
 /* Ways of exchanging in which one rank is late by a second once. */
 #include "partners.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 static void work_or_be_late(int step) {
@@ -26,8 +27,7 @@ static void late_blocked(void) {
   int i;
   srand(rank + 1);
   for (i = 0; i < steps; ++i) {
-    const struct timespec more = {0, rand() % 2000000};
-    nanosleep(&more, NULL);
+    work_unevenly();
     work_or_be_late(i);
     exchange_by_send(both, 2, MANY);
   }
@@ -121,6 +121,26 @@ static void late_early(void) {
   }
 }
 
+static void meet_all(void) {
+  int mine = 1, sum;
+  MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Between two of three waits of its step; ranks do more in some parts of a step than others do. */
+static void late_between(void) {
+  const int both[2] = {left, right};
+  int i;
+  srand(rank + 1);
+  for (i = 0; i < steps; ++i) {
+    exchange(MPI_COMM_WORLD, both, both, 2, FEW);
+    work_unevenly();
+    meet_all();
+    work_or_be_late(i);
+    work_unevenly();
+    meet_all();
+  }
+}
+
 /* Every fourth step waits for all. */
 static void late_flat(void) {
   int i;
@@ -143,6 +163,7 @@ static void late_root(void) {
 }
 
 const struct mode of_late[] = {{"late-pairs", late_pairs},
+                               {"late-between", late_between},
                                {"late-blocked", late_blocked},
                                {"late-started", late_started},
                                {"late-asked", late_asked},

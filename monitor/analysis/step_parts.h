@@ -1,0 +1,23 @@
+#pragma once
+// A step in which ranks wait more than once, and work in between: its parts, each with waiting at its end.
+
+#include <span>
+#include <vector>
+
+#include "monitor/analysis/step_course.h"
+
+namespace idlewave::analysis {
+
+struct RankCourse {
+  wire::Rank rank = 0;
+  StepCourse course;
+};
+
+/// Of these ranks' courses of the same step, all of which are over: the parts of each, one behind the other, as many for
+/// all. They end with those waits in which somebody waited for longer than 5 us; no more work than `tolerance` between two
+/// waits makes them one. Waiting in all of them together is that of the step. Empty: there is but one, ranks wait unequally often,
+/// or what they did is not kept, or told as sums. Costs in proportion to events.
+std::vector<std::vector<StepCourse>> parts_of(const timeline::Timeline& timeline, std::span<const RankCourse> courses,
+                                              wire::Nanoseconds tolerance);
+
+}  // namespace idlewave::analysis
