@@ -342,12 +342,12 @@ wire::Step StepFinder::adopt(const Row& row, std::uint32_t period, std::uint32_t
   patience_ = 2 * (waits + shortest) + kTimesOfAnother;
   since_anchor_ = waits_since(row.slot, period);
   run_ = row.visits > 1 ? left_in_row(row, period) - is_left_now : 0;
-  // Other ranks may have been in no loop before, where it was short.
-  const bool was_short = next_ <= wire::Step{kTimesOfAnother / rounds};
-  const std::uint32_t times = rows_before(row, was_short ? anchor.ever : anchor.lately);
+  const std::uint32_t ever = rows_before(row, anchor.ever), lately = rows_before(row, anchor.lately);
+  // Other ranks may have been in no loop before, where it was short. No number comes again.
+  const bool was_short = next_ <= wire::Step{kTimesOfAnother / rounds} && next_ <= wire::Step{ever / rounds};
   rounds_ = rounds;
-  round_ = times % rounds;
-  next_ = times / rounds + (was_short ? 0 : next_);
+  round_ = (was_short ? ever : lately) % rounds;
+  next_ = was_short ? wire::Step{ever / rounds} : next_ + lately / rounds;
   return is_left_now ? leave_anchor() : wire::kNoStep;
 }
 
@@ -364,7 +364,7 @@ std::uint32_t StepFinder::rows_before(const Row& row, const Count& count) const 
   const bool is_left_now = latest(0).slot == row.slot;
   if (row.visits == 1) return (run_length_ == 1 && !keeps_row_ ? count.times : count.runs) - is_left_now;
   const std::uint32_t left_now = static_cast<std::uint32_t>(run_) + is_left_now;
-  return (count.times - left_now) / static_cast<std::uint32_t>(run_length_);
+  return (count.times - std::min(count.times, left_now)) / static_cast<std::uint32_t>(run_length_);
 }
 
 }  // namespace idlewave::mpi

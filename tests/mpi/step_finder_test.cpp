@@ -250,6 +250,33 @@ TEST(StepFinder, RanksAgreeWhateverShortLoopSomeHaveBeenInBefore) {
   }
 }
 
+/// From one loop to another, and back: of any length, and some with a place in common.
+TEST(StepFinder, NumbersGrowWhateverAProgramGoesOnTo) {
+  for (int trial = 0; trial < 200; ++trial) {
+    const unsigned seed = any_seed();
+    SCOPED_TRACE(seed);
+    std::mt19937 dice(seed);
+    const auto up_to = [&](int most) { return std::uniform_int_distribution<>(1, most)(dice); };
+    std::vector<Calls> bodies;
+    for (const int length : {6, 12, 200}) {
+      Calls& body = bodies.emplace_back();
+      for (int k = up_to(length); k > 0; --k)
+        body.push_back(call(Function(up_to(kWaitall)), 0x10000 * std::uintptr_t(up_to(5 * length))));
+    }
+    Calls calls;
+    for (int i = 0; i < 6; ++i) {
+      const Calls& body = bodies[std::size_t(up_to(3) - 1)];
+      for (int k = up_to(100); k > 0; --k) calls.insert(calls.end(), body.begin(), body.end());
+    }
+    Step last = -1;
+    for (const Seen& seen : steps_of(calls)) {
+      EXPECT_GT(seen.step, last);
+      EXPECT_LE(seen.step, Step(seen.call));
+      last = seen.step;
+    }
+  }
+}
+
 TEST(StepFinder, ALoopOfOneCallHasItsSteps) {
   Calls calls;
   for (int i = 0; i < 100; ++i) calls.push_back(call(kBarrier, 0x1000, i));
