@@ -29,10 +29,11 @@ std::optional<std::vector<Wait>> waits_in(const Lane& lane, const StepCourse& co
   if (course.begin < lane.events_from() || tells_sums(lane, course)) return std::nullopt;
   std::vector<Wait> waits;
   Nanoseconds worked{};  // Since the latest of them.
-  lane.for_each_phase(course.begin, course.end, [&](Nanoseconds begin, Nanoseconds end, Category category) {
+  lane.for_each_phase(course.begin, course.end, [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
     begin = std::max(begin, course.begin), end = std::min(end, course.end);
-    if (category == Category::kCompute || category == Category::kDelay) worked += end - begin;
-    if (category != Category::kWait) return;
+    const int category = timeline::category_of(phase);
+    if (category == int(Category::kCompute) || category == int(Category::kDelay)) worked += end - begin;
+    if (phase != wire::Phase::kWait) return;  // What starts something waits for nobody.
     if (waits.empty() || worked > tolerance) waits.push_back({begin, end});
     waits.back().end = end;
     worked = {};

@@ -75,8 +75,8 @@ Times EventStore::times_until(Nanoseconds time, const BasicPhases& basic) const 
   const std::size_t b = block_at(time);
   const std::uint32_t mark = blocks_[b].mark_at(time);
   Times times = blocks_[b].marks[mark];
-  auto add = [&](Nanoseconds begin, Nanoseconds end, int category) {
-    times[std::size_t(category)] += (std::min(end, time) - begin).count();
+  auto add = [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
+    times[std::size_t(category_of(phase))] += (std::min(end, time) - begin).count();
   };
   for_each_phase_in(b, mark * EventBlock::kMarkEvery, Nanoseconds::min(), time, basic, add);
   return times;

@@ -99,7 +99,7 @@ class EventStore {
   /// Number of events in [from, to). O(blocks there + log events).
   std::size_t count(Nanoseconds from, Nanoseconds to) const;
 
-  /// Calls visit(begin, end, category) for each phase between two events that is known to have overlapped [from, to),
+  /// Calls visit(begin, end, basic phase) for each phase between two events that is known to have overlapped [from, to),
   /// in order.
   template <class Visit>
   void for_each_phase(Nanoseconds from, Nanoseconds to, const BasicPhases& basic, Visit visit) const {
@@ -156,7 +156,7 @@ void EventStore::for_each_phase_in(std::size_t block, std::uint32_t first, Nanos
     if (next == nullptr || event.time >= to) return;
     if (next->time <= from || next->time == event.time || ends_lane(event.kind)) continue;
     const Nanoseconds known = !holes_ ? next->time : known_end(event.time, next->time);
-    if (known > event.time && known > from) visit(event.time, known, category_of(basic[std::size_t(event.phase)]));
+    if (known > event.time && known > from) visit(event.time, known, basic[std::size_t(event.phase)]);
   }
 }
 

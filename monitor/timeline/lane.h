@@ -141,15 +141,15 @@ class Lane {
       visit(std::as_const(event));
     });
   }
-  /// Calls visit(begin, end, Category) (session time) for each phase between two kept events that is known to have
-  /// overlapped [from, to), in order.
+  /// Calls visit(begin, end, phase) (session time) for each phase between two kept events that is known to have overlapped
+  /// [from, to), in order; of the program's own phases, what they are kinds of.
   template <class Visit>
   void for_each_phase(Nanoseconds from, Nanoseconds to, Visit visit) const {
     if (!history_) return;
-    history_->events.for_each_phase(clock_->lane_time(from), clock_->lane_time(to), clock_->basic,
-                                    [&](Nanoseconds begin, Nanoseconds end, int category) {
-                                      visit(clock_->session_time(begin), clock_->session_time(end), Category(category));
-                                    });
+    const auto tell = [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
+      visit(clock_->session_time(begin), clock_->session_time(end), phase);
+    };
+    history_->events.for_each_phase(clock_->lane_time(from), clock_->lane_time(to), clock_->basic, tell);
   }
 
  private:
@@ -228,9 +228,9 @@ void Lane::for_each_exact_piece(Nanoseconds from, Nanoseconds to, int level, Emi
   if (!history_) return;
   const Nanoseconds exact = exact_from();
   if (from < exact) history_->pyramid.for_each_piece(from.count(), std::min(to, exact).count(), {level, level}, emit);
-  history_->events.for_each_phase(from, to, clock_->basic, [&](Nanoseconds begin, Nanoseconds end, int category) {
+  history_->events.for_each_phase(from, to, clock_->basic, [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
     Piece piece{std::max(begin, from).count(), std::min(end, to).count(), {}};
-    piece.shares[std::size_t(category)] = 1;
+    piece.shares[std::size_t(category_of(phase))] = 1;
     emit(piece);
   });
   emit_ongoing(from, to, emit);
