@@ -192,7 +192,7 @@ class WholeRoad(unittest.TestCase):
 
     def test_a_full_disk_ends_the_recording_and_keeps_what_was_recorded(self):
         recording = self.small_disk() / "s.iw"
-        (self.path / "small" / "ballast").write_bytes(b"x" * 52000)
+        (self.path / "small" / "ballast").write_bytes(b"x" * 56000)
         out, err = self.start_pair("full", "--record", str(recording)).communicate(timeout=60)
         self.assertRegex(err, "idlewave: .*(space|full)")
         whole, saved = json.loads(out), json.loads(self.call("report", str(recording), "--json")[0])
