@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -15,9 +16,9 @@ enum class Protocol : std::uint8_t { kEager, kRendezvous, kUnknown };
 /// sends wait. Sizes are told apart by a quarter of an octave. Without that, up to 256 bytes are taken to be eager (Open
 /// MPI's inline sends over shared memory, the smallest limit known), from 4 MiB on not. Persistent sends go another way:
 /// of up to 256 bytes Open MPI's wait for their receiver, so they are looked at as well. Of blocking sends is known how long
-/// they took: where no nonblocking one shows it, and four of them and a sixteenth took longer than any copy, sends wait; a core
-/// that others use as well makes fewer of them long. That sends do not wait is known of none, since their receivers may have
-/// been there each time. No allocation; one thread.
+/// they took: where no nonblocking one shows it, and 32 of them and a quarter took longer than any copy, sends wait, as
+/// those to others of that size or more do of which eight were as long; who else uses the core makes fewer of them long.
+/// That sends do not wait is known of none, since their receivers may have been there each time. No allocation; one thread.
 class EagerLimits {
  public:
   static constexpr std::uint64_t kSurelyEager = 256, kSurelyRendezvous = std::uint64_t{4} << 20;
@@ -29,7 +30,7 @@ class EagerLimits {
     const Peer& known = peers_[home_of(peer)];
     const Sends& sends = bytes <= kSurelyEager ? known.small_persistent : known.by_size[size_class(bytes)];
     if (!is_of(known, peer)) return Protocol::kUnknown;
-    if (sends.looked_at < kEnough) return have_blocked(sends) ? Protocol::kRendezvous : Protocol::kUnknown;
+    if (sends.looked_at < kEnough) return have_blocked(sends, bytes) ? Protocol::kRendezvous : Protocol::kUnknown;
     return 4 * sends.unfinished >= sends.looked_at ? Protocol::kRendezvous : Protocol::kEager;
   }
 
@@ -52,6 +53,7 @@ class EagerLimits {
     if (sends.blocking == UINT16_MAX) sends.blocking /= 2, sends.long_ones /= 2;
     ++sends.blocking;
     sends.long_ones += ns > kLongestStart + kLongestPerByte * static_cast<std::int64_t>(bytes);
+    if (have_surely_blocked(sends)) fewest_waiting_ = std::min(fewest_waiting_, bytes);
   }
 
  private:
@@ -70,8 +72,11 @@ class EagerLimits {
     Sends by_size[kClasses] = {};
   };
 
-  static bool have_blocked(const Sends& sends) {
-    return sends.long_ones >= 4 && 16 * sends.long_ones >= sends.blocking;
+  static bool have_surely_blocked(const Sends& sends) {
+    return sends.long_ones >= 4 * kEnough && 4 * sends.long_ones >= sends.blocking;
+  }
+  bool have_blocked(const Sends& sends, std::uint64_t bytes) const {
+    return have_surely_blocked(sends) || (bytes >= fewest_waiting_ && sends.long_ones >= kEnough);
   }
   static bool is_of(const Peer& known, wire::Rank peer) { return known.rank_and_one == std::int64_t{peer} + 1; }
   /// Of sizes between the two sure ones.
@@ -88,6 +93,7 @@ class EagerLimits {
     return bytes <= kSurelyEager ? known.small_persistent : known.by_size[size_class(bytes)];
   }
 
+  std::uint64_t fewest_waiting_ = kSurelyRendezvous;  ///< Bytes of blocking sends that wait, to whomever.
   Peer peers_[kPeers] = {};
 };
 
