@@ -118,8 +118,8 @@ class StepFinder {
     About about;
   };
 
-  /// Where in the latest sequence the waits lie that a step ends with, by how many runs ago: from the first to the last, to
-  /// which it goes on from the end of the sequence if that is less long ago.
+  /// The runs of the latest sequence that a step ends with, by how many runs ago: from `first` on to `last`, round the end of
+  /// the sequence where `last` is the longer ago.
   struct Row {
     std::uint32_t slot = kPlaces;  ///< Of the place that is left; kPlaces: there is none.
     std::uint32_t first = 0, last = 0;
