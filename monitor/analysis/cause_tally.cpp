@@ -292,7 +292,7 @@ CauseTally::LastPost CauseTally::last_call_of_all() const {
 }
 
 /// As in a step with a collective: nobody leaves it before the last has done its part, and how long after that they leave
-/// it is more alike than how long after the last of their partners.
+/// it is more alike than how long after the last of their partners. `is_likely`: the step is said to have one.
 bool CauseTally::all_wait_for_the_last(Step step, const LastPost& last, bool is_likely) const {
   Spread after_all, after_partners, after_others;
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {

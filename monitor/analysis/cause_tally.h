@@ -72,10 +72,10 @@ class CauseTally {
 
   static std::vector<NumberedStep> steps_up_to(const timeline::Timeline& timeline, Window window);
   std::size_t trace(const NumberedStep& step);
-  void trace_row(Step step, bool is_part);
-  void begin_row();
   void read(const NumberedStep& step);
   std::size_t trace_parts(Step step);
+  void trace_row(Step step, bool is_part);
+  void begin_row();
   Place place_of(Rank rank, const NumberedStep& step);
   static Nanoseconds post_before(const Place& its, const Place& mine);
   LastPost last_partner(Rank rank, Step step, bool is_part) const;

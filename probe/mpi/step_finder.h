@@ -92,7 +92,7 @@ class StepFinder {
   static constexpr std::uintptr_t kOneFunction = 16384;  ///< Bytes of its instructions.
   static_assert(kHistory >= kTimes * kLongest);
 
-  /// How often a place was left, but as the one that steps end with.
+  /// How often a place was left, but for when it was the one that steps end with.
   struct Count {
     std::uint32_t times = 0;
     std::uint32_t runs = 0;  ///< In a row as one.
@@ -102,7 +102,7 @@ class StepFinder {
     std::uint32_t seen_as = 0;  ///< The how-manieth new place it was.
     bool waits = false;
     std::uint32_t in_cycle = 0;  ///< The latest sequence that it belonged to, by its number; 0: none.
-    wire::Step since = 0;        ///< The step that the first two counts began in.
+    wire::Step since = 0;        ///< The step that `lately` began in.
     Count lately, ever;
   };
   /// One call, or several.

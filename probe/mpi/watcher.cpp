@@ -187,6 +187,17 @@ wire::Step step_behind(Call call, const void* place, Concerned concerned) {
   return is_asked_for ? steps.next++ : wire::kNoStep;
 }
 
+/// A call that waits is over: its time in ns.
+inline std::int64_t close_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
+  const wire::Step step = step_behind(call, place, concerned);
+  if (step != wire::kNoStep) messages.step(step);
+  if (!client::is_reporter()) [[unlikely]]
+    return 0;
+  return watch.sums.close(
+      step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute) : client::step_into(step, wire::Phase::kCompute),
+      bytes);
+}
+
 /// What a rank did before has ended the step before, as is known only now.
 void begin_step_behind_last(wire::Step step) {
   if (step == wire::kNoStep) [[likely]]
@@ -245,17 +256,6 @@ void leave(std::int64_t bytes) {
   if (client::is_reporter()) [[likely]]
     watch.sums.close(client::switch_to(wire::Phase::kCompute), bytes);
   end_turn();
-}
-
-/// Its time in ns.
-static inline std::int64_t close_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
-  const wire::Step step = step_behind(call, place, concerned);
-  if (step != wire::kNoStep) messages.step(step);
-  if (!client::is_reporter()) [[unlikely]]
-    return 0;
-  return watch.sums.close(
-      step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute) : client::step_into(step, wire::Phase::kCompute),
-      bytes);
 }
 
 void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
