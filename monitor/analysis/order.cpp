@@ -12,12 +12,14 @@ using timeline::Lane;
 using timeline::StepRecord;
 using timeline::Timeline;
 
-/// In turns; nothing for a rank that is in no step.
+/// In turns; nothing for a rank that is in no step, as one that has done its last and waits for others to end.
 std::optional<double> turns_at(const Lane& lane, Nanoseconds at, Nanoseconds typical) {
   if (was_silent(lane, at)) return std::nullopt;
   const std::size_t begun = lane.steps_begun_before(at + Nanoseconds{1});
   if (begun == 0) return std::nullopt;
   const StepRecord record = lane.steps()[begun - 1];
+  if (at - record.begin > typical && lane.time_in(timeline::Category::kOther, at - typical, at) >= typical)
+    return std::nullopt;
   return double(record.step) + std::min(1.0, double((at - record.begin).count()) / double(typical.count()));
 }
 

@@ -17,7 +17,8 @@ struct Order : theory::PhaseOrder {
   int ranks = 0;
 };
 
-/// Of the ranks that ran at `at`; nothing of fewer than two, or before a step has ended.
+/// Of the ranks that ran at `at`, but for those that had been outside any phase for as long as a step takes; nothing of fewer
+/// than two, or before a step has ended.
 std::optional<Order> order_at(const timeline::Timeline& timeline, Nanoseconds at);
 
 /// At `points` moments at equal distances, the first at window.from and the last just before window.to; where it is
