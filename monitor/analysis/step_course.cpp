@@ -51,9 +51,7 @@ bool is_known(const Lane& lane, const StepRecord& record) {
 std::vector<StepCourse> courses_around(const Lane& lane, Nanoseconds begin) {
   constexpr std::ptrdiff_t kReach = 16;
   const auto& steps = lane.steps();
-  const auto here =
-      std::partition_point(steps.begin(), steps.end(), [&](const StepRecord& record) { return record.begin < begin; });
-  const std::ptrdiff_t place = here - steps.begin();
+  const auto place = std::ptrdiff_t(lane.steps_begun_before(begin));
   const std::ptrdiff_t end = std::min(std::ssize(steps), place + kReach + 1);
   std::vector<StepCourse> courses;
   for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, place - kReach); i < end; ++i) {
