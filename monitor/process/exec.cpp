@@ -68,9 +68,9 @@ bool was_ignored(int signal) { return inherited.ignored[std::size_t(signal)]; }
 
 void occupy_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // The lowest number that is free: those before are taken by now.
+    // The lowest number that is free: those before are taken by now. Who prints shall learn that nobody can read it.
     if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
-      const int taken = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+      const int taken = ::open("/dev/null", (stream == STDOUT_FILENO ? O_RDONLY : O_RDWR) | O_CLOEXEC);
   }
 }
 

@@ -235,6 +235,8 @@ class CommandLine(unittest.TestCase):
                 done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, timeout=60)
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(b"standard output could not be written", done.stderr)
+                closed = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", PROGRAM, *words], stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual((closed.returncode, closed.stderr), (done.returncode, done.stderr))
 
     def test_help_and_version_go_to_stdout(self):
         for arguments in (["--help"], ["--version"], ["demo", "--help"]):
