@@ -171,7 +171,10 @@ class WholeRoad(unittest.TestCase):
         return None, None
 
     def test_ranks_report_over_tcp_with_a_key_and_who_takes_their_place_is_turned_away(self):
-        run = self.start_pair("keyed", "--listen", "tcp://127.0.0.1:*", "--record", str(self.path / "keyed.iw"))
+        recording = self.path / "keyed.iw"
+        run = self.start_pair("keyed", "--listen", "tcp://127.0.0.1:*", "--record", str(recording))
+        # A node is his who speaks for it first.
+        self.wait_until(lambda: json.loads(self.call("info", str(recording), "--json")[0])["events"] > 0, lambda: "the agent was not heard")
         endpoint, key = self.endpoint_of_ranks("keyed")
         keys = pathlib.Path(key).parent
         self.assertTrue(keys.is_relative_to(self.path / "cache"), keys)
@@ -187,7 +190,7 @@ class WholeRoad(unittest.TestCase):
         self.assertTrue(report["complete"])
         self.assertEqual(report["ranks"], 2)
         self.assertFalse(keys.exists())
-        for told in (report, json.loads(self.call("report", str(self.path / "keyed.iw"), "--json")[0])):
+        for told in (report, json.loads(self.call("report", str(recording), "--json")[0])):
             self.assertEqual({loss["kind"] for loss in told["losses"]}, {"turned_away"})
 
     def test_a_full_disk_ends_the_recording_and_keeps_what_was_recorded(self):
