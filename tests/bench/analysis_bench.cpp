@@ -1,7 +1,7 @@
 // iw-bench-analysis: what it costs to find things while 10,000 ranks of a memory-bound program report a million events a
 // second, as processor time in a second of the session; and with --report (minutes) what `idlewave report` takes of a
-// recording of 100 million events, in processor time and memory. The program is simulated: domains above their saturation
-// point, noise, one delay. Prints JSON.
+// recording of 100 million events, in processor time and memory, and how much more it takes of an event where few ranks
+// have run for long. The program is simulated: domains above their saturation point, noise, one delay. Prints JSON.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -28,22 +28,22 @@ namespace {
 using namespace idlewave;
 using wire::Nanoseconds;
 
-constexpr wire::Rank kRanks = 10'000;
+constexpr wire::Rank kRanks = 10'000, kFewRanks = 4;
 constexpr double kStep = 0.030;  ///< Seconds, of three events for each rank: a million events a second.
-constexpr wire::Step kStepsLive = 300, kStepsReported = 3'334;
+constexpr wire::Step kStepsLive = 300, kStepsReported = 3'334, kStepsLong = 400'000;
 constexpr Nanoseconds kWarm = std::chrono::seconds(5), kRefreshPeriod = std::chrono::milliseconds(250),
                       kWindow = std::chrono::seconds(5);
 
-support::Scenario program_of(wire::Step steps) {
+support::Scenario program_of(wire::Rank ranks, wire::Step steps) {
   support::Scenario scenario;
-  scenario.machine = {.ranks = kRanks, .ranks_per_domain = 10};
+  scenario.machine = {.ranks = ranks, .ranks_per_domain = 10};
   scenario.machine.core_bandwidth = 10e9;
   scenario.machine.domain_bandwidth = 50e9;
   scenario.program = {.steps = steps, .kernel = support::Kernel::kMemory};
   scenario.program.volume = std::uint64_t(kStep * scenario.machine.domain_bandwidth / 10);
   scenario.communication.distances = {-1, 1};
   scenario.communication.topology = support::Topology::kRing;
-  scenario.delays = {{kRanks / 2, 40, std::chrono::seconds(1)}};
+  scenario.delays = {{ranks / 2, 40, std::chrono::seconds(1)}};
   scenario.noise.distribution = support::ExponentialNoise{std::chrono::microseconds(300)};
   scenario.noise.seed = 1;
   return scenario;
@@ -128,7 +128,7 @@ double seconds_of(Work work) {
 
 void measure_live() {
   KeptFrames frames;
-  frames.play(program_of(kStepsLive));
+  frames.play(program_of(kRanks, kStepsLive));
   cli::Observer observer("", 512u << 20);
   double taken = 0, followed = 0, refreshed = 0, worst = 0;
   std::uint64_t events = 0;
@@ -174,18 +174,32 @@ std::optional<rusage> cost_of_report(const std::string& recording) {
   return done ? std::optional(used) : std::nullopt;
 }
 
-bool measure_report() {
+struct Report {
+  double seconds = 0, memory_mb = 0, recording_mb = 0;
+};
+
+std::optional<Report> report_of(const support::Scenario& program) {
   const auto path = std::filesystem::temp_directory_path() / fmt::format("idlewave-bench-{}.iw", getpid());
   RecordedFrames frames(path);
-  frames.play(program_of(kStepsReported));
+  frames.play(program);
   const bool recorded = frames.close();
   const auto bytes = std::filesystem::file_size(path);
   const auto used = recorded ? cost_of_report(path) : std::nullopt;
   std::filesystem::remove(path);
-  if (!used) return false;
+  if (!used) return std::nullopt;
   const auto seconds = [](const timeval& time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; };
-  fmt::print("{{\"report_s\": {:.1f}, \"report_memory_mb\": {:.0f}, \"report_recording_mb\": {:.0f}}}\n",
-             seconds(used->ru_utime) + seconds(used->ru_stime), double(used->ru_maxrss) / 1024, double(bytes) / 1e6);
+  return Report{seconds(used->ru_utime) + seconds(used->ru_stime), double(used->ru_maxrss) / 1024, double(bytes) / 1e6};
+}
+
+bool measure_report() {
+  const auto all = report_of(program_of(kRanks, kStepsReported));
+  const auto tenth = report_of(program_of(kFewRanks, kStepsLong / 10)),
+             whole = report_of(program_of(kFewRanks, kStepsLong));
+  if (!all || !tenth || !whole) return false;
+  fmt::print(
+      "{{\"report_s\": {:.1f}, \"report_memory_mb\": {:.0f}, \"report_recording_mb\": {:.0f}, "
+      "\"report_long_over_tenth\": {:.1f}}}\n",
+      all->seconds, all->memory_mb, all->recording_mb, whole->seconds / tenth->seconds);
   return true;
 }
 
