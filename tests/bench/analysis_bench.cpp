@@ -28,7 +28,7 @@ namespace {
 using namespace idlewave;
 using wire::Nanoseconds;
 
-constexpr wire::Rank kRanks = 10'000, kFewRanks = 4;
+constexpr wire::Rank kRanks = 10'000;
 constexpr double kStep = 0.030;  ///< Seconds, of three events for each rank: a million events a second.
 constexpr wire::Step kStepsLive = 300, kStepsReported = 3'334, kStepsLong = 400'000;
 constexpr Nanoseconds kWarm = std::chrono::seconds(5), kRefreshPeriod = std::chrono::milliseconds(250),
@@ -46,6 +46,13 @@ support::Scenario program_of(wire::Rank ranks, wire::Step steps) {
   scenario.delays = {{ranks / 2, 40, std::chrono::seconds(1)}};
   scenario.noise.distribution = support::ExponentialNoise{std::chrono::microseconds(300)};
   scenario.noise.seed = 1;
+  return scenario;
+}
+
+support::Scenario long_program_of(wire::Step steps) {
+  support::Scenario scenario = program_of(4, steps);
+  scenario.program.kernel = support::Kernel::kCore;
+  scenario.program.time = std::chrono::milliseconds(1);
   return scenario;
 }
 
@@ -193,8 +200,7 @@ std::optional<Report> report_of(const support::Scenario& program) {
 
 bool measure_report() {
   const auto all = report_of(program_of(kRanks, kStepsReported));
-  const auto tenth = report_of(program_of(kFewRanks, kStepsLong / 10)),
-             whole = report_of(program_of(kFewRanks, kStepsLong));
+  const auto tenth = report_of(long_program_of(kStepsLong / 10)), whole = report_of(long_program_of(kStepsLong));
   if (!all || !tenth || !whole) return false;
   fmt::print(
       "{{\"report_s\": {:.1f}, \"report_memory_mb\": {:.0f}, \"report_recording_mb\": {:.0f}, "
