@@ -359,6 +359,17 @@ TEST(Ring, EndsWithAllItsRanksWhenOneIsKilledInsideItsVirtualSocket) {
   EXPECT_EQ(names_in_shared_memory(), before);
 }
 
+/// Where the launcher was not asked the others will not come.
+TEST(Ring, EndsWithAllItsRanksWhenOneAloneIsAskedToEnd) {
+  Job job{4, {"--steps", "0", "--volume", "100 MB"}};
+  const std::vector<pid_t> ranks = job.ranks(4);
+  ASSERT_EQ(ranks.size(), 4u);
+  std::this_thread::sleep_for(1s);
+  kill(ranks[1], SIGTERM);
+  EXPECT_NE(job.wait().exit_code, 0);
+  EXPECT_TRUE(all_gone(ranks));
+}
+
 TEST(Ring, EndsAtOnceWhenItsLauncherIsToldTo) {
   Job job{4, {"--steps", "0", "--volume", "100 MB"}};
   const std::vector<pid_t> ranks = job.ranks(4);

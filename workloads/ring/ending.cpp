@@ -1,21 +1,46 @@
 #include "workloads/ring/ending.h"
 
+#include <idlewave/probe.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <limits>
 
 #include "workloads/support/pause.h"
 
 namespace idlewave::ring {
+namespace {
+
+constexpr unsigned kPatienceForOthers = 1;  ///< Seconds.
+
+// A signal handler reaches nothing but globals.
+volatile std::sig_atomic_t is_asked_to_end = 0;
+
+void end_by_sigterm(int = 0) {
+  std::signal(SIGTERM, SIG_DFL);
+  std::raise(SIGTERM);
+}
+
+/// The others may never come to agree.
+void note_request(int) {
+  is_asked_to_end = 1;
+  alarm(kPatienceForOthers);
+}
+
+}  // namespace
 
 Ending::Ending(MPI_Comm ranks, Step steps, std::optional<Nanoseconds> duration, Nanoseconds start)
     : last_(steps > 0 ? steps : std::numeric_limits<Step>::max()), start_(start) {
   MPI_Comm_dup(ranks, &ranks_);
   if (duration) deadline_ = start + *duration;
+  std::signal(SIGALRM, end_by_sigterm);
+  std::signal(SIGTERM, note_request);
 }
 
 bool Ending::reached(Step step) {
-  if (deadline_ && !promised_) {
-    if (const Nanoseconds now = support::monotonic_now(); now >= *deadline_) promise(step, now);
+  if ((deadline_ || is_asked_to_end) && !promised_) {
+    if (const Nanoseconds now = support::monotonic_now(); is_asked_to_end || now >= *deadline_) promise(step, now);
   }
   if (answer_ != MPI_REQUEST_NULL) {
     int known = 0;
@@ -27,6 +52,11 @@ bool Ending::reached(Step step) {
 }
 
 void Ending::finish() {
+  if (is_asked_to_end) {
+    idlewave_stop();
+    MPI_Barrier(ranks_);  // The first that ends makes the launcher end the others at once.
+    end_by_sigterm();
+  }
   if (deadline_) {
     if (!promised_) promise(last_, support::monotonic_now());
     MPI_Wait(&answer_, MPI_STATUS_IGNORE);

@@ -11,7 +11,8 @@ namespace idlewave::ring {
 
 /// The ranks may be many steps apart, in both directions, so none of them can fix the last step alone. When the time is
 /// up each rank says, without stopping, how far it will go before it insists on an answer; the largest such promise
-/// becomes the last step. One nonblocking reduction in the whole run, and none before the time is up.
+/// becomes the last step. One nonblocking reduction in the whole run, and none before the time is up. SIGTERM, which a
+/// launcher that is to end hands on to all ranks, is time that is up; a rank that alone is asked ends alone a second later.
 class Ending {
  public:
   /// `steps`: 0 for no limit. `start`: the common start of the steps on this node's clock.
@@ -20,7 +21,7 @@ class Ending {
   /// Asked at the beginning of each step. Blocks only when this rank has come to the end of its promise.
   bool reached(Step step);
 
-  /// Called by every rank after its last step.
+  /// Called by every rank after its last step. Ends the process by SIGTERM if that has been asked for.
   void finish();
 
  private:
