@@ -110,6 +110,14 @@ class Lessons(OfLessons):
                                timeout=PATIENCE, stdin=subprocess.DEVNULL).stdout
         self.assertIn("You said lockstep. State of socket 2: measured", shown)
 
+    def test_a_lesson_that_was_played_to_its_end_is_a_whole_session(self):
+        recording = self.path / "l.iw"
+        done = self.demo("core-bound", "--headless", "--simulated", "--json", "--record", recording)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(json.loads(done.stdout)["complete"])
+        checked = subprocess.run([BIN / "idlewave", "info", "--check", recording], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""))
+
     def test_a_lesson_whose_effect_is_not_seen_fails(self):
         text = (SCENARIOS / "core-bound.toml").read_text().replace('theory = "1 rank/step"', 'theory = "2 ranks/step"', 1)
         (self.path / "wrong.toml").write_text(text)

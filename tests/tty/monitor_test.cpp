@@ -86,9 +86,15 @@ class TheMonitor : public testing::Test {
 
 TEST_F(TheMonitor, EndsEverythingWithQ) {
   TmuxSession session;
-  Demo demo(session);
+  const std::string recording = session.folder() + "/l.iw";
+  Demo demo(session, "core-bound --record " + recording);
   session.press("q");
   demo.expect_a_clean_end(0);
+  session.run("clear; " IDLEWAVE_PROGRAM " info --check " + recording +
+              " | grep lost_ranks; echo checked ${PIPESTATUS[0]}");
+  EXPECT_TRUE(session.shows("checked 0")) << "what the lesson's program had to say at its end is missing\n"
+                                          << session.screen();
+  EXPECT_THAT(session.screen(), testing::ContainsRegex("lost_ranks +none"));
 }
 
 TEST_F(TheMonitor, InjectsADelayOnceTheLessonIsAnsweredAndShowsItOnceItTookEffect) {

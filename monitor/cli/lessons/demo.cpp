@@ -25,6 +25,7 @@ namespace {
 
 /// After the launcher has ended, its agents may still have something to say.
 constexpr Nanoseconds kPatienceForAgents = std::chrono::seconds(3);
+constexpr Nanoseconds kRound = std::chrono::milliseconds(50);
 constexpr const char* kNoEndInSight = "program.steps=1000000";
 
 /// Simulated ranks that take no orders are held when their scenario says so; others when they are told.
@@ -97,6 +98,19 @@ int watch_program(host::Session& session, Monitor& monitor, bool headless, const
   if (monitor.observer().timeline().empty() && program_code)
     return fail(host::how_it_ended(session.program_name(), 0) + "; it reported nothing", 1);
   return 0;
+}
+
+/// What is left of the lesson's program ends with the lesson, and has its last words: with them the session is whole.
+/// `now`: the monitor's time.
+void end_program(host::Session& session, Monitor& monitor, Nanoseconds now) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  session.end_program();
+  const auto waited = [&] { return Nanoseconds(Clock::now() - begin); };
+  while (!monitor.has_ended() && !monitor.observer().timeline().empty() && waited() < kPatienceForAgents) {
+    monitor.work(now + waited());
+    monitor.wait(kRound, -1);
+  }
 }
 
 /// Keeps the file of answers as new as what was answered.
@@ -215,7 +229,9 @@ int watch(host::Session& session, const DemoOptions& options, const Play& play,
   Results results(session, monitor);
   const bool has_student = plays_student(options, play);
   bool overdue = false;
+  Nanoseconds latest{};
   const auto each_round = [&](Nanoseconds now) {
+    latest = now;
     if (const wire::Status kept = answers.keep(monitor.tutor()); !kept)
       monitor.say(kept.error().message, view::Tone::kError);
     if (scenario.play) results.hand_over(now);
@@ -228,7 +244,9 @@ int watch(host::Session& session, const DemoOptions& options, const Play& play,
     overdue = options.headless_for && now > latest_end(*options.headless_for, scenario.machine.ranks);
     return overdue || monitor.has_ended() || has_had_its_time(options, play, now);
   };
-  const int code = finish_recording(monitor, watch_program(session, monitor, options.headless, each_round));
+  const int watched = watch_program(session, monitor, options.headless, each_round);
+  end_program(session, monitor, latest);
+  const int code = finish_recording(monitor, watched);
   if (const wire::Status kept = answers.keep(monitor.tutor()); !kept) return fail(kept.error().message, 1);
   if (overdue)
     return fail(
@@ -276,10 +294,10 @@ std::vector<std::string> simulation_command(const Play& play, const DemoOptions&
 
 /// As fast as it goes: simulated time is the only one, so the same lesson comes to the same figures on every machine.
 int play_in_simulated_time(const DemoOptions& options, const Play& play) {
-  constexpr Nanoseconds kRound = std::chrono::milliseconds(50);
   const std::string name = host::new_session_name(play.path.stem());
   auto link = simulation::open_simulation(play.path, settings_of(play, options), name);
   if (!link) return fail(link.error().message, 2);
+  simulation::SimulatedLink& simulation = **link;
   Monitor monitor(std::move(*link), monitor_options(play, options, name));
   AnswerSheet answers(options, run_of(play, options, name));
   if (const wire::Status writable = answers.keep(monitor.tutor()); !writable) return fail(writable.error().message, 2);
@@ -287,11 +305,14 @@ int play_in_simulated_time(const DemoOptions& options, const Play& play) {
     return fail(recording.error().message, 2);
   const signals::StopSignals signals;
   Student student(monitor);
-  for (Nanoseconds now{0}; !signals.received() && !student.go_on(now); now += kRound) {
+  Nanoseconds now{0};
+  for (; !signals.received() && !student.go_on(now); now += kRound) {
     monitor.work(now);
     tell(student.news(), options);
     if (monitor.link_status().state == link::LinkState::kLost) return fail(monitor.link_status().detail, 1);
   }
+  simulation.end();
+  monitor.work(now);
   const int code = finish_recording(monitor, signals.received() ? signals::exit_code_of(*signals.received()) : 0);
   if (const wire::Status kept = answers.keep(monitor.tutor()); !kept) return fail(kept.error().message, 1);
   return conclude(monitor, student, options, code);

@@ -51,11 +51,11 @@ class Received final : public sim::emitter::Stream {
   std::vector<std::pair<wire::Direction, std::vector<std::byte>>> waiting_;
 };
 
-class SimulatedLink final : public link::Link {
+class Played final : public SimulatedLink {
  public:
-  static wire::Result<std::unique_ptr<Link>> open(sim::Prepared prepared, const std::string& program,
-                                                  const std::string& session) {
-    std::unique_ptr<SimulatedLink> link(new SimulatedLink(std::move(prepared), session));
+  static wire::Result<std::unique_ptr<SimulatedLink>> open(sim::Prepared prepared, const std::string& program,
+                                                           const std::string& session) {
+    std::unique_ptr<Played> link(new Played(std::move(prepared), session));
     const auto model = sim::model_of(link->prepared_.scenario);
     if (!model) return model.error();
     const sim::core::WaitTable waits = sim::waits_of(link->prepared_.scenario, *model);
@@ -67,7 +67,7 @@ class SimulatedLink final : public link::Link {
     if (!simulation) return simulation.error();
     link->simulation_.emplace(std::move(*simulation));
     link->operator_.emplace(*link->simulation_, link->prepared_, true);
-    return std::unique_ptr<Link>(std::move(link));
+    return std::unique_ptr<SimulatedLink>(std::move(link));
   }
 
   void receive(Nanoseconds now, std::vector<Delivery>& out) override {
@@ -92,14 +92,17 @@ class SimulatedLink final : public link::Link {
 
   void wait(Nanoseconds, int) override {}
 
+  void end() override {
+    if (!std::exchange(ended_, true)) say_the_end();
+  }
+
   link::LinkStatus status() const override {
     if (!failure_.empty()) return {.state = link::LinkState::kLost, .detail = failure_};
     return {.state = ended_ ? link::LinkState::kEnded : link::LinkState::kLive, .no_command = why_no_command()};
   }
 
  private:
-  SimulatedLink(sim::Prepared prepared, const std::string& session)
-      : prepared_(std::move(prepared)), received_(session) {}
+  Played(sim::Prepared prepared, const std::string& session) : prepared_(std::move(prepared)), received_(session) {}
 
   std::optional<wire::NoCommand> why_no_command() const {
     if (ended_) return wire::NoCommand::kEnded;
@@ -115,6 +118,10 @@ class SimulatedLink final : public link::Link {
       told_ = target;
       return;
     }
+    say_the_end();
+  }
+
+  void say_the_end() {
     emitter_->finish(std::max(told_, simulation_->time()));
     received_.send(wire::End{});
   }
@@ -133,13 +140,13 @@ class SimulatedLink final : public link::Link {
 
 bool takes_orders(const support::Scenario& scenario) { return sim::takes_orders(scenario); }
 
-wire::Result<std::unique_ptr<link::Link>> open_simulation(const std::filesystem::path& scenario,
-                                                          const std::vector<std::string>& settings,
-                                                          const std::string& session) {
+wire::Result<std::unique_ptr<SimulatedLink>> open_simulation(const std::filesystem::path& scenario,
+                                                             const std::vector<std::string>& settings,
+                                                             const std::string& session) {
   auto prepared = sim::prepare(scenario, settings);
   if (!prepared) return prepared.error();
   if (takes_orders(prepared->scenario)) prepared->scenario.delays.clear();
-  return SimulatedLink::open(std::move(*prepared), scenario.stem(), session);
+  return Played::open(std::move(*prepared), scenario.stem(), session);
 }
 
 }  // namespace idlewave::cli::simulation
