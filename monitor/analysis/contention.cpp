@@ -22,6 +22,12 @@ constexpr double kSteady = 0.01;
 constexpr double kBetter = 0.7;
 /// The same where nothing disturbs anybody: in lockstep only those work in other company whom a wave passes.
 constexpr double kNearlySteady = 1e-4, kMuchBetter = 0.2;
+/// Spans of counted bytes that are looked at.
+constexpr std::size_t kSpansLooked = 16;
+/// Ranks that share get so much of their work done, or less, in the time that it takes.
+constexpr double kSlowed = 0.9;
+/// Bytes that were moved, over what so many ranks can move.
+constexpr double kUsedUp = 0.8;
 /// Mean absolute deviations over the root of their number: two standard errors of the difference between the medians of two
 /// halves.
 constexpr double kBeyondChance = 6;
@@ -69,7 +75,8 @@ bool Contention::matters_to(Rank rank) const {
   if (domain < 0) return false;
   std::optional<bool>& shared = shared_[std::size_t(domain)];
   if (!shared)
-    shared = bandwidths_[std::size_t(domain)] && (show_sharing(samples_of(domain)) || is_shared_in_several());
+    shared = bandwidths_[std::size_t(domain)] &&
+             (is_used_up(domain) || show_sharing(samples_of(domain)) || is_shared_in_several());
   return *shared;
 }
 
@@ -119,6 +126,23 @@ std::vector<Sample> Contention::samples_of(int domain) const {
     }
   }
   return samples;
+}
+
+/// As many bytes are moved as so many ranks can move together, who would move more apart. Ranks in lockstep, of which all
+/// steps are alike, tell it by this alone.
+bool Contention::is_used_up(int domain) const {
+  const auto& ranks = timeline_.domains()[std::size_t(domain)].ranks;
+  const auto spans = timeline_.samples(domain);
+  Progress all;
+  double moved = 0;
+  for (std::size_t k = 0; k < spans.size(); k += std::max<std::size_t>(1, spans.size() / kSpansLooked)) {
+    const timeline::Sample span = spans[k];
+    const Window window{span.begin, span.end};
+    const Concurrency concurrency(work_in(timeline_, ranks, window), bandwidths_[std::size_t(domain)]);
+    all = all.later_by(1, concurrency.within(window));
+    moved += double(span.amount);
+  }
+  return all.alone < kSlowed * all.rank_time && moved > kUsedUp * all.volume;
 }
 
 bool Contention::is_shared_in_several() const {

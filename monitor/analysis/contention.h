@@ -9,9 +9,10 @@
 namespace idlewave::analysis {
 
 /// Tells a rank that worked longer because it had more to do from one that shared its memory interface with more others
-/// (Progress::alone). Whether work is of that kind is learnt from the session: it is where times alone vary less than times
-/// do, or times are the longer the more ranks were at work beside, in this domain or in several: a domain of few ranks
-/// that noise disturbs does not tell by itself. The timeline must outlive it.
+/// (Progress::alone). Whether work is of that kind is learnt from the session: it is where ranks move as many bytes as so
+/// many can, where times alone vary less than times do, or times are the longer the more ranks were at work beside, in
+/// this domain or in several: a domain of few ranks that noise disturbs does not tell by itself. The timeline must
+/// outlive it.
 class Contention {
  public:
   /// The work of one step: how long it took, and how long it would have taken alone.
@@ -36,6 +37,7 @@ class Contention {
  private:
   double time_alone(int domain, const StepCourse& course) const;
   std::vector<Sample> samples_of(int domain) const;
+  bool is_used_up(int domain) const;
   bool is_shared_in_several() const;
 
   const timeline::Timeline& timeline_;

@@ -87,6 +87,32 @@ TEST(CauseFinder, SaysOfAPastMomentWhatItSaidThen) {
   }
 }
 
+/// Nothing has varied yet that could tell that work shares bandwidth: ranks whose neighbours wait already only have more of it.
+TEST(CauseFinder, BlamesNobodyButTheRankThatIsHeldBehindALongLockstep) {
+  const unsigned seed = any_seed();
+  RandomQuietScenarios random(seed);
+  int looked = 0;
+  while (looked < 6) {
+    support::Scenario scenario = random.next(0, 10);
+    const auto& machine = scenario.machine;
+    const bool shares = machine.domain_bandwidth < 0.8 * machine.ranks_per_domain * machine.core_bandwidth;
+    if (scenario.program.kernel != support::Kernel::kMemory || !shares) continue;
+    ++looked;
+    SCOPED_TRACE(fmt::format("session {} of seed {}", looked, seed));
+    const auto step = Nanoseconds(seconds(10)) / scenario.program.steps;
+    const Rank held = random.whole(0, machine.ranks - 1);
+    scenario.delays = {{held, scenario.program.steps * 7 / 10, step * random.whole(5, 40)}};
+    const SimulatedFrames frames(scenario, test::Says::kPartners);
+    Watched live(LookBudget::kAtOnce);
+    for (const SimulatedFrame& frame : frames.all()) live.hear(frame);
+    for (Nanoseconds moment = seconds(6); moment < live.timeline.now(); moment += kLook) {
+      const Causes causes = live.causes_at(moment);
+      for (std::size_t rank = 0; rank < causes.ranks.size(); ++rank)
+        if (Rank(rank) != held) EXPECT_LT(causes.ranks[rank].costs.sum(), step / 5) << rank << " at " << moment.count();
+    }
+  }
+}
+
 /// However much more comes meanwhile.
 TEST(CauseFinder, EndsWhatItBeganToLearnBeforeItBeginsAgain) {
   const unsigned seed = any_seed();
