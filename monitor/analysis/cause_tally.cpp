@@ -81,6 +81,19 @@ Nanoseconds first_call(const Lane& lane, const StepCourse& course) {
   return first;
 }
 
+/// When it started what it waits for behind its work; where it starts nothing, or has waited before, however shortly: when it
+/// began to wait.
+Nanoseconds first_start(const Lane& lane, const StepCourse& course) {
+  Nanoseconds first = course.post;
+  bool waits = false;
+  lane.for_each_event(course.begin, course.post, [&](const wire::Event& event) {
+    if (!wire::changes_phase(event.kind)) return;
+    if (event.phase == wire::Phase::kCommunicate) first = std::min(first, event.time);
+    waits = waits || (event.phase == wire::Phase::kWait && event.time > course.begin);  // Else that of the step before.
+  });
+  return waits ? course.post : first;
+}
+
 std::size_t steps_begun_by(const Lane& lane, Nanoseconds at) {
   return lane.steps_begun_before(std::min(at, Nanoseconds::max() - Nanoseconds{1}) + Nanoseconds{1});
 }
@@ -226,6 +239,15 @@ Nanoseconds CauseTally::post_before(const Place& its, const Place& mine) {
   return its.loss == Loss::kInItsPart ? std::min(its.course.post, mine.course.end) : its.course.post;
 }
 
+/// A wait that was over before its partner began to wait was for a message that is sent before the work, as where an exchange
+/// is started, and waited for behind what can be done meanwhile. Where its events are not kept nobody knows.
+Nanoseconds CauseTally::started_by(Rank rank, Step step) const {
+  const StepCourse& course = row(0).ranks[std::size_t(rank)].course;
+  const Lane& lane = *timeline_.lane(rank);
+  const bool is_known = course.begin >= lane.events_from() && !ground_.partners.has_several_waits(step);
+  return is_known ? first_start(lane, course) : course.post;
+}
+
 /// Of a part those alone that it waits for directly: what those have waited for before has a part of its own.
 CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step, bool is_part) const {
   const Place& mine = row(0).ranks[std::size_t(rank)];
@@ -234,7 +256,8 @@ CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step, bool is_part
     const Place& its = row(0).ranks[std::size_t(other)];
     if (its.presence == Presence::kMissing) last.known = false;
     if (its.presence != Presence::kThere) return;
-    const Nanoseconds post = post_before(its, mine);
+    Nanoseconds post = post_before(its, mine);
+    if (post > mine.course.end + tolerance_) post = started_by(other, step);
     if (post > mine.course.end + tolerance_) {
       last.is_all = false;
       return;
@@ -354,7 +377,7 @@ void CauseTally::settle(Rank rank, Step step, const LastPost& last) {
   if (!last.known)
     take(rank, kUnknownCause, caused, false);
   else if (last.rank >= 0 && last.rank != rank)
-    explain(rank, last.rank, caused), account_end(rank, step, last, caused);
+    explain(rank, last, caused), account_end(rank, step, last, caused);
 }
 
 void CauseTally::account_end(Rank rank, Step step, const LastPost& last, Nanoseconds caused) {
@@ -388,11 +411,13 @@ WaitsFor CauseTally::what_ended(Rank rank, Step step, const LastPost& last) cons
 
 /// Takes the top of the way on which `late` came to its post, as far as that way was longer than this rank's own: what it
 /// did longer in this step, then the end of its wait in the step before, and so on.
-void CauseTally::explain(Rank rank, Rank late, Nanoseconds need) {
+void CauseTally::explain(Rank rank, const LastPost& last, Nanoseconds need) {
+  const Rank late = last.rank;
   for (std::size_t back = 0; need > Nanoseconds{0}; ++back) {
     const Place& its = row(back).ranks[std::size_t(late)];
     const Place& mine = row(back).ranks[std::size_t(rank)];
-    const Nanoseconds longer = std::max(Nanoseconds{0}, its.course.own() - mine.course.own());
+    const Nanoseconds own = back == 0 ? last.at - its.course.begin : its.course.own();
+    const Nanoseconds longer = std::max(Nanoseconds{0}, own - mine.course.own());
     const Nanoseconds by_itself = std::clamp(longer - (its.slowed - mine.slowed), Nanoseconds{0}, longer);
     need -= take(rank, late, std::min(need, by_itself), true);
     need -= take(rank, kBandwidth, std::min(need, longer - by_itself), false);

@@ -78,6 +78,7 @@ class CauseTally {
   void begin_row();
   Place place_of(Rank rank, const NumberedStep& step);
   static Nanoseconds post_before(const Place& its, const Place& mine);
+  Nanoseconds started_by(Rank rank, Step step) const;
   LastPost last_partner(Rank rank, Step step, bool is_part) const;
   template <class PostOf>
   LastPost last_of_all(PostOf post_of) const;
@@ -88,7 +89,7 @@ class CauseTally {
   void settle(Rank rank, Step step, const LastPost& last);
   bool works_between_waits(Rank rank) const;
   bool is_for_messages(Rank rank, Step step, const LastPost& last) const;
-  void explain(Rank rank, Rank late, Nanoseconds need);
+  void explain(Rank rank, const LastPost& last, Nanoseconds need);
   WaitsFor what_ended(Rank rank, Step step, const LastPost& last) const;
   void account_end(Rank rank, Step step, const LastPost& last, Nanoseconds caused);
   bool goes_on_from(std::size_t back, Rank rank) const;

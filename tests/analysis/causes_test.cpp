@@ -4,7 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <random>
+
 #include "tests/analysis/cause_judge.h"
+#include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -133,6 +136,64 @@ TEST(Causes, AreUnknownWhereAPartnerWorksBetweenTwoWaits) {
   }
   EXPECT_EQ(causes.ranks[8].unknown, ms(0));
   EXPECT_GE(causes.ranks[8].transfer, 29 * ms(4));
+}
+
+/// Messages are sent, and receives posted, before the work: a step ends when that is done and the neighbours have begun
+/// theirs.
+Table overlapped(Rank ranks, int steps, Rank held, int in_step, Nanoseconds delay) {
+  Table table{.ranks = std::vector<std::vector<test::Times>>(std::size_t(ranks))};
+  std::vector<Nanoseconds> begin(std::size_t(ranks), Nanoseconds{0});
+  for (int step = 0; step < steps; ++step) {
+    const std::vector<Nanoseconds> begun = begin;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      const auto i = std::size_t(rank);
+      const Nanoseconds post = begun[i] + ms(10) + (rank == held && step == in_step ? delay : ms(0));
+      begin[i] = std::max(
+          {post, begun[std::size_t(std::max(rank - 1, 0))], begun[std::size_t(std::min(rank + 1, ranks - 1))]});
+      table.ranks[i].push_back(
+          {.begin = begun[i], .work_begin = begun[i], .work_end = post, .post = post, .end = begin[i]});
+    }
+  }
+  return table;
+}
+
+/// Each rank hides one more step of work, and all that is not hidden is the late rank's.
+TEST(Causes, OfAnExchangeThatIsStartedBeforeTheWorkAreWhoBeganLate) {
+  constexpr Nanoseconds kCall = std::chrono::microseconds(1);
+  const unsigned seed = any_seed();
+  std::mt19937 random(seed);
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(seed);
+    const Rank ranks = std::uniform_int_distribution<>(4, 20)(random);
+    const Rank held = std::uniform_int_distribution<>(0, ranks - 1)(random);
+    const auto delay = Nanoseconds(std::uniform_int_distribution<std::int64_t>(15'000'000, 90'000'000)(random));
+    const Table table = overlapped(ranks, 60, held, 12, delay);
+    EventsOfRanks events = events_of(table);
+    for (auto& lane : events) {
+      std::vector<wire::Event> told;
+      for (wire::Event event : lane) {
+        if (event.phase == Phase::kCompute && event.kind != EventKind::kStep) {
+          told.push_back(event);
+          told.back().phase = Phase::kCommunicate;
+          event.time += kCall, event.kind = EventKind::kSwitch;
+        }
+        told.push_back(event);
+      }
+      lane = told;
+    }
+    const timeline::Timeline timeline = timeline_of(table, events);
+    const Causes causes = find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, false}));
+    test::expect_conserved(timeline, causes);
+    Nanoseconds unhidden{};
+    for (Rank distance = 1; distance < ranks; ++distance)
+      unhidden += std::max(ms(0), delay - distance * ms(10)) * ((held - distance >= 0) + (held + distance < ranks));
+    EXPECT_NEAR(double(causes.ranks[std::size_t(held)].costs.sum().count()), double(unhidden.count()),
+                double(ranks * 60 * kCall.count()));
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      EXPECT_LE(causes.ranks[std::size_t(rank)].unknown, 60 * kCall) << rank;
+      if (rank != held) EXPECT_LE(causes.ranks[std::size_t(rank)].costs.sum(), 60 * kCall) << rank;
+    }
+  }
 }
 
 TEST(CauseFinder, TellsALargeWindowInSeveralCalls) {
