@@ -72,15 +72,6 @@ bool ended_in_a_wait(const Lane& lane, const StepCourse& course) {
   return lane.time_in(timeline::Category::kWait, course.end - kMoment, course.end) > kMoment / 2;
 }
 
-Nanoseconds first_call(const Lane& lane, const StepCourse& course) {
-  Nanoseconds first = course.post;
-  lane.for_each_event(course.begin, course.post, [&](const wire::Event& event) {
-    const bool waits = event.phase == wire::Phase::kWait || event.phase == wire::Phase::kCommunicate;
-    if (waits && wire::changes_phase(event.kind)) first = std::min(first, event.time);
-  });
-  return first;
-}
-
 /// When it started what it waits for behind its work; where it starts nothing, or has waited before, however shortly: when it
 /// began to wait.
 Nanoseconds first_start(const Lane& lane, const StepCourse& course) {

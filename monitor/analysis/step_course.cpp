@@ -40,6 +40,15 @@ StepCourse course_of(const Lane& lane, const StepRecord& record) {
           .over = true};
 }
 
+Nanoseconds first_call(const Lane& lane, const StepCourse& course) {
+  Nanoseconds first = course.post;
+  lane.for_each_event(course.begin, course.post, [&](const wire::Event& event) {
+    const bool waits = event.phase == wire::Phase::kWait || event.phase == wire::Phase::kCommunicate;
+    if (waits && wire::changes_phase(event.kind)) first = std::min(first, event.time);
+  });
+  return first;
+}
+
 bool is_known(const Lane& lane, const StepRecord& record) {
   const Nanoseconds length = record.end - record.begin;
   if (record.compute + record.wait + record.communicate + record.delay == length) return true;

@@ -29,6 +29,9 @@ StepCourse course_of(const timeline::Lane& lane, const timeline::StepRecord& rec
 /// As it stood at `at`, not before it began: one that ended later went on then.
 StepCourse course_at(const timeline::Lane& lane, const timeline::StepRecord& record, wire::Nanoseconds at);
 
+/// When the rank first waited or communicated in it, as far as its events are kept; at the latest its post.
+wire::Nanoseconds first_call(const timeline::Lane& lane, const StepCourse& course);
+
 /// Nothing of what the rank did in it was lost.
 bool is_known(const timeline::Lane& lane, const timeline::StepRecord& record);
 

@@ -146,13 +146,15 @@ bool WaveTrace::waits_longer(Rank rank, const StepCourse& course) const {
   return double(longer.count()) >= kSeenWaiting * double(threshold_.count());
 }
 
-/// Whoever could not be reached through its partners in this step waited for the wave all the same.
+/// Whoever could not be reached through its partners in this step waited for the wave all the same. A collective that is
+/// started is there for the others with the call that starts it, however late that rank waits for it.
 bool WaveTrace::is_flattened(Step step) {
+  const bool is_said = partners_.said_collective(step);
   Nanoseconds latest = Nanoseconds::min();
   for (const Rank rank : followed_)
     if (const auto course = step_course(timeline_, rank, step, origin_.begin);
         course && rerun_.late_post(rank, step) >= threshold_)
-      latest = std::max(latest, course->post);
+      latest = std::max(latest, is_said ? first_call(*timeline_.lane(rank), *course) : course->post);
   if (latest == Nanoseconds::min()) return false;
   int bystanders = 0;
   const Rank ranks = timeline_.ranks(), stride = std::max<Rank>(1, ranks / kBystanders);
@@ -160,14 +162,21 @@ bool WaveTrace::is_flattened(Step step) {
     if (rank == origin_.rank || is_reached(rank) || 2 * rerun_.late_end(rank, step) >= threshold_) continue;
     const auto course = step_course(timeline_, rank, step, origin_.begin);
     if (!course || !course->over || course->end < latest - threshold_ / 5) return false;
-    const bool all_wait = partners_.collective || partners_.said_collective(step);
+    const bool all_wait = partners_.collective || is_said;
     if (!all_wait && (course->post > latest - threshold_ || !waits_longer(rank, *course))) return false;
     ++bystanders;
   }
   return bystanders >= kFewestBystanders;
 }
 
-/// It makes all as late as the latest of them would not have been without it.
+/// For longer than a little.
+bool WaveTrace::waited_in(Rank rank, Step step) const {
+  const auto course = step_course(timeline_, rank, step, origin_.begin);
+  return course && double(course->waited().count()) >= kSeenWaiting * double(threshold_.count());
+}
+
+/// It makes all as late as the latest of them would not have been without it. Of a collective that is started some get what
+/// they need before that one waits for it, and wait for the others in the next step.
 void WaveTrace::reach_all(Step step) {
   flattened_in_ = step;
   Nanoseconds latest = Nanoseconds::min(), latest_without = Nanoseconds::min();
@@ -178,7 +187,8 @@ void WaveTrace::reach_all(Step step) {
     if (!course) continue;
     latest = std::max(latest, course->post);
     latest_without = std::max(latest_without, course->post - rerun_.late_post(rank, step));
-    if (double(course->waited().count()) >= kSeenWaiting * double(threshold_.count())) waited.push_back(rank);
+    if (waited_in(rank, step) || (partners_.said_collective(step) && waited_in(rank, step + stride_)))
+      waited.push_back(rank);
   }
   if (latest - latest_without < threshold_) return;
   for (const Rank rank : waited)

@@ -46,6 +46,7 @@ class WaveTrace {
   bool may_matter(Rank rank, Step step) const;
   bool waits_longer(Rank rank, const StepCourse& course) const;
   bool is_flattened(Step step);
+  bool waited_in(Rank rank, Step step) const;
   void reach_all(Step step);
   Nanoseconds ordinary_step(Rank hop, const WaveDirection& direction) const;
   Nanoseconds message_time(Rank hop, const WaveDirection& direction) const;
