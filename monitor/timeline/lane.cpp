@@ -131,8 +131,9 @@ bool Lane::append(const wire::Event& event, const LaneLimits& limits, SpareBlock
     history_->pyramid.start(event.time.count());
     first_ = last_ = event.time;
   }
+  const Nanoseconds before = last_;
   account(event, limits);
-  follow(event, limits);
+  follow(event, before, limits);
   last_ = event.time;
   gaps_seen_ = clock_->gaps.size();
   ++events_;
@@ -160,10 +161,12 @@ void Lane::account_step(std::int64_t length) {
   if (Nanoseconds* part = part_of(history_->steps.back(), basic_phase())) *part += Nanoseconds(length);
 }
 
-void Lane::follow(const wire::Event& event, const LaneLimits& limits) {
+/// `before`: time of the event before. A rank that leaves its last phase, and stops, was on its way out: its last step ended
+/// with that phase.
+void Lane::follow(const wire::Event& event, Nanoseconds before, const LaneLimits& limits) {
   if (event.kind != EventKind::kSwitch) follow_sums(event);
   if (ends_lane(event.kind)) {
-    end_step(event.time);
+    end_step(event.kind == EventKind::kStop && phase_ == Phase::kNone ? before : event.time);
     state_ = event.kind == EventKind::kStop ? LaneState::kStopped : LaneState::kLost;
     phase_ = Phase::kNone;
     return;

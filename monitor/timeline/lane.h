@@ -38,7 +38,8 @@ struct StepRecord {
   Nanoseconds wait{};  ///< Phase wait alone.
   Nanoseconds communicate{};
   Nanoseconds delay{};  ///< Delays and noise.
-  Nanoseconds end{};    ///< 0 while the step goes on. The last step of a lane ends with the lane.
+  /// 0 while the step goes on. The last step of a lane ends with its last phase, or with the lane.
+  Nanoseconds end{};
   /// Those after it included that came so soon that they were told as sums, and not one by one.
   std::int64_t steps = 1;
 
@@ -185,7 +186,7 @@ class Lane {
   void end_step(Nanoseconds at);
   void follow_sums(const wire::Event& event);
   std::size_t steps_ended_by(Nanoseconds at) const;
-  void follow(const wire::Event& event, const LaneLimits& limits);
+  void follow(const wire::Event& event, Nanoseconds before, const LaneLimits& limits);
   void forget_oldest_events(SpareBlocks& spare) { history_->events.forget_oldest_block(spare); }
   void trim(const LaneLimits& limits);
   std::size_t bytes() const;
