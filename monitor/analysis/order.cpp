@@ -29,12 +29,15 @@ std::optional<Order> order_at(const Timeline& timeline, Nanoseconds at) {
   const Nanoseconds typical = typical_step_length(timeline, at);
   if (typical <= Nanoseconds{0}) return std::nullopt;
   std::vector<double> turns;
+  std::size_t heard = 0;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     const Lane* lane = timeline.lane(rank);
-    const auto each = lane ? turns_at(*lane, at, typical) : std::nullopt;
-    if (each) turns.push_back(*each);
+    if (!lane || lane->events() == 0) continue;
+    ++heard;
+    if (const auto each = turns_at(*lane, at, typical)) turns.push_back(*each);
   }
-  if (turns.size() < 2) return std::nullopt;
+  // Those who are left when most have ended say nothing of the run as a whole.
+  if (turns.size() < 2 || 2 * turns.size() < heard) return std::nullopt;
   return Order{theory::phase_order(turns), at, int(turns.size())};
 }
 

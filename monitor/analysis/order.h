@@ -18,7 +18,7 @@ struct Order : theory::PhaseOrder {
 };
 
 /// Of the ranks that ran at `at`, but for those that had been outside any phase for as long as a step takes; nothing of fewer
-/// than two, or before a step has ended.
+/// than two, or than half of those that have been heard, or before a step has ended.
 std::optional<Order> order_at(const timeline::Timeline& timeline, Nanoseconds at);
 
 /// At `points` moments at equal distances, the first at window.from and the last just before window.to; where it is
