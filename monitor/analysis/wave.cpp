@@ -29,7 +29,8 @@ std::string end_in_words(const WaveDirection& direction, Rank origin) {
       if (!direction.met) return fmt::format("met another front at rank {}", direction.end_rank);
       return fmt::format("met the wave from rank {}, step {}, at rank {}", direction.met->rank, direction.met->step,
                          direction.end_rank);
-    case WaveEnd::kBoundary: return "left at the end of the chain";
+    case WaveEnd::kBoundary:
+      return runs_along_no_line(direction) ? "came to all who wait this way" : "left at the end of the chain";
     case WaveEnd::kDecayed: return "decayed";
     case WaveEnd::kAbsorbed: return fmt::format("was absorbed in the waiting of rank {}", direction.end_rank);
     case WaveEnd::kFlattened: return "was flattened: all waited at once, as in a collective";

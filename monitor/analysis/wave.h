@@ -14,7 +14,7 @@ namespace idlewave::analysis {
 enum class WaveEnd : std::uint8_t {
   kRunning,       ///< Its front was still moving when the data ended.
   kAnnihilated,   ///< Met the front of the other direction, or of another wave.
-  kBoundary,      ///< Reached the end of an open chain.
+  kBoundary,      ///< Reached the end of an open chain, or all who wait this way.
   kDecayed,       ///< Its idle time fell from rank to rank until too little was left.
   kAbsorbed,      ///< The next rank would have waited as long for somebody else, or was as late itself.
   kFlattened,     ///< All ranks waited for it in one step, as a collective makes them.

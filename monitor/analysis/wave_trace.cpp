@@ -319,10 +319,16 @@ void WaveTrace::settle_end(WaveDirection& direction) const {
   const bool depends = std::ranges::any_of(partners_.offsets_in(origin_.step), leads_on);
   std::vector<Rank> next;
   const Step due = last ? last->step + stride_ : origin_.step;
+  const auto is_ahead = [&](Rank rank) {
+    const auto point = reached_.find(rank);
+    const bool is_behind = point != reached_.end() && point->second.position * direction.sign > 0;
+    const Lane* lane = timeline_.lane(rank);
+    return !is_behind && lane && !was_silent(*lane, origin_.begin);
+  };
   // In a cycle of steps nobody need wait for it in the very next one.
   for (Step step = due; step < due + kStepsWithoutArrival * stride_ && next.empty(); step += stride_)
     partners_.for_each_waiter(edge, step, timeline_.ranks(), [&](Rank waiter, Rank offset) {
-      if (leads_on(offset)) next.push_back(waiter);
+      if (leads_on(offset) && is_ahead(waiter)) next.push_back(waiter);
     });
   const auto end = [&](WaveEnd how, Rank rank = -1) { direction.end = how, direction.end_rank = rank; };
   const auto cause = step_course(timeline_, origin_.rank, origin_.step, origin_.begin);

@@ -43,6 +43,27 @@ TEST(Waves, NamesTheDelayedRankAndItsStepAsTheOrigin) {
   EXPECT_EQ(waves[0].start, ms(200));
 }
 
+/// Ranks 30 to 39 are done after ten steps, and the rest goes on without them.
+TEST(Waves, LeaveWhereTheRanksAheadHadEndedBefore) {
+  RingModel all, rest;
+  all.ring = rest.ring = false;
+  all.steps = 10;
+  rest.ranks = 30;
+  rest.delays = {{25, 20, ms(300)}};
+  all.run(), rest.run();
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", all.roster());
+  for (Rank rank = 0; rank < all.ranks; ++rank)
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank},
+                    rank < rest.ranks ? rest.events_of(rank) : all.events_of(rank));
+  timeline.advance("n1", timeline.lane(0)->last());
+  const auto waves = find_waves(timeline, kAll);
+  ASSERT_THAT(waves, SizeIs(1));
+  EXPECT_EQ(waves[0].up.reach_ranks, 4);
+  EXPECT_EQ(waves[0].up.end, WaveEnd::kBoundary) << to_words(waves[0].up.end);
+  EXPECT_EQ(waves[0].down.end, WaveEnd::kBoundary);
+}
+
 TEST(Waves, AskEachPartnerAFewTimesAStepWhereRanksWaitForAllOthers) {
   RingModel model = one_delay();
   model.ranks = 81;
