@@ -213,9 +213,12 @@ std::string causes_text(const Timeline& timeline, const analysis::CauseGround& g
                        time_text(in_all));
   if (total.waited <= 0) return "no rank waited\n";
   const std::vector<Rank> worst = worst_of(causes, kWorthSaying * total.waited);
-  std::string text = !worst.empty()                     ? "who made others wait:\n"
-                     : total.unknown > total.waited / 2 ? "who made others wait is mostly not known\n"
-                                                        : "who made others wait: no rank for long\n";
+  const bool is_mostly_unknown = total.unknown > total.waited / 2;
+  std::string text = is_mostly_unknown ? "who made others wait is mostly not known" : "who made others wait";
+  text += !worst.empty() && is_mostly_unknown ? "; of the rest:\n"
+          : !worst.empty()                    ? ":\n"
+          : is_mostly_unknown                 ? "\n"
+                                              : ": no rank for long\n";
   if (!worst.empty()) text += fmt::format("  {:<10} {:>11} {:>11} {:>11}\n", "", "in all", "direct", "far");
   for (const Rank rank : worst) {
     const Cost& cost = causes.ranks[std::size_t(rank)].costs;
