@@ -31,9 +31,9 @@ constexpr std::size_t kCandidates = 32;
 constexpr std::size_t kMostFound = 4;
 /// The values that tell how the noise falls off.
 constexpr std::size_t kTail = 16;
-/// Times their mean above the next smaller value. Of m = 16 values that fall off exponentially, the largest of the m + 1
-/// is t times as far with probability (m + 1) (1 + t / m)^-m: one in ten thousand.
-constexpr double kFarBeyond = 18;
+/// How likely something may be found where there is noise alone, with one value left out of what tells how the noise falls
+/// off; with each one more a third of that. One in ten thousand in sum.
+constexpr double kByChance = 6e-5, kForOneMore = 1.0 / 3;
 constexpr std::uint64_t kFewestSteps = 4 * kTail;
 constexpr Rank kRanksBeside = 32;
 constexpr std::size_t kStepsAround = 16;
@@ -44,12 +44,23 @@ constexpr std::size_t kMostKept = 512;
 double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
 Nanoseconds nanoseconds(double seconds) { return Nanoseconds(std::llround(seconds * 1e9)); }
 
-/// Beyond which a value does not belong to `smaller`, descending, any more.
-double limit_of(std::span<const double> smaller, double least) {
-  const auto value = [&](std::size_t i) { return i < smaller.size() ? std::max(0.0, smaller[i]) : 0; };
-  double sum = 0;
-  for (std::size_t i = 0; i < kTail; ++i) sum += value(i) - value(kTail);
-  return std::max(least, value(kTail) + kFarBeyond * sum / double(kTail));
+/// That `count` of `left_out` values lie `far` beyond all others, in units of what `kTail` of those tell of how far values lie
+/// beyond one another. Of exponential noise the former know nothing of the latter, whose sum has a gamma distribution (Kimber,
+/// 1982, looks from within outwards as well).
+double chance(std::size_t count, std::size_t left_out, double far) {
+  double choices = 1;
+  for (std::size_t i = 0; i < count; ++i) choices *= double(left_out - i) / double(i + 1);
+  return choices * std::pow(1 + double(count) * far / double(kTail), -double(kTail));
+}
+
+/// How far values lie beyond the next smaller ones: by those of `values`, descending, behind the first `left_out`, which are
+/// as far out at least as the largest of them (Epstein and Sobel, 1953, of life tests that are ended before all have failed).
+double scale_behind(std::span<const double> values, std::size_t left_out) {
+  const auto value = [&](std::size_t i) { return i < values.size() ? std::max(0.0, values[i]) : 0; };
+  const double smallest = value(left_out + kTail);
+  double sum = double(left_out) * (value(left_out) - smallest);
+  for (std::size_t i = 0; i < kTail; ++i) sum += value(left_out + i) - smallest;
+  return sum / double(kTail);
 }
 
 float middle_of(std::array<float, 16> values, std::size_t count) {
@@ -58,12 +69,20 @@ float middle_of(std::array<float, 16> values, std::size_t count) {
   return *middle;
 }
 
-/// How many of the first of `values`, descending, are no noise. Looks from the smaller ones outwards, since several that
-/// are none would hide one another.
+/// How many of the first of `values`, descending, are no noise. Smaller ones that are none either would hide the largest, so
+/// any number of them is left out of what tells how the noise falls off, up to the most that there may be.
 std::size_t count_extraordinary(std::span<const double> values, double least) {
-  for (std::size_t count = std::min(kMostFound, values.size()); count > 0; --count)
-    if (values[count - 1] > limit_of(values.subspan(count), least)) return count;
-  return 0;
+  std::size_t found = 0;
+  double allowed = kByChance;
+  for (std::size_t left_out = 1; left_out <= std::min(kMostFound, values.size()); ++left_out, allowed *= kForOneMore) {
+    const double next = left_out < values.size() ? std::max(0.0, values[left_out]) : 0;
+    const double scale = scale_behind(values, left_out);
+    for (std::size_t count = left_out; count > found; --count) {
+      const double value = values[count - 1];
+      if (value > least && value > next && chance(count, left_out, (value - next) / scale) < allowed) found = count;
+    }
+  }
+  return found;
 }
 
 /// Of a step of which all ranks from `first` to `last`, round the ring, have done their part when it ends on `late`:

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
+
 #include "monitor/analysis/waves.h"
 #include "monitor/ingest/ingest.h"
 #include "tests/analysis/ring_model.h"
@@ -51,6 +54,46 @@ TEST(LateSteps, AreNoneWhereSomebodyElseWasLate) {
   RingModel model = late_once(ms(300));
   model.announced = true;
   EXPECT_THAT(late_in(model), IsEmpty());
+}
+
+/// What else is late falls off so slowly that the shorter one is not beyond eighteen times its mean.
+TEST(LateSteps, AreNotHiddenByAShorterOneThatIsTooNearToTheNoise) {
+  constexpr std::array kHiccups{5.2, 4.9, 4.8, 4.8, 3.7, 3.6, 3.5, 3.4, 3.2, 3.0, 2.9, 2.8, 2.6, 2.5, 2.4, 2.2, 1.0};
+  RingModel model = late_once(ms(60));
+  model.delays.push_back({9, 65, ms(40)});
+  model.more_work = [&](Rank rank, int step) {
+    const auto hiccup = std::size_t(step / 5);
+    return step % 5 == 0 && hiccup < kHiccups.size() && rank == Rank(hiccup) + 15 ? ms(kHiccups[hiccup]) : ms(0);
+  };
+  const auto late = late_in(model);
+  ASSERT_THAT(late, SizeIs(2));
+  EXPECT_EQ(late[0].excess, ms(60));
+  EXPECT_EQ(late[1].excess, ms(40));
+}
+
+/// Thirty-six, thirty and twenty-three times as long as the mean of exponential noise.
+TEST(LateSteps, AreSeveralOfUnlikeLengthsInNoise) {
+  constexpr int kPrograms = 20;
+  const unsigned seed = any_seed();
+  int all_found = 0, others = 0;
+  for (int i = 0; i < kPrograms; ++i) {
+    RingModel model = late_once(ms(3.6));
+    model.delays.push_back({17, 44, ms(3)});
+    model.delays.push_back({31, 63, ms(2.3)});
+    model.noise_mean_ms = 0.1;
+    model.seed = seed + unsigned(i);
+    const auto is_delayed = [&](const LateStep& late) {
+      return std::ranges::any_of(model.delays, [&](const RingModel::Delay& delay) {
+        return late.rank == delay.rank && late.step == delay.step;
+      });
+    };
+    const auto late = late_in(model);
+    const auto right = std::ranges::count_if(late, is_delayed);
+    all_found += right == 3;
+    others += int(std::ssize(late) - right);
+  }
+  EXPECT_GE(all_found, 15);
+  EXPECT_LE(others, 1);
 }
 
 TEST(LateSteps, AreNotHiddenByARankWhoseStepsAlternate) {
