@@ -114,11 +114,17 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
 wire::Error cant_start(const std::string& program, int reason) {
   if (reason == ENOENT && program.find('/') != std::string::npos && ::access(program.c_str(), F_OK) == 0)
     return {program +
             ": what it names to run it is not found: the interpreter in its first line, or a binary's linker"};
   if (reason == ENOENT) return {program + ": not found" + install_hint(program)};
+  if (reason == EACCES && is_folder(program)) return {program + ": is a folder, no program"};
   if (reason == EACCES)
     return {program + ": can't be executed (" + std::strerror(reason) + "): check its permissions (chmod +x)"};
   return {program + ": can't be started: " + std::strerror(reason)};

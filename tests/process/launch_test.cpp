@@ -117,6 +117,8 @@ TEST(Launch, NamesAFileThatIsNoProgram) {
   EXPECT_THAT(complaint_about({"/etc/passwd"}), HasSubstr("/etc/passwd: can't be executed (Permission denied)"));
 }
 
+TEST(Launch, SaysThatAFolderIsNoProgram) { EXPECT_EQ(complaint_about({"/etc"}), "/etc: is a folder, no program"); }
+
 TEST(Launch, DoesNotCallAProgramMissingThatIsThereButItsInterpreter) {
   char path[] = "/tmp/idlewave-script-XXXXXX";
   const int file = ::mkstemp(path);

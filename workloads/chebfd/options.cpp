@@ -133,14 +133,14 @@ double core_bandwidth_of(const Options& options) {
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options options;
-  CommandLine app{kAbout, "iw-chebfd"};
+  CommandLine app{kAbout, ranks::name_called(argv)};
   app.put_texts_below();
   app.add_version("iw-chebfd " IDLEWAVE_VERSION);
   add_filter(app, options);
   add_machine(app, options);
   app.add_flag("--json", options.json, "Print one JSON object, with every process and all moments, instead of tables.");
   if (const auto ending = app.parse(argc, argv)) {
-    if (ending->refused) return ranks::refusal(*ending, "iw-chebfd");
+    if (ending->refused) return ranks::refusal(*ending, app.name());
     return std::variant<Options, Text>{Text{ending->text}};
   }
   const Status checked = check_together(app, options, ranks);

@@ -45,7 +45,7 @@ std::string_view name_of(Memory memory) { return words::word_of(memory, kMemorie
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options o;
-  CommandLine app{kAbout, "iw-heat"};
+  CommandLine app{kAbout, ranks::name_called(argv)};
   app.put_texts_below();
   app.add_version("iw-heat " IDLEWAVE_VERSION);
   ranks::add(app, "--sizes", o.squares, parse_sizes,
@@ -62,7 +62,7 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
       .type_name("N");
   app.add_flag("--json", o.json, "Print one JSON object instead of a table.");
   if (const auto ending = app.parse(argc, argv)) {
-    if (ending->refused) return ranks::refusal(*ending, "iw-heat");
+    if (ending->refused) return ranks::refusal(*ending, app.name());
     return std::variant<Options, Text>{Text{ending->text}};
   }
   const Status checked = check(o, ranks);

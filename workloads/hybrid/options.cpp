@@ -82,13 +82,13 @@ std::vector<Way> ways_of(const Options& options) {
 
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options options;
-  CommandLine app{kAbout, "iw-hybrid"};
+  CommandLine app{kAbout, ranks::name_called(argv)};
   app.put_texts_below();
   app.add_version("iw-hybrid " IDLEWAVE_VERSION);
   add_program(app, options);
   app.add_flag("--json", options.json, "Print one JSON object instead of a table.");
   if (const auto ending = app.parse(argc, argv)) {
-    if (ending->refused) return ranks::refusal(*ending, "iw-hybrid");
+    if (ending->refused) return ranks::refusal(*ending, app.name());
     return std::variant<Options, Text>{Text{ending->text}};
   }
   if (options.threads == 1 && app.count("--modes") == 0) options.modes = {Mode::kMasteronly};

@@ -60,7 +60,7 @@ Status check(const CommandLine& app, const OrthogonalOptions& o, int ranks) {
 
 Result<std::variant<OrthogonalOptions, Text>> parse_orthogonal(int argc, const char* const* argv, int ranks) {
   OrthogonalOptions o;
-  CommandLine app{kAboutOrthogonal, "iw-orthogonal"};
+  CommandLine app{kAboutOrthogonal, ranks::name_called(argv)};
   app.put_texts_below();
   app.add_version("iw-orthogonal " IDLEWAVE_VERSION);
   add_ranks_per_node(app, o.ranks_per_node);
@@ -78,7 +78,7 @@ Result<std::variant<OrthogonalOptions, Text>> parse_orthogonal(int argc, const c
   add_network(app, o.network);
   app.add_flag("--json", o.json, "Print one JSON object instead of tables.");
   if (const auto ending = app.parse(argc, argv)) {
-    if (ending->refused) return ranks::refusal(*ending, "iw-orthogonal");
+    if (ending->refused) return ranks::refusal(*ending, app.name());
     return std::variant<OrthogonalOptions, Text>{Text{ending->text}};
   }
   if (o.sizes.empty()) o.sizes = usual_sizes(o.network.kind);

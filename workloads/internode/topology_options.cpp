@@ -74,14 +74,14 @@ Status check(const CommandLine& app, const TopologyOptions& o, int ranks) {
 
 Result<std::variant<TopologyOptions, Text>> parse_topology(int argc, const char* const* argv, int ranks) {
   TopologyOptions o;
-  CommandLine app{kAboutTopology, "iw-topology"};
+  CommandLine app{kAboutTopology, ranks::name_called(argv)};
   app.put_texts_below();
   app.add_version("iw-topology " IDLEWAVE_VERSION);
   add_program(app, o);
   add_network(app, o.network);
   app.add_flag("--json", o.json, "Print one JSON object instead of a table.");
   if (const auto ending = app.parse(argc, argv)) {
-    if (ending->refused) return ranks::refusal(*ending, "iw-topology");
+    if (ending->refused) return ranks::refusal(*ending, app.name());
     return std::variant<TopologyOptions, Text>{Text{ending->text}};
   }
   const Status checked = check(app, o, ranks);

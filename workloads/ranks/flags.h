@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -67,6 +68,9 @@ arguments::Option add_choices(arguments::CommandLine& app, const char* flag, std
   };
   return app.add_text(flag, pick, help);
 }
+
+/// A program that is built for each MPI has a name for each.
+inline std::string name_called(const char* const* argv) { return std::filesystem::path(argv[0]).filename(); }
 
 /// Why a line was refused, in one.
 inline wire::Error refusal(const arguments::Ending& ending, std::string_view program) {

@@ -205,7 +205,7 @@ std::string name_of(const Matrix& matrix) {
 Result<std::variant<Options, Text>> parse_options(int argc, const char* const* argv, int ranks) {
   Options options;
   Matrix sizes;
-  CommandLine app{kAbout, "iw-spmv"};
+  CommandLine app{kAbout, ranks::name_called(argv)};
   app.put_texts_below();
   app.add_version("iw-spmv " IDLEWAVE_VERSION);
   add_matrix(app, sizes, options);
@@ -213,7 +213,7 @@ Result<std::variant<Options, Text>> parse_options(int argc, const char* const* a
   add_machine(app, options);
   app.add_flag("--json", options.json, "Print one JSON object, with every process, instead of tables.");
   if (const auto ending = app.parse(argc, argv)) {
-    if (ending->refused) return ranks::refusal(*ending, "iw-spmv");
+    if (ending->refused) return ranks::refusal(*ending, app.name());
     return std::variant<Options, Text>{Text{ending->text}};
   }
   if (options.matrices.empty()) options.matrices.emplace_back();
