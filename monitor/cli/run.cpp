@@ -32,7 +32,7 @@ using host::HostedProgram;
 using host::kOwnFailure;
 
 /// How a screen was left, as the exit code of its process.
-enum ScreenLeft { kProgramOver = 0, kNoTerminal = 1, kNothingReported = 64, kDetached = 65, kQuit = 66 };
+enum ScreenLeft { kProgramOver = 0, kNoTerminal = 2, kNothingReported = 64, kDetached = 65, kQuit = 66 };
 
 /// The program's alone: whoever is at the other end shall learn when the program lets go of it. On a terminal nobody is.
 void let_go_of(int stream) {

@@ -53,7 +53,7 @@ void watch_on(Monitor& monitor, term::Terminal& terminal, const Done& done) {
 int watch_on_screen(Monitor& monitor, const Done& done) {
   signals::StopSignals signals;
   auto terminal = term::open_terminal();
-  if (!terminal) return fail(terminal.error().message, 1);
+  if (!terminal) return fail(terminal.error().message, 2);
   if (const std::string note = (*terminal)->note(); !note.empty()) monitor.say(note, view::Tone::kWarning);
   watch_on(monitor, **terminal, [&](Nanoseconds now) {
     // Ctrl-C is pressed to leave what one looks at, and must not end a job of hours without a question.

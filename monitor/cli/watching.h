@@ -14,7 +14,7 @@ using Done = std::function<bool(Nanoseconds now)>;
 inline bool never(Nanoseconds) { return false; }
 
 /// Shows the session until the operator quits, the terminal hangs up, a signal comes, or `done`. Returns 0, or 128 +
-/// signal, as by SIGHUP where the terminal has gone; 1 with a message if there is no usable terminal.
+/// signal, as by SIGHUP where the terminal has gone; 2 with a message if there is no usable terminal.
 int watch_on_screen(Monitor& monitor, const Done& done);
 
 /// Its loop, on a terminal that is open already.
