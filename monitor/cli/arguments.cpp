@@ -12,12 +12,12 @@
 #include "monitor/cli/memory_size.h"
 #include "monitor/cli/order_of_noise.h"
 #include "monitor/cli/paths.h"
+#include "monitor/cli/run_words.h"
 #include "monitor/cli/theory_sheets.h"
 #include "monitor/cli/verb_table.h"
 #include "monitor/cli/verbs.h"
 #include "probe/arguments/command_line.h"
 #include "probe/arguments/suggestion.h"
-#include "probe/mpi/calls.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
 #include "probe/words/ranks.h"
@@ -162,23 +162,6 @@ void add_demo(CommandLine& app, DemoOptions& o, int (*demo)(const DemoOptions&),
   });
 }
 
-wire::Result<std::string> waiting_call(std::string_view word) {
-  std::vector<std::string> known;
-  for (const mpi::CallInfo& call : mpi::calls())
-    if (call.waits) known.emplace_back(call.name);
-  if (std::find(known.begin(), known.end(), word) != known.end()) return std::string(word);
-  return wire::Error{fmt::format("\"{}\" is no MPI function that may wait{}; as in MPI_Allreduce, MPI_Waitall", word,
-                                 arguments::did_you_mean(word, known))};
-}
-
-/// Which there are is known on the nodes alone.
-wire::Result<std::string> likwid_group(std::string_view word) {
-  const auto may_stand = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; };
-  if (!word.empty() && word.size() <= 64 && std::ranges::all_of(word, may_stand)) return std::string(word);
-  return wire::Error{
-      fmt::format("\"{}\" is no name of a group of LIKWID; as in MEM, MEM_DP (likwid-perfctr -a)", word)};
-}
-
 void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
   CommandLine verb = app.verb("run");
   verb.add("command", o.command, "Launcher and program, after --").required();
@@ -206,10 +189,14 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
            likwid_group, [&o](const std::string& group) { o.likwid_group = group; });
   verb.add_flag("--no-preload", o.no_preload, "Do not watch programs that never call idlewave_start");
   verb.add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
-  verb.add_flag("--selftest", o.selftest,
-                "Instead: say what watching costs, by runs without us and with us in turns; the program reads nothing, "
-                "and what it prints goes to --output or nowhere");
-  verb.add("--turns", o.turns, "Of --selftest: so many runs of each (5)").type_name("N").within(1, 10'000);
+  const Option selftest = verb.add_flag(
+      "--selftest", o.selftest,
+      "Instead: say what watching costs, by runs without us and with us in turns; the program reads nothing, "
+      "and what it prints goes to --output or nowhere");
+  verb.add("--turns", o.turns, "Of --selftest: so many runs of each (5)")
+      .type_name("N")
+      .needs(selftest)
+      .within(1, 10'000);
   add_watch_options(verb, o);
   add_report_options(verb, o);
   add_size(verb, o);
@@ -289,9 +276,9 @@ void add_replay(CommandLine& app, ReplayOptions& o, Parsed& parsed) {
   verb.add("--speed", o.speed, "How fast (1)").within(0.001, 1e6);
   add_duration(verb, "--from", "Begin at this time", [&o](Nanoseconds t) { o.from = t; });
   add_headless(verb, o);
-  verb.add_flag("--once", o.once, "Print one screen as text and exit");
+  const Option once = verb.add_flag("--once", o.once, "Print one screen as text and exit");
   add_duration(verb, "--at", "With --once: the time of the screen (the end)", [&o](Nanoseconds t) { o.at = t; });
-  verb.add_flag("--colour,--color", o.colour, "With --once: in colours, for a terminal with 256 of them");
+  verb.add_flag("--colour,--color", o.colour, "With --once: in colours, for a terminal with 256 of them").needs(once);
   verb.add_flag("--ghost", o.ghost, "Begin with the map of where ranks leave the program's model (key G)");
   add_watch_options(verb, o);
   add_size(verb, o);
@@ -395,7 +382,9 @@ void add_theory(CommandLine& app, TheoryOptions& o, Parsed& parsed) {
               const auto equals = word.find('=');
               if (equals == std::string::npos)
                 arguments::refuse("given", fmt::format("\"{}\" gives nothing: KEY=VALUE is what is accepted", word));
-              o.given[word.substr(0, equals)] = word.substr(equals + 1);
+              const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+              const auto [given, is_first] = o.given.emplace(key, value);
+              if (!is_first) arguments::refuse(key, fmt::format("is given twice, as {} and {}", given->second, value));
             }
           },
           "Other figures than the paper's")
@@ -427,8 +416,9 @@ std::vector<std::string> words_of(int argc, char** argv) {
 
 /// A refusal of --headless-for, which has no name where the help does not show it.
 std::string as_typed(std::string refusal) {
-  if (refusal.starts_with(kHeadlessFor)) refusal.erase(0, std::string_view(kHeadlessFor).size());
-  return refusal.starts_with(":") ? "--headless" + refusal : refusal;
+  const bool is_named = refusal.starts_with(kHeadlessFor);
+  if (is_named) refusal.erase(0, std::string_view(kHeadlessFor).size());
+  return is_named || refusal.starts_with(":") ? "--headless" + refusal : refusal;
 }
 
 /// What the verb can't do without; empty if that is there.

@@ -30,7 +30,7 @@ wire::Result<std::vector<std::string>> words_of_command(const std::string& line,
   std::vector<std::string> words;
   if (failure == 0) words.assign(found.we_wordv, found.we_wordv + found.we_wordc);
   if (failure == 0 || failure == WRDE_NOSPACE) ::wordfree(&found);
-  if (!words.empty()) return words;
+  if (!words.empty() && !words.front().empty()) return words;
   return wire::Error{
       fmt::format("{0} '{1}' is no command that can be started: one command and its arguments, as in {0} 'ssh login2'",
                   flag, line)};

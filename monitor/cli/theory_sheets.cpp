@@ -84,7 +84,7 @@ class GivenReader {
     Accepted accepted = given(key).accepted;
     accepted.most = std::min(accepted.most, most);
     const auto value = parse_figure(text(key), accepted);
-    if (!value) return refuse(key, value.error().message), 1;
+    if (!value) return refuse(key, value.error().message + unless_given(key)), 1;
     taken_.push_back({key, *value, std::move(accepted)});
     return *value;
   }
@@ -127,6 +127,11 @@ class GivenReader {
   const std::string& text(const char* key) const {
     const auto word = words_.find(key);
     return word != words_.end() ? word->second : given(key).value;
+  }
+
+  /// What is refused though nobody said it.
+  std::string unless_given(const char* key) const {
+    return words_.contains(key) ? "" : fmt::format("; it is {} unless you say otherwise: {}=...", text(key), key);
   }
 
   const Sheet& sheet_;

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kWidest = 110, kNarrowest = 40;  // columns, of a line that is read with ease
 /// Behind a line's words this many spaces begin a column, which its further lines keep to.
 constexpr std::string_view kGap = "  ";
+constexpr const char* kNoWholeNumber = "is not a whole number from";
 
 std::size_t columns_of_help() {
   winsize size{};
@@ -82,9 +83,32 @@ class TextsBelow : public CLI::Formatter {
   }
 };
 
+/// `is_not` stands between a value that can't be taken and what is accepted.
 template <class Number>
-void check_range(CLI::Option& option, Number least, Number most) {
-  option.check(CLI::Range(least, most).description(fmt::format("{}..{}", least, most)));
+void check_range(CLI::Option& option, Number least, Number most, const char* is_not) {
+  const auto complaint = [=](const std::string& text) {
+    Number value{};
+    const bool is_within = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+    return is_within ? std::string() : fmt::format("{} {} {} to {}", text, is_not, least, most);
+  };
+  option.check(CLI::Validator(complaint, fmt::format("{}..{}", least, most)));
+}
+
+bool is_number(const std::string& text) {
+  double value = 0;
+  return CLI::detail::lexical_cast(text, value) && !std::isnan(value);
+}
+
+bool is_given_too_often(const CLI::Option& option) {
+  const auto most = std::size_t(option.get_items_expected_max());
+  const bool refuses_more = option.get_multi_option_policy() == CLI::MultiOptionPolicy::Throw;
+  return refuses_more && most > 0 && option.count() > most && !option.get_lnames().empty();
+}
+
+std::string given_too_often(const CLI::Option& option) {
+  const std::size_t times = option.count();
+  return fmt::format("--{} is given {}", option.get_lnames().front(),
+                     times == 2 ? "twice" : fmt::format("{} times", times));
 }
 
 /// "study" of "idlewave study".
@@ -120,14 +144,13 @@ void refuse(const std::string& flag, const std::string& message) { throw CLI::Va
 Option& Option::type_name(const std::string& name) { return option_->type_name(name), *this; }
 Option& Option::required() { return option_->required(), *this; }
 Option& Option::needs(const Option& other) { return option_->needs(other.option_), *this; }
-Option& Option::within(int least, int most) { return check_range(*option_, least, most), *this; }
-Option& Option::within(std::int64_t least, std::int64_t most) { return check_range(*option_, least, most), *this; }
+Option& Option::within(int least, int most) { return check_range(*option_, least, most, kNoWholeNumber), *this; }
+Option& Option::within(std::int64_t least, std::int64_t most) {
+  return check_range(*option_, least, most, kNoWholeNumber), *this;
+}
 Option& Option::within(double least, double most) {
-  // Which is in every range.
-  check([](const std::string& text) {
-    return std::isnan(std::strtod(text.c_str(), nullptr)) ? fmt::format("{} is no number", text) : std::string();
-  });
-  return check_range(*option_, least, most), *this;
+  check([](const std::string& text) { return is_number(text) ? std::string() : fmt::format("{} is no number", text); });
+  return check_range(*option_, least, most, "is not from"), *this;
 }
 Option& Option::not_negative() {
   return check([](const std::string& text) {
@@ -214,6 +237,7 @@ template <class Parse>
 std::optional<Ending> CommandLine::ending_of(const Parse& parse) const {
   try {
     parse();
+    line_meant().refuse_empty_words();
   } catch (const CLI::CallForHelp&) {
     return Ending{false, help()};
   } catch (const CLI::CallForVersion& version) {
@@ -221,8 +245,7 @@ std::optional<Ending> CommandLine::ending_of(const Parse& parse) const {
   } catch (const CLI::ParseError& error) {
     // A mistyped flag leaves others without what they need, which is no news.
     if (auto unknown = unknown_flag()) return unknown;
-    const bool is_one_too_many = error.get_exit_code() == int(CLI::ExitCodes::ExtrasError);
-    return Ending{true, is_one_too_many ? one_too_many() : error.what()};
+    return Ending{true, refusal_of(error.get_exit_code(), error.what())};
   }
   return std::nullopt;
 }
@@ -230,6 +253,13 @@ std::optional<Ending> CommandLine::ending_of(const Parse& parse) const {
 CommandLine CommandLine::line_meant() const {
   const auto verbs = app_->get_subcommands();
   return verbs.empty() ? *this : verb(verbs.front()->get_name());
+}
+
+/// Of words that stand for one thing the first names it: a program may have empty arguments, and no empty name.
+void CommandLine::refuse_empty_words() const {
+  for (const CLI::Option* option : std::as_const(*app_).get_options())
+    if (option->get_positional() && option->count() > 0 && option->results().front().empty())
+      refuse(option->get_name(true), "is empty");
 }
 
 std::optional<Ending> CommandLine::unknown_flag() const {
@@ -242,10 +272,37 @@ std::optional<Ending> CommandLine::unknown_flag() const {
   return Ending{true, no_such_flag(short_name(line.name()), flag, known), did_you_mean(flag, known).empty()};
 }
 
+std::string CommandLine::refusal_of(int kind, const std::string& words) const {
+  constexpr std::string_view kNeeds = " requires ";
+  switch (CLI::ExitCodes(kind)) {
+    case CLI::ExitCodes::ExtrasError: return one_too_many();
+    case CLI::ExitCodes::ArgumentMismatch: return wrong_number_of_values(words);
+    case CLI::ExitCodes::RequiresError: {
+      const auto at = words.find(kNeeds);
+      return fmt::format("{}: goes with {}", words.substr(0, at), words.substr(at + kNeeds.size()));
+    }
+    default: return words;
+  }
+}
+
+std::string CommandLine::wrong_number_of_values(const std::string& words) const {
+  for (const CLI::Option* option : std::as_const(*line_meant().app_).get_options())
+    if (is_given_too_often(*option)) return given_too_often(*option);
+  return words.ends_with(" missing") ? words.substr(0, words.find(':')) + ": there is no value behind it" : words;
+}
+
 std::string CommandLine::one_too_many() const {
   const CommandLine line = line_meant();
-  const std::vector<std::string> words = line.extras();
-  return fmt::format("'{}': is one word too many for {}", words.empty() ? "" : words.front(), short_name(line.name()));
+  const std::string name(short_name(line.name()));
+  std::vector<std::string> words = line.extras();
+  std::erase(words, "--");
+  if (!words.empty()) return fmt::format("'{}': is one word too many for {}", words.front(), name);
+  // What should have been the words behind "--" took one before it, so that nobody took those behind.
+  for (const CLI::Option* option : std::as_const(*line.app_).get_options())
+    if (option->get_positional() && option->get_items_expected_max() > 1 && option->count() > 0)
+      return fmt::format("'{}': is one word too many for {} before --", option->results().front(), name);
+  words = extras();
+  return fmt::format("'{}': is one word too many for {}", words.empty() ? "" : words.front(), name);
 }
 
 std::optional<Ending> CommandLine::parse(int argc, const char* const* argv) {

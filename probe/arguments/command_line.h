@@ -117,7 +117,11 @@ class CommandLine {
   std::optional<Ending> ending_of(const Parse& parse) const;
   /// The verb that was given, if there are any.
   CommandLine line_meant() const;
+  void refuse_empty_words() const;
   std::optional<Ending> unknown_flag() const;
+  /// In our words what CLI11, by one of its exit codes, says in `words`.
+  std::string refusal_of(int kind, const std::string& words) const;
+  std::string wrong_number_of_values(const std::string& words) const;
   std::string one_too_many() const;
 
   std::shared_ptr<CLI::App> app_;

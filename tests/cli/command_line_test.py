@@ -97,7 +97,9 @@ class CommandLine(unittest.TestCase):
                     done = subprocess.run([program, "--jsno"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
                                           env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
                     self.assertNotEqual(done.returncode, 0)
-                    self.assertIn(f"{found[1]} has no flag --jsno (did you mean '--json'?)", done.stderr)
+                    self.assertIn(f"{program.name} has no flag --jsno (did you mean '--json'?)", done.stderr)
+                    for named in re.findall(r"(\S+) --help", done.stderr):
+                        self.assertEqual(named.lstrip("("), program.name)
         agent = call("agent", "--lsiten", "x")
         self.assertEqual((agent.returncode, agent.stdout), (2, ""))
         self.assertEqual(agent.stderr, "idlewave-agent: idlewave-agent has no flag --lsiten (did you mean '--listen'?)\n")
@@ -207,6 +209,39 @@ class CommandLine(unittest.TestCase):
         self.refuses("inject", "--ranks", "5", "--delay", "1s", "--in-steps", "3", "--at-step", "7", says="say one of them")
         self.refuses("inject", "--delay", "2h", "--ranks", "5", says="at most 1 h")
         self.refuses("inject", "--noise", "periodic:200ms@10Hz", says="leaves no time to work")
+
+    def test_a_range_is_said_in_words(self):
+        self.refuses("replay", str(GOLDEN), "--speed", "0", says="--speed: 0 is not from 0.001 to 1000000\n")
+        self.refuses("replay", str(GOLDEN), "--speed", "fast", says="--speed: fast is no number\n")
+        self.refuses("demo", "--ranks", "many", says="--ranks: many is not a whole number from 1 to 100000\n")
+        self.refuses("demo", "--ranks", says="--ranks: there is no value behind it\n")
+
+    def test_a_value_that_is_given_twice_is_refused(self):
+        self.refuses("replay", str(GOLDEN), "--once", "--at", "1s", "--at", "2s", says=" --at is given twice\n")
+        self.refuses("sim", *["--goal", "f"] * 3, says=" --goal is given 3 times\n")
+        self.refuses("demo", "--headless=1s", "--headless=2s", says=" --headless is given twice\n")
+        self.refuses("theory", "speed", "ranks=20", "ranks=30", says=" ranks: is given twice, as 20 and 30\n")
+
+    def test_a_figure_that_does_not_fit_and_that_nobody_gave_is_said_to_be_ours(self):
+        self.refuses("theory", "speed", "ranks=5", says="from 1 to 5; it is 10 unless you say otherwise: active=...\n")
+        self.refuses("theory", "speed", "ranks=5", "active=6", says="from 1 to 5\n")
+
+    def test_a_flag_that_changes_another_is_refused_without_it(self):
+        for words, says in ((["run", "--headless", "--turns", "3", "--", "true"], "--turns: goes with --selftest"),
+                            (["replay", str(GOLDEN), "--colour"], "--colour: goes with --once"),
+                            (["sim", "s.toml", "--session", "mine"], "--session: goes with --record"),
+                            (["sim", "s.toml", "--memory", "1GB"], "--memory: goes with --json"),
+                            (["inject", "--clear", "--at-step", "3"], "--at-step: goes with --delay")):
+            self.refuses(*words, says=f" {says}\n")
+
+    def test_a_word_before_the_program_is_named(self):
+        for verb, word in ((["run", "nosuch"], "nosuch"), (["run", "one", "two"], "one"), (["record", "f.iw", "nosuch"], "nosuch")):
+            self.refuses(*verb, "--", "true", says=f" '{word}': is one word too many for {verb[0]} before --\n")
+
+    def test_an_empty_name_is_refused(self):
+        for words, what in ((["info", ""], "file"), (["report", ""], "file"), (["replay", "", "--once"], "file"),
+                            (["run", "--headless", "--", ""], "command"), (["attach", ""], "endpoint")):
+            self.refuses(*words, says=f" {what}: is empty\n")
 
     def test_of_a_session_name_that_can_not_be_one_it_is_said_why(self):
         self.refuses("run", "--session", ".x", "--headless", "--", "true", says="the first no '.'")
@@ -338,7 +373,7 @@ class CommandLine(unittest.TestCase):
     def test_without_a_terminal_the_screen_says_what_to_do(self):
         for term in ("dumb", "", "no-such-terminal", "xterm-256color"):
             done = call("replay", str(GOLDEN), env={**os.environ, "TERM": term})
-            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(done.returncode, 2, done.stderr)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
 
     def test_nobody_at_an_endpoint_is_told(self):

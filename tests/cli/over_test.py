@@ -290,7 +290,7 @@ class Over(unittest.TestCase):
     def test_what_can_not_be_said_over_there_is_refused(self):
         for words, says in ((["attach", "lake; rm -rf /", "--over", "true"], "'lake; rm -rf /' can't be said over"),
                             (["attach", "lake", "--over", ""], "is empty"), (["attach", "lake", "--over", "ssh 'login2"], "is no command"),
-                            (["attach", "lake", "--over", "a | b"], "is no command"),
+                            (["attach", "lake", "--over", "''"], "is no command"), (["attach", "lake", "--over", "a | b"], "is no command"),
                             (["attach", "lake", "--over", "echo $(date)"], "is no command"),
                             (["attach", "lake", "--over", "nobody-has-this"], "nobody-has-this: not found"),
                             (["record", "f.iw", "--over", "true", "--", "true"], "--over"), (["carry", "lake", "--frobnicate"], "no flag")):

@@ -140,7 +140,9 @@ TEST(TheorySheets, RefuseMoreActiveRanksThanThereAre) {
 TEST(TheorySheets, SayWhatAnotherFigureLeaves) {
   const auto worked = work_out(sheet("hybrid-ratio"), {{"communication", "1"}});
   ASSERT_FALSE(worked);
-  EXPECT_EQ(worked.error().message, "overlap: \"0.6\" is not 0, which is all that the other figures leave");
+  EXPECT_EQ(worked.error().message,
+            "overlap: \"0.6\" is not 0, which is all that the other figures leave; it is 0.6 unless you say otherwise: "
+            "overlap=...");
   for (int hundredths = 0; hundredths <= 100; ++hundredths) {
     const std::string share = fmt::format("{}", hundredths / 100.0),
                       rest = fmt::format("{}", (100 - hundredths) / 100.0);

@@ -57,11 +57,19 @@ void add_window(CommandLine& app, words::Fractions& window) {
       .type_name("FROM:TO");
 }
 
-void add_memory(CommandLine& app, std::uint64_t& memory, const std::string& help) {
-  app.add_text(
-         "--memory", [&memory](const std::string& text) { memory = value_or_refuse(parse_memory(text), "--memory"); },
-         help)
+Option add_memory(CommandLine& app, std::uint64_t& memory, const std::string& help) {
+  return app
+      .add_text(
+          "--memory", [&memory](const std::string& text) { memory = value_or_refuse(parse_memory(text), "--memory"); },
+          help)
       .type_name("SIZE");
+}
+
+void add_json_with_findings(CommandLine& app, bool& json, std::uint64_t& memory) {
+  const Option asked =
+      app.add_flag("--json", json, "Print the result as JSON, with what `idlewave report` finds in the run");
+  add_memory(app, memory, "With --json: for the history in which it is found (512MB); the oldest detail goes first")
+      .needs(asked);
 }
 
 template <class Factor>
@@ -74,8 +82,9 @@ Option add_extrapolate(CommandLine& app, Factor& factor, const std::string& help
 }
 
 void add_record(CommandLine& app, std::string& record, std::string& session) {
-  app.add("--record", record, "Write a session file for `idlewave replay` and `report`").type_name("FILE");
-  app.add("--session", session, "Name of the session in that file (simulation)").type_name("NAME");
+  const Option file =
+      app.add("--record", record, "Write a session file for `idlewave replay` and `report`").type_name("FILE");
+  app.add("--session", session, "Name of the session in that file (simulation)").type_name("NAME").needs(file);
 }
 
 // --- the ways ---
@@ -90,8 +99,7 @@ void add_flags(CommandLine& app, ScenarioOptions& o) {
       .type_name("STEP")
       .not_negative();
   add_record(app, o.record, o.session);
-  app.add_flag("--json", o.json, "Print the result as JSON, with what `idlewave report` finds in the run");
-  add_memory(app, o.memory, "With --json: for the history in which it is found (512MB); the oldest detail goes first");
+  add_json_with_findings(app, o.json, o.memory);
 }
 
 wire::Status check(ScenarioOptions& o) {
@@ -163,8 +171,7 @@ void add_flags(CommandLine& app, ScheduleOptions& o) {
       .needs(factor);
   add_record(app, o.record, o.session);
   add_window(app, o.window);
-  app.add_flag("--json", o.json, "Print the result as JSON, with what `idlewave report` finds in the run");
-  add_memory(app, o.memory, "With --json: for the history in which it is found (512MB); the oldest detail goes first");
+  add_json_with_findings(app, o.json, o.memory);
 }
 
 wire::Status check(ScheduleOptions&) { return wire::ok(); }
