@@ -60,7 +60,8 @@ struct Page {
 
 struct Course {
   std::string title, figure, source;
-  std::string program;  ///< That is played; empty: iw-ring, or the simulator in its place.
+  std::string program;   ///< That is played; empty: iw-ring, or the simulator in its place.
+  std::string advice{};  ///< What to do where an effect was not seen, in a sentence; empty: the pages say all.
   std::vector<Page> pages;
 };
 

@@ -343,9 +343,8 @@ std::string Tutor::premise_in_words() const {
   if (premise_.empty()) return "";
   if (const auto skipped = skipped_page())
     return premise_ + (records_[*skipped].verdict ? "." : ": go back to it with Backspace.");
-  return premise_ + (course_.program.empty()
-                         ? ": wait, press c to end noise and delays, or play the lesson with --simulated."
-                         : ": wait, or press c to end noise and delays.");
+  return premise_ + ": wait, or press c to end noise and delays." +
+         (course_.advice.empty() ? "" : " " + course_.advice);
 }
 
 std::string Tutor::locked() const {
@@ -388,7 +387,8 @@ std::string Tutor::found_in_words(bool with_figures) const {
     case Verdict::kNear: return words + page().say.near;
     case Verdict::kFar: return words + page().say.far;
     case Verdict::kNone:
-      if (!record.is_gone) words += page().say.none;  // which speaks of the program
+      // Both speak of the program.
+      if (!record.is_gone) words += page().say.none + " " + course_.advice;
       break;
   }
   return std::string(words::trimmed(words));

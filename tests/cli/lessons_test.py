@@ -124,6 +124,32 @@ class Lessons(OfLessons):
         done = self.demo(self.path / "wrong.toml", "--headless", "--simulated")
         self.assertEqual(done.returncode, 1)
         self.assertIn("not every effect of the lesson was seen", done.stderr)
+        self.assertIn("The wave did not run as messages let it.", done.stdout)
+        self.assertNotIn("load", done.stdout)
+        self.assertNotIn("--simulated", done.stdout)
+
+    def test_a_lesson_takes_as_few_ranks_as_it_says_and_no_fewer(self):
+        file, with_bounds = self.path / "l.toml", 0
+        for name, scenario in self.lessons().items():
+            if least := scenario["lesson"].get("least_ranks"):
+                with self.subTest(name):
+                    flags = ["--headless", "--simulated", "--ranks"]
+                    self.assertEqual(self.demo(name, *flags, str(least)).returncode, 0)
+                    self.one_line(self.demo(name, *flags, str(least - 1)), 2, f"needs {least} ranks or more, and there are {least - 1}: ")
+                    file.write_text((SCENARIOS / f"{name}.toml").read_text().replace(f"least_ranks = {least}\n", ""))
+                    self.assertNotEqual(self.demo(file, *flags, str(least - 1)).returncode, 0)
+                    with_bounds += 1
+        self.assertGreaterEqual(with_bounds, 10)
+
+    def test_what_the_command_line_leaves_of_a_scenario_is_said_to_come_of_it(self):
+        file = self.path / "l.toml"
+        file.write_text((SCENARIOS / "memory-bound.toml").read_text().replace("least_ranks = 30\n", ""))
+        self.one_line(self.demo(file, "--headless", "--simulated", "--ranks", "3"), 2,
+                      "there is no socket 1: this scenario has sockets 0 to 0; that comes of --ranks 3\n")
+
+    def test_which_lessons_can_be_simulated_is_read_from_them(self):
+        names = [name for name, scenario in self.lessons().items() if scenario.get("program", {}).get("kernel") in ("core", "memory")]
+        self.one_line(self.demo("triad", "--simulated"), 2, f"--simulated goes with {', '.join(names)}\n")
 
     def test_a_lesson_whose_order_is_refused_ends_with_the_reason(self):
         lesson = self.path / "network.toml"
@@ -138,7 +164,7 @@ class Lessons(OfLessons):
     def test_a_lesson_is_refused_for_sizes_of_which_its_words_are_not_true(self):
         for sizes, says in ((["memory-bound", "--ranks-per-domain", "4"], "is about 10 ranks on a socket, and can't be played with 4"),
                             (["delay-doubled", "--ranks", "20"], "is about 60 ranks, and can't be played with 20"),
-                            (["memory-bound", "--ranks", "20"], "there is no socket 2: this scenario has sockets 0 to 1")):
+                            (["memory-bound", "--ranks", "20"], "needs 30 ranks or more, and there are 20: give more by --ranks")):
             self.one_line(self.demo(*sizes, "--simulated", "--headless"), 2, says)
         good = (SCENARIOS / "core-bound.toml").read_text()
         self.refused(good.replace("[lesson]", '[lesson]\nfixed = ["steps"]', 1),

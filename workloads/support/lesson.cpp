@@ -216,6 +216,7 @@ Lesson read_lesson(Section section, bool played) {
   section.text("source", lesson.source);
   section.texts("fixed", lesson.fixed);
   check_fixed(section, lesson.fixed);
+  section.whole("least_ranks", lesson.least_ranks, wire::Rank{1}, wire::kMaxRanks);
   std::vector<Section> pages = section.tables("page");
   for (const Section& page : pages) lesson.pages.push_back(read_page(page, played));
   require_ways(pages, lesson.pages);

@@ -91,6 +91,7 @@ struct Lesson {
   /// What of [machine] has to be as written, since the lesson's words and figures hang on it: ranks, ranks_per_domain,
   /// bandwidths, or saturated: whether a domain has more ranks than it can feed.
   std::vector<std::string> fixed;
+  wire::Rank least_ranks = 1;  ///< With fewer its effects are not to be seen.
   std::vector<LessonPage> pages;
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "monitor/cli/paths.h"
 #include "monitor/cli/verbs.h"
@@ -22,6 +21,16 @@ std::string player_of(const support::Scenario& scenario) {
 }
 
 }  // namespace
+
+std::vector<std::string> simulated_lessons() {
+  std::vector<std::string> names;
+  for (const auto& path : all_lessons()) {
+    const auto scenario = support::load_lesson(path);
+    if (scenario && scenario->lesson && !scenario->play && support::is_model(scenario->program.kernel))
+      names.push_back(path.stem());
+  }
+  return names;
+}
 
 int list_lessons() {
   std::vector<std::pair<std::string, support::Scenario>> lessons;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "monitor/cli/lessons/commands.h"
+#include "monitor/cli/lessons/list.h"
 #include "monitor/cli/paths.h"
 #include "probe/words/quantity.h"
 #include "workloads/support/real_ranks.h"
@@ -39,9 +40,8 @@ wire::Status check_playable(const support::Scenario& scenario, const DemoOptions
   const wire::Status playable = options.simulated ? wire::ok() : support::playable_by_real_ranks(scenario);
   if (!playable) return wire::Error{fmt::format("{}: {}, with --simulated", path, playable.error().message)};
   if (!options.simulated || support::is_model(scenario.program.kernel)) return wire::ok();
-  return wire::Error{
-      fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with memory-bound and core-bound",
-                  options.lesson)};
+  return wire::Error{fmt::format("the lesson {} runs a real loop on real cores; --simulated goes with {}",
+                                 options.lesson, fmt::join(simulated_lessons(), ", "))};
 }
 
 /// What the command line says of a scenario says nothing to another program than iw-ring.
@@ -86,7 +86,18 @@ wire::Status check_sizes(const support::Scenario& written, const support::Scenar
       return wire::Error{
           fmt::format("{}: is about {}, and can't be played with {}: leave that out", path, as_written, played)};
   }
-  return wire::ok();
+  if (scenario.machine.ranks >= written.lesson->least_ranks) return wire::ok();
+  return wire::Error{fmt::format("{}: needs {} ranks or more, and there are {}: give more by --ranks", path,
+                                 written.lesson->least_ranks, scenario.machine.ranks)};
+}
+
+/// What the command line set of the sizes: "--ranks 3".
+std::string sizes_set(const DemoOptions& options) {
+  std::vector<std::string> flags;
+  if (!options.machine.empty()) flags.push_back("--machine");
+  if (options.ranks) flags.push_back(fmt::format("--ranks {}", *options.ranks));
+  if (options.ranks_per_domain) flags.push_back(fmt::format("--ranks-per-domain {}", *options.ranks_per_domain));
+  return fmt::format("{}", fmt::join(flags, " "));
 }
 
 /// What the file gets wrong by itself is wrong whatever is set.
@@ -96,13 +107,22 @@ wire::Status check_pages(const support::Scenario& written) {
   return course ? wire::ok() : course.error();
 }
 
+/// Where ranks are real, but not those of a program that is played: its pages know what disturbs it.
+std::string advice_on(const support::Scenario& scenario, const DemoOptions& options) {
+  if (options.simulated || scenario.play || !support::is_model(scenario.program.kernel)) return "";
+  return "Other load on this machine disturbs real ranks: try again when it is quieter, or with --simulated.";
+}
+
 /// Error: it can't be given by these numbers.
 wire::Result<std::optional<lesson::Course>> course_of(const support::Scenario& written,
-                                                      const support::Scenario& scenario, const std::string& path) {
+                                                      const support::Scenario& scenario, const DemoOptions& options,
+                                                      const std::string& path) {
   if (!has_pages(written)) return std::optional<lesson::Course>();
   if (const wire::Status fits = check_sizes(written, scenario, path); !fits) return fits.error();
   auto course = lesson::make_course(scenario, false);
-  if (!course) return course.error();
+  // The file was sound by itself.
+  if (!course) return wire::Error{fmt::format("{}; that comes of {}", course.error().message, sizes_set(options))};
+  course->advice = advice_on(scenario, options);
   return std::optional(std::move(*course));
 }
 
@@ -128,7 +148,7 @@ wire::Result<Play> load(const DemoOptions& options) {
   if (scenario->machine.ranks == 0)
     scenario->machine.ranks = ranks_for_this_machine(scenario->play ? scenario->play->ranks_per_core : 1);
   if (const wire::Status sound = check_pages(*written); !sound) return sound.error();
-  auto course = course_of(*written, *scenario, path->string());
+  auto course = course_of(*written, *scenario, options, path->string());
   if (!course && is_given(options)) return course.error();
   return Play{*path, std::move(overrides), std::move(*scenario), course ? std::move(*course) : std::nullopt};
 }
