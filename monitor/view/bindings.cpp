@@ -67,12 +67,14 @@ std::vector<Binding> keys_and_mouse() {
   };
 }
 
-/// Panels stand where one goes through them.
+/// Panels stand where one goes through them, by their keys, whatever the order in which one does.
 std::vector<Binding> table() {
   std::vector<Binding> out = keys_and_mouse();
   auto at =
       std::find_if(out.begin(), out.end(), [](const Binding& binding) { return binding.act == actions::next_panel; });
-  for (const Panel& panel : panels()) {
+  std::vector<Panel> by_key(panels().begin(), panels().end());
+  std::ranges::sort(by_key, {}, &Panel::key);
+  for (const Panel& panel : by_key) {
     std::string shown;
     append_utf8(shown, panel.key);
     at = out.insert(

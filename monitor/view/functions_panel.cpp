@@ -29,8 +29,10 @@ std::string duration_of(double seconds) {
 std::vector<std::string> headline(const Model& model) {
   const auto& mpi = model.findings.mpi;
   if (!mpi || mpi->functions.empty())
-    return {"no rank has told of MPI calls: they are counted where a program runs with the library that run preloads",
-            "no rank has told of MPI calls"};
+    return {
+        "no rank has told of MPI calls: the library that run preloads counts them, not in programs that report by "
+        "themselves",
+        "no rank has told of MPI calls: a program that reports by itself counts none", "no rank has told of MPI calls"};
   double all_s = 0;
   for (const FunctionUse& use : mpi->functions) all_s += use.time_s;
   const std::string ranks = analysis::plural(mpi->ranks, "rank"), time = duration_of(all_s);

@@ -27,6 +27,10 @@ std::string state_in_words(const DomainActivity& activity) {
   return activity.straggler < 0 ? words : fmt::format("{}: rank {}", words, activity.straggler);
 }
 
+std::string shortened_between_words(std::string_view text, int columns) {
+  return columns_of(text) <= columns ? std::string(text) : wrapped(text, columns - 2).front() + " …";
+}
+
 int label_columns_in(int columns) { return columns >= 44 ? 10 : 7; }
 
 /// What hardware tells beside bandwidth, broken into lines between one meter and the next.
@@ -72,7 +76,7 @@ class SocketWriter {
   void threads() {
     const auto& use = socket_.activity.threads_now;
     if (!use) return static_cast<void>(++y_);
-    bar(label_columns() > 7 ? "threads" : "thread", {.value = use->working, .full = use->most},
+    bar("threads", {.value = use->working, .full = use->most},
         {fmt::format("of {:.0f}, {} sleep", use->most, to_active(use->asleep)), fmt::format("of {:.0f}", use->most)});
   }
 
@@ -137,8 +141,13 @@ class SocketWriter {
     bar(label, {.value = value, .full = double(socket_.ranks()), .mark = socket_.activity.saturation_point}, {tail});
   }
 
+  /// The longest label is as wide as all labels may be, so that four columns would touch it.
+  std::string figure_beside(std::string_view label, double value) const {
+    return columns_of(label) < label_columns() || value < 9.95 ? to_active(value) : fmt::format("{:.0f}", value);
+  }
+
   void bar(const char* label, const Bar& drawn, const std::vector<std::string>& tails) {
-    int x = figure(label, to_active(drawn.value));
+    int x = figure(label, figure_beside(label, drawn.value));
     x = draw_bar(canvas_, x, y_, bar_columns(), drawn);
     canvas_.text(x + 1, y_++, longest_fitting(tails, box_.x + box_.width - x - 1), Ink::kDim);
   }
@@ -148,7 +157,7 @@ class SocketWriter {
     x = canvas_.text(x, y_, "not measured", Ink::kWarning);
     const int room = box_.x + box_.width - x - 2;
     if (!socket_.activity.note.empty() && room >= 8)
-      canvas_.text(x, y_, ": " + shortened(socket_.activity.note, room), Ink::kDim);
+      canvas_.text(x, y_, ": " + shortened_between_words(socket_.activity.note, room), Ink::kDim);
     ++y_;
   }
 

@@ -47,7 +47,10 @@ std::string to_speed(double speed) { return speed < 0.0995 ? fmt::format("{:.2g}
 /// How far it is in the session is not known before anything of it was read.
 Piece replay_piece(const Replay& replay, bool is_known) {
   std::string at;
-  if (is_known)
+  // The title has the moment of the last news, which may be another figure than that of the file's last frame.
+  if (is_known && replay.position >= replay.duration)
+    at = " at its end";
+  else if (is_known)
     at = fmt::format(" {} of {}", to_moment(replay.position, std::chrono::milliseconds(100)),
                      to_moment(replay.duration, std::chrono::milliseconds(100)));
   return {.text = fmt::format("REPLAY ×{}{}", to_speed(replay.speed), at),

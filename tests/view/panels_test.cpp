@@ -47,6 +47,31 @@ TEST(Panels, KeepTheFocusWhereItIsAndSaySoIfThereIsNoRoomForTheOneAskedFor) {
   }
 }
 
+TEST(Panels, SayThatAProgramThatReportsByItselfCountsNoCalls) {
+  SyntheticSession session;
+  session.findings.mpi.reset();
+  State state;
+  state.focus = U'6';
+  EXPECT_THAT(text(state, session.model(), {160, 24}, kMonochrome),
+              HasSubstr("not in programs that report by themselves"));
+  EXPECT_THAT(text(state, session.model(), {100, 24}, kMonochrome), HasSubstr("that reports by itself counts none"));
+}
+
+TEST(Panels, CutANoteBetweenWords) {
+  const SyntheticSession blind({.length = std::chrono::milliseconds(300), .source = wire::BandwidthSource::kNone});
+  const std::string note = blind.findings.domains.front().note;
+  int cut = 0;
+  for (int columns = 60; columns <= 160; ++columns) {
+    const std::string shown = text({}, blind.model(), {columns, 48}, kMonochrome);
+    const auto at = shown.find("not measured: "), end = shown.find(" …", at);
+    if (at == std::string::npos || end == std::string::npos || end > shown.find('\n', at)) continue;
+    const std::string begin = shown.substr(at + 14, end - at - 14);
+    EXPECT_TRUE(note.starts_with(begin + " ")) << columns << ": " << begin;
+    ++cut;
+  }
+  EXPECT_GT(cut, 0);
+}
+
 TEST(Panels, SayOfMessagesHowManyWentToPlacesThatAreNotKnownInWhateverRoomThereIs) {
   SyntheticSession session;
   analysis::MpiUse use;

@@ -155,6 +155,8 @@ TEST(Screen, ShowsHowManyThreadsWorkAndSleepWhereRanksTell) {
   hybrid.findings.domains[0].threads_now = analysis::ThreadUse{10, 80, 52.4, 2.5, 25.1};
   const std::string wide = text({}, hybrid.model(), {160, 48}, kMonochrome);
   EXPECT_THAT(wide, ContainsRegex("threads +52\\.4 .* of 80, 25\\.1 sleep"));
+  hybrid.findings.domains[0].threads_now = analysis::ThreadUse{10, 16, 16, 0, 0};
+  EXPECT_THAT(text({}, hybrid.model(), {120, 48}, kMonochrome), ContainsRegex("threads +16 .* of 16"));
   EXPECT_THAT(text({}, hybrid.model(), {100, 30}, kMonochrome), HasSubstr("state  computational wave"))
       << "where there is no room for all, threads go first";
 }
@@ -319,6 +321,9 @@ TEST(Screen, SaysThatAReplayIsOne) {
   EXPECT_THAT(text({}, replay.model(), {100, 30}, kMonochrome), HasSubstr("REPLAY ×2.00 3.0 s of 14.0 s"));
   replay.session.replay->speed = 0.001;
   EXPECT_THAT(text({}, replay.model(), {100, 30}, kMonochrome), HasSubstr("REPLAY ×0.001 3.0 s of 14.0 s"));
+  replay.session.replay->position = seconds(14);
+  EXPECT_THAT(text({}, replay.model(), {100, 30}, kMonochrome),
+              AllOf(HasSubstr("REPLAY ×0.001 at its end"), Not(HasSubstr("14.0 s"))));
 }
 
 TEST(Screen, SaysWhereBandwidthComesFromOrThatItIsNotMeasured) {
