@@ -4,6 +4,7 @@
 A block that begins with "$ idlewave ... FILE" is run with the block before it as FILE; its other lines have to be among those that are
 printed.
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -38,6 +39,23 @@ class Documents(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{document}: {words}\n{done.stderr}")
         for line in printed:
             self.assertIn(line, done.stdout.splitlines(), f"{document}: {words}")
+
+    def keys_in(self, value):
+        if isinstance(value, dict):
+            return set(value).union(*map(self.keys_in, value.values()))
+        return set().union(*map(self.keys_in, value)) if isinstance(value, list) else set()
+
+    def test_every_key_of_a_report_is_named(self):
+        named = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]+`", (ROOT / "docs/report.md").read_text()))))
+        written = set()  # also those that stand in few reports
+        for source in (ROOT / "monitor/cli").glob("report*.cpp"):
+            written |= set(re.findall(r'(?:\{|\[)"([a-z_]+)"(?:, |\])', source.read_text()))
+        for recording in (ROOT / "tests/golden").glob("*.iw"):
+            call = [BINARIES / "idlewave", "report", "--ghost", "--json", recording]
+            found = self.keys_in(json.loads(subprocess.run(call, capture_output=True, text=True, timeout=60).stdout))
+            self.assertEqual(found - named, set())
+            self.assertGreater(len(found & written), 50)
+        self.assertEqual(written - named, set())
 
     def test_scenarios(self):
         self.assertEqual(self.follow(ROOT / "docs/scenario.md"), 4)
