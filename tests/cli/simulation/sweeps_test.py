@@ -78,6 +78,9 @@ class Studies(SimTest):
 
     def test_the_bounds_of_table_1_are_reached_where_nothing_but_allreduce_blocks(self):
         table, rows = self.rows_of_study("overlap-bound")
+        drawn = self.call("study", "overlap-bound").stdout.split("speedup  by overlap")[0]
+        self.assertRegex(drawn, r"(?m)^ +88118 ns .* 5273213 ns ")
+        self.assertRegex(drawn, r"(?m)^ +a  speedup$")
         for row, line, speedup in zip(rows, table, (1.63, 1.80, 1.01, 1.03, 1.23, 1.10), strict=True):
             self.assertAlmostEqual(row["speedup"], speedup, delta=0.005)
             self.assertAlmostEqual(float(line[-1]), row["speedup"], delta=0.0005)

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kRows = 12;
 constexpr std::size_t kColumns = 68;  ///< Beside the labels of the y axis.
-constexpr std::size_t kWidest = 10;
+constexpr std::size_t kWidest = 10;   ///< Of a place whose label needs no more.
 
 struct Range {
   double least = 1;
@@ -55,6 +55,13 @@ std::vector<std::string> picture(const Chart& chart, const Range& range, std::si
   return rows;
 }
 
+/// Of each place, all in kColumns if there is room.
+std::size_t width_of_places(const Chart& chart) {
+  std::size_t widest = kWidest;
+  for (const std::string& label : chart.x_labels) widest = std::max(widest, label.size() + 1);
+  return std::clamp<std::size_t>(kColumns / std::max<std::size_t>(1, chart.x_labels.size()), 1, widest);
+}
+
 std::string names_of(const Chart& chart) {
   std::string text;
   for (std::size_t c = 0; c < chart.curves.size(); ++c)
@@ -65,8 +72,7 @@ std::string names_of(const Chart& chart) {
 }  // namespace
 
 std::string draw(const Chart& chart) {
-  const std::size_t width =
-      std::clamp<std::size_t>(kColumns / std::max<std::size_t>(1, chart.x_labels.size()), 1, kWidest);
+  const std::size_t width = width_of_places(chart);
   const Range range = range_of(chart);
   const auto rows = picture(chart, range, width);
   std::string text = fmt::format("{}\n{}\n", chart.title, chart.y_name);

@@ -83,6 +83,7 @@ std::string charts_of(const Options& options, const std::vector<Row>& rows) {
       if (!name.empty()) title += (title.empty() ? "" : ", ") + name;
       name = options.sweep[i].key + " = " + values[i];
     }
+    if (name.empty()) name = "speedup";
     auto chart = std::ranges::find(charts, title, &Chart::title);
     if (chart == charts.end()) {
       Chart fresh{
