@@ -238,6 +238,11 @@ class CommandLine(unittest.TestCase):
         for verb, word in ((["run", "nosuch"], "nosuch"), (["run", "one", "two"], "one"), (["record", "f.iw", "nosuch"], "nosuch")):
             self.refuses(*verb, "--", "true", says=f" '{word}': is one word too many for {verb[0]} before --\n")
 
+    def test_of_what_is_no_scenario_it_is_said_what_it_is(self):
+        self.refuses("sim", str(GOLDEN), says="is a recorded session and no scenario; 'idlewave sim --from' reads it\n")
+        (self.path / "notes.txt").write_text("dear diary\n")
+        self.refuses("sim", str(self.path / "notes.txt"), says="; is it TOML, as docs/scenario.md describes it?\n")
+
     def test_an_empty_name_is_refused(self):
         for words, what in ((["info", ""], "file"), (["report", ""], "file"), (["replay", "", "--once"], "file"),
                             (["run", "--headless", "--", ""], "command"), (["attach", ""], "endpoint")):
@@ -251,7 +256,7 @@ class CommandLine(unittest.TestCase):
         self.refuses("run", "--session=", "--headless", "--", "true", says="--session: there is no value")
         self.refuses("inject", "--ranks=", "--clear", says="--ranks: there is no value")
         self.refuses("demo", "--headless=", says="--headless: there is no value")
-        self.refuses("demo", "--headless=1s", "--headless=2s", says="--headless: ")
+        self.refuses("demo", "--headless=1s", "--headless=2s", says="--headless is given twice")
         self.assertEqual(list(self.path.iterdir()), [])
 
     def test_what_is_no_session_file_is_named(self):

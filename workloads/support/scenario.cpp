@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <utility>
 
@@ -353,7 +355,20 @@ Result<Scenario> parse(std::string_view text, std::string_view name, std::span<c
   return scenario;
 }
 
+/// By what every recorded session begins with (docs/recording-format.md).
+bool is_recording(const std::filesystem::path& path) {
+  constexpr std::string_view kBegin = "\x89IWS\r\n\x1a\n";
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  std::array<char, kBegin.size()> begin{};
+  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
+  return kBegin == std::string_view(begin.data(), begin.size());
+}
+
 Result<std::string> read_scenario_file(const std::filesystem::path& path) {
+  if (is_recording(path))
+    return Error{
+        fmt::format("{}: is a recorded session and no scenario; 'idlewave sim --from' reads it", path.string())};
   return read_input_file(path, kMostScenarioBytes, "give the path of a scenario file (.toml)");
 }
 

@@ -177,7 +177,8 @@ Result<TomlDocument> TomlDocument::parse(std::string_view text, std::string_view
   try {
     root = toml::parse(text, name);
   } catch (const toml::parse_error& error) {
-    return Error{fmt::format("{}:{}: {}", name, error.source().begin.line, error.description())};
+    return Error{fmt::format("{}:{}: {}; is it TOML, as docs/scenario.md describes it?", name,
+                             error.source().begin.line, error.description())};
   }
   for (const std::string& override : overrides) {
     if (const auto applied = apply_override(root, override); !applied) return applied.error();
