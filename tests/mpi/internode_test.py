@@ -31,7 +31,7 @@ class Orthogonal(OfEachMpi):
 
     def test_bad_input_is_one_line_of_its_own(self):
         for mpi in self.mpis[:1]:
-            for options, message in (([], "all 2 ranks are on one node"),
+            for options, message in (([], "all there is, 2 ranks, is on one node"),
                                      (["--ranks-per-node", "1", "--communicating", "2"], "--communicating"),
                                      (["--nonsense"], "--nonsense")):
                 with self.subTest(mpi=mpi, options=options):

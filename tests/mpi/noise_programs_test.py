@@ -140,6 +140,9 @@ class Collectives(OwnFolder):
         found = json.loads(self.succeed(BIN / "iw-collectives", "--steps", "2", "--work", "1ms", "--noise", "none", "--json"))
         self.assertEqual((found["ranks"], [row["wrong"] for row in found["comparisons"]]), (1, [0] * 4))
 
+    def test_one_rank_is_counted_as_one(self):
+        self.assertTrue(self.succeed(BIN / "iw-collectives", "--steps", "2", "--work", "1ms").startswith("1 rank, 2 steps"))
+
     def test_noise_makes_a_program_longer_by_what_one_rank_has_of_it_at_least(self):
         """Of three sums of five exponential numbers of the same seed the largest is well above half of what it is on average."""
         (silent, noisy) = self.measure(3, "--collectives", "allreduce", "--noise", "exp:20ms", "--seed", "1")["comparisons"]

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "probe/words/quantity.h"
+#include "workloads/ranks/count.h"
 #include "workloads/support/json.h"
 #include "workloads/theory/overlap.h"
 
@@ -61,9 +62,9 @@ std::size_t widest_noise(const std::vector<Comparison>& comparisons) {
 }
 
 std::string text_of(const Options& o, int ranks, bool asleep, const std::vector<Comparison>& comparisons) {
-  std::string text =
-      fmt::format("{} ranks, {} steps, {} of work, blocks of {}, {} tests; waiting {}\n\n", ranks, o.steps,
-                  words::format_duration(o.work), words::format_bytes(o.size), o.tests, asleep ? "asleep" : "polling");
+  std::string text = fmt::format("{}, {} steps, {} of work, blocks of {}, {} tests; waiting {}\n\n",
+                                 ranks::ranks_in_words(ranks), o.steps, words::format_duration(o.work),
+                                 words::format_bytes(o.size), o.tests, asleep ? "asleep" : "polling");
   const std::size_t wide = widest_noise(comparisons);
   text += fmt::format("{:{}} time to solution                     slowdown by noise\n", "", wide + 16);
   text +=

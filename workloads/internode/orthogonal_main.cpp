@@ -9,6 +9,7 @@
 #include "probe/words/quantity.h"
 #include "workloads/internode/orthogonal_measure.h"
 #include "workloads/internode/orthogonal_report.h"
+#include "workloads/ranks/count.h"
 #include "workloads/ranks/program.h"
 #include "workloads/support/memory_limit.h"
 
@@ -24,9 +25,9 @@ using wire::Status;
 Status check_nodes(const Seat& seat) {
   if (seat.nodes > 1) return wire::ok();
   return Error{
-      fmt::format("all {} ranks are on one node, which has no next one; start them on several, or have ranks "
+      fmt::format("all there is, {}, is on one node, which has no next one; start them on several, or have ranks "
                   "taken for nodes by --ranks-per-node N, where N is a divisor of {}",
-                  seat.own.size, seat.own.size)};
+                  ranks::ranks_in_words(seat.own.size), seat.own.size)};
 }
 
 Status check_communicating(const OrthogonalOptions& options, const Seat& seat) {

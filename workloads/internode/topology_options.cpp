@@ -8,6 +8,7 @@
 #include "probe/words/quantity.h"
 #include "probe/words/sides.h"
 #include "workloads/internode/ranks_per_node.h"
+#include "workloads/ranks/count.h"
 #include "workloads/ranks/flags.h"
 
 namespace idlewave::internode {
@@ -65,8 +66,8 @@ Status check(const CommandLine& app, const TopologyOptions& o, int ranks) {
   const int most = *std::ranges::max_element(o.grid.sides);
   const double cells = double(o.grid.cells());  // of sides so long that their product has no room it is no use
   if (most > ranks || cells != ranks)
-    return Error{fmt::format("--grid: {} has {:.0f} cells, and the job has {} ranks; start it with mpirun -n {:.0f}",
-                             fmt::join(o.grid.sides, "x"), cells, ranks, cells)};
+    return Error{fmt::format("--grid: {} has {:.0f} cells, and the job has {}; start it with mpirun -n {:.0f}",
+                             fmt::join(o.grid.sides, "x"), cells, ranks::ranks_in_words(ranks), cells)};
   return check_ranks_per_node(o.ranks_per_node, ranks);
 }
 
