@@ -1,6 +1,7 @@
 #include "probe/mpi/step_finder.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace idlewave::mpi {
 
@@ -15,18 +16,22 @@ wire::Step StepFinder::leave_other(const CallSite& site, const About& about) {
   const std::uint32_t slot = count(site);
   if (is_settled()) {
     if (++since_anchor_ < patience_) return begun;
-    remembered_ = 0;
+    remembered_ = unsearched_ = 0;
+    forget_whole();
   }
   if (slot == kPlaces) return wire::kNoStep;
   const bool is_new = remember(slot, site, about, true);
-  const bool is_first = anchor_.place == 0;
-  // What has to come 64 times anyway need not be looked for at every call.
-  if (is_new && !is_first && ++unsearched_ < kTimesOfAnother) return wire::kNoStep;
-  unsearched_ = 0;
-  const std::uint32_t times = is_first ? kTimes : kTimesOfAnother;
-  if (is_new) return search(times);
+  if (looks_within_ > 0) return search_within(is_new);
+  const std::uint32_t times = times_of_loop();
+  ++unsearched_;
+  if (is_new) {
+    // What has to come 64 times anyway need not be looked for at every call.
+    if (times != kTimes && unsearched_ <= kTimesOfAnother) return wire::kNoStep;
+    unsearched_ = 0;
+    return search(times);
+  }
   const std::uint32_t in_a_row = site.ends_requests() ? kMostRequests : std::max(kFewestPlaces, times);
-  return latest(0).times < in_a_row ? wire::kNoStep : adopt_if_clear({.slot = slot}, 1);
+  return latest(0).times < in_a_row ? wire::kNoStep : adopt_if_clear({.slot = slot}, 1, Seen::kAlone);
 }
 
 wire::Step StepFinder::remember_start(const CallSite& site, const About& about) {
@@ -80,10 +85,12 @@ bool StepFinder::remember(std::uint32_t slot, const CallSite& site, const About&
   const bool is_new = remembered_ == 0 || latest(0).slot != slot;
   if (is_new) {
     calls_in_row_ = 0;
-    history_[remembered_++ % kHistory] = {static_cast<std::uint16_t>(slot), 1, about};
+    history_[remembered_++ % kHistory] = {static_cast<std::uint16_t>(slot), 1, false, about};
+    first_in_row_ = about.with;
   } else {
     Run& run = history_[(remembered_ - 1) % kHistory];
     run.times += run.times < UINT16_MAX;
+    run.comes_round = run.comes_round || (about.with == first_in_row_ && about.with != 0 && about.with != kWithAll);
     if (run.about.with != kWithAll) run.about.with = run.about.with * 31 + about.with;
     run.about.work += about.work;
   }
@@ -92,20 +99,81 @@ bool StepFinder::remember(std::uint32_t slot, const CallSite& site, const About&
 }
 
 wire::Step StepFinder::search(std::uint32_t times) {
-  const std::uint32_t found = period(times);
+  const std::uint32_t found = period(times, kFewestPlaces);
   const Row row = found > 0 ? row_of(found) : Row();
-  return row.slot == kPlaces ? wire::kNoStep : adopt_if_clear(row, found);
+  if (row.slot == kPlaces) return wire::kNoStep;
+  if (found == whole_ || !rounds_of(found, Seen::kAlone) || !holds_loop(found))
+    return adopt_if_clear(row, found, Seen::kAlone);
+  whole_ = found;
+  looks_within_ = 2 * found;
+  return wire::kNoStep;
 }
 
-/// Of the shortest sequence that the latest runs repeat so often; 0: none.
-std::uint32_t StepFinder::period(std::uint32_t times) const {
+/// In the latest two of such sequences something came so often that it may be a loop.
+bool StepFinder::holds_loop(std::uint32_t whole) const {
+  for (std::uint32_t back = 1; back <= whole; ++back) {
+    const Run& run = latest(back);
+    if (run.comes_round && run.times > kTimes && !places_[run.slot].site.ends_requests()) return true;
+  }
+  for (std::uint32_t period = 2; period <= whole / kTimes; ++period)
+    if (holds_loop_of(period, 2 * whole)) return true;
+  return false;
+}
+
+bool StepFinder::holds_loop_of(std::uint32_t period, std::uint32_t runs) const {
+  std::uint32_t alike = 0;
+  for (std::uint32_t back = 1; back + period < runs; ++back) {
+    const Run &run = latest(back), &before = latest(back + period);
+    alike = run.slot == before.slot && run.about.with == before.about.with ? alike + 1 : 0;
+    const std::uint32_t enough = (kTimes - 1) * period;
+    if (alike > enough || (alike == enough && run.about.with == kWithAll)) return true;
+  }
+  return false;
+}
+
+/// Whether the calls that come now are a loop within the sequence that was found.
+wire::Step StepFinder::search_within(bool is_new) {
+  looks_within_ -= is_new;
+  const std::uint32_t found = is_new ? period(kTimes, 0) : 1;
+  if (found == 0 || found >= whole_) return wire::kNoStep;
+  const CallSite& site = places_[latest(0).slot].site;
+  if (found == 1 && site.ends_requests()) return wire::kNoStep;
+  const Row row = found == 1 ? Row{.slot = latest(0).slot} : row_of(found);
+  return row.slot == kPlaces ? wire::kNoStep : adopt_if_clear(row, found, Seen::kWithin);
+}
+
+void StepFinder::forget_whole() { whole_ = looks_within_ = 0; }
+
+/// Of the shortest sequence that the latest runs repeat so often, or whose loops have come so often by that; 0: none.
+std::uint32_t StepFinder::period(std::uint32_t times, std::uint32_t fewest) {
   const auto known = static_cast<std::uint32_t>(std::min<std::uint64_t>(remembered_, kHistory));
   const std::uint32_t longest = std::min(kLongest, known / kTimes);
+  std::uint32_t of_shorter = 0;
   for (std::uint32_t period = 2; period <= longest; ++period) {
-    const std::uint32_t runs = std::max(std::min(times, kHistory / period) * period, kFewestPlaces);
+    if (kTimes * period <= of_shorter || !repeats(period, kTimes * period)) continue;
+    const std::uint32_t enough = times == kTimes ? kTimes : std::max(kTimes, times / times_of_one(period));
+    const std::uint32_t runs = std::max(std::min(enough, kHistory / period) * period, fewest);
     if (runs <= known && repeats(period, runs)) return period;
+    // What is made of it several times has not come more often.
+    of_shorter = kTimes * period;
+    while (of_shorter < known && latest(of_shorter).slot == latest(of_shorter - period).slot) ++of_shorter;
   }
   return 0;
+}
+
+/// How often a sequence comes to the waiting place that it comes to most, at least 1; a row in which a rank waits for its
+/// requests is once.
+std::uint32_t StepFinder::times_of_one(std::uint32_t period) {
+  for (std::uint32_t back = period; back < 2 * period; ++back) places_[latest(back).slot].times_in_sequence = 0;
+  std::uint32_t most = 1;
+  for (std::uint32_t back = period; back < 2 * period; ++back) {
+    const Run& run = latest(back);
+    Place& place = places_[run.slot];
+    if (!place.waits) continue;
+    place.times_in_sequence += place.site.ends_requests() ? 1 : run.times;
+    most = std::max(most, place.times_in_sequence);
+  }
+  return most;
 }
 
 bool StepFinder::repeats(std::uint32_t period, std::uint32_t runs) const {
@@ -116,19 +184,18 @@ bool StepFinder::repeats(std::uint32_t period, std::uint32_t runs) const {
 }
 
 /// Of the waiting place that was new last, of those that the sequence comes to once; one that it leaves equally often in a row
-/// each time before others. Where it comes to each several times, of one of these.
+/// each time before others, and before these one that is no loop by itself. Where it comes to each several times, of one of these.
 StepFinder::Row StepFinder::row_of(std::uint32_t period) const {
   Row best;
-  bool best_is_steady = false;
+  std::tuple<bool, bool, std::uint32_t> merits_of_best;
   for (std::uint32_t back = 0; back < period; ++back) {
     const std::uint32_t slot = latest(back).slot;
     if (!places_[slot].waits || visits_of(slot, period) != 1) continue;
-    const bool is_steady = is_left_equally_often(slot, period);
-    const bool is_better = best.slot == kPlaces || is_steady > best_is_steady ||
-                           (is_steady == best_is_steady && places_[slot].seen_as > places_[best.slot].seen_as);
-    if (!is_better) continue;
+    const std::tuple merits(!latest(back + period).comes_round, is_left_equally_often(slot, period),
+                            places_[slot].seen_as);
+    if (best.slot != kPlaces && merits < merits_of_best) continue;
     best = {slot, back, back};
-    best_is_steady = is_steady;
+    merits_of_best = merits;
   }
   return best.slot != kPlaces ? best : row_of_several(period);
 }
@@ -291,15 +358,27 @@ bool StepFinder::is_loop_over_partners(std::uint32_t period, std::uint32_t round
   return works == Works::kInOne || (works == Works::kInNone && !meets_somebody_again(period, rounds));
 }
 
+/// Exchanges one after the other are no steps: the rank works before the first of them alone.
+bool StepFinder::works_between(std::uint32_t period) const {
+  const std::uint32_t rounds = std::min(known_rounds(period) + 1, kKnownCalls);
+  return period * kTimes >= kFewestPlaces || works_in(period, rounds, 1) != Works::kInOne;
+}
+
 /// How many sequences make a step. Nothing: that can't be said yet.
-std::optional<std::uint32_t> StepFinder::rounds_of(std::uint32_t period) const {
+std::optional<std::uint32_t> StepFinder::rounds_of(std::uint32_t period, Seen seen) const {
   if (meets_all(period)) return 1;
   const std::uint32_t known = known_rounds(period);
+  const std::uint32_t fewest = seen == Seen::kWithin ? 0 : (kFewestPlaces - 1) / period;
   for (std::uint32_t rounds = 1; rounds <= kMostRounds; ++rounds) {
-    // Within a loop the same one may come several times running.
-    const std::uint32_t believed = std::max((kTimes - 1) * rounds, (kFewestPlaces - 1) / period);
+    // Within a loop the same one may come several times running. What belongs to a round is known of the latest when the next
+    // begins, and of calls of one place when it is over.
+    const std::uint32_t believed = std::max(std::min(kTimes * rounds - (period > 1), kKnownCalls), fewest);
     if (believed > known) break;
     if (!come_round(period, rounds, believed)) continue;
+    if (seen == Seen::kWithin) {
+      if (rounds == 1 && !works_between(period)) break;
+      return is_loop_over_partners(period, rounds, believed / rounds) ? rounds : 1;
+    }
     // Of few rounds more are looked at, since how long a rank works in each hangs on who else uses its core.
     const std::uint32_t enough = std::min(kFewestPlaces, kHistory / period - 2);  // for which there is room
     const std::uint32_t looked_at = rounds == 1 ? believed : std::max(believed, enough);
@@ -310,14 +389,33 @@ std::optional<std::uint32_t> StepFinder::rounds_of(std::uint32_t period) const {
   return known >= kKnownCalls || has_no_room ? std::optional(1u) : std::nullopt;
 }
 
-wire::Step StepFinder::adopt_if_clear(const Row& row, std::uint32_t period) {
-  const std::optional<std::uint32_t> rounds = rounds_of(period);
-  return rounds ? adopt(row, period, *rounds) : wire::kNoStep;
+wire::Step StepFinder::adopt_if_clear(const Row& row, std::uint32_t period, Seen seen) {
+  const std::optional<std::uint32_t> rounds = rounds_of(period, seen);
+  if (!rounds || is_too_early(row, period, *rounds)) return wire::kNoStep;
+  if (seen == Seen::kAlone && *rounds > 1 && !has_come(period, times_of_loop() * *rounds)) return wire::kNoStep;
+  return adopt(row, period, *rounds);
+}
+
+/// A sequence, running; or as often as there is room for.
+bool StepFinder::has_come(std::uint32_t period, std::uint32_t times) const {
+  if (period == 1) return latest(0).times >= times;
+  const std::uint32_t runs = std::min(times, kHistory / period) * period;
+  return runs <= remembered_ && repeats(period, runs);
+}
+
+/// Other ranks, which may have been in no loop before, would be behind in their numbers: as soon as this one has come as often
+/// as the short loop before, that does not matter.
+bool StepFinder::is_too_early(const Row& row, std::uint32_t period, std::uint32_t rounds) const {
+  const Count& ever = places_[row.slot].ever;
+  const wire::Step come = (period == 1 ? ever.times : ever.runs / row.visits) / rounds;
+  return next_ > 0 && is_short(next_) && come <= next_;
 }
 
 /// The number of the step that begins now. The latest run may go on, so waits are those of the sequence before.
 wire::Step StepFinder::adopt(const Row& row, std::uint32_t period, std::uint32_t rounds) {
   ++cycles_;
+  for (std::uint32_t back = 0; back < whole_; ++back) places_[latest(back).slot].in_cycle = cycles_;
+  forget_whole();
   others_ = in_row_count_ = 0;
   std::uint32_t waits = 0;
   for (std::uint32_t back = 0; back < period; ++back) {
@@ -344,7 +442,7 @@ wire::Step StepFinder::adopt(const Row& row, std::uint32_t period, std::uint32_t
   run_ = row.visits > 1 ? left_in_row(row, period) - is_left_now : 0;
   const std::uint32_t ever = rows_before(row, anchor.ever), lately = rows_before(row, anchor.lately);
   // Other ranks may have been in no loop before, where it was short. No number comes again.
-  const bool was_short = next_ <= wire::Step{kTimesOfAnother / rounds} && next_ <= wire::Step{ever / rounds};
+  const bool was_short = is_short(next_) && next_ <= wire::Step{ever / rounds};
   rounds_ = rounds;
   round_ = (was_short ? ever : lately) % rounds;
   next_ = was_short ? wire::Step{ever / rounds} : next_ + lately / rounds;

@@ -48,7 +48,11 @@ struct CallSite {
 /// Such a sequence may be a loop over partners, which a program has within its steps: if it comes with other partners each
 /// time until it comes with the first again, a step is once round. What meets everybody in each is none, neither is what
 /// meets the same one in each, and neither is what works between its rounds about as long as before them. Somebody may be
-/// met in two rounds, as on a ring of two, where the rank works before one of them alone. No allocation; one thread.
+/// met in two rounds, as on a ring of two, where the rank works before one of them alone.
+///
+/// Within a sequence that was found there may be a loop that is too short for sixteen places in one rank and long enough in
+/// another, which makes more calls in a round. So it is looked for, and found if it has come five times, in both. No
+/// allocation; one thread.
 class StepFinder {
  public:
   /// A call that waits is over, before which the rank has worked for so long. The number of the step that begins now;
@@ -101,8 +105,9 @@ class StepFinder {
     CallSite site;              ///< As it was when it was remembered last; its address always.
     std::uint32_t seen_as = 0;  ///< The how-manieth new place it was.
     bool waits = false;
-    std::uint32_t in_cycle = 0;  ///< The latest sequence that it belonged to, by its number; 0: none.
-    wire::Step since = 0;        ///< The step that `lately` began in.
+    std::uint32_t in_cycle = 0;           ///< The latest sequence that it belonged to, by its number; 0: none.
+    std::uint32_t times_in_sequence = 0;  ///< While these are counted.
+    wire::Step since = 0;                 ///< The step that `lately` began in.
     Count lately, ever;
   };
   /// One call, or several.
@@ -112,9 +117,12 @@ class StepFinder {
   };
   static constexpr std::uint32_t kWithAll = UINT32_MAX;
   enum class Works : std::uint8_t { kInNone, kInOne, kInSeveral };
+  /// A loop: by itself, or as part of a sequence that was found.
+  enum class Seen : std::uint8_t { kAlone, kWithin };
   struct Run {
     std::uint16_t slot = 0;  ///< Of places_.
     std::uint16_t times = 0;
+    bool comes_round = false;  ///< Whom the first call is for, a later one is for as well.
     About about;
   };
 
@@ -171,8 +179,17 @@ class StepFinder {
   std::uint32_t count(const CallSite& site);
   std::uint32_t number_of(std::uintptr_t place);
   bool remember(std::uint32_t slot, const CallSite& site, const About& about, bool waits);
+  /// Where no other has been found, or that is long ago.
+  std::uint32_t times_of_loop() const {
+    return anchor_.place == 0 || remembered_ >= kHistory ? kTimes : kTimesOfAnother;
+  }
   wire::Step search(std::uint32_t times);
-  std::uint32_t period(std::uint32_t times) const;
+  bool holds_loop(std::uint32_t whole) const;
+  bool holds_loop_of(std::uint32_t period, std::uint32_t runs) const;
+  wire::Step search_within(bool is_new);
+  void forget_whole();
+  std::uint32_t period(std::uint32_t times, std::uint32_t fewest);
+  std::uint32_t times_of_one(std::uint32_t period);
   const Run& latest(std::uint32_t back) const { return history_[(remembered_ - 1 - back) % kHistory]; }
   bool repeats(std::uint32_t period, std::uint32_t runs) const;
   Row row_of(std::uint32_t period) const;
@@ -184,7 +201,8 @@ class StepFinder {
   std::uint32_t shortest_run(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t longest_run(std::uint32_t slot, std::uint32_t period) const;
   std::uint32_t waits_since(std::uint32_t slot, std::uint32_t period) const;
-  std::optional<std::uint32_t> rounds_of(std::uint32_t period) const;
+  bool works_between(std::uint32_t period) const;
+  std::optional<std::uint32_t> rounds_of(std::uint32_t period, Seen seen) const;
   std::uint32_t known_rounds(std::uint32_t period) const;
   const About& told_of(std::uint32_t period, std::uint32_t place, std::uint32_t rounds_ago) const;
   bool meets_all(std::uint32_t period) const;
@@ -193,7 +211,10 @@ class StepFinder {
   bool meets_somebody_again(std::uint32_t period, std::uint32_t rounds) const;
   Works works_in(std::uint32_t period, std::uint32_t rounds, std::uint32_t times) const;
   bool is_loop_over_partners(std::uint32_t period, std::uint32_t rounds, std::uint32_t times) const;
-  wire::Step adopt_if_clear(const Row& row, std::uint32_t period);
+  static bool is_short(wire::Step steps) { return steps <= wire::Step{kTimesOfAnother}; }
+  bool has_come(std::uint32_t period, std::uint32_t times) const;
+  bool is_too_early(const Row& row, std::uint32_t period, std::uint32_t rounds) const;
+  wire::Step adopt_if_clear(const Row& row, std::uint32_t period, Seen seen);
   wire::Step adopt(const Row& row, std::uint32_t period, std::uint32_t rounds);
   std::int32_t left_in_row(const Row& row, std::uint32_t period) const;
   std::uint32_t rows_before(const Row& row, const Count& count) const;
@@ -201,7 +222,9 @@ class StepFinder {
   CallSite anchor_;                 ///< Its place 0: none yet.
   std::uint32_t since_anchor_ = 0;  ///< Waits.
   std::uint32_t patience_ = 0;      ///< So many, before another sequence is looked for.
-  std::uint32_t unsearched_ = 0;    ///< Places that came since another sequence was looked for.
+  std::uint32_t whole_ = 0;         ///< A sequence that was found, which may hold a loop; 0: none.
+  std::uint32_t looks_within_ = 0;  ///< Places that are looked at for that loop.
+  std::uint32_t unsearched_ = 0;    ///< Calls that came since another sequence was looked for.
   std::uint32_t others_ = 0;        ///< Waits between two of the anchor's.
   bool has_others_ = false;         ///< The same, or calls that start requests.
   std::int32_t run_ = 0;            ///< How often the anchor was left in a row.
@@ -219,6 +242,7 @@ class StepFinder {
   Place places_[kPlaces] = {};
   Run history_[kHistory] = {};
   std::uint32_t calls_in_row_ = 0;  ///< Of the latest run.
+  std::uint32_t first_in_row_ = 0;  ///< Whom its first call is for.
   About row_[kKnownCalls] = {};     ///< Its latest calls, in a ring.
 };
 
