@@ -1,7 +1,7 @@
 #pragma once
 // How many bytes a call has had MPI carry, from its arguments (probe/mpi/calls.txt, after '='). Only for calls that have
-// succeeded: then what is read here, and nothing else of the arguments, was checked by the library, but for types of which
-// there are no items.
+// succeeded, without an error that was taken back: then what is read here, and nothing else of the arguments, was checked by
+// the library, but for types of which there are no items.
 
 #include <cstddef>
 #include <cstdint>

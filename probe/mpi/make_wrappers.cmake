@@ -5,7 +5,7 @@
 cmake_minimum_required(VERSION 3.25)
 set(wait p2p probe wait collective comm sync allio)
 set(communicate start iprobe test icollective rma data io)
-set(special init session sessionend finalize pcontrol forget prepare)
+set(special init session sessionend finalize pcontrol forget handler prepare)
 # Beyond the standard's arguments Fortran hands over the error and a length for each text. More words than the caller gave do no harm.
 set(fortran_words_more 3)
 # As many words as travel in registers, at least: then most wrappers can leave by a jump.

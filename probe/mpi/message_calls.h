@@ -101,7 +101,7 @@ std::int64_t bytes_of_partitions(const Word* words) {
   return times(int_at<form>(words[partitions]), bytes_of<large>(words, each));
 }
 
-/// What a call that has ended had MPI carry, and to whom, if it has sent a message.
+/// What a call that has succeeded had MPI carry, and to whom, if it has sent a message.
 struct Sent {
   std::int64_t bytes = kUnknownBytes;
   Partner to;
@@ -109,10 +109,9 @@ struct Sent {
 
 /// Counts the message by its receiver.
 template <Call call, Form form>
-inline Sent count_sent(Word result, const Word* words) {
+inline Sent count_sent(const Word* words) {
   Sent sent;
   if constexpr (carries_of(call) == Carries::kNone) return sent;
-  if (!has_succeeded<call, form>(result, words)) return sent;
   sent.bytes = carried<call, form>(handles, words);
   if constexpr (carries_of(call) == Carries::kMessage) {
     constexpr int place = sent_by(call).peer;
@@ -125,9 +124,9 @@ inline Sent count_sent(Word result, const Word* words) {
 
 /// The same of another thread.
 template <Call call, Form form>
-inline void count_sent_by_thread(CallOfThread& by, Word result, const Word* words) {
+inline void count_sent_by_thread(CallOfThread& by, const Word* words) {
   Handles* const asked = by.handles();
-  if (asked == nullptr || !has_succeeded<call, form>(result, words)) return;
+  if (asked == nullptr) return;
   by.carried(carried<call, form>(*asked, words));
   if constexpr (carries_of(call) == Carries::kMessage) {
     constexpr int comm = place_of(call, "comm"), peer = sent_by(call).peer;
@@ -208,14 +207,14 @@ inline void note_message(const Word* words, [[maybe_unused]] const Sent& sent) {
   }
 }
 
-/// After the call.
+/// After the call, which may have failed.
 template <Call call, Form form, bool waits>
-inline void note_after(const Word* words, Word result, [[maybe_unused]] const Sent& sent) {
+inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] const Sent& sent) {
   using enum Call;
   constexpr bool fortran = is_fortran(form);
   constexpr int comm = place_of(call, "comm");
   [[maybe_unused]] constexpr int request = place_of(call, "request");
-  if (!has_succeeded<call, form>(result, words)) [[unlikely]] {
+  if (!has_succeeded) [[unlikely]] {
     if constexpr (waits) messages.wait_unknown();
     return;
   }

@@ -30,7 +30,9 @@ struct Watch {
   /// rank's is written, so that a signal handler which calls MPI at that moment finds it taken.
   std::atomic<const void*> inside{nullptr};
   std::atomic<const void*> inside_caller{nullptr};  ///< Where in the program that call goes back to.
-  const void* stack_begin = nullptr;                ///< Of the thread; null: not known.
+  /// An error handler of the program has run within that call, or nobody knows (error_handlers.h).
+  std::atomic<bool> handler_may_have_run{false};
+  const void* stack_begin = nullptr;  ///< Of the thread; null: not known.
   const void* stack_end = nullptr;
   CallSums sums;
 };

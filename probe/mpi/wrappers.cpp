@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "probe/mpi/carried.h"
+#include "probe/mpi/error_handlers.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/message_calls.h"
 #include "probe/mpi/roles.h"
@@ -134,16 +135,19 @@ struct Shown<Word(Words...)> {
       if constexpr (carries_of(call) == Carries::kNone) {
         return next(words...);
       } else {
+        const unsigned handlers_before = handler_runs;
         const Word result = call_as<form>(next, all, words...);
-        count_sent_by_thread<call, form>(of_thread, result, all);
+        const bool is_sound = !may_handler_have_run_since(handlers_before) && has_succeeded<call, form>(result, all);
+        if (is_sound) count_sent_by_thread<call, form>(of_thread, all);
         return result;
       }
     }
     note_before<call, form>(all);
     const Word result = call_as<form>(next, all, words...);
     handles.came_back(generation);
-    const Sent sent = count_sent<call, form>(result, all);
-    note_after<call, form, waits>(all, result, sent);
+    const bool is_sound = !may_handler_have_run() && has_succeeded<call, form>(result, all);
+    const Sent sent = is_sound ? count_sent<call, form>(all) : Sent();
+    note_after<call, form, waits>(all, is_sound, sent);
     if constexpr (call == kSend)
       leave_send(caller, concerned_by<call, form>(all), sent.bytes, sent.to);
     else if constexpr (waits)
@@ -170,6 +174,7 @@ struct Shown<Word(Words...)> {
     Word all[] = {words...};
     int error = 0;
     ask_for_error<call, form>(all, error);
+    const unsigned handlers_before = handler_runs;
     const Word result = call_with(next_of(wrapped, caller), all, std::index_sequence_for<Words...>());
     if (!is_reporting()) return result;
     if (!take_turn(frame, caller)) {
@@ -177,7 +182,8 @@ struct Shown<Word(Words...)> {
       return result;
     }
     handles.came_back(generation);
-    note_after<call, form, false>(all, result, Sent());
+    const bool is_sound = !may_handler_have_run_since(handlers_before) && has_succeeded<call, form>(result, all);
+    note_after<call, form, false>(all, is_sound, Sent());
     end_turn();
     return result;
   }
@@ -190,9 +196,10 @@ struct Shown<Word(Words...)> {
     Word all[] = {words...};
     int error = 0;
     ask_for_error<call, form>(all, error);
+    const unsigned handlers_before = handler_runs;
     const Word result = call_with(next_of(wrapped, caller), all, std::index_sequence_for<Words...>());
     constexpr int session = place_of(call, "session");
-    if (has_succeeded<call, form>(result, all))
+    if (!may_handler_have_run_since(handlers_before) && has_succeeded<call, form>(result, all))
       begin_mpi_session(reinterpret_cast<const void*>(all[session]), is_fortran(form), caller);
     return result;
   }
@@ -243,6 +250,7 @@ using namespace idlewave::mpi;
     before;                                                   \
     return next_of(wrapped, CALLER)(__VA_ARGS__);             \
   })
+#define WRAP_HANDLER(...) WRAP_BEHIND(a0 = counted_handler(a0), __VA_ARGS__)
 #define WRAP_FORGET(...) WRAP_BEHIND(handles.forget(), __VA_ARGS__)
 #define WRAP_FINALIZE(...) WRAP_BEHIND(end(), __VA_ARGS__)
 #define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0), FRAME, CALLER), __VA_ARGS__)

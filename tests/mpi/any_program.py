@@ -228,6 +228,27 @@ class OfHandles(AnyProgram):
         self.assertEqual(self.pairs(report), self.expected_pairs())
 
 
+class OfErrors(AnyProgram):
+    """Calls that return 0 and were refused, as a handler of the program has taken the error back."""
+    def forgiven(self, program, mpi, *words):
+        command = [*self.launcher(mpi), self.program(f"{program}.{mpi}"), *words]
+        alone = self.call(command)
+        done, report = self.watch(command)
+        self.assertEqual((alone.returncode, done.returncode, done.stdout), (0, 0, alone.stdout), done.stderr)
+        self.assertEqual((report["ranks"], report["complete"]), (RANKS, True), done.stderr)
+        return report
+
+    def forgiving(self, program, mpi, *words):
+        """What the program sends at last, and nothing else, is a message."""
+        report = self.forgiven(program, mpi, *words)
+        self.assertEqual(self.pairs(report), {(rank, (rank + 1) % RANKS): (1, 4) for rank in range(RANKS)})
+
+    def forgiving_with_many_handlers(self, mpi, what="all"):
+        """More than are told apart: then no call is known to have gone well."""
+        report = self.forgiven("forgiving", mpi, what, "many")
+        self.assertEqual({function["bytes"] for function in report["functions"]}, {None})
+
+
 class OfPersistent(AnyProgram):
     TIMES = 20
 

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import unittest
 
-from any_program import BIN, PATIENCE, PROGRAMS, RANKS, SOURCES, AnyProgram, OfHandles, OfPersistent, OfPrograms, python_with_mpi
+from any_program import (BIN, PATIENCE, PROGRAMS, RANKS, SOURCES, AnyProgram, OfErrors, OfHandles, OfPersistent, OfPrograms,
+                         python_with_mpi)
 
 
 class Programs(OfPrograms):
@@ -72,6 +73,25 @@ class Handles(OfHandles):
 
     def test_mpich(self):
         self.handles("mpich")
+
+
+class Errors(OfErrors):
+    def each(self, test):
+        for mpi in "openmpi", "mpich":
+            with self.subTest(mpi=mpi):
+                test(mpi)
+
+    def test_that_a_handler_takes_back(self):
+        self.each(lambda mpi: self.forgiving("forgiving", mpi, "all", "one"))
+
+    def test_that_a_handler_in_fortran_takes_back(self):
+        self.each(lambda mpi: self.forgiving("forgiving.MPIF_H", mpi))
+
+    def test_that_a_handler_of_mpi_f08_takes_back(self):
+        self.each(lambda mpi: self.forgiving("forgiving.USE_F08", mpi))
+
+    def test_that_one_of_many_handlers_takes_back(self):
+        self.each(self.forgiving_with_many_handlers)
 
 
 class Steps(AnyProgram):

@@ -5,7 +5,7 @@ Usage: standard_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]
 import sys
 import unittest
 
-from any_program import OfHandles, OfPersistent, OfPrograms, launcher_of
+from any_program import OfErrors, OfHandles, OfPersistent, OfPrograms, launcher_of
 from partners_test import OfPartners
 
 ALL = "standard", "mpich5"
@@ -42,6 +42,14 @@ class Handles(OfTheStandard, OfHandles):
 class Persistent(OfTheStandard, OfPersistent):
     def test_sends_count_as_others(self):
         self.each(self.persistent)
+
+
+class Errors(OfTheStandard, OfErrors):
+    def test_that_a_handler_takes_back(self):
+        self.each(lambda mpi: self.forgiving("forgiving", mpi, "types", "one"))
+
+    def test_that_one_of_many_handlers_takes_back(self):
+        self.each(lambda mpi: self.forgiving_with_many_handlers(mpi, "types"))
 
 
 class Partners(OfTheStandard, OfPartners):
