@@ -253,7 +253,16 @@ using namespace idlewave::mpi;
 #define WRAP_HANDLER(...) WRAP_BEHIND(a0 = counted_handler(a0), __VA_ARGS__)
 #define WRAP_FORGET(...) WRAP_BEHIND(handles.forget(), __VA_ARGS__)
 #define WRAP_FINALIZE(...) WRAP_BEHIND(end(), __VA_ARGS__)
-#define WRAP_PCONTROL(...) WRAP_BEHIND(control(static_cast<int>(a0), FRAME, CALLER), __VA_ARGS__)
+/// What follows the level is for whichever tool stands behind us, and may be floating-point numbers as well: those stand in
+/// registers of their own, of which a function with dots is told how many at most.
+#define WRAP_PCONTROL(function, ...)                                                                             \
+  extern "C" [[gnu::visibility("default")]] Word function(Word a0, Word a1, Word a2, Word a3, Word a4, Word a5,  \
+                                                          double d0, double d1, double d2, double d3, double d4, \
+                                                          double d5, double d6, double d7) {                     \
+    static constinit Wrapped<Word(Word, ...)> wrapped{#function};                                                \
+    control(static_cast<int>(a0), FRAME, CALLER);                                                                \
+    return next_of(wrapped, CALLER)(a0, a1, a2, a3, a4, a5, d0, d1, d2, d3, d4, d5, d6, d7);                     \
+  }
 #define WRAP_PCONTROL_FORTRAN(...) WRAP_BEHIND(control(*reinterpret_cast<const int*>(a0), FRAME, CALLER), __VA_ARGS__)
 
 #include "probe/mpi/wrappers.inc"

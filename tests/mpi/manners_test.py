@@ -97,6 +97,15 @@ class Manners(AnyProgram):
         report = self.check([*launcher, self.program("odd.openmpi"), "leap", "30", self.seed])
         self.assertEqual(report["steps"], 30)
 
+    def test_a_tool_is_told_the_numbers_that_the_program_says_to_it(self):
+        flags = {"openmpi": lambda tool: ("-x", f"LD_PRELOAD={tool}"), "mpich": lambda tool: ("-genv", "LD_PRELOAD", tool)}
+        for mpi in flags:
+            with self.subTest(mpi=mpi):
+                loading = flags[mpi](self.program(f"tool.{mpi}"))
+                alone = self.ends_as_alone(mpi, *loading, self.program(f"odd.{mpi}"), "told", "20", self.seed)
+                self.assertIn(b"the tool was told 0.5, 3 and 0.25\n", alone.stdout)
+                self.assertIn(b"the tool was told 2.5, 4 and 1e+300\n", alone.stdout)
+
     def test_calls_that_a_tool_in_the_program_takes_are_said_to_be_not_seen(self):
         command = [*self.launcher("openmpi"), self.program("odd_with_tool.openmpi"), "leap", "20", self.seed]
         alone = self.call(command)

@@ -2,6 +2,7 @@
  *   leap      an error handler leaves the library by longjmp
  *   threads   another thread calls MPI as well
  *   control   MPI_Pcontrol says where steps begin; in each there are several barriers
+ *   told      MPI_Pcontrol hands numbers on to a tool, before steps and behind them
  *   abort     the last rank calls MPI_Abort with 5 after its steps
  *   unended   nobody calls MPI_Finalize */
 #include <pthread.h>
@@ -64,6 +65,7 @@ int main(int argc, char** argv) {
     IN_MPI(come_back()); /* until here nobody can know that the failed call is over */
   }
   if (strcmp(mode, "threads") == 0) call_in_thread();
+  if (strcmp(mode, "told") == 0) MPI_Pcontrol(7, 0.5, 3, 0.25);
   for (step = 0; step < steps; ++step) {
     if (strcmp(mode, "control") == 0) MPI_Pcontrol(1);
     for (i = 0; i < (strcmp(mode, "control") == 0 ? 1 + step % 3 : 1); ++i) {
@@ -71,6 +73,7 @@ int main(int argc, char** argv) {
       IN_MPI(strcmp(mode, "leap") == 0 ? wait_for_all() : (void)MPI_Barrier(MPI_COMM_WORLD));
     }
   }
+  if (strcmp(mode, "told") == 0) MPI_Pcontrol(7, 2.5, 4, 1e300);
   own_sums_end();
   if (rank == 0) printf("%s, %d steps\n", mode, steps);
   fflush(stdout);
