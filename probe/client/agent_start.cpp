@@ -36,6 +36,14 @@ shm::ClockReading when_loaded;
   if (shm::kHasCounter && getenv("IDLEWAVE_SESSION") != nullptr) when_loaded = shm::read_both_clocks();
 }
 
+constexpr int kClockLimit = 48;
+
+/// Empty: they were not read.
+void tell_early_clocks(char (&out)[kClockLimit]) {
+  out[0] = '\0';
+  if (when_loaded.ns != 0) snprintf(out, sizeof out, "%" PRIu64 ":%" PRId64, when_loaded.counter, when_loaded.ns);
+}
+
 /// What the helper leaves behind, in memory that both see: it has a copy of all else where clone() is made a fork(), as
 /// under valgrind.
 struct Outcome {
@@ -219,10 +227,16 @@ void run_in_helper(Start& start) {
 
 }  // namespace
 
+bool have_host_start_agent(const Settings& settings, const Deadline& deadline) {
+  char clock[kClockLimit];
+  tell_early_clocks(clock);
+  return request_agent(settings.session, clock, deadline);
+}
+
 bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)[kReasonLimit]) {
-  char clock[48] = {};
-  if (when_loaded.ns != 0) snprintf(clock, sizeof clock, "%" PRIu64 ":%" PRId64, when_loaded.counter, when_loaded.ns);
-  if (request_agent(settings.session, clock, deadline)) return true;
+  if (have_host_start_agent(settings, deadline)) return true;
+  char clock[kClockLimit];
+  tell_early_clocks(clock);
   static char buffer[PATH_MAX];  // Once for each process, whose stack may be small.
   char* arguments[12] = {};
   int count = 0;

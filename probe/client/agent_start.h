@@ -7,7 +7,10 @@ namespace idlewave::client {
 
 inline constexpr int kReasonLimit = 768;
 
-/// Has the host of `run` start this node's agent (agent_request.h). Where there is none, starts `idlewave-agent --session S
+/// Has the host of `run` start this node's agent (agent_request.h). False if there is no host, or it does not.
+bool have_host_start_agent(const Settings& settings, const Deadline& deadline);
+
+/// The same; where there is no host, starts `idlewave-agent --session S
 /// --detach [--connect ENDPOINT] [--key FILE] [--allow-inject] [--clock READING]` and waits until it has put itself into
 /// the background. False if no such program is found, it fails, or the time is up. The program is $IDLEWAVE_AGENT, or
 /// idlewave-agent beside this library, in ../bin from there, beside the running program, or in PATH.

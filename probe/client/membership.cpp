@@ -1,5 +1,6 @@
 #include "probe/client/membership.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include "probe/client/agent_start.h"
 #include "probe/client/deadline.h"
+#include "probe/client/libc_parts.h"
 #include "probe/wire/agent_record.h"
 #include "probe/wire/session_directory.h"
 #include "probe/wire/trouble_log.h"
@@ -37,15 +39,28 @@ bool fail(const Settings& settings, const char* why) {
   return false;
 }
 
+bool wait_for_agent(const Settings& settings, const Deadline& deadline, wire::AgentRecord& agent) {
+  while (!find_agent(settings.session, agent)) {
+    if (!deadline.wait_a_little()) return fail(settings, "the agent that was started has not appeared within 5 s");
+  }
+  return true;
+}
+
 /// Starts an agent unless somebody else just did, while holding the lock, and waits for its record.
 bool start_agent_locked(const Settings& settings, const Deadline& deadline, wire::AgentRecord& agent) {
   if (find_agent(settings.session, agent)) return true;
   char why[kReasonLimit] = "no memory is left to start an agent";
   if (!start_agent(settings, deadline, why)) return fail(settings, why);
-  while (!find_agent(settings.session, agent)) {
-    if (!deadline.wait_a_little()) return fail(settings, "the agent that was started has not appeared within 5 s");
-  }
-  return true;
+  return wait_for_agent(settings, deadline, agent);
+}
+
+/// Where the lock is not to be had, since the rank may not write to the folder or lock anything: the host may. Several
+/// ranks may ask it; of the agents that it starts then one stays, who has the folder for itself.
+bool start_agent_unlocked(const Settings& settings, const Deadline& deadline, int error, wire::AgentRecord& agent) {
+  if (have_host_start_agent(settings, deadline)) return wait_for_agent(settings, deadline, agent);
+  char why[kReasonLimit];
+  snprintf(why, sizeof why, "the session's folder can't be locked: %s", description_of(error));
+  return fail(settings, why);
 }
 
 /// One rank of the node starts the agent, the others wait for its record.
@@ -53,7 +68,9 @@ bool find_or_start_agent(const Settings& settings, const Deadline& deadline, wir
   do {
     if (find_agent(settings.session, agent)) return true;
     const int lock = wire::lock_session(settings.session, 0);
-    if (lock < 0) continue;
+    const int error = errno;
+    if (lock < 0 && error == EWOULDBLOCK) continue;
+    if (lock < 0) return start_agent_unlocked(settings, deadline, error, agent);
     const bool found = start_agent_locked(settings, deadline, agent);
     close(lock);
     return found;

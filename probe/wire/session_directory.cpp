@@ -31,7 +31,11 @@ long long monotonic_ms() {
   return now.tv_sec * 1000LL + now.tv_nsec / 1'000'000;
 }
 
-/// Makes the folder if missing and takes one of its locks; -1 after `patience_ms`.
+/// Of a lock that was not to be had: it may be the next moment. A folder may be swept away between its making and its locking.
+bool is_busy(int error) { return error == EWOULDBLOCK || error == EINTR || error == ENOENT; }
+
+/// Makes the folder if missing and takes one of its locks; -1 after `patience_ms`, or at once where there is nothing to wait
+/// for, and errno as of lock_session.
 int make_and_lock(const char* session, const char* name, int how, int patience_ms) {
   char folder[kSessionPathLimit], path[kSessionFileLimit];
   const long long deadline = monotonic_ms() + patience_ms;
@@ -39,9 +43,11 @@ int make_and_lock(const char* session, const char* name, int how, int patience_m
     if (!make_session_directory(session) || !session_path(session, folder) || !print_to(path, "%s/%s", folder, name))
       return -1;
     const int lock = try_lock(path, how);
+    const int error = errno;
     // A folder whose removal had begun stays, but may have lost this.
     if (lock >= 0) settle_place(folder);
-    if (lock >= 0 || monotonic_ms() >= deadline) return lock;
+    if (lock < 0) errno = is_busy(error) ? EWOULDBLOCK : error;
+    if (lock >= 0 || !is_busy(error) || monotonic_ms() >= deadline) return lock;
     pause_ms(1);
   }
 }

@@ -38,7 +38,8 @@ bool session_path(const char* session, char (&out)[kSessionPathLimit]);
 bool make_session_directory(const char* session);
 
 /// Makes the folder if missing and takes its lock; gives up after `patience_ms`. Returns a descriptor whose close()
-/// frees the lock, or -1.
+/// frees the lock, or -1, and errno says why: EWOULDBLOCK where somebody else had it all the time; what is not to be had at
+/// all, as where nothing may be written, is not waited for.
 int lock_session(const char* session, int patience_ms);
 
 /// The same, but makes no folder and does not wait. kNoFolder if there is none, or one that is not to be trusted.

@@ -79,8 +79,10 @@ bool make_private_folder(const char* path) {
 
 int try_lock(const char* path, int how) {
   Descriptor file(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file || flock(file.get(), how | LOCK_NB) != 0 || !is_still_at(file.get(), path)) return -1;
-  return file.release();
+  if (!file || flock(file.get(), how | LOCK_NB) != 0) return -1;
+  if (is_still_at(file.get(), path)) return file.release();
+  errno = EWOULDBLOCK;  // whoever removed it had it
+  return -1;
 }
 
 bool somebody_listens(const char* path) {

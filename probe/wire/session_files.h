@@ -38,7 +38,7 @@ bool make_private_folder(
 bool is_there(const char* path);  ///< Anything of that name.
 
 /// Takes the lock of a file, which is made if missing, and does not wait. Returns a descriptor whose close() frees it,
-/// or -1.
+/// or -1, and errno says why: EWOULDBLOCK where somebody else has it.
 int try_lock(const char* path, int how = LOCK_EX);
 
 /// On a Unix socket; true where that can't be told.

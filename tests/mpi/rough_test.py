@@ -211,6 +211,20 @@ class Processes(Rough):
         self.quiet(mpi, "no-start")
 
     @each_mpi
+    def test_no_file_may_be_locked(self, mpi):
+        """The host may, and has the agent started."""
+        self.quiet(mpi, "no-lock")
+
+    @each_mpi
+    def test_no_file_may_be_locked_and_the_host_can_not_help(self, mpi):
+        """As the ranks want another agent than its own."""
+        of_ranks = ["/usr/bin/env", "IDLEWAVE_AGENT=/nowhere"]
+        said, report = self.both([*self.launcher(mpi), *of_ranks, self.program(f"rough.{mpi}"), "no-lock", str(STEPS)])
+        self.assertEqual(report["ranks"], 0)
+        why = "a rank is not watched: the session's folder can't be locked: Operation not permitted"
+        self.assertEqual(sum(why in line for line in said), 1, said)
+
+    @each_mpi
     def test_somebody_above_the_ranks_who_takes_in_orphans(self, mpi):
         above = [sys.executable, str(SOURCES / "reaper.py")]
         program = [self.program(f"rough.{mpi}"), "plain", str(STEPS)]

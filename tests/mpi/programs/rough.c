@@ -19,6 +19,7 @@
  *   adopt       takes in orphans from before MPI_Init on, and waits after its steps until no child is left
  *   deaf        does not care how its children end (SIGCHLD), from before MPI_Init on
  *   no-start    no process may be started, from before MPI_Init on: such a call fails
+ *   no-lock     no file may be locked, from before MPI_Init on: such a call fails
  *   die         the last rank kills itself after its steps */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -167,6 +168,11 @@ static void refuse_processes(void) {
   refuse(calls, sizeof calls / sizeof *calls, SECCOMP_RET_ERRNO | EPERM);
 }
 
+static void refuse_locks(void) {
+  const int calls[] = {SYS_flock};
+  refuse(calls, 1, SECCOMP_RET_ERRNO | EPERM);
+}
+
 static void close_all_but_sockets(void) {
   struct stat status;
   int fd;
@@ -190,6 +196,7 @@ int main(int argc, char** argv) {
     fail(others[0]);
   }
   if (is("no-start")) refuse_processes();
+  if (is("no-lock")) refuse_locks();
   if (is("adopt") && prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail("prctl");
   if (is("deaf")) signal(SIGCHLD, SIG_IGN);
   if (is("memory")) limit(RLIMIT_AS, (rlim_t)atol(others[0]));
