@@ -98,7 +98,7 @@ TEST_F(TheMonitor, EndsEverythingWithQ) {
 }
 
 TEST_F(TheMonitor, InjectsADelayOnceTheLessonIsAnsweredAndShowsItOnceItTookEffect) {
-  TmuxSession session(120, 40);
+  TmuxSession session(120, 60);  // what is told stays in the list for a while
   Demo demo(session, "core-bound");
   session.press("i");
   ASSERT_TRUE(session.shows("the lesson asks something first")) << session.screen();
