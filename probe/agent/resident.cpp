@@ -139,10 +139,11 @@ Nanoseconds Resident::catch_up_thread(std::uint32_t place, Nanoseconds due, Name
   read.clear();
   Thread& thread = this->thread(place);
   std::atomic<shm::SlotState>& state = slot_.threads[place].state;
-  if (state.load(std::memory_order_acquire) == shm::SlotState::kStopped && thread.lane.is_drained()) {
-    state.store(shm::SlotState::kFree, std::memory_order_release);
+  // Another thread may take it just now.
+  shm::SlotState stopped = shm::SlotState::kStopped;
+  if (state.load(std::memory_order_acquire) == stopped && thread.lane.is_drained() &&
+      state.compare_exchange_strong(stopped, shm::SlotState::kFree))
     return Nanoseconds::max();
-  }
   const Nanoseconds earliest = thread.lane.catch_up(due, shm::now(clock_), read);
   tell(place, thread, read, names, frames);
   return earliest;

@@ -9,6 +9,11 @@ using shm::SlotState;
 
 constexpr int kMostYields = 100;
 
+/// So that what a thread says does not meet a ring that the last one has left full.
+bool is_half_empty(const shm::Stream& stream, std::uint32_t events) {
+  return stream.head.load(std::memory_order_relaxed) - stream.tail.load(std::memory_order_acquire) <= events / 2;
+}
+
 /// Of the calling thread. The library is there from the start, so that this needs no memory when a thread comes to it.
 [[gnu::tls_model("initial-exec")]] thread_local constinit void* own_writer = nullptr;
 [[gnu::tls_model("initial-exec")]] thread_local constinit bool is_claiming = false;
@@ -63,13 +68,20 @@ ThreadLanes::Writer* ThreadLanes::claim() {
   return static_cast<Writer*>(own_writer);
 }
 
+/// Also one whose thread has just ended: else threads that live shortly would have to wait for the agent, which looks now
+/// and then.
 bool ThreadLanes::take(std::uint32_t index) {
   shm::ThreadPlace& place = slot_->threads[index];
-  SlotState free = SlotState::kFree;
-  if (place.state.load(std::memory_order_relaxed) != free ||
-      !place.state.compare_exchange_strong(free, SlotState::kClaimed))
+  SlotState before = place.state.load(std::memory_order_relaxed);
+  if ((before != SlotState::kFree && before != SlotState::kStopped) ||
+      !place.state.compare_exchange_strong(before, SlotState::kClaimed))
     return false;
   Writer& writer = writers_[index];
+  // Whoever had it may not yet be done with what it does at its end.
+  if (writer.is_writing.load() || !is_half_empty(place, shm::thread_ring_events(ring_events_))) {
+    place.state.store(before, std::memory_order_release);
+    return false;
+  }
   writer.is_writing.store(true);
   const bool may_report = is_reporting() && pthread_setspecific(key_, &writer) == 0;
   if (may_report) {
@@ -82,7 +94,7 @@ bool ThreadLanes::take(std::uint32_t index) {
     writer.lane.start();
     place.state.store(SlotState::kLive, std::memory_order_release);
   } else {
-    place.state.store(SlotState::kFree, std::memory_order_release);
+    place.state.store(before, std::memory_order_release);
   }
   writer.is_writing.store(false);
   return may_report;

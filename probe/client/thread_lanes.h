@@ -1,6 +1,6 @@
 #pragma once
 // The lanes of threads that report beside the one that the rank reports by: each takes a place in the rank's slot when it first
-// has something to say, and gives it back when it ends.
+// has something to say, and leaves it to another when it ends.
 
 #include <pthread.h>
 

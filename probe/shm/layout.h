@@ -21,7 +21,7 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 14;
+inline constexpr std::uint32_t kLayoutVersion = 15;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -131,9 +131,10 @@ struct Stream {
   SharedRun run;                                   ///< What the writer has summed and not told yet.
 };
 
-/// Where a thread reports: one takes it at its first call (compare-exchange from kFree), another when that has ended.
+/// Where a thread reports: one takes it at its first call, another when that has ended, whether its events were read or not
+/// (compare-exchange from kFree or kStopped; and so the agent frees it).
 struct ThreadPlace : Stream {
-  std::atomic<SlotState> state{SlotState::kFree};  ///< As that of a slot.
+  std::atomic<SlotState> state{SlotState::kFree};  ///< Else as that of a slot.
 };
 
 struct UserPhase {

@@ -72,6 +72,18 @@ TEST(Resident, ReadsItsThreadsAndMakesRoomForOthers) {
   EXPECT_EQ(place.tail, 3u);
 }
 
+TEST(Resident, ReadsWhatTwoThreadsHaveWrittenOneAfterTheOther) {
+  Ranks ranks(1, 1);
+  shm::ThreadPlace& place = ranks.slot().threads[0];
+  ranks.thread_at(0, 0) = {ns(5), 0, EventKind::kStart, Phase::kNone};
+  ranks.thread_at(0, 1) = {ns(7), 0, EventKind::kStop, Phase::kNone};
+  ranks.thread_at(0, 2) = {ns(8), 0, EventKind::kStart, Phase::kNone};
+  place.head = 3;
+  place.state = shm::SlotState::kLive;
+  EXPECT_EQ(drain_thread(ranks, 0).size(), 3u);
+  EXPECT_EQ(place.state, shm::SlotState::kLive);
+}
+
 TEST(Resident, EndsItsThreadsWhenItsProcessIsGone) {
   Ranks ranks(1, 1);
   ranks.slot().threads[0].state = shm::SlotState::kLive;

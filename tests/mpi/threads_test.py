@@ -142,6 +142,23 @@ class CallsOfThreads(AnyProgram):
     def test_have_lanes_mpich(self):
         self.check_lanes("mpich")
 
+    def check_short_lives(self, mpi):
+        """More than there are places, four at a time: no call is lost."""
+        waves, messages = 30, 10
+        command = [*self.launcher(mpi), self.program(f"waves.{mpi}"), str(waves), str(messages)]
+        self.assertEqual(self.call(command).returncode, 0)
+        done, report = self.watch(command)
+        seen = {function["name"]: function["calls"] for function in report["functions"]}
+        self.assertEqual((done.returncode, seen["MPI_Sendrecv"]), (0, RANKS * waves * 4 * messages), done.stderr)
+        self.assertEqual((report["complete"], report["missing"]["unseen_calls"], report["dropped"]), (True, [], 0), done.stderr)
+        self.assertNotIn(b"idlewave: ", done.stderr)
+
+    def test_that_live_shortly_leave_their_places_to_others_open_mpi(self):
+        self.check_short_lives("openmpi")
+
+    def test_that_live_shortly_leave_their_places_to_others_mpich(self):
+        self.check_short_lives("mpich")
+
     def check_more_than_places(self, mpi):
         """What finds no place is counted, and nothing twice."""
         count = 20

@@ -232,6 +232,30 @@ TEST(Probe, HasALaneForAsManyThreadsAsThereArePlaces) {
   }
 }
 
+/// Nobody reads what they say: a hundred of them, four at a time, have the places of those before.
+TEST(Probe, LeavesThePlacesOfThreadsThatHaveEndedToOthers) {
+  constexpr int kWaves = 25, kAtATime = 4;
+  const Node node(4, 1 << 14);
+  const int status = in_child([] {
+    idlewave_start(0, 1);
+    for (int wave = 0; wave < kWaves; ++wave) {
+      std::vector<std::thread> threads;
+      for (int i = 0; i < kAtATime; ++i) threads.emplace_back([] { idlewave_begin(IDLEWAVE_WAIT), idlewave_end(); });
+      for (std::thread& thread : threads) thread.join();
+    }
+    return 0;
+  });
+  EXPECT_EQ(status, 0);
+  int starts = 0;
+  for (std::uint32_t place = 0; place < node.slot().thread_places.load(); ++place) {
+    const auto told = describe(node.drain_thread(place));
+    for (std::size_t i = 0; i < told.size(); i += 4, ++starts)
+      EXPECT_THAT(std::vector(told.begin() + i, told.begin() + std::min(told.size(), i + 4)),
+                  ElementsAre("start none", "enter wait", "leave none", "stop none"));
+  }
+  EXPECT_EQ(starts, kWaves * kAtATime);
+}
+
 /// It ends in the midst of what its threads do, which find nobody to report to any more.
 TEST(Probe, StopsWhileItsThreadsGoOn) {
   for (int round = 0; round < 20; ++round) {
