@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -49,11 +51,18 @@ void forget_library() {
   }
 }
 
+constexpr std::size_t kNameLimit = 48;
+
 template <class Function>
 struct Wrapped : Known {
-  explicit constexpr Wrapped(const char* its_name) : name(its_name) {}
+  template <std::size_t size>
+  explicit constexpr Wrapped(const char (&its_name)[size]) {
+    static_assert(size <= kNameLimit);
+    std::copy_n(its_name, size, name);
+  }
   Function* known_next() const { return reinterpret_cast<Function*>(next.load(std::memory_order_relaxed)); }
-  const char* name;
+  /// Not its address, which the linker would have to put in place in each process, of which most never call MPI.
+  char name[kNameLimit] = {};
 };
 
 /// What the dynamic linker does with a program whose library lacks a function.
