@@ -169,7 +169,7 @@ bool WaveTrace::is_flattened(Step step) {
   return bystanders >= kFewestBystanders;
 }
 
-/// For longer than a little.
+/// For as long as somebody whom the wave has come to.
 bool WaveTrace::waited_in(Rank rank, Step step) const {
   const auto course = step_course(timeline_, rank, step, origin_.begin);
   return course && double(course->waited().count()) >= kSeenWaiting * double(threshold_.count());
@@ -312,24 +312,30 @@ bool WaveTrace::has_more_to_tell(Rank rank) const {
   return of_its_program && of_its_program->begin == latest.begin;
 }
 
-void WaveTrace::settle_end(WaveDirection& direction) const {
-  const FrontPoint* last = direction.front.empty() ? nullptr : &direction.front.back();
-  const Rank edge = last ? last->rank : origin_.rank;
-  const auto leads_on = [&](Rank offset) { return -offset * direction.sign > 0; };
-  const bool depends = std::ranges::any_of(partners_.offsets_in(origin_.step), leads_on);
+/// Not who was reached on that side already, or had ended before the wave began.
+bool WaveTrace::lies_ahead(Rank rank, int sign) const {
+  const auto point = reached_.find(rank);
+  const bool is_behind = point != reached_.end() && point->second.position * sign > 0;
+  const Lane* lane = timeline_.lane(rank);
+  return !is_behind && lane && !was_silent(*lane, origin_.begin);
+}
+
+/// Who waits for `edge`, on that side. In a cycle of steps nobody need wait for it in the very next one.
+std::vector<Rank> WaveTrace::next_of(Rank edge, int sign, Step due) const {
   std::vector<Rank> next;
-  const Step due = last ? last->step + stride_ : origin_.step;
-  const auto is_ahead = [&](Rank rank) {
-    const auto point = reached_.find(rank);
-    const bool is_behind = point != reached_.end() && point->second.position * direction.sign > 0;
-    const Lane* lane = timeline_.lane(rank);
-    return !is_behind && lane && !was_silent(*lane, origin_.begin);
-  };
-  // In a cycle of steps nobody need wait for it in the very next one.
   for (Step step = due; step < due + kStepsWithoutArrival * stride_ && next.empty(); step += stride_)
     partners_.for_each_waiter(edge, step, timeline_.ranks(), [&](Rank waiter, Rank offset) {
-      if (leads_on(offset) && is_ahead(waiter)) next.push_back(waiter);
+      if (-offset * sign > 0 && lies_ahead(waiter, sign)) next.push_back(waiter);
     });
+  return next;
+}
+
+void WaveTrace::settle_end(WaveDirection& direction) const {
+  const FrontPoint* last = direction.front.empty() ? nullptr : &direction.front.back();
+  const auto leads_on = [&](Rank offset) { return -offset * direction.sign > 0; };
+  const bool depends = std::ranges::any_of(partners_.offsets_in(origin_.step), leads_on);
+  const Step due = last ? last->step + stride_ : origin_.step;
+  const std::vector<Rank> next = next_of(last ? last->rank : origin_.rank, direction.sign, due);
   const auto end = [&](WaveEnd how, Rank rank = -1) { direction.end = how, direction.end_rank = rank; };
   const auto cause = step_course(timeline_, origin_.rank, origin_.step, origin_.begin);
   if (!cause) return end(WaveEnd::kUnknown);

@@ -58,6 +58,8 @@ class WaveTrace {
   /// In the order of causes.
   std::vector<FrontPoint> front(int sign) const;
   WaveDirection direction(int sign) const;
+  bool lies_ahead(Rank rank, int sign) const;
+  std::vector<Rank> next_of(Rank edge, int sign, Step due) const;
   void settle_end(WaveDirection& direction) const;
   bool has_more_to_tell(Rank rank) const;
   Step stride() const;

@@ -166,6 +166,12 @@ const char* source_text(const analysis::Partners& partners) {
   return "as the times tell (inferred)";
 }
 
+std::string heading(bool has_names, bool is_mostly_unknown) {
+  if (is_mostly_unknown)
+    return fmt::format("who made others wait is mostly not known{}\n", has_names ? "; of the rest:" : "");
+  return fmt::format("who made others wait:{}\n", has_names ? "" : " no rank for long");
+}
+
 }  // namespace
 
 json partners_json(const analysis::Partners& partners) {
@@ -213,12 +219,7 @@ std::string causes_text(const Timeline& timeline, const analysis::CauseGround& g
                        time_text(in_all));
   if (total.waited <= 0) return "no rank waited\n";
   const std::vector<Rank> worst = worst_of(causes, kWorthSaying * total.waited);
-  const bool is_mostly_unknown = total.unknown > total.waited / 2;
-  std::string text = is_mostly_unknown ? "who made others wait is mostly not known" : "who made others wait";
-  text += !worst.empty() && is_mostly_unknown ? "; of the rest:\n"
-          : !worst.empty()                    ? ":\n"
-          : is_mostly_unknown                 ? "\n"
-                                              : ": no rank for long\n";
+  std::string text = heading(!worst.empty(), total.unknown > total.waited / 2);
   if (!worst.empty()) text += fmt::format("  {:<10} {:>11} {:>11} {:>11}\n", "", "in all", "direct", "far");
   for (const Rank rank : worst) {
     const Cost& cost = causes.ranks[std::size_t(rank)].costs;

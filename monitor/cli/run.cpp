@@ -148,8 +148,8 @@ int run_headless(const RunOptions& options, HostedProgram& program, ProgramSigna
     return left_alone(program, report ? code_of(left) : fail(report.error().message, kOwnFailure));
   }
   const bool in_silence = monitor.has_ended() && monitor.observer().timeline().empty();
-  const bool is_all = in_silence && monitor.observer().timeline().losses().empty();  // Else somebody was turned away.
-  if (!is_all) say_what_is_missing(monitor.observer().timeline());
+  const bool was_turned_away = !monitor.observer().timeline().losses().empty();  // Whoever had something to say.
+  if (!in_silence || was_turned_away) say_what_is_missing(monitor.observer().timeline());
   if (!monitor.has_ended() && !options.record.empty() && !program.host_was_killed())
     fail(fmt::format("the end did not reach this process; 'idlewave info --check {}' says what was recorded",
                      options.record),

@@ -52,6 +52,11 @@ void raise_descriptors() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
 }  // namespace
 
 void remember_what_was_inherited() {
@@ -112,11 +117,6 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;
-}
-
-bool is_folder(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored);
 }
 
 wire::Error cant_start(const std::string& program, int reason) {

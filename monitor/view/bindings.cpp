@@ -67,7 +67,7 @@ std::vector<Binding> keys_and_mouse() {
   };
 }
 
-/// Panels stand where one goes through them, by their keys, whatever the order in which one does.
+/// Panels stand beside the key that goes through them, in the order of their own keys.
 std::vector<Binding> table() {
   std::vector<Binding> out = keys_and_mouse();
   auto at =

@@ -293,16 +293,18 @@ std::string CommandLine::wrong_number_of_values(const std::string& words) const 
 
 std::string CommandLine::one_too_many() const {
   const CommandLine line = line_meant();
-  const std::string name(short_name(line.name()));
+  const auto one = [&](std::string_view word, const char* where) {
+    return fmt::format("'{}': is one word too many for {}{}", word, short_name(line.name()), where);
+  };
   std::vector<std::string> words = line.extras();
   std::erase(words, "--");
-  if (!words.empty()) return fmt::format("'{}': is one word too many for {}", words.front(), name);
+  if (!words.empty()) return one(words.front(), "");
   // What should have been the words behind "--" took one before it, so that nobody took those behind.
   for (const CLI::Option* option : std::as_const(*line.app_).get_options())
     if (option->get_positional() && option->get_items_expected_max() > 1 && option->count() > 0)
-      return fmt::format("'{}': is one word too many for {} before --", option->results().front(), name);
+      return one(option->results().front(), " before --");
   words = extras();
-  return fmt::format("'{}': is one word too many for {}", words.empty() ? "" : words.front(), name);
+  return one(words.empty() ? "" : words.front(), "");
 }
 
 std::optional<Ending> CommandLine::parse(int argc, const char* const* argv) {

@@ -102,7 +102,7 @@ int watch_program(host::Session& session, Monitor& monitor, bool headless, const
 
 /// What is left of the lesson's program ends with the lesson, and has its last words: with them the session is whole.
 /// `now`: the monitor's time.
-void end_program(host::Session& session, Monitor& monitor, Nanoseconds now) {
+void end_and_hear(host::Session& session, Monitor& monitor, Nanoseconds now) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   session.end_program();
@@ -245,7 +245,7 @@ int watch(host::Session& session, const DemoOptions& options, const Play& play,
     return overdue || monitor.has_ended() || has_had_its_time(options, play, now);
   };
   const int watched = watch_program(session, monitor, options.headless, each_round);
-  end_program(session, monitor, latest);
+  end_and_hear(session, monitor, latest);
   const int code = finish_recording(monitor, watched);
   if (const wire::Status kept = answers.keep(monitor.tutor()); !kept) return fail(kept.error().message, 1);
   if (overdue)
@@ -297,7 +297,7 @@ int play_in_simulated_time(const DemoOptions& options, const Play& play) {
   const std::string name = host::new_session_name(play.path.stem());
   auto link = simulation::open_simulation(play.path, settings_of(play, options), name);
   if (!link) return fail(link.error().message, 2);
-  simulation::SimulatedLink& simulation = **link;
+  simulation::SimulatedLink& played = **link;
   Monitor monitor(std::move(*link), monitor_options(play, options, name));
   AnswerSheet answers(options, run_of(play, options, name));
   if (const wire::Status writable = answers.keep(monitor.tutor()); !writable) return fail(writable.error().message, 2);
@@ -311,7 +311,7 @@ int play_in_simulated_time(const DemoOptions& options, const Play& play) {
     tell(student.news(), options);
     if (monitor.link_status().state == link::LinkState::kLost) return fail(monitor.link_status().detail, 1);
   }
-  simulation.end();
+  played.end();
   monitor.work(now);
   const int code = finish_recording(monitor, signals.received() ? signals::exit_code_of(*signals.received()) : 0);
   if (const wire::Status kept = answers.keep(monitor.tutor()); !kept) return fail(kept.error().message, 1);
