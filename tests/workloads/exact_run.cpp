@@ -49,7 +49,7 @@ class Simulation {
     const int stages =
         p_.communication.wait == WaitFlavour::kSplit ? static_cast<int>(p_.communication.distances.size()) : 1;
     stages_ = stages;
-    posted_.assign(n, std::vector<Real>(static_cast<std::size_t>(p_.steps * stages), kNever));
+    posted_.assign(static_cast<std::size_t>(p_.steps * stages), std::vector<Real>(n, kNever));
     run_.step_start.assign(n, std::vector<double>(static_cast<std::size_t>(p_.steps), 0));
     run_.finish.assign(n, 0);
     run_.work.assign(n, std::vector<WorkSpan>(static_cast<std::size_t>(p_.steps)));
@@ -71,7 +71,7 @@ class Simulation {
   double now() const { return static_cast<double>(now_); }
   RankState& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   Real& posted(int rank, int step, int stage) {
-    return posted_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(step * stages_ + stage)];
+    return posted_[static_cast<std::size_t>(step * stages_ + stage)][static_cast<std::size_t>(rank)];
   }
 
   /// To the next moment at which anything happens.
@@ -197,21 +197,20 @@ class Simulation {
   Real wait_ends(int rank) {
     const RankState& r = at(rank);
     const Communication& c = p_.communication;
-    const Real transfer = std::chrono::duration<Real>(c.time).count();
     const bool rendezvous = c.protocol == Protocol::kRendezvous;
-    const Real own = posted(rank, r.step, r.stage);
-    Real end = own;
+    std::optional<Real> last;  // of the posts that it waits for
     for (std::size_t i = 0; i < c.distances.size(); ++i) {
       if (stages_ > 1 && static_cast<int>(i) != r.stage) continue;
       const auto sender = neighbour(c.topology, p_.ranks, rank, -c.distances[i]);
       const auto receiver = neighbour(c.topology, p_.ranks, rank, c.distances[i]);
-      if (sender)
-        end = std::max(
-            end, (rendezvous ? std::max(own, posted(*sender, r.step, r.stage)) : posted(*sender, r.step, r.stage)) +
-                     transfer);
-      if (receiver && rendezvous) end = std::max(end, std::max(own, posted(*receiver, r.step, r.stage)) + transfer);
+      if (sender) last = std::max(last, std::optional{posted(*sender, r.step, r.stage)});
+      if (receiver && rendezvous) last = std::max(last, std::optional{posted(*receiver, r.step, r.stage)});
+      if (last == kNever) return kNever;
     }
-    return end;
+    const Real own = posted(rank, r.step, r.stage);
+    if (!last) return own;
+    const Real transfer = std::chrono::duration<Real>(c.time).count();
+    return rendezvous ? std::max(own, *last) + transfer : std::max(own, *last + transfer);
   }
 
   const ExactProgram& p_;
@@ -220,7 +219,7 @@ class Simulation {
   std::vector<RankState> ranks_;
   std::vector<Domain> domains_;
   bool somebody_posted_ = false;           // at this moment
-  std::vector<std::vector<Real>> posted_;  // [rank][step * stages + stage]
+  std::vector<std::vector<Real>> posted_;  // [step * stages + stage][rank]
   ExactRun run_;
 };
 
