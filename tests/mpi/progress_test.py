@@ -24,7 +24,7 @@ def call(*words, folder="/nowhere"):
     return subprocess.run(words, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL, env=environment)
 
 
-LITTLE_MEMORY = ["/bin/sh", "-c", 'ulimit -Sv 1500000; exec "$0" "$@"']
+LITTLE_MEMORY = ["/bin/sh", "-c", 'ulimit -Sv 700000; exec "$0" "$@"']
 
 
 def ranks(number, *options, under=()):
@@ -82,9 +82,9 @@ class Progress(unittest.TestCase):
         few = ["--points", "2", "--repetitions", "1"]
         done = ranks(2, "--message-size", "1kB,1GB", *few, under=LITTLE_MEMORY)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertIn("this run needs 4 GB of memory, and there are 3.07 GB: give a smaller --message-size", done.stderr)
+        self.assertIn("this run needs 4 GB of memory, and there are 1.43 GB: give a smaller --message-size", done.stderr)
         # more together than each of them may have
-        done = ranks(2, "--message-size", "1kB,400MB", *few, under=LITTLE_MEMORY)
+        done = ranks(2, "--message-size", "1kB,200MB", *few, under=LITTLE_MEMORY)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_monitor_sees_its_steps_and_its_waiting(self):
