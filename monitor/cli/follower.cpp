@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "monitor/host/launcher_words.h"
 #include "monitor/host/names.h"
 #include "monitor/process/exec.h"
+#include "monitor/process/sent_signals.h"
 
 namespace idlewave::cli {
 namespace {
@@ -59,18 +59,8 @@ wire::Result<std::optional<std::vector<host::FarNode>>> far_nodes_of(const RunOp
   return FarNodes(std::move(*far_nodes));
 }
 
-/// Not what stops us where we touch the terminal. What a fault of our own raises ends us though it is blocked. The C library
-/// keeps two for itself.
-bool is_passed_on(int signal) {
-  constexpr std::array kOurs = {SIGKILL, SIGSTOP, SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU};
-  return std::ranges::find(kOurs, signal) == kOurs.end() && (signal < 32 || signal >= SIGRTMIN);
-}
-
-/// And not by the kernel for a limit that we have come to.
-bool is_by_somebody(const signalfd_siginfo& info) {
-  const bool is_of_limits = info.ssi_signo == SIGXFSZ || info.ssi_signo == SIGXCPU;
-  return !is_of_limits || (info.ssi_code == SI_USER && pid_t(info.ssi_pid) != getpid());
-}
+/// What it does to us is not what it does to the program.
+bool moves_us_too(int signal) { return signal == SIGHUP || signal == SIGTSTP; }
 
 }  // namespace
 
@@ -118,9 +108,10 @@ std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(co
 ProgramSignals::ProgramSignals() {
   sigemptyset(&set_);
   sigaddset(&set_, SIGCHLD);
+  // What a fault of our own raises ends us though it is blocked. Blocked, one that is ignored is seen all the same.
   for (int signal = 1; signal <= SIGRTMAX; ++signal)
-    // Blocked, one that is ignored would be seen all the same.
-    if (is_passed_on(signal) && !process::was_ignored(signal)) sigaddset(&set_, signal);
+    if (process::is_passed_on(signal) && !(moves_us_too(signal) && process::was_ignored(signal)))
+      sigaddset(&set_, signal);
   sigprocmask(SIG_BLOCK, &set_, &before_);
   fd_ = signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -132,7 +123,7 @@ void ProgramSignals::let_act() const { sigprocmask(SIG_SETMASK, &before_, nullpt
 int ProgramSignals::take() {
   signalfd_siginfo info;
   while (read(fd_, &info, sizeof info) == sizeof info)
-    if (is_by_somebody(info)) return int(info.ssi_signo);
+    if (process::is_by_somebody(int(info.ssi_signo), info.ssi_code, int(info.ssi_pid))) return int(info.ssi_signo);
   return 0;
 }
 

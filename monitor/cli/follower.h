@@ -17,9 +17,10 @@ std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(co
 Monitor::Options monitor_options(const RunOptions& options, const host::HostedProgram& program);
 wire::Result<std::unique_ptr<link::Link>> view_of(const host::HostedProgram& program);
 
-/// Signals that a program would get if it were where we are: they are passed on to it. SIGHUP is ours: then we leave,
-/// and it stays. What was ignored when we were started, as by nohup, the program ignores, and so do we. At most one at a
-/// time in a process.
+/// Signals that a program would get if it were where we are: they are passed on to it, also those that were ignored when
+/// we were started, as a script does it for what it starts in the background: so does the program then, unless it has
+/// come to care. SIGHUP is ours: then we leave, and it stays; where that was ignored, as by nohup, we stay too. At most
+/// one at a time in a process.
 class ProgramSignals {
  public:
   ProgramSignals();

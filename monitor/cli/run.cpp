@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -172,12 +174,22 @@ int show(const RunOptions& options, const HostedProgram& program, const ProgramS
   return monitor.observer().timeline().empty() ? kNothingReported : kProgramOver;
 }
 
+/// Those that end, stop or resize it; all others are for the program.
+bool is_for_a_screen(int signal) {
+  constexpr std::array kItsOwn = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
+  return std::ranges::find(kItsOwn, signal) != kItsOwn.end();
+}
+
 int run_on_screen(const RunOptions& options, HostedProgram& program, ProgramSignals& signals) {
   int asked = 0;  // The last signal that came to us and not to the screen alone.
-  const int left =
-      guarded([&] { return show(options, program, signals); },
-              {.on_other_child = [&](pid_t pid, int status) { program.collected(pid, status); },
-               .on_signal = [&](int signal) { asked = signal == SIGWINCH || signal == SIGCONT ? asked : signal; }});
+  const auto takes = [&](int signal) {
+    if (!is_for_a_screen(signal)) return program.pass_on(signal), true;
+    if (signal != SIGWINCH) asked = signal;
+    return false;
+  };
+  const int left = guarded(
+      [&] { return show(options, program, signals); },
+      {.on_other_child = [&](pid_t pid, int status) { program.collected(pid, status); }, .takes_signal = takes});
   program.listen();
   const bool hung_up = left == signals::exit_code_of(SIGHUP) && !process::was_ignored(SIGHUP);
   if ((left == kDetached && !program.has_ended()) || hung_up) {

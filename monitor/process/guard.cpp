@@ -17,6 +17,7 @@
 #include "monitor/process/children.h"
 #include "monitor/process/groups.h"
 #include "monitor/process/job_terminal.h"
+#include "monitor/process/sent_signals.h"
 #include "probe/signals/stop_signals.h"
 
 namespace idlewave::process {
@@ -33,8 +34,9 @@ sigset_t every_signal() {
 sigset_t signals_of_interest() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGCHLD, SIGCONT, SIGTSTP, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH})
-    sigaddset(&set, signal);
+  sigaddset(&set, SIGCHLD);
+  for (int signal = 1; signal <= SIGRTMAX; ++signal)
+    if (is_passed_on(signal)) sigaddset(&set, signal);
   return set;
 }
 
@@ -70,19 +72,20 @@ class Guard {
 int Guard::watch() {
   const sigset_t waited_for = signals_of_interest();
   while (!ended_) {
-    const int signal = ::sigwaitinfo(&waited_for, nullptr);
+    siginfo_t info;
+    const int signal = ::sigwaitinfo(&waited_for, &info);
     if (signal == SIGCHLD)
       collect();
     else if (signal == SIGCONT)
       continue_child();
-    else if (signal > 0)
+    else if (signal > 0 && is_by_somebody(signal, info.si_code, info.si_pid))
       pass_on(signal);
   }
   return finish();
 }
 
 void Guard::pass_on(int signal) {
-  if (options_.on_signal) options_.on_signal(signal);
+  if (options_.takes_signal && options_.takes_signal(signal)) return;
   ::kill(child_, signal);
 }
 

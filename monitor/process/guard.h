@@ -15,15 +15,15 @@ struct GuardOptions {
   std::string terminal_reset;
   /// Told, in the guard, about every other child that has ended, with its wait status.
   std::function<void(pid_t, int)> on_other_child{};
-  /// Told, in the guard, about every signal that was passed on to the child.
-  std::function<void(int)> on_signal{};
+  /// Asked, in the guard, about every signal that somebody sent here; true: it is not for the child.
+  std::function<bool(int)> takes_signal{};
 };
 
 /// Runs `body` in a child process and returns its exit code, 128 + signal if a signal has ended it; then one line on
 /// stderr says so. The child's process ends in here, with what `body` returned. Call it before there are threads.
 ///
 /// This process becomes the guard ("iw-guard" in ps and top, so that killing the program by name hits the monitor):
-/// - SIGTERM, SIGHUP, SIGINT and SIGQUIT that reach it are passed to the child, which decides; the guard ends after it.
+/// - Signals that somebody sends it are passed to the child, which decides; the guard ends after it.
 /// - The child is a process group of its own, in the foreground if we were. When it stops (Ctrl-Z), our whole group
 ///   stops, so that the shell, even behind a script, sees its job stopped only after the terminal is in order;
 ///   continued, the child goes on.

@@ -42,6 +42,17 @@ class Deaths(RunCase):
         run.send_signal(signal.SIGHUP)
         self.assertEqual(run.wait(timeout=PATIENCE), 9)
 
+    def test_what_was_ignored_reaches_a_program_that_cares_all_the_same(self):
+        """As a launcher does that a script starts in the background."""
+        ignored = (signal.SIGINT, signal.SIGQUIT, signal.SIGUSR2)
+        for number in ignored:
+            care = f"import signal, sys, time\nsignal.signal({int(number)}, lambda *_: sys.exit(5))\n" \
+                   "print('ready', flush=True)\ntime.sleep(60)"
+            run = self.start("--", sys.executable, "-c", care, preexec_fn=lambda: [signal.signal(n, signal.SIG_IGN) for n in ignored])
+            self.assertEqual(run.stdout.readline(), b"ready\n")
+            run.send_signal(number)
+            self.assertEqual(run.wait(timeout=PATIENCE), 5)
+
     def test_a_host_that_is_killed_is_told_of_and_nobody_is_called_live(self):
         for hangs_up in (False, True):
             run = self.start("--session", "killed", "--size", "80x12", "--", "sh", "-c", "$REPORTER 150; exit 11")

@@ -103,6 +103,18 @@ class Screens(RunCase):
                 self.assertTrue(eventually(result.exists))
                 self.assertTrue(eventually(lambda: not self.processes()))
 
+    def test_signals_that_are_not_the_screen_s_reach_the_program_behind_it(self):
+        for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGRTMIN):
+            with self.subTest(number=number):
+                ready, got = self.path / f"ready{number}", self.path / f"got{number}"
+                run, other = self.on_terminal(f"trap 'echo > {got}; exit 9' {int(number)}; echo > {ready}; while :; do sleep 0.05; done")
+                threading.Thread(target=self.read_all, args=(other,), daemon=True).start()
+                self.addCleanup(os.close, other)
+                self.assertTrue(eventually(ready.exists))
+                run.send_signal(number)
+                self.assertEqual(run.wait(timeout=PATIENCE), 9, run.stderr.read())
+                self.assertTrue(got.exists())
+
     def have_sessions_on_a_disk_of(self, size):
         """Skips where we may not mount one."""
         disk = self.path / "disk"

@@ -1,0 +1,21 @@
+#include "monitor/process/sent_signals.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+namespace idlewave::process {
+
+bool is_passed_on(int signal) {
+  constexpr std::array kOurs = {SIGKILL, SIGSTOP, SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU};
+  return std::ranges::find(kOurs, signal) == kOurs.end() && (signal < 32 || signal >= SIGRTMIN);
+}
+
+bool is_by_somebody(int signal, int code, int sender) {
+  const bool is_of_limits = signal == SIGXFSZ || signal == SIGXCPU;
+  return !is_of_limits || (code == SI_USER && sender != getpid());
+}
+
+}  // namespace idlewave::process

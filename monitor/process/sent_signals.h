@@ -1,0 +1,13 @@
+#pragma once
+// Which of the signals that come to us are meant for what we have started.
+
+namespace idlewave::process {
+
+/// Not those that can't be had or are of our own children, nor what stops us where we touch the terminal. The C library
+/// keeps two for itself.
+bool is_passed_on(int signal);
+
+/// Somebody sent it, and not the kernel for a limit that we have come to. `code` and `sender` as in siginfo_t.
+bool is_by_somebody(int signal, int code, int sender);
+
+}  // namespace idlewave::process
