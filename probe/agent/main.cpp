@@ -47,14 +47,14 @@ struct Arguments {
 
 /// SIGTERM ends the stream properly; SIGURG, by which nobody is harmed who does not know it, says that the program is over
 /// and no rank will come any more. What a terminal or a closed connection sends is not for us: the agent ends when
-/// its ranks do.
+/// its ranks do. Memory that is larger than files may be is refused, and there is less of it then.
 void set_signals() {
   struct sigaction action {};
   action.sa_handler = [](int) { g_stop = true; };
   sigaction(SIGTERM, &action, nullptr);
   action.sa_handler = [](int) { g_no_more_ranks = true; };
   sigaction(SIGURG, &action, nullptr);
-  for (const int number : {SIGINT, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
+  for (const int number : {SIGINT, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);
 }
 
 /// The first rank starts the agent, and may have limits for itself: as far as a process may, none of them is the agent's.

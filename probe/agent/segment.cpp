@@ -26,8 +26,9 @@ bool leaves_room() {
 
 wire::Error no_memory(std::size_t bytes, int error) {
   const bool no_descriptor = error == EMFILE || error == ENFILE;
+  const char* const limit = no_descriptor ? "-n" : error == EFBIG ? "-f" : "-v";
   return {"no shared memory of " + std::to_string(bytes >> 20) + " MB (" + std::strerror(error) +
-          "); raise the limit (ulimit " + (no_descriptor ? "-n)" : "-v)")};
+          "); raise the limit (ulimit " + limit + ")"};
 }
 
 }  // namespace

@@ -234,11 +234,12 @@ TEST(Agent, GoesAwayAtOnceWhenNoRankWillComeAnyMore) {
   EXPECT_FALSE(exists(root.folder()));
 }
 
-/// As the first rank has it where memory is limited for good (ulimit -v), and with it the agent that this starts.
+/// As the first rank has it where memory is limited for good (ulimit -v; of what is shared also by -f), and with it the
+/// agent that this starts.
 class LimitedAgent : public Process {
  public:
-  explicit LimitedAgent(const std::string& kilobytes)
-      : Process({"/bin/sh", "-c", "ulimit -v " + kilobytes + "; exec \"$IDLEWAVE_AGENT\" --session play"}) {
+  explicit LimitedAgent(const std::string& limit)
+      : Process({"/bin/sh", "-c", "ulimit " + limit + "; exec \"$IDLEWAVE_AGENT\" --session play"}) {
     EXPECT_TRUE(eventually([this] {
       wire::AgentRecord record;
       return !running() || (wire::read_agent_record("play", record) && record.pid == pid());
@@ -246,15 +247,15 @@ class LimitedAgent : public Process {
   }
 };
 
-TEST(Agent, HasRoomForFewerRanksWhereItMayHaveNoMoreAddresses) {
+TEST(Agent, HasRoomForFewerRanksWhereItMayHaveNoMoreMemory) {
   if (tests::kSanitized) GTEST_SKIP() << "takes all addresses itself";
   const SessionRoot root;
-  for (const char* kilobytes : {"400000", "1000000", "1420000"}) {
-    LimitedAgent agent(kilobytes);
+  for (const char* limit : {"-v 400000", "-v 1000000", "-v 1420000", "-f 20000", "-f 400000"}) {
+    LimitedAgent agent(limit);
     ASSERT_TRUE(agent.running()) << agent.line();
     Monitor monitor;
     PlayedRank first("stay", 0, 2), second("stay", 1, 2);
-    EXPECT_TRUE(first.joined() && second.joined()) << kilobytes;
+    EXPECT_TRUE(first.joined() && second.joined()) << limit;
     first.leave();
     second.leave();
     EXPECT_TRUE(monitor.until_end());
@@ -265,9 +266,11 @@ TEST(Agent, HasRoomForFewerRanksWhereItMayHaveNoMoreAddresses) {
 TEST(Agent, SaysHowToGetMemoryWhereThereIsNoneForOneRank) {
   if (tests::kSanitized) GTEST_SKIP() << "takes all addresses itself";
   const SessionRoot root;
-  LimitedAgent agent("60000");
-  EXPECT_EQ(agent.exit_code(), 1);
-  EXPECT_THAT(agent.line(), HasSubstr("ulimit -v"));
+  for (const auto& [limit, how] : {std::pair{"-v 60000", "ulimit -v"}, std::pair{"-f 100", "ulimit -f"}}) {
+    LimitedAgent agent(limit);
+    EXPECT_EQ(agent.exit_code(), 1);
+    EXPECT_THAT(agent.line(), HasSubstr(how));
+  }
 }
 
 TEST(Agent, SaysWhatIsWrongWithItsArguments) {
