@@ -1,6 +1,7 @@
 #include "monitor/ingest/clocks.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace idlewave::ingest {
 namespace {
@@ -11,7 +12,7 @@ using timeline::ClockKnot;
 constexpr std::size_t kMostSamples = 512;
 constexpr std::size_t kFewSamples = 16;  ///< Of which each tells much.
 constexpr std::size_t kMostReferences = 64;
-constexpr int kTripsWithoutFirst = 8;
+constexpr std::size_t kTripsWithoutFirst = 8;
 constexpr Nanoseconds kLongest = std::chrono::seconds(1);  ///< A trip that tells anything.
 /// Clocks of machines that have been up for at most nine years: sums and differences can't overflow.
 constexpr Nanoseconds kFarthest{std::int64_t{1} << 57};
@@ -61,12 +62,10 @@ bool Clocks::keep(Node& node, const ClockSample& sample) {
   return begins_interval || node.samples.size() < kFewSamples;
 }
 
-/// Sets the clock of the session by a trip to a monitor that nobody has told of yet. Others than the first node leave that
-/// to it for a few seconds.
-bool Clocks::knows(const std::string& name, const Node& node, const wire::RoundTrip& trip) {
+/// Sets the clock of the session by a trip to a monitor that nobody has told of yet.
+bool Clocks::knows(const Node& node, const wire::RoundTrip& trip) {
   if (ahead_.contains(trip.reference)) return true;
-  const bool waits = ahead_.empty() && name != first_ && ++without_it_ <= kTripsWithoutFirst;
-  if (waits || ahead_.size() == kMostReferences) return false;
+  if (ahead_.size() == kMostReferences) return false;
   const Nanoseconds at = middle(trip.asked, trip.back);
   ahead_[trip.reference] = middle(trip.heard, trip.told) - (at - node.told.offset_at(at));
   return true;
@@ -90,24 +89,34 @@ std::optional<ClockCurve> Clocks::news(Node& node, Nanoseconds worth_telling) {
   return node.told = std::move(known);
 }
 
-std::optional<ClockCurve> Clocks::take(const std::string& name, std::span<const wire::RoundTrip> trips) {
-  if (trips.empty()) return std::nullopt;
-  Node& node = nodes_[name];
+/// True where that may change what is known by more than a look is worth.
+bool Clocks::look_at_heard(Node& node) {
   bool is_due = false;
-  for (const wire::RoundTrip& trip : trips) {
-    if (!can_be(trip) || !knows(name, node, trip)) continue;
+  for (const wire::RoundTrip& trip : std::exchange(node.heard, {})) {
+    if (!can_be(trip) || !knows(node, trip)) continue;
     const auto sample = sample_of(trip);
     if (!sample || (!node.samples.empty() && sample->at <= node.samples.back().at)) continue;
     if (node.samples.empty()) node.begin = sample->at;
     is_due = keep(node, *sample) || is_due;
   }
-  if (!is_due) return std::nullopt;
+  return is_due;
+}
+
+/// Others than the first node leave it to that to set the clock, for a few seconds.
+std::optional<ClockCurve> Clocks::take(const std::string& name, std::span<const wire::RoundTrip> trips) {
+  if (trips.empty()) return std::nullopt;
+  Node& node = nodes_[name];
+  node.heard.insert(node.heard.end(), trips.begin(), trips.end());
+  const bool waits = ahead_.empty() && name != first_ && (without_it_ += trips.size()) <= kTripsWithoutFirst;
+  if (waits || !look_at_heard(node)) return std::nullopt;
   return news(node, std::max(kLeastWorthTelling, node.told.error.value_or(Nanoseconds(0)) / kWorthTelling));
 }
 
 std::optional<ClockCurve> Clocks::settle(const std::string& name) {
   const auto known = nodes_.find(name);
-  if (known == nodes_.end() || known->second.samples.empty()) return std::nullopt;
+  if (known == nodes_.end()) return std::nullopt;
+  look_at_heard(known->second);
+  if (known->second.samples.empty()) return std::nullopt;
   return news(known->second, Nanoseconds(0));
 }
 

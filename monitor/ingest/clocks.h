@@ -32,20 +32,22 @@ class Clocks {
 
  private:
   struct Node {
-    Nanoseconds begin{};               ///< Of the first interval.
-    std::vector<ClockSample> samples;  ///< The shortest trip of each interval, ascending.
+    std::vector<wire::RoundTrip> heard;  ///< Not looked at yet.
+    Nanoseconds begin{};                 ///< Of the first interval.
+    std::vector<ClockSample> samples;    ///< The shortest trip of each interval, ascending.
     Nanoseconds interval = std::chrono::seconds(1);
     timeline::ClockCurve told;
   };
 
-  bool knows(const std::string& name, const Node& node, const wire::RoundTrip& trip);
+  bool look_at_heard(Node& node);
+  bool knows(const Node& node, const wire::RoundTrip& trip);
   std::optional<ClockSample> sample_of(const wire::RoundTrip& trip) const;
   static bool keep(Node& node, const ClockSample& sample);
   static std::optional<timeline::ClockCurve> news(Node& node, Nanoseconds worth_telling);
 
   std::map<std::string, Node> nodes_;
   std::string first_;                           ///< Node that came first.
-  int without_it_ = 0;                          ///< Trips of others, as long as that has told none.
+  std::size_t without_it_ = 0;                  ///< Trips of others, as long as that has told none.
   std::map<std::uint32_t, Nanoseconds> ahead_;  ///< How far the clocks that were asked for are ahead of the session's.
 };
 

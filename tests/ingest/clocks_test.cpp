@@ -81,6 +81,23 @@ TEST(Clocks, AreSetByTheNodeThatCameFirstUnlessItTellsNothing) {
   EXPECT_EQ(alone.take("b", {&trip, 1})->offset_at(seconds(10)), seconds(3));
 }
 
+TEST(Clocks, AreKnownByTripsThatWereToldBeforeTheFirstNodeSpoke) {
+  const std::uint64_t seed = any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  for (const bool first_speaks : {true, false}) {
+    Watch watch(seed);
+    const SimulatedClock reference(watch.random, 100, 1e-9), a(watch.random, 100, 1e-9), b(watch.random, 100, 1e-9);
+    for (int second = 0; second < 6; ++second) watch.ask("b", b, reference, second);
+    if (first_speaks) watch.ask("a", a, reference, 6);
+    const auto curve = watch.clocks.settle("b");
+    ASSERT_TRUE(curve && curve->error);
+    watch.told["b"] = *curve;
+    if (!first_speaks) watch.ask("a", a, reference, 6);
+    const Nanoseconds apart = watch.session_time("a", a, 5) - watch.session_time("b", b, 5);
+    EXPECT_LE(std::chrono::abs(apart), *watch.told["a"].error + *watch.told["b"].error);
+  }
+}
+
 TEST(Clocks, BeginWithWhatTheWallClockSaid) {
   Clocks clocks;
   clocks.guess("a", seconds(3));
