@@ -39,7 +39,8 @@ struct FrameLogEntry {
 /// Writes one session file. One thread. A block is written when it is full or `flush` is called, so a crash loses at
 /// most the last block. Where a block no longer fits on the disk, as many of its entries are written as do. After a
 /// failure (disk full, file too large, broken disk) the file is cut back to its last complete block, so that it stays
-/// readable, and every later call gives the same error, which says until when the recording is safe.
+/// readable, and every later call gives the same error, which says until when the recording is safe. That others have
+/// deleted the file or changed it is a failure, too; one that was moved is whole where it is.
 class FrameLogWriter {
  public:
   /// Fails if the file exists and is not empty, or can't be made.

@@ -75,11 +75,13 @@ struct FrameLogWriter::Impl {
   int write_block(std::span<const Pending> block, std::span<const std::byte> block_data);
   int write_blocks(std::span<const Pending> block, std::span<const std::byte> block_data);
   Status fail(int error);
+  Status look_for_others();
   Status end_block();
   Status finish();
 
   std::string path;
   int fd = -1;
+  bool had_name = false;         // When it was opened, as memory (memfd_create) has none.
   std::uint64_t safe_bytes = 0;  // End of the last complete part of the file.
   bool ragged = false;           // A part that was not written whole could not be taken back.
   std::optional<Error> failure;  // Once set, nothing is written any more.
@@ -98,6 +100,18 @@ Status FrameLogWriter::Impl::fail(int error) {
   if (ragged) message += " (the file ends with a damaged block, which readers skip)";
   failure = Error{message};
   return *failure;
+}
+
+/// Who cleans up may have taken the file away, or cut it: written is then to nowhere, or behind a hole.
+Status FrameLogWriter::Impl::look_for_others() {
+  struct stat info = {};
+  if (failure || fd < 0 || ragged || ::fstat(fd, &info) != 0) return ok();
+  if (had_name && info.st_nlink == 0)
+    failure = Error{path + " was deleted while it was written; nothing is left of the recording"};
+  else if (static_cast<std::uint64_t>(info.st_size) != safe_bytes)
+    failure = Error{path + " was changed by another program while it was written; 'idlewave info --check " + path +
+                    "' says what is left"};
+  return failure ? Status(*failure) : ok();
 }
 
 /// Both parts or none: the file always ends with its last complete part. 0, or the error number.
@@ -147,6 +161,7 @@ int FrameLogWriter::Impl::write_blocks(std::span<const Pending> block, std::span
 }
 
 Status FrameLogWriter::Impl::end_block() {
+  if (auto alone = look_for_others(); !alone) return alone;
   if (failure) return *failure;
   if (entries.empty()) return ok();
   if (const int error = write_blocks(entries, data)) return fail(error);
@@ -179,6 +194,7 @@ Result<std::unique_ptr<FrameLogWriter>> FrameLogWriter::create(const std::string
   struct stat info = {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return Error{path + " is not a regular file"};
   if (info.st_size != 0) return Error{path + " exists; choose another name"};
+  impl->had_name = info.st_nlink > 0;
   if (const int error = impl->write_whole(encode_file_header(header), {})) {
     if (made) ::unlink(path.c_str());
     return impl->fail(error).error();

@@ -191,6 +191,14 @@ class Results(RunCase):
             self.assertIn(f"--report {path}: ".encode() + why, err)
             self.assertFalse((self.path / "started").exists())
 
+    def test_a_recording_that_others_delete_or_cut_is_our_failure(self):
+        for harm, words in (("rm s.iw", b"was deleted while it was written"), ("truncate -s 100 s.iw", b"was changed by another program")):
+            for code in (0, 4):
+                done, _, err = self.shell(f"{harm}; $REPORTER 5; exit {code}", "--record", "s.iw")
+                self.assertEqual(done, code or OWN_FAILURE, err)
+                self.assertIn(words, err)
+                (self.path / "s.iw").unlink(missing_ok=True)
+
     def test_a_report_into_a_pipe_waits_for_nobody(self):
         os.mkfifo(self.path / "pipe")
         for script, expected in (("true", OWN_FAILURE), ("exit 4", 4)):

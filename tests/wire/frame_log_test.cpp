@@ -425,6 +425,26 @@ TEST(FrameLogWriter, SaysUntilWhenTheRecordingIsSafe) {
   EXPECT_THAT((*writer)->flush().error().message, HasSubstr("; recorded until 12.3 s"));
 }
 
+TEST(FrameLogWriter, SaysWhatOthersHaveDoneToTheFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("s.iw"), elsewhere = folder.file("t.iw");
+  const auto after = [&](auto done) {
+    auto writer = FrameLogWriter::create(path, kHeader);
+    Random random(1);
+    EXPECT_TRUE((*writer)->append(std::chrono::seconds(1), Direction::kReceived, random_bytes(random, 10)));
+    EXPECT_TRUE((*writer)->flush());
+    done();
+    const auto closed = (*writer)->close();
+    std::filesystem::remove(path);
+    return closed ? "" : closed.error().message;
+  };
+  EXPECT_THAT(after([&] { std::filesystem::remove(path); }), HasSubstr("was deleted while it was written"));
+  for (const std::uintmax_t size : {0, 20, 100'000})
+    EXPECT_THAT(after([&] { std::filesystem::resize_file(path, size); }), HasSubstr("was changed by another program"));
+  EXPECT_EQ(after([&] { std::filesystem::rename(path, elsewhere); }), "") << "it is whole there";
+  EXPECT_EQ(rest_of(*open_sound(elsewhere)).size(), 1u);
+}
+
 TEST(FrameLogWriter, LeavesNoFileBehindThatCouldNotEvenBegin) {
   const TemporaryFolder folder;
   const FileSizeLimit limit(10);
