@@ -25,7 +25,8 @@ std::string session_folder(const std::string& name) {
 std::string unusable_root(const std::string& name) {
   const char* root = std::getenv("IDLEWAVE_DIR");
   return fmt::format(
-      "IDLEWAVE_DIR={} can't hold a session '{}': it has to be an absolute path of at most {} characters",
+      "IDLEWAVE_DIR={} can't hold a session '{}': it has to be an absolute path of at most {} characters without a "
+      "line break",
       root ? root : "", name, wire::kSessionPathLimit - 2 - int(name.size()));
 }
 

@@ -263,7 +263,7 @@ bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)
   bool succeeded = false;
   if (environment != nullptr && memory != MAP_FAILED) {
     auto* outcome = static_cast<Outcome*>(memory);
-    snprintf(outcome->why, kReasonLimit, "%s", why);
+    snprintf(outcome->why, kReasonLimit, "the process that was to start the agent has been killed");
     Start start{agent_path(buffer), arguments, environment, &deadline, outcome};
     run_in_helper(start);
     succeeded = outcome->succeeded;

@@ -16,7 +16,9 @@ constexpr int kHoldPatienceMs = 1000;
 
 bool root_path(char (&out)[kSessionPathLimit]) {
   const char* chosen = getenv("IDLEWAVE_DIR");
-  if (chosen != nullptr && chosen[0] != '\0') return chosen[0] == '/' && print_to(out, "%s", chosen);
+  // What is said of its folder to others is a line.
+  if (chosen != nullptr && chosen[0] != '\0')
+    return chosen[0] == '/' && strchr(chosen, '\n') == nullptr && print_to(out, "%s", chosen);
   return print_to(out, "/tmp/idlewave-%u", static_cast<unsigned>(geteuid()));
 }
 

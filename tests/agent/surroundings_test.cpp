@@ -34,7 +34,7 @@ TEST(Reach, TellsThatSomethingElseAnswers) {
   ASSERT_EQ(listen(listener, 1), 0);
   ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
   EXPECT_THAT(try_to_reach("tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port))),
-              HasSubstr("does not take this agent in"));
+              HasSubstr("has not taken this agent in"));
   close(listener);
 }
 

@@ -61,11 +61,13 @@ TEST(SessionDirectory, IsRefusedThroughALink) {
   EXPECT_FALSE(make_session_directory("s"));
 }
 
-TEST(SessionDirectory, IsRefusedUnderARelativeRoot) {
+TEST(SessionDirectory, IsRefusedUnderARelativeRootAndOneWithALineBreak) {
   const SessionRoot root;
-  setenv("IDLEWAVE_DIR", "somewhere", 1);
-  char path[kSessionPathLimit];
-  EXPECT_FALSE(session_path("s", path));
+  for (const char* unusable : {"somewhere", "/tmp/some\nwhere"}) {
+    setenv("IDLEWAVE_DIR", unusable, 1);
+    char path[kSessionPathLimit];
+    EXPECT_FALSE(session_path("s", path));
+  }
 }
 
 TEST(SessionDirectory, IsRefusedWhenItsPathLeavesNoRoomForASocket) {
