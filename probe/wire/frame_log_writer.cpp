@@ -61,6 +61,11 @@ std::vector<std::byte> encode_table(std::span<const Pending> entries) {
   return table;
 }
 
+bool is_same_file(const struct stat& one, int fd) {
+  struct stat other = {};
+  return ::fstat(fd, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 bool is_lack_of_space(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
 }  // namespace
@@ -194,6 +199,9 @@ Result<std::unique_ptr<FrameLogWriter>> FrameLogWriter::create(const std::string
   struct stat info = {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return Error{path + " is not a regular file"};
   if (info.st_size != 0) return Error{path + " exists; choose another name"};
+  // What is printed there and the recording would overwrite each other.
+  if (is_same_file(info, STDOUT_FILENO) || is_same_file(info, STDERR_FILENO))
+    return Error{path + " is where this prints to; choose another name"};
   impl->had_name = info.st_nlink > 0;
   if (const int error = impl->write_whole(encode_file_header(header), {})) {
     if (made) ::unlink(path.c_str());

@@ -199,6 +199,14 @@ class Results(RunCase):
                 self.assertIn(words, err)
                 (self.path / "s.iw").unlink(missing_ok=True)
 
+    def test_a_recording_where_the_program_prints_to_is_refused(self):
+        for path in ("/dev/stdout", "out.iw"):
+            with open(self.path / "out.iw", "wb") as out:
+                code, _, err = self.shell("echo > started", "--record", path, stdout=out)
+            self.assertEqual(code, 2, err)
+            self.assertIn(f"{path} is where this prints to".encode(), err)
+            self.assertFalse((self.path / "started").exists())
+
     def test_a_report_into_a_pipe_waits_for_nobody(self):
         os.mkfifo(self.path / "pipe")
         for script, expected in (("true", OWN_FAILURE), ("exit 4", 4)):
