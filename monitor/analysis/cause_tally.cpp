@@ -13,18 +13,11 @@ namespace {
 using timeline::Lane;
 using timeline::StepRecord;
 
-/// What is no rank.
-constexpr Rank kBandwidth = -1;
-constexpr Rank kTransfer = -2;
-constexpr Rank kUnknownCause = -3;
-
 /// Steps that are kept to compare with: a rank may be late for so long before anybody waits for it.
 constexpr std::size_t kMostRows = 16;
 constexpr std::size_t kMostPlaces = 1 << 21;
 /// Before the window, since its first waits have causes too; or as many as the window has.
 constexpr std::ptrdiff_t kLeastStepsBefore = 32;
-/// Of a step: how much later than the end of a wait the post that ended it may seem to be.
-constexpr double kTolerance = 0.02;
 
 bool is_later(Nanoseconds at, Rank rank, Nanoseconds than, Rank other) {
   return at > than || (at == than && other >= 0 && rank < other);
@@ -32,14 +25,6 @@ bool is_later(Nanoseconds at, Rank rank, Nanoseconds than, Rank other) {
 
 bool ended_within(Window window, const StepCourse& course) {
   return course.over && course.end > window.from && course.end <= window.to;
-}
-
-void add(std::vector<Culprit>& culprits, Rank rank, const Cost& cost) {
-  auto found = std::ranges::find(culprits, rank, &Culprit::rank);
-  if (found == culprits.end()) found = culprits.insert(found, Culprit{rank, {}});
-  found->cost.direct += cost.direct, found->cost.far += cost.far;
-  // Who was found once will be found again, and soon.
-  if (found != culprits.begin()) std::iter_swap(found, std::prev(found));
 }
 
 /// How far times lie above the least of them, all together.
@@ -59,10 +44,6 @@ class Spread {
   double sum_ = 0;
   int times_ = 0;
 };
-
-Nanoseconds waited_within(const Lane& lane, Window window) {
-  return Nanoseconds(lane.sums_of_steps(window.from, window.to).wait);
-}
 
 bool is_heard(const Lane* lane) { return lane && lane->events() > 0; }
 
@@ -107,7 +88,7 @@ CauseTally::CauseTally(const timeline::Timeline& timeline, Window window, const 
     : timeline_(timeline),
       window_(window),
       ground_(ground),
-      tolerance_(std::int64_t(kTolerance * double(ground.typical_step.count()))),
+      tolerance_(least_work(ground.typical_step)),
       run_end_(std::min(window.to, run_end(timeline))),
       steps_(ground.partners.unlike_counts ? std::vector<NumberedStep>{} : steps_up_to(timeline, window)),
       sharing_(timeline, {steps_.empty() ? window.from : steps_.front().begin, window.to}),
@@ -116,7 +97,7 @@ CauseTally::CauseTally(const timeline::Timeline& timeline, Window window, const 
           std::clamp<std::size_t>(kMostPlaces / std::max<std::size_t>(1, std::size_t(timeline.ranks())), 2, kMostRows)),
       read_until_(std::size_t(timeline.ranks()), Nanoseconds::min()),
       lasts_(std::size_t(timeline.ranks())),
-      ranks_(std::size_t(timeline.ranks())) {}
+      sums_(std::size_t(timeline.ranks())) {}
 
 std::vector<CauseTally::NumberedStep> CauseTally::steps_up_to(const timeline::Timeline& timeline, Window window) {
   std::vector<NumberedStep> steps;
@@ -361,7 +342,7 @@ void CauseTally::settle(Rank rank, Step step, const LastPost& last) {
   const bool was_for_messages = rest <= tolerance_ || is_for_messages(rank, step, last);
   mine.transfer = was_for_messages ? rest : Nanoseconds{0};
   if (counts_) {
-    RankCauses& causes = ranks_.of(std::size_t(rank));
+    RankCauses& causes = sums_.of(rank);
     causes.waited += waited, causes.transfer += mine.transfer, causes.ended.messages += mine.transfer;
   }
   if (!was_for_messages) take(rank, kUnknownCause, rest, false);
@@ -373,18 +354,10 @@ void CauseTally::settle(Rank rank, Step step, const LastPost& last) {
 
 void CauseTally::account_end(Rank rank, Step step, const LastPost& last, Nanoseconds caused) {
   if (!counts_) return;
-  Ended& ended = ranks_.of(std::size_t(rank)).ended;
-  if (last.offset == 0) {
-    ended.collectives += caused;
-    return;
-  }
-  switch (what_ended(rank, step, last)) {
-    case WaitsFor::kItsMessage: ended.by_message += caused; return;
-    case WaitsFor::kItsReceive: ended.by_receive += caused; return;
-    case WaitsFor::kBoth: ended.by_either += caused; return;
-    case WaitsFor::kThroughOthers: ended.through += caused; return;
-    case WaitsFor::kNotSaid: return;
-  }
+  if (last.offset == 0)
+    sums_.of(rank).ended.collectives += caused;
+  else
+    sums_.add_end(rank, what_ended(rank, step, last), caused);
 }
 
 /// Of partners that posted at the same moment one that it waits for directly comes first.
@@ -441,42 +414,8 @@ Nanoseconds CauseTally::take(Rank rank, Rank cause, Nanoseconds length, bool dir
     row.parts.push_back({cause, length});
     ++mine.parts;
   }
-  if (counts_) account(rank, cause, length, direct);
+  if (counts_) sums_.add(rank, cause, length, direct);
   return length;
-}
-
-void CauseTally::account(Rank rank, Rank cause, Nanoseconds length, bool direct) {
-  RankCauses& mine = ranks_.of(std::size_t(rank));
-  switch (cause) {
-    case kBandwidth: mine.bandwidth += length; return;
-    case kTransfer: mine.transfer += length; return;
-    case kUnknownCause: mine.unknown += length; return;
-    default: break;
-  }
-  if (cause == rank) {
-    mine.itself += length;
-    return;
-  }
-  const Cost cost{.direct = direct ? length : Nanoseconds{0}, .far = direct ? Nanoseconds{0} : length};
-  add(mine.by, cause, cost);
-  Cost& costs = ranks_.of(std::size_t(cause)).costs;
-  costs.direct += cost.direct, costs.far += cost.far;
-}
-
-Causes CauseTally::causes() const {
-  Causes causes{.window = window_, .ranks = ranks_};
-  for (Rank rank = 0; rank < Rank(ranks_.size()); ++rank) {
-    const Lane* lane = timeline_.lane(rank);
-    if (!is_heard(lane) && !ranks_.may_have_changed(std::size_t(rank))) continue;
-    RankCauses& mine = causes.ranks.of(std::size_t(rank));
-    const Nanoseconds waited = lane ? std::max(mine.waited, waited_within(*lane, window_)) : mine.waited;
-    mine.unknown += waited - mine.waited;
-    mine.waited = waited;
-    std::ranges::sort(mine.by, [](const Culprit& a, const Culprit& b) {
-      return a.cost.sum() != b.cost.sum() ? a.cost.sum() > b.cost.sum() : a.rank < b.rank;
-    });
-  }
-  return causes;
 }
 
 }  // namespace idlewave::analysis

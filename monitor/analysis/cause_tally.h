@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "monitor/analysis/cause_ground.h"
+#include "monitor/analysis/cause_sums.h"
 #include "monitor/analysis/rank_causes.h"
 #include "monitor/analysis/sharing.h"
 #include "monitor/analysis/step_course.h"
@@ -16,14 +17,12 @@ namespace idlewave::analysis {
 /// where a rank was waited for that was late already when nobody waited for it are earlier steps compared, some at most.
 /// A step in which ranks wait several times, and work in between, is gone through part by part, as far as its events tell.
 /// Everything that it is given must outlive it.
-class CauseTally {
+class CauseTally : public Tally {
  public:
   CauseTally(const timeline::Timeline& timeline, Window window, const CauseGround& ground);
 
-  /// Goes on until about so many rank-steps have been looked at. False: there are no more.
-  bool advance(std::size_t rank_steps);
-  /// Of what has been gone through; all other waiting of the window is of unknown cause.
-  Causes causes() const;
+  bool advance(std::size_t rank_steps) override;
+  Causes causes() const override { return sums_.within(timeline_, window_); }
 
  private:
   using Step = wire::Step;
@@ -94,7 +93,6 @@ class CauseTally {
   void account_end(Rank rank, Step step, const LastPost& last, Nanoseconds caused);
   bool goes_on_from(std::size_t back, Rank rank) const;
   Nanoseconds take(Rank rank, Rank cause, Nanoseconds length, bool direct);
-  void account(Rank rank, Rank cause, Nanoseconds length, bool direct);
 
   bool is_there(Rank rank) const { return row(0).ranks[std::size_t(rank)].presence == Presence::kThere; }
   Row& now() { return rows_[current_]; }
@@ -116,7 +114,7 @@ class CauseTally {
   std::vector<Nanoseconds> read_until_;  ///< By rank: begin of the last step that was read.
   bool counts_ = false;                  ///< The step that is settled ended in the window.
   PerRank<LastPost> lasts_;              ///< In the step that is traced, of those who are there.
-  PerRank<RankCauses> ranks_;
+  CauseSums sums_;
 };
 
 }  // namespace idlewave::analysis

@@ -15,8 +15,8 @@ namespace idlewave::analysis {
 Causes find_causes(const timeline::Timeline& timeline, Window window);
 Causes find_causes(const timeline::Timeline& timeline, Window window, const CauseGround& ground);
 
-class CauseTally;
 class GroundSearch;
+class Tally;
 
 /// The same for whoever asks again and again. What it says of a window depends on the session up to the window's end, not
 /// on what came later or on who asked when: windows end at whole quarters of a second of session time, with what was known
@@ -59,8 +59,8 @@ class CauseFinder {
   wire::Step learnt_at_ = wire::kNoStep;  ///< The latest when it began, or the last one did.
   Rank learnt_ranks_ = 0;
   std::size_t learnt_domains_ = 0;
-  std::uint64_t events_ = 0;           ///< That there were when the latest window was begun.
-  std::unique_ptr<CauseTally> tally_;  ///< Of the window that is being gone through.
+  std::uint64_t events_ = 0;      ///< That there were when the latest window was begun.
+  std::unique_ptr<Tally> tally_;  ///< Of the window that is being gone through.
   Causes causes_;
 };
 

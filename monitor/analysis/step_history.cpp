@@ -53,6 +53,11 @@ Nanoseconds typical_step_length(const Timeline& timeline, Nanoseconds at) {
   return std::min(median(std::move(lengths)), kLongestStep);
 }
 
+Nanoseconds least_work(Nanoseconds typical_step) {
+  constexpr double kShare = 0.02;
+  return Nanoseconds(std::int64_t(kShare * double(typical_step.count())));
+}
+
 bool was_silent(const Lane& lane, Nanoseconds at) {
   const bool ended = lane.state() == LaneState::kStopped || lane.state() == LaneState::kLost;
   return ended && lane.last() <= at;

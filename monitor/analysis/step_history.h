@@ -14,6 +14,9 @@ namespace idlewave::analysis {
 wire::Nanoseconds typical_step_length(const timeline::Timeline& timeline,
                                       wire::Nanoseconds at = wire::Nanoseconds::max());
 
+/// Of a step of that length: less work is none, and so much later than the end of a wait the post that ended it may seem to be.
+wire::Nanoseconds least_work(wire::Nanoseconds typical_step);
+
 /// True for a rank that had stopped, or was lost, at or before `at`.
 bool was_silent(const timeline::Lane& lane, wire::Nanoseconds at);
 
