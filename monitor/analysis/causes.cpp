@@ -4,6 +4,7 @@
 
 #include "monitor/analysis/cause_tally.h"
 #include "monitor/analysis/ground_search.h"
+#include "monitor/analysis/turn_tally.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -24,6 +25,12 @@ Window window_before(Window window) {
   return {std::max(Nanoseconds{0}, window.from - (window.to - to)), to};
 }
 
+std::unique_ptr<Tally> tally_of(const Timeline& timeline, Window window, const CauseGround& ground) {
+  if (ground.partners.waits_before_work && !ground.shares_bandwidth)
+    return std::make_unique<TurnTally>(timeline, window, ground);
+  return std::make_unique<CauseTally>(timeline, window, ground);
+}
+
 }  // namespace
 
 Causes find_causes(const Timeline& timeline, Window window) {
@@ -31,10 +38,10 @@ Causes find_causes(const Timeline& timeline, Window window) {
 }
 
 Causes find_causes(const Timeline& timeline, Window window, const CauseGround& ground) {
-  CauseTally tally(timeline, window, ground);
-  while (tally.advance(kRankStepsPerCall)) {
+  const std::unique_ptr<Tally> tally = tally_of(timeline, window, ground);
+  while (tally->advance(kRankStepsPerCall)) {
   }
-  return tally.causes();
+  return tally->causes();
 }
 
 CauseFinder::CauseFinder(const Timeline& timeline, std::uint64_t looks_at_once)
@@ -79,7 +86,7 @@ const Causes& CauseFinder::observe(Window window) {
     const bool is_same = window.from == causes_.window.from && window.to == causes_.window.to;
     const CauseGround* ground = ground_at(window.to);
     if (!ground || (is_same && events_ == timeline_.events())) return causes_;
-    tally_ = std::make_unique<CauseTally>(timeline_, window, *ground);
+    tally_ = tally_of(timeline_, window, *ground);
     events_ = timeline_.events();
   }
   if (!tally_->advance(kRankStepsPerCall)) {

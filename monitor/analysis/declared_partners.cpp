@@ -254,6 +254,7 @@ bool RankPartners::read_kind(const Said& said, std::span<const StepWaits> others
   KindOfStep& here = kinds_.emplace_back();
   here.collective = (all_meet && some_meet) || composed->all_meet;
   here.has_several_waits = some_meet || most_stages > 1;
+  here.has_collectives = some_meet;
   here.awaited = Lists::of_all(composed->awaited);
   if (composed->all_meet) here.directly = Lists::of_all(composed->directly);
   composed.reset();

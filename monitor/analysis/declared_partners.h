@@ -60,6 +60,8 @@ class RankPartners {
   bool is_collective(wire::Step step) const { return in(step).collective; }
   /// Some rank says that it waits more than once in that step, or all meet in it, however often.
   bool has_several_waits(wire::Step step) const { return in(step).has_several_waits; }
+  /// Some rank says that it waits for all at some time of that step.
+  bool has_collectives(wire::Step step) const { return in(step).has_collectives; }
   /// Else it may wait for others than for those that it is said to wait for here.
   bool are_known_of(wire::Rank rank, wire::Step step) const { return !part_of(step).is_unknown[std::size_t(rank)]; }
 
@@ -97,6 +99,7 @@ class RankPartners {
     Lists directly;  ///< Empty: as awaited.
     bool collective = false;
     bool has_several_waits = false;
+    bool has_collectives = false;
   };
   /// Of a run, from a step on.
   struct Part {

@@ -3,11 +3,14 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/analysis/step_history.h"
+#include "monitor/analysis/turn_order.h"
+
 namespace idlewave::analysis {
 
 PartnerSearch::PartnerSearch(const timeline::Timeline& timeline, std::span<const LateMoment> moments,
                              wire::Nanoseconds typical_step)
-    : timeline_(timeline), who_(who_declares(timeline)) {
+    : timeline_(timeline), who_(who_declares(timeline)), tolerance_(least_work(typical_step)) {
   if (who_ == WhoDeclares::kAll) said_ = RankPartners::declared_in(timeline);
   if (!said_) inference_.emplace(timeline, moments, typical_step);
 }
@@ -30,12 +33,16 @@ Partners PartnerSearch::found() const {
     inferred.unlike_counts = find_unlike_counts(timeline_);
     return inferred;
   }
-  return {.offsets = said_->offsets(),
-          .ring = said_->is_ring(),
-          .collective = said_->are_collective(),
-          .source = who_ == WhoDeclares::kAll ? PartnerSource::kDeclared : PartnerSource::kPartlyDeclared,
-          .unlike_counts = find_unlike_counts(timeline_),
-          .of_ranks = said_};
+  Partners said{.offsets = said_->offsets(),
+                .ring = said_->is_ring(),
+                .collective = said_->are_collective(),
+                .source = who_ == WhoDeclares::kAll ? PartnerSource::kDeclared : PartnerSource::kPartlyDeclared,
+                .unlike_counts = find_unlike_counts(timeline_),
+                .of_ranks = said_};
+  const TurnOrder order = turn_order(timeline_, said, tolerance_);
+  said.waits_before_work = order.waits_before_work;
+  said.wait_first = order.wait_first;
+  return said;
 }
 
 }  // namespace idlewave::analysis

@@ -26,6 +26,7 @@ class PartnerSearch {
   WhoDeclares who_;
   std::shared_ptr<const RankPartners> said_;
   std::optional<PartnerInference> inference_;
+  wire::Nanoseconds tolerance_;
 };
 
 }  // namespace idlewave::analysis

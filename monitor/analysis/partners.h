@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "monitor/analysis/declared_partners.h"
+#include "monitor/analysis/step_course.h"
 #include "monitor/analysis/step_sample.h"
 #include "monitor/analysis/unlike_counts.h"
 
@@ -40,8 +41,17 @@ struct Partners {
   int own_messages = 0;
   /// How far the farthest of them is; 0: not known.
   wire::Rank farthest = 0;
+  /// As ranks do first in their steps (turn_order.h).
+  bool waits_before_work = false;
+  std::shared_ptr<const std::vector<bool>> wait_first = nullptr;
   /// Null: all have partners at these offsets.
   std::shared_ptr<const RankPartners> of_ranks = nullptr;
+
+  bool waits_first(wire::Rank rank) const { return wait_first && (*wait_first)[std::size_t(rank)]; }
+  /// When the rank had done what others wait for in that step.
+  wire::Nanoseconds sent(wire::Rank rank, const StepCourse& course) const {
+    return waits_first(rank) ? course.end : course.post;
+  }
 
   /// Else nobody can tell whom a rank waited for.
   bool are_known() const { return source != PartnerSource::kInferred || !offsets.empty(); }

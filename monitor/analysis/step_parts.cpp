@@ -10,9 +10,6 @@ using timeline::Category;
 using timeline::Lane;
 using wire::Nanoseconds;
 
-/// What no message that has been there for long takes to be sent or received.
-constexpr Nanoseconds kShortWait{5'000};
-
 struct Wait {
   Nanoseconds begin{}, end{};
 };

@@ -8,6 +8,9 @@
 
 namespace idlewave::analysis {
 
+/// What no message that has been there for long takes to be sent or received.
+inline constexpr wire::Nanoseconds kShortWait{5'000};
+
 struct RankCourse {
   wire::Rank rank = 0;
   StepCourse course;

@@ -1,0 +1,25 @@
+#pragma once
+// Whether ranks work first in their steps and wait then, or the other way round.
+
+#include <memory>
+#include <vector>
+
+#include "monitor/analysis/partners.h"
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis {
+
+/// What ranks do first in their steps.
+struct TurnOrder {
+  /// Many of them wait, and work then.
+  bool waits_before_work = false;
+  /// Then, where none waits for one that waits for it as well, those that call MPI first in most of their latest steps, by rank: what
+  /// they send goes out at the end of a step. Else null.
+  std::shared_ptr<const std::vector<bool>> wait_first;
+};
+/// Of programs in which all say whom they wait for, which is never all, and that tell no sums: in a sample of the latest steps, most
+/// of which have no parts (step_parts.h), a quarter of the waiting has more work than `tolerance` behind it in its step, or a
+/// quarter of the ranks' steps begin with a call that may wait, however short. Costs some thousand rank-steps.
+TurnOrder turn_order(const timeline::Timeline& timeline, const Partners& partners, wire::Nanoseconds tolerance);
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,38 @@
+#pragma once
+// Programs that are their calls: every rank goes through the same calls in each step, and a receive waits for its message.
+
+#include <vector>
+
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis {
+
+struct MessageProgram {
+  using Nanoseconds = wire::Nanoseconds;
+  using Rank = wire::Rank;
+  /// A message costs its sender, and comes so much later.
+  static constexpr Nanoseconds kSending{1'000}, kFlight{20'000};
+
+  struct Call {
+    enum class Kind { kWork, kSend, kReceive } kind = Kind::kWork;
+    Rank peer = 0;
+  };
+  struct Run {
+    std::vector<std::vector<wire::Event>> events;  ///< By rank.
+    std::vector<Nanoseconds> waited;
+    std::vector<std::vector<Nanoseconds>> ends;  ///< [rank][step]: of the last call of the step.
+  };
+
+  std::vector<std::vector<Call>> calls;                     ///< By rank, of a step.
+  std::vector<std::vector<std::vector<Nanoseconds>>> work;  ///< [rank][step][which of the step]
+
+  Rank ranks() const { return Rank(calls.size()); }
+  /// As if step k began when the last call of step k - 1 is over, which is what the library for unmodified programs finds.
+  Run run() const;
+  /// With what each rank says of its waits, as that library does.
+  wire::Roster roster() const;
+};
+
+timeline::Timeline timeline_of(const MessageProgram& program);
+
+}  // namespace idlewave::analysis

@@ -1,0 +1,242 @@
+// Causes of programs that wait first in their steps and work then: pipelines, sweeps, masters with workers, tokens
+// that go round. Held against the same program run with a delay and without it.
+
+#include "monitor/analysis/turn_tally.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "monitor/analysis/causes.h"
+#include "tests/analysis/message_program.h"
+#include "tests/any_seed.h"
+
+namespace idlewave::analysis {
+namespace {
+
+using Call = MessageProgram::Call;
+using Calls = std::vector<Call>;
+
+Call work() { return {Call::Kind::kWork, 0}; }
+Call send_to(Rank peer) { return {Call::Kind::kSend, peer}; }
+Call receive_from(Rank peer) { return {Call::Kind::kReceive, peer}; }
+
+constexpr double kWork = 10e6;
+
+class Dice {
+ public:
+  explicit Dice(unsigned seed) : engine_(seed) {}
+  int whole(int from, int to) { return std::uniform_int_distribution<>(from, to)(engine_); }
+  double share(double most) { return std::uniform_real_distribution<>(0, most)(engine_); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+/// Each part of a rank's work lasts as long as kWork, and up to `noise` of that more.
+void fill_work(MessageProgram& program, int steps, double noise, Dice& dice) {
+  for (const Calls& calls : program.calls) {
+    auto& of_rank = program.work.emplace_back();
+    for (int step = 0; step < steps; ++step) {
+      auto& of_step = of_rank.emplace_back();
+      for (const Call& call : calls)
+        if (call.kind == Call::Kind::kWork)
+          of_step.push_back(Nanoseconds(std::llround(kWork * (1 + dice.share(noise)))));
+    }
+  }
+}
+
+MessageProgram pipeline(Rank ranks, bool there_and_back) {
+  MessageProgram program;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    Calls calls;
+    if (rank > 0) calls.push_back(receive_from(rank - 1));
+    calls.push_back(work());
+    if (rank + 1 < ranks) calls.push_back(send_to(rank + 1));
+    if (there_and_back) {
+      if (rank + 1 < ranks) calls.push_back(receive_from(rank + 1));
+      calls.push_back(work());
+      if (rank > 0) calls.push_back(send_to(rank - 1));
+    }
+    program.calls.push_back(calls);
+  }
+  return program;
+}
+
+/// Over a grid, from one corner after the other: so many. The second sweep goes back the way of the first.
+MessageProgram sweeps(int width, int height, int corners) {
+  MessageProgram program;
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      Calls calls;
+      for (int corner = 0; corner < corners; ++corner) {
+        const int dx = corner % 3 == 0 ? 1 : -1, dy = corner % 2 == 0 ? 1 : -1;
+        const auto beside = [&](int by, bool is_across) {
+          const int other_x = x + (is_across ? by * dx : 0), other_y = y + (is_across ? 0 : by * dy);
+          const bool is_there = other_x >= 0 && other_x < width && other_y >= 0 && other_y < height;
+          return is_there ? other_y * width + other_x : -1;
+        };
+        for (const bool is_across : {true, false})
+          if (const Rank from = beside(-1, is_across); from >= 0) calls.push_back(receive_from(from));
+        calls.push_back(work());
+        for (const bool is_across : {true, false})
+          if (const Rank to = beside(1, is_across); to >= 0) calls.push_back(send_to(to));
+      }
+      program.calls.push_back(calls);
+    }
+  return program;
+}
+
+/// Rank 0 works a little, and hands out what the others work at.
+MessageProgram master_and_workers(Rank ranks) {
+  MessageProgram program;
+  Calls& of_master = program.calls.emplace_back();
+  for (Rank rank = 1; rank < ranks; ++rank) of_master.push_back(send_to(rank));
+  for (Rank rank = 1; rank < ranks; ++rank) of_master.push_back(receive_from(rank));
+  of_master.push_back(work());
+  for (Rank rank = 1; rank < ranks; ++rank) program.calls.push_back({receive_from(0), work(), send_to(0)});
+  return program;
+}
+
+MessageProgram token(Rank ranks) {
+  MessageProgram program;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const Call receives = receive_from((rank + ranks - 1) % ranks), sends = send_to((rank + 1) % ranks);
+    program.calls.push_back(rank == 0 ? Calls{work(), sends, receives} : Calls{receives, work(), sends});
+  }
+  return program;
+}
+
+struct Delay {
+  Rank rank = 0;
+  int step = 0;
+  Nanoseconds length{};
+};
+
+MessageProgram delayed(MessageProgram program, const Delay& delay) {
+  program.work[std::size_t(delay.rank)][std::size_t(delay.step)][0] += delay.length;
+  return program;
+}
+
+Delay any_delay(const MessageProgram& program, Dice& dice) {
+  const int steps = int(program.work[0].size());
+  return {dice.whole(0, program.ranks() - 1), dice.whole(20, steps - 10),
+          Nanoseconds(dice.whole(40'000'000, 80'000'000))};
+}
+
+Causes causes_of(const MessageProgram& program) {
+  return find_causes(timeline_of(program), {Nanoseconds{0}, Nanoseconds::max()});
+}
+
+struct Sums {
+  double waited = 0, unknown = 0, owed = 0;  ///< To the delayed one, by others.
+};
+
+Sums sums_of(const Causes& causes, Rank late) {
+  Sums sums;
+  for (const RankCauses& its : causes.ranks) {
+    Nanoseconds all = its.by_others().sum() + its.itself + its.bandwidth + its.transfer + its.unknown;
+    EXPECT_EQ(its.waited, all);
+    sums.waited += double(its.waited.count()), sums.unknown += double(its.unknown.count());
+  }
+  sums.owed = double(causes.ranks[std::size_t(late)].costs.sum().count());
+  return sums;
+}
+
+/// What all others wait longer because of the delay.
+double true_cost(const MessageProgram& program, const Delay& delay) {
+  const auto with = delayed(program, delay).run(), without = program.run();
+  double cost = 0;
+  for (std::size_t rank = 0; rank < with.waited.size(); ++rank)
+    if (Rank(rank) != delay.rank) cost += double((with.waited[rank] - without.waited[rank]).count());
+  return cost;
+}
+
+/// By how much more all others owe to it than they would without it.
+double told_cost(const MessageProgram& program, const Delay& delay) {
+  return sums_of(causes_of(delayed(program, delay)), delay.rank).owed - sums_of(causes_of(program), delay.rank).owed;
+}
+
+TEST(TurnTally, SaysWhatADelayInAPipelineCostsTheOthers) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 30; ++trial) {
+    SCOPED_TRACE(trial);
+    MessageProgram program = pipeline(dice.whole(4, 16), false);
+    fill_work(program, dice.whole(50, 80), 0.02, dice);
+    const Delay delay = any_delay(program, dice);
+    const Sums sums = sums_of(causes_of(delayed(program, delay)), delay.rank);
+    EXPECT_LT(sums.unknown, 0.01 * sums.waited);
+    const double cost = true_cost(program, delay);
+    EXPECT_NEAR(told_cost(program, delay), cost, 0.1 * cost + kWork);
+  }
+}
+
+TEST(TurnTally, LeavesNothingUnknownOfAPipelineThereAndBack) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 20; ++trial) {
+    SCOPED_TRACE(trial);
+    MessageProgram program = pipeline(dice.whole(4, 12), true);
+    fill_work(program, dice.whole(40, 60), 0.02, dice);
+    const Delay delay = any_delay(program, dice);
+    const Sums sums = sums_of(causes_of(delayed(program, delay)), delay.rank);
+    EXPECT_LT(sums.unknown, 0.02 * sums.waited);
+    const double cost = true_cost(program, delay);
+    EXPECT_NEAR(told_cost(program, delay), cost, 0.1 * cost);
+  }
+}
+
+/// Who is late is on the way that all others wait for, with what it does in that step as in any other; and who goes on for some
+/// time, as the sweep is elsewhere, waits for that much less of the delay itself. Of each that is no more than its work of a step.
+/// Where sweeps from several corners are on their way at once, others are on that way as well.
+TEST(TurnTally, LeavesNothingUnknownOfSweepsOverAGrid) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 20; ++trial) {
+    SCOPED_TRACE(trial);
+    const int corners = dice.whole(1, 4);
+    MessageProgram program = sweeps(dice.whole(2, 5), dice.whole(2, 4), corners);
+    fill_work(program, dice.whole(40, 60), 0.02, dice);
+    const Delay delay = any_delay(program, dice);
+    const Sums sums = sums_of(causes_of(delayed(program, delay)), delay.rank);
+    EXPECT_LT(sums.unknown, 0.02 * sums.waited);
+    if (corners > 2) continue;
+    const double cost = true_cost(program, delay);
+    EXPECT_NEAR(told_cost(program, delay), cost, 0.1 * cost + corners * kWork * program.ranks());
+  }
+}
+
+TEST(TurnTally, SaysWhatADelayOfAWorkerCosts) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 20; ++trial) {
+    SCOPED_TRACE(trial);
+    MessageProgram program = master_and_workers(dice.whole(4, 16));
+    fill_work(program, dice.whole(40, 60), 0.02, dice);
+    for (auto& of_step : program.work[0]) of_step[0] /= 5;
+    Delay delay = any_delay(program, dice);
+    const double cost = true_cost(program, delay);
+    EXPECT_NEAR(told_cost(program, delay), cost, 0.1 * cost + kWork);
+    const Causes causes = causes_of(program);
+    EXPECT_LT(sums_of(causes, 0).unknown, 0.02 * sums_of(causes, 0).waited);
+    // While the master works all others wait for that alone.
+    for (Rank worker = 1; worker < program.ranks(); ++worker)
+      EXPECT_EQ(causes.ranks[std::size_t(worker)].by.front().rank, 0) << worker;
+  }
+}
+
+TEST(TurnTally, BlamesAllOthersForTheWayOfATokenRound) {
+  Dice dice(any_seed());
+  MessageProgram program = token(8);
+  fill_work(program, 60, 0, dice);
+  for (std::size_t rank = 0; rank < program.work.size(); ++rank)
+    for (auto& of_step : program.work[rank]) of_step[0] = Nanoseconds(1'000'000 * std::int64_t(5 + rank));
+  const Causes causes = causes_of(program);
+  EXPECT_LT(sums_of(causes, 0).unknown, 0.02 * sums_of(causes, 0).waited);
+  const RankCauses& mine = causes.ranks[3];
+  for (const Culprit& culprit : mine.by)
+    EXPECT_NEAR(double(culprit.cost.sum().count()), 60 * 1e6 * (5 + culprit.rank), 0.05 * 60 * 1e6 * (5 + culprit.rank))
+        << culprit.rank;
+  EXPECT_EQ(mine.by.size(), 7u);
+}
+
+}  // namespace
+}  // namespace idlewave::analysis
