@@ -168,6 +168,30 @@ std::optional<double> deviation(const std::optional<Estimate>& measured, const T
   return (measured->value - theory.ranks_per_s) / *measured->error;
 }
 
+Places places_of(const Stretches& stretches, const WaveDirection& direction) {
+  Places front;
+  for (std::size_t i = 0; i < direction.front.size(); ++i)
+    front.push_back({&direction.front[i], stretches.of_arrivals[i], stretches.of_departures[i]});
+  return front;
+}
+
+void fit_decay(const Places& front, WaveDirection& direction) {
+  direction.decay_s_per_rank =
+      fit(front, &Place::of_departures, distances_of(front), seconds_of(front, &FrontPoint::idle));
+  if (direction.decay_s_per_rank) direction.decay_s_per_rank->value *= -1;
+}
+
+/// Along a pipeline a front goes on as soon as a rank has done its work behind its wait: by the clock alone it has a speed.
+void measure_within_a_step(const timeline::Timeline& timeline, Rank origin, const Stretches& stretches,
+                           WaveDirection& direction) {
+  if (direction.front.size() < 2) return;
+  const Places front = places_of(stretches, direction);
+  direction.leading.ranks_per_s = ranks_per_s(front, &Place::of_arrivals, &FrontPoint::arrival);
+  direction.trailing.ranks_per_s = ranks_per_s(front, &Place::of_departures, &FrontPoint::departure);
+  fit_decay(front, direction);
+  withhold_blurred(timeline, origin, direction);
+}
+
 }  // namespace
 
 void measure_speed(const timeline::Timeline& timeline, const Partners& partners, Rank origin,
@@ -175,10 +199,9 @@ void measure_speed(const timeline::Timeline& timeline, const Partners& partners,
   direction.leading = direction.trailing = {};
   direction.decay_s_per_rank.reset();
   direction.stood_still = false;
+  if (partners.wait_first) return measure_within_a_step(timeline, origin, stretches, direction);
   if (!direction.theory || direction.front.empty()) return;
-  Places front;
-  for (std::size_t i = 0; i < direction.front.size(); ++i)
-    front.push_back({&direction.front[i], stretches.of_arrivals[i], stretches.of_departures[i]});
+  const Places front = places_of(stretches, direction);
   const int hop = int(direction.theory->ranks_per_step);
   const Places all = edge_of(front);
   if (all.size() > 1) {
@@ -189,9 +212,7 @@ void measure_speed(const timeline::Timeline& timeline, const Partners& partners,
     direction.trailing.ranks_per_s = ranks_per_s(edge, &Place::of_departures, &FrontPoint::departure);
     direction.leading.ranks_per_step = direction.trailing.ranks_per_step = ranks_per_step(edge);
   }
-  direction.decay_s_per_rank =
-      fit(front, &Place::of_departures, distances_of(front), seconds_of(front, &FrontPoint::idle));
-  if (direction.decay_s_per_rank) direction.decay_s_per_rank->value *= -1;
+  fit_decay(front, direction);
   withhold_blurred(timeline, origin, direction);
   direction.theory->deviation = deviation(direction.leading.ranks_per_s, *direction.theory);
 }

@@ -86,8 +86,8 @@ std::size_t count_extraordinary(std::span<const double> values, double least) {
 }
 
 /// Of a step of which all ranks from `first` to `last`, round the ring, have done their part when it ends on `late`:
-/// how long before. Else 0.
-double after_all(const Timeline& timeline, const LateStep& late, Rank first, Rank last) {
+/// how long before. Else 0. `by_events`: who waits first in it and works then has done that when its step ends.
+double after_all(const Timeline& timeline, const LateStep& late, Rank first, Rank last, bool by_events) {
   const auto mine = step_course(timeline, late.rank, late.step, late.begin);
   if (!mine || !mine->over) return 0;
   const Rank ranks = timeline.ranks();
@@ -95,7 +95,9 @@ double after_all(const Timeline& timeline, const LateStep& late, Rank first, Ran
   for (Rank rank = first; rank <= last; ++rank) {
     const auto its = step_course(timeline, (rank + ranks) % ranks, late.step, late.begin);
     if (!its || (!its->over && its->waited() <= Nanoseconds{0})) return 0;
-    latest = std::max(latest, its->post);
+    const Nanoseconds least(std::int64_t(kLeastExcess * double((mine->end - mine->begin).count())));
+    const bool works_behind = by_events && waits_first(*timeline.lane((rank + ranks) % ranks), *its, least);
+    latest = std::max(latest, works_behind ? its->end : its->post);
   }
   return std::max(0.0, seconds(mine->end - latest));
 }
@@ -112,7 +114,7 @@ double ordinarily_after_all(const Timeline& timeline, const LateStep& late) {
   for (std::size_t i = here - std::min(here, kStepsAround); i < end; ++i) {
     LateStep other = late;
     other.step = steps[i].step, other.begin = steps[i].begin;
-    if (i != here) most = std::max(most, after_all(timeline, other, late.rank - reach, late.rank + reach));
+    if (i != here) most = std::max(most, after_all(timeline, other, late.rank - reach, late.rank + reach, false));
   }
   return most;
 }
@@ -231,11 +233,19 @@ void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRe
   now_.steps += records.size();
 }
 
-/// In a wave many wait long, and nearly all of them for a neighbour: those need not be kept.
+/// In a wave many wait long, and nearly all of them for a neighbour: those need not be kept. Who works behind its wait, as in a
+/// pipeline, goes on later by that.
 void LateSteps::admit_after_wait(const Timeline& timeline, LateStep late, double waited) {
   const Rank beside = std::min(kBeside, timeline.ranks() / 2);
   late.after_wait = true;
-  if (after_all(timeline, late, late.rank - beside, late.rank + beside) > 0) admit(now_.after_wait, {late, waited, {}});
+  const auto is_after_all = [&](bool by_events) {
+    return after_all(timeline, late, late.rank - beside, late.rank + beside, by_events) > 0;
+  };
+  if (!is_after_all(false)) return;
+  const auto course = step_course(timeline, late.rank, late.step, late.begin);
+  const Nanoseconds least = nanoseconds(kLeastExcess * seconds(typical_step_));
+  if (course && !waits_first(*timeline.lane(late.rank), *course, least) && is_after_all(true))
+    admit(now_.after_wait, {late, waited, {}});
 }
 
 void LateSteps::admit(Candidates& largest, Candidate candidate) {
@@ -273,7 +283,7 @@ double LateSteps::excess_of(const Timeline& timeline, const Candidate& candidate
   const auto record = lane ? lane->step(candidate.step.step, candidate.step.begin) : std::nullopt;
   if (!record || !is_known(*lane, *record)) return 0;
   if (candidate.step.after_wait) {
-    const double after = after_all(timeline, candidate.step, 0, timeline.ranks() - 1);
+    const double after = after_all(timeline, candidate.step, 0, timeline.ranks() - 1, true);
     return std::min(candidate.raw, after - ordinarily_after_all(timeline, candidate.step));
   }
   std::vector<double> owns;

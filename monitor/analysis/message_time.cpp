@@ -76,7 +76,7 @@ class SeenSteps {
     partners_.for_each_message(rank_, record.step, timeline_.ranks(), [&](Rank partner, Rank, int messages) {
       const auto its = is_known ? step_course(timeline_, partner, record.step, record.begin) : std::nullopt;
       if (!its || (!its->over && its->waited() <= wire::Nanoseconds{0})) return void(is_known = false);
-      messages_.push_back({nanoseconds(course.end - its->post), messages});
+      messages_.push_back({nanoseconds(course.end - partners_.sent(partner, *its)), messages});
       seen.is_last = seen.is_last && messages_.back().since > seen.waited + kTimesRounded;
     });
     seen.count = messages_.size() - seen.first;
@@ -147,7 +147,7 @@ MessageTime message_time(const Timeline& timeline, const Partners& partners, Ran
   if (!std::isfinite(time.own)) time.own = 0;
   const bool is_seen = longest > time.own + kTimesRounded + kVisible * longest;
   time.each = is_seen && std::isfinite(time.each) ? std::max(0.0, time.each) : 0;
-  time.itself = waited_for_itself(steps, time);
+  time.itself = partners.waits_first(rank) ? 0 : waited_for_itself(steps, time);
   return time;
 }
 
@@ -159,7 +159,7 @@ LastMessage last_message(const Timeline& timeline, const Partners& partners, con
   partners.for_each_message(rank, step, timeline.ranks(), [&](Rank partner, Rank offset, int messages) {
     const auto its = step_course(timeline, partner, step, at);
     if (!its) return;
-    const wire::Nanoseconds comes = later(its->post, time.of(messages));
+    const wire::Nanoseconds comes = later(partners.sent(partner, *its), time.of(messages));
     if (comes > last.comes) last = {partner, offset, comes};
   });
   return last;

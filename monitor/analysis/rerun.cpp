@@ -132,7 +132,7 @@ void Rerun::join(Rank rank, Group& group, std::size_t place, double done) {
     expect(posted, Kind::kGoesOn, rank);
   } else {
     become(rank, Doing::kWaits);
-    runner.moments.back().posted = true;
+    runner.moments.back().sent = !partners_.waits_first(rank);
     expect(now_, Kind::kGoesOn, rank);
   }
 }
@@ -162,7 +162,7 @@ const Rerun::Moment* Rerun::moment(Rank rank, Step step) const {
 
 Nanoseconds Rerun::late_post(Rank rank, Step step) const {
   const Moment* its = moment(rank, step);
-  if (its && its->posted) return rounded(its->late_post);
+  if (its && its->sent) return rounded(its->late_post);
   return at(rank).let_go && !its ? rounded(at(rank).late) : Nanoseconds{0};
 }
 
@@ -244,16 +244,23 @@ void Rerun::expect_work_end(Group& group) {
 void Rerun::post(Rank rank) {
   Runner& runner = at(rank);
   Moment& here = runner.moments.back();
-  here.posted = true;
   here.late_post = since_origin(runner.course.post) - now_;
   if (std::abs(here.late_post) <= kRounding) here.late_post = 0;
   become(rank, Doing::kWaits);
   expect(now_, Kind::kGoesOn, rank);
+  if (!partners_.waits_first(rank)) send(rank, here.late_post);
+}
+
+void Rerun::send(Rank rank, double late) {
+  Runner& runner = at(rank);
+  Moment& here = runner.moments.back();
+  here.sent = true;
+  here.late_sent = late;
   partners_.for_each_waiter(rank, runner.step, timeline_.ranks(), [&](Rank waiter, Rank) {
     const Runner& its = runners_[std::size_t(waiter)];
     if (its.doing == Doing::kWaits && its.step == runner.step) expect(now_, Kind::kGoesOn, waiter);
   });
-  if (std::abs(here.late_post) > noticed_) touch_waiters(rank);
+  if (std::abs(late) > noticed_) touch_waiters(rank);
 }
 
 void Rerun::touch_waiters(Rank rank) {
@@ -265,35 +272,35 @@ void Rerun::touch_waiters(Rank rank) {
 }
 
 /// One that is run, in a step that it comes to.
-bool Rerun::has_yet_to_post(Rank rank, Step step) const {
+bool Rerun::has_yet_to_send(Rank rank, Step step) const {
   const Runner& its = at(rank);
   if (its.doing == Doing::kRecorded || its.doing == Doing::kGone || its.step > step) return false;
   const Moment* here = moment(rank, step);
-  if (here && here->posted) return false;
+  if (here && here->sent) return false;
   return its.step == step || step_course(timeline_, rank, step, origin_.begin);
 }
 
-/// Asked whenever one of those whom it waits for has posted, and ranks may wait for all others: the one that was missing
+/// Asked whenever one of those whom it waits for has sent, and ranks may wait for all others: the one that was missing
 /// is asked for first.
 bool Rerun::is_missing_someone(Rank rank) {
   Runner& mine = at(rank);
-  const auto is_missing = [&](Rank partner) { return ++work_, has_yet_to_post(partner, mine.step); };
+  const auto is_missing = [&](Rank partner) { return ++work_, has_yet_to_send(partner, mine.step); };
   if (mine.missing != kNobody && is_missing(mine.missing)) return true;
   mine.missing = partners_.find_awaited(rank, mine.step, timeline_.ranks(), is_missing);
   return mine.missing != kNobody;
 }
 
-double Rerun::late_post_of(Rank rank, Step step) const {
+double Rerun::late_sent_of(Rank rank, Step step) const {
   const Moment* here = moment(rank, step);
   const Runner& its = at(rank);
-  return here && here->posted ? here->late_post : its.let_go ? its.late : 0;
+  return here && here->sent ? here->late_sent : its.let_go ? its.late : 0;
 }
 
 /// Else the rank ends its step when it did.
 bool Rerun::is_anybody_late(Rank rank) const {
   const Runner& mine = at(rank);
   if (mine.moments.back().late_post != 0) return true;
-  const auto is_late = [&](Rank partner) { return late_post_of(partner, mine.step) != 0; };
+  const auto is_late = [&](Rank partner) { return late_sent_of(partner, mine.step) != 0; };
   return partners_.find_awaited(rank, mine.step, timeline_.ranks(), is_late) != kNobody;
 }
 
@@ -316,7 +323,9 @@ Rerun::Last Rerun::last_of(Rank rank) {
     const Runner& its = at(partner);
     const bool is_here = its.step == mine.step && its.doing != Doing::kRecorded;
     const auto course = is_here ? std::optional(its.course) : step_course(timeline_, partner, mine.step, origin_.begin);
-    if (course) take(since_origin(course->post) + mine.message->of(messages), late_post_of(partner, mine.step));
+    if (course)
+      take(since_origin(partners_.sent(partner, *course)) + mine.message->of(messages),
+           late_sent_of(partner, mine.step));
   });
   return last;
 }
@@ -334,6 +343,7 @@ void Rerun::end_wait(Rank rank) {
     return expect(end, Kind::kGoesOn, rank);
   }
   runner.late = runner.moments.back().late_end = late;
+  if (partners_.waits_first(rank)) send(rank, late);
   if (runner.course.over) return begin_step(rank, runner.index + 1);
   if (--in_step_[runner.step] == 0) in_step_.erase(runner.step);
   become(rank, Doing::kGone);

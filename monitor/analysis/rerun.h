@@ -66,7 +66,8 @@ class Rerun {
   struct Moment {
     Step step = wire::kNoStep;
     double late_post = 0, late_end = 0;
-    bool posted = false;
+    double late_sent = 0;  ///< What others wait for.
+    bool sent = false;
   };
   struct Runner {
     Doing doing = Doing::kRecorded;
@@ -118,6 +119,7 @@ class Rerun {
   void begin_work(Rank rank);
   void end_work(Rank rank);
   void post(Rank rank);
+  void send(Rank rank, double late);
   void end_wait(Rank rank);
   void touch_waiters(Rank rank);
   void take(const Event& event);
@@ -125,9 +127,9 @@ class Rerun {
   void expect_work_end(Group& group);
   void expect(double at, Kind kind, Rank rank);
   void become(Rank rank, Doing doing);
-  bool has_yet_to_post(Rank rank, Step step) const;
+  bool has_yet_to_send(Rank rank, Step step) const;
   bool is_missing_someone(Rank rank);
-  double late_post_of(Rank rank, Step step) const;
+  double late_sent_of(Rank rank, Step step) const;
   bool is_anybody_late(Rank rank) const;
   Last last_of(Rank rank);
   const Moment* moment(Rank rank, Step step) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace idlewave::analysis {
 
@@ -47,6 +48,22 @@ Nanoseconds first_call(const Lane& lane, const StepCourse& course) {
     if (waits && wire::changes_phase(event.kind)) first = std::min(first, event.time);
   });
   return first;
+}
+
+bool waits_first(const Lane& lane, const StepCourse& course, Nanoseconds least) {
+  if (course.begin < lane.events_from()) return false;
+  Nanoseconds before{}, behind{}, longest{};
+  lane.for_each_phase(course.begin, course.end, [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
+    const Nanoseconds length = std::min(end, course.end) - std::max(begin, course.begin);
+    const int category = timeline::category_of(phase);
+    if (phase == wire::Phase::kWait && length > longest) {
+      longest = length;
+      before += std::exchange(behind, {});
+    } else if (category == int(Category::kCompute) || category == int(Category::kDelay)) {
+      behind += length;
+    }
+  });
+  return longest > least && before < least && behind > least;
 }
 
 bool is_known(const Lane& lane, const StepRecord& record) {

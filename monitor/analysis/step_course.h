@@ -32,6 +32,10 @@ StepCourse course_at(const timeline::Lane& lane, const timeline::StepRecord& rec
 /// When the rank first waited or communicated in it, as far as its events are kept; at the latest its post.
 wire::Nanoseconds first_call(const timeline::Lane& lane, const StepCourse& course);
 
+/// The rank waits first in that step and works then, for longer than `least` and for less before, as far as its events are
+/// kept: its own part is behind its waiting.
+bool waits_first(const timeline::Lane& lane, const StepCourse& course, wire::Nanoseconds least);
+
 /// Nothing of what the rank did in it was lost.
 bool is_known(const timeline::Lane& lane, const timeline::StepRecord& record);
 

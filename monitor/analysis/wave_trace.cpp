@@ -94,11 +94,12 @@ void WaveTrace::look_at(Rank rank, Step step) {
   latest_ = step;
   if (!position) return void(beside_.emplace(rank, step));
   beside_.erase(rank);
+  const bool waits_first = partners_.waits_first(rank);
   reached_[rank] = {.rank = rank,
                     .step = step,
                     .position = *position,
-                    .arrival = course->post,
-                    .departure = course->end,
+                    .arrival = waits_first ? course->begin : course->post,
+                    .departure = waits_first ? course->begin + course->waited() : course->end,
                     .idle = late};
 }
 
@@ -195,13 +196,31 @@ void WaveTrace::reach_all(Step step) {
     if (rank != origin_.rank && !is_reached(rank)) beside_.emplace(rank, step);
 }
 
+/// Where a front goes on within a step by what ranks do behind their waits: in the order in which it comes to them.
+void WaveTrace::sort_by_ends(Step step) {
+  std::ranges::sort(followed_, {}, [&](Rank rank) {
+    const auto course = step_course(timeline_, rank, step, origin_.begin);
+    return std::pair(course ? course->end : Nanoseconds::max(), rank);
+  });
+}
+
+void WaveTrace::take_new_positions() {
+  for (const auto& [rank, position] : new_positions_) positions_[std::size_t(rank)] = position;
+  new_positions_.clear();
+}
+
 bool WaveTrace::advance(Step step) {
   rerun_.run_through(step);
   for (; joined_ < rerun_.touched().size(); ++joined_) followed_.push_back(rerun_.touched()[joined_]);
   if (is_flattened(step)) return reach_all(step), false;
   new_positions_.clear();
-  for (const Rank rank : followed_) look_at(rank, step);
-  for (const auto& [rank, position] : new_positions_) positions_[std::size_t(rank)] = position;
+  const bool is_pipeline = partners_.wait_first != nullptr;
+  if (is_pipeline) sort_by_ends(step);
+  for (const Rank rank : followed_) {
+    look_at(rank, step);
+    if (is_pipeline) take_new_positions();
+  }
+  take_new_positions();
   let_go_of_old(step);
   return !followed_.empty();
 }
@@ -293,7 +312,7 @@ bool WaveTrace::runs_along_a_line(const WaveDirection& direction, Rank hop) cons
 }
 
 std::optional<TheorySpeed> WaveTrace::theory(const WaveDirection& direction) const {
-  if (partners_.collective) return std::nullopt;
+  if (partners_.collective || partners_.wait_first) return std::nullopt;
   const Rank farthest = farthest_hop(direction.sign);
   if (farthest == 0 || !runs_along_a_line(direction, farthest)) return std::nullopt;
   const double step = std::chrono::duration<double>(ordinary_step(farthest * direction.sign, direction)).count();

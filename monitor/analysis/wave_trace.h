@@ -48,6 +48,8 @@ class WaveTrace {
   bool is_flattened(Step step);
   bool waited_in(Rank rank, Step step) const;
   void reach_all(Step step);
+  void sort_by_ends(Step step);
+  void take_new_positions();
   Nanoseconds ordinary_step(Rank hop, const WaveDirection& direction) const;
   Nanoseconds message_time(Rank hop, const WaveDirection& direction) const;
   Rank farthest_partner() const;
@@ -79,7 +81,7 @@ class WaveTrace {
   Rerun rerun_;
   std::vector<Rank> followed_;                 ///< Ranks that are run without the excess, and matter.
   std::size_t joined_ = 0;                     ///< Of those that were touched, so many were taken up.
-  std::vector<std::optional<int>> positions_;  ///< By rank, at the step's begin.
+  std::vector<std::optional<int>> positions_;  ///< By rank, at the step's begin, or when it was looked at.
   std::vector<std::pair<Rank, int>> new_positions_;
 };
 

@@ -1,4 +1,4 @@
-// Causes of programs that wait first in their steps and work then: pipelines, sweeps, masters with workers, tokens
+// Causes and waves of programs that wait first in their steps and work then: pipelines, sweeps, masters with workers, tokens
 // that go round. Held against the same program run with a delay and without it.
 
 #include "monitor/analysis/turn_tally.h"
@@ -9,6 +9,7 @@
 #include <random>
 
 #include "monitor/analysis/causes.h"
+#include "monitor/analysis/waves.h"
 #include "tests/analysis/message_program.h"
 #include "tests/any_seed.h"
 
@@ -236,6 +237,42 @@ TEST(TurnTally, BlamesAllOthersForTheWayOfATokenRound) {
     EXPECT_NEAR(double(culprit.cost.sum().count()), 60 * 1e6 * (5 + culprit.rank), 0.05 * 60 * 1e6 * (5 + culprit.rank))
         << culprit.rank;
   EXPECT_EQ(mine.by.size(), 7u);
+}
+
+/// Who ends a step later because of the delay, by a tenth of one, and was not late before.
+int true_reach(const MessageProgram& program, const Delay& delay) {
+  const auto with = delayed(program, delay).run(), without = program.run();
+  int reach = 0;
+  for (Rank rank = 0; rank < program.ranks(); ++rank) {
+    Nanoseconds most{};
+    for (std::size_t step = 0; step < with.ends[std::size_t(rank)].size(); ++step)
+      most = std::max(most, with.ends[std::size_t(rank)][step] - without.ends[std::size_t(rank)][step]);
+    reach += rank != delay.rank && double(most.count()) > 0.1 * kWork;
+  }
+  return reach;
+}
+
+TEST(TurnTally, TellsAWaveAlongAPipeline) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 30; ++trial) {
+    SCOPED_TRACE(trial);
+    MessageProgram program = pipeline(dice.whole(5, 16), false);
+    fill_work(program, dice.whole(60, 80), 0.02, dice);
+    Delay delay = any_delay(program, dice);
+    delay.rank = dice.whole(0, program.ranks() - 3);
+    const std::vector<Wave> waves =
+        find_waves(timeline_of(delayed(program, delay)), {Nanoseconds{0}, Nanoseconds::max()});
+    ASSERT_EQ(waves.size(), 1u);
+    EXPECT_EQ(waves[0].origin_rank, delay.rank);
+    EXPECT_EQ(waves[0].origin_step, delay.step);
+    EXPECT_EQ(waves[0].up.reach_ranks, true_reach(program, delay));
+    EXPECT_EQ(waves[0].down.reach_ranks, 0);
+    EXPECT_EQ(waves[0].up.end, WaveEnd::kBoundary);
+    // Each rank hands it on when it has done its own part.
+    ASSERT_TRUE(waves[0].up.trailing.ranks_per_s);
+    EXPECT_NEAR(waves[0].up.trailing.ranks_per_s->value, 1e9 / kWork, 0.1 * 1e9 / kWork);
+    EXPECT_FALSE(waves[0].up.leading.ranks_per_step);
+  }
 }
 
 }  // namespace
