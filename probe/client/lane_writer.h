@@ -62,6 +62,13 @@ class LaneWriter {
     replace(phase, last_);
   }
 
+  /// At a time that has passed, unless an event has come since.
+  void switch_since(wire::Phase phase, wire::Nanoseconds time) {
+    if (!is_within()) [[unlikely]]
+      return switch_outside(phase);
+    replace(phase, last_ = std::max(last_, time));
+  }
+
   void step(wire::Step number) { put(wire::EventKind::kStep, clamp(static_cast<std::uint64_t>(number)), current()); }
   /// It began with the event before.
   void step_with_last(wire::Step number) {

@@ -36,6 +36,8 @@ class CallSums {
     ended_ = now;
     return time_ns;
   }
+  /// Of the call that is open.
+  wire::Nanoseconds began() const { return began_; }
   /// What was between the call that is open and the one before.
   wire::Nanoseconds work_before() const { return began_ - ended_; }
 

@@ -60,6 +60,13 @@ constexpr bool asks_of_a_request(Call call) {
   return is_one_of(call, {kRequest_get_status, kParrived, kPready, kPready_list, kPready_range, kCancel});
 }
 
+/// Whether something is there, without waiting for it.
+constexpr bool asks(Call call) {
+  using enum Call;
+  return is_one_of(call, {kTest, kTestall, kTestany, kTestsome, kIprobe, kImprobe, kRequest_get_status, kParrived,
+                          kRequest_get_status_all, kRequest_get_status_any, kRequest_get_status_some, kWin_test});
+}
+
 /// That somebody waits for later.
 constexpr bool starts_a_request(Call call) {
   return completed_by(call) < 0 && !asks_of_a_request(call) && place_of(call, "request") >= 0;
@@ -170,6 +177,20 @@ inline void note_completed(const Word* words) {
     const auto* const indices = reinterpret_cast<const int*>(words[places]);
     for (int i = 0; i < count; ++i) messages.complete(indices[i] - fortran, messages.status_at(statuses, i, fortran));
   }
+}
+
+/// What a call that has asked and succeeded was told; before anything else is noted of it.
+template <Call call>
+inline Answer answer_of(const Word* words) {
+  using enum Call;
+  constexpr int flag = place_of(call, "flag"), count = place_of(call, "outcount");
+  const int told = *reinterpret_cast<const int*>(words[flag >= 0 ? flag : count]);
+  if (told == 0) return Answer::kNotYet;
+  if constexpr (call == kWin_test) return Answer::kDone;
+  if constexpr (completed_by(call) < 0) return Answer::kSeen;
+  if constexpr (flag < 0)
+    if (told < 0) return Answer::kNothing;  // MPI_UNDEFINED: there was no request.
+  return messages.has_completed_any() ? Answer::kDone : Answer::kNothing;
 }
 
 /// Of a receive; 0 where it makes no difference.

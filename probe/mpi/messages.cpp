@@ -242,6 +242,16 @@ void Messages::complete(RequestTable::Request& request, const void* status) {
   if (partner.side != Side::kTo) note(partner);
 }
 
+/// One that was to be started again stays as it was.
+bool Messages::has_completed_any() {
+  for (int i = 0; i < saved_; ++i) {
+    if (handle_at(requests_at_, i, are_fortran_) != handles_[i]) return true;
+    const RequestTable::Request* const request = requests_.find(handles_[i]);
+    if (request != nullptr && request->is_persistent && !request->is_idle) return true;
+  }
+  return false;
+}
+
 /// One that has stayed as it was is none, or one that had not been started.
 void Messages::complete_unknown(int i) {
   if (i >= saved_ || handle_at(requests_at_, i, are_fortran_) != handles_[i]) learner_.wait_unknown();

@@ -73,6 +73,8 @@ class Messages {
     saved_ = count < 0 || requests == nullptr ? 0 : count > kMostSaved ? kMostSaved : count;
     for (int i = 0; i < saved_; ++i) handles_[i] = handle_at(requests, i, is_fortran);
   }
+  /// Some of them are over that had not been, as it seems before they are told by complete().
+  bool has_completed_any();
   /// It has completed that of place `i`. `status`: its own; null where there is none.
   void complete(int i, const void* status) {
     RequestTable::Request* const request = i >= 0 && i < saved_ ? requests_.find(handles_[i]) : nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace idlewave::mpi {
 
@@ -76,6 +77,21 @@ std::uint32_t StepFinder::number_of(std::uintptr_t place) {
   places_[slot].site.place = place;
   places_[slot].seen_as = places_known_++;
   return slot;
+}
+
+void StepFinder::take_for(std::uintptr_t place, std::uintptr_t other) {
+  if (anchor_.place == place) anchor_.place = other;
+  const std::uint32_t from = number_of(place), to = number_of(other);
+  if (from == kPlaces || to == kPlaces) return;
+  places_[to].site = places_[from].site;
+  places_[to].site.place = other;
+  places_[to].waits = places_[from].waits;
+  places_[to].in_cycle = places_[from].in_cycle;
+  places_[to].seen_as = std::min(places_[to].seen_as, places_[from].seen_as);
+  places_[to].ever.times += std::exchange(places_[from].ever.times, 0);
+  places_[to].ever.runs += std::exchange(places_[from].ever.runs, 0);
+  for (Run& run : history_)
+    if (run.slot == from) run.slot = static_cast<std::uint16_t>(to);
 }
 
 /// Whether it is another place than the one before.

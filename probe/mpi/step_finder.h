@@ -77,6 +77,9 @@ class StepFinder {
       history_[(remembered_ - 1) % kHistory].about.work += work;
   }
 
+  /// Calls at one place will come as of the other from now on, as which those count that have come.
+  void take_for(std::uintptr_t place, std::uintptr_t other);
+
  private:
   static constexpr std::uint32_t kPlaces = 512;    ///< That are told apart; a power of two.
   static constexpr std::uint32_t kHistory = 2048;  ///< Runs of calls of one place.

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "probe/client/libc_parts.h"
 #include "probe/client/own_rank.h"
@@ -36,6 +37,20 @@ struct Steps {
 };
 
 constinit Steps steps;
+
+std::int64_t thread_time() {
+  timespec time{};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return -1;
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+/// Of the thread that reports.
+struct Asking {
+  Polling polling{thread_time};
+  bool is_shown_as_wait = false;  ///< What has gone on since the latest question, and goes on.
+  wire::Nanoseconds work{};       ///< Before the first of those that were answered in vain, and between them.
+};
+constinit Asking asking;
 constinit std::atomic<bool> was_begun{false};
 constinit std::atomic<bool> was_ended{false};
 constinit std::atomic<bool> has_world{false};  ///< Between MPI_Init and MPI_Finalize.
@@ -163,7 +178,8 @@ std::uintptr_t function_of(Call call) {
   using enum Call;
   auto ends = CallSite::Ends::kNone;
   if (call == kWait || call == kWaitall || call == kWaitany) ends = CallSite::Ends::kRequests;
-  if (call == kWaitsome) ends = CallSite::Ends::kSomeRequests;
+  if (call == kTest || call == kTestall || call == kTestany) ends = CallSite::Ends::kRequests;
+  if (call == kWaitsome || call == kTestsome) ends = CallSite::Ends::kSomeRequests;
   return CallSite::call_of(static_cast<std::uintptr_t>(call), ends);
 }
 
@@ -175,11 +191,10 @@ CallSite site_of(Call call, const void* place, bool of_all) {
           .call = function_of(call)};
 }
 
-/// The number of the step that begins with the end of that call; kNoStep: none does.
-wire::Step step_behind(Call call, const void* place, Concerned concerned) {
+/// The number of the step that begins with the end of that call, before which the rank has worked; kNoStep: none does.
+wire::Step step_behind(Call call, const void* place, Concerned concerned, wire::Nanoseconds work) {
   if (steps.source == StepSource::kFound) [[likely]] {
-    const wire::Step found =
-        steps.finder.leave(site_of(call, place, concerned.all), concerned.peers, watch.sums.work_before());
+    const wire::Step found = steps.finder.leave(site_of(call, place, concerned.all), concerned.peers, work);
     if (found != wire::kNoStep) steps.next = found + 1;
     return found;
   }
@@ -187,15 +202,33 @@ wire::Step step_behind(Call call, const void* place, Concerned concerned) {
   return is_asked_for ? steps.next++ : wire::kNoStep;
 }
 
-/// A call that waits is over: its time in ns.
-inline std::int64_t close_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
-  const wire::Step step = step_behind(call, place, concerned);
+/// A call that waits is over, with which a step may begin: its time in ns.
+inline std::int64_t close_wait(wire::Step step, std::int64_t bytes) {
   if (step != wire::kNoStep) messages.step(step);
   if (!client::is_reporter()) [[unlikely]]
     return 0;
   return watch.sums.close(
       step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute) : client::step_into(step, wire::Phase::kCompute),
       bytes);
+}
+inline std::int64_t close_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
+  return close_wait(step_behind(call, place, concerned, watch.sums.work_before()), bytes);
+}
+
+/// The rank has worked since the latest question was answered in vain, which was not expected.
+void take_wait_back() {
+  asking.is_shown_as_wait = false;
+  client::probe.lane.switch_since(wire::Phase::kCompute, asking.polling.left_at());
+}
+
+/// Another call begins.
+[[gnu::noinline]] void stop_asking(Call call, const void* caller) {
+  using enum Call;
+  if (asking.is_shown_as_wait) take_wait_back();
+  const bool waits = call == kWait || call == kWaitall || call == kWaitany || call == kWaitsome;
+  const std::uintptr_t place = waits ? reinterpret_cast<std::uintptr_t>(caller) : 0;
+  const std::uintptr_t counted_as = asking.polling.turn_away(place);
+  if (counted_as != 0) steps.finder.take_for(counted_as, place);
 }
 
 /// What a rank did before has ended the step before, as is known only now.
@@ -237,6 +270,8 @@ bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) 
   if (!is_reporting() || !client::is_reporter()) [[unlikely]]
     return false;
   if (!take_turn(frame, caller)) return false;
+  if (asking.polling.is_open()) [[unlikely]]
+    stop_asking(call, caller);
   watch.sums.open(call, client::switch_to(phase));
   return true;
 }
@@ -245,11 +280,72 @@ bool enter_start(Call call, wire::Phase phase, const void* frame, const void* ca
   if (!is_reporting() || !client::is_reporter()) [[unlikely]]
     return false;
   if (!take_turn(frame, caller)) return false;
+  if (asking.polling.is_open()) [[unlikely]]
+    stop_asking(call, caller);
   if (steps.source == StepSource::kFound)
     begin_step_behind_last(steps.finder.start(site_of(call, caller, concerned.all), concerned.peers));
   watch.sums.open(call, client::switch_to(phase));
   steps.finder.worked(watch.sums.work_before());
   return true;
+}
+
+bool enter_ask(Call call, const void* frame, const void* caller) {
+  if (!is_reporting() || !client::is_reporter()) [[unlikely]]
+    return false;
+  if (!take_turn(frame, caller)) return false;
+  const bool goes_on = asking.polling.goes_on();
+  bool is_idle = false;
+  if (goes_on) {
+    const wire::Nanoseconds now = client::probe.lane.now();
+    is_idle = asking.polling.ask_again(now);
+    if (is_idle && asking.is_shown_as_wait) {
+      watch.sums.open(call, now);
+      return true;
+    }
+    if (asking.is_shown_as_wait) take_wait_back();
+  }
+  watch.sums.open(call, client::switch_to(wire::Phase::kCommunicate));
+  if (!goes_on) asking.work = wire::Nanoseconds{0};
+  if (!is_idle) asking.work += watch.sums.work_before();
+  return true;
+}
+
+namespace {
+
+/// What follows is the wait that has been expected, if it is.
+wire::Nanoseconds ask_in_vain(const void* place) {
+  const wire::Nanoseconds began = watch.sums.began();
+  wire::Nanoseconds now = std::max(began, client::probe.lane.now());
+  const bool is_idle = asking.polling.ask_in_vain(reinterpret_cast<std::uintptr_t>(place), began, now);
+  if (!is_idle || !asking.is_shown_as_wait)
+    now = client::switch_to(is_idle ? wire::Phase::kWait : wire::Phase::kCompute);
+  asking.is_shown_as_wait = is_idle;
+  return now;
+}
+
+/// The number of the step that begins with it; kNoStep: none does.
+wire::Step finish_asking(Call call, const void* place) {
+  const std::uintptr_t counts_as = asking.polling.finish(reinterpret_cast<std::uintptr_t>(place));
+  if (counts_as == 0) return wire::kNoStep;
+  return step_behind(call, reinterpret_cast<const void*>(counts_as), {.all = true}, asking.work);
+}
+
+}  // namespace
+
+void leave_ask(Call call, const void* place, Answer answer) {
+  if (!client::is_reporter()) [[unlikely]]
+    return end_turn();
+  if (answer == Answer::kNotYet) {
+    watch.sums.close(ask_in_vain(place), client::CallCounter::kUnknownBytes);
+    return end_turn();
+  }
+  asking.is_shown_as_wait = false;
+  wire::Step step = wire::kNoStep;
+  if (answer == Answer::kDone) step = finish_asking(call, place);
+  if (answer == Answer::kSeen) asking.polling.see(reinterpret_cast<std::uintptr_t>(place));
+  if (answer == Answer::kNothing) asking.polling.ask_for_nothing(reinterpret_cast<std::uintptr_t>(place));
+  close_wait(step, client::CallCounter::kUnknownBytes);
+  end_turn();
 }
 
 void leave(std::int64_t bytes) {

@@ -14,6 +14,7 @@
 #include "probe/mpi/calls.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/partner.h"
+#include "probe/mpi/polling.h"
 #include "probe/mpi/roles.h"
 
 /// Where the function that this is written in goes back to, and where its part of the stack begins.
@@ -79,6 +80,12 @@ void leave(std::int64_t bytes);
 void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes);
 /// The same of MPI_Send; to whom.
 void leave_send(const void* place, Concerned concerned, std::int64_t bytes, Partner to);
+
+/// As enter(), of a call that asks whether something is there. What lies between two that ask in vain may be waiting
+/// (polling.h), and is shown as one wait then.
+bool enter_ask(Call call, const void* frame, const void* caller);
+/// What it was told. With kDone it counts as a call that waits.
+void leave_ask(Call call, const void* place, Answer answer);
 
 /// A call of another thread than that which reports, for as long as it goes on in the wrapper with that frame: it is shown on
 /// the thread's own lane and summed, or, where that has none, counted as not seen. What the library calls within it counts

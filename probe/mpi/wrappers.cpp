@@ -134,7 +134,9 @@ struct Shown<Word(Words...)> {
     constexpr auto shown_as = static_cast<wire::Phase>(phase);
     constexpr bool waits = shown_as == wire::Phase::kWait;
     bool is_shown = false;
-    if constexpr (starts_requests(call) && !waits)
+    if constexpr (asks(call))
+      is_shown = enter_ask(call, frame, caller);
+    else if constexpr (starts_requests(call) && !waits)
       is_shown = enter_start(call, shown_as, frame, caller, concerned_by<call, form>(all));
     else
       is_shown = enter(call, shown_as, frame, caller);
@@ -155,9 +157,14 @@ struct Shown<Word(Words...)> {
     const Word result = call_as<form>(next, all, words...);
     handles.came_back(generation);
     const bool is_sound = !may_handler_have_run() && has_succeeded<call, form>(result, all);
+    [[maybe_unused]] Answer answer = Answer::kNothing;
+    if constexpr (asks(call))
+      if (is_sound) answer = answer_of<call>(all);
     const Sent sent = is_sound ? count_sent<call, form>(all) : Sent();
     note_after<call, form, waits>(all, is_sound, sent);
-    if constexpr (call == kSend)
+    if constexpr (asks(call))
+      leave_ask(call, caller, answer);
+    else if constexpr (call == kSend)
       leave_send(caller, concerned_by<call, form>(all), sent.bytes, sent.to);
     else if constexpr (waits)
       leave_wait(call, caller, concerned_by<call, form>(all), sent.bytes);

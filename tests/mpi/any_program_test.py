@@ -129,9 +129,13 @@ class MillionsOfCalls(AnyProgram):
         self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (RANKS, True, 0), done.stderr)
         calls = int((self.sums / "calls").read_text())
         print(f"{calls} calls, {report['summed']['phases']} of their phases in sums, {report['events']} events", file=sys.stderr)
-        # A call is a phase, and so is what follows it. What is not in sums is an event, and so are steps and what agents say.
+        self.assertEqual(sum(function["calls"] for function in report["functions"]), calls)
+        # A call is a phase, and so is what follows it, but where one asks in vain and then again. What is not in sums is an event.
         self.assertLessEqual(report["summed"]["phases"], 2 * calls + RANKS)
-        self.assertGreaterEqual(report["summed"]["phases"] + report["events"], 2 * calls)
+        if mode == "oneself":
+            self.assertGreaterEqual(report["summed"]["phases"] + report["events"], 2 * calls)
+        else:
+            self.assertEqual(report["steps"], times)
         return report
 
     def test_that_test_open_mpi(self):
@@ -151,6 +155,35 @@ class MillionsOfCalls(AnyProgram):
 
     def test_that_send_to_themselves_mpich(self):
         self.assertGreater(self.poll("mpich", "oneself", 200000)["summed"]["phases"], 0)
+
+
+class Asking(AnyProgram):
+    """Ranks that ask until their messages are there wait; those that ask while they work don't."""
+    STEPS = 120
+
+    def ask(self, mpi, *ways):
+        for way in ways:
+            with self.subTest(way=way):
+                report = self.check([*self.launcher(mpi), self.program(f"asking.{mpi}"), way, str(self.STEPS), self.seed], asks=True)
+                self.assertEqual((report["steps"], report["steps_differ"], report["partners"]), (self.STEPS, None, "declared"))
+
+    def test_without_a_pause_open_mpi(self):
+        self.ask("openmpi", "testall", "one-by-one", "in-turns", "testany", "testsome", "status", "iprobe")
+
+    def test_without_a_pause_mpich(self):
+        self.ask("mpich", "testall", "one-by-one", "in-turns", "testany", "testsome", "status", "iprobe")
+
+    def test_with_pauses_open_mpi(self):
+        self.ask("openmpi", "yielding", "sleeping")
+
+    def test_with_pauses_mpich(self):
+        self.ask("mpich", "yielding", "sleeping")
+
+    def test_while_they_work_open_mpi(self):
+        self.ask("openmpi", "progress", "until-done", "short-blocks")
+
+    def test_while_they_work_mpich(self):
+        self.ask("mpich", "progress", "until-done", "short-blocks")
 
 
 class OrderedTrace(AnyProgram):

@@ -292,6 +292,23 @@ TEST(StepFinder, CallsWithoutOrderHaveNoSteps) {
   EXPECT_THAT(steps_of(calls).size(), testing::Lt(20000u / 10));
 }
 
+/// As where a rank asks for its messages while it works, and waits for those that have not come then.
+TEST(StepFinder, RanksAgreeWhenverItShowsThatTwoPlacesAreOne) {
+  constexpr std::uintptr_t kStarts = 0x1000, kAsks = 0x2000, kWaits = 0x3000;
+  for (const int shows_at : {0, 1, 7, 40, 200}) {
+    StepFinder finder;
+    Step latest = wire::kNoStep;
+    for (int iteration = 0; iteration < 2 * kIterations; ++iteration) {
+      const auto note = [&](Step step) { latest = step != wire::kNoStep ? step : latest; };
+      note(finder.start(call(kIrecv, kStarts).site, kNobody));
+      if (iteration == shows_at) finder.take_for(kAsks, kWaits);
+      note(finder.leave(call(kWait, iteration < shows_at ? kAsks : kWaits).site, kNobody, {}));
+      if (iteration == shows_at - 1 && shows_at > kUnknown) EXPECT_EQ(latest, iteration);
+    }
+    EXPECT_EQ(latest, 2 * kIterations - 1) << shows_at;
+  }
+}
+
 TEST(StepFinder, MorePlacesThanItKnowsDoNotHarmIt) {
   Calls calls;
   for (std::uintptr_t i = 1; i < 5000; ++i) calls.push_back(call(i % 2 ? kRecv : kIsend, 16 * i));

@@ -1,4 +1,5 @@
-/* A farm: rank 0 gives tasks to whoever asks, by wildcards, probes and polling. Usage: farm TASKS SEED */
+/* A farm: rank 0 gives tasks to whoever asks, by wildcards, probes and polling. A loop that does nothing but ask is one wait.
+ * Usage: farm TASKS SEED */
 #include "own_sums.h"
 
 enum { ASK = 1, TASK = 2, STOP = 3 };
@@ -32,12 +33,12 @@ static void ask(void) {
     MPI_Status status;
     MPI_Request request;
     IN_MPI(MPI_Isend(&result, 1, MPI_LONG_LONG, 0, ASK, MPI_COMM_WORLD, &request));
-    while (!there) {
-      IN_MPI(MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status));
+    IN_MPI(while (!there) {
+      MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
       if (!there) nanosleep(&nap, NULL);
-    }
+    });
     IN_MPI(MPI_Recv(&task, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
-    for (there = 0; !there;) IN_MPI(MPI_Test(&request, &there, MPI_STATUS_IGNORE));
+    IN_MPI(for (there = 0; !there;) MPI_Test(&request, &there, MPI_STATUS_IGNORE));
     if (status.MPI_TAG == STOP) return;
     work();
     result = (long long)task * task;
