@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <type_traits>
 
 #include "probe/mpi/open_sessions.h"
@@ -29,22 +30,21 @@ struct Library {
   int (*translate_ranks)(Word, int, const int*, Word, int*) = nullptr;
   int (*group_free)(Word*) = nullptr;
   int (*group_from_session)(Word, const char*, Word*) = nullptr;
+  int (*group_of_window)(Word, Word*) = nullptr;
   Word (*type_from_fortran)(int) = nullptr;  ///< Null: handles are the same in both languages.
   Word (*comm_from_fortran)(int) = nullptr;
+  Word (*group_from_fortran)(int) = nullptr;
+  Word (*window_from_fortran)(int) = nullptr;
   int (*comm_to_fortran)(Word) = nullptr;  ///< The same.
 };
 
 constinit Library library;
 
-Word type_in_c(Key key) {
-  if (!key.is_fortran() || library.type_from_fortran == nullptr) return key.handle();
-  return library.type_from_fortran(static_cast<int>(key.handle()));
+Word in_c(Key key, Word (*from_fortran)(int)) {
+  return key.is_fortran() && from_fortran != nullptr ? from_fortran(static_cast<int>(key.handle())) : key.handle();
 }
-
-Word comm_in_c(Key key) {
-  if (!key.is_fortran() || library.comm_from_fortran == nullptr) return key.handle();
-  return library.comm_from_fortran(static_cast<int>(key.handle()));
-}
+Word type_in_c(Key key) { return in_c(key, library.type_from_fortran); }
+Word comm_in_c(Key key) { return in_c(key, library.comm_from_fortran); }
 
 bool is_inter(Word comm) {
   int inter = 0;
@@ -144,12 +144,15 @@ void Handles::begin(const void* caller, const BinaryInterface& interface) {
   find(library.group_size, "PMPI_Group_size");
   find(library.translate_ranks, "PMPI_Group_translate_ranks");
   find(library.group_free, "PMPI_Group_free");
+  find(library.group_of_window, "PMPI_Win_get_group");
   find(library.group_from_session, "PMPI_Group_from_session_pset");
   shared_.are_numbers = interface.has_numbers;
   shared_.world_handle = interface.world;
   if (!interface.has_numbers) {  // else the library may have such functions all the same
     library.type_from_fortran = find_either<Word(int)>("PMPI_Type_f2c", "PMPI_Type_fromint", caller);
     library.comm_from_fortran = find_either<Word(int)>("PMPI_Comm_f2c", "PMPI_Comm_fromint", caller);
+    library.group_from_fortran = find_either<Word(int)>("PMPI_Group_f2c", "PMPI_Group_fromint", caller);
+    library.window_from_fortran = find_either<Word(int)>("PMPI_Win_f2c", "PMPI_Win_fromint", caller);
     library.comm_to_fortran = find_either<int(Word)>("PMPI_Comm_c2f", "PMPI_Comm_toint", caller);
   }
   handles.came_back(generation());
@@ -181,19 +184,43 @@ int Handles::own_rank_in(Key comm) const {
 }
 
 int Handles::world_ranks_of(Key comm, std::span<int> out) const {
-  const int count = is_intercommunicator(comm) ? 0 : ranks_of(comm);
+  const bool has_two_groups = is_intercommunicator(comm);
   const Question question(*this);
-  if (!question) return 0;
-  if (count <= 0 || static_cast<std::size_t>(count) > out.size() || library.translate_ranks == nullptr) return 0;
-  const Word theirs = group_of(comm_in_c(comm)), all = group_of_all(shared_.world.handle());
-  bool knows = theirs != 0 && all != 0;
+  if (!question || has_two_groups) return 0;
+  const Word theirs = group_of(comm_in_c(comm));
+  const int count = translate(theirs, out);
+  free_group(theirs);
+  return std::max(count, 0);
+}
+
+int Handles::world_ranks_of_group(Key group, std::span<int> out) const {
+  const Question question(*this);
+  return question ? translate(in_c(group, library.group_from_fortran), out) : -1;
+}
+
+int Handles::world_ranks_of_window(Key window, std::span<int> out) const {
+  const Question question(*this);
+  Word theirs = 0;
+  const bool knows = question && library.group_of_window != nullptr &&
+                     library.group_of_window(in_c(window, library.window_from_fortran), &theirs) == 0;
+  const int count = knows ? translate(theirs, out) : -1;
+  free_group(theirs);
+  return count;
+}
+
+/// How many they are; below 0 where that is more than there is room for, or one is not among all.
+int Handles::translate(Word group, std::span<int> out) {
+  int count = -1;
+  if (group == 0 || library.group_size == nullptr || library.translate_ranks == nullptr) return -1;
+  if (library.group_size(group, &count) != 0 || static_cast<std::size_t>(count) > out.size()) return -1;
+  const Word all = group_of_all(shared_.world.handle());
+  bool knows = all != 0;
   for (int rank = 0; knows && rank < count; ++rank) {
     int& found = out[static_cast<std::size_t>(rank)];
-    knows = library.translate_ranks(theirs, 1, &rank, all, &found) == 0 && found >= 0;
+    knows = library.translate_ranks(group, 1, &rank, all, &found) == 0 && found >= 0;
   }
-  free_group(theirs);
   free_group(all);
-  return knows ? count : 0;
+  return knows ? count : -1;
 }
 
 bool Handles::is_intercommunicator(Key comm) const {

@@ -115,6 +115,9 @@ class alignas(64) Handles {
   /// The ranks in MPI_COMM_WORLD of a communicator's ranks, in their order; how many. 0 where that is more than `out` has
   /// room for, of an intercommunicator, and where one is not in MPI_COMM_WORLD.
   int world_ranks_of(Key comm, std::span<int> out) const;
+  /// The same of a group, and of that of a window; below 0 where it can't be said.
+  int world_ranks_of_group(Key group, std::span<int> out) const;
+  int world_ranks_of_window(Key window, std::span<int> out) const;
 
  private:
   static constexpr std::size_t kTypes = 256;   ///< That are remembered; a power of two.
@@ -165,6 +168,7 @@ class alignas(64) Handles {
   [[gnu::noinline, gnu::cold]] int find_world_rank(Key comm, int rank);
   [[gnu::noinline, gnu::cold]] int find_world_rank_for_thread(KnownPeer& known, Key comm, int rank);
   static int ask_for_world_rank(Key comm, int rank);
+  static int translate(Word group, std::span<int> out);
 
   /// What every call looks at, in one cache line.
   struct alignas(64) Shared {

@@ -228,6 +228,21 @@ inline void note_message(const Word* words, [[maybe_unused]] const Sent& sent) {
   }
 }
 
+/// Of a window.
+template <Call call, Form form>
+inline void note_window(const Word* words) {
+  using enum Call;
+  constexpr int win = place_of(call, "win"), group = place_of(call, "group"), flag = place_of(call, "flag");
+  const Handles::Key window = Handles::key_of<form>(words[win]);
+  if constexpr (call == kWin_fence) messages.fence(window);
+  if constexpr (call == kWin_post) messages.open_window(window, Handles::key_of<form>(words[group]));
+  if constexpr (call == kWin_start) messages.start_access(window, Handles::key_of<form>(words[group]));
+  if constexpr (call == kWin_complete) messages.complete_access(window);
+  if constexpr (call == kWin_wait) messages.close_window(window);
+  if constexpr (call == kWin_test)
+    if (*reinterpret_cast<const int*>(words[flag]) != 0) messages.close_window(window);
+}
+
 /// After the call, which may have failed.
 template <Call call, Form form, bool waits>
 inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] const Sent& sent) {
@@ -266,6 +281,8 @@ inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] c
       messages.start_collective(group, part, its_rank, reinterpret_cast<const void*>(words[request]), waits);
     else
       messages.collective(group, part, its_rank);
+  } else if constexpr (is_one_of(call, {kWin_fence, kWin_post, kWin_start, kWin_complete, kWin_wait, kWin_test})) {
+    note_window<call, form>(words);
   } else if constexpr (call == kMrecv || asks_of_a_request(call)) {
     // The message is there, or it is only asked.
   } else if constexpr (request >= 0) {

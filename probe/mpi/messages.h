@@ -15,6 +15,7 @@
 #include "probe/mpi/request_table.h"
 #include "probe/mpi/roles.h"
 #include "probe/mpi/wait_learner.h"
+#include "probe/mpi/windows.h"
 
 namespace idlewave::mpi {
 
@@ -22,7 +23,7 @@ namespace idlewave::mpi {
 enum class SendMode : std::uint8_t { kStandard, kSynchronous, kBuffered };
 
 /// What a rank has to do with a group in a collective.
-enum class Part : std::uint8_t { kAll, kFromRoot, kToRoot, kFromLower };
+enum class Part : std::uint8_t { kAll, kFromRoot, kToRoot, kFromLower, kFence };
 
 /// As a wrapper got it, and who that is.
 struct Peer {
@@ -56,6 +57,14 @@ class Messages {
   void collective(Handles::Key comm, Part part, int root);
   /// One that is waited for later: nonblocking, or persistent.
   void start_collective(Handles::Key comm, Part part, int root, const void* request, bool is_persistent);
+  /// One-sided: this rank's memory is open to a group, or it begins to access that of one.
+  void open_window(Handles::Key window, Handles::Key origins);
+  void start_access(Handles::Key window, Handles::Key targets);
+  /// The access is over, and those whose memory it was are told so; all that was let in have told so.
+  void complete_access(Handles::Key window);
+  void close_window(Handles::Key window);
+  /// MPI_Win_fence: all of the window's group.
+  void fence(Handles::Key window);
   /// By rendezvous, so far; else it makes no difference how large a receive is.
   bool sends_have_waited() const { return sends_have_waited_; }
   void wait_unknown() { learner_.wait_unknown(); }
@@ -116,6 +125,9 @@ class Messages {
   void complete_unknown(int i);
   Partner partner_in(Handles::Key comm, Part part, int root) const;
   std::optional<WaitLearner::Group> find_group(Handles::Key comm, Part part) const;
+  std::optional<WaitLearner::Group> find_group_of_window(Handles::Key window) const;
+  void tell_group(const Windows::Group& group);
+  void wait_for_group(const Windows::Group& group);
 
   BinaryInterface interface_;
   wire::Rank rank_ = 0, world_size_ = 0;
@@ -129,6 +141,7 @@ class Messages {
   EagerLimits limits_;
   RequestTable requests_;
   WaitLearner learner_;
+  Windows windows_;
   RequestTable::Request lost_;  ///< One that found no room.
   std::uint64_t handles_[kMostSaved] = {};
 };

@@ -117,7 +117,7 @@ inline Word call_with(Function* next, const Word* words, std::index_sequence<pla
   return next(words[places]...);
 }
 
-constexpr bool frees_a_handle(Call call) { return call == kComm_free || call == kComm_disconnect; }
+constexpr bool frees_a_handle(Call call) { return is_one_of(call, {kComm_free, kComm_disconnect, kWin_free}); }
 
 /// With a session, and for the first call. The words stand first, so that they stay where they came.
 template <class... Words>

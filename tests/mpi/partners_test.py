@@ -122,6 +122,9 @@ class OfPartners(Watched):
         """Collectives that are waited for later: nonblocking, or persistent."""
         self.check(mpi, ["started-rooted", "started-parts", "started-early", "started-ahead", "started-again"])
 
+    def one_sided(self, mpi):
+        self.check(mpi, ["windows", "windows-asked", "windows-of-two", "fences"])
+
     def completion(self, mpi):
         self.check(mpi, ["one-by-one", "some", "asking", "anybody"])
 
@@ -150,6 +153,12 @@ class Partners(OfPartners):
 
     def test_in_collectives_that_are_started_mpich(self):
         self.started("mpich")
+
+    def test_of_windows_open_mpi(self):
+        self.one_sided("openmpi")
+
+    def test_of_windows_mpich(self):
+        self.one_sided("mpich")
 
     def test_however_messages_are_waited_for_open_mpi(self):
         self.completion("openmpi")
