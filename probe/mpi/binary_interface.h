@@ -14,8 +14,9 @@ struct BinaryInterface {
   bool has_numbers = false;  ///< Handles are ints, the same in Fortran; else pointers, or what is as large.
   int any_source = -1;
   std::uint32_t status_bytes = 0;
-  std::uint32_t source_at = 0;  ///< In a status, bytes.
-  Word ignore = 0;              ///< MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE.
+  std::uint32_t source_at = 0;              ///< In a status, bytes.
+  Word ignore = 0;                          ///< MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE.
+  int cart = 0, graph = 0, dist_graph = 0;  ///< What MPI_Topo_test says of a communicator.
 };
 
 }  // namespace idlewave::mpi

@@ -31,6 +31,14 @@ struct Library {
   int (*group_free)(Word*) = nullptr;
   int (*group_from_session)(Word, const char*, Word*) = nullptr;
   int (*group_of_window)(Word, Word*) = nullptr;
+  int (*topology)(Word, int*) = nullptr;
+  int (*dimensions)(Word, int*) = nullptr;
+  int (*shift)(Word, int, int, int*, int*) = nullptr;
+  int (*graph_count)(Word, int, int*) = nullptr;
+  int (*graph_neighbours)(Word, int, int, int*) = nullptr;
+  int (*dist_graph_count)(Word, int*, int*, int*) = nullptr;
+  int (*dist_graph_neighbours)(Word, int, int*, int*, int, int*, int*) = nullptr;
+  int cart = 0, graph = 0, dist_graph = 0;   ///< What `topology` says of a communicator.
   Word (*type_from_fortran)(int) = nullptr;  ///< Null: handles are the same in both languages.
   Word (*comm_from_fortran)(int) = nullptr;
   Word (*group_from_fortran)(int) = nullptr;
@@ -145,9 +153,19 @@ void Handles::begin(const void* caller, const BinaryInterface& interface) {
   find(library.translate_ranks, "PMPI_Group_translate_ranks");
   find(library.group_free, "PMPI_Group_free");
   find(library.group_of_window, "PMPI_Win_get_group");
+  find(library.topology, "PMPI_Topo_test");
+  find(library.dimensions, "PMPI_Cartdim_get");
+  find(library.shift, "PMPI_Cart_shift");
+  find(library.graph_count, "PMPI_Graph_neighbors_count");
+  find(library.graph_neighbours, "PMPI_Graph_neighbors");
+  find(library.dist_graph_count, "PMPI_Dist_graph_neighbors_count");
+  find(library.dist_graph_neighbours, "PMPI_Dist_graph_neighbors");
   find(library.group_from_session, "PMPI_Group_from_session_pset");
   shared_.are_numbers = interface.has_numbers;
   shared_.world_handle = interface.world;
+  library.cart = interface.cart;
+  library.graph = interface.graph;
+  library.dist_graph = interface.dist_graph;
   if (!interface.has_numbers) {  // else the library may have such functions all the same
     library.type_from_fortran = find_either<Word(int)>("PMPI_Type_f2c", "PMPI_Type_fromint", caller);
     library.comm_from_fortran = find_either<Word(int)>("PMPI_Comm_f2c", "PMPI_Comm_fromint", caller);
@@ -221,6 +239,75 @@ int Handles::translate(Word group, std::span<int> out) {
   }
   free_group(all);
   return knows ? count : -1;
+}
+
+namespace {
+
+/// The same as sources and as targets: one on each side in each dimension, or MPI_PROC_NULL.
+int cart_neighbours(Word comm, std::span<int> out) {
+  int dimensions = 0;
+  if (library.dimensions == nullptr || library.shift == nullptr || library.dimensions(comm, &dimensions) != 0)
+    return -1;
+  if (2 * static_cast<std::size_t>(dimensions) > out.size()) return -1;
+  for (int i = 0; i < dimensions; ++i) {
+    const auto at = 2 * static_cast<std::size_t>(i);
+    if (library.shift(comm, i, 1, &out[at], &out[at + 1]) != 0) return -1;
+  }
+  return 2 * dimensions;
+}
+
+int graph_neighbours(Word comm, int rank, std::span<int> out) {
+  int count = 0;
+  if (library.graph_count == nullptr || library.graph_neighbours == nullptr) return -1;
+  if (library.graph_count(comm, rank, &count) != 0 || static_cast<std::size_t>(count) > out.size()) return -1;
+  return library.graph_neighbours(comm, rank, count, out.data()) == 0 ? count : -1;
+}
+
+int dist_graph_neighbours(Word comm, std::span<int> sources, std::span<int> targets, int& target_count) {
+  static int weights[2][shm::kPatternRanks];
+  int count = 0, is_weighted = 0;
+  if (library.dist_graph_count == nullptr || library.dist_graph_neighbours == nullptr) return -1;
+  if (library.dist_graph_count(comm, &count, &target_count, &is_weighted) != 0) return -1;
+  const auto most = static_cast<std::size_t>(std::max(count, target_count));
+  if (most > std::min({sources.size(), targets.size(), std::size(weights[0])})) return -1;
+  return library.dist_graph_neighbours(comm, count, sources.data(), weights[0], target_count, targets.data(),
+                                       weights[1]) == 0
+             ? count
+             : -1;
+}
+
+}  // namespace
+
+/// As ranks of the communicator; `targets` is left alone where they are the sources. How many sources; below 0: not known.
+int Handles::neighbours_of(Key comm, std::span<int> sources, std::span<int> targets, int& target_count) const {
+  const int own = own_rank_in(comm);
+  const Question question(*this);
+  const Word its = comm_in_c(comm);
+  int topology = 0;
+  if (!question || own < 0 || library.topology == nullptr || library.topology(its, &topology) != 0) return -1;
+  target_count = 0;
+  if (topology == library.cart) return cart_neighbours(its, sources);
+  if (topology == library.graph) return graph_neighbours(its, own, sources);
+  return topology == library.dist_graph ? dist_graph_neighbours(its, sources, targets, target_count) : -1;
+}
+
+int Handles::sources_of(Key comm, std::span<int> out, bool& all_are_sources) {
+  static int targets[shm::kPatternRanks];
+  int target_count = 0;
+  const int count = neighbours_of(comm, out, targets, target_count);
+  if (count < 0) return count;
+  const auto sources = out.first(static_cast<std::size_t>(count));
+  all_are_sources = std::ranges::all_of(std::span(targets, static_cast<std::size_t>(target_count)), [&](int target) {
+    return target < 0 || std::ranges::find(sources, target) != sources.end();
+  });
+  int known = 0;
+  for (const int source : sources) {
+    if (source < 0) continue;
+    const int in_world = world_rank(comm, source);
+    if (in_world < 0) return -1;
+    out[static_cast<std::size_t>(known++)] = in_world;
+  }
+  return known;
 }
 
 bool Handles::is_intercommunicator(Key comm) const {

@@ -118,6 +118,9 @@ class alignas(64) Handles {
   /// The same of a group, and of that of a window; below 0 where it can't be said.
   int world_ranks_of_group(Key group, std::span<int> out) const;
   int world_ranks_of_window(Key window, std::span<int> out) const;
+  /// Those of a communicator with a topology that send to this rank in collectives of neighbours, with their multiplicity and
+  /// without MPI_PROC_NULL; below 0 where that can't be said. `all_are_sources`: nobody else gets anything from this rank.
+  int sources_of(Key comm, std::span<int> out, bool& all_are_sources);
 
  private:
   static constexpr std::size_t kTypes = 256;   ///< That are remembered; a power of two.
@@ -169,6 +172,7 @@ class alignas(64) Handles {
   [[gnu::noinline, gnu::cold]] int find_world_rank_for_thread(KnownPeer& known, Key comm, int rank);
   static int ask_for_world_rank(Key comm, int rank);
   static int translate(Word group, std::span<int> out);
+  int neighbours_of(Key comm, std::span<int> sources, std::span<int> targets, int& target_count) const;
 
   /// What every call looks at, in one cache line.
   struct alignas(64) Shared {

@@ -42,6 +42,11 @@ constexpr std::optional<Part> part_in(Call call) {
                 {kReduce, kGather, kGatherv, kIreduce, kIgather, kIgatherv, kReduce_init, kGather_init, kGatherv_init}))
     return Part::kToRoot;
   if (is_one_of(call, {kScan, kExscan, kIscan, kIexscan, kScan_init, kExscan_init})) return Part::kFromLower;
+  if (is_one_of(call, {kNeighbor_allgather, kNeighbor_allgatherv, kNeighbor_alltoall, kNeighbor_alltoallv,
+                       kNeighbor_alltoallw, kIneighbor_allgather, kIneighbor_allgatherv, kIneighbor_alltoall,
+                       kIneighbor_alltoallv, kIneighbor_alltoallw, kNeighbor_allgather_init, kNeighbor_allgatherv_init,
+                       kNeighbor_alltoall_init, kNeighbor_alltoallv_init, kNeighbor_alltoallw_init}))
+    return Part::kFromNeighbours;
   return std::nullopt;
 }
 
@@ -199,6 +204,14 @@ std::int64_t received_bytes(const Word* words, const MessagePlaces& places) {
   return messages.sends_have_waited() ? bytes_of<form>(words, places) : 0;
 }
 
+/// What each gets in a collective of neighbours; kUnknownBytes where that differs.
+template <Call call, Form form>
+std::int64_t bytes_to_neighbour(const Word* words) {
+  constexpr MessagePlaces sent{.count = place_of(call, "sendcount"), .type = place_of(call, "sendtype")};
+  if constexpr (sent.count < 0) return kUnknownBytes;
+  return bytes_of<form>(words, sent);
+}
+
 /// A message to somebody, one from somebody, or both. `sent`: what went out, if the call sends at once.
 template <Call call, Form form>
 inline void note_message(const Word* words, [[maybe_unused]] const Sent& sent) {
@@ -273,7 +286,9 @@ inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] c
     messages.start(reinterpret_cast<const void*>(words[1]), int_at<form>(words[0]), fortran, watch.sums);
   } else if constexpr (part_in(call).has_value()) {
     constexpr int root = place_of(call, "root");
-    constexpr Part part = *part_in(call);
+    Part part = *part_in(call);
+    if constexpr (*part_in(call) == Part::kFromNeighbours)
+      part = Messages::part_of_neighbours(bytes_to_neighbour<call, form>(words));
     int its_rank = 0;
     if constexpr (root >= 0) its_rank = int_at<form>(words[root]);
     const Handles::Key group = Handles::key_of<form>(words[comm]);
@@ -286,7 +301,7 @@ inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] c
   } else if constexpr (call == kMrecv || asks_of_a_request(call)) {
     // The message is there, or it is only asked.
   } else if constexpr (request >= 0) {
-    // One with neighbours that is started, a transfer into a window or a file.
+    // A transfer into a window or a file.
     messages.start_unknown(reinterpret_cast<const void*>(words[request]), fortran, waits);
   } else if constexpr (waits) {
     messages.wait_unknown();

@@ -27,14 +27,14 @@ bool is_read_by_fortran(const void* status) {
   return true;
 }
 
+}  // namespace
+
 /// Of all collectives with which this rank has the same part in the same group.
-std::uint64_t key_of(Handles::Key comm, Part part) {
+std::uint64_t Messages::key_of(Handles::Key comm, Part part) {
   const auto freed = std::uint64_t{handles.freed_communicators()} << 8;
   const std::uint64_t rest = freed | static_cast<std::uint64_t>(part) << 1 | comm.is_fortran();
   return WaitPatterns::mix(static_cast<std::uint64_t>(comm.handle()) + WaitPatterns::mix(rest + 1)) | 1;
 }
-
-}  // namespace
 
 void Messages::begin(const void* caller, const BinaryInterface& interface, wire::Rank rank, wire::Rank world_size) {
   interface_ = interface;
@@ -306,6 +306,7 @@ void Messages::start_collective(Handles::Key comm, Part part, int root, const vo
 
 std::optional<WaitLearner::Group> Messages::find_group(Handles::Key comm, Part part) const {
   static wire::Rank ranks[shm::kPatternRanks];
+  if (part == Part::kFromNeighbours || part == Part::kFromNeighboursPerhaps) return find_neighbours(comm, part);
   const bool is_all = part == Part::kAll;
   if (is_all && handles.ranks_of(comm) == world_size_ && !handles.is_intercommunicator(comm))
     return WaitLearner::Group{{}, shm::PartnerBook::kCollective};
@@ -317,44 +318,6 @@ std::optional<WaitLearner::Group> Messages::find_group(Handles::Key comm, Part p
   return WaitLearner::Group{std::span(ranks, static_cast<std::size_t>(used)),
                             is_all ? std::uint32_t{shm::PartnerBook::kCollective} : 0};
 }
-
-std::optional<WaitLearner::Group> Messages::find_group_of_window(Handles::Key window) const {
-  static wire::Rank ranks[shm::kPatternRanks];
-  const int count = handles.world_ranks_of_window(window, ranks);
-  if (count <= 0) return std::nullopt;
-  const std::size_t others = count == world_size_ ? 0 : static_cast<std::size_t>(count);
-  return WaitLearner::Group{std::span(ranks, others), shm::PartnerBook::kCollective};
-}
-
-void Messages::fence(Handles::Key window) {
-  learner_.post();
-  learner_.wait_for_group(key_of(window, Part::kFence), [&] { return find_group_of_window(window); });
-}
-
-/// A message without data to each.
-void Messages::tell_group(const Windows::Group& group) {
-  learner_.post();
-  for (const wire::Rank rank : group.ranks()) learner_.send(rank);
-}
-/// For one from each.
-void Messages::wait_for_group(const Windows::Group& group) {
-  if (!group.is_known()) return learner_.wait_unknown();
-  for (const wire::Rank rank : group.ranks()) learner_.wait({rank, Side::kFrom});
-}
-
-void Messages::open_window(Handles::Key window, Handles::Key origins) {
-  Windows::Group& group = windows_.of(window).origins;
-  group.set(origins);
-  tell_group(group);
-}
-void Messages::start_access(Handles::Key window, Handles::Key targets) { windows_.of(window).targets.set(targets); }
-/// Whether MPI_Win_start waits until all targets have opened their windows, or only this does, makes no difference.
-void Messages::complete_access(Handles::Key window) {
-  const Windows::Group& group = windows_.of(window).targets;
-  wait_for_group(group);
-  tell_group(group);
-}
-void Messages::close_window(Handles::Key window) { wait_for_group(windows_.of(window).origins); }
 
 void Messages::step(wire::Step number) {
   const auto tell = [](int pattern, std::span<const wire::Rank> from, std::span<const wire::Rank> to,

@@ -22,8 +22,17 @@ namespace idlewave::mpi {
 /// When a send is done.
 enum class SendMode : std::uint8_t { kStandard, kSynchronous, kBuffered };
 
-/// What a rank has to do with a group in a collective.
-enum class Part : std::uint8_t { kAll, kFromRoot, kToRoot, kFromLower, kFence };
+/// What a rank has to do with a group in a collective. kFromNeighboursPerhaps: it may wait for those as well that get
+/// something from it.
+enum class Part : std::uint8_t {
+  kAll,
+  kFromRoot,
+  kToRoot,
+  kFromLower,
+  kFromNeighbours,
+  kFromNeighboursPerhaps,
+  kFence
+};
 
 /// As a wrapper got it, and who that is.
 struct Peer {
@@ -55,6 +64,11 @@ class Messages {
   void start(const void* requests, int count, bool is_fortran, CallSums& sums);
   void cancel(const void* request, bool is_fortran);
   void collective(Handles::Key comm, Part part, int root);
+  /// Of neighbours, to each of which so much goes; below 0: not known.
+  static Part part_of_neighbours(std::int64_t bytes) {
+    const bool is_eager = bytes >= 0 && bytes <= static_cast<std::int64_t>(EagerLimits::kSurelyEager);
+    return is_eager ? Part::kFromNeighbours : Part::kFromNeighboursPerhaps;
+  }
   /// One that is waited for later: nonblocking, or persistent.
   void start_collective(Handles::Key comm, Part part, int root, const void* request, bool is_persistent);
   /// One-sided: this rank's memory is open to a group, or it begins to access that of one.
@@ -123,8 +137,10 @@ class Messages {
                     bool is_persistent = false);
   void complete(RequestTable::Request& request, const void* status);
   void complete_unknown(int i);
+  static std::uint64_t key_of(Handles::Key comm, Part part);
   Partner partner_in(Handles::Key comm, Part part, int root) const;
   std::optional<WaitLearner::Group> find_group(Handles::Key comm, Part part) const;
+  std::optional<WaitLearner::Group> find_neighbours(Handles::Key comm, Part part) const;
   std::optional<WaitLearner::Group> find_group_of_window(Handles::Key window) const;
   void tell_group(const Windows::Group& group);
   void wait_for_group(const Windows::Group& group);
@@ -141,7 +157,6 @@ class Messages {
   EagerLimits limits_;
   RequestTable requests_;
   WaitLearner learner_;
-  Windows windows_;
   RequestTable::Request lost_;  ///< One that found no room.
   std::uint64_t handles_[kMostSaved] = {};
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -17,21 +19,23 @@ class Windows {
   /// One side of an epoch.
   class Group {
    public:
-    /// Whoever is in that group, as long as it exists. False: that can't be said.
-    bool set(Handles::Key group) {
-      if (group == group_ && generation_ == Handles::generation()) return count_ >= 0;
+    /// Whoever is in that group, as long as it exists.
+    void set(Handles::Key group) {
+      if (group == group_ && generation_ == Handles::generation()) return;
       group_ = group;
       generation_ = Handles::generation();
-      count_ = handles.world_ranks_of_group(group, ranks_);
-      return count_ >= 0;
+      const int count = handles.world_ranks_of_group(group, ranks_);
+      is_known_ = count >= 0;
+      count_ = static_cast<std::size_t>(std::max(count, 0));
     }
-    bool is_known() const { return count_ >= 0; }
-    std::span<const wire::Rank> ranks() const { return {ranks_, static_cast<std::size_t>(count_ < 0 ? 0 : count_)}; }
+    bool is_known() const { return is_known_; }
+    std::span<const wire::Rank> ranks() const { return {ranks_, count_}; }
 
    private:
     Handles::Key group_;
     std::uint32_t generation_ = 0;
-    int count_ = -1;
+    bool is_known_ = false;
+    std::size_t count_ = 0;
     wire::Rank ranks_[kMostRanks] = {};
   };
 

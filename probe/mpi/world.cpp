@@ -35,7 +35,10 @@ std::optional<BinaryInterface> of_open_mpi(const void* caller) {
   return BinaryInterface{.world = reinterpret_cast<Word>(world),
                          .no_communicator = reinterpret_cast<Word>(find_variable("ompi_mpi_comm_null", caller)),
                          .any_source = -1,
-                         .status_bytes = 24};
+                         .status_bytes = 24,
+                         .cart = 1,
+                         .graph = 2,
+                         .dist_graph = 3};
 }
 
 /// MPICH and all that have agreed on its numbers; not what it has of drafts of the standard's interface (libmpi_abi).
@@ -52,14 +55,23 @@ bool is_of_mpich(const void* caller) {
   return false;
 }
 
-constexpr BinaryInterface kStandard{.world = 0x101, .no_communicator = 0x100, .any_source = -1, .status_bytes = 32};
+constexpr BinaryInterface kStandard{.world = 0x101,
+                                    .no_communicator = 0x100,
+                                    .any_source = -1,
+                                    .status_bytes = 32,
+                                    .cart = 211,
+                                    .graph = 212,
+                                    .dist_graph = 213};
 constexpr BinaryInterface kMpich{.world = 0x44000000,
                                  .no_communicator = 0x04000000,
                                  .has_numbers = true,
                                  .any_source = -2,
                                  .status_bytes = 20,
                                  .source_at = 8,
-                                 .ignore = 1};
+                                 .ignore = 1,
+                                 .cart = 2,
+                                 .graph = 1,
+                                 .dist_graph = 3};
 
 /// That of the standard first: the library may be one of Open MPI's as well.
 std::optional<BinaryInterface> interface_of(const void* caller) {

@@ -122,6 +122,9 @@ class OfPartners(Watched):
         """Collectives that are waited for later: nonblocking, or persistent."""
         self.check(mpi, ["started-rooted", "started-parts", "started-early", "started-ahead", "started-again"])
 
+    def topologies(self, mpi):
+        self.check(mpi, ["along-lines", "one-way-graph", "star"])
+
     def one_sided(self, mpi):
         self.check(mpi, ["windows", "windows-asked", "windows-of-two", "fences"])
 
@@ -129,7 +132,7 @@ class OfPartners(Watched):
         self.check(mpi, ["one-by-one", "some", "asking", "anybody"])
 
     def unknown(self, mpi):
-        self.check_nothing_is_said(mpi, ["anybody-ignored", "cancelled", "two-sides", "neighbourhood"], STEPS[mpi])
+        self.check_nothing_is_said(mpi, ["anybody-ignored", "cancelled", "two-sides", "neighbours-one-way"], STEPS[mpi])
         if mpi == "mpich":  # Of that size Open MPI's sends wait for their receiver every other time, and are seen to.
             self.check_nothing_is_said(mpi, ["one-way", "received-first"], STEPS["openmpi"])
         self.check_nothing_is_said(mpi, ["crowd"], 8)
@@ -153,6 +156,12 @@ class Partners(OfPartners):
 
     def test_in_collectives_that_are_started_mpich(self):
         self.started("mpich")
+
+    def test_in_topologies_open_mpi(self):
+        self.topologies("openmpi")
+
+    def test_in_topologies_mpich(self):
+        self.topologies("mpich")
 
     def test_of_windows_open_mpi(self):
         self.one_sided("openmpi")

@@ -62,6 +62,12 @@ class Partners(OfTheStandard, OfPartners):
     def test_in_collectives_that_are_started(self):
         self.each(self.started)
 
+    def test_of_windows(self):
+        self.each(self.one_sided)
+
+    def test_in_topologies(self):
+        self.each(self.topologies)
+
     def test_however_messages_are_waited_for(self):
         self.each(self.completion)
 

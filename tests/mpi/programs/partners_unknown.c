@@ -61,17 +61,15 @@ static void two_sides(void) {
   MPI_Comm_free(&half);
 }
 
-/* With neighbours of a topology, which is not asked. */
-static void neighbourhood(void) {
-  const int periodic = 1;
+/* As many as wait for their receivers, of ranks that send them nothing. */
+static void neighbours_one_way(void) {
   MPI_Comm ring;
-  MPI_Request request;
   int i;
-  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &ring);
   for (i = 0; i < steps; ++i) {
     work();
-    MPI_Ineighbor_alltoall(out, FEW, MPI_CHAR, in[0], FEW, MPI_CHAR, ring, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Neighbor_alltoall(out, SOME, MPI_CHAR, in[0], SOME, MPI_CHAR, ring);
   }
   MPI_Comm_free(&ring);
 }
@@ -91,6 +89,6 @@ const struct mode of_unknown[] = {{"one-way", one_way},
                                   {"anybody-ignored", anybody_ignored},
                                   {"cancelled", cancelled},
                                   {"two-sides", two_sides},
-                                  {"neighbourhood", neighbourhood},
+                                  {"neighbours-one-way", neighbours_one_way},
                                   {"crowd", crowd},
                                   {NULL, NULL}};
