@@ -1,11 +1,13 @@
 #include "monitor/analysis/contention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <span>
 
 #include "monitor/analysis/least_squares.h"
+#include "monitor/analysis/step_period.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -18,6 +20,8 @@ constexpr std::size_t kStepsLooked = 48;
 constexpr std::size_t kRanksLooked = 4;
 /// Times that vary by less than this share of themselves tell nothing.
 constexpr double kSteady = 0.01;
+/// Of their mean: kinds of steps that are no more unlike are one kind.
+constexpr double kUnlike = 0.25;
 /// Times s(n) have to vary by so much less than times.
 constexpr double kBetter = 0.7;
 /// The same where nothing disturbs anybody: in lockstep only those work in other company whom a wave passes.
@@ -60,6 +64,21 @@ bool is_explained(const std::vector<Sample>& samples) {
   return (times > kSteady && alones < kBetter * times) || (times > kNearlySteady && alones < kMuchBetter * times);
 }
 
+/// Of what it worked: so many kinds of steps come in turn.
+std::size_t period_of(const Lane& lane) {
+  const auto steps = lane.steps();
+  std::array<float, kValuesForPeriod> works;
+  std::size_t count = 0;
+  double sum = 0;
+  for (std::size_t k = steps.size() - std::min(steps.size(), kValuesForPeriod + 1); k < steps.size(); ++k) {
+    const StepCourse course = course_of(lane, steps[k]);
+    if (!course.over || count == kValuesForPeriod) break;
+    sum += double(course.work().count());
+    works[count++] = float(course.work().count());
+  }
+  return step_period(std::span(works).first(count), float(kUnlike * sum / double(std::max<std::size_t>(1, count))));
+}
+
 bool show_sharing(const std::vector<Sample>& samples) {
   return !samples.empty() && (is_explained(samples) || grows_with_slowdown(samples));
 }
@@ -95,12 +114,12 @@ double Contention::alone(Rank rank, const StepCourse& course) const {
   return matters_to(rank) ? time_alone(timeline_.domain_of(rank), course) : double(course.work().count());
 }
 
-double Contention::owed_to_others(Rank rank, wire::Step step, Nanoseconds begin) const {
+double Contention::owed_to_others(Rank rank, wire::Step step, Nanoseconds begin, std::size_t period) const {
   const auto course = matters_to(rank) ? step_course(timeline_, rank, step, begin) : std::nullopt;
   const double here = course ? alone(rank, *course) : 0;
   if (here <= 0) return 0;
   std::vector<double> alones, works;
-  for (const StepCourse& each : courses_around(*timeline_.lane(rank), course->begin)) {
+  for (const StepCourse& each : courses_around(*timeline_.lane(rank), course->begin, period)) {
     alones.push_back(alone(rank, each));
     works.push_back(double(each.work().count()));
   }
@@ -109,7 +128,7 @@ double Contention::owed_to_others(Rank rank, wire::Step step, Nanoseconds begin)
   return (median(std::move(alones)) * slowdown - median(std::move(works))) * 1e-9;
 }
 
-/// Some steps of some of its ranks; none where nobody can take anything from anybody.
+/// Some steps of some of its ranks, of one kind where kinds of steps come in turn; none where nobody can take anything from anybody.
 std::vector<Sample> Contention::samples_of(int domain) const {
   const auto& ranks = timeline_.domains()[std::size_t(domain)].ranks;
   std::vector<Sample> samples;
@@ -118,7 +137,9 @@ std::vector<Sample> Contention::samples_of(int domain) const {
     const Lane* lane = timeline_.lane(ranks[i]);
     if (!lane) continue;
     const auto steps = lane->steps();
-    for (std::size_t k = 0; k < steps.size(); k += std::max<std::size_t>(1, steps.size() / kStepsLooked)) {
+    const std::size_t period = period_of(*lane),
+                      periods = std::max<std::size_t>(1, steps.size() / kStepsLooked / period);
+    for (std::size_t k = 0; k < steps.size(); k += periods * period) {
       const StepCourse course = course_of(*lane, steps[k]);
       if (!course.over) continue;
       const double took = double(course.work().count()), by_itself = time_alone(domain, course);

@@ -30,7 +30,8 @@ class Contention {
   double alone(wire::Rank rank, const StepCourse& course) const;
   /// Seconds by which the rank worked longer in the step that began at `begin` than around it because more others were
   /// active; less than 0 where it was shorter. 0 where contention does not matter. Costs as much as two dozen of `alone`.
-  double owed_to_others(wire::Rank rank, wire::Step step, wire::Nanoseconds begin) const;
+  /// Of the steps around it, where kinds of steps come in turn, those of its kind.
+  double owed_to_others(wire::Rank rank, wire::Step step, wire::Nanoseconds begin, std::size_t period) const;
   /// Those who share an interface with this rank; none where it does not matter.
   const std::vector<wire::Rank>& mates(wire::Rank rank) const;
 

@@ -38,6 +38,8 @@ constexpr std::uint64_t kFewestSteps = 4 * kTail;
 constexpr Rank kRanksBeside = 32;
 constexpr std::size_t kStepsAround = 16;
 constexpr std::size_t kFewestBeside = 3;
+/// Of a typical step: kinds of steps that differ by less hide no delay of some steps.
+constexpr double kContrast = 0.25;
 constexpr std::int64_t kMostSlices = 1000;
 constexpr std::size_t kMostKept = 512;
 
@@ -163,8 +165,6 @@ void LateSteps::read_lane(const Timeline& timeline, Rank rank, Nanoseconds until
   std::size_t count = 0;
   const auto take_them = [&] {
     if (count == 0 || rhythm.steps + count < kFirstSteps) return;
-    rhythm.read_to = records[count - 1].begin;
-    rhythm.last_read = records[count - 1].step;
     take(timeline, rank, std::span(records).first(count));
     count = 0;
   };
@@ -209,6 +209,58 @@ void LateSteps::take_hold(Rank rank, const StepCourse& course, std::uint32_t ste
   holds.ordinary = middle_of(holds.latest, std::min<std::size_t>(kLatest, step + 1));
 }
 
+void LateSteps::note_numbers(Rhythm& rhythm, std::span<const StepRecord> records) {
+  for (const StepRecord& record : records) {
+    rhythm.in_a_row = rhythm.in_a_row > 0 && record.step == rhythm.last_read + 1 ? rhythm.in_a_row + 1 : 1;
+    rhythm.last_read = record.step;
+  }
+  rhythm.read_to = records.back().begin;
+}
+
+/// By the latest steps, of which so many are new.
+void LateSteps::learn_ordinary(Rank rank, std::size_t taken) {
+  Rhythm& rhythm = rhythms_.of(std::size_t(rank));
+  rhythm.ordinary_wait = middle_of(rhythm.waits, std::min<std::size_t>(kLatest, rhythm.steps));
+  const std::size_t known = std::min<std::size_t>(kValuesForPeriod, rhythm.steps);
+  const auto back = [&](std::size_t i) { return rhythm.owns[(rhythm.steps - 1 - i) % kValuesForPeriod]; };
+  const std::uint32_t period_before = rhythm.period;
+  if (rhythm.in_a_row < kLatest) {
+    rhythm.period = 1;
+  } else if (rhythm.steps / kLatest != (rhythm.steps - taken) / kLatest) {
+    std::array<float, kValuesForPeriod> latest;
+    const std::size_t count = std::min<std::size_t>(known, rhythm.in_a_row);
+    for (std::size_t i = 0; i < count; ++i) latest[count - 1 - i] = back(i);
+    const auto contrast = float(kContrast * seconds(typical_step_));
+    rhythm.period = std::uint32_t(step_period(std::span(latest).first(count), contrast, rhythm.period));
+  }
+  const std::size_t usable = rhythm.period > 1 ? std::min<std::size_t>(known, rhythm.in_a_row) : known;
+  for (std::size_t kind = 0; kind < rhythm.period; ++kind) {
+    std::array<float, kLatest> alike;
+    std::size_t count = 0;
+    for (std::size_t i = kind; i < usable && count < kLatest; i += rhythm.period) alike[count++] = back(i);
+    rhythm.ordinary[kind] = middle_of(alike, count);
+  }
+  if (rhythm.period != period_before) rate_anew(rank);
+}
+
+/// Other steps are ordinary for it than were.
+void LateSteps::rate_anew(Rank rank) {
+  for (Candidates* largest : {&now_.of_work, &before_.of_work}) {
+    for (Candidate& each : *largest) {
+      if (each.step.rank != rank || each.is_found) continue;
+      each = {each.step, each.own - ordinary_in(rhythms_[std::size_t(rank)], each.step.step), each.own, {}};
+      changed_ = true;
+    }
+    std::ranges::make_heap(*largest, larger);
+  }
+}
+
+double LateSteps::ordinary_in(const Rhythm& rhythm, wire::Step step) {
+  if (rhythm.period == 1) return double(rhythm.ordinary[0]);
+  const wire::Step period = rhythm.period, kind = (rhythm.last_read - step) % period;
+  return double(rhythm.ordinary[std::size_t(kind < 0 ? kind + period : kind)]);
+}
+
 void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRecord> records) {
   Rhythm& rhythm = rhythms_.of(std::size_t(rank));
   std::array<StepCourse, kLatest> courses;
@@ -216,18 +268,17 @@ void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRe
   for (std::size_t i = 0; i < records.size(); ++i, ++rhythm.steps) {
     courses[i] = course_of(*timeline.lane(rank), records[i]);
     owns[i] = float(own(rank, courses[i]));
-    rhythm.owns[rhythm.steps % kLatest] = owns[i];
+    rhythm.owns[rhythm.steps % kValuesForPeriod] = owns[i];
     rhythm.waits[rhythm.steps % kLatest] = float(seconds(courses[i].waited()));
     if (courses[i].held != Nanoseconds{0} || !holds_.empty()) take_hold(rank, courses[i], rhythm.steps);
   }
-  const std::size_t known = std::min<std::size_t>(kLatest, rhythm.steps);
-  rhythm.ordinary = middle_of(rhythm.owns, known);
-  rhythm.ordinary_wait = middle_of(rhythm.waits, known);
+  note_numbers(rhythm, records);
+  learn_ordinary(rank, records.size());
   const double long_wait = double(rhythm.ordinary_wait) + kLeastAfterWait * seconds(typical_step_);
   for (std::size_t i = 0; i < records.size(); ++i) {
     const LateStep step{.rank = rank, .step = records[i].step, .begin = records[i].begin, .since = {}, .excess = {}};
-    const double raw = double(owns[i]) - double(rhythm.ordinary), waited = seconds(courses[i].waited());
-    if (raw > 0) admit(now_.of_work, {step, raw, {}});
+    const double raw = double(owns[i]) - ordinary_in(rhythm, records[i].step), waited = seconds(courses[i].waited());
+    if (raw > 0) admit(now_.of_work, {step, raw, double(owns[i]), {}});
     if (waited > long_wait) admit_after_wait(timeline, step, waited - double(rhythm.ordinary_wait));
   }
   now_.steps += records.size();
@@ -245,11 +296,13 @@ void LateSteps::admit_after_wait(const Timeline& timeline, LateStep late, double
   const auto course = step_course(timeline, late.rank, late.step, late.begin);
   const Nanoseconds least = nanoseconds(kLeastExcess * seconds(typical_step_));
   if (course && !waits_first(*timeline.lane(late.rank), *course, least) && is_after_all(true))
-    admit(now_.after_wait, {late, waited, {}});
+    admit(now_.after_wait, {late, waited, 0, {}});
 }
 
+/// Their heap has the smallest of the largest in front.
+bool LateSteps::larger(const Candidate& a, const Candidate& b) { return a.raw > b.raw; }
+
 void LateSteps::admit(Candidates& largest, Candidate candidate) {
-  const auto larger = [](const Candidate& a, const Candidate& b) { return a.raw > b.raw; };
   if (largest.size() == kCandidates) {
     if (candidate.raw <= largest.front().raw) return;
     std::ranges::pop_heap(largest, larger);
@@ -264,32 +317,58 @@ void LateSteps::begin_epoch_if_due() {
   if (now_.steps >= kEpochSteps * rhythms_.size()) before_ = std::exchange(now_, {});
 }
 
-/// How much later the other ranks did their own part of this step as well: median of some of them.
-double LateSteps::in_all_ranks(const Timeline& timeline, const Candidate& candidate) const {
+/// What is ordinary for it about this step; nothing where there is no other of its kind.
+std::optional<double> LateSteps::ordinary_around(const Timeline& timeline, Rank rank, Nanoseconds begin) const {
+  std::vector<double> owns;
+  for (const StepCourse& course : courses_around(*timeline.lane(rank), begin, rhythms_[std::size_t(rank)].period))
+    owns.push_back(own(rank, course));
+  return owns.empty() ? std::nullopt : std::optional(median(std::move(owns)));
+}
+
+/// How much later the other ranks did their own part of this step as well: median of some of them. Where kinds of steps
+/// come in turn, the others, too, are held against what is ordinary about this step, and may have been sooner.
+double LateSteps::in_all_ranks(const Timeline& timeline, const LateStep& late) const {
+  const bool come_in_turn = rhythms_[std::size_t(late.rank)].period > 1;
   std::vector<double> others;
   const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksBeside);
-  for (Rank rank = candidate.step.rank % stride; rank < timeline.ranks(); rank += stride) {
-    if (rank == candidate.step.rank || rhythms_[std::size_t(rank)].steps == 0) continue;
-    const auto course = step_course(timeline, rank, candidate.step.step, candidate.step.begin);
+  for (Rank rank = late.rank % stride; rank < timeline.ranks(); rank += stride) {
+    const Rhythm& rhythm = rhythms_[std::size_t(rank)];
+    if (rank == late.rank || rhythm.steps == 0) continue;
+    const auto course = step_course(timeline, rank, late.step, late.begin);
     if (!course || (!course->over && course->waited() <= Nanoseconds{0})) continue;
-    others.push_back(own(rank, *course) - double(rhythms_[std::size_t(rank)].ordinary));
+    const auto ordinary = come_in_turn ? ordinary_around(timeline, rank, course->begin) : std::nullopt;
+    others.push_back(own(rank, *course) - ordinary.value_or(ordinary_in(rhythm, late.step)));
   }
-  return others.size() < kFewestBeside ? 0 : std::max(0.0, median(std::move(others)));
+  if (others.size() < kFewestBeside) return 0;
+  const double later = median(std::move(others));
+  return later > 0 || come_in_turn ? later : 0;
+}
+
+/// Where kinds of steps come in turn: what a step nearby lacks, which its rank may have done in this one.
+double LateSteps::moved_here(const Timeline& timeline, const LateStep& late) const {
+  const auto reach = wire::Step(rhythms_[std::size_t(late.rank)].period) - 1;
+  double most = 0;
+  for (wire::Step step = late.step - reach; step <= late.step + reach; ++step) {
+    const auto course = step == late.step ? std::nullopt : step_course(timeline, late.rank, step, late.begin);
+    const auto ordinary = course ? ordinary_around(timeline, late.rank, course->begin) : std::nullopt;
+    if (ordinary && course->over) most = std::max(most, *ordinary - own(late.rank, *course));
+  }
+  return most < kContrast * seconds(typical_step_) ? 0 : most;
 }
 
 double LateSteps::excess_of(const Timeline& timeline, const Candidate& candidate) const {
-  const Rank rank = candidate.step.rank;
-  const Lane* lane = timeline.lane(rank);
-  const auto record = lane ? lane->step(candidate.step.step, candidate.step.begin) : std::nullopt;
+  const LateStep& late = candidate.step;
+  const Lane* lane = timeline.lane(late.rank);
+  const auto record = lane ? lane->step(late.step, late.begin) : std::nullopt;
   if (!record || !is_known(*lane, *record)) return 0;
-  if (candidate.step.after_wait) {
-    const double after = after_all(timeline, candidate.step, 0, timeline.ranks() - 1, true);
-    return std::min(candidate.raw, after - ordinarily_after_all(timeline, candidate.step));
+  if (late.after_wait) {
+    const double after = after_all(timeline, late, 0, timeline.ranks() - 1, true);
+    return std::min(candidate.raw, after - ordinarily_after_all(timeline, late));
   }
-  std::vector<double> owns;
-  for (const StepCourse& course : courses_around(*lane, record->begin)) owns.push_back(own(rank, course));
-  if (owns.empty()) return 0;
-  return own(rank, course_of(*lane, *record)) - median(std::move(owns)) - in_all_ranks(timeline, candidate);
+  const auto ordinary = ordinary_around(timeline, late.rank, record->begin);
+  if (!ordinary) return 0;
+  const double beyond = own(late.rank, course_of(*lane, *record)) - *ordinary;
+  return beyond - in_all_ranks(timeline, late) - moved_here(timeline, late);
 }
 
 /// By what is left of each, the largest first; how many of them are no noise.
@@ -300,11 +379,13 @@ std::size_t LateSteps::sort_out(std::vector<Candidate*>& candidates, Nanoseconds
   return count_extraordinary(values, kLeastExcess * seconds(typical_step));
 }
 
-void LateSteps::take_contention_off(Candidate& candidate, const Contention& contention, Nanoseconds typical_step) {
+void LateSteps::take_contention_off(Candidate& candidate, const Contention& contention,
+                                    Nanoseconds typical_step) const {
   candidate.shared = true;
   const LateStep& late = candidate.step;
   if (late.after_wait || !contention.matters_to(late.rank)) return;
-  *candidate.excess -= contention.owed_to_others(late.rank, late.step, late.begin);
+  *candidate.excess -=
+      contention.owed_to_others(late.rank, late.step, late.begin, rhythms_[std::size_t(late.rank)].period);
   candidate.is_uncertain = *candidate.excess < kLeastShared * seconds(typical_step);
 }
 

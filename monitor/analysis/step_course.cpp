@@ -74,13 +74,14 @@ bool is_known(const Lane& lane, const StepRecord& record) {
   return std::accumulate(times.begin(), times.end(), std::int64_t{0}) >= length.count();
 }
 
-std::vector<StepCourse> courses_around(const Lane& lane, Nanoseconds begin) {
-  constexpr std::ptrdiff_t kReach = 16;
+std::vector<StepCourse> courses_around(const Lane& lane, Nanoseconds begin, std::size_t period) {
+  constexpr std::ptrdiff_t kReach = 16, kFewestAlike = 4;
+  const auto apart = std::ptrdiff_t(period), times = std::max(kReach / apart, kFewestAlike);
   const auto& steps = lane.steps();
   const auto place = std::ptrdiff_t(lane.steps_begun_before(begin));
-  const std::ptrdiff_t end = std::min(std::ssize(steps), place + kReach + 1);
   std::vector<StepCourse> courses;
-  for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, place - kReach); i < end; ++i) {
+  for (std::ptrdiff_t i = place - std::min(times, place / apart) * apart;
+       i <= place + times * apart && i < std::ssize(steps); i += apart) {
     const StepRecord& record = *(steps.begin() + i);
     if (i != place && record.end != Nanoseconds{0}) courses.push_back(course_of(lane, record));
   }

@@ -40,9 +40,10 @@ bool waits_first(const timeline::Lane& lane, const StepCourse& course, wire::Nan
 bool is_known(const timeline::Lane& lane, const timeline::StepRecord& record);
 
 /// What is ordinary for the rank about the step that began at `begin`: up to 16 steps before it and as many after it, as far
-/// as they are over. One number for all who ask: what is owed to others is taken off from what a step lasted beyond what is
+/// as they are over; where kinds of steps come in turn, `period` of them, those of its kind, four before and four after it at
+/// least. One number for all who ask: what is owed to others is taken off from what a step lasted beyond what is
 /// ordinary, and medians over fewer steps are of another kind where a domain falls into step or out of it.
-std::vector<StepCourse> courses_around(const timeline::Lane& lane, wire::Nanoseconds begin);
+std::vector<StepCourse> courses_around(const timeline::Lane& lane, wire::Nanoseconds begin, std::size_t period = 1);
 
 /// Step `step` of the program that the rank ran at `at`; nothing if that is not kept, or has not begun. O(1) where steps
 /// are numbered without gaps.
