@@ -6,6 +6,7 @@
 
 #include "monitor/analysis/findings.h"
 #include "monitor/analysis/plural.h"
+#include "monitor/analysis/step_history.h"
 
 namespace idlewave::analysis {
 namespace {
@@ -79,6 +80,11 @@ std::string wave_text(const Wave& wave) {
   return fmt::format("{}: up {} and {}, down {} and {}", wave_name(wave),
                      plural(std::size_t(wave.up.reach_ranks), "rank"), end_in_words(wave.up, wave.origin_rank),
                      plural(std::size_t(wave.down.reach_ranks), "rank"), end_in_words(wave.down, wave.origin_rank));
+}
+
+/// No rank runs any more, or not yet again: the program is over, which is no news of a domain.
+bool has_nobody_run(const Timeline& timeline, Nanoseconds at) {
+  return std::ranges::all_of(heard_ranks(timeline), [&](Rank rank) { return was_silent(*timeline.lane(rank), at); });
 }
 
 Nanoseconds last_arrival(const Wave& wave) {
@@ -217,6 +223,7 @@ void Narrator::tell_domains(const Timeline& timeline, const DomainStates& states
       if (change.at > domains_told_until_ && change.at <= until)
         all[{change.at, change.state}].push_back({domain, &change});
   for (const auto& [when, news] : all) {
+    if (when.second == DomainState::kNotActive && has_nobody_run(timeline, when.first)) continue;
     const std::size_t together = news.size() > kToldOneByOne ? news.size() : 1;
     for (std::size_t i = 0; i < news.size(); i += together)
       tell({Remark::Kind::kDomain, when.first, news[i].change->straggler, wire::kNoStep,

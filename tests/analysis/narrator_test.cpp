@@ -91,12 +91,31 @@ TEST(Narrator, TellsOfAFewSocketsOneByOneAndOfManyAtOnce) {
     model.ranks = ranks;
     timeline::Timeline timeline;
     const auto said = texts(narrate(model, timeline));
-    const auto lines =
-        std::ranges::count_if(said, [](const std::string& text) { return text.ends_with("no longer active"); });
-    EXPECT_EQ(lines, ranks == 40 ? 4 : 1) << testing::PrintToString(said);
+    const auto is_told = testing::HasSubstr("in lockstep: 10.0 of 10 active");
+    EXPECT_THAT(said, Contains(is_told).Times(ranks == 40 ? 4 : 1));
     if (ranks == 80) {
-      EXPECT_THAT(said, Contains("socket 0 and 7 others are no longer active"));
+      EXPECT_THAT(said, Contains(testing::HasSubstr("socket 0 and 7 others run in lockstep")));
     }
+  }
+}
+
+/// Nobody runs any more: the last that is said of sockets is how they ran, as on the panel and in a report.
+TEST(Narrator, TellsOfSocketsThatAreNoLongerActiveWhileOthersRun) {
+  for (const bool all_end : {true, false}) {
+    RingModel model;
+    model.run();
+    timeline::Timeline timeline;
+    timeline.apply_roster("n1", model.roster());
+    for (Rank rank = 0; rank < model.ranks; ++rank) {
+      std::vector<wire::Event> events = model.events_of(rank);
+      if (!all_end && rank >= 30) events.pop_back();
+      timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+    }
+    timeline.advance("n1", ms(2000));
+    Narrator narrator;
+    look(narrator, timeline);
+    const auto ended = testing::HasSubstr("no longer active");
+    EXPECT_THAT(texts(narrator), Contains(ended).Times(all_end ? 0 : 3));
   }
 }
 
