@@ -26,7 +26,7 @@ Window window_before(Window window) {
 }
 
 std::unique_ptr<Tally> tally_of(const Timeline& timeline, Window window, const CauseGround& ground) {
-  if (ground.partners.waits_before_work && !ground.shares_bandwidth)
+  if (ground.partners.by_turns && !ground.shares_bandwidth)
     return std::make_unique<TurnTally>(timeline, window, ground);
   return std::make_unique<CauseTally>(timeline, window, ground);
 }

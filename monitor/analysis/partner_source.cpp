@@ -40,7 +40,7 @@ Partners PartnerSearch::found() const {
                 .unlike_counts = find_unlike_counts(timeline_),
                 .of_ranks = said_};
   const TurnOrder order = turn_order(timeline_, said, tolerance_);
-  said.waits_before_work = order.waits_before_work;
+  said.by_turns = order.by_turns;
   said.wait_first = order.wait_first;
   return said;
 }

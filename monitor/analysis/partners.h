@@ -42,7 +42,7 @@ struct Partners {
   /// How far the farthest of them is; 0: not known.
   wire::Rank farthest = 0;
   /// As ranks do first in their steps (turn_order.h).
-  bool waits_before_work = false;
+  bool by_turns = false;
   std::shared_ptr<const std::vector<bool>> wait_first = nullptr;
   /// Null: all have partners at these offsets.
   std::shared_ptr<const RankPartners> of_ranks = nullptr;

@@ -1,6 +1,8 @@
 #include "monitor/analysis/turn_order.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,29 +20,88 @@ using wire::Step;
 
 constexpr std::size_t kStepsAsked = 16, kOfLatest = 128;
 constexpr Rank kRanksAsked = 64;
-constexpr double kMostBeforeWork = 0.25;
+constexpr double kMuch = 0.25;
+/// Of many for whom a rank waits.
+constexpr std::size_t kPartnersAsked = 64;
 
-struct Waited {
-  Nanoseconds in_all{}, before_work{};
-  std::size_t steps = 0, that_wait_first = 0;  ///< Of ranks, however short their calls are.
+class Sample {
+ public:
+  void add(const Timeline& timeline, const Partners& partners, const RankCourse& its, Step step, Nanoseconds tolerance);
+
+  /// In a quarter of their steps, or of the time that they wait.
+  bool ranks_wait_first() const {
+    return is_much(double(before_work_.count()), double(in_all_.count())) ||
+           is_much(double(that_wait_first_), double(steps_));
+  }
+  /// Some rank does, as a master for whom all its workers wait: of all waiting that is little where they are many.
+  bool some_wait_for_next_steps(Nanoseconds tolerance) const {
+    return std::ranges::any_of(by_rank_, [&](const auto& each) {
+      const OfRank& its = each.second;
+      return its.in_all > its.steps * tolerance && is_much(double(its.for_next.count()), double(its.in_all.count()));
+    });
+  }
+
+ private:
+  struct OfRank {
+    Nanoseconds for_next{}, in_all{};
+    std::int64_t steps = 0;
+  };
+  static bool is_much(double part, double all) { return part > kMuch * all; }
+  void add_order(const Lane& lane, const StepCourse& course, Nanoseconds tolerance);
+
+  Nanoseconds in_all_{}, before_work_{};
+  std::size_t steps_ = 0, that_wait_first_ = 0;  ///< Of ranks, however short their calls are.
+  std::map<Rank, OfRank> by_rank_;
 };
 
-void add(Waited& waited, const Lane& lane, const StepCourse& course, Nanoseconds tolerance) {
+void Sample::add_order(const Lane& lane, const StepCourse& course, Nanoseconds tolerance) {
   Nanoseconds yet{}, worked{};
   bool waits = false, works_behind = false;
   lane.for_each_phase(course.begin, course.end, [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
     const Nanoseconds length = std::min(end, course.end) - std::max(begin, course.begin);
     const int category = timeline::category_of(phase);
-    if (category == int(Category::kWait)) yet += length, waited.in_all += length;
+    if (category == int(Category::kWait)) yet += length, in_all_ += length;
     waits = waits || (phase == wire::Phase::kWait && begin >= course.begin);
     if (category != int(Category::kCompute) && category != int(Category::kDelay)) return void(worked = {});
     worked += length;
     if (worked <= tolerance) return;
-    waited.before_work += std::exchange(yet, {});
+    before_work_ += std::exchange(yet, {});
     works_behind = works_behind || waits;
   });
-  ++waited.steps;
-  waited.that_wait_first += works_behind;
+  ++steps_;
+  that_wait_first_ += works_behind;
+}
+
+/// How long it waited in its step, behind all that some of its partners did in this one, until one did its part of the next.
+Nanoseconds for_next_step(const Timeline& timeline, const Partners& partners, const RankCourse& mine, Step step,
+                          Nanoseconds tolerance) {
+  std::vector<Rank> asked;
+  partners.for_each_directly(mine.rank, step, timeline.ranks(),
+                             [&](Rank other, Rank, WaitsFor) { asked.push_back(other); });
+  const std::size_t each = std::max<std::size_t>(1, asked.size() / kPartnersAsked);
+  Nanoseconds in_this = mine.course.post, in_next{};
+  for (std::size_t i = 0; i < asked.size(); i += each)
+    for (const bool is_next : {false, true}) {
+      const auto its = step_course(timeline, asked[i], step + is_next, mine.course.begin);
+      if (!its) continue;
+      // An exchange that is started before the work goes out with the first call.
+      const Nanoseconds first = first_call(*timeline.lane(asked[i]), *its);
+      Nanoseconds& latest = is_next ? in_next : in_this;
+      for (const Nanoseconds sent : {its->post, is_next ? its->post : first})
+        if (sent <= mine.course.end) latest = std::max(latest, sent);
+    }
+  const Nanoseconds waited = in_next - in_this;
+  return mine.course.end - in_next > std::max(tolerance, waited / 8) ? Nanoseconds{0}
+                                                                     : std::max(Nanoseconds{0}, waited);
+}
+
+void Sample::add(const Timeline& timeline, const Partners& partners, const RankCourse& its, Step step,
+                 Nanoseconds tolerance) {
+  add_order(*timeline.lane(its.rank), its.course, tolerance);
+  OfRank& of_rank = by_rank_[its.rank];
+  of_rank.for_next += for_next_step(timeline, partners, its, step, tolerance);
+  of_rank.in_all += its.course.waited();
+  ++of_rank.steps;
 }
 
 /// The first and the last one are among them: at the ends of a chain ranks do other things.
@@ -59,31 +120,30 @@ std::vector<Step> some_steps(const Lane& lane) {
   return some;
 }
 
-bool waits_before_work(const Timeline& timeline, const Partners& partners, Nanoseconds tolerance) {
+/// Nothing: turns are not asked for, or there are no such.
+std::optional<Sample> sample_of(const Timeline& timeline, const Partners& partners, Nanoseconds tolerance) {
   const Lane* middle = timeline.ranks() > 0 ? timeline.lane(timeline.ranks() / 2) : nullptr;
   if (!middle || partners.source != PartnerSource::kDeclared || !partners.of_ranks || partners.unlike_counts)
-    return false;
+    return std::nullopt;
   const std::vector<Rank> ranks = some_ranks(timeline.ranks());
   for (const Rank rank : ranks)
-    if (const Lane* lane = timeline.lane(rank); lane && lane->summed().phases > 0) return false;
-  Waited waited;
+    if (const Lane* lane = timeline.lane(rank); lane && lane->summed().phases > 0) return std::nullopt;
+  Sample sample;
   std::size_t whole = 0, parted = 0;
   for (const Step step : some_steps(*middle)) {
-    if (partners.of_ranks->has_collectives(step)) return false;
+    if (partners.of_ranks->has_collectives(step)) return std::nullopt;
     std::vector<RankCourse> courses;
     for (const Rank rank : ranks) {
       const Lane* lane = timeline.lane(rank);
       const auto record = lane ? lane->step(step) : std::nullopt;
       if (!record || record->end == Nanoseconds{0} || record->begin < lane->events_from()) continue;
       courses.push_back({rank, course_of(*lane, *record)});
-      add(waited, *lane, courses.back().course, tolerance);
+      sample.add(timeline, partners, courses.back(), step, tolerance);
     }
     const bool has_parts = partners.has_several_waits(step) && !parts_of(timeline, courses, tolerance).empty();
     ++(has_parts ? parted : whole);
   }
-  const auto is_much = [](double part, double all) { return part > kMostBeforeWork * all; };
-  return whole > parted && (is_much(double(waited.before_work.count()), double(waited.in_all.count())) ||
-                            is_much(double(waited.that_wait_first), double(waited.steps)));
+  return whole > parted ? std::optional(sample) : std::nullopt;
 }
 
 /// How long it works before it first waits.
@@ -126,8 +186,11 @@ bool some_wait_for_each_other(const Timeline& timeline, const Partners& partners
 }  // namespace
 
 TurnOrder turn_order(const Timeline& timeline, const Partners& partners, Nanoseconds tolerance) {
-  TurnOrder order{.waits_before_work = waits_before_work(timeline, partners, tolerance), .wait_first = nullptr};
-  if (!order.waits_before_work || some_wait_for_each_other(timeline, partners)) return order;
+  const auto sample = sample_of(timeline, partners, tolerance);
+  if (!sample) return {};
+  const bool wait_first = sample->ranks_wait_first();
+  TurnOrder order{.by_turns = wait_first || sample->some_wait_for_next_steps(tolerance), .wait_first = nullptr};
+  if (!wait_first || some_wait_for_each_other(timeline, partners)) return order;
   std::vector<bool> ranks;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     const Lane* lane = timeline.lane(rank);

@@ -1,5 +1,5 @@
 #pragma once
-// Whether ranks work first in their steps and wait then, or the other way round.
+// Whether ranks work first in their steps and wait then for what others do in the same step, or otherwise.
 
 #include <memory>
 #include <vector>
@@ -11,15 +11,18 @@ namespace idlewave::analysis {
 
 /// What ranks do first in their steps.
 struct TurnOrder {
-  /// Many of them wait, and work then.
-  bool waits_before_work = false;
-  /// Then, where none waits for one that waits for it as well, those that call MPI first in most of their latest steps, by rank: what
-  /// they send goes out at the end of a step. Else null.
+  /// Many of them wait, and work then, or wait for what others do in their next steps: causes are found by turns
+  /// (turns.h).
+  bool by_turns = false;
+  /// Where many wait first, and none waits for one that waits for it as well, those that call MPI first in most of their
+  /// latest steps, by rank: what they send goes out at the end of a step. Else null.
   std::shared_ptr<const std::vector<bool>> wait_first;
 };
 /// Of programs in which all say whom they wait for, which is never all, and that tell no sums: in a sample of the latest steps, most
 /// of which have no parts (step_parts.h), a quarter of the waiting has more work than `tolerance` behind it in its step, or a
-/// quarter of the ranks' steps begin with a call that may wait, however short. Costs some thousand rank-steps.
+/// quarter of the ranks' steps begin with a call that may wait, however short, or a quarter of one rank's waiting ends when
+/// one whom it waits for does its part of the next step. Costs some thousand rank-steps, and of a rank that waits for many
+/// up to 128 each.
 TurnOrder turn_order(const timeline::Timeline& timeline, const Partners& partners, wire::Nanoseconds tolerance);
 
 }  // namespace idlewave::analysis

@@ -17,6 +17,7 @@ using Call = MessageProgram::Call;
 
 /// One rank on its way.
 struct OnItsWay {
+  bool is_before = false;  // its first step
   std::size_t step = 0, call = 0, worked = 0;
   wire::Nanoseconds now{};
 };
@@ -27,7 +28,8 @@ class Player {
     run_.events.resize(at_.size()), run_.waited.resize(at_.size()), run_.ends.resize(at_.size());
     for (std::size_t rank = 0; rank < at_.size(); ++rank) {
       tell(rank, EventKind::kStart, 0, Phase::kNone);
-      tell(rank, EventKind::kStep, 0, Phase::kNone);
+      at_[rank].is_before = !program.before.empty() && !program.before[rank].empty();
+      if (!at_[rank].is_before) tell(rank, EventKind::kStep, 0, Phase::kNone);
     }
   }
   MessageProgram::Run play() {
@@ -48,7 +50,7 @@ class Player {
   /// False: its message is not sent yet, or it has done all.
   bool advance(std::size_t rank) {
     OnItsWay& mine = at_[rank];
-    const auto& calls = program_.calls[rank];
+    const auto& calls = mine.is_before ? program_.before[rank] : program_.calls[rank];
     if (mine.step == program_.work[rank].size()) return false;
     const Call& call = calls[mine.call];
     switch (call.kind) {
@@ -72,6 +74,12 @@ class Player {
         mine.now += waits;
         break;
       }
+    }
+    if (mine.is_before) {
+      if (++mine.call < calls.size()) return true;
+      mine.is_before = false, mine.call = 0;
+      tell(rank, EventKind::kStep, 0, Phase::kWait);
+      return true;
     }
     const auto is_call = [](const Call& each) { return each.kind != Call::Kind::kWork; };
     if (std::none_of(calls.begin() + std::ptrdiff_t(mine.call) + 1, calls.end(), is_call) && is_call(call)) {

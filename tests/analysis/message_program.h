@@ -23,11 +23,13 @@ struct MessageProgram {
     std::vector<std::vector<Nanoseconds>> ends;  ///< [rank][step]: of the last call of the step.
   };
 
-  std::vector<std::vector<Call>> calls;                     ///< By rank, of a step.
+  std::vector<std::vector<Call>> before;  ///< By rank, without work: before the first step; empty: none.
+  std::vector<std::vector<Call>> calls;   ///< By rank, of a step.
   std::vector<std::vector<std::vector<Nanoseconds>>> work;  ///< [rank][step][which of the step]
 
   Rank ranks() const { return Rank(calls.size()); }
-  /// As if step k began when the last call of step k - 1 is over, which is what the library for unmodified programs finds.
+  /// As if step k began when the last call of step k - 1 is over (the first: when all before it is), which is what
+  /// the library for unmodified programs finds.
   Run run() const;
   /// With what each rank says of its waits, as that library does.
   wire::Roster roster() const;

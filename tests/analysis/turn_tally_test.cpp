@@ -224,6 +224,59 @@ TEST(TurnTally, SaysWhatADelayOfAWorkerCosts) {
   }
 }
 
+/// They have been handed out the first before their first step, in which they work, answer, and wait for the next: what the
+/// master waits for in its step goes out in their next ones.
+TEST(TurnTally, SaysWhatADelayOfAWorkerCostsWhoseStepsBeginWithWork) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 20; ++trial) {
+    SCOPED_TRACE(trial);
+    MessageProgram program;
+    const Rank ranks = dice.whole(4, 16);
+    Calls exchange;
+    for (Rank rank = 1; rank < ranks; ++rank) exchange.push_back(send_to(rank));
+    for (Rank rank = 1; rank < ranks; ++rank) exchange.push_back(receive_from(rank));
+    program.before.push_back(exchange);
+    program.calls.push_back(exchange);
+    program.calls[0].insert(program.calls[0].begin(), work());
+    for (Rank rank = 1; rank < ranks; ++rank) {
+      program.before.push_back({receive_from(0)});
+      program.calls.push_back({work(), send_to(0), receive_from(0)});
+    }
+    fill_work(program, dice.whole(40, 60), 0.02, dice);
+    for (auto& of_step : program.work[0]) of_step[0] /= 5;
+    const Delay delay = any_delay(program, dice);
+    const double cost = true_cost(program, delay);
+    EXPECT_NEAR(told_cost(program, delay), cost, 0.1 * cost + kWork);
+    const Sums sums = sums_of(causes_of(program), 0);
+    EXPECT_LT(sums.unknown, 0.02 * sums.waited);
+  }
+}
+
+/// Each rank has been sent the first before its first step, in which it works, hands on, and receives the next. The first has
+/// most to do, so that all others wait each time, and never catch up with it.
+TEST(TurnTally, SaysWhatADelayCostsInAPipelineWhoseStepsBeginWithWork) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 30; ++trial) {
+    SCOPED_TRACE(trial);
+    const Rank ranks = dice.whole(4, 16);
+    MessageProgram program;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      Calls& before = program.before.emplace_back();
+      Calls& calls = program.calls.emplace_back(Calls{work()});
+      if (rank + 1 < ranks) calls.push_back(send_to(rank + 1));
+      if (rank > 0) before.push_back(receive_from(rank - 1)), calls.push_back(receive_from(rank - 1));
+    }
+    fill_work(program, dice.whole(50, 80), 0.02, dice);
+    for (auto& of_step : program.work[0]) of_step[0] += Nanoseconds(std::llround(0.04 * kWork));
+    Delay delay = any_delay(program, dice);
+    delay.rank = 0;
+    const Sums sums = sums_of(causes_of(delayed(program, delay)), delay.rank);
+    EXPECT_LT(sums.unknown, 0.02 * sums.waited);
+    const double cost = true_cost(program, delay);
+    EXPECT_NEAR(told_cost(program, delay), cost, 0.1 * cost + kWork);
+  }
+}
+
 TEST(TurnTally, BlamesAllOthersForTheWayOfATokenRound) {
   Dice dice(any_seed());
   MessageProgram program = token(8);
