@@ -16,26 +16,22 @@ bool Polling::ask_again(wire::Nanoseconds now) {
   const Pause pause = judge(now - left_at_);
   Site& site = *site_;
   if (site.idle + site.busy >= kManyPauses) site.idle /= 2, site.busy /= 2;
-  if (now - left_at_ < kShort) site.wants_look = false;
   site.idle += pause == Pause::kIdle;
   site.busy += pause == Pause::kBusy;
   return pause == Pause::kIdle;
 }
 
 Polling::Pause Polling::judge(wire::Nanoseconds pause) {
-  if (pause <= kNothing) return Pause::kIdle;
-  const bool is_in_passing = site_->is_in_passing();
-  if (pause < kShort || (pause <= asked_for_ && !is_in_passing)) return is_in_passing ? Pause::kBusy : Pause::kIdle;
-  return judge_long(pause);
-}
-
-Polling::Pause Polling::judge_long(wire::Nanoseconds pause) {
   Site& site = *site_;
+  if (pause <= kNothing) {
+    site.wants_look = false;
+    return Pause::kIdle;
+  }
   ++site.long_pauses;
-  const std::int64_t used = thread_time_before_ < 0 ? -1 : thread_time_() - thread_time_before_;
-  if (used >= 0) {
+  const wire::Nanoseconds used{used_before_ < 0 ? -1 : processor_time_() - used_before_};
+  if (used >= wire::Nanoseconds{0}) {
     if (site.looked_at == UINT16_MAX) site.looked_at /= 2, site.asleep /= 2;
-    const bool is_asleep = 2 * used < pause.count();
+    const bool is_asleep = 2 * used < pause && used < kMostUsed;
     ++site.looked_at;
     site.asleep += is_asleep;
     if (is_asleep) site.longest_asleep = std::max(site.longest_asleep, pause);
@@ -47,14 +43,13 @@ Polling::Pause Polling::judge_long(wire::Nanoseconds pause) {
   return is_like_others && site.sleeps() && !site.is_in_passing() ? Pause::kIdle : Pause::kUnknown;
 }
 
-bool Polling::ask_in_vain(std::uintptr_t place, wire::Nanoseconds began, wire::Nanoseconds now) {
+bool Polling::ask_in_vain(std::uintptr_t place, wire::Nanoseconds now) {
   Site& site = site_of(place);
   join(site);
   state_ = State::kInVain;
   site_ = &site;
   left_at_ = now;
-  asked_for_ = now - began;
-  thread_time_before_ = site.wants_look && !site.is_in_passing() ? thread_time_() : -1;
+  used_before_ = site.wants_look && !site.is_in_passing() ? processor_time_() : -1;
   return site.expects_idle();
 }
 

@@ -18,12 +18,12 @@ enum class Answer : std::uint8_t {
 /// Tells waiting from working in a program that asks again and again (MPI_Test, MPI_Iprobe) whether something is there. Of
 /// each place that asks is known what the rank does between an answer in vain and the next question:
 ///
-/// - nothing, up to 1 us;
-/// - nothing that counts, up to 10 us or as long as the question took, unless the place asks in passing (below);
-/// - nothing, where it is longer, and the thread has used less than half of a processor in it, as one that sleeps or hands
-///   its core on. That is looked at for eight pauses of a place, then each time that their number has doubled, and behind one
-///   that was longer than any that were: it takes two system calls of some 0.2 us. Others count alike up to twice as long as
-///   the longest, and up to 32 times where none was found working, as somebody else may have had the core.
+/// - nothing, up to 3 us, as sched_yield takes with nobody else on the core;
+/// - nothing, where it is longer, and the process has used less than half of a processor in it, and not 50 us, as one that
+///   sleeps or hands its core on, and unlike one that works and has lost its core for some time, or waits for threads of its
+///   own. That is looked at for eight pauses of a place, then each time that their number has doubled, and behind one that was
+///   longer than any that were: it takes two system calls of some 0.2 us. Others count alike up to twice as long as the
+///   longest, and up to 32 times where none was found working, as somebody else may have had the core.
 ///
 /// It asks in passing where it does not ask until the answer comes: where the rank goes on to other calls without it, or asks
 /// further when nothing is left. What it does between two such questions may be its work, and is taken for it.
@@ -35,9 +35,9 @@ enum class Answer : std::uint8_t {
 /// allocation; one thread.
 class Polling {
  public:
-  /// The processor time of the calling thread in ns; below 0: not known.
-  using ThreadTime = std::int64_t (*)();
-  explicit constexpr Polling(ThreadTime thread_time) : thread_time_(thread_time) {}
+  /// What all threads of the process have used of processors, in ns; below 0: not known.
+  using ProcessorTime = std::int64_t (*)();
+  explicit constexpr Polling(ProcessorTime processor_time) : processor_time_(processor_time) {}
 
   /// The latest call asked, and what comes next tells something about it.
   bool is_open() const { return state_ != State::kClosed; }
@@ -63,7 +63,7 @@ class Polling {
   }
 
   /// A question has been answered in vain, at that place. Whether the rank is taken to do nothing until the next one.
-  bool ask_in_vain(std::uintptr_t place, wire::Nanoseconds began, wire::Nanoseconds now);
+  bool ask_in_vain(std::uintptr_t place, wire::Nanoseconds now);
   /// It has been answered by kDone. The place by which it counts as a call that waits; 0: it was asked in passing.
   std::uintptr_t finish(std::uintptr_t place);
   /// It has been answered by kSeen.
@@ -78,8 +78,8 @@ class Polling {
   }
 
  private:
-  static constexpr std::uint32_t kSites = 128;                         ///< A power of two.
-  static constexpr wire::Nanoseconds kNothing{1'000}, kShort{10'000};  ///< Between two questions.
+  static constexpr std::uint32_t kSites = 128;                            ///< A power of two.
+  static constexpr wire::Nanoseconds kNothing{3'000}, kMostUsed{50'000};  ///< Between two questions.
   static constexpr std::uint32_t kEnough = 2, kMost = 4, kLooks = 8, kFewBroken = 8;
   static constexpr std::uint32_t kManyPauses = 4096;
 
@@ -112,14 +112,13 @@ class Polling {
   }
   void join(Site& site);
   Pause judge(wire::Nanoseconds pause);
-  Pause judge_long(wire::Nanoseconds pause);
 
-  ThreadTime thread_time_;
+  ProcessorTime processor_time_;
   std::uint32_t counting_ = 0;
   State state_ = State::kClosed;
   Site* site_ = nullptr;  ///< Of the latest question.
-  wire::Nanoseconds left_at_{}, asked_for_{};
-  std::int64_t thread_time_before_ = -1;
+  wire::Nanoseconds left_at_{};
+  std::int64_t used_before_ = -1;
   Site sites_[kSites] = {};
 };
 

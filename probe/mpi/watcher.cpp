@@ -38,15 +38,15 @@ struct Steps {
 
 constinit Steps steps;
 
-std::int64_t thread_time() {
+std::int64_t processor_time() {
   timespec time{};
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return -1;
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return -1;
   return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
 /// Of the thread that reports.
 struct Asking {
-  Polling polling{thread_time};
+  Polling polling{processor_time};
   bool is_shown_as_wait = false;  ///< What has gone on since the latest question, and goes on.
   wire::Nanoseconds work{};       ///< Before the first of those that were answered in vain, and between them.
 };
@@ -316,7 +316,7 @@ namespace {
 wire::Nanoseconds ask_in_vain(const void* place) {
   const wire::Nanoseconds began = watch.sums.began();
   wire::Nanoseconds now = std::max(began, client::probe.lane.now());
-  const bool is_idle = asking.polling.ask_in_vain(reinterpret_cast<std::uintptr_t>(place), began, now);
+  const bool is_idle = asking.polling.ask_in_vain(reinterpret_cast<std::uintptr_t>(place), now);
   if (!is_idle || !asking.is_shown_as_wait)
     now = client::switch_to(is_idle ? wire::Phase::kWait : wire::Phase::kCompute);
   asking.is_shown_as_wait = is_idle;

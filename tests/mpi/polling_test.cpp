@@ -16,7 +16,7 @@ using wire::Nanoseconds;
 constexpr std::uintptr_t kPlace = 0x1000, kOther = 0x2000, kBehind = 0x3000;
 constexpr Nanoseconds kQuestion{200};
 
-/// A thread whose processor time stands still while it sleeps.
+/// A process whose processor time stands still while it sleeps, or has lost its core.
 class Program {
  public:
   Program() { used_ns = looks = 0; }
@@ -24,7 +24,7 @@ class Program {
   /// Nobody is told anything before the next question. Whether the pause before the question was taken for waiting.
   bool ask_in_vain(std::uintptr_t place = kPlace) {
     const bool was_idle = begin_question();
-    is_expected_ = polling_.ask_in_vain(place, now_, now_ + kQuestion);
+    is_expected_ = polling_.ask_in_vain(place, now_ + kQuestion);
     work(kQuestion);
     return was_idle;
   }
@@ -45,6 +45,8 @@ class Program {
   void work(Nanoseconds time) { now_ += time, used_ns += time.count(); }
   void sleep(Nanoseconds time) { now_ += time, used_ns += std::min<std::int64_t>(time.count() / 10, 5000); }
 
+  void lose_core(Nanoseconds time) { now_ += time; }
+
   /// The rank is taken to wait from now on.
   bool is_expected_to_wait() const { return is_expected_; }
   static int times_looked() { return looks; }
@@ -63,11 +65,11 @@ class Program {
 
  private:
   bool begin_question() { return polling_.goes_on() && polling_.ask_again(now_); }
-  static std::int64_t thread_time() { return ++looks, used_ns; }
+  static std::int64_t processor_time() { return ++looks, used_ns; }
   static inline std::int64_t used_ns = 0;
   static inline int looks = 0;
 
-  Polling polling_{thread_time};
+  Polling polling_{processor_time};
   Nanoseconds now_{1};
   bool is_expected_ = false;
 };
@@ -89,6 +91,24 @@ TEST(Polling, IsWorkingWhereTheRankWorksLongBetweenTwoQuestions) {
   EXPECT_FALSE(program.is_expected_to_wait());
 }
 
+TEST(Polling, IsWorkingWhereTheRankWorksAFewMicrosecondsUntilItIsTold) {
+  Program program;
+  for (const Nanoseconds block : {Nanoseconds{4'000}, Nanoseconds{6'000}, Nanoseconds{9'000}})
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(program.visit(20, [&] { program.work(block); }), 0);
+  EXPECT_FALSE(program.is_expected_to_wait());
+}
+
+TEST(Polling, IsWorkingWhereOthersHaveTheCoreForMostOfTheTime) {
+  std::mt19937 dice(any_seed());
+  Program program;
+  const auto block = [&] {
+    program.work(Nanoseconds{100'000 + dice() % 10'000'000});
+    program.lose_core(Nanoseconds{dice() % 40'000'000});
+  };
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(program.visit(20, block), 0);
+  EXPECT_FALSE(program.is_expected_to_wait());
+}
+
 TEST(Polling, IsWaitingWhereTheRankSleepsBetweenTwoQuestions) {
   Program program;
   int idle = 0;
@@ -97,7 +117,7 @@ TEST(Polling, IsWaitingWhereTheRankSleepsBetweenTwoQuestions) {
   EXPECT_GT(idle, 100 * 19 - 8);
 }
 
-TEST(Polling, LooksAtTheThreadsTimeSeldom) {
+TEST(Polling, LooksAtTheProcessorTimeSeldom) {
   Program program;
   for (int i = 0; i < 1000; ++i) program.visit(100, [&] { program.sleep(Nanoseconds{150'000}); });
   EXPECT_LT(program.times_looked(), 60);
