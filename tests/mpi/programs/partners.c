@@ -106,7 +106,7 @@ static void write_known(void) {
 }
 
 int main(int argc, char** argv) {
-  const struct mode* all[] = {of_known, of_late, of_topology, of_unknown};
+  const struct mode* all[] = {of_known, of_late, of_topology, of_unknown, of_windows};
   const struct mode* mode;
   unsigned i;
   MPI_Init(&argc, &argv);

@@ -10,7 +10,7 @@ struct mode {
   const char* name; /* NULL: no more */
   void (*run)(void);
 };
-extern const struct mode of_known[], of_late[], of_topology[], of_unknown[];
+extern const struct mode of_known[], of_late[], of_topology[], of_unknown[], of_windows[];
 
 extern int rank, size, steps, late_rank, left, right, all_ranks[64];
 extern char in[16][MANY], out[MANY];
