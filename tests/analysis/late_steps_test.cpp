@@ -7,6 +7,7 @@
 
 #include "monitor/analysis/waves.h"
 #include "monitor/ingest/ingest.h"
+#include "tests/analysis/late_in.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
@@ -25,15 +26,6 @@ RingModel late_once(Nanoseconds longer) {
   model.delays = {{5, 40, longer}};
   model.announced = false;
   return model;
-}
-
-std::vector<LateStep> late_in(RingModel model) {
-  model.run();
-  timeline::Timeline timeline;
-  model.fill(timeline);
-  LateSteps late;
-  late.read(timeline);
-  return {late.found().begin(), late.found().end()};
 }
 
 void expect_rank_5_in_step_40(const std::vector<LateStep>& late, Nanoseconds longer) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "monitor/analysis/late_steps.h"
+#include "tests/analysis/late_in.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/any_seed.h"
 
@@ -78,15 +79,6 @@ class Programs {
   std::mt19937 random_;
 };
 
-std::vector<LateStep> late_steps_of(RingModel model) {
-  model.run();
-  timeline::Timeline timeline;
-  model.fill(timeline);
-  LateSteps late;
-  late.read(timeline);
-  return {late.found().begin(), late.found().end()};
-}
-
 /// With its length, but for the noise of that step.
 bool is_it(const LateStep& late, const RingModel& program) {
   const RingModel::Delay& delay = program.delays[0];
@@ -106,7 +98,7 @@ TEST(StepsInTurn, HideNoLateStep) {
     for (int i = 0; i < kPrograms; ++i) {
       RingModel program = programs.next(kind.level);
       program.delays = {programs.delay(program, kind.level)};
-      const auto late = late_steps_of(program);
+      const auto late = late_in(program);
       const auto right = std::ranges::count_if(late, [&](const LateStep& each) { return is_it(each, program); });
       found += right == 1;
       others += int(std::ssize(late) - right);
@@ -130,7 +122,7 @@ TEST(StepsInTurn, OfACoreBoundProgramShareNoBandwidth) {
     program.delays = {programs.delay(program, level)};
     program.delays[0].step -= program.delays[0].step % 3;
     program.delays[0].length += ms(40);
-    for (const LateStep& late : late_steps_of(program)) {
+    for (const LateStep& late : late_in(program)) {
       if (late.rank != program.delays[0].rank || late.step != program.delays[0].step) continue;
       found += 1, beyond += double((late.excess - program.delays[0].length).count()) * 1e-6;
     }
@@ -145,7 +137,7 @@ TEST(StepsInTurn, AreNotLate) {
   for (const Kind& kind : kinds()) {
     Programs programs(seed);
     int others = 0;
-    for (int i = 0; i < 10; ++i) others += int(late_steps_of(programs.next(kind.level)).size());
+    for (int i = 0; i < 10; ++i) others += int(late_in(programs.next(kind.level)).size());
     EXPECT_LE(others, 1) << kind.name;
   }
 }
@@ -158,7 +150,7 @@ TEST(StepsInTurn, AreNotLateWhereTheLongOneComesOneStepLaterOnce) {
     const bool comes_later = rank == 7 && step / 5 == 12;
     return step % 5 == (comes_later ? 1 : 0) ? ms(30) : ms(0);
   };
-  EXPECT_THAT(late_steps_of(model), IsEmpty());
+  EXPECT_THAT(late_in(model), IsEmpty());
 }
 
 }  // namespace
