@@ -83,7 +83,7 @@ std::string wave_text(const Wave& wave) {
 }
 
 /// No rank runs any more, or not yet again: the program is over, which is no news of a domain.
-bool has_nobody_run(const Timeline& timeline, Nanoseconds at) {
+bool nobody_runs(const Timeline& timeline, Nanoseconds at) {
   return std::ranges::all_of(heard_ranks(timeline), [&](Rank rank) { return was_silent(*timeline.lane(rank), at); });
 }
 
@@ -223,7 +223,7 @@ void Narrator::tell_domains(const Timeline& timeline, const DomainStates& states
       if (change.at > domains_told_until_ && change.at <= until)
         all[{change.at, change.state}].push_back({domain, &change});
   for (const auto& [when, news] : all) {
-    if (when.second == DomainState::kNotActive && has_nobody_run(timeline, when.first)) continue;
+    if (when.second == DomainState::kNotActive && nobody_runs(timeline, when.first)) continue;
     const std::size_t together = news.size() > kToldOneByOne ? news.size() : 1;
     for (std::size_t i = 0; i < news.size(); i += together)
       tell({Remark::Kind::kDomain, when.first, news[i].change->straggler, wire::kNoStep,

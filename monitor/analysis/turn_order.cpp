@@ -80,16 +80,17 @@ Nanoseconds for_next_step(const Timeline& timeline, const Partners& partners, co
                              [&](Rank other, Rank, WaitsFor) { asked.push_back(other); });
   const std::size_t each = std::max<std::size_t>(1, asked.size() / kPartnersAsked);
   Nanoseconds in_this = mine.course.post, in_next{};
-  for (std::size_t i = 0; i < asked.size(); i += each)
-    for (const bool is_next : {false, true}) {
-      const auto its = step_course(timeline, asked[i], step + is_next, mine.course.begin);
-      if (!its) continue;
-      // An exchange that is started before the work goes out with the first call.
-      const Nanoseconds first = first_call(*timeline.lane(asked[i]), *its);
-      Nanoseconds& latest = is_next ? in_next : in_this;
-      for (const Nanoseconds sent : {its->post, is_next ? its->post : first})
-        if (sent <= mine.course.end) latest = std::max(latest, sent);
+  const auto take = [&](Nanoseconds& latest, Nanoseconds sent) {
+    if (sent <= mine.course.end) latest = std::max(latest, sent);
+  };
+  for (std::size_t i = 0; i < asked.size(); i += each) {
+    if (const auto its = step_course(timeline, asked[i], step, mine.course.begin)) {
+      take(in_this, its->post);
+      take(in_this, first_call(*timeline.lane(asked[i]),
+                               *its));  // with which an exchange goes out that is started before the work
     }
+    if (const auto its = step_course(timeline, asked[i], step + 1, mine.course.begin)) take(in_next, its->post);
+  }
   const Nanoseconds waited = in_next - in_this;
   return mine.course.end - in_next > std::max(tolerance, waited / 8) ? Nanoseconds{0}
                                                                      : std::max(Nanoseconds{0}, waited);
