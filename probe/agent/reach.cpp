@@ -21,8 +21,7 @@ namespace {
 constexpr int kPatience = 2000;  // ms
 constexpr const char* kAnswers =
     "something answers there, but has not taken this agent in: it is no monitor of this session, its key is another, "
-    "or it "
-    "is stopped or has no processor";
+    "or it is stopped or has no processor";
 
 std::string lower(std::string text) {
   if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = char(text[0] - 'A' + 'a');
