@@ -100,7 +100,7 @@ struct News {
   const StateChange* change = nullptr;
 };
 
-/// Of domains that have come into the same state together: one or more.
+/// Of domains that have come into the same state together: one or more. Empty where the state is no news: of a rank alone its waves tell.
 std::string news_text(const Timeline& timeline, std::span<const News> news) {
   const timeline::Domain& first = timeline.domains()[std::size_t(news.front().domain)];
   const bool one = news.size() == 1;
@@ -225,9 +225,11 @@ void Narrator::tell_domains(const Timeline& timeline, const DomainStates& states
   for (const auto& [when, news] : all) {
     if (when.second == DomainState::kNotActive && nobody_runs(timeline, when.first)) continue;
     const std::size_t together = news.size() > kToldOneByOne ? news.size() : 1;
-    for (std::size_t i = 0; i < news.size(); i += together)
-      tell({Remark::Kind::kDomain, when.first, news[i].change->straggler, wire::kNoStep,
-            news_text(timeline, std::span(news).subspan(i, together))});
+    for (std::size_t i = 0; i < news.size(); i += together) {
+      const std::string told = news_text(timeline, std::span(news).subspan(i, together));
+      if (told.empty()) break;
+      tell({Remark::Kind::kDomain, when.first, news[i].change->straggler, wire::kNoStep, told});
+    }
   }
   domains_told_until_ = std::max(domains_told_until_, until);
 }

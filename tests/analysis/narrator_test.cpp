@@ -119,6 +119,25 @@ TEST(Narrator, TellsOfSocketsThatAreNoLongerActiveWhileOthersRun) {
   }
 }
 
+/// What becomes of a rank alone on its socket, its waves tell; a line of the list without words is none.
+TEST(Narrator, TellsNothingWithoutWords) {
+  RingModel model;
+  model.ranks = 16;
+  model.steps = 400;
+  model.ranks_per_domain = 1;
+  model.delays = {{3, 200, ms(100)}};
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  DomainStates states;
+  states.follow(timeline);
+  const auto alone = [](const StateChange& change) { return change.state == DomainState::kAlone; };
+  ASSERT_TRUE(std::ranges::any_of(states.changes(8), alone));
+  Narrator narrator;
+  look(narrator, timeline);
+  EXPECT_THAT(texts(narrator), testing::Each(testing::Not(testing::IsEmpty())));
+}
+
 TEST(Narrator, TellsWhenANodeFallsSilentAndWhenItIsHeardAgain) {
   timeline::Timeline timeline;
   RingModel model;
