@@ -6,6 +6,7 @@
 
 #include "monitor/view/figures.h"
 #include "monitor/view/layout.h"
+#include "monitor/view/lesson_page.h"
 #include "monitor/view/moment.h"
 #include "monitor/view/noises.h"
 #include "monitor/view/text.h"
@@ -46,10 +47,10 @@ std::vector<Entry> entries(const Model& model) {
   return out;
 }
 
-int wish(const State&, const Model&, const Room& room) {
+int wish(const State& state, const Model& model, const Room& room) {
   if (room.region == Region::kBeside) return std::min(kRowsBeside, room.size.rows);
   const int rows = room.size.rows;
-  return rows >= 40 ? 5 : rows >= 30 ? 3 : rows >= 24 ? 1 : 0;
+  return rows >= 40 ? 5 : rows >= 30 ? 3 : rows >= 24 && !takes_row_of_events(state, model, room.size) ? 1 : 0;
 }
 
 std::vector<std::string> lines_of(const Entry& entry, int columns) {

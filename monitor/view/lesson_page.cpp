@@ -95,24 +95,32 @@ std::vector<LessonLine> lesson_lines(const Lesson& lesson, Size room) {
   const int columns = room.columns;
   const int rest = room.rows - 1;
   const std::string figure = lesson.figure.empty() ? "" : " (" + lesson.figure + ")";
-  std::string keys = keys_in_words(lesson, columns, false);
-  if (rest == 0) keys = longest_fitting({heading(lesson) + keys, keys}, columns);
-  if (rest == 1) keys = longest_fitting({keys + figure, keys}, columns);
   std::vector<LessonLine> now, text;
-  const bool only_now = rest == 1 && !lesson.now.empty();
   append_found(now, lesson, columns, false);
+  append(text, heading(lesson) + lesson.text + figure, columns, Ink::kLesson);
+  const bool fits = int(text.size() + now.size()) <= rest;
+  const bool only_now = !lesson.now.empty() && (rest == 1 || (rest == 2 && !fits));
   // A part of a table says less than the sentences.
   if (only_now || int(now.size()) >= rest) {
     now.clear();
     append(now, (only_now ? heading(lesson) : "") + lesson.now, columns, Ink::kStrong);
   }
-  append(text, heading(lesson) + lesson.text + figure, columns, Ink::kLesson);
-  // One line of the text stays, as it says which page this is.
-  cut(now, rest > 1 ? rest - 1 : rest, columns);
+  // Else one line of the text stays, as it says which page this is.
+  cut(now, only_now ? rest : std::max(rest - 1, 0), columns);
   cut(text, rest - static_cast<int>(now.size()), columns);
   text.insert(text.end(), now.begin(), now.end());
+  std::string keys = keys_in_words(lesson, columns, false);
+  if (rest == 0) keys = longest_fitting({heading(lesson) + keys, keys}, columns);
+  if (rest == 1 || only_now) keys = longest_fitting({keys + figure, keys}, columns);
   text.push_back({std::move(keys), Ink::kKeyHint, true});
   return text;
+}
+
+bool takes_row_of_events(const State& state, const Model& model, Size room) {
+  const auto& lesson = model.session.lesson;
+  if (room.rows < 24 || room.rows >= 30 || !lesson || !lesson->asks_or_tells()) return false;
+  if (state.focus != kMapKey && state.focus != kLessonKey) return false;
+  return columns_of(heading(*lesson) + lesson->now) > room.columns;
 }
 
 void scroll_lesson(State& state, const Model& model, Size size, int lines) {

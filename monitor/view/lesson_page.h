@@ -18,6 +18,10 @@ inline constexpr PanelKey kLessonKey = U'4';
 /// asks for; the keys stay.
 std::vector<LessonLine> lesson_lines(const Lesson& lesson, Size room);
 
+/// What a lesson asks, and what it has found, takes the row that a low screen has for events where one line does not hold it, unless
+/// something else has the focus.
+bool takes_row_of_events(const State& state, const Model& model, Size room);
+
 /// Covers the screen with all of the page, as far as it has been scrolled; the last row has the keys.
 void draw_lesson_page(Canvas& canvas, const State& state, const Model& model);
 /// Down by so many lines, as far as there are any on a screen of that size.

@@ -21,8 +21,8 @@ int wish(const State& state, const Model& model, const Room& room) {
   const bool is_low = rows < 30;
   const int figures = is_low ? 0 : int(figure_lines(*model.session.lesson, room.size.columns).size());
   const int unasked = (room.region == Region::kBeside ? kMostLinesBeside
-                       : is_low                       ? kMostLinesIfLow
-                                                      : kMostLines) +
+                       : is_low ? kMostLinesIfLow + int(takes_row_of_events(state, model, room.size))
+                                : kMostLines) +
                       figures;
   const int most = std::min(state.focus == kLessonKey ? std::max(rows / 2, unasked) : unasked, rows);
   return static_cast<int>(lesson_lines(*model.session.lesson, {room.size.columns, most}).size());

@@ -79,7 +79,8 @@ TEST(Moment, LeavesWavesAndEventsOfTheFutureUntold) {
 }
 
 TEST(Events, SayHowManyAreNewerThanThoseShown) {
-  EXPECT_THAT(text({.scrolled = {{U'3', 2}}}, usual_session().model(), {80, 24}, kMonochrome), HasSubstr("2 newer"));
+  EXPECT_THAT(text({.focus = U'3', .scrolled = {{U'3', 2}}}, usual_session().model(), {80, 24}, kMonochrome),
+              HasSubstr("2 newer"));
   EXPECT_THAT(text({80, 24}), Not(HasSubstr("newer")));
 }
 

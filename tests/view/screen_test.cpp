@@ -275,6 +275,24 @@ TEST(Screen, KeepsTheKeysAndTheQuestionOfALessonThatIsCut) {
   EXPECT_THAT(cut, Not(HasSubstr("word59")));
 }
 
+/// On a low screen they take the row of the events, and nothing else moves.
+TEST(Screen, ShowsAllChoicesAndWhatWasFoundOfALesson) {
+  SyntheticSession taught({.length = seconds(1)});
+  Lesson& lesson = *taught.session.lesson;
+  const auto shown = [&] { return text({}, taught.model(), {80, 24}, kMonochrome); };
+  lesson.now = "Which ranks will wait because of it? a) those above it b) those below it c) all others";
+  EXPECT_THAT(shown(), AllOf(HasSubstr("c) all others"), HasSubstr("Enter answer"), Not(HasSubstr("socket 2 left"))));
+  lesson.expected = "";
+  lesson.now = "Watching, 3 s: until all sockets have kept their state for 3 s, and the wave has ended.";
+  EXPECT_THAT(shown(), AllOf(HasSubstr("LESSON 1 of 2 · Watching, 3 s"), HasSubstr("socket 2 left lockstep")));
+  const int map = lay_out(panels(), {}, taught.model(), {80, 24}, kMonochrome).map.height;
+  lesson.verdict = "You said 3 ranks/step. Both fronts run.";
+  lesson.now =
+      "You said 3 ranks/step. Speed of the front downwards: measured 1 rank/step, theory 1 rank/step. Both fronts run.";
+  EXPECT_THAT(shown(), HasSubstr("theory 1 rank/step"));
+  EXPECT_EQ(lay_out(panels(), {}, taught.model(), {80, 24}, kMonochrome).map.height, map);
+}
+
 TEST(Screen, ShowsAllOfALessonsPageByItsKeyAtEverySize) {
   SyntheticSession taught({.length = seconds(1)});
   taught.session.lesson->text = words_up_to(60);
